@@ -1,0 +1,1 @@
+"""weft: cloth simulation."""

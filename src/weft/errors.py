@@ -1,0 +1,72 @@
+"""What a user can get wrong, said in one way: what, got, expected, where, next step."""
+
+from typing import Any
+
+
+class WeftError(Exception):
+    """Base of every error that weft raises on purpose. The command line prints it without a traceback.
+
+    Args:
+        what: the thing that is wrong, e.g. ``"fabric.bending_stiffness"``.
+        got: what was found.
+        expected: what would have been right.
+        where: file and line, or the path of the field.
+        hint: the next step.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        got: Any = None,
+        expected: str | None = None,
+        where: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.what, self.got, self.expected, self.where, self.hint = what, got, expected, where, hint
+        text = what
+        if got is not None:
+            text += f" = {got}"
+        if where:
+            text += f" ({where})"
+        if expected:
+            text += f": {expected if expected.startswith('must') else f'expected {expected}'}"
+        if hint:
+            text += f"; {hint}"
+        super().__init__(text)
+
+
+class UnitError(WeftError):
+    """A quantity without a unit, or with one of another dimension."""
+
+
+class MeshError(WeftError):
+    """A mesh that cannot be simulated, or a mesh file that cannot be read."""
+
+
+class FabricError(WeftError):
+    """An unknown fabric, or fabric data out of range."""
+
+
+class LawError(WeftError):
+    """Parameters that a law does not accept."""
+
+
+class SceneError(WeftError):
+    """A scene file that says something impossible."""
+
+
+class RunError(WeftError):
+    """A run folder that cannot be written, resumed or read."""
+
+
+class DeviceError(WeftError):
+    """A device or thread count that this machine does not have."""
+
+
+class SolverError(WeftError):
+    """A solver that is not installed, or settings that it does not accept."""
+
+
+class SimulationError(WeftError):
+    """A simulation that could not go on: carries the outcome and where the failed state was kept."""

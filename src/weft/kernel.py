@@ -1,0 +1,222 @@
+"""How kernels run: the one file that knows about devices, threads and launches.
+
+weft's kernels *gather*: index ``i`` reads what it likes and writes only slot ``i``. Warp's CPU launch is a serial
+loop that releases the interpreter lock, so a gather kernel may be cut into slices that run on several threads with
+bitwise the same result (``docs/decisions/0002``). Every kernel takes the first index of its slice, ``o: int``, as
+its first argument and starts with ``i = o + wp.tid()``.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft.errors import DeviceError
+
+wp.config.log_level = wp.LOG_ERROR
+wp.config.enable_backward = False
+
+Scalar = wp.float64
+vec2 = wp.types.vector(length=2, dtype=Scalar)
+vec3 = wp.types.vector(length=3, dtype=Scalar)
+mat22 = wp.types.matrix(shape=(2, 2), dtype=Scalar)
+mat32 = wp.types.matrix(shape=(3, 2), dtype=Scalar)
+mat33 = wp.types.matrix(shape=(3, 3), dtype=Scalar)
+
+SLICE_ABOVE = (
+    20_000  # indices; below, waking a second thread costs more than it saves (docs/decisions/0002)
+)
+
+WarpArray = Any  # wp.array: Warp's own annotations do not survive mypy
+
+
+@dataclass
+class _Settings:
+    device: str = "cpu"
+    threads: int = field(default_factory=lambda: max(1, min(os.cpu_count() or 1, 8)))
+    pool: ThreadPoolExecutor | None = None
+    loaded: set[tuple[int, str]] = field(default_factory=set)
+    on_compile: Callable[[str], None] | None = None
+
+
+_settings = _Settings()
+
+
+def configure(
+    *,
+    device: str | None = None,
+    threads: int | None = None,
+    on_compile: Callable[[str], None] | None = None,
+) -> None:
+    """Choose where kernels run, for the whole process.
+
+    Args:
+        device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
+        threads: CPU threads that share a large launch; 1 is always right.
+        on_compile: called with a module's name before it is compiled (seconds, once per machine).
+
+    Raises:
+        DeviceError: no such device, or fewer than one thread.
+    """
+    if device is not None:
+        _settings.device = _checked_device(device)
+    if threads is not None:
+        if threads < 1:
+            raise DeviceError("threads", got=threads, expected="must be >= 1")
+        _settings.threads = threads
+        if _settings.pool is not None:
+            _settings.pool.shutdown()
+            _settings.pool = None
+    if on_compile is not None:
+        _settings.on_compile = on_compile
+
+
+def _checked_device(name: str) -> str:
+    wp.init()
+    if name == "cpu":
+        return name
+    known = [str(d) for d in wp.get_cuda_devices()]
+    if name == "cuda" and known:
+        return known[0]
+    if name not in known:
+        raise DeviceError(
+            "device",
+            got=name,
+            expected=f"one of {', '.join(['cpu', *known])}",
+            hint="run with --device cpu",
+        )
+    return name
+
+
+def device() -> str:
+    """The device on which arrays are made and kernels run."""
+    return _settings.device
+
+
+def threads() -> int:
+    """How many CPU threads share a large launch."""
+    return _settings.threads
+
+
+def is_cpu() -> bool:
+    """True where kernels run on the CPU, and arrays share memory with NumPy."""
+    return _settings.device == "cpu"
+
+
+def load(kernel: Any) -> None:
+    """Compile or load a kernel's module now, in this thread (a worker must never be the first)."""
+    key = (id(kernel.module), _settings.device)
+    if key in _settings.loaded:
+        return
+    wp.init()
+    cache = Path(wp.config.kernel_cache_dir) / kernel.module.get_module_identifier()
+    if _settings.on_compile is not None and not cache.exists():
+        _settings.on_compile(kernel.module.name)
+    if kernel.module.load(wp.get_device(_settings.device)) is None:
+        raise DeviceError(
+            "kernel module", got=kernel.module.name, expected="a module that compiles"
+        )
+    _settings.loaded.add(key)
+
+
+def launch(kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE) -> None:
+    """Run a gather kernel for the indices 0 ... n-1, sliced over the CPU threads when it pays.
+
+    Args:
+        kernel: a Warp kernel whose first parameter is the offset ``o: int``.
+        n: number of indices.
+        *args: the kernel's other arguments.
+        slice_above: smallest n that is worth slicing; lower it for kernels that do much per index.
+    """
+    load(kernel)
+    parts = _settings.threads if is_cpu() and n >= max(slice_above, 2) else 1
+    if parts == 1:
+        wp.launch(kernel, n, inputs=[0, *args], device=_settings.device, record_tape=False)
+        return
+    if _settings.pool is None:
+        _settings.pool = ThreadPoolExecutor(parts, thread_name_prefix="weft")
+    cut = [n * i // parts for i in range(parts + 1)]
+
+    def run(a: int, b: int) -> None:
+        if b > a:
+            wp.launch(kernel, b - a, inputs=[a, *args], device=_settings.device, record_tape=False)
+
+    jobs = [_settings.pool.submit(run, a, b) for a, b in zip(cut[1:], cut[2:])]
+    run(cut[0], cut[1])
+    for job in jobs:
+        job.result()
+
+
+class Recorded:
+    """A launch whose arguments are packed once: 3 us to replay instead of 17-31 us to launch.
+
+    ``set(i, value)`` changes argument ``i`` (counted without the offset) for the next replay.
+    """
+
+    def __init__(self, kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE) -> None:
+        load(kernel)
+        parts = _settings.threads if is_cpu() and n >= max(slice_above, 2) else 1
+        cut = [n * i // parts for i in range(parts + 1)]
+        self._commands = [
+            wp.launch(
+                kernel,
+                b - a,
+                inputs=[a, *args],
+                device=_settings.device,
+                record_cmd=True,
+                record_tape=False,
+            )
+            for a, b in zip(cut, cut[1:])
+            if b > a
+        ]
+        if len(self._commands) > 1 and _settings.pool is None:
+            _settings.pool = ThreadPoolExecutor(parts, thread_name_prefix="weft")
+
+    def set(self, index: int, value: Any) -> None:
+        """Replace an argument; ``index`` counts from 0 after the offset."""
+        for command in self._commands:
+            command.set_param_at_index(index + 1, value)
+
+    def launch(self) -> None:
+        """Replay."""
+        if len(self._commands) == 1:
+            self._commands[0].launch()
+        elif self._commands:
+            assert _settings.pool is not None
+            jobs = [_settings.pool.submit(c.launch) for c in self._commands[1:]]
+            self._commands[0].launch()
+            for job in jobs:
+                job.result()
+
+
+def array(values: Any, dtype: Any) -> WarpArray:
+    """A NumPy array on the device; on the CPU it shares memory where layout and type allow."""
+    return wp.array(
+        np.ascontiguousarray(values), dtype=dtype, device=_settings.device, copy=not is_cpu()
+    )
+
+
+def zeros(shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
+    """A zeroed array on the device."""
+    return wp.zeros(shape, dtype=dtype, device=_settings.device)
+
+
+def empty(shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
+    """An uninitialised array on the device."""
+    return wp.empty(shape, dtype=dtype, device=_settings.device)
+
+
+def numpy(a: WarpArray) -> np.ndarray[Any, Any]:
+    """A NumPy view (CPU) or copy (CUDA) of a device array."""
+    result: np.ndarray[Any, Any] = a.numpy()
+    return result
+
+
+def total(a: WarpArray) -> float:
+    """The sum of a scalar array, independent of the number of threads (NumPy's pairwise sum)."""
+    return float(np.sum(numpy(a)))

@@ -1,0 +1,1 @@
+"""Membrane laws: psi(F), one per file. No mesh, no loop over elements."""
