@@ -1,0 +1,1 @@
+"""Where a law is sampled: stencils, shape function gradients and weights."""

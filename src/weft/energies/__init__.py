@@ -1,0 +1,1 @@
+"""Energies E(x): stencils of vertices, with local value, gradient and Hessian."""

@@ -1,0 +1,1 @@
+"""Matrices, linear solvers and the minimizer. Knows matrices and callables, not cloth."""

@@ -1,0 +1,35 @@
+"""Samples: where a membrane law is evaluated. The same table serves triangles (k = 3) and splines (k = 9)."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from weft.arrays import Floats, Gradients, Ints, Positions
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Quadrature points: F_q = sum_a x[stencil[q,a]] gradient[q,a]^T."""
+
+    stencil: Ints  # (q,k) vertices or control points that move sample q
+    gradient: Floats  # (q,k,2) [1/m] dN_a/dX
+    weight: Floats  # (q,) [m^2] rest area the sample stands for
+    n_vertices: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stencil", np.ascontiguousarray(self.stencil, dtype=np.int32))
+        object.__setattr__(self, "gradient", np.ascontiguousarray(self.gradient, dtype=np.float64))
+        object.__setattr__(self, "weight", np.ascontiguousarray(self.weight, dtype=np.float64))
+
+    def deformation_gradient(self, x: Positions) -> Gradients:
+        """F at every sample, (q,3,2), for positions (n,3)."""
+        return np.einsum("qai,qaj->qij", x[self.stencil], self.gradient)
+
+    @cached_property
+    def nodal_area(self) -> Floats:
+        """(n,) [m^2] rest area lumped to each vertex, a k-th of every sample's (exact for linear triangles)."""
+        k = self.stencil.shape[1]
+        return np.bincount(
+            self.stencil.reshape(-1), np.repeat(self.weight / k, k), minlength=self.n_vertices
+        )

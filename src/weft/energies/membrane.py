@@ -1,0 +1,262 @@
+"""A membrane: a law evaluated at samples. Three stages, so that laws and discretizations multiply for free:
+
+F = deform(x) (any number of vertices per sample), the law's own kernels on arrays of F, and a gather to the vertices.
+The Hessian is kept as three 3x3 blocks per sample (uu, uv, vv); each matrix row walks its samples (docs/decisions/0003).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Floats, Ints, Positions
+from weft.discretization.samples import Samples
+from weft.energies.base import RowMap
+from weft.kernel import Scalar, WarpArray, mat32, mat33, vec2, vec3
+from weft.laws.base import Law, LawFunctions, Psd, law_kernels
+from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.incidence import Incidence
+
+_module = wp.get_module("weft.membrane")
+
+
+@wp.kernel(module=_module)
+def deform(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    dN: wp.array2d(dtype=vec2),
+    F: wp.array(dtype=mat32),
+):
+    """F_q = sum_a x_a (dN_a/dX)^T. Kim 2020, eqs. 2-3."""
+    q = o + wp.tid()
+    sum = mat32(Scalar(0.0))
+    for a in range(stencil.shape[1]):
+        sum += wp.outer(x[stencil[q, a]], dN[q, a])
+    F[q] = sum
+
+
+@wp.kernel(module=_module)
+def weigh(o: int, weight: wp.array(dtype=Scalar), value: wp.array(dtype=Scalar)):
+    """value_q *= weight_q."""
+    q = o + wp.tid()
+    value[q] = weight[q] * value[q]
+
+
+@wp.kernel(module=_module)
+def add_nodal_gradient(
+    o: int,
+    start: wp.array(dtype=wp.int32),
+    element: wp.array(dtype=wp.int32),
+    place: wp.array(dtype=wp.int32),
+    dN: wp.array2d(dtype=vec2),
+    weight: wp.array(dtype=Scalar),
+    P: wp.array(dtype=mat32),
+    g: wp.array(dtype=vec3),
+):
+    """g_v += sum_q w_q P_q dN_v. Kim 2020, eq. 6."""
+    v = o + wp.tid()
+    sum = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    for m in range(start[v], start[v + 1]):
+        q = element[m]
+        sum += P[q] * (weight[q] * dN[q, place[m]])
+    g[v] += sum
+
+
+@wp.kernel(module=_module)
+def add_rows(
+    o: int,
+    start: wp.array(dtype=wp.int32),
+    element: wp.array(dtype=wp.int32),
+    place: wp.array(dtype=wp.int32),
+    block: wp.array2d(dtype=wp.int32),
+    dN: wp.array2d(dtype=vec2),
+    weight: wp.array(dtype=Scalar),
+    H: wp.array2d(dtype=mat33),
+    row_start: wp.array(dtype=wp.int32),
+    clear: int,
+    values: wp.array(dtype=mat33),
+):
+    """Row v += sum_q w_q (dN_v . H_q . dN_b) for every vertex b of the samples around v. Kim 2020, eq. 20."""
+    v = o + wp.tid()
+    if clear != 0:
+        for b in range(row_start[v], row_start[v + 1]):
+            values[b] = mat33(Scalar(0.0))
+    for m in range(start[v], start[v + 1]):
+        q = element[m]
+        d = weight[q] * dN[q, place[m]]
+        uv = H[q, 1]
+        R0 = d[0] * H[q, 0] + d[1] * wp.transpose(uv)
+        R1 = d[0] * uv + d[1] * H[q, 2]
+        for b in range(dN.shape[1]):
+            values[block[m, b]] += dN[q, b][0] * R0 + dN[q, b][1] * R1
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceSamples:
+    """Samples on the device, with their incidence; shared by every energy that is sampled there."""
+
+    samples: Samples
+
+    @cached_property
+    def stencil(self) -> WarpArray:
+        """(q,k) int32."""
+        return kernel.array(self.samples.stencil, wp.int32)
+
+    @cached_property
+    def gradient(self) -> WarpArray:
+        """(q,k) vec2."""
+        return kernel.array(self.samples.gradient, vec2)
+
+    @cached_property
+    def weight(self) -> WarpArray:
+        """(q,)."""
+        return kernel.array(self.samples.weight, Scalar)
+
+    @cached_property
+    def incidence(self) -> Incidence:
+        """Samples of each vertex."""
+        return Incidence.of(self.samples.stencil, self.samples.n_vertices)
+
+    def __len__(self) -> int:
+        return len(self.samples.weight)
+
+    def deform(self, x: WarpArray, F: WarpArray) -> None:
+        """F = dx/dX at every sample."""
+        kernel.launch(deform, len(self), x, self.stencil, self.gradient, F)
+
+
+@dataclass(frozen=True, eq=False)
+class Membrane:
+    """Energy of a law over samples: E = sum_q weight_q psi(F_q). Kim 2020, eqs. 6 and 20.
+
+    ``law`` may be one law for all samples, or records of its parameters, one per sample.
+    """
+
+    samples: Samples
+    law: Law
+    parameters: Any = None  # (q,) records of the law's Params struct; None: the law's own, everywhere
+    name: str = "membrane"
+
+    @property
+    def stencil(self) -> Ints:
+        """(q,k)."""
+        return self.samples.stencil
+
+    @cached_property
+    def device_samples(self) -> DeviceSamples:
+        """The samples on the device."""
+        return DeviceSamples(self.samples)
+
+    @cached_property
+    def device_parameters(self) -> WarpArray:
+        """(q,) Params on the device."""
+        records = self.parameters
+        if records is None:
+            records = self.law.parameter_array(len(self.samples.weight))
+        return kernel.array(records, self.law.functions.Params)
+
+    def value(self, x: Positions) -> Floats:
+        """(q,) [J]."""
+        out = self._local(x, law_kernels(self.law.functions).psi, Scalar)
+        return np.asarray(out * self.samples.weight)
+
+    def gradient(self, x: Positions) -> Floats:
+        """(q,k,3) [N]."""
+        P = self._local(x, law_kernels(self.law.functions).pk1, mat32)
+        return np.einsum("q,qij,qaj->qai", self.samples.weight, P, self.samples.gradient)
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(q,k,k,3,3) [N/m]."""
+        H = self._local(x, law_kernels(self.law.functions).hessian[Psd(psd)], mat33, 3)
+        uu, uv, vv = H[:, 0], H[:, 1], H[:, 2]
+        full = np.stack(
+            [np.stack([uu, uv], axis=1), np.stack([np.swapaxes(uv, 1, 2), vv], axis=1)], axis=1
+        )
+        dN = self.samples.gradient
+        return np.einsum("q,qai,qijmn,qbj->qabmn", self.samples.weight, dN, full, dN)
+
+    def _local(self, x: Positions, k: Any, dtype: Any, width: int = 0) -> Floats:
+        n = len(self.samples.weight)
+        F, out = kernel.empty(n, mat32), kernel.empty((n, width) if width else n, dtype)
+        self.device_samples.deform(kernel.array(np.asarray(x, dtype=np.float64), vec3), F)
+        kernel.launch(k, n, F, self.device_parameters, out)
+        return np.array(kernel.numpy(out))
+
+    def bind(self, pattern: BlockPattern) -> "BoundMembrane":
+        """The production face."""
+        s = self.device_samples
+        rows = RowMap.of(self.samples.stencil, s.incidence, pattern)
+        return BoundMembrane(s, self.law.functions, self.device_parameters, rows, Workspace(len(s)))
+
+
+@dataclass(eq=False)
+class Workspace:
+    """Per-sample arrays that an evaluation passes through; membranes on the same samples may share one."""
+
+    n: int
+
+    @cached_property
+    def F(self) -> WarpArray:
+        """(q,) mat32 deformation gradients."""
+        return kernel.empty(self.n, mat32)
+
+    @cached_property
+    def P(self) -> WarpArray:
+        """(q,) mat32 stresses."""
+        return kernel.empty(self.n, mat32)
+
+    @cached_property
+    def H(self) -> WarpArray:
+        """(q,3) mat33 law Hessians."""
+        return kernel.empty((self.n, 3), mat33)
+
+    @cached_property
+    def psi(self) -> WarpArray:
+        """(q,) energies."""
+        return kernel.empty(self.n)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundMembrane:
+    """A membrane on a pattern."""
+
+    samples: DeviceSamples
+    functions: LawFunctions
+    parameters: WarpArray
+    rows: RowMap
+    work: Workspace
+
+    def value(self, x: WarpArray) -> float:
+        """Total energy [J]."""
+        n, w = len(self.samples), self.work
+        self.samples.deform(x, w.F)
+        kernel.launch(law_kernels(self.functions).psi, n, w.F, self.parameters, w.psi)
+        kernel.launch(weigh, n, self.samples.weight, w.psi)
+        return kernel.total(w.psi)
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx."""
+        s, w, i = self.samples, self.work, self.rows.incidence
+        s.deform(x, w.F)
+        kernel.launch(law_kernels(self.functions).pk1, len(s), w.F, self.parameters, w.P)
+        kernel.launch(
+            add_nodal_gradient,
+            s.samples.n_vertices,
+            *(i.start, i.element, i.place, s.gradient, s.weight, w.P, g),
+        )
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
+        """A += d2E/dx2."""
+        s, w, i = self.samples, self.work, self.rows.incidence
+        s.deform(x, w.F)
+        kernel.launch(law_kernels(self.functions).hessian[psd], len(s), w.F, self.parameters, w.H)
+        kernel.launch(
+            add_rows,
+            s.samples.n_vertices,
+            *(i.start, i.element, i.place, self.rows.block, s.gradient, s.weight, w.H),
+            *(A.pattern.device_row_start, int(clear), A.values),
+        )

@@ -1,0 +1,156 @@
+"""Block compressed sparse rows: square matrices of 3x3 blocks over a pattern that is fixed once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Floats, Ints
+from weft.kernel import Scalar, WarpArray, mat33, vec3
+
+
+@dataclass(frozen=True, eq=False)
+class BlockPattern:
+    """Which 3x3 blocks exist. Every diagonal block does. Columns ascend within a row."""
+
+    n: int  # rows of blocks
+    row_start: Ints  # (n+1,)
+    column: Ints  # (b,)
+
+    @staticmethod
+    def of(n: int, stencils: Sequence[Ints]) -> "BlockPattern":
+        """The union of the cliques of all stencils, each (m,k) vertex ids, and the diagonal."""
+        keys = [np.arange(n, dtype=np.int64) * (n + 1)]
+        for stencil in stencils:
+            s = np.unique(np.sort(stencil, axis=1), axis=0).astype(np.int64)
+            for a in range(s.shape[1]):
+                for b in range(s.shape[1]):
+                    if a != b:
+                        keys.append(np.unique(s[:, a] * n + s[:, b]))
+        key = np.unique(np.concatenate(keys))
+        row = key // n
+        start = np.zeros(n + 1, dtype=np.int32)
+        np.cumsum(np.bincount(row, minlength=n), out=start[1:])
+        return BlockPattern(n, start, (key % n).astype(np.int32))
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of stored blocks."""
+        return len(self.column)
+
+    @cached_property
+    def row(self) -> Ints:
+        """(b,) row of each block."""
+        return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.row_start))
+
+    @cached_property
+    def _keys(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        return self.row.astype(np.int64) * self.n + self.column
+
+    def find(self, row: Ints, column: Ints) -> Ints:
+        """Block numbers of (row, column) pairs that exist."""
+        return np.searchsorted(self._keys, row.astype(np.int64) * self.n + column).astype(np.int32)
+
+    @cached_property
+    def diagonal(self) -> Ints:
+        """(n,) block number of each diagonal block."""
+        ids = np.arange(self.n, dtype=np.int32)
+        return self.find(ids, ids)
+
+    @cached_property
+    def device_row_start(self) -> WarpArray:
+        """``row_start`` on the device."""
+        return kernel.array(self.row_start, wp.int32)
+
+    @cached_property
+    def device_column(self) -> WarpArray:
+        """``column`` on the device."""
+        return kernel.array(self.column, wp.int32)
+
+    @cached_property
+    def device_diagonal(self) -> WarpArray:
+        """``diagonal`` on the device."""
+        return kernel.array(self.diagonal, wp.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockCsr:
+    """A matrix on a pattern: ``values[b]`` is the 3x3 block number b."""
+
+    pattern: BlockPattern
+    values: WarpArray  # (b,) mat33
+
+    @staticmethod
+    def zeros(pattern: BlockPattern) -> "BlockCsr":
+        """All blocks zero."""
+        return BlockCsr(pattern, kernel.zeros(pattern.n_blocks, mat33))
+
+    @property
+    def n(self) -> int:
+        """Block rows."""
+        return self.pattern.n
+
+    def to_scipy(self) -> Any:
+        """A SciPy BSR matrix of shape (3n,3n); on the CPU it shares the block values."""
+        p = self.pattern
+        values = kernel.numpy(self.values)
+        return sp.bsr_matrix((values, p.column, p.row_start), shape=(3 * p.n, 3 * p.n))
+
+    def multiply(self, x: WarpArray, out: WarpArray) -> None:
+        """out = A x for (n,) vec3 arrays."""
+        p = self.pattern
+        kernel.launch(
+            multiply_rows, p.n, p.device_row_start, p.device_column, self.values, x, out
+        )
+
+    def __matmul__(self, x: Floats) -> Floats:
+        """A x for x of shape (n,3)."""
+        out = kernel.empty(self.n, vec3)
+        self.multiply(kernel.array(np.asarray(x, dtype=np.float64), vec3), out)
+        return np.array(kernel.numpy(out))
+
+
+@wp.kernel(module=wp.get_module("weft.block_csr"))
+def multiply_rows(
+    o: int,
+    row_start: wp.array(dtype=wp.int32),
+    column: wp.array(dtype=wp.int32),
+    values: wp.array(dtype=mat33),
+    x: wp.array(dtype=vec3),
+    out: wp.array(dtype=vec3),
+):
+    """One block row of A x."""
+    v = o + wp.tid()
+    y = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    for b in range(row_start[v], row_start[v + 1]):
+        y += values[b] * x[column[b]]
+    out[v] = y
+
+
+@wp.kernel(module=wp.get_module("weft.block_csr"))
+def close_rows(
+    o: int,
+    row_start: wp.array(dtype=wp.int32),
+    column: wp.array(dtype=wp.int32),
+    diagonal: wp.array(dtype=wp.int32),
+    shift: wp.array(dtype=Scalar),
+    fixed: wp.array(dtype=wp.int32),
+    values: wp.array(dtype=mat33),
+):
+    """Add shift[v] I to the diagonal; give fixed vertices an identity row and column, so that they drop out exactly."""
+    v = o + wp.tid()
+    I3 = wp.identity(n=3, dtype=Scalar)
+    if fixed[v] != 0:
+        for b in range(row_start[v], row_start[v + 1]):
+            values[b] = mat33(Scalar(0.0))
+        values[diagonal[v]] = I3
+    else:
+        for b in range(row_start[v], row_start[v + 1]):
+            if fixed[column[b]] != 0:
+                values[b] = mat33(Scalar(0.0))
+        values[diagonal[v]] += shift[v] * I3
