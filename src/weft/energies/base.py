@@ -5,7 +5,7 @@ An ``Energy`` has two faces. Local arrays (``value``, ``gradient``, ``hessian``)
 """
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import warp as wp
@@ -64,10 +64,10 @@ class StepTerm(Protocol):
         """What metrics call it."""
 
     @property
-    def stencil(self) -> Ints:
-        """(m,k) vertices, the same in every step."""
+    def source(self) -> Energy:
+        """The energy whose stencils (and, once bound, maps) it shares."""
 
-    def bind(self, pattern: BlockPattern) -> "BoundStepTerm":
+    def bind(self, pattern: BlockPattern, bound_source: Any) -> "BoundStepTerm":
         """The production face."""
 
 

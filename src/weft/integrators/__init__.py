@@ -1,0 +1,1 @@
+"""Integrators: a predictor and a scale; the minimizer is shared."""

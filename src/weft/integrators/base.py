@@ -1,0 +1,140 @@
+"""What an integrator is: a predictor y and a scale s of the incremental potential, and the new velocity.
+
+The minimizer is shared. An integrator declares its order; ``tests/verification`` measures it.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from weft import kernel
+from weft.arrays import Floats, Positions, Velocities
+from weft.integrators.potential import Potential
+from weft.kernel import vec3
+from weft.laws.base import Psd
+from weft.model import Model
+from weft.solve.base import LinearSolver, Outcome
+from weft.solve.choose import linear_solver
+from weft.solve.newton import NewtonResult, NewtonSettings, minimize
+from weft.state import State
+
+Memory = Mapping[str, Floats]  # what a multi-step integrator keeps between steps, by name; saved with the state
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """How a step went."""
+
+    dt: float  # [s]
+    outcome: Outcome
+    iterations: int  # Newton iterations: matrices assembled
+    linear_iterations: int  # 0 with a direct solver
+    line_search_trials: int
+    increment: float  # [m/s] largest vertex displacement of the last Newton increment, over dt
+    linear_solver: str
+    terms: Mapping[str, float] = field(default_factory=dict)  # [J] of the potential at the new state
+    seconds: float = 0.0  # wall time
+
+
+@dataclass(frozen=True)
+class StepSettings:
+    """How accurately a step is solved.
+
+    ``tolerance`` [m/s] bounds the last Newton increment over dt, so it means the same on every mesh.
+    """
+
+    tolerance: float = 1e-2
+    max_iterations: int = 100
+    psd: Psd = Psd.PROJECTED
+    linear: str = "auto"
+    forcing: float = 1e-2  # of iterative linear solvers
+
+
+@dataclass
+class _Kept:
+    """Symbolic work of the linear solver, kept while the model stays. It never changes a result."""
+
+    model: Model | None = None
+    prepared: Any = None
+
+
+class Integrator(ABC):
+    """An implicit integrator in the form of an incremental potential."""
+
+    order: ClassVar[int]
+
+    def __init__(self, settings: StepSettings | None = None) -> None:
+        self.settings = settings or StepSettings()
+        self.solver: LinearSolver = linear_solver(self.settings.linear)
+        self._kept = _Kept()
+
+    @abstractmethod
+    def init(self, model: Model, state: State) -> Memory:
+        """The memory of a simulation that starts at ``state``."""
+
+    @abstractmethod
+    def predict(self, state: State, memory: Memory, dt: float) -> tuple[Positions, float]:
+        """y (n,3) [m] and s [s^2] of a step of dt [s]."""
+
+    @abstractmethod
+    def finish(
+        self, x: Positions, state: State, memory: Memory, dt: float
+    ) -> tuple[Velocities, Memory]:
+        """The velocity that belongs to the new positions x, and the next memory."""
+
+    def potential(self, model: Model, state: State, memory: Memory, dt: float) -> Potential:
+        """Phi of the step of dt [s] from ``state``. Valid until the next step or potential of this model."""
+        y, scale = self.predict(state, memory, dt)
+        fixed, target = model.prescribed(state.t + dt)
+        model.assembly.freeze(kernel.array(state.x, vec3), dt)
+        return Potential(model, y, scale, fixed, target, self.settings.psd)
+
+    def step(
+        self, model: Model, state: State, memory: Memory, dt: float
+    ) -> tuple[State, Memory, StepReport]:
+        """One step of dt [s]. On an outcome other than CONVERGED the state and memory returned are the given ones."""
+        clock = time.perf_counter()
+        phi = self.potential(model, state, memory, dt)
+        result = self._minimize(model, phi, state, dt)
+        x = np.array(kernel.numpy(result.x))
+        ok = result.outcome.ok
+        report = StepReport(
+            dt=dt,
+            outcome=result.outcome,
+            iterations=result.iterations,
+            linear_iterations=result.linear_iterations,
+            line_search_trials=result.line_search_trials,
+            increment=result.increment / dt,
+            linear_solver=self.solver.name,
+            terms=phi.terms(x) if ok else {},
+            seconds=time.perf_counter() - clock,
+        )
+        if not ok:
+            return state, memory, report
+        v, memory = self.finish(x, state, memory, dt)
+        return State(x, v, state.t + dt), memory, report
+
+    def _minimize(self, model: Model, phi: Potential, state: State, dt: float) -> NewtonResult:
+        """Newton from the better of two starts: where the cloth is, and where inertia alone would lead."""
+        starts = [phi.pinned(state.x), phi.start]
+        best = min(starts, key=lambda x: _finite(phi.value(x)))
+        s = self.settings
+        if self._kept.model is not model:
+            self._kept = _Kept(model)
+        result = minimize(
+            phi,
+            kernel.array(best, vec3),
+            self.solver,
+            NewtonSettings(s.tolerance * dt, s.max_iterations, s.forcing),
+            self._kept.prepared,
+        )
+        self._kept.prepared = result.prepared
+        return result
+
+
+def _finite(value: float) -> float:
+    return value if np.isfinite(value) else float("inf")

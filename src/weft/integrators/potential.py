@@ -1,0 +1,158 @@
+"""The incremental potential of one step: Phi(x) = |x - y|_M^2 / (2 s) + sum E(x).
+
+It can be taken in hand, for plots, checks and other minimizers: the public face is NumPy and SciPy. Pinned vertices are
+eliminated: Phi is a function of the free ones, and reads the pinned ones from their targets whatever x says.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Bools, Floats, Forces, Positions
+from weft.kernel import Scalar, WarpArray, vec3
+from weft.laws.base import Psd
+from weft.model import Model
+from weft.solve.block_csr import BlockCsr, close_rows
+
+_module = wp.get_module("weft.potential")
+
+
+@wp.kernel(module=_module)
+def inertia_gradient(
+    o: int,
+    x: wp.array(dtype=vec3),
+    y: wp.array(dtype=vec3),
+    shift: wp.array(dtype=Scalar),
+    g: wp.array(dtype=vec3),
+):
+    """g = (m/s) (x - y)."""
+    v = o + wp.tid()
+    g[v] = shift[v] * (x[v] - y[v])
+
+
+@wp.kernel(module=_module)
+def inertia_energy(
+    o: int,
+    x: wp.array(dtype=vec3),
+    y: wp.array(dtype=vec3),
+    shift: wp.array(dtype=Scalar),
+    out: wp.array(dtype=Scalar),
+):
+    """(m/2s) |x - y|^2 per vertex."""
+    v = o + wp.tid()
+    d = x[v] - y[v]
+    out[v] = Scalar(0.5) * shift[v] * wp.dot(d, d)
+
+
+@wp.kernel(module=_module)
+def zero_fixed(o: int, fixed: wp.array(dtype=wp.int32), g: wp.array(dtype=vec3)):
+    """g = 0 at fixed vertices."""
+    v = o + wp.tid()
+    if fixed[v] != 0:
+        g[v] = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+
+
+class Potential:
+    """Phi of one step. [J]
+
+    Args:
+        model: energies and pins; its step terms must have been frozen for this step.
+        predicted: y (n,3) [m], where inertia alone would lead.
+        scale: s [s^2]; None leaves inertia out (quasi-static).
+        fixed: (n,) bool, pinned vertices.
+        target: (n,3) [m], where those are.
+        psd: which Hessian the minimizer gets.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        predicted: Positions,
+        scale: float | None,
+        fixed: Bools,
+        target: Positions,
+        psd: Psd = Psd.PROJECTED,
+    ) -> None:
+        self.free = ~fixed  # (n,) bool: what Phi is a function of
+        self.target = target
+        self.psd = psd
+        self._assembly = model.assembly
+        self._y = kernel.array(predicted, vec3)
+        shift = np.zeros(len(fixed)) if scale is None else model.mass / scale
+        self._shift = kernel.array(np.where(fixed, 0.0, shift), Scalar)
+        self._fixed = kernel.array(fixed.astype(np.int32), wp.int32)
+        self._inertia = kernel.empty(len(fixed))
+
+    def pinned(self, x: Positions) -> Positions:
+        """A copy of x with pinned vertices at their targets."""
+        return np.where(self.free[:, None], np.asarray(x, dtype=np.float64), self.target)
+
+    def value(self, x: Positions) -> float:
+        """Phi [J] at x (n,3)."""
+        return self.value_at(kernel.array(self.pinned(x), vec3))
+
+    def gradient(self, x: Positions) -> Forces:
+        """dPhi/dx, (n,3) [N]; zero at pinned vertices."""
+        out = kernel.empty(len(self.free), vec3)
+        self.gradient_at(kernel.array(self.pinned(x), vec3), out)
+        return np.array(kernel.numpy(out))
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Any:
+        """d2Phi/dx2 as a SciPy CSR matrix (3n,3n) [N/m]; rows and columns of pinned vertices are zero.
+
+        Restrict it to ``np.repeat(potential.free, 3)`` to solve with it.
+        """
+        matrix = self._matrix(kernel.array(self.pinned(x), vec3), psd).to_scipy().tocsr().copy()
+        diagonal = matrix.diagonal()
+        diagonal[np.repeat(~self.free, 3)] = 0.0
+        matrix.setdiag(diagonal)
+        return matrix
+
+    def terms(self, x: Positions) -> dict[str, float]:
+        """[J] by name: ``inertia``, every energy, every step term. They sum to ``value(x)``."""
+        x_device = kernel.array(self.pinned(x), vec3)
+        return {"inertia": self._inertia_at(x_device), **self._assembly.terms(x_device)}
+
+    def reaction(self, x: Positions) -> Forces:
+        """(n,3) [N] force that each pin exerts; zero at free vertices."""
+        g = kernel.zeros(len(self.free), vec3)
+        self._assembly.add_gradient(kernel.array(self.pinned(x), vec3), g)
+        return np.where(self.free[:, None], 0.0, np.array(kernel.numpy(g)))
+
+    # What the minimizer calls (solve.newton.Problem): device arrays, x already pinned.
+
+    def value_at(self, x: WarpArray) -> float:
+        """Phi at a device array whose pinned vertices are at their targets."""
+        return self._inertia_at(x) + self._assembly.value(x)
+
+    def gradient_at(self, x: WarpArray, out: WarpArray) -> None:
+        """dPhi/dx into out."""
+        n = len(self.free)
+        kernel.launch(inertia_gradient, n, x, self._y, self._shift, out)
+        self._assembly.add_gradient(x, out)
+        kernel.launch(zero_fixed, n, self._fixed, out)
+
+    def matrix_at(self, x: WarpArray) -> BlockCsr:
+        """The Hessian that ``psd`` asks for, identity at pinned vertices; valid until the next call."""
+        return self._matrix(x, self.psd)
+
+    def _matrix(self, x: WarpArray, psd: Psd) -> BlockCsr:
+        A = self._assembly.hessian(x, psd)
+        p = A.pattern
+        rows = (p.device_row_start, p.device_column, p.device_diagonal)
+        kernel.launch(close_rows, p.n, *rows, self._shift, self._fixed, A.values)
+        return A
+
+    def _inertia_at(self, x: WarpArray) -> float:
+        kernel.launch(
+            inertia_energy, len(self.free), x, self._y, self._shift, self._inertia
+        )
+        return kernel.total(self._inertia)
+
+    @cached_property
+    def start(self) -> Floats:
+        """(n,3) the inertial prediction y, with pins at their targets."""
+        return self.pinned(kernel.numpy(self._y))

@@ -1,0 +1,95 @@
+"""A law for damping: Kelvin-Voigt in Green strain, with a tangent frozen at the start of the step.
+
+    psi(F) = 1/2 (e(F) - e_n) . C (e(F) - e_n),   e = (f0.f0/2, f1.f1/2, f0.f1)
+
+e is Green's strain up to a constant, so psi and its stress vanish for *any* rigid motion of the sample since e_n, a finite
+rotation included. With C = (dt-scaled) tangent in strain space, the Hessian at the start of the step is the frozen
+Rayleigh matrix (see ``energies/damping.py``).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import warp as wp
+
+from weft.kernel import Scalar, mat32, mat33, vec3
+from weft.laws.base import Law, LawFunctions
+
+
+@wp.struct
+class Params:
+    """Tangent C [J/m^2 per strain^2] and the strain e_n it is measured from."""
+
+    tangent: mat33
+    start: vec3
+
+
+@wp.func
+def strain(F: mat32):
+    """e(F) = (f0.f0/2, f1.f1/2, f0.f1)."""
+    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
+    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    half = Scalar(0.5)
+    return vec3(half * wp.dot(f0, f0), half * wp.dot(f1, f1), wp.dot(f0, f1))
+
+
+@wp.func
+def strain_gradient(F: mat32):
+    """B0 = de/df0 and B1 = de/df1, one strain component per column."""
+    zero = Scalar(0.0)
+    B0 = mat33(
+        F[0, 0], zero, F[0, 1],
+        F[1, 0], zero, F[1, 1],
+        F[2, 0], zero, F[2, 1],
+    )  # fmt: skip
+    B1 = mat33(
+        zero, F[0, 1], F[0, 0],
+        zero, F[1, 1], F[1, 0],
+        zero, F[2, 1], F[2, 0],
+    )  # fmt: skip
+    return B0, B1
+
+
+@wp.func
+def psi(F: mat32, p: Params):
+    """Dissipation potential of the step."""
+    d = strain(F) - p.start
+    return Scalar(0.5) * wp.dot(d, p.tangent * d)
+
+
+@wp.func
+def pk1(F: mat32, p: Params):
+    """Its derivative."""
+    s = p.tangent * (strain(F) - p.start)
+    B0, B1 = strain_gradient(F)
+    P0 = B0 * s
+    P1 = B1 * s
+    return mat32(P0[0], P1[0], P0[1], P1[1], P0[2], P1[2])
+
+
+@wp.func
+def hessian(F: mat32, p: Params, psd: int):
+    """(uu, uv, vv). PROJECTED and GAUSS_NEWTON both drop the stress times d2e/dF2, which is of order dt."""
+    B0, B1 = strain_gradient(F)
+    uu = B0 * p.tangent * wp.transpose(B0)
+    uv = B0 * p.tangent * wp.transpose(B1)
+    vv = B1 * p.tangent * wp.transpose(B1)
+    if psd == 0:
+        s = p.tangent * (strain(F) - p.start)
+        I3 = wp.identity(n=3, dtype=Scalar)
+        uu += s[0] * I3
+        uv += s[2] * I3
+        vv += s[1] * I3
+    return uu, uv, vv
+
+
+@dataclass(frozen=True)
+class Viscous(Law):
+    """The law with zero tangent; ``energies/damping.py`` fills the parameters of every sample."""
+
+    functions: ClassVar[LawFunctions] = LawFunctions("viscous", Params, psi, pk1, hessian)
+
+    def parameters(self) -> Mapping[str, float]:
+        """All zero."""
+        return {}

@@ -1,0 +1,110 @@
+"""Pins: vertices whose motion is prescribed: held still, released at a time, or moved along keyframes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from weft.arrays import Floats, Ints, Positions
+from weft.errors import SceneError
+
+Interpolation = Literal["linear", "smooth"]
+
+
+@dataclass(frozen=True)
+class Keyframe:
+    """Where a pin's vertices are at a time, relative to where they started."""
+
+    time: float  # [s]
+    translation: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m]
+    rotation: float = 0.0  # [rad] about the path's axis
+
+
+@dataclass(frozen=True)
+class Path:
+    """A rigid motion through keyframes, held before the first and after the last.
+
+    ``smooth`` is a monotone cubic (no overshoot, velocity continuous); ``linear`` has corners in velocity.
+
+    Raises:
+        SceneError: no keyframes, or times that do not increase.
+    """
+
+    keyframes: Sequence[Keyframe]
+    interpolation: Interpolation = "smooth"
+    axis: tuple[float, float, float] = (0.0, 1.0, 0.0)  # of rotation
+    center: tuple[float, float, float] | None = None  # of rotation [m]; None: the mean of the pinned vertices
+
+    def __post_init__(self) -> None:
+        times = [k.time for k in self.keyframes]
+        if not times or not np.isfinite(times).all() or any(b <= a for a, b in zip(times, times[1:])):
+            raise SceneError("pin path times", got=times, expected="at least one, strictly increasing [s]")
+        if self.interpolation not in ("linear", "smooth"):
+            raise SceneError("pin path interpolation", got=self.interpolation, expected="linear or smooth")
+        if not np.linalg.norm(self.axis) > 0:
+            raise SceneError("pin path axis", got=self.axis, expected="a direction other than zero")
+
+    def positions(self, start: Positions, t: float) -> Positions:
+        """Where vertices that started at ``start`` (k,3) are at time t."""
+        values = np.array([[*k.translation, k.rotation] for k in self.keyframes], dtype=np.float64)
+        now = self._interpolate(np.array([k.time for k in self.keyframes]), values, t)
+        center = np.mean(start, axis=0) if self.center is None else np.asarray(self.center)
+        return (start - center) @ _rotation(np.asarray(self.axis), now[3]).T + center + now[:3]
+
+    def _interpolate(self, times: Floats, values: Floats, t: float) -> Floats:
+        if len(times) == 1 or t <= times[0]:
+            return np.asarray(values[0])
+        if t >= times[-1]:
+            return np.asarray(values[-1])
+        if self.interpolation == "linear":
+            return np.array([np.interp(t, times, column) for column in values.T])
+        from scipy.interpolate import PchipInterpolator
+
+        return np.asarray(PchipInterpolator(times, values, axis=0)(t))
+
+
+@dataclass(frozen=True, eq=False)
+class Pin:
+    """Vertices that are held, or moved along a path.
+
+    Args:
+        vertices: ids, at least one.
+        until: time of release [s]; None holds for ever.
+        path: motion; None keeps the vertices where they start.
+        name: for messages.
+
+    Raises:
+        SceneError: no vertices, or a release time that is not a number.
+    """
+
+    vertices: Ints
+    until: float | None = None
+    path: Path | None = None
+    name: str = "pin"
+
+    def __post_init__(self) -> None:
+        ids = np.unique(np.asarray(self.vertices, dtype=np.int64).reshape(-1)).astype(np.int32)
+        object.__setattr__(self, "vertices", ids)
+        if len(ids) == 0:
+            raise SceneError(
+                f"{self.name}.vertices", got="nothing", expected="at least one vertex",
+                hint="the selection is empty: widen the box, or look the group up with `weft check`",
+            )
+        if self.until is not None and not np.isfinite(self.until):
+            raise SceneError(f"{self.name}.until", got=self.until, expected="a time in seconds, or nothing")
+
+    def holds(self, t: float) -> bool:
+        """True where the pin acts on a step that ends at time t."""
+        return self.until is None or t <= self.until * (1 + 1e-12)
+
+    def targets(self, start: Positions, t: float) -> Positions:
+        """(k,3) positions at time t of the vertices, which started at ``start`` (k,3)."""
+        return start if self.path is None else self.path.positions(start, t)
+
+
+def _rotation(axis: Floats, angle: float) -> Floats:
+    """Rodrigues' rotation matrix."""
+    a = axis / np.linalg.norm(axis)
+    K = np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
+    return np.asarray(np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * (K @ K))

@@ -1,0 +1,66 @@
+"""What a linear solver is: two phases, and results as data. Numerical failure is an outcome with advice."""
+
+import enum
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from weft.kernel import WarpArray
+from weft.solve.block_csr import BlockCsr
+
+
+class Outcome(enum.Enum):
+    """How a solve ended. The value is what to do about it."""
+
+    CONVERGED = "converged"
+    MAX_ITERATIONS = "the iteration limit was reached: use a smaller step, or raise the limit"
+    STALLED = (
+        "the line search found no lower energy: the state may be at round-off of its minimum, or the Hessian "
+        "indefinite; use psd=PROJECTED or a smaller step"
+    )
+    NOT_DESCENT = (
+        "the direction is uphill because the matrix is not positive definite; use psd=PROJECTED or a smaller step"
+    )
+    INDEFINITE = "the matrix is not positive definite; use psd=PROJECTED or a smaller step"
+    NOT_FINITE = "a value is not finite: the state has blown up; use a smaller step"
+
+    @property
+    def ok(self) -> bool:
+        """True for CONVERGED."""
+        return self is Outcome.CONVERGED
+
+    @property
+    def advice(self) -> str:
+        """What to do."""
+        return self.value
+
+
+@dataclass(frozen=True)
+class LinearSolution:
+    """x with A x = b, and how it went."""
+
+    x: WarpArray  # (n,) vec3
+    outcome: Outcome
+    iterations: int  # 0 for a direct solver
+    residual: float  # relative; each solver says in which norm
+
+
+class Prepared(Protocol):
+    """A matrix made ready for solves: a factorization, or a preconditioner."""
+
+    def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
+        """Solve A x = b, (n,) vec3, to a relative ``tolerance``; direct solvers always go to round-off."""
+
+
+class LinearSolver(Protocol):
+    """The two-phase protocol of every linear solver."""
+
+    @property
+    def name(self) -> str:
+        """What metrics call it."""
+
+    @property
+    def is_direct(self) -> bool:
+        """True where a second right-hand side costs little beside ``prepare``."""
+
+    def prepare(self, A: BlockCsr, previous: Any = None) -> Prepared:
+        """Take a matrix; ``previous`` (a result for the same pattern) lets symbolic work be kept."""

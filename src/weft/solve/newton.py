@@ -1,0 +1,155 @@
+"""Projected Newton: minimize a function given as value, gradient and a positive definite matrix.
+
+Stops on the size of the Newton increment, which does not depend on resolution. With a direct solver, the increment
+after a step is first estimated with the factors at hand (the simplified Newton increment of Deuflhard 2004, sec.
+2.1): where that is already below the tolerance, a factorization is saved.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from weft import kernel
+from weft.kernel import WarpArray, vec3
+from weft.solve.base import LinearSolver, Outcome, Prepared
+from weft.solve.block_csr import BlockCsr
+from weft.solve.line_search import LineSearchSettings, backtrack
+from weft.solve.vectors import combine, dot, max_norm
+
+
+class Problem(Protocol):
+    """What is minimized, on device arrays (n,) vec3. Fixed entries have zero gradient and identity rows."""
+
+    def value_at(self, x: WarpArray) -> float:
+        """The function."""
+
+    def gradient_at(self, x: WarpArray, out: WarpArray) -> None:
+        """Its gradient."""
+
+    def matrix_at(self, x: WarpArray) -> BlockCsr:
+        """A positive definite approximation of its Hessian, valid until the next call."""
+
+
+@dataclass(frozen=True)
+class NewtonSettings:
+    """When to stop, and how accurately to solve.
+
+    ``tolerance`` bounds the largest vertex displacement of the last Newton increment, in the units of x.
+    """
+
+    tolerance: float
+    max_iterations: int = 100
+    forcing: float = 1e-2  # relative error of a linear solve in the energy norm, iterative solvers only
+    line_search: LineSearchSettings = field(default_factory=LineSearchSettings)
+
+
+@dataclass(frozen=True)
+class NewtonResult:
+    """The minimizer found, and how."""
+
+    x: WarpArray
+    outcome: Outcome
+    iterations: int  # matrices assembled
+    linear_iterations: int  # 0 with a direct solver
+    line_search_trials: int
+    increment: float  # largest vertex displacement of the last increment
+    prepared: Prepared | None  # of the last matrix, to keep symbolic work
+
+
+def minimize(
+    problem: Problem,
+    x0: WarpArray,
+    solver: LinearSolver,
+    settings: NewtonSettings,
+    previous: Any = None,
+) -> NewtonResult:
+    """Minimize from x0, which is not written to.
+
+    Args:
+        problem: the function.
+        x0: (n,) vec3 start.
+        solver: solves with the problem's matrices.
+        settings: tolerances and limits.
+        previous: a ``prepared`` for the same pattern, whose symbolic work is kept.
+    """
+    run = _Run(problem, solver, settings, kernel.array(kernel.numpy(x0).copy(), vec3), previous)
+    return run.minimize()
+
+
+class _Run:
+    """One minimization: the iterate and the counters."""
+
+    def __init__(
+        self, problem: Problem, solver: LinearSolver, settings: NewtonSettings, x: WarpArray, previous: Any
+    ) -> None:
+        self.problem, self.solver, self.settings, self.x = problem, solver, settings, x
+        self.prepared = previous
+        self.g, self.trial = kernel.empty(x.shape[0], vec3), kernel.empty(x.shape[0], vec3)
+        self.iterations = self.linear_iterations = self.trials = 0
+        self.increment = float("inf")
+
+    def minimize(self) -> NewtonResult:
+        value = self.problem.value_at(self.x)
+        self.problem.gradient_at(self.x, self.g)
+        if not value < float("inf"):
+            return self._result(Outcome.NOT_FINITE)
+        while self.iterations < self.settings.max_iterations:
+            self.iterations += 1
+            A = self.problem.matrix_at(self.x)
+            self.prepared = self.solver.prepare(A, self.prepared)
+            d, outcome = self._direction()
+            if not outcome.ok:
+                return self._result(outcome)
+            if self.increment <= self.settings.tolerance:
+                combine(self.x, 1.0, d, self.x)
+                return self._result(Outcome.CONVERGED)
+            slope = dot(self.g, d)
+            if not slope < 0.0:
+                return self._result(Outcome.NOT_DESCENT)
+            search = backtrack(
+                lambda a, d=d: self._value_along(d, a), value, slope, 1.0, self.settings.line_search
+            )
+            self.trials += search.trials
+            if search.step == 0.0:
+                return self._result(Outcome.STALLED)
+            combine(self.x, search.step, d, self.x)
+            value = search.value
+            self.problem.gradient_at(self.x, self.g)
+            if self.solver.is_direct and search.step == 1.0 and self._simplified_increment_is_small():
+                return self._result(Outcome.CONVERGED)
+        return self._result(Outcome.MAX_ITERATIONS)
+
+    def _direction(self) -> tuple[WarpArray, Outcome]:
+        """-A^-1 g with the matrix prepared last; records its size."""
+        assert self.prepared is not None
+        solution = self.prepared.solve(self.g, self.settings.forcing)
+        self.linear_iterations += solution.iterations
+        d = solution.x
+        combine(d, -2.0, d, d)
+        self.increment = max_norm(d)
+        if solution.outcome.ok and not self.increment < float("inf"):
+            return d, Outcome.NOT_FINITE
+        return d, solution.outcome
+
+    def _simplified_increment_is_small(self) -> bool:
+        """Take the increment of the old matrix and the new gradient if it is below the tolerance."""
+        d, outcome = self._direction()
+        if not outcome.ok or self.increment > self.settings.tolerance:
+            return False
+        combine(self.x, 1.0, d, self.x)
+        return True
+
+    def _value_along(self, d: WarpArray, a: float) -> float:
+        combine(self.x, a, d, self.trial)
+        value = self.problem.value_at(self.trial)
+        return value if value == value else float("inf")
+
+    def _result(self, outcome: Outcome) -> NewtonResult:
+        return NewtonResult(
+            self.x,
+            outcome,
+            self.iterations,
+            self.linear_iterations,
+            self.trials,
+            self.increment,
+            self.prepared,
+        )
