@@ -1,4 +1,7 @@
-"""Assembly: all energies of a model on one block pattern, with the arrays that every step reuses."""
+"""Assembly.
+
+All energies of a model on one block pattern, with the arrays that every step reuses.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,15 +1,17 @@
 """How kernels run: the one file that knows about devices, threads and launches.
 
-weft's kernels *gather*: index ``i`` reads what it likes and writes only slot ``i``. Warp's CPU launch is a serial
-loop that releases the interpreter lock, so a gather kernel may be cut into slices that run on several threads with
-bitwise the same result (``docs/decisions/0002``). Every kernel takes the first index of its slice, ``o: int``, as
-its first argument and starts with ``i = o + wp.tid()``.
+weft's kernels *gather*: index ``i`` reads what it likes and writes only slot ``i``. Warp's CPU
+launch is a serial loop that releases the interpreter lock, so a gather kernel may be cut into
+slices that run on several threads with bitwise the same result (``docs/decisions/0002``). Every
+kernel takes the first index of its slice, ``o: int``, as its first argument and starts with ``i = o
++ wp.tid()``.
 """
 
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +148,7 @@ def launch(kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE) -> N
         if b > a:
             wp.launch(kernel, b - a, inputs=[a, *args], device=_settings.device, record_tape=False)
 
-    jobs = [_settings.pool.submit(run, a, b) for a, b in zip(cut[1:], cut[2:])]
+    jobs = [_settings.pool.submit(run, a, b) for a, b in pairwise(cut[1:])]
     run(cut[0], cut[1])
     for job in jobs:
         job.result()
@@ -171,7 +173,7 @@ class Recorded:
                 record_cmd=True,
                 record_tape=False,
             )
-            for a, b in zip(cut, cut[1:])
+            for a, b in pairwise(cut)
             if b > a
         ]
         if len(self._commands) > 1 and _settings.pool is None:

@@ -1,4 +1,7 @@
-"""Model: what does not change during a simulation. Frozen; a step reads it and makes a new State."""
+"""Model.
+
+What does not change during a simulation. Frozen; a step reads it and makes a new State.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,14 +34,21 @@ class Model:
     def __post_init__(self) -> None:
         if not (np.isfinite(self.mass).all() and (self.mass > 0).all()):
             bad = np.flatnonzero(~(self.mass > 0))
-            raise MeshError("mass of vertices", got=f"{len(bad)} without mass, first {bad[:5].tolist()}",
-                            expected="must be > 0", hint="remove isolated vertices")
+            raise MeshError(
+                "mass of vertices",
+                got=f"{len(bad)} without mass, first {bad[:5].tolist()}",
+                expected="must be > 0",
+                hint="remove isolated vertices",
+            )
         if self.pins and self.start is None:
             raise SceneError("Model.start", expected="positions, where there are pins")
         for pin in self.pins:
             if pin.vertices[-1] >= len(self.mass) or pin.vertices[0] < 0:
-                raise SceneError(f"{pin.name}.vertices", got=int(pin.vertices[-1]),
-                                 expected=f"ids from 0 to {len(self.mass) - 1}")
+                raise SceneError(
+                    f"{pin.name}.vertices",
+                    got=int(pin.vertices[-1]),
+                    expected=f"ids from 0 to {len(self.mass) - 1}",
+                )
 
     @cached_property
     def assembly(self) -> Assembly:
@@ -46,7 +56,8 @@ class Model:
         return Assembly(self.energies, self.step_terms, self.mass)
 
     def prescribed(self, t: float) -> tuple[Bools, Positions]:
-        """Which vertices are pinned in a step that ends at t, and where: (n,) bool, (n,3) with zeros elsewhere.
+        """Which vertices are pinned in a step that ends at t, and where: (n,) bool, (n,3) with
+        zeros elsewhere.
 
         Raises:
             SceneError: two pins that hold one vertex at different places at this time.
@@ -61,9 +72,12 @@ class Model:
             again = fixed[pin.vertices]
             clash = again & (np.abs(target[pin.vertices] - where).max(1) > 1e-9)
             if clash.any():
-                raise SceneError(f"{pin.name} at t = {t:.6g} s", got=f"vertex {pin.vertices[clash][0]}",
-                                 expected="one place for each vertex",
-                                 hint="another pin holds it elsewhere; release one before the other starts")
+                raise SceneError(
+                    f"{pin.name} at t = {t:.6g} s",
+                    got=f"vertex {pin.vertices[clash][0]}",
+                    expected="one place for each vertex",
+                    hint="another pin holds it elsewhere; release one before the other starts",
+                )
             fixed[pin.vertices] = True
             target[pin.vertices] = where
         return fixed, target

@@ -1,7 +1,11 @@
-"""Pins: vertices whose motion is prescribed: held still, released at a time, or moved along keyframes."""
+"""Pins.
+
+Vertices whose motion is prescribed: held still, released at a time, or moved along keyframes.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -25,7 +29,8 @@ class Keyframe:
 class Path:
     """A rigid motion through keyframes, held before the first and after the last.
 
-    ``smooth`` is a monotone cubic (no overshoot, velocity continuous); ``linear`` has corners in velocity.
+    ``smooth`` is a monotone cubic (no overshoot, velocity continuous); ``linear`` has corners in
+    velocity.
 
     Raises:
         SceneError: no keyframes, or times that do not increase.
@@ -34,14 +39,20 @@ class Path:
     keyframes: Sequence[Keyframe]
     interpolation: Interpolation = "smooth"
     axis: tuple[float, float, float] = (0.0, 1.0, 0.0)  # of rotation
-    center: tuple[float, float, float] | None = None  # of rotation [m]; None: the mean of the pinned vertices
+    center: tuple[float, float, float] | None = (
+        None  # of rotation [m]; None: the mean of the pinned vertices
+    )
 
     def __post_init__(self) -> None:
         times = [k.time for k in self.keyframes]
-        if not times or not np.isfinite(times).all() or any(b <= a for a, b in zip(times, times[1:])):
-            raise SceneError("pin path times", got=times, expected="at least one, strictly increasing [s]")
+        if not times or not np.isfinite(times).all() or any(b <= a for a, b in pairwise(times)):
+            raise SceneError(
+                "pin path times", got=times, expected="at least one, strictly increasing [s]"
+            )
         if self.interpolation not in ("linear", "smooth"):
-            raise SceneError("pin path interpolation", got=self.interpolation, expected="linear or smooth")
+            raise SceneError(
+                "pin path interpolation", got=self.interpolation, expected="linear or smooth"
+            )
         if not np.linalg.norm(self.axis) > 0:
             raise SceneError("pin path axis", got=self.axis, expected="a direction other than zero")
 
@@ -88,11 +99,15 @@ class Pin:
         object.__setattr__(self, "vertices", ids)
         if len(ids) == 0:
             raise SceneError(
-                f"{self.name}.vertices", got="nothing", expected="at least one vertex",
-                hint="the selection is empty: widen the box, or look the group up with `weft check`",
+                f"{self.name}.vertices",
+                got="nothing",
+                expected="at least one vertex",
+                hint="the selection is empty: widen the box, or list groups with `weft check`",
             )
         if self.until is not None and not np.isfinite(self.until):
-            raise SceneError(f"{self.name}.until", got=self.until, expected="a time in seconds, or nothing")
+            raise SceneError(
+                f"{self.name}.until", got=self.until, expected="a time in seconds, or nothing"
+            )
 
     def holds(self, t: float) -> bool:
         """True where the pin acts on a step that ends at time t."""

@@ -7,9 +7,10 @@ from weft.mesh import TriangleMesh
 
 
 def linear_triangle(mesh: TriangleMesh) -> Samples:
-    """Samples of a triangle mesh, from its material coordinates (mirrored islands keep a positive weight)."""
+    """Samples of a triangle mesh, from its material coordinates; mirrored islands weigh the same."""
     uv = mesh.corner_uv
-    # Columns of Dm are the material edges from corner 0; rows of Dm_inv are the gradients of N_1 and N_2.
+    # Columns of Dm are the material edges from corner 0; rows of Dm_inv are the gradients of N_1
+    # and N_2.
     Dm = np.stack([uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]], axis=2)
     Dm_inv = np.linalg.inv(Dm)
     gradient = np.concatenate([-Dm_inv.sum(axis=1, keepdims=True), Dm_inv], axis=1)

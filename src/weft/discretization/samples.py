@@ -1,4 +1,7 @@
-"""Samples: where a membrane law is evaluated. The same table serves triangles (k = 3) and splines (k = 9)."""
+"""Samples.
+
+Where a membrane law is evaluated. The same table serves triangles (k = 3) and splines (k = 9).
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +31,7 @@ class Samples:
 
     @cached_property
     def nodal_area(self) -> Floats:
-        """(n,) [m^2] rest area lumped to each vertex, a k-th of every sample's (exact for linear triangles)."""
+        """(n,) [m^2] rest area lumped to each vertex: a k-th of every sample's."""
         k = self.stencil.shape[1]
         return np.bincount(
             self.stencil.reshape(-1), np.repeat(self.weight / k, k), minlength=self.n_vertices

@@ -1,7 +1,8 @@
 """The narrow waist: what an energy is, and how it adds itself to a gradient and to a matrix.
 
-An ``Energy`` has two faces. Local arrays (``value``, ``gradient``, ``hessian``) are NumPy, for tests and research.
-``bind(pattern)`` gives the production face, which adds into shared device arrays through row maps built once.
+An ``Energy`` has two faces. Local arrays (``value``, ``gradient``, ``hessian``) are NumPy, for
+tests and research. ``bind(pattern)`` gives the production face, which adds into shared device
+arrays through row maps built once.
 """
 
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ class Energy(Protocol):
         """(m,k,3) [N]."""
 
     def hessian(self, x: Positions, psd: Psd) -> Floats:
-        """(m,k,k,3,3) [N/m], the last two indices are the components of the first and second vertex."""
+        """(m,k,k,3,3) [N/m]: [e,a,b] is the block of vertices a and b."""
 
     def bind(self, pattern: BlockPattern) -> Bound:
         """The production face on a pattern that holds this energy's stencils."""

@@ -1,15 +1,18 @@
-"""Stiffness-proportional (Rayleigh) damping with the Hessian frozen per step, in a form that rigid motion does not feel.
+"""Stiffness-proportional (Rayleigh) damping with the Hessian frozen per step, in a form that rigid
+motion does not feel.
 
-Rayleigh damping adds the force -beta K_n v, with K_n the stiffness at the start of the step. As a potential of a step
-that is beta/(2h) u.K_n u with u = x - x_n, but u is not small when cloth rotates: the chord of a rotation by angle a
-shortens by a^2/2, and K_n would resist that. So u is measured by strain instead:
+Rayleigh damping adds the force -beta K_n v, with K_n the stiffness at the start of the step. As a
+potential of a step that is beta/(2h) u.K_n u with u = x - x_n, but u is not small when cloth
+rotates: the chord of a rotation by angle a shortens by a^2/2, and K_n would resist that. So u is
+measured by strain instead:
 
-- membrane: beta/(2h) (e - e_n).C_n (e - e_n) per sample, e Green's strain and C_n the Gauss-Newton Hessian of the law at
+- membrane: beta/(2h) (e - e_n).C_n (e - e_n) per sample, e Green's strain and C_n the Gauss-Newton
+Hessian of the law at
   x_n seen in strain space, C_n = G B H B^T G with B = de/dF and G = (B B^T)^-1;
 - hinges: beta/(2h) w (theta - theta_n)^2.
 
-At x_n the Hessian of both is beta/h K_n (Gauss-Newton), so for small motions this *is* Rayleigh damping; a rigid motion
-of any size leaves it at zero (``tests/energies/test_damping.py``).
+At x_n the Hessian of both is beta/h K_n (Gauss-Newton), so for small motions this *is* Rayleigh
+damping; a rigid motion of any size leaves it at zero (``tests/energies/test_damping.py``).
 """
 
 from dataclasses import dataclass
@@ -18,7 +21,6 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Ints
-
 from weft.energies.hinge_bending import BoundHinges, HingeBending, angles
 from weft.energies.membrane import BoundMembrane, Membrane
 from weft.kernel import Scalar, WarpArray, mat32, mat33
@@ -26,7 +28,9 @@ from weft.laws.base import Psd, law_kernels
 from weft.laws.viscous import Params, Viscous, strain, strain_gradient
 from weft.solve.block_csr import BlockCsr, BlockPattern
 
-REGULARIZATION = Scalar(1e-9)  # of B B^T, relative to its trace: a collapsed triangle has no strain space
+REGULARIZATION = Scalar(
+    1e-9
+)  # of B B^T, relative to its trace: a collapsed triangle has no strain space
 
 _module = wp.get_module("weft.damping")
 
@@ -47,7 +51,9 @@ def freeze_tangent(
     uv = H[q, 1]
     M = B0t * H[q, 0] * B0 + B0t * uv * B1 + B1t * wp.transpose(uv) * B0 + B1t * H[q, 2] * B1
     G = B0t * B0 + B1t * B1
-    G = wp.inverse(G + (REGULARIZATION * wp.trace(G) + Scalar(1e-30)) * wp.identity(n=3, dtype=Scalar))
+    G = wp.inverse(
+        G + (REGULARIZATION * wp.trace(G) + Scalar(1e-30)) * wp.identity(n=3, dtype=Scalar)
+    )
     C = scale * (G * M * G)
     p[q].tangent = Scalar(0.5) * (C + wp.transpose(C))
     p[q].start = strain(F[q])
@@ -75,8 +81,13 @@ class MembraneDamping:
         """(q,k)."""
         return self.source.stencil
 
-    def bind(self, pattern: BlockPattern, elastic: BoundMembrane | None = None) -> "BoundMembraneDamping":
-        """The production face; shares maps and work arrays with the bound membrane it damps, where given."""
+    def bind(
+        self, pattern: BlockPattern, elastic: BoundMembrane | None = None
+    ) -> "BoundMembraneDamping":
+        """The production face.
+
+        Shares maps and work arrays with the bound membrane it damps, where given.
+        """
         elastic = elastic or self.source.bind(pattern)
         parameters = kernel.zeros(len(elastic.samples), Params)
         viscous = BoundMembrane(
@@ -127,7 +138,9 @@ class HingeDamping:
         """(h,4)."""
         return self.source.stencil
 
-    def bind(self, pattern: BlockPattern, elastic: BoundHinges | None = None) -> "BoundHingeDamping":
+    def bind(
+        self, pattern: BlockPattern, elastic: BoundHinges | None = None
+    ) -> "BoundHingeDamping":
         """The production face; shares maps with the bound hinges it damps, where given."""
         elastic = elastic or self.source.bind(pattern)
         h = elastic.weight.shape[0]

@@ -14,9 +14,7 @@ from weft.solve.block_csr import BlockCsr, BlockPattern
 
 
 @wp.kernel(module=wp.get_module("weft.gravity"))
-def add_weight(
-    o: int, mass: wp.array(dtype=Scalar), acceleration: vec3, g: wp.array(dtype=vec3)
-):
+def add_weight(o: int, mass: wp.array(dtype=Scalar), acceleration: vec3, g: wp.array(dtype=vec3)):
     """Gradient of -m g.x."""
     v = o + wp.tid()
     g[v] = g[v] - mass[v] * acceleration

@@ -1,12 +1,13 @@
-"""Hinge bending: discrete shells (Grinspun et al. 2003; Kim 2020, section 5), one local energy per interior edge.
+"""Hinge bending: discrete shells (Grinspun et al. 2003; Kim 2020, section 5), one local energy per
+interior edge.
 
     E = 1/2 w (theta - theta_0)^2,   w = D l^2 / A
 
-with l the rest length of the edge, A the sum of the two rest areas, theta the signed dihedral angle (0 when flat) and
-D the flexural rigidity [N m] of the fabric. Grinspun's ``k (3 l^2/A)`` has k = D/3 (with our 1/2), and Kim's k_theta
-is D/6: three times the energy density of a cylinder sits on the third of the edges that bend, see
-``docs/bending.md``. Along an edge whose normal in material space makes the angle phi with the warp, D is
-``D_warp cos^2 phi + D_weft sin^2 phi``.
+with l the rest length of the edge, A the sum of the two rest areas, theta the signed dihedral angle
+(0 when flat) and D the flexural rigidity [N m] of the fabric. Grinspun's ``k (3 l^2/A)`` has k =
+D/3 (with our 1/2), and Kim's k_theta is D/6: three times the energy density of a cylinder sits on
+the third of the edges that bend, see ``docs/bending.md``. Along an edge whose normal in material
+space makes the angle phi with the warp, D is ``D_warp cos^2 phi + D_weft sin^2 phi``.
 """
 
 from dataclasses import dataclass
@@ -27,12 +28,17 @@ from weft.solve.incidence import Incidence
 
 _module = wp.get_module("weft.hinge")
 
-COLLAPSED_SQ = Scalar(1e-30)  # [m^4] square of twice a face's area, below which the face has no normal
+COLLAPSED_SQ = Scalar(
+    1e-30
+)  # [m^4] square of twice a face's area, below which the face has no normal
 
 
 @wp.func
 def dihedral(x0: vec3, x1: vec3, x2: vec3, x3: vec3):
-    """Signed dihedral angle of faces (x0,x1,x2) and (x1,x0,x3): positive when they fold towards their front."""
+    """Signed dihedral angle of faces (x0,x1,x2) and (x1,x0,x3).
+
+    Positive when they fold towards their front.
+    """
     e = x1 - x0
     n = wp.cross(e, x2 - x0)
     m = wp.cross(x3 - x0, e)
@@ -53,7 +59,8 @@ def angle_difference(theta: Scalar, rest: Scalar):
 
 @wp.func
 def flap(e: vec3, d: vec3, n: vec3):
-    """Gradient of theta with respect to the tip of one flap, up to its sign, and the foot of the tip on the edge.
+    """Gradient of theta with respect to the tip of one flap, up to its sign, and the foot of the
+    tip on the edge.
 
     The tip moves the angle by n^/height; d is the tip seen from the start of the edge e.
     """
@@ -64,7 +71,10 @@ def flap(e: vec3, d: vec3, n: vec3):
 
 @wp.func
 def dihedral_gradient(x0: vec3, x1: vec3, x2: vec3, x3: vec3):
-    """d theta/dx of the four vertices. Tips move along their normals; the edge balances force and moment."""
+    """d theta/dx of the four vertices.
+
+    Tips move along their normals; the edge balances force and moment.
+    """
     e = x1 - x0
     g2, t2 = flap(e, x2 - x0, wp.cross(e, x2 - x0))
     g3, t3 = flap(e, x3 - x0, wp.cross(x3 - x0, e))
@@ -186,7 +196,10 @@ def hinge_hessian(
     rest: wp.array(dtype=Scalar),
     out: wp.array3d(dtype=mat33),
 ):
-    """w [d theta d theta^T + (theta - theta_0) d2 theta]: the exact Hessian of every hinge, 4 x 4 blocks."""
+    """w [d theta d theta^T + (theta - theta_0) d2 theta].
+
+    The exact Hessian of every hinge, 4 x 4 blocks.
+    """
     i = o + wp.tid()
     x0 = x[stencil[i, 0]]
     x1 = x[stencil[i, 1]]
@@ -254,8 +267,8 @@ def hinge_weight(mesh: TriangleMesh, stiffness: tuple[float, float]) -> Floats:
     """(h,) [J] weight w = D l^2/A of every hinge, from material coordinates.
 
     Args:
-        mesh: the mesh.
-        stiffness: flexural rigidity (D_warp, D_weft) [N m], both >= 0: of bending the warp yarns, and the weft yarns.
+        mesh: the mesh. stiffness: flexural rigidity (D_warp, D_weft) [N m], both >= 0: of bending
+        the warp yarns, and the weft yarns.
 
     Raises:
         MeshError: a negative or infinite stiffness.
@@ -287,8 +300,8 @@ def _material_edge(mesh: TriangleMesh, hinges: Ints, face: Ints) -> Floats:
 class HingeBending:
     """Bending energy of the hinges of a mesh.
 
-    EXACT is the full second derivative; PROJECTED and GAUSS_NEWTON both keep ``w d theta d theta^T`` only, which is
-    positive semi-definite and exact at rest.
+    EXACT is the full second derivative; PROJECTED and GAUSS_NEWTON both keep ``w d theta d
+    theta^T`` only, which is positive semi-definite and exact at rest.
     """
 
     hinges: Ints  # (h,4)
@@ -306,7 +319,7 @@ class HingeBending:
         Args:
             mesh: the mesh.
             stiffness: D of bending the warp yarns and the weft yarns, >= 0.
-            rest: ``"flat"``, ``"as-given"`` (the angles of ``mesh.vertices``), or (h,) angles [rad].
+            rest: ``"flat"``, ``"as-given"`` (angles of ``mesh.vertices``), or (h,) angles [rad].
 
         Raises:
             MeshError: a negative stiffness, or rest angles of another shape.
@@ -314,14 +327,20 @@ class HingeBending:
         weight = hinge_weight(mesh, stiffness)
         if isinstance(rest, str):
             if rest not in ("flat", "as-given"):
-                raise MeshError("rest angles", got=repr(rest), expected="flat, as-given or an array")
+                raise MeshError(
+                    "rest angles", got=repr(rest), expected="flat, as-given or an array"
+                )
             angle = (
-                np.zeros(len(weight)) if rest == "flat" else dihedral_angles(mesh.vertices, mesh.hinges)
+                np.zeros(len(weight))
+                if rest == "flat"
+                else dihedral_angles(mesh.vertices, mesh.hinges)
             )
         else:
             angle = np.asarray(rest, dtype=np.float64)
             if angle.shape != weight.shape or not np.isfinite(angle).all():
-                raise MeshError("rest angles", got=angle.shape, expected=f"finite, ({len(weight)},)")
+                raise MeshError(
+                    "rest angles", got=angle.shape, expected=f"finite, ({len(weight)},)"
+                )
         return HingeBending(mesh.hinges, weight, angle, mesh.n_vertices)
 
     @property
@@ -358,9 +377,7 @@ class HingeBending:
             out = kernel.empty((len(self.weight), 4, 4), mat33)
             kernel.launch(hinge_hessian, len(self.weight), _positions(x), *b.parameters, out)
             return np.array(kernel.numpy(out))
-        kernel.launch(
-            hinge_factor, len(self.weight), _positions(x), b.stencil, b.weight, b.local
-        )
+        kernel.launch(hinge_factor, len(self.weight), _positions(x), b.stencil, b.weight, b.local)
         factor = kernel.numpy(b.local)
         return np.einsum("hai,hbj->habij", factor, factor)
 
@@ -416,9 +433,7 @@ class BoundHinges:
         """g += dE/dx."""
         i = self.rows.incidence
         kernel.launch(hinge_gradient, self.weight.shape[0], x, *self.parameters, self.local)
-        kernel.launch(
-            gather_gradient, self.n_vertices, i.start, i.element, i.place, self.local, g
-        )
+        kernel.launch(gather_gradient, self.n_vertices, i.start, i.element, i.place, self.local, g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
         """A += d2E/dx2."""

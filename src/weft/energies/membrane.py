@@ -1,7 +1,9 @@
-"""A membrane: a law evaluated at samples. Three stages, so that laws and discretizations multiply for free:
+"""A membrane: a law evaluated at samples. Three stages, so that laws and discretizations multiply
+for free:
 
-F = deform(x) (any number of vertices per sample), the law's own kernels on arrays of F, and a gather to the vertices.
-The Hessian is kept as three 3x3 blocks per sample (uu, uv, vv); each matrix row walks its samples (docs/decisions/0003).
+F = deform(x) (any number of vertices per sample), the law's own kernels on arrays of F, and a
+gather to the vertices. The Hessian is kept as three 3x3 blocks per sample (uu, uv, vv); each matrix
+row walks its samples (docs/decisions/0003).
 """
 
 from dataclasses import dataclass
@@ -80,7 +82,10 @@ def add_rows(
     clear: int,
     values: wp.array(dtype=mat33),
 ):
-    """Row v += sum_q w_q (dN_v . H_q . dN_b) for every vertex b of the samples around v. Kim 2020, eq. 20."""
+    """Row v += sum_q w_q (dN_v .
+
+    H_q . dN_b) for every vertex b of the samples around v. Kim 2020, eq. 20.
+    """
     v = o + wp.tid()
     if clear != 0:
         for b in range(row_start[v], row_start[v + 1]):
@@ -138,7 +143,9 @@ class Membrane:
 
     samples: Samples
     law: Law
-    parameters: Any = None  # (q,) records of the law's Params struct; None: the law's own, everywhere
+    parameters: Any = (
+        None  # (q,) records of the law's Params struct; None: the law's own, everywhere
+    )
     name: str = "membrane"
 
     @property
@@ -195,7 +202,10 @@ class Membrane:
 
 @dataclass(eq=False)
 class Workspace:
-    """Per-sample arrays that an evaluation passes through; membranes on the same samples may share one."""
+    """Per-sample arrays that an evaluation passes through.
+
+    Membranes on the same samples may share one.
+    """
 
     n: int
 

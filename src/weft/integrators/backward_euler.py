@@ -1,7 +1,7 @@
 """Backward Euler as an incremental potential: y = x_n + h v_n, s = h^2, v = (x - x_n)/h. Order 1.
 
-The minimizer of Phi satisfies M (v - v_n) = -h dE/dx(x), which is implicit Euler; Baraff & Witkin's (1998) linearized step
-is one full Newton iteration of it from x_n.
+The minimizer of Phi satisfies M (v - v_n) = -h dE/dx(x), which is implicit Euler; Baraff & Witkin's
+(1998) linearized step is one full Newton iteration of it from x_n.
 """
 
 from typing import ClassVar

@@ -1,4 +1,5 @@
-"""What an integrator is: a predictor y and a scale s of the incremental potential, and the new velocity.
+"""What an integrator is: a predictor y and a scale s of the incremental potential, and the new
+velocity.
 
 The minimizer is shared. An integrator declares its order; ``tests/verification`` measures it.
 """
@@ -22,7 +23,9 @@ from weft.solve.choose import linear_solver
 from weft.solve.newton import NewtonResult, NewtonSettings, minimize
 from weft.state import State
 
-Memory = Mapping[str, Floats]  # what a multi-step integrator keeps between steps, by name; saved with the state
+Memory = Mapping[
+    str, Floats
+]  # what a multi-step integrator keeps between steps, by name; saved with the state
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,9 @@ class StepReport:
     line_search_trials: int
     increment: float  # [m/s] largest vertex displacement of the last Newton increment, over dt
     linear_solver: str
-    terms: Mapping[str, float] = field(default_factory=dict)  # [J] of the potential at the new state
+    terms: Mapping[str, float] = field(
+        default_factory=dict
+    )  # [J] of the potential at the new state
     seconds: float = 0.0  # wall time
 
 
@@ -44,7 +49,8 @@ class StepReport:
 class StepSettings:
     """How accurately a step is solved.
 
-    ``tolerance`` [m/s] bounds the last Newton increment over dt, so it means the same on every mesh.
+    ``tolerance`` [m/s] bounds the last Newton increment over dt, so it means the same on every
+    mesh.
     """
 
     tolerance: float = 1e-2
@@ -87,7 +93,10 @@ class Integrator(ABC):
         """The velocity that belongs to the new positions x, and the next memory."""
 
     def potential(self, model: Model, state: State, memory: Memory, dt: float) -> Potential:
-        """Phi of the step of dt [s] from ``state``. Valid until the next step or potential of this model."""
+        """Phi of the step of dt [s] from ``state``.
+
+        Valid until the next step or potential of this model.
+        """
         y, scale = self.predict(state, memory, dt)
         fixed, target = model.prescribed(state.t + dt)
         model.assembly.freeze(kernel.array(state.x, vec3), dt)
@@ -96,7 +105,10 @@ class Integrator(ABC):
     def step(
         self, model: Model, state: State, memory: Memory, dt: float
     ) -> tuple[State, Memory, StepReport]:
-        """One step of dt [s]. On an outcome other than CONVERGED the state and memory returned are the given ones."""
+        """One step of dt [s].
+
+        On an outcome other than CONVERGED the state and memory returned are the given ones.
+        """
         clock = time.perf_counter()
         phi = self.potential(model, state, memory, dt)
         result = self._minimize(model, phi, state, dt)
@@ -119,7 +131,10 @@ class Integrator(ABC):
         return State(x, v, state.t + dt), memory, report
 
     def _minimize(self, model: Model, phi: Potential, state: State, dt: float) -> NewtonResult:
-        """Newton from the better of two starts: where the cloth is, and where inertia alone would lead."""
+        """Newton from the better of two starts.
+
+        Where the cloth is, and where inertia alone would lead.
+        """
         starts = [phi.pinned(state.x), phi.start]
         best = min(starts, key=lambda x: _finite(phi.value(x)))
         s = self.settings

@@ -1,7 +1,8 @@
 """The incremental potential of one step: Phi(x) = |x - y|_M^2 / (2 s) + sum E(x).
 
-It can be taken in hand, for plots, checks and other minimizers: the public face is NumPy and SciPy. Pinned vertices are
-eliminated: Phi is a function of the free ones, and reads the pinned ones from their targets whatever x says.
+It can be taken in hand, for plots, checks and other minimizers: the public face is NumPy and SciPy.
+Pinned vertices are eliminated: Phi is a function of the free ones, and reads the pinned ones from
+their targets whatever x says.
 """
 
 from functools import cached_property
@@ -101,7 +102,8 @@ class Potential:
         return np.array(kernel.numpy(out))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Any:
-        """d2Phi/dx2 as a SciPy CSR matrix (3n,3n) [N/m]; rows and columns of pinned vertices are zero.
+        """d2Phi/dx2 as a SciPy CSR matrix (3n,3n) [N/m]; rows and columns of pinned vertices are
+        zero.
 
         Restrict it to ``np.repeat(potential.free, 3)`` to solve with it.
         """
@@ -136,7 +138,10 @@ class Potential:
         kernel.launch(zero_fixed, n, self._fixed, out)
 
     def matrix_at(self, x: WarpArray) -> BlockCsr:
-        """The Hessian that ``psd`` asks for, identity at pinned vertices; valid until the next call."""
+        """The Hessian that ``psd`` asks for, identity at pinned vertices.
+
+        Valid until the next call.
+        """
         return self._matrix(x, self.psd)
 
     def _matrix(self, x: WarpArray, psd: Psd) -> BlockCsr:
@@ -147,9 +152,7 @@ class Potential:
         return A
 
     def _inertia_at(self, x: WarpArray) -> float:
-        kernel.launch(
-            inertia_energy, len(self.free), x, self._y, self._shift, self._inertia
-        )
+        kernel.launch(inertia_energy, len(self.free), x, self._y, self._shift, self._inertia)
         return kernel.total(self._inertia)
 
     @cached_property

@@ -1,12 +1,14 @@
-"""Baraff-Witkin cloth as a finite element law. Kim 2020, sections 3.3 and 4, in weft's convention with 1/2:
+"""Baraff-Witkin cloth as a finite element law. Kim 2020, sections 3.3 and 4, in weft's convention
+with 1/2:
 
     psi(F) = 1/2 ku (|f0| - bu)^2 + 1/2 kv (|f1| - bv)^2 + 1/2 ks (f0 . f1)^2
 
 with F = [f0 f1]; I5(u) = f0.f0, I5(v) = f1.f1, I6 = f0.f1, I2 = I5(u) + I5(v).
 
-PROJECTED is the projected stretch Hessian plus the projected shear Hessian, as in the paper's Appendix A. Each of the
-two is the exact eigenvalue clamp of its own term; their sum is positive semi-definite but is *not* the clamp of the
-sum (``tests/laws/test_baraff_witkin.py::test_projection_is_per_term``).
+PROJECTED is the projected stretch Hessian plus the projected shear Hessian, as in the paper's
+Appendix A. Each of the two is the exact eigenvalue clamp of its own term; their sum is positive
+semi-definite but is *not* the clamp of the sum
+(``tests/laws/test_baraff_witkin.py::test_projection_is_per_term``).
 """
 
 from collections.abc import Mapping
@@ -39,8 +41,9 @@ class Params:
 def guarded_length(r: Scalar):
     """Length l(r) with l', and l'/r: r itself, but smooth at a collapsed fiber.
 
-    For r < e the polynomial e/8 (3 + 6 t^2 - t^4), t = r/e, meets r with value, slope and curvature at t = 1, so
-    energy, stress and Hessian stay finite, continuous and derivatives of one another as I5 -> 0.
+    For r < e the polynomial e/8 (3 + 6 t^2 - t^4), t = r/e, meets r with value, slope and curvature
+    at t = 1, so energy, stress and Hessian stay finite, continuous and derivatives of one another
+    as I5 -> 0.
     """
     e = COLLAPSED
     length = r
@@ -67,7 +70,8 @@ def fiber_force(f: vec3, k: Scalar, b: Scalar):
 
 @wp.func
 def fiber_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
-    """d2/df2 of k/2 (|f| - b)^2: eigenvalue k along f, k (1 - b/|f|) twice across. Kim 2020, eqs. 21-26.
+    """d2/df2 of k/2 (|f| - b)^2: eigenvalue k along f, k (1 - b/|f|) twice across. Kim 2020, eqs.
+    21-26.
 
     GAUSS_NEWTON keeps k along f and nothing across; the text's "1/I5^(3/2)" is a slip (trap 2).
     """
@@ -98,7 +102,9 @@ def psi(F: mat32, p: Params):
     stretch1 = length1 - p.rest_weft
     I6 = wp.dot(f0, f1)
     return Scalar(0.5) * (
-        p.stretch_warp * stretch0 * stretch0 + p.stretch_weft * stretch1 * stretch1 + p.shear * I6 * I6
+        p.stretch_warp * stretch0 * stretch0
+        + p.stretch_weft * stretch1 * stretch1
+        + p.shear * I6 * I6
     )
 
 
@@ -115,10 +121,11 @@ def pk1(F: mat32, p: Params):
 
 @wp.func
 def shear_hessian(f0: vec3, f1: vec3, psd: int):
-    """d2/dF2 of 1/2 I6^2 as (uu, uv, vv). Kim 2020, eqs. 32, 40-41 and Appendix A (T there has the factor 1/2).
+    """d2/dF2 of 1/2 I6^2 as (uu, uv, vv). Kim 2020, eqs. 32, 40-41 and Appendix A (T there has the
+    factor 1/2).
 
-    With s = sign(I6), the space of T is {(t, s t)} and T q0 points along t = f1 + s f0, whose length
-    sqrt(I2 + 2|I6|) vanishes only with F; so the projection needs no normalization of T q0.
+    With s = sign(I6), the space of T is {(t, s t)} and T q0 points along t = f1 + s f0, whose
+    length sqrt(I2 + 2|I6|) vanishes only with F; so the projection needs no normalization of T q0.
     """
     I3 = wp.identity(n=3, dtype=Scalar)
     I6 = wp.dot(f0, f1)
@@ -130,7 +137,7 @@ def shear_hessian(f0: vec3, f1: vec3, psd: int):
     if psd == 1:
         I2 = wp.dot(f0, f0) + wp.dot(f1, f1)
         s = Scalar(1.0)
-        if I6 < Scalar(0.0):
+        if Scalar(0.0) > I6:
             s = Scalar(-1.0)
         lambda0 = Scalar(0.5) * (I2 + wp.sqrt(I2 * I2 + Scalar(12.0) * I6 * I6))
         q_u = I6 * f0 + lambda0 * f1
@@ -152,7 +159,10 @@ def shear_hessian(f0: vec3, f1: vec3, psd: int):
 
 @wp.func
 def hessian(F: mat32, p: Params, psd: int):
-    """d2 psi/dF2 as (uu, uv, vv): stretch plus shear, each exact, clamped or without second derivatives."""
+    """d2 psi/dF2 as (uu, uv, vv).
+
+    Stretch plus shear, each exact, clamped or without second derivatives.
+    """
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
     uu, uv, vv = shear_hessian(f0, f1, psd)
@@ -169,7 +179,10 @@ class Spectrum(NamedTuple):
 
 
 class Eigensystem(NamedTuple):
-    """The closed forms of Kim 2020: one spectrum per term. The sum of the terms has no closed form."""
+    """The closed forms of Kim 2020.
+
+    One spectrum per term. The sum of the terms has no closed form.
+    """
 
     stretch: Spectrum
     shear: Spectrum
@@ -212,10 +225,12 @@ class BaraffWitkin(Law):
         }
 
     def eigensystem(self, F: Gradients) -> Eigensystem:
-        """Closed-form eigenpairs of the stretch and of the shear Hessian, for F of shape (n,3,2) without null columns.
+        """Closed-form eigenpairs of the stretch and of the shear Hessian, for F of shape (n,3,2)
+        without null columns.
 
-        Kim 2020, eqs. 21-24 and 34-39, in the normalization of our 1/2: stretch has k (along the fiber) and
-        k (1 - b/|f|) twice (across); shear has ks (I2 ± sqrt(I2^2 + 12 I6^2))/2, +ks I6 twice and -ks I6 twice.
+        Kim 2020, eqs. 21-24 and 34-39, in the normalization of our 1/2: stretch has k (along the
+        fiber) and k (1 - b/|f|) twice (across); shear has ks (I2 ± sqrt(I2^2 + 12 I6^2))/2, +ks I6
+        twice and -ks I6 twice.
         """
         F = np.asarray(F, dtype=np.float64)
         return Eigensystem(self._stretch_spectrum(F), self._shear_spectrum(F))
@@ -235,10 +250,9 @@ class BaraffWitkin(Law):
         I6 = (f0 * f1).sum(1)
         I2 = (F**2).sum((1, 2))
         root = np.sqrt(I2**2 + 12 * I6**2)
-        values = self.shear * np.stack(
-            [(I2 + root) / 2, I6, I6, (I2 - root) / 2, -I6, -I6], axis=1
-        )
-        # Eqs. 36-39: in the halves (t, t) and (t, -t) the Hessian couples only t along f0 + f1 and f1 - f0.
+        values = self.shear * np.stack([(I2 + root) / 2, I6, I6, (I2 - root) / 2, -I6, -I6], axis=1)
+        # Eqs. 36-39: in the halves (t, t) and (t, -t) the Hessian couples only t along f0 + f1 and
+        # f1 - f0.
         plus, minus = _frame(_unit(f0 + f1)), _frame(_unit(f1 - f0))
         even = np.concatenate([plus, plus], axis=1) / np.sqrt(2)
         odd = np.concatenate([minus, -minus], axis=1) / np.sqrt(2)

@@ -1,14 +1,14 @@
 """What a membrane law is: Warp functions of one deformation gradient F, and parameters as data.
 
-A law's kernels live in one Warp module of their own (``weft.law.<name>``); the batched Python face launches the same
-kernels that a simulation launches, so what is tested is what runs.
+A law's kernels live in one Warp module of their own (``weft.law.<name>``); the batched Python face
+launches the same kernels that a simulation launches, so what is tested is what runs.
 """
 
 import enum
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +32,8 @@ class Psd(enum.IntEnum):
 class LawFunctions:
     """The Warp functions of a law: one record per law file, shared by all its instances.
 
-    ``psi(F, p) -> Scalar``, ``pk1(F, p) -> mat32``, ``hessian(F, p, psd) -> (uu, uv, vv)`` with ``p`` a ``Params``
+    ``psi(F, p) -> Scalar``, ``pk1(F, p) -> mat32``, ``hessian(F, p, psd) -> (uu, uv, vv)`` with a
+    ``Params``
     struct and the Hessian's blocks in the order of ``vec(F) = (f0, f1)``.
     """
 
@@ -52,9 +53,12 @@ class LawKernels:
     hessian: Mapping[Psd, Any]  # (o, F, p, out (q,3) mat33: uu, uv, vv)
 
 
-@lru_cache(maxsize=None)
+@cache
 def law_kernels(functions: LawFunctions) -> LawKernels:
-    """Kernels of a law, made once per process. Three specialized Hessian kernels from one function."""
+    """Kernels of a law, made once per process.
+
+    Three specialized Hessian kernels from one function.
+    """
     Params, psi_of, pk1_of, hessian_of = (
         functions.Params,
         functions.psi,

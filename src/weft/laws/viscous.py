@@ -2,9 +2,9 @@
 
     psi(F) = 1/2 (e(F) - e_n) . C (e(F) - e_n),   e = (f0.f0/2, f1.f1/2, f0.f1)
 
-e is Green's strain up to a constant, so psi and its stress vanish for *any* rigid motion of the sample since e_n, a finite
-rotation included. With C = (dt-scaled) tangent in strain space, the Hessian at the start of the step is the frozen
-Rayleigh matrix (see ``energies/damping.py``).
+e is Green's strain up to a constant, so psi and its stress vanish for *any* rigid motion of the
+sample since e_n, a finite rotation included. With C = (dt-scaled) tangent in strain space, the
+Hessian at the start of the step is the frozen Rayleigh matrix (see ``energies/damping.py``).
 """
 
 from collections.abc import Mapping
@@ -70,7 +70,10 @@ def pk1(F: mat32, p: Params):
 
 @wp.func
 def hessian(F: mat32, p: Params, psd: int):
-    """(uu, uv, vv). PROJECTED and GAUSS_NEWTON both drop the stress times d2e/dF2, which is of order dt."""
+    """(uu, uv, vv).
+
+    PROJECTED and GAUSS_NEWTON both drop the stress times d2e/dF2, which is of order dt.
+    """
     B0, B1 = strain_gradient(F)
     uu = B0 * p.tangent * wp.transpose(B0)
     uv = B0 * p.tangent * wp.transpose(B1)

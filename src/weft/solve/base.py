@@ -1,4 +1,7 @@
-"""What a linear solver is: two phases, and results as data. Numerical failure is an outcome with advice."""
+"""What a linear solver is.
+
+Two phases, and results as data. Numerical failure is an outcome with advice.
+"""
 
 import enum
 from dataclasses import dataclass
@@ -14,11 +17,12 @@ class Outcome(enum.Enum):
     CONVERGED = "converged"
     MAX_ITERATIONS = "the iteration limit was reached: use a smaller step, or raise the limit"
     STALLED = (
-        "the line search found no lower energy: the state may be at round-off of its minimum, or the Hessian "
-        "indefinite; use psd=PROJECTED or a smaller step"
+        "the line search found no lower energy: the state may be at round-off of its minimum, "
+        "or the Hessian indefinite; use psd=PROJECTED or a smaller step"
     )
     NOT_DESCENT = (
-        "the direction is uphill because the matrix is not positive definite; use psd=PROJECTED or a smaller step"
+        "the direction is uphill because the matrix is not positive definite; "
+        "use psd=PROJECTED or a smaller step"
     )
     INDEFINITE = "the matrix is not positive definite; use psd=PROJECTED or a smaller step"
     NOT_FINITE = "a value is not finite: the state has blown up; use a smaller step"
@@ -48,7 +52,10 @@ class Prepared(Protocol):
     """A matrix made ready for solves: a factorization, or a preconditioner."""
 
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
-        """Solve A x = b, (n,) vec3, to a relative ``tolerance``; direct solvers always go to round-off."""
+        """Solve A x = b, (n,) vec3, to a relative ``tolerance``.
+
+        Direct solvers always go to round-off.
+        """
 
 
 class LinearSolver(Protocol):
@@ -63,4 +70,7 @@ class LinearSolver(Protocol):
         """True where a second right-hand side costs little beside ``prepare``."""
 
     def prepare(self, A: BlockCsr, previous: Any = None) -> Prepared:
-        """Take a matrix; ``previous`` (a result for the same pattern) lets symbolic work be kept."""
+        """Take a matrix.
+
+        ``previous`` (a result for the same pattern) lets symbolic work be kept.
+        """

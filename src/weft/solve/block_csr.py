@@ -104,9 +104,7 @@ class BlockCsr:
     def multiply(self, x: WarpArray, out: WarpArray) -> None:
         """out = A x for (n,) vec3 arrays."""
         p = self.pattern
-        kernel.launch(
-            multiply_rows, p.n, p.device_row_start, p.device_column, self.values, x, out
-        )
+        kernel.launch(multiply_rows, p.n, p.device_row_start, p.device_column, self.values, x, out)
 
     def __matmul__(self, x: Floats) -> Floats:
         """A x for x of shape (n,3)."""
@@ -142,7 +140,10 @@ def close_rows(
     fixed: wp.array(dtype=wp.int32),
     values: wp.array(dtype=mat33),
 ):
-    """Add shift[v] I to the diagonal; give fixed vertices an identity row and column, so that they drop out exactly."""
+    """Add shift[v] I to the diagonal.
+
+    Give fixed vertices an identity row and column, so that they drop out exactly.
+    """
     v = o + wp.tid()
     I3 = wp.identity(n=3, dtype=Scalar)
     if fixed[v] != 0:

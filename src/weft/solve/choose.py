@@ -11,8 +11,8 @@ LINEAR_SOLVERS = ("auto", "pcg", "pardiso", "splu")
 def linear_solver(name: str = "auto") -> LinearSolver:
     """A linear solver by name.
 
-    ``auto`` is PARDISO where it is installed and block-Jacobi PCG elsewhere: at 66 x 66 vertices, h = 0.02 s, one
-    solve took 12 ms, 190 ms and (``splu``) 310 ms (docs/decisions/0005).
+    ``auto`` is PARDISO where it is installed and block-Jacobi PCG elsewhere: at 66 x 66 vertices, h
+    = 0.02 s, one solve took 12 ms, 190 ms and (``splu``) 310 ms (docs/decisions/0005).
 
     Raises:
         SolverError: an unknown name, or a solver that is not installed.
@@ -25,4 +25,6 @@ def linear_solver(name: str = "auto") -> LinearSolver:
         return Pardiso()
     if name == "splu":
         return Splu()
-    raise SolverError("linear solver", got=repr(name), expected=f"one of {', '.join(LINEAR_SOLVERS)}")
+    raise SolverError(
+        "linear solver", got=repr(name), expected=f"one of {', '.join(LINEAR_SOLVERS)}"
+    )

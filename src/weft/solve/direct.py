@@ -80,7 +80,10 @@ class _UpperMap:
 
 @dataclass(frozen=True)
 class Pardiso:
-    """MKL PARDISO for symmetric positive definite matrices; the symbolic phase is kept while the pattern holds."""
+    """MKL PARDISO for symmetric positive definite matrices.
+
+    The symbolic phase is kept while the pattern holds.
+    """
 
     name = "pardiso"
     is_direct = True

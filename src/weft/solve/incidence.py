@@ -1,6 +1,7 @@
 """Incidence: for each vertex, the local elements that touch it and its place in them.
 
-This turns "scatter element values to vertices" into a gather over vertices (DESIGN: gather, never scatter).
+This turns "scatter element values to vertices" into a gather over vertices (DESIGN: gather, never
+scatter).
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,10 @@ from weft.kernel import WarpArray
 
 @dataclass(frozen=True)
 class Incidence:
-    """Compressed lists: vertex v meets element ``element[m]`` at place ``place[m]`` for start[v] <= m < start[v+1]."""
+    """Compressed lists.
+
+    Vertex v meets element ``element[m]`` at place ``place[m]`` for start[v] <= m < start[v+1].
+    """
 
     start: WarpArray  # (n+1,) int32
     element: WarpArray  # (i,) int32
@@ -24,8 +28,8 @@ class Incidence:
 
     @staticmethod
     def of(stencil: Ints, n_vertices: int) -> "Incidence":
-        """The incidence of (m,k) stencils over n vertices, elements in ascending order at each vertex."""
-        m, k = stencil.shape
+        """The incidence of (m,k) stencils over n vertices; elements ascend at each vertex."""
+        k = stencil.shape[1]
         flat = stencil.reshape(-1)
         order = np.argsort(flat, kind="stable")
         start = np.zeros(n_vertices + 1, dtype=np.int32)

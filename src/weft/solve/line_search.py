@@ -11,13 +11,18 @@ import numpy as np
 class LineSearchSettings:
     """Armijo constant, shrink factor, and the shortest step tried."""
 
-    decrease: float = 1e-4  # fraction of the linear decrease that is asked for (Nocedal & Wright, eq. 3.4)
+    decrease: float = (
+        1e-4  # fraction of the linear decrease that is asked for (Nocedal & Wright, eq. 3.4)
+    )
     shrink: float = 0.5
     shortest: float = 2.0**-24
 
 
 class LineSearchResult(NamedTuple):
-    """The step taken, the value there, and the number of trials; step 0 where no trial decreased the value."""
+    """The step taken, the value there, and the number of trials.
+
+    Step 0 where no trial decreased the value.
+    """
 
     step: float
     value: float
@@ -33,8 +38,9 @@ def backtrack(
 ) -> LineSearchResult:
     """Find a step a with phi(a) <= phi(0) + c a slope.
 
-    Where the expected decrease is below the round-off of phi itself, the full step is taken as long as phi does not
-    grow beyond that round-off: there a comparison of values no longer tells anything, and the Newton increment does.
+    Where the expected decrease is below the round-off of phi itself, the full step is taken as long
+    as phi does not grow beyond that round-off: there a comparison of values no longer tells
+    anything, and the Newton increment does.
 
     Args:
         phi: value along the direction.
@@ -49,7 +55,9 @@ def backtrack(
     while step >= s.shortest:
         trials += 1
         trial = phi(step)
-        if trial <= value + s.decrease * step * slope + (roundoff if -slope < 1e3 * roundoff else 0.0):
+        if trial <= value + s.decrease * step * slope + (
+            roundoff if -slope < 1e3 * roundoff else 0.0
+        ):
             return LineSearchResult(step, trial, trials)
         step *= s.shrink
     return LineSearchResult(0.0, value, trials)

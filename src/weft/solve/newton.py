@@ -1,8 +1,9 @@
 """Projected Newton: minimize a function given as value, gradient and a positive definite matrix.
 
-Stops on the size of the Newton increment, which does not depend on resolution. With a direct solver, the increment
-after a step is first estimated with the factors at hand (the simplified Newton increment of Deuflhard 2004, sec.
-2.1): where that is already below the tolerance, a factorization is saved.
+Stops on the size of the Newton increment, which does not depend on resolution. With a direct
+solver, the increment after a step is first estimated with the factors at hand (the simplified
+Newton increment of Deuflhard 2004, sec. 2.1): where that is already below the tolerance, a
+factorization is saved.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +18,10 @@ from weft.solve.vectors import combine, dot, max_norm
 
 
 class Problem(Protocol):
-    """What is minimized, on device arrays (n,) vec3. Fixed entries have zero gradient and identity rows."""
+    """What is minimized, on device arrays (n,) vec3.
+
+    Fixed entries have zero gradient and identity rows.
+    """
 
     def value_at(self, x: WarpArray) -> float:
         """The function."""
@@ -33,12 +37,15 @@ class Problem(Protocol):
 class NewtonSettings:
     """When to stop, and how accurately to solve.
 
-    ``tolerance`` bounds the largest vertex displacement of the last Newton increment, in the units of x.
+    ``tolerance`` bounds the largest vertex displacement of the last Newton increment, in the units
+    of x.
     """
 
     tolerance: float
     max_iterations: int = 100
-    forcing: float = 1e-2  # relative error of a linear solve in the energy norm, iterative solvers only
+    forcing: float = (
+        1e-2  # relative error of a linear solve in the energy norm, iterative solvers only
+    )
     line_search: LineSearchSettings = field(default_factory=LineSearchSettings)
 
 
@@ -79,7 +86,12 @@ class _Run:
     """One minimization: the iterate and the counters."""
 
     def __init__(
-        self, problem: Problem, solver: LinearSolver, settings: NewtonSettings, x: WarpArray, previous: Any
+        self,
+        problem: Problem,
+        solver: LinearSolver,
+        settings: NewtonSettings,
+        x: WarpArray,
+        previous: Any,
     ) -> None:
         self.problem, self.solver, self.settings, self.x = problem, solver, settings, x
         self.prepared = previous
@@ -114,7 +126,11 @@ class _Run:
             combine(self.x, search.step, d, self.x)
             value = search.value
             self.problem.gradient_at(self.x, self.g)
-            if self.solver.is_direct and search.step == 1.0 and self._simplified_increment_is_small():
+            if (
+                self.solver.is_direct
+                and search.step == 1.0
+                and self._simplified_increment_is_small()
+            ):
                 return self._result(Outcome.CONVERGED)
         return self._result(Outcome.MAX_ITERATIONS)
 
@@ -131,7 +147,7 @@ class _Run:
         return d, solution.outcome
 
     def _simplified_increment_is_small(self) -> bool:
-        """Take the increment of the old matrix and the new gradient if it is below the tolerance."""
+        """Take the increment of the old matrix and the new gradient if it is within tolerance."""
         d, outcome = self._direction()
         if not outcome.ok or self.increment > self.settings.tolerance:
             return False

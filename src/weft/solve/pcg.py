@@ -1,8 +1,9 @@
 """Conjugate gradients with 3x3 block-Jacobi preconditioning, in three fused kernels per iteration.
 
-Each kernel index owns a chunk of rows and the partial sums of its chunk, so dot products do not depend on the number
-of threads. The stopping rule is the energy norm of the error, estimated from the decrease of the quadratic model over
-the last iterations (Hestenes & Stiefel 1952; Strakos & Tichy 2002): the residual's 2-norm does not see smooth error.
+Each kernel index owns a chunk of rows and the partial sums of its chunk, so dot products do not
+depend on the number of threads. The stopping rule is the energy norm of the error, estimated from
+the decrease of the quadratic model over the last iterations (Hestenes & Stiefel 1952; Strakos &
+Tichy 2002): the residual's 2-norm does not see smooth error.
 """
 
 from collections import deque
@@ -120,9 +121,7 @@ def advance(
 
 
 @wp.kernel(module=_module)
-def turn(
-    o: int, n: int, chunk: int, b: Scalar, z: wp.array(dtype=vec3), p: wp.array(dtype=vec3)
-):
+def turn(o: int, n: int, chunk: int, b: Scalar, z: wp.array(dtype=vec3), p: wp.array(dtype=vec3)):
     """p = z + b p."""
     c = o + wp.tid()
     for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
@@ -149,9 +148,7 @@ class BlockJacobiPcg:
             if isinstance(previous, PreparedPcg) and previous.A.pattern is A.pattern
             else PcgVectors(A.n)
         )
-        kernel.launch(
-            invert_diagonal, A.n, A.pattern.device_diagonal, A.values, vectors.inverse
-        )
+        kernel.launch(invert_diagonal, A.n, A.pattern.device_diagonal, A.values, vectors.inverse)
         return PreparedPcg(A, vectors, self.max_iterations or max(500, 10 * A.n))
 
 
@@ -169,7 +166,6 @@ class PcgVectors:
         self.r_dots = kernel.empty(self.chunks, vec2)
 
 
-
 @dataclass(frozen=True, eq=False)
 class PreparedPcg:
     """A matrix with its preconditioner."""
@@ -181,8 +177,9 @@ class PreparedPcg:
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
         """Solve A x = b from x = 0.
 
-        ``residual`` is the estimated error in the energy norm over the norm of x; the solve stops when it is
-        at most ``tolerance``, and reports INDEFINITE when p.Ap <= 0 (with x the last iterate before that).
+        ``residual`` is the estimated error in the energy norm over the norm of x; the solve stops
+        when it is at most ``tolerance``, and reports INDEFINITE when p.Ap <= 0 (with x the last
+        iterate before that).
         """
         v, n, A = self.vectors, self.A.n, self.A
         x = kernel.empty(n, vec3)

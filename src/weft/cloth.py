@@ -1,0 +1,207 @@
+"""Cloth: a mesh made of a fabric. What ``weft.sheet`` and ``weft.load`` give."""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
+from weft.errors import MeshError
+from weft.fabric import Fabric, fabric
+from weft.mesh import Pattern, TriangleMesh, grid
+
+_CORNERS = {
+    "bottom-left": (0, 0),
+    "bottom-right": (1, 0),
+    "top-left": (0, 1),
+    "top-right": (1, 1),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Cloth:
+    """A mesh and its fabric. The mesh's tables can be read here too."""
+
+    mesh: TriangleMesh
+    fabric: Fabric
+
+    @property
+    def vertices(self) -> Positions:
+        """(n,3) [m]."""
+        return self.mesh.vertices
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self.mesh.n_vertices
+
+    @property
+    def faces(self) -> Faces:
+        """(m,3)."""
+        return self.mesh.faces
+
+    @property
+    def edges(self) -> Ints:
+        """(ne,2)."""
+        return self.mesh.edges
+
+    @property
+    def hinges(self) -> Ints:
+        """(nh,4)."""
+        return self.mesh.hinges
+
+    @property
+    def boundary(self) -> Ints:
+        """Ids of border vertices."""
+        return self.mesh.boundary
+
+    @property
+    def corner_uv(self) -> CornerUv:
+        """(m,3,2) [m]."""
+        return self.mesh.corner_uv
+
+    @property
+    def mass(self) -> Floats:
+        """(n,) [kg] lumped vertex masses."""
+        return self.fabric.density * self.mesh.vertex_area
+
+    def corners(self, which: str = "all") -> Ints:
+        """Vertices at the corners of the cloth's bounding box in material coordinates.
+
+        Args:
+            which: ``top``, ``bottom``, ``left``, ``right`` (two each), ``all``, or one such as
+            ``top-left``.
+
+        Raises:
+            MeshError: another word.
+        """
+        names = [n for n in _CORNERS if which == "all" or which == n or which in n.split("-")]
+        if not names:
+            raise MeshError(
+                "corners",
+                got=repr(which),
+                expected=f"top, bottom, left, right, all, {', '.join(_CORNERS)}",
+            )
+        uv, ids = self._material_points()
+        low, high = uv.min(0), uv.max(0)
+        found = []
+        for name in names:
+            corner = np.where(_CORNERS[name], high, low)
+            found.append(ids[np.argmin(((uv - corner) ** 2).sum(1))])
+        return np.unique(found).astype(np.int32)
+
+    def border(self, which: str) -> Ints:
+        """Vertices on one side of the bounding box in material coordinates.
+
+        Args:
+            which: ``top``, ``bottom``, ``left`` or ``right``.
+
+        Raises:
+            MeshError: another word.
+        """
+        sides = {"left": (0, False), "right": (0, True), "bottom": (1, False), "top": (1, True)}
+        if which not in sides:
+            raise MeshError("border", got=repr(which), expected="top, bottom, left or right")
+        axis, high = sides[which]
+        uv, ids = self._material_points()
+        value = uv[:, axis]
+        limit = value.max() if high else value.min()
+        near = np.abs(value - limit) <= 1e-6 * max(np.ptp(value), 1e-12)
+        return np.unique(ids[near]).astype(np.int32)
+
+    def group(self, name: str) -> Ints:
+        """Vertices of a named group of the mesh.
+
+        Raises:
+            MeshError: no such group.
+        """
+        if name not in self.mesh.groups:
+            known = ", ".join(self.mesh.groups) or "none"
+            raise MeshError(
+                "group", got=repr(name), expected=f"one of: {known}", where=self.mesh.source
+            )
+        return self.mesh.groups[name]
+
+    def in_box(self, low: Any, high: Any) -> Ints:
+        """Vertices whose position lies in the box from ``low`` to ``high`` (3,) [m].
+
+        May be empty.
+        """
+        inside = ((self.vertices >= np.asarray(low)) & (self.vertices <= np.asarray(high))).all(1)
+        return np.flatnonzero(inside).astype(np.int32)
+
+    def moved(self, translation: Any = (0, 0, 0), rotation: Any = (0, 0, 0)) -> "Cloth":
+        """The cloth rotated about the origin by angles about x, y, z in turn [degrees], then moved [m]."""
+        from scipy.spatial.transform import Rotation
+
+        turned = Rotation.from_euler("xyz", rotation, degrees=True).apply(self.vertices)
+        return self.with_vertices(turned + np.asarray(translation, dtype=np.float64))
+
+    def with_vertices(self, vertices: Positions) -> "Cloth":
+        """The same cloth at other positions."""
+        return dataclasses.replace(self, mesh=self.mesh.with_vertices(vertices))
+
+    def _material_points(self) -> tuple[Floats, Ints]:
+        return self.mesh.corner_uv.reshape(-1, 2), self.mesh.faces.reshape(-1)
+
+
+def sheet(
+    nx: int,
+    ny: int,
+    width: float = 1.0,
+    height: float = 1.0,
+    *,
+    pattern: Pattern = "regular",
+    fabric: str | Fabric = "cotton",
+    seed: int = 0,
+) -> Cloth:
+    """A rectangle of nx by ny vertices, lying on y = 0 and centered at the origin; its "top" edge
+    is at the back.
+
+    Args:
+        nx: vertices along the width (warp), at least 2.
+        ny: vertices along the height (weft), at least 2.
+        width: [m].
+        height: [m].
+        pattern: ``regular``, ``alternating`` or ``random`` triangles.
+        fabric: a preset's name, or a Fabric.
+        seed: of the random pattern.
+
+    Raises:
+        MeshError: sizes out of range.
+        FabricError: an unknown fabric.
+    """
+    return Cloth(grid(nx, ny, width, height, pattern, seed), _fabric(fabric))
+
+
+def load(
+    path: str | Path,
+    *,
+    fabric: str | Fabric = "cotton",
+    scale: float = 1.0,
+    uv_scale: float | None = None,
+    warp: tuple[float, float, float] | None = None,
+) -> Cloth:
+    """A cloth from an OBJ or PLY file.
+
+    Args:
+        path: the file.
+        fabric: a preset's name, or a Fabric.
+        scale: meters per unit of the file (0.01 for centimeters).
+        uv_scale: meters per unit of its texture coordinates; None: the same as ``scale``.
+        warp: where the file has no texture coordinates, the direction of the warp yarns in space.
+
+    Raises:
+        MeshError: a file that cannot be read, or a mesh that cannot be simulated.
+        FabricError: an unknown fabric.
+    """
+    from weft.io import read_mesh
+
+    mesh = read_mesh(Path(path), scale=scale, uv_scale=uv_scale, warp=warp)
+    return Cloth(mesh, _fabric(fabric))
+
+
+def _fabric(value: str | Fabric) -> Fabric:
+    return value if isinstance(value, Fabric) else fabric(value)

@@ -1,0 +1,141 @@
+"""Run.
+
+A simulation on disk, as users handle it: ``weft.simulate`` makes one, ``weft.Run`` opens one.
+"""
+
+import time
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+
+from weft.arrays import CornerUv, Faces, Json, Positions
+from weft.errors import RunError
+from weft.io.frames import RunFolder
+from weft.progress import progress_bar
+from weft.simulation import Progress, SceneLike, run_scene
+
+
+class Run:
+    """A run folder that holds at least the start of a simulation.
+
+    Raises:
+        RunError: no run there.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.folder = RunFolder.open(path)
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        return self.folder.path
+
+    def __len__(self) -> int:
+        return len(self.folder.frames())
+
+    @cached_property
+    def manifest(self) -> Json:
+        """Scene, versions and frame rate."""
+        return self.folder.manifest()
+
+    @property
+    def fps(self) -> float:
+        """Frames per second."""
+        return float(self.manifest["fps"])
+
+    @cached_property
+    def faces(self) -> Faces:
+        """(m,3)."""
+        result: Faces = self.folder.mesh()["faces"]
+        return result
+
+    @cached_property
+    def corner_uv(self) -> CornerUv:
+        """(m,3,2) [m] material coordinates."""
+        result: CornerUv = self.folder.mesh()["corner_uv"]
+        return result
+
+    @property
+    def metrics(self) -> list[Json]:
+        """One record a step."""
+        return self.folder.metrics()
+
+    def positions(self, frame: int = -1) -> Positions:
+        """(n,3) [m] of a frame; -1 is the last."""
+        number = frame if frame >= 0 else len(self) + frame
+        result: Positions = self.folder.frame(number)["x"]
+        return result
+
+    def save(self, path: str | Path, frame: int = -1) -> Path:
+        """Write a frame as OBJ or PLY, by suffix.
+
+        Raises:
+            RunError: another suffix, or no such frame.
+        """
+        from weft.io.obj import write_obj
+        from weft.io.ply import write_ply
+
+        path = Path(path)
+        if path.suffix.lower() == ".obj":
+            write_obj(path, self.positions(frame), self.faces, self.corner_uv)
+        elif path.suffix.lower() == ".ply":
+            write_ply(path, self.positions(frame), self.faces)
+        else:
+            raise RunError("export format", got=path.suffix or "no suffix", expected=".obj or .ply")
+        return path
+
+
+def simulate(
+    scene: SceneLike,
+    *,
+    seconds: float | None = None,
+    frames: int | None = None,
+    fps: float = 30.0,
+    out: str | Path | None = None,
+    resume: bool = False,
+    from_frame: int | None = None,
+    progress: bool | Callable[[Progress], None] = True,
+) -> Run:
+    """Simulate a scene into a run folder. Ctrl-C leaves a run that ``resume=True`` continues.
+
+    Args:
+        scene: what to simulate.
+        seconds: length [s]; or give ``frames``.
+        frames: number of the last frame; frame 0 is the start.
+        fps: frames per second.
+        out: the folder; None makes a new one under ``runs/``.
+        resume: continue after the last step on disk, if there is one.
+        from_frame: continue after this frame, and drop the later ones.
+        progress: a bar on stderr, or a function that is called after every step.
+
+    Raises:
+        RunError: a folder that holds another scene, neither or both of seconds and frames, ...
+        SimulationError: a step that does not converge.
+    """
+    if (seconds is None) == (frames is None):
+        raise RunError(
+            "length", got=f"seconds={seconds}, frames={frames}", expected="one of the two"
+        )
+    last = frames if frames is not None else round((seconds or 0.0) * fps)
+    path = Path(out) if out is not None else Path("runs") / time.strftime("%Y%m%d-%H%M%S")
+    folder = RunFolder(path)
+
+    def go(on_progress: Callable[[Progress], None] | None) -> None:
+        run_scene(
+            scene,
+            folder,
+            frames=last,
+            fps=fps,
+            resume=resume,
+            from_frame=from_frame,
+            on_progress=on_progress,
+        )
+
+    if callable(progress):
+        go(progress)
+    elif progress:
+        with progress_bar(last) as update:
+            go(update)
+    else:
+        go(None)
+    return Run(path)
