@@ -136,7 +136,9 @@ class Cloth:
         """The cloth rotated about the origin by angles about x, y, z in turn [degrees], then moved [m]."""
         from scipy.spatial.transform import Rotation
 
-        turned = Rotation.from_euler("xyz", rotation, degrees=True).apply(self.vertices)
+        turned = Rotation.from_euler("xyz", rotation, degrees=True).apply(
+            np.array(self.vertices)
+        )
         return self.with_vertices(turned + np.asarray(translation, dtype=np.float64))
 
     def with_vertices(self, vertices: Positions) -> "Cloth":

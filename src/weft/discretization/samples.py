@@ -27,12 +27,12 @@ class Samples:
 
     def deformation_gradient(self, x: Positions) -> Gradients:
         """F at every sample, (q,3,2), for positions (n,3)."""
-        return np.einsum("qai,qaj->qij", x[self.stencil], self.gradient)
+        F: Gradients = np.einsum("qai,qaj->qij", x[self.stencil], self.gradient)
+        return F
 
     @cached_property
     def nodal_area(self) -> Floats:
         """(n,) [m^2] rest area lumped to each vertex: a k-th of every sample's."""
         k = self.stencil.shape[1]
-        return np.bincount(
-            self.stencil.reshape(-1), np.repeat(self.weight / k, k), minlength=self.n_vertices
-        )
+        share = np.repeat(self.weight / k, k)
+        return np.bincount(self.stencil.reshape(-1), share, self.n_vertices).astype(np.float64)

@@ -39,7 +39,7 @@ class Gravity:
 
     def gradient(self, x: Positions) -> Floats:
         """(n,1,3) [N]."""
-        return -self.mass[:, None, None] * np.asarray(self.acceleration)[None, None, :]
+        return np.asarray(-self.mass[:, None, None] * np.asarray(self.acceleration)[None, None, :])
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """(n,1,1,3,3): zero."""

@@ -1,13 +1,15 @@
-"""Hinge bending: discrete shells (Grinspun et al. 2003; Kim 2020, section 5), one local energy per
-interior edge.
+"""Hinge bending: discrete shells (Grinspun et al. 2003; Kim 2020, section 5), one per inner edge.
 
-    E = 1/2 w (theta - theta_0)^2,   w = D l^2 / A
+    E = 1/2 w (theta - theta_0)^2,   w = 5/4 D l^2 / A
 
 with l the rest length of the edge, A the sum of the two rest areas, theta the signed dihedral angle
-(0 when flat) and D the flexural rigidity [N m] of the fabric. Grinspun's ``k (3 l^2/A)`` has k =
-D/3 (with our 1/2), and Kim's k_theta is D/6: three times the energy density of a cylinder sits on
-the third of the edges that bend, see ``docs/bending.md``. Along an edge whose normal in material
-space makes the angle phi with the warp, D is ``D_warp cos^2 phi + D_weft sin^2 phi``.
+(0 when flat) and D the flexural rigidity [N m] of the fabric. The 5/4 makes a *strip* cut along the
+warp or weft of a grid bend with exactly D, as the strips of a laboratory do: ``docs/bending.md``
+derives it, and says what other meshes do. In Grinspun's form ``1/2 k (3 l^2/A)`` that is
+k = 5 D/12; in Kim's, without 1/2, k_theta = 5 D/24.
+
+Along an edge whose normal in material space makes the angle phi with the warp, D is
+``D_warp cos^2 phi + D_weft sin^2 phi``.
 """
 
 from dataclasses import dataclass
@@ -28,6 +30,7 @@ from weft.solve.incidence import Incidence
 
 _module = wp.get_module("weft.hinge")
 
+STRIP = 1.25  # D l^2/A to hinge weight: a free strip of a grid relaxes to 4/5 (docs/bending.md)
 COLLAPSED_SQ = Scalar(
     1e-30
 )  # [m^4] square of twice a face's area, below which the face has no normal
@@ -264,7 +267,7 @@ def hinge_hessian(
 
 
 def hinge_weight(mesh: TriangleMesh, stiffness: tuple[float, float]) -> Floats:
-    """(h,) [J] weight w = D l^2/A of every hinge, from material coordinates.
+    """(h,) [J] weight w = 5/4 D l^2/A of every hinge, from material coordinates.
 
     Args:
         mesh: the mesh. stiffness: flexural rigidity (D_warp, D_weft) [N m], both >= 0: of bending
@@ -283,7 +286,7 @@ def hinge_weight(mesh: TriangleMesh, stiffness: tuple[float, float]) -> Floats:
     share = edge**2 / length_sq[..., None]
     D = share[..., 1] * stiffness[0] + share[..., 0] * stiffness[1]
     area = mesh.rest_area[mesh.hinge_faces].sum(1)
-    return np.asarray((D * length_sq).mean(1) / area)
+    return np.asarray(STRIP * (D * length_sq).mean(1) / area)
 
 
 def _material_edge(mesh: TriangleMesh, hinges: Ints, face: Ints) -> Floats:
@@ -379,7 +382,7 @@ class HingeBending:
             return np.array(kernel.numpy(out))
         kernel.launch(hinge_factor, len(self.weight), _positions(x), b.stencil, b.weight, b.local)
         factor = kernel.numpy(b.local)
-        return np.einsum("hai,hbj->habij", factor, factor)
+        return np.asarray(np.einsum("hai,hbj->habij", factor, factor))
 
     def _bound(self) -> "BoundHinges":
         pattern = BlockPattern(0, np.zeros(1, np.int32), np.zeros(0, np.int32))

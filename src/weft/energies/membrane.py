@@ -174,7 +174,8 @@ class Membrane:
     def gradient(self, x: Positions) -> Floats:
         """(q,k,3) [N]."""
         P = self._local(x, law_kernels(self.law.functions).pk1, mat32)
-        return np.einsum("q,qij,qaj->qai", self.samples.weight, P, self.samples.gradient)
+        s = self.samples
+        return np.asarray(np.einsum("q,qij,qaj->qai", s.weight, P, s.gradient))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """(q,k,k,3,3) [N/m]."""
@@ -184,7 +185,8 @@ class Membrane:
             [np.stack([uu, uv], axis=1), np.stack([np.swapaxes(uv, 1, 2), vv], axis=1)], axis=1
         )
         dN = self.samples.gradient
-        return np.einsum("q,qai,qijmn,qbj->qabmn", self.samples.weight, dN, full, dN)
+        w = self.samples.weight
+        return np.asarray(np.einsum("q,qai,qijmn,qbj->qabmn", w, dN, full, dN))
 
     def _local(self, x: Positions, k: Any, dtype: Any, width: int = 0) -> Floats:
         n = len(self.samples.weight)

@@ -171,5 +171,6 @@ def _solution(A: BlockCsr, x: Floats, b: Floats) -> LinearSolution:
         return LinearSolution(x_device, Outcome.NOT_FINITE, 0, float("inf"))
     product = kernel.empty(A.n, vec3)
     A.multiply(x_device, product)
-    residual = float(np.linalg.norm(kernel.numpy(product) - b) / max(np.linalg.norm(b), 1e-300))
+    error, size = (float(np.linalg.norm(a)) for a in (kernel.numpy(product) - b, b))
+    residual = error / max(size, 1e-300)
     return LinearSolution(x_device, Outcome.CONVERGED, 0, residual)

@@ -7,6 +7,7 @@ factorization is saved.
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from weft import kernel
@@ -117,9 +118,8 @@ class _Run:
             slope = dot(self.g, d)
             if not slope < 0.0:
                 return self._result(Outcome.NOT_DESCENT)
-            search = backtrack(
-                lambda a, d=d: self._value_along(d, a), value, slope, 1.0, self.settings.line_search
-            )
+            along = partial(self._value_along, d)
+            search = backtrack(along, value, slope, 1.0, self.settings.line_search)
             self.trials += search.trials
             if search.step == 0.0:
                 return self._result(Outcome.STALLED)

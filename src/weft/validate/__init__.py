@@ -1,0 +1,1 @@
+"""The physical certificate: closed-form and published answers, one file per experiment (``weft validate``)."""

@@ -1,0 +1,44 @@
+"""An inextensible strip hung by its ends: the catenary.
+
+With span D, length L and a = H/(rho g): D = 2 a asinh(L/(2a)), sag = sqrt(a^2 + L^2/4) - a. For D/L = 0.9:
+sag/L = 0.19071 and horizontal pull over weight H/W = a/L = 0.56009.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from weft.mesh import grid
+from weft.validate.check import Check, compare
+from weft.validate.strip import GRAVITY, Material, lengthwise_pins, rest, strip_model
+
+LENGTH, WIDTH, SPAN = 1.0, 0.05, 0.9  # [m]
+SAG, PULL = 0.19071, 0.56009  # over length; over weight
+SEGMENTS = 80
+MATERIAL = Material(stretch=2e4, shear=2e2, bending=0.0, density=0.1)  # strain H/k: 3e-5
+
+
+def checks() -> Iterator[Check]:
+    """Sag and horizontal pull, to 0.5 %."""
+    mesh = grid(SEGMENTS + 1, 3, LENGTH, WIDTH)
+    mesh = mesh.with_vertices(_arc(mesh.vertices))
+    model = strip_model(mesh, MATERIAL, lengthwise_pins(mesh, "left", "right"))
+    phi = rest(model, mesh.vertices)
+    x = phi.start
+    weight = MATERIAL.density * GRAVITY * LENGTH * WIDTH
+    pull = phi.reaction(x)[mesh.groups["right"], 0].sum()
+    yield compare("catenary/sag", SAG, -x[:, 1].min() / LENGTH, 5e-3)
+    yield compare("catenary/pull", PULL, pull / weight, 5e-3)
+
+
+def _arc(flat: np.ndarray) -> np.ndarray:
+    """A circular arc of the right length and span to start from: 2 r sin(angle) = span, 2 r angle = length."""
+    angle = 1.0
+    for _ in range(60):  # Newton on sin(a)/a = span/length
+        f = np.sin(angle) / angle - SPAN / LENGTH
+        angle -= f / ((np.cos(angle) - np.sin(angle) / angle) / angle)
+    radius = LENGTH / (2 * angle)
+    phi = flat[:, 0] / radius
+    return np.stack(
+        [radius * np.sin(phi), radius * (np.cos(angle) - np.cos(phi)), flat[:, 2]], axis=1
+    )

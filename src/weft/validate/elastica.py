@@ -1,0 +1,40 @@
+"""A strip clamped at one end that bends under its own weight: the heavy elastica.
+
+``Gamma = rho g L^3 / D`` decides alone how far the tip drops. D is the flexural rigidity given to the hinges
+(``docs/bending.md`` derives what it means). The clamp is in the middle of the pinned row of elements: the hinge at its edge
+then stands for the curvature of one whole element, as the others do.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from weft.mesh import grid
+from weft.pins import Pin
+from weft.validate.check import Check, compare
+from weft.validate.strip import GRAVITY, Material, rest, strip_model, tip
+
+LENGTH = 1.0  # [m]
+SEGMENTS = 80  # of the free length
+STIFFNESS_RATIO = 1e5  # k L^2/D: extension is negligible
+DROPS = {1: 0.12347, 8: 0.64063, 50: 0.90792, 200: 0.95677}  # Gamma -> drop/L
+
+
+def checks() -> Iterator[Check]:
+    """Four loads, to 2 %."""
+    for gamma, expected in DROPS.items():
+        yield compare(f"elastica/gamma-{gamma}", expected, drop(gamma), 2e-2)
+
+
+def drop(gamma: float) -> float:
+    """Drop of the tip over the length."""
+    cell = LENGTH / (SEGMENTS - 0.5)
+    mesh = grid(SEGMENTS + 1, 4, cell * SEGMENTS, 3 * cell)
+    clamped = mesh.corner_uv[..., 0] < 1.5 * cell
+    density = 0.1
+    bending = density * GRAVITY * LENGTH**3 / gamma
+    stretch = STIFFNESS_RATIO * bending / LENGTH**2
+    material = Material(stretch, stretch / 4, bending, density)
+    model = strip_model(mesh, material, [Pin(mesh.faces[clamped], name="clamp")])
+    x = rest(model, mesh.vertices).start
+    return float(np.mean(-tip(x, mesh)[1]) / LENGTH)

@@ -1,0 +1,54 @@
+"""Free fall under backward Euler: after n steps of h the cloth has fallen by exactly g h^2 n (n+1)/2, damped or not."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from weft.energies.damping import HingeDamping, MembraneDamping
+from weft.energies.hinge_bending import HingeBending
+from weft.energies.membrane import Membrane
+from weft.integrators.backward_euler import BackwardEuler
+from weft.integrators.base import StepSettings
+from weft.mesh import grid
+from weft.model import Model
+from weft.state import State
+from weft.validate.check import Check, compare
+from weft.validate.strip import GRAVITY, Material, strip_model
+
+MATERIAL = Material(stretch=5000.0, shear=500.0, bending=5e-5, density=0.1)
+STEP, STEPS = 0.01, 25
+
+
+def checks() -> Iterator[Check]:
+    """The mean fall, and the largest deviation of any vertex from it."""
+    exact = -GRAVITY * STEP**2 * STEPS * (STEPS + 1) / 2
+    for label, beta in (("undamped", 0.0), ("damped", 0.01)):
+        fallen = fall(beta)
+        yield compare(f"free-fall/{label}", exact, float(fallen[:, 1].mean()), 1e-11)
+        spread = float(np.abs(fallen - [0.0, exact, 0.0]).max())
+        yield compare(f"free-fall/{label}-spread", 0.0, spread, 1e-11)
+
+
+def fall(beta: float) -> np.ndarray:
+    """(n,3) displacement of a free sheet after STEPS steps with damping time beta [s]."""
+    mesh = grid(13, 11, 1.0, 0.8, "random")
+    model = damped(strip_model(mesh, MATERIAL, []), beta)
+    integrator = BackwardEuler(StepSettings(tolerance=1e-10))
+    state = State.at_rest(mesh.vertices)
+    memory = integrator.init(model, state)
+    for _ in range(STEPS):
+        state, memory, report = integrator.step(model, state, memory, STEP)
+        if not report.outcome.ok:
+            return np.full_like(state.x, np.nan)
+    return np.asarray(state.x - mesh.vertices)
+
+
+def damped(model: Model, beta: float) -> Model:
+    """The model with stiffness-proportional damping of its membrane and hinges."""
+    terms: list[MembraneDamping | HingeDamping] = []
+    for energy in model.energies:
+        if beta > 0 and isinstance(energy, Membrane):
+            terms.append(MembraneDamping(energy, beta))
+        if beta > 0 and isinstance(energy, HingeBending):
+            terms.append(HingeDamping(energy, beta))
+    return Model(model.mass, model.energies, tuple(terms), model.pins, model.start)

@@ -1,0 +1,37 @@
+"""A rigid motion of any size gives no elastic force and, between the two ends of a step, no damping force."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from weft import kernel
+from weft.kernel import vec3
+from weft.mesh import grid
+from weft.validate.check import Check, compare
+from weft.validate.free_fall import MATERIAL, damped
+from weft.validate.strip import strip_model
+
+FORCE_SCALE = MATERIAL.stretch * 0.1  # [N] stretch times an edge length: what a strain of 1 would give
+
+
+def checks() -> Iterator[Check]:
+    """Largest force over the force scale."""
+    from scipy.spatial.transform import Rotation
+
+    mesh = grid(11, 9, 1.0, 0.8, "random")
+    turn = Rotation.from_euler("xyz", [40.0, -110.0, 75.0], degrees=True)
+    cases = {
+        "translation": mesh.vertices + np.array([3.0, -1.0, 0.5]),
+        "rotation": turn.apply(np.array(mesh.vertices)) + np.array([0.0, 2.0, 0.0]),
+    }
+    model = damped(strip_model(mesh, MATERIAL, [], gravity=(0.0, 0.0, 0.0)), 0.01)
+    assembly = model.assembly
+    for name, x in cases.items():
+        for part in ("elastic", "damping"):
+            assembly.freeze(kernel.array(mesh.vertices, vec3), 0.01)
+            bound = assembly.bound if part == "elastic" else assembly.bound_step_terms
+            g = kernel.zeros(mesh.n_vertices, vec3)
+            for term in bound.values():
+                term.add_gradient(kernel.array(x, vec3), g)
+            force = float(np.abs(kernel.numpy(g)).max()) / FORCE_SCALE
+            yield compare(f"rigid-motion/{name}-{part}", 0.0, force, 1e-12)

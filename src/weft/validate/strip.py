@@ -1,0 +1,89 @@
+"""A strip of cloth along x, as several experiments use it, and how its rest under gravity is found."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft import kernel
+from weft.arrays import Floats, Positions
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.gravity import Gravity
+from weft.energies.hinge_bending import HingeBending
+from weft.energies.membrane import Membrane
+from weft.errors import SimulationError
+from weft.integrators.potential import Potential
+from weft.kernel import vec3
+from weft.laws.baraff_witkin import BaraffWitkin
+from weft.mesh import TriangleMesh
+from weft.model import Model
+from weft.pins import Pin
+from weft.solve.direct import Pardiso, Splu, have_pardiso
+from weft.solve.newton import NewtonSettings, minimize
+
+GRAVITY = 9.81  # [m/s^2]
+
+
+@dataclass(frozen=True)
+class Material:
+    """Stiffness and density of a strip."""
+
+    stretch: float  # [N/m]
+    shear: float  # [N/m]
+    bending: float  # [N m]
+    density: float  # [kg/m^2]
+
+
+def strip_model(
+    mesh: TriangleMesh,
+    material: Material,
+    pins: Sequence[Pin],
+    gravity: tuple[float, float, float] = (0.0, -GRAVITY, 0.0),
+) -> Model:
+    """Membrane, bending and gravity on a mesh; pinned vertices stay where the mesh has them."""
+    mass = material.density * mesh.vertex_area
+    law = BaraffWitkin((material.stretch, material.stretch), material.shear)
+    membrane = Membrane(linear_triangle(mesh), law)
+    bending = HingeBending.of(mesh, (material.bending, material.bending))
+    return Model(mass, (membrane, bending, Gravity(mass, gravity)), (), tuple(pins), mesh.vertices)
+
+
+def rest(model: Model, x: Positions, first: float = 1e-3, tolerance: float = 1e-9) -> Potential:
+    """The minimum of the energy near x: proximal steps |x - x_k|_M^2/(2s) whose s grows tenfold each time.
+
+    Args:
+        model: energies and pins.
+        x: (n,3) start.
+        first: s of the first step [s^2].
+        tolerance: largest vertex displacement of the last Newton increment [m].
+
+    Returns:
+        The potential of the last step, with its minimizer as ``start``: forces can be read from it.
+
+    Raises:
+        SimulationError: a step that does not converge.
+    """
+    solver = Pardiso() if have_pardiso() else Splu()
+    fixed, target = model.prescribed(0.0)
+    s, prepared = first, None
+    last = 1e9 * first
+    while True:
+        phi = Potential(model, np.asarray(x), s, fixed, target)
+        settings = NewtonSettings(tolerance, max_iterations=400)
+        result = minimize(phi, kernel.array(phi.start, vec3), solver, settings, prepared)
+        if not result.outcome.ok:
+            raise SimulationError("rest", got=result.outcome.name, hint=result.outcome.advice)
+        new, prepared = np.array(kernel.numpy(result.x)), result.prepared
+        if s >= last:
+            return Potential(model, new, s, fixed, target)
+        x, s = new, 10 * s
+
+
+def lengthwise_pins(mesh: TriangleMesh, *sides: str) -> list[Pin]:
+    """Pins on whole borders of a grid: ``left``, ``right``, ``top``, ``bottom``."""
+    return [Pin(mesh.groups[side], name=side) for side in sides]
+
+
+def tip(x: Positions, mesh: TriangleMesh, side: str = "right") -> Floats:
+    """(3,) mean position of a border."""
+    return np.asarray(x[mesh.groups[side]].mean(axis=0))
