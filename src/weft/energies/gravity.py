@@ -35,7 +35,7 @@ class Gravity:
 
     def value(self, x: Positions) -> Floats:
         """(n,) [J], zero at the origin."""
-        return np.asarray(-self.mass * (x @ np.asarray(self.acceleration)))
+        return np.asarray(-self.mass * np.einsum("ni,i->n", x, np.asarray(self.acceleration)))
 
     def gradient(self, x: Positions) -> Floats:
         """(n,1,3) [N]."""

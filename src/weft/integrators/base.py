@@ -131,18 +131,16 @@ class Integrator(ABC):
         return State(x, v, state.t + dt), memory, report
 
     def _minimize(self, model: Model, phi: Potential, state: State, dt: float) -> NewtonResult:
-        """Newton from the better of two starts.
-
-        Where the cloth is, and where inertia alone would lead.
-        """
-        starts = [phi.pinned(state.x), phi.start]
-        best = min(starts, key=lambda x: _finite(phi.value(x)))
+        """Newton from where inertia alone would lead (where the cloth is, if that has no energy)."""
+        start = phi.start
+        if not np.isfinite(phi.value(start)):
+            start = phi.pinned(state.x)
         s = self.settings
         if self._kept.model is not model:
             self._kept = _Kept(model)
         result = minimize(
             phi,
-            kernel.array(best, vec3),
+            kernel.array(start, vec3),
             self.solver,
             NewtonSettings(s.tolerance * dt, s.max_iterations, s.forcing),
             self._kept.prepared,
@@ -150,6 +148,3 @@ class Integrator(ABC):
         self._kept.prepared = result.prepared
         return result
 
-
-def _finite(value: float) -> float:
-    return value if np.isfinite(value) else float("inf")

@@ -1,6 +1,8 @@
 """Direct solvers: MKL PARDISO through ``pypardiso`` where installed, SciPy's SuperLU everywhere."""
 
+import ctypes
 import importlib.util
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,8 +17,11 @@ from weft.errors import SolverError
 from weft.kernel import WarpArray, vec3
 from weft.solve.base import LinearSolution, Outcome
 from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.vectors import norm
 
 _SYMMETRIC_POSITIVE_DEFINITE = 2  # PARDISO's matrix type
+_NOT_POSITIVE = -4  # its error code for a pivot that is not positive
+_WORTH_THREADS = 1000  # block rows; below, one thread factorizes as fast as two
 _SYMBOLIC, _NUMERIC, _SOLVE, _RELEASE = 11, 22, 33, -1  # PARDISO's phases
 
 
@@ -105,48 +110,75 @@ class Pardiso:
 
 
 class _PardisoEngine:
-    """One PARDISO handle: the symbolic phase of a pattern, and its current numeric factors."""
+    """One PARDISO handle: the symbolic phase of a pattern, and its current numeric factors.
+
+    ``pypardiso`` finds and loads MKL; the calls are made here, because its own ``factorize`` repeats
+    the symbolic phase and copies the index arrays in every call.
+    """
 
     def __init__(self, pattern: BlockPattern) -> None:
         from pypardiso import PyPardisoSolver
 
         start, column, self._entry = _UpperMap(pattern).structure
-        size = 3 * pattern.n
-        self._matrix = sp.csr_matrix(
-            (np.ones(len(column)), column, start), shape=(size, size), copy=False
-        )
+        self._size = 3 * pattern.n
+        self._start, self._column = start + 1, column + 1  # PARDISO counts from 1
+        self._values = np.empty(len(column))
         self._solver = PyPardisoSolver(mtype=_SYMMETRIC_POSITIVE_DEFINITE)
+        self._threads = kernel.threads() if pattern.n >= _WORTH_THREADS else 1
         self._analyzed = False
 
     def factorize(self, values: Floats) -> bool:
         """True where the matrix is positive definite."""
-        np.take(values, self._entry, out=self._matrix.data)
-        if not np.isfinite(self._matrix.data).all():
+        np.take(values, self._entry, out=self._values)
+        if not np.isfinite(self._values.sum()):
             return False
         if not self._analyzed:
-            self._call(_SYMBOLIC, None)
+            self._call(_SYMBOLIC)
             self._analyzed = True
-        try:
-            self._call(_NUMERIC, None)
-        except Exception as error:  # PyPardisoError -4: zero or negative pivot
-            if "-4" not in str(error):
-                raise
-            return False
-        return True
+        return self._call(_NUMERIC) == 0
 
     def solve(self, b: Floats) -> Floats:
         """A^-1 b."""
-        return self._call(_SOLVE, b)
+        x = np.empty(self._size)
+        self._call(_SOLVE, np.ascontiguousarray(b), x)
+        return x
 
-    def _call(self, phase: int, b: Floats | None) -> Floats:
-        self._solver.set_phase(phase)
-        rhs = np.zeros((self._matrix.shape[0], 1)) if b is None else b.reshape(-1, 1)
-        result: Floats = self._solver._call_pardiso(self._matrix, rhs)
-        return result
+    def _call(self, phase: int, b: Floats | None = None, x: Floats | None = None) -> int:
+        """Run a phase; returns 0, or PARDISO's -4 where a pivot is not positive."""
+        ps, one, error = self._solver, ctypes.c_int32(1), ctypes.c_int32(0)
+        nothing = np.zeros(1)
+        self._solver.libmkl.MKL_Set_Num_Threads_Local(self._threads)
+        ps._mkl_pardiso(
+            ps.pt.ctypes.data_as(ctypes.POINTER(ps._pt_type[0])),
+            ctypes.byref(one),
+            ctypes.byref(one),
+            ctypes.byref(ctypes.c_int32(_SYMMETRIC_POSITIVE_DEFINITE)),
+            ctypes.byref(ctypes.c_int32(phase)),
+            ctypes.byref(ctypes.c_int32(self._size)),
+            _pointer(self._values),
+            _pointer(self._start),
+            _pointer(self._column),
+            _pointer(ps.perm),
+            ctypes.byref(one),
+            _pointer(ps.iparm),
+            ctypes.byref(ctypes.c_int32(0)),
+            _pointer(nothing if b is None else b),
+            _pointer(nothing if x is None else x),
+            ctypes.byref(error),
+        )
+        if error.value not in (0, _NOT_POSITIVE):
+            raise SolverError("PARDISO", got=f"error {error.value} in phase {phase}",
+                              expected="none", hint="run with solver.linear=pcg")  # fmt: skip
+        return error.value
 
     def __del__(self) -> None:
-        if getattr(self, "_analyzed", False):
-            self._call(_RELEASE, None)
+        if getattr(self, "_analyzed", False) and not sys.is_finalizing():
+            self._call(_RELEASE)
+
+
+def _pointer(a: Any) -> Any:
+    kind = ctypes.c_double if a.dtype == np.float64 else ctypes.c_int32
+    return a.ctypes.data_as(ctypes.POINTER(kind))
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +203,5 @@ def _solution(A: BlockCsr, x: Floats, b: Floats) -> LinearSolution:
         return LinearSolution(x_device, Outcome.NOT_FINITE, 0, float("inf"))
     product = kernel.empty(A.n, vec3)
     A.multiply(x_device, product)
-    error, size = (float(np.linalg.norm(a)) for a in (kernel.numpy(product) - b, b))
-    residual = error / max(size, 1e-300)
+    residual = norm(kernel.numpy(product) - b) / max(norm(b), 1e-300)
     return LinearSolution(x_device, Outcome.CONVERGED, 0, residual)

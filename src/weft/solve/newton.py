@@ -1,9 +1,8 @@
 """Projected Newton: minimize a function given as value, gradient and a positive definite matrix.
 
-Stops on the size of the Newton increment, which does not depend on resolution. With a direct
-solver, the increment after a step is first estimated with the factors at hand (the simplified
-Newton increment of Deuflhard 2004, sec. 2.1): where that is already below the tolerance, a
-factorization is saved.
+Stops on the size of the Newton increment, which does not depend on resolution. With a direct solver
+every factorization is used for as long as it pays: simplified Newton increments (old matrix, new
+gradient; Deuflhard 2004, section 2.1) follow while each is at most half of the one before.
 """
 
 from dataclasses import dataclass, field
@@ -16,6 +15,9 @@ from weft.solve.base import LinearSolver, Outcome, Prepared
 from weft.solve.block_csr import BlockCsr
 from weft.solve.line_search import LineSearchSettings, backtrack
 from weft.solve.vectors import combine, dot, max_norm
+
+
+CONTRACTION = 0.2  # of simplified increments, above which a new factorization pays
 
 
 class Problem(Protocol):
@@ -101,6 +103,7 @@ class _Run:
         self.increment = float("inf")
 
     def minimize(self) -> NewtonResult:
+        """Newton iterations, each followed by simplified ones where those are cheap."""
         value = self.problem.value_at(self.x)
         self.problem.gradient_at(self.x, self.g)
         if not value < float("inf"):
@@ -109,30 +112,37 @@ class _Run:
             self.iterations += 1
             A = self.problem.matrix_at(self.x)
             self.prepared = self.solver.prepare(A, self.prepared)
-            d, outcome = self._direction()
-            if not outcome.ok:
-                return self._result(outcome)
-            if self.increment <= self.settings.tolerance:
-                combine(self.x, 1.0, d, self.x)
-                return self._result(Outcome.CONVERGED)
-            slope = dot(self.g, d)
-            if not slope < 0.0:
-                return self._result(Outcome.NOT_DESCENT)
-            along = partial(self._value_along, d)
-            search = backtrack(along, value, slope, 1.0, self.settings.line_search)
-            self.trials += search.trials
-            if search.step == 0.0:
-                return self._result(Outcome.STALLED)
-            combine(self.x, search.step, d, self.x)
-            value = search.value
-            self.problem.gradient_at(self.x, self.g)
-            if (
-                self.solver.is_direct
-                and search.step == 1.0
-                and self._simplified_increment_is_small()
-            ):
-                return self._result(Outcome.CONVERGED)
+            fresh, before = True, float("inf")
+            while True:
+                d, outcome = self._direction()
+                if not outcome.ok:
+                    return self._result(outcome)
+                if self.increment <= self.settings.tolerance:
+                    combine(self.x, 1.0, d, self.x)
+                    return self._result(Outcome.CONVERGED)
+                if not fresh and self.increment > CONTRACTION * before:
+                    break
+                step, value, outcome = self._advance(d, value)
+                if not outcome.ok:
+                    return self._result(outcome)
+                if not self.solver.is_direct or step < 1.0:
+                    break
+                fresh, before = False, self.increment
         return self._result(Outcome.MAX_ITERATIONS)
+
+    def _advance(self, d: WarpArray, value: float) -> tuple[float, float, Outcome]:
+        """Line search along d from the current value: the step, the new value, and how it went."""
+        slope = dot(self.g, d)
+        if not slope < 0.0:
+            return 0.0, value, Outcome.NOT_DESCENT
+        along = partial(self._value_along, d)
+        search = backtrack(along, value, slope, 1.0, self.settings.line_search)
+        self.trials += search.trials
+        if search.step == 0.0:
+            return 0.0, value, Outcome.STALLED
+        combine(self.x, search.step, d, self.x)
+        self.problem.gradient_at(self.x, self.g)
+        return search.step, search.value, Outcome.CONVERGED
 
     def _direction(self) -> tuple[WarpArray, Outcome]:
         """-A^-1 g with the matrix prepared last; records its size."""
@@ -145,14 +155,6 @@ class _Run:
         if solution.outcome.ok and not self.increment < float("inf"):
             return d, Outcome.NOT_FINITE
         return d, solution.outcome
-
-    def _simplified_increment_is_small(self) -> bool:
-        """Take the increment of the old matrix and the new gradient if it is within tolerance."""
-        d, outcome = self._direction()
-        if not outcome.ok or self.increment > self.settings.tolerance:
-            return False
-        combine(self.x, 1.0, d, self.x)
-        return True
 
     def _value_along(self, d: WarpArray, a: float) -> float:
         combine(self.x, a, d, self.trial)

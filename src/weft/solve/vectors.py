@@ -4,6 +4,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
+from weft.arrays import Floats
 from weft.kernel import Scalar, WarpArray, vec3
 
 _module = wp.get_module("weft.vectors")
@@ -29,7 +30,16 @@ def combine(x: WarpArray, a: float, d: WarpArray, out: WarpArray) -> None:
 
 def dot(a: WarpArray, b: WarpArray) -> float:
     """a . b."""
-    return float(np.vdot(kernel.numpy(a), kernel.numpy(b)))
+    return float(np.einsum("ni,ni->", kernel.numpy(a), kernel.numpy(b)))
+
+
+def norm(a: Floats) -> float:
+    """The 2-norm of a host array (n,3).
+
+    Not ``np.linalg.norm``: that calls BLAS, whose idle threads then spin beside those of the direct
+    solver (3 ms a call instead of 10 us, and factorizations half as fast).
+    """
+    return float(np.sqrt(np.einsum("ni,ni->", a, a)))
 
 
 def max_norm(a: WarpArray) -> float:
