@@ -1,5 +1,7 @@
 """What a user can get wrong, said in one way: what, got, expected, where, next step."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 
@@ -70,3 +72,9 @@ class SolverError(WeftError):
 
 class SimulationError(WeftError):
     """A simulation that could not go on: carries the outcome and where the failed state was kept."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """A hint with the known word that is nearest to a misspelled one, or None."""
+    close = get_close_matches(word, list(known), 1)
+    return f"did you mean {close[0]!r}?" if close else None

@@ -1,14 +1,19 @@
-"""Fabric: what a laboratory measures of a cloth, in SI. Presets stand in ``fabrics/*.yaml``, each number with its source."""
+"""Fabric: what a laboratory measures of a cloth, in SI.
+
+Presets stand in ``fabrics/*.yaml``, each number with its source.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
-from weft.errors import FabricError, UnitError
+from weft.errors import FabricError, UnitError, did_you_mean
 from weft.units import to_si
 
 UNITS: Mapping[str, str] = {
@@ -76,3 +81,96 @@ def preset_names() -> tuple[str, ...]:
     return tuple(
         sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml"))
     )
+
+
+def fabric(value: "str | Path | Mapping[str, Any] | Fabric", where: str = "fabric") -> Fabric:
+    """A fabric from a preset's name, a YAML file, a mapping of the same fields, or a Fabric.
+
+    In files and mappings every quantity needs a unit (``stretch_warp: 4000 N/m``); ``stretch`` and
+    ``bending`` set warp and weft at once, alone or as a pair; ``preset`` gives what is left out.
+
+    Args:
+        value: name, path ending in .yaml, mapping, or Fabric.
+        where: what error messages call the place.
+
+    Raises:
+        FabricError: unknown name or field, a missing or negative value. UnitError: no unit, or one
+        of another dimension.
+    """
+    if isinstance(value, Fabric):
+        return value
+    if isinstance(value, Mapping):
+        return _from_fields(value, where, "custom")
+    path = Path(value)
+    if path.suffix in (".yaml", ".yml"):
+        return _from_fields(_read(path), str(path), path.stem)
+    name = str(value)
+    if name not in preset_names():
+        raise FabricError(where, got=repr(name), expected=f"one of {', '.join(preset_names())}",
+                          hint=did_you_mean(name, preset_names()))  # fmt: skip
+    text = (resources.files("weft") / "fabrics" / f"{name}.yaml").read_text(encoding="utf-8")
+    return _from_fields(yaml.safe_load(text), name, name)
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise FabricError("fabric file", got=str(error), where=str(path),
+                          expected="a readable YAML file") from error  # fmt: skip
+    if not isinstance(fields, Mapping):
+        raise FabricError("fabric file", got=type(fields).__name__, where=str(path),
+                          expected="fields such as `density: 120 g/m^2`")  # fmt: skip
+    return fields
+
+
+def _from_fields(fields: Mapping[str, Any], where: str, name: str) -> Fabric:
+    fields = _spread(fields, where)
+    known = [*UNITS, "title", "name", "preset"]
+    for key in fields:
+        if key not in known:
+            raise FabricError(f"field {key!r}", where=where, expected=f"one of {', '.join(known)}",
+                              hint=did_you_mean(str(key), known))  # fmt: skip
+    base = fabric(fields["preset"], f"{where}.preset") if "preset" in fields else None
+    values: dict[str, float] = {}
+    sources = dict(base.sources) if base is not None else {}
+    for key in [k for k in UNITS if k in fields]:
+        values[key], sources[key] = _quantity(fields[key], key, f"{where}.{key}")
+    if base is not None:
+        values = {**{k: getattr(base, k) for k in UNITS}, **values}
+    required = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft")
+    missing = [k for k in required if k not in values]
+    if missing:
+        raise FabricError(f"missing {', '.join(missing)}", where=where,
+                          hint="give each with its unit, or start from `preset: cotton`")  # fmt: skip
+    title = str(fields.get("title") or (base.title if base else ""))
+    return Fabric(**values, name=str(fields.get("name", name)), title=title, sources=sources)
+
+
+def _spread(fields: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """``stretch: 4000 N/m`` or ``stretch: [4000 N/m, 3000 N/m]`` as two fields."""
+    result = dict(fields)
+    for short in ("stretch", "bending", "rest_stretch"):
+        if short in result:
+            value = result.pop(short)
+            pair = value if isinstance(value, list | tuple) else [value, value]
+            if len(pair) != 2:
+                raise FabricError(f"{where}.{short}", got=value,
+                                  expected="one quantity, or two: [warp, weft]")  # fmt: skip
+            result.setdefault(f"{short}_warp", pair[0])
+            result.setdefault(f"{short}_weft", pair[1])
+    return result
+
+
+def _quantity(value: Any, key: str, where: str) -> tuple[float, str]:
+    """A field's value in SI and its source."""
+    source = ""
+    if isinstance(value, Mapping):
+        extra = set(value) - {"value", "source"}
+        if extra or "value" not in value:
+            raise FabricError(where, got=dict(value), expected="value and source")
+        value, source = value["value"], str(value.get("source", ""))
+    unit = UNITS[key]
+    if unit != "1" and not isinstance(value, str):
+        raise UnitError(where, got=repr(value), expected=f"a quantity with its unit, like '{value} {unit}'")
+    return to_si(value, unit, where), source

@@ -150,10 +150,10 @@ class TriangleMesh:
     def non_manifold_edges(self) -> Ints:
         """(k,2) edges with more than two faces, or two faces of opposite orientation: they carry no hinge."""
         edges, _, count = self._edge_table
-        hinged = {(min(a, b), max(a, b)) for a, b in self.hinges[:, :2].tolist()}
-        interior = edges[count > 1]
-        keep = [tuple(e) not in hinged for e in interior.tolist()]
-        return interior[np.array(keep, dtype=bool)] if len(interior) else interior
+        interior = edges[count > 1].astype(np.int64)
+        hinged = np.sort(self.hinges[:, :2].astype(np.int64), axis=1)
+        key = interior @ [self.n_vertices, 1]
+        return interior[~np.isin(key, hinged @ [self.n_vertices, 1])].astype(np.int32)
 
     @cached_property
     def boundary(self) -> Ints:

@@ -21,16 +21,15 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Ints
-from weft.energies.hinge_bending import BoundHinges, HingeBending, angles
+from weft.energies.hinge_bending import BoundHinges, HingeBending
+from weft.energies.hinge_kernels import angles
 from weft.energies.membrane import BoundMembrane, Membrane
 from weft.kernel import Scalar, WarpArray, mat32, mat33
 from weft.laws.base import Psd, law_kernels
 from weft.laws.viscous import Params, Viscous, strain, strain_gradient
 from weft.solve.block_csr import BlockCsr, BlockPattern
 
-REGULARIZATION = Scalar(
-    1e-9
-)  # of B B^T, relative to its trace: a collapsed triangle has no strain space
+REGULARIZATION = Scalar(1e-9)  # of B B^T, over its trace: a collapsed triangle has no strain space
 
 _module = wp.get_module("weft.damping")
 

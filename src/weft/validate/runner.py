@@ -1,10 +1,9 @@
 """Which experiments there are, and how to run some of them."""
 
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 
-from weft.errors import WeftError
+from weft.errors import WeftError, did_you_mean
 from weft.validate.check import Check
 
 __all__ = ["Check", "names", "run"]
@@ -38,9 +37,8 @@ def run(
     """
     for name in names:
         if name not in _EXPERIMENTS:
-            close = get_close_matches(name, _EXPERIMENTS, 1)
-            raise WeftError("experiment", got=repr(name), expected=f"one of {', '.join(_EXPERIMENTS)}",
-                            hint=f"did you mean {close[0]!r}?" if close else None)
+            raise WeftError("experiment", got=repr(name), hint=did_you_mean(name, _EXPERIMENTS),
+                            expected=f"one of {', '.join(_EXPERIMENTS)}")  # fmt: skip
     checks = []
     for name, module in _EXPERIMENTS.items():
         if not names or name in names:
