@@ -46,6 +46,21 @@ class MeshError(WeftError):
     """A mesh that cannot be simulated, or a mesh file that cannot be read."""
 
 
+class DegenerateFacesError(MeshError):
+    """Triangles without material area; carries the mesh, so that they can be drawn."""
+
+    def __init__(self, vertices: Any, faces: Any, ids: Any, where: str) -> None:
+        self.vertices, self.faces, self.ids = vertices, faces, ids
+        shown = ", ".join(map(str, ids[:8])) + (", ..." if len(ids) > 8 else "")
+        hint = (
+            f"{len(ids)} of {len(faces)} triangles have no area in material coordinates; "
+            "`weft check` draws them"
+        )
+        super().__init__(
+            "material area of faces", got=shown, where=where, expected="must be > 0", hint=hint
+        )
+
+
 class FabricError(WeftError):
     """An unknown fabric, or fabric data out of range."""
 

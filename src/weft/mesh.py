@@ -1,4 +1,7 @@
-"""TriangleMesh: faces, and what follows from them. Immutable; derived tables are made once, on demand."""
+"""TriangleMesh: faces, and what follows from them.
+
+Immutable; derived tables are made once, on demand.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
-from weft.errors import MeshError
+from weft.errors import DegenerateFacesError, MeshError
 
 Pattern = Literal["regular", "alternating", "random"]
 
@@ -70,16 +73,7 @@ class TriangleMesh:
                 expected=f"finite, of shape ({m}, 3, 2)",
             )
         if len(self.degenerate_faces):
-            ids = self.degenerate_faces
-            shown = ", ".join(map(str, ids[:8])) + (", ..." if len(ids) > 8 else "")
-            raise MeshError(
-                "material area of faces",
-                got=shown,
-                where=where,
-                expected="must be > 0",
-                hint=f"{len(ids)} of {m} triangles have no area in material coordinates; "
-                "`weft check` draws them",
-            )
+            raise DegenerateFacesError(self.vertices, self.faces, self.degenerate_faces, where)
 
     @property
     def n_vertices(self) -> int:

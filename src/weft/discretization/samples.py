@@ -36,3 +36,11 @@ class Samples:
         k = self.stencil.shape[1]
         share = np.repeat(self.weight / k, k)
         return np.bincount(self.stencil.reshape(-1), share, self.n_vertices).astype(np.float64)
+
+
+def principal_stretches(F: Gradients) -> tuple[Floats, Floats]:
+    """Largest and smallest singular value of each F, for F of shape (n,3,2)."""
+    C = np.einsum("qki,qkj->qij", F, F)
+    mean, half = 0.5 * (C[:, 0, 0] + C[:, 1, 1]), 0.5 * (C[:, 0, 0] - C[:, 1, 1])
+    radius = np.hypot(half, C[:, 0, 1])
+    return np.sqrt(mean + radius), np.sqrt(np.maximum(mean - radius, 0.0))

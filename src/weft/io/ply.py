@@ -1,0 +1,220 @@
+"""Stanford PLY, ASCII and binary: positions, faces, and texture coordinates per vertex or corner.
+
+Texture coordinates are the vertex properties ``s t``, ``u v`` or ``texture_u texture_v``, or a list
+``texcoord`` of each face (two numbers a corner), which keeps seams.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import CornerUv, Faces, Floats, Positions
+from weft.errors import MeshError
+from weft.io.files import atomic_write
+from weft.io.surface import build_mesh, read_bytes, triangulate
+from weft.mesh import TriangleMesh
+
+_TYPES = {
+    "char": "i1", "int8": "i1", "uchar": "u1", "uint8": "u1", "short": "i2", "int16": "i2",
+    "ushort": "u2", "uint16": "u2", "int": "i4", "int32": "i4", "uint": "u4", "uint32": "u4",
+    "float": "f4", "float32": "f4", "double": "f8", "float64": "f8",
+}  # fmt: skip
+_ORDER = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
+_UV = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"))
+
+
+@dataclass(frozen=True)
+class _Property:
+    name: str
+    type: str  # NumPy's code
+    count: str = ""  # of a list: the type of its length
+
+
+@dataclass(frozen=True)
+class _Element:
+    name: str
+    n: int
+    properties: list[_Property]
+
+
+def read_ply(
+    path: str | Path,
+    *,
+    scale: float = 1.0,
+    uv_scale: float | None = None,
+    warp: Sequence[float] | None = None,
+) -> TriangleMesh:
+    """A mesh from a PLY file; arguments as in ``read_obj``.
+
+    Raises:
+        MeshError: not a PLY file, a damaged one, or what the mesh checks find.
+    """
+    path = Path(path)
+    data = read_bytes(path)
+    try:
+        order, elements, body = _header(data)
+        tables = _ascii(body, elements) if order == "" else _binary(body, elements, order)
+        vertex, face = tables["vertex"], tables["face"]
+        x = np.stack([np.asarray(vertex[k], dtype=np.float64) for k in "xyz"], axis=1)
+        polygons = face["vertex_indices" if "vertex_indices" in face else "vertex_index"]
+    except (KeyError, ValueError, IndexError, UnicodeDecodeError) as error:
+        raise MeshError(
+            "PLY file",
+            got=f"{type(error).__name__}: {error}",
+            where=str(path),
+            expected="an ASCII or binary PLY with elements vertex (x y z) and face (vertex_indices)",
+        ) from error
+    _check_indices(polygons, len(x), path)
+    faces, uv = _triangles(x, polygons, _corner_uv(vertex, face, polygons))
+    return build_mesh(path, x, faces, uv, {}, scale=scale, uv_scale=uv_scale, warp=warp)
+
+
+def _header(data: bytes) -> tuple[str, list[_Element], bytes]:
+    end = data.index(b"end_header")
+    body = data.index(b"\n", end) + 1
+    lines = data[:end].decode("ascii").splitlines()
+    if lines[0].strip() != "ply":
+        raise ValueError("the first line is not `ply`")
+    order, elements = None, []
+    for words in (line.split() for line in lines[1:]):
+        if words[:1] == ["format"]:
+            order = _ORDER[words[1]]
+        elif words[:1] == ["element"]:
+            elements.append(_Element(words[1], int(words[2]), []))
+        elif words[:2] == ["property", "list"]:
+            elements[-1].properties.append(
+                _Property(words[4], _TYPES[words[3]], count=_TYPES[words[2]])
+            )
+        elif words[:1] == ["property"]:
+            elements[-1].properties.append(_Property(words[2], _TYPES[words[1]]))
+    if order is None:
+        raise ValueError("no format line")
+    return order, elements, data[body:]
+
+
+def _ascii(body: bytes, elements: list[_Element]) -> dict[str, dict[str, Any]]:
+    words = body.decode("ascii").split()
+    place, tables = 0, {}
+    for e in elements:
+        table: dict[str, Any] = {p.name: [] for p in e.properties}
+        for _ in range(e.n):
+            for p in e.properties:
+                n = int(words[place]) if p.count else 1
+                place += bool(p.count)
+                values = [float(w) for w in words[place : place + n]]
+                if len(values) < n:
+                    raise ValueError("the file ends early")
+                place += n
+                table[p.name].append(values if p.count else values[0])
+        tables[e.name] = table
+    return tables
+
+
+def _binary(body: bytes, elements: list[_Element], order: str) -> dict[str, dict[str, Any]]:
+    place, tables = 0, {}
+    for e in elements:
+        dtype = _uniform(e, body, place, order)
+        if dtype is not None and place + e.n * dtype.itemsize <= len(body):
+            rows = np.frombuffer(body, dtype, e.n, place)
+            if all((rows["#" + p.name] == rows["#" + p.name][:1]).all() for p in e.properties if p.count):
+                tables[e.name] = {p.name: rows[p.name] for p in e.properties}
+                place += e.n * dtype.itemsize
+                continue
+        table: dict[str, Any] = {p.name: [] for p in e.properties}
+        for _ in range(e.n):
+            for p in e.properties:
+                n = 1
+                if p.count:
+                    n = int(np.frombuffer(body, order + p.count, 1, place)[0])
+                    place += np.dtype(p.count).itemsize
+                values = np.frombuffer(body, order + p.type, n, place)
+                place += values.nbytes
+                table[p.name].append(values if p.count else values[0])
+        tables[e.name] = table
+    return tables
+
+
+def _uniform(e: _Element, body: bytes, place: int, order: str) -> np.dtype[Any] | None:
+    """The record of an element if every list were as long as in the first one."""
+    fields: list[Any] = []
+    if e.n == 0:
+        return None
+    for p in e.properties:
+        if not p.count:
+            fields.append((p.name, order + p.type))
+        else:
+            offset = place + np.dtype(fields).itemsize
+            n = int(np.frombuffer(body, order + p.count, 1, offset)[0])
+            fields += [("#" + p.name, order + p.count), (p.name, order + p.type, (n,))]
+    return np.dtype(fields)
+
+
+def _check_indices(polygons: Any, n: int, path: Path) -> None:
+    for i, polygon in enumerate(polygons):
+        ids = np.asarray(polygon)
+        if len(ids) < 3 or ids.min() < 0 or ids.max() >= n or len(set(ids.tolist())) < len(ids):
+            raise MeshError(
+                f"vertex indices of face {i}",
+                got=ids.tolist(),
+                where=str(path),
+                expected=f"three or more different ones from 0 to {n - 1}",
+            )
+
+
+def _corner_uv(vertex: Any, face: Any, polygons: Any) -> list[Floats] | None:
+    """(k,2) texture coordinates of the corners of each polygon."""
+    if "texcoord" in face:
+        return [np.asarray(t, dtype=np.float64).reshape(-1, 2) for t in face["texcoord"]]
+    for u, v in _UV:
+        if u in vertex and v in vertex:
+            uv = np.stack([np.asarray(vertex[u]), np.asarray(vertex[v])], axis=1)
+            uv = uv.astype(np.float64)
+            return [uv[np.asarray(p, dtype=np.int64)] for p in polygons]
+    return None
+
+
+def _triangles(
+    x: Positions, polygons: Any, uv: list[Floats] | None
+) -> tuple[Faces, CornerUv | None]:
+    faces: list[Any] = []
+    corners: list[Any] = []
+    for i, polygon in enumerate(polygons):
+        ids = np.asarray(polygon, dtype=np.int64)
+        for t in triangulate(x[ids]):
+            faces.append(ids[list(t)])
+            if uv is not None:
+                corners.append(uv[i][list(t)])
+    table = np.array(faces, dtype=np.int32).reshape(-1, 3)
+    return table, None if uv is None else np.array(corners)
+
+
+def write_ply(
+    path: str | Path, vertices: Positions, faces: Faces, corner_uv: CornerUv | None = None
+) -> None:
+    """Write a binary PLY: positions as double, material coordinates as ``texcoord`` of each face.
+
+    Raises:
+        RunError: the file cannot be written.
+    """
+    fields: list[Any] = [("n", "u1"), ("ids", "<i4", (3,))]
+    texcoord = ""
+    if corner_uv is not None:
+        fields += [("n_uv", "u1"), ("uv", "<f8", (6,))]
+        texcoord = "property list uchar double texcoord\n"
+    rows = np.zeros(len(faces), np.dtype(fields))
+    rows["n"], rows["ids"] = 3, faces
+    if corner_uv is not None:
+        rows["n_uv"], rows["uv"] = 6, corner_uv.reshape(-1, 6)
+    header = (
+        "ply\nformat binary_little_endian 1.0\ncomment weft: meters, y up\n"
+        f"element vertex {len(vertices)}\n"
+        "property double x\nproperty double y\nproperty double z\n"
+        f"element face {len(faces)}\nproperty list uchar int vertex_indices\n{texcoord}end_header\n"
+    )
+    with atomic_write(path) as file:
+        file.write(header.encode())
+        file.write(np.ascontiguousarray(vertices, dtype="<f8").tobytes())
+        file.write(rows.tobytes())

@@ -1,0 +1,144 @@
+"""What a mesh file says before it is a TriangleMesh: scaled, triangulated, with material coordinates."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
+from weft.errors import MeshError
+from weft.mesh import TriangleMesh
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file's contents.
+
+    Raises:
+        MeshError: it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise MeshError(
+            "mesh file", got=error.strerror or str(error), where=str(path), expected="a file"
+        ) from error
+
+
+def build_mesh(
+    source: Path,
+    vertices: Positions,
+    faces: Faces,
+    corner_uv: CornerUv | None,
+    groups: Mapping[str, Ints],
+    *,
+    scale: float,
+    uv_scale: float | None,
+    warp: Sequence[float] | None,
+) -> TriangleMesh:
+    """The mesh in meters. Texture coordinates are the material ones; without any, ``warp`` gives them.
+
+    Raises:
+        MeshError: no material coordinates and no warp, a scale that is not positive, or what
+        TriangleMesh finds.
+    """
+    for name, value in (("scale", scale), ("uv_scale", 1.0 if uv_scale is None else uv_scale)):
+        if not (np.isfinite(value) and value > 0):
+            raise MeshError(name, got=value, where=str(source), expected="must be > 0 [m per unit]")
+    if len(faces) == 0:
+        raise MeshError("faces", got=0, expected="at least one triangle", where=str(source))
+    x = np.asarray(vertices, dtype=np.float64) * scale
+    if not np.isfinite(x).all():
+        bad = int(np.flatnonzero(~np.isfinite(x).all(1))[0])
+        raise MeshError(
+            f"position of vertex {bad}", got=x[bad], where=str(source), expected="finite numbers"
+        )
+    if corner_uv is not None:
+        uv = corner_uv * (scale if uv_scale is None else uv_scale)
+    elif warp is not None:
+        uv = unfold(x, faces, warp, str(source))
+    else:
+        raise MeshError(
+            "material coordinates",
+            got="none",
+            where=str(source),
+            expected="texture coordinates, or a warp direction",
+            hint="give one, e.g. warp: [0, 1, 0] (weft.load(..., warp=(0, 1, 0)))",
+        )
+    return TriangleMesh(x, faces, uv, dict(groups), str(source))
+
+
+def unfold(x: Positions, faces: Faces, warp: Sequence[float], where: str) -> CornerUv:
+    """Material coordinates of each face in its own plane, the warp direction projected into it.
+
+    Raises:
+        MeshError: a warp that is zero, or at right angles to a face.
+    """
+    w = np.asarray(warp, dtype=np.float64)
+    if w.shape != (3,) or not np.isfinite(w).all() or not np.linalg.norm(w) > 0:
+        raise MeshError("warp direction", got=list(warp), expected="three numbers, not all zero")
+    a, b, c = (x[faces[:, i]] for i in range(3))
+    normal = np.cross(b - a, c - a)
+    length = np.linalg.norm(normal, axis=1, keepdims=True)
+    normal = normal / np.where(length > 0, length, 1.0)
+    u = w - (normal @ w)[:, None] * normal
+    size = np.linalg.norm(u, axis=1, keepdims=True)
+    flat = np.flatnonzero((size[:, 0] < 1e-6 * np.linalg.norm(w)) & (length[:, 0] > 0))
+    if len(flat):
+        raise MeshError(
+            "warp direction",
+            got=list(warp),
+            where=where,
+            expected=f"one that is not at right angles to a face, as it is to {len(flat)} faces "
+            f"(first {flat[:5].tolist()})",
+        )
+    u = u / np.where(size > 0, size, 1.0)
+    v = np.cross(normal, u)
+    corners = np.stack([np.zeros_like(a), b - a, c - a], axis=1)
+    return np.stack([np.einsum("fci,fi->fc", corners, u), np.einsum("fci,fi->fc", corners, v)], -1)
+
+
+def triangulate(points: Floats) -> list[tuple[int, int, int]]:
+    """Triangles of a simple polygon (k,3), which may be concave: ears are cut in its mean plane."""
+    k = len(points)
+    if k == 3:
+        return [(0, 1, 2)]
+    ahead = np.roll(points, -1, axis=0)
+    normal = np.cross(points, ahead).sum(0)  # Newell: twice the vector area
+    axis = int(np.argmax(np.abs(normal)))
+    keep = [(axis + 1) % 3, (axis + 2) % 3]
+    flat = points[:, keep] * (1.0, np.sign(normal[axis]) or 1.0)  # counter-clockwise
+    ring, triangles = list(range(k)), []
+    while len(ring) > 3:
+        n = len(ring)
+        ears = [i for i in range(n) if _is_ear(flat, ring, i)]
+        best = max(ears or range(n), key=lambda i: _quality(flat, ring, i))
+        triangles.append((ring[best - 1], ring[best], ring[(best + 1) % n]))
+        del ring[best]
+    triangles.append((ring[0], ring[1], ring[2]))
+    return triangles
+
+
+def _corner(flat: Floats, ring: list[int], i: int) -> tuple[Floats, Floats, Floats]:
+    return flat[ring[i - 1]], flat[ring[i]], flat[ring[(i + 1) % len(ring)]]
+
+
+def _cross(o: Floats, a: Floats, b: Floats) -> float:
+    return float((a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0]))
+
+
+def _is_ear(flat: Floats, ring: list[int], i: int) -> bool:
+    a, b, c = _corner(flat, ring, i)
+    if _cross(a, b, c) <= 0:
+        return False
+    corners = {ring[i - 1], ring[i], ring[(i + 1) % len(ring)]}
+    others = (flat[j] for j in ring if j not in corners)
+    return not any(
+        _cross(a, b, p) >= 0 and _cross(b, c, p) >= 0 and _cross(c, a, p) >= 0 for p in others
+    )
+
+
+def _quality(flat: Floats, ring: list[int], i: int) -> float:
+    """Area over squared edge lengths: large for round triangles, negative for inverted ones."""
+    a, b, c = _corner(flat, ring, i)
+    edges = ((b - a) ** 2).sum() + ((c - b) ** 2).sum() + ((a - c) ** 2).sum()
+    return float(_cross(a, b, c) / edges) if edges > 0 else -1.0
