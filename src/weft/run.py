@@ -3,16 +3,24 @@
 A simulation on disk, as users handle it: ``weft.simulate`` makes one, ``weft.Run`` opens one.
 """
 
+import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from weft.arrays import CornerUv, Faces, Json, Positions
 from weft.errors import RunError
 from weft.io.frames import RunFolder
+from weft.mesh import TriangleMesh
 from weft.progress import progress_bar
 from weft.simulation import Progress, SceneLike, run_scene
+
+if TYPE_CHECKING:
+    from weft.render.picture import Image, Style
 
 
 class Run:
@@ -55,6 +63,12 @@ class Run:
         result: CornerUv = self.folder.mesh()["corner_uv"]
         return result
 
+    @cached_property
+    def mesh(self) -> TriangleMesh:
+        """The mesh as it was before the first frame."""
+        m = self.folder.mesh()
+        return TriangleMesh(m["vertices"], m["faces"], m["corner_uv"], source=str(self.path))
+
     @property
     def metrics(self) -> list[Json]:
         """One record a step."""
@@ -76,12 +90,56 @@ class Run:
         from weft.io.ply import write_ply
 
         path = Path(path)
-        if path.suffix.lower() == ".obj":
-            write_obj(path, self.positions(frame), self.faces, self.corner_uv)
-        elif path.suffix.lower() == ".ply":
-            write_ply(path, self.positions(frame), self.faces)
-        else:
+        writers = {".obj": write_obj, ".ply": write_ply}
+        if path.suffix.lower() not in writers:
             raise RunError("export format", got=path.suffix or "no suffix", expected=".obj or .ply")
+        writers[path.suffix.lower()](path, self.positions(frame), self.faces, self.corner_uv)
+        return path
+
+    def render(
+        self,
+        path: str | Path,
+        *,
+        frame: int = -1,
+        style: "Style | None" = None,
+        look: str | None = None,
+        on_frame: Callable[[int, int], None] | None = None,
+    ) -> Path:
+        """Draw a frame as PNG, or all frames as animated WebP, by suffix.
+
+        Args:
+            path: ``.png`` or ``.webp``.
+            frame: of a PNG; -1 is the last.
+            style: size, camera, antialiasing.
+            look: checker, panels, plain, strain or curvature; None: the style's.
+            on_frame: called with the number of pictures done and of all.
+
+        Raises:
+            RunError: another suffix, no such frame, or a file that cannot be written.
+        """
+        from weft.render.picture import Renderer, Style, look_named, save_png, save_webp
+
+        path, style = Path(path), style or Style()
+        if look is not None:
+            style = dataclasses.replace(style, look=look_named(look))
+        kind = path.suffix.lower()
+        if kind not in (".png", ".webp"):
+            raise RunError("picture", got=path.suffix or "no suffix", expected=".png or .webp")
+        if kind == ".png":
+            x = self.positions(frame)
+            save_png(path, Renderer(self.mesh, [x], style).image(x))
+            return path
+        count = len(self)
+        shown = np.unique(np.linspace(0, count - 1, min(count, 12)).astype(int))
+        renderer = Renderer(self.mesh, [self.positions(int(k)) for k in shown], style)
+
+        def images() -> Iterator[Image]:
+            for k in range(count):
+                yield renderer.image(self.positions(k))
+                if on_frame is not None:
+                    on_frame(k + 1, count)
+
+        save_webp(path, images(), self.fps)
         return path
 
 

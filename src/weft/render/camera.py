@@ -1,0 +1,56 @@
+"""A perspective camera, and one that frames given points."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Floats, Positions
+
+FIELD_OF_VIEW = np.radians(32.0)  # vertical; a portrait lens
+MARGIN = 1.12  # of the picture around what is framed
+
+
+@dataclass(frozen=True)
+class Camera:
+    """Where the picture is taken from. ``axes`` has rows right, up and back (towards the eye)."""
+
+    eye: Floats  # (3,) [m]
+    axes: Floats  # (3,3)
+    tan_half: float = float(np.tan(FIELD_OF_VIEW / 2))  # of the vertical field of view
+
+    def project(self, x: Positions, width: int, height: int) -> Floats:
+        """(n,3) pixel column, pixel row and 1/depth [1/m]; depth below a millimeter gives 0."""
+        local = (x - self.eye) @ self.axes.T
+        depth = -local[:, 2]
+        near = np.where(depth > 1e-3, depth, np.inf)
+        half = 0.5 * height / self.tan_half
+        column = 0.5 * width + half * local[:, 0] / near
+        row = 0.5 * height - half * local[:, 1] / near
+        return np.stack([column, row, 1 / near], axis=1)
+
+
+def framing(points: Positions, aspect: float, azimuth: float, elevation: float) -> Camera:
+    """The nearest camera that sees all points, from a direction.
+
+    Args:
+        points: (n,3) [m].
+        aspect: width over height of the picture.
+        azimuth: [degrees] to the right of the front (+z).
+        elevation: [degrees] above the horizon.
+    """
+    a, e = np.radians(azimuth), np.radians(np.clip(elevation, -89.0, 89.0))
+    back = np.array([np.sin(a) * np.cos(e), np.sin(e), np.cos(a) * np.cos(e)])
+    right = np.cross([0.0, 1.0, 0.0], back)
+    right /= np.linalg.norm(right)
+    axes = np.stack([right, np.cross(back, right), back])
+    local = points @ axes.T
+    tan_up = np.tan(FIELD_OF_VIEW / 2) / MARGIN
+    eye = np.zeros(3)
+    needed = []
+    for i, tan in ((0, tan_up * aspect), (1, tan_up)):
+        # Rays of slope +-tan that touch the points meet where |p_i - eye_i| = tan (eye_z - p_z).
+        high, low = (local[:, i] + tan * local[:, 2]).max(), (local[:, i] - tan * local[:, 2]).min()
+        eye[i] = 0.5 * (high + low)
+        needed.append((high - low) / (2 * tan))
+    eye[2] = max(*needed, local[:, 2].max() + 1e-2)
+    return Camera(eye @ axes, axes)

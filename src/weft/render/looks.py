@@ -1,0 +1,114 @@
+"""What cloth is colored by: a checker of its material coordinates, its panels, strain or curvature."""
+
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Floats, Ints, Positions
+from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.samples import principal_stretches
+from weft.energies.hinge_bending import dihedral_angles
+from weft.mesh import TriangleMesh
+
+
+class Look(enum.Enum):
+    """What the color of the cloth shows."""
+
+    CHECKER = "checker"
+    PANELS = "panels"
+    PLAIN = "plain"
+    STRAIN = "strain"
+    CURVATURE = "curvature"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A color map and its range, for the legend."""
+
+    title: str
+    low: float
+    high: float
+    unit: str
+    anchors: tuple[str, ...]
+
+    def colors(self, values: Floats) -> Floats:
+        """(...,3) sRGB in 0 to 1."""
+        t = np.clip((values - self.low) / (self.high - self.low), 0, 1) * (len(self.anchors) - 1)
+        table = np.array([_rgb(a) for a in self.anchors])
+        return np.stack([np.interp(t, np.arange(len(table)), c) for c in table.T], axis=-1)
+
+
+VIRIDIS = ("440154", "46327e", "365c8d", "277f8e", "1fa187", "4ac16d", "a0da39", "fde725")
+BLUE_RED = ("2166ac", "67a9cf", "d1e5f0", "f7f7f7", "fddbc7", "ef8a62", "b2182b")
+CLOTH = "4f86b0"  # checker and plain
+PANELS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
+MARK = "e02020"  # faces that `check` points at
+GRAY = "b8b8b8"
+
+
+def _rgb(code: str) -> tuple[float, float, float]:
+    return (int(code[:2], 16) / 255, int(code[2:4], 16) / 255, int(code[4:], 16) / 255)
+
+
+def plain(m: int, code: str = CLOTH) -> Floats:
+    """(m,3,3) one sRGB color at every corner."""
+    return np.broadcast_to(np.array(_rgb(code)), (m, 3, 3))
+
+
+def panel_colors(mesh: TriangleMesh) -> Floats:
+    """(m,3,3): one color for each piece that hangs together in material coordinates."""
+    table = np.array([_rgb(c) for c in PANELS])
+    color = table[panels(mesh) % len(table)]
+    return np.repeat(color[:, None, :], 3, axis=1)
+
+
+def panels(mesh: TriangleMesh) -> Ints:
+    """(m,) number of the piece of each face: faces that share a material edge belong together."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    corners = np.concatenate([mesh.faces[..., None], np.round(mesh.corner_uv * 1e7)], axis=2)
+    _, ids = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
+    f = ids.reshape(-1, 3)
+    n = int(f.max()) + 1
+    pairs = np.concatenate([f[:, [0, 1]], f[:, [1, 2]]])
+    graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    _, label = connected_components(graph, directed=False)
+    return np.asarray(label[f[:, 0]], dtype=np.int32)
+
+
+def vertex_mean(mesh: TriangleMesh, values: Floats) -> Floats:
+    """(n,) area-weighted mean at the vertices of values (m,) on the faces."""
+    ids, w = mesh.faces.reshape(-1), np.repeat(mesh.rest_area, 3)
+    total = np.bincount(ids, w * np.repeat(values, 3), mesh.n_vertices)
+    return np.asarray(total / np.maximum(np.bincount(ids, w, mesh.n_vertices), 1e-300))
+
+
+def strain(mesh: TriangleMesh, x: Positions) -> Floats:
+    """(n,) largest principal strain [%]."""
+    high, _ = principal_stretches(linear_triangle(mesh).deformation_gradient(x))
+    return 100 * (vertex_mean(mesh, high) - 1)
+
+
+def curvature(mesh: TriangleMesh, x: Positions) -> Floats:
+    """(n,) mean curvature [1/m], positive where the cloth folds towards its front.
+
+    A vertex gets half of l theta of each of its hinges, over its area; the mean curvature is half
+    of that (Cohen-Steiner & Morvan 2003).
+    """
+    hinges = mesh.hinges
+    theta = dihedral_angles(x, hinges)
+    length = np.linalg.norm(x[hinges[:, 1]] - x[hinges[:, 0]], axis=1)
+    share = np.repeat(0.25 * length * theta, 2)
+    total = np.bincount(hinges[:, :2].reshape(-1), share, mesh.n_vertices)
+    return np.asarray(total / mesh.vertex_area)
+
+
+def nice_limit(values: Floats) -> float:
+    """A round number that holds 99 % of the absolute values."""
+    top = float(np.percentile(np.abs(values), 99)) if len(values) else 0.0
+    if not top > 0:
+        return 1.0
+    unit = 10.0 ** np.floor(np.log10(top))
+    return float(min(m * unit for m in (1.0, 2.0, 5.0, 10.0) if m * unit >= top * (1 - 1e-9)))

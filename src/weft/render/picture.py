@@ -1,0 +1,257 @@
+"""A picture of cloth: camera, shadow map, z-buffer, shading, legend; PNG and animated WebP."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Floats, Ints, Positions
+from weft.errors import WeftError, did_you_mean
+from weft.io.files import atomic_write
+from weft.mesh import TriangleMesh
+from weft.render import looks
+from weft.render.camera import Camera, framing
+from weft.render.legend import draw_legend
+from weft.render.looks import Look, Scale
+from weft.render.rasterize import rasterize
+from weft.render.shade import Light, Surface, View, shade_rows
+
+SHADOW_SIZE = 640  # texels a side
+ROWS_WORTH_SLICING = 16
+FLATNESS = 0.75  # of color scales
+CHECKERS = 16  # squares along the longer side of the cloth
+TOWARDS_LIGHT = (-0.5, 0.75, 0.8)  # right, up and back of a camera that looks level
+
+Image = np.ndarray[Any, np.dtype[np.uint8]]  # (h,w,3)
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a picture looks.
+
+    Raises:
+        WeftError: a size or number of samples out of range.
+    """
+
+    look: Look = Look.CHECKER
+    width: int = 1280
+    height: int = 720
+    samples: int = 2  # per pixel and direction: 2 is 4 samples
+    azimuth: float = 28.0  # [degrees] to the right of the front (+z)
+    elevation: float = 14.0  # [degrees] above the horizon
+    ground: bool = True
+
+    def __post_init__(self) -> None:
+        if not (16 <= self.width <= 8192 and 16 <= self.height <= 8192 and 1 <= self.samples <= 4):
+            raise WeftError(
+                "picture",
+                got=f"{self.width} x {self.height}, {self.samples} samples",
+                expected="16 to 8192 pixels a side, 1 to 4 samples",
+            )
+
+
+def look_named(name: str) -> Look:
+    """A look by name.
+
+    Raises:
+        WeftError: an unknown name.
+    """
+    known = [k.value for k in Look]
+    if name not in known:
+        raise WeftError(
+            "look", got=repr(name), expected=f"one of {', '.join(known)}", hint=did_you_mean(name, known)
+        )
+    return Look(name)
+
+
+class Renderer:
+    """Pictures of one mesh at changing positions, from one camera, with one color scale.
+
+    Args:
+        mesh: the cloth.
+        frames: positions (n,3) [m] that camera, ground and color scale must suit.
+        style: how it looks.
+        marked: ids of faces to show in red.
+    """
+
+    def __init__(
+        self,
+        mesh: TriangleMesh,
+        frames: Sequence[Positions],
+        style: Style | None = None,
+        marked: Ints | None = None,
+    ) -> None:
+        self.mesh, self.style = mesh, style or Style()
+        self.marked = marked
+        s = self.style
+        points = np.concatenate([_hull_points(x) for x in frames])
+        size = float(np.ptp(points, axis=0).max()) or 1.0
+        self.ground = float(points[:, 1].min()) - 0.02 * size
+        # A little of the ground before and below the cloth belongs into the picture.
+        self.camera: Camera = framing(points, s.width / s.height, s.azimuth, s.elevation)
+        self.scale = self._scale(frames)
+        self._faces = kernel.array(np.array(mesh.faces), wp.int32)
+        self._uv = kernel.array(mesh.corner_uv.astype(np.float32), wp.vec2f)
+        self._side = float(np.ptp(mesh.corner_uv.reshape(-1, 2), axis=0).max())
+        self._normals = Normals(mesh.faces, mesh.n_vertices)
+        self._fixed_color = None if self.scale else self._colors(mesh.vertices)
+
+    def image(self, x: Positions) -> Image:
+        """The picture at positions x (n,3) [m]."""
+        s, n = self.style, self.style.samples
+        x = np.asarray(x, dtype=np.float64)
+        points = self.camera.project(x, s.width * n, s.height * n)
+        seen = rasterize(points, self.mesh.faces, self._faces, s.width * n, s.height * n)
+        light, shadow, cover = self._light(x)
+        out = kernel.empty((s.height, s.width, 3), wp.uint8)
+        kernel.launch(
+            shade_rows,
+            s.height,
+            *(self._view(), self._surface(x), light, seen.face, shadow, cover, out),
+            slice_above=ROWS_WORTH_SLICING,
+        )
+        image: Image = np.array(kernel.numpy(out))
+        return draw_legend(image, self.scale) if self.scale else image
+
+    def _scale(self, frames: Sequence[Positions]) -> Scale | None:
+        look = self.style.look
+        if look is Look.STRAIN:
+            limit = looks.nice_limit(np.concatenate([looks.strain(self.mesh, x) for x in frames]))
+            return Scale("largest principal strain", -limit, limit, "%", looks.BLUE_RED)
+        if look is Look.CURVATURE:
+            values = [looks.curvature(self.mesh, x) for x in frames]
+            limit = looks.nice_limit(np.concatenate(values))
+            return Scale("mean curvature", -limit, limit, "1/m", looks.BLUE_RED)
+        return None
+
+    def _colors(self, x: Positions) -> Floats:
+        """(m,3,3) linear color of every corner."""
+        look, m = self.style.look, len(self.mesh.faces)
+        if self.scale is not None:
+            field = looks.strain if look is Look.STRAIN else looks.curvature
+            srgb = self.scale.colors(field(self.mesh, x))[self.mesh.faces]
+        elif look is Look.PANELS:
+            srgb = looks.panel_colors(self.mesh)
+        else:
+            srgb = looks.plain(m, looks.CLOTH if self.marked is None else looks.GRAY)
+        if self.marked is not None:
+            srgb = np.array(srgb)
+            srgb[self.marked] = looks.plain(len(self.marked), looks.MARK)
+        return (srgb**2).astype(np.float32)
+
+    def _surface(self, x: Positions) -> Any:
+        color = self._colors(x) if self._fixed_color is None else self._fixed_color
+        s = Surface()
+        s.position = kernel.array(x.astype(np.float32), wp.vec3f)
+        s.normal = kernel.array(self._normals(x).astype(np.float32), wp.vec3f)
+        s.faces, s.uv = self._faces, self._uv
+        s.color = kernel.array(color, wp.vec3f)
+        checker = self.style.look is Look.CHECKER and self.marked is None
+        s.cell = self._side / CHECKERS if checker else 0.0
+        s.flatness = FLATNESS if self.scale is not None else 0.0
+        return s
+
+    def _view(self) -> Any:
+        v = View()
+        v.eye = wp.vec3f(*self.camera.eye)
+        v.right, v.up, v.back = (wp.vec3f(*a) for a in self.camera.axes)
+        v.tan_half, v.samples = self.camera.tan_half, self.style.samples
+        return v
+
+    def _light(self, x: Positions) -> tuple[Any, Any, Any]:
+        """The light with its shadow map, and the blurred shadow on the ground."""
+        from scipy.ndimage import uniform_filter
+
+        right = self.camera.axes[0]
+        basis = np.stack([right, [0.0, 1.0, 0.0], np.cross(right, [0.0, 1.0, 0.0])])
+        towards = np.asarray(TOWARDS_LIGHT) @ basis / np.linalg.norm(TOWARDS_LIGHT)
+        across = np.cross([0.0, 1.0, 0.0], towards)
+        across /= np.linalg.norm(across)
+        up = np.cross(towards, across)
+        flat = np.stack([x @ across, x @ up, x @ towards], axis=1)
+        low, high = flat.min(0), flat.max(0)
+        blur = SHADOW_SIZE // 24
+        texels = (SHADOW_SIZE - 4 * blur) / max(float((high - low)[:2].max()), 1e-9)
+        origin = 0.5 * (low + high)[:2] - 0.5 * SHADOW_SIZE / texels
+        points = np.stack([*((flat[:, :2] - origin) * texels).T, flat[:, 2] - low[2] + 1.0], axis=1)
+        seen = rasterize(points, self.mesh.faces, self._faces, SHADOW_SIZE, SHADOW_SIZE)
+        cover = (kernel.numpy(seen.face) >= 0).astype(np.float32)
+        for _ in range(2):
+            cover = uniform_filter(cover, blur)
+        light = Light()
+        light.direction = wp.vec3f(*towards)
+        light.across, light.up = wp.vec3f(*across), wp.vec3f(*up)
+        light.origin, light.texels_per_meter = wp.vec2f(*origin), texels
+        nearness = seen.nearness
+        kernel.numpy(nearness)[...] += np.float32(low[2] - 1.0)
+        light.bias = 2.5 / texels
+        light.ground, light.has_ground = self.ground, int(self.style.ground)
+        return light, nearness, kernel.array(cover, wp.float32)
+
+
+class Normals:
+    """Vertex normals, weighted by area: a sparse product, ten times as fast as adding up by index."""
+
+    def __init__(self, faces: Ints, n_vertices: int) -> None:
+        from scipy.sparse import csr_matrix
+
+        m = len(faces)
+        rows = (np.ones(3 * m), np.ascontiguousarray(faces).reshape(-1), 3 * np.arange(m + 1))
+        self.faces = faces
+        self.sum = csr_matrix(rows, shape=(m, n_vertices)).T.tocsr()
+
+    def __call__(self, x: Positions) -> Floats:
+        """(n,3) unit normals at positions x (n,3); zero at isolated vertices."""
+        a, b, c = (x[self.faces[:, i]].T for i in range(3))
+        u, v = b - a, c - a
+        normal = np.stack(
+            [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]], axis=1
+        )
+        total = self.sum @ normal
+        length = np.sqrt(np.einsum("ni,ni->n", total, total))[:, None]
+        return np.asarray(total / np.where(length > 0, length, 1.0))
+
+
+def save_png(path: str | Path, image: Image) -> None:
+    """Write a PNG.
+
+    Raises:
+        RunError: the file cannot be written.
+    """
+    from PIL import Image as Pillow
+
+    with atomic_write(path) as file:
+        Pillow.fromarray(image).save(file, format="PNG", compress_level=4)
+
+
+def save_webp(path: str | Path, images: Iterable[Image], fps: float) -> None:
+    """Write an animated WebP that repeats for ever.
+
+    Raises:
+        RunError: the file cannot be written.
+    """
+    from PIL import Image as Pillow
+
+    pictures = [Pillow.fromarray(image) for image in images]
+    with atomic_write(path) as file:
+        pictures[0].save(
+            file,
+            format="WEBP",
+            save_all=True,
+            append_images=pictures[1:],
+            duration=max(1, round(1000 / fps)),
+            loop=0,
+            quality=80,
+            method=2,
+        )
+
+
+def _hull_points(x: Positions) -> Floats:
+    """Extreme points of x in enough directions to frame it."""
+    directions = np.random.default_rng(0).normal(size=(64, 3))
+    score = x @ directions.T
+    return x[np.unique(np.concatenate([score.argmax(0), score.argmin(0), x[:, 1:2].argmin(0)]))]

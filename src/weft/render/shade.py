@@ -1,0 +1,197 @@
+"""From a z-buffer to colors: smooth two-sided shading, checker or given colors, shadows on cloth and
+ground, and antialiasing by averaging samples. Colors are linear inside, gamma 2 outside.
+"""
+
+import warp as wp
+
+_module = wp.get_module("weft.shade")
+vec2f = wp.vec2f
+vec3f = wp.vec3f
+mat33f = wp.mat33f
+
+
+@wp.struct
+class Light:
+    """The key light, its shadow map, and the ground."""
+
+    direction: vec3f  # towards the light
+    across: vec3f  # axes of the shadow map
+    up: vec3f
+    origin: vec2f  # of the map, in its axes [m]
+    texels_per_meter: float
+    bias: float  # [m] by which an occluder must be nearer
+    ground: float  # height [m]
+    has_ground: int
+
+
+@wp.struct
+class View:
+    """The camera."""
+
+    eye: vec3f
+    right: vec3f
+    up: vec3f
+    back: vec3f
+    tan_half: float
+    samples: int  # per pixel and direction
+
+
+@wp.struct
+class Surface:
+    """The cloth."""
+
+    position: wp.array(dtype=vec3f)
+    normal: wp.array(dtype=vec3f)
+    faces: wp.array2d(dtype=wp.int32)
+    uv: wp.array2d(dtype=vec2f)  # (m,3) [m]
+    color: wp.array2d(dtype=vec3f)  # (m,3) linear
+    cell: float  # [m] side of a checker square; 0: none
+    flatness: float  # 0: shaded, 1: the color alone; color scales must stay readable
+
+
+@wp.func
+def lit(p: vec3f, light: Light, shadow: wp.array2d(dtype=float)):
+    """Share of the key light that reaches p: 3 x 3 taps of the shadow map."""
+    x = (wp.dot(p, light.across) - light.origin[0]) * light.texels_per_meter
+    y = (wp.dot(p, light.up) - light.origin[1]) * light.texels_per_meter
+    near = wp.dot(p, light.direction) + light.bias
+    c = int(wp.floor(x))
+    r = int(wp.floor(y))
+    hits = float(0.0)
+    for i in range(-1, 2):
+        for j in range(-1, 2):
+            rr = r + i
+            cc = c + j
+            if rr >= 0 and cc >= 0 and rr < shadow.shape[0] and cc < shadow.shape[1]:
+                if shadow[rr, cc] > near:
+                    hits += 1.0
+    return 1.0 - hits / 9.0
+
+
+@wp.func
+def soft_shadow(p: vec3f, light: Light, cover: wp.array2d(dtype=float)):
+    """Blurred share of the light that the cloth takes from a point of the ground, bilinear."""
+    x = (wp.dot(p, light.across) - light.origin[0]) * light.texels_per_meter - 0.5
+    y = (wp.dot(p, light.up) - light.origin[1]) * light.texels_per_meter - 0.5
+    c = int(wp.floor(x))
+    r = int(wp.floor(y))
+    if r < 0 or c < 0 or r + 1 >= cover.shape[0] or c + 1 >= cover.shape[1]:
+        return 0.0
+    s = x - float(c)
+    t = y - float(r)
+    top = cover[r, c] * (1.0 - s) + cover[r, c + 1] * s
+    low = cover[r + 1, c] * (1.0 - s) + cover[r + 1, c + 1] * s
+    return top * (1.0 - t) + low * t
+
+
+@wp.func
+def ray(column: float, row: float, width: float, height: float, view: View):
+    """Direction through a point of the picture; its component along -back is 1."""
+    s = 2.0 * view.tan_half / height
+    return (column - 0.5 * width) * s * view.right + (0.5 * height - row) * s * view.up - view.back
+
+
+@wp.func
+def backdrop(d: vec3f, view: View, light: Light, cover: wp.array2d(dtype=float)):
+    """A studio: the ground fades into the wall."""
+    height = 0.5 + 0.5 * d[1] / wp.length(d)
+    color = wp.lerp(vec3f(0.70, 0.71, 0.73), vec3f(0.86, 0.88, 0.92), height)
+    if light.has_ground != 0 and d[1] < -1.0e-6:
+        t = (light.ground - view.eye[1]) / d[1]
+        if t > 0.0:
+            color = color * (1.0 - 0.62 * soft_shadow(view.eye + t * d, light, cover))
+    return color
+
+
+@wp.func
+def shade_point(
+    f: int, d: vec3f, view: View, surface: Surface, light: Light, shadow: wp.array2d(dtype=float)
+):
+    """Color of face f where the ray from the eye along d meets it."""
+    i0 = surface.faces[f, 0]
+    i1 = surface.faces[f, 1]
+    i2 = surface.faces[f, 2]
+    e1 = surface.position[i1] - surface.position[i0]
+    e2 = surface.position[i2] - surface.position[i0]
+    s = view.eye - surface.position[i0]
+    # Moeller & Trumbore 1997
+    h = wp.cross(d, e2)
+    a = wp.dot(e1, h)
+    b1 = float(1.0 / 3.0)
+    b2 = float(1.0 / 3.0)
+    if wp.abs(a) > 1.0e-20:
+        b1 = wp.clamp(wp.dot(s, h) / a, 0.0, 1.0)
+        b2 = wp.clamp(wp.dot(d, wp.cross(s, e1)) / a, 0.0, 1.0 - b1)
+    b0 = 1.0 - b1 - b2
+    p = surface.position[i0] + b1 * e1 + b2 * e2
+    n = wp.normalize(
+        b0 * surface.normal[i0] + b1 * surface.normal[i1] + b2 * surface.normal[i2]
+    )
+    flat = wp.cross(e1, e2)
+    is_back = wp.dot(flat, d) > 0.0
+    if is_back:
+        n = -n
+    color = b0 * surface.color[f, 0] + b1 * surface.color[f, 1] + b2 * surface.color[f, 2]
+    if surface.cell > 0.0:
+        uv = b0 * surface.uv[f, 0] + b1 * surface.uv[f, 1] + b2 * surface.uv[f, 2]
+        k = int(wp.floor(uv[0] / surface.cell)) + int(wp.floor(uv[1] / surface.cell))
+        if k % 2 != 0:
+            color = 0.62 * color
+    if is_back:
+        color = wp.lerp(color, vec3f(0.45, 0.45, 0.45), 0.45)
+    facing = wp.dot(n, light.direction)
+    key = wp.max(0.0, 0.85 * facing + 0.15)
+    if key > 0.0:
+        key = key * (0.2 + 0.8 * lit(p + 2.0 * light.bias * n, light, shadow))
+    toward = -wp.normalize(d)
+    head = wp.max(0.0, wp.dot(n, toward))
+    rim = 1.0 - head
+    sheen = 0.08 * rim * rim * rim * (1.0 - surface.flatness)
+    bright = 0.14 + 0.16 * (0.5 + 0.5 * n[1]) + 0.3 * head * head + 0.75 * key
+    bright = wp.lerp(bright, 0.55 + 0.45 * head, surface.flatness)
+    return color * bright + vec3f(sheen, sheen, sheen)
+
+
+@wp.func
+def to_byte(v: float):
+    """Gamma 2."""
+    return wp.uint8(255.0 * wp.sqrt(wp.clamp(v, 0.0, 1.0)) + 0.5)
+
+
+@wp.kernel(module=_module)
+def shade_rows(
+    o: int,
+    view: View,
+    surface: Surface,
+    light: Light,
+    face: wp.array2d(dtype=wp.int32),
+    shadow: wp.array2d(dtype=float),
+    cover: wp.array2d(dtype=float),
+    out: wp.array3d(dtype=wp.uint8),
+):
+    """One row of the picture: each pixel the mean of its samples."""
+    r = o + wp.tid()
+    n = view.samples
+    height = float(face.shape[0])
+    width = float(face.shape[1])
+    for c in range(out.shape[1]):
+        total = vec3f(0.0, 0.0, 0.0)
+        last = int(-2)
+        color = vec3f(0.0, 0.0, 0.0)
+        for i in range(n):
+            for j in range(n):
+                y = r * n + i
+                x = c * n + j
+                f = face[y, x]
+                if f != last:
+                    d = ray(float(x) + 0.5, float(y) + 0.5, width, height, view)
+                    if f >= 0:
+                        color = shade_point(f, d, view, surface, light, shadow)
+                    else:
+                        color = backdrop(d, view, light, cover)
+                    last = f
+                total += color
+        total = total / float(n * n)
+        out[r, c, 0] = to_byte(total[0])
+        out[r, c, 1] = to_byte(total[1])
+        out[r, c, 2] = to_byte(total[2])
