@@ -25,17 +25,21 @@ class WeftError(Exception):
         where: str | None = None,
         hint: str | None = None,
     ) -> None:
+        super().__init__(what)
         self.what, self.got, self.expected, self.where, self.hint = what, got, expected, where, hint
-        text = what
-        if got is not None:
-            text += f" = {got}"
-        if where:
-            text += f" ({where})"
-        if expected:
-            text += f": {expected if expected.startswith('must') else f'expected {expected}'}"
-        if hint:
-            text += f"; {hint}"
-        super().__init__(text)
+
+    def __str__(self) -> str:
+        text = self.what
+        if self.got is not None:
+            text += f" = {self.got}"
+        if self.where:
+            text += f" ({self.where})"
+        if self.expected:
+            must = self.expected.startswith("must")
+            text += f": {self.expected if must else f'expected {self.expected}'}"
+        if self.hint:
+            text += f"; {self.hint}"
+        return text
 
 
 class UnitError(WeftError):
@@ -71,6 +75,17 @@ class LawError(WeftError):
 
 class SceneError(WeftError):
     """A scene file that says something impossible."""
+
+
+class SceneProblems(SceneError):
+    """Several problems of one scene, each a WeftError."""
+
+    def __init__(self, problems: list[WeftError]) -> None:
+        self.problems = problems
+        super().__init__(f"{len(problems)} problems")
+
+    def __str__(self) -> str:
+        return "\n".join(str(p) for p in self.problems)
 
 
 class RunError(WeftError):

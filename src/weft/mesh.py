@@ -205,6 +205,28 @@ def degenerate_faces(corner_uv: CornerUv) -> Ints:
     return np.flatnonzero(~(area > _DEGENERATE * longest)).astype(np.int32)
 
 
+def isolated_error(mesh: TriangleMesh) -> MeshError:
+    """Vertices that no face uses: they would have no mass."""
+    ids = mesh.isolated_vertices
+    return MeshError(
+        "isolated vertices",
+        got=f"{len(ids)}, first {ids[:5].tolist()}",
+        where=mesh.source,
+        expected="every vertex in a face",
+        hint="remove them in the program that wrote the mesh: they have no mass",
+    )
+
+
+def non_manifold_warning(mesh: TriangleMesh) -> str:
+    """How many edges carry no hinge."""
+    edges = mesh.non_manifold_edges
+    shown = ", ".join(f"{a}-{b}" for a, b in edges[:5].tolist())
+    return (
+        f"{len(edges)} non-manifold edges (first {shown}): they have more than two faces, or faces "
+        "of opposite orientation; the membrane is simulated, their hinges are skipped"
+    )
+
+
 def grid(
     nx: int,
     ny: int,

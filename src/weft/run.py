@@ -133,7 +133,7 @@ class Run:
         shown = np.unique(np.linspace(0, count - 1, min(count, 12)).astype(int))
         renderer = Renderer(self.mesh, [self.positions(int(k)) for k in shown], style)
 
-        def images() -> Iterator[Image]:
+        def images() -> "Iterator[Image]":
             for k in range(count):
                 yield renderer.image(self.positions(k))
                 if on_frame is not None:

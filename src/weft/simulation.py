@@ -26,7 +26,7 @@ from weft.model import Model
 from weft.state import State
 
 FORMAT = 1  # of a run folder
-MOST_HALVINGS = 8  # of a step that does not converge
+MOST_HALVINGS = 6  # of a step that does not converge
 _MEMORY = "memory."  # prefix of an integrator's memory among a state's arrays
 
 
@@ -40,6 +40,10 @@ class SceneLike(Protocol):
     @property
     def step(self) -> float:
         """[s] largest step."""
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """What the manifest keeps for readers: the scene file's contents."""
 
     def identity(self) -> Mapping[str, Any]:
         """A plain tree that two scenes share only if they simulate the same."""
@@ -297,6 +301,7 @@ def _manifest(scene: SceneLike, frames: int, fps: float, steps: int) -> Json:
     return {
         "format": FORMAT,
         "scene": json.loads(json.dumps(scene.identity())),
+        "description": json.loads(json.dumps(scene.description)),
         "frames": frames,
         "fps": fps,
         "steps_per_frame": steps,

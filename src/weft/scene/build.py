@@ -1,0 +1,155 @@
+"""From a typed scene file to a Scene, collecting every problem on the way."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import TypeVar
+
+import numpy as np
+
+from weft.arrays import Ints
+from weft.cloth import Cloth
+from weft.errors import SceneError, SceneProblems, WeftError
+from weft.fabric import Fabric, fabric
+from weft.integrators.base import StepSettings
+from weft.io import read_mesh
+from weft.laws.base import Psd
+from weft.mesh import TriangleMesh, grid, isolated_error
+from weft.pins import Keyframe, Path, Pin
+from weft.scene.file import Loc, Source, read_source, validate
+from weft.scene.scene import Scene
+from weft.scene.schema import ClothBlock, PathBlock, PinBlock, SceneFile
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class LoadedScene:
+    """A scene with the length and frame rate that its file asks for."""
+
+    scene: Scene
+    seconds: float  # [s]
+    fps: float  # [1/s]
+
+    @property
+    def frames(self) -> int:
+        """Number of the last frame."""
+        return round(self.seconds * self.fps)
+
+
+def load_scene(path: str | FilePath, overrides: Sequence[str] = ()) -> LoadedScene:
+    """A scene from a YAML file.
+
+    Args:
+        path: the file.
+        overrides: ``path=value`` texts, such as ``cloth.sheet.nx=80``.
+
+    Raises:
+        SceneError: a file that cannot be read. SceneProblems: everything that is wrong with it.
+    """
+    source = read_source(path, overrides)
+    return Builder(source, validate(source)).build()
+
+
+class Builder:
+    """Builds the parts of a scene; problems of independent parts are collected."""
+
+    def __init__(self, source: Source, file: SceneFile) -> None:
+        self.source, self.file = source, file
+        self.problems: list[WeftError] = []
+
+    def build(self) -> LoadedScene:
+        """The scene.
+
+        Raises:
+            SceneProblems: all problems found.
+        """
+        f = self.file
+        made = self._try(("cloth", "fabric"), self._fabric)
+        mesh = self._try(("cloth", "mesh" if f.cloth.mesh else "sheet"), self._mesh)
+        pins: list[Pin | None] = []
+        if mesh is not None:
+            cloth = Cloth(mesh, made or fabric("cotton"))
+            cloth = cloth.moved(f.cloth.translation, f.cloth.rotation)
+            pins = [
+                self._try(("pins", i), lambda i=i, p=p: self._pin(i, p, cloth))  # type: ignore[misc]
+                for i, p in enumerate(f.pins)
+            ]
+            if len(mesh.isolated_vertices):
+                error = isolated_error(mesh)
+                error.where = f"{self.source.where(('cloth',))}, {mesh.source}"
+                self.problems.append(error)
+        if self.problems or mesh is None:
+            raise SceneProblems(self.problems)
+        s = f.solver
+        settings = StepSettings(
+            s.tolerance, s.max_iterations, Psd[s.psd.upper()], s.linear, s.forcing
+        )
+        scene = self._try((), lambda: Scene(
+            cloth, [p for p in pins if p is not None], f.gravity, f.damping, f.step,
+            f.cloth.rest_angles, f.integrator, settings, f.velocity, f.model_dump(mode="json"),
+        ))  # fmt: skip
+        if scene is None:
+            raise SceneProblems(self.problems)
+        self._try(("solver", "linear"), scene.stepper)
+        self._try(("pins",), lambda: scene.model().prescribed(0.0))
+        if self.problems:
+            raise SceneProblems(self.problems)
+        return LoadedScene(scene, f.seconds, f.fps)
+
+    def _try(self, loc: Loc, make: Callable[[], T]) -> T | None:
+        """What ``make`` makes, or None with its error noted, at its line."""
+        try:
+            return make()
+        except WeftError as error:
+            last = error.what.rsplit(".", 1)[-1]
+            place = (*loc, last) if (*loc, last) in self.source.lines else loc
+            line = self.source.where(place)
+            error.where = f"{line}, {error.where}" if error.where else line
+            self.problems.append(error)
+            return None
+
+    def _fabric(self) -> Fabric:
+        value = self.file.cloth.fabric
+        if isinstance(value, str) and value.endswith((".yaml", ".yml")):
+            return fabric(self.source.path.parent / value)
+        return fabric(value, "cloth.fabric")
+
+    def _mesh(self) -> TriangleMesh:
+        cloth: ClothBlock = self.file.cloth
+        if cloth.sheet is not None:
+            s = cloth.sheet
+            return grid(s.nx, s.ny, s.width, s.height, s.pattern, s.seed)
+        m = cloth.mesh
+        assert m is not None
+        path = self.source.path.parent / m.file
+        return read_mesh(path, scale=m.scale, uv_scale=m.uv_scale, warp=m.warp)
+
+    def _pin(self, number: int, block: PinBlock, cloth: Cloth) -> Pin:
+        selections: list[Ints] = []
+        if block.corners is not None:
+            selections.append(cloth.corners(block.corners))
+        if block.border is not None:
+            selections.append(cloth.border(block.border))
+        if block.group is not None:
+            selections.append(cloth.group(block.group))
+        if block.box is not None:
+            selections.append(cloth.in_box(block.box.low, block.box.high))
+        name = block.name or f"pins.{number}"
+        if block.vertices is not None:
+            ids = np.array(block.vertices, dtype=np.int64)
+            bad = ids[(ids < 0) | (ids >= cloth.n_vertices)]
+            if len(bad):
+                raise SceneError(
+                    f"{name}.vertices", got=int(bad[0]), expected=f"0 to {cloth.n_vertices - 1}"
+                )
+            selections.append(ids)
+        path = None if block.path is None else _path(block.path)
+        return Pin(np.concatenate(selections), block.until, path, name)
+
+
+def _path(block: PathBlock) -> Path:
+    frames = [
+        Keyframe(k.time, k.translation, float(np.radians(k.rotation))) for k in block.keyframes
+    ]
+    return Path(frames, block.interpolation, block.axis, block.center)

@@ -1,0 +1,98 @@
+"""Every problem of a scene or mesh at once, and a picture of the faces that have one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from weft.arrays import CornerUv, Ints
+from weft.errors import DegenerateFacesError, SceneProblems, WeftError
+from weft.mesh import TriangleMesh, isolated_error, non_manifold_warning
+
+
+@dataclass
+class Findings:
+    """What ``weft check`` says."""
+
+    errors: list[WeftError] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    facts: list[str] = field(default_factory=list)
+    marked: tuple[TriangleMesh, Ints] | None = None  # a mesh to draw, and the faces to point at
+
+
+def check(
+    path: str | Path,
+    overrides: Sequence[str] = (),
+    *,
+    scale: float = 1.0,
+    uv_scale: float | None = None,
+    warp: tuple[float, float, float] | None = None,
+) -> Findings:
+    """Look at a scene (.yaml) or a mesh (.obj, .ply); the keywords are those of ``weft.load``."""
+    from weft.io import read_mesh
+    from weft.scene.build import load_scene
+
+    found = Findings()
+    path = Path(path)
+    try:
+        if path.suffix.lower() in (".yaml", ".yml"):
+            loaded = load_scene(path, overrides)
+            cloth = loaded.scene.cloth
+            mesh = cloth.mesh
+            held = np.unique(np.concatenate([[], *(p.vertices for p in loaded.scene.pins)]))
+            found.facts.append(
+                f"{loaded.frames} frames at {loaded.fps:g} fps, fabric {cloth.fabric.name}, "
+                f"{cloth.mass.sum():.4g} kg, {len(held)} vertices pinned"
+            )
+        else:
+            mesh = read_mesh(path, scale=scale, uv_scale=uv_scale, warp=warp)
+            if len(mesh.isolated_vertices):
+                found.errors.append(isolated_error(mesh))
+        describe(mesh, found)
+    except SceneProblems as problems:
+        found.errors += problems.problems
+    except WeftError as error:
+        found.errors.append(error)
+    for error in found.errors:
+        if isinstance(error, DegenerateFacesError):
+            found.marked = (_drawable(error), error.ids)
+    return found
+
+
+def describe(mesh: TriangleMesh, found: Findings) -> None:
+    """Sizes, and what is allowed but worth knowing."""
+    found.facts.append(
+        f"{mesh.n_vertices} vertices, {len(mesh.faces)} faces, {len(mesh.hinges)} hinges, "
+        f"{mesh.rest_area.sum():.4g} m^2 of cloth"
+    )
+    if mesh.groups:
+        found.facts.append(f"groups: {', '.join(mesh.groups)}")
+    if len(mesh.non_manifold_edges):
+        found.warnings.append(non_manifold_warning(mesh))
+    mirrored = int((mesh.signed_material_area < 0).sum())
+    if 0 < mirrored < len(mesh.faces):
+        found.facts.append(f"{mirrored} faces are mirrored in material coordinates (that is fine)")
+    low, high = mesh.vertices.min(0), mesh.vertices.max(0)
+    size = float((high - low).max())
+    if not 0.01 < size < 100:
+        found.warnings.append(
+            f"the cloth is {size:.3g} m large: is the scale right? (scale: 1 cm for centimeters)"
+        )
+    edges = mesh.edges
+    space = np.linalg.norm(mesh.vertices[edges[:, 1]] - mesh.vertices[edges[:, 0]], axis=1).sum()
+    material = np.linalg.norm(mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1), axis=2)
+    ratio = space / (material.sum() * len(edges) / (3 * len(mesh.faces)))
+    if not 0.5 < ratio < 2.0:
+        found.warnings.append(
+            f"edges in space are {ratio:.3g} times as long as in material coordinates: "
+            "the cloth starts stretched or crushed; check uv_scale"
+        )
+
+
+def _drawable(error: DegenerateFacesError) -> TriangleMesh:
+    """The mesh with stand-in material coordinates, which a picture does not need."""
+    uv: CornerUv = np.broadcast_to(
+        np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), (len(error.faces), 3, 2)
+    )
+    return TriangleMesh(error.vertices, error.faces, uv)

@@ -1,0 +1,65 @@
+"""What the fields of a scene mean: read from the schema, so that it cannot go stale."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic_core import PydanticUndefined
+
+from weft.errors import SceneError, did_you_mean
+from weft.scene.file import block_at
+
+
+@dataclass(frozen=True)
+class FieldHelp:
+    """One line of the explanation."""
+
+    path: str
+    meaning: str
+    default: str
+    choices: str
+
+
+def explain(path: str) -> tuple[str, Sequence[FieldHelp]]:
+    """Title and fields of a block, or the one field, at a path such as ``scene.cloth.fabric``.
+
+    Raises:
+        SceneError: no such field.
+    """
+    names = [n for n in path.split(".") if n and not n.isdigit()]
+    if names and names[0] == "scene":
+        names = names[1:]
+    for i, name in enumerate(names):
+        parent = block_at(names[:i])
+        known = list(parent.model_fields) if parent is not None else []
+        if name not in known:
+            raise SceneError(
+                f"field {path}", got=repr(name), hint=did_you_mean(name, known),
+                expected=f"one of {', '.join(known)}" if known else "a path that ends before it",
+            )  # fmt: skip
+    title = ".".join(["scene", *names])
+    block = block_at(names)
+    if block is None:
+        parent = block_at(names[:-1])
+        assert parent is not None
+        return title, [_help(title, parent.model_fields[names[-1]])]
+    text = " ".join((block.__doc__ or "").split())
+    return f"{title}: {text}", [
+        _help(f"{title}.{name}", field) for name, field in block.model_fields.items()
+    ]
+
+
+def _help(path: str, field: Any) -> FieldHelp:
+    if field.default is PydanticUndefined:
+        default = "required"
+    elif isinstance(field.default, list | tuple | int | float | str) or field.default is None:
+        default = "none" if field.default is None or field.default == [] else str(field.default)
+    else:
+        default = "see below it"
+    return FieldHelp(path, field.description or "", default, _choices(field.annotation))
+
+
+def _choices(annotation: Any) -> str:
+    if get_origin(annotation) is Literal:
+        return ", ".join(map(str, get_args(annotation)))
+    return ""

@@ -1,0 +1,186 @@
+"""What a scene file may say: one typed model per block, every field with unit, effect and default.
+
+Quantities are numbers in SI, or text with a unit (``"25 cm"``). ``weft explain`` prints this file.
+"""
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from weft.errors import WeftError
+from weft.units import to_si
+
+
+class _Quantity:
+    """Validator and label of a field with a unit."""
+
+    def __init__(self, unit: str) -> None:
+        self.unit = unit
+
+    def __call__(self, value: Any) -> float:
+        try:
+            return to_si(value, self.unit)
+        except WeftError as error:
+            hint = f"; {error.hint}" if error.hint else ""
+            raise ValueError(f"{error.expected}{hint}") from None
+
+
+_meter, _second, _degree = _Quantity("m"), _Quantity("s"), _Quantity("rad")
+
+
+def _degrees(value: Any) -> float:
+    """Degrees: a bare number is one, text has its unit."""
+    return float(value) if not isinstance(value, str) else math.degrees(_degree(value))
+
+
+Length = Annotated[float, BeforeValidator(_meter)]
+Time = Annotated[float, BeforeValidator(_second)]
+Degrees = Annotated[float, BeforeValidator(_degrees)]
+Acceleration = Annotated[float, BeforeValidator(_Quantity("m/s^2"))]
+Speed = Annotated[float, BeforeValidator(_Quantity("m/s"))]
+Point = tuple[Length, Length, Length]
+
+
+class Block(BaseModel):
+    """A block of a scene file: unknown fields are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class SheetBlock(Block):
+    """A rectangle that lies on y = 0, warp along x, "top" at the back."""
+
+    nx: int = Field(32, ge=2, le=5000, description="vertices along the width (warp)")
+    ny: int = Field(32, ge=2, le=5000, description="vertices along the height (weft)")
+    width: Length = Field(1.0, gt=0, description="[m]")
+    height: Length = Field(1.0, gt=0, description="[m]")
+    pattern: Literal["regular", "alternating", "random"] = Field(
+        "regular", description="direction of the diagonals; random also moves inner vertices"
+    )
+    seed: int = Field(0, ge=0, description="of the random pattern")
+
+
+class MeshBlock(Block):
+    """A mesh from a file."""
+
+    file: str = Field(description=".obj or .ply, relative to the scene file")
+    scale: Length = Field(1.0, gt=0, description="[m] length of one unit of positions: 1 cm, 1 in")
+    uv_scale: Length | None = Field(
+        None, gt=0, description="[m] length of one unit of texture coordinates; none: as scale"
+    )
+    warp: tuple[float, float, float] | None = Field(
+        None, description="direction of the warp yarns, for a file without texture coordinates"
+    )
+
+
+class ClothBlock(Block):
+    """What the cloth is, and where it starts. Give one of ``sheet`` and ``mesh``."""
+
+    sheet: SheetBlock | None = Field(None, description="a rectangle")
+    mesh: MeshBlock | None = Field(None, description="a mesh file")
+    fabric: str | dict[str, Any] = Field(
+        "cotton",
+        description="a preset (`weft fabrics`), a .yaml file, or fields with units: "
+        "density, stretch, shear, bending, thickness, damping, preset",
+    )
+    translation: Point = Field((0, 0, 0), description="[m] moved by, after rotation")
+    rotation: tuple[Degrees, Degrees, Degrees] = Field(
+        (0, 0, 0), description="[degrees] about x, y and z in turn"
+    )
+    rest_angles: Literal["flat", "as-given"] = Field(
+        "flat", description="the shape without bending: flat, or that of the mesh file"
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "ClothBlock":
+        if (self.sheet is None) == (self.mesh is None):
+            raise ValueError("give one of sheet and mesh")
+        return self
+
+
+class BoxBlock(Block):
+    """Vertices that start between two corners."""
+
+    low: Point = Field(description="[m] least x, y, z")
+    high: Point = Field(description="[m] greatest x, y, z")
+
+
+class KeyframeBlock(Block):
+    """Where a pin is at a time, relative to its start."""
+
+    time: Time = Field(description="[s]")
+    translation: Point = Field((0, 0, 0), description="[m]")
+    rotation: Degrees = Field(0.0, description="[degrees] about the path's axis")
+
+
+class PathBlock(Block):
+    """A motion through keyframes, held before the first and after the last."""
+
+    keyframes: list[KeyframeBlock] = Field(min_length=1, description="times must increase")
+    interpolation: Literal["smooth", "linear"] = Field(
+        "smooth", description="smooth: monotone cubic, no jump in velocity"
+    )
+    axis: tuple[float, float, float] = Field((0, 1, 0), description="direction of rotations")
+    center: Point | None = Field(None, description="[m] of rotations; none: mean of the vertices")
+
+
+class PinBlock(Block):
+    """Vertices that are held or moved. Selections add up; at least one is needed."""
+
+    name: str = Field("", description="for messages")
+    corners: str | None = Field(None, description="top, bottom, left, right, all, top-left, ...")
+    border: str | None = Field(None, description="top, bottom, left or right")
+    group: str | None = Field(None, description="a group of the mesh file (OBJ g and o)")
+    box: BoxBlock | None = Field(None, description="all vertices that start inside")
+    vertices: list[int] | None = Field(None, description="ids, from 0")
+    until: Time | None = Field(None, description="[s] time of release; none: for ever")
+    path: PathBlock | None = Field(None, description="a motion; none: held still")
+
+    @model_validator(mode="after")
+    def _selects(self) -> "PinBlock":
+        if all(
+            v is None for v in (self.corners, self.border, self.group, self.box, self.vertices)
+        ):
+            raise ValueError("select vertices: corners, border, group, box or vertices")
+        return self
+
+
+class SolverBlock(Block):
+    """How accurately each step is solved."""
+
+    tolerance: Speed = Field(
+        1e-2, gt=0, description="[m/s] of the last Newton increment over the step; any resolution"
+    )
+    max_iterations: int = Field(100, ge=1, description="Newton iterations of a step")
+    psd: Literal["projected", "gauss_newton", "exact"] = Field(
+        "projected", description="which Hessian; exact may fail under compression"
+    )
+    linear: Literal["auto", "pcg", "pardiso", "splu"] = Field(
+        "auto", description="linear solver; auto takes the fastest one installed"
+    )
+    forcing: float = Field(
+        3e-2, gt=0, lt=1, description="relative error of iterative linear solves, energy norm"
+    )
+
+
+class SceneFile(Block):
+    """A scene."""
+
+    description: str = Field("", description="what this is, for people")
+    cloth: ClothBlock = Field(description="mesh, fabric and place")
+    pins: list[PinBlock] = Field([], description="what is held or moved")
+    gravity: tuple[Acceleration, Acceleration, Acceleration] = Field(
+        (0, -9.81, 0), description="[m/s^2]"
+    )
+    damping: Time | None = Field(
+        None, ge=0, description="[s] of stiffness-proportional damping; none: the fabric's"
+    )
+    velocity: tuple[Speed, Speed, Speed] = Field((0, 0, 0), description="[m/s] at the start")
+    step: Time = Field(0.02, gt=0, description="[s] largest time step; frames divide evenly")
+    seconds: Time = Field(2.0, gt=0, description="[s] length of the simulation")
+    fps: float = Field(30.0, gt=0, le=10000, description="[1/s] frames per second on disk")
+    integrator: Literal["backward_euler"] = Field("backward_euler", description="time integrator")
+    solver: SolverBlock = Field(SolverBlock(), description="accuracy of a step")
+
+
