@@ -39,6 +39,7 @@ WarpArray = Any  # wp.array: Warp's own annotations do not survive mypy
 
 @dataclass
 class _Settings:
+    started: bool = False
     device: str = "cpu"
     threads: int = field(default_factory=lambda: max(1, min(os.cpu_count() or 1, 8)))
     pool: ThreadPoolExecutor | None = None
@@ -78,8 +79,30 @@ def configure(
         _settings.on_compile = on_compile
 
 
+def initialize() -> None:
+    """Start Warp once. Its native library warns on stderr where there is no CUDA driver, which is
+    the normal case for a laptop: that warning is dropped.
+    """
+    if _settings.started:
+        return
+    _settings.started = True
+    try:
+        stderr = os.dup(2)
+    except OSError:  # no stderr
+        wp.init()
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        wp.init()
+    finally:
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        os.close(nowhere)
+
+
 def _checked_device(name: str) -> str:
-    wp.init()
+    initialize()
     if name == "cpu":
         return name
     known = [str(d) for d in wp.get_cuda_devices()]
@@ -115,7 +138,7 @@ def load(kernel: Any) -> None:
     key = (id(kernel.module), _settings.device)
     if key in _settings.loaded:
         return
-    wp.init()
+    initialize()
     cache = Path(wp.config.kernel_cache_dir) / kernel.module.get_module_identifier()
     if _settings.on_compile is not None and not cache.exists():
         _settings.on_compile(kernel.module.name)
@@ -198,6 +221,7 @@ class Recorded:
 
 def array(values: Any, dtype: Any) -> WarpArray:
     """A NumPy array on the device; on the CPU it shares memory where layout and type allow."""
+    initialize()
     return wp.array(
         np.ascontiguousarray(values), dtype=dtype, device=_settings.device, copy=not is_cpu()
     )
@@ -205,11 +229,13 @@ def array(values: Any, dtype: Any) -> WarpArray:
 
 def zeros(shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
     """A zeroed array on the device."""
+    initialize()
     return wp.zeros(shape, dtype=dtype, device=_settings.device)
 
 
 def empty(shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
     """An uninitialised array on the device."""
+    initialize()
     return wp.empty(shape, dtype=dtype, device=_settings.device)
 
 

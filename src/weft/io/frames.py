@@ -71,6 +71,13 @@ class RunFolder:
         self._save(self.path / "mesh.npz", mesh)
         self.write_manifest(manifest)
 
+    def clear(self) -> None:
+        """Remove the run, manifest first; other files in the folder stay."""
+        self._manifest.unlink(missing_ok=True)
+        self.drop_checkpoint()
+        self.drop_frames_after(-1)
+        self._metrics.unlink(missing_ok=True)
+
     def write_manifest(self, manifest: Json) -> None:
         """Replace the manifest."""
         with atomic_write(self._manifest) as file:

@@ -1,0 +1,60 @@
+"""``weft check``: every problem of a scene or mesh at once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weft.cli.options import Set, say
+from weft.errors import MeshError
+
+
+def check(
+    path: Annotated[Path, typer.Argument(help="A scene (.yaml) or a mesh (.obj, .ply).")],
+    set_: Set = None,
+    scale: Annotated[float, typer.Option(help="Meters per unit of a mesh's positions.")] = 1.0,
+    uv_scale: Annotated[
+        float | None, typer.Option(help="Meters per unit of its texture coordinates.")
+    ] = None,
+    warp: Annotated[
+        str | None,
+        typer.Option(help="Warp direction of a mesh without texture coordinates: 0,1,0."),
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Where to draw faces that have a problem.", metavar="PNG")
+    ] = None,
+) -> None:
+    """List every problem of a scene or mesh by name and place; exit status 1 if there is any.
+
+    Faces without material area are drawn in red into a picture beside the file.
+    """
+    from weft.scene.check import check as look_at
+
+    found = look_at(path, set_ or [], scale=scale, uv_scale=uv_scale, warp=_direction(warp))
+    for fact in found.facts:
+        say(f"         {fact}")
+    for warning in found.warnings:
+        say(f"warning  {warning}")
+    for error in found.errors:
+        say(f"error    {error}")
+    if found.marked is not None:
+        from weft.render.picture import Renderer, Style, save_png
+
+        mesh, ids = found.marked
+        target = picture or path.with_suffix(".check.png")
+        image = Renderer(mesh, [mesh.vertices], Style(), marked=ids).image(mesh.vertices)
+        save_png(target, image)
+        say(f"picture  {target} (marked in red: {', '.join(map(str, ids.tolist()))})")
+    if found.errors:
+        raise typer.Exit(1)
+    say("no problems")
+
+
+def _direction(text: str | None) -> tuple[float, float, float] | None:
+    if text is None:
+        return None
+    try:
+        x, y, z = (float(w) for w in text.split(","))
+    except ValueError:
+        raise MeshError("--warp", got=repr(text), expected="three numbers, like 0,1,0") from None
+    return x, y, z

@@ -1,0 +1,62 @@
+"""``weft``: simulate cloth from the command line."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from weft.cli import bench, check, demo, explain, export, fabrics, render, run, validate
+from weft.cli.options import say
+from weft.errors import WeftError
+
+app = typer.Typer(
+    name="weft",
+    help="Simulate cloth: a scene in, frames and pictures out. Start with `weft demo`.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+_SIMULATE, _LOOK, _TRUST = "Simulate", "Look and export", "Trust"
+app.command("demo", rich_help_panel=_SIMULATE)(demo.demo)
+app.command("run", rich_help_panel=_SIMULATE)(run.run)
+app.command("check", rich_help_panel=_SIMULATE)(check.check)
+app.command("explain", rich_help_panel=_SIMULATE)(explain.explain)
+app.command("fabrics", rich_help_panel=_SIMULATE)(fabrics.fabrics)
+app.command("render", rich_help_panel=_LOOK)(render.render)
+app.command("export", rich_help_panel=_LOOK)(export.export)
+app.command("validate", rich_help_panel=_TRUST)(validate.validate)
+app.command("bench", rich_help_panel=_TRUST)(bench.bench)
+
+
+def _version(show: bool) -> None:
+    if show:
+        from weft import __version__
+
+        typer.echo(f"weft {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Simulate cloth: a scene in, frames and pictures out. Start with `weft demo`."""
+
+
+def main() -> None:
+    """Entry point: what a user got wrong is one message and exit status 2, without a traceback."""
+    try:
+        app()
+    except WeftError as error:
+        say(f"error: {type(error).__name__}: {error}", error=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

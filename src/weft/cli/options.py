@@ -1,0 +1,54 @@
+"""Options and helpers that several commands share."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Device = Annotated[str, typer.Option(help="cpu, cuda or cuda:N.", metavar="NAME")]
+Threads = Annotated[
+    int | None, typer.Option(help="CPU threads that share large kernels.", min=1, show_default="all")
+]
+Out = Annotated[Path | None, typer.Option(help="Folder of the run.", metavar="DIR")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="Change a field of the scene: cloth.sheet.nx=80. Repeatable.", metavar="PATH=VALUE"
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+
+
+def configure(device: str, threads: int | None) -> None:
+    """Choose device and threads for the process."""
+    from weft import kernel
+
+    kernel.configure(device=device, threads=threads)
+
+
+def say(text: str, *, error: bool = False) -> None:
+    """One line to the terminal, markup off: brackets stay brackets."""
+    from rich.console import Console
+
+    Console(stderr=error, highlight=False, markup=False, soft_wrap=True).print(text)
+
+
+def print_json(data: Any) -> None:
+    """JSON to standard output."""
+    import json
+
+    typer.echo(json.dumps(data, indent=2))
+
+
+def tell_compiling() -> None:
+    """Say once on stderr when kernels are compiled."""
+    from weft import kernel
+
+    told: list[str] = []
+
+    def on_compile(module: str) -> None:
+        if not told:
+            say("compiling kernels, once on this machine (under a minute) ...", error=True)
+        told.append(module)
+
+    kernel.configure(on_compile=on_compile)

@@ -1,0 +1,41 @@
+"""``weft render``: pictures of a run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weft.cli.options import Device, Threads, configure, say, tell_compiling
+
+
+def render(
+    run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
+    out: Annotated[Path, typer.Argument(help="A .png (one frame) or .webp (all).", metavar="OUT")],
+    look: Annotated[
+        str, typer.Option(help="checker, panels, plain, strain or curvature.")
+    ] = "checker",
+    frame: Annotated[int, typer.Option(help="Frame of a .png; -1 is the last.")] = -1,
+    width: Annotated[int, typer.Option(help="Pixels.")] = 1280,
+    height: Annotated[int, typer.Option(help="Pixels.")] = 720,
+    azimuth: Annotated[float, typer.Option(help="Degrees to the right of the front.")] = 28.0,
+    elevation: Annotated[float, typer.Option(help="Degrees above the horizon.")] = 14.0,
+    ground: Annotated[bool, typer.Option(help="A ground with the cloth's shadow.")] = True,
+    device: Device = "cpu",
+    threads: Threads = None,
+) -> None:
+    """Draw a run: one frame as PNG, all frames as animated WebP."""
+    configure(device, threads)
+    tell_compiling()
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from weft.render.picture import Style, look_named
+    from weft.run import Run
+
+    style = Style(look_named(look), width, height, 2, azimuth, elevation, ground)
+    opened = Run(run)
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("drawing", total=len(opened))
+        opened.render(out, frame=frame, style=style,
+                      on_frame=lambda done, _: bar.update(task, completed=done))  # fmt: skip
+    say(f"picture  {out}")

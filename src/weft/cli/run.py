@@ -1,0 +1,66 @@
+"""``weft run``: simulate a scene file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weft.cli.options import Device, Out, Set, Threads, configure, say
+
+if TYPE_CHECKING:
+    from weft.scene.scene import Scene
+
+
+def run(
+    scene: Annotated[Path, typer.Argument(help="A scene file.", metavar="SCENE.yaml")],
+    out: Out = None,
+    frames: Annotated[
+        int | None, typer.Option(help="Number of the last frame.", show_default="the scene's", min=0)
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a run that stopped.")] = False,
+    from_frame: Annotated[
+        int | None,
+        typer.Option("--from", help="Continue after frame K, dropping later ones.", metavar="K"),
+    ] = None,
+    set_: Set = None,
+    device: Device = "cpu",
+    threads: Threads = None,
+) -> None:
+    """Simulate a scene into a run folder.
+
+    Ctrl-C or a kill at any instant loses at most the step it was in; `--resume` continues bitwise
+    as if nothing had happened.
+    """
+    configure(device, threads)
+    from weft.scene.build import load_scene
+
+    loaded = load_scene(scene, set_ or [])
+    folder = out or Path("runs") / scene.stem
+    last = frames if frames is not None else loaded.frames
+    simulate_into(loaded.scene, folder, last, loaded.fps, resume=resume, from_frame=from_frame,
+                  again=f"weft run {scene} --out {folder} --resume")  # fmt: skip
+    say(f"run      {folder}  ({last} frames)")
+    say(f"next     weft render {folder} {scene.stem}.png  (or .webp)")
+
+
+def simulate_into(
+    scene: "Scene",
+    folder: Path,
+    last: int,
+    fps: float,
+    *,
+    resume: bool = False,
+    from_frame: int | None = None,
+    again: str = "",
+) -> None:
+    """Simulate with a progress bar; Ctrl-C says how to go on and exits with status 130."""
+    from weft.mesh import non_manifold_warning
+    from weft.run import simulate
+
+    if len(scene.cloth.mesh.non_manifold_edges):
+        say(f"warning: {non_manifold_warning(scene.cloth.mesh)}", error=True)
+    try:
+        simulate(scene, frames=last, fps=fps, out=folder, resume=resume, from_frame=from_frame)
+    except KeyboardInterrupt:
+        say(f"stopped; every step until here is on disk. Continue with: {again}", error=True)
+        raise typer.Exit(130) from None
