@@ -1,0 +1,1 @@
+"""Benchmarks, one file per subject (``weft bench``). They report; nothing depends on them."""

@@ -1,0 +1,41 @@
+"""Resident memory of assembly and state at 40 000 vertices, measured in a process of its own."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from weft.bench.measure import Measure, at_most
+
+_PROGRAM = """
+import os
+from weft.bench.assembly import SIDE, draped
+from weft import kernel
+from weft.kernel import vec3
+from weft.laws.base import Psd
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+def use(side):
+    system, x = draped(side)
+    g = kernel.zeros(system.n, vec3)
+    v = kernel.zeros(system.n, vec3)
+    system.add_gradient(x, g)
+    system.hessian(x, Psd.PROJECTED)
+    system.value(x)
+    return system, x, g, v
+
+use(10)
+before = resident()
+kept = use(SIDE)
+print((resident() - before) / SIDE**2)
+"""
+
+
+def memory() -> Iterator[Measure]:
+    """Growth of the process per vertex (Linux only)."""
+    if not sys.platform.startswith("linux"):
+        return
+    result = subprocess.run([sys.executable, "-c", _PROGRAM], capture_output=True, text=True, check=True)
+    yield at_most("memory/assembly and state at 40k", float(result.stdout), "B / vertex", 2500.0)

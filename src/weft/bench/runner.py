@@ -1,0 +1,50 @@
+"""Which benchmarks there are, and how to run some of them."""
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from weft.bench.measure import Measure
+from weft.errors import WeftError, did_you_mean
+
+__all__ = ["Measure", "names", "run"]
+
+_BENCHMARKS = {
+    "import": ("startup", "import_time"),
+    "freecloth-direct": ("freecloth", "direct"),
+    "freecloth-pcg": ("freecloth", "pcg"),
+    "assembly": ("assembly", "assembly"),
+    "memory": ("memory", "memory"),
+    "render": ("render", "render"),
+    "demo": ("startup", "demo"),
+}
+
+
+def names() -> list[str]:
+    """Names of all benchmarks, in the order in which they run."""
+    return list(_BENCHMARKS)
+
+
+def run(
+    names: Sequence[str] = (), on_result: Callable[[Measure], None] | None = None
+) -> list[Measure]:
+    """Run benchmarks.
+
+    Args:
+        names: which; none means all.
+        on_result: called with every measure as it is done.
+
+    Raises:
+        WeftError: an unknown name.
+    """
+    for name in names:
+        if name not in _BENCHMARKS:
+            raise WeftError("benchmark", got=repr(name), hint=did_you_mean(name, _BENCHMARKS),
+                            expected=f"one of {', '.join(_BENCHMARKS)}")  # fmt: skip
+    measures = []
+    for name, (module, function) in _BENCHMARKS.items():
+        if not names or name in names:
+            for measure in getattr(import_module(f"weft.bench.{module}"), function)():
+                measures.append(measure)
+                if on_result is not None:
+                    on_result(measure)
+    return measures
