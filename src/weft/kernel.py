@@ -239,6 +239,31 @@ def empty(shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
     return wp.empty(shape, dtype=dtype, device=_settings.device)
 
 
+class Scratch:
+    """Device memory that kernels of one thread of work pass results through, shared by many users.
+
+    ``take`` always gives the beginning of one buffer, as large as the largest request: what it held
+    for another user is gone.
+    """
+
+    def __init__(self) -> None:
+        self._bytes: WarpArray = None
+        self._views: dict[tuple[Any, Any], WarpArray] = {}
+
+    def take(self, shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
+        """An uninitialized array; valid until anyone takes another."""
+        key = (shape, dtype)
+        if key not in self._views:
+            size = int(np.prod(shape)) * wp.types.type_size_in_bytes(dtype)
+            if self._bytes is None or self._bytes.shape[0] < size:
+                self._views.clear()
+                self._bytes = empty(max(size, 8), wp.uint8)
+            self._views[key] = wp.array(
+                ptr=self._bytes.ptr, shape=shape, dtype=dtype, device=_settings.device
+            )
+        return self._views[key]
+
+
 def numpy(a: WarpArray) -> np.ndarray[Any, Any]:
     """A NumPy view (CPU) or copy (CUDA) of a device array."""
     result: np.ndarray[Any, Any] = a.numpy()

@@ -37,11 +37,11 @@ def assembly() -> Iterator[Measure]:
         system.hessian(x, Psd.PROJECTED)
 
     threads = kernel.threads()
-    many = [best_time(gradient), best_time(hessian)]
-    kernel.configure(threads=1)
-    one = [best_time(gradient), best_time(hessian)]
-    kernel.configure(threads=threads)
-    many = [min(a, best_time(f)) for a, f in zip(many, (gradient, hessian))]
+    one, many = [np.inf, np.inf], [np.inf, np.inf]
+    for _ in range(4):  # by turns: the machine's mood falls on both
+        for count, best in ((1, one), (threads, many)):
+            kernel.configure(threads=count)
+            best[:] = [min(b, best_time(f)) for b, f in zip(best, (gradient, hessian))]
     yield at_most("assembly/gradient at 40k", 1e3 * many[0], "ms", 10.0)
     yield at_most("assembly/hessian at 40k", 1e3 * many[1], "ms", 35.0)
     yield info("assembly/threads", threads, "")

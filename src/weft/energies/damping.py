@@ -105,11 +105,12 @@ class BoundMembraneDamping:
 
     def freeze(self, x: WarpArray, dt: float) -> None:
         """Take strain and tangent at positions x, for a step of dt [s]."""
-        e, n, w = self.elastic, len(self.elastic.samples), self.elastic.work
-        e.samples.deform(x, w.F)
+        e, n = self.elastic, len(self.elastic.samples)
+        F, H = e.work.F, e.work.H
+        e.samples.deform(x, F)
         law = law_kernels(e.functions).hessian[Psd.GAUSS_NEWTON]
-        kernel.launch(law, n, w.F, e.parameters, w.H)
-        kernel.launch(freeze_tangent, n, w.F, w.H, self.damping.beta / dt, self.viscous.parameters)
+        kernel.launch(law, n, F, e.parameters, H)
+        kernel.launch(freeze_tangent, n, F, H, self.damping.beta / dt, self.viscous.parameters)
 
     def value(self, x: WarpArray) -> float:
         """Dissipation potential [J]."""
@@ -144,7 +145,12 @@ class HingeDamping:
         elastic = elastic or self.source.bind(pattern)
         h = elastic.weight.shape[0]
         viscous = BoundHinges(
-            elastic.n_vertices, elastic.stencil, kernel.zeros(h), kernel.zeros(h), elastic.rows
+            elastic.n_vertices,
+            elastic.stencil,
+            kernel.zeros(h),
+            kernel.zeros(h),
+            elastic.rows,
+            elastic.scratch,
         )
         return BoundHingeDamping(self, elastic, viscous)
 

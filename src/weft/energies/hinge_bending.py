@@ -30,7 +30,7 @@ from weft.energies.hinge_kernels import (
     hinge_hessian,
 )
 from weft.errors import MeshError
-from weft.kernel import Scalar, WarpArray, mat33, vec3
+from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
 from weft.laws.base import Psd
 from weft.mesh import TriangleMesh
 from weft.solve.block_csr import BlockCsr, BlockPattern
@@ -172,6 +172,7 @@ class HingeBending:
             kernel.array(self.weight, Scalar),
             kernel.array(self.rest_angle, Scalar),
             rows,
+            pattern.scratch,
         )
 
 
@@ -184,21 +185,22 @@ class BoundHinges:
     weight: WarpArray
     rest: WarpArray
     rows: RowMap
+    scratch: Scratch
 
     @property
     def parameters(self) -> tuple[WarpArray, WarpArray, WarpArray]:
         """Stencil, weight and rest angle, as the kernels take them."""
         return self.stencil, self.weight, self.rest
 
-    @cached_property
+    @property
     def energy(self) -> WarpArray:
-        """(h,) work array."""
-        return kernel.empty(self.weight.shape[0])
+        """(h,) scratch."""
+        return self.scratch.take(self.weight.shape[0])
 
-    @cached_property
+    @property
     def local(self) -> WarpArray:
-        """(h,4) vec3 work array: local gradients, or factors of the Gauss-Newton Hessian."""
-        return kernel.empty((self.weight.shape[0], 4), vec3)
+        """(h,4) vec3 scratch: local gradients, or factors of the Gauss-Newton Hessian."""
+        return self.scratch.take((self.weight.shape[0], 4), vec3)
 
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""
@@ -217,7 +219,7 @@ class BoundHinges:
         row = (A.pattern.device_row_start, int(clear), A.values)
         entries = (i.start, i.element, i.place, self.rows.block)
         if psd == Psd.EXACT:
-            local = kernel.empty((h, 4, 4), mat33)
+            local = self.scratch.take((h, 4, 4), mat33)
             kernel.launch(hinge_hessian, h, x, *self.parameters, local)
             kernel.launch(gather_blocks, self.n_vertices, *entries, local, *row)
         else:

@@ -17,7 +17,7 @@ from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.discretization.samples import Samples
 from weft.energies.base import RowMap
-from weft.kernel import Scalar, WarpArray, mat32, mat33, vec2, vec3
+from weft.kernel import Scalar, Scratch, WarpArray, mat32, mat33, vec2, vec3
 from weft.laws.base import Law, LawFunctions, Psd, law_kernels
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.incidence import Incidence
@@ -199,37 +199,36 @@ class Membrane:
         """The production face."""
         s = self.device_samples
         rows = RowMap.of(self.samples.stencil, s.incidence, pattern)
-        return BoundMembrane(s, self.law.functions, self.device_parameters, rows, Workspace(len(s)))
+        work = Workspace(len(s), pattern.scratch)
+        return BoundMembrane(s, self.law.functions, self.device_parameters, rows, work)
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Workspace:
-    """Per-sample arrays that an evaluation passes through.
-
-    Membranes on the same samples may share one.
-    """
+    """Arrays that an evaluation passes through; membranes on the same samples may share one."""
 
     n: int
+    scratch: Scratch
 
     @cached_property
     def F(self) -> WarpArray:
         """(q,) mat32 deformation gradients."""
         return kernel.empty(self.n, mat32)
 
-    @cached_property
+    @property
     def P(self) -> WarpArray:
-        """(q,) mat32 stresses."""
-        return kernel.empty(self.n, mat32)
+        """(q,) mat32 stresses; scratch, as all below."""
+        return self.scratch.take(self.n, mat32)
 
-    @cached_property
+    @property
     def H(self) -> WarpArray:
         """(q,3) mat33 law Hessians."""
-        return kernel.empty((self.n, 3), mat33)
+        return self.scratch.take((self.n, 3), mat33)
 
-    @cached_property
+    @property
     def psi(self) -> WarpArray:
         """(q,) energies."""
-        return kernel.empty(self.n)
+        return self.scratch.take(self.n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,31 +243,31 @@ class BoundMembrane:
 
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""
-        n, w = len(self.samples), self.work
-        self.samples.deform(x, w.F)
-        kernel.launch(law_kernels(self.functions).psi, n, w.F, self.parameters, w.psi)
-        kernel.launch(weigh, n, self.samples.weight, w.psi)
-        return kernel.total(w.psi)
+        n, F, psi = len(self.samples), self.work.F, self.work.psi
+        self.samples.deform(x, F)
+        kernel.launch(law_kernels(self.functions).psi, n, F, self.parameters, psi)
+        kernel.launch(weigh, n, self.samples.weight, psi)
+        return kernel.total(psi)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += dE/dx."""
-        s, w, i = self.samples, self.work, self.rows.incidence
-        s.deform(x, w.F)
-        kernel.launch(law_kernels(self.functions).pk1, len(s), w.F, self.parameters, w.P)
+        s, F, P, i = self.samples, self.work.F, self.work.P, self.rows.incidence
+        s.deform(x, F)
+        kernel.launch(law_kernels(self.functions).pk1, len(s), F, self.parameters, P)
         kernel.launch(
             add_nodal_gradient,
             s.samples.n_vertices,
-            *(i.start, i.element, i.place, s.gradient, s.weight, w.P, g),
+            *(i.start, i.element, i.place, s.gradient, s.weight, P, g),
         )
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
         """A += d2E/dx2."""
-        s, w, i = self.samples, self.work, self.rows.incidence
-        s.deform(x, w.F)
-        kernel.launch(law_kernels(self.functions).hessian[psd], len(s), w.F, self.parameters, w.H)
+        s, F, H, i = self.samples, self.work.F, self.work.H, self.rows.incidence
+        s.deform(x, F)
+        kernel.launch(law_kernels(self.functions).hessian[psd], len(s), F, self.parameters, H)
         kernel.launch(
             add_rows,
             s.samples.n_vertices,
-            *(i.start, i.element, i.place, self.rows.block, s.gradient, s.weight, w.H),
+            *(i.start, i.element, i.place, self.rows.block, s.gradient, s.weight, H),
             *(A.pattern.device_row_start, int(clear), A.values),
         )

@@ -57,7 +57,7 @@ class StepSettings:
     max_iterations: int = 100
     psd: Psd = Psd.PROJECTED
     linear: str = "auto"
-    forcing: float = 3e-2  # of iterative linear solvers
+    forcing: float = 0.1  # relative error of iterative linear solves, energy norm
 
 
 @dataclass

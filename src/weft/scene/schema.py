@@ -160,7 +160,7 @@ class SolverBlock(Block):
         "auto", description="linear solver; auto takes the fastest one installed"
     )
     forcing: float = Field(
-        3e-2, gt=0, lt=1, description="relative error of iterative linear solves, energy norm"
+        0.1, gt=0, lt=1, description="relative error of iterative linear solves, energy norm"
     )
 
 

@@ -44,17 +44,19 @@ class BlockPattern:
         return len(self.column)
 
     @cached_property
+    def scratch(self) -> kernel.Scratch:
+        """Work memory shared by everything that is bound to this pattern."""
+        return kernel.Scratch()
+
+    @property
     def row(self) -> Ints:
         """(b,) row of each block."""
         return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.row_start))
 
-    @cached_property
-    def _keys(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        return self.row.astype(np.int64) * self.n + self.column
-
     def find(self, row: Ints, column: Ints) -> Ints:
         """Block numbers of (row, column) pairs that exist."""
-        return np.searchsorted(self._keys, row.astype(np.int64) * self.n + column).astype(np.int32)
+        keys = self.row.astype(np.int64) * self.n + self.column
+        return np.searchsorted(keys, row.astype(np.int64) * self.n + column).astype(np.int32)
 
     @cached_property
     def diagonal(self) -> Ints:

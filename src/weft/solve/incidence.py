@@ -24,7 +24,12 @@ class Incidence:
     start: WarpArray  # (n+1,) int32
     element: WarpArray  # (i,) int32
     place: WarpArray  # (i,) int32
-    vertex_of: Ints  # (i,) the vertex of each entry, for building maps
+
+    @property
+    def vertex_of(self) -> Ints:
+        """(i,) the vertex of each entry, for building maps."""
+        count = np.diff(kernel.numpy(self.start))
+        return np.repeat(np.arange(len(count), dtype=np.int32), count)
 
     @staticmethod
     def of(stencil: Ints, n_vertices: int) -> "Incidence":
@@ -38,5 +43,4 @@ class Incidence:
             kernel.array(start, wp.int32),
             kernel.array((order // k).astype(np.int32), wp.int32),
             kernel.array((order % k).astype(np.int32), wp.int32),
-            flat[order].astype(np.int32),
         )
