@@ -1,0 +1,165 @@
+"""Every energy, by being listed once: derivatives, invariance, momentum, assembly, permutation."""
+
+import numpy as np
+import pytest
+
+from tests.checks import assert_derivative, clamp, dense, rotations, scatter
+from weft import kernel
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.base import Energy
+from weft.energies.gravity import Gravity
+from weft.energies.hinge_bending import HingeBending
+from weft.energies.membrane import Membrane
+from weft.kernel import vec3
+from weft.laws import BaraffWitkin, Psd
+from weft.mesh import TriangleMesh, grid
+from weft.solve.block_csr import BlockCsr, BlockPattern
+
+LAW = BaraffWitkin((500.0, 300.0), 80.0, (1.0, 0.97))
+MESH = grid(6, 5, 1.0, 0.8, "random", seed=4)
+
+
+def membrane(mesh):
+    return Membrane(linear_triangle(mesh), LAW)
+
+
+def bending(mesh):
+    return HingeBending.of(mesh, (2e-2, 1e-2))
+
+
+def bent_bending(mesh):
+    crumpled = mesh.with_vertices(crumple(mesh.vertices, 5))
+    return HingeBending.of(crumpled, (2e-2, 1e-2), "as-given")
+
+
+def gravity(mesh):
+    return Gravity(0.2 * mesh.vertex_area)
+
+
+ENERGIES = {f.__name__: f for f in (membrane, bending, bent_bending, gravity)}
+INTERNAL = {n: f for n, f in ENERGIES.items() if n != "gravity"}
+
+
+def crumple(x, seed, size=0.06):
+    """Positions moved at random: stretched, compressed, sheared and folded all at once."""
+    return np.array(x) + size * np.random.default_rng(seed).normal(size=x.shape)
+
+
+def inverted(x):
+    """Some faces turned over in the plane."""
+    y = np.array(x)
+    y[8] += [0.35, 0.02, 0.1]
+    return y
+
+
+STATES = {
+    "crumpled": lambda x: crumple(x, 1),
+    "nearly flat": lambda x: crumple(x, 2, 1e-4),
+    "compressed": lambda x: crumple(0.5 * np.array(x), 3, 0.02),
+    "inverted": inverted,
+}
+
+
+def total(energy, x):
+    return float(energy.value(x).sum())
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("make", ENERGIES.values(), ids=ENERGIES)
+def test_gradient(make, state, rng):
+    energy, x = make(MESH), STATES[state](MESH.vertices)
+    d = rng.normal(size=x.shape) * 0.02
+    slope = (scatter(energy, x) * d).sum()
+    assert_derivative(lambda y: total(energy, y), slope, x, d, 1e-6)
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("make", INTERNAL.values(), ids=INTERNAL)
+def test_hessian(make, state, rng):
+    energy, x = make(MESH), STATES[state](MESH.vertices)
+    d = rng.normal(size=x.shape) * 0.02
+    exact = (dense(energy, x, Psd.EXACT) @ d.reshape(-1)).reshape(-1, 3)
+    assert_derivative(lambda y: scatter(energy, y), exact, x, d, 1e-6)
+
+
+@pytest.mark.parametrize("psd", list(Psd))
+@pytest.mark.parametrize("make", INTERNAL.values(), ids=INTERNAL)
+def test_hessian_is_symmetric_and_projections_definite(make, psd):
+    energy, x = make(MESH), crumple(MESH.vertices, 1)
+    H = dense(energy, x, psd)
+    scale = np.abs(H).max()
+    np.testing.assert_allclose(H, H.T, atol=1e-12 * scale)
+    if psd is not Psd.EXACT:
+        assert np.linalg.eigvalsh(H).min() >= -1e-12 * scale
+
+
+@pytest.mark.parametrize("make", INTERNAL.values(), ids=INTERNAL)
+def test_rigid_motion(make):
+    """E stays, forces turn with the body; no net force, no net moment."""
+    energy, x = make(MESH), crumple(MESH.vertices, 1)
+    R = rotations(1, 9)[0]
+    moved = x @ R.T + [0.3, -2.0, 1.0]
+    assert total(energy, moved) == pytest.approx(total(energy, x), rel=1e-11)
+    g = scatter(energy, x)
+    scale = np.abs(g).max()
+    np.testing.assert_allclose(scatter(energy, moved), g @ R.T, atol=1e-10 * scale)
+    np.testing.assert_allclose(g.sum(0), 0, atol=1e-11 * scale)
+    np.testing.assert_allclose(np.cross(x, g).sum(0), 0, atol=1e-11 * scale)
+
+
+@pytest.mark.parametrize("make", ENERGIES.values(), ids=ENERGIES)
+def test_bound_face_equals_the_local_one(make):
+    """What a step uses (row maps, gather kernels) against NumPy's sum of local arrays."""
+    energy, x = make(MESH), crumple(MESH.vertices, 1)
+    assert isinstance(energy, Energy)
+    pattern = BlockPattern.of(MESH.n_vertices, [membrane(MESH).stencil, bending(MESH).stencil])
+    bound = energy.bind(pattern)
+    device = kernel.array(x, vec3)
+    assert bound.value(device) == pytest.approx(total(energy, x), rel=1e-13)
+    g = kernel.zeros(len(x), vec3)
+    bound.add_gradient(device, g)
+    np.testing.assert_allclose(kernel.numpy(g), scatter(energy, x), atol=1e-12)
+    for psd in Psd:
+        A = BlockCsr.zeros(pattern)
+        bound.add_hessian(device, psd, A, clear=True)
+        once = A.to_scipy().toarray()
+        np.testing.assert_allclose(once, dense(energy, x, psd), atol=1e-10)
+        bound.add_hessian(device, psd, A, clear=False)
+        np.testing.assert_allclose(A.to_scipy().toarray(), 2 * once, atol=1e-9)
+
+
+@pytest.mark.parametrize("make", INTERNAL.values(), ids=INTERNAL)
+def test_numbering_does_not_matter(make):
+    """Vertices and faces renumbered: the same energy and the same forces."""
+    rng = np.random.default_rng(0)
+    old_of_new = rng.permutation(MESH.n_vertices)
+    new_of_old = np.argsort(old_of_new)
+    order = rng.permutation(len(MESH.faces))
+    faces = np.roll(new_of_old[MESH.faces[order]], 1, axis=1)
+    uv = np.roll(MESH.corner_uv[order], 1, axis=1)
+    other = TriangleMesh(MESH.vertices[old_of_new], faces, uv)
+    x = crumple(MESH.vertices, 1)
+    a, b = make(MESH), make(other)
+    if make is bent_bending:  # its crumpled rest shape must be the same one
+        rest = MESH.with_vertices(crumple(MESH.vertices, 5)).vertices[old_of_new]
+        b = HingeBending.of(other.with_vertices(rest), (2e-2, 1e-2), "as-given")
+    assert total(b, x[old_of_new]) == pytest.approx(total(a, x), rel=1e-12)
+    np.testing.assert_allclose(scatter(b, x[old_of_new]), scatter(a, x)[old_of_new], atol=1e-11)
+
+
+def test_zero_at_rest():
+    for energy, x in (
+        (Membrane(linear_triangle(MESH), BaraffWitkin((500.0, 300.0), 80.0)), MESH.vertices),
+        (bending(MESH), MESH.vertices),
+        (bent_bending(MESH), crumple(MESH.vertices, 5)),
+    ):
+        assert total(energy, x) < 1e-25
+        assert np.abs(scatter(energy, x)).max() < 1e-11
+
+
+def test_projected_membrane_is_at_least_the_exact_one():
+    """Projection only adds: PROJECTED - EXACT is positive semi-definite."""
+    energy, x = membrane(MESH), crumple(0.6 * np.array(MESH.vertices), 3, 0.03)
+    D = dense(energy, x, Psd.PROJECTED) - dense(energy, x, Psd.EXACT)
+    assert np.linalg.eigvalsh(D).min() > -1e-9 * np.abs(D).max()
+    assert np.abs(clamp(dense(energy, x)[None])[0] - dense(energy, x)).max() > 1  # it was indefinite

@@ -1,0 +1,106 @@
+"""Every membrane law, by being listed once."""
+
+import numpy as np
+import pytest
+
+from tests.checks import assert_derivative, rotations
+from weft.laws import BaraffWitkin, Psd
+from weft.laws.viscous import Viscous
+
+LAWS = {
+    "baraff_witkin": BaraffWitkin((5000.0, 3000.0), 400.0, (1.0, 1.0)),
+    "baraff_witkin_prestretched": BaraffWitkin((500.0, 800.0), 90.0, (0.95, 1.1)),
+    "baraff_witkin_no_shear": BaraffWitkin((500.0, 800.0), 0.0),
+}
+
+
+def flat(a, b, c, d):
+    return np.array([[a, b], [c, d], [0.0, 0.0]])
+
+
+STATES = {
+    "rest": flat(1, 0, 0, 1),
+    "stretched": flat(1.2, 0.1, 0, 1.4),
+    "compressed": flat(0.6, 0.05, 0.02, 0.5),
+    "sheared": flat(1, 0.7, 0.1, 1),
+    "inverted": flat(1, 0.1, 0.05, -0.9),
+    "nearly degenerate": flat(1e-3, 1e-4, 0, 1),
+    "parallel fibers": flat(1, 1, 0, 1e-3),
+    "obtuse": flat(0.9, -0.6, 0, 0.8),
+}
+
+
+def turned(state):
+    """The state in a generic position in space."""
+    return rotations(1)[0] @ STATES[state]
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_stress_is_the_derivative_of_energy(law, state, rng):
+    F = turned(state)
+    d = rng.normal(size=(3, 2)) * (0.05 if state == "nearly degenerate" else 1.0)
+    P = law.stress(F[None])[0]
+    scale = np.abs(law.hessian(F[None])).max() * np.abs(d).max() if state == "rest" else None
+    assert_derivative(lambda F: law.energy(F[None])[0], (P * d).sum(), F, d, 1e-6, scale)
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_hessian_is_the_derivative_of_stress(law, state, rng):
+    F = turned(state)
+    d = rng.normal(size=(3, 2)) * (0.05 if state == "nearly degenerate" else 1.0)
+    H = law.hessian(F[None], Psd.EXACT)[0]
+    dP = (H @ d.T.reshape(-1)).reshape(2, 3).T  # vec(F) is column-major: (f0, f1)
+    assert_derivative(lambda F: law.stress(F[None])[0], dP, F, d, 1e-6)
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_frame_indifference(law, rng):
+    """psi(R F) = psi(F), P(R F) = R P(F), and H turns with both indices."""
+    F = rng.normal(size=(20, 3, 2))
+    R = rotations(20)
+    RF = R @ F
+    np.testing.assert_allclose(law.energy(RF), law.energy(F), rtol=1e-12)
+    np.testing.assert_allclose(law.stress(RF), R @ law.stress(F), atol=1e-9)
+    Q = np.zeros((20, 6, 6))
+    Q[:, :3, :3] = Q[:, 3:, 3:] = R
+    for psd in Psd:
+        H = Q @ law.hessian(F, psd) @ Q.transpose(0, 2, 1)
+        np.testing.assert_allclose(law.hessian(RF, psd), H, atol=1e-8)
+
+
+@pytest.mark.parametrize("psd", [Psd.PROJECTED, Psd.GAUSS_NEWTON])
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_projected_hessians_are_positive_semi_definite(law, psd, rng):
+    F = np.concatenate([rng.normal(size=(500, 3, 2)), [turned(s) for s in STATES]])
+    H = law.hessian(F, psd)
+    np.testing.assert_allclose(H, H.transpose(0, 2, 1), atol=1e-9)
+    values = np.linalg.eigvalsh(H)
+    assert values.min() >= -1e-12 * np.abs(values).max()
+
+
+def test_viscous_derivatives(rng):
+    """The damping law: stress and Hessian against differences, with a random tangent."""
+    from weft import kernel
+    from weft.kernel import Scalar, mat32, mat33
+    from weft.laws.base import law_kernels
+
+    law = Viscous()
+    k = law_kernels(law.functions)
+    C = rng.normal(size=(3, 3))
+    records = law.parameter_array(1)
+    records["tangent"], records["start"] = C @ C.T, rng.normal(size=3)
+    p = kernel.array(records, law.functions.Params)
+
+    def run(which, F, shape, dtype):
+        out = kernel.empty(shape, dtype)
+        kernel.launch(which, 1, kernel.array(F[None], mat32), p, out)
+        return np.array(kernel.numpy(out))[0]
+
+    F, d = rng.normal(size=(3, 2)), rng.normal(size=(3, 2)) * 0.1
+    P = run(k.pk1, F, 1, mat32)
+    assert_derivative(lambda F: run(k.psi, F, 1, Scalar), (P * d).sum(), F, d, 1e-6)
+    uu, uv, vv = run(k.hessian[Psd.EXACT], F, (1, 3), mat33)
+    dP = np.stack([uu @ d[:, 0] + uv @ d[:, 1], uv.T @ d[:, 0] + vv @ d[:, 1]], axis=1)
+    assert_derivative(lambda F: run(k.pk1, F, 1, mat32), dP, F, d, 1e-6)
