@@ -1,0 +1,198 @@
+"""OBJ and PLY: round trips, other programs' dialects, and every error with its line."""
+
+import igl
+import numpy as np
+import pytest
+
+from weft.errors import DegenerateFacesError, MeshError
+from weft.io import read_mesh
+from weft.io.obj import read_obj, write_obj
+from weft.io.ply import read_ply, write_ply
+from weft.io.surface import triangulate
+from weft.mesh import TriangleMesh, grid
+
+GRID = grid(5, 4, 1.0, 0.7, "random")
+SEAM = TriangleMesh(
+    [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]],
+    [[0, 1, 2], [1, 3, 2]],
+    np.array([[[0, 0], [1, 0], [0, 1]], [[5, 0], [5, 1], [4, 1]]], dtype=float),
+)
+
+
+@pytest.mark.parametrize("mesh", [GRID, SEAM], ids=["grid", "seam"])
+@pytest.mark.parametrize("suffix, write", [(".obj", write_obj), (".ply", write_ply)])
+def test_round_trip_is_bitwise(tmp_path, mesh, suffix, write):
+    path = tmp_path / f"mesh{suffix}"
+    write(path, mesh.vertices, mesh.faces, mesh.corner_uv)
+    back = read_mesh(path)
+    np.testing.assert_array_equal(back.vertices, mesh.vertices)
+    np.testing.assert_array_equal(back.faces, mesh.faces)
+    np.testing.assert_array_equal(back.corner_uv, mesh.corner_uv)
+
+
+@pytest.mark.parametrize("suffix, write", [(".obj", write_obj), (".ply", write_ply)])
+def test_igl_reads_what_we_write(tmp_path, suffix, write):
+    path = tmp_path / f"mesh{suffix}"
+    write(path, GRID.vertices, GRID.faces, GRID.corner_uv)
+    v, f = igl.read_triangle_mesh(str(path))
+    np.testing.assert_allclose(v, GRID.vertices, atol=1e-9)
+    np.testing.assert_array_equal(f, GRID.faces)
+
+
+OBJ = """# a quad and a triangle, negative indices, groups, a continued line
+o shirt
+v 0 0 0
+v 100 0 0 1.0
+v 100 100 0
+v 0 100 0
+v 200 0 0
+vt 0 0
+vt 1 0 0
+vt 1 1
+vt 0 1
+vt 2 0
+vn 0 0 1
+usemtl red
+s off
+g front panel
+f 1/1/1 2/2/1 3/3/1 \\
+  4/4/1
+g back
+f -4/-4/-1 -1/-1/-1 -3/-3/-1
+"""
+
+
+def test_obj_dialect(tmp_path):
+    path = tmp_path / "a.obj"
+    path.write_text(OBJ)
+    mesh = read_obj(path, scale=0.01, uv_scale=1.0)
+    assert len(mesh.faces) == 3 and mesh.rest_area.sum() == pytest.approx(1.5)
+    assert mesh.faces[2].tolist() == [1, 4, 2]
+    assert {k: v.tolist() for k, v in mesh.groups.items()} == {
+        "shirt": [0, 1, 2, 3, 4], "front": [0, 1, 2, 3], "panel": [0, 1, 2, 3], "back": [1, 2, 4]
+    }  # fmt: skip
+
+
+def test_uv_scale_is_the_scale_unless_given(tmp_path):
+    path = tmp_path / "a.obj"
+    path.write_text(OBJ)
+    assert read_obj(path, scale=0.01).rest_area.sum() == pytest.approx(1.5e-4)
+
+
+@pytest.mark.parametrize("k", [3, 4, 5, 8, 13])
+def test_polygons_are_triangulated(k, rng):
+    """Convex or star-shaped, in any plane: k-2 triangles that cover the area, none turned over."""
+    angle = np.sort(rng.uniform(0, 2 * np.pi, k))
+    radius = rng.uniform(0.4, 1.0, k)
+    if np.diff(np.append(angle, angle[0] + 2 * np.pi)).max() >= np.pi:
+        angle = np.arange(k) * 2 * np.pi / k
+    flat = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    frame = np.linalg.qr(rng.normal(size=(3, 3)))[0][:, :2]
+    triangles = triangulate(flat @ frame.T)
+    assert len(triangles) == k - 2
+    a, b, c = (flat[np.array(triangles)[:, i]] for i in range(3))
+    areas = 0.5 * ((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])
+    x, y = flat.T
+    assert (areas > -1e-12).all()
+    assert areas.sum() == pytest.approx(0.5 * (x @ np.roll(y, -1) - y @ np.roll(x, -1)))
+
+
+def test_warp_direction_gives_material_coordinates(tmp_path):
+    """A roof of two planes: each face unfolds in its own plane, at its true size."""
+    path = tmp_path / "roof.obj"
+    path.write_text("v 0 0 0\nv 0 0 2\nv 1 1 0\nv -1 1 0\nf 1 2 3\nf 2 1 4\n")
+    mesh = read_obj(path, warp=(0, 0, 1))
+    np.testing.assert_allclose(mesh.rest_area, np.sqrt(2))
+    np.testing.assert_allclose(mesh.corner_uv[0, 1] - mesh.corner_uv[0, 0], [2, 0], atol=1e-12)
+
+
+TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 1 0\n"
+
+
+@pytest.mark.parametrize(
+    "text, arguments, match",
+    [
+        (TRIANGLE + "f 1 2 4\n", {}, r"vertex index = 4 \(.*bad.obj:4\).*1 to 3"),
+        (TRIANGLE + "f 1 2 0\n", {}, "vertex index = 0"),
+        (TRIANGLE + "f 1 2 -4\n", {}, "vertex index = -4"),
+        (TRIANGLE + "vt 0 0\nf 1/1 2/1 3/9\n", {}, "texture index = 9"),
+        ("v 0 nan 0\n", {}, r"position.*bad.obj:1.*finite"),
+        ("v 0 0\n", {}, "position"),
+        ("v a b c\n", {}, "position"),
+        (TRIANGLE, {}, "at least one triangle"),
+        (TRIANGLE + "f 1 2\n", {}, "at least three corners"),
+        (TRIANGLE + "f 1 2 2\n", {}, "each vertex once"),
+        (TRIANGLE + "f 1 2 3\n", {}, "texture coordinates, or a warp direction"),
+        (TRIANGLE + "f 1 2 3\n", {"warp": (0, 0, 1)}, "right angles"),
+        (TRIANGLE + "f 1 2 3\n", {"warp": (0, 0, 0)}, "not all zero"),
+        (TRIANGLE + "f 1 2 3\n", {"warp": (1, 0, 0), "scale": 0.0}, "scale"),
+        (TRIANGLE + "vt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3\n", {}, "at all corners"),
+        (TRIANGLE + "vt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3/3\nf 1 3 2\n", {}, "at every face"),
+    ],
+)
+def test_bad_obj(tmp_path, text, arguments, match):
+    path = tmp_path / "bad.obj"
+    path.write_text(text)
+    with pytest.raises(MeshError, match=match):
+        read_obj(path, **arguments)
+
+
+def test_degenerate_material_triangles_are_listed(tmp_path):
+    path = tmp_path / "a.obj"
+    path.write_text(TRIANGLE + "vt 0 0\nvt 1 0\nf 1/1 2/2 3/2\n")
+    with pytest.raises(DegenerateFacesError, match="1 of 1"):
+        read_obj(path)
+
+
+PLY = """ply
+format ascii 1.0
+comment made elsewhere
+element vertex 4
+property float x
+property float y
+property float z
+property float s
+property float t
+element face 1
+property list uchar int vertex_index
+end_header
+0 0 0 0 0
+1 0 0 1 0
+1 1 0 1 1
+0 1 0 0 1
+4 0 1 2 3
+"""
+
+
+def test_ascii_ply_with_vertex_coordinates(tmp_path):
+    path = tmp_path / "a.ply"
+    path.write_text(PLY)
+    mesh = read_ply(path)
+    assert len(mesh.faces) == 2 and mesh.rest_area.sum() == pytest.approx(1)
+
+
+def test_big_endian_mixed_polygons(tmp_path):
+    head = PLY.split("end_header")[0].replace("ascii", "binary_big_endian").replace("face 1", "face 2")
+    body = np.array([[0, 0, 0, 0, 0], [1, 0, 0, 1, 0], [1, 1, 0, 1, 1], [0, 1, 0, 0, 1]], ">f4").tobytes()
+    body += bytes([4]) + np.array([0, 1, 2, 3], ">i4").tobytes()
+    body += bytes([3]) + np.array([2, 1, 0], ">i4").tobytes()
+    path = tmp_path / "a.ply"
+    path.write_bytes(head.encode() + b"end_header\n" + body)
+    assert read_ply(path).faces.shape == (3, 3)
+
+
+@pytest.mark.parametrize(
+    "text, match",
+    [
+        ("plx\n", "PLY file"),
+        (PLY.replace("4 0 1 2 3", "4 0 1 2 9"), "vertex indices of face 0.*0 to 3"),
+        (PLY.replace("4 0 1 2 3", "4 0 1 2"), "PLY file"),
+        (PLY.replace("float x", "floot x"), "PLY file"),
+        (PLY.replace("0 1 0 0 1", "0 nan 0 0 1"), "position of vertex 3"),
+    ],
+)
+def test_bad_ply(tmp_path, text, match):
+    path = tmp_path / "bad.ply"
+    path.write_text(text)
+    with pytest.raises(MeshError, match=match):
+        read_ply(path)

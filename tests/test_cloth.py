@@ -1,0 +1,61 @@
+"""Cloth: selections, placing, loading."""
+
+import numpy as np
+import pytest
+
+import weft
+from weft.errors import FabricError, MeshError
+from weft.io.obj import write_obj
+
+
+@pytest.fixture
+def cloth():
+    return weft.sheet(5, 4, width=2.0, height=1.0)
+
+
+def test_corners_and_borders(cloth):
+    assert cloth.corners("all").tolist() == [0, 4, 15, 19]
+    assert cloth.corners("top").tolist() == [15, 19]
+    assert cloth.corners("left").tolist() == [0, 15]
+    assert cloth.corners("bottom-right").tolist() == [4]
+    assert cloth.border("top").tolist() == cloth.group("top").tolist() == [15, 16, 17, 18, 19]
+    assert cloth.border("right").tolist() == [4, 9, 14, 19]
+
+
+def test_box(cloth):
+    assert len(cloth.in_box([-1, -1, -0.6], [0, 1, 0.6])) == 3 * 4
+    assert len(cloth.in_box([5, 5, 5], [6, 6, 6])) == 0
+
+
+def test_mass(cloth):
+    assert cloth.mass.sum() == pytest.approx(2.0 * cloth.fabric.density)
+
+
+def test_moved(cloth):
+    moved = cloth.moved((0, 1, 0), (90, 0, 0))
+    np.testing.assert_allclose(moved.vertices[:, 1], 1 - cloth.vertices[:, 2], atol=1e-15)
+    assert moved.mesh.rest_area.sum() == cloth.mesh.rest_area.sum()
+
+
+def test_load(tmp_path, cloth):
+    write_obj(tmp_path / "a.obj", cloth.vertices * 100, cloth.faces, cloth.corner_uv * 100)
+    loaded = weft.load(tmp_path / "a.obj", fabric="denim", scale=0.01)
+    np.testing.assert_allclose(loaded.vertices, cloth.vertices, atol=1e-15)
+    np.testing.assert_allclose(loaded.mesh.rest_area, cloth.mesh.rest_area, atol=1e-15)
+    assert loaded.fabric.name == "denim"
+
+
+@pytest.mark.parametrize(
+    "call, error, match",
+    [
+        (lambda c: c.corners("tp"), MeshError, "top, bottom"),
+        (lambda c: c.border("upper"), MeshError, "top, bottom"),
+        (lambda c: c.group("sleeve"), MeshError, "one of: bottom"),
+        (lambda c: weft.sheet(5, 5, fabric="cottn"), FabricError, "cotton"),
+        (lambda c: weft.load("missing.obj"), MeshError, "missing.obj"),
+        (lambda c: weft.load("shirt.fbx"), MeshError, "obj or .ply"),
+    ],
+)
+def test_errors(cloth, call, error, match):
+    with pytest.raises(error, match=match):
+        call(cloth)

@@ -1,0 +1,66 @@
+"""Fabrics: presets with sources, files with units, and what is refused."""
+
+import pytest
+import yaml
+
+from weft.errors import FabricError, UnitError
+from weft.fabric import UNITS, fabric, preset_names
+
+
+def test_at_least_eight_presets():
+    assert len(preset_names()) >= 8
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_preset(name):
+    """Every number has a source, and lies where textiles do."""
+    f = fabric(name)
+    given = [k for k in UNITS if k in f.sources]
+    assert {"density", "stretch_warp", "shear", "bending_warp", "thickness", "damping"} <= set(given)
+    assert all(len(f.sources[k]) >= 9 for k in given)
+    assert f.title and f.name == name
+    assert 0.01 < f.density < 1 and 50 < f.stretch_weft <= f.stretch_warp < 2e4
+    assert 1e-7 < f.bending_weft <= f.bending_warp < 1e-3 and 5e-5 < f.thickness < 5e-3
+
+
+def test_shorthands_and_preset_base():
+    f = fabric({"preset": "cotton", "stretch": ["5 kN/m", "4 kN/m"], "bending": "0.1 gf*cm^2/cm"})
+    assert (f.stretch_warp, f.stretch_weft) == (5000.0, 4000.0)
+    assert f.bending_warp == f.bending_weft == pytest.approx(0.1 * 9.80665e-5)
+    assert f.density == fabric("cotton").density
+
+
+def test_file(tmp_path):
+    path = tmp_path / "mine.yaml"
+    fields = {"density": "120 g/m^2", "stretch": "3000 N/m", "shear": "30 N/m",
+              "bending": {"value": "1e-5 N*m", "source": "cantilever test"}}  # fmt: skip
+    path.write_text(yaml.safe_dump(fields))
+    f = fabric(path)
+    assert f.name == "mine" and f.density == pytest.approx(0.12)
+    assert f.sources["bending_warp"] == "cantilever test"
+
+
+@pytest.mark.parametrize(
+    "value, error, match",
+    [
+        ("cottn", FabricError, "did you mean 'cotton'"),
+        ({"preset": "cotton", "densty": "1 kg/m^2"}, FabricError, "did you mean 'density'"),
+        ({"preset": "cotton", "density": 0.1}, UnitError, "with its unit"),
+        ({"preset": "cotton", "density": "0.1"}, UnitError, "unit after the number"),
+        ({"preset": "cotton", "density": "0.1 kg"}, UnitError, "kg/m\\^2"),
+        ({"preset": "cotton", "density": "0 g/m^2"}, FabricError, "must be > 0"),
+        ({"preset": "cotton", "stretch": "0 N/m"}, FabricError, "must be > 0"),
+        ({"preset": "cotton", "stretch_warp": "-1 N/m"}, FabricError, "must be > 0"),
+        ({"preset": "cotton", "bending": "-1 N*m"}, FabricError, "must be >= 0"),
+        ({"density": "1 kg/m^2"}, FabricError, "missing stretch_warp"),
+        ("nowhere.yaml", FabricError, "readable YAML"),
+    ],
+)
+def test_refused(value, error, match):
+    with pytest.raises(error, match=match):
+        fabric(value)
+
+
+def test_zero_shear_and_bending_are_allowed():
+    f = fabric({"preset": "silk", "shear": "0 N/m", "bending": "0 N*m"})
+    assert f.shear == f.bending_warp == 0

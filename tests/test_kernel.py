@@ -1,0 +1,117 @@
+"""Slicing: 1, 2, 3 and 4 slices give bitwise the same result; one thread needs no pool."""
+
+import numpy as np
+import pytest
+import warp as wp
+
+from weft import kernel
+from weft.cloth import sheet
+from weft.errors import DeviceError
+from weft.kernel import Scalar, vec3
+from weft.laws import Psd
+from weft.scene.scene import Scene
+
+_module = wp.get_module("weft.test_kernel")
+
+
+@wp.kernel(module=_module)
+def smear(o: int, a: wp.array(dtype=Scalar), out: wp.array(dtype=Scalar)):
+    i = o + wp.tid()
+    n = a.shape[0]
+    out[i] = wp.sin(a[i]) + a[(i + 1) % n] * a[(i + 7) % n]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 1000, 100_003])
+def test_slices_are_bitwise_equal(n, threads, rng):
+    a = kernel.array(rng.normal(size=max(n, 1)), Scalar)
+    results = []
+    for count in (1, 2, 3, 4):
+        threads(count)
+        out = kernel.zeros(max(n, 1))
+        kernel.launch(smear, n, a, out, slice_above=2)
+        recorded = kernel.zeros(max(n, 1))
+        if n:
+            kernel.Recorded(smear, n, a, recorded, slice_above=2).launch()
+            np.testing.assert_array_equal(kernel.numpy(out), kernel.numpy(recorded))
+        results.append(np.array(kernel.numpy(out)))
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0], other)
+
+
+def test_a_whole_assembly_is_bitwise_equal(threads, monkeypatch):
+    """Energy, gradient and Hessian of a model on 1 to 4 threads."""
+    cloth = sheet(20, 20, pattern="random")
+    x = np.array(cloth.vertices) + 0.01 * np.random.default_rng(0).normal(size=cloth.vertices.shape)
+    original = kernel.launch
+
+    def sliced(k, n, *args, slice_above=0):
+        original(k, n, *args, slice_above=2)
+
+    monkeypatch.setattr(kernel, "launch", sliced)
+    results = []
+    for count in (1, 2, 3, 4):
+        threads(count)
+        system = Scene(cloth).model().assembly
+        device, g = kernel.array(x, vec3), kernel.zeros(len(x), vec3)
+        system.freeze(kernel.array(np.array(cloth.vertices), vec3), 0.01)
+        system.add_gradient(device, g)
+        A = system.hessian(device, Psd.PROJECTED)
+        results.append((system.value(device), kernel.numpy(g).copy(), kernel.numpy(A.values).copy()))
+    for value, g, A in results[1:]:
+        assert value == results[0][0]
+        np.testing.assert_array_equal(g, results[0][1])
+        np.testing.assert_array_equal(A, results[0][2])
+
+
+def test_one_thread_makes_no_pool(threads):
+    threads(1)
+    a, out = kernel.array(np.ones(64), Scalar), kernel.zeros(64)
+    kernel.launch(smear, 64, a, out, slice_above=2)
+    assert kernel._settings.pool is None
+    np.testing.assert_allclose(kernel.numpy(out), np.sin(1) + 1)
+
+
+def test_changed_argument_of_a_recorded_launch(threads):
+    threads(2)
+    a, b, out = kernel.array(np.ones(64), Scalar), kernel.zeros(64), kernel.zeros(64)
+    recorded = kernel.Recorded(smear, 64, a, out, slice_above=2)
+    recorded.set(0, b)
+    recorded.launch()
+    np.testing.assert_array_equal(kernel.numpy(out), 0)
+
+
+def test_scratch_is_shared_and_grows():
+    scratch = kernel.Scratch()
+    small = scratch.take(3, vec3)
+    kernel.numpy(small)[...] = 1.0
+    assert scratch.take(3, vec3) is small
+    large = scratch.take(100, vec3)
+    assert large.shape == (100,) and scratch.take(3, vec3).ptr == large.ptr
+
+
+@pytest.mark.parametrize("bad", [{"threads": 0}, {"device": "cuda:77"}, {"device": "tpu"}])
+def test_bad_settings(bad):
+    with pytest.raises(DeviceError, match="expected|must"):
+        kernel.configure(**bad)
+
+
+def test_threads_option_wants_a_device_that_exists():
+    kernel.configure(device="cpu")
+    assert kernel.device() == "cpu" and kernel.is_cpu()
+
+
+@pytest.mark.cuda
+def test_cuda_agrees_with_the_cpu():
+    cloth = sheet(12, 12, pattern="random")
+    results = []
+    for device in ("cpu", "cuda"):
+        kernel.configure(device=device)
+        try:
+            system = Scene(cloth, damping=0.0).model().assembly
+            x = kernel.array(np.array(cloth.vertices) * 1.1, vec3)
+            g = kernel.zeros(cloth.n_vertices, vec3)
+            system.add_gradient(x, g)
+            results.append(np.array(kernel.numpy(g)))
+        finally:
+            kernel.configure(device="cpu")
+    np.testing.assert_allclose(results[0], results[1], atol=1e-9)

@@ -1,0 +1,108 @@
+"""Tables of a mesh, against counting, Euler's formula and igl."""
+
+import igl
+import numpy as np
+import pytest
+
+from weft.errors import DegenerateFacesError, MeshError
+from weft.mesh import TriangleMesh, grid
+
+PATTERNS = ["regular", "alternating", "random"]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_grid(pattern):
+    mesh = grid(7, 5, 1.2, 0.8, pattern)
+    assert mesh.n_vertices == 35 and len(mesh.faces) == 2 * 6 * 4
+    assert mesh.n_vertices - len(mesh.edges) + len(mesh.faces) == 1  # Euler: a disk
+    assert len(mesh.edges) - len(mesh.hinges) == len(mesh.boundary) == 2 * (6 + 4)
+    assert mesh.rest_area.sum() == pytest.approx(0.96)
+    assert (mesh.signed_material_area > 0).all()
+    np.testing.assert_allclose(np.ptp(mesh.vertices, axis=0), [1.2, 0, 0.8], atol=1e-15)
+    # The material map is an isometry: u along +x, v along -z, the front face up.
+    normal = np.cross(*(mesh.vertices[mesh.faces[:, i]] - mesh.vertices[mesh.faces[:, 0]] for i in (1, 2)))
+    assert (normal[:, 1] > 0).all()
+    np.testing.assert_allclose(normal[:, 1] / 2, mesh.rest_area, atol=1e-14)
+    assert mesh.vertex_area.sum() == pytest.approx(0.96)
+
+
+def test_random_grid_is_seeded():
+    assert (grid(5, 5, 1, 1, "random", 3).vertices == grid(5, 5, 1, 1, "random", 3).vertices).all()
+    assert not (grid(5, 5, 1, 1, "random", 3).vertices == grid(5, 5, 1, 1, "random", 4).vertices).all()
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_tables_agree_with_igl(pattern):
+    mesh = grid(6, 7, 1, 1, pattern)
+    faces = mesh.faces.astype(np.int64)
+    edges = np.sort(igl.edges(faces), axis=1)
+    np.testing.assert_array_equal(edges[np.lexsort(edges.T[::-1])], mesh.edges)
+    np.testing.assert_array_equal(np.unique(igl.boundary_facets(faces)[0]), mesh.boundary)
+    area = igl.doublearea(np.array(mesh.vertices), faces) / 2
+    np.testing.assert_allclose(area, mesh.rest_area, atol=1e-14)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_hinges(pattern):
+    """Each hinge names its faces: the left one runs along the edge, the right one against it."""
+    mesh = grid(6, 5, 1, 1, pattern)
+    for (a, b, c, d), (left, right) in zip(mesh.hinges.tolist(), mesh.hinge_faces.tolist()):
+        rolled = [np.roll(mesh.faces[left], -i).tolist() for i in range(3)]
+        assert [a, b, c] in rolled and a < b
+        assert [b, a, d] in [np.roll(mesh.faces[right], -i).tolist() for i in range(3)]
+
+
+def test_seams_keep_one_vertex_with_two_coordinates():
+    uv = np.array([[[0, 0], [1, 0], [0, 1]], [[5, 0], [5, 1], [4, 0]]], dtype=float)
+    mesh = TriangleMesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], [[0, 1, 2], [1, 3, 2]], uv)
+    assert mesh.n_vertices == 4 and mesh.vertex_uv is None and len(mesh.hinges) == 1
+
+
+def test_mesh_is_immutable():
+    mesh = grid(3, 3, 1, 1)
+    with pytest.raises(ValueError, match="read-only"):
+        mesh.vertices[0, 0] = 1.0
+
+
+@pytest.mark.parametrize(
+    "arguments, match",
+    [
+        ((1, 5, 1, 1), "nx, ny"),
+        ((5, 5, 0, 1), "width, height"),
+        ((5, 5, 1, float("nan")), "width, height"),
+        ((5, 5, 1, 1, "hexagonal"), "pattern"),
+    ],
+)
+def test_bad_grids(arguments, match):
+    with pytest.raises(MeshError, match=match):
+        grid(*arguments)
+
+
+UV = np.array([[[0.0, 0], [1, 0], [0, 1]]])
+
+
+def test_bad_meshes():
+    x = np.eye(3)
+    with pytest.raises(MeshError, match="at least one triangle"):
+        TriangleMesh(x, np.zeros((0, 3)), np.zeros((0, 3, 2)))
+    with pytest.raises(MeshError, match="vertex index in face 0.*0 to 2"):
+        TriangleMesh(x, [[0, 1, 3]], UV)
+    with pytest.raises(MeshError, match="position of vertex 1"):
+        TriangleMesh(np.array([[0, 0, 0], [np.nan, 0, 0], [0, 1, 0]]), [[0, 1, 2]], UV)
+    with pytest.raises(MeshError, match="material coordinates"):
+        TriangleMesh(x, [[0, 1, 2]], np.full_like(UV, np.inf))
+
+
+def test_degenerate_faces_are_listed():
+    mesh = grid(4, 4, 1, 1)
+    uv = np.array(mesh.corner_uv)
+    uv[7] = uv[7, 0]
+    uv[11, 2] = 0.5 * (uv[11, 0] + uv[11, 1])
+    with pytest.raises(DegenerateFacesError, match="7, 11.*2 of 18") as caught:
+        TriangleMesh(mesh.vertices, mesh.faces, uv)
+    assert caught.value.ids.tolist() == [7, 11]
+
+
+def test_isolated_vertices():
+    mesh = TriangleMesh(np.vstack([np.eye(3), [[9, 9, 9]]]), [[0, 1, 2]], UV)
+    assert mesh.isolated_vertices.tolist() == [3]

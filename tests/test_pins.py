@@ -1,0 +1,73 @@
+"""Pins: held, released, moved; eliminated exactly."""
+
+import numpy as np
+import pytest
+
+import weft
+from weft.errors import SceneError
+from weft.model import Model
+from weft.pins import Keyframe, Path, Pin
+
+X = np.array([[0.0, 0, 0], [1, 0, 0], [0, 0, 1]])
+
+
+def test_linear_path():
+    path = Path([Keyframe(1.0), Keyframe(3.0, (2.0, 0, 0))], "linear")
+    for t, shift in ((0, 0), (1, 0), (2, 1), (3, 2), (9, 2)):
+        np.testing.assert_allclose(path.positions(X, t), X + [shift, 0, 0], atol=1e-15)
+
+
+def test_smooth_path_does_not_overshoot():
+    path = Path([Keyframe(0.0), Keyframe(1.0, (1.0, 0, 0)), Keyframe(2.0, (1.0, 0, 0))])
+    at = np.array([path.positions(X, t)[0, 0] for t in np.linspace(0, 2, 201)])
+    assert at.min() >= 0 and at.max() <= 1 + 1e-15 and at[100] == pytest.approx(1)
+
+
+def test_rotation_is_rigid_about_the_center():
+    path = Path([Keyframe(0.0), Keyframe(1.0, rotation=np.pi / 2)], axis=(0, 1, 0), center=(0, 0, 0))
+    np.testing.assert_allclose(path.positions(X, 1.0), [[0, 0, 0], [0, 0, -1], [1, 0, 0]], atol=1e-15)
+
+
+def test_release():
+    pin = Pin([0], until=0.5)
+    assert pin.holds(0.5) and not pin.holds(0.51) and Pin([0]).holds(1e9)
+
+
+def test_pins_are_exact_in_a_step():
+    """A moved vertex is where the path says, to the last bit; a released one falls."""
+    cloth = weft.sheet(6, 6)
+    path = Path([Keyframe(0.0), Keyframe(1.0, (0.1, 0.2, 0.3))], "linear")
+    pins = [Pin(cloth.corners("top-left"), path=path), Pin(cloth.corners("top-right"), until=0.05)]
+    scene = weft.Scene(cloth, pins)
+    model, integrator, state = scene.model(), scene.stepper(), scene.state()
+    memory = integrator.init(model, state)
+    for _ in range(4):
+        state, memory, report = integrator.step(model, state, memory, 0.025)
+        assert report.outcome.ok
+        left = cloth.corners("top-left")
+        np.testing.assert_array_equal(state.x[left], path.positions(cloth.vertices[left], state.t))
+    right = cloth.corners("top-right")
+    assert state.x[right, 1] < -0.01
+
+
+@pytest.mark.parametrize(
+    "make, match",
+    [
+        (lambda: Pin([]), "at least one vertex"),
+        (lambda: Pin([1], until=float("nan")), "until"),
+        (lambda: Path([]), "strictly increasing"),
+        (lambda: Path([Keyframe(1.0), Keyframe(1.0)]), "strictly increasing"),
+        (lambda: Path([Keyframe(1.0)], "cubic"), "linear or smooth"),
+        (lambda: Path([Keyframe(1.0)], axis=(0, 0, 0)), "axis"),
+        (lambda: Model(np.ones(3), [], pins=[Pin([3])], start=X), "0 to 2"),
+    ],
+)
+def test_refused(make, match):
+    with pytest.raises(SceneError, match=match):
+        make()
+
+
+def test_two_pins_that_disagree():
+    model = Model(np.ones(3), [], pins=[Pin([0]), Pin([0], path=Path([Keyframe(0, (1, 0, 0))]))], start=X)
+    with pytest.raises(SceneError, match="one place for each vertex"):
+        model.prescribed(0.0)
