@@ -1,0 +1,175 @@
+"""A step: the potential in hand, tolerance, other minimizers, purity, and failure."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+import weft
+from tests.checks import assert_derivative
+from weft.laws import Psd
+from weft.solve.base import Outcome
+from weft.solve.direct import have_pardiso
+
+DT = 0.02
+
+
+@pytest.fixture
+def scene():
+    cloth = weft.sheet(7, 6, fabric="cotton", pattern="random")
+    return weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], damping=0.01)
+
+
+def start(scene, **settings):
+    scene = scene.with_(settings=weft.StepSettings(**settings))
+    model, integrator, state = scene.model(), scene.stepper(), scene.state()
+    return model, integrator, state, integrator.init(model, state)
+
+
+def moving(scene, steps=5, **settings):
+    """A state in the middle of a swing."""
+    model, integrator, state, memory = start(scene, **settings)
+    for _ in range(steps):
+        state, memory, report = integrator.step(model, state, memory, DT)
+        assert report.outcome.ok
+    return model, integrator, state, memory
+
+
+def test_potential_derivatives(scene, rng):
+    model, integrator, state, memory = moving(scene)
+    phi = integrator.potential(model, state, memory, DT)
+    x = phi.start + 0.01 * rng.normal(size=state.x.shape)
+    d = 0.01 * rng.normal(size=x.shape) * phi.free[:, None]
+    assert_derivative(phi.value, (phi.gradient(x) * d).sum(), x, d, 1e-6)
+    exact = (phi.hessian(x) @ d.reshape(-1)).reshape(-1, 3)
+    assert_derivative(phi.gradient, exact, x, d, 1e-6)
+    assert (phi.gradient(x)[~phi.free] == 0).all()
+
+
+def test_terms_sum_to_the_value(scene):
+    model, integrator, state, memory = moving(scene)
+    phi = integrator.potential(model, state, memory, DT)
+    terms = phi.terms(phi.start)
+    assert set(terms) == {"inertia", "membrane", "bending", "gravity", "membrane damping", "bending damping"}
+    assert sum(terms.values()) == pytest.approx(phi.value(phi.start), rel=1e-13)
+
+
+def test_potential_is_that_of_backward_euler(scene):
+    """Phi = |x - x_n - h v_n|_M^2/(2 h^2) + E(x), with E added up by NumPy."""
+    model, integrator, state, memory = moving(scene.with_(damping=0.0))
+    phi = integrator.potential(model, state, memory, DT)
+    x = phi.start
+    y = state.x + DT * state.v
+    inertia = (model.mass[:, None] * (x - y) ** 2)[phi.free].sum() / (2 * DT**2)
+    assert phi.value(x) == pytest.approx(inertia + sum(e.value(x).sum() for e in model.energies), rel=1e-12)
+
+
+def test_step_satisfies_the_implicit_euler_equation(scene):
+    """M (v' - v) = h f(x'), x' = x + h v'."""
+    model, integrator, state, memory = moving(scene.with_(damping=0.0), tolerance=1e-9)
+    after, _, report = integrator.step(model, state, memory, DT)
+    free = np.setdiff1d(np.arange(len(state.x)), scene.pins[0].vertices)
+    f = np.zeros_like(state.x)
+    for e in model.energies:
+        np.add.at(f, e.stencil.reshape(-1), -e.gradient(after.x).reshape(-1, 3))
+    momentum = model.mass[:, None] * (after.v - state.v)
+    assert np.abs(momentum - DT * f)[free].max() < 1e-9 * np.abs(DT * f).max()
+    np.testing.assert_array_equal(after.x, after.x)
+    np.testing.assert_allclose(after.x, state.x + DT * after.v, atol=1e-15)
+    assert report.outcome.ok
+
+
+def test_scipy_finds_the_same_minimum(scene):
+    """Another minimizer on the same potential ends where ours does."""
+    model, integrator, state, memory = moving(scene, tolerance=1e-8)
+    phi = integrator.potential(model, state, memory, DT)
+    x0, free = phi.start, np.repeat(phi.free, 3)
+
+    def full(z):
+        x = x0.reshape(-1).copy()
+        x[free] = z
+        return x.reshape(-1, 3)
+
+    result = scipy.optimize.minimize(
+        lambda z: phi.value(full(z)),
+        x0.reshape(-1)[free],
+        jac=lambda z: phi.gradient(full(z)).reshape(-1)[free],
+        hess=lambda z: phi.hessian(full(z), Psd.PROJECTED)[free][:, free].toarray(),
+        method="trust-krylov",
+        options={"gtol": 1e-11},
+    )
+    after, _, _ = integrator.step(model, state, memory, DT)
+    np.testing.assert_allclose(full(result.x), after.x, atol=1e-6)
+
+
+@pytest.mark.parametrize("linear", ["pcg", "splu", *(["pardiso"] if have_pardiso() else [])])
+@pytest.mark.parametrize("psd", list(Psd)[1:])
+def test_solvers_and_projections_agree(scene, linear, psd):
+    model, integrator, state, memory = moving(scene, 3, tolerance=1e-8)
+    reference, _, _ = integrator.step(model, state, memory, DT)
+    # Gauss-Newton drops the stiffness that tension gives, overshoots, and converges slowly.
+    tolerance = 1e-7 if psd is Psd.PROJECTED else 1e-3
+    settings = weft.StepSettings(tolerance, 2000, psd, linear, 1e-2)
+    other = weft.BackwardEuler(settings)
+    after, _, report = other.step(model, state, memory, DT)
+    assert report.outcome.ok and report.linear_solver == linear
+    assert (report.linear_iterations > 0) == (linear == "pcg")
+    np.testing.assert_allclose(after.x, reference.x, atol=2 * tolerance)
+
+
+def test_tolerance_is_met(scene):
+    for tolerance in (1e-1, 1e-3, 1e-6):
+        model, integrator, state, memory = start(scene, tolerance=tolerance)
+        _, _, report = integrator.step(model, state, memory, DT)
+        assert report.outcome.ok and report.increment <= tolerance
+
+
+def test_a_step_is_pure(scene):
+    """Arguments are not written to; the same step gives bitwise the same."""
+    model, integrator, state, memory = moving(scene)
+    x, v = state.x.copy(), state.v.copy()
+    one, _, _ = integrator.step(model, state, memory, DT)
+    two, _, _ = integrator.step(model, state, memory, DT)
+    np.testing.assert_array_equal(state.x, x)
+    np.testing.assert_array_equal(state.v, v)
+    np.testing.assert_array_equal(one.x, two.x)
+
+
+def test_failure_is_an_outcome(scene):
+    model, integrator, state, memory = start(scene, max_iterations=1, tolerance=1e-12)
+    after, _, report = integrator.step(model, state, memory, DT)
+    assert report.outcome is Outcome.MAX_ITERATIONS and after is state
+
+
+def test_blown_up_state_is_not_finite(scene):
+    model, integrator, state, memory = start(scene)
+    bad = dataclasses.replace(state, x=state.x * np.nan)
+    _, _, report = integrator.step(model, bad, memory, DT)
+    assert report.outcome is Outcome.NOT_FINITE
+
+
+def test_reactions_carry_the_weight(scene):
+    """At rest the pins pull up with the weight of the cloth."""
+    model, integrator, state, memory = start(
+        scene.with_(damping=0.1), tolerance=1e-5, max_iterations=500
+    )
+    for _ in range(25):
+        state, memory, report = integrator.step(model, state, memory, 0.5)
+        assert report.outcome.ok
+    phi = integrator.potential(model, state, memory, 0.5)
+    pull = phi.reaction(state.x).sum(0)
+    weight = 9.81 * model.mass.sum()
+    assert pull[1] == pytest.approx(weight, rel=1e-4) and abs(pull[0]) < 1e-4 * weight
+
+
+def test_energy_falls_in_a_free_swing(scene):
+    """Backward Euler and damping only take energy out."""
+    model, integrator, state, memory = start(scene)
+    energies = []
+    for _ in range(25):
+        state, memory, report = integrator.step(model, state, memory, DT)
+        kinetic = 0.5 * (model.mass[:, None] * state.v**2).sum()
+        stored = sum(report.terms[k] for k in ("membrane", "bending", "gravity"))
+        energies.append(kinetic + stored)
+    assert np.diff(energies).max() < 1e-6

@@ -1,0 +1,112 @@
+"""Linear solvers against dense algebra, and how each says that it cannot."""
+
+import numpy as np
+import pytest
+
+from weft import kernel
+from weft.errors import SolverError
+from weft.kernel import mat33, vec3
+from weft.solve.base import Outcome
+from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.choose import linear_solver
+from weft.solve.direct import have_pardiso
+
+NAMES = ["pcg", "splu", *(["pardiso"] if have_pardiso() else [])]
+
+
+def spd(n, rng, shift=1.0):
+    """A random positive definite matrix on a ring with chords."""
+    stencil = np.stack([np.arange(n), (np.arange(n) + 1) % n, (np.arange(n) + 5) % n], axis=1)
+    pattern = BlockPattern.of(n, [stencil.astype(np.int32)])
+    dense = np.zeros((n, 3, n, 3))
+    for ids in stencil:
+        g = rng.normal(size=(9, 9))
+        K = (g @ g.T).reshape(3, 3, 3, 3)
+        for a, i in enumerate(ids):
+            for b, j in enumerate(ids):
+                dense[i, :, j, :] += K[a, :, b, :]
+    dense = dense.reshape(3 * n, 3 * n) + shift * np.eye(3 * n)
+    blocks = dense.reshape(n, 3, n, 3)[pattern.row, :, pattern.column, :]
+    return BlockCsr(pattern, kernel.array(blocks, mat33)), dense
+
+
+@pytest.mark.parametrize("n", [7, 60])
+@pytest.mark.parametrize("name", NAMES)
+def test_solution(name, n, rng):
+    A, dense = spd(n, rng)
+    b = rng.normal(size=(n, 3))
+    exact = np.linalg.solve(dense, b.reshape(-1)).reshape(-1, 3)
+    solution = linear_solver(name).prepare(A).solve(kernel.array(b, vec3), 1e-12)
+    assert solution.outcome is Outcome.CONVERGED
+    np.testing.assert_allclose(kernel.numpy(solution.x), exact, atol=1e-8 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_symbolic_work_is_kept_and_harmless(name, rng):
+    """New values on the same pattern, with what the old matrix left behind."""
+    solver, b = linear_solver(name), rng.normal(size=(30, 3))
+    A, _ = spd(30, rng)
+    prepared = solver.prepare(A)
+    other, dense = spd(30, rng)
+    B = BlockCsr(A.pattern, other.values)
+    solution = solver.prepare(B, prepared).solve(kernel.array(b, vec3), 1e-12)
+    exact = np.linalg.solve(dense, b.reshape(-1)).reshape(-1, 3)
+    np.testing.assert_allclose(kernel.numpy(solution.x), exact, atol=1e-8 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("tolerance", [1e-1, 1e-3, 1e-6])
+def test_pcg_stops_at_the_energy_norm_of_the_error(tolerance, rng):
+    """The estimate is honest: the true relative error in the energy norm is within 3 x tolerance."""
+    A, dense = spd(300, rng, shift=1e-2)
+    b = rng.normal(size=(300, 3))
+    exact = np.linalg.solve(dense, b.reshape(-1))
+    solution = linear_solver("pcg").prepare(A).solve(kernel.array(b, vec3), tolerance)
+    e = np.array(kernel.numpy(solution.x)).reshape(-1) - exact
+    assert np.sqrt(e @ dense @ e) <= 3 * tolerance * np.sqrt(exact @ dense @ exact)
+    assert solution.iterations > 0
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n != "splu"])
+def test_indefinite_matrix_is_an_outcome(name, rng):
+    A, dense = spd(20, rng)
+    shift = np.linalg.eigvalsh(dense)[30]
+    values = np.array(kernel.numpy(A.values))
+    values[A.pattern.diagonal] -= shift * np.eye(3)
+    B = BlockCsr(A.pattern, kernel.array(values, mat33))
+    solution = linear_solver(name).prepare(B).solve(kernel.array(rng.normal(size=(20, 3)), vec3), 1e-10)
+    assert solution.outcome is Outcome.INDEFINITE
+    assert "psd=PROJECTED" in solution.outcome.advice
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_not_finite_is_an_outcome(name, rng):
+    A, _ = spd(20, rng)
+    values = np.array(kernel.numpy(A.values))
+    values[3] = np.nan
+    B = BlockCsr(A.pattern, kernel.array(values, mat33))
+    solution = linear_solver(name).prepare(B).solve(kernel.array(rng.normal(size=(20, 3)), vec3), 1e-10)
+    assert not solution.outcome.ok
+
+
+def test_zero_right_hand_side(rng):
+    A, _ = spd(10, rng)
+    for name in NAMES:
+        solution = linear_solver(name).prepare(A).solve(kernel.zeros(10, vec3), 1e-6)
+        assert solution.outcome.ok and not kernel.numpy(solution.x).any()
+
+
+def test_unknown_solver():
+    with pytest.raises(SolverError, match="auto, pcg, pardiso, splu"):
+        linear_solver("cholmod")
+
+
+def test_pardiso_missing_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("weft.solve.direct.have_pardiso", lambda: False)
+    with pytest.raises(SolverError, match=r"weft\[direct\]"):
+        linear_solver("pardiso")
+
+
+def test_product(rng):
+    A, dense = spd(40, rng)
+    x = rng.normal(size=(40, 3))
+    np.testing.assert_allclose((A @ x).reshape(-1), dense @ x.reshape(-1), atol=1e-10)

@@ -1,0 +1,117 @@
+"""Newton and its line search on functions whose answers are known."""
+
+import numpy as np
+import pytest
+
+from weft import kernel
+from weft.kernel import mat33, vec3
+from weft.solve.base import Outcome
+from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.choose import linear_solver
+from weft.solve.line_search import backtrack
+from weft.solve.newton import NewtonSettings, minimize
+
+PATTERN = BlockPattern.of(2, [np.array([[0, 1]], dtype=np.int32)])
+
+
+class Function:
+    """A function of (2,3) numbers given in NumPy, as Newton wants it."""
+
+    def __init__(self, f, g, H):
+        self.f, self.g, self.H = f, g, H
+
+    def value_at(self, x):
+        return float(self.f(np.array(kernel.numpy(x)).reshape(-1)))
+
+    def gradient_at(self, x, out):
+        kernel.numpy(out)[...] = self.g(np.array(kernel.numpy(x)).reshape(-1)).reshape(2, 3)
+
+    def matrix_at(self, x):
+        H = self.H(np.array(kernel.numpy(x)).reshape(-1)).reshape(2, 3, 2, 3)
+        return BlockCsr(PATTERN, kernel.array(H[PATTERN.row, :, PATTERN.column, :], mat33))
+
+
+def run(function, x0, solver="splu", **settings):
+    settings = NewtonSettings(**{"tolerance": 1e-10, **settings})
+    return minimize(function, kernel.array(np.reshape(x0, (2, 3)), vec3), linear_solver(solver), settings)
+
+
+TARGET = np.array([1.0, -2, 3, 0.5, 0, 1])
+QUADRATIC = Function(
+    lambda x: ((x - TARGET) ** 2).sum() / 2, lambda x: x - TARGET, lambda x: np.eye(6)
+)
+QUARTIC = Function(
+    lambda x: ((x - TARGET) ** 4).sum() + ((x - TARGET) ** 2).sum() / 2,
+    lambda x: 4 * (x - TARGET) ** 3 + (x - TARGET),
+    lambda x: np.diag(12 * (x - TARGET) ** 2 + 1),
+)
+
+
+@pytest.mark.parametrize("solver", ["splu", "pcg"])
+def test_quadratic_takes_one_iteration(solver):
+    result = run(QUADRATIC, np.zeros(6), solver)
+    assert result.outcome.ok and result.iterations <= 2
+    np.testing.assert_allclose(np.reshape(kernel.numpy(result.x), -1), TARGET, atol=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["splu", "pcg"])
+def test_quartic_converges(solver):
+    result = run(QUARTIC, np.full(6, 10.0), solver)
+    assert result.outcome.ok and result.increment <= 1e-10
+    np.testing.assert_allclose(np.reshape(kernel.numpy(result.x), -1), TARGET, atol=1e-9)
+
+
+def test_start_is_not_written_to():
+    x0 = kernel.array(np.zeros((2, 3)), vec3)
+    minimize(QUADRATIC, x0, linear_solver("splu"), NewtonSettings(1e-8))
+    assert not kernel.numpy(x0).any()
+
+
+def test_iteration_limit():
+    assert run(QUARTIC, np.full(6, 10.0), max_iterations=2).outcome is Outcome.MAX_ITERATIONS
+
+
+def test_uphill_direction():
+    wrong = Function(QUADRATIC.f, QUADRATIC.g, lambda x: -np.eye(6))
+    assert run(wrong, np.zeros(6)).outcome is Outcome.NOT_DESCENT
+
+
+def test_gradient_of_another_function_stalls():
+    wrong = Function(QUADRATIC.f, lambda x: -(x - TARGET), lambda x: np.eye(6))
+    assert run(wrong, np.zeros(6)).outcome is Outcome.STALLED
+
+
+def test_not_finite():
+    nan = Function(lambda x: np.nan, QUADRATIC.g, QUADRATIC.H)
+    assert run(nan, np.zeros(6)).outcome is Outcome.NOT_FINITE
+
+
+def test_outcomes_are_advice():
+    for outcome in Outcome:
+        assert outcome.ok or len(outcome.advice) > 20
+
+
+def test_line_search_takes_the_full_step():
+    result = backtrack(lambda a: (1 - a) ** 2, 1.0, -2.0)
+    assert result.step == 1.0 and result.trials == 1
+
+
+def test_line_search_halves():
+    """phi(a) = (1 - 5a)^2 grows from a = 0.4 on; Armijo allows the step of 1/4."""
+    result = backtrack(lambda a: (1 - 5 * a) ** 2, 1.0, -10.0)
+    assert result.step == 0.25 and result.value == pytest.approx(0.0625)
+
+
+def test_line_search_gives_up():
+    assert backtrack(lambda a: 1.0 + a, 1.0, -1.0).step == 0.0
+
+
+def test_line_search_at_round_off():
+    """A decrease of 1e-18 of a value of 1 cannot be seen: the full step is taken, not refused."""
+    result = backtrack(lambda a: 1.0 + 4e-16, 1.0, -1e-18)
+    assert result.step == 1.0
+
+
+def test_line_search_passes_infinity():
+    result = backtrack(lambda a: np.inf if a > 0.3 else -a, 0.0, -1.0)
+    assert result.step == 0.25
