@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.arrays import CornerUv, Ints
+from weft.arrays import CornerUv, Floats, Ints
 from weft.errors import DegenerateFacesError, SceneProblems, WeftError
 from weft.mesh import TriangleMesh, isolated_error, non_manifold_warning
 
@@ -79,15 +79,18 @@ def describe(mesh: TriangleMesh, found: Findings) -> None:
         found.warnings.append(
             f"the cloth is {size:.3g} m large: is the scale right? (scale: 1 cm for centimeters)"
         )
-    edges = mesh.edges
-    space = np.linalg.norm(mesh.vertices[edges[:, 1]] - mesh.vertices[edges[:, 0]], axis=1).sum()
-    material = np.linalg.norm(mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1), axis=2)
-    ratio = space / (material.sum() * len(edges) / (3 * len(mesh.faces)))
+    space, material = _edge_lengths(mesh.vertices[mesh.faces]), _edge_lengths(mesh.corner_uv)
+    ratio = space / material
     if not 0.5 < ratio < 2.0:
         found.warnings.append(
             f"edges in space are {ratio:.3g} times as long as in material coordinates: "
             "the cloth starts stretched or crushed; check uv_scale"
         )
+
+
+def _edge_lengths(corners: Floats) -> float:
+    """Sum over the edges of all faces, for corners (m,3,d)."""
+    return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).sum())
 
 
 def _drawable(error: DegenerateFacesError) -> TriangleMesh:

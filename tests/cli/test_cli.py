@@ -1,0 +1,221 @@
+"""The command line as a user meets it: in processes of its own where that matters."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import weft
+from weft.cli import main as cli
+from weft.io.obj import write_obj
+from weft.mesh import grid
+
+SCENE = """\
+cloth: {sheet: {nx: 7, ny: 6}, fabric: cotton}
+pins: [{corners: top}]
+seconds: 0.2 s
+fps: 20
+"""
+
+
+@pytest.fixture
+def scene(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "scene.yaml"
+    path.write_text(SCENE)
+    return path
+
+
+def weft_(monkeypatch, capsys, *arguments):
+    """Exit status, standard output and standard error of a command, in this process."""
+    monkeypatch.setattr(sys, "argv", ["weft", *map(str, arguments)])
+    status = 0
+    try:
+        cli.main()
+    except SystemExit as exit_:
+        status = exit_.code or 0
+    shown = capsys.readouterr()
+    return status, shown.out, shown.err
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    return lambda *arguments: weft_(monkeypatch, capsys, *arguments)
+
+
+def test_help(run):
+    status, out, _ = run("--help")
+    assert status == 0
+    for command in ("demo", "run", "check", "render", "fabrics", "explain", "bench", "validate", "export"):
+        assert command in out
+        status, text, _ = run(command, "--help")
+        assert status == 0 and len(text.splitlines()) > 5
+
+
+def test_version(run):
+    assert run("--version")[1].strip() == f"weft {weft.__version__}"
+
+
+def test_run_render_export(run, scene, tmp_path):
+    status, out, err = run("run", scene, "--out", "here", "--frames", "3", "--set", "step=0.05")
+    assert status == 0 and "weft render here" in out
+    assert len(weft.Run("here")) == 4
+    status, out, _ = run("run", scene, "--out", "here", "--resume", "--set", "step=0.05")
+    assert status == 0 and len(weft.Run("here")) == 5
+    status, _, err = run("run", scene, "--out", "here")
+    assert status == 2 and "--resume" in err
+    status, _, err = run("run", scene, "--out", "here", "--from", "2", "--set", "gravity=[0,0,0]")
+    assert status == 0
+    assert run("render", "here", "a.png", "--width", "200", "--height", "120", "--look", "curvature")[0] == 0
+    assert Image.open("a.png").size == (200, 120)
+    assert run("render", "here", "a.webp", "--width", "64", "--height", "64")[0] == 0
+    assert run("export", "here", "a.obj", "--frame", "1")[0] == 0
+    assert run("export", "here", "all.###.ply")[0] == 0
+    assert len(list(tmp_path.glob("all.0*.ply"))) == 5
+
+
+def test_run_goes_into_a_folder_named_after_the_scene(run, scene, tmp_path):
+    assert run("run", scene, "--frames", "1")[0] == 0
+    assert (tmp_path / "runs" / "scene" / "manifest.json").is_file()
+
+
+@pytest.mark.parametrize(
+    "arguments, match",
+    [
+        (("run", "nothing.yaml"), "SceneError: scene file"),
+        (("run", "scene.yaml", "--set", "cloth.fabric=cottn"), "did you mean 'cotton'"),
+        (("run", "scene.yaml", "--set", "stpe=1"), "did you mean 'step'"),
+        (("run", "scene.yaml", "--device", "cuda:42"), "DeviceError"),
+        (("render", "nothing", "a.png"), "RunError: run folder"),
+        (("fabrics", "cottn"), "did you mean 'cotton'"),
+        (("explain", "scene.clot"), "did you mean 'cloth'"),
+        (("validate", "elastika"), "did you mean 'elastica'"),
+        (("bench", "asembly"), "did you mean 'assembly'"),
+        (("check", "scene.yaml", "--warp", "up"), None),
+    ],
+)
+def test_errors_have_no_traceback(run, scene, arguments, match):
+    status, out, err = run(*arguments)
+    assert status == 2 and "Traceback" not in err + out
+    assert match is None or match in err
+
+
+def test_check(run, scene, tmp_path):
+    status, out, _ = run("check", scene)
+    assert status == 0 and "no problems" in out and "42 vertices" in out
+    scene.write_text(SCENE.replace("nx: 7", "nx: 1").replace("top", "tpo"))
+    status, out, _ = run("check", scene)
+    assert status == 1 and "scene.yaml:1" in out
+
+
+def test_check_draws_degenerate_faces(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mesh = grid(6, 6, 1, 1)
+    uv = np.array(mesh.corner_uv)
+    uv[[3, 20], 2] = uv[[3, 20], 1]
+    write_obj("bad.obj", mesh.vertices, mesh.faces, uv)
+    status, out, _ = run("check", "bad.obj")
+    assert status == 1 and "3, 20" in out and "bad.check.png" in out
+    image = np.asarray(Image.open("bad.check.png")).astype(int)
+    red = (image[..., 0] > image[..., 1] + 60) & (image[..., 0] > image[..., 2] + 60)
+    assert red.sum() > 500
+
+
+def test_non_manifold_edges_are_counted_in_a_warning(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fin.obj").write_text(
+        "v 0 0 0\nv 1 0 0\nv .5 0 1\nv .5 1 0\nv .5 0 -1\nvt 0 0\nvt 1 0\nvt .5 1\n"
+        "f 1/1 2/2 3/3\nf 2/2 1/1 4/3\nf 1/1 2/2 5/3\n"
+    )
+    (tmp_path / "s.yaml").write_text("cloth: {mesh: {file: fin.obj}}\npins: [{vertices: [0]}]\n")
+    status, _, err = run("run", "s.yaml", "--frames", "1")
+    assert status == 0 and "warning: 1 non-manifold edges" in err
+
+
+def test_fabrics(run):
+    status, out, _ = run("fabrics")
+    assert status == 0 and "cotton" in out and "kg/m^2" in out
+    status, out, _ = run("fabrics", "silk")
+    assert status == 0 and "estimated" in out and "momme" in out
+    status, out, _ = run("fabrics", "--json")
+    assert len(json.loads(out)) >= 8
+
+
+def test_explain(run):
+    assert "time integrator" in run("explain")[1]
+    out = run("explain", "scene.pins.path.keyframes")[1]
+    assert "translation" in out and "[degrees]" in out
+
+
+def test_json_is_pure(run):
+    status, out, err = run("validate", "free-fall", "rigid-motion", "--json")
+    checks = json.loads(out)
+    assert status == 0 and err == ""
+    assert all(set(c) == {"name", "expected", "got", "error", "tolerance", "ok"} for c in checks)
+    status, out, _ = run("bench", "import", "--json")
+    measures = json.loads(out)
+    assert set(measures[0]) == {"name", "value", "unit", "target", "ok"}
+
+
+def test_validate_fails_with_status_1(run, monkeypatch):
+    from weft.validate import free_fall
+
+    monkeypatch.setattr(free_fall, "GRAVITY", 9.80)
+    status, out, _ = run("validate", "free-fall")
+    assert status == 1 and "FAILED" in out
+
+
+def test_demo_replaces_an_earlier_demo_only(run, scene, tmp_path, monkeypatch):
+    from weft.scene import build
+
+    original = build.load_scene
+    small = ["cloth.sheet.nx=7", "cloth.sheet.ny=7", "seconds=0.1"]
+    monkeypatch.setattr(build, "load_scene", lambda path, *_: original(path, small))
+    for _ in range(2):
+        status, out, _ = run("demo")
+        assert status == 0 and "runs/demo/demo.png" in out
+    assert Image.open("runs/demo/demo.png").size == (1280, 720)
+
+
+def test_demo_does_not_touch_another_run(run, scene):
+    assert run("run", scene, "--out", "mine", "--frames", "1")[0] == 0
+    status, _, err = run("demo", "--out", "mine")
+    assert status == 2 and "another scene" in err
+    assert len(weft.Run("mine")) == 2
+
+
+def test_ctrl_c_leaves_a_run_that_resumes(scene, tmp_path):
+    """SIGINT: status 130, a line that says how to go on, and then it goes on."""
+    command = [sys.executable, "-m", "weft.cli.main", "run", str(scene), "--out", "here"]
+    long = [*command, "--set", "seconds=1000", "--frames", "20000"]
+    process = subprocess.Popen(long, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    deadline = time.time() + 60
+    while time.time() < deadline and not (tmp_path / "here/frames/000003.npz").exists():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and "--resume" in err and "Traceback" not in err
+    n = len(weft.Run(tmp_path / "here"))
+    again = [*command, "--resume", "--set", "seconds=1000", "--frames", str(n + 2)]
+    subprocess.run(again, cwd=tmp_path, check=True, capture_output=True)
+    assert len(weft.Run(tmp_path / "here")) == n + 3
+
+
+def test_help_needs_no_simulator():
+    """`weft --help` imports neither Warp nor SciPy."""
+    code = "import sys; from weft.cli import main; print(sorted({'warp', 'scipy'} & set(sys.modules)))"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
+
+
+def test_piped_output_may_close(scene):
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    shell = f"{sys.executable} -m weft.cli.main fabrics | head -n 1"
+    result = subprocess.run(shell, shell=True, capture_output=True, text=True, env=environment)
+    assert "Traceback" not in result.stderr

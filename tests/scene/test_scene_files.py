@@ -1,0 +1,209 @@
+"""Scene files: what they mean, and every problem with its line."""
+
+import numpy as np
+import pytest
+
+from weft.errors import SceneError, SceneProblems
+from weft.io.obj import write_obj
+from weft.mesh import grid
+from weft.scene.build import load_scene
+from weft.scene.check import check
+from weft.scene.explain import explain
+from weft.scene.file import block_at
+from weft.scene.schema import SceneFile
+
+GOOD = """\
+cloth:
+  sheet: {nx: 5, ny: 4, width: 50 cm, height: 400 mm}
+  fabric: {preset: silk, density: 60 g/m^2}
+  translation: [0, 1 m, 0]
+  rotation: [90, 0, 0]
+pins:
+  - corners: top
+    until: 500 ms
+  - vertices: [0, 1]
+    path:
+      interpolation: linear
+      keyframes:
+        - {time: 0 s}
+        - {time: 1 s, translation: [10 cm, 0, 0], rotation: 90 deg}
+damping: 5 ms
+step: 10 ms
+seconds: 0.5 s
+fps: 24
+solver: {tolerance: 1 mm/s, linear: pcg}
+"""
+
+
+def write(tmp_path, text, name="scene.yaml"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def problems(tmp_path, text, overrides=()):
+    with pytest.raises(SceneError) as caught:
+        load_scene(write(tmp_path, text), overrides)
+    return str(caught.value)
+
+
+def test_everything_arrives(tmp_path):
+    loaded = load_scene(write(tmp_path, GOOD))
+    scene = loaded.scene
+    assert loaded.frames == 12 and loaded.fps == 24
+    assert scene.cloth.mesh.rest_area.sum() == pytest.approx(0.2)
+    assert scene.cloth.fabric.density == pytest.approx(0.06)
+    assert scene.damping == pytest.approx(0.005) and scene.step == pytest.approx(0.01)
+    assert scene.settings.tolerance == pytest.approx(1e-3) and scene.settings.linear == "pcg"
+    assert scene.pins[0].until == pytest.approx(0.5)
+    assert scene.pins[1].path.keyframes[1].rotation == pytest.approx(np.pi / 2)
+    # Turned by 90 degrees about x: the sheet stands upright, one meter up.
+    y = scene.cloth.vertices[:, 1]
+    assert np.ptp(y) == pytest.approx(0.4) and y.mean() == pytest.approx(1.0)
+
+
+def test_overrides(tmp_path):
+    loaded = load_scene(
+        write(tmp_path, GOOD), ["cloth.sheet.nx=9", "pins.0.until=1 s", "solver.linear=splu", "gravity=[0, 0, 0]"]
+    )
+    assert loaded.scene.cloth.n_vertices == 36
+    assert loaded.scene.pins[0].until == 1.0 and loaded.scene.settings.linear == "splu"
+    assert loaded.scene.gravity == (0, 0, 0)
+
+
+def test_mesh_files_are_relative_to_the_scene(tmp_path):
+    mesh = grid(4, 4, 1, 1)
+    write_obj(tmp_path / "cloth.obj", mesh.vertices * 100, mesh.faces, mesh.corner_uv * 100)
+    loaded = load_scene(write(tmp_path, "cloth: {mesh: {file: cloth.obj, scale: 1 cm}}\n"))
+    assert loaded.scene.cloth.mesh.rest_area.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        (("nx: 5", "nx: 1"), "cloth.sheet.nx = 1 (scene.yaml:2): must be >= 2"),
+        (("width: 50 cm", "widht: 50 cm"), "(scene.yaml:2): expected one of nx, ny, width"),
+        (("width: 50 cm", "widht: 50 cm"), "did you mean 'width'?"),
+        (("50 cm", "50 kg"), "cloth.sheet.width = '50 kg' (scene.yaml:2)"),
+        (("50 cm", "50"), None),
+        (("until: 500 ms", "until: soon"), "pins.0.until = 'soon' (scene.yaml:8)"),
+        (("corners: top", "corners: tp"), "(scene.yaml:7)"),
+        (("corners: top", "box: {low: [5, 5, 5], high: [6, 6, 6]}"), "at least one vertex"),
+        (("corners: top", "group: sleeve"), "expected one of: bottom, top, left, right"),
+        (("vertices: [0, 1]", "vertices: [0, 99]"), "99 (scene.yaml:9): expected 0 to 19"),
+        (("density: 60 g/m^2", "density: 0 g/m^2"), "fabric.density = 0 kg/m^2 (scene.yaml:3): must be > 0"),
+        (("density: 60 g/m^2", "stretch: -5 N/m"), "must be > 0"),
+        (("density: 60 g/m^2", "stretch: 0 N/m"), "must be > 0"),
+        (("density: 60 g/m^2", "densty: 60 g/m^2"), "did you mean 'density'?"),
+        (("preset: silk", "preset: slik"), "did you mean 'silk'?"),
+        (("step: 10 ms", "step: 0"), "step = 0.0 (scene.yaml:16): must be > 0"),
+        (("step: 10 ms", "setp: 10 ms"), "did you mean 'step'?"),
+        (("linear: pcg", "linear: pgc"), "did you mean 'pcg'?"),
+        (("{time: 0 s}", "{time: 2 s}"), "strictly increasing"),
+        (("  sheet:", "  shet:"), "did you mean 'sheet'?"),
+        (("fps: 24", "fps: .inf"), "fps"),
+        (("fps: 24", "fps: 24\nfps: 25"), "a second time"),
+        (("pins:", "pins: ["), "valid YAML"),
+    ],
+)  # fmt: skip
+def test_problems_name_field_and_line(tmp_path, change, match):
+    text = GOOD.replace(*change)
+    assert text != GOOD
+    if match is None:
+        load_scene(write(tmp_path, text))
+        return
+    assert match in problems(tmp_path, text)
+
+
+def test_all_problems_at_once(tmp_path):
+    text = GOOD.replace("nx: 5", "nx: 1").replace("step: 10 ms", "step: -1").replace("until:", "untl:")
+    path = write(tmp_path, text)
+    with pytest.raises(SceneProblems) as caught:
+        load_scene(path)
+    assert len(caught.value.problems) == 3
+    text = GOOD.replace("preset: silk", "preset: slik").replace("corners: top", "corners: tp")
+    assert len(check(write(tmp_path, text)).errors) == 2
+
+
+def test_problem_of_an_override_says_so(tmp_path):
+    assert "--set cloth.sheet.nx" in problems(tmp_path, GOOD, ["cloth.sheet.nx=1"])
+    assert "path=value" in problems(tmp_path, GOOD, ["cloth.sheet.nx"])
+    assert "no entry 7" in problems(tmp_path, GOOD, ["pins.7.until=1"])
+
+
+@pytest.mark.parametrize("text, match", [("", "expected fields"), ("- 1\n", "expected fields")])
+def test_not_a_scene(tmp_path, text, match):
+    assert match in problems(tmp_path, text)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(SceneError, match="No such file"):
+        load_scene(tmp_path / "nothing.yaml")
+
+
+def test_one_source_of_cloth(tmp_path):
+    assert "one of sheet and mesh" in problems(tmp_path, "cloth: {fabric: silk}\n")
+    assert "cloth = nothing" in problems(tmp_path, "fps: 30\n")
+
+
+def test_check_of_meshes(tmp_path):
+    path = tmp_path / "a.obj"
+    path.write_text(
+        "v 0 0 0\nv 1 0 0\nv 0.5 1 0\nv 0.5 0 1\nv 0.5 -1 0\nv 9 9 9\nvt 0 0\nvt 1 0\nvt 0 1\n"
+        "f 1/1 2/2 3/3\nf 2/1 1/2 4/3\nf 1/1 2/2 5/3\n"
+    )
+    found = check(path)
+    assert len(found.errors) == 1 and "isolated" in str(found.errors[0])
+    assert any("1 non-manifold edges (first 0-1)" in w for w in found.warnings)
+
+
+def test_isolated_vertices_in_a_scene(tmp_path):
+    (tmp_path / "a.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 5 5 5\nf 1 2 3\n")
+    text = "cloth: {mesh: {file: a.obj, warp: [1, 0, 0]}}\n"
+    assert "isolated vertices = 1, first [3]" in problems(tmp_path, text)
+
+
+def test_degenerate_faces_are_given_for_drawing(tmp_path):
+    path = tmp_path / "a.obj"
+    path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nf 1/1 2/2 3/2\n")
+    mesh, ids = check(path).marked
+    assert ids.tolist() == [0] and len(mesh.faces) == 1
+    text = "cloth: {mesh: {file: a.obj}}\n"
+    assert check(write(tmp_path, text)).marked is not None
+
+
+def test_wrong_scale_is_a_warning(tmp_path):
+    mesh = grid(4, 4, 1, 1)
+    write_obj(tmp_path / "a.obj", mesh.vertices * 180, mesh.faces, mesh.corner_uv)
+    warnings = " ".join(check(tmp_path / "a.obj").warnings)
+    assert "is the scale right" in warnings and "180 times" in warnings
+
+
+def test_every_field_is_explained():
+    """No field without a description, at any depth."""
+
+    def walk(model, path):
+        for name, field in model.model_fields.items():
+            assert field.description, f"{path}.{name} has no description"
+            title, rows = explain(f"scene.{'.'.join([*path, name])}")
+            assert rows
+            inner = block_at([*path, name])
+            if inner is not None:
+                walk(inner, [*path, name])
+
+    walk(SceneFile, [])
+
+
+def test_explain_unknown_field():
+    with pytest.raises(SceneError, match="did you mean 'fabric'"):
+        explain("scene.cloth.fabrci")
+
+
+def test_python_and_yaml_scenes_are_the_same(tmp_path):
+    import weft
+
+    cloth = weft.sheet(5, 4, width=0.5, height=0.4, fabric="silk")
+    python = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))])
+    text = "cloth: {sheet: {nx: 5, ny: 4, width: 0.5, height: 0.4}, fabric: silk}\npins: [{corners: top}]\n"
+    file = load_scene(write(tmp_path, text)).scene
+    assert file.identity() == python.identity()

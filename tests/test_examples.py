@@ -1,0 +1,54 @@
+"""Examples run with public names only, in 40 lines, and print the number that is known here."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from weft.scene.build import load_scene
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+NUMBERS = {
+    "hanging_sheet.py": r"lowest point: (-\d\.\d+) m",
+    "potential_in_hand.py": r"over the weight: (\S+)",
+    "stretch_law.py": r"exact Hessian: (\S+)",
+    "moving_pins.py": r"\[0\.0, (0\.\d+),",
+}
+EXPECTED = {
+    "hanging_sheet.py": pytest.approx(-1.012, abs=0.01),
+    "potential_in_hand.py": pytest.approx(0.0, abs=1e-6),
+    "stretch_law.py": -47.965,
+    "moving_pins.py": 0.3,
+}
+
+
+def test_every_example_is_listed():
+    assert {p.name for p in EXAMPLES.glob("*.py")} == NUMBERS.keys() == EXPECTED.keys()
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_example(name, capsys):
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    found = re.search(NUMBERS[name], capsys.readouterr().out)
+    assert found and float(found[1]) == EXPECTED[name]
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.iterdir()), ids=lambda p: p.name)
+def test_length_and_names(path):
+    if path.suffix not in (".py", ".yaml"):
+        return
+    text = path.read_text()
+    assert len(text.splitlines()) <= 40
+    assert not re.search(r"from weft\.|import weft\.", text), "public names only"
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda p: p.name)
+def test_scene(path):
+    """Scenes load, and their first two steps converge."""
+    scene = load_scene(path, ["cloth.sheet.nx=12", "cloth.sheet.ny=12"]).scene
+    model, integrator, state = scene.model(), scene.stepper(), scene.state()
+    memory = integrator.init(model, state)
+    for _ in range(2):
+        state, memory, report = integrator.step(model, state, memory, scene.step)
+        assert report.outcome.ok

@@ -1,0 +1,94 @@
+"""The architecture, read from the imports: a module imports only from the left of its own stage."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "weft"
+
+STAGES = [
+    ["arrays", "errors"],
+    ["units"],
+    ["kernel"],
+    ["fabric", "mesh", "laws", "solve"],
+    ["discretization", "garment", "io"],
+    ["energies", "cloth", "pins"],
+    ["contact"],
+    ["assembly"],
+    ["model", "state"],
+    ["integrators"],
+    ["simulation", "render"],
+    ["progress"],
+    ["run"],
+    ["scene", "validate"],
+    ["bench"],
+    ["cli"],
+]
+STAGE = {name: i for i, names in enumerate(STAGES) for name in names}
+FILES = sorted(p for p in SOURCE.rglob("*.py"))
+
+
+def part_of(path):
+    """``energies`` of energies/base.py, ``mesh`` of mesh.py; None for weft/__init__.py."""
+    relative = path.relative_to(SOURCE)
+    return None if relative.parts == ("__init__.py",) else relative.parts[0].removesuffix(".py")
+
+
+def imports(path):
+    """Parts of weft that a file imports, anywhere in it; typing-only imports too."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [a.name for a in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = [node.module]
+            if node.module == "weft":
+                names = [f"weft.{a.name}" for a in node.names]
+        for name in names:
+            if name.startswith("weft."):
+                yield name.split(".")[1]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_come_from_the_left(path):
+    here = part_of(path)
+    if here is None:
+        return
+    assert here in STAGE, f"{here} has no stage: give it one in tests/test_layering.py"
+    for other in set(imports(path)) - {here, "__version__"}:
+        assert STAGE[other] < STAGE[here], f"{here} imports {other}, which is not to its left"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_only_the_command_line_and_benchmarks_import_scenes(path):
+    if part_of(path) not in ("scene", "cli", "bench", None):
+        assert "scene" not in set(imports(path))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_a_file_is_one_idea(path):
+    """At most 400 lines, a docstring, and no module that Warp cannot read."""
+    text = path.read_text()
+    assert len(text.splitlines()) <= 400
+    assert ast.get_docstring(ast.parse(text)), "no docstring"
+    if "wp.kernel" in text or "wp.func" in text:
+        assert "from __future__ import annotations" not in text
+
+
+def test_only_kernel_py_launches():
+    for path in FILES:
+        if path.name != "kernel.py":
+            assert "wp.launch" not in path.read_text(), path
+
+
+def test_no_module_prints():
+    for path in FILES:
+        if part_of(path) != "cli" and "print(" in path.read_text():
+            calls = [
+                node.func.id
+                for node in ast.walk(ast.parse(path.read_text()))
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            ]
+            assert "print" not in calls, path

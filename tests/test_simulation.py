@@ -1,0 +1,276 @@
+"""The loop on disk: resume is bitwise, a kill at any instant loses one step, failures leave a trace."""
+
+import errno
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft
+from weft.errors import RunError, SceneError, SimulationError
+from weft.io import files
+from weft.io.frames import RunFolder
+from weft.simulation import run_scene
+
+
+def scene(**changes):
+    cloth = weft.sheet(9, 8, fabric="cotton")
+    return weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], damping=0.01).with_(**changes)
+
+
+def simulate(path, frames=4, **arguments):
+    return weft.simulate(
+        arguments.pop("scene", None) or scene(), frames=frames, fps=30, out=path, progress=False, **arguments
+    )
+
+
+def same_run(a, b):
+    """Two runs agree bitwise in every frame and in all metrics but wall time."""
+    assert len(a) == len(b)
+    for k in range(len(a)):
+        fa, fb = a.folder.frame(k), b.folder.frame(k)
+        assert fa.keys() == fb.keys()
+        for name in fa:
+            np.testing.assert_array_equal(fa[name], fb[name])
+    strip = [[{k: v for k, v in m.items() if k != "seconds"} for m in r.metrics] for r in (a, b)]
+    assert strip[0] == strip[1]
+
+
+def test_what_a_run_holds(tmp_path):
+    run = simulate(tmp_path / "run")
+    assert len(run) == 5 and run.fps == 30
+    assert sorted(p.name for p in run.path.iterdir()) == [
+        "checkpoint.npz", "frames", "manifest.json", "mesh.npz", "metrics.jsonl"
+    ]  # fmt: skip
+    assert {"scene", "versions", "fps", "steps_per_frame"} <= run.manifest.keys()
+    line = run.metrics[-1]
+    for key in ("t", "iterations", "linear_iterations", "increment", "linear_solver", "outcome",
+                "energies", "kinetic", "stretch", "seconds", "frame", "step"):  # fmt: skip
+        assert key in line
+    assert line["outcome"] == "CONVERGED" and line["t"] == pytest.approx(4 / 30, abs=1e-15)
+    assert len(run.metrics) == 4 * run.manifest["steps_per_frame"]
+
+
+def test_frame_times_do_not_drift(tmp_path):
+    run = simulate(tmp_path / "run", frames=7, scene=scene(step=0.011))
+    assert [float(run.folder.frame(k)["t"]) for k in range(8)] == [k / 30 for k in range(8)]
+
+
+def test_resume_after_every_step_is_bitwise(tmp_path):
+    """Interrupt after each single step in turn; the resumed run equals the one never stopped."""
+    whole = simulate(tmp_path / "whole", frames=3)
+    for stop_after in range(1, 6):
+
+        def stop(now, counter=itertools.count(1), limit=stop_after):
+            if next(counter) == limit:
+                raise KeyboardInterrupt
+
+        path = tmp_path / f"stopped-{stop_after}"
+        with pytest.raises(KeyboardInterrupt):
+            run_scene(scene(), RunFolder(path), frames=3, fps=30, on_progress=stop)
+        same_run(whole, simulate(path, frames=3, resume=True))
+
+
+def test_killed_in_the_middle_of_a_write(tmp_path, monkeypatch):
+    """Die at each file replacement in turn, before and after it happens: resume is bitwise."""
+    whole = simulate(tmp_path / "whole", frames=2)
+    original = Path.replace
+
+    class Killed(BaseException):
+        pass
+
+    for instant in range(12):
+        for after in (False, True):
+            path = tmp_path / f"killed-{instant}-{after}"
+            counter = itertools.count()
+
+            def dying(self, target, counter=counter, instant=instant, after=after):
+                if next(counter) == instant:
+                    if after:
+                        original(self, target)
+                    raise Killed
+                return original(self, target)
+
+            monkeypatch.setattr(Path, "replace", dying)
+            try:
+                simulate(path, frames=2)
+            except Killed:
+                pass
+            monkeypatch.setattr(Path, "replace", original)
+            same_run(whole, simulate(path, frames=2, resume=True))
+
+
+PROGRAM = """
+import sys, weft
+sys.path.insert(0, {root!r})
+from tests.test_simulation import scene
+weft.simulate(scene(), frames=60, fps=30, out=sys.argv[1], resume=True, progress=False)
+"""
+
+
+def test_kill_9_and_resume(tmp_path):
+    """The real thing: SIGKILL a process three times at random instants."""
+    program = PROGRAM.format(root=str(Path(__file__).parents[1]))
+    path = tmp_path / "run"
+    for attempt in range(3):
+        process = subprocess.Popen([sys.executable, "-c", program, str(path)])
+        deadline = time.time() + 60
+        while time.time() < deadline and process.poll() is None:
+            if RunFolder(path).exists() and len(RunFolder(path).frames()) > 4 * (attempt + 1):
+                break
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    last = len(weft.Run(path))
+    assert last > 8
+    whole = simulate(tmp_path / "whole", frames=last)
+    same_run(whole, simulate(path, frames=last, resume=True))
+
+
+def test_continue_from_a_frame(tmp_path):
+    run = simulate(tmp_path / "run", frames=4)
+    whole = simulate(tmp_path / "whole", frames=4)
+    np.testing.assert_array_equal(run.positions(2), whole.positions(2))
+    same_run(whole, simulate(tmp_path / "run", frames=4, from_frame=2))
+
+
+def test_branch_off_with_a_changed_scene(tmp_path):
+    simulate(tmp_path / "run", frames=4)
+    branch = simulate(tmp_path / "run", frames=5, from_frame=2, scene=scene(gravity=(0.0, 9.81, 0.0)))
+    assert len(branch) == 6 and branch.manifest["scene"]["gravity"][1] == 9.81
+
+
+def test_longer_run_continues(tmp_path):
+    simulate(tmp_path / "run", frames=2)
+    same_run(simulate(tmp_path / "whole", frames=5), simulate(tmp_path / "run", frames=5, resume=True))
+
+
+def test_another_scene_is_refused(tmp_path):
+    simulate(tmp_path / "run", frames=1)
+    with pytest.raises(RunError, match=r"another scene.*gravity.*--from"):
+        simulate(tmp_path / "run", frames=2, resume=True, scene=scene(gravity=(0.0, -1.6, 0.0)))
+    with pytest.raises(RunError, match="another scene"):
+        other = weft.Scene(weft.sheet(5, 5))
+        simulate(tmp_path / "run", frames=2, resume=True, scene=other)
+
+
+def test_existing_run_is_not_overwritten(tmp_path):
+    simulate(tmp_path / "run", frames=1)
+    with pytest.raises(RunError, match="--resume"):
+        simulate(tmp_path / "run", frames=1)
+
+
+def test_disk_full_keeps_the_last_frame(tmp_path, monkeypatch):
+    """The disk fills while a frame is written: an error by name, and every file still whole."""
+    original = np.savez
+    counter = itertools.count()
+
+    def full(file, **arrays):
+        if next(counter) >= 8:
+            file.write(b"half of an arr")
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        original(file, **arrays)
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(RunError, match="No space left.*intact"):
+        simulate(tmp_path / "run", frames=20)
+    monkeypatch.undo()
+    run = weft.Run(tmp_path / "run")
+    assert len(run) >= 2 and np.isfinite(run.positions()).all()
+    assert not [p for p in run.path.rglob("*.tmp")]
+    same_run(simulate(tmp_path / "whole", frames=6), simulate(run.path, frames=6, resume=True))
+
+
+def test_atomic_write_keeps_the_old_file(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with pytest.raises(ZeroDivisionError), files.atomic_write(path) as file:
+        file.write(b"new")
+        raise ZeroDivisionError
+    assert path.read_bytes() == b"old" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_step_that_fails_is_halved(tmp_path):
+    """With few iterations allowed, the first long steps fail and two half steps replace each."""
+    hard = scene(step=1 / 30, settings=weft.StepSettings(1e-3, max_iterations=4))
+    run = simulate(tmp_path / "run", frames=6, scene=hard)
+    dts = {m["dt"] for m in run.metrics}
+    assert len(dts) > 1 and all(m["outcome"] == "CONVERGED" for m in run.metrics)
+    assert float(run.folder.frame(6)["t"]) == 6 / 30
+
+
+def test_a_step_that_never_converges(tmp_path):
+    """Halved, and halved again; then an outcome, a reproducer, and the last good frame."""
+    hopeless = scene(settings=weft.StepSettings(1e-14, max_iterations=1))
+    with pytest.raises(SimulationError, match="MAX_ITERATIONS.*halv|MAX_ITERATIONS.*tried down to"):
+        simulate(tmp_path / "run", scene=hopeless)
+    run = weft.Run(tmp_path / "run")
+    np.testing.assert_array_equal(run.positions(0), hopeless.cloth.vertices)
+    states = list((run.path / "failed").glob("*.npz"))
+    report = json.loads(states[0].with_suffix(".json").read_text())
+    assert report["outcome"] == "MAX_ITERATIONS"
+    # The reproducer fails again in the same way.
+    kept = np.load(states[0])
+    from weft.state import State
+
+    state = State(kept["x"], kept["v"], float(kept["t"]))
+    model, integrator = hopeless.model(), hopeless.stepper()
+    again = integrator.step(model, state, integrator.init(model, state), float(kept["dt"]))[2]
+    assert again.outcome.name == "MAX_ITERATIONS"
+
+
+@pytest.mark.parametrize(
+    "make, error, match",
+    [
+        (lambda p: weft.Run(p / "nothing"), RunError, "weft run"),
+        (lambda p: simulate(p, frames=-1), SceneError, "frames"),
+        (lambda p: weft.simulate(scene(), out=p), RunError, "one of the two"),
+        (lambda p: simulate(p / "new", from_frame=3), RunError, "a run folder"),
+        (lambda p: scene(step=0.0), SceneError, "must be > 0"),
+        (lambda p: scene(damping=-1.0), SceneError, "must be >= 0"),
+        (lambda p: scene(gravity=(0, 1)), SceneError, "three numbers"),
+        (lambda p: scene(integrator="euler"), SceneError, "backward_euler"),
+    ],
+)
+def test_refused(tmp_path, make, error, match):
+    with pytest.raises(error, match=match):
+        make(tmp_path)
+
+
+def test_missing_frame_and_damaged_files(tmp_path):
+    run = simulate(tmp_path / "run", frames=2)
+    with pytest.raises(RunError, match="0 to 2"):
+        run.positions(9)
+    (run.path / "frames" / "000001.npz").write_bytes(b"junk")
+    with pytest.raises(RunError, match="000001.npz"):
+        run.positions(1)
+    (run.path / "manifest.json").write_text("{")
+    with pytest.raises(RunError, match="manifest"):
+        _ = weft.Run(run.path).manifest
+
+
+def test_save(tmp_path):
+    run = simulate(tmp_path / "run", frames=1)
+    from weft.io import read_mesh
+
+    for suffix in (".obj", ".ply"):
+        mesh = read_mesh(run.save(tmp_path / f"drape{suffix}"))
+        np.testing.assert_array_equal(mesh.vertices, run.positions())
+        np.testing.assert_array_equal(mesh.corner_uv, run.corner_uv)
+    with pytest.raises(RunError, match=".obj or .ply"):
+        run.save(tmp_path / "drape.fbx")
+
+
+def test_progress(tmp_path, capsys):
+    """The bar names frame, step, iterations, residual and the last file."""
+    weft.simulate(scene(), frames=2, fps=30, out=tmp_path / "run", progress=True)
+    shown = capsys.readouterr().err
+    for word in ("frame 2/2", "step", "Newton", "increment", "frames/000002.npz", "left"):
+        assert word in " ".join(shown.split())
