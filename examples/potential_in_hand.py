@@ -5,7 +5,9 @@ import numpy as np
 import weft
 
 cloth = weft.sheet(9, 9, fabric="silk")
-scene = weft.Scene(cloth, [weft.Pin(cloth.border("top"))], settings=weft.StepSettings(tolerance=1e-8))
+scene = weft.Scene(
+    cloth, [weft.Pin(cloth.border("top"))], settings=weft.StepSettings(tolerance=1e-8)
+)
 model, integrator, state = scene.model(), scene.stepper(), scene.state()
 memory = integrator.init(model, state)
 phi = integrator.potential(model, state, memory, dt=0.02)

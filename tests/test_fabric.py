@@ -16,7 +16,9 @@ def test_preset(name):
     """Every number has a source, and lies where textiles do."""
     f = fabric(name)
     given = [k for k in UNITS if k in f.sources]
-    assert {"density", "stretch_warp", "shear", "bending_warp", "thickness", "damping"} <= set(given)
+    assert {"density", "stretch_warp", "shear", "bending_warp", "thickness", "damping"} <= set(
+        given
+    )
     assert all(len(f.sources[k]) >= 9 for k in given)
     assert f.title and f.name == name
     assert 0.01 < f.density < 1 and 50 < f.stretch_weft <= f.stretch_warp < 2e4

@@ -56,7 +56,9 @@ def test_a_whole_assembly_is_bitwise_equal(threads, monkeypatch):
         system.freeze(kernel.array(np.array(cloth.vertices), vec3), 0.01)
         system.add_gradient(device, g)
         A = system.hessian(device, Psd.PROJECTED)
-        results.append((system.value(device), kernel.numpy(g).copy(), kernel.numpy(A.values).copy()))
+        results.append(
+            (system.value(device), kernel.numpy(g).copy(), kernel.numpy(A.values).copy())
+        )
     for value, g, A in results[1:]:
         assert value == results[0][0]
         np.testing.assert_array_equal(g, results[0][1])

@@ -20,7 +20,9 @@ def test_grid(pattern):
     assert (mesh.signed_material_area > 0).all()
     np.testing.assert_allclose(np.ptp(mesh.vertices, axis=0), [1.2, 0, 0.8], atol=1e-15)
     # The material map is an isometry: u along +x, v along -z, the front face up.
-    normal = np.cross(*(mesh.vertices[mesh.faces[:, i]] - mesh.vertices[mesh.faces[:, 0]] for i in (1, 2)))
+    normal = np.cross(
+        *(mesh.vertices[mesh.faces[:, i]] - mesh.vertices[mesh.faces[:, 0]] for i in (1, 2))
+    )
     assert (normal[:, 1] > 0).all()
     np.testing.assert_allclose(normal[:, 1] / 2, mesh.rest_area, atol=1e-14)
     assert mesh.vertex_area.sum() == pytest.approx(0.96)
@@ -28,7 +30,9 @@ def test_grid(pattern):
 
 def test_random_grid_is_seeded():
     assert (grid(5, 5, 1, 1, "random", 3).vertices == grid(5, 5, 1, 1, "random", 3).vertices).all()
-    assert not (grid(5, 5, 1, 1, "random", 3).vertices == grid(5, 5, 1, 1, "random", 4).vertices).all()
+    assert not (
+        grid(5, 5, 1, 1, "random", 3).vertices == grid(5, 5, 1, 1, "random", 4).vertices
+    ).all()
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)

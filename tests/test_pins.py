@@ -24,8 +24,12 @@ def test_smooth_path_does_not_overshoot():
 
 
 def test_rotation_is_rigid_about_the_center():
-    path = Path([Keyframe(0.0), Keyframe(1.0, rotation=np.pi / 2)], axis=(0, 1, 0), center=(0, 0, 0))
-    np.testing.assert_allclose(path.positions(X, 1.0), [[0, 0, 0], [0, 0, -1], [1, 0, 0]], atol=1e-15)
+    path = Path(
+        [Keyframe(0.0), Keyframe(1.0, rotation=np.pi / 2)], axis=(0, 1, 0), center=(0, 0, 0)
+    )
+    np.testing.assert_allclose(
+        path.positions(X, 1.0), [[0, 0, 0], [0, 0, -1], [1, 0, 0]], atol=1e-15
+    )
 
 
 def test_release():
@@ -68,6 +72,8 @@ def test_refused(make, match):
 
 
 def test_two_pins_that_disagree():
-    model = Model(np.ones(3), [], pins=[Pin([0]), Pin([0], path=Path([Keyframe(0, (1, 0, 0))]))], start=X)
+    model = Model(
+        np.ones(3), [], pins=[Pin([0]), Pin([0], path=Path([Keyframe(0, (1, 0, 0))]))], start=X
+    )
     with pytest.raises(SceneError, match="one place for each vertex"):
         model.prescribed(0.0)

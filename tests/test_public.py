@@ -18,7 +18,17 @@ def test_name(name):
 
 
 def test_design_names_are_there():
-    for name in ("sheet", "load", "Scene", "Pin", "simulate", "Run", "Psd", "TriangleMesh", "WeftError"):
+    for name in (
+        "sheet",
+        "load",
+        "Scene",
+        "Pin",
+        "simulate",
+        "Run",
+        "Psd",
+        "TriangleMesh",
+        "WeftError",
+    ):
         assert name in weft.__all__
     assert weft.laws.BaraffWitkin and "sheet" in dir(weft)
 
@@ -29,8 +39,12 @@ def test_unknown_name():
 
 
 def test_import_loads_nothing_heavy():
-    code = "import sys, weft; print(sorted({'warp', 'numpy', 'scipy', 'pydantic'} & set(sys.modules)))"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    code = (
+        "import sys, weft; print(sorted({'warp', 'numpy', 'scipy', 'pydantic'} & set(sys.modules)))"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert out.strip() == "[]"
 
 

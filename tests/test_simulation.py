@@ -1,5 +1,8 @@
-"""The loop on disk: resume is bitwise, a kill at any instant loses one step, failures leave a trace."""
+"""The loop on disk: resume is bitwise, a kill at any instant loses one step, failures leave a
+trace.
+"""
 
+import contextlib
 import errno
 import itertools
 import json
@@ -27,7 +30,12 @@ def scene(**changes):
 
 def simulate(path, frames=4, **arguments):
     return weft.simulate(
-        arguments.pop("scene", None) or scene(), frames=frames, fps=30, out=path, progress=False, **arguments
+        arguments.pop("scene", None) or scene(),
+        frames=frames,
+        fps=30,
+        out=path,
+        progress=False,
+        **arguments,
     )
 
 
@@ -67,9 +75,11 @@ def test_resume_after_every_step_is_bitwise(tmp_path):
     """Interrupt after each single step in turn; the resumed run equals the one never stopped."""
     whole = simulate(tmp_path / "whole", frames=3)
     for stop_after in range(1, 6):
+        steps = []
 
-        def stop(now, counter=itertools.count(1), limit=stop_after):
-            if next(counter) == limit:
+        def stop(now, steps=steps, limit=stop_after):
+            steps.append(now)
+            if len(steps) == limit:
                 raise KeyboardInterrupt
 
         path = tmp_path / f"stopped-{stop_after}"
@@ -99,10 +109,8 @@ def test_killed_in_the_middle_of_a_write(tmp_path, monkeypatch):
                 return original(self, target)
 
             monkeypatch.setattr(Path, "replace", dying)
-            try:
+            with contextlib.suppress(Killed):
                 simulate(path, frames=2)
-            except Killed:
-                pass
             monkeypatch.setattr(Path, "replace", original)
             same_run(whole, simulate(path, frames=2, resume=True))
 
@@ -143,13 +151,17 @@ def test_continue_from_a_frame(tmp_path):
 
 def test_branch_off_with_a_changed_scene(tmp_path):
     simulate(tmp_path / "run", frames=4)
-    branch = simulate(tmp_path / "run", frames=5, from_frame=2, scene=scene(gravity=(0.0, 9.81, 0.0)))
+    branch = simulate(
+        tmp_path / "run", frames=5, from_frame=2, scene=scene(gravity=(0.0, 9.81, 0.0))
+    )
     assert len(branch) == 6 and branch.manifest["scene"]["gravity"][1] == 9.81
 
 
 def test_longer_run_continues(tmp_path):
     simulate(tmp_path / "run", frames=2)
-    same_run(simulate(tmp_path / "whole", frames=5), simulate(tmp_path / "run", frames=5, resume=True))
+    same_run(
+        simulate(tmp_path / "whole", frames=5), simulate(tmp_path / "run", frames=5, resume=True)
+    )
 
 
 def test_another_scene_is_refused(tmp_path):
@@ -184,7 +196,7 @@ def test_disk_full_keeps_the_last_frame(tmp_path, monkeypatch):
     monkeypatch.undo()
     run = weft.Run(tmp_path / "run")
     assert len(run) >= 2 and np.isfinite(run.positions()).all()
-    assert not [p for p in run.path.rglob("*.tmp")]
+    assert not list(run.path.rglob("*.tmp"))
     same_run(simulate(tmp_path / "whole", frames=6), simulate(run.path, frames=6, resume=True))
 
 

@@ -33,7 +33,9 @@ def test_conversions(text, unit, expected):
 
 @given(st.floats(-1e9, 1e9), st.sampled_from(["mm", "cm", "m", "ft"]))
 def test_roundtrip(value, unit):
-    assert to_si(f"{value!r} {unit}", "m") == pytest.approx(value * to_si(f"1 {unit}", "m"), rel=1e-12)
+    assert to_si(f"{value!r} {unit}", "m") == pytest.approx(
+        value * to_si(f"1 {unit}", "m"), rel=1e-12
+    )
 
 
 def test_bare_numbers_are_si():

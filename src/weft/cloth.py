@@ -133,12 +133,12 @@ class Cloth:
         return np.flatnonzero(inside).astype(np.int32)
 
     def moved(self, translation: Any = (0, 0, 0), rotation: Any = (0, 0, 0)) -> "Cloth":
-        """The cloth rotated about the origin by angles about x, y, z in turn [degrees], then moved [m]."""
+        """The cloth rotated about the origin by angles about x, y, z in turn [degrees], then moved
+        [m].
+        """
         from scipy.spatial.transform import Rotation
 
-        turned = Rotation.from_euler("xyz", rotation, degrees=True).apply(
-            np.array(self.vertices)
-        )
+        turned = Rotation.from_euler("xyz", rotation, degrees=True).apply(np.array(self.vertices))
         return self.with_vertices(turned + np.asarray(translation, dtype=np.float64))
 
     def with_vertices(self, vertices: Positions) -> "Cloth":

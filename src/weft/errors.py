@@ -6,7 +6,8 @@ from typing import Any
 
 
 class WeftError(Exception):
-    """Base of every error that weft raises on purpose. The command line prints it without a traceback.
+    """Base of every error that weft raises on purpose. The command line prints it without a
+    traceback.
 
     Args:
         what: the thing that is wrong, e.g. ``"fabric.bending_stiffness"``.
@@ -101,7 +102,7 @@ class SolverError(WeftError):
 
 
 class SimulationError(WeftError):
-    """A simulation that could not go on: carries the outcome and where the failed state was kept."""
+    """A simulation that could not go on: names the outcome and where the failed state is."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

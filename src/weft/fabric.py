@@ -141,8 +141,11 @@ def _from_fields(fields: Mapping[str, Any], where: str, name: str) -> Fabric:
     required = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft")
     missing = [k for k in required if k not in values]
     if missing:
-        raise FabricError(f"missing {', '.join(missing)}", where=where,
-                          hint="give each with its unit, or start from `preset: cotton`")  # fmt: skip
+        raise FabricError(
+            f"missing {', '.join(missing)}",
+            where=where,
+            hint="give each with its unit, or start from `preset: cotton`",
+        )
     title = str(fields.get("title") or (base.title if base else ""))
     return Fabric(**values, name=str(fields.get("name", name)), title=title, sources=sources)
 
@@ -172,5 +175,7 @@ def _quantity(value: Any, key: str, where: str) -> tuple[float, str]:
         value, source = value["value"], str(value.get("source", ""))
     unit = UNITS[key]
     if unit != "1" and not isinstance(value, str):
-        raise UnitError(where, got=repr(value), expected=f"a quantity with its unit, like '{value} {unit}'")
+        raise UnitError(
+            where, got=repr(value), expected=f"a quantity with its unit, like '{value} {unit}'"
+        )
     return to_si(value, unit, where), source

@@ -15,7 +15,8 @@ from weft.errors import DegenerateFacesError, MeshError
 
 Pattern = Literal["regular", "alternating", "random"]
 
-_DEGENERATE = 1e-12  # material area over the square of the longest material edge: a needle of 1e-12 has no shape
+# material area over the square of the longest material edge: a needle of 1e-12 has no shape
+_DEGENERATE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,12 +24,14 @@ class TriangleMesh:
     """Triangles in space, with material coordinates at each face corner.
 
     Raises:
-        MeshError: no faces, indices out of range, positions that are not finite, or degenerate triangles.
+        MeshError: no faces, indices out of range, positions that are not finite, or degenerate
+            triangles.
     """
 
     vertices: Positions  # (n,3) [m]
     faces: Faces  # (m,3) counter-clockwise
-    corner_uv: CornerUv  # (m,3,2) [m] material coordinates (warp, weft); may differ between faces at a seam
+    # (m,3,2) [m] material coordinates (warp, weft); may differ between faces at a seam
+    corner_uv: CornerUv
     groups: Mapping[str, Ints] = field(
         default_factory=dict
     )  # name -> vertex ids (OBJ g and o, grid borders)
@@ -87,7 +90,7 @@ class TriangleMesh:
 
     @cached_property
     def _edge_table(self) -> tuple[Ints, Ints, Ints]:
-        """Unique edges; for each half-edge (face-major, corner c -> c+1) its edge; faces per edge."""
+        """Unique edges; the edge of each half-edge (face-major, c to c+1); faces per edge."""
         half = np.stack([self.faces, np.roll(self.faces, -1, axis=1)], axis=-1).reshape(-1, 2)
         edges, inverse = np.unique(np.sort(half, axis=1), axis=0, return_inverse=True)
         inverse = inverse.reshape(-1)
@@ -99,10 +102,11 @@ class TriangleMesh:
 
     @cached_property
     def hinges(self) -> Ints:
-        """(nh,4) interior edges with their two faces: (edge start, edge end, opposite left, opposite right).
+        """(nh,4) interior edges with their two faces: (edge start, edge end, opposite left,
+        opposite right).
 
-        The left face holds the edge in the direction start -> end. Edges with more than two faces, or whose
-        faces disagree in orientation, have no hinge.
+        The left face holds the edge in the direction start -> end. Edges with more than two faces,
+        or whose faces disagree in orientation, have no hinge.
         """
         return self._hinge_table[0]
 
@@ -113,7 +117,7 @@ class TriangleMesh:
 
     @cached_property
     def _hinge_table(self) -> tuple[Ints, Ints]:
-        edges, edge_of, count = self._edge_table
+        _, edge_of, count = self._edge_table
         half = np.arange(len(edge_of))
         order = np.argsort(edge_of, kind="stable")
         first = np.searchsorted(edge_of[order], np.flatnonzero(count == 2))
@@ -121,7 +125,8 @@ class TriangleMesh:
         fa, ca, fb, cb = a // 3, a % 3, b // 3, b % 3
         start, end = self.faces[fa, ca], self.faces[fa, (ca + 1) % 3]
         consistent = self.faces[fb, cb] == end
-        # The left face is the one that runs along the sorted edge, so the table does not depend on face order.
+        # The left face is the one that runs along the sorted edge, so the table does not depend on
+        # face order.
         swap = start > end
         left, right = np.where(swap, fb, fa), np.where(swap, fa, fb)
         opposite_a, opposite_b = self.faces[fa, (ca + 2) % 3], self.faces[fb, (cb + 2) % 3]
@@ -142,7 +147,9 @@ class TriangleMesh:
 
     @cached_property
     def non_manifold_edges(self) -> Ints:
-        """(k,2) edges with more than two faces, or two faces of opposite orientation: they carry no hinge."""
+        """(k,2) edges with more than two faces, or two faces of opposite orientation: they carry no
+        hinge.
+        """
         edges, _, count = self._edge_table
         interior = edges[count > 1].astype(np.int64)
         hinged = np.sort(self.hinges[:, :2].astype(np.int64), axis=1)
@@ -186,7 +193,9 @@ class TriangleMesh:
 
     @cached_property
     def vertex_uv(self) -> Floats | None:
-        """(n,2) [m] material coordinates of each vertex, or None where a seam gives a vertex more than one."""
+        """(n,2) [m] material coordinates of each vertex, or None where a seam gives a vertex more
+        than one.
+        """
         uv = np.full((self.n_vertices, 2), np.nan)
         uv[self.faces.reshape(-1)] = self.corner_uv.reshape(-1, 2)
         same = np.allclose(uv[self.faces], self.corner_uv, rtol=0, atol=1e-9)
@@ -198,7 +207,7 @@ class TriangleMesh:
 
 
 def degenerate_faces(corner_uv: CornerUv) -> Ints:
-    """Ids of faces whose material area is nothing beside the square of their longest material edge."""
+    """Ids of faces whose material area is nothing beside their longest material edge squared."""
     d = corner_uv - np.roll(corner_uv, 1, axis=1)
     longest = (d**2).sum(-1).max(-1)
     area = 0.5 * np.abs(d[:, 1, 0] * d[:, 2, 1] - d[:, 1, 1] * d[:, 2, 0])
@@ -235,21 +244,25 @@ def grid(
     pattern: Pattern = "regular",
     seed: int = 0,
 ) -> TriangleMesh:
-    """A flat rectangle of nx by ny vertices, lying on y = 0, with material coordinates (u, v) in metres.
+    """A flat rectangle of nx by ny vertices, lying on y = 0, with material coordinates (u, v) in
+    meters.
 
-    u (warp) runs along +x, v (weft) along -z, so the front face looks up; "top" is v = height, at the back.
+    u (warp) runs along +x, v (weft) along -z, so the front face looks up; "top" is v = height, at
+    the back.
 
     Args:
         nx: vertices along the width, at least 2.
         ny: vertices along the height, at least 2.
         width: [m].
         height: [m].
-        pattern: diagonals all one way (``regular``), by turns (``alternating``), or drawn at random with
+        pattern: diagonals all one way (``regular``), by turns (``alternating``), or drawn at random
+            with
             interior vertices moved by up to a quarter of the spacing (``random``).
         seed: of the random pattern.
 
     Raises:
-        MeshError: fewer than two vertices a side, a size that is not positive, or an unknown pattern.
+        MeshError: fewer than two vertices a side, a size that is not positive, or an unknown
+            pattern.
     """
     if nx < 2 or ny < 2:
         raise MeshError("sheet nx, ny", got=(nx, ny), expected="must be >= 2")

@@ -1,8 +1,9 @@
 """Quantities written as people write them, turned into SI: ``"120 g/m^2"`` is 0.12 kg/m^2.
 
-A quantity is a number and a unit expression: names joined by ``*``, ``·`` or ``/``, each with an optional
-power (``m^2``, ``m²``). Dimensions are checked, so a bending stiffness cannot be given in N/m. ``gf*cm^2/cm``
-(the unit of Kawabata's bending tester) and ``gf/cm`` are ordinary expressions here.
+A quantity is a number and a unit expression: names joined by ``*``, ``·`` or ``/``, each with an
+optional power (``m^2``, ``m²``). Dimensions are checked, so a bending stiffness cannot be given in
+N/m. ``gf*cm^2/cm`` (the unit of Kawabata's bending tester) and ``gf/cm`` are ordinary expressions
+here.
 """
 
 import math
@@ -95,7 +96,8 @@ def parse_unit(text: str, where: str | None = None) -> tuple[float, Dimension]:
 
 
 def to_si(value: str | float, unit: str, where: str | None = None) -> float:
-    """``value`` in SI. A bare number is taken to be in ``unit`` already, which must be an SI expression.
+    """``value`` in SI. A bare number is taken to be in ``unit`` already, which must be an SI
+    expression.
 
     Args:
         value: a number, or text such as ``"120 g/m^2"``.

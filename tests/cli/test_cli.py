@@ -52,7 +52,17 @@ def run(monkeypatch, capsys):
 def test_help(run):
     status, out, _ = run("--help")
     assert status == 0
-    for command in ("demo", "run", "check", "render", "fabrics", "explain", "bench", "validate", "export"):
+    for command in (
+        "demo",
+        "run",
+        "check",
+        "render",
+        "fabrics",
+        "explain",
+        "bench",
+        "validate",
+        "export",
+    ):
         assert command in out
         status, text, _ = run(command, "--help")
         assert status == 0 and len(text.splitlines()) > 5
@@ -68,11 +78,16 @@ def test_run_render_export(run, scene, tmp_path):
     assert len(weft.Run("here")) == 4
     status, out, _ = run("run", scene, "--out", "here", "--resume", "--set", "step=0.05")
     assert status == 0 and len(weft.Run("here")) == 5
-    status, _, err = run("run", scene, "--out", "here")
+    status, _, err = run("run", scene, "--out", "here", "--set", "step=0.05")
     assert status == 2 and "--resume" in err
     status, _, err = run("run", scene, "--out", "here", "--from", "2", "--set", "gravity=[0,0,0]")
     assert status == 0
-    assert run("render", "here", "a.png", "--width", "200", "--height", "120", "--look", "curvature")[0] == 0
+    assert (
+        run("render", "here", "a.png", "--width", "200", "--height", "120", "--look", "curvature")[
+            0
+        ]
+        == 0
+    )
     assert Image.open("a.png").size == (200, 120)
     assert run("render", "here", "a.webp", "--width", "64", "--height", "64")[0] == 0
     assert run("export", "here", "a.obj", "--frame", "1")[0] == 0
@@ -209,8 +224,12 @@ def test_ctrl_c_leaves_a_run_that_resumes(scene, tmp_path):
 
 def test_help_needs_no_simulator():
     """`weft --help` imports neither Warp nor SciPy."""
-    code = "import sys; from weft.cli import main; print(sorted({'warp', 'scipy'} & set(sys.modules)))"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    code = (
+        "import sys; from weft.cli import main; print(sorted({'warp', 'scipy'} & set(sys.modules)))"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert out.strip() == "[]"
 
 

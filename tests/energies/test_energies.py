@@ -162,4 +162,6 @@ def test_projected_membrane_is_at_least_the_exact_one():
     energy, x = membrane(MESH), crumple(0.6 * np.array(MESH.vertices), 3, 0.03)
     D = dense(energy, x, Psd.PROJECTED) - dense(energy, x, Psd.EXACT)
     assert np.linalg.eigvalsh(D).min() > -1e-9 * np.abs(D).max()
-    assert np.abs(clamp(dense(energy, x)[None])[0] - dense(energy, x)).max() > 1  # it was indefinite
+    assert (
+        np.abs(clamp(dense(energy, x)[None])[0] - dense(energy, x)).max() > 1
+    )  # it was indefinite

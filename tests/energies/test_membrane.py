@@ -39,9 +39,7 @@ def test_stiffness_is_the_slope_of_the_force():
     """A square pulled by strain e along the warp carries k e per width (convention with 1/2)."""
     k = 700.0
     uv = np.array([[[0, 0], [1, 0], [1, 1]], [[0, 0], [1, 1], [0, 1]]], dtype=float)
-    mesh = TriangleMesh(
-        [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2], [0, 2, 3]], uv
-    )
+    mesh = TriangleMesh([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2], [0, 2, 3]], uv)
     energy = Membrane(linear_triangle(mesh), BaraffWitkin((k, 1.0), 0.0))
     x = np.array(mesh.vertices) * [1.01, 1, 1]
     g = np.zeros_like(x)

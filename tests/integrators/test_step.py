@@ -51,7 +51,14 @@ def test_terms_sum_to_the_value(scene):
     model, integrator, state, memory = moving(scene)
     phi = integrator.potential(model, state, memory, DT)
     terms = phi.terms(phi.start)
-    assert set(terms) == {"inertia", "membrane", "bending", "gravity", "membrane damping", "bending damping"}
+    assert set(terms) == {
+        "inertia",
+        "membrane",
+        "bending",
+        "gravity",
+        "membrane damping",
+        "bending damping",
+    }
     assert sum(terms.values()) == pytest.approx(phi.value(phi.start), rel=1e-13)
 
 
@@ -62,7 +69,9 @@ def test_potential_is_that_of_backward_euler(scene):
     x = phi.start
     y = state.x + DT * state.v
     inertia = (model.mass[:, None] * (x - y) ** 2)[phi.free].sum() / (2 * DT**2)
-    assert phi.value(x) == pytest.approx(inertia + sum(e.value(x).sum() for e in model.energies), rel=1e-12)
+    assert phi.value(x) == pytest.approx(
+        inertia + sum(e.value(x).sum() for e in model.energies), rel=1e-12
+    )
 
 
 def test_step_satisfies_the_implicit_euler_equation(scene):

@@ -172,8 +172,12 @@ def test_ascii_ply_with_vertex_coordinates(tmp_path):
 
 
 def test_big_endian_mixed_polygons(tmp_path):
-    head = PLY.split("end_header")[0].replace("ascii", "binary_big_endian").replace("face 1", "face 2")
-    body = np.array([[0, 0, 0, 0, 0], [1, 0, 0, 1, 0], [1, 1, 0, 1, 1], [0, 1, 0, 0, 1]], ">f4").tobytes()
+    head = (
+        PLY.split("end_header")[0].replace("ascii", "binary_big_endian").replace("face 1", "face 2")
+    )
+    body = np.array(
+        [[0, 0, 0, 0, 0], [1, 0, 0, 1, 0], [1, 1, 0, 1, 1], [0, 1, 0, 0, 1]], ">f4"
+    ).tobytes()
     body += bytes([4]) + np.array([0, 1, 2, 3], ">i4").tobytes()
     body += bytes([3]) + np.array([2, 1, 0], ">i4").tobytes()
     path = tmp_path / "a.ply"

@@ -18,7 +18,7 @@ def F(rng):
 
 
 def test_energy_by_hand():
-    """1/2 ku (|f0| - 1)^2 + 1/2 kv (|f1| - 1)^2 + 1/2 ks (f0.f1)^2 at f0 = (2,0,0), f1 = (1,1,1)."""
+    """1/2 ku (|f0|-1)^2 + 1/2 kv (|f1|-1)^2 + 1/2 ks (f0.f1)^2 at f0 = (2,0,0), f1 = (1,1,1)."""
     F = np.array([[[2.0, 1.0], [0.0, 1.0], [0.0, 1.0]]])
     expected = 0.5 * 700 * 1 + 0.5 * 300 * (np.sqrt(3) - 1) ** 2 + 0.5 * 250 * 2.0**2
     np.testing.assert_allclose(BOTH.energy(F), [expected], rtol=1e-14)
@@ -54,10 +54,15 @@ def test_projection_is_per_term(F):
 def test_eigensystem_is_that_of_the_hessian(F):
     """Eqs. 21-24 and 34-39: H q = lambda q, orthonormal q, and H = sum lambda q q^T."""
     system = BOTH.eigensystem(F)
-    for part, law in ((system.stretch, BaraffWitkin((700.0, 300.0), 0.0)), (system.shear, SHEAR_ONLY)):
+    for part, law in (
+        (system.stretch, BaraffWitkin((700.0, 300.0), 0.0)),
+        (system.shear, SHEAR_ONLY),
+    ):
         H = law.hessian(F, Psd.EXACT)
         Q, values = part.vectors, part.values
-        np.testing.assert_allclose(Q.transpose(0, 2, 1) @ Q, np.eye(6)[None].repeat(300, 0), atol=1e-12)
+        np.testing.assert_allclose(
+            Q.transpose(0, 2, 1) @ Q, np.eye(6)[None].repeat(300, 0), atol=1e-12
+        )
         np.testing.assert_allclose(Q * values[:, None, :] @ Q.transpose(0, 2, 1), H, atol=1e-8)
         np.testing.assert_allclose(np.sort(values), np.linalg.eigvalsh(H), atol=1e-8)
 
@@ -75,7 +80,8 @@ def test_gauss_newton_drops_second_derivatives(F):
 
 
 def test_eq_41():
-    """The paper's T lacks a factor 1/2: with it, T projects onto {(t, t)} and {(t, -t)}; without, not.
+    """The paper's T lacks a factor 1/2: with it, T projects onto {(t, t)} and {(t, -t)}; without,
+    not.
 
     For I6 > 0, App. A adds the part of I6 T that T q0 has not used; that T must be a projection.
     """
@@ -99,7 +105,9 @@ def test_eq_41():
 def test_collapsed_fiber_is_finite_and_continuous(psd):
     """I5 -> 0: energy, stress and Hessian stay finite, and do not jump across the guard."""
     # With the projection, the stiffness along the fiber rises from 0 to k within 1e-6 of the guard.
-    r = np.concatenate([[0.0], np.logspace(-12, -3, 400), 1e-6 * (1 + np.linspace(-3e-6, 3e-6, 2001))])
+    r = np.concatenate(
+        [[0.0], np.logspace(-12, -3, 400), 1e-6 * (1 + np.linspace(-3e-6, 3e-6, 2001))]
+    )
     r.sort()
     F = np.zeros((len(r), 3, 2))
     F[:, 0, 0], F[:, 1, 1] = r, 1.0
@@ -114,7 +122,7 @@ def test_collapsed_fiber_is_finite_and_continuous(psd):
 
 
 def test_guard_is_consistent_inside(rng):
-    """Inside the guard stress is still the derivative of energy (differences at the guard's scale)."""
+    """Inside the guard stress is still the derivative of energy, at the guard's scale."""
     F = np.array([[3e-7, 0.0], [1e-7, 1.0], [0.0, 0.1]])
     d = np.zeros((3, 2))
     d[:, 0] = rng.normal(size=3)

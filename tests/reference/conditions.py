@@ -1,4 +1,5 @@
-"""Baraff & Witkin's (1998) condition functions on one triangle, as Pritchard (2012) writes them out.
+"""Baraff & Witkin's (1998) condition functions on one triangle, as Pritchard (2012) writes them
+out.
 
 w_u = ((x1-x0) dv2 - (x2-x0) dv1)/(du1 dv2 - du2 dv1), and the energy alpha-free: area times
 1/2 k (|w| - b)^2 and 1/2 ks (w_u . w_v)^2. It never forms F or an inverse matrix.

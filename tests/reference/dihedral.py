@@ -1,5 +1,6 @@
-"""Dihedral angle by another route: the rotation about the edge that carries one face onto the other's
-plane, as an angle between in-plane directions. No cross product of normals, no atan2 of them."""
+"""Dihedral angle by another route: the rotation about the edge that carries one face onto the
+other's plane, as an angle between in-plane directions. No cross product of normals, no atan2 of
+them."""
 
 import numpy as np
 

@@ -26,7 +26,9 @@ def raster(points, faces, width=64, height=48):
     import warp as wp
 
     faces = np.asarray(faces, dtype=np.int32)
-    b = rasterize(np.asarray(points, dtype=float), faces, kernel.array(faces, wp.int32), width, height)
+    b = rasterize(
+        np.asarray(points, dtype=float), faces, kernel.array(faces, wp.int32), width, height
+    )
     return np.array(kernel.numpy(b.face)), np.array(kernel.numpy(b.nearness))
 
 
@@ -76,7 +78,7 @@ def covered(image, empty):
 
 
 def test_projected_area_and_two_sides():
-    """A square seen from the front covers the pixels that its projection covers, from behind too."""
+    """A square covers the pixels that its projection covers, from the front and from behind."""
     mesh, x = upright()
     for azimuth in (0.0, 180.0):
         style = Style(**SMALL, azimuth=azimuth, elevation=0.0, ground=False)
@@ -102,10 +104,23 @@ def test_shadow_lies_on_the_ground_below():
 
 def test_antialiasing_makes_edges_soft():
     mesh, x = upright()
-    tilted = x @ np.array([[np.cos(0.2), -np.sin(0.2), 0], [np.sin(0.2), np.cos(0.2), 0], [0, 0, 1]])
-    style = {**SMALL, "look": look_named("plain"), "ground": False, "azimuth": 0.0, "elevation": 0.0}
+    tilted = x @ np.array(
+        [[np.cos(0.2), -np.sin(0.2), 0], [np.sin(0.2), np.cos(0.2), 0], [0, 0, 1]]
+    )
+    style = {
+        **SMALL,
+        "look": look_named("plain"),
+        "ground": False,
+        "azimuth": 0.0,
+        "elevation": 0.0,
+    }
     counts = [
-        len(np.unique(Renderer(mesh, [tilted], Style(**style, samples=n)).image(tilted).reshape(-1, 3), axis=0))
+        len(
+            np.unique(
+                Renderer(mesh, [tilted], Style(**style, samples=n)).image(tilted).reshape(-1, 3),
+                axis=0,
+            )
+        )
         for n in (1, 3)
     ]
     assert counts[1] > 1.5 * counts[0]
@@ -173,7 +188,9 @@ def test_animated_webp(tmp_path):
 
 
 def test_run_render(tmp_path):
-    run = weft.simulate(weft.Scene(weft.sheet(6, 6)), frames=2, out=tmp_path / "run", progress=False)
+    run = weft.simulate(
+        weft.Scene(weft.sheet(6, 6)), frames=2, out=tmp_path / "run", progress=False
+    )
     style = Style(**SMALL)
     assert run.render(tmp_path / "a.png", style=style, look="panels").stat().st_size > 1000
     done = []

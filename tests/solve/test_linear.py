@@ -56,7 +56,7 @@ def test_symbolic_work_is_kept_and_harmless(name, rng):
 
 @pytest.mark.parametrize("tolerance", [1e-1, 1e-3, 1e-6])
 def test_pcg_stops_at_the_energy_norm_of_the_error(tolerance, rng):
-    """The estimate is honest: the true relative error in the energy norm is within 3 x tolerance."""
+    """The estimate is honest: the true relative error in the energy norm is within 3 tolerances."""
     A, dense = spd(300, rng, shift=1e-2)
     b = rng.normal(size=(300, 3))
     exact = np.linalg.solve(dense, b.reshape(-1))
@@ -73,7 +73,9 @@ def test_indefinite_matrix_is_an_outcome(name, rng):
     values = np.array(kernel.numpy(A.values))
     values[A.pattern.diagonal] -= shift * np.eye(3)
     B = BlockCsr(A.pattern, kernel.array(values, mat33))
-    solution = linear_solver(name).prepare(B).solve(kernel.array(rng.normal(size=(20, 3)), vec3), 1e-10)
+    solution = (
+        linear_solver(name).prepare(B).solve(kernel.array(rng.normal(size=(20, 3)), vec3), 1e-10)
+    )
     assert solution.outcome is Outcome.INDEFINITE
     assert "psd=PROJECTED" in solution.outcome.advice
 
@@ -84,7 +86,9 @@ def test_not_finite_is_an_outcome(name, rng):
     values = np.array(kernel.numpy(A.values))
     values[3] = np.nan
     B = BlockCsr(A.pattern, kernel.array(values, mat33))
-    solution = linear_solver(name).prepare(B).solve(kernel.array(rng.normal(size=(20, 3)), vec3), 1e-10)
+    solution = (
+        linear_solver(name).prepare(B).solve(kernel.array(rng.normal(size=(20, 3)), vec3), 1e-10)
+    )
     assert not solution.outcome.ok
 
 

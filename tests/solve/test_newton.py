@@ -33,7 +33,9 @@ class Function:
 
 def run(function, x0, solver="splu", **settings):
     settings = NewtonSettings(**{"tolerance": 1e-10, **settings})
-    return minimize(function, kernel.array(np.reshape(x0, (2, 3)), vec3), linear_solver(solver), settings)
+    return minimize(
+        function, kernel.array(np.reshape(x0, (2, 3)), vec3), linear_solver(solver), settings
+    )
 
 
 TARGET = np.array([1.0, -2, 3, 0.5, 0, 1])

@@ -1,4 +1,4 @@
-"""The certificate (`weft validate`) as tests: a part of it in CI, all of it with `make test-all`."""
+"""The certificate (`weft validate`) as tests: a part in CI, all of it with `make test-all`."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""One second of Freecloth's scene (Pritchard 2012): 66 x 66 vertices, two corners pinned, h = 0.02 s.
+"""One second of Freecloth's scene (Pritchard 2012): 66 x 66 vertices, two corners pinned, h = 0.02
+s.
 
 Freecloth took 30 to 40 minutes in 2003. Here every step is solved to the Newton tolerance.
 """

@@ -44,5 +44,7 @@ def memory() -> Iterator[Measure]:
     """Growth of the process per vertex (Linux only)."""
     if not sys.platform.startswith("linux"):
         return
-    result = subprocess.run([sys.executable, "-c", _PROGRAM], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", _PROGRAM], capture_output=True, text=True, check=True
+    )
     yield at_most("memory/assembly and state at 40k", float(result.stdout), "B / vertex", 2500.0)

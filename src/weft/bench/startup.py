@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from weft.bench.measure import Measure, at_most
 
@@ -20,8 +21,8 @@ def import_time() -> Iterator[Measure]:
 def demo() -> Iterator[Measure]:
     """``weft demo`` with an empty kernel cache, and again."""
     with tempfile.TemporaryDirectory() as folder:
-        arguments = ("-m", "weft.cli.main", "demo", "--out", os.path.join(folder, "run"))
-        environment = {**os.environ, "WARP_CACHE_PATH": os.path.join(folder, "cache")}
+        arguments = ("-m", "weft.cli.main", "demo", "--out", str(Path(folder) / "run"))
+        environment = {**os.environ, "WARP_CACHE_PATH": str(Path(folder) / "cache")}
         yield at_most("demo/first ever", _seconds(*arguments, env=environment), "s", 45.0)
         yield at_most("demo/warm", _seconds(*arguments, env=environment), "s", 10.0)
 

@@ -11,7 +11,9 @@ from weft.cli.run import simulate_into
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder of the run.", metavar="DIR")] = Path("runs/demo"),
+    out: Annotated[Path, typer.Option(help="Folder of the run.", metavar="DIR")] = Path(
+        "runs/demo"
+    ),
     device: Device = "cpu",
     threads: Threads = None,
 ) -> None:

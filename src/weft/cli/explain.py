@@ -22,5 +22,7 @@ def explain(
         table.add_column(column, overflow="fold")
     for f in fields:
         meaning = f.meaning + (f" ({f.choices})" if f.choices else "")
-        table.add_row(f.path, meaning.replace("[", "\\["), f.default.replace("[", "\\["))
+        table.add_row(
+            f.path.rsplit(".", 1)[-1], meaning.replace("[", "\\["), f.default.replace("[", "\\[")
+        )
     Console(highlight=False).print(table)

@@ -27,7 +27,9 @@ def fabrics(
         f = chosen[0]
         table.title, table.title_justify = f"{f.name}: {f.title}", "left"
         for column in ("field", "value", "unit", "source"):
-            table.add_column(column, overflow="fold", justify="right" if column == "value" else "left")
+            table.add_column(
+                column, overflow="fold", justify="right" if column == "value" else "left"
+            )
         for field, unit in UNITS.items():
             source = f.sources.get(field, "default")
             table.add_row(field, f"{getattr(f, field):.4g}", unit, source)

@@ -7,13 +7,16 @@ import typer
 
 Device = Annotated[str, typer.Option(help="cpu, cuda or cuda:N.", metavar="NAME")]
 Threads = Annotated[
-    int | None, typer.Option(help="CPU threads that share large kernels.", min=1, show_default="all")
+    int | None,
+    typer.Option(help="CPU threads that share large kernels.", min=1, show_default="all"),
 ]
 Out = Annotated[Path | None, typer.Option(help="Folder of the run.", metavar="DIR")]
 Set = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help="Change a field of the scene: cloth.sheet.nx=80. Repeatable.", metavar="PATH=VALUE"
+        "--set",
+        help="Change a field of the scene: cloth.sheet.nx=80. Repeatable.",
+        metavar="PATH=VALUE",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]

@@ -15,7 +15,8 @@ def run(
     scene: Annotated[Path, typer.Argument(help="A scene file.", metavar="SCENE.yaml")],
     out: Out = None,
     frames: Annotated[
-        int | None, typer.Option(help="Number of the last frame.", show_default="the scene's", min=0)
+        int | None,
+        typer.Option(help="Number of the last frame.", show_default="the scene's", min=0),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that stopped.")] = False,
     from_frame: Annotated[

@@ -30,7 +30,8 @@ def validate(
 
         def show(c: Check) -> None:
             verdict = "ok" if c.ok else "FAILED"
-            say(f"{c.name:34} {c.expected:13.6g} {c.got:13.6g} {c.error:9.1e} {c.tolerance:9.1e}  {verdict}")  # fmt: skip
+            numbers = f"{c.expected:13.6g} {c.got:13.6g} {c.error:9.1e} {c.tolerance:9.1e}"
+            say(f"{c.name:34} {numbers}  {verdict}")
 
         checks = run(names or (), on_result=show)
         failed = sum(not c.ok for c in checks)

@@ -7,7 +7,7 @@ from weft.mesh import TriangleMesh
 
 
 def linear_triangle(mesh: TriangleMesh) -> Samples:
-    """Samples of a triangle mesh, from its material coordinates; mirrored islands weigh the same."""
+    """Samples of a triangle mesh, from its material coordinates; mirrored islands count alike."""
     uv = mesh.corner_uv
     # Columns of Dm are the material edges from corner 0; rows of Dm_inv are the gradients of N_1
     # and N_2.

@@ -82,10 +82,7 @@ def add_rows(
     clear: int,
     values: wp.array(dtype=mat33),
 ):
-    """Row v += sum_q w_q (dN_v .
-
-    H_q . dN_b) for every vertex b of the samples around v. Kim 2020, eq. 20.
-    """
+    """Row v += sum_q w_q (dN_v . H_q . dN_b), b over the samples around v. Kim 2020, eq. 20."""
     v = o + wp.tid()
     if clear != 0:
         for b in range(row_start[v], row_start[v + 1]):

@@ -131,7 +131,7 @@ class Integrator(ABC):
         return State(x, v, state.t + dt), memory, report
 
     def _minimize(self, model: Model, phi: Potential, state: State, dt: float) -> NewtonResult:
-        """Newton from where inertia alone would lead (where the cloth is, if that has no energy)."""
+        """Newton from where inertia alone would lead; from x_n, if the energy is infinite there."""
         start = phi.start
         if not np.isfinite(phi.value(start)):
             start = phi.pinned(state.x)
@@ -147,4 +147,3 @@ class Integrator(ABC):
         )
         self._kept.prepared = result.prepared
         return result
-

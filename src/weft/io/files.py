@@ -27,7 +27,7 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
             f"cannot write {path.name}",
             got=error.strerror or str(error),
             where=str(path.parent),
-            hint="free some space or choose another folder with --out; what was written before is intact",
+            hint="free some space or choose another folder; what was written before is intact",
         ) from error
     finally:
         with suppress(OSError):

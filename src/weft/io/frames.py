@@ -1,11 +1,10 @@
-"""A run on disk: manifest, mesh, frames, checkpoint and metrics. Every file is whole at any
-instant.
+"""A run on disk: manifest, mesh, frames, checkpoint and metrics. Every file is whole at any instant.
 
-::
-
-    manifest.json      scene, versions, frame rate          mesh.npz         faces and material
-    coordinates frames/000001.npz  positions, velocities, time          metrics.jsonl    one line a
-    step checkpoint.npz     the full solver state after the last step
+manifest.json      scene, versions, frame rate
+mesh.npz           faces and material coordinates
+frames/000001.npz  positions, velocities, time
+metrics.jsonl      one line a step
+checkpoint.npz     the full solver state after the last step
 """
 
 import json

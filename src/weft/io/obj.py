@@ -178,7 +178,8 @@ def write_obj(
         lines += [f"vt {u!r} {v!r}" for u, v in table.tolist()]
         t = number.reshape(-1, 3) + 1
         lines += [
-            f"f {a}/{i} {b}/{j} {c}/{k}" for a, i, b, j, c, k in np.stack([f, t], -1).reshape(-1, 6).tolist()
+            f"f {a}/{i} {b}/{j} {c}/{k}"
+            for a, i, b, j, c, k in np.stack([f, t], -1).reshape(-1, 6).tolist()
         ]
     with atomic_write(path) as file:
         file.write(("\n".join(lines) + "\n").encode())

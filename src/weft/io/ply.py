@@ -65,7 +65,7 @@ def read_ply(
             "PLY file",
             got=f"{type(error).__name__}: {error}",
             where=str(path),
-            expected="an ASCII or binary PLY with elements vertex (x y z) and face (vertex_indices)",
+            expected="an ASCII or binary PLY with vertex (x y z) and face (vertex_indices)",
         ) from error
     _check_indices(polygons, len(x), path)
     faces, uv = _triangles(x, polygons, _corner_uv(vertex, face, polygons))
@@ -119,7 +119,11 @@ def _binary(body: bytes, elements: list[_Element], order: str) -> dict[str, dict
         dtype = _uniform(e, body, place, order)
         if dtype is not None and place + e.n * dtype.itemsize <= len(body):
             rows = np.frombuffer(body, dtype, e.n, place)
-            if all((rows["#" + p.name] == rows["#" + p.name][:1]).all() for p in e.properties if p.count):
+            if all(
+                (rows["#" + p.name] == rows["#" + p.name][:1]).all()
+                for p in e.properties
+                if p.count
+            ):
                 tables[e.name] = {p.name: rows[p.name] for p in e.properties}
                 place += e.n * dtype.itemsize
                 continue

@@ -1,4 +1,6 @@
-"""What a mesh file says before it is a TriangleMesh: scaled, triangulated, with material coordinates."""
+"""What a mesh file says before it is a TriangleMesh: scaled, triangulated, with material
+coordinates.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,7 +37,8 @@ def build_mesh(
     uv_scale: float | None,
     warp: Sequence[float] | None,
 ) -> TriangleMesh:
-    """The mesh in meters. Texture coordinates are the material ones; without any, ``warp`` gives them.
+    """The mesh in meters. Texture coordinates are the material ones; without any, ``warp`` gives
+    them.
 
     Raises:
         MeshError: no material coordinates and no warp, a scale that is not positive, or what

@@ -33,8 +33,7 @@ class LawFunctions:
     """The Warp functions of a law: one record per law file, shared by all its instances.
 
     ``psi(F, p) -> Scalar``, ``pk1(F, p) -> mat32``, ``hessian(F, p, psd) -> (uu, uv, vv)`` with a
-    ``Params``
-    struct and the Hessian's blocks in the order of ``vec(F) = (f0, f1)``.
+    ``Params`` struct and the Hessian's blocks in the order of ``vec(F) = (f0, f1)``.
     """
 
     name: str

@@ -18,7 +18,9 @@ def draw_legend(image: np.ndarray[Any, Any], scale: Scale) -> np.ndarray[Any, An
     draw = ImageDraw.Draw(picture)
     font = ImageFont.load_default(size=unit)
     left, top = w - bar_w - 2 * unit, h - 4 * unit
-    draw.text((left, top - 1.5 * unit), f"{scale.title} [{scale.unit}]", fill=(40, 40, 40), font=font)
+    draw.text(
+        (left, top - 1.5 * unit), f"{scale.title} [{scale.unit}]", fill=(40, 40, 40), font=font
+    )
     ramp = scale.colors(np.linspace(scale.low, scale.high, bar_w))
     bar = np.repeat(np.round(255 * ramp).astype(np.uint8)[None], bar_h, axis=0)
     picture.paste(Pillow.fromarray(bar), (left, top))

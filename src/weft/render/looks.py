@@ -1,4 +1,4 @@
-"""What cloth is colored by: a checker of its material coordinates, its panels, strain or curvature."""
+"""What cloth is colored by: a checker in material coordinates, panels, strain or curvature."""
 
 import enum
 from dataclasses import dataclass

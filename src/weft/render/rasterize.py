@@ -9,7 +9,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Faces, Floats
+from weft.arrays import Faces, Floats, Ints
 from weft.kernel import WarpArray
 
 TILE = 32  # pixels a side
@@ -108,7 +108,7 @@ def rasterize(
     return result
 
 
-def _bins(points: Floats, faces: Faces, across: int, down: int) -> tuple[Floats, Floats]:
+def _bins(points: Floats, faces: Faces, across: int, down: int) -> tuple[Ints, Ints]:
     """The faces that may touch each tile, in compressed lists."""
     p0, p1, p2 = (points[faces[:, i]] for i in range(3))  # reductions over axis 1 are 10x slower
     low = np.minimum(np.minimum(p0, p1), p2)

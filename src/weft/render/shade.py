@@ -1,5 +1,5 @@
-"""From a z-buffer to colors: smooth two-sided shading, checker or given colors, shadows on cloth and
-ground, and antialiasing by averaging samples. Colors are linear inside, gamma 2 outside.
+"""From a z-buffer to colors: smooth two-sided shading, checker or given colors, shadows on cloth
+and ground, and antialiasing by averaging samples. Colors are linear inside, gamma 2 outside.
 """
 
 import warp as wp
@@ -62,7 +62,8 @@ def lit(p: vec3f, light: Light, shadow: wp.array2d(dtype=float)):
         for j in range(-1, 2):
             rr = r + i
             cc = c + j
-            if rr >= 0 and cc >= 0 and rr < shadow.shape[0] and cc < shadow.shape[1]:
+            inside = rr >= 0 and cc >= 0 and rr < shadow.shape[0] and cc < shadow.shape[1]
+            if inside:  # noqa: SIM102 - Warp may evaluate both sides of an `and`
                 if shadow[rr, cc] > near:
                     hits += 1.0
     return 1.0 - hits / 9.0
@@ -124,9 +125,7 @@ def shade_point(
         b2 = wp.clamp(wp.dot(d, wp.cross(s, e1)) / a, 0.0, 1.0 - b1)
     b0 = 1.0 - b1 - b2
     p = surface.position[i0] + b1 * e1 + b2 * e2
-    n = wp.normalize(
-        b0 * surface.normal[i0] + b1 * surface.normal[i1] + b2 * surface.normal[i2]
-    )
+    n = wp.normalize(b0 * surface.normal[i0] + b1 * surface.normal[i1] + b2 * surface.normal[i2])
     flat = wp.cross(e1, e2)
     is_back = wp.dot(flat, d) > 0.0
     if is_back:

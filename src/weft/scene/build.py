@@ -137,7 +137,7 @@ class Builder:
             selections.append(cloth.in_box(block.box.low, block.box.high))
         name = block.name or f"pins.{number}"
         if block.vertices is not None:
-            ids = np.array(block.vertices, dtype=np.int64)
+            ids = np.array(block.vertices, dtype=np.int32)
             bad = ids[(ids < 0) | (ids >= cloth.n_vertices)]
             if len(bad):
                 raise SceneError(

@@ -54,9 +54,9 @@ def check(
         found.errors += problems.problems
     except WeftError as error:
         found.errors.append(error)
-    for error in found.errors:
-        if isinstance(error, DegenerateFacesError):
-            found.marked = (_drawable(error), error.ids)
+    for problem in found.errors:
+        if isinstance(problem, DegenerateFacesError):
+            found.marked = (_drawable(problem), problem.ids)
     return found
 
 

@@ -102,7 +102,9 @@ def _override(tree: dict[str, Any], text: str) -> Loc:
     for part, following in zip(parts, (*parts[1:], None)):
         if isinstance(part, int):
             if not isinstance(block, list) or part >= len(block):
-                raise SceneError(f"--set {name}", got=f"no entry {part}", expected="one that exists")
+                raise SceneError(
+                    f"--set {name}", got=f"no entry {part}", expected="one that exists"
+                )
         elif not isinstance(block, dict):
             raise SceneError(f"--set {name}", got=f"{part!r} below a value", expected="a block")
         if following is None:

@@ -1,5 +1,5 @@
-"""A scene: a cloth, what holds it and what acts on it, in Python. A scene file says the same in YAML
-(``scene.file``).
+"""A scene: a cloth, what holds it and what acts on it, in Python. A scene file says the same in
+YAML (``scene.file``).
 """
 
 import dataclasses

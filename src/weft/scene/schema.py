@@ -139,9 +139,7 @@ class PinBlock(Block):
 
     @model_validator(mode="after")
     def _selects(self) -> "PinBlock":
-        if all(
-            v is None for v in (self.corners, self.border, self.group, self.box, self.vertices)
-        ):
+        if all(v is None for v in (self.corners, self.border, self.group, self.box, self.vertices)):
             raise ValueError("select vertices: corners, border, group, box or vertices")
         return self
 
@@ -182,5 +180,3 @@ class SceneFile(Block):
     fps: float = Field(30.0, gt=0, le=10000, description="[1/s] frames per second on disk")
     integrator: Literal["backward_euler"] = Field("backward_euler", description="time integrator")
     solver: SolverBlock = Field(SolverBlock(), description="accuracy of a step")
-
-

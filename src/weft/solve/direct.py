@@ -112,8 +112,8 @@ class Pardiso:
 class _PardisoEngine:
     """One PARDISO handle: the symbolic phase of a pattern, and its current numeric factors.
 
-    ``pypardiso`` finds and loads MKL; the calls are made here, because its own ``factorize`` repeats
-    the symbolic phase and copies the index arrays in every call.
+    ``pypardiso`` finds and loads MKL; the calls are made here, because its own ``factorize``
+    repeats the symbolic phase and copies the index arrays in every call.
     """
 
     def __init__(self, pattern: BlockPattern) -> None:

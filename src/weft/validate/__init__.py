@@ -1,1 +1,3 @@
-"""The physical certificate: closed-form and published answers, one file per experiment (``weft validate``)."""
+"""The physical certificate: closed-form and published answers, one file per experiment (``weft
+validate``).
+"""

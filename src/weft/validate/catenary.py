@@ -1,7 +1,7 @@
 """An inextensible strip hung by its ends: the catenary.
 
-With span D, length L and a = H/(rho g): D = 2 a asinh(L/(2a)), sag = sqrt(a^2 + L^2/4) - a. For D/L = 0.9:
-sag/L = 0.19071 and horizontal pull over weight H/W = a/L = 0.56009.
+With span D, length L and a = H/(rho g): D = 2 a asinh(L/(2a)), sag = sqrt(a^2 + L^2/4) - a. For D/L
+= 0.9: sag/L = 0.19071 and horizontal pull over weight H/W = a/L = 0.56009.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,9 @@ def checks() -> Iterator[Check]:
 
 
 def _arc(flat: np.ndarray) -> np.ndarray:
-    """A circular arc of the right length and span to start from: 2 r sin(angle) = span, 2 r angle = length."""
+    """A circular arc of the right length and span to start from: 2 r sin(angle) = span, 2 r angle =
+    length.
+    """
     angle = 1.0
     for _ in range(60):  # Newton on sin(a)/a = span/length
         f = np.sin(angle) / angle - SPAN / LENGTH

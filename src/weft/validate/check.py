@@ -16,7 +16,9 @@ class Check:
 
 
 def compare(name: str, expected: float, got: float, tolerance: float) -> Check:
-    """A check of ``got`` against ``expected``: relative, or absolute where the expected value is zero."""
+    """A check of ``got`` against ``expected``: relative, or absolute where the expected value is
+    zero.
+    """
     difference = abs(float(got) - expected)
     error = difference / abs(expected) if expected else difference
     return Check(name, float(expected), float(got), error, tolerance, bool(error <= tolerance))

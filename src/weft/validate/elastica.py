@@ -1,8 +1,9 @@
 """A strip clamped at one end that bends under its own weight: the heavy elastica.
 
-``Gamma = rho g L^3 / D`` decides alone how far the tip drops. D is the flexural rigidity given to the hinges
-(``docs/bending.md`` derives what it means). The clamp is in the middle of the pinned row of elements: the hinge at its edge
-then stands for the curvature of one whole element, as the others do.
+``Gamma = rho g L^3 / D`` decides alone how far the tip drops. D is the flexural rigidity given to
+the hinges (``docs/bending.md`` derives what it means). The clamp is in the middle of the pinned row
+of elements: the hinge at its edge then stands for the curvature of one whole element, as the others
+do.
 """
 
 from collections.abc import Iterator

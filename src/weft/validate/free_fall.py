@@ -1,4 +1,6 @@
-"""Free fall under backward Euler: after n steps of h the cloth has fallen by exactly g h^2 n (n+1)/2, damped or not."""
+"""Free fall under backward Euler: after n steps of h the cloth has fallen by exactly g h^2 n
+(n+1)/2, damped or not.
+"""
 
 from collections.abc import Iterator
 

@@ -1,7 +1,8 @@
 """A strip that hangs under its own weight: the tip sinks by rho g L^2 / (2 k).
 
-Tension at material height s below the top is T = rho g (L - s) and T = k (stretch - 1), so the tip moves by the
-integral of T/k. Linear elements are exact at the vertices when the load is uniform; an irregular mesh is not.
+Tension at material height s below the top is T = rho g (L - s) and T = k (stretch - 1), so the tip
+moves by the integral of T/k. Linear elements are exact at the vertices when the load is uniform; an
+irregular mesh is not.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The order of an integrator: halve the step, and the error of a swinging sheet falls by 2^order."""
+"""The order of an integrator: half the step, and a swinging sheet's error falls by 2^order."""
 
 from collections.abc import Iterator
 

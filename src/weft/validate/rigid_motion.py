@@ -1,4 +1,6 @@
-"""A rigid motion of any size gives no elastic force and, between the two ends of a step, no damping force."""
+"""A rigid motion of any size gives no elastic force and, between the two ends of a step, no damping
+force.
+"""
 
 from collections.abc import Iterator
 
@@ -11,7 +13,9 @@ from weft.validate.check import Check, compare
 from weft.validate.free_fall import MATERIAL, damped
 from weft.validate.strip import strip_model
 
-FORCE_SCALE = MATERIAL.stretch * 0.1  # [N] stretch times an edge length: what a strain of 1 would give
+FORCE_SCALE = (
+    MATERIAL.stretch * 0.1
+)  # [N] stretch times an edge length: what a strain of 1 would give
 
 
 def checks() -> Iterator[Check]:

@@ -23,9 +23,7 @@ def names() -> list[str]:
     return list(_EXPERIMENTS)
 
 
-def run(
-    names: Sequence[str] = (), on_result: Callable[[Check], None] | None = None
-) -> list[Check]:
+def run(names: Sequence[str] = (), on_result: Callable[[Check], None] | None = None) -> list[Check]:
     """Run experiments.
 
     Args:

@@ -1,4 +1,4 @@
-"""A strip of cloth along x, as several experiments use it, and how its rest under gravity is found."""
+"""A strip of cloth along x for several experiments, and how its rest under gravity is found."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,7 +49,8 @@ def strip_model(
 
 
 def rest(model: Model, x: Positions, first: float = 1e-3, tolerance: float = 1e-9) -> Potential:
-    """The minimum of the energy near x: proximal steps |x - x_k|_M^2/(2s) whose s grows tenfold each time.
+    """The minimum of the energy near x: proximal steps |x - x_k|_M^2/(2s) whose s grows tenfold
+    each time.
 
     Args:
         model: energies and pins.
