@@ -1,4 +1,4 @@
-"""A run on disk: manifest, mesh, frames, checkpoint and metrics. Every file is whole at any instant.
+"""A run on disk: manifest, mesh, frames, checkpoint and metrics. Every file is always whole.
 
 manifest.json      scene, versions, frame rate
 mesh.npz           faces and material coordinates
