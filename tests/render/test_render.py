@@ -11,7 +11,7 @@ from weft.mesh import TriangleMesh, grid
 from weft.render import looks
 from weft.render.camera import framing
 from weft.render.picture import Renderer, Style, look_named, save_png, save_webp
-from weft.render.rasterize import rasterize
+from weft.render.rasterize import Buffer, rasterize
 
 SMALL = {"width": 320, "height": 180}
 
@@ -26,9 +26,8 @@ def raster(points, faces, width=64, height=48):
     import warp as wp
 
     faces = np.asarray(faces, dtype=np.int32)
-    b = rasterize(
-        np.asarray(points, dtype=float), faces, kernel.array(faces, wp.int32), width, height
-    )
+    b = Buffer.of(width, height)
+    rasterize(np.asarray(points, dtype=float), faces, kernel.array(faces, wp.int32), b)
     return np.array(kernel.numpy(b.face)), np.array(kernel.numpy(b.nearness))
 
 

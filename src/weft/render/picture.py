@@ -17,7 +17,7 @@ from weft.render import looks
 from weft.render.camera import Camera, framing
 from weft.render.legend import draw_legend
 from weft.render.looks import Look, Scale
-from weft.render.rasterize import rasterize
+from weft.render.rasterize import Buffer, rasterize
 from weft.render.shade import Light, Surface, View, shade_rows
 
 SHADOW_SIZE = 640  # texels a side
@@ -99,6 +99,8 @@ class Renderer:
         self.scale = self._scale(frames)
         self._faces = kernel.array(np.array(mesh.faces), wp.int32)
         self._uv = kernel.array(mesh.corner_uv.astype(np.float32), wp.vec2f)
+        self._seen = Buffer.of(s.width * s.samples, s.height * s.samples)
+        self._shadow = Buffer.of(SHADOW_SIZE, SHADOW_SIZE)
         self._side = float(np.ptp(mesh.corner_uv.reshape(-1, 2), axis=0).max())
         self._normals = Normals(mesh.faces, mesh.n_vertices)
         self._fixed_color = None if self.scale else self._colors(mesh.vertices)
@@ -108,13 +110,13 @@ class Renderer:
         s, n = self.style, self.style.samples
         x = np.asarray(x, dtype=np.float64)
         points = self.camera.project(x, s.width * n, s.height * n)
-        seen = rasterize(points, self.mesh.faces, self._faces, s.width * n, s.height * n)
+        rasterize(points, self.mesh.faces, self._faces, self._seen)
         light, shadow, cover = self._light(x)
         out = kernel.empty((s.height, s.width, 3), wp.uint8)
         kernel.launch(
             shade_rows,
             s.height,
-            *(self._view(), self._surface(x), light, seen.face, shadow, cover, out),
+            *(self._view(), self._surface(x), light, self._seen.face, shadow, cover, out),
             slice_above=ROWS_WORTH_SLICING,
         )
         image: Image = np.array(kernel.numpy(out))
@@ -181,7 +183,8 @@ class Renderer:
         texels = (SHADOW_SIZE - 4 * blur) / max(float((high - low)[:2].max()), 1e-9)
         origin = 0.5 * (low + high)[:2] - 0.5 * SHADOW_SIZE / texels
         points = np.stack([*((flat[:, :2] - origin) * texels).T, flat[:, 2] - low[2] + 1.0], axis=1)
-        seen = rasterize(points, self.mesh.faces, self._faces, SHADOW_SIZE, SHADOW_SIZE)
+        rasterize(points, self.mesh.faces, self._faces, self._shadow)
+        seen = self._shadow
         cover = (kernel.numpy(seen.face) >= 0).astype(np.float32)
         for _ in range(2):
             cover = uniform_filter(cover, blur)

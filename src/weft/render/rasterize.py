@@ -79,33 +79,33 @@ class Buffer(NamedTuple):
     nearness: WarpArray
     face: WarpArray
 
+    @staticmethod
+    def of(width: int, height: int) -> "Buffer":
+        """A buffer to draw into, again and again: fresh memory would cost as much as the drawing."""
+        shape = (height, width)
+        return Buffer(kernel.empty(shape, wp.float32), kernel.empty(shape, wp.int32))
 
-def rasterize(
-    points: Floats, faces: Faces, device_faces: WarpArray, width: int, height: int
-) -> Buffer:
+
+def rasterize(points: Floats, faces: Faces, device_faces: WarpArray, into: Buffer) -> None:
     """Which face each pixel sees.
 
     Args:
         points: (n,3) pixel column, pixel row, and a nearness that is linear in the picture.
         faces: (m,3); both sides are seen.
         device_faces: the same on the device.
-        width: of the picture.
-        height: of the picture.
+        into: the picture's buffer; all of it is overwritten.
     """
+    height, width = into.face.shape
     across, down = -(-width // TILE), -(-height // TILE)
     start, item = _bins(points.astype(np.float32), faces, across, down)
-    result = Buffer(
-        kernel.empty((height, width), wp.float32), kernel.empty((height, width), wp.int32)
-    )
     device_points = kernel.array(points.astype(np.float32), vec3f)
     kernel.launch(
         fill_tiles,
         across * down,
         *(across, TILE, kernel.array(start, wp.int32), kernel.array(item, wp.int32)),
-        *(device_faces, device_points, result.nearness, result.face),
+        *(device_faces, device_points, into.nearness, into.face),
         slice_above=TILES_WORTH_SLICING,
     )
-    return result
 
 
 def _bins(points: Floats, faces: Faces, across: int, down: int) -> tuple[Ints, Ints]:
