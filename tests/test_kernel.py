@@ -42,12 +42,12 @@ def test_a_whole_assembly_is_bitwise_equal(threads, monkeypatch):
     """Energy, gradient and Hessian of a model on 1 to 4 threads."""
     cloth = sheet(20, 20, pattern="random")
     x = np.array(cloth.vertices) + 0.01 * np.random.default_rng(0).normal(size=cloth.vertices.shape)
-    original = kernel.launch
+    original = kernel.launch_each
 
-    def sliced(k, n, *args, slice_above=0):
-        original(k, n, *args, slice_above=2)
+    def sliced(n, *stages, slice_above=0):
+        original(n, *stages, slice_above=2)
 
-    monkeypatch.setattr(kernel, "launch", sliced)
+    monkeypatch.setattr(kernel, "launch_each", sliced)
     results = []
     for count in (1, 2, 3, 4):
         threads(count)

@@ -158,19 +158,35 @@ def launch(kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE) -> N
         *args: the kernel's other arguments.
         slice_above: smallest n that is worth slicing; lower it for kernels that do much per index.
     """
-    load(kernel)
+    launch_each(n, (kernel, *args), slice_above=slice_above)
+
+
+def launch_each(n: int, *stages: tuple[Any, ...], slice_above: int = SLICE_ABOVE) -> None:
+    """Run several gather kernels in turn, each slice without waiting for the others.
+
+    Right only where index i of a stage reads index i of the stages before, and no other.
+
+    Args:
+        n: number of indices.
+        *stages: (kernel, argument, ...) as for ``launch``.
+        slice_above: smallest n that is worth slicing.
+    """
+    for stage in stages:
+        load(stage[0])
+
+    def run(a: int, b: int) -> None:
+        if b > a:
+            for kernel, *args in stages:
+                inputs = [a, *args]
+                wp.launch(kernel, b - a, inputs=inputs, device=_settings.device, record_tape=False)
+
     parts = _settings.threads if is_cpu() and n >= max(slice_above, 2) else 1
     if parts == 1:
-        wp.launch(kernel, n, inputs=[0, *args], device=_settings.device, record_tape=False)
+        run(0, n)
         return
     if _settings.pool is None:
         _settings.pool = ThreadPoolExecutor(parts, thread_name_prefix="weft")
     cut = [n * i // parts for i in range(parts + 1)]
-
-    def run(a: int, b: int) -> None:
-        if b > a:
-            wp.launch(kernel, b - a, inputs=[a, *args], device=_settings.device, record_tape=False)
-
     jobs = [_settings.pool.submit(run, a, b) for a, b in pairwise(cut[1:])]
     run(cut[0], cut[1])
     for job in jobs:

@@ -1,6 +1,7 @@
 """``weft``: simulate cloth from the command line."""
 
 import sys
+import warnings
 from typing import Annotated
 
 import typer
@@ -49,6 +50,7 @@ def options(
 
 def main() -> None:
     """Entry point: what a user got wrong is one message and exit status 2, without a traceback."""
+    warnings.showwarning = _show_warning  # type: ignore[assignment]
     try:
         app()
     except WeftError as error:
@@ -56,6 +58,10 @@ def main() -> None:
         sys.exit(2)
     except BrokenPipeError:
         sys.exit(1)
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    say(f"warning: {message}", error=True)
 
 
 if __name__ == "__main__":

@@ -55,11 +55,8 @@ def simulate_into(
     again: str = "",
 ) -> None:
     """Simulate with a progress bar; Ctrl-C says how to go on and exits with status 130."""
-    from weft.mesh import non_manifold_warning
     from weft.run import simulate
 
-    if len(scene.cloth.mesh.non_manifold_edges):
-        say(f"warning: {non_manifold_warning(scene.cloth.mesh)}", error=True)
     try:
         simulate(scene, frames=last, fps=fps, out=folder, resume=resume, from_frame=from_frame)
     except KeyboardInterrupt:

@@ -107,10 +107,9 @@ class BoundMembraneDamping:
         """Take strain and tangent at positions x, for a step of dt [s]."""
         e, n = self.elastic, len(self.elastic.samples)
         F, H = e.work.F, e.work.H
-        e.samples.deform(x, F)
-        law = law_kernels(e.functions).hessian[Psd.GAUSS_NEWTON]
-        kernel.launch(law, n, F, e.parameters, H)
-        kernel.launch(freeze_tangent, n, F, H, self.damping.beta / dt, self.viscous.parameters)
+        law = (law_kernels(e.functions).hessian[Psd.GAUSS_NEWTON], F, e.parameters, H)
+        tangent = (freeze_tangent, F, H, self.damping.beta / dt, self.viscous.parameters)
+        kernel.launch_each(n, e.samples.deform(x, F), law, tangent)
 
     def value(self, x: WarpArray) -> float:
         """Dissipation potential [J]."""
@@ -166,8 +165,8 @@ class BoundHingeDamping:
     def freeze(self, x: WarpArray, dt: float) -> None:
         """Take the angles at positions x, for a step of dt [s]."""
         v, h = self.viscous, self.viscous.weight.shape[0]
-        kernel.launch(angles, h, x, v.stencil, v.rest)
-        kernel.launch(scale_weight, h, self.elastic.weight, self.damping.beta / dt, v.weight)
+        weight = (scale_weight, self.elastic.weight, self.damping.beta / dt, v.weight)
+        kernel.launch_each(h, (angles, x, v.stencil, v.rest), weight)
 
     def value(self, x: WarpArray) -> float:
         """Dissipation potential [J]."""

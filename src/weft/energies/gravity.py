@@ -12,6 +12,8 @@ from weft.kernel import Scalar, WarpArray, vec3
 from weft.laws.base import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
 
+TRIVIAL = 1_000_000  # one subtraction an index: below, waking a thread costs more
+
 
 @wp.kernel(module=wp.get_module("weft.gravity"))
 def add_weight(o: int, mass: wp.array(dtype=Scalar), acceleration: vec3, g: wp.array(dtype=vec3)):
@@ -67,7 +69,8 @@ class BoundGravity:
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += dE/dx."""
-        kernel.launch(add_weight, x.shape[0], self.mass, vec3(*self.gravity.acceleration), g)
+        acceleration = vec3(*self.gravity.acceleration)
+        kernel.launch(add_weight, x.shape[0], self.mass, acceleration, g, slice_above=TRIVIAL)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
         """Nothing to add."""

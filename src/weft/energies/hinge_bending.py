@@ -12,6 +12,7 @@ Along an edge whose normal in material space makes the angle phi with the warp, 
 phi + D_weft sin^2 phi``.
 """
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,7 +21,7 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
-from weft.energies.base import RowMap, gather_blocks, gather_gradient
+from weft.energies.base import RowMap, gather_blocks, gather_gradient, on_device
 from weft.energies.hinge_kernels import (
     add_factor_rows,
     angles,
@@ -32,7 +33,7 @@ from weft.energies.hinge_kernels import (
 from weft.errors import MeshError
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
 from weft.laws.base import Psd
-from weft.mesh import TriangleMesh
+from weft.mesh import TriangleMesh, non_manifold_warning
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.incidence import Incidence
 
@@ -100,6 +101,8 @@ class HingeBending:
         Raises:
             MeshError: a negative stiffness, or rest angles of another shape.
         """
+        if len(mesh.non_manifold_edges):
+            warnings.warn(non_manifold_warning(mesh), stacklevel=2)
         weight = hinge_weight(mesh, stiffness)
         if isinstance(rest, str):
             if rest not in ("flat", "as-given"):
@@ -137,13 +140,13 @@ class HingeBending:
     def value(self, x: Positions) -> Floats:
         """(h,) [J]."""
         b = self._bound()
-        kernel.launch(hinge_energy, len(self.weight), _positions(x), *b.parameters, b.energy)
+        kernel.launch(hinge_energy, len(self.weight), on_device(x), *b.parameters, b.energy)
         return np.array(kernel.numpy(b.energy))
 
     def gradient(self, x: Positions) -> Floats:
         """(h,4,3) [N]."""
         b = self._bound()
-        kernel.launch(hinge_gradient, len(self.weight), _positions(x), *b.parameters, b.local)
+        kernel.launch(hinge_gradient, len(self.weight), on_device(x), *b.parameters, b.local)
         return np.array(kernel.numpy(b.local))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
@@ -151,9 +154,9 @@ class HingeBending:
         b = self._bound()
         if psd == Psd.EXACT:
             out = kernel.empty((len(self.weight), 4, 4), mat33)
-            kernel.launch(hinge_hessian, len(self.weight), _positions(x), *b.parameters, out)
+            kernel.launch(hinge_hessian, len(self.weight), on_device(x), *b.parameters, out)
             return np.array(kernel.numpy(out))
-        kernel.launch(hinge_factor, len(self.weight), _positions(x), b.stencil, b.weight, b.local)
+        kernel.launch(hinge_factor, len(self.weight), on_device(x), b.stencil, b.weight, b.local)
         factor = kernel.numpy(b.local)
         return np.asarray(np.einsum("hai,hbj->habij", factor, factor))
 
@@ -230,9 +233,5 @@ class BoundHinges:
 def dihedral_angles(x: Positions, hinges: Ints) -> Floats:
     """(h,) signed dihedral angles [rad] of hinges (h,4) at positions (n,3); 0 when flat."""
     out = kernel.empty(len(hinges))
-    kernel.launch(angles, len(hinges), _positions(x), kernel.array(hinges, wp.int32), out)
+    kernel.launch(angles, len(hinges), on_device(x), kernel.array(hinges, wp.int32), out)
     return np.array(kernel.numpy(out))
-
-
-def _positions(x: Positions) -> WarpArray:
-    return kernel.array(np.asarray(x, dtype=np.float64), vec3)

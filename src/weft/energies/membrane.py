@@ -16,7 +16,7 @@ import warp as wp
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.discretization.samples import Samples
-from weft.energies.base import RowMap
+from weft.energies.base import RowMap, on_device
 from weft.kernel import Scalar, Scratch, WarpArray, mat32, mat33, vec2, vec3
 from weft.laws.base import Law, LawFunctions, Psd, law_kernels
 from weft.solve.block_csr import BlockCsr, BlockPattern
@@ -126,9 +126,9 @@ class DeviceSamples:
     def __len__(self) -> int:
         return len(self.samples.weight)
 
-    def deform(self, x: WarpArray, F: WarpArray) -> None:
-        """F = dx/dX at every sample."""
-        kernel.launch(deform, len(self), x, self.stencil, self.gradient, F)
+    def deform(self, x: WarpArray, F: WarpArray) -> tuple[Any, ...]:
+        """F = dx/dX at every sample, as the first stage of a launch."""
+        return deform, x, self.stencil, self.gradient, F
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,8 +188,8 @@ class Membrane:
     def _local(self, x: Positions, k: Any, dtype: Any, width: int = 0) -> Floats:
         n = len(self.samples.weight)
         F, out = kernel.empty(n, mat32), kernel.empty((n, width) if width else n, dtype)
-        self.device_samples.deform(kernel.array(np.asarray(x, dtype=np.float64), vec3), F)
-        kernel.launch(k, n, F, self.device_parameters, out)
+        start = self.device_samples.deform(on_device(x), F)
+        kernel.launch_each(n, start, (k, F, self.device_parameters, out))
         return np.array(kernel.numpy(out))
 
     def bind(self, pattern: BlockPattern) -> "BoundMembrane":
@@ -241,16 +241,15 @@ class BoundMembrane:
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""
         n, F, psi = len(self.samples), self.work.F, self.work.psi
-        self.samples.deform(x, F)
-        kernel.launch(law_kernels(self.functions).psi, n, F, self.parameters, psi)
-        kernel.launch(weigh, n, self.samples.weight, psi)
+        law = (law_kernels(self.functions).psi, F, self.parameters, psi)
+        kernel.launch_each(n, self.samples.deform(x, F), law, (weigh, self.samples.weight, psi))
         return kernel.total(psi)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += dE/dx."""
         s, F, P, i = self.samples, self.work.F, self.work.P, self.rows.incidence
-        s.deform(x, F)
-        kernel.launch(law_kernels(self.functions).pk1, len(s), F, self.parameters, P)
+        law = (law_kernels(self.functions).pk1, F, self.parameters, P)
+        kernel.launch_each(len(s), s.deform(x, F), law)
         kernel.launch(
             add_nodal_gradient,
             s.samples.n_vertices,
@@ -260,8 +259,8 @@ class BoundMembrane:
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
         """A += d2E/dx2."""
         s, F, H, i = self.samples, self.work.F, self.work.H, self.rows.incidence
-        s.deform(x, F)
-        kernel.launch(law_kernels(self.functions).hessian[psd], len(s), F, self.parameters, H)
+        law = (law_kernels(self.functions).hessian[psd], F, self.parameters, H)
+        kernel.launch_each(len(s), s.deform(x, F), law)
         kernel.launch(
             add_rows,
             s.samples.n_vertices,

@@ -17,7 +17,7 @@ from weft.render import looks
 from weft.render.camera import Camera, framing
 from weft.render.legend import draw_legend
 from weft.render.looks import Look, Scale
-from weft.render.rasterize import Buffer, rasterize
+from weft.render.rasterize import Buffer, rasterize, spread
 from weft.render.shade import Light, Surface, View, shade_rows
 
 SHADOW_SIZE = 640  # texels a side
@@ -116,7 +116,16 @@ class Renderer:
         kernel.launch(
             shade_rows,
             s.height,
-            *(self._view(), self._surface(x), light, self._seen.face, shadow, cover, out),
+            *(
+                spread(s.height),
+                self._view(),
+                self._surface(x),
+                light,
+                self._seen.face,
+                shadow,
+                cover,
+                out,
+            ),
             slice_above=ROWS_WORTH_SLICING,
         )
         image: Image = np.array(kernel.numpy(out))

@@ -14,6 +14,7 @@ from weft.kernel import WarpArray
 
 TILE = 32  # pixels a side
 TILES_WORTH_SLICING = 64
+SPREAD = 1597  # a prime: visiting every 1597th tile or row, threads get equal shares of the cloth
 
 _module = wp.get_module("weft.rasterize")
 vec3f = wp.vec3f
@@ -30,6 +31,7 @@ def fill_tiles(
     o: int,
     tiles_across: int,
     tile: int,
+    spread: int,
     start: wp.array(dtype=wp.int32),
     item: wp.array(dtype=wp.int32),
     faces: wp.array2d(dtype=wp.int32),
@@ -37,16 +39,12 @@ def fill_tiles(
     nearness: wp.array2d(dtype=float),
     face: wp.array2d(dtype=wp.int32),
 ):
-    """Nearest face of every pixel of a tile, -1 where there is none."""
-    t = o + wp.tid()
+    """Nearest face of every pixel of a tile; pixels without one keep what they hold."""
+    t = ((o + wp.tid()) * spread) % (start.shape[0] - 1)
     top = (t // tiles_across) * tile
     left = (t - (t // tiles_across) * tiles_across) * tile
     bottom = wp.min(top + tile, face.shape[0])
     right = wp.min(left + tile, face.shape[1])
-    for r in range(top, bottom):
-        for c in range(left, right):
-            nearness[r, c] = -1.0e30
-            face[r, c] = -1
     for k in range(start[t], start[t + 1]):
         f = item[k]
         p0 = point[faces[f, 0]]
@@ -55,10 +53,11 @@ def fill_tiles(
         area = edge(p0, p1, p2[0], p2[1])
         if wp.abs(area) > 1.0e-12:
             inverse = 1.0 / area
-            r0 = wp.max(top, int(wp.floor(wp.min(wp.min(p0[1], p1[1]), p2[1]) - 0.5)))
-            r1 = wp.min(bottom, int(wp.ceil(wp.max(wp.max(p0[1], p1[1]), p2[1]) + 0.5)))
-            c0 = wp.max(left, int(wp.floor(wp.min(wp.min(p0[0], p1[0]), p2[0]) - 0.5)))
-            c1 = wp.min(right, int(wp.ceil(wp.max(wp.max(p0[0], p1[0]), p2[0]) + 0.5)))
+            # Pixels whose centers (r + 1/2, c + 1/2) lie in the bounding box.
+            r0 = wp.max(top, int(wp.ceil(wp.min(wp.min(p0[1], p1[1]), p2[1]) - 0.5)))
+            r1 = wp.min(bottom, int(wp.floor(wp.max(wp.max(p0[1], p1[1]), p2[1]) - 0.5)) + 1)
+            c0 = wp.max(left, int(wp.ceil(wp.min(wp.min(p0[0], p1[0]), p2[0]) - 0.5)))
+            c1 = wp.min(right, int(wp.floor(wp.max(wp.max(p0[0], p1[0]), p2[0]) - 0.5)) + 1)
             for r in range(r0, r1):
                 y = float(r) + 0.5
                 for c in range(c0, c1):
@@ -81,7 +80,7 @@ class Buffer(NamedTuple):
 
     @staticmethod
     def of(width: int, height: int) -> "Buffer":
-        """A buffer to draw into, again and again: fresh memory would cost as much as the drawing."""
+        """A buffer to draw into again and again: fresh memory costs as much as the drawing."""
         shape = (height, width)
         return Buffer(kernel.empty(shape, wp.float32), kernel.empty(shape, wp.int32))
 
@@ -98,14 +97,27 @@ def rasterize(points: Floats, faces: Faces, device_faces: WarpArray, into: Buffe
     height, width = into.face.shape
     across, down = -(-width // TILE), -(-height // TILE)
     start, item = _bins(points.astype(np.float32), faces, across, down)
+    into.nearness.fill_(-1.0e30)
+    into.face.fill_(-1)
     device_points = kernel.array(points.astype(np.float32), vec3f)
     kernel.launch(
         fill_tiles,
         across * down,
-        *(across, TILE, kernel.array(start, wp.int32), kernel.array(item, wp.int32)),
+        *(
+            across,
+            TILE,
+            spread(across * down),
+            kernel.array(start, wp.int32),
+            kernel.array(item, wp.int32),
+        ),
         *(device_faces, device_points, into.nearness, into.face),
         slice_above=TILES_WORTH_SLICING,
     )
+
+
+def spread(n: int) -> int:
+    """A stride that visits all of 0 ... n-1: SPREAD, or 1 where that divides n."""
+    return SPREAD if n % SPREAD else 1
 
 
 def _bins(points: Floats, faces: Faces, across: int, down: int) -> tuple[Ints, Ints]:

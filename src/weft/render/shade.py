@@ -160,6 +160,7 @@ def to_byte(v: float):
 @wp.kernel(module=_module)
 def shade_rows(
     o: int,
+    spread: int,
     view: View,
     surface: Surface,
     light: Light,
@@ -169,7 +170,7 @@ def shade_rows(
     out: wp.array3d(dtype=wp.uint8),
 ):
     """One row of the picture: each pixel the mean of its samples."""
-    r = o + wp.tid()
+    r = ((o + wp.tid()) * spread) % out.shape[0]
     n = view.samples
     height = float(face.shape[0])
     width = float(face.shape[1])
