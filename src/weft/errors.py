@@ -109,3 +109,17 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """A hint with the known word that is nearest to a misspelled one, or None."""
     close = get_close_matches(word, list(known), 1)
     return f"did you mean {close[0]!r}?" if close else None
+
+
+def check_known(
+    word: str, known: Iterable[str], what: str, error: type[WeftError] = WeftError
+) -> None:
+    """Raise ``error`` unless a word is known; it lists the known ones and names the nearest."""
+    names = list(known)
+    if word not in names:
+        raise error(
+            what,
+            got=repr(word),
+            expected=f"one of {', '.join(names)}",
+            hint=did_you_mean(word, names),
+        )

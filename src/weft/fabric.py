@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from weft.errors import FabricError, UnitError, did_you_mean
+from weft.errors import FabricError, UnitError, check_known
 from weft.units import to_si
 
 UNITS: Mapping[str, str] = {
@@ -105,9 +105,7 @@ def fabric(value: "str | Path | Mapping[str, Any] | Fabric", where: str = "fabri
     if path.suffix in (".yaml", ".yml"):
         return _from_fields(_read(path), str(path), path.stem)
     name = str(value)
-    if name not in preset_names():
-        raise FabricError(where, got=repr(name), expected=f"one of {', '.join(preset_names())}",
-                          hint=did_you_mean(name, preset_names()))  # fmt: skip
+    check_known(name, preset_names(), where, FabricError)
     text = (resources.files("weft") / "fabrics" / f"{name}.yaml").read_text(encoding="utf-8")
     return _from_fields(yaml.safe_load(text), name, name)
 
@@ -128,9 +126,7 @@ def _from_fields(fields: Mapping[str, Any], where: str, name: str) -> Fabric:
     fields = _spread(fields, where)
     known = [*UNITS, "title", "name", "preset"]
     for key in fields:
-        if key not in known:
-            raise FabricError(f"field {key!r}", where=where, expected=f"one of {', '.join(known)}",
-                              hint=did_you_mean(str(key), known))  # fmt: skip
+        check_known(str(key), known, f"field of {where}", FabricError)
     base = fabric(fields["preset"], f"{where}.preset") if "preset" in fields else None
     values: dict[str, float] = {}
     sources = dict(base.sources) if base is not None else {}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from weft.bench.measure import Measure
-from weft.errors import WeftError, did_you_mean
+from weft.errors import check_known
 
 __all__ = ["Measure", "names", "run"]
 
@@ -37,9 +37,7 @@ def run(
         WeftError: an unknown name.
     """
     for name in names:
-        if name not in _BENCHMARKS:
-            raise WeftError("benchmark", got=repr(name), hint=did_you_mean(name, _BENCHMARKS),
-                            expected=f"one of {', '.join(_BENCHMARKS)}")  # fmt: skip
+        check_known(name, _BENCHMARKS, "benchmark")
     measures = []
     for name, (module, function) in _BENCHMARKS.items():
         if not names or name in names:

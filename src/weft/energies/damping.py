@@ -15,12 +15,14 @@ At x_n the Hessian of both is beta/h K_n (Gauss-Newton), so for small motions th
 damping; a rigid motion of any size leaves it at zero (``tests/energies/test_damping.py``).
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import warp as wp
 
 from weft import kernel
 from weft.arrays import Ints
+from weft.energies.base import Bound
 from weft.energies.hinge_bending import BoundHinges, HingeBending
 from weft.energies.hinge_kernels import angles
 from weft.energies.membrane import BoundMembrane, Membrane
@@ -68,6 +70,29 @@ def scale_weight(
 
 
 @dataclass(frozen=True, eq=False)
+class BoundDamping(ABC):
+    """A viscous energy on a pattern, whose parameters ``freeze`` takes before each step."""
+
+    viscous: Bound
+
+    @abstractmethod
+    def freeze(self, x: WarpArray, dt: float) -> None:
+        """Take strain and stiffness at positions x, for a step of dt [s]."""
+
+    def value(self, x: WarpArray) -> float:
+        """Dissipation potential [J]."""
+        return self.viscous.value(x)
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += its gradient."""
+        self.viscous.add_gradient(x, g)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
+        """A += its Hessian."""
+        self.viscous.add_hessian(x, psd, A, clear)
+
+
+@dataclass(frozen=True, eq=False)
 class MembraneDamping:
     """Damping of a membrane with time constant beta [s]."""
 
@@ -92,16 +117,16 @@ class MembraneDamping:
         viscous = BoundMembrane(
             elastic.samples, Viscous.functions, parameters, elastic.rows, elastic.work
         )
-        return BoundMembraneDamping(self, elastic, viscous)
+        return BoundMembraneDamping(viscous, self, elastic)
 
 
 @dataclass(frozen=True, eq=False)
-class BoundMembraneDamping:
-    """Membrane damping on a pattern; ``freeze`` takes the start of each step."""
+class BoundMembraneDamping(BoundDamping):
+    """Membrane damping on a pattern."""
 
+    viscous: BoundMembrane
     damping: MembraneDamping
     elastic: BoundMembrane
-    viscous: BoundMembrane
 
     def freeze(self, x: WarpArray, dt: float) -> None:
         """Take strain and tangent at positions x, for a step of dt [s]."""
@@ -110,18 +135,6 @@ class BoundMembraneDamping:
         law = (law_kernels(e.functions).hessian[Psd.GAUSS_NEWTON], F, e.parameters, H)
         tangent = (freeze_tangent, F, H, self.damping.beta / dt, self.viscous.parameters)
         kernel.launch_each(n, e.samples.deform(x, F), law, tangent)
-
-    def value(self, x: WarpArray) -> float:
-        """Dissipation potential [J]."""
-        return self.viscous.value(x)
-
-    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += its gradient."""
-        self.viscous.add_gradient(x, g)
-
-    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
-        """A += its Hessian."""
-        self.viscous.add_hessian(x, psd, A, clear)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,31 +164,19 @@ class HingeDamping:
             elastic.rows,
             elastic.scratch,
         )
-        return BoundHingeDamping(self, elastic, viscous)
+        return BoundHingeDamping(viscous, self, elastic)
 
 
 @dataclass(frozen=True, eq=False)
-class BoundHingeDamping:
-    """Hinge damping on a pattern; ``freeze`` takes the start of each step."""
+class BoundHingeDamping(BoundDamping):
+    """Hinge damping on a pattern."""
 
+    viscous: BoundHinges
     damping: HingeDamping
     elastic: BoundHinges
-    viscous: BoundHinges
 
     def freeze(self, x: WarpArray, dt: float) -> None:
         """Take the angles at positions x, for a step of dt [s]."""
         v, h = self.viscous, self.viscous.weight.shape[0]
         weight = (scale_weight, self.elastic.weight, self.damping.beta / dt, v.weight)
         kernel.launch_each(h, (angles, x, v.stencil, v.rest), weight)
-
-    def value(self, x: WarpArray) -> float:
-        """Dissipation potential [J]."""
-        return self.viscous.value(x)
-
-    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += its gradient."""
-        self.viscous.add_gradient(x, g)
-
-    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
-        """A += its Hessian."""
-        self.viscous.add_hessian(x, psd, A, clear)

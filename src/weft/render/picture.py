@@ -10,7 +10,7 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
-from weft.errors import WeftError, did_you_mean
+from weft.errors import WeftError, check_known
 from weft.io.files import atomic_write
 from weft.mesh import TriangleMesh
 from weft.render import looks
@@ -60,14 +60,7 @@ def look_named(name: str) -> Look:
     Raises:
         WeftError: an unknown name.
     """
-    known = [k.value for k in Look]
-    if name not in known:
-        raise WeftError(
-            "look",
-            got=repr(name),
-            expected=f"one of {', '.join(known)}",
-            hint=did_you_mean(name, known),
-        )
+    check_known(name, [k.value for k in Look], "look")
     return Look(name)
 
 

@@ -1,6 +1,8 @@
 """Which linear solver runs: by name, or the fastest one installed."""
 
-from weft.errors import SolverError
+from collections.abc import Callable
+
+from weft.errors import SolverError, check_known
 from weft.solve.base import LinearSolver
 from weft.solve.direct import Pardiso, Splu, have_pardiso
 from weft.solve.pcg import BlockJacobiPcg
@@ -17,14 +19,12 @@ def linear_solver(name: str = "auto") -> LinearSolver:
     Raises:
         SolverError: an unknown name, or a solver that is not installed.
     """
+    check_known(name, LINEAR_SOLVERS, "linear solver", SolverError)
     if name == "auto":
-        return Pardiso() if have_pardiso() else BlockJacobiPcg()
-    if name == "pcg":
-        return BlockJacobiPcg()
-    if name == "pardiso":
-        return Pardiso()
-    if name == "splu":
-        return Splu()
-    raise SolverError(
-        "linear solver", got=repr(name), expected=f"one of {', '.join(LINEAR_SOLVERS)}"
-    )
+        name = "pardiso" if have_pardiso() else "pcg"
+    makers: dict[str, Callable[[], LinearSolver]] = {
+        "pcg": BlockJacobiPcg,
+        "pardiso": Pardiso,
+        "splu": Splu,
+    }
+    return makers[name]()

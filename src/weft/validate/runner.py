@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from weft.errors import WeftError, did_you_mean
+from weft.errors import check_known
 from weft.validate.check import Check
 
 __all__ = ["Check", "names", "run"]
@@ -34,9 +34,7 @@ def run(names: Sequence[str] = (), on_result: Callable[[Check], None] | None = N
         WeftError: an unknown name.
     """
     for name in names:
-        if name not in _EXPERIMENTS:
-            raise WeftError("experiment", got=repr(name), hint=did_you_mean(name, _EXPERIMENTS),
-                            expected=f"one of {', '.join(_EXPERIMENTS)}")  # fmt: skip
+        check_known(name, _EXPERIMENTS, "experiment")
     checks = []
     for name, module in _EXPERIMENTS.items():
         if not names or name in names:
