@@ -16,7 +16,7 @@ from weft.solve.block_csr import BlockCsr
 from weft.solve.line_search import LineSearchSettings, backtrack
 from weft.solve.vectors import combine, dot, max_norm
 
-CONTRACTION = 0.2  # of simplified increments, above which a new factorization pays
+CONTRACTION = 0.5  # of simplified increments, above which a new factorization pays
 
 
 class Problem(Protocol):
