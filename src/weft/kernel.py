@@ -193,6 +193,19 @@ def launch_each(n: int, *stages: tuple[Any, ...], slice_above: int = SLICE_ABOVE
         job.result()
 
 
+def launch_serial(kernel: Any, *args: Any) -> None:
+    """Run index 0 of a kernel on the CPU over NumPy arrays, whatever the device: compiled serial code.
+
+    For work that is done once and has no parallel form worth having.
+    """
+    initialize()
+    inputs = [wp.from_numpy(a, device="cpu") if isinstance(a, np.ndarray) else a for a in args]
+    wp.launch(kernel, 1, inputs=[0, *inputs], device="cpu", record_tape=False)
+    for given, used in zip(args, inputs):
+        if isinstance(given, np.ndarray):
+            given[...] = used.numpy()
+
+
 class Recorded:
     """A launch whose arguments are packed once: 3 us to replay instead of 17-31 us to launch.
 

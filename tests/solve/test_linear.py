@@ -11,7 +11,7 @@ from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.choose import linear_solver
 from weft.solve.direct import have_pardiso
 
-NAMES = ["pcg", "splu", *(["pardiso"] if have_pardiso() else [])]
+NAMES = ["multigrid", "pcg", "splu", *(["pardiso"] if have_pardiso() else [])]
 
 
 def spd(n, rng, shift=1.0):
@@ -100,7 +100,7 @@ def test_zero_right_hand_side(rng):
 
 
 def test_unknown_solver():
-    with pytest.raises(SolverError, match="auto, pcg, pardiso, splu"):
+    with pytest.raises(SolverError, match="auto, multigrid, pcg, pardiso, splu"):
         linear_solver("cholmod")
 
 

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from weft.errors import SolverError, check_known
 from weft.solve.base import LinearSolver
 from weft.solve.direct import Pardiso, Splu, have_pardiso
+from weft.solve.multigrid import Multigrid
 from weft.solve.pcg import BlockJacobiPcg
 
-LINEAR_SOLVERS = ("auto", "pcg", "pardiso", "splu")
+LINEAR_SOLVERS = ("auto", "multigrid", "pcg", "pardiso", "splu")
 
 
 def linear_solver(name: str = "auto") -> LinearSolver:
@@ -23,6 +24,7 @@ def linear_solver(name: str = "auto") -> LinearSolver:
     if name == "auto":
         name = "pardiso" if have_pardiso() else "pcg"
     makers: dict[str, Callable[[], LinearSolver]] = {
+        "multigrid": Multigrid,
         "pcg": BlockJacobiPcg,
         "pardiso": Pardiso,
         "splu": Splu,

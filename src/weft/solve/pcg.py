@@ -152,6 +152,26 @@ class BlockJacobiPcg:
         return PreparedPcg(A, vectors, self.max_iterations or max(500, 10 * A.n))
 
 
+class EnergyError:
+    """Relative error in the energy norm, from the decrease of the quadratic model.
+
+    The squared error some iterations ago is at least what has been gained since (Hestenes & Stiefel
+    1952; Strakos & Tichy 2002); ``delay`` says how many. Infinite until that many are known.
+    """
+
+    def __init__(self, delay: int) -> None:
+        self._recent: deque[float] = deque(maxlen=delay)
+        self._total = 0.0
+
+    def after(self, gain: float) -> float:
+        """The estimate after an iteration that gained a_j (r_j.z_j), twice the model's decrease."""
+        self._recent.append(gain)
+        self._total += gain
+        if len(self._recent) < (self._recent.maxlen or 1):
+            return float("inf")
+        return float((sum(self._recent) / self._total) ** 0.5)
+
+
 @dataclass(eq=False)
 class PcgVectors:
     """The solver's work arrays, kept between matrices of one pattern."""
@@ -202,8 +222,7 @@ class PreparedPcg:
         )
         direction = Recorded(turn, v.chunks, *size, 0.0, v.z, v.p, **sliced)
         p_dot_q, r_dots = _host(v.p_dot_q), _host(v.r_dots)
-        decrease: deque[float] = deque(maxlen=DELAY)  # a_j (r_j.z_j): twice the model's decrease
-        total, error = 0.0, 1.0
+        estimate, error = EnergyError(DELAY), 1.0
         first, smallest = rz, np.finfo(np.float64).eps ** 2
         for iteration in range(1, self.max_iterations + 1):
             product.launch()
@@ -214,11 +233,9 @@ class PreparedPcg:
             a = rz / curvature
             update.set(2, a)
             update.launch()
-            decrease.append(a * rz)
-            total += a * rz
+            error = estimate.after(a * rz)
             rz_new = float(r_dots()[:, 0].sum())
-            error = (sum(decrease) / total) ** 0.5
-            if rz_new <= smallest * first or (len(decrease) == DELAY and error <= tolerance):
+            if rz_new <= smallest * first or error <= tolerance:
                 return LinearSolution(x, Outcome.CONVERGED, iteration, error)
             direction.set(2, rz_new / rz)
             direction.launch()
