@@ -194,7 +194,7 @@ def launch_each(n: int, *stages: tuple[Any, ...], slice_above: int = SLICE_ABOVE
 
 
 def launch_serial(kernel: Any, *args: Any) -> None:
-    """Run index 0 of a kernel on the CPU over NumPy arrays, whatever the device: compiled serial code.
+    """Run index 0 of a kernel on the CPU over NumPy arrays, whatever the device.
 
     For work that is done once and has no parallel form worth having.
     """

@@ -11,8 +11,10 @@ __all__ = ["Measure", "names", "run"]
 _BENCHMARKS = {
     "import": ("startup", "import_time"),
     "freecloth-direct": ("freecloth", "direct"),
+    "freecloth-multigrid": ("freecloth", "multigrid"),
     "freecloth-pcg": ("freecloth", "pcg"),
     "assembly": ("assembly", "assembly"),
+    "multigrid": ("multigrid", "multigrid"),
     "memory": ("memory", "memory"),
     "render": ("render", "render"),
     "demo": ("startup", "demo"),

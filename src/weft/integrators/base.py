@@ -62,8 +62,9 @@ class StepSettings:
 
 @dataclass
 class _Kept:
-    """Symbolic work of the linear solver, kept while the model stays. It never changes a result."""
+    """The linear solver and its symbolic work for a model. No result depends on what is kept."""
 
+    solver: LinearSolver
     model: Model | None = None
     prepared: Any = None
 
@@ -75,8 +76,7 @@ class Integrator(ABC):
 
     def __init__(self, settings: StepSettings | None = None) -> None:
         self.settings = settings or StepSettings()
-        self.solver: LinearSolver = linear_solver(self.settings.linear)
-        self._kept = _Kept()
+        self._kept = _Kept(linear_solver(self.settings.linear))
 
     @abstractmethod
     def init(self, model: Model, state: State) -> Memory:
@@ -121,7 +121,7 @@ class Integrator(ABC):
             linear_iterations=result.linear_iterations,
             line_search_trials=result.line_search_trials,
             increment=result.increment / dt,
-            linear_solver=self.solver.name,
+            linear_solver=self._kept.solver.name,
             terms=phi.terms(x) if ok else {},
             seconds=time.perf_counter() - clock,
         )
@@ -137,11 +137,11 @@ class Integrator(ABC):
             start = phi.pinned(state.x)
         s = self.settings
         if self._kept.model is not model:
-            self._kept = _Kept(model)
+            self._kept = _Kept(linear_solver(s.linear, len(model.mass)), model)
         result = minimize(
             phi,
             kernel.array(start, vec3),
-            self.solver,
+            self._kept.solver,
             NewtonSettings(s.tolerance * dt, s.max_iterations, s.forcing),
             self._kept.prepared,
         )

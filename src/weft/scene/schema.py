@@ -154,8 +154,8 @@ class SolverBlock(Block):
     psd: Literal["projected", "gauss_newton", "exact"] = Field(
         "projected", description="which Hessian; exact may fail under compression"
     )
-    linear: Literal["auto", "pcg", "pardiso", "splu"] = Field(
-        "auto", description="linear solver; auto takes the fastest one installed"
+    linear: Literal["auto", "multigrid", "pcg", "pardiso", "splu"] = Field(
+        "auto", description="linear solver; auto takes the fastest one for the size"
     )
     forcing: float = Field(
         0.1, gt=0, lt=1, description="relative error of iterative linear solves, energy norm"

@@ -1,5 +1,5 @@
-"""The symbolic half of smoothed aggregation: which vertices form a coarse one, and what each level's
-matrix looks like. It depends on the block pattern only, so it is done once.
+"""The symbolic half of smoothed aggregation: which vertices form a coarse one, and the patterns of
+all levels' matrices. It depends on the block pattern only, so it is done once.
 
 The prolongator is scalar and comes from the graph: P = (I - w/2 D^-1 L) T with L the graph
 Laplacian of the pattern, D its diagonal, T the aggregates (Vanek, Mandel & Brezina 1996 with the
@@ -118,9 +118,13 @@ def _coarsen(graph: Any) -> tuple[Coarsening, Any]:
     P = ((1 - share) * T + sp.diags(share / degree) @ (neighbors @ T)).tocsr()
     alone = np.diff(graph.indptr) == 1
     if alone.any():  # a vertex without neighbors is its own aggregate, with weight one
-        P = (sp.diags((~alone).astype(np.float32)) @ P + sp.diags(alone.astype(np.float32)) @ T).tocsr()
+        P = (
+            sp.diags((~alone).astype(np.float32)) @ P + sp.diags(alone.astype(np.float32)) @ T
+        ).tocsr()
     P.sort_indices()
-    number = sp.csr_matrix((np.arange(P.nnz, dtype=np.int64) + 1, P.indices, P.indptr), shape=P.shape)
+    number = sp.csr_matrix(
+        (np.arange(P.nnz, dtype=np.int64) + 1, P.indices, P.indptr), shape=P.shape
+    )
     Pt = number.T.tocsr()
     Pt.sort_indices()
     AP = (graph @ P).tocsr()

@@ -9,20 +9,22 @@ from weft.solve.multigrid import Multigrid
 from weft.solve.pcg import BlockJacobiPcg
 
 LINEAR_SOLVERS = ("auto", "multigrid", "pcg", "pardiso", "splu")
+DIRECT_UP_TO = 6000  # vertices; above, multigrid is faster than PARDISO (docs/decisions/0007)
 
 
-def linear_solver(name: str = "auto") -> LinearSolver:
+def linear_solver(name: str = "auto", n: int = 0) -> LinearSolver:
     """A linear solver by name.
 
-    ``auto`` is PARDISO where it is installed and block-Jacobi PCG elsewhere: at 66 x 66 vertices, h
-    = 0.02 s, one solve took 12 ms, 190 ms and (``splu``) 310 ms (docs/decisions/0005).
+    Args:
+        name: ``auto`` is PARDISO where it is installed and n is small, multigrid elsewhere.
+        n: block rows (vertices) of the systems to come.
 
     Raises:
         SolverError: an unknown name, or a solver that is not installed.
     """
     check_known(name, LINEAR_SOLVERS, "linear solver", SolverError)
     if name == "auto":
-        name = "pardiso" if have_pardiso() else "pcg"
+        name = "pardiso" if have_pardiso() and n <= DIRECT_UP_TO else "multigrid"
     makers: dict[str, Callable[[], LinearSolver]] = {
         "multigrid": Multigrid,
         "pcg": BlockJacobiPcg,

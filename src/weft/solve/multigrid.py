@@ -6,6 +6,7 @@ a W-cycle with two block-Jacobi-Chebyshev steps before and after each coarse cor
 the conjugate gradients around it are in float64 and stop in the energy norm (see ``pcg``).
 """
 
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,13 +20,13 @@ from weft.solve import multigrid_kernels as k
 from weft.solve.aggregation import Coarsening, Csr, coarsenings
 from weft.solve.base import LinearSolution, Outcome
 from weft.solve.block_csr import BlockCsr, BlockPattern, multiply_rows
-from weft.solve.pcg import EnergyError
+from weft.solve.pcg import BlockJacobiPcg, EnergyError
 from weft.solve.vectors import combine, dot
 
 DELAY = 3  # iterations over which the decrease of the model is watched
 MAX_ITERATIONS = 200
 LARGEST = 3.0  # eigenvalue of D^-1 A: at most 4 with stencils of 4 vertices, 2.74 seen (decision 7)
-WIDER, MOST_WIDENINGS = 4 / 3, 4  # where a matrix has larger ones, and the smoother is not definite
+WIDER, MOST_WIDENINGS = 4 / 3, 6  # where a matrix has larger ones, and the smoother is not definite
 RANGE = 8.0  # of eigenvalues that the smoother damps: from LARGEST/RANGE to LARGEST
 HEAVY = 250  # rows of a Galerkin product worth slicing: each does hundreds of block products
 DENSE = 200  # vertices of a last level that is inverted; a larger one is only smoothed
@@ -123,9 +124,7 @@ class Transfer:
         if keep is None:
             wp.copy(self.weight, c.weight)
         else:
-            kernel.launch(
-                k.mask_prolongator, c.P.n, c.P.start, c.weight, keep, self.weight
-            )
+            kernel.launch(k.mask_prolongator, c.P.n, c.P.start, c.weight, keep, self.weight)
         p = (c.P.start, c.P.column, self.weight)
         ap = (c.AP.start, c.AP.column, self.ap)
         kernel.launch(k.multiply_by_prolongator, c.P.n, *fine.matrix, *p, *ap, slice_above=HEAVY)
@@ -229,7 +228,8 @@ class PreparedMultigrid:
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
         """Solve A x = b from x = 0; ``residual`` and outcomes as for ``PreparedPcg``.
 
-        A preconditioner that turns out not to be definite is made so, and the solve starts again.
+        A preconditioner that turns out not to be definite is made so, and the solve starts again;
+        where that does not help, or the iterations run out, block-Jacobi takes over.
         """
         solution, definite = self._iterate(b, tolerance)
         for _ in range(MOST_WIDENINGS):
@@ -237,7 +237,10 @@ class PreparedMultigrid:
                 break
             self.hierarchy.tune(WIDER * self.hierarchy.high)
             solution, definite = self._iterate(b, tolerance)
-        return solution
+        if definite and solution.outcome is not Outcome.MAX_ITERATIONS:
+            return solution
+        rescue = BlockJacobiPcg().prepare(self.A).solve(b, tolerance)
+        return dataclasses.replace(rescue, iterations=rescue.iterations + solution.iterations)
 
     def _iterate(self, b: WarpArray, tolerance: float) -> tuple[LinearSolution, bool]:
         """Conjugate gradients; False where r.M^-1 r was negative."""

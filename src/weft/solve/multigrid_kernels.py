@@ -40,7 +40,7 @@ def take_fine(
     inverse: blocks,
     keep: floats,
 ):
-    """Row v in float32, the inverse of its diagonal block, and 0 for a pinned vertex (no neighbors)."""
+    """Row v in float32, the inverse of its diagonal block, and 0 if it is pinned (no coupling)."""
     v = o + wp.tid()
     coupling = float(0.0)
     for b in range(start[v], start[v + 1]):

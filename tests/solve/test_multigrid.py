@@ -1,0 +1,161 @@
+"""Multigrid: aggregates, prolongators, a definite preconditioner, iterations that hardly grow."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from weft import kernel
+from weft.bench.multigrid import system
+from weft.kernel import vec3
+from weft.solve.aggregation import COARSEST, aggregates, coarsenings
+from weft.solve.block_csr import BlockPattern
+from weft.solve.multigrid import LARGEST, Multigrid
+
+
+@pytest.fixture(scope="module")
+def sheet():
+    A, b = system(30)
+    return A, b, Multigrid().prepare(A)
+
+
+def csr(c, values=None):
+    start, column = kernel.numpy(c.start), kernel.numpy(c.column)
+    values = np.ones(len(column)) if values is None else values
+    return sp.csr_matrix((values, column, start))
+
+
+def test_aggregates_cover_and_hang_together(sheet):
+    p = sheet[0].pattern
+    graph = sp.csr_matrix((np.ones(p.n_blocks), p.column, p.row_start))
+    owner = aggregates(graph)
+    size = np.bincount(owner)
+    assert owner.min() == 0 and size.min() >= 1
+    assert 6 < size.mean() < 25
+    for number in range(len(size)):
+        inside = np.flatnonzero(owner == number)
+        pieces = sp.csgraph.connected_components(graph[inside][:, inside])[0]
+        assert pieces == 1
+
+
+def test_prolongators_keep_translations(sheet):
+    levels = coarsenings(sheet[0].pattern)
+    assert len(levels) >= 2 and levels[-1].coarse.n <= COARSEST * 10
+    for level in levels:
+        P = csr(level.P, kernel.numpy(level.weight))
+        np.testing.assert_allclose(P.sum(axis=1), 1.0, atol=1e-6)
+
+
+def test_coarse_matrices_are_galerkin_products(sheet):
+    """P^T A P against SciPy, and the pins' rows out of P."""
+    A, _, prepared = sheet
+    hierarchy = prepared.hierarchy
+    c, coarse = hierarchy.transfers[0].c, hierarchy.levels[1]
+    P = csr(c.P, kernel.numpy(hierarchy.transfers[0].weight).astype(float))
+    pinned = kernel.numpy(hierarchy.keep) == 0
+    assert pinned.sum() == 2 and not P[pinned].toarray().any()
+    P3 = sp.kron(P, sp.identity(3)).tocsr()
+    expected = (P3.T @ A.to_scipy().tocsr() @ P3).toarray()
+    blocks = (kernel.numpy(coarse.values), kernel.numpy(coarse.rows.column))
+    got = sp.bsr_matrix((*blocks, kernel.numpy(coarse.rows.start))).toarray()
+    np.testing.assert_allclose(got, expected, atol=1e-5 * np.abs(expected).max())
+
+
+def test_preconditioner_is_symmetric_and_definite(sheet, rng):
+    _, _, prepared = sheet
+    n = prepared.A.n
+    free = kernel.numpy(prepared.hierarchy.keep)[:, None] > 0
+
+    def apply(r):
+        z = kernel.empty(n, vec3)
+        prepared.hierarchy.apply(kernel.array(r, vec3), z)
+        return np.array(kernel.numpy(z))
+
+    for _ in range(5):
+        a, b = rng.normal(size=(2, n, 3)) * free
+        Ma, Mb = apply(a), apply(b)
+        assert (a * Mb).sum() == pytest.approx((b * Ma).sum(), rel=1e-3)
+        assert (a * Ma).sum() > 0
+
+
+def test_iterations_hardly_grow():
+    counts = []
+    for side in (20, 40, 80):
+        A, b = system(side)
+        solution = Multigrid().prepare(A).solve(b, 1e-3)
+        assert solution.outcome.ok
+        counts.append(solution.iterations)
+    assert counts[2] < 1.8 * counts[0] and counts[2] < 40
+
+
+def test_result_does_not_depend_on_what_was_solved_before(sheet):
+    """A run that resumes has no history: fresh and reused hierarchies give bitwise the same."""
+    A, b, _ = sheet
+    solver = Multigrid()
+    fresh = np.array(kernel.numpy(solver.prepare(A).solve(b, 1e-2).x))
+    other, _ = system(30)
+    used = solver.prepare(type(A)(A.pattern, other.values))
+    used.solve(b, 1e-6)
+    again = solver.prepare(A, used)
+    np.testing.assert_array_equal(kernel.numpy(again.solve(b, 1e-2).x), fresh)
+
+
+def test_threads_do_not_change_the_result(sheet, threads):
+    A, b, _ = sheet
+    results = []
+    for n in (1, 2, 3):
+        threads(n)
+        results.append(np.array(kernel.numpy(Multigrid().prepare(A).solve(b, 1e-3).x)))
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_array_equal(results[0], results[2])
+
+
+def test_smoother_widens_where_it_must(rng):
+    """Large stencils have larger eigenvalues of D^-1 A than 3: the solve notices and goes on."""
+    n, k = 120, 12
+    stencil = np.array([rng.choice(n, k, replace=False) for _ in range(100)], dtype=np.int32)
+    pattern = BlockPattern.of(n, [stencil])
+    dense = np.eye(3 * n)
+    for ids in stencil:
+        g = np.zeros(n)
+        g[ids] = 1.0
+        dense += 100 * np.kron(np.outer(g, g), np.eye(3))
+    from weft.kernel import mat33
+    from weft.solve.block_csr import BlockCsr
+
+    blocks = dense.reshape(n, 3, n, 3)[pattern.row, :, pattern.column, :]
+    A = BlockCsr(pattern, kernel.array(blocks, mat33))
+    b = rng.normal(size=(n, 3))
+    prepared = Multigrid().prepare(A)
+    solution = prepared.solve(kernel.array(b, vec3), 1e-10)
+    exact = np.linalg.solve(dense, b.reshape(-1)).reshape(-1, 3)
+    assert solution.outcome.ok
+    np.testing.assert_allclose(kernel.numpy(solution.x), exact, atol=1e-5 * np.abs(exact).max())
+    assert prepared.hierarchy.high >= LARGEST
+
+
+def test_block_jacobi_takes_over(sheet, monkeypatch):
+    """Where the cycle does not converge in the iterations allowed."""
+    monkeypatch.setattr("weft.solve.multigrid.MAX_ITERATIONS", 4)
+    A, b, prepared = sheet
+    solution = prepared.solve(b, 1e-6)
+    assert solution.outcome.ok and solution.iterations > 20
+    residual = (A @ np.array(kernel.numpy(solution.x))) - kernel.numpy(b)
+    assert np.abs(residual).max() < 1e-2 * np.abs(kernel.numpy(b)).max()
+
+
+def test_pieces_without_pins(rng):
+    """Many small separate pieces, more than a last level inverts: still solved."""
+    n = 900
+    stencil = np.arange(n, dtype=np.int32).reshape(-1, 3)
+    pattern = BlockPattern.of(n, [stencil])
+    from weft.kernel import mat33
+    from weft.solve.block_csr import BlockCsr
+
+    blocks = np.zeros((pattern.n_blocks, 3, 3))
+    blocks[:] = -0.4 * np.eye(3)
+    blocks[pattern.diagonal] = np.eye(3)
+    A = BlockCsr(pattern, kernel.array(blocks, mat33))
+    b = rng.normal(size=(n, 3))
+    solution = Multigrid().prepare(A).solve(kernel.array(b, vec3), 1e-8)
+    assert solution.outcome.ok
+    np.testing.assert_allclose(A @ np.array(kernel.numpy(solution.x)), b, atol=1e-5)
