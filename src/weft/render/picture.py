@@ -194,11 +194,10 @@ class Renderer:
         light.direction = wp.vec3f(*towards)
         light.across, light.up = wp.vec3f(*across), wp.vec3f(*up)
         light.origin, light.texels_per_meter = wp.vec2f(*origin), texels
-        nearness = seen.nearness
-        kernel.numpy(nearness)[...] += np.float32(low[2] - 1.0)
+        light.offset = 1.0 - low[2]
         light.bias = 2.5 / texels
         light.ground, light.has_ground = self.ground, int(self.style.ground)
-        return light, nearness, kernel.array(cover, wp.float32)
+        return light, seen.nearness, kernel.array(cover, wp.float32)
 
 
 class Normals:

@@ -19,6 +19,7 @@ class Light:
     up: vec3f
     origin: vec2f  # of the map, in its axes [m]
     texels_per_meter: float
+    offset: float  # [m] added to a height above the light's plane to give the map's nearness
     bias: float  # [m] by which an occluder must be nearer
     ground: float  # height [m]
     has_ground: int
@@ -54,7 +55,7 @@ def lit(p: vec3f, light: Light, shadow: wp.array2d(dtype=float)):
     """Share of the key light that reaches p: 3 x 3 taps of the shadow map."""
     x = (wp.dot(p, light.across) - light.origin[0]) * light.texels_per_meter
     y = (wp.dot(p, light.up) - light.origin[1]) * light.texels_per_meter
-    near = wp.dot(p, light.direction) + light.bias
+    near = wp.dot(p, light.direction) + light.offset + light.bias
     c = int(wp.floor(x))
     r = int(wp.floor(y))
     hits = float(0.0)

@@ -9,7 +9,7 @@ from weft.solve.multigrid import Multigrid
 from weft.solve.pcg import BlockJacobiPcg
 
 LINEAR_SOLVERS = ("auto", "multigrid", "pcg", "pardiso", "splu")
-DIRECT_UP_TO = 6000  # vertices; above, multigrid is faster than PARDISO (docs/decisions/0007)
+DIRECT_UP_TO = 12_000  # vertices; above, multigrid beats PARDISO (docs/decisions/0007)
 
 
 def linear_solver(name: str = "auto", n: int = 0) -> LinearSolver:
