@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from tests.checks import assert_derivative, rotations
-from weft.laws import BaraffWitkin, Psd
+from weft.laws import AngleShear, BaraffWitkin, DotShear, Psd
 from weft.laws.viscous import Viscous
 
 LAWS = {
     "baraff_witkin": BaraffWitkin((5000.0, 3000.0), 400.0, (1.0, 1.0)),
     "baraff_witkin_prestretched": BaraffWitkin((500.0, 800.0), 90.0, (0.95, 1.1)),
     "baraff_witkin_no_shear": BaraffWitkin((500.0, 800.0), 0.0),
+    "dot_shear": DotShear(70.0),
+    "angle_shear": AngleShear(70.0),
 }
 
 

@@ -2,5 +2,6 @@
 
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.base import Law, Psd
+from weft.laws.shear import AngleShear, DotShear
 
-__all__ = ["BaraffWitkin", "Law", "Psd"]
+__all__ = ["AngleShear", "BaraffWitkin", "DotShear", "Law", "Psd"]

@@ -1,0 +1,144 @@
+"""Shear alone, as the conditions of 1998 have it: of the axes as they are, or of their directions.
+
+    DotShear     psi = 1/2 ks (f0 . f1)^2                   Pritchard 2012, eqs. 19-23 (BODY)
+    AngleShear   psi = 1/2 ks (f0 . f1 / (|f0| |f1|))^2     Pritchard 2012, eqs. A.1-A.6 (EXACT)
+
+f0 and f1 are his w_u and w_v. DotShear is the shear term of ``BaraffWitkin``; AngleShear does not
+feel stretch, so it needs no assumption that the axes are unit vectors.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import warp as wp
+
+from weft.errors import LawError
+from weft.kernel import Scalar, mat32, mat33, vec3
+from weft.laws.baraff_witkin import shear_hessian
+from weft.laws.base import Law, LawFunctions
+
+COLLAPSED = Scalar(1e-6)  # stretch below which a direction is taken as if the fiber had this length
+
+
+@wp.struct
+class Params:
+    """Stiffness [N/m]."""
+
+    shear: Scalar
+
+
+@wp.func
+def columns(F: mat32):
+    """f0 and f1."""
+    return vec3(F[0, 0], F[1, 0], F[2, 0]), vec3(F[0, 1], F[1, 1], F[2, 1])
+
+
+@wp.func
+def dot_psi(F: mat32, p: Params):
+    """Eq. 19 squared."""
+    f0, f1 = columns(F)
+    c = wp.dot(f0, f1)
+    return Scalar(0.5) * p.shear * c * c
+
+
+@wp.func
+def dot_pk1(F: mat32, p: Params):
+    """Eqs. 20-21."""
+    f0, f1 = columns(F)
+    s = p.shear * wp.dot(f0, f1)
+    return s * mat32(f1[0], f0[0], f1[1], f0[1], f1[2], f0[2])
+
+
+@wp.func
+def dot_hessian(F: mat32, p: Params, psd: int):
+    """Eqs. 22-23, with the exact projection of Kim 2020, App. A."""
+    f0, f1 = columns(F)
+    uu, uv, vv = shear_hessian(f0, f1, psd)
+    return p.shear * uu, p.shear * uv, p.shear * vv
+
+
+@wp.func
+def cosine(f0: vec3, f1: vec3):
+    """c = cos of the angle between the axes, and dc/df0, dc/df1 (eqs. A.5, A.6)."""
+    r0 = wp.max(wp.length(f0), COLLAPSED)
+    r1 = wp.max(wp.length(f1), COLLAPSED)
+    n0 = f0 / r0
+    n1 = f1 / r1
+    c = wp.dot(n0, n1)
+    return c, (n1 - c * n0) / r0, (n0 - c * n1) / r1
+
+
+@wp.func
+def angle_psi(F: mat32, p: Params):
+    """Eq. A.5 squared."""
+    f0, f1 = columns(F)
+    c, _c0, _c1 = cosine(f0, f1)
+    return Scalar(0.5) * p.shear * c * c
+
+
+@wp.func
+def angle_pk1(F: mat32, p: Params):
+    """ks c dc/dF."""
+    f0, f1 = columns(F)
+    c, c0, c1 = cosine(f0, f1)
+    s = p.shear * c
+    return s * mat32(c0[0], c1[0], c0[1], c1[1], c0[2], c1[2])
+
+
+@wp.func
+def angle_hessian(F: mat32, p: Params, psd: int):
+    """ks (dc dc^T + c d2c); PROJECTED and GAUSS_NEWTON both keep dc dc^T only. Eqs. A.3-A.4, A.7."""
+    f0, f1 = columns(F)
+    c, c0, c1 = cosine(f0, f1)
+    uu = wp.outer(c0, c0)
+    uv = wp.outer(c0, c1)
+    vv = wp.outer(c1, c1)
+    if psd == 0:
+        I3 = wp.identity(n=3, dtype=Scalar)
+        r0 = wp.max(wp.length(f0), COLLAPSED)
+        r1 = wp.max(wp.length(f1), COLLAPSED)
+        n0 = f0 / r0
+        n1 = f1 / r1
+        mixed0 = wp.outer(c0, n0)
+        mixed1 = wp.outer(c1, n1)
+        uu -= (c / r0) * (mixed0 + wp.transpose(mixed0) + (c / r0) * (I3 - wp.outer(n0, n0)))
+        vv -= (c / r1) * (mixed1 + wp.transpose(mixed1) + (c / r1) * (I3 - wp.outer(n1, n1)))
+        uv += (c / r0) * ((I3 - wp.outer(n1, n1)) / r1 - wp.outer(n0, c1))
+    return p.shear * uu, p.shear * uv, p.shear * vv
+
+
+@dataclass(frozen=True)
+class _Shear(Law):
+    """A stiffness.
+
+    Raises:
+        LawError: a negative one.
+    """
+
+    shear: float  # [N/m], >= 0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.shear) and self.shear >= 0):
+            raise LawError(f"{type(self).__name__}.shear", got=self.shear, expected="must be >= 0")
+
+    def parameters(self) -> Mapping[str, float]:
+        """Fields of ``Params``."""
+        return {"shear": self.shear}
+
+
+class DotShear(_Shear):
+    """1/2 ks (f0 . f1)^2."""
+
+    functions: ClassVar[LawFunctions] = LawFunctions(
+        "dot_shear", Params, dot_psi, dot_pk1, dot_hessian
+    )
+
+
+class AngleShear(_Shear):
+    """1/2 ks cos^2 of the angle between the fibers."""
+
+    functions: ClassVar[LawFunctions] = LawFunctions(
+        "angle_shear", Params, angle_psi, angle_pk1, angle_hessian
+    )
