@@ -3,7 +3,7 @@
 All energies of a model on one block pattern, with the arrays that every step reuses.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -71,9 +71,11 @@ class Assembly:
         for b in self._all().values():
             b.add_gradient(x, g)
 
-    def hessian(self, x: WarpArray, psd: Psd) -> BlockCsr:
-        """d2E/dx2 of everything, in ``matrix``: valid until the next call."""
-        bound = list(self._all().values())
+    def hessian(
+        self, x: WarpArray, psd: Psd, energies: Mapping[str, Bound] | None = None
+    ) -> BlockCsr:
+        """d2E/dx2 of everything, or of given energies, in ``matrix``: valid until the next call."""
+        bound = list((self._all() if energies is None else energies).values())
         if not bound:
             self.matrix.values.zero_()
         for i, b in enumerate(bound):

@@ -80,6 +80,19 @@ def test_indefinite_matrix_is_an_outcome(name, rng):
     assert "psd=PROJECTED" in solution.outcome.advice
 
 
+def test_indefinite_diagonal_block_is_not_taken_for_convergence(rng):
+    """Freecloth's silent stop: r.P^-1 r turns negative, which is not small."""
+    A, _ = spd(20, rng)
+    values = np.array(kernel.numpy(A.values))
+    values[A.pattern.diagonal[7]] = np.diag([50.0, 50.0, -50.0])
+    B = BlockCsr(A.pattern, kernel.array(values, mat33))
+    b = np.zeros((20, 3))
+    b[7] = [0.1, 0.1, 5.0]
+    for tolerance in (1e-1, 1e-8):
+        solution = linear_solver("pcg").prepare(B).solve(kernel.array(b, vec3), tolerance)
+        assert solution.outcome is Outcome.INDEFINITE
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_not_finite_is_an_outcome(name, rng):
     A, _ = spd(20, rng)

@@ -33,6 +33,17 @@ class Bound(Protocol):
 
 
 @runtime_checkable
+class BoundCondition(Bound, Protocol):
+    """A bound energy 1/2 k C^T C of conditions C(x) with rest values."""
+
+    def moving(self, x: WarpArray, v: WarpArray) -> Bound:
+        """The same with rest values C - dC/dt at positions x and velocities v.
+
+        Its exact Hessian less the Gauss-Newton one is k dC/dt d2C/dx2.
+        """
+
+
+@runtime_checkable
 class Energy(Protocol):
     """A sum of m local energies, each over k vertices."""
 

@@ -114,9 +114,7 @@ class MembraneDamping:
         """
         elastic = elastic or self.source.bind(pattern)
         parameters = kernel.zeros(len(elastic.samples), Params)
-        viscous = BoundMembrane(
-            elastic.samples, Viscous.functions, parameters, elastic.rows, elastic.work
-        )
+        viscous = BoundMembrane(elastic.samples, Viscous(), parameters, elastic.rows, elastic.work)
         return BoundMembraneDamping(viscous, self, elastic)
 
 

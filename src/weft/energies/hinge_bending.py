@@ -12,6 +12,7 @@ Along an edge whose normal in material space makes the angle phi with the warp, 
 phi + D_weft sin^2 phi``.
 """
 
+import dataclasses
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,15 +53,27 @@ def hinge_weight(mesh: TriangleMesh, stiffness: tuple[float, float]) -> Floats:
     """
     if not all(np.isfinite(d) and d >= 0 for d in stiffness):
         raise MeshError("bending stiffness", got=stiffness, expected="must be >= 0 [N m]")
-    edge = np.stack(
-        [_material_edge(mesh, mesh.hinges, mesh.hinge_faces[:, side]) for side in (0, 1)], axis=1
-    )
-    # At a seam the two sides may differ in length and direction: each contributes its half.
+    edge = material_edges(mesh)
     length_sq = (edge**2).sum(-1)
-    share = edge**2 / length_sq[..., None]
+    share = material_share(mesh)
     D = share[..., 1] * stiffness[0] + share[..., 0] * stiffness[1]
     area = mesh.rest_area[mesh.hinge_faces].sum(1)
     return np.asarray(STRIP * (D * length_sq).mean(1) / area)
+
+
+def material_edges(mesh: TriangleMesh) -> Floats:
+    """(h,2,2) each hinge's edge in the material coordinates of its two faces.
+
+    At a seam the two may differ in length and direction.
+    """
+    sides = [_material_edge(mesh, mesh.hinges, mesh.hinge_faces[:, side]) for side in (0, 1)]
+    return np.stack(sides, axis=1)
+
+
+def material_share(mesh: TriangleMesh) -> Floats:
+    """(h,2,2) squared direction cosines (u, v) of each hinge's edge, in both faces."""
+    edge_sq = material_edges(mesh) ** 2
+    return np.asarray(edge_sq / edge_sq.sum(-1, keepdims=True))
 
 
 def _material_edge(mesh: TriangleMesh, hinges: Ints, face: Ints) -> Floats:
@@ -195,6 +208,17 @@ class BoundHinges:
         """Stencil, weight and rest angle, as the kernels take them."""
         return self.stencil, self.weight, self.rest
 
+    def moving(self, x: WarpArray, v: WarpArray) -> "BoundHinges":
+        """The same with rest angles theta - dtheta/dt at positions x and velocities v."""
+        h = self.weight.shape[0]
+        rest, slope = kernel.empty(h), kernel.empty((h, 4), vec3)
+        kernel.launch(angles, h, x, self.stencil, rest)
+        theta = np.array(kernel.numpy(rest))
+        unit = (self.stencil, kernel.array(np.ones(h), Scalar), kernel.array(theta - 1, Scalar))
+        kernel.launch(hinge_gradient, h, x, *unit, slope)
+        rate = hinge_rate(kernel.numpy(slope), kernel.numpy(self.stencil), kernel.numpy(v))
+        return dataclasses.replace(self, rest=kernel.array(theta - rate, Scalar))
+
     @property
     def energy(self) -> WarpArray:
         """(h,) scratch."""
@@ -228,6 +252,11 @@ class BoundHinges:
         else:
             kernel.launch(hinge_factor, h, x, self.stencil, self.weight, self.local)
             kernel.launch(add_factor_rows, self.n_vertices, *entries, self.local, *row)
+
+
+def hinge_rate(slope: Floats, stencil: Ints, v: Floats) -> Floats:
+    """(h,) dtheta/dt of slopes (h,4,3) and velocities (n,3), over all four vertices."""
+    return np.asarray(np.einsum("hai,hai->h", slope, v[stencil]))
 
 
 def dihedral_angles(x: Positions, hinges: Ints) -> Floats:

@@ -6,6 +6,7 @@ gather to the vertices. The Hessian is kept as three 3x3 blocks per sample (uu, 
 row walks its samples (docs/decisions/0003).
 """
 
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -197,7 +198,7 @@ class Membrane:
         s = self.device_samples
         rows = RowMap.of(self.samples.stencil, s.incidence, pattern)
         work = Workspace(len(s), pattern.scratch)
-        return BoundMembrane(s, self.law.functions, self.device_parameters, rows, work)
+        return BoundMembrane(s, self.law, self.device_parameters, rows, work)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,10 +234,23 @@ class BoundMembrane:
     """A membrane on a pattern."""
 
     samples: DeviceSamples
-    functions: LawFunctions
+    law: Law
     parameters: WarpArray
     rows: RowMap
     work: Workspace
+
+    @property
+    def functions(self) -> LawFunctions:
+        """The law's Warp functions."""
+        return self.law.functions
+
+    def moving(self, x: WarpArray, v: WarpArray) -> "BoundMembrane":
+        """The same with rest values C - dC/dt at positions x and velocities v (``Law.moving``)."""
+        F, rate = (self.samples.samples.deformation_gradient(kernel.numpy(a)) for a in (x, v))
+        records = self.law.moving(np.array(kernel.numpy(self.parameters)), F, rate)
+        return dataclasses.replace(
+            self, parameters=kernel.array(records, self.law.functions.Params)
+        )
 
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""

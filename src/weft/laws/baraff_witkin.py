@@ -13,7 +13,7 @@ semi-definite but is *not* the clamp of the sum
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import warp as wp
@@ -223,6 +223,16 @@ class BaraffWitkin(Law):
             "rest_warp": self.rest_stretch[0],
             "rest_weft": self.rest_stretch[1],
         }
+
+    def moving(self, records: Any, F: Gradients, rate: Gradients) -> Any:
+        """Rest stretch |f| - d|f|/dt of both fibers; the shear term has no rest value."""
+        if self.shear != 0:
+            return super().moving(records, F, rate)
+        for c, name in enumerate(("rest_warp", "rest_weft")):
+            r = np.linalg.norm(F[:, :, c], axis=1)
+            speed = np.einsum("qi,qi->q", F[:, :, c], rate[:, :, c])
+            records[name] = r - speed / np.maximum(r, 1e-30)
+        return records
 
     def eigensystem(self, F: Gradients) -> Eigensystem:
         """Closed-form eigenpairs of the stretch and of the shear Hessian, for F of shape (n,3,2)

@@ -108,6 +108,26 @@ class Law(ABC):
     def parameters(self) -> Mapping[str, float]:
         """Values of the ``Params`` struct's fields."""
 
+    def moving(self, records: Any, F: Gradients, rate: Gradients) -> Any:
+        """Parameter records whose rest values are C - dC/dt, for laws 1/2 k C^2 of conditions C(F).
+
+        With them the exact Hessian less the Gauss-Newton one is k dC/dt d2C/dF2: what damping of
+        conditions adds to df/dx (``integrators/baraff_witkin_1998.py``).
+
+        Args:
+            records: (q,) parameters, changed in place.
+            F: (q,3,2).
+            rate: (q,3,2) dF/dt [1/s].
+
+        Raises:
+            LawError: the law is not written in conditions with rest values.
+        """
+        raise LawError(
+            f"damping of conditions of {self.name}",
+            got="a law without rest values",
+            expected="laws made of conditions: BaraffWitkin without shear, DotShear, AngleShear",
+        )
+
     @property
     def name(self) -> str:
         """The law's name, as scenes and metrics write it."""

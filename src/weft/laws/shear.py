@@ -9,13 +9,14 @@ feel stretch, so it needs no assumption that the axes are unit vectors.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import warp as wp
 
+from weft.arrays import Gradients
 from weft.errors import LawError
-from weft.kernel import Scalar, mat32, mat33, vec3
+from weft.kernel import Scalar, mat32, vec3
 from weft.laws.baraff_witkin import shear_hessian
 from weft.laws.base import Law, LawFunctions
 
@@ -24,9 +25,10 @@ COLLAPSED = Scalar(1e-6)  # stretch below which a direction is taken as if the f
 
 @wp.struct
 class Params:
-    """Stiffness [N/m]."""
+    """Stiffness [N/m], and the value of f0.f1 (or of the cosine) without energy."""
 
     shear: Scalar
+    rest: Scalar
 
 
 @wp.func
@@ -39,7 +41,7 @@ def columns(F: mat32):
 def dot_psi(F: mat32, p: Params):
     """Eq. 19 squared."""
     f0, f1 = columns(F)
-    c = wp.dot(f0, f1)
+    c = wp.dot(f0, f1) - p.rest
     return Scalar(0.5) * p.shear * c * c
 
 
@@ -47,7 +49,7 @@ def dot_psi(F: mat32, p: Params):
 def dot_pk1(F: mat32, p: Params):
     """Eqs. 20-21."""
     f0, f1 = columns(F)
-    s = p.shear * wp.dot(f0, f1)
+    s = p.shear * (wp.dot(f0, f1) - p.rest)
     return s * mat32(f1[0], f0[0], f1[1], f0[1], f1[2], f0[2])
 
 
@@ -56,6 +58,8 @@ def dot_hessian(F: mat32, p: Params, psd: int):
     """Eqs. 22-23, with the exact projection of Kim 2020, App. A."""
     f0, f1 = columns(F)
     uu, uv, vv = shear_hessian(f0, f1, psd)
+    if psd == 0:
+        uv -= p.rest * wp.identity(n=3, dtype=Scalar)
     return p.shear * uu, p.shear * uv, p.shear * vv
 
 
@@ -75,7 +79,8 @@ def angle_psi(F: mat32, p: Params):
     """Eq. A.5 squared."""
     f0, f1 = columns(F)
     c, _c0, _c1 = cosine(f0, f1)
-    return Scalar(0.5) * p.shear * c * c
+    d = c - p.rest
+    return Scalar(0.5) * p.shear * d * d
 
 
 @wp.func
@@ -83,13 +88,13 @@ def angle_pk1(F: mat32, p: Params):
     """ks c dc/dF."""
     f0, f1 = columns(F)
     c, c0, c1 = cosine(f0, f1)
-    s = p.shear * c
+    s = p.shear * (c - p.rest)
     return s * mat32(c0[0], c1[0], c0[1], c1[1], c0[2], c1[2])
 
 
 @wp.func
 def angle_hessian(F: mat32, p: Params, psd: int):
-    """ks (dc dc^T + c d2c); PROJECTED and GAUSS_NEWTON both keep dc dc^T only. Eqs. A.3-A.4, A.7."""
+    """ks (dc dc^T + (c - rest) d2c); other modes keep dc dc^T only. Eqs. A.3-A.4, A.7."""
     f0, f1 = columns(F)
     c, c0, c1 = cosine(f0, f1)
     uu = wp.outer(c0, c0)
@@ -101,11 +106,12 @@ def angle_hessian(F: mat32, p: Params, psd: int):
         r1 = wp.max(wp.length(f1), COLLAPSED)
         n0 = f0 / r0
         n1 = f1 / r1
+        d = c - p.rest
         mixed0 = wp.outer(c0, n0)
         mixed1 = wp.outer(c1, n1)
-        uu -= (c / r0) * (mixed0 + wp.transpose(mixed0) + (c / r0) * (I3 - wp.outer(n0, n0)))
-        vv -= (c / r1) * (mixed1 + wp.transpose(mixed1) + (c / r1) * (I3 - wp.outer(n1, n1)))
-        uv += (c / r0) * ((I3 - wp.outer(n1, n1)) / r1 - wp.outer(n0, c1))
+        uu -= (d / r0) * (mixed0 + wp.transpose(mixed0) + (c / r0) * (I3 - wp.outer(n0, n0)))
+        vv -= (d / r1) * (mixed1 + wp.transpose(mixed1) + (c / r1) * (I3 - wp.outer(n1, n1)))
+        uv += (d / r0) * ((I3 - wp.outer(n1, n1)) / r1 - wp.outer(n0, c1))
     return p.shear * uu, p.shear * uv, p.shear * vv
 
 
@@ -131,6 +137,14 @@ class _Shear(Law):
 class DotShear(_Shear):
     """1/2 ks (f0 . f1)^2."""
 
+    def moving(self, records: Any, F: Gradients, rate: Gradients) -> Any:
+        """Rest value f0.f1 - d(f0.f1)/dt."""
+        c = np.einsum("qi,qi->q", F[:, :, 0], F[:, :, 1])
+        speed = np.einsum("qi,qi->q", F[:, :, 0], rate[:, :, 1])
+        speed += np.einsum("qi,qi->q", rate[:, :, 0], F[:, :, 1])
+        records["rest"] = c - speed
+        return records
+
     functions: ClassVar[LawFunctions] = LawFunctions(
         "dot_shear", Params, dot_psi, dot_pk1, dot_hessian
     )
@@ -138,6 +152,16 @@ class DotShear(_Shear):
 
 class AngleShear(_Shear):
     """1/2 ks cos^2 of the angle between the fibers."""
+
+    def moving(self, records: Any, F: Gradients, rate: Gradients) -> Any:
+        """Rest value c - dc/dt."""
+        r = np.linalg.norm(F, axis=1, keepdims=True)
+        n = F / r
+        n0, n1 = n[:, :, 0], n[:, :, 1]
+        c = np.einsum("qi,qi->q", n0, n1)
+        slope = np.stack([n1 - c[:, None] * n0, n0 - c[:, None] * n1], axis=2) / r
+        records["rest"] = c - np.einsum("qij,qij->q", slope, rate)
+        return records
 
     functions: ClassVar[LawFunctions] = LawFunctions(
         "angle_shear", Params, angle_psi, angle_pk1, angle_hessian

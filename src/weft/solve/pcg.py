@@ -208,6 +208,8 @@ class PreparedPcg:
         rz = float(kernel.numpy(v.r_dots)[:, 0].sum())
         if rz == 0.0:
             return LinearSolution(x, Outcome.CONVERGED, 0, 0.0)
+        if rz < 0.0:
+            return LinearSolution(x, Outcome.INDEFINITE, 0, float("inf"))
         if not np.isfinite(rz):
             return LinearSolution(x, Outcome.NOT_FINITE, 0, float("inf"))
         sliced = {"slice_above": CHUNKS_WORTH_SLICING}
@@ -235,6 +237,8 @@ class PreparedPcg:
             update.launch()
             error = estimate.after(a * rz)
             rz_new = float(r_dots()[:, 0].sum())
+            if rz_new < 0.0:  # a diagonal block is indefinite, so the matrix is
+                return LinearSolution(x, Outcome.INDEFINITE, iteration, error)
             if rz_new <= smallest * first or error <= tolerance:
                 return LinearSolution(x, Outcome.CONVERGED, iteration, error)
             direction.set(2, rz_new / rz)

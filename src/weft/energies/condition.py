@@ -1,0 +1,73 @@
+"""Baraff & Witkin's (1998) energies E = k/2 C^T C of condition functions, as Pritchard (2012) has
+them, on weft's samples and hinges.
+
+A condition of a triangle is alpha times a function of F = [w_u w_v] (his eqs. 2-12), so its energy
+is a membrane law weighted by alpha^2 = a^(2p) in place of the area a. With p = 1/2 that *is* the
+finite element energy (Kim 2020); p = 1 is Baraff & Witkin's, p = 3/4 Pritchard's. Unless p = 1/2
+the stiffness has other units than N/m, and the cloth depends on the mesh.
+"""
+
+import dataclasses
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.base import Energy
+from weft.energies.bend_condition import FrozenBend
+from weft.energies.hinge_bending import HingeBending, material_share
+from weft.energies.membrane import Membrane
+from weft.errors import LawError
+from weft.laws.baraff_witkin import BaraffWitkin
+from weft.laws.shear import AngleShear, DotShear
+from weft.mesh import TriangleMesh
+
+POWERS = (1.0, 0.75, 0.5)  # p of alpha = a^p: 1998, Pritchard, finite elements
+
+
+class Variant(enum.Enum):
+    """Which formulas: those of the notes' body, or of their appendix."""
+
+    BODY = "body"  # shear w_u.w_v; bend with frozen lengths
+    EXACT = "exact"  # shear of the unit axes; bend differentiated in full
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Stiffness and variant. Pritchard's Table 1 is the default.
+
+    Raises:
+        LawError: a stiffness or rest stretch out of range, or another p.
+    """
+
+    stretch: tuple[float, float] = (5000.0, 5000.0)  # (u, v) [N/m] for p = 1/2
+    shear: float = 500.0
+    bend: tuple[float, float] = (1e-5, 1e-5)  # of edges along u and along v [J]
+    rest_stretch: tuple[float, float] = (1.0, 1.0)
+    p: float = 0.5
+    variant: Variant = Variant.BODY
+
+    def __post_init__(self) -> None:
+        if self.p not in POWERS:
+            raise LawError("Conditions.p", got=self.p, expected=f"one of {POWERS}")
+        if not all(np.isfinite(k) and k >= 0 for k in self.bend):
+            raise LawError("Conditions.bend", got=self.bend, expected="must be two numbers >= 0")
+
+
+def condition_energies(mesh: TriangleMesh, c: Conditions) -> tuple[Energy, Energy, Energy]:
+    """Stretch (eqs. 13-18), shear (eqs. 19-23 or A.5-A.7) and bend (eqs. 24-57 or A.8-A.13)."""
+    samples = linear_triangle(mesh)
+    samples = dataclasses.replace(samples, weight=mesh.rest_area ** (2 * c.p))
+    stretch = Membrane(samples, BaraffWitkin(c.stretch, 0.0, c.rest_stretch), name="stretch")
+    law = DotShear(c.shear) if c.variant is Variant.BODY else AngleShear(c.shear)
+    shear = Membrane(samples, law, name="shear")
+    k, flat = bend_stiffness(mesh, c.bend), np.zeros(len(mesh.hinges))
+    kind = FrozenBend if c.variant is Variant.BODY else HingeBending
+    return stretch, shear, kind(mesh.hinges, k, flat, mesh.n_vertices, "bend")
+
+
+def bend_stiffness(mesh: TriangleMesh, bend: tuple[float, float]) -> Floats:
+    """(h,) k_bend by the direction of each edge: (k_u du^2 + k_v dv^2)/(du^2 + dv^2)."""
+    return np.asarray((material_share(mesh) * bend).sum(-1).mean(1))

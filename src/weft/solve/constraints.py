@@ -1,0 +1,153 @@
+"""Velocity constraints of particles, and the system of the free directions (Baraff & Witkin 1998,
+section 5): the filter S and the prescribed change z of the velocity.
+
+Their modified conjugate gradients are ordinary ones on S A S in the range of S, preconditioned by
+S P^-1 S. So the filter is applied to the matrix once, and every solver of weft can be used; what
+the constrained directions lack, A dv - b, is the impulse that the constraints exert.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Floats, Ints, Velocities
+from weft.errors import SolverError
+from weft.kernel import mat33, vec3
+from weft.solve.base import LinearSolution, LinearSolver, Prepared
+from weft.solve.block_csr import BlockCsr
+
+_module = wp.get_module("weft.constraints")
+SAME = 1e-9  # relative: prescribed changes that differ by less agree
+
+
+@wp.kernel(module=_module)
+def filter_rows(
+    o: int,
+    row_start: wp.array(dtype=wp.int32),
+    column: wp.array(dtype=wp.int32),
+    S: wp.array(dtype=mat33),
+    values: wp.array(dtype=mat33),
+    out: wp.array(dtype=mat33),
+):
+    """S A S, plus I - S on the diagonal so that it stays invertible."""
+    v = o + wp.tid()
+    for b in range(row_start[v], row_start[v + 1]):
+        out[b] = S[v] * values[b] * S[column[b]]
+        if column[b] == v:
+            out[b] = out[b] + wp.identity(n=3, dtype=wp.float64) - S[v]
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """Prescribed velocity changes of vertices along some directions.
+
+    Raises:
+        SolverError: more than three directions, or directions that are not independent.
+    """
+
+    vertices: Ints  # (k,)
+    directions: Floats  # (d,3), d from 1 to 3; need not be orthonormal
+    change: Velocities  # (k,3) [m/s] of which the components along the directions count
+
+    def __post_init__(self) -> None:
+        rows = np.atleast_2d(np.asarray(self.directions, dtype=np.float64))
+        ids = np.asarray(self.vertices, dtype=np.int32).reshape(-1)
+        if rows.shape[1:] != (3,) or not 1 <= np.linalg.matrix_rank(rows) == len(rows):
+            raise SolverError(
+                "constraint directions", got=rows.tolist(), expected="1 to 3 independent directions"
+            )
+        object.__setattr__(self, "directions", np.linalg.qr(rows.T)[0].T)
+        object.__setattr__(self, "vertices", ids)
+        change = np.broadcast_to(np.asarray(self.change, dtype=np.float64), (len(ids), 3))
+        object.__setattr__(self, "change", change)
+
+
+@dataclass(frozen=True, eq=False)
+class Filter:
+    """All constraints of a step."""
+
+    S: Floats  # (n,3,3) projection onto the free directions
+    z: Velocities  # (n,3) [m/s] prescribed change of velocity, zero in free directions
+
+    @staticmethod
+    def of(n: int, constraints: Sequence[Constraint]) -> "Filter":
+        """The filter of n vertices.
+
+        Raises:
+            SolverError: two constraints that prescribe different changes along one direction.
+        """
+        S, z = np.broadcast_to(np.eye(3), (n, 3, 3)).copy(), np.zeros((n, 3))
+        for c in constraints:
+            for i, change in zip(c.vertices.tolist(), c.change):
+                for direction in c.directions:
+                    free = S[i] @ direction
+                    wanted = float(direction @ change)
+                    length = float(np.linalg.norm(free))
+                    has = float(direction @ z[i])
+                    if length < 1e-6:
+                        if abs(wanted - has) > SAME * max(abs(wanted), abs(has), 1.0):
+                            raise SolverError(
+                                f"constraints of vertex {i}",
+                                got=f"changes {has:.6g} and {wanted:.6g} m/s",
+                                expected="one along each direction",
+                                hint=f"direction {direction.round(3).tolist()} is held twice",
+                            )
+                        continue
+                    unit = free / length
+                    z[i] += (wanted - has) / length * unit
+                    S[i] -= np.outer(unit, unit)
+        return Filter(S, z)
+
+    def apply(self, a: Velocities) -> Velocities:
+        """S a."""
+        return np.asarray(np.einsum("nij,nj->ni", self.S, a))
+
+    def matrix(self, A: BlockCsr, out: BlockCsr) -> None:
+        """out = S A S + (I - S)."""
+        p = A.pattern
+        rows = (p.device_row_start, p.device_column)
+        S = kernel.array(self.S, mat33)
+        kernel.launch(filter_rows, p.n, *rows, S, A.values, out.values)
+
+
+@dataclass(frozen=True, eq=False)
+class ConstrainedSolution:
+    """dv with S (A dv - b) = 0 and (I - S) dv = z."""
+
+    change: Velocities  # (n,3) [m/s]
+    impulse: Floats  # (n,3) [N s] of the constraints: A dv - b, zero in free directions
+    linear: LinearSolution
+    prepared: Prepared
+
+
+def solve_constrained(
+    A: BlockCsr,
+    b: Floats,
+    filter_: Filter,
+    work: BlockCsr,
+    solver: LinearSolver,
+    tolerance: float,
+    previous: Prepared | None = None,
+) -> ConstrainedSolution:
+    """Solve A dv = b in the free directions, dv = z in the others.
+
+    Args:
+        A: (n,) block rows, symmetric.
+        b: (n,3).
+        filter_: constraints.
+        work: a matrix on A's pattern, overwritten.
+        solver: of the filtered system.
+        tolerance: of an iterative solver.
+        previous: what the last solve on this pattern prepared.
+    """
+    filter_.matrix(A, work)
+    rhs = filter_.apply(b - A @ filter_.z)
+    prepared = solver.prepare(work, previous)
+    solution = prepared.solve(kernel.array(rhs, vec3), tolerance)
+    change = filter_.z + filter_.apply(np.array(kernel.numpy(solution.x)))
+    rest = A @ change - b
+    impulse = rest - filter_.apply(rest)
+    return ConstrainedSolution(change, impulse, solution, prepared)

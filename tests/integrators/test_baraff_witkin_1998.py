@@ -1,0 +1,268 @@
+"""The step of 1998 against its equations, backward Euler's Newton, and under constraints."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+
+import weft
+from tests.checks import dense, scatter
+from weft import kernel
+from weft.energies.condition import Conditions, Variant, condition_energies
+from weft.energies.gravity import Gravity
+from weft.errors import LawError, SolverError
+from weft.integrators.backward_euler import BackwardEuler
+from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
+from weft.kernel import vec3
+from weft.laws import Psd
+from weft.mesh import grid
+from weft.model import Model
+from weft.pins import Keyframe, Path, Pin
+from weft.solve.base import Outcome
+from weft.solve.block_csr import BlockCsr
+from weft.solve.choose import linear_solver
+from weft.solve.constraints import Constraint, Filter, solve_constrained
+from weft.state import State
+
+MESH = grid(6, 5, 0.5, 0.4, "random", 2)
+MASS = 0.1 * MESH.vertex_area
+DT = 0.02
+
+
+def model(pins=(), gravity=True, **changes):
+    c = Conditions((500.0, 400.0), 60.0, (1e-3, 5e-4), **changes)
+    energies = condition_energies(MESH, c)
+    if gravity:
+        energies = (*energies, Gravity(MASS))
+    return Model(MASS, energies, (), tuple(pins), MESH.vertices)
+
+
+def moving_state(size=0.01, speed=0.5):
+    rng = np.random.default_rng(3)
+    x = np.array(MESH.vertices) + size * rng.normal(size=MESH.vertices.shape)
+    return State(x, speed * rng.normal(size=x.shape))
+
+
+EXACT = {"tolerance": 1e-12, "linear": "splu"}
+
+
+@pytest.mark.parametrize("variant", [Variant.EXACT, Variant.BODY])
+def test_is_one_newton_iteration_of_backward_euler(variant):
+    """Without damping and constraints, to 1e-12: gradient and Hessian of the potential at x_n."""
+    m, s = model(variant=variant), moving_state()
+    after, _, report = BaraffWitkin1998(Settings1998(**EXACT)).step(m, s, {}, DT)
+    phi = BackwardEuler().potential(m, s, {}, DT)
+    dx = spla.spsolve(phi.hessian(s.x, Psd.EXACT).tocsc(), -phi.gradient(s.x).reshape(-1))
+    assert report.outcome.ok
+    np.testing.assert_allclose(after.x, s.x + dx.reshape(-1, 3), atol=1e-12)
+    np.testing.assert_allclose(after.v, (after.x - s.x) / DT, atol=1e-9)
+
+
+@pytest.mark.parametrize("variant", Variant)
+def test_system_is_that_of_the_paper(variant):
+    """A = M - h D - h^2 K and b = h (f + h K v), each from local arrays added up by NumPy."""
+    beta = 0.07
+    m, s = model(variant=variant), moving_state()
+    system = BaraffWitkin1998(Settings1998(damping=beta)).system(m, s, DT)
+    parts = m.energies[:3]
+    G = sum(dense(e, s.x, Psd.GAUSS_NEWTON) for e in parts)
+    np.testing.assert_allclose(system.dfdv.toarray(), -beta * G, atol=1e-9)
+    np.testing.assert_allclose(
+        system.forces["damping"].reshape(-1), -beta * G @ s.v.reshape(-1), atol=1e-9
+    )
+    for e in m.energies:
+        np.testing.assert_allclose(system.forces[e.name], -scatter(e, s.x), atol=1e-10)
+    M = sp.diags(np.repeat(MASS, 3)).toarray()
+    A = M - DT * system.dfdv.toarray() - DT**2 * system.dfdx.toarray()
+    np.testing.assert_allclose(system.A.toarray(), A, atol=1e-12)
+    f = sum(system.forces.values()).reshape(-1)
+    b = DT * (f + DT * system.dfdx @ s.v.reshape(-1))
+    np.testing.assert_allclose(system.b.reshape(-1), b, atol=1e-12)
+
+
+@pytest.mark.parametrize("variant", Variant)
+def test_damping_jacobian_keeps_the_symmetric_part(variant):
+    """df/dx of damping is -k_d d2C dC/dt; what is dropped, -k_d dC (d2C v)^T, is not symmetric.
+
+    So the numeric Jacobian less ours has its image in the span of the dC: a triangle pair, a hinge.
+    """
+    rng = np.random.default_rng(0)
+    beta = 0.3
+    corners = np.array([[[0, 0], [1, 0.1], [0.2, 0.9]], [[1, 0.1], [1.2, 1.0], [0.2, 0.9]]])
+    mesh = weft.TriangleMesh(
+        [[0, 0, 0], [1, 0, 0.1], [0.2, 0.9, 0], [1.2, 1, 0.3]], [[0, 1, 2], [1, 3, 2]], corners
+    )
+    v = rng.normal(size=(4, 3))
+    x = np.array(mesh.vertices) + 0.05 * rng.normal(size=(4, 3))
+    for energy in condition_energies(
+        mesh, Conditions((3.0, 2.0), 1.5, (1.0, 1.0), variant=variant)
+    ):
+        m = Model(np.ones(4), (energy,))
+        stepper = BaraffWitkin1998(Settings1998(damping=beta))
+        ours = stepper.system(m, State(x, v), DT).dfdx.toarray() + dense(energy, x)
+
+        def force(y, energy=energy):
+            return -beta * (dense(energy, y, Psd.GAUSS_NEWTON) @ v.reshape(-1))
+
+        h, numeric = 1e-6, np.zeros((12, 12))
+        for i in range(12):
+            d = np.zeros(12)
+            d[i] = h
+            step = d.reshape(4, 3)
+            numeric[:, i] = (force(x + step) - force(x - step)) / (2 * h)
+        np.testing.assert_allclose(ours, ours.T, atol=1e-9)
+        if energy.name == "bend" and variant is Variant.BODY:
+            continue  # its second derivative is not that of its first (eq. 57 keeps denominators)
+        left = numeric - ours
+        G = dense(energy, x, Psd.GAUSS_NEWTON)
+        image = np.linalg.svd(G)[0][:, : np.linalg.matrix_rank(G, tol=1e-9)]
+        np.testing.assert_allclose(left, image @ (image.T @ left), atol=1e-5)
+        assert np.abs(ours).max() > 1e-3
+
+
+@pytest.mark.parametrize("variant", Variant)
+def test_rigid_motion_is_undamped(variant):
+    """dC/dt = 0 for v = a + w x r (eq. 58): no damping force. The per-particle form has one."""
+    m, s = model(variant=variant, gravity=False), moving_state()
+    v = np.array([1.0, -2.0, 0.5]) + np.cross([0.3, 2.0, -1.0], s.x)
+    system = BaraffWitkin1998(Settings1998(damping=0.2)).system(m, State(s.x, v), DT)
+    scale = np.abs(
+        BaraffWitkin1998(Settings1998(damping=0.2)).system(m, s, DT).forces["damping"]
+    ).max()
+    assert np.abs(system.forces["damping"]).max() < 1e-10 * scale
+    # dC_m/dt for each particle alone: the diagonal blocks of G only.
+    G = sum(dense(e, s.x, Psd.GAUSS_NEWTON) for e in m.energies).reshape(30, 3, 30, 3)
+    alone = np.einsum("iaib,ib->ia", G, v)
+    assert np.abs(alone).max() > 0.1 * scale
+
+
+def test_pins_are_where_they_should_be():
+    path = Path([Keyframe(0.0), Keyframe(1.0, (0.1, 0.2, 0.3))], "linear")
+    pins = [Pin(MESH.groups["top"], path=path), Pin(MESH.groups["left"][:1])]
+    m, stepper = model(pins), BaraffWitkin1998(Settings1998(damping=0.01))
+    s = State.at_rest(MESH.vertices)
+    for _ in range(5):
+        s, _, report = stepper.step(m, s, {}, DT)
+        assert report.outcome.ok
+        ids = pins[0].vertices
+        np.testing.assert_allclose(s.x[ids], path.positions(MESH.vertices[ids], s.t), atol=1e-12)
+
+
+def random_system(rng, n=30):
+    stencil = np.stack([np.arange(n), (np.arange(n) + 1) % n, (np.arange(n) + 4) % n], axis=1)
+    from weft.solve.block_csr import BlockPattern
+
+    pattern = BlockPattern.of(n, [stencil.astype(np.int32)])
+    full = np.eye(3 * n).reshape(n, 3, n, 3)
+    for ids in stencil:
+        g = rng.normal(size=(9, 9))
+        K = (g @ g.T).reshape(3, 3, 3, 3)
+        for a, i in enumerate(ids):
+            for b, j in enumerate(ids):
+                full[i, :, j, :] += K[a, :, b, :]
+    from weft.kernel import mat33
+
+    blocks = full[pattern.row, :, pattern.column, :]
+    return BlockCsr(pattern, kernel.array(blocks, mat33)), full.reshape(3 * n, 3 * n)
+
+
+@pytest.mark.parametrize("linear", ["pcg", "splu", "multigrid"])
+def test_one_two_and_three_constrained_directions(linear, rng):
+    """Against the reduced dense system in a basis of the free directions."""
+    A, full = random_system(rng)
+    n, b = A.n, rng.normal(size=(A.n, 3))
+    constraints = [
+        Constraint([3, 4], [[1.0, 1.0, 0.0]], rng.normal(size=(2, 3))),
+        Constraint([7], [[0, 0, 1.0], [0, 1.0, 0]], rng.normal(size=(1, 3))),
+        Constraint([9, 11], np.eye(3), rng.normal(size=(2, 3))),
+        Constraint([3], [[0.0, 0.0, 1.0]], rng.normal(size=(1, 3))),
+    ]
+    f = Filter.of(n, constraints)
+    work = BlockCsr.zeros(A.pattern)
+    got = solve_constrained(A, b, f, work, linear_solver(linear), 1e-10)
+    assert got.linear.outcome.ok
+    S = sp.block_diag(f.S).toarray()
+    values, vectors = np.linalg.eigh(S)
+    basis = vectors[:, values > 0.5]
+    assert basis.shape[1] == 3 * n - 2 - 2 - 6 - 1
+    y = np.linalg.solve(basis.T @ full @ basis, basis.T @ (b.reshape(-1) - full @ f.z.reshape(-1)))
+    expected = f.z + (basis @ y).reshape(-1, 3)
+    np.testing.assert_allclose(got.change, expected, atol=1e-7 * np.abs(expected).max())
+    for c in constraints:
+        along = np.einsum("ij,kj->ki", c.directions, got.change[c.vertices])
+        np.testing.assert_allclose(along, np.einsum("ij,kj->ki", c.directions, c.change), atol=1e-9)
+    # The constraints' impulse closes the equation, and lies in the constrained directions.
+    np.testing.assert_allclose(
+        (full @ got.change.reshape(-1)).reshape(-1, 3), b + got.impulse, atol=1e-6
+    )
+    np.testing.assert_allclose(f.apply(got.impulse), 0, atol=1e-12)
+
+
+def test_filter_is_that_of_the_paper():
+    """S = I - p p^T and I - p p^T - q q^T; directions need not be given orthonormal."""
+    f = Filter.of(3, [Constraint([0], [[2.0, 0, 0]], np.zeros((1, 3))),
+                      Constraint([1], [[1.0, 0, 0], [1.0, 1.0, 0]], np.zeros((1, 3)))])  # fmt: skip
+    np.testing.assert_allclose(f.S[0], np.diag([0, 1, 1]), atol=1e-14)
+    np.testing.assert_allclose(f.S[1], np.diag([0, 0, 1]), atol=1e-14)
+    np.testing.assert_allclose(f.S[2], np.eye(3))
+
+
+def test_contradicting_constraints():
+    one = Constraint([2], [[1.0, 0, 0]], [[1.0, 0, 0]])
+    with pytest.raises(SolverError, match="constraints of vertex 2.*held twice"):
+        Filter.of(4, [one, Constraint([2], [[1.0, 0, 0]], [[2.0, 0, 0]])])
+    Filter.of(4, [one, Constraint([2], [[1.0, 0, 0]], [[1.0, 5.0, 0]])])  # agrees along x
+    with pytest.raises(SolverError, match="independent"):
+        Constraint([2], [[1.0, 0, 0], [2.0, 0, 0]], [[0.0, 0, 0]])
+
+
+def test_position_alteration_moves_without_velocity():
+    """b gains h K y, so forces answer the alteration y before it happens."""
+    m, s = model(), moving_state()
+    stepper = BaraffWitkin1998(Settings1998())
+    y = np.zeros_like(s.x)
+    y[7] = [0, 0.01, 0]
+    plain, altered = stepper.system(m, s, DT), stepper.system(m, s, DT, y)
+    expected = DT * (plain.dfdx @ y.reshape(-1)).reshape(-1, 3)
+    np.testing.assert_allclose(altered.b - plain.b, expected, atol=1e-12)
+
+
+def test_indefinite_matrix_is_solved_again_with_projected_terms():
+    """Strong compression: the exact matrix is indefinite, which is noticed and counted."""
+    m = model()
+    squeezed = State.at_rest(np.array(MESH.vertices) * [0.3, 1, 0.3])
+    stepper = BaraffWitkin1998(Settings1998())
+    exact = stepper.solve(m, squeezed, DT, Filter.of(30, []), Psd.EXACT)
+    assert exact.linear.outcome is Outcome.INDEFINITE
+    after, _, report = stepper.step(m, squeezed, {}, DT)
+    assert report.outcome.ok and report.iterations == 2 and np.isfinite(after.x).all()
+
+
+def test_damping_of_a_law_without_conditions_is_refused():
+    scene = weft.Scene(weft.sheet(4, 4), damping=0.0)
+    m, s = scene.model(), scene.state()
+    with pytest.raises(LawError, match="DotShear"):
+        BaraffWitkin1998(Settings1998(damping=0.1)).step(m, s, {}, DT)
+
+
+def test_free_fall():
+    """Gravity alone: v = -g h n exactly, as for backward Euler."""
+    m, stepper, s = (
+        model(),
+        BaraffWitkin1998(Settings1998(damping=0.05)),
+        State.at_rest(MESH.vertices),
+    )
+    for _ in range(10):
+        s, _, _ = stepper.step(m, s, {}, 0.01)
+    np.testing.assert_allclose(s.v, np.broadcast_to([0, -9.81 * 0.1, 0], s.v.shape), atol=1e-9)
+
+
+def test_zero_velocity_filter_leaves_arguments_alone():
+    m, s = model([Pin(MESH.groups["top"])]), moving_state()
+    x = s.x.copy()
+    stepper = BaraffWitkin1998(Settings1998(damping=0.01))
+    a, _, _ = stepper.step(m, s, {}, DT)
+    b, _, _ = stepper.step(m, s, {}, DT)
+    np.testing.assert_array_equal(s.x, x)
+    np.testing.assert_array_equal(a.x, b.x)
+    assert kernel.array(a.x, vec3).shape == (30,)
