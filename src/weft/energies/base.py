@@ -34,12 +34,14 @@ class Bound(Protocol):
 
 @runtime_checkable
 class BoundCondition(Bound, Protocol):
-    """A bound energy 1/2 k C^T C of conditions C(x) with rest values."""
+    """A bound energy 1/2 k C^T C of conditions C(x)."""
 
-    def moving(self, x: WarpArray, v: WarpArray) -> Bound:
-        """The same with rest values C - dC/dt at positions x and velocities v.
+    def add_condition_hessian(
+        self, x: WarpArray, v: WarpArray, keep: float, beta: float, psd: Psd, A: BlockCsr
+    ) -> None:
+        """Add k [dC dC^T + keep (C + beta dC/dt) d2C] to A, at positions x and velocities v.
 
-        Its exact Hessian less the Gauss-Newton one is k dC/dt d2C/dx2.
+        ``psd`` projects it, or drops the second term, as in ``add_hessian``.
         """
 
 

@@ -12,7 +12,6 @@ the true derivative (``HingeBending``) does not. h is symmetric as a 12 x 12 mat
 derivatives of scalars); its 3 x 3 blocks are not, contrary to section 3.4 of the notes.
 """
 
-import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,8 +21,12 @@ import warp as wp
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.energies.base import RowMap, gather_blocks, gather_gradient, on_device
-from weft.energies.hinge_bending import dihedral_angles, hinge_rate
-from weft.energies.hinge_kernels import dihedral, hinge_energy
+from weft.energies.hinge_kernels import (
+    add_factor_rows,
+    angle_difference,
+    dihedral,
+    hinge_energy,
+)
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
 from weft.laws.base import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
@@ -103,25 +106,74 @@ def slopes(j: int, x0: vec3, x1: vec3, x2: vec3, x3: vec3):
 
 
 @wp.func
+def pick(j: int, a0: vec3, a1: vec3, a2: vec3, a3: vec3):
+    """a_j."""
+    a = a0
+    if j == 1:
+        a = a1
+    if j == 2:
+        a = a2
+    if j == 3:
+        a = a3
+    return a
+
+
+@wp.func
+def two_skews(a: vec3, b: vec3):
+    """skew(a) skew(b) = b a^T - (a.b) I."""
+    return wp.outer(b, a) - wp.dot(a, b) * wp.identity(n=3, dtype=Scalar)
+
+
+@wp.func
+def three_skews(a: vec3, e: vec3, b: vec3):
+    """skew(a) skew(e) skew(b)."""
+    return wp.outer(wp.cross(a, b), e) - wp.dot(e, b) * wp.skew(a)
+
+
+@wp.func
 def curvatures(j: int, k: int, x0: vec3, x1: vec3, x2: vec3, x3: vec3):
     """d2sin/dx_j dx_k and d2cos/dx_j dx_k with frozen lengths. Eqs. 50-51."""
     n, m, e, for_sine, for_cosine = sine_cosine(x0, x1, x2, x3)
-    A_j = wp.skew(normal_arm(j, x0, x1, x2))
-    B_j = wp.skew(other_arm(j, x0, x1, x3))
-    A_k = wp.skew(normal_arm(k, x0, x1, x2))
-    B_k = wp.skew(other_arm(k, x0, x1, x3))
+    a_j = normal_arm(j, x0, x1, x2)
+    b_j = other_arm(j, x0, x1, x3)
+    a_k = normal_arm(k, x0, x1, x2)
+    b_k = other_arm(k, x0, x1, x3)
     da = arm_slope(j, k, 2)
     db = -arm_slope(j, k, 3)
-    N = wp.skew(n)
-    M = wp.skew(m)
-    E = wp.skew(e)
     s_j = edge_sign(j)
     s_k = edge_sign(k)
-    c = da * M + db * N - A_j * B_k - B_j * A_k
-    s = s_j * (M * A_k - N * B_k)
-    s += db * wp.skew(wp.cross(n, e)) - B_j * (s_k * N - E * A_k)
-    s += da * wp.skew(wp.cross(e, m)) - A_j * (E * B_k - s_k * M)
+    c = wp.skew(da * m + db * n) - two_skews(a_j, b_k) - two_skews(b_j, a_k)
+    s = s_j * (two_skews(m, a_k) - two_skews(n, b_k))
+    s += wp.skew(db * wp.cross(n, e) + da * wp.cross(e, m))
+    s += three_skews(b_j, e, a_k) - three_skews(a_j, e, b_k)
+    s += s_k * (two_skews(a_j, m) - two_skews(b_j, n))
     return for_sine * s, for_cosine * c
+
+
+@wp.kernel(module=_module)
+def frozen_deviations(
+    o: int,
+    x: wp.array(dtype=vec3),
+    v: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    rest: wp.array(dtype=Scalar),
+    keep: Scalar,
+    beta: Scalar,
+    out: wp.array(dtype=Scalar),
+):
+    """keep (theta - rest + beta sum_j g_j.v_j) of every hinge (eq. 58)."""
+    i = o + wp.tid()
+    x0 = x[stencil[i, 0]]
+    x1 = x[stencil[i, 1]]
+    x2 = x[stencil[i, 2]]
+    x3 = x[stencil[i, 3]]
+    theta = dihedral(x0, x1, x2, x3)
+    d = angle_difference(theta, rest[i])
+    if beta != Scalar(0.0):
+        for j in range(4):
+            s, c = slopes(j, x0, x1, x2, x3)
+            d += beta * wp.dot(wp.cos(theta) * s - wp.sin(theta) * c, v[stencil[i, j]])
+    out[i] = keep * d
 
 
 @wp.kernel(module=_module)
@@ -140,10 +192,30 @@ def frozen_gradient(
     x2 = x[stencil[i, 2]]
     x3 = x[stencil[i, 3]]
     theta = dihedral(x0, x1, x2, x3)
+    moment = stiffness[i] * angle_difference(theta, rest[i])
     for j in range(4):
         s, c = slopes(j, x0, x1, x2, x3)
-        g = wp.cos(theta) * s - wp.sin(theta) * c
-        out[i, j] = stiffness[i] * (theta - rest[i]) * g
+        out[i, j] = moment * (wp.cos(theta) * s - wp.sin(theta) * c)
+
+
+@wp.kernel(module=_module)
+def frozen_factor(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    stiffness: wp.array(dtype=Scalar),
+    out: wp.array2d(dtype=vec3),
+):
+    """sqrt(k) g: the Gauss-Newton Hessian is the outer product of this with itself."""
+    i = o + wp.tid()
+    x0 = x[stencil[i, 0]]
+    x1 = x[stencil[i, 1]]
+    x2 = x[stencil[i, 2]]
+    x3 = x[stencil[i, 3]]
+    theta = dihedral(x0, x1, x2, x3)
+    for j in range(4):
+        s, c = slopes(j, x0, x1, x2, x3)
+        out[i, j] = wp.sqrt(stiffness[i]) * (wp.cos(theta) * s - wp.sin(theta) * c)
 
 
 @wp.kernel(module=_module)
@@ -152,11 +224,10 @@ def frozen_hessian(
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
     stiffness: wp.array(dtype=Scalar),
-    rest: wp.array(dtype=Scalar),
-    full: int,
+    deviation: wp.array(dtype=Scalar),
     out: wp.array3d(dtype=mat33),
 ):
-    """k (g g^T + (theta - rest) h), h of eq. 57; without the second term unless ``full``."""
+    """k (g g^T + deviation h), h of eq. 57."""
     i = o + wp.tid()
     x0 = x[stencil[i, 0]]
     x1 = x[stencil[i, 1]]
@@ -165,19 +236,27 @@ def frozen_hessian(
     theta = dihedral(x0, x1, x2, x3)
     sin = wp.sin(theta)
     cos = wp.cos(theta)
+    s0, c0 = slopes(0, x0, x1, x2, x3)
+    s1, c1 = slopes(1, x0, x1, x2, x3)
+    s2, c2 = slopes(2, x0, x1, x2, x3)
+    s3, c3 = slopes(3, x0, x1, x2, x3)
     for j in range(4):
-        s_j, c_j = slopes(j, x0, x1, x2, x3)
+        s_j = pick(j, s0, s1, s2, s3)
+        c_j = pick(j, c0, c1, c2, c3)
         g_j = cos * s_j - sin * c_j
+        # Eq. 57 with its products of slopes put together: -(g_j r_k^T + r_j g_k^T).
+        r_j = sin * s_j + cos * c_j
         for k in range(4):
-            s_k, c_k = slopes(k, x0, x1, x2, x3)
-            H = wp.outer(g_j, cos * s_k - sin * c_k)
-            if full != 0:
+            if k >= j:
+                s_k = pick(k, s0, s1, s2, s3)
+                c_k = pick(k, c0, c1, c2, c3)
+                g_k = cos * s_k - sin * c_k
+                r_k = sin * s_k + cos * c_k
                 s_jk, c_jk = curvatures(j, k, x0, x1, x2, x3)
-                h = cos * s_jk - sin * c_jk
-                h += (sin * sin - cos * cos) * (wp.outer(s_j, c_k) + wp.outer(c_j, s_k))
-                h += Scalar(2.0) * sin * cos * (wp.outer(c_j, c_k) - wp.outer(s_j, s_k))
-                H += (theta - rest[i]) * h
-            out[i, j, k] = stiffness[i] * H
+                h = cos * s_jk - sin * c_jk - wp.outer(g_j, r_k) - wp.outer(r_j, g_k)
+                H = stiffness[i] * (wp.outer(g_j, g_k) + deviation[i] * h)
+                out[i, j, k] = H
+                out[i, k, j] = wp.transpose(H)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,10 +293,15 @@ class FrozenBend:
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """(h,4,4,3,3) [N/m], with frozen lengths."""
-        out = kernel.empty((len(self.hinges), 4, 4), mat33)
-        full = int(psd == Psd.EXACT)
-        kernel.launch(frozen_hessian, len(self.hinges), on_device(x), *self._data, full, out)
-        return np.array(kernel.numpy(out))
+        x, n = on_device(x), len(self.hinges)
+        if psd == Psd.EXACT:
+            out = kernel.empty((n, 4, 4), mat33)
+            launch_frozen_hessian(x, None, 1.0, 0.0, self._data, out)
+            return np.array(kernel.numpy(out))
+        factor = kernel.empty((n, 4), vec3)
+        kernel.launch(frozen_factor, n, x, *self._data[:2], factor)
+        f = kernel.numpy(factor)
+        return np.asarray(np.einsum("hai,hbj->habij", f, f))
 
     @cached_property
     def _data(self) -> tuple[WarpArray, WarpArray, WarpArray]:
@@ -233,6 +317,24 @@ class FrozenBend:
         return BoundFrozenBend(self, self._data, rows, pattern.scratch)
 
 
+def launch_frozen_hessian(
+    x: WarpArray,
+    v: WarpArray | None,
+    keep: float,
+    beta: float,
+    data: tuple[WarpArray, WarpArray, WarpArray],
+    out: WarpArray,
+) -> None:
+    """(h,4,4) k [g g^T + keep (theta - rest + beta dtheta/dt) h]."""
+    stencil, stiffness, rest = data
+    deviation = kernel.empty(stiffness.shape[0])
+    kernel.launch_each(
+        stiffness.shape[0],
+        (frozen_deviations, x, x if v is None else v, stencil, rest, keep, beta, deviation),
+        (frozen_hessian, x, stencil, stiffness, deviation, out),
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class BoundFrozenBend:
     """Frozen bend on a pattern."""
@@ -241,18 +343,6 @@ class BoundFrozenBend:
     data: tuple[WarpArray, WarpArray, WarpArray]
     rows: RowMap
     scratch: Scratch
-
-    def moving(self, x: WarpArray, v: WarpArray) -> "BoundFrozenBend":
-        """The same with rest angles theta - dtheta/dt at positions x and velocities v."""
-        h = len(self.bend.hinges)
-        stencil, stiffness, _ = self.data
-        theta = dihedral_angles(kernel.numpy(x), self.bend.hinges)
-        unit = (stencil, kernel.array(np.ones(h), Scalar), kernel.array(theta - 1, Scalar))
-        slope = kernel.empty((h, 4), vec3)
-        kernel.launch(frozen_gradient, h, x, *unit, slope)
-        rate = hinge_rate(kernel.numpy(slope), self.bend.hinges, kernel.numpy(v))
-        data = (stencil, stiffness, kernel.array(theta - rate, Scalar))
-        return dataclasses.replace(self, data=data)
 
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""
@@ -270,9 +360,32 @@ class BoundFrozenBend:
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
         """A += the frozen Hessian."""
+        self._add_rows(x, None, 1.0, 0.0, psd, A, clear)
+
+    def add_condition_hessian(
+        self, x: WarpArray, v: WarpArray, keep: float, beta: float, psd: Psd, A: BlockCsr
+    ) -> None:
+        """A += k [g g^T + keep (theta - rest + beta dtheta/dt) h]."""
+        self._add_rows(x, v, keep, beta, psd, A, clear=False)
+
+    def _add_rows(
+        self,
+        x: WarpArray,
+        v: WarpArray | None,
+        keep: float,
+        beta: float,
+        psd: Psd,
+        A: BlockCsr,
+        clear: bool,
+    ) -> None:
         h, i = len(self.bend.hinges), self.rows.incidence
-        local = self.scratch.take((h, 4, 4), mat33)
-        kernel.launch(frozen_hessian, h, x, *self.data, int(psd == Psd.EXACT), local)
         entries = (i.start, i.element, i.place, self.rows.block)
         row = (A.pattern.device_row_start, int(clear), A.values)
-        kernel.launch(gather_blocks, self.bend.n_vertices, *entries, local, *row)
+        if psd == Psd.EXACT:
+            local = self.scratch.take((h, 4, 4), mat33)
+            launch_frozen_hessian(x, v, keep, beta, self.data, local)
+            kernel.launch(gather_blocks, self.bend.n_vertices, *entries, local, *row)
+        else:
+            factor = self.scratch.take((h, 4), vec3)
+            kernel.launch(frozen_factor, h, x, *self.data[:2], factor)
+            kernel.launch(add_factor_rows, self.bend.n_vertices, *entries, factor, *row)

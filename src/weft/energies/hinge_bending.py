@@ -12,7 +12,6 @@ Along an edge whose normal in material space makes the angle phi with the warp, 
 phi + D_weft sin^2 phi``.
 """
 
-import dataclasses
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +25,7 @@ from weft.energies.base import RowMap, gather_blocks, gather_gradient, on_device
 from weft.energies.hinge_kernels import (
     add_factor_rows,
     angles,
+    deviations,
     hinge_energy,
     hinge_factor,
     hinge_gradient,
@@ -167,7 +167,7 @@ class HingeBending:
         b = self._bound()
         if psd == Psd.EXACT:
             out = kernel.empty((len(self.weight), 4, 4), mat33)
-            kernel.launch(hinge_hessian, len(self.weight), on_device(x), *b.parameters, out)
+            b.local_hessian(on_device(x), None, 1.0, 0.0, out)
             return np.array(kernel.numpy(out))
         kernel.launch(hinge_factor, len(self.weight), on_device(x), b.stencil, b.weight, b.local)
         factor = kernel.numpy(b.local)
@@ -208,17 +208,6 @@ class BoundHinges:
         """Stencil, weight and rest angle, as the kernels take them."""
         return self.stencil, self.weight, self.rest
 
-    def moving(self, x: WarpArray, v: WarpArray) -> "BoundHinges":
-        """The same with rest angles theta - dtheta/dt at positions x and velocities v."""
-        h = self.weight.shape[0]
-        rest, slope = kernel.empty(h), kernel.empty((h, 4), vec3)
-        kernel.launch(angles, h, x, self.stencil, rest)
-        theta = np.array(kernel.numpy(rest))
-        unit = (self.stencil, kernel.array(np.ones(h), Scalar), kernel.array(theta - 1, Scalar))
-        kernel.launch(hinge_gradient, h, x, *unit, slope)
-        rate = hinge_rate(kernel.numpy(slope), kernel.numpy(self.stencil), kernel.numpy(v))
-        return dataclasses.replace(self, rest=kernel.array(theta - rate, Scalar))
-
     @property
     def energy(self) -> WarpArray:
         """(h,) scratch."""
@@ -242,21 +231,46 @@ class BoundHinges:
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
         """A += d2E/dx2."""
+        self._add_rows(x, None, 1.0, 0.0, psd, A, clear)
+
+    def add_condition_hessian(
+        self, x: WarpArray, v: WarpArray, keep: float, beta: float, psd: Psd, A: BlockCsr
+    ) -> None:
+        """A += w [d theta d theta^T + keep (theta - theta_0 + beta dtheta/dt) d2 theta]."""
+        self._add_rows(x, v, keep, beta, psd, A, clear=False)
+
+    def local_hessian(
+        self, x: WarpArray, v: WarpArray | None, keep: float, beta: float, out: WarpArray
+    ) -> None:
+        """(h,4,4) mat33 of the above, for Psd.EXACT."""
+        h = self.weight.shape[0]
+        deviation = kernel.empty(h)
+        kernel.launch_each(
+            h,
+            (deviations, x, x if v is None else v, self.stencil, self.rest, keep, beta, deviation),
+            (hinge_hessian, x, self.stencil, self.weight, deviation, out),
+        )
+
+    def _add_rows(
+        self,
+        x: WarpArray,
+        v: WarpArray | None,
+        keep: float,
+        beta: float,
+        psd: Psd,
+        A: BlockCsr,
+        clear: bool,
+    ) -> None:
         i, h = self.rows.incidence, self.weight.shape[0]
         row = (A.pattern.device_row_start, int(clear), A.values)
         entries = (i.start, i.element, i.place, self.rows.block)
         if psd == Psd.EXACT:
             local = self.scratch.take((h, 4, 4), mat33)
-            kernel.launch(hinge_hessian, h, x, *self.parameters, local)
+            self.local_hessian(x, v, keep, beta, local)
             kernel.launch(gather_blocks, self.n_vertices, *entries, local, *row)
         else:
             kernel.launch(hinge_factor, h, x, self.stencil, self.weight, self.local)
             kernel.launch(add_factor_rows, self.n_vertices, *entries, self.local, *row)
-
-
-def hinge_rate(slope: Floats, stencil: Ints, v: Floats) -> Floats:
-    """(h,) dtheta/dt of slopes (h,4,3) and velocities (n,3), over all four vertices."""
-    return np.asarray(np.einsum("hai,hai->h", slope, v[stencil]))
 
 
 def dihedral_angles(x: Positions, hinges: Ints) -> Floats:

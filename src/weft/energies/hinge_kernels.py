@@ -169,17 +169,43 @@ def add_factor_rows(
 
 
 @wp.kernel(module=_module)
+def deviations(
+    o: int,
+    x: wp.array(dtype=vec3),
+    v: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    rest: wp.array(dtype=Scalar),
+    keep: Scalar,
+    beta: Scalar,
+    out: wp.array(dtype=Scalar),
+):
+    """keep (theta - theta_0 + beta dtheta/dt) of every hinge."""
+    i = o + wp.tid()
+    x0 = x[stencil[i, 0]]
+    x1 = x[stencil[i, 1]]
+    x2 = x[stencil[i, 2]]
+    x3 = x[stencil[i, 3]]
+    d = angle_difference(dihedral(x0, x1, x2, x3), rest[i])
+    if beta != Scalar(0.0):
+        g0, g1, g2, g3 = dihedral_gradient(x0, x1, x2, x3)
+        rate = wp.dot(g0, v[stencil[i, 0]]) + wp.dot(g1, v[stencil[i, 1]])
+        rate += wp.dot(g2, v[stencil[i, 2]]) + wp.dot(g3, v[stencil[i, 3]])
+        d += beta * rate
+    out[i] = keep * d
+
+
+@wp.kernel(module=_module)
 def hinge_hessian(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
     weight: wp.array(dtype=Scalar),
-    rest: wp.array(dtype=Scalar),
+    deviation: wp.array(dtype=Scalar),
     out: wp.array3d(dtype=mat33),
 ):
-    """w [d theta d theta^T + (theta - theta_0) d2 theta].
+    """w [d theta d theta^T + deviation d2 theta], 4 x 4 blocks.
 
-    The exact Hessian of every hinge, 4 x 4 blocks.
+    With deviation theta - theta_0 that is the exact Hessian of every hinge.
     """
     i = o + wp.tid()
     x0 = x[stencil[i, 0]]
@@ -197,7 +223,7 @@ def hinge_hessian(
     along = e / wp.sqrt(e_sq)
     zero = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     one = Scalar(1.0)
-    moment = weight[i] * angle_difference(dihedral(x0, x1, x2, x3), rest[i])
+    moment = weight[i] * deviation[i]
     for j in range(4):
         N2 = mat33(Scalar(0.0))
         N3 = mat33(Scalar(0.0))

@@ -6,7 +6,6 @@ gather to the vertices. The Hessian is kept as three 3x3 blocks per sample (uu, 
 row walks its samples (docs/decisions/0003).
 """
 
-import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,6 +17,7 @@ from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.discretization.samples import Samples
 from weft.energies.base import RowMap, on_device
+from weft.errors import LawError
 from weft.kernel import Scalar, Scratch, WarpArray, mat32, mat33, vec2, vec3
 from weft.laws.base import Law, LawFunctions, Psd, law_kernels
 from weft.solve.block_csr import BlockCsr, BlockPattern
@@ -244,14 +244,6 @@ class BoundMembrane:
         """The law's Warp functions."""
         return self.law.functions
 
-    def moving(self, x: WarpArray, v: WarpArray) -> "BoundMembrane":
-        """The same with rest values C - dC/dt at positions x and velocities v (``Law.moving``)."""
-        F, rate = (self.samples.samples.deformation_gradient(kernel.numpy(a)) for a in (x, v))
-        records = self.law.moving(np.array(kernel.numpy(self.parameters)), F, rate)
-        return dataclasses.replace(
-            self, parameters=kernel.array(records, self.law.functions.Params)
-        )
-
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""
         n, F, psi = len(self.samples), self.work.F, self.work.psi
@@ -272,12 +264,38 @@ class BoundMembrane:
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
         """A += d2E/dx2."""
-        s, F, H, i = self.samples, self.work.F, self.work.H, self.rows.incidence
-        law = (law_kernels(self.functions).hessian[psd], F, self.parameters, H)
+        s, F = self.samples, self.work.F
+        law = (law_kernels(self.functions).hessian[psd], F, self.parameters, self.work.H)
         kernel.launch_each(len(s), s.deform(x, F), law)
+        self._add_rows(A, clear)
+
+    def add_condition_hessian(
+        self, x: WarpArray, v: WarpArray, keep: float, beta: float, psd: Psd, A: BlockCsr
+    ) -> None:
+        """A += k [dC dC^T + keep (C + beta dC/dt) d2C].
+
+        Raises:
+            LawError: a law that is not written in conditions.
+        """
+        if not self.law.is_condition:
+            raise LawError(
+                f"damping of conditions of {self.law.name}",
+                got="a law without rest values",
+                expected="laws made of conditions: BaraffWitkin without shear, DotShear, AngleShear",
+            )
+        s, F, rate, n = self.samples, self.work.F, self.work.P, len(self.samples)
+        kernels, shifted = law_kernels(self.functions), kernel.empty(n, self.functions.Params)
+        shift = (kernels.shift, F, rate, self.parameters, keep, beta, shifted)
+        kernel.launch_each(n, s.deform(x, F), s.deform(v, rate), shift)
+        kernel.launch(kernels.hessian[psd], n, F, shifted, self.work.H)
+        self._add_rows(A, clear=False)
+
+    def _add_rows(self, A: BlockCsr, clear: bool) -> None:
+        """A += the law's Hessians in ``work.H``."""
+        s, i = self.samples, self.rows.incidence
         kernel.launch(
             add_rows,
             s.samples.n_vertices,
-            *(i.start, i.element, i.place, self.rows.block, s.gradient, s.weight, H),
+            *(i.start, i.element, i.place, self.rows.block, s.gradient, s.weight, self.work.H),
             *(A.pattern.device_row_start, int(clear), A.values),
         )

@@ -18,16 +18,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from weft import kernel
 from weft.arrays import Floats, Forces, Positions, Velocities
 from weft.energies.base import BoundCondition
 from weft.integrators.base import Memory, StepReport
-from weft.kernel import vec3
+from weft.kernel import WarpArray, vec3
 from weft.laws.base import Psd
 from weft.model import Model
-from weft.solve.base import LinearSolver, Outcome
-from weft.solve.block_csr import BlockCsr
+from weft.solve.base import LinearSolver, Outcome, Stop
+from weft.solve.block_csr import BlockCsr, scale_and_shift
 from weft.solve.choose import linear_solver
 from weft.solve.constraints import ConstrainedSolution, Constraint, Filter, solve_constrained
 from weft.state import State
@@ -42,13 +43,15 @@ class Settings1998:
         psd: second derivatives of conditions in K: EXACT keeps them, GAUSS_NEWTON drops them.
         tolerance: relative error of the solve in the energy norm; direct solvers go to round-off.
         linear: a solver of ``solve.choose``.
+        stop: what the tolerance bounds; PRECONDITIONED is Baraff & Witkin's rule.
         most_speed: [m/s] beyond which a step counts as diverged.
     """
 
     damping: float = 0.0
     psd: Psd = Psd.EXACT
     tolerance: float = 1e-2
-    linear: str = "pcg"
+    linear: str = "auto"
+    stop: Stop = Stop.ENERGY
     most_speed: float = 1e4
 
 
@@ -70,9 +73,9 @@ class BaraffWitkin1998:
 
     def __init__(self, settings: Settings1998 | None = None) -> None:
         self.settings = settings or Settings1998()
-        self._solver: LinearSolver = linear_solver(self.settings.linear)
+        self._solver: LinearSolver = linear_solver(self.settings.linear, 0, self.settings.stop)
         self._model: Model | None = None
-        self._matrices: dict[str, BlockCsr] = {}
+        self._work: _Work
         self._prepared: Any = None
 
     def init(self, model: Model, state: State) -> Memory:
@@ -135,9 +138,8 @@ class BaraffWitkin1998:
     ) -> ConstrainedSolution:
         """The change of velocity under the constraints ``held``, and their impulse."""
         A, b, _ = self._system(model, state, dt, psd, alteration)
-        work = self._matrix("filtered", A.pattern)
         solution = solve_constrained(
-            A, b, held, work, self._solver, self.settings.tolerance, self._prepared
+            A, b, held, self._work.filtered, self._solver, self.settings.tolerance, self._prepared
         )
         self._prepared = solution.prepared
         return solution
@@ -147,60 +149,91 @@ class BaraffWitkin1998:
     ) -> System:
         """A, b, forces and their Jacobians at ``state``, before constraints."""
         A, b, forces = self._system(model, state, dt, self.settings.psd, alteration)
-        G, K = self._matrices["gauss_newton"], self._matrices["stiffness"]
-        return System(
+        A, n, work, psd = (
             A.to_scipy().tocsr().copy(),
-            -K.to_scipy().tocsr(),
-            -self.settings.damping * G.to_scipy().tocsr(),
-            b,
-            forces,
+            len(model.mass),
+            self._work,
+            self.settings.psd,
         )
+        x, v = kernel.array(state.x, vec3), kernel.array(state.v, vec3)
+        dfdx = -self._stiffness(model, x, v, 1.0, psd, work.system).to_scipy().tocsr().copy()
+        dfdv = sp.csr_matrix((3 * n, 3 * n))
+        if self.settings.damping > 0:
+            G = self._stiffness(model, x, v, 1.0, Psd.GAUSS_NEWTON, work.system, only_damped=True)
+            dfdv = -self.settings.damping * G.to_scipy().tocsr()
+        forces["damping"] = (dfdv @ state.v.reshape(-1)).reshape(-1, 3)
+        return System(A, dfdx, dfdv, b, forces)
 
     def _system(
         self, model: Model, state: State, dt: float, psd: Psd, alteration: Positions | None
     ) -> tuple[BlockCsr, Floats, dict[str, Forces]]:
-        """A and b; leaves G and K (positive: minus df/dx) among the matrices."""
+        """A, b and the elastic and outer forces.
+
+        With G and the second derivatives put together, A = M + h (h + beta) [G + keep k (C + beta
+        dC/dt) d2C], keep = h/(h + beta); and h (f_d + h K v) is M v - A v, so that b needs neither
+        G nor K.
+        """
         if self._model is not model:
-            self._model, self._matrices, self._prepared = model, {}, None
-        a, beta = model.assembly, self.settings.damping
+            self._model, self._work, self._prepared = model, _Work.on(model), None
+        a, work, beta = model.assembly, self._work, self.settings.damping
         x, v = kernel.array(state.x, vec3), kernel.array(state.v, vec3)
         forces = {}
         for name, bound in a.bound.items():
-            g = kernel.zeros(a.n, vec3)
-            bound.add_gradient(x, g)
-            forces[name] = -np.array(kernel.numpy(g))
-        K = self._copy("stiffness", a.hessian(x, psd))
-        if beta > 0:
-            G = self._copy("gauss_newton", a.hessian(x, Psd.GAUSS_NEWTON))
-            forces["damping"] = -beta * (G @ state.v)
-            if psd == Psd.EXACT:
-                moving = {
-                    n: c.moving(x, v) for n, c in a.bound.items() if isinstance(c, BoundCondition)
-                }
-                shifted = self._values(a.hessian(x, Psd.EXACT, moving))
-                self._values(K)[...] += beta * (shifted - self._values(G))
-        else:
-            self._matrix("gauss_newton", a.pattern).values.zero_()
-        A = self._matrix("system", a.pattern)
-        values = self._values(A)
-        values[...] = dt * dt * self._values(K)
-        values += dt * beta * self._values(self._matrices["gauss_newton"])
-        values[a.pattern.diagonal] += model.mass[:, None, None] * np.eye(3)
-        moved = dt * state.v if alteration is None else dt * state.v + alteration
-        total = sum(forces.values())
-        b: Velocities = dt * (total - K @ moved)
+            work.vector.zero_()
+            bound.add_gradient(x, work.vector)
+            forces[name] = -np.array(kernel.numpy(work.vector))
+        A = self._stiffness(model, x, v, dt / (dt + beta), psd, work.system)
+        scale_and_shift(A, dt * (dt + beta), a.device_mass)
+        A.multiply(v, work.vector)
+        b: Velocities = dt * sum(forces.values()) + model.mass[:, None] * state.v
+        b -= kernel.numpy(work.vector)
+        if alteration is not None:
+            K = self._stiffness(model, x, v, 1.0, psd, work.filtered)
+            b -= dt * (K @ alteration)
         return A, b, forces
 
-    def _matrix(self, name: str, pattern: Any) -> BlockCsr:
-        if name not in self._matrices:
-            self._matrices[name] = BlockCsr.zeros(pattern)
-        return self._matrices[name]
+    def _stiffness(
+        self,
+        model: Model,
+        x: WarpArray,
+        v: WarpArray,
+        keep: float,
+        psd: Psd,
+        out: BlockCsr,
+        only_damped: bool = False,
+    ) -> BlockCsr:
+        """keep times the Hessian of energies without damping, plus those of the conditions.
 
-    def _copy(self, name: str, A: BlockCsr) -> BlockCsr:
-        kept = self._matrix(name, A.pattern)
-        kept.values.assign(A.values)
-        return kept
+        With ``keep`` 1 that is minus df/dx.
+        """
+        beta = self.settings.damping
+        damped = {
+            name: bound
+            for name, bound in model.assembly.bound.items()
+            if beta > 0 and isinstance(bound, BoundCondition)
+        }
+        out.values.zero_()
+        if not only_damped:
+            others = [b for name, b in model.assembly.bound.items() if name not in damped]
+            for bound in others:
+                bound.add_hessian(x, psd, out, clear=False)
+            if keep != 1.0:
+                scale_and_shift(out, keep, None)
+        for condition in damped.values():
+            condition.add_condition_hessian(x, v, keep, beta, psd, out)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """Matrices and vectors of a model, used by every step."""
+
+    system: BlockCsr
+    filtered: BlockCsr
+    vector: WarpArray
 
     @staticmethod
-    def _values(A: BlockCsr) -> Floats:
-        return kernel.numpy(A.values)
+    def on(model: Model) -> "_Work":
+        """For a model's pattern."""
+        a = model.assembly
+        return _Work(BlockCsr.zeros(a.pattern), BlockCsr.zeros(a.pattern), kernel.zeros(a.n, vec3))

@@ -120,40 +120,57 @@ def pk1(F: mat32, p: Params):
 
 
 @wp.func
-def shear_hessian(f0: vec3, f1: vec3, psd: int):
-    """d2/dF2 of 1/2 I6^2 as (uu, uv, vv). Kim 2020, eqs. 32, 40-41 and Appendix A (T there has the
-    factor 1/2).
+def along_eigenvector(f0: vec3, f1: vec3, c: Scalar, eigenvalue: Scalar):
+    """eigenvalue q q^T/|q|^2 as (uu, uv, vv), q = (eigenvalue + c K) g, where that is positive."""
+    uu = mat33(Scalar(0.0))
+    uv = mat33(Scalar(0.0))
+    vv = mat33(Scalar(0.0))
+    q_u = c * f0 + eigenvalue * f1
+    q_v = c * f1 + eigenvalue * f0
+    q_sq = wp.dot(q_u, q_u) + wp.dot(q_v, q_v)
+    if q_sq > Scalar(0.0) and eigenvalue > Scalar(0.0):
+        scale = eigenvalue / q_sq
+        uu = scale * wp.outer(q_u, q_u)
+        uv = scale * wp.outer(q_u, q_v)
+        vv = scale * wp.outer(q_v, q_v)
+    return uu, uv, vv
 
-    With s = sign(I6), the space of T is {(t, s t)} and T q0 points along t = f1 + s f0, whose
-    length sqrt(I2 + 2|I6|) vanishes only with F; so the projection needs no normalization of T q0.
+
+@wp.func
+def shear_hessian(f0: vec3, f1: vec3, c: Scalar, psd: int):
+    """g g^T + c K as (uu, uv, vv), g = (f1, f0), K (t, u) = (u, t): with c = I6 that is d2/dF2 of
+    1/2 I6^2 (Kim 2020, eqs. 32, 40-41 and Appendix A; T there has the factor 1/2).
+
+    Its eigenvalues are c twice, -c twice and (I2 ± sqrt(I2^2 + 8 I6 c + 4 c^2))/2. With s =
+    sign(c), the space of T is {(t, s t)}, in which only t = f1 + s f0 meets g.
     """
     I3 = wp.identity(n=3, dtype=Scalar)
-    I6 = wp.dot(f0, f1)
     uu = wp.outer(f1, f1)
     uv = wp.outer(f1, f0)
     vv = wp.outer(f0, f0)
     if psd == 0:
-        uv += I6 * I3
+        uv += c * I3
     if psd == 1:
         I2 = wp.dot(f0, f0) + wp.dot(f1, f1)
+        I6 = wp.dot(f0, f1)
         s = Scalar(1.0)
-        if Scalar(0.0) > I6:
+        if Scalar(0.0) > c:
             s = Scalar(-1.0)
-        lambda0 = Scalar(0.5) * (I2 + wp.sqrt(I2 * I2 + Scalar(12.0) * I6 * I6))
-        q_u = I6 * f0 + lambda0 * f1
-        q_v = I6 * f1 + lambda0 * f0
-        q_sq = wp.dot(q_u, q_u) + wp.dot(q_v, q_v)
+        root = wp.sqrt(wp.max(I2 * I2 + Scalar(4.0) * c * (Scalar(2.0) * I6 + c), Scalar(0.0)))
+        uu, uv, vv = along_eigenvector(f0, f1, c, Scalar(0.5) * (I2 + root))
+        if I2 > root:
+            uu1, uv1, vv1 = along_eigenvector(f0, f1, c, Scalar(0.5) * (I2 - root))
+            uu += uu1
+            uv += uv1
+            vv += vv1
         t = f1 + s * f0
         t_sq = wp.dot(t, t)
-        across = mat33(Scalar(0.0))
+        across = Scalar(0.5) * s * c * I3
         if t_sq > Scalar(0.0):
-            across = Scalar(0.5) * s * I6 * (I3 - wp.outer(t, t) / t_sq)
-        scale = Scalar(0.0)
-        if q_sq > Scalar(0.0):
-            scale = lambda0 / q_sq
-        uu = across + scale * wp.outer(q_u, q_u)
-        uv = s * across + scale * wp.outer(q_u, q_v)
-        vv = across + scale * wp.outer(q_v, q_v)
+            across -= (Scalar(0.5) * s * c / t_sq) * wp.outer(t, t)
+        uu += across
+        uv += s * across
+        vv += across
     return uu, uv, vv
 
 
@@ -165,10 +182,25 @@ def hessian(F: mat32, p: Params, psd: int):
     """
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
-    uu, uv, vv = shear_hessian(f0, f1, psd)
+    uu, uv, vv = shear_hessian(f0, f1, wp.dot(f0, f1), psd)
     uu = p.shear * uu + fiber_hessian(f0, p.stretch_warp, p.rest_warp, psd)
     vv = p.shear * vv + fiber_hessian(f1, p.stretch_weft, p.rest_weft, psd)
     return uu, p.shear * uv, vv
+
+
+@wp.func
+def shift(F: mat32, rate: mat32, p: Params, keep: Scalar, beta: Scalar):
+    """Rest stretch of both fibers that makes |f| - b equal to keep (C + beta dC/dt)."""
+    out = p
+    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
+    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    v0 = vec3(rate[0, 0], rate[1, 0], rate[2, 0])
+    v1 = vec3(rate[0, 1], rate[1, 1], rate[2, 1])
+    l0, _a0, over0, _c0 = guarded_length(wp.length(f0))
+    l1, _a1, over1, _c1 = guarded_length(wp.length(f1))
+    out.rest_warp = l0 - keep * (l0 - p.rest_warp + beta * over0 * wp.dot(f0, v0))
+    out.rest_weft = l1 - keep * (l1 - p.rest_weft + beta * over1 * wp.dot(f1, v1))
+    return out
 
 
 class Spectrum(NamedTuple):
@@ -205,7 +237,9 @@ class BaraffWitkin(Law):
     shear: float
     rest_stretch: tuple[float, float] = (1.0, 1.0)
 
-    functions: ClassVar[LawFunctions] = LawFunctions("baraff_witkin", Params, psi, pk1, hessian)
+    functions: ClassVar[LawFunctions] = LawFunctions(
+        "baraff_witkin", Params, psi, pk1, hessian, shift
+    )
 
     def __post_init__(self) -> None:
         for name, pair in (("stretch", self.stretch), ("rest_stretch", self.rest_stretch)):
@@ -224,15 +258,10 @@ class BaraffWitkin(Law):
             "rest_weft": self.rest_stretch[1],
         }
 
-    def moving(self, records: Any, F: Gradients, rate: Gradients) -> Any:
-        """Rest stretch |f| - d|f|/dt of both fibers; the shear term has no rest value."""
-        if self.shear != 0:
-            return super().moving(records, F, rate)
-        for c, name in enumerate(("rest_warp", "rest_weft")):
-            r = np.linalg.norm(F[:, :, c], axis=1)
-            speed = np.einsum("qi,qi->q", F[:, :, c], rate[:, :, c])
-            records[name] = r - speed / np.maximum(r, 1e-30)
-        return records
+    @property
+    def is_condition(self) -> bool:
+        """True without shear, whose condition f0.f1 has no rest value here (see ``DotShear``)."""
+        return self.shear == 0
 
     def eigensystem(self, F: Gradients) -> Eigensystem:
         """Closed-form eigenpairs of the stretch and of the shear Hessian, for F of shape (n,3,2)

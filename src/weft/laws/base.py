@@ -34,6 +34,11 @@ class LawFunctions:
 
     ``psi(F, p) -> Scalar``, ``pk1(F, p) -> mat32``, ``hessian(F, p, psd) -> (uu, uv, vv)`` with a
     ``Params`` struct and the Hessian's blocks in the order of ``vec(F) = (f0, f1)``.
+
+    A law 1/2 k C^2 of conditions C(F) - rest may also have ``shift(F, dF/dt, p, keep, beta) ->
+    Params``: parameters whose rest value makes the condition ``keep (C + beta dC/dt)`` at F. Their
+    exact Hessian is k (dC dC^T + keep (C + beta dC/dt) d2C), what damping of conditions needs
+    (``integrators/baraff_witkin_1998.py``).
     """
 
     name: str
@@ -41,6 +46,7 @@ class LawFunctions:
     psi: Any
     pk1: Any
     hessian: Any
+    shift: Any = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,7 @@ class LawKernels:
     psi: Any  # (o, F, p, out)
     pk1: Any  # (o, F, p, out)
     hessian: Mapping[Psd, Any]  # (o, F, p, out (q,3) mat33: uu, uv, vv)
+    shift: Any  # (o, F, rate, p, keep, beta, out), or None
 
 
 @cache
@@ -96,7 +103,26 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
 
         return hessian
 
-    return LawKernels(psi, pk1, {psd: hessian_kernel(int(psd)) for psd in Psd})
+    def shift_kernel() -> Any:
+        shift_of = functions.shift
+
+        @wp.kernel(module=module)
+        def shift(
+            o: int,
+            F: wp.array(dtype=mat32),
+            rate: wp.array(dtype=mat32),
+            p: wp.array(dtype=Params),
+            keep: Scalar,
+            beta: Scalar,
+            out: wp.array(dtype=Params),
+        ):
+            q = o + wp.tid()
+            out[q] = shift_of(F[q], rate[q], p[q], keep, beta)
+
+        return shift
+
+    hessians = {psd: hessian_kernel(int(psd)) for psd in Psd}
+    return LawKernels(psi, pk1, hessians, shift_kernel() if functions.shift else None)
 
 
 class Law(ABC):
@@ -108,25 +134,10 @@ class Law(ABC):
     def parameters(self) -> Mapping[str, float]:
         """Values of the ``Params`` struct's fields."""
 
-    def moving(self, records: Any, F: Gradients, rate: Gradients) -> Any:
-        """Parameter records whose rest values are C - dC/dt, for laws 1/2 k C^2 of conditions C(F).
-
-        With them the exact Hessian less the Gauss-Newton one is k dC/dt d2C/dF2: what damping of
-        conditions adds to df/dx (``integrators/baraff_witkin_1998.py``).
-
-        Args:
-            records: (q,) parameters, changed in place.
-            F: (q,3,2).
-            rate: (q,3,2) dF/dt [1/s].
-
-        Raises:
-            LawError: the law is not written in conditions with rest values.
-        """
-        raise LawError(
-            f"damping of conditions of {self.name}",
-            got="a law without rest values",
-            expected="laws made of conditions: BaraffWitkin without shear, DotShear, AngleShear",
-        )
+    @property
+    def is_condition(self) -> bool:
+        """True where every term is 1/2 k C^2 of a condition with a rest value."""
+        return self.functions.shift is not None
 
     @property
     def name(self) -> str:

@@ -9,12 +9,11 @@ feel stretch, so it needs no assumption that the axes are unit vectors.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import warp as wp
 
-from weft.arrays import Gradients
 from weft.errors import LawError
 from weft.kernel import Scalar, mat32, vec3
 from weft.laws.baraff_witkin import shear_hessian
@@ -57,10 +56,19 @@ def dot_pk1(F: mat32, p: Params):
 def dot_hessian(F: mat32, p: Params, psd: int):
     """Eqs. 22-23, with the exact projection of Kim 2020, App. A."""
     f0, f1 = columns(F)
-    uu, uv, vv = shear_hessian(f0, f1, psd)
-    if psd == 0:
-        uv -= p.rest * wp.identity(n=3, dtype=Scalar)
+    uu, uv, vv = shear_hessian(f0, f1, wp.dot(f0, f1) - p.rest, psd)
     return p.shear * uu, p.shear * uv, p.shear * vv
+
+
+@wp.func
+def dot_shift(F: mat32, rate: mat32, p: Params, keep: Scalar, beta: Scalar):
+    """Rest value that makes f0.f1 - rest equal to keep (C + beta dC/dt)."""
+    f0, f1 = columns(F)
+    v0, v1 = columns(rate)
+    c = wp.dot(f0, f1)
+    out = p
+    out.rest = c - keep * (c - p.rest + beta * (wp.dot(v0, f1) + wp.dot(f0, v1)))
+    return out
 
 
 @wp.func
@@ -115,6 +123,17 @@ def angle_hessian(F: mat32, p: Params, psd: int):
     return p.shear * uu, p.shear * uv, p.shear * vv
 
 
+@wp.func
+def angle_shift(F: mat32, rate: mat32, p: Params, keep: Scalar, beta: Scalar):
+    """Rest value that makes c - rest equal to keep (C + beta dC/dt)."""
+    f0, f1 = columns(F)
+    v0, v1 = columns(rate)
+    c, c0, c1 = cosine(f0, f1)
+    out = p
+    out.rest = c - keep * (c - p.rest + beta * (wp.dot(c0, v0) + wp.dot(c1, v1)))
+    return out
+
+
 @dataclass(frozen=True)
 class _Shear(Law):
     """A stiffness.
@@ -137,32 +156,14 @@ class _Shear(Law):
 class DotShear(_Shear):
     """1/2 ks (f0 . f1)^2."""
 
-    def moving(self, records: Any, F: Gradients, rate: Gradients) -> Any:
-        """Rest value f0.f1 - d(f0.f1)/dt."""
-        c = np.einsum("qi,qi->q", F[:, :, 0], F[:, :, 1])
-        speed = np.einsum("qi,qi->q", F[:, :, 0], rate[:, :, 1])
-        speed += np.einsum("qi,qi->q", rate[:, :, 0], F[:, :, 1])
-        records["rest"] = c - speed
-        return records
-
     functions: ClassVar[LawFunctions] = LawFunctions(
-        "dot_shear", Params, dot_psi, dot_pk1, dot_hessian
+        "dot_shear", Params, dot_psi, dot_pk1, dot_hessian, dot_shift
     )
 
 
 class AngleShear(_Shear):
     """1/2 ks cos^2 of the angle between the fibers."""
 
-    def moving(self, records: Any, F: Gradients, rate: Gradients) -> Any:
-        """Rest value c - dc/dt."""
-        r = np.linalg.norm(F, axis=1, keepdims=True)
-        n = F / r
-        n0, n1 = n[:, :, 0], n[:, :, 1]
-        c = np.einsum("qi,qi->q", n0, n1)
-        slope = np.stack([n1 - c[:, None] * n0, n0 - c[:, None] * n1], axis=2) / r
-        records["rest"] = c - np.einsum("qij,qij->q", slope, rate)
-        return records
-
     functions: ClassVar[LawFunctions] = LawFunctions(
-        "angle_shear", Params, angle_psi, angle_pk1, angle_hessian
+        "angle_shear", Params, angle_psi, angle_pk1, angle_hessian, angle_shift
     )

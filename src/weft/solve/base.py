@@ -38,6 +38,13 @@ class Outcome(enum.Enum):
         return self.value
 
 
+class Stop(enum.Enum):
+    """What an iterative solver's tolerance bounds."""
+
+    ENERGY = "error in the energy norm, over that of the solution"
+    PRECONDITIONED = "sqrt(r.P^-1 r), over that of b (Baraff & Witkin 1998)"
+
+
 @dataclass(frozen=True)
 class LinearSolution:
     """x with A x = b, and how it went."""

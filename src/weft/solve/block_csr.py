@@ -157,3 +157,27 @@ def close_rows(
             if fixed[column[b]] != 0:
                 values[b] = mat33(Scalar(0.0))
         values[diagonal[v]] += shift[v] * I3
+
+
+@wp.kernel(module=wp.get_module("weft.block_csr"))
+def scale_rows(
+    o: int,
+    row_start: wp.array(dtype=wp.int32),
+    diagonal: wp.array(dtype=wp.int32),
+    scale: Scalar,
+    shift: wp.array(dtype=Scalar),
+    values: wp.array(dtype=mat33),
+):
+    """One block row of scale A + shift I; no shift where the array is empty."""
+    v = o + wp.tid()
+    for b in range(row_start[v], row_start[v + 1]):
+        values[b] = scale * values[b]
+    if shift.shape[0] > 0:
+        values[diagonal[v]] += shift[v] * wp.identity(n=3, dtype=Scalar)
+
+
+def scale_and_shift(A: BlockCsr, scale: float, shift: WarpArray | None) -> None:
+    """A = scale A + diag(shift), in place; shift (n,)."""
+    p = A.pattern
+    by = kernel.empty(0) if shift is None else shift
+    kernel.launch(scale_rows, p.n, p.device_row_start, p.device_diagonal, scale, by, A.values)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from weft.errors import SolverError, check_known
-from weft.solve.base import LinearSolver
+from weft.solve.base import LinearSolver, Stop
 from weft.solve.direct import Pardiso, Splu, have_pardiso
 from weft.solve.multigrid import Multigrid
 from weft.solve.pcg import BlockJacobiPcg
@@ -12,12 +12,13 @@ LINEAR_SOLVERS = ("auto", "multigrid", "pcg", "pardiso", "splu")
 DIRECT_UP_TO = 12_000  # vertices; above, multigrid beats PARDISO (docs/decisions/0007)
 
 
-def linear_solver(name: str = "auto", n: int = 0) -> LinearSolver:
+def linear_solver(name: str = "auto", n: int = 0, stop: Stop = Stop.ENERGY) -> LinearSolver:
     """A linear solver by name.
 
     Args:
         name: ``auto`` is PARDISO where it is installed and n is small, multigrid elsewhere.
         n: block rows (vertices) of the systems to come.
+        stop: what an iterative solver's tolerance bounds.
 
     Raises:
         SolverError: an unknown name, or a solver that is not installed.
@@ -26,8 +27,8 @@ def linear_solver(name: str = "auto", n: int = 0) -> LinearSolver:
     if name == "auto":
         name = "pardiso" if have_pardiso() and n <= DIRECT_UP_TO else "multigrid"
     makers: dict[str, Callable[[], LinearSolver]] = {
-        "multigrid": Multigrid,
-        "pcg": BlockJacobiPcg,
+        "multigrid": lambda: Multigrid(stop),
+        "pcg": lambda: BlockJacobiPcg(stop=stop),
         "pardiso": Pardiso,
         "splu": Splu,
     }

@@ -18,7 +18,7 @@ from weft import kernel
 from weft.kernel import Recorded, WarpArray, vec3
 from weft.solve import multigrid_kernels as k
 from weft.solve.aggregation import Coarsening, Csr, coarsenings
-from weft.solve.base import LinearSolution, Outcome
+from weft.solve.base import LinearSolution, Outcome, Stop
 from weft.solve.block_csr import BlockCsr, BlockPattern, multiply_rows
 from weft.solve.pcg import BlockJacobiPcg, EnergyError
 from weft.solve.vectors import combine, dot
@@ -34,7 +34,9 @@ DENSE = 200  # vertices of a last level that is inverted; a larger one is only s
 
 @dataclass(frozen=True)
 class Multigrid:
-    """PCG with smoothed-aggregation multigrid."""
+    """PCG with smoothed-aggregation multigrid; ``stop`` says what the tolerance bounds."""
+
+    stop: Stop = Stop.ENERGY
 
     name = "multigrid"
     is_direct = False
@@ -46,7 +48,7 @@ class Multigrid:
         else:
             hierarchy = Hierarchy(A.pattern)
         hierarchy.refresh(A)
-        return PreparedMultigrid(A, hierarchy)
+        return PreparedMultigrid(A, hierarchy, self.stop)
 
 
 class Level:
@@ -224,6 +226,7 @@ class PreparedMultigrid:
 
     A: BlockCsr
     hierarchy: Hierarchy
+    stop: Stop = Stop.ENERGY
 
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
         """Solve A x = b from x = 0; ``residual`` and outcomes as for ``PreparedPcg``.
@@ -239,7 +242,7 @@ class PreparedMultigrid:
             solution, definite = self._iterate(b, tolerance)
         if definite and solution.outcome is not Outcome.MAX_ITERATIONS:
             return solution
-        rescue = BlockJacobiPcg().prepare(self.A).solve(b, tolerance)
+        rescue = BlockJacobiPcg(stop=self.stop).prepare(self.A).solve(b, tolerance)
         return dataclasses.replace(rescue, iterations=rescue.iterations + solution.iterations)
 
     def _iterate(self, b: WarpArray, tolerance: float) -> tuple[LinearSolution, bool]:
@@ -269,11 +272,13 @@ class PreparedMultigrid:
             a = rz / curvature
             kernel.launch(k.descend, n, a, p, q, x, r)
             error = estimate.after(a * rz)
-            if error <= tolerance:
+            if self.stop is Stop.ENERGY and error <= tolerance:
                 return LinearSolution(x, Outcome.CONVERGED, iteration, error), True
             self.hierarchy.apply(r, z)
             rz_new = dot(r, z)
-            if abs(rz_new) <= smallest * first:
+            if self.stop is Stop.PRECONDITIONED:
+                error = (max(rz_new, 0.0) / first) ** 0.5
+            if abs(rz_new) <= smallest * first or (rz_new > 0 and error <= tolerance):
                 return LinearSolution(x, Outcome.CONVERGED, iteration, error), True
             combine(z, rz_new / rz, p, p)
             rz = rz_new

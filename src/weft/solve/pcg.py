@@ -15,7 +15,7 @@ import warp as wp
 
 from weft import kernel
 from weft.kernel import Recorded, Scalar, WarpArray, mat33, vec2, vec3
-from weft.solve.base import LinearSolution, Outcome
+from weft.solve.base import LinearSolution, Outcome, Stop
 from weft.solve.block_csr import BlockCsr
 
 CHUNK = 64  # rows whose dot products one kernel index sums
@@ -134,9 +134,11 @@ class BlockJacobiPcg:
 
     Args:
         max_iterations: 0 means ten times the number of block rows, at least 500.
+        stop: what the tolerance bounds.
     """
 
     max_iterations: int = 0
+    stop: Stop = Stop.ENERGY
 
     name = "pcg"
     is_direct = False
@@ -149,7 +151,7 @@ class BlockJacobiPcg:
             else PcgVectors(A.n)
         )
         kernel.launch(invert_diagonal, A.n, A.pattern.device_diagonal, A.values, vectors.inverse)
-        return PreparedPcg(A, vectors, self.max_iterations or max(500, 10 * A.n))
+        return PreparedPcg(A, vectors, self.max_iterations or max(500, 10 * A.n), self.stop)
 
 
 class EnergyError:
@@ -193,13 +195,13 @@ class PreparedPcg:
     A: BlockCsr
     vectors: PcgVectors
     max_iterations: int
+    stop: Stop = Stop.ENERGY
 
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
         """Solve A x = b from x = 0.
 
-        ``residual`` is the estimated error in the energy norm over the norm of x; the solve stops
-        when it is at most ``tolerance``, and reports INDEFINITE when p.Ap <= 0 (with x the last
-        iterate before that).
+        ``residual`` is what ``stop`` says; the solve ends when it is at most ``tolerance``, and
+        reports INDEFINITE when p.Ap <= 0 (with x the last iterate before that).
         """
         v, n, A = self.vectors, self.A.n, self.A
         x = kernel.empty(n, vec3)
@@ -239,6 +241,8 @@ class PreparedPcg:
             rz_new = float(r_dots()[:, 0].sum())
             if rz_new < 0.0:  # a diagonal block is indefinite, so the matrix is
                 return LinearSolution(x, Outcome.INDEFINITE, iteration, error)
+            if self.stop is Stop.PRECONDITIONED:
+                error = (rz_new / first) ** 0.5
             if rz_new <= smallest * first or error <= tolerance:
                 return LinearSolution(x, Outcome.CONVERGED, iteration, error)
             direction.set(2, rz_new / rz)
