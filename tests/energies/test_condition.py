@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 
-from tests.checks import assert_derivative, dense, rotations, scatter
+from tests.checks import assert_derivative, clamp, dense, rotations, scatter
 from tests.energies.test_energies import MESH, crumple
 from tests.reference import conditions
 from weft import kernel
 from weft.energies.condition import POWERS, Conditions, Variant, bend_stiffness, condition_energies
 from weft.energies.hinge_bending import HingeBending, dihedral_angles
 from weft.errors import LawError
-from weft.kernel import vec3
+from weft.kernel import mat32, mat33, vec3
 from weft.laws import Psd
+from weft.laws.base import law_kernels
+from weft.laws.shear import DotShear
 from weft.mesh import grid
 from weft.solve.block_csr import BlockCsr, BlockPattern
 
@@ -191,3 +193,23 @@ def test_refused(bad):
 def test_refused_by_the_laws(bad):
     with pytest.raises(LawError, match="must be"):
         energies(**bad)
+
+
+@pytest.mark.parametrize("rest", [0.0, 0.3, -0.4, 1.5])
+def test_projection_of_shifted_shear_is_its_clamp(rest, rng):
+    """DotShear whose rest value is not zero: g g^T + c K with c unlike I6, against LAPACK."""
+    F = rng.normal(size=(200, 3, 2))
+    F[:5, :, 1] = F[:5, :, 0]  # the axes fall together, and are opposite
+    F[5:10, :, 1] = -F[5:10, :, 0]
+    law = DotShear(3.0)
+    records = law.parameter_array(200)
+    records["rest"] = rest
+    kernels = law_kernels(law.functions)
+    got = []
+    for psd in (Psd.EXACT, Psd.PROJECTED):
+        out = kernel.empty((200, 3), mat33)
+        p = kernel.array(records, law.functions.Params)
+        kernel.launch(kernels.hessian[psd], 200, kernel.array(F, mat32), p, out)
+        uu, uv, vv = np.moveaxis(np.array(kernel.numpy(out)), 1, 0)
+        got.append(np.block([[uu, uv], [np.swapaxes(uv, 1, 2), vv]]))
+    np.testing.assert_allclose(got[1], clamp(got[0]), atol=1e-10 * np.abs(got[0]).max())

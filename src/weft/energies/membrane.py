@@ -281,7 +281,7 @@ class BoundMembrane:
             raise LawError(
                 f"damping of conditions of {self.law.name}",
                 got="a law without rest values",
-                expected="laws made of conditions: BaraffWitkin without shear, DotShear, AngleShear",
+                expected="conditions: BaraffWitkin without shear, DotShear, AngleShear",
             )
         s, F, rate, n = self.samples, self.work.F, self.work.P, len(self.samples)
         kernels, shifted = law_kernels(self.functions), kernel.empty(n, self.functions.Params)

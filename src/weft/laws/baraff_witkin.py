@@ -13,7 +13,7 @@ semi-definite but is *not* the clamp of the sum
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import warp as wp
@@ -158,7 +158,7 @@ def shear_hessian(f0: vec3, f1: vec3, c: Scalar, psd: int):
             s = Scalar(-1.0)
         root = wp.sqrt(wp.max(I2 * I2 + Scalar(4.0) * c * (Scalar(2.0) * I6 + c), Scalar(0.0)))
         uu, uv, vv = along_eigenvector(f0, f1, c, Scalar(0.5) * (I2 + root))
-        if I2 > root:
+        if root < I2:
             uu1, uv1, vv1 = along_eigenvector(f0, f1, c, Scalar(0.5) * (I2 - root))
             uu += uu1
             uv += uv1
