@@ -58,3 +58,9 @@ def test_bare_numbers_are_si():
 def test_refused(value, match):
     with pytest.raises(UnitError, match=match):
         to_si(value, "m", "cloth.width")
+
+
+def test_numbers_that_yaml_reads_as_text():
+    """1e-5 without a dot is text in YAML 1.1; who writes it means the number."""
+    assert to_si("1e-5", "J") == 1e-5
+    assert to_si("-2E3", "m") == -2000.0

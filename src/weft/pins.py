@@ -27,7 +27,10 @@ class Keyframe:
 
 @dataclass(frozen=True)
 class Path:
-    """A rigid motion through keyframes, held before the first and after the last.
+    """A rigid motion through keyframes, held before the first.
+
+    After the last one the vertices stay only where ``hold`` says so: a run that is longer than its
+    path is more often a mistake than a wish.
 
     ``smooth`` is a monotone cubic (no overshoot, velocity continuous); ``linear`` has corners in
     velocity.
@@ -42,6 +45,7 @@ class Path:
     center: tuple[float, float, float] | None = (
         None  # of rotation [m]; None: the mean of the pinned vertices
     )
+    hold: bool = False  # stay at the last keyframe for as long as the run lasts
 
     def __post_init__(self) -> None:
         times = [k.time for k in self.keyframes]
@@ -112,6 +116,24 @@ class Pin:
     def holds(self, t: float) -> bool:
         """True where the pin acts on a step that ends at time t."""
         return self.until is None or t <= self.until * (1 + 1e-12)
+
+    def check_until(self, end: float) -> None:
+        """That the motion is known until the end of a run [s].
+
+        Raises:
+            SceneError: keyframes that end before the run, and before the pin is released.
+        """
+        if self.path is None or self.path.hold:
+            return
+        last = self.path.keyframes[-1].time
+        needed = end if self.until is None else min(end, self.until)
+        if last < needed * (1 - 1e-9):
+            raise SceneError(
+                f"{self.name}.path",
+                got=f"a last keyframe at {last:g} s",
+                expected=f"one at {needed:g} s or later, where the run ends or the pin lets go",
+                hint="add a keyframe, or say `hold: true` to stay at the last one",
+            )
 
     def targets(self, start: Positions, t: float) -> Positions:
         """(k,3) positions at time t of the vertices, which started at ``start`` (k,3)."""

@@ -20,7 +20,7 @@ from weft.cloth import Cloth
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.samples import principal_stretches
 from weft.errors import RunError, SceneError, SimulationError
-from weft.integrators.base import Integrator, Memory, StepReport
+from weft.integrators.base import Memory, Stepper, StepReport
 from weft.io.frames import RunFolder
 from weft.model import Model
 from weft.state import State
@@ -54,7 +54,7 @@ class SceneLike(Protocol):
     def state(self) -> State:
         """The start."""
 
-    def stepper(self) -> Integrator:
+    def stepper(self) -> Stepper:
         """The integrator."""
 
 
@@ -117,12 +117,14 @@ def run_scene(
 
     Raises:
         RunError: a folder that holds another scene, or that cannot be written. SceneError: frames
-        or fps out of range. SimulationError: a step that does not converge, however small; the last
-        frame and a reproducer are on disk.
+        or fps out of range, or a pin whose keyframes end before the run. SimulationError: a step
+        that does not converge, however small; the last frame and a reproducer are on disk.
     """
     if frames < 0 or not (fps > 0 and math.isfinite(fps)):
         raise SceneError("frames, fps", got=(frames, fps), expected="frames >= 0 and fps > 0")
     loop = _Loop(scene, folder, fps)
+    for pin in loop.model.pins:
+        pin.check_until(frames / fps)
     place = loop.begin(frames, resume, from_frame)
     for now in loop.advance(place, frames):
         if on_progress is not None:

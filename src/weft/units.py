@@ -66,6 +66,9 @@ _BASE: dict[str, tuple[float, Dimension]] = {
 }
 
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)\s*$")
+_YAML_TEXT = re.compile(
+    r"\s*[+-]?\d+[eE][+-]?\d+\s*$"
+)  # 1e-5: YAML 1.1 reads text, people a number
 _FACTOR = re.compile(r"([A-Za-zµ%]+|1)(?:\^?([+-]?\d+))?$")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
@@ -119,6 +122,8 @@ def to_si(value: str | float, unit: str, where: str | None = None) -> float:
             where=where,
             expected=f"a number and a unit, like '1 {unit}'",
         )
+    if not match[2] and _YAML_TEXT.match(value):
+        return float(value)
     if not match[2]:
         raise UnitError(
             "quantity",

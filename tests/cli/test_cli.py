@@ -163,7 +163,7 @@ def test_fabrics(run):
 
 
 def test_explain(run):
-    assert "time integrator" in run("explain")[1]
+    assert "accuracy of a step" in run("explain")[1]
     out = run("explain", "scene.pins.path.keyframes")[1]
     assert "translation" in out and "[degrees]" in out
 

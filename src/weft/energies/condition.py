@@ -15,7 +15,6 @@ import numpy as np
 
 from weft.arrays import Floats
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.base import Energy
 from weft.energies.bend_condition import FrozenBend
 from weft.energies.hinge_bending import HingeBending, material_share
 from weft.energies.membrane import Membrane
@@ -50,22 +49,57 @@ class Conditions:
     variant: Variant = Variant.BODY
 
     def __post_init__(self) -> None:
-        if self.p not in POWERS:
-            raise LawError("Conditions.p", got=self.p, expected=f"one of {POWERS}")
+        _check_power(self.p)
         if not all(np.isfinite(k) and k >= 0 for k in self.bend):
             raise LawError("Conditions.bend", got=self.bend, expected="must be two numbers >= 0")
 
 
-def condition_energies(mesh: TriangleMesh, c: Conditions) -> tuple[Energy, Energy, Energy]:
-    """Stretch (eqs. 13-18), shear (eqs. 19-23 or A.5-A.7) and bend (eqs. 24-57 or A.8-A.13)."""
+@dataclass(frozen=True)
+class ConditionForm:
+    """Which conditions, where a fabric gives the stiffness.
+
+    Raises:
+        LawError: another p, or a negative stiffness.
+    """
+
+    p: float = 0.5  # of alpha = a^p
+    variant: Variant = Variant.BODY
+    bend: tuple[float, float] | None = None  # [J] k_bend of edges along u, v; None: the fabric's D
+
+    def __post_init__(self) -> None:
+        _check_power(self.p)
+        if self.bend is not None:
+            Conditions(bend=self.bend)
+
+
+def _check_power(p: float) -> None:
+    if p not in POWERS:
+        raise LawError("conditions.p", got=p, expected="1, 0.75 or 0.5")
+
+
+def condition_energies(
+    mesh: TriangleMesh,
+    c: Conditions,
+    weight: Floats | None = None,
+    rest_angle: Floats | None = None,
+) -> tuple[Membrane, Membrane, FrozenBend | HingeBending]:
+    """Stretch (eqs. 13-18), shear (eqs. 19-23 or A.5-A.7) and bend (eqs. 24-57 or A.8-A.13).
+
+    Args:
+        mesh: the mesh.
+        c: stiffness and variant.
+        weight: (h,) [J] k_bend of every hinge, instead of ``c.bend``.
+        rest_angle: (h,) [rad] where the bend condition is zero; None is flat.
+    """
     samples = linear_triangle(mesh)
     samples = dataclasses.replace(samples, weight=mesh.rest_area ** (2 * c.p))
     stretch = Membrane(samples, BaraffWitkin(c.stretch, 0.0, c.rest_stretch), name="stretch")
     law = DotShear(c.shear) if c.variant is Variant.BODY else AngleShear(c.shear)
     shear = Membrane(samples, law, name="shear")
-    k, flat = bend_stiffness(mesh, c.bend), np.zeros(len(mesh.hinges))
+    k = bend_stiffness(mesh, c.bend) if weight is None else weight
+    rest = np.zeros(len(mesh.hinges)) if rest_angle is None else rest_angle
     kind = FrozenBend if c.variant is Variant.BODY else HingeBending
-    return stretch, shear, kind(mesh.hinges, k, flat, mesh.n_vertices, "bend")
+    return stretch, shear, kind(mesh.hinges, k, rest, mesh.n_vertices, "bend")
 
 
 def bend_stiffness(mesh: TriangleMesh, bend: tuple[float, float]) -> Floats:

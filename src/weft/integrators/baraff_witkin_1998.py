@@ -13,7 +13,7 @@ from x_n.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -30,7 +30,7 @@ from weft.model import Model
 from weft.solve.base import LinearSolver, Outcome, Stop
 from weft.solve.block_csr import BlockCsr, scale_and_shift
 from weft.solve.choose import linear_solver
-from weft.solve.constraints import ConstrainedSolution, Constraint, Filter, solve_constrained
+from weft.solve.constraints import ConstrainedSolution, Constraint, solve_releasing
 from weft.state import State
 
 
@@ -55,6 +55,10 @@ class Settings1998:
     most_speed: float = 1e4
 
 
+# Of a state and a step of dt [s]: constraints, and y (n,3) [m] or None.
+Constrain = Callable[[State, float], tuple[Sequence[Constraint], Positions | None]]
+
+
 @dataclass(frozen=True, eq=False)
 class System:
     """The linear system of a step, taken in hand."""
@@ -67,12 +71,17 @@ class System:
 
 
 class BaraffWitkin1998:
-    """Baraff & Witkin's step. The model's energies must be conditions where damping is not zero."""
+    """Baraff & Witkin's step. Damping acts on the model's conditions, and on nothing else.
+
+    ``constrain`` adds constraints to those of the pins, and a position alteration.
+    """
 
     order: ClassVar[int] = 1
 
-    def __init__(self, settings: Settings1998 | None = None) -> None:
-        self.settings = settings or Settings1998()
+    def __init__(
+        self, settings: Settings1998 | None = None, constrain: Constrain | None = None
+    ) -> None:
+        self.settings, self.constrain = settings or Settings1998(), constrain
         self._solver: LinearSolver = linear_solver(self.settings.linear, 0, self.settings.stop)
         self._model: Model | None = None
         self._work: _Work
@@ -91,17 +100,19 @@ class BaraffWitkin1998:
         an outcome other than CONVERGED the state returned is the given one.
         """
         clock = time.perf_counter()
-        held = self.pin_filter(model, state, dt)
-        solution = self.solve(model, state, dt, held, self.settings.psd)
-        solves, iterations = 1, solution.linear.iterations
+        constraints, alteration = self._constraints(model, state, dt)
+        solution = self.solve(model, state, dt, constraints, self.settings.psd, alteration)
+        solves, iterations, indefinite = 1, solution.linear.iterations, 0
         if solution.linear.outcome is Outcome.INDEFINITE:
-            solution = self.solve(model, state, dt, held, Psd.PROJECTED)
-            solves, iterations = 2, iterations + solution.linear.iterations
+            solution = self.solve(model, state, dt, constraints, Psd.PROJECTED, alteration)
+            solves, iterations, indefinite = 2, iterations + solution.linear.iterations, 1
         v = state.v + solution.change
         outcome = solution.linear.outcome
         if outcome.ok and not np.abs(v).max() < self.settings.most_speed:
             outcome = Outcome.NOT_FINITE
         x = state.x + dt * v
+        if alteration is not None:
+            x += alteration
         terms = model.assembly.terms(kernel.array(x, vec3)) if outcome.ok else {}
         report = StepReport(
             dt=dt,
@@ -113,34 +124,45 @@ class BaraffWitkin1998:
             linear_solver=self._solver.name,
             terms=terms,
             seconds=time.perf_counter() - clock,
+            indefinite=indefinite,
+            released=solution.released,
         )
         if not outcome.ok:
             return state, memory, report
         return State(x, v, state.t + dt), memory, report
 
-    def pin_filter(self, model: Model, state: State, dt: float) -> Filter:
-        """Pins as constraints: no free direction, the change of velocity that takes them there."""
+    def _constraints(
+        self, model: Model, state: State, dt: float
+    ) -> tuple[list[Constraint], Positions | None]:
+        """Those of pins (no free direction, the change of velocity that takes them there), and the
+        caller's with their position alteration.
+        """
+        constraints: list[Constraint] = []
         fixed, target = model.prescribed(state.t + dt)
-        ids = np.flatnonzero(fixed)
-        if len(ids) == 0:
-            return Filter.of(len(fixed), [])
-        change = (target[ids] - state.x[ids]) / dt - state.v[ids]
-        return Filter.of(len(fixed), [Constraint(ids.astype(np.int32), np.eye(3), change)])
+        ids = np.flatnonzero(fixed).astype(np.int32)
+        if len(ids):
+            change = (target[ids] - state.x[ids]) / dt - state.v[ids]
+            constraints.append(Constraint(ids, np.eye(3), change))
+        if self.constrain is None:
+            return constraints, None
+        more, alteration = self.constrain(state, dt)
+        return [*constraints, *more], alteration
 
     def solve(
         self,
         model: Model,
         state: State,
         dt: float,
-        held: Filter,
+        constraints: Sequence[Constraint],
         psd: Psd,
         alteration: Positions | None = None,
     ) -> ConstrainedSolution:
-        """The change of velocity under the constraints ``held``, and their impulse."""
+        """The change of velocity under constraints, and their impulse."""
         A, b, _ = self._system(model, state, dt, psd, alteration)
-        solution = solve_constrained(
-            A, b, held, self._work.filtered, self._solver, self.settings.tolerance, self._prepared
-        )
+        solution = solve_releasing(
+            A, b, constraints, self._work.filtered, self._solver, self.settings.tolerance,
+            self._prepared,
+        )  # fmt: skip
         self._prepared = solution.prepared
         return solution
 
@@ -175,6 +197,7 @@ class BaraffWitkin1998:
         """
         if self._model is not model:
             self._model, self._work, self._prepared = model, _Work.on(model), None
+            self._solver = linear_solver(self.settings.linear, len(model.mass), self.settings.stop)
         a, work, beta = model.assembly, self._work, self.settings.damping
         x, v = kernel.array(state.x, vec3), kernel.array(state.v, vec3)
         forces = {}

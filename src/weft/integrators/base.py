@@ -8,7 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -43,6 +43,26 @@ class StepReport:
         default_factory=dict
     )  # [J] of the potential at the new state
     seconds: float = 0.0  # wall time
+    substeps: int = 1  # accepted, of an adaptive step
+    rejected: int = 0  # sub-steps that were taken back
+    indefinite: int = 0  # matrices that were not positive definite
+    released: int = 0  # one-sided constraints that pulled
+
+
+class Stepper(Protocol):
+    """What a simulation needs of an integrator."""
+
+    @property
+    def order(self) -> int:
+        """Order of accuracy in the step."""
+
+    def init(self, model: Model, state: State) -> Memory:
+        """The memory of a simulation that starts at ``state``."""
+
+    def step(
+        self, model: Model, state: State, memory: Memory, dt: float
+    ) -> tuple[State, Memory, StepReport]:
+        """One step of dt [s]; the given state and memory where the outcome is not CONVERGED."""
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,11 @@ import numpy as np
 
 from weft.arrays import Ints
 from weft.cloth import Cloth
+from weft.energies.condition import ConditionForm, Variant
 from weft.errors import SceneError, SceneProblems, WeftError
 from weft.fabric import Fabric, fabric
+from weft.integrators.adaptive import AdaptiveSettings
+from weft.integrators.baraff_witkin_1998 import Settings1998
 from weft.integrators.base import StepSettings
 from weft.io import read_mesh
 from weft.laws.base import Psd
@@ -19,6 +22,7 @@ from weft.pins import Keyframe, Path, Pin
 from weft.scene.file import Loc, Source, read_source, validate
 from weft.scene.scene import Scene
 from weft.scene.schema import ClothBlock, PathBlock, PinBlock, SceneFile
+from weft.solve.base import Stop
 
 T = TypeVar("T")
 
@@ -81,18 +85,18 @@ class Builder:
                 self.problems.append(error)
         if self.problems or mesh is None:
             raise SceneProblems(self.problems)
-        s = f.solver
-        settings = StepSettings(
-            s.tolerance, s.max_iterations, Psd[s.psd.upper()], s.linear, s.forcing
-        )
+        settings = self._try(("solver",), self._settings)
         scene = self._try((), lambda: Scene(
             cloth, [p for p in pins if p is not None], f.gravity, f.damping, f.step,
-            f.cloth.rest_angles, f.integrator, settings, f.velocity, f.model_dump(mode="json"),
+            f.cloth.rest_angles, f.integrator, settings, self._form(), self._adaptive(),
+            f.velocity, f.model_dump(mode="json"),
         ))  # fmt: skip
-        if scene is None:
+        if scene is None or settings is None:
             raise SceneProblems(self.problems)
         self._try(("solver", "linear"), scene.stepper)
-        self._try(("pins",), lambda: scene.model().prescribed(0.0))
+        model = self._try(("conditions",), scene.model)
+        if model is not None:
+            self._try(("pins",), lambda: model.prescribed(0.0))
         if self.problems:
             raise SceneProblems(self.problems)
         return LoadedScene(scene, f.seconds, f.fps)
@@ -108,6 +112,36 @@ class Builder:
             error.where = f"{line}, {error.where}" if error.where else line
             self.problems.append(error)
             return None
+
+    def _settings(self) -> StepSettings | Settings1998:
+        """How a step is solved; fields of the other integrator are refused."""
+        s, name = self.file.solver, self.file.integrator
+        other = {"stop"} if name == "backward_euler" else {"tolerance", "max_iterations"}
+        for field in sorted(other & s.model_fields_set):
+            raise SceneError(
+                f"solver.{field}",
+                got=getattr(s, field),
+                expected=f"nothing: integrator {name} does not have it",
+                hint="`weft explain scene.solver`",
+            )
+        if name == "backward_euler":
+            psd = Psd[(s.psd or "projected").upper()]
+            forcing = 0.1 if s.forcing is None else s.forcing
+            return StepSettings(s.tolerance, s.max_iterations, psd, s.linear, forcing)
+        return Settings1998(
+            psd=Psd[(s.psd or "exact").upper()],
+            tolerance=0.01 if s.forcing is None else s.forcing,
+            linear=s.linear,
+            stop=Stop[s.stop.upper()],
+        )
+
+    def _form(self) -> ConditionForm | None:
+        c = self.file.conditions
+        return None if c is None else ConditionForm(c.p, Variant(c.variant), c.bend)
+
+    def _adaptive(self) -> AdaptiveSettings | None:
+        a = self.file.adaptive
+        return None if a is None else AdaptiveSettings(**a.model_dump())
 
     def _fabric(self) -> Fabric:
         value = self.file.cloth.fabric
@@ -145,11 +179,13 @@ class Builder:
                 )
             selections.append(ids)
         path = None if block.path is None else _path(block.path)
-        return Pin(np.concatenate(selections), block.until, path, name)
+        pin = Pin(np.concatenate(selections), block.until, path, name)
+        pin.check_until(self.file.seconds)
+        return pin
 
 
 def _path(block: PathBlock) -> Path:
     frames = [
         Keyframe(k.time, k.translation, float(np.radians(k.rotation))) for k in block.keyframes
     ]
-    return Path(frames, block.interpolation, block.axis, block.center)
+    return Path(frames, block.interpolation, block.axis, block.center, block.hold)

@@ -3,6 +3,7 @@ YAML (``scene.file``).
 """
 
 import dataclasses
+import enum
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,17 +13,24 @@ import numpy as np
 
 from weft.cloth import Cloth
 from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.base import Energy, StepTerm
+from weft.energies.bend_condition import FrozenBend
+from weft.energies.condition import ConditionForm, Conditions, condition_energies
 from weft.energies.damping import HingeDamping, MembraneDamping
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
-from weft.errors import SceneError
+from weft.errors import SceneError, check_known
+from weft.integrators.adaptive import Adaptive, AdaptiveSettings
 from weft.integrators.backward_euler import BackwardEuler
-from weft.integrators.base import Integrator, StepSettings
+from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
+from weft.integrators.base import Stepper, StepSettings
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.model import Model
 from weft.pins import Pin
 from weft.state import State
+
+INTEGRATORS = ("backward_euler", "baraff_witkin_1998")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +41,16 @@ class Scene:
         cloth: mesh and fabric.
         pins: what is held or moved.
         gravity: [m/s^2].
-        damping: [s] time constant of stiffness-proportional damping; None takes the fabric's.
+        damping: [s] time constant of stiffness-proportional damping (k_d/k of conditions); None
+            takes the fabric's.
         step: [s] largest time step; frames are divided evenly.
         rest_angles: ``flat``, or ``as-given``: the mesh's own angles are its rest shape.
-        integrator: ``backward_euler``.
-        settings: tolerances of a step.
+        integrator: ``backward_euler`` or ``baraff_witkin_1998``.
+        settings: how a step is solved: ``StepSettings`` of backward Euler, ``Settings1998`` of the
+            other (whose damping is the scene's); None takes the integrator's own.
+        conditions: take the condition energies of 1998 in this form; None: the finite element law,
+            or with ``baraff_witkin_1998`` the conditions in their default form.
+        adaptive: divide steps in which cloth stretches too fast; None: never.
         velocity: (3,) or (n,3) [m/s] at the start.
         description: the contents of the scene file, for the manifest of a run.
 
@@ -52,7 +65,9 @@ class Scene:
     step: float = 0.02
     rest_angles: str = "flat"
     integrator: str = "backward_euler"
-    settings: StepSettings = field(default_factory=StepSettings)
+    settings: StepSettings | Settings1998 | None = None
+    conditions: ConditionForm | None = None
+    adaptive: AdaptiveSettings | None = None
     velocity: Any = (0.0, 0.0, 0.0)
     description: Mapping[str, Any] = field(default_factory=dict)
 
@@ -63,25 +78,75 @@ class Scene:
             raise SceneError("scene.damping", got=self.damping, expected="must be >= 0 [s]")
         if not np.isfinite(self.gravity).all() or len(self.gravity) != 3:
             raise SceneError("scene.gravity", got=self.gravity, expected="three numbers [m/s^2]")
-        if self.integrator != "backward_euler":
-            raise SceneError("scene.integrator", got=self.integrator, expected="backward_euler")
+        check_known(self.integrator, INTEGRATORS, "scene.integrator", SceneError)
+        expected = Settings1998 if self._is_1998 else StepSettings
+        if not isinstance(self.settings, expected | None):
+            raise SceneError(
+                "scene.settings",
+                got=type(self.settings).__name__,
+                expected=f"{expected.__name__}, with integrator {self.integrator}",
+            )
+
+    @property
+    def _is_1998(self) -> bool:
+        return self.integrator == "baraff_witkin_1998"
+
+    @property
+    def _beta(self) -> float:
+        """[s] of damping."""
+        return self.cloth.fabric.damping if self.damping is None else self.damping
+
+    @property
+    def _settings(self) -> StepSettings | Settings1998:
+        """The integrator's, given or its own."""
+        if not self._is_1998:
+            return self.settings or StepSettings()
+        given = self.settings if isinstance(self.settings, Settings1998) else Settings1998()
+        return dataclasses.replace(given, damping=self._beta)
 
     def model(self) -> Model:
-        """Masses, energies and pins."""
-        cloth, fabric = self.cloth, self.cloth.fabric
-        law = BaraffWitkin(
-            (fabric.stretch_warp, fabric.stretch_weft),
-            fabric.shear,
-            (fabric.rest_stretch_warp, fabric.rest_stretch_weft),
-        )
-        membrane = Membrane(linear_triangle(cloth.mesh), law)
-        bending = HingeBending.of(
-            cloth.mesh, (fabric.bending_warp, fabric.bending_weft), self.rest_angles
-        )
-        beta = fabric.damping if self.damping is None else self.damping
-        damping = (MembraneDamping(membrane, beta), HingeDamping(bending, beta)) if beta > 0 else ()
-        energies = (membrane, bending, Gravity(cloth.mass, self.gravity))
+        """Masses, energies and pins.
+
+        Raises:
+            SceneError: frozen bend conditions with an integrator that minimizes an energy.
+        """
+        cloth = self.cloth
+        elastic, damping = self._elastic()
+        energies = (*elastic, Gravity(cloth.mass, self.gravity))
         return Model(cloth.mass, energies, damping, tuple(self.pins), cloth.vertices)
+
+    def _elastic(self) -> tuple[tuple[Energy, ...], tuple[StepTerm, ...]]:
+        """Energies of the cloth, and their damping where the integrator has none of its own."""
+        mesh, fabric = self.cloth.mesh, self.cloth.fabric
+        stretch = (fabric.stretch_warp, fabric.stretch_weft)
+        rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
+        rigidity = (fabric.bending_warp, fabric.bending_weft)
+        bending = HingeBending.of(mesh, rigidity, self.rest_angles)
+        form = self.conditions or (ConditionForm() if self._is_1998 else None)
+        if form is None:
+            law = BaraffWitkin(stretch, fabric.shear, rest)
+            membranes: tuple[Membrane, ...] = (Membrane(linear_triangle(mesh), law),)
+            bend: HingeBending | FrozenBend = bending
+        else:
+            c = Conditions(stretch, fabric.shear, form.bend or (0, 0), rest, form.p, form.variant)
+            weight = bending.weight if form.bend is None else None
+            *membranes_, bend = condition_energies(mesh, c, weight, bending.rest_angle)
+            membranes = tuple(m for m in membranes_ if isinstance(m, Membrane))
+        energies: tuple[Energy, ...] = (*membranes, bend)
+        if self._is_1998:
+            return energies, ()
+        if isinstance(bend, FrozenBend):
+            raise SceneError(
+                "scene.conditions.variant",
+                got="body",
+                expected="exact, with integrator backward_euler",
+                hint="the bend forces of the body are no energy's derivative: nothing to minimize",
+            )
+        beta = self._beta
+        if beta == 0:
+            return energies, ()
+        damped = (MembraneDamping(m, beta, f"{m.name} damping") for m in membranes)
+        return energies, (*damped, HingeDamping(bend, beta))
 
     def state(self) -> State:
         """The state at t = 0."""
@@ -89,9 +154,17 @@ class Scene:
         v = np.broadcast_to(np.asarray(self.velocity, dtype=np.float64), x.shape).copy()
         return State(x, v)
 
-    def stepper(self) -> Integrator:
-        """The integrator."""
-        return BackwardEuler(self.settings)
+    def stepper(self) -> Stepper:
+        """The integrator, with adaptive steps where asked for."""
+        settings = self._settings
+        stepper: Stepper
+        if isinstance(settings, Settings1998):
+            stepper = BaraffWitkin1998(settings)
+        else:
+            stepper = BackwardEuler(settings)
+        if self.adaptive is None:
+            return stepper
+        return Adaptive(stepper, linear_triangle(self.cloth.mesh), self.adaptive)
 
     def identity(self) -> Mapping[str, Any]:
         """A plain tree that two scenes share only if they simulate the same."""
@@ -113,10 +186,20 @@ class Scene:
             "step": self.step,
             "rest_angles": self.rest_angles,
             "integrator": self.integrator,
-            "settings": dataclasses.asdict(self.settings),
+            "settings": _plain(self._settings),
+            "conditions": _plain(self.conditions),
+            "adaptive": _plain(self.adaptive),
             "velocity": np.asarray(self.velocity).tolist(),
         }
 
     def with_(self, **changes: Any) -> "Scene":
         """A copy with some fields changed."""
         return dataclasses.replace(self, **changes)
+
+
+def _plain(settings: Any) -> Any:
+    """A frozen dataclass as a tree of numbers and names."""
+    if settings is None:
+        return None
+    fields = dataclasses.asdict(settings)
+    return {k: v.name if isinstance(v, enum.Enum) else v for k, v in fields.items()}

@@ -6,8 +6,16 @@ Quantities are numbers in SI, or text with a unit (``"25 cm"``). ``weft explain`
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
+from weft.energies.condition import POWERS
 from weft.errors import WeftError
 from weft.units import to_si
 
@@ -39,6 +47,7 @@ Time = Annotated[float, BeforeValidator(_second)]
 Degrees = Annotated[float, BeforeValidator(_degrees)]
 Acceleration = Annotated[float, BeforeValidator(_Quantity("m/s^2"))]
 Speed = Annotated[float, BeforeValidator(_Quantity("m/s"))]
+Energy = Annotated[float, BeforeValidator(_Quantity("J"))]
 Point = tuple[Length, Length, Length]
 
 
@@ -115,7 +124,7 @@ class KeyframeBlock(Block):
 
 
 class PathBlock(Block):
-    """A motion through keyframes, held before the first and after the last."""
+    """A motion through keyframes; before the first the pin stays where it starts."""
 
     keyframes: list[KeyframeBlock] = Field(min_length=1, description="times must increase")
     interpolation: Literal["smooth", "linear"] = Field(
@@ -123,6 +132,9 @@ class PathBlock(Block):
     )
     axis: tuple[float, float, float] = Field((0, 1, 0), description="direction of rotations")
     center: Point | None = Field(None, description="[m] of rotations; none: mean of the vertices")
+    hold: bool = Field(
+        False, description="stay at the last keyframe; else one at the end of the run is needed"
+    )
 
 
 class PinBlock(Block):
@@ -144,21 +156,71 @@ class PinBlock(Block):
         return self
 
 
+class ConditionsBlock(Block):
+    """Baraff & Witkin's condition energies as Pritchard (2012) has them, in place of weft's law."""
+
+    p: float = Field(
+        0.5,
+        description="of alpha = area^p: 1 (Baraff & Witkin), 0.75 (Freecloth) or 0.5 (finite "
+        "elements, the only one that does not depend on the mesh)",
+    )
+    variant: Literal["body", "exact"] = Field(
+        "body",
+        description="body: shear w_u.w_v, bend with lengths held constant; exact: shear of the "
+        "unit axes, bend differentiated in full",
+    )
+    bend: tuple[Energy, Energy] | None = Field(
+        None, description="[J] k_bend of edges along warp and weft; none: the fabric's rigidity"
+    )
+
+    @field_validator("p")
+    @classmethod
+    def _power(cls, p: float) -> float:
+        if p not in POWERS:
+            raise ValueError("must be 1, 0.75 or 0.5")
+        return p
+
+
+class AdaptiveBlock(Block):
+    """Steps that are taken back and halved where cloth stretches too fast (Baraff & Witkin)."""
+
+    limit: float = Field(0.1, gt=0, description="largest change of a fiber's stretch in a step")
+    successes: int = Field(4, ge=1, description="steps that succeed before a longer one is tried")
+    patience: float = Field(
+        1.5, ge=1, description="factor on that number when the longer step fails at once"
+    )
+    most_successes: int = Field(40, ge=1, description="what that number is raised to at most")
+    most_halvings: int = Field(8, ge=0, le=20, description="of the step that is asked for")
+
+
 class SolverBlock(Block):
     """How accurately each step is solved."""
 
     tolerance: Speed = Field(
-        1e-2, gt=0, description="[m/s] of the last Newton increment over the step; any resolution"
+        1e-2,
+        gt=0,
+        description="[m/s] of the last Newton increment over the step; backward_euler only",
     )
-    max_iterations: int = Field(100, ge=1, description="Newton iterations of a step")
-    psd: Literal["projected", "gauss_newton", "exact"] = Field(
-        "projected", description="which Hessian; exact may fail under compression"
+    max_iterations: int = Field(100, ge=1, description="Newton iterations; backward_euler only")
+    psd: Literal["projected", "gauss_newton", "exact"] | None = Field(
+        None,
+        description="which Hessian; exact may fail under compression. none: projected, or exact "
+        "with baraff_witkin_1998 (and projected where that fails)",
     )
     linear: Literal["auto", "multigrid", "pcg", "pardiso", "splu"] = Field(
         "auto", description="linear solver; auto takes the fastest one for the size"
     )
-    forcing: float = Field(
-        0.1, gt=0, lt=1, description="relative error of iterative linear solves, energy norm"
+    forcing: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="relative error of iterative linear solves; none: 0.1, or 0.01 with "
+        "baraff_witkin_1998",
+    )
+    stop: Literal["energy", "preconditioned"] = Field(
+        "energy",
+        description="norm of that error; preconditioned is Baraff & Witkin's r.P^-1 r, and for "
+        "baraff_witkin_1998 only",
     )
 
 
@@ -178,5 +240,17 @@ class SceneFile(Block):
     step: Time = Field(0.02, gt=0, description="[s] largest time step; frames divide evenly")
     seconds: Time = Field(2.0, gt=0, description="[s] length of the simulation")
     fps: float = Field(30.0, gt=0, le=10000, description="[1/s] frames per second on disk")
-    integrator: Literal["backward_euler"] = Field("backward_euler", description="time integrator")
+    integrator: Literal["backward_euler", "baraff_witkin_1998"] = Field(
+        "backward_euler",
+        description="backward_euler: every step to a tolerance; baraff_witkin_1998: one linear "
+        "solve a step, damping of conditions",
+    )
+    conditions: ConditionsBlock | None = Field(
+        None,
+        description="condition energies of 1998; none: weft's law, or with baraff_witkin_1998 the "
+        "conditions' defaults",
+    )
+    adaptive: AdaptiveBlock | None = Field(
+        None, description="divide steps in which cloth stretches too fast ({}: defaults); none: off"
+    )
     solver: SolverBlock = Field(SolverBlock(), description="accuracy of a step")

@@ -25,6 +25,10 @@ class Outcome(enum.Enum):
         "use psd=PROJECTED or a smaller step"
     )
     INDEFINITE = "the matrix is not positive definite; use psd=PROJECTED or a smaller step"
+    STRETCHED = (
+        "cloth stretches by more than the limit even in the smallest step: raise adaptive.limit, "
+        "or look for a jump in what moves it"
+    )
     NOT_FINITE = "a value is not finite: the state has blown up; use a smaller step"
 
     @property

@@ -1,11 +1,15 @@
 """Velocity constraints of particles, and the system of the free directions (Baraff & Witkin 1998,
 section 5): the filter S and the prescribed change z of the velocity.
 
+A constraint of contact is one-sided: where its impulse pulls, it is released, and the system is
+solved again.
+
 Their modified conjugate gradients are ordinary ones on S A S in the range of S, preconditioned by
 S P^-1 S. So the filter is applied to the matrix once, and every solver of weft can be used; what
 the constrained directions lack, A dv - b, is the impulse that the constraints exert.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +25,8 @@ from weft.solve.block_csr import BlockCsr
 
 _module = wp.get_module("weft.constraints")
 SAME = 1e-9  # relative: prescribed changes that differ by less agree
+DEPENDENT = 1e-6  # length of what is left of a direction that is held already
+MOST_RELEASES = 10  # rounds of releasing constraints that pull, in one step
 
 
 @wp.kernel(module=_module)
@@ -51,6 +57,7 @@ class Constraint:
     vertices: Ints  # (k,)
     directions: Floats  # (d,3), d from 1 to 3; need not be orthonormal
     change: Velocities  # (k,3) [m/s] of which the components along the directions count
+    one_sided: bool = False  # may push along directions[0] only: released where it pulls
 
     def __post_init__(self) -> None:
         rows = np.atleast_2d(np.asarray(self.directions, dtype=np.float64))
@@ -59,10 +66,21 @@ class Constraint:
             raise SolverError(
                 "constraint directions", got=rows.tolist(), expected="1 to 3 independent directions"
             )
-        object.__setattr__(self, "directions", np.linalg.qr(rows.T)[0].T)
+        object.__setattr__(self, "directions", _orthonormal(rows))
         object.__setattr__(self, "vertices", ids)
         change = np.broadcast_to(np.asarray(self.change, dtype=np.float64), (len(ids), 3))
         object.__setattr__(self, "change", change)
+
+    @property
+    def normal(self) -> Floats:
+        """(3,) the first direction: the side of a one-sided constraint."""
+        return np.asarray(self.directions[0])
+
+
+def _orthonormal(rows: Floats) -> Floats:
+    """Orthonormal rows of the same span, the first along the given first."""
+    q, r = np.linalg.qr(rows.T)
+    return np.asarray((q * np.sign(np.diag(r))).T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,24 +99,14 @@ class Filter:
         """
         S, z = np.broadcast_to(np.eye(3), (n, 3, 3)).copy(), np.zeros((n, 3))
         for c in constraints:
-            for i, change in zip(c.vertices.tolist(), c.change):
+            ids, change = c.vertices, c.change
+            if len(c.directions) == 3:  # nothing stays free: all at once, where nothing is held yet
+                fresh = np.array([(S[i] == np.eye(3)).all() for i in ids.tolist()], dtype=bool)
+                S[ids[fresh]], z[ids[fresh]] = 0.0, change[fresh]
+                ids, change = ids[~fresh], change[~fresh]
+            for i, wanted in zip(ids.tolist(), change):
                 for direction in c.directions:
-                    free = S[i] @ direction
-                    wanted = float(direction @ change)
-                    length = float(np.linalg.norm(free))
-                    has = float(direction @ z[i])
-                    if length < 1e-6:
-                        if abs(wanted - has) > SAME * max(abs(wanted), abs(has), 1.0):
-                            raise SolverError(
-                                f"constraints of vertex {i}",
-                                got=f"changes {has:.6g} and {wanted:.6g} m/s",
-                                expected="one along each direction",
-                                hint=f"direction {direction.round(3).tolist()} is held twice",
-                            )
-                        continue
-                    unit = free / length
-                    z[i] += (wanted - has) / length * unit
-                    S[i] -= np.outer(unit, unit)
+                    _hold(i, S, z, direction, float(direction @ wanted))
         return Filter(S, z)
 
     def apply(self, a: Velocities) -> Velocities:
@@ -113,6 +121,24 @@ class Filter:
         kernel.launch(filter_rows, p.n, *rows, S, A.values, out.values)
 
 
+def _hold(i: int, S: Floats, z: Velocities, direction: Floats, wanted: float) -> None:
+    """Take one direction of vertex i from S, and put its change into z."""
+    free = S[i] @ direction
+    length, has = float(np.linalg.norm(free)), float(direction @ z[i])
+    if length < DEPENDENT:
+        if abs(wanted - has) > SAME * max(abs(wanted), abs(has), 1.0):
+            raise SolverError(
+                f"constraints of vertex {i}",
+                got=f"changes {has:.6g} and {wanted:.6g} m/s",
+                expected="one along each direction",
+                hint=f"direction {direction.round(3).tolist()} is held twice",
+            )
+        return
+    unit = free / length
+    z[i] += (wanted - has) / length * unit
+    S[i] -= np.outer(unit, unit)
+
+
 @dataclass(frozen=True, eq=False)
 class ConstrainedSolution:
     """dv with S (A dv - b) = 0 and (I - S) dv = z."""
@@ -121,6 +147,7 @@ class ConstrainedSolution:
     impulse: Floats  # (n,3) [N s] of the constraints: A dv - b, zero in free directions
     linear: LinearSolution
     prepared: Prepared
+    released: int = 0  # one-sided constraints
 
 
 def solve_constrained(
@@ -151,3 +178,43 @@ def solve_constrained(
     rest = A @ change - b
     impulse = rest - filter_.apply(rest)
     return ConstrainedSolution(change, impulse, solution, prepared)
+
+
+def solve_releasing(
+    A: BlockCsr,
+    b: Floats,
+    constraints: Sequence[Constraint],
+    work: BlockCsr,
+    solver: LinearSolver,
+    tolerance: float,
+    previous: Prepared | None = None,
+) -> ConstrainedSolution:
+    """As ``solve_constrained``; one-sided constraints whose impulse pulls are released in rounds.
+
+    Impulses below ``tolerance`` times the largest count as none.
+    """
+    held, released = list(constraints), 0
+    for _ in range(MOST_RELEASES):
+        filter_ = Filter.of(A.n, held)
+        solution = solve_constrained(A, b, filter_, work, solver, tolerance, previous)
+        previous = solution.prepared
+        kept, dropped = _without_pulling(held, solution.impulse, tolerance)
+        if not solution.linear.outcome.ok or dropped == 0:
+            break
+        held, released = kept, released + dropped
+    return dataclasses.replace(solution, released=released)
+
+
+def _without_pulling(
+    held: Sequence[Constraint], impulse: Floats, tolerance: float
+) -> tuple[list[Constraint], int]:
+    """The constraints without vertices that are pulled, and how many those are."""
+    kept, dropped = [], 0
+    largest = float(np.abs(impulse).max(initial=0.0))
+    for c in held:
+        push = impulse[c.vertices] @ c.normal
+        stays = (push >= -tolerance * largest) if c.one_sided else np.ones(len(push), dtype=bool)
+        dropped += int((~stays).sum())
+        if stays.any():
+            kept.append(dataclasses.replace(c, vertices=c.vertices[stays], change=c.change[stays]))
+    return kept, dropped

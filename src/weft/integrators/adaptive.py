@@ -1,0 +1,180 @@
+"""Adaptive steps, after Baraff & Witkin (1998, section 6): a step in which the stretch of a fiber
+changes too much is taken back and halved; after some that succeed, twice the length is tried.
+
+Sub-steps are the step that was asked for, divided by powers of two, and begin at multiples of their
+length: so they end exactly where the step ends, and never pass a frame. A longer step that fails at
+once makes the next attempt wait longer, as in Freecloth.
+"""
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.discretization.samples import Samples
+from weft.errors import SceneError
+from weft.integrators.base import Memory, Stepper, StepReport
+from weft.model import Model
+from weft.solve.base import Outcome
+from weft.state import State
+
+_OWN = "adaptive."  # prefix of what is remembered beside the stepper's own memory
+
+
+@dataclass(frozen=True)
+class AdaptiveSettings:
+    """When a step is taken back, and when a longer one is tried.
+
+    Args:
+        limit: [1] largest change of a fiber's stretch |F e| in a step, > 0.
+        successes: accepted steps before twice the length is tried.
+        patience: factor on that number when the longer step fails at once.
+        most_successes: what that number is raised to at most.
+        most_halvings: of the step that is asked for.
+
+    Raises:
+        SceneError: a value out of range.
+    """
+
+    limit: float = 0.1
+    successes: int = 4
+    patience: float = 1.5
+    most_successes: int = 40
+    most_halvings: int = 8
+
+    def __post_init__(self) -> None:
+        good = {
+            "limit": np.isfinite(self.limit) and self.limit > 0,
+            "successes": self.successes >= 1,
+            "patience": np.isfinite(self.patience) and self.patience >= 1,
+            "most_successes": self.most_successes >= self.successes,
+            "most_halvings": 0 <= self.most_halvings <= 20,
+        }
+        for name, ok in good.items():
+            if not ok:
+                raise SceneError(
+                    f"adaptive.{name}", got=getattr(self, name), expected="see `weft explain`"
+                )
+
+
+@dataclass(frozen=True)
+class _Pace:
+    """How long sub-steps are, and when they may grow."""
+
+    level: int  # a sub-step is the step over 2^level
+    wait: int  # successes needed
+    accepted: int = 0  # so far
+    grown: bool = False  # the next sub-step is the first one of twice the length
+
+    def memory(self) -> dict[str, Floats]:
+        """As arrays, to be saved with the state."""
+        return {_OWN + k: np.array(float(v)) for k, v in dataclasses.asdict(self).items()}
+
+    @staticmethod
+    def of(memory: Memory) -> "_Pace":
+        """From what ``memory`` saved."""
+        level, wait, accepted, grown = (
+            int(memory[_OWN + f.name]) for f in dataclasses.fields(_Pace)
+        )
+        return _Pace(level, wait, accepted, bool(grown))
+
+    def rejected(self, s: AdaptiveSettings) -> "_Pace":
+        """After a sub-step that was taken back."""
+        wait = min(math.ceil(s.patience * self.wait), s.most_successes) if self.grown else self.wait
+        return _Pace(self.level + 1, wait)
+
+    def succeeded(self, s: AdaptiveSettings, aligned: bool) -> "_Pace":
+        """After one that was accepted; ``aligned``: one of twice the length may begin here."""
+        wait = s.successes if self.grown else self.wait
+        if self.accepted + 1 >= wait and aligned and self.level > 0:
+            return _Pace(self.level - 1, wait, 0, True)
+        return _Pace(self.level, wait, self.accepted + 1)
+
+
+class Adaptive:
+    """A stepper that divides the steps of another one where it has to.
+
+    Args:
+        stepper: takes the sub-steps.
+        samples: where the stretch of fibers is watched.
+        settings: limits.
+    """
+
+    def __init__(
+        self, stepper: Stepper, samples: Samples, settings: AdaptiveSettings | None = None
+    ) -> None:
+        self.stepper, self.samples = stepper, samples
+        self.settings = settings or AdaptiveSettings()
+
+    @property
+    def order(self) -> int:
+        """That of the stepper."""
+        return self.stepper.order
+
+    def init(self, model: Model, state: State) -> Memory:
+        """The stepper's memory and the pace: whole steps first."""
+        start = _Pace(0, self.settings.successes)
+        return {**self.stepper.init(model, state), **start.memory()}
+
+    def step(
+        self, model: Model, state: State, memory: Memory, dt: float
+    ) -> tuple[State, Memory, StepReport]:
+        """One step of dt [s] in sub-steps.
+
+        Where the smallest one fails, state and memory returned are the given ones.
+        """
+        s, pace = self.settings, _Pace.of(memory)
+        now, kept = state, {k: v for k, v in memory.items() if not k.startswith(_OWN)}
+        ticks, position = 2**s.most_halvings, 0
+        reports: list[StepReport] = []
+        rejected: list[StepReport] = []
+        fibers = self._stretch(now)
+        while position < ticks:
+            size = ticks >> pace.level
+            after, keep, report = self.stepper.step(model, now, kept, dt * size / ticks)
+            stretch = self._stretch(after)
+            if report.outcome.ok and not np.abs(stretch - fibers).max(initial=0.0) <= s.limit:
+                report = dataclasses.replace(report, outcome=Outcome.STRETCHED)
+            if not report.outcome.ok:
+                rejected.append(report)
+                if pace.level == s.most_halvings:
+                    return state, memory, _sum(dt, reports, rejected)
+                pace = pace.rejected(s)
+                continue
+            position += size
+            now = dataclasses.replace(after, t=state.t + dt * position / ticks)
+            kept, fibers = dict(keep), stretch
+            reports.append(report)
+            pace = pace.succeeded(s, aligned=position % (2 * size) == 0)
+        return now, {**kept, **pace.memory()}, _sum(dt, reports, rejected)
+
+    def _stretch(self, state: State) -> Floats:
+        """(q,2) |F e| along warp and weft."""
+        F = self.samples.deformation_gradient(state.x)
+        return np.asarray(np.sqrt(np.einsum("qij,qij->qj", F, F)))
+
+
+def _sum(dt: float, accepted: list[StepReport], rejected: list[StepReport]) -> StepReport:
+    """One report of all sub-steps: the last one's values, and sums of counts."""
+
+    def every() -> Iterator[StepReport]:
+        yield from accepted
+        yield from rejected
+
+    last = accepted[-1] if accepted else rejected[-1]
+    failed = rejected and sum(r.dt for r in accepted) < dt * (1 - 1e-9)
+    return dataclasses.replace(
+        rejected[-1] if failed else last,
+        dt=rejected[-1].dt if failed else dt,
+        iterations=sum(r.iterations for r in every()),
+        linear_iterations=sum(r.linear_iterations for r in every()),
+        line_search_trials=sum(r.line_search_trials for r in every()),
+        seconds=sum(r.seconds for r in every()),
+        substeps=len(accepted),
+        rejected=len(rejected),
+        indefinite=sum(r.indefinite for r in every()),
+        released=sum(r.released for r in every()),
+    )
