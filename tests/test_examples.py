@@ -34,7 +34,9 @@ def test_example(name, capsys):
     assert found and float(found[1]) == EXPECTED[name]
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.iterdir()), ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "path", sorted(p for p in EXAMPLES.rglob("*") if p.is_file()), ids=lambda p: p.name
+)
 def test_length_and_names(path):
     if path.suffix not in (".py", ".yaml"):
         return
@@ -43,7 +45,7 @@ def test_length_and_names(path):
     assert not re.search(r"from weft\.|import weft\.", text), "public names only"
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("*.yaml")), ids=lambda p: p.name)
 def test_scene(path):
     """Scenes load, and their first two steps converge."""
     scene = load_scene(path, ["cloth.sheet.nx=12", "cloth.sheet.ny=12"]).scene

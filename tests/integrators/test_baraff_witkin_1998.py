@@ -266,3 +266,108 @@ def test_zero_velocity_filter_leaves_arguments_alone():
     np.testing.assert_array_equal(s.x, x)
     np.testing.assert_array_equal(a.x, b.x)
     assert kernel.array(a.x, vec3).shape == (30,)
+
+
+def on_a_plane(normal, height=0.0):
+    """Vertices below the plane are held on it along its normal only, and lifted onto it."""
+
+    def constrain(state, dt):
+        gap = state.x @ normal - height
+        low = np.flatnonzero(gap <= 1e-9).astype(np.int32)
+        y = np.zeros_like(state.x)
+        y[low] = -gap[low, None] * normal
+        if len(low) == 0:
+            return [], None
+        stop = -(state.v[low] @ normal)[:, None] * normal
+        return [Constraint(low, [normal], stop, one_sided=True)], y
+
+    return constrain
+
+
+def test_cloth_slides_down_a_plane():
+    """Held along the normal alone (two free directions), it accelerates with g sin(a)."""
+    angle = 0.5
+    turn = np.array([[np.cos(angle), np.sin(angle), 0], [-np.sin(angle), np.cos(angle), 0],
+                     [0, 0, 1.0]])  # fmt: skip
+    normal = np.array([0, 1.0, 0]) @ turn
+    stepper = BaraffWitkin1998(Settings1998(**EXACT), on_a_plane(normal))
+    m, s = model(), State.at_rest(MESH.vertices @ turn)
+    for _ in range(10):
+        s, _, report = stepper.step(m, s, {}, DT)
+        assert report.outcome.ok and report.released == 0
+    np.testing.assert_allclose(np.abs(s.x @ normal).max(), 0, atol=1e-12)
+    speed = np.linalg.norm(s.v, axis=1)
+    np.testing.assert_allclose(speed, 9.81 * np.sin(angle) * 10 * DT, rtol=1e-9)
+
+
+def test_constraint_that_pulls_is_released():
+    """One-sided constraints hold what gravity presses, and let go of what is lifted off."""
+    up = np.array([0, 1.0, 0])
+    stepper = BaraffWitkin1998(Settings1998(**EXACT), on_a_plane(up))
+    corner = MESH.groups["top"][:1]
+    path = Path([Keyframe(0.0), Keyframe(1.0, (0, 1.0, 0))], "linear")
+    m, s = model([Pin(corner, path=path)]), State.at_rest(MESH.vertices)
+    released = 0
+    for _ in range(8):
+        s, _, report = stepper.step(m, s, {}, DT)
+        assert report.outcome.ok
+        released += report.released
+    assert released >= 1  # neighbors of the lifted corner
+    lifted = s.x @ up > 1e-6
+    assert lifted[corner].all() and 1 < lifted.sum() < len(lifted)
+    # What stays is on the plane, and pressed: its impulse is upward.
+    constraints, y = stepper._constraints(m, s, DT)
+    solution = stepper.solve(m, s, DT, constraints, Psd.EXACT, y)
+    others = np.setdiff1d(np.flatnonzero(s.x @ up <= 1e-9), corner)
+    assert (solution.impulse[others] @ up >= -1e-9).all()
+    assert solution.impulse[others].sum() > 0
+
+
+def test_alteration_moves_onto_the_plane_without_speed():
+    """A sheet that starts 1 cm below comes up in one step, and stays at rest there."""
+    up = np.array([0, 1.0, 0])
+    stepper = BaraffWitkin1998(Settings1998(**EXACT), on_a_plane(up))
+    m, s = model(), State.at_rest(MESH.vertices - 0.01 * up)
+    s, _, report = stepper.step(m, s, {}, DT)
+    assert report.outcome.ok
+    np.testing.assert_allclose(s.x, MESH.vertices, atol=1e-9)
+    np.testing.assert_allclose(s.v, 0, atol=1e-9)
+
+
+def test_constraint_force_balances_the_weight():
+    """At rest on a plane the impulses are h times the weight of each vertex's share."""
+    up = np.array([0, 1.0, 0])
+    stepper = BaraffWitkin1998(Settings1998(**EXACT), on_a_plane(up))
+    m, s = model(), State.at_rest(MESH.vertices)
+    constraints, y = stepper._constraints(m, s, DT)
+    solution = stepper.solve(m, s, DT, constraints, Psd.EXACT, y)
+    np.testing.assert_allclose(solution.impulse @ up, 9.81 * MASS * DT, rtol=1e-9)
+
+
+@pytest.mark.parametrize("linear", ["pcg", "multigrid"])
+def test_stop_rule_of_1998(linear, rng):
+    """sqrt(r.P^-1 r) falls below the tolerance times its start, and the rule is reported."""
+    from weft.solve.base import Stop
+
+    A, full = random_system(rng)
+    b = kernel.array(rng.normal(size=(A.n, 3)), vec3)
+    errors = []
+    for tolerance in (1e-2, 1e-8):
+        solver = linear_solver(linear, A.n, Stop.PRECONDITIONED)
+        solution = solver.prepare(A).solve(b, tolerance)
+        assert solution.outcome.ok and solution.residual <= tolerance
+        exact = np.linalg.solve(full, kernel.numpy(b).reshape(-1))
+        errors.append(np.abs(kernel.numpy(solution.x).reshape(-1) - exact).max())
+    assert errors[1] < 1e-5 * errors[0] or errors[1] < 1e-9
+
+
+def test_contradictions_between_full_and_single_constraints():
+    """The fast path of full constraints checks what is held already, in either order."""
+    full = Constraint([1, 2], np.eye(3), [[1.0, 0, 0], [0, 2.0, 0]])
+    single = Constraint([2], [[0, 1.0, 0]], [[0, 3.0, 0]])
+    for order in ([full, single], [single, full]):
+        with pytest.raises(SolverError, match="vertex 2"):
+            Filter.of(4, order)
+    f = Filter.of(4, [full])
+    np.testing.assert_array_equal(f.S[1:3], 0)
+    np.testing.assert_array_equal(f.z[1:3], full.change)

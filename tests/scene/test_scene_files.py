@@ -211,3 +211,92 @@ def test_python_and_yaml_scenes_are_the_same(tmp_path):
     text = f"cloth: {{sheet: {sheet}, fabric: silk}}\npins: [{{corners: top}}]\n"
     file = load_scene(write(tmp_path, text)).scene
     assert file.identity() == python.identity()
+
+
+SCENE_1998 = """cloth:
+  sheet: {nx: 6, ny: 5, width: 50 cm, height: 40 cm}
+  fabric: {preset: freecloth, rest_stretch_warp: 0.95}
+integrator: baraff_witkin_1998
+conditions: {p: 0.75, variant: exact, bend: [2e-5, 1e-5]}
+adaptive: {limit: 0.2}
+pins:
+  - corners: top
+    path:
+      keyframes: [{time: 0 s}, {time: 1 s, translation: [0 m, 10 cm, 0 m]}]
+seconds: 1 s
+"""
+
+
+def test_a_scene_of_1998(tmp_path):
+    from weft.energies.condition import Variant
+    from weft.integrators.adaptive import Adaptive
+    from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998
+
+    scene = load_scene(write(tmp_path, SCENE_1998), ["solver.psd=gauss_newton"]).scene
+    stepper = scene.stepper()
+    assert isinstance(stepper, Adaptive) and stepper.settings.limit == 0.2
+    assert isinstance(stepper.stepper, BaraffWitkin1998)
+    assert stepper.stepper.settings.damping == 0.2  # the fabric's
+    assert stepper.stepper.settings.psd.name == "GAUSS_NEWTON"
+    assert scene.conditions.p == 0.75 and scene.conditions.variant is Variant.EXACT
+    names = [e.name for e in scene.model().energies]
+    assert names == ["stretch", "shear", "bend", "gravity"] and not scene.model().step_terms
+
+
+def test_conditions_without_their_own_bend_take_the_fabric(tmp_path):
+    text = SCENE_1998.replace(", bend: [2e-5, 1e-5]", "")
+    scene = load_scene(write(tmp_path, text)).scene
+    law = load_scene(write(tmp_path, text.replace("conditions", "# conditions").replace(
+        "baraff_witkin_1998", "backward_euler"), "other.yaml")).scene  # fmt: skip
+    bend, bending = scene.model().energies[2], law.model().energies[1]
+    np.testing.assert_allclose(bend.weight, bending.weight)
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        (("p: 0.75", "p: 0.6"), "conditions.p = 0.6 (scene.yaml:5): must be 1, 0.75 or 0.5"),
+        (("variant: exact", "variant: exakt"), "did you mean 'exact'?"),
+        (("rest_stretch_warp: 0.95", "rest_stretch_warp: 0"), "(scene.yaml:3): must be > 0"),
+        (("rest_stretch_warp: 0.95", "rest_stretch_warp: -1"), "rest_stretch_warp"),
+        (("2e-5, 1e-5", "-1, 1"), "(scene.yaml:5)"),
+        (("time: 1 s,", "time: 0.5 s,"), "at 0.5 s (scene.yaml:9): expected one at 1 s or later"),
+        (("time: 1 s,", "time: 0.5 s,"), "hold: true"),
+        (("limit: 0.2", "limit: 0"), "adaptive.limit = 0 (scene.yaml:6): must be > 0"),
+        (("seconds: 1 s", "seconds: 1 s\nsolver: {tolerance: 1e-3}"), "solver.tolerance"),
+        (("baraff_witkin_1998", "barraf_witkin_1998"), "did you mean 'baraff_witkin_1998'?"),
+        (("_witkin_1998\n", "_witkin_1998\nsolver: {stop: preconditionned}\n"), "solver.stop"),
+        (("baraff_witkin_1998\nconditions: {p: 0.75, variant: exact",
+          "backward_euler\nconditions: {p: 0.75, variant: body"), "expected exact"),
+        (("baraff_witkin_1998\n", "backward_euler\nsolver: {stop: energy}\n"), "solver.stop"),
+    ],
+)  # fmt: skip
+def test_problems_of_a_scene_of_1998(tmp_path, change, match):
+    text = SCENE_1998.replace(*change)
+    assert text != SCENE_1998
+    assert match in problems(tmp_path, text)
+
+
+def test_a_longer_run_than_its_keyframes_is_refused(tmp_path):
+    """Also where --frames asks for more than the scene's length."""
+    import weft
+
+    scene = load_scene(write(tmp_path, SCENE_1998)).scene
+    with pytest.raises(SceneError, match=r"pins\.0\.path.*2 s or later"):
+        weft.simulate(scene, seconds=2.0, fps=10, out=tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
+    held = SCENE_1998.replace("path:", "path:\n      hold: true")
+    scene = load_scene(write(tmp_path, held)).scene
+    weft.simulate(scene, seconds=1.2, fps=10, out=tmp_path / "run", progress=False)
+
+
+def test_conditions_under_backward_euler(tmp_path):
+    """EXACT conditions are energies: every integrator takes them, with their damping."""
+    text = SCENE_1998.replace("baraff_witkin_1998", "backward_euler")
+    scene = load_scene(write(tmp_path, text)).scene
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    assert [t.name for t in model.step_terms] == [
+        "stretch damping", "shear damping", "bending damping"
+    ]  # fmt: skip
+    _, _, report = stepper.step(model, state, stepper.init(model, state), 0.01)
+    assert report.outcome.ok

@@ -135,7 +135,7 @@ class BaraffWitkin1998:
         self, model: Model, state: State, dt: float
     ) -> tuple[list[Constraint], Positions | None]:
         """Those of pins (no free direction, the change of velocity that takes them there), and the
-        caller's with their position alteration.
+        caller's with their position alteration; of what is pinned, one-sided ones are left out.
         """
         constraints: list[Constraint] = []
         fixed, target = model.prescribed(state.t + dt)
@@ -146,7 +146,11 @@ class BaraffWitkin1998:
         if self.constrain is None:
             return constraints, None
         more, alteration = self.constrain(state, dt)
-        return [*constraints, *more], alteration
+        for c in more:
+            there = ~fixed[c.vertices] if c.one_sided else np.ones(len(c.vertices), dtype=bool)
+            if there.any():
+                constraints.append(c.of(there))
+        return constraints, alteration
 
     def solve(
         self,

@@ -86,10 +86,12 @@ class Builder:
         if self.problems or mesh is None:
             raise SceneProblems(self.problems)
         settings = self._try(("solver",), self._settings)
+        form = self._try(("conditions",), self._form)
+        adaptive = self._try(("adaptive",), self._adaptive)
         scene = self._try((), lambda: Scene(
             cloth, [p for p in pins if p is not None], f.gravity, f.damping, f.step,
-            f.cloth.rest_angles, f.integrator, settings, self._form(), self._adaptive(),
-            f.velocity, f.model_dump(mode="json"),
+            f.cloth.rest_angles, f.integrator, settings, form, adaptive, f.velocity,
+            f.model_dump(mode="json"),
         ))  # fmt: skip
         if scene is None or settings is None:
             raise SceneProblems(self.problems)

@@ -17,7 +17,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Floats, Ints, Velocities
+from weft.arrays import Bools, Floats, Ints, Velocities
 from weft.errors import SolverError
 from weft.kernel import mat33, vec3
 from weft.solve.base import LinearSolution, LinearSolver, Prepared
@@ -75,6 +75,10 @@ class Constraint:
     def normal(self) -> Floats:
         """(3,) the first direction: the side of a one-sided constraint."""
         return np.asarray(self.directions[0])
+
+    def of(self, which: Bools) -> "Constraint":
+        """The same of some of its vertices, (k,) bool."""
+        return dataclasses.replace(self, vertices=self.vertices[which], change=self.change[which])
 
 
 def _orthonormal(rows: Floats) -> Floats:
@@ -216,5 +220,5 @@ def _without_pulling(
         stays = (push >= -tolerance * largest) if c.one_sided else np.ones(len(push), dtype=bool)
         dropped += int((~stays).sum())
         if stays.any():
-            kept.append(dataclasses.replace(c, vertices=c.vertices[stays], change=c.change[stays]))
+            kept.append(c.of(stays))
     return kept, dropped
