@@ -13,6 +13,7 @@ _BENCHMARKS = {
     "freecloth-direct": ("freecloth", "direct"),
     "freecloth-multigrid": ("freecloth", "multigrid"),
     "freecloth-pcg": ("freecloth", "pcg"),
+    "freecloth-1998": ("freecloth", "of_1998"),
     "assembly": ("assembly", "assembly"),
     "multigrid": ("multigrid", "multigrid"),
     "memory": ("memory", "memory"),

@@ -129,23 +129,43 @@ def gather_gradient(
     g[v] += sum
 
 
+@wp.func
+def packed(j: int, k: int):
+    """Place of block (j,k), j <= k, of a symmetric 4 x 4 matrix among its ten, row by row."""
+    return 3 * j - (j * (j - 1)) / 2 + k
+
+
+def unpacked(local: Floats) -> Floats:
+    """(m,4,4,3,3) from the ten blocks (m,10,3,3) on and above the diagonal."""
+    full = np.empty((len(local), 4, 4, 3, 3))
+    for place, (j, k) in enumerate(zip(*np.triu_indices(4))):
+        full[:, j, k] = local[:, place]
+        full[:, k, j] = np.swapaxes(local[:, place], 1, 2)
+    return full
+
+
 @wp.kernel(module=wp.get_module("weft.gather"))
-def gather_blocks(
+def gather_symmetric(
     o: int,
     start: wp.array(dtype=wp.int32),
     element: wp.array(dtype=wp.int32),
     place: wp.array(dtype=wp.int32),
     block: wp.array2d(dtype=wp.int32),
-    local: wp.array3d(dtype=mat33),
+    local: wp.array2d(dtype=mat33),
     row_start: wp.array(dtype=wp.int32),
     clear: int,
     values: wp.array(dtype=mat33),
 ):
-    """Row v += the local blocks (m,k,k) of the elements around v."""
+    """Row v += the local blocks, (m,10) of symmetric 4 x 4 ones, of the elements around v."""
     v = o + wp.tid()
     if clear != 0:
         for b in range(row_start[v], row_start[v + 1]):
             values[b] = mat33(Scalar(0.0))
     for m in range(start[v], start[v + 1]):
-        for b in range(block.shape[1]):
-            values[block[m, b]] += local[element[m], place[m], b]
+        i = element[m]
+        j = place[m]
+        for k in range(4):
+            if j <= k:
+                values[block[m, k]] += local[i, packed(j, k)]
+            else:
+                values[block[m, k]] += wp.transpose(local[i, packed(k, j)])

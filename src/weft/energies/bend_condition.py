@@ -20,11 +20,17 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
-from weft.energies.base import RowMap, gather_blocks, gather_gradient, on_device
+from weft.energies.base import (
+    RowMap,
+    gather_gradient,
+    gather_symmetric,
+    on_device,
+    packed,
+    unpacked,
+)
 from weft.energies.hinge_kernels import (
     add_factor_rows,
     angle_difference,
-    dihedral,
     hinge_energy,
 )
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
@@ -35,29 +41,67 @@ from weft.solve.incidence import Incidence
 _module = wp.get_module("weft.bend_condition")
 
 
+@wp.struct
+class Fold:
+    """What every derivative of a hinge is made of."""
+
+    n: vec3  # normal of the left face
+    m: vec3  # of the right face
+    e: vec3  # edge
+    mn: vec3  # m x n
+    ne: vec3  # n x e
+    em: vec3  # e x m
+    tip: vec3  # x2 - x0
+    other: vec3  # x3 - x0
+    for_sine: Scalar  # 1/(|e| |m| |n|)
+    for_cosine: Scalar  # 1/(|m| |n|)
+    sin: Scalar
+    cos: Scalar
+
+
 @wp.func
-def normal_arm(j: int, x0: vec3, x1: vec3, x2: vec3):
+def fold(x0: vec3, x1: vec3, x2: vec3, x3: vec3):
+    """The hinge of faces (x0,x1,x2) and (x1,x0,x3). Eqs. 24-29."""
+    tiny = Scalar(1e-30)
+    f = Fold()
+    f.e = x1 - x0
+    f.tip = x2 - x0
+    f.other = x3 - x0
+    f.n = wp.cross(f.e, f.tip)
+    f.m = wp.cross(f.other, f.e)
+    f.mn = wp.cross(f.m, f.n)
+    f.ne = wp.cross(f.n, f.e)
+    f.em = wp.cross(f.e, f.m)
+    f.for_cosine = Scalar(1.0) / wp.max(wp.length(f.n) * wp.length(f.m), tiny)
+    f.for_sine = f.for_cosine / wp.max(wp.length(f.e), tiny)
+    f.sin = f.for_sine * wp.dot(f.e, f.mn)
+    f.cos = f.for_cosine * wp.dot(f.n, f.m)
+    return f
+
+
+@wp.func
+def normal_arm(j: int, f: Fold):
     """a_j with dn = a_j x dx_j, for n = (x1-x0) x (x2-x0). Eqs. 31, 34 (his q^A up to order)."""
     a = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     if j == 0:
-        a = x2 - x1
+        a = f.tip - f.e
     if j == 1:
-        a = x0 - x2
+        a = -f.tip
     if j == 2:
-        a = x1 - x0
+        a = f.e
     return a
 
 
 @wp.func
-def other_arm(j: int, x0: vec3, x1: vec3, x3: vec3):
+def other_arm(j: int, f: Fold):
     """b_j with dm = b_j x dx_j, for m = (x3-x0) x (x1-x0). Eqs. 32, 35."""
     b = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     if j == 0:
-        b = x1 - x3
+        b = f.e - f.other
     if j == 1:
-        b = x3 - x0
+        b = f.other
     if j == 3:
-        b = x0 - x1
+        b = -f.e
     return b
 
 
@@ -84,38 +128,20 @@ def edge_sign(j: int):
 
 
 @wp.func
-def sine_cosine(x0: vec3, x1: vec3, x2: vec3, x3: vec3):
-    """n, m, e, the inverse of |e||m||n| and of |m||n|."""
-    tiny = Scalar(1e-30)
-    e = x1 - x0
-    n = wp.cross(e, x2 - x0)
-    m = wp.cross(x3 - x0, e)
-    both = Scalar(1.0) / wp.max(wp.length(n) * wp.length(m), tiny)
-    return n, m, e, both / wp.max(wp.length(e), tiny), both
-
-
-@wp.func
-def slopes(j: int, x0: vec3, x1: vec3, x2: vec3, x3: vec3):
+def slopes(j: int, f: Fold):
     """dsin/dx_j and dcos/dx_j with frozen lengths. Eqs. 46-49."""
-    n, m, e, for_sine, for_cosine = sine_cosine(x0, x1, x2, x3)
-    a = normal_arm(j, x0, x1, x2)
-    b = other_arm(j, x0, x1, x3)
-    s = edge_sign(j) * wp.cross(m, n) + wp.cross(wp.cross(n, e), b) + wp.cross(wp.cross(e, m), a)
-    c = wp.cross(m, a) + wp.cross(n, b)
-    return for_sine * s, for_cosine * c
+    a = normal_arm(j, f)
+    b = other_arm(j, f)
+    s = edge_sign(j) * f.mn + wp.cross(f.ne, b) + wp.cross(f.em, a)
+    c = wp.cross(f.m, a) + wp.cross(f.n, b)
+    return f.for_sine * s, f.for_cosine * c
 
 
 @wp.func
-def pick(j: int, a0: vec3, a1: vec3, a2: vec3, a3: vec3):
-    """a_j."""
-    a = a0
-    if j == 1:
-        a = a1
-    if j == 2:
-        a = a2
-    if j == 3:
-        a = a3
-    return a
+def angle_slope(j: int, f: Fold):
+    """g_j = cos dsin/dx_j - sin dcos/dx_j (eq. 54)."""
+    s, c = slopes(j, f)
+    return f.cos * s - f.sin * c
 
 
 @wp.func
@@ -131,23 +157,38 @@ def three_skews(a: vec3, e: vec3, b: vec3):
 
 
 @wp.func
-def curvatures(j: int, k: int, x0: vec3, x1: vec3, x2: vec3, x3: vec3):
-    """d2sin/dx_j dx_k and d2cos/dx_j dx_k with frozen lengths. Eqs. 50-51."""
-    n, m, e, for_sine, for_cosine = sine_cosine(x0, x1, x2, x3)
-    a_j = normal_arm(j, x0, x1, x2)
-    b_j = other_arm(j, x0, x1, x3)
-    a_k = normal_arm(k, x0, x1, x2)
-    b_k = other_arm(k, x0, x1, x3)
-    da = arm_slope(j, k, 2)
-    db = -arm_slope(j, k, 3)
-    s_j = edge_sign(j)
-    s_k = edge_sign(k)
-    c = wp.skew(da * m + db * n) - two_skews(a_j, b_k) - two_skews(b_j, a_k)
-    s = s_j * (two_skews(m, a_k) - two_skews(n, b_k))
-    s += wp.skew(db * wp.cross(n, e) + da * wp.cross(e, m))
-    s += three_skews(b_j, e, a_k) - three_skews(a_j, e, b_k)
-    s += s_k * (two_skews(a_j, m) - two_skews(b_j, n))
-    return for_sine * s, for_cosine * c
+def curvatures(j: int, k: int, f: Fold):
+    """d2sin/dx_j dx_k and d2cos/dx_j dx_k with frozen lengths. Eqs. 50-51.
+
+    The left face does not know x3, nor the right one x2, nor the edge either of them: what is zero
+    is left out (a third of the time of this kernel).
+    """
+    a_j = normal_arm(j, f)
+    b_j = other_arm(j, f)
+    a_k = normal_arm(k, f)
+    b_k = other_arm(k, f)
+    c = mat33(Scalar(0.0))
+    s = mat33(Scalar(0.0))
+    if j != k:
+        da = arm_slope(j, k, 2)
+        db = -arm_slope(j, k, 3)
+        c += wp.skew(da * f.m + db * f.n)
+        s += wp.skew(db * f.ne + da * f.em)
+    if j != 3 and k != 2:
+        c -= two_skews(a_j, b_k)
+        s -= three_skews(a_j, f.e, b_k)
+    if j != 2 and k != 3:
+        c -= two_skews(b_j, a_k)
+        s += three_skews(b_j, f.e, a_k)
+    if j < 2 and k != 3:
+        s += edge_sign(j) * two_skews(f.m, a_k)
+    if j < 2 and k != 2:
+        s -= edge_sign(j) * two_skews(f.n, b_k)
+    if k < 2 and j != 3:
+        s += edge_sign(k) * two_skews(a_j, f.m)
+    if k < 2 and j != 2:
+        s -= edge_sign(k) * two_skews(b_j, f.n)
+    return f.for_sine * s, f.for_cosine * c
 
 
 @wp.kernel(module=_module)
@@ -163,16 +204,11 @@ def frozen_deviations(
 ):
     """keep (theta - rest + beta sum_j g_j.v_j) of every hinge (eq. 58)."""
     i = o + wp.tid()
-    x0 = x[stencil[i, 0]]
-    x1 = x[stencil[i, 1]]
-    x2 = x[stencil[i, 2]]
-    x3 = x[stencil[i, 3]]
-    theta = dihedral(x0, x1, x2, x3)
-    d = angle_difference(theta, rest[i])
+    f = fold(x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]])
+    d = angle_difference(wp.atan2(f.sin, f.cos), rest[i])
     if beta != Scalar(0.0):
         for j in range(4):
-            s, c = slopes(j, x0, x1, x2, x3)
-            d += beta * wp.dot(wp.cos(theta) * s - wp.sin(theta) * c, v[stencil[i, j]])
+            d += beta * wp.dot(angle_slope(j, f), v[stencil[i, j]])
     out[i] = keep * d
 
 
@@ -185,17 +221,12 @@ def frozen_gradient(
     rest: wp.array(dtype=Scalar),
     out: wp.array2d(dtype=vec3),
 ):
-    """k (theta - rest) g of every hinge, g = cos dsin - sin dcos (eq. 54)."""
+    """k (theta - rest) g of every hinge."""
     i = o + wp.tid()
-    x0 = x[stencil[i, 0]]
-    x1 = x[stencil[i, 1]]
-    x2 = x[stencil[i, 2]]
-    x3 = x[stencil[i, 3]]
-    theta = dihedral(x0, x1, x2, x3)
-    moment = stiffness[i] * angle_difference(theta, rest[i])
+    f = fold(x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]])
+    moment = stiffness[i] * angle_difference(wp.atan2(f.sin, f.cos), rest[i])
     for j in range(4):
-        s, c = slopes(j, x0, x1, x2, x3)
-        out[i, j] = moment * (wp.cos(theta) * s - wp.sin(theta) * c)
+        out[i, j] = moment * angle_slope(j, f)
 
 
 @wp.kernel(module=_module)
@@ -208,14 +239,9 @@ def frozen_factor(
 ):
     """sqrt(k) g: the Gauss-Newton Hessian is the outer product of this with itself."""
     i = o + wp.tid()
-    x0 = x[stencil[i, 0]]
-    x1 = x[stencil[i, 1]]
-    x2 = x[stencil[i, 2]]
-    x3 = x[stencil[i, 3]]
-    theta = dihedral(x0, x1, x2, x3)
+    f = fold(x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]])
     for j in range(4):
-        s, c = slopes(j, x0, x1, x2, x3)
-        out[i, j] = wp.sqrt(stiffness[i]) * (wp.cos(theta) * s - wp.sin(theta) * c)
+        out[i, j] = wp.sqrt(stiffness[i]) * angle_slope(j, f)
 
 
 @wp.kernel(module=_module)
@@ -225,38 +251,24 @@ def frozen_hessian(
     stencil: wp.array2d(dtype=wp.int32),
     stiffness: wp.array(dtype=Scalar),
     deviation: wp.array(dtype=Scalar),
-    out: wp.array3d(dtype=mat33),
+    out: wp.array2d(dtype=mat33),
 ):
-    """k (g g^T + deviation h), h of eq. 57."""
+    """k (g g^T + deviation h), h of eq. 57: the ten blocks on and above the diagonal."""
     i = o + wp.tid()
-    x0 = x[stencil[i, 0]]
-    x1 = x[stencil[i, 1]]
-    x2 = x[stencil[i, 2]]
-    x3 = x[stencil[i, 3]]
-    theta = dihedral(x0, x1, x2, x3)
-    sin = wp.sin(theta)
-    cos = wp.cos(theta)
-    s0, c0 = slopes(0, x0, x1, x2, x3)
-    s1, c1 = slopes(1, x0, x1, x2, x3)
-    s2, c2 = slopes(2, x0, x1, x2, x3)
-    s3, c3 = slopes(3, x0, x1, x2, x3)
+    f = fold(x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]])
     for j in range(4):
-        s_j = pick(j, s0, s1, s2, s3)
-        c_j = pick(j, c0, c1, c2, c3)
-        g_j = cos * s_j - sin * c_j
+        s_j, c_j = slopes(j, f)
+        g_j = f.cos * s_j - f.sin * c_j
         # Eq. 57 with its products of slopes put together: -(g_j r_k^T + r_j g_k^T).
-        r_j = sin * s_j + cos * c_j
+        r_j = f.sin * s_j + f.cos * c_j
         for k in range(4):
             if k >= j:
-                s_k = pick(k, s0, s1, s2, s3)
-                c_k = pick(k, c0, c1, c2, c3)
-                g_k = cos * s_k - sin * c_k
-                r_k = sin * s_k + cos * c_k
-                s_jk, c_jk = curvatures(j, k, x0, x1, x2, x3)
-                h = cos * s_jk - sin * c_jk - wp.outer(g_j, r_k) - wp.outer(r_j, g_k)
-                H = stiffness[i] * (wp.outer(g_j, g_k) + deviation[i] * h)
-                out[i, j, k] = H
-                out[i, k, j] = wp.transpose(H)
+                s_k, c_k = slopes(k, f)
+                g_k = f.cos * s_k - f.sin * c_k
+                r_k = f.sin * s_k + f.cos * c_k
+                s_jk, c_jk = curvatures(j, k, f)
+                h = f.cos * s_jk - f.sin * c_jk - wp.outer(g_j, r_k) - wp.outer(r_j, g_k)
+                out[i, packed(j, k)] = stiffness[i] * (wp.outer(g_j, g_k) + deviation[i] * h)
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,9 +307,9 @@ class FrozenBend:
         """(h,4,4,3,3) [N/m], with frozen lengths."""
         x, n = on_device(x), len(self.hinges)
         if psd == Psd.EXACT:
-            out = kernel.empty((n, 4, 4), mat33)
+            out = kernel.empty((n, 10), mat33)
             launch_frozen_hessian(x, None, 1.0, 0.0, self._data, out)
-            return np.array(kernel.numpy(out))
+            return unpacked(kernel.numpy(out))
         factor = kernel.empty((n, 4), vec3)
         kernel.launch(frozen_factor, n, x, *self._data[:2], factor)
         f = kernel.numpy(factor)
@@ -325,7 +337,7 @@ def launch_frozen_hessian(
     data: tuple[WarpArray, WarpArray, WarpArray],
     out: WarpArray,
 ) -> None:
-    """(h,4,4) k [g g^T + keep (theta - rest + beta dtheta/dt) h]."""
+    """(h,10) k [g g^T + keep (theta - rest + beta dtheta/dt) h]."""
     stencil, stiffness, rest = data
     deviation = kernel.empty(stiffness.shape[0])
     kernel.launch_each(
@@ -382,9 +394,9 @@ class BoundFrozenBend:
         entries = (i.start, i.element, i.place, self.rows.block)
         row = (A.pattern.device_row_start, int(clear), A.values)
         if psd == Psd.EXACT:
-            local = self.scratch.take((h, 4, 4), mat33)
+            local = self.scratch.take((h, 10), mat33)
             launch_frozen_hessian(x, v, keep, beta, self.data, local)
-            kernel.launch(gather_blocks, self.bend.n_vertices, *entries, local, *row)
+            kernel.launch(gather_symmetric, self.bend.n_vertices, *entries, local, *row)
         else:
             factor = self.scratch.take((h, 4), vec3)
             kernel.launch(frozen_factor, h, x, *self.data[:2], factor)

@@ -21,7 +21,7 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
-from weft.energies.base import RowMap, gather_blocks, gather_gradient, on_device
+from weft.energies.base import RowMap, gather_gradient, gather_symmetric, on_device, unpacked
 from weft.energies.hinge_kernels import (
     add_factor_rows,
     angles,
@@ -166,9 +166,9 @@ class HingeBending:
         """(h,4,4,3,3) [N/m]."""
         b = self._bound()
         if psd == Psd.EXACT:
-            out = kernel.empty((len(self.weight), 4, 4), mat33)
+            out = kernel.empty((len(self.weight), 10), mat33)
             b.local_hessian(on_device(x), None, 1.0, 0.0, out)
-            return np.array(kernel.numpy(out))
+            return unpacked(kernel.numpy(out))
         kernel.launch(hinge_factor, len(self.weight), on_device(x), b.stencil, b.weight, b.local)
         factor = kernel.numpy(b.local)
         return np.asarray(np.einsum("hai,hbj->habij", factor, factor))
@@ -242,7 +242,7 @@ class BoundHinges:
     def local_hessian(
         self, x: WarpArray, v: WarpArray | None, keep: float, beta: float, out: WarpArray
     ) -> None:
-        """(h,4,4) mat33 of the above, for Psd.EXACT."""
+        """(h,10) mat33 of the above, for Psd.EXACT: blocks on and above the diagonal."""
         h = self.weight.shape[0]
         deviation = kernel.empty(h)
         kernel.launch_each(
@@ -265,9 +265,9 @@ class BoundHinges:
         row = (A.pattern.device_row_start, int(clear), A.values)
         entries = (i.start, i.element, i.place, self.rows.block)
         if psd == Psd.EXACT:
-            local = self.scratch.take((h, 4, 4), mat33)
+            local = self.scratch.take((h, 10), mat33)
             self.local_hessian(x, v, keep, beta, local)
-            kernel.launch(gather_blocks, self.n_vertices, *entries, local, *row)
+            kernel.launch(gather_symmetric, self.n_vertices, *entries, local, *row)
         else:
             kernel.launch(hinge_factor, h, x, self.stencil, self.weight, self.local)
             kernel.launch(add_factor_rows, self.n_vertices, *entries, self.local, *row)

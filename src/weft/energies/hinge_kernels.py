@@ -7,6 +7,7 @@ balances force and moment (Tamstorf & Grinspun 2013 list the same Hessian).
 
 import warp as wp
 
+from weft.energies.base import packed
 from weft.kernel import Scalar, mat33, vec3
 
 _module = wp.get_module("weft.hinge")
@@ -201,9 +202,9 @@ def hinge_hessian(
     stencil: wp.array2d(dtype=wp.int32),
     weight: wp.array(dtype=Scalar),
     deviation: wp.array(dtype=Scalar),
-    out: wp.array3d(dtype=mat33),
+    out: wp.array2d(dtype=mat33),
 ):
-    """w [d theta d theta^T + deviation d2 theta], 4 x 4 blocks.
+    """w [d theta d theta^T + deviation d2 theta], the ten blocks on and above the diagonal.
 
     With deviation theta - theta_0 that is the exact Hessian of every hinge.
     """
@@ -224,6 +225,7 @@ def hinge_hessian(
     zero = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     one = Scalar(1.0)
     moment = weight[i] * deviation[i]
+    g0, g1, h2, h3 = dihedral_gradient(x0, x1, x2, x3)
     for j in range(4):
         N2 = mat33(Scalar(0.0))
         N3 = mat33(Scalar(0.0))
@@ -250,21 +252,14 @@ def hinge_hessian(
             dt3 = e / e_sq
         G2 = flap_derivative(e, d2, n2, N2, length_gradient)
         G3 = flap_derivative(e, d3, n3, N3, length_gradient)
+        g_j = wp.where(j == 0, g0, wp.where(j == 1, g1, wp.where(j == 2, h2, h3)))
         slide = wp.outer(g2, dt2) + wp.outer(g3, dt3)
-        out[i, 0, j] = moment * (slide - (one - t2) * G2 - (one - t3) * G3)
-        out[i, 1, j] = moment * (-slide - t2 * G2 - t3 * G3)
-        out[i, 2, j] = moment * G2
-        out[i, 3, j] = moment * G3
-    g0, g1, h2, h3 = dihedral_gradient(x0, x1, x2, x3)
-    for a in range(4):
-        ga = g0
-        if a == 1:
-            ga = g1
-        if a == 2:
-            ga = h2
-        if a == 3:
-            ga = h3
-        out[i, a, 0] += weight[i] * wp.outer(ga, g0)
-        out[i, a, 1] += weight[i] * wp.outer(ga, g1)
-        out[i, a, 2] += weight[i] * wp.outer(ga, h2)
-        out[i, a, 3] += weight[i] * wp.outer(ga, h3)
+        fall = slide - (one - t2) * G2 - (one - t3) * G3
+        out[i, packed(0, j)] = moment * fall + weight[i] * wp.outer(g0, g_j)
+        if j >= 1:
+            rise = -slide - t2 * G2 - t3 * G3
+            out[i, packed(1, j)] = moment * rise + weight[i] * wp.outer(g1, g_j)
+        if j >= 2:
+            out[i, packed(2, j)] = moment * G2 + weight[i] * wp.outer(h2, g_j)
+        if j >= 3:
+            out[i, packed(3, j)] = moment * G3 + weight[i] * wp.outer(h3, g_j)

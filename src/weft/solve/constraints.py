@@ -12,6 +12,7 @@ the constrained directions lack, A dv - b, is the impulse that the constraints e
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import warp as wp
@@ -34,16 +35,27 @@ def filter_rows(
     o: int,
     row_start: wp.array(dtype=wp.int32),
     column: wp.array(dtype=wp.int32),
+    held: wp.array(dtype=wp.int32),
     S: wp.array(dtype=mat33),
     values: wp.array(dtype=mat33),
     out: wp.array(dtype=mat33),
 ):
-    """S A S, plus I - S on the diagonal so that it stays invertible."""
+    """S A S, plus I - S on the diagonal so that it stays invertible.
+
+    ``held`` is the place in S of a vertex that is not free, else -1.
+    """
     v = o + wp.tid()
+    i = held[v]
     for b in range(row_start[v], row_start[v + 1]):
-        out[b] = S[v] * values[b] * S[column[b]]
-        if column[b] == v:
-            out[b] = out[b] + wp.identity(n=3, dtype=wp.float64) - S[v]
+        block = values[b]
+        j = held[column[b]]
+        if j >= 0:
+            block = block * S[j]
+        if i >= 0:
+            block = S[i] * block
+            if column[b] == v:
+                block += wp.identity(n=3, dtype=wp.float64) - S[i]
+        out[b] = block
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +125,26 @@ class Filter:
                     _hold(i, S, z, direction, float(direction @ wanted))
         return Filter(S, z)
 
+    @cached_property
+    def held(self) -> Ints:
+        """Vertices that are not free in all directions."""
+        return np.flatnonzero((np.eye(3) != self.S).any(axis=(1, 2))).astype(np.int32)
+
     def apply(self, a: Velocities) -> Velocities:
         """S a."""
-        return np.asarray(np.einsum("nij,nj->ni", self.S, a))
+        out = np.array(a)
+        out[self.held] = np.einsum("nij,nj->ni", self.S[self.held], a[self.held])
+        return out
 
     def matrix(self, A: BlockCsr, out: BlockCsr) -> None:
         """out = S A S + (I - S)."""
         p = A.pattern
         rows = (p.device_row_start, p.device_column)
-        S = kernel.array(self.S, mat33)
-        kernel.launch(filter_rows, p.n, *rows, S, A.values, out.values)
+        place = np.full(p.n, -1, dtype=np.int32)
+        place[self.held] = np.arange(len(self.held))
+        S = kernel.array(self.S[self.held], mat33)
+        held = kernel.array(place, wp.int32)
+        kernel.launch(filter_rows, p.n, *rows, held, S, A.values, out.values)
 
 
 def _hold(i: int, S: Floats, z: Velocities, direction: Floats, wanted: float) -> None:
