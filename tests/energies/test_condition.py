@@ -7,6 +7,7 @@ from tests.checks import assert_derivative, clamp, dense, rotations, scatter
 from tests.energies.test_energies import MESH, crumple
 from tests.reference import conditions
 from weft import kernel
+from weft.energies.bend_condition import FrozenBend
 from weft.energies.condition import POWERS, Conditions, Variant, bend_stiffness, condition_energies
 from weft.energies.hinge_bending import HingeBending, dihedral_angles
 from weft.errors import LawError
@@ -213,3 +214,20 @@ def test_projection_of_shifted_shear_is_its_clamp(rest, rng):
         uu, uv, vv = np.moveaxis(np.array(kernel.numpy(out)), 1, 0)
         got.append(np.block([[uu, uv], [np.swapaxes(uv, 1, 2), vv]]))
     np.testing.assert_allclose(got[1], clamp(got[0]), atol=1e-10 * np.abs(got[0]).max())
+
+
+def test_frozen_lengths_add_a_tension_in_the_edge(rng):
+    """BODY less EXACT bend is k theta sin cos/|e| along the edge: no net force, no net moment."""
+    for _ in range(20):
+        x = rng.normal(size=(4, 3))
+        k, flat = np.array([2.0]), np.zeros(1)
+        frozen = FrozenBend(HINGE, k, flat, 4).gradient(x)[0]
+        exact = HingeBending(HINGE, k, flat, 4).gradient(x)[0]
+        theta = dihedral_angles(x, HINGE)[0]
+        edge = x[1] - x[0]
+        tension = 2.0 * theta * np.sin(theta) * np.cos(theta) / np.linalg.norm(edge)
+        pull = tension * edge / np.linalg.norm(edge)
+        scale = np.abs(frozen).max()
+        np.testing.assert_allclose(frozen - exact, [-pull, pull, 0 * pull, 0 * pull],
+                                   atol=1e-11 * scale)  # fmt: skip
+        np.testing.assert_allclose(np.cross(x, frozen).sum(0), 0, atol=1e-11 * scale)

@@ -1,15 +1,12 @@
 """The bend condition as Baraff & Witkin (1998) differentiate it: with normals and edge of constant
-length
-  (Pritchard 2012, eqs. 24-57; BODY).
+length (Pritchard 2012, eqs. 24-57; BODY).
 
 E = k/2 theta^2, but ``gradient`` and ``hessian`` are *not* derivatives of E: they are k theta g and
-k (g g^T + theta h), where g (eq. 54) and h (eq. 57) are built from derivatives of
-
-    sin = ê.(m̂ x n̂),   cos = n̂.m̂,   n̂ = n/|n|, m̂ = m/|m|, ê = e/|e|, lengths frozen,
-
-n and m the normals of the left and right face, e the edge. So a hinge exerts a net moment, which
-the true derivative (``HingeBending``) does not. h is symmetric as a 12 x 12 matrix (both are second
-derivatives of scalars); its 3 x 3 blocks are not, contrary to section 3.4 of the notes.
+k (g g^T + theta h), with g (eq. 54) and h (eq. 57) the derivatives of an angle whose normals and
+edge keep their lengths (``frozen_kernels``). What that adds to the true derivative
+(``HingeBending``) is a tension k theta sin(theta) cos(theta)/|e| in the edge: no net force, no net
+moment, but work under a change of size (``tests/energies/test_condition.py``). h is symmetric as a
+12 x 12 matrix; its 3 x 3 blocks are not, contrary to section 3.4 of the notes.
 """
 
 from dataclasses import dataclass
@@ -20,255 +17,18 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
-from weft.energies.base import (
-    RowMap,
-    gather_gradient,
-    gather_symmetric,
-    on_device,
-    packed,
-    unpacked,
+from weft.energies.base import RowMap, gather_gradient, gather_symmetric, on_device, unpacked
+from weft.energies.frozen_kernels import (
+    frozen_deviations,
+    frozen_factor,
+    frozen_gradient,
+    frozen_hessian,
 )
-from weft.energies.hinge_kernels import (
-    add_factor_rows,
-    angle_difference,
-    hinge_energy,
-)
+from weft.energies.hinge_kernels import add_factor_rows, hinge_energy
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
 from weft.laws.base import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.incidence import Incidence
-
-_module = wp.get_module("weft.bend_condition")
-
-
-@wp.struct
-class Fold:
-    """What every derivative of a hinge is made of."""
-
-    n: vec3  # normal of the left face
-    m: vec3  # of the right face
-    e: vec3  # edge
-    mn: vec3  # m x n
-    ne: vec3  # n x e
-    em: vec3  # e x m
-    tip: vec3  # x2 - x0
-    other: vec3  # x3 - x0
-    for_sine: Scalar  # 1/(|e| |m| |n|)
-    for_cosine: Scalar  # 1/(|m| |n|)
-    sin: Scalar
-    cos: Scalar
-
-
-@wp.func
-def fold(x0: vec3, x1: vec3, x2: vec3, x3: vec3):
-    """The hinge of faces (x0,x1,x2) and (x1,x0,x3). Eqs. 24-29."""
-    tiny = Scalar(1e-30)
-    f = Fold()
-    f.e = x1 - x0
-    f.tip = x2 - x0
-    f.other = x3 - x0
-    f.n = wp.cross(f.e, f.tip)
-    f.m = wp.cross(f.other, f.e)
-    f.mn = wp.cross(f.m, f.n)
-    f.ne = wp.cross(f.n, f.e)
-    f.em = wp.cross(f.e, f.m)
-    f.for_cosine = Scalar(1.0) / wp.max(wp.length(f.n) * wp.length(f.m), tiny)
-    f.for_sine = f.for_cosine / wp.max(wp.length(f.e), tiny)
-    f.sin = f.for_sine * wp.dot(f.e, f.mn)
-    f.cos = f.for_cosine * wp.dot(f.n, f.m)
-    return f
-
-
-@wp.func
-def normal_arm(j: int, f: Fold):
-    """a_j with dn = a_j x dx_j, for n = (x1-x0) x (x2-x0). Eqs. 31, 34 (his q^A up to order)."""
-    a = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
-    if j == 0:
-        a = f.tip - f.e
-    if j == 1:
-        a = -f.tip
-    if j == 2:
-        a = f.e
-    return a
-
-
-@wp.func
-def other_arm(j: int, f: Fold):
-    """b_j with dm = b_j x dx_j, for m = (x3-x0) x (x1-x0). Eqs. 32, 35."""
-    b = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
-    if j == 0:
-        b = f.e - f.other
-    if j == 1:
-        b = f.other
-    if j == 3:
-        b = -f.e
-    return b
-
-
-@wp.func
-def arm_slope(j: int, k: int, tip: int):
-    """da_j/dx_k (tip 2) or -db_j/dx_k (tip 3), a multiple of I: the cyclic order of (0, 1, tip)."""
-    s = Scalar(0.0)
-    if (j == 0 and k == tip) or (j == 1 and k == 0) or (j == tip and k == 1):
-        s = Scalar(1.0)
-    if (j == tip and k == 0) or (j == 0 and k == 1) or (j == 1 and k == tip):
-        s = Scalar(-1.0)
-    return s
-
-
-@wp.func
-def edge_sign(j: int):
-    """de/dx_j, a multiple of I. Eqs. 33, 36."""
-    s = Scalar(0.0)
-    if j == 0:
-        s = Scalar(-1.0)
-    if j == 1:
-        s = Scalar(1.0)
-    return s
-
-
-@wp.func
-def slopes(j: int, f: Fold):
-    """dsin/dx_j and dcos/dx_j with frozen lengths. Eqs. 46-49."""
-    a = normal_arm(j, f)
-    b = other_arm(j, f)
-    s = edge_sign(j) * f.mn + wp.cross(f.ne, b) + wp.cross(f.em, a)
-    c = wp.cross(f.m, a) + wp.cross(f.n, b)
-    return f.for_sine * s, f.for_cosine * c
-
-
-@wp.func
-def angle_slope(j: int, f: Fold):
-    """g_j = cos dsin/dx_j - sin dcos/dx_j (eq. 54)."""
-    s, c = slopes(j, f)
-    return f.cos * s - f.sin * c
-
-
-@wp.func
-def two_skews(a: vec3, b: vec3):
-    """skew(a) skew(b) = b a^T - (a.b) I."""
-    return wp.outer(b, a) - wp.dot(a, b) * wp.identity(n=3, dtype=Scalar)
-
-
-@wp.func
-def three_skews(a: vec3, e: vec3, b: vec3):
-    """skew(a) skew(e) skew(b)."""
-    return wp.outer(wp.cross(a, b), e) - wp.dot(e, b) * wp.skew(a)
-
-
-@wp.func
-def curvatures(j: int, k: int, f: Fold):
-    """d2sin/dx_j dx_k and d2cos/dx_j dx_k with frozen lengths. Eqs. 50-51.
-
-    The left face does not know x3, nor the right one x2, nor the edge either of them: what is zero
-    is left out (a third of the time of this kernel).
-    """
-    a_j = normal_arm(j, f)
-    b_j = other_arm(j, f)
-    a_k = normal_arm(k, f)
-    b_k = other_arm(k, f)
-    c = mat33(Scalar(0.0))
-    s = mat33(Scalar(0.0))
-    if j != k:
-        da = arm_slope(j, k, 2)
-        db = -arm_slope(j, k, 3)
-        c += wp.skew(da * f.m + db * f.n)
-        s += wp.skew(db * f.ne + da * f.em)
-    if j != 3 and k != 2:
-        c -= two_skews(a_j, b_k)
-        s -= three_skews(a_j, f.e, b_k)
-    if j != 2 and k != 3:
-        c -= two_skews(b_j, a_k)
-        s += three_skews(b_j, f.e, a_k)
-    if j < 2 and k != 3:
-        s += edge_sign(j) * two_skews(f.m, a_k)
-    if j < 2 and k != 2:
-        s -= edge_sign(j) * two_skews(f.n, b_k)
-    if k < 2 and j != 3:
-        s += edge_sign(k) * two_skews(a_j, f.m)
-    if k < 2 and j != 2:
-        s -= edge_sign(k) * two_skews(b_j, f.n)
-    return f.for_sine * s, f.for_cosine * c
-
-
-@wp.kernel(module=_module)
-def frozen_deviations(
-    o: int,
-    x: wp.array(dtype=vec3),
-    v: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    rest: wp.array(dtype=Scalar),
-    keep: Scalar,
-    beta: Scalar,
-    out: wp.array(dtype=Scalar),
-):
-    """keep (theta - rest + beta sum_j g_j.v_j) of every hinge (eq. 58)."""
-    i = o + wp.tid()
-    f = fold(x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]])
-    d = angle_difference(wp.atan2(f.sin, f.cos), rest[i])
-    if beta != Scalar(0.0):
-        for j in range(4):
-            d += beta * wp.dot(angle_slope(j, f), v[stencil[i, j]])
-    out[i] = keep * d
-
-
-@wp.kernel(module=_module)
-def frozen_gradient(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    stiffness: wp.array(dtype=Scalar),
-    rest: wp.array(dtype=Scalar),
-    out: wp.array2d(dtype=vec3),
-):
-    """k (theta - rest) g of every hinge."""
-    i = o + wp.tid()
-    f = fold(x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]])
-    moment = stiffness[i] * angle_difference(wp.atan2(f.sin, f.cos), rest[i])
-    for j in range(4):
-        out[i, j] = moment * angle_slope(j, f)
-
-
-@wp.kernel(module=_module)
-def frozen_factor(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    stiffness: wp.array(dtype=Scalar),
-    out: wp.array2d(dtype=vec3),
-):
-    """sqrt(k) g: the Gauss-Newton Hessian is the outer product of this with itself."""
-    i = o + wp.tid()
-    f = fold(x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]])
-    for j in range(4):
-        out[i, j] = wp.sqrt(stiffness[i]) * angle_slope(j, f)
-
-
-@wp.kernel(module=_module)
-def frozen_hessian(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    stiffness: wp.array(dtype=Scalar),
-    deviation: wp.array(dtype=Scalar),
-    out: wp.array2d(dtype=mat33),
-):
-    """k (g g^T + deviation h), h of eq. 57: the ten blocks on and above the diagonal."""
-    i = o + wp.tid()
-    f = fold(x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]])
-    for j in range(4):
-        s_j, c_j = slopes(j, f)
-        g_j = f.cos * s_j - f.sin * c_j
-        # Eq. 57 with its products of slopes put together: -(g_j r_k^T + r_j g_k^T).
-        r_j = f.sin * s_j + f.cos * c_j
-        for k in range(4):
-            if k >= j:
-                s_k, c_k = slopes(k, f)
-                g_k = f.cos * s_k - f.sin * c_k
-                r_k = f.sin * s_k + f.cos * c_k
-                s_jk, c_jk = curvatures(j, k, f)
-                h = f.cos * s_jk - f.sin * c_jk - wp.outer(g_j, r_k) - wp.outer(r_j, g_k)
-                out[i, packed(j, k)] = stiffness[i] * (wp.outer(g_j, g_k) + deviation[i] * h)
 
 
 @dataclass(frozen=True, eq=False)
