@@ -18,9 +18,17 @@ if TYPE_CHECKING:
     from weft.cloth import Cloth as Cloth
     from weft.cloth import load as load
     from weft.cloth import sheet as sheet
+    from weft.energies.condition import ConditionForm as ConditionForm
+    from weft.energies.condition import Conditions as Conditions
+    from weft.energies.condition import Variant as Variant
+    from weft.energies.condition import condition_energies as condition_energies
     from weft.errors import WeftError as WeftError
     from weft.fabric import Fabric as Fabric
+    from weft.integrators.adaptive import Adaptive as Adaptive
+    from weft.integrators.adaptive import AdaptiveSettings as AdaptiveSettings
     from weft.integrators.backward_euler import BackwardEuler as BackwardEuler
+    from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998 as BaraffWitkin1998
+    from weft.integrators.baraff_witkin_1998 import Settings1998 as Settings1998
     from weft.integrators.base import StepReport as StepReport
     from weft.integrators.base import StepSettings as StepSettings
     from weft.laws.base import Psd as Psd
@@ -33,11 +41,20 @@ if TYPE_CHECKING:
     from weft.run import simulate as simulate
     from weft.scene.scene import Scene as Scene
     from weft.solve.base import Outcome as Outcome
+    from weft.solve.base import Stop as Stop
+    from weft.solve.constraints import Constraint as Constraint
     from weft.state import State as State
+    from weft.validate.differences import check_derivatives as check_derivatives
 
 _HOME = {
+    "Adaptive": "weft.integrators.adaptive",
+    "AdaptiveSettings": "weft.integrators.adaptive",
     "BackwardEuler": "weft.integrators.backward_euler",
+    "BaraffWitkin1998": "weft.integrators.baraff_witkin_1998",
     "Cloth": "weft.cloth",
+    "ConditionForm": "weft.energies.condition",
+    "Conditions": "weft.energies.condition",
+    "Constraint": "weft.solve.constraints",
     "Fabric": "weft.fabric",
     "Keyframe": "weft.pins",
     "Model": "weft.model",
@@ -47,11 +64,16 @@ _HOME = {
     "Psd": "weft.laws.base",
     "Run": "weft.run",
     "Scene": "weft.scene.scene",
+    "Settings1998": "weft.integrators.baraff_witkin_1998",
     "State": "weft.state",
     "StepReport": "weft.integrators.base",
     "StepSettings": "weft.integrators.base",
+    "Stop": "weft.solve.base",
     "TriangleMesh": "weft.mesh",
+    "Variant": "weft.energies.condition",
     "WeftError": "weft.errors",
+    "check_derivatives": "weft.validate.differences",
+    "condition_energies": "weft.energies.condition",
     "load": "weft.cloth",
     "sheet": "weft.cloth",
     "simulate": "weft.run",

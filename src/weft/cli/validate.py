@@ -26,12 +26,12 @@ def validate(
         print_json([dataclasses.asdict(c) for c in checks])
     else:
         tell_compiling()
-        say(f"{'experiment':34} {'expected':>13} {'got':>13} {'error':>9} {'allowed':>9}")
+        say(f"{'experiment':44} {'expected':>13} {'got':>13} {'error':>9} {'allowed':>9}")
 
         def show(c: Check) -> None:
             verdict = "ok" if c.ok else "FAILED"
             numbers = f"{c.expected:13.6g} {c.got:13.6g} {c.error:9.1e} {c.tolerance:9.1e}"
-            say(f"{c.name:34} {numbers}  {verdict}")
+            say(f"{c.name:44} {numbers}  {verdict}{'  ' if c.note else ''}{c.note}")
 
         checks = run(names or (), on_result=show)
         failed = sum(not c.ok for c in checks)

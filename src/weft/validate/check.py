@@ -13,6 +13,7 @@ class Check:
     error: float  # relative where ``expected`` is not zero, else absolute
     tolerance: float
     ok: bool
+    note: str = ""
 
 
 def compare(name: str, expected: float, got: float, tolerance: float) -> Check:

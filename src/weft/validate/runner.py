@@ -15,6 +15,7 @@ _EXPERIMENTS = {
     "catenary": "catenary",
     "elastica": "elastica",
     "order": "order",
+    "derivatives": "derivatives",
 }
 
 

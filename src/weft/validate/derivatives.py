@@ -1,0 +1,242 @@
+"""Every energy and damping term of weft against numeric derivatives (Pritchard 2012, section 4).
+
+Energies are differentiated as they are, on a crumpled irregular mesh. The conditions of 1998 are
+also written out a second time here, one scalar C(x) per element from section 3 of the notes, and
+differentiated numerically: forces, their Jacobians and the damping of eq. 58 must all follow from
+them. The bend condition of the body is differentiated with lengths frozen, as section 4 says.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from weft import kernel
+from weft.arrays import Floats, Ints, Positions
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.base import BoundStepTerm, Energy
+from weft.energies.condition import Conditions, Variant, condition_energies
+from weft.energies.damping import HingeDamping, MembraneDamping
+from weft.energies.gravity import Gravity
+from weft.energies.hinge_bending import HingeBending
+from weft.energies.membrane import Membrane
+from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
+from weft.kernel import vec3
+from weft.laws.baraff_witkin import BaraffWitkin
+from weft.laws.base import Psd
+from weft.mesh import TriangleMesh, grid
+from weft.model import Model
+from weft.state import State
+from weft.validate.check import Check
+from weft.validate.differences import (
+    STEPS,
+    TOLERANCE,
+    Difference,
+    check_derivatives,
+    compare_derivative,
+)
+
+BETA, STEP = 0.2, 0.02  # [s] damping and time step of the tests
+SECOND = 1e-5  # tolerance of derivatives that are second differences
+
+Scalars = Callable[[Positions], Floats]  # (m,k,3) corners of elements -> (m,) values
+
+
+def checks() -> Iterator[Check]:
+    """Best relative error of every derivative."""
+    mesh = grid(6, 5, 0.5, 0.4, "random", 3)
+    rng = np.random.default_rng(1)
+    x = np.array(mesh.vertices) + 0.02 * rng.normal(size=(mesh.n_vertices, 3))
+    v = rng.normal(size=x.shape)
+    for energy in _energies(mesh):
+        for d in check_derivatives(energy, x):
+            yield _line(f"{energy.name} {d.name}", d)
+    yield from _viscous(mesh, x, v)
+    for variant in Variant:
+        for name, energy, stencil, c, k in _conditions(mesh, x, variant):
+            for d in _condition(energy, stencil, c, k, x, v):
+                yield _line(f"{name} {variant.value}, {d.name}", d)
+
+
+def _line(name: str, d: Difference) -> Check:
+    slope = "round-off" if np.isnan(d.slope) else f"slope {d.slope:.2f}"
+    note = f"{slope}, best at step {d.step:.0e}"
+    tolerance = SECOND if "d/dx" in d.name else TOLERANCE
+    return Check(f"derivatives/{name}", 0.0, d.error, d.error, tolerance, d.ok, note)
+
+
+def _energies(mesh: TriangleMesh) -> Iterator[Energy]:
+    """All that are differentiated as they are."""
+    yield Membrane(linear_triangle(mesh), BaraffWitkin((500.0, 300.0), 80.0, (1.0, 0.97)))
+    yield HingeBending.of(mesh, (2e-2, 1e-2))
+    yield Gravity(0.1 * mesh.vertex_area)
+
+
+def _viscous(mesh: TriangleMesh, x: Positions, v: Floats) -> Iterator[Check]:
+    """Potentials of stiffness-proportional damping, in a step from x - h v to near x."""
+    membrane = Membrane(linear_triangle(mesh), BaraffWitkin((500.0, 300.0), 80.0))
+    bending = HingeBending.of(mesh, (2e-2, 1e-2))
+    terms = (MembraneDamping(membrane, BETA), HingeDamping(bending, BETA))
+    mass = 0.1 * mesh.vertex_area
+    assembly = Model(mass, (membrane, bending), terms).assembly
+    start = kernel.array(x - STEP * v, vec3)
+    for name, term in assembly.bound_step_terms.items():
+        term.freeze(start, STEP)
+        for d in _bound(term, assembly.n, x, v, assembly.hessian(
+            kernel.array(x, vec3), Psd.EXACT, {name: term}
+        ).to_scipy().toarray()):  # fmt: skip
+            yield _line(f"{name} {d.name}", d)
+
+
+def _bound(
+    term: BoundStepTerm, n: int, x: Positions, v: Floats, hessian: Floats
+) -> Iterator[Difference]:
+    """Gradient and Hessian of what is known on the device only, along one direction."""
+    d = 0.05 * v
+
+    def value(y: Positions) -> Floats:
+        return np.array(term.value(kernel.array(y, vec3)))
+
+    def gradient(y: Positions) -> Floats:
+        g = kernel.zeros(n, vec3)
+        term.add_gradient(kernel.array(y, vec3), g)
+        return np.array(kernel.numpy(g))
+
+    slope = np.array(np.sum(gradient(x) * d))
+    curvature = (hessian @ d.reshape(-1)).reshape(-1, 3)
+    for name, f, exact in (("gradient", value, slope), ("hessian", gradient, curvature)):
+        yield compare_derivative(name, partial(_quotient, f, x, d), exact)
+
+
+def _conditions(
+    mesh: TriangleMesh, x: Positions, variant: Variant
+) -> Iterator[tuple[str, Energy, Ints, Scalars, float]]:
+    """Each scalar condition: its energy, and C(x) times sqrt(k) from section 3 of the notes.
+
+    Of the two of stretch one has almost no stiffness in turn.
+    """
+    none, k_u, k_s, k_b, p = 1e-9, 500.0, 80.0, 2e-2, 0.75
+    alpha = mesh.rest_area**p
+    uv = mesh.corner_uv
+
+    def axes(corners: Positions) -> tuple[Floats, Floats]:
+        """w_u and w_v. Eqs. 3-4."""
+        (du1, dv1), (du2, dv2) = (uv[:, 1] - uv[:, 0]).T, (uv[:, 2] - uv[:, 0]).T
+        one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+        det = (du1 * dv2 - du2 * dv1)[:, None]
+        w_u = (one * dv2[:, None] - two * dv1[:, None]) / det
+        return w_u, (two * du1[:, None] - one * du2[:, None]) / det
+
+    def stretch(which: int, rest: float) -> Scalars:
+        return lambda y: np.asarray(alpha * (np.linalg.norm(axes(y)[which], axis=1) - rest))
+
+    def shear(y: Positions) -> Floats:
+        w_u, w_v = axes(y)
+        if variant is Variant.EXACT:
+            w_u = w_u / np.linalg.norm(w_u, axis=1, keepdims=True)
+            w_v = w_v / np.linalg.norm(w_v, axis=1, keepdims=True)
+        return np.asarray(alpha * np.einsum("mi,mi->m", w_u, w_v))
+
+    for which, label in enumerate(("stretch u", "stretch v")):
+        pair = (k_u, none) if which == 0 else (none, k_u)
+        c = Conditions(pair, k_s, rest_stretch=(0.98, 0.97), p=p, variant=variant)
+        energy = condition_energies(mesh, c)[0]
+        yield label, energy, mesh.faces, stretch(which, (0.98, 0.97)[which]), k_u
+    c = Conditions(shear=k_s, bend=(k_b, k_b), p=p, variant=variant)
+    _, shear_energy, bend_energy = condition_energies(mesh, c)
+    yield "shear", shear_energy, mesh.faces, shear, k_s
+    frozen = None if variant is Variant.EXACT else x[mesh.hinges]
+    yield "bend", bend_energy, mesh.hinges, lambda y: angle(y, frozen), k_b
+
+
+def angle(corners: Positions, frozen: Positions | None = None) -> Floats:
+    """(m,) dihedral angles of (m,4,3). Eqs. 24-30; with the lengths of ``frozen``, where given."""
+
+    def parts(y: Positions) -> tuple[Floats, Floats, Floats]:
+        e = y[:, 1] - y[:, 0]
+        return e, np.cross(e, y[:, 2] - y[:, 0]), np.cross(y[:, 3] - y[:, 0], e)
+
+    lengths = [
+        np.linalg.norm(a, axis=1, keepdims=True)
+        for a in parts(corners if frozen is None else frozen)
+    ]
+    e, n, m = (a / length for a, length in zip(parts(corners), lengths))
+    sin = np.einsum("mi,mi->m", e, np.cross(m, n))
+    return np.asarray(np.arctan2(sin, np.einsum("mi,mi->m", n, m)))
+
+
+def _condition(
+    energy: Energy, stencil: Ints, c: Scalars, k: float, x: Positions, v: Floats
+) -> Iterator[Difference]:
+    """Force, Jacobians and damping of E = k/2 C^2 from differences of C, scattered to vertices."""
+    w = np.random.default_rng(5).normal(size=x.shape)
+    model = Model(np.ones(len(x)), (energy,))
+    damped = BaraffWitkin1998(Settings1998(damping=BETA)).system(model, State(x, v), STEP)
+    elastic = BaraffWitkin1998(Settings1998(damping=0.0)).system(model, State(x, v), STEP)
+    corners, speed, along = x[stencil], v[stencil], w[stencil]
+    size = float(np.median(np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1)))
+
+    def slope(h: float) -> Floats:
+        """(m,k,3) dC/dx."""
+        out = np.empty(corners.shape)
+        for a in range(corners.shape[1]):
+            for i in range(3):
+                step = np.zeros(corners.shape[1:])
+                step[a, i] = h * size
+                out[:, a, i] = (c(corners + step) - c(corners - step)) / (2 * h * size)
+        return out
+
+    def bent(h: float) -> Floats:
+        """(m,k,3) d2C/dx2 w, by second differences."""
+        out, d = np.empty(corners.shape), h * size
+        for a in range(corners.shape[1]):
+            for i in range(3):
+                s = np.zeros(corners.shape[1:])
+                s[a, i] = d
+                plus = c(corners + s + d * along) - c(corners - s + d * along)
+                minus = c(corners + s - d * along) - c(corners - s - d * along)
+                out[:, a, i] = (plus - minus) / (4 * d * d)
+        return out
+
+    def scatter(local: Floats) -> Floats:
+        out = np.zeros_like(x)
+        np.add.at(out, stencil.reshape(-1), local.reshape(-1, 3))
+        return out
+
+    def times(a: Floats, b: Floats) -> Floats:
+        return np.asarray(np.einsum("mki,mki->m", a, b)[:, None, None])
+
+    value = c(corners)[:, None, None]
+    pairs: dict[str, tuple[Callable[[float], Floats], Floats]] = {
+        "force": (lambda h: -k * value * slope(h), elastic.forces[energy.name]),
+        "d/dx of force": (
+            lambda h: -k * (times(slope(h), along) * slope(h) + value * bent(h)),
+            elastic.dfdx @ w.reshape(-1),
+        ),
+        "damping force": (
+            lambda h: -BETA * k * times(slope(h), speed) * slope(h),
+            damped.forces["damping"],
+        ),
+        "d/dv of damping": (
+            lambda h: -BETA * k * times(slope(h), along) * slope(h),
+            damped.dfdv @ w.reshape(-1),
+        ),
+        "d/dx of damping": (
+            lambda h: -BETA * k * times(slope(h), speed) * bent(h),
+            (damped.dfdx - elastic.dfdx) @ w.reshape(-1),
+        ),
+    }
+    for name, (numeric, analytic) in pairs.items():
+        tolerance = SECOND if "d/dx" in name else TOLERANCE
+        expected = np.asarray(analytic).reshape(-1, 3)
+        yield compare_derivative(
+            name, partial(_after, scatter, numeric), expected, STEPS, tolerance
+        )
+
+
+def _after(outer: Callable[[Floats], Floats], inner: Callable[[float], Floats], h: float) -> Floats:
+    return outer(inner(h))
+
+
+def _quotient(f: Callable[[Positions], Floats], x: Positions, d: Floats, h: float) -> Floats:
+    return np.asarray((f(x + h * d) - f(x - h * d)) / (2 * h))

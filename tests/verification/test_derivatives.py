@@ -1,0 +1,107 @@
+"""`weft validate derivatives`: it finds what is wrong, and says what to do about bad shapes."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import weft
+from tests.energies.test_energies import MESH, crumple
+from weft.energies.bend_condition import FrozenBend
+from weft.energies.hinge_bending import HingeBending
+from weft.errors import WeftError
+from weft.laws import Psd
+from weft.validate.differences import check_derivatives, compare_derivative
+from weft.validate.runner import run
+
+X = crumple(MESH.vertices, 1)
+
+
+def test_all_of_weft():
+    checks = run(["derivatives"])
+    assert len(checks) >= 50
+    for check in checks:
+        assert check.ok, check
+        assert "slope 2.0" in check.note or "slope 1.9" in check.note or "round-off" in check.note
+
+
+class Springs:
+    """A user's own energy, in NumPy: 1/2 k (|x1 - x0| - l)^2 of the edges."""
+
+    name = "springs"
+
+    def __init__(self, factor=1.0, wrong_element=None, transverse=1.0):
+        self.stencil = np.array(MESH.edges)
+        self.factor, self.wrong, self.transverse = factor, wrong_element, transverse
+        e = np.array(MESH.vertices)[self.stencil]
+        self.length = np.linalg.norm(e[:, 1] - e[:, 0], axis=1)
+
+    def _edge(self, x):
+        d = x[self.stencil[:, 1]] - x[self.stencil[:, 0]]
+        r = np.linalg.norm(d, axis=1)
+        return d / r[:, None], r
+
+    def value(self, x):
+        return 0.5 * 7.0 * (self._edge(x)[1] - self.length) ** 2
+
+    def gradient(self, x):
+        n, r = self._edge(x)
+        f = 7.0 * self.factor * (r - self.length)[:, None] * n
+        if self.wrong is not None:
+            f[self.wrong] *= 1.5
+        return np.stack([-f, f], axis=1)
+
+    def hessian(self, x, psd):
+        n, r = self._edge(x)
+        nn = np.einsum("mi,mj->mij", n, n)
+        across = 7.0 * self.transverse * (1 - self.length / r)[:, None, None] * (np.eye(3) - nn)
+        K = 7.0 * nn + across
+        return np.stack([np.stack([K, -K], axis=1), np.stack([-K, K], axis=1)], axis=1)
+
+
+def test_an_own_energy():
+    gradient, hessian = weft.check_derivatives(Springs(), X)
+    assert gradient.ok and hessian.ok
+    assert gradient.error < 1e-8 and gradient.slope == pytest.approx(2, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "wrong, failing",
+    [
+        ({"factor": 1.001}, {"gradient", "hessian"}),
+        ({"wrong_element": 3}, {"gradient", "hessian"}),
+        ({"transverse": 0.0}, {"hessian"}),
+        ({"transverse": -1.0}, {"hessian"}),
+    ],
+)
+def test_what_is_wrong_is_found(wrong, failing):
+    found = check_derivatives(Springs(**wrong), X)
+    assert {d.name for d in found if not d.ok} == failing
+
+
+def test_frozen_bend_is_no_derivative_of_its_energy():
+    exact = HingeBending(MESH.hinges, np.ones(len(MESH.hinges)), np.zeros(len(MESH.hinges)),
+                         MESH.n_vertices)  # fmt: skip
+    frozen = FrozenBend(exact.hinges, exact.weight, exact.rest_angle, MESH.n_vertices)
+    assert all(d.ok for d in check_derivatives(exact, X))
+    assert not check_derivatives(frozen, X)[0].ok
+
+
+def test_first_order_quotients_show_in_the_slope():
+    forward = compare_derivative("f", lambda h: np.array((np.exp(h) - 1) / h), np.array(1.0))
+    assert forward.slope == pytest.approx(1, abs=0.1) and not forward.ok
+
+
+def test_wrong_shapes_are_named():
+    class Flat(Springs):
+        def gradient(self, x):
+            return super().gradient(x).reshape(-1, 6)
+
+    with pytest.raises(WeftError, match=r"springs\.gradient.*\(\d+, 2, 3\)"):
+        check_derivatives(Flat(), X)
+    empty = dataclasses.replace(
+        HingeBending(MESH.hinges[:0], np.zeros(0), np.zeros(0), MESH.n_vertices)
+    )
+    with pytest.raises(WeftError, match="stencil"):
+        check_derivatives(empty, X)
+    assert Psd.EXACT == 0
