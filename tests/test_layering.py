@@ -22,7 +22,7 @@ STAGES = [
     ["progress"],
     ["run"],
     ["scene", "validate"],
-    ["bench"],
+    ["bench", "reproduce"],
     ["cli"],
 ]
 STAGE = {name: i for i, names in enumerate(STAGES) for name in names}
@@ -62,8 +62,8 @@ def test_imports_come_from_the_left(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_only_the_command_line_and_benchmarks_import_scenes(path):
-    if part_of(path) not in ("scene", "cli", "bench", None):
+def test_only_the_command_line_benchmarks_and_studies_import_scenes(path):
+    if part_of(path) not in ("scene", "cli", "bench", "reproduce", None):
         assert "scene" not in set(imports(path))
 
 

@@ -172,7 +172,9 @@ def test_json_is_pure(run):
     status, out, err = run("validate", "free-fall", "rigid-motion", "--json")
     checks = json.loads(out)
     assert status == 0 and err == ""
-    assert all(set(c) == {"name", "expected", "got", "error", "tolerance", "ok"} for c in checks)
+    assert all(
+        set(c) == {"name", "expected", "got", "error", "tolerance", "ok", "note"} for c in checks
+    )
     status, out, _ = run("bench", "import", "--json")
     measures = json.loads(out)
     assert set(measures[0]) == {"name", "value", "unit", "target", "ok"}
@@ -238,3 +240,13 @@ def test_piped_output_may_close(scene):
     shell = f"{sys.executable} -m weft.cli.main fabrics | head -n 1"
     result = subprocess.run(shell, shell=True, capture_output=True, text=True, env=environment)
     assert "Traceback" not in result.stderr
+
+
+def test_reproduce(run, tmp_path):
+    code, out, _ = run("reproduce")
+    assert code == 0 and "pritchard-macri" in out and "Whose derivative" in out
+    code, out, _ = run("reproduce", "pritchard-macri", "--out", str(tmp_path))
+    assert code == 0 and "eq. 54 is the derivative" in out
+    assert (tmp_path / "pritchard-macri.png").exists()
+    code, _, err = run("reproduce", "pritchard-macry")
+    assert code == 2 and "did you mean" in err

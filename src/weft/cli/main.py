@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from weft.cli import bench, check, demo, explain, export, fabrics, render, run, validate
+from weft.cli import (
+    bench,
+    check,
+    demo,
+    explain,
+    export,
+    fabrics,
+    render,
+    reproduce,
+    run,
+    validate,
+)
 from weft.cli.options import say
 from weft.errors import WeftError
 
@@ -28,6 +39,7 @@ app.command("fabrics", rich_help_panel=_SIMULATE)(fabrics.fabrics)
 app.command("render", rich_help_panel=_LOOK)(render.render)
 app.command("export", rich_help_panel=_LOOK)(export.export)
 app.command("validate", rich_help_panel=_TRUST)(validate.validate)
+app.command("reproduce", rich_help_panel=_TRUST)(reproduce.reproduce)
 app.command("bench", rich_help_panel=_TRUST)(bench.bench)
 
 

@@ -1,0 +1,81 @@
+"""What a study is: a table, findings in words, and a plot of both; and how they are written."""
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from weft.errors import WeftError
+from weft.io.files import atomic_write
+
+Say = Callable[[str], None]  # progress of a study, a line at a time
+INK = ("#1f4e79", "#c0504d", "#2e8b57", "#8064a2", "#d08a2e")  # colors of curves, in this order
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers with the names and units of their columns."""
+
+    columns: Sequence[str]  # "sag [m]"
+    rows: Sequence[Sequence[float | str]]
+
+    def csv(self) -> str:
+        """As comma-separated values."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows([[_digits(v) for v in row] for row in self.rows])
+        return out.getvalue()
+
+    def text(self) -> str:
+        """As aligned columns for a terminal."""
+        cells = [list(self.columns), *([_digits(v, 5) for v in row] for row in self.rows)]
+        widths = [max(len(row[c]) for row in cells) for c in range(len(self.columns))]
+        lines = ["  ".join(v.rjust(w) for v, w in zip(row, widths)) for row in cells]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Study:
+    """The outcome of a study."""
+
+    name: str
+    title: str
+    table: Table
+    findings: Sequence[str]  # each a sentence with its numbers
+    draw: Callable[[Any], None]  # fills a matplotlib Figure
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write NAME.csv and NAME.png.
+
+        Raises:
+            WeftError: matplotlib is not installed (the table is written all the same), or a file
+            that cannot be written.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        table, plot = folder / f"{self.name}.csv", folder / f"{self.name}.png"
+        with atomic_write(table) as file:
+            file.write(self.table.csv().encode())
+        try:
+            from matplotlib.backends.backend_agg import FigureCanvasAgg
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise WeftError(
+                "plot",
+                got="no matplotlib",
+                expected="matplotlib",
+                hint=f"pip install 'weft[plots]'; the table is in {table}",
+            ) from None
+        figure = Figure(figsize=(9.6, 4.2), dpi=110, layout="constrained")
+        FigureCanvasAgg(figure)
+        self.draw(figure)
+        figure.suptitle(self.title, fontsize=11)
+        with atomic_write(plot) as file:
+            figure.savefig(file, format="png")
+        return [table, plot]
+
+
+def _digits(value: float | str, digits: int = 8) -> str:
+    return value if isinstance(value, str) else f"{value:.{digits}g}"
