@@ -26,7 +26,7 @@ def test_scale():
     for p, growth in ((1, 4), (0.75, 2), (0.5, 1)):
         assert sag[p, 9] / sag[p, 5] == pytest.approx(growth, rel=2e-4)
     irregular = [r["elongation, irregular mesh [m]"] for r in rows(study) if r["p"] == 0.5]
-    assert irregular == pytest.approx([sag[0.5, 5]] * 2, rel=2e-3)
+    assert irregular == pytest.approx([sag[0.5, 5]] * 2, rel=1e-2)
     assert "multiplies the elongation by 4.000" in study.findings[0]
 
 

@@ -1,11 +1,14 @@
 """The certificate (`weft validate`) as tests: a part in CI, all of it with `make test-all`."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from weft.validate import elastica, hanging_strip, order
 from weft.validate.runner import names, run
 
-QUICK = ("free-fall", "rigid-motion", "hanging-strip", "catenary")
+QUICK = ("free-fall", "rigid-motion", "hanging-strip", "catenary", "derivatives")
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -48,3 +51,33 @@ def test_every_experiment_is_documented():
 
     for module in _EXPERIMENTS.values():
         assert len(import_module(f"weft.validate.{module}").__doc__) > 60
+
+
+FREECLOTH = sorted((Path(__file__).parents[2] / "examples" / "freecloth").glob("*.yaml"))
+
+
+def many_steps(path, steps, adaptive):
+    """Steps of a Freecloth scene on a small sheet, all of which must converge."""
+    from weft.scene.build import load_scene
+
+    small = ["cloth.sheet.nx=12", "cloth.sheet.ny=12"]
+    scene = load_scene(path, small + ([] if adaptive else ["adaptive=null"])).scene
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    for _ in range(steps):
+        state, memory, report = stepper.step(model, state, memory, scene.step)
+        assert report.outcome.ok, report.outcome
+    assert np.isfinite(state.x).all() and np.abs(state.v).max() < 10
+
+
+@pytest.mark.parametrize("adaptive", [True, False])
+@pytest.mark.parametrize("path", FREECLOTH, ids=lambda p: p.stem)
+def test_freecloth_scenes(path, adaptive):
+    many_steps(path, 150, adaptive)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("adaptive", [True, False])
+@pytest.mark.parametrize("path", FREECLOTH, ids=lambda p: p.stem)
+def test_freecloth_scenes_for_10_000_steps(path, adaptive):
+    many_steps(path, 10_000, adaptive)

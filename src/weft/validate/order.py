@@ -6,7 +6,8 @@ import numpy as np
 
 from weft.arrays import Positions
 from weft.integrators.backward_euler import BackwardEuler
-from weft.integrators.base import Integrator, StepSettings
+from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
+from weft.integrators.base import Stepper, StepSettings
 from weft.mesh import grid
 from weft.pins import Pin
 from weft.state import State
@@ -20,25 +21,29 @@ TOLERANCE = 0.1  # of the order
 
 def checks() -> Iterator[Check]:
     """Measured against declared order, ± 0.1."""
-    integrator = BackwardEuler(StepSettings(tolerance=1e-9))
-    got = measured_order(integrator)
-    error = abs(got - integrator.order)
-    yield Check("order/backward-euler", integrator.order, got, error, TOLERANCE, error <= TOLERANCE)
+    steppers: dict[str, Stepper] = {
+        "backward-euler": BackwardEuler(StepSettings(tolerance=1e-9)),
+        "baraff-witkin-1998": BaraffWitkin1998(Settings1998(linear="splu")),
+    }
+    for name, stepper in steppers.items():
+        got = measured_order(stepper)
+        error = abs(got - stepper.order)
+        yield Check(f"order/{name}", stepper.order, got, error, TOLERANCE, error <= TOLERANCE)
 
 
-def measured_order(integrator: Integrator) -> float:
+def measured_order(stepper: Stepper) -> float:
     """log2 of the ratio of successive differences at three steps (no reference solution needed)."""
-    a, b, c = (swing(integrator, COARSEST * 2**i) for i in range(3))
+    a, b, c = (swing(stepper, COARSEST * 2**i) for i in range(3))
     return float(np.log2(np.linalg.norm(a - b) / np.linalg.norm(b - c)))
 
 
-def swing(integrator: Integrator, steps: int) -> Positions:
+def swing(stepper: Stepper, steps: int) -> Positions:
     """Positions after SECONDS of a small sheet that hangs by one edge and swings down."""
     mesh = grid(5, 5, 0.4, 0.4)
     model = strip_model(mesh, MATERIAL, [Pin(mesh.groups["top"])])
     state = State.at_rest(mesh.vertices)
-    memory = integrator.init(model, state)
+    memory = stepper.init(model, state)
     for _ in range(steps):
-        state, memory, report = integrator.step(model, state, memory, SECONDS / steps)
+        state, memory, report = stepper.step(model, state, memory, SECONDS / steps)
         assert report.outcome.ok, report.outcome
     return state.x
