@@ -210,7 +210,7 @@ def test_projection_of_shifted_shear_is_its_clamp(rest, rng):
     for psd in (Psd.EXACT, Psd.PROJECTED):
         out = kernel.empty((200, 3), mat33)
         p = kernel.array(records, law.functions.Params)
-        kernel.launch(kernels.hessian[psd], 200, kernel.array(F, mat32), p, out)
+        kernel.launch(kernels.hessian[psd], 200, kernel.array(F, mat32), p, 0, out)
         uu, uv, vv = np.moveaxis(np.array(kernel.numpy(out)), 1, 0)
         got.append(np.block([[uu, uv], [np.swapaxes(uv, 1, 2), vv]]))
     np.testing.assert_allclose(got[1], clamp(got[0]), atol=1e-10 * np.abs(got[0]).max())

@@ -97,7 +97,7 @@ def test_viscous_derivatives(rng):
 
     def run(which, F, shape, dtype):
         out = kernel.empty(shape, dtype)
-        kernel.launch(which, 1, kernel.array(F[None], mat32), p, out)
+        kernel.launch(which, 1, kernel.array(F[None], mat32), p, 0, out)
         return np.array(kernel.numpy(out))[0]
 
     F, d = rng.normal(size=(3, 2)), rng.normal(size=(3, 2)) * 0.1

@@ -27,7 +27,7 @@ from weft.energies.hinge_bending import BoundHinges, HingeBending
 from weft.energies.hinge_kernels import angles
 from weft.energies.membrane import BoundMembrane, Membrane
 from weft.kernel import Scalar, WarpArray, mat32, mat33
-from weft.laws.base import Psd, law_kernels
+from weft.laws.base import Psd
 from weft.laws.viscous import Params, Viscous, strain, strain_gradient
 from weft.solve.block_csr import BlockCsr, BlockPattern
 
@@ -114,7 +114,9 @@ class MembraneDamping:
         """
         elastic = elastic or self.source.bind(pattern)
         parameters = kernel.zeros(len(elastic.samples), Params)
-        viscous = BoundMembrane(elastic.samples, Viscous(), parameters, elastic.rows, elastic.work)
+        viscous = BoundMembrane(
+            elastic.samples, Viscous(), (parameters,), elastic.rows, elastic.work
+        )
         return BoundMembraneDamping(viscous, self, elastic)
 
 
@@ -128,11 +130,9 @@ class BoundMembraneDamping(BoundDamping):
 
     def freeze(self, x: WarpArray, dt: float) -> None:
         """Take strain and tangent at positions x, for a step of dt [s]."""
-        e, n = self.elastic, len(self.elastic.samples)
-        F, H = e.work.F, e.work.H
-        law = (law_kernels(e.functions).hessian[Psd.GAUSS_NEWTON], F, e.parameters, H)
-        tangent = (freeze_tangent, F, H, self.damping.beta / dt, self.viscous.parameters)
-        kernel.launch_each(n, e.samples.deform(x, F), law, tangent)
+        e = self.elastic
+        tangent = (freeze_tangent, e.work.F, e.work.H, self.damping.beta / dt)
+        e.local_hessian(x, Psd.GAUSS_NEWTON, (*tangent, *self.viscous.parameters))
 
 
 @dataclass(frozen=True, eq=False)

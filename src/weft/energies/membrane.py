@@ -19,7 +19,7 @@ from weft.discretization.samples import Samples
 from weft.energies.base import RowMap, on_device
 from weft.errors import LawError
 from weft.kernel import Scalar, Scratch, WarpArray, mat32, mat33, vec2, vec3
-from weft.laws.base import Law, LawFunctions, Psd, law_kernels
+from weft.laws.base import Law, Psd, law_kernels
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.incidence import Incidence
 
@@ -157,27 +157,26 @@ class Membrane:
         return DeviceSamples(self.samples)
 
     @cached_property
-    def device_parameters(self) -> WarpArray:
-        """(q,) Params on the device."""
-        records = self.parameters
-        if records is None:
-            records = self.law.parameter_array(len(self.samples.weight))
-        return kernel.array(records, self.law.functions.Params)
+    def device_parameters(self) -> tuple[WarpArray, ...]:
+        """For each part of the law, (q,) Params on the device."""
+        if self.parameters is None:
+            return self.law.device_parameters(len(self.samples.weight))
+        (part,) = self.law.parts
+        return (kernel.array(self.parameters, part.functions.Params),)
 
     def value(self, x: Positions) -> Floats:
         """(q,) [J]."""
-        out = self._local(x, law_kernels(self.law.functions).psi, Scalar)
-        return np.asarray(out * self.samples.weight)
+        return np.asarray(self._local(x, "psi", Scalar) * self.samples.weight)
 
     def gradient(self, x: Positions) -> Floats:
         """(q,k,3) [N]."""
-        P = self._local(x, law_kernels(self.law.functions).pk1, mat32)
+        P = self._local(x, "pk1", mat32)
         s = self.samples
         return np.asarray(np.einsum("q,qij,qaj->qai", s.weight, P, s.gradient))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """(q,k,k,3,3) [N/m]."""
-        H = self._local(x, law_kernels(self.law.functions).hessian[Psd(psd)], mat33, 3)
+        H = self._local(x, Psd(psd), mat33, 3)
         uu, uv, vv = H[:, 0], H[:, 1], H[:, 2]
         full = np.stack(
             [np.stack([uu, uv], axis=1), np.stack([np.swapaxes(uv, 1, 2), vv], axis=1)], axis=1
@@ -186,11 +185,11 @@ class Membrane:
         w = self.samples.weight
         return np.asarray(np.einsum("q,qai,qijmn,qbj->qabmn", w, dN, full, dN))
 
-    def _local(self, x: Positions, k: Any, dtype: Any, width: int = 0) -> Floats:
+    def _local(self, x: Positions, what: "str | Psd", dtype: Any, width: int = 0) -> Floats:
         n = len(self.samples.weight)
         F, out = kernel.empty(n, mat32), kernel.empty((n, width) if width else n, dtype)
         start = self.device_samples.deform(on_device(x), F)
-        kernel.launch_each(n, start, (k, F, self.device_parameters, out))
+        kernel.launch_each(n, start, *self.law.stages(what, F, self.device_parameters, out))
         return np.array(kernel.numpy(out))
 
     def bind(self, pattern: BlockPattern) -> "BoundMembrane":
@@ -235,27 +234,20 @@ class BoundMembrane:
 
     samples: DeviceSamples
     law: Law
-    parameters: WarpArray
+    parameters: tuple[WarpArray, ...]  # one array for every part of the law
     rows: RowMap
     work: Workspace
 
-    @property
-    def functions(self) -> LawFunctions:
-        """The law's Warp functions."""
-        return self.law.functions
-
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""
-        n, F, psi = len(self.samples), self.work.F, self.work.psi
-        law = (law_kernels(self.functions).psi, F, self.parameters, psi)
-        kernel.launch_each(n, self.samples.deform(x, F), law, (weigh, self.samples.weight, psi))
+        psi = self.work.psi
+        self._launch(x, "psi", psi, (weigh, self.samples.weight, psi))
         return kernel.total(psi)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += dE/dx."""
-        s, F, P, i = self.samples, self.work.F, self.work.P, self.rows.incidence
-        law = (law_kernels(self.functions).pk1, F, self.parameters, P)
-        kernel.launch_each(len(s), s.deform(x, F), law)
+        s, P, i = self.samples, self.work.P, self.rows.incidence
+        self._launch(x, "pk1", P)
         kernel.launch(
             add_nodal_gradient,
             s.samples.n_vertices,
@@ -264,10 +256,12 @@ class BoundMembrane:
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
         """A += d2E/dx2."""
-        s, F = self.samples, self.work.F
-        law = (law_kernels(self.functions).hessian[psd], F, self.parameters, self.work.H)
-        kernel.launch_each(len(s), s.deform(x, F), law)
+        self._launch(x, Psd(psd), self.work.H)
         self._add_rows(A, clear)
+
+    def local_hessian(self, x: WarpArray, psd: Psd, *then: tuple[Any, ...]) -> None:
+        """The law's F and Hessians of every sample into ``work``, and more stages after that."""
+        self._launch(x, Psd(psd), self.work.H, *then)
 
     def add_condition_hessian(
         self, x: WarpArray, v: WarpArray, keep: float, beta: float, psd: Psd, A: BlockCsr
@@ -284,11 +278,22 @@ class BoundMembrane:
                 expected="conditions: BaraffWitkin without shear, DotShear, AngleShear",
             )
         s, F, rate, n = self.samples, self.work.F, self.work.P, len(self.samples)
-        kernels, shifted = law_kernels(self.functions), kernel.empty(n, self.functions.Params)
-        shift = (kernels.shift, F, rate, self.parameters, keep, beta, shifted)
-        kernel.launch_each(n, s.deform(x, F), s.deform(v, rate), shift)
-        kernel.launch(kernels.hessian[psd], n, F, shifted, self.work.H)
+        shifted, stages = [], []
+        for part, p in zip(self.law.parts, self.parameters):
+            out = kernel.empty(n, part.functions.Params)
+            shifted.append(out)
+            stages.append((law_kernels(part.functions).shift, F, rate, p, keep, beta, out))
+        kernel.launch_each(n, s.deform(x, F), s.deform(v, rate), *stages)
+        kernel.launch_each(n, *self.law.stages(Psd(psd), F, shifted, self.work.H))
         self._add_rows(A, clear=False)
+
+    def _launch(
+        self, x: WarpArray, what: "str | Psd", out: WarpArray, *then: tuple[Any, ...]
+    ) -> None:
+        """Deform, evaluate the law, and then what else is asked for, in one go."""
+        s, F = self.samples, self.work.F
+        law = self.law.stages(what, F, self.parameters, out)
+        kernel.launch_each(len(s), s.deform(x, F), *law, *then)
 
     def _add_rows(self, A: BlockCsr, clear: bool) -> None:
         """A += the law's Hessians in ``work.H``."""

@@ -13,7 +13,7 @@ semi-definite but is *not* the clamp of the sum
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import warp as wp
@@ -21,7 +21,7 @@ import warp as wp
 from weft.arrays import Floats, Gradients
 from weft.errors import LawError
 from weft.kernel import Scalar, mat32, mat33, vec3
-from weft.laws.base import Law, LawFunctions
+from weft.laws.base import LawFunctions, SingleLaw
 
 COLLAPSED = Scalar(1e-6)  # stretch below which the length |f| is replaced by a C2 polynomial in |f|
 
@@ -221,7 +221,7 @@ class Eigensystem(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BaraffWitkin(Law):
+class BaraffWitkin(SingleLaw):
     """Baraff-Witkin membrane: ``1/2 ku (|f0|-bu)^2 + 1/2 kv (|f1|-bv)^2 + 1/2 ks (f0.f1)^2``.
 
     Args:
@@ -237,9 +237,7 @@ class BaraffWitkin(Law):
     shear: float
     rest_stretch: tuple[float, float] = (1.0, 1.0)
 
-    functions: ClassVar[LawFunctions] = LawFunctions(
-        "baraff_witkin", Params, psi, pk1, hessian, shift
-    )
+    functions = LawFunctions("baraff_witkin", Params, psi, pk1, hessian, shift)
 
     def __post_init__(self) -> None:
         for name, pair in (("stretch", self.stretch), ("rest_stretch", self.rest_stretch)):
@@ -261,7 +259,7 @@ class BaraffWitkin(Law):
     @property
     def is_condition(self) -> bool:
         """True without shear, whose condition f0.f1 has no rest value here (see ``DotShear``)."""
-        return self.shear == 0
+        return bool(np.all(np.asarray(self.shear) == 0))
 
     def eigensystem(self, F: Gradients) -> Eigensystem:
         """Closed-form eigenpairs of the stretch and of the shear Hessian, for F of shape (n,3,2)

@@ -6,10 +6,10 @@ launches the same kernels that a simulation launches, so what is tested is what 
 
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import warp as wp
@@ -17,7 +17,7 @@ import warp as wp
 from weft import kernel
 from weft.arrays import Floats, Gradients
 from weft.errors import LawError
-from weft.kernel import Scalar, mat32, mat33
+from weft.kernel import Scalar, WarpArray, mat32, mat33
 
 
 class Psd(enum.IntEnum):
@@ -53,9 +53,9 @@ class LawFunctions:
 class LawKernels:
     """The compiled face of a law: kernels over arrays of F and of parameters."""
 
-    psi: Any  # (o, F, p, out)
-    pk1: Any  # (o, F, p, out)
-    hessian: Mapping[Psd, Any]  # (o, F, p, out (q,3) mat33: uu, uv, vv)
+    psi: Any  # (o, F, p, add, out): out = psi, or out += psi where add is not 0
+    pk1: Any  # (o, F, p, add, out)
+    hessian: Mapping[Psd, Any]  # (o, F, p, add, out (q,3) mat33: uu, uv, vv)
     shift: Any  # (o, F, rate, p, keep, beta, out), or None
 
 
@@ -75,17 +75,31 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
 
     @wp.kernel(module=module)
     def psi(
-        o: int, F: wp.array(dtype=mat32), p: wp.array(dtype=Params), out: wp.array(dtype=Scalar)
+        o: int,
+        F: wp.array(dtype=mat32),
+        p: wp.array(dtype=Params),
+        add: int,
+        out: wp.array(dtype=Scalar),
     ):
         q = o + wp.tid()
-        out[q] = psi_of(F[q], p[q])
+        value = psi_of(F[q], p[q])
+        if add != 0:
+            value += out[q]
+        out[q] = value
 
     @wp.kernel(module=module)
     def pk1(
-        o: int, F: wp.array(dtype=mat32), p: wp.array(dtype=Params), out: wp.array(dtype=mat32)
+        o: int,
+        F: wp.array(dtype=mat32),
+        p: wp.array(dtype=Params),
+        add: int,
+        out: wp.array(dtype=mat32),
     ):
         q = o + wp.tid()
-        out[q] = pk1_of(F[q], p[q])
+        P = pk1_of(F[q], p[q])
+        if add != 0:
+            P += out[q]
+        out[q] = P
 
     def hessian_kernel(mode: int) -> Any:
         @wp.kernel(module=module)
@@ -93,10 +107,15 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
             o: int,
             F: wp.array(dtype=mat32),
             p: wp.array(dtype=Params),
+            add: int,
             out: wp.array2d(dtype=mat33),
         ):
             q = o + wp.tid()
             uu, uv, vv = hessian_of(F[q], p[q], mode)
+            if add != 0:
+                uu += out[q, 0]
+                uv += out[q, 1]
+                vv += out[q, 2]
             out[q, 0] = uu
             out[q, 1] = uv
             out[q, 2] = vv
@@ -126,18 +145,83 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
 
 
 class Law(ABC):
-    """A membrane law with its parameters. Energy density psi(F) in J/m^2, stiffness in N/m."""
+    """A membrane law with its parameters. Energy density psi(F) in J/m^2, stiffness in N/m.
 
-    functions: ClassVar[LawFunctions]
+    Laws add: ``law_a + law_b`` is the sum of their energies; PROJECTED then is the sum of the
+    projected terms.
+    """
 
+    @property
     @abstractmethod
-    def parameters(self) -> Mapping[str, float]:
-        """Values of the ``Params`` struct's fields."""
+    def parts(self) -> "tuple[SingleLaw, ...]":
+        """The terms, each with kernels of its own."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What messages call it."""
 
     @property
     def is_condition(self) -> bool:
         """True where every term is 1/2 k C^2 of a condition with a rest value."""
-        return self.functions.shift is not None
+        return all(part.functions.shift is not None for part in self.parts)
+
+    def __add__(self, other: "Law") -> "Law":
+        return SumLaw((*self.parts, *other.parts))
+
+    def device_parameters(self, n: int) -> tuple[WarpArray, ...]:
+        """For n samples: one array of ``Params`` for every part."""
+        return tuple(
+            kernel.array(part.parameter_array(n), part.functions.Params) for part in self.parts
+        )
+
+    def stages(
+        self, what: "str | Psd", F: WarpArray, parameters: Sequence[WarpArray], out: WarpArray
+    ) -> list[tuple[Any, ...]]:
+        """Stages of a launch that put ``"psi"``, ``"pk1"`` or a Hessian of F into ``out``."""
+        stages = []
+        for i, (part, p) in enumerate(zip(self.parts, parameters)):
+            kernels = law_kernels(part.functions)
+            k = kernels.hessian[what] if isinstance(what, Psd) else getattr(kernels, what)
+            stages.append((k, F, p, int(i > 0), out))
+        return stages
+
+    def energy(self, F: Gradients) -> Floats:
+        """psi(F), (n,) [J/m^2], for F of shape (n,3,2)."""
+        return self._evaluate("psi", F, kernel.empty(len(F)))
+
+    def stress(self, F: Gradients) -> Floats:
+        """First Piola-Kirchhoff stress d psi/dF, (n,3,2) [N/m], for F of shape (n,3,2)."""
+        return self._evaluate("pk1", F, kernel.empty(len(F), mat32))
+
+    def hessian(self, F: Gradients, psd: Psd = Psd.EXACT) -> Floats:
+        """d2 psi/dF2, (n,6,6) [N/m] on vec(F) = (f0, f1), for F of shape (n,3,2)."""
+        out = self._evaluate(Psd(psd), F, kernel.empty((len(F), 3), mat33))
+        uu, uv, vv = np.moveaxis(out, 1, 0)
+        return np.block([[uu, uv], [np.swapaxes(uv, 1, 2), vv]])
+
+    def _evaluate(self, what: "str | Psd", F: Gradients, out: WarpArray) -> Floats:
+        F = np.asarray(F, dtype=np.float64)
+        if F.ndim != 3 or F.shape[1:] != (3, 2):
+            raise LawError("F", got=f"array of shape {F.shape}", expected="shape (n, 3, 2)")
+        parameters = self.device_parameters(len(F))
+        kernel.launch_each(len(F), *self.stages(what, kernel.array(F, mat32), parameters, out))
+        return np.array(kernel.numpy(out))
+
+
+class SingleLaw(Law):
+    """A law with Warp functions of its own."""
+
+    functions: LawFunctions
+
+    @abstractmethod
+    def parameters(self) -> Mapping[str, Any]:
+        """Values of the ``Params`` struct's fields; an array has one for every sample."""
+
+    @property
+    def parts(self) -> "tuple[SingleLaw, ...]":
+        """Itself."""
+        return (self,)
 
     @property
     def name(self) -> str:
@@ -145,41 +229,36 @@ class Law(ABC):
         return self.functions.name
 
     def parameter_array(self, n: int) -> np.ndarray[Any, Any]:
-        """(n,) records of the ``Params`` struct, all equal."""
+        """(n,) records of the ``Params`` struct.
+
+        Raises:
+            LawError: a parameter that is given for another number of samples.
+        """
         records = np.zeros(n, self.functions.Params.numpy_dtype())
         for field, value in self.parameters().items():
-            records[field] = value
+            try:
+                records[field] = value
+            except ValueError:
+                raise LawError(
+                    f"{self.name}.{field}",
+                    got=f"{len(value)} values",
+                    expected=f"one for all, or one for each of {n} samples",
+                ) from None
         return records
 
-    def energy(self, F: Gradients) -> Floats:
-        """psi(F), (n,) [J/m^2], for F of shape (n,3,2)."""
-        F = _checked(F)
-        out = kernel.empty(len(F))
-        self._launch(law_kernels(self.functions).psi, F, out)
-        return np.array(kernel.numpy(out))
 
-    def stress(self, F: Gradients) -> Floats:
-        """First Piola-Kirchhoff stress d psi/dF, (n,3,2) [N/m], for F of shape (n,3,2)."""
-        F = _checked(F)
-        out = kernel.empty(len(F), mat32)
-        self._launch(law_kernels(self.functions).pk1, F, out)
-        return np.array(kernel.numpy(out))
+@dataclass(frozen=True)
+class SumLaw(Law):
+    """The sum of laws, evaluated one after another."""
 
-    def hessian(self, F: Gradients, psd: Psd = Psd.EXACT) -> Floats:
-        """d2 psi/dF2, (n,6,6) [N/m] on vec(F) = (f0, f1), for F of shape (n,3,2)."""
-        F = _checked(F)
-        out = kernel.empty((len(F), 3), mat33)
-        self._launch(law_kernels(self.functions).hessian[Psd(psd)], F, out)
-        uu, uv, vv = np.moveaxis(kernel.numpy(out), 1, 0)
-        return np.block([[uu, uv], [np.swapaxes(uv, 1, 2), vv]])
+    terms: tuple[SingleLaw, ...]
 
-    def _launch(self, k: Any, F: Gradients, out: Any) -> None:
-        p = kernel.array(self.parameter_array(len(F)), self.functions.Params)
-        kernel.launch(k, len(F), kernel.array(F, mat32), p, out)
+    @property
+    def parts(self) -> tuple[SingleLaw, ...]:
+        """The terms."""
+        return self.terms
 
-
-def _checked(F: Gradients) -> Gradients:
-    F = np.asarray(F, dtype=np.float64)
-    if F.ndim != 3 or F.shape[1:] != (3, 2):
-        raise LawError("F", got=f"array of shape {F.shape}", expected="shape (n, 3, 2)")
-    return F
+    @property
+    def name(self) -> str:
+        """``arap + dot_shear``."""
+        return " + ".join(part.name for part in self.terms)

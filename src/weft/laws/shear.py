@@ -9,7 +9,6 @@ feel stretch, so it needs no assumption that the axes are unit vectors.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import warp as wp
@@ -17,7 +16,7 @@ import warp as wp
 from weft.errors import LawError
 from weft.kernel import Scalar, mat32, vec3
 from weft.laws.baraff_witkin import shear_hessian
-from weft.laws.base import Law, LawFunctions
+from weft.laws.base import LawFunctions, SingleLaw
 
 COLLAPSED = Scalar(1e-6)  # stretch below which a direction is taken as if the fiber had this length
 
@@ -135,7 +134,7 @@ def angle_shift(F: mat32, rate: mat32, p: Params, keep: Scalar, beta: Scalar):
 
 
 @dataclass(frozen=True)
-class _Shear(Law):
+class _Shear(SingleLaw):
     """A stiffness.
 
     Raises:
@@ -156,14 +155,12 @@ class _Shear(Law):
 class DotShear(_Shear):
     """1/2 ks (f0 . f1)^2."""
 
-    functions: ClassVar[LawFunctions] = LawFunctions(
-        "dot_shear", Params, dot_psi, dot_pk1, dot_hessian, dot_shift
-    )
+    functions = LawFunctions("dot_shear", Params, dot_psi, dot_pk1, dot_hessian, dot_shift)
 
 
 class AngleShear(_Shear):
     """1/2 ks cos^2 of the angle between the fibers."""
 
-    functions: ClassVar[LawFunctions] = LawFunctions(
+    functions = LawFunctions(
         "angle_shear", Params, angle_psi, angle_pk1, angle_hessian, angle_shift
     )

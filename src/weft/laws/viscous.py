@@ -9,12 +9,11 @@ Hessian at the start of the step is the frozen Rayleigh matrix (see ``energies/d
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import warp as wp
 
 from weft.kernel import Scalar, mat32, mat33, vec3
-from weft.laws.base import Law, LawFunctions
+from weft.laws.base import LawFunctions, SingleLaw
 
 
 @wp.struct
@@ -88,10 +87,10 @@ def hessian(F: mat32, p: Params, psd: int):
 
 
 @dataclass(frozen=True)
-class Viscous(Law):
+class Viscous(SingleLaw):
     """The law with zero tangent; ``energies/damping.py`` fills the parameters of every sample."""
 
-    functions: ClassVar[LawFunctions] = LawFunctions("viscous", Params, psi, pk1, hessian)
+    functions = LawFunctions("viscous", Params, psi, pk1, hessian)
 
     def parameters(self) -> Mapping[str, float]:
         """All zero."""
