@@ -1,7 +1,22 @@
-"""Membrane laws: psi(F), one per file. No mesh, no loop over elements."""
+"""Membrane laws: psi(F), one per file. No mesh, no loop over elements. Laws add."""
 
+from weft.laws.arap import Arap
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.base import Law, Psd
+from weft.laws.neo_hookean import NeoHookean
+from weft.laws.quartic import StvkShear, StvkStretch
 from weft.laws.shear import AngleShear, DotShear
+from weft.laws.stvk import StVK
 
-__all__ = ["AngleShear", "BaraffWitkin", "DotShear", "Law", "Psd"]
+__all__ = [
+    "AngleShear",
+    "Arap",
+    "BaraffWitkin",
+    "DotShear",
+    "Law",
+    "NeoHookean",
+    "Psd",
+    "StVK",
+    "StvkShear",
+    "StvkStretch",
+]

@@ -8,22 +8,24 @@ with F = [f0 f1]; I5(u) = f0.f0, I5(v) = f1.f1, I6 = f0.f1, I2 = I5(u) + I5(v).
 PROJECTED is the projected stretch Hessian plus the projected shear Hessian, as in the paper's
 Appendix A. Each of the two is the exact eigenvalue clamp of its own term; their sum is positive
 semi-definite but is *not* the clamp of the sum
-(``tests/laws/test_baraff_witkin.py::test_projection_is_per_term``).
+(``tests/laws/test_baraff_witkin.py::test_projection_is_per_term``). Fibers along other directions
+than the axes: ``skewed``.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import warp as wp
 
-from weft.arrays import Floats, Gradients
+from weft.arrays import Gradients
 from weft.errors import LawError
 from weft.kernel import Scalar, mat32, mat33, vec3
+from weft.laws import skewed
 from weft.laws.base import LawFunctions, SingleLaw
-
-COLLAPSED = Scalar(1e-6)  # stretch below which the length |f| is replaced by a C2 polynomial in |f|
+from weft.laws.fiber import fiber_force, fiber_hessian, guarded_length
+from weft.laws.spectra import Eigensystem, directions, fiber_spectrum, shear_spectrum
 
 
 @wp.struct
@@ -35,60 +37,6 @@ class Params:
     shear: Scalar
     rest_warp: Scalar
     rest_weft: Scalar
-
-
-@wp.func
-def guarded_length(r: Scalar):
-    """Length l(r) with l', and l'/r: r itself, but smooth at a collapsed fiber.
-
-    For r < e the polynomial e/8 (3 + 6 t^2 - t^4), t = r/e, meets r with value, slope and curvature
-    at t = 1, so energy, stress and Hessian stay finite, continuous and derivatives of one another
-    as I5 -> 0.
-    """
-    e = COLLAPSED
-    length = r
-    slope = Scalar(1.0)
-    slope_over_r = Scalar(0.0)
-    second = Scalar(0.0)
-    if r < e:
-        t_sq = (r / e) * (r / e)
-        length = e / Scalar(8.0) * (Scalar(3.0) + t_sq * (Scalar(6.0) - t_sq))
-        slope_over_r = (Scalar(12.0) - Scalar(4.0) * t_sq) / (Scalar(8.0) * e)
-        slope = r * slope_over_r
-        second = (Scalar(12.0) - Scalar(12.0) * t_sq) / (Scalar(8.0) * e)
-    else:
-        slope_over_r = Scalar(1.0) / r
-    return length, slope, slope_over_r, second
-
-
-@wp.func
-def fiber_force(f: vec3, k: Scalar, b: Scalar):
-    """d/df of k/2 (|f| - b)^2. Kim 2020, eq. 11."""
-    length, _slope, slope_over_r, _second = guarded_length(wp.length(f))
-    return (k * (length - b) * slope_over_r) * f
-
-
-@wp.func
-def fiber_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
-    """d2/df2 of k/2 (|f| - b)^2: eigenvalue k along f, k (1 - b/|f|) twice across. Kim 2020, eqs.
-    21-26.
-
-    GAUSS_NEWTON keeps k along f and nothing across; the text's "1/I5^(3/2)" is a slip (trap 2).
-    """
-    r = wp.length(f)
-    length, slope, slope_over_r, second = guarded_length(r)
-    along = k * slope * slope
-    across = Scalar(0.0)
-    if psd != 2:
-        along += k * (length - b) * second
-        across = k * (length - b) * slope_over_r
-        if psd == 1:
-            along = wp.max(along, Scalar(0.0))
-            across = wp.max(across, Scalar(0.0))
-    n = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
-    if r > Scalar(0.0):
-        n = f / r
-    return across * wp.identity(n=3, dtype=Scalar) + (along - across) * wp.outer(n, n)
 
 
 @wp.func
@@ -203,41 +151,30 @@ def shift(F: mat32, rate: mat32, p: Params, keep: Scalar, beta: Scalar):
     return out
 
 
-class Spectrum(NamedTuple):
-    """Eigenpairs of a (6,6) Hessian: ``vectors[:, :, i]`` belongs to ``values[:, i]``."""
-
-    values: Floats  # (n,6) [N/m]
-    vectors: Floats  # (n,6,6) orthonormal columns
+ALIGNED = LawFunctions("baraff_witkin", Params, psi, pk1, hessian, shift)
+SKEWED = LawFunctions("baraff_witkin_skewed", skewed.Params, skewed.psi, skewed.pk1, skewed.hessian)
 
 
-class Eigensystem(NamedTuple):
-    """The closed forms of Kim 2020.
-
-    One spectrum per term. The sum of the terms has no closed form.
-    """
-
-    stretch: Spectrum
-    shear: Spectrum
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BaraffWitkin(SingleLaw):
-    """Baraff-Witkin membrane: ``1/2 ku (|f0|-bu)^2 + 1/2 kv (|f1|-bv)^2 + 1/2 ks (f0.f1)^2``.
+    """Baraff-Witkin: ``1/2 ku (|Fa|-bu)^2 + 1/2 kv (|Fb|-bv)^2 + 1/2 ks (Fa.Fb - a.b)^2``.
 
     Args:
         stretch: (ku, kv) warp and weft stiffness [N/m], both > 0.
         shear: ks [N/m], >= 0.
         rest_stretch: (bu, bv) stretch at rest [1], both > 0.
+        warp: a, unit direction of the warp in the material, (2,) or one for every sample (q,2).
+        weft: b, of the weft.
 
     Raises:
-        LawError: a stiffness or rest stretch out of range.
+        LawError: a stiffness or rest stretch out of range, or directions that are no unit vectors.
     """
 
     stretch: tuple[float, float]
     shear: float
     rest_stretch: tuple[float, float] = (1.0, 1.0)
-
-    functions = LawFunctions("baraff_witkin", Params, psi, pk1, hessian, shift)
+    warp: Any = (1.0, 0.0)
+    weft: Any = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         for name, pair in (("stretch", self.stretch), ("rest_stretch", self.rest_stretch)):
@@ -245,75 +182,47 @@ class BaraffWitkin(SingleLaw):
                 raise LawError(f"BaraffWitkin.{name}", got=pair, expected="must be two numbers > 0")
         if not (np.isfinite(self.shear) and self.shear >= 0):
             raise LawError("BaraffWitkin.shear", got=self.shear, expected="must be >= 0 [N/m]")
+        for name in ("warp", "weft"):
+            object.__setattr__(self, name, directions(f"BaraffWitkin.{name}", getattr(self, name)))
 
-    def parameters(self) -> Mapping[str, float]:
+    @property
+    def is_aligned(self) -> bool:
+        """True where warp and weft are the axes of the material coordinates everywhere."""
+        return bool((self.warp == (1.0, 0.0)).all() and (self.weft == (0.0, 1.0)).all())
+
+    @property
+    def functions(self) -> LawFunctions:  # type: ignore[override]
+        """Those of the axes, which are faster, or of any two directions."""
+        return ALIGNED if self.is_aligned else SKEWED
+
+    def parameters(self) -> Mapping[str, Any]:
         """Fields of ``Params``."""
-        return {
+        values = {
             "stretch_warp": self.stretch[0],
             "stretch_weft": self.stretch[1],
             "shear": self.shear,
             "rest_warp": self.rest_stretch[0],
             "rest_weft": self.rest_stretch[1],
         }
+        return values if self.is_aligned else {**values, "warp": self.warp, "weft": self.weft}
 
     @property
     def is_condition(self) -> bool:
-        """True without shear, whose condition f0.f1 has no rest value here (see ``DotShear``)."""
-        return bool(np.all(np.asarray(self.shear) == 0))
+        """True without shear, whose condition has no rest value here (see ``DotShear``)."""
+        return self.shear == 0 and self.is_aligned
 
     def eigensystem(self, F: Gradients) -> Eigensystem:
-        """Closed-form eigenpairs of the stretch and of the shear Hessian, for F of shape (n,3,2)
-        without null columns.
+        """Closed-form eigenpairs of the two fibers' and of the shear's Hessian, for F of shape
+        (n,3,2) without null columns.
 
-        Kim 2020, eqs. 21-24 and 34-39, in the normalization of our 1/2: stretch has k (along the
-        fiber) and k (1 - b/|f|) twice (across); shear has ks (I2 ± sqrt(I2^2 + 12 I6^2))/2, +ks I6
-        twice and -ks I6 twice.
+        Kim 2020, eqs. 21-24, 34-39 and 45-52, in the normalization of our 1/2: a fiber has k (along
+        it), k (1 - b/|f|) twice (across), and zero three times (``spectra``).
         """
         F = np.asarray(F, dtype=np.float64)
-        return Eigensystem(self._stretch_spectrum(F), self._shear_spectrum(F))
-
-    def _stretch_spectrum(self, F: Gradients) -> Spectrum:
-        values, vectors = np.zeros((len(F), 6)), np.zeros((len(F), 6, 6))
-        for c, (k, b) in enumerate(zip(self.stretch, self.rest_stretch)):
-            r = np.linalg.norm(F[:, :, c], axis=1)
-            along = F[:, :, c] / r[:, None]
-            values[:, 3 * c] = k
-            values[:, 3 * c + 1 : 3 * c + 3] = (k * (1 - b / r))[:, None]
-            vectors[:, 3 * c : 3 * c + 3, 3 * c : 3 * c + 3] = _frame(along)
-        return Spectrum(values, vectors)
-
-    def _shear_spectrum(self, F: Gradients) -> Spectrum:
-        f0, f1 = F[:, :, 0], F[:, :, 1]
-        I6 = (f0 * f1).sum(1)
-        I2 = (F**2).sum((1, 2))
-        root = np.sqrt(I2**2 + 12 * I6**2)
-        values = self.shear * np.stack([(I2 + root) / 2, I6, I6, (I2 - root) / 2, -I6, -I6], axis=1)
-        # Eqs. 36-39: in the halves (t, t) and (t, -t) the Hessian couples only t along f0 + f1 and
-        # f1 - f0.
-        plus, minus = _frame(_unit(f0 + f1)), _frame(_unit(f1 - f0))
-        even = np.concatenate([plus, plus], axis=1) / np.sqrt(2)
-        odd = np.concatenate([minus, -minus], axis=1) / np.sqrt(2)
-        g = np.concatenate([f1, f0], axis=1)
-        a, b = np.einsum("ni,ni->n", even[:, :, 0], g), np.einsum("ni,ni->n", odd[:, :, 0], g)
-        # The 2x2 problem [[a^2 + I6, ab], [ab, b^2 - I6]] holds the two new eigenvalues.
-        angle = 0.5 * np.arctan2(2 * a * b, (a**2 + I6) - (b**2 - I6))
-        c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
-        q0 = c * even[:, :, 0] + s * odd[:, :, 0]
-        q3 = -s * even[:, :, 0] + c * odd[:, :, 0]
-        vectors = np.stack(
-            [q0, even[:, :, 1], even[:, :, 2], q3, odd[:, :, 1], odd[:, :, 2]], axis=2
+        a = np.broadcast_to(self.warp, (len(F), 2))
+        b = np.broadcast_to(self.weft, (len(F), 2))
+        return Eigensystem(
+            fiber_spectrum(F, a, self.stretch[0], self.rest_stretch[0]),
+            fiber_spectrum(F, b, self.stretch[1], self.rest_stretch[1]),
+            shear_spectrum(F, a, b, self.shear),
         )
-        return Spectrum(values, vectors)
-
-
-def _unit(a: Floats) -> Floats:
-    length = np.linalg.norm(a, axis=1, keepdims=True)
-    fallback = np.array([1.0, 0.0, 0.0])
-    return np.where(length > 0, a / np.where(length > 0, length, 1.0), fallback)
-
-
-def _frame(n: Floats) -> Floats:
-    """(n,3,3) orthonormal columns, the first along the unit vectors n."""
-    axis = np.eye(3)[np.argmin(np.abs(n), axis=1)]
-    second = _unit(np.cross(n, axis))
-    return np.stack([n, second, np.cross(n, second)], axis=2)

@@ -1,0 +1,80 @@
+"""As rigid as possible: psi(F) = k/2 |F - R|^2 = k/2 ((s0 - 1)^2 + (s1 - 1)^2). Kim 2020, eqs.
+14-15 and 27-28.
+
+R is the rotation of the polar decomposition; the principal directions move with the cloth, where
+Baraff-Witkin's fibers stay. Eigenvalues, with our 1/2: k (1 - 1/s0), k (1 - 1/s1), k (1 - 2/(s0 +
+s1)), and k three times.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from weft.errors import LawError
+from weft.kernel import Scalar, mat32
+from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.isotropic import Moduli, isotropic_hessian, isotropic_pk1, principal
+
+SMALL = Scalar(1e-6)  # stretch below which 1/s is held, so that a collapsed sample stays finite
+
+
+@wp.struct
+class Params:
+    """Stiffness [N/m]."""
+
+    stiffness: Scalar
+
+
+@wp.func
+def psi(F: mat32, p: Params):
+    """Energy density."""
+    s = principal(F)
+    one = Scalar(1.0)
+    return Scalar(0.5) * p.stiffness * ((s.s0 - one) * (s.s0 - one) + (s.s1 - one) * (s.s1 - one))
+
+
+@wp.func
+def pk1(F: mat32, p: Params):
+    """k (F - R)."""
+    s = principal(F)
+    one = Scalar(1.0)
+    return isotropic_pk1(s, p.stiffness * (s.s0 - one), p.stiffness * (s.s1 - one))
+
+
+@wp.func
+def hessian(F: mat32, p: Params, psd: int):
+    """From its eigensystem."""
+    s = principal(F)
+    k = p.stiffness
+    one = Scalar(1.0)
+    m = Moduli()
+    m.second00 = k
+    m.second11 = k
+    m.out0 = k * (one - one / wp.max(s.s0, SMALL))
+    m.out1 = k * (one - one / wp.max(s.s1, SMALL))
+    m.twist = k * (one - Scalar(2.0) / wp.max(s.s0 + s.s1, SMALL))
+    m.flip = k
+    return isotropic_hessian(s, m, psd)
+
+
+@dataclass(frozen=True)
+class Arap(SingleLaw):
+    """k/2 |F - R|^2.
+
+    Raises:
+        LawError: a stiffness that is not > 0.
+    """
+
+    stiffness: float  # [N/m]
+
+    functions = LawFunctions("arap", Params, psi, pk1, hessian)
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.stiffness) and self.stiffness > 0):
+            raise LawError("Arap.stiffness", got=self.stiffness, expected="must be > 0 [N/m]")
+
+    def parameters(self) -> Mapping[str, float]:
+        """Fields of ``Params``."""
+        return {"stiffness": self.stiffness}

@@ -1,0 +1,23 @@
+"""Eigenvalue clamps that laws share, as Warp functions."""
+
+import warp as wp
+
+from weft.kernel import Scalar, mat22
+
+
+@wp.func
+def clamp2(a: Scalar, b: Scalar, d: Scalar):
+    """The symmetric matrix [[a, b], [b, d]] with its negative eigenvalue, if any, set to zero."""
+    half = Scalar(0.5)
+    mean = half * (a + d)
+    apart = half * (a - d)
+    radius = wp.sqrt(apart * apart + b * b)
+    out = mat22(a, b, b, d)
+    if mean < radius:  # the smaller eigenvalue is negative
+        large = mean + radius
+        if large <= Scalar(0.0) or radius == Scalar(0.0):
+            out = mat22(Scalar(0.0))
+        else:
+            s = half * large / radius
+            out = mat22(s * (radius + apart), s * b, s * b, s * (radius - apart))
+    return out

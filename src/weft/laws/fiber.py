@@ -1,0 +1,91 @@
+"""One fiber with image f in space: k/2 (|f| - b)^2, its force, and its Hessian. Kim 2020, eqs. 11,
+21-26.
+"""
+
+import warp as wp
+
+from weft.kernel import Scalar, vec3
+
+COLLAPSED = Scalar(1e-6)  # stretch below which the length |f| is replaced by a C2 polynomial in |f|
+
+
+@wp.func
+def guarded_length(r: Scalar):
+    """Length l(r) with l', and l'/r: r itself, but smooth at a collapsed fiber.
+
+    For r < e the polynomial e/8 (3 + 6 t^2 - t^4), t = r/e, meets r with value, slope and curvature
+    at t = 1, so energy, stress and Hessian stay finite, continuous and derivatives of one another
+    as I5 -> 0.
+    """
+    e = COLLAPSED
+    length = r
+    slope = Scalar(1.0)
+    slope_over_r = Scalar(0.0)
+    second = Scalar(0.0)
+    if r < e:
+        t_sq = (r / e) * (r / e)
+        length = e / Scalar(8.0) * (Scalar(3.0) + t_sq * (Scalar(6.0) - t_sq))
+        slope_over_r = (Scalar(12.0) - Scalar(4.0) * t_sq) / (Scalar(8.0) * e)
+        slope = r * slope_over_r
+        second = (Scalar(12.0) - Scalar(12.0) * t_sq) / (Scalar(8.0) * e)
+    else:
+        slope_over_r = Scalar(1.0) / r
+    return length, slope, slope_over_r, second
+
+
+@wp.func
+def fiber_force(f: vec3, k: Scalar, b: Scalar):
+    """d/df of k/2 (|f| - b)^2. Kim 2020, eq. 11."""
+    length, _slope, slope_over_r, _second = guarded_length(wp.length(f))
+    return (k * (length - b) * slope_over_r) * f
+
+
+@wp.func
+def fiber_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
+    """d2/df2 of k/2 (|f| - b)^2: eigenvalue k along f, k (1 - b/|f|) twice across. Kim 2020, eqs.
+    21-26.
+
+    GAUSS_NEWTON keeps k along f and nothing across; the text's "1/I5^(3/2)" is a slip (trap 2).
+    """
+    r = wp.length(f)
+    length, slope, slope_over_r, second = guarded_length(r)
+    along = k * slope * slope
+    across = Scalar(0.0)
+    if psd != 2:
+        along += k * (length - b) * second
+        across = k * (length - b) * slope_over_r
+        if psd == 1:
+            along = wp.max(along, Scalar(0.0))
+            across = wp.max(across, Scalar(0.0))
+    n = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    if r > Scalar(0.0):
+        n = f / r
+    return across * wp.identity(n=3, dtype=Scalar) + (along - across) * wp.outer(n, n)
+
+
+@wp.func
+def quartic_force(f: vec3, k: Scalar, b: Scalar):
+    """d/df of k/2 (|f| - b)^4. Kim 2020, eq. 43."""
+    length, _slope, slope_over_r, _second = guarded_length(wp.length(f))
+    c = length - b
+    return (Scalar(2.0) * k * c * c * c * slope_over_r) * f
+
+
+@wp.func
+def quartic_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
+    """d2/df2 of k/2 (|f| - b)^4: eigenvalue 6 k (|f| - b)^2 along f, 2 k (|f| - b)^3/|f| across."""
+    r = wp.length(f)
+    length, slope, slope_over_r, second = guarded_length(r)
+    c = length - b
+    along = Scalar(6.0) * k * c * c * slope * slope
+    across = Scalar(0.0)
+    if psd != 2:
+        along += Scalar(2.0) * k * c * c * c * second
+        across = Scalar(2.0) * k * c * c * c * slope_over_r
+        if psd == 1:
+            along = wp.max(along, Scalar(0.0))
+            across = wp.max(across, Scalar(0.0))
+    n = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    if r > Scalar(0.0):
+        n = f / r
+    return across * wp.identity(n=3, dtype=Scalar) + (along - across) * wp.outer(n, n)

@@ -1,0 +1,86 @@
+"""Stable neo-Hookean membrane: psi(F) = mu/2 (|F|^2 - 2) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2,
+J the change of area.
+
+Smith, de Goes & Kim (2018), without the logarithm, for two principal stretches: finite for every F,
+at rest at F = R, and with the Lame parameters of linear elasticity there (hence lambda + mu).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import warp as wp
+
+from weft.kernel import Scalar, mat32
+from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.isotropic import Moduli, isotropic_hessian, isotropic_pk1, principal
+from weft.laws.stvk import check_lame
+
+SMALL = Scalar(1e-6)  # stretch below which 1/s is held
+
+
+@wp.struct
+class Params:
+    """mu and lambda + mu [N/m]: of the material times the thickness."""
+
+    mu: Scalar
+    area: Scalar
+
+
+@wp.func
+def psi(F: mat32, p: Params):
+    """Energy density."""
+    s = principal(F)
+    J = s.s0 * s.s1 - Scalar(1.0)
+    size = s.s0 * s.s0 + s.s1 * s.s1 - Scalar(2.0)
+    return Scalar(0.5) * p.mu * size - p.mu * J + Scalar(0.5) * p.area * J * J
+
+
+@wp.func
+def pressure(s0: Scalar, s1: Scalar, p: Params):
+    """d psi/dJ."""
+    return p.area * (s0 * s1 - Scalar(1.0)) - p.mu
+
+
+@wp.func
+def pk1(F: mat32, p: Params):
+    """U diag(psi_0, psi_1) V^T."""
+    s = principal(F)
+    q = pressure(s.s0, s.s1, p)
+    return isotropic_pk1(s, p.mu * s.s0 + q * s.s1, p.mu * s.s1 + q * s.s0)
+
+
+@wp.func
+def hessian(F: mat32, p: Params, psd: int):
+    """From its eigensystem."""
+    s = principal(F)
+    q = pressure(s.s0, s.s1, p)
+    m = Moduli()
+    m.second00 = p.mu + p.area * s.s1 * s.s1
+    m.second11 = p.mu + p.area * s.s0 * s.s0
+    m.second01 = q + p.area * s.s0 * s.s1
+    m.out0 = p.mu + q * s.s1 / wp.max(s.s0, SMALL)
+    m.out1 = p.mu + q * s.s0 / wp.max(s.s1, SMALL)
+    m.twist = p.mu + q
+    m.flip = p.mu - q
+    return isotropic_hessian(s, m, psd)
+
+
+@dataclass(frozen=True)
+class NeoHookean(SingleLaw):
+    """Stable neo-Hookean.
+
+    Raises:
+        LawError: mu not > 0, or lambda < 0.
+    """
+
+    mu: float  # [N/m]
+    lame: float = 0.0  # lambda [N/m]
+
+    functions = LawFunctions("neo_hookean", Params, psi, pk1, hessian)
+
+    def __post_init__(self) -> None:
+        check_lame("NeoHookean", self.mu, self.lame)
+
+    def parameters(self) -> Mapping[str, float]:
+        """Fields of ``Params``."""
+        return {"mu": self.mu, "area": self.lame + self.mu}

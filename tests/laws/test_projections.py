@@ -1,0 +1,243 @@
+"""Closed-form spectra and clamps of the laws, against LAPACK; decompositions against SciPy."""
+
+import numpy as np
+import pytest
+from scipy.linalg import polar
+
+from tests.checks import clamp
+from weft.errors import LawError
+from weft.laws import (
+    Arap,
+    BaraffWitkin,
+    DotShear,
+    NeoHookean,
+    Psd,
+    StVK,
+    StvkShear,
+    StvkStretch,
+)
+
+TINY = 1e-12  # stiffness of a term that is switched off, where it must be > 0
+
+
+def skew(angle):
+    return (np.cos(angle), np.sin(angle))
+
+
+ANGLES = {
+    "orthogonal": np.pi / 2,
+    "acute": 0.8,
+    "obtuse": 2.2,
+    "nearly equal": 1e-5,
+    "equal": 0.0,
+    "nearly opposite": np.pi - 1e-5,
+    "opposite": np.pi,
+}
+
+
+def gradients(rng):
+    """Random F; also flat ones, F with I6 = 0, and collapsed ones."""
+    F = rng.normal(size=(200, 3, 2)) * rng.uniform(0.2, 1.5, (200, 1, 1))
+    F[:20, 2] = 0.0
+    F[20:40, :, 1] -= (
+        F[20:40, :, 0]
+        * ((F[20:40, :, 0] * F[20:40, :, 1]).sum(1) / (F[20:40, :, 0] ** 2).sum(1))[:, None]
+    )
+    F[40:50, :, 1] = F[40:50, :, 0]
+    F[50:55] = np.eye(3)[:, :2]
+    return F
+
+
+@pytest.mark.parametrize("name", ANGLES)
+def test_general_shear_is_clamped_exactly(name, rng):
+    """Eqs. 42, 45-52: any two directions, I6 - a.b of both signs and zero."""
+    law = BaraffWitkin((TINY, TINY), 90.0, warp=skew(0.3), weft=skew(0.3 + ANGLES[name]))
+    F = gradients(rng)
+    exact = law.hessian(F, Psd.EXACT)
+    error = np.abs(law.hessian(F, Psd.PROJECTED) - clamp(exact)).max()
+    assert error < 1e-10 * np.abs(exact).max()
+
+
+SINGLE = {
+    "arap": Arap(300.0),
+    "stvk": StVK(200.0, 150.0),
+    "stvk_no_lame": StVK(200.0),
+    "neo_hookean": NeoHookean(200.0, 150.0),
+    "stvk_shear": StvkShear(90.0, warp=skew(0.1), weft=skew(1.9)),
+    "dot_shear": DotShear(90.0),
+    "quartic fiber": StvkStretch((300.0, TINY), (0.9, 1.0), warp=skew(0.4), weft=skew(1.2)),
+    "fiber": BaraffWitkin((300.0, TINY), 0.0, warp=skew(0.4), weft=skew(1.2)),
+}
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_each_term_is_clamped_exactly(name, rng):
+    law, F = SINGLE[name], gradients(rng)
+    if name not in ("stvk_shear", "dot_shear"):
+        F = np.delete(F, slice(40, 50), axis=0)  # collapsed: no normal, and 1/s is held
+    exact = law.hessian(F, Psd.EXACT)
+    error = np.abs(law.hessian(F, Psd.PROJECTED) - clamp(exact)).max()
+    assert error < 1e-10 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("law", SINGLE.values(), ids=SINGLE)
+def test_collapsed_samples_are_finite(law):
+    F = np.zeros((4, 3, 2))
+    F[1, 0, 0] = 1.0
+    F[2, :, :] = 1.0
+    F[3, 0] = [1e-12, 1e-12]
+    for psd in Psd:
+        H = law.hessian(F, psd)
+        assert np.isfinite(H).all()
+        if psd is not Psd.EXACT:
+            assert np.linalg.eigvalsh(H).min() >= -1e-10 * np.abs(H).max()
+    assert np.isfinite(law.energy(F)).all() and np.isfinite(law.stress(F)).all()
+
+
+def test_skewed_fibers_overlap(rng):
+    """Of orthogonal fibers the sum of clamps is the clamp of the sum; of skewed ones it is stiffer.
+
+    So what weft does, clamping each term, is exact for the woven case and safe for all.
+    """
+    F = gradients(rng)[55:]
+    straight = BaraffWitkin((500.0, 300.0), 0.0, warp=skew(0.3), weft=skew(0.3 + np.pi / 2))
+    exact = straight.hessian(F, Psd.EXACT)
+    np.testing.assert_allclose(
+        straight.hessian(F, Psd.PROJECTED), clamp(exact), atol=1e-10 * np.abs(exact).max()
+    )
+    skewed = BaraffWitkin((500.0, 300.0), 0.0, warp=skew(0.3), weft=skew(0.9))
+    of_terms, of_sum = skewed.hessian(F, Psd.PROJECTED), clamp(skewed.hessian(F, Psd.EXACT))
+    assert np.abs(of_terms - of_sum).max() > 10.0
+    assert np.linalg.eigvalsh(of_terms - skewed.hessian(F, Psd.EXACT)).min() > -1e-9
+    assert np.trace(of_terms - of_sum, axis1=1, axis2=2).min() > -1e-9
+
+
+@pytest.mark.parametrize("name", ANGLES)
+def test_general_eigensystem(name, rng):
+    """H q = lambda q for every term, orthonormal q, and H = sum lambda q q^T."""
+    F = rng.normal(size=(100, 3, 2))
+    a, b = skew(0.3), skew(0.3 + ANGLES[name])
+    system = BaraffWitkin((700.0, 300.0), 250.0, (1.0, 0.9), warp=a, weft=b).eigensystem(F)
+    terms = {
+        "warp": BaraffWitkin((700.0, TINY), 0.0, (1.0, 0.9), warp=a, weft=b),
+        "weft": BaraffWitkin((TINY, 300.0), 0.0, (1.0, 0.9), warp=a, weft=b),
+        "shear": BaraffWitkin((TINY, TINY), 250.0, (1.0, 0.9), warp=a, weft=b),
+    }
+    for term, law in terms.items():
+        values, q = getattr(system, term)
+        np.testing.assert_allclose(
+            q.transpose(0, 2, 1) @ q, np.broadcast_to(np.eye(6), q.shape), atol=1e-10
+        )
+        H = np.einsum("nij,nj,nkj->nik", q, values, q)
+        np.testing.assert_allclose(H, law.hessian(F), atol=1e-9 * np.abs(H).max())
+
+
+def test_eigenvalues_of_the_papers_case():
+    """a = au, b = av: I6 twice, -I6 twice, and (I2 ± sqrt(I2^2 + 12 I6^2))/2 (eqs. 34-35)."""
+    F = np.random.default_rng(0).normal(size=(50, 3, 2))
+    values = np.sort(BaraffWitkin((1.0, 1.0), 2.0).eigensystem(F).shear.values, axis=1)
+    I6, I2 = (F[:, :, 0] * F[:, :, 1]).sum(1), (F**2).sum((1, 2))
+    root = np.sqrt(I2**2 + 12 * I6**2)
+    expected = 2 * np.stack([(I2 + root) / 2, I6, I6, (I2 - root) / 2, -I6, -I6], axis=1)
+    np.testing.assert_allclose(values, np.sort(expected, axis=1), atol=1e-10)
+
+
+def test_directions_turn_with_the_material(rng):
+    """Orthogonal directions turned by an angle are the aligned law of the turned F."""
+    t = 0.7
+    turn = np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]])
+    F = rng.normal(size=(50, 3, 2))
+    turned = BaraffWitkin((500.0, 300.0), 90.0, (0.9, 1.1), warp=turn[:, 0], weft=turn[:, 1])
+    aligned = BaraffWitkin((500.0, 300.0), 90.0, (0.9, 1.1))
+    np.testing.assert_allclose(turned.energy(F), aligned.energy(F @ turn), rtol=1e-12)
+    np.testing.assert_allclose(turned.stress(F), aligned.stress(F @ turn) @ turn.T, atol=1e-9)
+    T = np.kron(turn, np.eye(3))
+    for psd in Psd:
+        expected = T @ aligned.hessian(F @ turn, psd) @ T.T
+        np.testing.assert_allclose(turned.hessian(F, psd), expected, atol=1e-8)
+
+
+def test_a_field_of_directions(rng):
+    """One direction for every sample, in the law and in a membrane."""
+    F = rng.normal(size=(30, 3, 2))
+    angles = rng.uniform(0, 3, 30)
+    a = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    b = np.stack([np.cos(angles + 1.3), np.sin(angles + 1.3)], axis=1)
+    field = BaraffWitkin((500.0, 300.0), 90.0, warp=a, weft=b).energy(F)
+    for i in range(30):
+        one = BaraffWitkin((500.0, 300.0), 90.0, warp=a[i], weft=b[i])
+        assert one.energy(F[i : i + 1])[0] == pytest.approx(field[i], rel=1e-13)
+    with pytest.raises(LawError, match="one for each of 29 samples"):
+        BaraffWitkin((500.0, 300.0), 90.0, warp=a, weft=b).energy(F[:29])
+
+
+@pytest.mark.parametrize("bad", [(1.0, 1.0), (0.0, 0.0), (1.0, 0.0, 0.0), (np.nan, 1.0)])
+def test_directions_that_are_none(bad):
+    with pytest.raises(LawError, match=r"BaraffWitkin\.warp"):
+        BaraffWitkin((1.0, 1.0), 1.0, warp=bad)
+
+
+def test_arap_is_the_distance_to_the_rotation(rng):
+    """k/2 |F - R|^2 and P = k (F - R), with SciPy's polar decomposition."""
+    F = rng.normal(size=(40, 3, 2))
+    R = np.array([polar(f)[0] for f in F])
+    law = Arap(7.0)
+    np.testing.assert_allclose(law.energy(F), 3.5 * ((F - R) ** 2).sum((1, 2)), rtol=1e-11)
+    np.testing.assert_allclose(law.stress(F), 7.0 * (F - R), atol=1e-11)
+
+
+def test_eigenvalues_of_arap(rng):
+    """Eqs. 27-28 with our 1/2."""
+    F = rng.normal(size=(40, 3, 2))
+    s = np.linalg.svd(F, compute_uv=False)
+    k = 7.0
+    one = np.ones(40)
+    expected = k * np.stack(
+        [1 - 1 / s[:, 0], 1 - 1 / s[:, 1], 1 - 2 / s.sum(1), one, one, one], axis=1
+    )
+    values = np.linalg.eigvalsh(Arap(k).hessian(F))
+    np.testing.assert_allclose(values, np.sort(expected, axis=1), atol=1e-9)
+
+
+def test_stvk_and_neo_hookean_by_their_definitions(rng):
+    F = rng.normal(size=(40, 3, 2))
+    E = 0.5 * (F.transpose(0, 2, 1) @ F - np.eye(2))
+    trace = np.trace(E, axis1=1, axis2=2)
+    stvk = 3.0 * (E**2).sum((1, 2)) + 0.5 * 5.0 * trace**2
+    np.testing.assert_allclose(StVK(3.0, 5.0).energy(F), stvk, rtol=1e-12)
+    J = np.sqrt(np.linalg.det(F.transpose(0, 2, 1) @ F))
+    neo = 1.5 * ((F**2).sum((1, 2)) - 2) - 3.0 * (J - 1) + 4.0 * (J - 1) ** 2
+    np.testing.assert_allclose(NeoHookean(3.0, 5.0).energy(F), neo, rtol=1e-10)
+
+
+def test_small_strain_of_isotropic_laws_agrees():
+    """StVK and stable neo-Hookean have one linearization; ARAP is that of mu = k/2, lambda = 0."""
+    F = np.eye(3)[:, :2][None]
+    np.testing.assert_allclose(
+        StVK(3.0, 5.0).hessian(F), NeoHookean(3.0, 5.0).hessian(F), atol=1e-12
+    )
+    np.testing.assert_allclose(Arap(6.0).hessian(F), StVK(3.0).hessian(F), atol=1e-12)
+
+
+def test_laws_add(rng):
+    F = rng.normal(size=(20, 3, 2))
+    a, b, c = Arap(3.0), DotShear(5.0), StvkShear(2.0)
+    total = a + (b + c)
+    assert total.name == "arap + dot_shear + stvk_shear" and len(total.parts) == 3
+    np.testing.assert_allclose(total.energy(F), a.energy(F) + b.energy(F) + c.energy(F))
+    for psd in Psd:
+        expected = a.hessian(F, psd) + b.hessian(F, psd) + c.hessian(F, psd)
+        np.testing.assert_allclose(total.hessian(F, psd), expected, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Arap(0.0), lambda: Arap(np.nan), lambda: StVK(-1.0), lambda: StVK(1.0, -1.0),
+        lambda: NeoHookean(0.0), lambda: StvkShear(-1.0), lambda: StvkStretch((1.0, 0.0)),
+        lambda: StvkStretch((1.0, 1.0), (0.0, 1.0)), lambda: StvkShear(1.0, warp=(2.0, 0.0)),
+    ],
+)  # fmt: skip
+def test_bad_parameters(make):
+    with pytest.raises(LawError):
+        make()
