@@ -14,12 +14,14 @@ NUMBERS = {
     "potential_in_hand.py": r"over the weight: (\S+)",
     "stretch_law.py": r"exact Hessian: (\S+)",
     "moving_pins.py": r"\[0\.0, (0\.\d+),",
+    "own_law.py": r"\[(\d+\.\d+),",
 }
 EXPECTED = {
     "hanging_sheet.py": pytest.approx(-1.012, abs=0.01),
     "potential_in_hand.py": pytest.approx(0.0, abs=1e-6),
     "stretch_law.py": -47.965,
     "moving_pins.py": 0.3,
+    "own_law.py": 11.25,
 }
 
 

@@ -1,9 +1,11 @@
 """Membrane laws: psi(F), one per file. No mesh, no loop over elements. Laws add."""
 
+from weft.kernel import Scalar, mat32, mat33, vec2, vec3
 from weft.laws.arap import Arap
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.base import Law, Psd
 from weft.laws.neo_hookean import NeoHookean
+from weft.laws.own import OwnLaw
 from weft.laws.quartic import StvkShear, StvkStretch
 from weft.laws.shear import AngleShear, DotShear
 from weft.laws.stvk import StVK
@@ -15,8 +17,14 @@ __all__ = [
     "DotShear",
     "Law",
     "NeoHookean",
+    "OwnLaw",
     "Psd",
+    "Scalar",
     "StVK",
     "StvkShear",
     "StvkStretch",
+    "mat32",
+    "mat33",
+    "vec2",
+    "vec3",
 ]

@@ -18,6 +18,7 @@ from weft import kernel
 from weft.arrays import Floats, Gradients
 from weft.errors import LawError
 from weft.kernel import Scalar, WarpArray, mat32, mat33
+from weft.laws import generated
 
 
 class Psd(enum.IntEnum):
@@ -44,8 +45,8 @@ class LawFunctions:
     name: str
     Params: Any
     psi: Any
-    pk1: Any
-    hessian: Any
+    pk1: Any = None  # None: generated (``generated``)
+    hessian: Any = None  # None: generated
     shift: Any = None
 
 
@@ -87,21 +88,25 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
             value += out[q]
         out[q] = value
 
-    @wp.kernel(module=module)
-    def pk1(
-        o: int,
-        F: wp.array(dtype=mat32),
-        p: wp.array(dtype=Params),
-        add: int,
-        out: wp.array(dtype=mat32),
-    ):
-        q = o + wp.tid()
-        P = pk1_of(F[q], p[q])
-        if add != 0:
-            P += out[q]
-        out[q] = P
+    def pk1_kernel() -> Any:
+        @wp.kernel(module=module)
+        def pk1(
+            o: int,
+            F: wp.array(dtype=mat32),
+            p: wp.array(dtype=Params),
+            add: int,
+            out: wp.array(dtype=mat32),
+        ):
+            q = o + wp.tid()
+            P = pk1_of(F[q], p[q])
+            if add != 0:
+                P += out[q]
+            out[q] = P
+
+        return pk1
 
     def hessian_kernel(mode: int) -> Any:
+        # In a function, so that every kernel sees its own mode.
         @wp.kernel(module=module)
         def hessian(
             o: int,
@@ -140,8 +145,13 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
 
         return shift
 
-    hessians = {psd: hessian_kernel(int(psd)) for psd in Psd}
-    return LawKernels(psi, pk1, hessians, shift_kernel() if functions.shift else None)
+    modes = {psd: int(psd) for psd in Psd}
+    stress = generated.stress_kernel(functions) if pk1_of is None else pk1_kernel()
+    if hessian_of is None:
+        hessians = generated.hessian_kernels(functions, modes)
+    else:
+        hessians = {psd: hessian_kernel(mode) for psd, mode in modes.items()}
+    return LawKernels(psi, stress, hessians, shift_kernel() if functions.shift else None)
 
 
 class Law(ABC):
@@ -183,7 +193,8 @@ class Law(ABC):
         for i, (part, p) in enumerate(zip(self.parts, parameters)):
             kernels = law_kernels(part.functions)
             k = kernels.hessian[what] if isinstance(what, Psd) else getattr(kernels, what)
-            stages.append((k, F, p, int(i > 0), out))
+            six = (6,) if isinstance(what, Psd) and part.functions.hessian is None else ()
+            stages.append((k, F, p, int(i > 0), out, *six))
         return stages
 
     def energy(self, F: Gradients) -> Floats:

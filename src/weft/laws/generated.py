@@ -1,0 +1,185 @@
+"""Derivatives of a law that gives only psi, or psi and its stress: Warp's adjoint for the stress,
+central differences of it for the Hessian, and a numeric clamp.
+
+The kernels with adjoints live in a module of their own that never calls psi forward: where both
+meet, Warp may leave the adjoints of psi's helpers empty without a word. ``own`` checks the result
+all the same.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import warp as wp
+
+from weft.kernel import Scalar, mat32, mat33
+
+if TYPE_CHECKING:
+    from weft.laws.base import LawFunctions
+
+STEP = Scalar(4e-6)  # of F in the difference quotients: their error is about 1e-10 of the stiffness
+SWEEPS = 12  # of Jacobi's method; six converge to round-off
+PROJECTED = 1  # Psd.PROJECTED and above: clamped
+
+mat66 = wp.types.matrix(shape=(6, 6), dtype=Scalar)
+
+
+@wp.func
+def clamp6(H: mat66, n: int):
+    """A symmetric matrix with its negative eigenvalues set to zero, by Jacobi's method; n is 6.
+
+    (An argument as loop bound keeps the loops rolled, and the compilation short.)
+    """
+    A = mat66(H)
+    V = wp.identity(n=6, dtype=Scalar)
+    size = Scalar(0.0)
+    for i in range(n):
+        size = wp.max(size, wp.abs(A[i, i]))
+        for j in range(n):
+            size = wp.max(size, wp.abs(A[i, j]))
+    for _sweep in range(2 * n):
+        for p in range(n - 1):
+            for q in range(p + 1, n):
+                if wp.abs(A[p, q]) > Scalar(1e-17) * size:
+                    theta = (A[q, q] - A[p, p]) / (Scalar(2.0) * A[p, q])
+                    t = Scalar(1.0) / (wp.abs(theta) + wp.sqrt(theta * theta + Scalar(1.0)))
+                    if theta < Scalar(0.0):
+                        t = -t
+                    c = Scalar(1.0) / wp.sqrt(t * t + Scalar(1.0))
+                    s = t * c
+                    for k in range(n):
+                        x = A[k, p]
+                        y = A[k, q]
+                        A[k, p] = c * x - s * y
+                        A[k, q] = s * x + c * y
+                    for k in range(n):
+                        x = A[p, k]
+                        y = A[q, k]
+                        A[p, k] = c * x - s * y
+                        A[q, k] = s * x + c * y
+                    for k in range(n):
+                        x = V[k, p]
+                        y = V[k, q]
+                        V[k, p] = c * x - s * y
+                        V[k, q] = s * x + c * y
+    out = mat66(H)
+    for i in range(n):
+        for j in range(n):
+            sum = Scalar(0.0)
+            for k in range(n):
+                sum += wp.max(A[k, k], Scalar(0.0)) * V[i, k] * V[j, k]
+            out[i, j] = sum
+    return out
+
+
+@wp.func
+def put_column(H: mat66, c: int, P: mat32, scale: Scalar):
+    """H with column c from a difference of stresses."""
+    out = mat66(H)
+    for i in range(3):
+        out[i, c] = scale * P[i, 0]
+        out[i + 3, c] = scale * P[i, 1]
+    return out
+
+
+@wp.func
+def finished(H: mat66, psd: int, n: int):
+    """Symmetric, and clamped where psd asks for it; as (uu, uv, vv)."""
+    S = Scalar(0.5) * (H + wp.transpose(H))
+    if psd >= PROJECTED:
+        S = clamp6(S, n)
+    uu = mat33(Scalar(0.0))
+    uv = mat33(Scalar(0.0))
+    vv = mat33(Scalar(0.0))
+    for i in range(3):
+        for j in range(3):
+            uu[i, j] = S[i, j]
+            uv[i, j] = S[i, j + 3]
+            vv[i, j] = S[i + 3, j + 3]
+    return uu, uv, vv
+
+
+def stress_kernel(functions: "LawFunctions") -> Any:
+    """pk1 as the adjoint of psi."""
+    Params, psi = functions.Params, functions.psi
+    module = wp.get_module(f"weft.law.{functions.name}.adjoint")
+
+    @wp.kernel(module=module)
+    def pk1(
+        o: int,
+        F: wp.array(dtype=mat32),
+        p: wp.array(dtype=Params),
+        add: int,
+        out: wp.array(dtype=mat32),
+    ):
+        q = o + wp.tid()
+        P, _dp = wp.grad(psi)(F[q], p[q])
+        if add != 0:
+            P += out[q]
+        out[q] = P
+
+    return pk1
+
+
+def hessian_kernels(functions: "LawFunctions", modes: Mapping[Any, int]) -> dict[Any, Any]:
+    """Hessians from differences of the stress, given or generated."""
+    return {psd: _hessian_kernel(functions, mode) for psd, mode in modes.items()}
+
+
+def _hessian_kernel(functions: "LawFunctions", mode: int) -> Any:
+    Params, psi, given = functions.Params, functions.psi, functions.pk1
+
+    if given is None:
+
+        @wp.kernel(module=wp.get_module(f"weft.law.{functions.name}.adjoint"))
+        def hessian(
+            o: int,
+            F: wp.array(dtype=mat32),
+            p: wp.array(dtype=Params),
+            add: int,
+            out: wp.array2d(dtype=mat33),
+            six: int,
+        ):
+            q = o + wp.tid()
+            H = mat66(Scalar(0.0))
+            for c in range(six):
+                d = mat32(Scalar(0.0))
+                d[c % 3, c / 3] = STEP
+                high, _ph = wp.grad(psi)(F[q] + d, p[q])
+                low, _pl = wp.grad(psi)(F[q] - d, p[q])
+                H = put_column(H, c, high - low, Scalar(0.5) / STEP)
+            uu, uv, vv = finished(H, mode, six)
+            if add != 0:
+                uu += out[q, 0]
+                uv += out[q, 1]
+                vv += out[q, 2]
+            out[q, 0] = uu
+            out[q, 1] = uv
+            out[q, 2] = vv
+
+        return hessian
+
+    @wp.kernel(module=wp.get_module(f"weft.law.{functions.name}.differences"))
+    def hessian_of_stress(
+        o: int,
+        F: wp.array(dtype=mat32),
+        p: wp.array(dtype=Params),
+        add: int,
+        out: wp.array2d(dtype=mat33),
+        six: int,
+    ):
+        q = o + wp.tid()
+        H = mat66(Scalar(0.0))
+        for c in range(six):
+            d = mat32(Scalar(0.0))
+            d[c % 3, c / 3] = STEP
+            H = put_column(H, c, given(F[q] + d, p[q]) - given(F[q] - d, p[q]), Scalar(0.5) / STEP)
+        uu, uv, vv = finished(H, mode, six)
+        if add != 0:
+            uu += out[q, 0]
+            uv += out[q, 1]
+            vv += out[q, 2]
+        out[q, 0] = uu
+        out[q, 1] = uv
+        out[q, 2] = vv
+
+    return hessian_of_stress

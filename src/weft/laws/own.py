@@ -1,0 +1,121 @@
+"""Your own law: psi(F) as a Warp function, in a few lines.
+
+    @wp.struct
+    class Params:
+        stiffness: weft.laws.Scalar
+
+    @wp.func
+    def psi(F: weft.laws.mat32, p: Params):
+        ...
+
+    law = weft.laws.OwnLaw("rubbery", Params, psi, {"stiffness": 500.0})
+
+The stress and the Hessian are generated, or given by hand as ``pk1(F, p)`` and ``hessian(F, p,
+psd) -> (uu, uv, vv)`` (``base.LawFunctions``). What comes out is checked against psi when the law
+is made.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from weft.errors import LawError
+from weft.laws.base import LawFunctions, Psd, SingleLaw
+
+TOLERANCE = 1e-5  # relative, of the checks
+_STEP = 1e-5
+
+_made: dict[tuple[Any, ...], LawFunctions] = {}  # kernels of every set of functions, made once
+
+
+class OwnLaw(SingleLaw):
+    """A law of one's own.
+
+    Args:
+        name: of its kernels: letters, digits and underscores.
+        Params: a ``wp.struct`` of its parameters.
+        psi: ``wp.func`` (F: mat32, p: Params) -> Scalar, energy density [J/m^2].
+        values: of the fields of Params; an array has one for every sample.
+        pk1: ``wp.func`` (F, p) -> mat32, or None: generated.
+        hessian: ``wp.func`` (F, p, psd) -> (uu, uv, vv), or None: generated.
+
+    Raises:
+        LawError: a psi that depends on the frame or is not finite near rest, derivatives that are
+            not those of psi, or values that do not fit Params.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        Params: Any,
+        psi: Any,
+        values: Mapping[str, Any],
+        *,
+        pk1: Any = None,
+        hessian: Any = None,
+    ) -> None:
+        if not re.fullmatch(r"[A-Za-z]\w*", name):
+            raise LawError("OwnLaw.name", got=repr(name), expected="letters, digits, underscores")
+        self.functions, self.values = _functions(name, Params, psi, pk1, hessian), dict(values)
+        fields = set(np.dtype(Params.numpy_dtype()).names or ())
+        if set(values) != fields:
+            raise LawError(
+                f"OwnLaw {name!r}: values", got=sorted(values), expected=f"of {sorted(fields)}"
+            )
+        _check(self)
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Fields of ``Params``."""
+        return self.values
+
+
+def _functions(name: str, Params: Any, psi: Any, pk1: Any, hessian: Any) -> LawFunctions:
+    """One record for one set of functions; a second set of one name gets kernels of its own."""
+    key = (name, Params, psi, pk1, hessian)
+    if key not in _made:
+        again = sum(other[0] == name for other in _made)
+        module = f"own_{name}" + (f"_{again + 1}" if again else "")
+        _made[key] = LawFunctions(module, Params, psi, pk1, hessian)
+    return _made[key]
+
+
+def _check(law: OwnLaw) -> None:
+    """psi is finite, does not depend on the frame, and has the given or generated derivatives."""
+    rng = np.random.default_rng(0)
+    one = OwnLaw.__new__(OwnLaw)  # the same with one set of parameters, where they are a field
+    one.functions = law.functions
+    one.values = {k: np.asarray(v)[0] if np.ndim(v) else v for k, v in law.values.items()}
+    law = one
+    F = np.eye(3)[:, :2] + 0.15 * rng.normal(size=(16, 3, 2))
+    energy = law.energy(F)
+    if not np.isfinite(energy).all():
+        raise LawError(f"{law.name}: psi", got="no finite value", expected="finite near rest")
+    stiffness = max(float(np.abs(law.hessian(F)).max()), 1e-300)
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    turn *= np.sign(np.linalg.det(turn))
+    if np.abs(law.energy(turn @ F) - energy).max() > TOLERANCE * stiffness:
+        raise LawError(
+            f"{law.name}: psi", got="other values for a rotated F", expected="psi(R F) = psi(F)",
+            hint="write it in lengths of F's columns and products of them",
+        )  # fmt: skip
+    d = rng.normal(size=F.shape)
+    h = _STEP
+    slope = (law.energy(F + h * d) - law.energy(F - h * d)) / (2 * h)
+    _compare(law, "stress", np.einsum("nij,nij->n", law.stress(F), d), slope, stiffness)
+    change = (law.stress(F + h * d) - law.stress(F - h * d)) / (2 * h)
+    vec = d.transpose(0, 2, 1).reshape(-1, 6)
+    product = np.einsum("nij,nj->ni", law.hessian(F, Psd.EXACT), vec)
+    _compare(law, "Hessian", product, change.transpose(0, 2, 1).reshape(-1, 6), stiffness)
+
+
+def _compare(law: OwnLaw, what: str, got: Any, expected: Any, stiffness: float) -> None:
+    error = float(np.abs(got - expected).max()) / stiffness
+    if not error <= TOLERANCE:
+        raise LawError(
+            f"{law.name}: {what}",
+            got=f"off by {error:.1e} of the stiffness",
+            expected="the derivative of psi",
+            hint="leave it out, and it is generated; a kink of psi near rest does this too",
+        )

@@ -1,0 +1,108 @@
+"""Laws of one's own: generated derivatives against a shipped law, and what is refused."""
+
+import numpy as np
+import pytest
+import warp as wp
+
+from tests.checks import clamp
+from weft.errors import LawError
+from weft.laws import Arap, BaraffWitkin, OwnLaw, Psd, Scalar, mat32, vec3
+from weft.laws import baraff_witkin as bw
+
+VALUES = {"stretch_warp": 500.0, "stretch_weft": 300.0, "shear": 80.0, "rest_warp": 1.0,
+          "rest_weft": 0.9}  # fmt: skip
+SHIPPED = BaraffWitkin((500.0, 300.0), 80.0, (1.0, 0.9))
+FROM_PSI = OwnLaw("same_psi", bw.Params, bw.psi, VALUES)
+FROM_STRESS = OwnLaw("same_stress", bw.Params, bw.psi, VALUES, pk1=bw.pk1)
+BY_HAND = OwnLaw("same_by_hand", bw.Params, bw.psi, VALUES, pk1=bw.pk1, hessian=bw.hessian)
+
+
+@pytest.mark.parametrize("law", [FROM_PSI, FROM_STRESS, BY_HAND], ids=lambda law: law.name)
+def test_generated_derivatives(law, rng):
+    F = rng.normal(size=(100, 3, 2))
+    exact = SHIPPED.hessian(F)
+    np.testing.assert_allclose(law.energy(F), SHIPPED.energy(F), rtol=1e-13)
+    np.testing.assert_allclose(law.stress(F), SHIPPED.stress(F), atol=1e-10)
+    error = np.abs(law.hessian(F) - exact).max() / np.abs(exact).max()
+    assert error < 1e-8
+
+
+@pytest.mark.parametrize("law", [FROM_PSI, FROM_STRESS], ids=lambda law: law.name)
+def test_numeric_clamp(law, rng):
+    """Jacobi's method in the kernel against LAPACK, on the whole Hessian (not term by term)."""
+    F = np.concatenate([rng.normal(size=(200, 3, 2)), np.eye(3)[None, :, :2]])
+    for psd in (Psd.PROJECTED, Psd.GAUSS_NEWTON):
+        H = law.hessian(F, psd)
+        expected = clamp(law.hessian(F, Psd.EXACT))
+        assert np.abs(H - expected).max() < 1e-12 * np.abs(expected).max()
+        assert np.linalg.eigvalsh(H).min() > -1e-12 * np.abs(H).max()
+
+
+def test_own_laws_add(rng):
+    F = rng.normal(size=(10, 3, 2))
+    total = Arap(30.0) + FROM_PSI
+    for psd in Psd:
+        expected = Arap(30.0).hessian(F, psd) + FROM_PSI.hessian(F, psd)
+        np.testing.assert_allclose(total.hessian(F, psd), expected, atol=1e-9)
+
+
+def test_one_in_a_membrane():
+    """It runs on a mesh like every other law."""
+    from weft import check_derivatives
+    from weft.discretization.linear_triangle import linear_triangle
+    from weft.energies.membrane import Membrane
+    from weft.mesh import grid
+
+    mesh = grid(4, 4, 1.0, 1.0)
+    x = np.array(mesh.vertices) + 0.05 * np.random.default_rng(0).normal(size=(16, 3))
+    assert all(d.ok for d in check_derivatives(Membrane(linear_triangle(mesh), FROM_PSI), x))
+
+
+@wp.struct
+class One:
+    k: Scalar
+
+
+@wp.func
+def of_height(F: mat32, p: One):
+    return p.k * F[2, 0]
+
+
+@wp.func
+def twice_the_stress(F: mat32, p: bw.Params):
+    return Scalar(2.0) * bw.pk1(F, p)
+
+
+@wp.func
+def broken(F: mat32, p: One):
+    return p.k * wp.log(-wp.length(vec3(F[0, 0], F[1, 0], F[2, 0])))
+
+
+@pytest.mark.parametrize(
+    "make, match",
+    [
+        (lambda: OwnLaw("height", One, of_height, {"k": 1.0}), r"psi\(R F\) = psi\(F\)"),
+        (lambda: OwnLaw("wrong", bw.Params, bw.psi, VALUES, pk1=twice_the_stress), "derivative"),
+        (lambda: OwnLaw("broken", One, broken, {"k": 1.0}), "finite near rest"),
+        (lambda: OwnLaw("bad name", One, of_height, {"k": 1.0}), "letters"),
+        (lambda: OwnLaw("fields", One, of_height, {"stiffness": 1.0}), "values"),
+    ],
+)
+def test_refused(make, match):
+    with pytest.raises(LawError, match=match):
+        make()
+
+
+@wp.func
+def spring(F: mat32, p: One):
+    f = vec3(F[0, 0], F[1, 0], F[2, 0])
+    return p.k * wp.dot(f, f)
+
+
+def test_a_name_used_again_is_another_law(rng):
+    """As when a cell of a notebook is changed and run again."""
+    F = rng.normal(size=(5, 3, 2))
+    first = OwnLaw("twice", bw.Params, bw.psi, VALUES)
+    second = OwnLaw("twice", One, spring, {"k": 2.0})
+    np.testing.assert_allclose(second.energy(F), 2 * (F[:, :, 0] ** 2).sum(1))
+    np.testing.assert_allclose(first.energy(F), SHIPPED.energy(F))
