@@ -4,7 +4,8 @@ import numpy as np
 import warp as wp
 
 import weft
-from weft.laws import Scalar, mat32, vec3
+
+Scalar, mat32, vec3 = weft.laws.Scalar, weft.laws.mat32, weft.laws.vec3
 
 
 @wp.struct
