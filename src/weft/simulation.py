@@ -217,7 +217,7 @@ class _Loop:
         after, kept, report = self.integrator.step(self.model, state, memory, dt)
         if report.outcome.ok:
             return after, kept, [report]
-        if halvings == MOST_HALVINGS:
+        if halvings == MOST_HALVINGS or not report.divisible:
             self._fail(place, state, memory, report)
         reports: list[StepReport] = []
         for _ in range(2):
@@ -228,9 +228,10 @@ class _Loop:
     def _fail(self, place: _Place, state: State, memory: Memory, report: StepReport) -> None:
         before = dataclasses.replace(place, state=state, memory=memory)
         text = {**_plain(report), "t": state.t, "outcome": report.outcome.name}
-        path = self.folder.save_failure(
-            f"step_{place.count + 1:06d}", {**before.arrays(), "dt": report.dt}, text
-        )
+        arrays = {**before.arrays(), "dt": report.dt}
+        if report.reached is not None:
+            arrays["reached"] = report.reached
+        path = self.folder.save_failure(f"step_{place.count + 1:06d}", arrays, text)
         raise SimulationError(
             f"step {place.count + 1} at t = {state.t:.6g} s",
             got=report.outcome.name,
@@ -291,6 +292,7 @@ class _Stretch:
 
 def _plain(report: StepReport) -> Json:
     plain = {**dataclasses.asdict(report), "outcome": report.outcome.name}
+    del plain["reached"], plain["divisible"]
     plain["energies"] = plain.pop("terms")
     return plain
 

@@ -16,6 +16,7 @@ from weft.cli import (
     render,
     reproduce,
     run,
+    settle,
     validate,
 )
 from weft.cli.options import say
@@ -33,6 +34,7 @@ app = typer.Typer(
 _SIMULATE, _LOOK, _TRUST = "Simulate", "Look and export", "Trust"
 app.command("demo", rich_help_panel=_SIMULATE)(demo.demo)
 app.command("run", rich_help_panel=_SIMULATE)(run.run)
+app.command("settle", rich_help_panel=_SIMULATE)(settle.settle)
 app.command("check", rich_help_panel=_SIMULATE)(check.check)
 app.command("explain", rich_help_panel=_SIMULATE)(explain.explain)
 app.command("fabrics", rich_help_panel=_SIMULATE)(fabrics.fabrics)

@@ -47,6 +47,8 @@ class StepReport:
     rejected: int = 0  # sub-steps that were taken back
     indefinite: int = 0  # matrices that were not positive definite
     released: int = 0  # one-sided constraints that pulled
+    divisible: bool = True  # a shorter step may do better, where this one failed
+    reached: Positions | None = field(default=None, repr=False)  # (n,3) where a failed search ended
 
 
 class Stepper(Protocol):

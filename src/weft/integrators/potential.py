@@ -107,7 +107,7 @@ class Potential:
 
         Restrict it to ``np.repeat(potential.free, 3)`` to solve with it.
         """
-        matrix = self._matrix(kernel.array(self.pinned(x), vec3), psd).to_scipy().tocsr().copy()
+        matrix = self.matrix_with(kernel.array(self.pinned(x), vec3), psd).to_scipy().tocsr().copy()
         diagonal = matrix.diagonal()
         diagonal[np.repeat(~self.free, 3)] = 0.0
         matrix.setdiag(diagonal)
@@ -142,9 +142,10 @@ class Potential:
 
         Valid until the next call.
         """
-        return self._matrix(x, self.psd)
+        return self.matrix_with(x, self.psd)
 
-    def _matrix(self, x: WarpArray, psd: Psd) -> BlockCsr:
+    def matrix_with(self, x: WarpArray, psd: Psd) -> BlockCsr:
+        """The same with another Hessian; EXACT may be indefinite."""
         A = self._assembly.hessian(x, psd)
         p = A.pattern
         rows = (p.device_row_start, p.device_column, p.device_diagonal)

@@ -1,5 +1,6 @@
 """From a typed scene file to a Scene, collecting every problem on the way."""
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -15,12 +16,14 @@ from weft.fabric import Fabric, fabric
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.baraff_witkin_1998 import Settings1998
 from weft.integrators.base import StepSettings
+from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.io import read_mesh
-from weft.laws.base import Psd
+from weft.laws.base import Law, Psd
 from weft.mesh import TriangleMesh, grid, isolated_error
 from weft.pins import Keyframe, Path, Pin
 from weft.scene.file import Loc, Source, read_source, validate
-from weft.scene.scene import Scene
+from weft.scene.law import law_of_fabric
+from weft.scene.scene import Scene, Settings
 from weft.scene.schema import ClothBlock, PathBlock, PinBlock, SceneFile
 from weft.solve.base import Stop
 
@@ -87,10 +90,11 @@ class Builder:
             raise SceneProblems(self.problems)
         settings = self._try(("solver",), self._settings)
         form = self._try(("conditions",), self._form)
+        law = self._try(("law",), lambda: self._law(made)) if made is not None else None
         adaptive = self._try(("adaptive",), self._adaptive)
         scene = self._try((), lambda: Scene(
             cloth, [p for p in pins if p is not None], f.gravity, f.damping, f.step,
-            f.cloth.rest_angles, f.integrator, settings, form, adaptive, f.velocity,
+            f.cloth.rest_angles, f.integrator, settings, law, form, adaptive, f.velocity,
             f.model_dump(mode="json"),
         ))  # fmt: skip
         if scene is None or settings is None:
@@ -115,10 +119,14 @@ class Builder:
             self.problems.append(error)
             return None
 
-    def _settings(self) -> StepSettings | Settings1998:
+    def _settings(self) -> Settings:
         """How a step is solved; fields of the other integrator are refused."""
         s, name = self.file.solver, self.file.integrator
-        other = {"stop"} if name == "backward_euler" else {"tolerance", "max_iterations"}
+        other = {
+            "backward_euler": {"stop"},
+            "baraff_witkin_1998": {"tolerance", "max_iterations"},
+            "quasi_static": {"stop", "tolerance", "forcing"},
+        }[name]
         for field in sorted(other & s.model_fields_set):
             raise SceneError(
                 f"solver.{field}",
@@ -126,6 +134,11 @@ class Builder:
                 expected=f"nothing: integrator {name} does not have it",
                 hint="`weft explain scene.solver`",
             )
+        if name == "quasi_static":
+            psd = Psd[(s.psd or "projected").upper()]
+            own = QuasiStaticSettings(psd=psd, linear=s.linear)
+            given = "max_iterations" in s.model_fields_set
+            return dataclasses.replace(own, max_iterations=s.max_iterations) if given else own
         if name == "backward_euler":
             psd = Psd[(s.psd or "projected").upper()]
             forcing = 0.1 if s.forcing is None else s.forcing
@@ -136,6 +149,10 @@ class Builder:
             linear=s.linear,
             stop=Stop[s.stop.upper()],
         )
+
+    def _law(self, fabric: Fabric) -> Law | None:
+        b = self.file.law
+        return None if b is None else law_of_fabric(fabric, b.name, b.warp, b.weft)
 
     def _form(self) -> ConditionForm | None:
         c = self.file.conditions

@@ -25,12 +25,20 @@ from weft.integrators.adaptive import Adaptive, AdaptiveSettings
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.base import Stepper, StepSettings
-from weft.laws.baraff_witkin import BaraffWitkin
+from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.laws.base import Law, SingleLaw
 from weft.model import Model
 from weft.pins import Pin
+from weft.scene.law import law_of_fabric
 from weft.state import State
 
-INTEGRATORS = ("backward_euler", "baraff_witkin_1998")
+INTEGRATORS = ("backward_euler", "baraff_witkin_1998", "quasi_static")
+Settings = StepSettings | Settings1998 | QuasiStaticSettings
+SETTINGS: Mapping[str, type[Settings]] = {
+    "backward_euler": StepSettings,
+    "baraff_witkin_1998": Settings1998,
+    "quasi_static": QuasiStaticSettings,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +53,10 @@ class Scene:
             takes the fabric's.
         step: [s] largest time step; frames are divided evenly.
         rest_angles: ``flat``, or ``as-given``: the mesh's own angles are its rest shape.
-        integrator: ``backward_euler`` or ``baraff_witkin_1998``.
-        settings: how a step is solved: ``StepSettings`` of backward Euler, ``Settings1998`` of the
-            other (whose damping is the scene's); None takes the integrator's own.
+        integrator: ``backward_euler``, ``baraff_witkin_1998`` or ``quasi_static``.
+        settings: how a step is solved: ``StepSettings``, ``Settings1998`` (whose damping is the
+            scene's) or ``QuasiStaticSettings``; None takes the integrator's own.
+        law: of the membrane; None: Baraff-Witkin with the fabric's stiffness.
         conditions: take the condition energies of 1998 in this form; None: the finite element law,
             or with ``baraff_witkin_1998`` the conditions in their default form.
         adaptive: divide steps in which cloth stretches too fast; None: never.
@@ -65,7 +74,8 @@ class Scene:
     step: float = 0.02
     rest_angles: str = "flat"
     integrator: str = "backward_euler"
-    settings: StepSettings | Settings1998 | None = None
+    settings: Settings | None = None
+    law: Law | None = None
     conditions: ConditionForm | None = None
     adaptive: AdaptiveSettings | None = None
     velocity: Any = (0.0, 0.0, 0.0)
@@ -79,12 +89,16 @@ class Scene:
         if not np.isfinite(self.gravity).all() or len(self.gravity) != 3:
             raise SceneError("scene.gravity", got=self.gravity, expected="three numbers [m/s^2]")
         check_known(self.integrator, INTEGRATORS, "scene.integrator", SceneError)
-        expected = Settings1998 if self._is_1998 else StepSettings
-        if not isinstance(self.settings, expected | None):
+        expected = SETTINGS[self.integrator]
+        if self.settings is not None and not isinstance(self.settings, expected):
             raise SceneError(
                 "scene.settings",
                 got=type(self.settings).__name__,
                 expected=f"{expected.__name__}, with integrator {self.integrator}",
+            )
+        if self.law is not None and (self.conditions is not None or self._is_1998):
+            raise SceneError(
+                "scene.law", got=self.law.name, expected="none, with the conditions of 1998"
             )
 
     @property
@@ -97,12 +111,12 @@ class Scene:
         return self.cloth.fabric.damping if self.damping is None else self.damping
 
     @property
-    def _settings(self) -> StepSettings | Settings1998:
+    def _settings(self) -> Settings:
         """The integrator's, given or its own."""
-        if not self._is_1998:
-            return self.settings or StepSettings()
-        given = self.settings if isinstance(self.settings, Settings1998) else Settings1998()
-        return dataclasses.replace(given, damping=self._beta)
+        settings = self.settings or SETTINGS[self.integrator]()
+        if isinstance(settings, Settings1998):
+            return dataclasses.replace(settings, damping=self._beta)
+        return settings
 
     def model(self) -> Model:
         """Masses, energies and pins.
@@ -124,7 +138,7 @@ class Scene:
         bending = HingeBending.of(mesh, rigidity, self.rest_angles)
         form = self.conditions or (ConditionForm() if self._is_1998 else None)
         if form is None:
-            law = BaraffWitkin(stretch, fabric.shear, rest)
+            law = self.law or law_of_fabric(fabric)
             membranes: tuple[Membrane, ...] = (Membrane(linear_triangle(mesh), law),)
             bend: HingeBending | FrozenBend = bending
         else:
@@ -139,11 +153,11 @@ class Scene:
             raise SceneError(
                 "scene.conditions.variant",
                 got="body",
-                expected="exact, with integrator backward_euler",
+                expected=f"exact, with integrator {self.integrator}",
                 hint="the bend forces of the body are no energy's derivative: nothing to minimize",
             )
         beta = self._beta
-        if beta == 0:
+        if beta == 0 or self.integrator == "quasi_static":
             return energies, ()
         damped = (MembraneDamping(m, beta, f"{m.name} damping") for m in membranes)
         return energies, (*damped, HingeDamping(bend, beta))
@@ -160,6 +174,8 @@ class Scene:
         stepper: Stepper
         if isinstance(settings, Settings1998):
             stepper = BaraffWitkin1998(settings)
+        elif isinstance(settings, QuasiStaticSettings):
+            stepper = QuasiStatic(settings)
         else:
             stepper = BackwardEuler(settings)
         if self.adaptive is None:
@@ -186,6 +202,7 @@ class Scene:
             "step": self.step,
             "rest_angles": self.rest_angles,
             "integrator": self.integrator,
+            "law": None if self.law is None else [_of(part) for part in self.law.parts],
             "settings": _plain(self._settings),
             "conditions": _plain(self.conditions),
             "adaptive": _plain(self.adaptive),
@@ -195,6 +212,12 @@ class Scene:
     def with_(self, **changes: Any) -> "Scene":
         """A copy with some fields changed."""
         return dataclasses.replace(self, **changes)
+
+
+def _of(part: SingleLaw) -> Mapping[str, Any]:
+    """A law's name and parameters as a plain tree."""
+    values = {k: np.asarray(v).tolist() for k, v in part.parameters().items()}
+    return {"name": part.name, **values}
 
 
 def _plain(settings: Any) -> Any:

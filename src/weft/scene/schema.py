@@ -181,6 +181,18 @@ class ConditionsBlock(Block):
         return p
 
 
+class LawBlock(Block):
+    """The membrane's law, with the stiffness of the fabric (`docs/choosing.md`)."""
+
+    name: Literal["baraff_witkin", "arap", "stvk_shear", "no_shear", "stvk", "neo_hookean"] = Field(
+        "baraff_witkin",
+        description="arap: in place of the stretch terms; stvk_shear: fourth power of the shear; "
+        "no_shear: stretch terms alone; stvk, neo_hookean: isotropic references",
+    )
+    warp: tuple[float, float] = Field((1, 0), description="direction of the warp in the material")
+    weft: tuple[float, float] = Field((0, 1), description="direction of the weft, any angle to it")
+
+
 class AdaptiveBlock(Block):
     """Steps that are taken back and halved where cloth stretches too fast (Baraff & Witkin)."""
 
@@ -240,11 +252,12 @@ class SceneFile(Block):
     step: Time = Field(0.02, gt=0, description="[s] largest time step; frames divide evenly")
     seconds: Time = Field(2.0, gt=0, description="[s] length of the simulation")
     fps: float = Field(30.0, gt=0, le=10000, description="[1/s] frames per second on disk")
-    integrator: Literal["backward_euler", "baraff_witkin_1998"] = Field(
+    integrator: Literal["backward_euler", "baraff_witkin_1998", "quasi_static"] = Field(
         "backward_euler",
         description="backward_euler: every step to a tolerance; baraff_witkin_1998: one linear "
-        "solve a step, damping of conditions",
+        "solve a step, damping of conditions; quasi_static: the equilibrium of every step",
     )
+    law: LawBlock | None = Field(None, description="of the membrane; none: baraff_witkin")
     conditions: ConditionsBlock | None = Field(
         None,
         description="condition energies of 1998; none: weft's law, or with baraff_witkin_1998 the "

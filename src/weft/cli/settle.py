@@ -1,0 +1,99 @@
+"""``weft settle``: the equilibrium of a scene."""
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from weft.cli.options import Device, Out, Set, Threads, configure, say, tell_compiling
+
+
+def settle(
+    scene: Annotated[Path, typer.Argument(help="A scene file.", metavar="SCENE.yaml")],
+    out: Out = None,
+    load_steps: Annotated[
+        int, typer.Option(help="Parts in which pins that move are moved.", min=1)
+    ] = 1,
+    iterations: Annotated[
+        int, typer.Option(help="Newton iterations of a load step at most.", min=1)
+    ] = 400,
+    tolerance: Annotated[
+        float, typer.Option(help="[m] of the last Newton increment.", min=1e-12)
+    ] = 1e-4,
+    seed: Annotated[int, typer.Option(help="Of the bumps that let flat cloth buckle.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue after a load step.")] = False,
+    set_: Set = None,
+    device: Device = "cpu",
+    threads: Threads = None,
+) -> None:
+    """Drape it and give me the result: the equilibrium, with pins where the end of the scene has
+    them.
+
+    Writes a run of one frame a load step. Exit status 1 where no equilibrium was reached within the
+    iterations; what was reached is in the file that the message names, as `reached`.
+    """
+    configure(device, threads)
+    from weft.errors import SimulationError
+    from weft.integrators.quasi_static import QuasiStaticSettings
+    from weft.run import simulate
+    from weft.scene.build import load_scene
+
+    loaded = load_scene(scene, [*(set_ or []), "integrator=quasi_static", "adaptive=null"])
+    given = loaded.scene.settings
+    settings = dataclasses.replace(
+        given if isinstance(given, QuasiStaticSettings) else QuasiStaticSettings(),
+        max_iterations=iterations,
+        tolerance=tolerance,
+        seed=seed,
+    )
+    fps = load_steps / loaded.seconds
+    quiet = loaded.scene.with_(settings=settings, step=1.0 / fps)
+    folder = out or Path("runs") / f"{scene.stem}-settled"
+    tell_compiling()
+    clock = time.perf_counter()
+    try:
+        run = simulate(
+            _Watched(quiet), frames=load_steps, fps=fps, out=folder, resume=resume, progress=False
+        )
+    except SimulationError as error:
+        say(f"not settled: {error}", error=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        say(f"stopped; continue with: weft settle {scene} --out {folder} --resume", error=True)
+        raise typer.Exit(130) from None
+    last = run.metrics[-1]
+    energy = sum(last["energies"].values())
+    say(f"settled  {sum(m['iterations'] for m in run.metrics)} Newton iterations, "
+        f"{time.perf_counter() - clock:.1f} s, energy {energy:.6g} J")  # fmt: skip
+    say(f"run      {folder}  (frame {load_steps})")
+    say(f"next     weft render {folder} {scene.stem}.png   weft export {folder} {scene.stem}.obj")
+
+
+class _Watched:
+    """A scene whose iterations are shown on a line of the terminal."""
+
+    def __init__(self, scene: Any) -> None:
+        self._scene, self._count = scene, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._scene, name)
+
+    def stepper(self) -> Any:
+        """The scene's, watched."""
+        from weft.integrators.quasi_static import QuasiStatic
+
+        stepper = self._scene.stepper()
+        assert isinstance(stepper, QuasiStatic)
+        stepper.watch = self._show
+        return stepper
+
+    def _show(self, iterate: Any, x: Any) -> None:
+        self._count += 1
+        if self._count % 10 == 1:
+            say(
+                f"  iteration {self._count}: energy {iterate.energy:.6g} J, force "
+                f"{iterate.force:.1e}, moved {iterate.increment:.1e} m",
+                error=True,
+            )

@@ -1,0 +1,59 @@
+"""Membrane laws by name, with the stiffness of a fabric: what a scene file may ask for."""
+
+from typing import Any
+
+from weft.errors import SceneError, check_known
+from weft.fabric import Fabric
+from weft.laws import Arap, BaraffWitkin, DotShear, Law, NeoHookean, StVK, StvkShear
+
+LAWS = ("baraff_witkin", "arap", "stvk_shear", "no_shear", "stvk", "neo_hookean")
+SKEWED = ("baraff_witkin", "no_shear", "stvk_shear")  # those with fibers
+
+
+def law_of_fabric(
+    fabric: Fabric,
+    name: str = "baraff_witkin",
+    warp: tuple[float, float] = (1.0, 0.0),
+    weft: tuple[float, float] = (0.0, 1.0),
+) -> Law:
+    """A law with a fabric's stiffness.
+
+    ``arap`` takes the place of the stretch terms, as in Kim 2020, and keeps the shear; it and the
+    other isotropic laws have one stiffness, the mean of warp and weft (k = 2 mu, lambda = 0).
+
+    Args:
+        fabric: stiffness.
+        name: one of LAWS.
+        warp: direction of the warp in the material, any length.
+        weft: of the weft.
+
+    Raises:
+        SceneError: an unknown name, or directions of a law that has none.
+    """
+    check_known(name, LAWS, "law", SceneError)
+    aligned = tuple(warp) == (1.0, 0.0) and tuple(weft) == (0.0, 1.0)
+    if name not in SKEWED and not aligned:
+        raise SceneError(
+            "law.warp, law.weft", got=f"with law {name}", expected=f"one of {', '.join(SKEWED)}"
+        )
+    stretch = (fabric.stretch_warp, fabric.stretch_weft)
+    rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
+    k = 0.5 * (stretch[0] + stretch[1])
+    isotropic: dict[str, Law] = {
+        "arap": Arap(k) + DotShear(fabric.shear),
+        "stvk": StVK(0.5 * k),
+        "neo_hookean": NeoHookean(0.5 * k),
+    }
+    if name in isotropic:
+        return isotropic[name]
+    fibers: dict[str, Any] = {} if aligned else {"warp": _unit(warp), "weft": _unit(weft)}
+    shear = fabric.shear if name == "baraff_witkin" else 0.0
+    law: Law = BaraffWitkin(stretch, shear, rest, **fibers)
+    return law + StvkShear(fabric.shear, **fibers) if name == "stvk_shear" else law
+
+
+def _unit(a: tuple[float, float]) -> tuple[float, float]:
+    length = float((a[0] ** 2 + a[1] ** 2) ** 0.5)
+    if not length > 0:
+        raise SceneError("law direction", got=a, expected="two numbers, not both zero")
+    return a[0] / length, a[1] / length
