@@ -250,3 +250,13 @@ def test_reproduce(run, tmp_path):
     assert (tmp_path / "pritchard-macri.png").exists()
     code, _, err = run("reproduce", "pritchard-macry")
     assert code == 2 and "did you mean" in err
+
+
+def test_settle(run, scene):
+    code, out, err = run("settle", scene, "--out", "settled")
+    assert code == 0 and "Newton iterations" in out and "iteration 1" in err
+    assert len(weft.Run("settled")) == 2
+    code, _, err = run("settle", scene, "--out", "other", "--iterations", "1")
+    assert code == 1 and "not settled" in err and "MAX_ITERATIONS" in err
+    code, _, err = run("settle", scene, "--out", "third", "--set", "law={name: arapp}")
+    assert code == 2 and "did you mean 'arap'" in err

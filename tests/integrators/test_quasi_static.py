@@ -1,0 +1,145 @@
+"""Equilibria: closed forms, what converged means, buckling by a seeded imperfection, load steps."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import weft
+from weft.energies.membrane import Membrane
+from weft.errors import SceneError, SimulationError
+from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.laws import Psd
+from weft.solve.base import Outcome
+
+TIGHT = {"tolerance": 1e-9, "force_tolerance": 1e-8}
+
+
+def scene(n=12, fabric="freecloth", tilt=90, pins="top", **changes):
+    cloth = weft.sheet(n, n, fabric=fabric).moved((0, 0, 0), (tilt, 0, 0))
+    held = [weft.Pin(cloth.mesh.groups[pins])] if pins else []
+    return weft.Scene(cloth, held, integrator="quasi_static", **changes)
+
+
+@pytest.mark.parametrize("linear", ["splu", "multigrid"])
+def test_hanging_sheet(linear):
+    """rho g L^2/(2 k) of a sheet that hangs by its top edge; force and increment both small."""
+    s = scene()
+    found = QuasiStatic(QuasiStaticSettings(linear=linear, **TIGHT)).solve(
+        s.model(), s.cloth.vertices
+    )
+    assert found.outcome is Outcome.CONVERGED
+    bottom = s.cloth.mesh.groups["bottom"]
+    sag = (s.cloth.vertices[bottom, 1] - found.x[bottom, 1]).mean()
+    assert sag == pytest.approx(0.1 * 9.81 / (2 * 5000), rel=1e-4)
+
+
+def test_is_the_minimum_that_proximal_steps_find():
+    """Against the certificate's own search, on a folded strip."""
+    from weft.validate.strip import rest
+
+    s = scene(8, "linen", 60, damping=0.0)
+    s = s.with_(pins=[weft.Pin(s.cloth.corners("top"))])
+    quasi = QuasiStatic(QuasiStaticSettings(**{**TIGHT, "max_iterations": 3000}))
+    x0 = quasi.perturbed(s.model(), s.cloth.vertices)
+    found = quasi.solve(s.model(), x0)
+    assert found.outcome.ok
+    model = s.model()
+    energy = model.assembly.value
+    again = rest(model, found.x, tolerance=1e-9).start
+    from weft import kernel
+    from weft.kernel import vec3
+
+    first, second = (energy(kernel.array(x, vec3)) for x in (found.x, again))
+    assert second == pytest.approx(first, rel=1e-9)
+    np.testing.assert_allclose(again, found.x, atol=1e-5)
+
+
+def test_energy_never_grows():
+    s = scene(10, "linen", 40)
+    quasi = QuasiStatic()
+    found = quasi.solve(s.model(), quasi.perturbed(s.model(), s.cloth.vertices))
+    energies = [i.energy for i in found.history]
+    assert all(b <= a + 1e-12 * abs(a) for a, b in pairwise(energies))
+    assert all(0 < i.step <= 1 and i.mu > 0 for i in found.history)
+
+
+def clamped(imperfection, seed=0):
+    """A sheet that wants to be 5 % larger than its clamped border."""
+    fabric = {"preset": "freecloth", "rest_stretch_warp": 1.05, "rest_stretch_weft": 1.05}
+    cloth = weft.sheet(9, 9, fabric=fabric, pattern="alternating")
+    border = np.unique(
+        np.concatenate([cloth.border(b) for b in ("top", "bottom", "left", "right")])
+    )
+    s = weft.Scene(cloth, [weft.Pin(border)], gravity=(0, 0, 0), integrator="quasi_static")
+    quasi = QuasiStatic(QuasiStaticSettings(imperfection=imperfection, seed=seed))
+    return quasi.solve(s.model(), quasi.perturbed(s.model(), cloth.vertices))
+
+
+def test_flat_cloth_buckles_with_an_imperfection_and_stays_flat_without():
+    assert np.ptp(clamped(0.0).x[:, 1]) == 0.0
+    bumped = clamped(1e-3)
+    assert bumped.outcome.ok and np.ptp(bumped.x[:, 1]) > 0.03
+    np.testing.assert_array_equal(bumped.x, clamped(1e-3).x)
+    assert np.abs(bumped.x - clamped(1e-3, seed=1).x).max() > 1e-3
+
+
+def test_outcome_is_honest():
+    s = scene(10, "linen", 40)
+    quasi = QuasiStatic(QuasiStaticSettings(max_iterations=3))
+    found = quasi.solve(s.model(), quasi.perturbed(s.model(), s.cloth.vertices))
+    assert found.outcome is Outcome.MAX_ITERATIONS and len(found.history) == 3
+    exact = QuasiStatic(QuasiStaticSettings(psd=Psd.EXACT, linear="splu"))
+    squeezed = s.cloth.vertices * [0.3, 0.3, 1.0]
+    assert not exact.solve(s.model(), squeezed).outcome.ok
+
+
+def test_a_failed_search_leaves_what_it_reached(tmp_path):
+    s = scene(8, "linen", 40, settings=QuasiStaticSettings(max_iterations=2))
+    with pytest.raises(SimulationError, match="MAX_ITERATIONS"):
+        weft.simulate(s, frames=1, fps=1, out=tmp_path / "run", progress=False)
+    (file,) = (tmp_path / "run" / "failed").glob("*.npz")
+    saved = np.load(file)
+    assert np.abs(saved["reached"] - saved["x"]).max() > 1e-3
+
+
+def test_steps_follow_the_pins_in_parts():
+    """A pulled edge: parts of a step end where the whole does, at rest."""
+    base = scene(8, pins=None)
+    mesh = base.cloth.mesh
+    path = weft.Path([weft.Keyframe(0.0), weft.Keyframe(1.0, (0.2, 0.0, 0.0))], "linear")
+    pins = [weft.Pin(mesh.groups["left"]), weft.Pin(mesh.groups["right"], path=path)]
+    ends = []
+    for parts in (1, 4):
+        settings = QuasiStaticSettings(load_steps=parts, **TIGHT)
+        s = base.with_(pins=pins, settings=settings, gravity=(0, 0, 0))
+        stepper, state = s.stepper(), s.state()
+        state, _, report = stepper.step(s.model(), state, stepper.init(s.model(), state), 1.0)
+        assert report.outcome.ok and not state.v.any() and state.t == 1.0
+        ends.append(state.x)
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-6)
+    right = mesh.groups["right"]
+    np.testing.assert_allclose(ends[0][right, 0], mesh.vertices[right, 0] + 0.2, atol=1e-12)
+
+
+def test_every_law_settles():
+    """Each law of a scene finds an equilibrium of a sheet at two corners."""
+    from weft.scene.law import LAWS, law_of_fabric
+
+    s = scene(8, "linen", 50)
+    s = s.with_(pins=[weft.Pin(s.cloth.corners("top"))])
+    for name in LAWS:
+        law = law_of_fabric(s.cloth.fabric, name)
+        now = s.with_(law=law)
+        assert isinstance(now.model().energies[0], Membrane)
+        quasi = now.stepper()
+        found = quasi.solve(now.model(), quasi.perturbed(now.model(), s.cloth.vertices))
+        assert found.outcome.ok, (name, found.outcome)
+        assert found.x[:, 1].min() < -0.5
+
+
+def test_refused():
+    with pytest.raises(SceneError, match="tolerance"):
+        QuasiStaticSettings(tolerance=0.0)
+    with pytest.raises(SceneError, match=r"scene\.law"):
+        scene(law=weft.laws.Arap(1.0)).with_(integrator="baraff_witkin_1998")
