@@ -17,6 +17,10 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Folder of tables and plots.", metavar="DIR")] = Path(
         "reproduced"
     ),
+    n: Annotated[
+        int | None,
+        typer.Option(help="Vertices a side, for studies on one mesh.", show_default="the paper's"),
+    ] = None,
     device: Device = "cpu",
     threads: Threads = None,
 ) -> None:
@@ -39,7 +43,7 @@ def reproduce(
     chosen = runner.names() if "all" in names else names
     for name in chosen:
         clock = time.perf_counter()
-        study = runner.run(name, lambda text: say(f"  {text}", error=True))
+        study = runner.run(name, lambda text: say(f"  {text}", error=True), n)
         say(f"{study.title}\n\n{study.table.text()}\n")
         for finding in study.findings:
             say(f"- {finding}")

@@ -50,6 +50,8 @@ class QuasiStaticSettings:
         imperfection: largest displacement, over the mean edge, of random bumps at the start, so
             that a flat sheet may buckle; 0 for none.
         seed: of the bumps.
+        try_exact: with PROJECTED, try the exact Hessian after some full steps: where it is positive
+            definite, the end goes faster.
 
     Raises:
         SceneError: a value out of range.
@@ -63,6 +65,7 @@ class QuasiStaticSettings:
     load_steps: int = 1
     imperfection: float = 1e-3
     seed: int = 0
+    try_exact: bool = True
 
     def __post_init__(self) -> None:
         good = {
@@ -227,6 +230,10 @@ class _Search:
                 self.outcome = Outcome.CONVERGED
                 return
             d, linear = self._direction(phi)
+            if d is None and self.outcome is Outcome.INDEFINITE and self.mu < MOST:
+                # Projected, so it is singular to round-off: something that nothing holds.
+                self.mu, self.outcome = max(GROW * self.mu, FIRST), Outcome.MAX_ITERATIONS
+                continue
             if d is None:
                 return
             slope = dot(self.g, d)
@@ -250,7 +257,8 @@ class _Search:
     def _direction(self, phi: Potential) -> tuple[WarpArray | None, int]:
         """-(H + mu M)^-1 g, with the exact H where that may be positive definite."""
         iterations = 0
-        if self.settings.psd == Psd.PROJECTED and self.full >= self.patience:
+        exact = self.settings.try_exact and self.settings.psd == Psd.PROJECTED
+        if exact and self.full >= self.patience:
             d, outcome, iterations = self._solve(phi.matrix_with(self.x, Psd.EXACT))
             if outcome.ok and dot(self.g, d) < 0.0:
                 return d, iterations

@@ -1,8 +1,9 @@
 """Which studies there are, and how to run one."""
 
 from importlib import import_module
+from inspect import signature
 
-from weft.errors import check_known
+from weft.errors import WeftError, check_known
 from weft.reproduce.study import Say, Study
 
 _STUDIES = {
@@ -11,6 +12,11 @@ _STUDIES = {
     "pritchard-macri": "macri",
     "pritchard-damping": "damping",
     "pritchard-rest-stretch": "rest_stretch",
+    "kim2020-fig1": "kim_fig1",
+    "kim2020-fig2": "kim_fig2",
+    "kim2020-fig3": "kim_fig3",
+    "kim2020-fig4": "kim_fig4",
+    "kim2020-fig5": "kim_fig5",
 }
 
 
@@ -25,16 +31,27 @@ def question(name: str) -> str:
     return " ".join(text.split("\n\n")[0].split())
 
 
-def run(name: str, say: Say = lambda _: None) -> Study:
+def run(name: str, say: Say = lambda _: None, n: int | None = None) -> Study:
     """Run a study.
 
     Args:
         name: which.
         say: called with a line for every part that is done.
+        n: vertices a side, of studies on one mesh; None: as published.
 
     Raises:
-        WeftError: an unknown name.
+        WeftError: an unknown name, or an n that is too small or that the study does not have.
     """
     check_known(name, _STUDIES, "study")
-    study: Study = import_module(f"weft.reproduce.{_STUDIES[name]}").study(say)
+    study = import_module(f"weft.reproduce.{_STUDIES[name]}").study
+    if n is None:
+        return _made(study(say))
+    if "n" not in signature(study).parameters:
+        raise WeftError("--n", got=f"with {name}", expected="a study on one mesh: kim2020-...")
+    if n < 8:
+        raise WeftError("--n", got=n, expected="at least 8 vertices a side")
+    return _made(study(say, n))
+
+
+def _made(study: Study) -> Study:
     return study

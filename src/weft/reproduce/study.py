@@ -2,8 +2,8 @@
 
 import csv
 import io
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +46,11 @@ class Study:
     table: Table
     findings: Sequence[str]  # each a sentence with its numbers
     draw: Callable[[Any], None]  # fills a matplotlib Figure
+    pictures: Mapping[str, Any] = field(default_factory=dict)  # Pillow images by their names
+    height: float = 4.2  # [inch] of the plot
 
     def write(self, folder: Path) -> list[Path]:
-        """Write NAME.csv and NAME.png.
+        """Write NAME.csv, NAME.png, and NAME-PICTURE.png for every picture.
 
         Raises:
             WeftError: matplotlib is not installed (the table is written all the same), or a file
@@ -58,6 +60,12 @@ class Study:
         table, plot = folder / f"{self.name}.csv", folder / f"{self.name}.png"
         with atomic_write(table) as file:
             file.write(self.table.csv().encode())
+        written = [table]
+        for key, picture in self.pictures.items():
+            path = folder / f"{self.name}-{key}.png"
+            with atomic_write(path) as file:
+                picture.save(file, format="png")
+            written.append(path)
         try:
             from matplotlib.backends.backend_agg import FigureCanvasAgg
             from matplotlib.figure import Figure
@@ -68,13 +76,13 @@ class Study:
                 expected="matplotlib",
                 hint=f"pip install 'weft[plots]'; the table is in {table}",
             ) from None
-        figure = Figure(figsize=(9.6, 4.2), dpi=110, layout="constrained")
+        figure = Figure(figsize=(9.6, self.height), dpi=110, layout="constrained")
         FigureCanvasAgg(figure)
         self.draw(figure)
         figure.suptitle(self.title, fontsize=11)
         with atomic_write(plot) as file:
             figure.savefig(file, format="png")
-        return [table, plot]
+        return [*written, plot]
 
 
 def _digits(value: float | str, digits: int = 8) -> str:

@@ -1,0 +1,184 @@
+"""The quasi-static scenes of Kim (2020): a stretched sheet, a hung one and a draped one.
+
+The paper gives k, the bending constant k_theta (of k_theta 3 l^2/a theta^2: weft's D is 24/5 of
+it), gravity and the number of vertices. It does not give sizes, density, how far the sheet is
+stretched, or where it is held: here it is 1 m x 1 m of 0.1 kg/m^2, pulled by STRETCH at its four
+corners, hung by two corners that have come closer, or draped from four.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Positions
+from weft.cloth import sheet
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.base import Energy
+from weft.energies.gravity import Gravity
+from weft.energies.hinge_bending import HingeBending
+from weft.energies.membrane import Membrane
+from weft.integrators.quasi_static import Equilibrium, Iterate, QuasiStatic, QuasiStaticSettings
+from weft.laws import Law
+from weft.mesh import TriangleMesh
+from weft.model import Model
+from weft.pins import Pin
+from weft.render.picture import Image, Renderer, Style
+from weft.reproduce.study import Say, Study, Table
+
+VERTICES = 200  # a side: the paper's 40 000
+DENSITY, GRAVITY, STRETCH, CLOSER = 0.1, 9.8, 0.3, 0.15  # [kg/m^2], [m/s^2], [1], [m]
+PATCH = 0.06  # [m] side of what is held at a corner that is pulled: a vertex alone would tear out
+SETTINGS = QuasiStaticSettings(tolerance=2e-4, force_tolerance=1e-3, max_iterations=250)
+FRONT = Style(width=640, height=560, azimuth=0.0, elevation=6.0)
+ABOVE = Style(width=640, height=560, azimuth=25.0, elevation=28.0)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Setting:
+    """A mesh, where it starts, and its pins with their targets."""
+
+    mesh: TriangleMesh
+    start: Positions  # (n,3) [m], pins at their targets
+    pins: Sequence[Pin]
+    style: Style
+
+
+def stretched(n: int, by: float = STRETCH) -> Setting:
+    """An upright sheet held in patches at its four corners, which are pulled apart sideways."""
+    cloth = sheet(n, n, fabric="freecloth").moved((0, 0, 0), (90, 0, 0))
+    X = cloth.vertices
+    corner = (np.abs(X[:, :2]) >= 0.5 - PATCH).all(1)
+    x = np.array(X)
+    x[:, 0] *= 1 + by
+    x[corner, 0] = X[corner, 0] + 0.5 * by * np.sign(X[corner, 0])
+    return Setting(cloth.mesh, x, [Pin(np.flatnonzero(corner).astype(np.int32))], FRONT)
+
+
+def hung(n: int, closer: float = CLOSER) -> Setting:
+    """An upright sheet at its two upper corners, which have come closer together."""
+    cloth = sheet(n, n, fabric="freecloth").moved((0, 0, 0), (90, 0, 0))
+    x = np.array(cloth.vertices)
+    depth = np.cos(np.pi * x[:, 0]) * np.sqrt(closer) / 2  # an arc of about the right length
+    x[:, 2] += depth
+    x[:, 0] *= 1 - closer
+    return Setting(cloth.mesh, x, [Pin(cloth.corners("top"))], FRONT)
+
+
+def draped(n: int) -> Setting:
+    """A level sheet that falls between four corners, which have come a little closer."""
+    cloth = sheet(n, n, fabric="freecloth")
+    x = np.array(cloth.vertices)
+    x[:, 1] -= 0.15 * np.cos(np.pi * x[:, 0]) * np.cos(np.pi * x[:, 2])
+    x[:, [0, 2]] *= 0.94
+    return Setting(cloth.mesh, x, [Pin(cloth.corners("all"))], ABOVE)
+
+
+def model(
+    where: Setting, membranes: Law | Sequence[Energy], k_theta: float, gravity: float = GRAVITY
+) -> Model:
+    """Membrane, discrete shells, gravity."""
+    mass = DENSITY * where.mesh.vertex_area
+    energies: Sequence[Energy] = (
+        (Membrane(linear_triangle(where.mesh), membranes),)
+        if isinstance(membranes, Law)
+        else membranes
+    )
+    D = 24 / 5 * k_theta
+    bending = HingeBending.of(where.mesh, (D, D))
+    weight = Gravity(mass, (0.0, -gravity, 0.0))
+    return Model(mass, (*energies, bending, weight), (), where.pins, where.start)
+
+
+def settle(
+    what: Model,
+    where: Setting,
+    label: str,
+    say: Say,
+    settings: QuasiStaticSettings = SETTINGS,
+    watch: Callable[[Iterate, Positions], None] | None = None,
+) -> Equilibrium:
+    """The equilibrium from the setting's start with its imperfection; says how it goes."""
+    quasi = QuasiStatic(settings)
+    count = 0
+
+    def show(iterate: Iterate, x: Positions) -> None:
+        nonlocal count
+        count += 1
+        if count % 25 == 0:
+            now = f"energy {iterate.energy:.6g} J, force {iterate.force:.1e}"
+            say(f"{label}: iteration {count}, {now}")
+        if watch is not None:
+            watch(iterate, x)
+
+    found = quasi.solve(what, quasi.perturbed(what, where.start), watch=show)
+    say(f"{label}: {found.outcome.name} after {len(found.history)} iterations")
+    return found
+
+
+def energies(what: Model, x: Positions) -> dict[str, float]:
+    """[J] by term."""
+    return {e.name: float(e.value(x).sum()) for e in what.energies}
+
+
+def relief(where: Setting, x: Positions) -> float:
+    """[m] root mean square distance from the plane that fits best: how deep the wrinkles are."""
+    r = x - x.mean(0)
+    return float(np.sqrt(max(np.linalg.eigvalsh(r.T @ r / len(r))[0], 0.0)))
+
+
+def pictures(where: Setting, shapes: Sequence[Positions]) -> list[Image]:
+    """Pictures with one camera."""
+    renderer = Renderer(where.mesh, list(shapes), where.style)
+    return [renderer.image(x) for x in shapes]
+
+
+def show_rows(panels: Any, images: Sequence[Image], titles: Sequence[str]) -> None:
+    """Pictures in the panels of a figure."""
+    for axes in np.reshape(panels, -1):
+        axes.axis("off")
+    for axes, image, title in zip(np.reshape(panels, -1), images, titles):
+        axes.imshow(np.asarray(image))
+        axes.set_title(title, fontsize=8)
+
+
+def compare(
+    name: str,
+    title: str,
+    where: Setting,
+    membranes: Mapping[str, Law | Sequence[Energy]],
+    k_theta: float,
+    say: Say,
+    conclude: Callable[[Mapping[str, Positions], Mapping[str, float]], Sequence[str]],
+) -> Study:
+    """A study of several membranes in one setting: equilibria, pictures, energies and relief.
+
+    ``conclude`` makes the findings from positions and relief [m] by label.
+    """
+    shapes, deep = {}, {}
+    rows: list[list[float | str]] = []
+    for label, membrane in membranes.items():
+        what = model(where, membrane, k_theta)
+        found = settle(what, where, label, say)
+        shapes[label], deep[label] = found.x, relief(where, found.x)
+        e = energies(what, found.x)
+        elastic = sum(v for k, v in e.items() if k not in ("bending", "gravity"))
+        rows.append([
+            label, found.outcome.name, len(found.history), found.history[-1].force, elastic,
+            e["bending"], e["gravity"], deep[label],
+        ])  # fmt: skip
+    columns = (
+        "membrane", "outcome", "iterations", "largest force over the pins'", "membrane [J]",
+        "bending [J]", "gravity [J]", "relief [m]",
+    )  # fmt: skip
+    images = pictures(where, list(shapes.values()))
+
+    def draw(figure: Any) -> None:
+        titles = [f"{k}, relief {1e3 * v:.1f} mm" for k, v in deep.items()]
+        show_rows(figure.subplots(1, len(images)), images, titles)
+
+    keys = ["".join(c if c.isalnum() else "-" for c in label).strip("-") for label in shapes]
+    by_name = {k.lower(): image for k, image in zip(keys, images)}
+    table = Table(columns, rows)
+    return Study(name, title, table, list(conclude(shapes, deep)), draw, by_name, 3.4)
