@@ -8,7 +8,7 @@ import pytest
 from weft.validate import elastica, hanging_strip, order
 from weft.validate.runner import names, run
 
-QUICK = ("free-fall", "rigid-motion", "hanging-strip", "catenary", "derivatives")
+QUICK = ("free-fall", "rigid-motion", "hanging-strip", "catenary", "derivatives", "spectra", "bias")
 
 
 @pytest.mark.parametrize("name", QUICK)

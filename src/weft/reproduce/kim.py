@@ -15,6 +15,7 @@ import numpy as np
 from weft.arrays import Positions
 from weft.cloth import sheet
 from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.samples import principal_stretches
 from weft.energies.base import Energy
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
@@ -23,24 +24,27 @@ from weft.integrators.quasi_static import Equilibrium, Iterate, QuasiStatic, Qua
 from weft.laws import Law
 from weft.mesh import TriangleMesh
 from weft.model import Model
-from weft.pins import Pin
+from weft.pins import Keyframe, Path, Pin
 from weft.render.picture import Image, Renderer, Style
 from weft.reproduce.study import Say, Study, Table
+from weft.solve.base import Outcome
 
 VERTICES = 200  # a side: the paper's 40 000
 DENSITY, GRAVITY, STRETCH, CLOSER = 0.1, 9.8, 0.3, 0.15  # [kg/m^2], [m/s^2], [1], [m]
 PATCH = 0.06  # [m] side of what is held at a corner that is pulled: a vertex alone would tear out
 SETTINGS = QuasiStaticSettings(tolerance=2e-4, force_tolerance=1e-3, max_iterations=250)
+OK = Outcome.CONVERGED
 FRONT = Style(width=640, height=560, azimuth=0.0, elevation=6.0)
 ABOVE = Style(width=640, height=560, azimuth=25.0, elevation=28.0)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Setting:
-    """A mesh, where it starts, and its pins with their targets."""
+    """A mesh, where it starts, and its pins, which move from t = 0 to 1."""
 
     mesh: TriangleMesh
-    start: Positions  # (n,3) [m], pins at their targets
+    held: Positions  # (n,3) [m] where pins are at t = 0
+    start: Positions  # (n,3) [m] of a search at t = 1
     pins: Sequence[Pin]
     style: Style
 
@@ -53,7 +57,12 @@ def stretched(n: int, by: float = STRETCH) -> Setting:
     x = np.array(X)
     x[:, 0] *= 1 + by
     x[corner, 0] = X[corner, 0] + 0.5 * by * np.sign(X[corner, 0])
-    return Setting(cloth.mesh, x, [Pin(np.flatnonzero(corner).astype(np.int32))], FRONT)
+    pins = []
+    for side in (-1.0, 1.0):
+        ids = np.flatnonzero(corner & (np.sign(X[:, 0]) == side)).astype(np.int32)
+        frames = [Keyframe(0.0), Keyframe(1.0, (0.5 * by * side, 0.0, 0.0))]
+        pins.append(Pin(ids, path=Path(frames, "linear")))
+    return Setting(cloth.mesh, X, x, pins, FRONT)
 
 
 def hung(n: int, closer: float = CLOSER) -> Setting:
@@ -63,7 +72,7 @@ def hung(n: int, closer: float = CLOSER) -> Setting:
     depth = np.cos(np.pi * x[:, 0]) * np.sqrt(closer) / 2  # an arc of about the right length
     x[:, 2] += depth
     x[:, 0] *= 1 - closer
-    return Setting(cloth.mesh, x, [Pin(cloth.corners("top"))], FRONT)
+    return Setting(cloth.mesh, x, x, [Pin(cloth.corners("top"))], FRONT)
 
 
 def draped(n: int) -> Setting:
@@ -72,7 +81,7 @@ def draped(n: int) -> Setting:
     x = np.array(cloth.vertices)
     x[:, 1] -= 0.15 * np.cos(np.pi * x[:, 0]) * np.cos(np.pi * x[:, 2])
     x[:, [0, 2]] *= 0.94
-    return Setting(cloth.mesh, x, [Pin(cloth.corners("all"))], ABOVE)
+    return Setting(cloth.mesh, x, x, [Pin(cloth.corners("all"))], ABOVE)
 
 
 def model(
@@ -88,7 +97,7 @@ def model(
     D = 24 / 5 * k_theta
     bending = HingeBending.of(where.mesh, (D, D))
     weight = Gravity(mass, (0.0, -gravity, 0.0))
-    return Model(mass, (*energies, bending, weight), (), where.pins, where.start)
+    return Model(mass, (*energies, bending, weight), (), where.pins, where.held)
 
 
 def settle(
@@ -98,8 +107,12 @@ def settle(
     say: Say,
     settings: QuasiStaticSettings = SETTINGS,
     watch: Callable[[Iterate, Positions], None] | None = None,
+    loads: int = 1,
 ) -> Equilibrium:
-    """The equilibrium from the setting's start with its imperfection; says how it goes."""
+    """The equilibrium from the setting's start with its imperfection; says how it goes.
+
+    With several ``loads`` the pins get there in parts, from where they are held at first.
+    """
     quasi = QuasiStatic(settings)
     count = 0
 
@@ -112,9 +125,15 @@ def settle(
         if watch is not None:
             watch(iterate, x)
 
-    found = quasi.solve(what, quasi.perturbed(what, where.start), watch=show)
-    say(f"{label}: {found.outcome.name} after {len(found.history)} iterations")
-    return found
+    found = Equilibrium(quasi.perturbed(what, where.start if loads == 1 else where.held), OK, [])
+    history: list[Iterate] = []
+    for load in range(loads):
+        found = quasi.solve(what, found.x, (load + 1) / loads, watch=show)
+        history += found.history
+        if not found.outcome.ok:
+            break
+    say(f"{label}: {found.outcome.name} after {len(history)} iterations")
+    return dataclasses.replace(found, history=history)
 
 
 def energies(what: Model, x: Positions) -> dict[str, float]:
@@ -126,6 +145,12 @@ def relief(where: Setting, x: Positions) -> float:
     """[m] root mean square distance from the plane that fits best: how deep the wrinkles are."""
     r = x - x.mean(0)
     return float(np.sqrt(max(np.linalg.eigvalsh(r.T @ r / len(r))[0], 0.0)))
+
+
+def least_stretch(where: Setting, x: Positions) -> float:
+    """Smallest principal stretch of all triangles: 0 where one has collapsed to a line."""
+    F = linear_triangle(where.mesh).deformation_gradient(x)
+    return float(principal_stretches(F)[1].min())
 
 
 def pictures(where: Setting, shapes: Sequence[Positions]) -> list[Image]:
@@ -151,6 +176,7 @@ def compare(
     k_theta: float,
     say: Say,
     conclude: Callable[[Mapping[str, Positions], Mapping[str, float]], Sequence[str]],
+    loads: int = 1,
 ) -> Study:
     """A study of several membranes in one setting: equilibria, pictures, energies and relief.
 
@@ -160,17 +186,17 @@ def compare(
     rows: list[list[float | str]] = []
     for label, membrane in membranes.items():
         what = model(where, membrane, k_theta)
-        found = settle(what, where, label, say)
+        found = settle(what, where, label, say, loads=loads)
         shapes[label], deep[label] = found.x, relief(where, found.x)
         e = energies(what, found.x)
         elastic = sum(v for k, v in e.items() if k not in ("bending", "gravity"))
         rows.append([
             label, found.outcome.name, len(found.history), found.history[-1].force, elastic,
-            e["bending"], e["gravity"], deep[label],
+            e["bending"], e["gravity"], deep[label], least_stretch(where, found.x),
         ])  # fmt: skip
     columns = (
         "membrane", "outcome", "iterations", "largest force over the pins'", "membrane [J]",
-        "bending [J]", "gravity [J]", "relief [m]",
+        "bending [J]", "gravity [J]", "relief [m]", "least principal stretch",
     )  # fmt: skip
     images = pictures(where, list(shapes.values()))
 

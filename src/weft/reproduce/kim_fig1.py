@@ -39,7 +39,7 @@ def study(say: Say, n: int = VERTICES) -> Study:
 
 
 def short_waves(x: Positions, n: int) -> float:
-    """[m] root mean square depth (along z) that smoothing over an eighth of the sheet takes away."""
+    """[m] root mean square depth that smoothing over an eighth of the sheet takes away."""
     from scipy.ndimage import uniform_filter
 
     z = x[:, 2].reshape(n, n)

@@ -17,6 +17,7 @@ _STUDIES = {
     "kim2020-fig3": "kim_fig3",
     "kim2020-fig4": "kim_fig4",
     "kim2020-fig5": "kim_fig5",
+    "locking": "locking",
 }
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import PIL.Image
+
 from weft.errors import WeftError
 from weft.io.files import atomic_write
 
@@ -46,7 +48,7 @@ class Study:
     table: Table
     findings: Sequence[str]  # each a sentence with its numbers
     draw: Callable[[Any], None]  # fills a matplotlib Figure
-    pictures: Mapping[str, Any] = field(default_factory=dict)  # Pillow images by their names
+    pictures: Mapping[str, Any] = field(default_factory=dict)  # (h,w,3) uint8 by their names
     height: float = 4.2  # [inch] of the plot
 
     def write(self, folder: Path) -> list[Path]:
@@ -64,7 +66,7 @@ class Study:
         for key, picture in self.pictures.items():
             path = folder / f"{self.name}-{key}.png"
             with atomic_write(path) as file:
-                picture.save(file, format="png")
+                PIL.Image.fromarray(picture).save(file, format="png", optimize=True)
             written.append(path)
         try:
             from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weft.mesh import grid
+from weft.mesh import Pattern, grid
 from weft.pins import Pin
 from weft.validate.check import Check, compare
 from weft.validate.strip import GRAVITY, Material, rest, strip_model, tip
@@ -27,14 +27,19 @@ def checks() -> Iterator[Check]:
         yield compare(f"elastica/gamma-{gamma}", expected, drop(gamma), 2e-2)
 
 
-def drop(gamma: float) -> float:
+def drop(
+    gamma: float,
+    stiffness_ratio: float = STIFFNESS_RATIO,
+    pattern: Pattern = "regular",
+    segments: int = SEGMENTS,
+) -> float:
     """Drop of the tip over the length."""
-    cell = LENGTH / (SEGMENTS - 0.5)
-    mesh = grid(SEGMENTS + 1, 4, cell * SEGMENTS, 3 * cell)
+    cell = LENGTH / (segments - 0.5)
+    mesh = grid(segments + 1, 4, cell * segments, 3 * cell, pattern)
     clamped = mesh.corner_uv[..., 0] < 1.5 * cell
     density = 0.1
     bending = density * GRAVITY * LENGTH**3 / gamma
-    stretch = STIFFNESS_RATIO * bending / LENGTH**2
+    stretch = stiffness_ratio * bending / LENGTH**2
     material = Material(stretch, stretch / 4, bending, density)
     model = strip_model(mesh, material, [Pin(mesh.faces[clamped], name="clamp")])
     x = rest(model, mesh.vertices).start

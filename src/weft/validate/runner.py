@@ -16,6 +16,8 @@ _EXPERIMENTS = {
     "elastica": "elastica",
     "order": "order",
     "derivatives": "derivatives",
+    "spectra": "spectra",
+    "bias": "bias",
 }
 
 
