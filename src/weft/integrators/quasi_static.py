@@ -47,7 +47,7 @@ class QuasiStaticSettings:
         psd: which Hessian.
         linear: a solver of ``solve.choose``.
         load_steps: in how many parts the pins' motion of a step is taken.
-        imperfection: largest displacement, over the mean edge, of random bumps at the start, so
+        imperfection: largest displacement, over the mean edge, of random bumps at every load, so
             that a flat sheet may buckle; 0 for none.
         seed: of the bumps.
         try_exact: with PROJECTED, try the exact Hessian after some full steps: where it is positive
@@ -129,10 +129,12 @@ class QuasiStatic:
         On an outcome other than CONVERGED the state and memory returned are the given ones.
         """
         clock = time.perf_counter()
-        x = state.x if float(memory["perturbed"]) else self.perturbed(model, state.x)
-        history: list[Iterate] = []
+        moves = self._moves(model, state.t, dt)
+        x, history = state.x, list[Iterate]()
         outcome = Outcome.CONVERGED
         for part in range(self.settings.load_steps):
+            if moves or not float(memory["perturbed"]):
+                x = self.perturbed(model, x)  # else what buckles now stays on its flat branch
             found = self.solve(model, x, state.t + dt * (part + 1) / self.settings.load_steps)
             x, outcome = found.x, found.outcome
             history += found.history
@@ -148,7 +150,7 @@ class QuasiStatic:
             linear_solver=self._solver.name if self._solver else "",
             terms=model.assembly.terms(kernel.array(x, vec3)) if outcome.ok else {},
             seconds=time.perf_counter() - clock,
-            divisible=self._moves(model, state.t, dt),
+            divisible=moves,
             reached=None if outcome.ok else x,
         )
         if not outcome.ok:

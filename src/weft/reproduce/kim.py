@@ -125,10 +125,11 @@ def settle(
         if watch is not None:
             watch(iterate, x)
 
-    found = Equilibrium(quasi.perturbed(what, where.start if loads == 1 else where.held), OK, [])
+    found = Equilibrium(where.start if loads == 1 else where.held, OK, [])
     history: list[Iterate] = []
     for load in range(loads):
-        found = quasi.solve(what, found.x, (load + 1) / loads, watch=show)
+        bumped = quasi.perturbed(what, found.x)
+        found = quasi.solve(what, bumped, (load + 1) / loads, watch=show)
         history += found.history
         if not found.outcome.ok:
             break
@@ -176,17 +177,18 @@ def compare(
     k_theta: float,
     say: Say,
     conclude: Callable[[Mapping[str, Positions], Mapping[str, float]], Sequence[str]],
-    loads: int = 1,
+    loads: Mapping[str, int] | None = None,
 ) -> Study:
     """A study of several membranes in one setting: equilibria, pictures, energies and relief.
 
-    ``conclude`` makes the findings from positions and relief [m] by label.
+    ``conclude`` makes the findings from positions and relief [m] by label; ``loads`` says in how
+    many parts a membrane is pulled, where that is not one.
     """
     shapes, deep = {}, {}
     rows: list[list[float | str]] = []
     for label, membrane in membranes.items():
         what = model(where, membrane, k_theta)
-        found = settle(what, where, label, say, loads=loads)
+        found = settle(what, where, label, say, loads=(loads or {}).get(label, 1))
         shapes[label], deep[label] = found.x, relief(where, found.x)
         e = energies(what, found.x)
         elastic = sum(v for k, v in e.items() if k not in ("bending", "gravity"))
