@@ -15,6 +15,7 @@ NUMBERS = {
     "stretch_law.py": r"exact Hessian: (\S+)",
     "moving_pins.py": r"\[0\.0, (0\.\d+),",
     "own_law.py": r"\[(\d+\.\d+),",
+    "compare_laws.py": r"'Baraff-Witkin': (-\d\.\d+)",
 }
 EXPECTED = {
     "hanging_sheet.py": pytest.approx(-1.012, abs=0.01),
@@ -22,6 +23,7 @@ EXPECTED = {
     "stretch_law.py": -47.965,
     "moving_pins.py": 0.3,
     "own_law.py": 11.25,
+    "compare_laws.py": pytest.approx(-0.62, abs=0.02),
 }
 
 
@@ -30,7 +32,8 @@ def test_every_example_is_listed():
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_example(name, capsys):
+def test_example(name, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     runpy.run_path(str(EXAMPLES / name), run_name="__main__")
     found = re.search(NUMBERS[name], capsys.readouterr().out)
     assert found and float(found[1]) == EXPECTED[name]

@@ -231,3 +231,39 @@ def test_frozen_lengths_add_a_tension_in_the_edge(rng):
         np.testing.assert_allclose(frozen - exact, [-pull, pull, 0 * pull, 0 * pull],
                                    atol=1e-11 * scale)  # fmt: skip
         np.testing.assert_allclose(np.cross(x, frozen).sum(0), 0, atol=1e-11 * scale)
+
+
+def test_the_law_is_the_conditions_on_a_moving_mesh():
+    """Kim 2020's equivalence: forces and Hessians of psi(F) against eqs. 13-23 with p = 1/2.
+
+    Written out per triangle in NumPy, and as weft's own conditions, at every step of a fall, and
+    for random F.
+    """
+    import weft
+    from weft.discretization.linear_triangle import linear_triangle
+    from weft.energies.membrane import Membrane
+    from weft.laws import BaraffWitkin
+
+    cloth = weft.sheet(7, 6, pattern="random", fabric="linen")
+    scene = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], damping=0.0)
+    mesh, k, ks, b = cloth.mesh, (500.0, 300.0), 80.0, (1.0, 0.97)
+    law = Membrane(linear_triangle(mesh), BaraffWitkin(k, ks, b))
+    stretch, shear, _ = condition_energies(mesh, Conditions(k, ks, rest_stretch=b))
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    rng = np.random.default_rng(0)
+    states = [rng.normal(size=cloth.vertices.shape)]
+    for _ in range(5):
+        state, memory, _ = stepper.step(model, state, memory, 0.05)
+        states.append(state.x)
+    for x in states:
+        H = law.hessian(x)
+        scale = np.abs(H).max()
+        g, gc = law.gradient(x), stretch.gradient(x) + shear.gradient(x)
+        np.testing.assert_allclose(g, gc, atol=1e-10 * max(np.abs(g).max(), 1))
+        np.testing.assert_allclose(H, stretch.hessian(x) + shear.hessian(x), atol=1e-10 * scale)
+        for t, face in enumerate(mesh.faces):
+            force, jacobian = conditions.derivatives(x[face], mesh.corner_uv[t], k, ks, b)
+            np.testing.assert_allclose(g[t], -force, atol=1e-10 * max(np.abs(g).max(), 1))
+            local = H[t].transpose(0, 2, 1, 3).reshape(9, 9)
+            np.testing.assert_allclose(local, -jacobian, atol=1e-10 * scale)
