@@ -93,24 +93,32 @@ class Coarsening:
 
 
 def coarsenings(pattern: BlockPattern) -> list[Coarsening]:
-    """All levels of a pattern, finest first."""
-    graph = sp.csr_matrix(
-        (np.ones(pattern.n_blocks, dtype=np.float32), pattern.column, pattern.row_start),
-        shape=(pattern.n, pattern.n),
-    )
+    """All levels of a pattern, finest first.
+
+    The finest aggregates are neighborhoods on the surface, without what hinges couple across an
+    edge: smaller ones, with which iterations hardly grow (docs/decisions/0007).
+    """
+    graph = _graph(pattern)
+    owner = aggregates(_graph(pattern.near) if pattern.near is not None else graph)
     levels: list[Coarsening] = []
     while graph.shape[0] > COARSEST and len(levels) < MOST_LEVELS:
-        level, coarse = _coarsen(graph)
+        level, coarse = _coarsen(graph, owner)
         if coarse.shape[0] >= 0.8 * graph.shape[0]:
             break
         levels.append(level)
         graph = coarse
+        owner = aggregates(graph)
     return levels
 
 
-def _coarsen(graph: Any) -> tuple[Coarsening, Any]:
+def _graph(pattern: BlockPattern) -> Any:
+    ones = np.ones(pattern.n_blocks, dtype=np.float32)
+    return sp.csr_matrix((ones, pattern.column, pattern.row_start), shape=(pattern.n, pattern.n))
+
+
+def _coarsen(graph: Any, owner: Ints) -> tuple[Coarsening, Any]:
+    """The coarse level whose vertices are the aggregates ``owner`` (n,)."""
     n = graph.shape[0]
-    owner = aggregates(graph)
     T = sp.csr_matrix((np.ones(n, np.float32), (np.arange(n), owner)), shape=(n, owner.max() + 1))
     degree = np.maximum(np.diff(graph.indptr) - 1, 1).astype(np.float32)
     neighbors = graph - sp.identity(n, dtype=np.float32, format="csr")

@@ -1,5 +1,6 @@
 """Block compressed sparse rows: square matrices of 3x3 blocks over a pattern that is fixed once."""
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,10 +22,22 @@ class BlockPattern:
     n: int  # rows of blocks
     row_start: Ints  # (n+1,)
     column: Ints  # (b,)
+    near: "BlockPattern | None" = None  # which of them are neighbors on the surface; None: all
 
     @staticmethod
     def of(n: int, stencils: Sequence[Ints]) -> "BlockPattern":
-        """The union of the cliques of all stencils, each (m,k) vertex ids, and the diagonal."""
+        """The union of the cliques of all stencils, each (m,k) vertex ids, and the diagonal.
+
+        Where stencils differ in size, the smallest ones (triangles beside hinges) say who is near.
+        """
+        widths = {s.shape[1] for s in stencils}
+        if len(widths) > 1:
+            near = BlockPattern.of(n, [s for s in stencils if s.shape[1] == min(widths)])
+            return dataclasses.replace(BlockPattern._union(n, stencils), near=near)
+        return BlockPattern._union(n, stencils)
+
+    @staticmethod
+    def _union(n: int, stencils: Sequence[Ints]) -> "BlockPattern":
         keys = [np.arange(n, dtype=np.int64) * (n + 1)]
         for stencil in stencils:
             s = np.unique(np.sort(stencil, axis=1), axis=0).astype(np.int64)
