@@ -1,6 +1,7 @@
 """Gradient and Hessian at 40 000 vertices, on one thread and on all."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,9 @@ from weft.scene.scene import Scene
 SIDE = 200  # vertices
 
 
-def draped(side: int = SIDE) -> tuple[Assembly, WarpArray]:
+def draped(side: int = SIDE, fabric: Any = "cotton") -> tuple[Assembly, WarpArray]:
     """The assembly of a square sheet and positions with waves, so that nothing is at rest."""
-    cloth = sheet(side, side, fabric="cotton")
+    cloth = sheet(side, side, fabric=fabric)
     scene = Scene(cloth, damping=0.0)
     x = np.array(cloth.vertices)
     x[:, 1] += 0.03 * np.sin(25 * x[:, 0]) * np.cos(19 * x[:, 2])

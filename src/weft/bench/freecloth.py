@@ -33,7 +33,7 @@ def direct() -> Iterator[Measure]:
 
 def multigrid() -> Iterator[Measure]:
     """With multigrid, which needs nothing installed and scales."""
-    yield from _newton("freecloth-multigrid", "multigrid", None)
+    yield from _newton("freecloth-multigrid", "multigrid", 4.0)
 
 
 def pcg() -> Iterator[Measure]:

@@ -79,7 +79,7 @@ class StepSettings:
     max_iterations: int = 100
     psd: Psd = Psd.PROJECTED
     linear: str = "auto"
-    forcing: float = 0.1  # relative error of iterative linear solves, energy norm
+    forcing: float = 0.5  # largest relative error of iterative linear solves, energy norm
 
 
 @dataclass

@@ -26,7 +26,7 @@ from weft.model import Model
 from weft.solve.base import LinearSolver, Outcome
 from weft.solve.block_csr import BlockCsr
 from weft.solve.choose import linear_solver
-from weft.solve.line_search import backtrack
+from weft.solve.line_search import LineSearchSettings, backtrack
 from weft.solve.vectors import combine, dot, max_norm
 from weft.state import State
 
@@ -210,6 +210,10 @@ class _Search:
         n = len(model.mass)
         self.g, self.trial = kernel.empty(n, vec3), kernel.empty(n, vec3)
         self.mu, self.forcing, self.before = LEAST, MOST_FORCING, 0.0
+        # Weights cancel in the sum where the cloth hangs about the origin; their round-off stays.
+        weights = float(np.sum(model.mass * np.linalg.norm(x, axis=1)))
+        noise = 64 * np.finfo(np.float64).eps * 9.81 * weights
+        self.search = LineSearchSettings(noise=noise)
         self.full, self.patience = 0, PATIENCE  # full steps in a row, and how many EXACT waits for
         self.history: list[Iterate] = []
         self.outcome = Outcome.MAX_ITERATIONS
@@ -242,7 +246,7 @@ class _Search:
             if not slope < 0.0:
                 self.outcome = Outcome.NOT_DESCENT
                 return
-            found = backtrack(partial(self._value, phi, d), value, slope)
+            found = backtrack(partial(self._value, phi, d), value, slope, 1.0, self.search)
             if found.step == 0.0 and self.full >= self.patience:
                 self.full, self.patience = 0, 2 * self.patience
                 continue  # the exact Hessian led nowhere: on with the projected one

@@ -141,7 +141,7 @@ class Builder:
             return dataclasses.replace(own, max_iterations=s.max_iterations) if given else own
         if name == "backward_euler":
             psd = Psd[(s.psd or "projected").upper()]
-            forcing = 0.1 if s.forcing is None else s.forcing
+            forcing = 0.5 if s.forcing is None else s.forcing
             return StepSettings(s.tolerance, s.max_iterations, psd, s.linear, forcing)
         return Settings1998(
             psd=Psd[(s.psd or "exact").upper()],

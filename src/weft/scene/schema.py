@@ -226,8 +226,8 @@ class SolverBlock(Block):
         None,
         gt=0,
         lt=1,
-        description="relative error of iterative linear solves; none: 0.1, or 0.01 with "
-        "baraff_witkin_1998",
+        description="largest relative error of iterative linear solves; none: 0.5 (tightened as "
+        "Newton converges), or 0.01 with baraff_witkin_1998",
     )
     stop: Literal["energy", "preconditioned"] = Field(
         "energy",

@@ -19,6 +19,7 @@ from weft.kernel import WarpArray
 from weft.solve.block_csr import BlockPattern
 
 SMOOTHING = 1.8  # w above; measured best of 1 to 1.8 (2 is the largest eigenvalue of D^-1 L)
+SMALL = 12_000  # vertices, below which larger aggregates are faster
 COARSEST = 20  # vertices of the last level, which is inverted densely
 MOST_LEVELS = 12
 
@@ -95,11 +96,12 @@ class Coarsening:
 def coarsenings(pattern: BlockPattern) -> list[Coarsening]:
     """All levels of a pattern, finest first.
 
-    The finest aggregates are neighborhoods on the surface, without what hinges couple across an
-    edge: smaller ones, with which iterations hardly grow (docs/decisions/0007).
+    The finest aggregates of large meshes are neighborhoods on the surface, without what hinges
+    couple across an edge: smaller ones, with which iterations grow less (docs/decisions/0007).
     """
     graph = _graph(pattern)
-    owner = aggregates(_graph(pattern.near) if pattern.near is not None else graph)
+    near = pattern.near if pattern.n > SMALL else None
+    owner = aggregates(graph if near is None else _graph(near))
     levels: list[Coarsening] = []
     while graph.shape[0] > COARSEST and len(levels) < MOST_LEVELS:
         level, coarse = _coarsen(graph, owner)

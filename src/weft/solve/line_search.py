@@ -9,13 +9,14 @@ import numpy as np
 
 @dataclass(frozen=True)
 class LineSearchSettings:
-    """Armijo constant, shrink factor, and the shortest step tried."""
+    """Armijo constant, shrink factor, the shortest step tried, and what values are uncertain by."""
 
     decrease: float = (
         1e-4  # fraction of the linear decrease that is asked for (Nocedal & Wright, eq. 3.4)
     )
     shrink: float = 0.5
     shortest: float = 2.0**-24
+    noise: float = 0.0  # absolute round-off of the values, where they are sums that cancel
 
 
 class LineSearchResult(NamedTuple):
@@ -50,7 +51,7 @@ def backtrack(
         settings: constants.
     """
     s = settings or LineSearchSettings()
-    roundoff = 64 * np.finfo(np.float64).eps * max(abs(value), 1e-300)
+    roundoff = max(64 * np.finfo(np.float64).eps * max(abs(value), 1e-300), s.noise)
     step, trials = first, 0
     while step >= s.shortest:
         trials += 1

@@ -23,7 +23,7 @@ from weft.solve.block_csr import BlockCsr, BlockPattern, multiply_rows
 from weft.solve.pcg import BlockJacobiPcg, EnergyError
 from weft.solve.vectors import combine, dot
 
-DELAY = 3  # iterations over which the decrease of the model is watched
+DELAY = 1  # iterations over which the decrease of the model is watched: it falls fast here
 MAX_ITERATIONS = 200
 LARGEST = 3.0  # eigenvalue of D^-1 A: at most 4 with stencils of 4 vertices, 2.74 seen (decision 7)
 WIDER, MOST_WIDENINGS = 4 / 3, 6  # where a matrix has larger ones, and the smoother is not definite

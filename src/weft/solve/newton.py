@@ -45,9 +45,8 @@ class NewtonSettings:
 
     tolerance: float
     max_iterations: int = 100
-    forcing: float = (
-        1e-2  # relative error of a linear solve in the energy norm, iterative solvers only
-    )
+    forcing: float = 0.5  # largest relative error of an iterative linear solve, energy norm
+    least_forcing: float = 0.3  # what it is tightened to as Newton's decrements fall
     line_search: LineSearchSettings = field(default_factory=LineSearchSettings)
 
 
@@ -99,7 +98,7 @@ class _Run:
         self.prepared = previous
         self.g, self.trial = kernel.empty(x.shape[0], vec3), kernel.empty(x.shape[0], vec3)
         self.iterations = self.linear_iterations = self.trials = 0
-        self.increment = float("inf")
+        self.increment, self.forcing, self.decrement = float("inf"), settings.forcing, 0.0
 
     def minimize(self) -> NewtonResult:
         """Newton iterations, each followed by simplified ones where those are cheap."""
@@ -146,14 +145,27 @@ class _Run:
     def _direction(self) -> tuple[WarpArray, Outcome]:
         """-A^-1 g with the matrix prepared last; records its size."""
         assert self.prepared is not None
-        solution = self.prepared.solve(self.g, self.settings.forcing)
+        solution = self.prepared.solve(self.g, self.forcing)
         self.linear_iterations += solution.iterations
         d = solution.x
         combine(d, -2.0, d, d)
         self.increment = max_norm(d)
+        self._tighten(-dot(self.g, d))
         if solution.outcome.ok and not self.increment < float("inf"):
             return d, Outcome.NOT_FINITE
         return d, solution.outcome
+
+    def _tighten(self, decrement: float) -> None:
+        """The next forcing term (Eisenstat & Walker 1996, choice 2), from g.A^-1 g.
+
+        That is the square of the energy norm of the error, which sees smooth error; the residual's
+        2-norm does not.
+        """
+        s = self.settings
+        if self.decrement > 0.0 and decrement > 0.0:
+            ratio = decrement / self.decrement
+            self.forcing = min(max(0.5 * ratio, min(s.least_forcing, s.forcing)), s.forcing)
+        self.decrement = decrement
 
     def _value_along(self, d: WarpArray, a: float) -> float:
         combine(self.x, a, d, self.trial)
