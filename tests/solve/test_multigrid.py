@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from weft import kernel
 from weft.bench.multigrid import system
 from weft.kernel import vec3
+from weft.solve import multigrid
 from weft.solve.aggregation import COARSEST, aggregates, coarsenings
 from weft.solve.block_csr import BlockPattern
 from weft.solve.multigrid import LARGEST, Multigrid
@@ -133,14 +134,25 @@ def test_smoother_widens_where_it_must(rng):
     assert prepared.hierarchy.high >= LARGEST
 
 
-def test_block_jacobi_takes_over(sheet, monkeypatch):
-    """Where the cycle does not converge in the iterations allowed."""
-    monkeypatch.setattr("weft.solve.multigrid.MAX_ITERATIONS", 4)
+@pytest.mark.parametrize("direct", [0, 10**6])
+def test_another_solver_takes_over(sheet, monkeypatch, direct):
+    """A factorization, or block-Jacobi for what is too large; it is said that it did."""
     A, b, prepared = sheet
-    solution = prepared.solve(b, 1e-6)
-    assert solution.outcome.ok and solution.iterations > 20
-    residual = (A @ np.array(kernel.numpy(solution.x))) - kernel.numpy(b)
-    assert np.abs(residual).max() < 1e-2 * np.abs(kernel.numpy(b)).max()
+    monkeypatch.setattr(multigrid, "MAX_ITERATIONS", 2)
+    monkeypatch.setattr(multigrid, "DIRECT", direct)
+    solution = prepared.solve(b, 1e-8)
+    assert solution.outcome.ok and solution.rescued
+    assert (solution.iterations == 2) == (direct > 0)
+    exact = direct_solution(A, b)
+    error = np.abs(kernel.numpy(solution.x) - exact).max() / np.abs(exact).max()
+    assert error < 1e-6
+
+
+def direct_solution(A, b):
+    """(n,3) by SciPy."""
+    import scipy.sparse.linalg as spla
+
+    return spla.spsolve(A.to_scipy().tocsc(), kernel.numpy(b).reshape(-1)).reshape(-1, 3)
 
 
 def test_pieces_without_pins(rng):

@@ -177,4 +177,5 @@ def _sum(dt: float, accepted: list[StepReport], rejected: list[StepReport]) -> S
         rejected=len(rejected),
         indefinite=sum(r.indefinite for r in every()),
         released=sum(r.released for r in every()),
+        rescues=sum(r.rescues for r in every()),
     )

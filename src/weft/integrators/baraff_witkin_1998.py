@@ -126,6 +126,7 @@ class BaraffWitkin1998:
             seconds=time.perf_counter() - clock,
             indefinite=indefinite,
             released=solution.released,
+            rescues=int(solution.linear.rescued),
         )
         if not outcome.ok:
             return state, memory, report

@@ -47,6 +47,7 @@ class StepReport:
     rejected: int = 0  # sub-steps that were taken back
     indefinite: int = 0  # matrices that were not positive definite
     released: int = 0  # one-sided constraints that pulled
+    rescues: int = 0  # linear solves that a direct solver had to finish
     divisible: bool = True  # a shorter step may do better, where this one failed
     reached: Positions | None = field(default=None, repr=False)  # (n,3) where a failed search ended
 
@@ -146,6 +147,7 @@ class Integrator(ABC):
             linear_solver=self._kept.solver.name,
             terms=phi.terms(x) if ok else {},
             seconds=time.perf_counter() - clock,
+            rescues=result.rescues,
         )
         if not ok:
             return state, memory, report

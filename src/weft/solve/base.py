@@ -57,6 +57,7 @@ class LinearSolution:
     outcome: Outcome
     iterations: int  # 0 for a direct solver
     residual: float  # relative; each solver says in which norm
+    rescued: bool = False  # by another solver, after this one's iterations ran out
 
 
 class Prepared(Protocol):

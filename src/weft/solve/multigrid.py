@@ -18,13 +18,15 @@ from weft import kernel
 from weft.kernel import Recorded, WarpArray, vec3
 from weft.solve import multigrid_kernels as k
 from weft.solve.aggregation import Coarsening, Csr, coarsenings
-from weft.solve.base import LinearSolution, Outcome, Stop
+from weft.solve.base import LinearSolution, LinearSolver, Outcome, Stop
 from weft.solve.block_csr import BlockCsr, BlockPattern, multiply_rows
+from weft.solve.direct import Pardiso, Splu, have_pardiso
 from weft.solve.pcg import BlockJacobiPcg, EnergyError
 from weft.solve.vectors import combine, dot
 
 DELAY = 1  # iterations over which the decrease of the model is watched: it falls fast here
 MAX_ITERATIONS = 200
+DIRECT = 150_000  # vertices up to which a factorization takes over
 LARGEST = 3.0  # eigenvalue of D^-1 A: at most 4 with stencils of 4 vertices, 2.74 seen (decision 7)
 WIDER, MOST_WIDENINGS = 4 / 3, 6  # where a matrix has larger ones, and the smoother is not definite
 RANGE = 8.0  # of eigenvalues that the smoother damps: from LARGEST/RANGE to LARGEST
@@ -232,7 +234,7 @@ class PreparedMultigrid:
         """Solve A x = b from x = 0; ``residual`` and outcomes as for ``PreparedPcg``.
 
         A preconditioner that turns out not to be definite is made so, and the solve starts again;
-        where that does not help, or the iterations run out, block-Jacobi takes over.
+        where that does not help, or the iterations run out, a direct solver takes over.
         """
         solution, definite = self._iterate(b, tolerance)
         for _ in range(MOST_WIDENINGS):
@@ -242,8 +244,16 @@ class PreparedMultigrid:
             solution, definite = self._iterate(b, tolerance)
         if definite and solution.outcome is not Outcome.MAX_ITERATIONS:
             return solution
-        rescue = BlockJacobiPcg(stop=self.stop).prepare(self.A).solve(b, tolerance)
-        return dataclasses.replace(rescue, iterations=rescue.iterations + solution.iterations)
+        return self._rescue(b, tolerance, solution.iterations)
+
+    def _rescue(self, b: WarpArray, tolerance: float, spent: int) -> LinearSolution:
+        """A direct factorization, or block-Jacobi where one would not fit into memory."""
+        other: LinearSolver = BlockJacobiPcg(stop=self.stop)
+        if self.A.n <= DIRECT:
+            other = Pardiso() if have_pardiso() else Splu()
+        solution = other.prepare(self.A).solve(b, tolerance)
+        iterations = solution.iterations + spent
+        return dataclasses.replace(solution, iterations=iterations, rescued=True)
 
     def _iterate(self, b: WarpArray, tolerance: float) -> tuple[LinearSolution, bool]:
         """Conjugate gradients; False where r.M^-1 r was negative."""

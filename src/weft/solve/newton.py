@@ -61,6 +61,7 @@ class NewtonResult:
     line_search_trials: int
     increment: float  # largest vertex displacement of the last increment
     prepared: Prepared | None  # of the last matrix, to keep symbolic work
+    rescues: int = 0  # linear solves that another solver had to finish
 
 
 def minimize(
@@ -97,7 +98,7 @@ class _Run:
         self.problem, self.solver, self.settings, self.x = problem, solver, settings, x
         self.prepared = previous
         self.g, self.trial = kernel.empty(x.shape[0], vec3), kernel.empty(x.shape[0], vec3)
-        self.iterations = self.linear_iterations = self.trials = 0
+        self.iterations = self.linear_iterations = self.trials = self.rescues = 0
         self.increment, self.forcing, self.decrement = float("inf"), settings.forcing, 0.0
 
     def minimize(self) -> NewtonResult:
@@ -147,6 +148,7 @@ class _Run:
         assert self.prepared is not None
         solution = self.prepared.solve(self.g, self.forcing)
         self.linear_iterations += solution.iterations
+        self.rescues += solution.rescued
         d = solution.x
         combine(d, -2.0, d, d)
         self.increment = max_norm(d)
@@ -181,4 +183,5 @@ class _Run:
             self.trials,
             self.increment,
             self.prepared,
+            self.rescues,
         )
