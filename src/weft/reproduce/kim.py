@@ -7,6 +7,7 @@ corners, hung by two corners that have come closer, or draped from four.
 """
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -206,7 +207,7 @@ def compare(
         titles = [f"{k}, relief {1e3 * v:.1f} mm" for k, v in deep.items()]
         show_rows(figure.subplots(1, len(images)), images, titles)
 
-    keys = ["".join(c if c.isalnum() else "-" for c in label).strip("-") for label in shapes]
-    by_name = {k.lower(): image for k, image in zip(keys, images)}
+    keys = [re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-") for label in shapes]
+    by_name = dict(zip(keys, images))
     table = Table(columns, rows)
     return Study(name, title, table, list(conclude(shapes, deep)), draw, by_name, 3.4)
