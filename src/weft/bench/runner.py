@@ -16,6 +16,7 @@ _BENCHMARKS = {
     "freecloth-1998": ("freecloth", "of_1998"),
     "assembly": ("assembly", "assembly"),
     "multigrid": ("multigrid", "multigrid"),
+    "stretch": ("multigrid", "stretch"),
     "million": ("multigrid", "million"),
     "memory": ("memory", "memory"),
     "render": ("render", "render"),

@@ -64,7 +64,7 @@ def study(say: Say, n: int = VERTICES, most: int = MOST) -> Study:
             for (label, history), ink in zip(histories.items(), INK):
                 values = np.array([getattr(i, quantity) for i in history])
                 if quantity == "energy":
-                    values = np.maximum(values - least, 1e-12)
+                    values = np.where(values > least, values - least, np.nan)
                 axes.semilogy(values, "o-", ms=3, lw=1, color=ink, label=label)
             axes.set(xlabel="iteration")
             axes.grid(alpha=0.25)
