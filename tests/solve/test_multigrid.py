@@ -171,3 +171,40 @@ def test_pieces_without_pins(rng):
     solution = Multigrid().prepare(A).solve(kernel.array(b, vec3), 1e-8)
     assert solution.outcome.ok
     np.testing.assert_allclose(A @ np.array(kernel.numpy(solution.x)), b, atol=1e-5)
+
+
+def test_one_launch_is_the_same_as_many(monkeypatch, rng):
+    """The second-to-last level visited by one thread, bitwise."""
+    A, b = system(30)
+    results = []
+    for limit in (1000, 0):
+        monkeypatch.setattr(multigrid, "ONE_LAUNCH", limit)
+        prepared = Multigrid().prepare(A)
+        assert (prepared.hierarchy.last is not None) == (limit > 0)
+        results.append(np.array(kernel.numpy(prepared.solve(b, 1e-8).x)))
+    np.testing.assert_array_equal(*results)
+
+
+def test_a_new_pattern_gets_a_new_hierarchy(sheet):
+    """As when contact adds blocks: what was prepared for another pattern is not used."""
+    _, _, prepared = sheet
+    other, load = system(24)
+    again = Multigrid().prepare(other, prepared)
+    assert again.hierarchy is not prepared.hierarchy
+    solution = again.solve(load, 1e-8)
+    exact = direct_solution(other, load)
+    error = np.abs(kernel.numpy(solution.x) - exact).max()
+    assert solution.outcome.ok and error < 1e-6 * np.abs(exact).max()
+
+
+def test_aggregates_of_large_meshes_are_on_the_surface(monkeypatch):
+    """Seven vertices of a regular grid at most, where hinges would make thirteen."""
+    from weft.solve import aggregation
+
+    A, _ = system(30)
+    assert A.pattern.near is not None and A.pattern.near.n_blocks < A.pattern.n_blocks
+    sizes = []
+    for small in (10**6, 0):
+        monkeypatch.setattr(aggregation, "SMALL", small)
+        sizes.append(coarsenings(A.pattern)[0].Pt.n)
+    assert sizes[1] > 1.4 * sizes[0]

@@ -5,6 +5,7 @@ against iteration, and the cloth after 1, 2, 3 and 4 of them; k = 100, k_theta =
 """
 
 import dataclasses
+import re
 from functools import partial
 from typing import Any
 
@@ -74,9 +75,10 @@ def study(say: Say, n: int = VERTICES, most: int = MOST) -> Study:
         axes.legend(fontsize=8)
 
     title = "Stretch test without gravity: projected Newton and Gauss-Newton"
-    return Study(
-        "kim2020-fig5", title, Table(columns, rows), findings(histories, least), draw, {}, 7.0
-    )
+    named = {re.sub(r"[^a-z0-9]+", "-", k.lower()): image for k, image in zip(titles, images)}
+    table = Table(columns, rows)
+    words = findings(histories, least)
+    return Study("kim2020-fig5", title, table, words, draw, named, 7.0)
 
 
 def _keep(seen: list[Positions], _: Iterate, x: Positions) -> None:

@@ -31,6 +31,8 @@ LARGEST = 3.0  # eigenvalue of D^-1 A: at most 4 with stencils of 4 vertices, 2.
 WIDER, MOST_WIDENINGS = 4 / 3, 6  # where a matrix has larger ones, and the smoother is not definite
 RANGE = 8.0  # of eigenvalues that the smoother damps: from LARGEST/RANGE to LARGEST
 HEAVY = 250  # rows of a Galerkin product worth slicing: each does hundreds of block products
+ONE_LAUNCH = 1000  # vertices of a second-to-last level that one thread visits in one launch (CPU)
+COEFFICIENTS = 19  # place of the smoother's among the arguments of that launch
 DENSE = 200  # vertices of a last level that is inverted; a larger one is only smoothed
 
 
@@ -104,10 +106,11 @@ class Level:
         low = high / RANGE
         theta, delta = 0.5 * (high + low), 0.5 * (high - low)
         first, second = delta / theta, 1.0 / (2 * theta / delta - delta / theta)
+        self.coefficients = (1.0 / theta, second * first, 2 * second / delta)
         for launch in self._smoothing[:2]:
-            launch.set(2, 1.0 / theta)
-        self._smoothing[2].set(6, second * first)
-        self._smoothing[2].set(7, 2 * second / delta)
+            launch.set(2, self.coefficients[0])
+        self._smoothing[2].set(6, self.coefficients[1])
+        self._smoothing[2].set(7, self.coefficients[2])
 
 
 class Transfer:
@@ -121,6 +124,17 @@ class Transfer:
         self.restrict = Recorded(k.restrict_rows, c.Pt.n, *to_coarse, fine.r, coarse.b)
         to_fine = (c.P.start, c.P.column, self.weight)
         self.prolong = Recorded(k.prolong_rows, c.P.n, *to_fine, coarse.x, fine.x)
+
+    def visit(self, dense: WarpArray) -> Recorded:
+        """A visit of the fine level as one launch, the coarse one being solved by ``dense``."""
+        c, f = self.c, self.fine
+        to_coarse = (c.Pt.start, c.Pt.column, c.entry)
+        to_fine = (c.P.start, c.P.column, self.weight)
+        vectors = (f.b, f.x, f.r, f.d)
+        last = (dense, self.coarse.b, self.coarse.x, *f.coefficients)
+        return Recorded(
+            k.last_visit, 1, 1, f.n, *f.matrix, f.inverse, *vectors, *to_coarse, *to_fine, *last
+        )
 
     def refresh(self, keep: WarpArray | None) -> None:
         """The coarse matrix P^T A P; ``keep`` is zero at pinned vertices of the finest level."""
@@ -149,6 +163,9 @@ class Hierarchy:
         self.keep = kernel.empty(pattern.n, wp.float32)
         n = self.levels[-1].n
         self.dense = kernel.empty((n, n), wp.mat33f) if n <= DENSE else None
+        small = len(steps) > 0 and self.levels[-2].n <= ONE_LAUNCH and kernel.is_cpu()
+        self.in_one = small and self.dense is not None
+        self.last: Recorded | None = None  # a visit of the second-to-last level
 
     def refresh(self, A: BlockCsr) -> None:
         """Take the values of a matrix."""
@@ -167,6 +184,11 @@ class Hierarchy:
         self.high = high
         for level in self.levels if self.dense is None else self.levels[:-1]:
             level.tune(high)
+        if self.in_one and self.last is None:
+            self.last = self.transfers[-1].visit(self.dense)
+        if self.last is not None:
+            for i, value in enumerate(self.levels[-2].coefficients):
+                self.last.set(COEFFICIENTS + i, value)
 
     def _invert_last(self) -> None:
         level = self.levels[-1]
@@ -183,7 +205,8 @@ class Hierarchy:
         matrix[np.diag_indices(3 * n)] *= 1 + 1e-6
         inverse = np.linalg.pinv(matrix, rcond=1e-12, hermitian=True)
         blocks = inverse.reshape(n, 3, n, 3).transpose(0, 2, 1, 3).astype(np.float32)
-        self.dense = kernel.array(blocks, wp.mat33f)
+        assert self.dense is not None
+        self.dense.assign(kernel.array(blocks, wp.mat33f))
 
     def apply(self, r: WarpArray, z: WarpArray) -> None:
         """z = M^-1 r for (n,) vec3 arrays; a symmetric positive definite operation."""
@@ -200,6 +223,10 @@ class Hierarchy:
         level = self.levels[i]
         if i == len(self.levels) - 1:
             self._solve_last(level, fresh)
+            return
+        if self.last is not None and i == len(self.levels) - 2:
+            self.last.set(0, int(fresh))
+            self.last.launch()
             return
         if fresh:
             level.smooth_from_zero()

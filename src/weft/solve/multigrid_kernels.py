@@ -243,3 +243,81 @@ def descend(
     v = o + wp.tid()
     x[v] = x[v] + a * p[v]
     r[v] = r[v] - a * q[v]
+
+
+@wp.func
+def row_residual(v: int, start: ints, column: ints, values: blocks, b: vectors, x: vectors):
+    """Row v of b - A x."""
+    y = b[v]
+    for k in range(start[v], start[v + 1]):
+        y -= values[k] * x[column[k]]
+    return y
+
+
+@wp.kernel(module=_module)
+def last_visit(
+    o: int,
+    fresh: int,
+    n: int,
+    start: ints,
+    column: ints,
+    values: blocks,
+    inverse: blocks,
+    b: vectors,
+    x: vectors,
+    r: vectors,
+    d: vectors,
+    pt_start: ints,
+    pt_column: ints,
+    pt_entry: ints,
+    p_start: ints,
+    p_column: ints,
+    weight: floats,
+    dense: wp.array2d(dtype=mat33f),
+    coarse_b: vectors,
+    coarse_x: vectors,
+    first: float,
+    keep: float,
+    second: float,
+):
+    """A whole visit of the second-to-last level by one thread: smoothing, the dense solve below,
+    smoothing. The same operations as the kernels above, without their launches.
+    """
+    for v in range(n):
+        if fresh != 0:
+            x[v] = vec3f(0.0, 0.0, 0.0)
+            r[v] = b[v]
+        else:
+            r[v] = row_residual(v, start, column, values, b, x)
+    for v in range(n):
+        d[v] = first * (inverse[v] * r[v])
+        x[v] = x[v] + d[v]
+    for v in range(n):
+        t = row_residual(v, start, column, values, r, d)
+        x[v] = x[v] + keep * d[v] + second * (inverse[v] * t)
+    for v in range(n):
+        r[v] = row_residual(v, start, column, values, b, x)
+    m = dense.shape[0]
+    for v in range(m):
+        y = vec3f(0.0, 0.0, 0.0)
+        for e in range(pt_start[v], pt_start[v + 1]):
+            y += weight[pt_entry[e]] * r[pt_column[e]]
+        coarse_b[v] = y
+    for v in range(m):
+        y = vec3f(0.0, 0.0, 0.0)
+        for j in range(m):
+            y += dense[v, j] * coarse_b[j]
+        coarse_x[v] = y
+    for v in range(n):
+        y = x[v]
+        for k in range(p_start[v], p_start[v + 1]):
+            y += weight[k] * coarse_x[p_column[k]]
+        x[v] = y
+    for v in range(n):
+        r[v] = row_residual(v, start, column, values, b, x)
+    for v in range(n):
+        d[v] = first * (inverse[v] * r[v])
+        x[v] = x[v] + d[v]
+    for v in range(n):
+        t = row_residual(v, start, column, values, r, d)
+        x[v] = x[v] + keep * d[v] + second * (inverse[v] * t)
