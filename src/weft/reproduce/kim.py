@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Positions
+from weft.arrays import Floats, Positions
 from weft.cloth import sheet
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.samples import principal_stretches
@@ -147,6 +147,14 @@ def relief(where: Setting, x: Positions) -> float:
     """[m] root mean square distance from the plane that fits best: how deep the wrinkles are."""
     r = x - x.mean(0)
     return float(np.sqrt(max(np.linalg.eigvalsh(r.T @ r / len(r))[0], 0.0)))
+
+
+def short_waves(height: Floats, n: int) -> float:
+    """[m] root mean square height (n*n,) that smoothing over an eighth of the sheet takes away."""
+    from scipy.ndimage import uniform_filter
+
+    z = height.reshape(n, n)
+    return float(np.sqrt(np.mean((z - uniform_filter(z, max(3, n // 8), mode="nearest")) ** 2)))
 
 
 def least_stretch(where: Setting, x: Positions) -> float:

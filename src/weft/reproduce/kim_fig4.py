@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.arrays import Positions
 from weft.laws import Arap, BaraffWitkin, DotShear, StvkShear
-from weft.reproduce.kim import VERTICES, compare, draped
+from weft.reproduce.kim import VERTICES, compare, draped, short_waves
 from weft.reproduce.study import Say, Study
 
 K, K_THETA = 30.0, 5e-7  # [N/m], [J]: the caption
@@ -21,7 +21,7 @@ def study(say: Say, n: int = VERTICES) -> Study:
     def conclude(shapes: Mapping[str, Positions], deep: Mapping[str, float]) -> list[str]:
         depth = {k: 1e3 * float(np.ptp(x[:, 1])) for k, x in shapes.items()}
         listed = ", ".join(f"{k} {v:.0f} mm" for k, v in depth.items())
-        rough = {k: 1e3 * roughness(x, n) for k, x in shapes.items()}
+        rough = {k: 1e3 * short_waves(x[:, 1], n) for k, x in shapes.items()}
         wrinkles = ", ".join(f"{k} {v:.2f} mm" for k, v in rough.items())
         return [
             f"Depth of the drape: {listed}.",
@@ -38,11 +38,3 @@ def study(say: Say, n: int = VERTICES) -> Study:
     }
     title = "Drape test, k = 30, k_theta = 5e-7"
     return compare("kim2020-fig4", title, draped(n), membranes, K_THETA, say, conclude)
-
-
-def roughness(x: Positions, n: int) -> float:
-    """[m] root mean square height left over after smoothing over an eighth of the sheet."""
-    from scipy.ndimage import uniform_filter
-
-    y = x[:, 1].reshape(n, n)
-    return float(np.sqrt(np.mean((y - uniform_filter(y, max(3, n // 8), mode="nearest")) ** 2)))
