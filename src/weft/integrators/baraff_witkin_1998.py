@@ -163,7 +163,7 @@ class BaraffWitkin1998:
         alteration: Positions | None = None,
     ) -> ConstrainedSolution:
         """The change of velocity under constraints, and their impulse."""
-        A, b, _ = self._system(model, state, dt, psd, alteration)
+        A, b = self._system(model, state, dt, psd, alteration)
         solution = solve_releasing(
             A, b, constraints, self._work.filtered, self._solver, self.settings.tolerance,
             self._prepared,
@@ -175,7 +175,7 @@ class BaraffWitkin1998:
         self, model: Model, state: State, dt: float, alteration: Positions | None = None
     ) -> System:
         """A, b, forces and their Jacobians at ``state``, before constraints."""
-        A, b, forces = self._system(model, state, dt, self.settings.psd, alteration)
+        A, b = self._system(model, state, dt, self.settings.psd, alteration)
         A, n, work, psd = (
             A.to_scipy().tocsr().copy(),
             len(model.mass),
@@ -183,6 +183,11 @@ class BaraffWitkin1998:
             self.settings.psd,
         )
         x, v = kernel.array(state.x, vec3), kernel.array(state.v, vec3)
+        forces = {}
+        for name, bound in model.assembly.bound.items():
+            work.vector.zero_()
+            bound.add_gradient(x, work.vector)
+            forces[name] = -np.array(kernel.numpy(work.vector))
         dfdx = -self._stiffness(model, x, v, 1.0, psd, work.system).to_scipy().tocsr().copy()
         dfdv = sp.csr_matrix((3 * n, 3 * n))
         if self.settings.damping > 0:
@@ -193,8 +198,8 @@ class BaraffWitkin1998:
 
     def _system(
         self, model: Model, state: State, dt: float, psd: Psd, alteration: Positions | None
-    ) -> tuple[BlockCsr, Floats, dict[str, Forces]]:
-        """A, b and the elastic and outer forces.
+    ) -> tuple[BlockCsr, Floats]:
+        """A and b.
 
         With G and the second derivatives put together, A = M + h (h + beta) [G + keep k (C + beta
         dC/dt) d2C], keep = h/(h + beta); and h (f_d + h K v) is M v - A v, so that b needs neither
@@ -205,20 +210,18 @@ class BaraffWitkin1998:
             self._solver = linear_solver(self.settings.linear, len(model.mass), self.settings.stop)
         a, work, beta = model.assembly, self._work, self.settings.damping
         x, v = kernel.array(state.x, vec3), kernel.array(state.v, vec3)
-        forces = {}
-        for name, bound in a.bound.items():
-            work.vector.zero_()
+        work.vector.zero_()
+        for bound in a.bound.values():
             bound.add_gradient(x, work.vector)
-            forces[name] = -np.array(kernel.numpy(work.vector))
+        b: Velocities = model.mass[:, None] * state.v - dt * kernel.numpy(work.vector)
         A = self._stiffness(model, x, v, dt / (dt + beta), psd, work.system)
         scale_and_shift(A, dt * (dt + beta), a.device_mass)
         A.multiply(v, work.vector)
-        b: Velocities = dt * sum(forces.values()) + model.mass[:, None] * state.v
         b -= kernel.numpy(work.vector)
         if alteration is not None:
             K = self._stiffness(model, x, v, 1.0, psd, work.filtered)
             b -= dt * (K @ alteration)
-        return A, b, forces
+        return A, b
 
     def _stiffness(
         self,

@@ -176,6 +176,39 @@ class ConstrainedSolution:
     released: int = 0  # one-sided constraints
 
 
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The rows of some vertices of a symmetric matrix: all that its products need where a vector,
+    or what is asked of the result, lives on these vertices alone.
+    """
+
+    row: Ints  # (k,) vertex of each block
+    column: Ints  # (k,)
+    block: Floats  # (k,3,3)
+
+    @staticmethod
+    def of(A: BlockCsr, vertices: Ints) -> "_Rows":
+        """From a matrix on the device."""
+        p = A.pattern
+        count = np.diff(p.row_start)[vertices]
+        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        which = np.repeat(p.row_start[vertices], count) + within
+        blocks = kernel.numpy(A.values)[which]
+        return _Rows(np.repeat(vertices, count), p.column[which], blocks)
+
+    def times(self, x: Floats) -> Floats:
+        """A x at the vertices, zero elsewhere."""
+        out = np.zeros_like(x)
+        np.add.at(out, self.row, np.einsum("kij,kj->ki", self.block, x[self.column]))
+        return out
+
+    def times_transposed(self, x: Floats) -> Floats:
+        """A x of an x that is zero elsewhere."""
+        out = np.zeros_like(x)
+        np.add.at(out, self.column, np.einsum("kji,kj->ki", self.block, x[self.row]))
+        return out
+
+
 def solve_constrained(
     A: BlockCsr,
     b: Floats,
@@ -197,11 +230,13 @@ def solve_constrained(
         previous: what the last solve on this pattern prepared.
     """
     filter_.matrix(A, work)
-    rhs = filter_.apply(b - A @ filter_.z)
+    rows = _Rows.of(A, filter_.held)
+    rhs = filter_.apply(b - rows.times_transposed(filter_.z))
     prepared = solver.prepare(work, previous)
     solution = prepared.solve(kernel.array(rhs, vec3), tolerance)
     change = filter_.z + filter_.apply(np.array(kernel.numpy(solution.x)))
-    rest = A @ change - b
+    rest = np.zeros_like(change)
+    rest[filter_.held] = (rows.times(change) - b)[filter_.held]
     impulse = rest - filter_.apply(rest)
     return ConstrainedSolution(change, impulse, solution, prepared)
 
