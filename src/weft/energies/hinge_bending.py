@@ -15,6 +15,7 @@ phi + D_weft sin^2 phi``.
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import warp as wp
@@ -86,6 +87,16 @@ def _material_edge(mesh: TriangleMesh, hinges: Ints, face: Ints) -> Floats:
     return np.asarray(uv[rows, end] - uv[rows, start])
 
 
+@dataclass(frozen=True)
+class HingeKernels:
+    """How the angle of a hinge is differentiated."""
+
+    gradient: Any  # (o, x, stencil, weight, rest, out (h,4) vec3)
+    factor: Any  # (o, x, stencil, weight, out (h,4) vec3)
+    deviations: Any  # (o, x, v, stencil, rest, keep, beta, out (h,))
+    hessian: Any  # (o, x, stencil, weight, deviation, out (h,10) mat33)
+
+
 @dataclass(frozen=True, eq=False)
 class HingeBending:
     """Bending energy of the hinges of a mesh.
@@ -99,6 +110,8 @@ class HingeBending:
     rest_angle: Floats  # (h,) [rad]
     n_vertices: int
     name: str = "bending"
+
+    kernels: ClassVar = HingeKernels(hinge_gradient, hinge_factor, deviations, hinge_hessian)
 
     @staticmethod
     def of(
@@ -159,7 +172,7 @@ class HingeBending:
     def gradient(self, x: Positions) -> Floats:
         """(h,4,3) [N]."""
         b = self._bound()
-        kernel.launch(hinge_gradient, len(self.weight), on_device(x), *b.parameters, b.local)
+        kernel.launch(b.kernels.gradient, len(self.weight), on_device(x), *b.parameters, b.local)
         return np.array(kernel.numpy(b.local))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
@@ -169,7 +182,8 @@ class HingeBending:
             out = kernel.empty((len(self.weight), 10), mat33)
             b.local_hessian(on_device(x), None, 1.0, 0.0, out)
             return unpacked(kernel.numpy(out))
-        kernel.launch(hinge_factor, len(self.weight), on_device(x), b.stencil, b.weight, b.local)
+        n, stencil = len(self.weight), b.stencil
+        kernel.launch(b.kernels.factor, n, on_device(x), stencil, b.weight, b.local)
         factor = kernel.numpy(b.local)
         return np.asarray(np.einsum("hai,hbj->habij", factor, factor))
 
@@ -189,6 +203,7 @@ class HingeBending:
             kernel.array(self.rest_angle, Scalar),
             rows,
             pattern.scratch,
+            self.kernels,
         )
 
 
@@ -202,6 +217,7 @@ class BoundHinges:
     rest: WarpArray
     rows: RowMap
     scratch: Scratch
+    kernels: HingeKernels = HingeBending.kernels
 
     @property
     def parameters(self) -> tuple[WarpArray, WarpArray, WarpArray]:
@@ -226,7 +242,8 @@ class BoundHinges:
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += dE/dx."""
         i = self.rows.incidence
-        kernel.launch(hinge_gradient, self.weight.shape[0], x, *self.parameters, self.local)
+        h = self.weight.shape[0]
+        kernel.launch(self.kernels.gradient, h, x, *self.parameters, self.local)
         kernel.launch(gather_gradient, self.n_vertices, i.start, i.element, i.place, self.local, g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
@@ -243,12 +260,12 @@ class BoundHinges:
         self, x: WarpArray, v: WarpArray | None, keep: float, beta: float, out: WarpArray
     ) -> None:
         """(h,10) mat33 of the above, for Psd.EXACT: blocks on and above the diagonal."""
-        h = self.weight.shape[0]
-        deviation = kernel.empty(h)
+        h, k = self.weight.shape[0], self.kernels
+        deviation, v = kernel.empty(h), x if v is None else v
         kernel.launch_each(
             h,
-            (deviations, x, x if v is None else v, self.stencil, self.rest, keep, beta, deviation),
-            (hinge_hessian, x, self.stencil, self.weight, deviation, out),
+            (k.deviations, x, v, self.stencil, self.rest, keep, beta, deviation),
+            (k.hessian, x, self.stencil, self.weight, deviation, out),
         )
 
     def _add_rows(
@@ -269,7 +286,7 @@ class BoundHinges:
             self.local_hessian(x, v, keep, beta, local)
             kernel.launch(gather_symmetric, self.n_vertices, *entries, local, *row)
         else:
-            kernel.launch(hinge_factor, h, x, self.stencil, self.weight, self.local)
+            kernel.launch(self.kernels.factor, h, x, self.stencil, self.weight, self.local)
             kernel.launch(add_factor_rows, self.n_vertices, *entries, self.local, *row)
 
 

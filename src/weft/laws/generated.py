@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from weft.laws.base import LawFunctions
 
 STEP = Scalar(4e-6)  # of F in the difference quotients: their error is about 1e-10 of the stiffness
-SWEEPS = 12  # of Jacobi's method; six converge to round-off
 PROJECTED = 1  # Psd.PROJECTED and above: clamped
 
 mat66 = wp.types.matrix(shape=(6, 6), dtype=Scalar)

@@ -1,5 +1,6 @@
 """Which studies there are, and how to run one."""
 
+from collections.abc import Callable
 from importlib import import_module
 from inspect import signature
 
@@ -44,15 +45,11 @@ def run(name: str, say: Say = lambda _: None, n: int | None = None) -> Study:
         WeftError: an unknown name, or an n that is too small or that the study does not have.
     """
     check_known(name, _STUDIES, "study")
-    study = import_module(f"weft.reproduce.{_STUDIES[name]}").study
+    study: Callable[..., Study] = import_module(f"weft.reproduce.{_STUDIES[name]}").study
     if n is None:
-        return _made(study(say))
+        return study(say)
     if "n" not in signature(study).parameters:
         raise WeftError("--n", got=f"with {name}", expected="a study on one mesh: kim2020-...")
     if n < 8:
         raise WeftError("--n", got=n, expected="at least 8 vertices a side")
-    return _made(study(say, n))
-
-
-def _made(study: Study) -> Study:
-    return study
+    return study(say, n)
