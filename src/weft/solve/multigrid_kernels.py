@@ -125,16 +125,13 @@ def coarse_rows(
             inverse[v] = safe_inverse(out[s])
 
 
-@wp.kernel(module=_module)
-def scaled_product(
-    o: int, start: ints, column: ints, values: blocks, inverse: blocks, x: vectors, out: vectors
-):
-    """out = D^-1 A x."""
-    v = o + wp.tid()
-    y = vec3f(0.0, 0.0, 0.0)
-    for b in range(start[v], start[v + 1]):
-        y += values[b] * x[column[b]]
-    out[v] = inverse[v] * y
+@wp.func
+def row_residual(v: int, start: ints, column: ints, values: blocks, b: vectors, x: vectors):
+    """Row v of b - A x."""
+    y = b[v]
+    for k in range(start[v], start[v + 1]):
+        y -= values[k] * x[column[k]]
+    return y
 
 
 @wp.kernel(module=_module)
@@ -143,10 +140,7 @@ def residual(
 ):
     """out = b - A x."""
     v = o + wp.tid()
-    y = b[v]
-    for k in range(start[v], start[v + 1]):
-        y -= values[k] * x[column[k]]
-    out[v] = y
+    out[v] = row_residual(v, start, column, values, b, x)
 
 
 @wp.kernel(module=_module)
@@ -178,9 +172,7 @@ def chebyshev_second(
 ):
     """x += keep d + scale D^-1 (r - A d)."""
     v = o + wp.tid()
-    t = r[v]
-    for k in range(start[v], start[v + 1]):
-        t -= values[k] * d[column[k]]
+    t = row_residual(v, start, column, values, r, d)
     x[v] = x[v] + keep * d[v] + scale * (inverse[v] * t)
 
 
@@ -243,15 +235,6 @@ def descend(
     v = o + wp.tid()
     x[v] = x[v] + a * p[v]
     r[v] = r[v] - a * q[v]
-
-
-@wp.func
-def row_residual(v: int, start: ints, column: ints, values: blocks, b: vectors, x: vectors):
-    """Row v of b - A x."""
-    y = b[v]
-    for k in range(start[v], start[v + 1]):
-        y -= values[k] * x[column[k]]
-    return y
 
 
 @wp.kernel(module=_module)
