@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from weft.cloth import Cloth as Cloth
     from weft.cloth import load as load
     from weft.cloth import sheet as sheet
+    from weft.cloth import triangulate as triangulate
+    from weft.energies.buckling_bending import BucklingForm as BucklingForm
     from weft.energies.condition import ConditionForm as ConditionForm
     from weft.energies.condition import Conditions as Conditions
     from weft.energies.condition import Variant as Variant
     from weft.energies.condition import condition_energies as condition_energies
+    from weft.energies.pressure import Gas as Gas
     from weft.errors import WeftError as WeftError
     from weft.fabric import Fabric as Fabric
     from weft.integrators.adaptive import Adaptive as Adaptive
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
     from weft.integrators.baraff_witkin_1998 import Settings1998 as Settings1998
     from weft.integrators.base import StepReport as StepReport
     from weft.integrators.base import StepSettings as StepSettings
+    from weft.integrators.bdf2 import Bdf2 as Bdf2
+    from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2 as SemiImplicitBdf2
+    from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings as SemiImplicitSettings
     from weft.laws.base import Psd as Psd
     from weft.mesh import TriangleMesh as TriangleMesh
     from weft.model import Model as Model
@@ -51,11 +57,14 @@ _HOME = {
     "AdaptiveSettings": "weft.integrators.adaptive",
     "BackwardEuler": "weft.integrators.backward_euler",
     "BaraffWitkin1998": "weft.integrators.baraff_witkin_1998",
+    "Bdf2": "weft.integrators.bdf2",
+    "BucklingForm": "weft.energies.buckling_bending",
     "Cloth": "weft.cloth",
     "ConditionForm": "weft.energies.condition",
     "Conditions": "weft.energies.condition",
     "Constraint": "weft.solve.constraints",
     "Fabric": "weft.fabric",
+    "Gas": "weft.energies.pressure",
     "Keyframe": "weft.pins",
     "Model": "weft.model",
     "Outcome": "weft.solve.base",
@@ -64,6 +73,8 @@ _HOME = {
     "Psd": "weft.laws.base",
     "Run": "weft.run",
     "Scene": "weft.scene.scene",
+    "SemiImplicitBdf2": "weft.integrators.semi_implicit_bdf2",
+    "SemiImplicitSettings": "weft.integrators.semi_implicit_bdf2",
     "Settings1998": "weft.integrators.baraff_witkin_1998",
     "State": "weft.state",
     "StepReport": "weft.integrators.base",
@@ -77,6 +88,7 @@ _HOME = {
     "load": "weft.cloth",
     "sheet": "weft.cloth",
     "simulate": "weft.run",
+    "triangulate": "weft.cloth",
 }
 
 __version__ = "0.1.0"

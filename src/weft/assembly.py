@@ -9,10 +9,12 @@ from functools import cached_property
 
 from weft import kernel
 from weft.arrays import Floats
-from weft.energies.base import Bound, BoundStepTerm, Energy, StepTerm
-from weft.kernel import Scalar, WarpArray
+from weft.energies.base import Bound, BoundStepTerm, BoundUpdated, Energy, StepTerm
+from weft.errors import SceneError
+from weft.kernel import Scalar, WarpArray, vec3
 from weft.laws.base import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.updates import Update
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +83,31 @@ class Assembly:
         for i, b in enumerate(bound):
             b.add_hessian(x, psd, self.matrix, clear=i == 0)
         return self.matrix
+
+    def updates(self, x: WarpArray) -> list[Update]:
+        """Dense parts of the Hessian, of rank one each, that no pattern holds."""
+        found = []
+        for b in self.bound.values():
+            if isinstance(b, BoundUpdated):
+                u = kernel.empty(self.n, vec3)
+                c = b.update(x, u)
+                if c > 0:
+                    found.append(Update(c, u))
+        return found
+
+    def refuse_updates(self, x: WarpArray, integrator: str) -> None:
+        """Raise a SceneError where the Hessian has dense parts, which one linear solve leaves out.
+
+        Raises:
+            SceneError: a gas.
+        """
+        if self.updates(x):
+            raise SceneError(
+                "gas pressure",
+                got=f"with {integrator}",
+                expected="backward_euler, bdf2 or quasi_static",
+                hint="or a constant pressure",
+            )
 
     def _all(self) -> dict[str, Bound]:
         return {**self.bound, **self.bound_step_terms}

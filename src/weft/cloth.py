@@ -1,6 +1,7 @@
 """Cloth: a mesh made of a fabric. What ``weft.sheet`` and ``weft.load`` give."""
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.errors import MeshError
 from weft.fabric import Fabric, fabric
+from weft.garment.triangulate import triangulated
 from weft.mesh import Pattern, TriangleMesh, grid
 
 _CORNERS = {
@@ -176,6 +178,36 @@ def sheet(
         FabricError: an unknown fabric.
     """
     return Cloth(grid(nx, ny, width, height, pattern, seed), _fabric(fabric))
+
+
+def triangulate(
+    outline: Any,
+    holes: Sequence[Any] = (),
+    size: float = 0.02,
+    *,
+    divide: bool = True,
+    fabric: str | Fabric = "cotton",
+    seed: int = 0,
+) -> Cloth:
+    """A piece of any shape, of irregular, nearly equilateral triangles; it lies on y = 0, centered
+    at the origin, with the outline as its material coordinates.
+
+    Args:
+        outline: (k,2) [m] polygon, warp along the first coordinate. Vertices 0, 1, ... of the mesh
+            are its points in turn, then those of the holes (groups ``outline``, ``hole 0``, ...).
+        holes: polygons inside it.
+        size: [m] edge length inside; triangles are smaller along shorter edges of the outline.
+        divide: add points on edges of the outline that are longer than ``size``, closer together
+            towards sharp corners; False keeps the outline's points and no others. Given points are
+            never moved.
+        fabric: a preset's name, or a Fabric.
+        seed: of the points inside: other seeds give other meshes of the same piece.
+
+    Raises:
+        MeshError: a size out of range, or polygons that cross.
+        FabricError: an unknown fabric.
+    """
+    return Cloth(triangulated(outline, holes, size, divide, seed), _fabric(fabric))
 
 
 def load(

@@ -26,6 +26,9 @@ class Function:
     def gradient_at(self, x, out):
         kernel.numpy(out)[...] = self.g(np.array(kernel.numpy(x)).reshape(-1)).reshape(2, 3)
 
+    def updates_at(self, x):
+        return ()
+
     def matrix_at(self, x):
         H = self.H(np.array(kernel.numpy(x)).reshape(-1)).reshape(2, 3, 2, 3)
         return BlockCsr(PATTERN, kernel.array(H[PATTERN.row, :, PATTERN.column, :], mat33))

@@ -46,6 +46,14 @@ class BoundCondition(Bound, Protocol):
 
 
 @runtime_checkable
+class BoundUpdated(Bound, Protocol):
+    """A bound energy whose Hessian has a dense part c u u^T besides what ``add_hessian`` adds."""
+
+    def update(self, x: WarpArray, out: WarpArray) -> float:
+        """c [N/m, of a unit u], with u into out, (n,) vec3; out is not written where c is 0."""
+
+
+@runtime_checkable
 class Energy(Protocol):
     """A sum of m local energies, each over k vertices."""
 

@@ -210,6 +210,7 @@ class BaraffWitkin1998:
             self._solver = linear_solver(self.settings.linear, len(model.mass), self.settings.stop)
         a, work, beta = model.assembly, self._work, self.settings.damping
         x, v = kernel.array(state.x, vec3), kernel.array(state.v, vec3)
+        a.refuse_updates(x, "baraff_witkin_1998")
         work.vector.zero_()
         for bound in a.bound.values():
             bound.add_gradient(x, work.vector)

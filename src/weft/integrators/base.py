@@ -115,6 +115,12 @@ class Integrator(ABC):
     ) -> tuple[Velocities, Memory]:
         """The velocity that belongs to the new positions x, and the next memory."""
 
+    def rate(self, state: State, memory: Memory, dt: float) -> tuple[Positions, float]:
+        """Origin (n,3) [m] and span [s] of the new velocity, (x - origin)/span: what damping is
+        measured from.
+        """
+        return state.x, dt
+
     def potential(self, model: Model, state: State, memory: Memory, dt: float) -> Potential:
         """Phi of the step of dt [s] from ``state``.
 
@@ -122,7 +128,8 @@ class Integrator(ABC):
         """
         y, scale = self.predict(state, memory, dt)
         fixed, target = model.prescribed(state.t + dt)
-        model.assembly.freeze(kernel.array(state.x, vec3), dt)
+        origin, span = self.rate(state, memory, dt)
+        model.assembly.freeze(kernel.array(origin, vec3), span)
         return Potential(model, y, scale, fixed, target, self.settings.psd)
 
     def step(

@@ -17,6 +17,7 @@ from weft.kernel import Scalar, WarpArray, vec3
 from weft.laws.base import Psd
 from weft.model import Model
 from weft.solve.block_csr import BlockCsr, close_rows
+from weft.solve.updates import Update
 
 _module = wp.get_module("weft.potential")
 
@@ -151,6 +152,13 @@ class Potential:
         rows = (p.device_row_start, p.device_column, p.device_diagonal)
         kernel.launch(close_rows, p.n, *rows, self._shift, self._fixed, A.values)
         return A
+
+    def updates_at(self, x: WarpArray) -> list[Update]:
+        """Dense parts of rank one that ``matrix_at`` leaves out, zero at pinned vertices."""
+        updates = self._assembly.updates(x)
+        for update in updates:
+            kernel.launch(zero_fixed, len(self.free), self._fixed, update.u)
+        return updates
 
     def _inertia_at(self, x: WarpArray) -> float:
         kernel.launch(inertia_energy, len(self.free), x, self._y, self._shift, self._inertia)

@@ -27,6 +27,7 @@ from weft.solve.base import LinearSolver, Outcome
 from weft.solve.block_csr import BlockCsr
 from weft.solve.choose import linear_solver
 from weft.solve.line_search import LineSearchSettings, backtrack
+from weft.solve.updates import solve_updated
 from weft.solve.vectors import combine, dot, max_norm
 from weft.state import State
 
@@ -265,21 +266,21 @@ class _Search:
         iterations = 0
         exact = self.settings.try_exact and self.settings.psd == Psd.PROJECTED
         if exact and self.full >= self.patience:
-            d, outcome, iterations = self._solve(phi.matrix_with(self.x, Psd.EXACT))
+            d, outcome, iterations = self._solve(phi, phi.matrix_with(self.x, Psd.EXACT))
             if outcome.ok and dot(self.g, d) < 0.0:
                 return d, iterations
             self.full, self.patience = 0, 2 * self.patience
-        d, outcome, more = self._solve(phi.matrix_at(self.x))
+        d, outcome, more = self._solve(phi, phi.matrix_at(self.x))
         if outcome.ok:
             return d, iterations + more
         self.outcome = outcome
         return None, iterations + more
 
-    def _solve(self, A: BlockCsr) -> tuple[WarpArray, Outcome, int]:
+    def _solve(self, phi: Potential, A: BlockCsr) -> tuple[WarpArray, Outcome, int]:
         """-A^-1 g, how that went, and the iterations."""
         prepared = self.solver.prepare(A, self.prepared)
         self.prepared = prepared
-        solution = prepared.solve(self.g, self.forcing)
+        solution = solve_updated(prepared, self.g, self.forcing, phi.updates_at(self.x))
         d = solution.x
         combine(d, -2.0, d, d)
         return d, solution.outcome, solution.iterations

@@ -4,6 +4,7 @@ from weft.kernel import Scalar, mat32, mat33, vec2, vec3
 from weft.laws.arap import Arap
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.base import Law, Psd, SingleLaw
+from weft.laws.immediate_buckling import ImmediateBuckling
 from weft.laws.neo_hookean import NeoHookean
 from weft.laws.own import OwnLaw
 from weft.laws.quartic import StvkShear, StvkStretch
@@ -15,6 +16,7 @@ __all__ = [
     "Arap",
     "BaraffWitkin",
     "DotShear",
+    "ImmediateBuckling",
     "Law",
     "NeoHookean",
     "OwnLaw",

@@ -10,13 +10,17 @@ import numpy as np
 
 from weft.arrays import Ints
 from weft.cloth import Cloth
+from weft.energies.buckling_bending import BucklingForm
 from weft.energies.condition import ConditionForm, Variant
+from weft.energies.pressure import Gas
 from weft.errors import SceneError, SceneProblems, WeftError
 from weft.fabric import Fabric, fabric
+from weft.garment.triangulate import triangulated
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.baraff_witkin_1998 import Settings1998
 from weft.integrators.base import StepSettings
 from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings
 from weft.io import read_mesh
 from weft.laws.base import Law, Psd
 from weft.mesh import TriangleMesh, grid, isolated_error
@@ -73,7 +77,9 @@ class Builder:
         """
         f = self.file
         made = self._try(("cloth", "fabric"), self._fabric)
-        mesh = self._try(("cloth", "mesh" if f.cloth.mesh else "sheet"), self._mesh)
+        kinds = ("sheet", "panel", "mesh")
+        kind = next(k for k in kinds if getattr(f.cloth, k) is not None)
+        mesh = self._try(("cloth", kind), self._mesh)
         pins: list[Pin | None] = []
         if mesh is not None:
             cloth = Cloth(mesh, made or fabric("cotton"))
@@ -91,10 +97,13 @@ class Builder:
         settings = self._try(("solver",), self._settings)
         form = self._try(("conditions",), self._form)
         law = self._try(("law",), lambda: self._law(made)) if made is not None else None
+        buckling = None if f.buckling is None else BucklingForm(**f.buckling.model_dump())
+        pressure = self._try(("pressure",), self._pressure)
         adaptive = self._try(("adaptive",), self._adaptive)
         scene = self._try((), lambda: Scene(
             cloth, [p for p in pins if p is not None], f.gravity, f.damping, f.step,
-            f.cloth.rest_angles, f.integrator, settings, law, form, adaptive, f.velocity,
+            f.cloth.rest_angles, f.integrator, settings, law, buckling, pressure, form, adaptive,
+            f.velocity,
             f.model_dump(mode="json"),
         ))  # fmt: skip
         if scene is None or settings is None:
@@ -124,6 +133,8 @@ class Builder:
         s, name = self.file.solver, self.file.integrator
         other = {
             "backward_euler": {"stop"},
+            "bdf2": {"stop"},
+            "bdf2_semi_implicit": {"stop", "tolerance", "max_iterations"},
             "baraff_witkin_1998": {"tolerance", "max_iterations"},
             "quasi_static": {"stop", "tolerance", "forcing"},
         }[name]
@@ -139,7 +150,10 @@ class Builder:
             own = QuasiStaticSettings(psd=psd, linear=s.linear)
             given = "max_iterations" in s.model_fields_set
             return dataclasses.replace(own, max_iterations=s.max_iterations) if given else own
-        if name == "backward_euler":
+        if name == "bdf2_semi_implicit":
+            psd = Psd[(s.psd or "projected").upper()]
+            return SemiImplicitSettings(psd, 0.01 if s.forcing is None else s.forcing, s.linear)
+        if name in ("backward_euler", "bdf2"):
             psd = Psd[(s.psd or "projected").upper()]
             forcing = 0.5 if s.forcing is None else s.forcing
             return StepSettings(s.tolerance, s.max_iterations, psd, s.linear, forcing)
@@ -149,6 +163,12 @@ class Builder:
             linear=s.linear,
             stop=Stop[s.stop.upper()],
         )
+
+    def _pressure(self) -> float | Gas | None:
+        p = self.file.pressure
+        if p is None or p.volume is None:
+            return None if p is None else p.pressure
+        return Gas(p.pressure, p.volume, p.ambient)
 
     def _law(self, fabric: Fabric) -> Law | None:
         b = self.file.law
@@ -173,6 +193,9 @@ class Builder:
         if cloth.sheet is not None:
             s = cloth.sheet
             return grid(s.nx, s.ny, s.width, s.height, s.pattern, s.seed)
+        if cloth.panel is not None:
+            p = cloth.panel
+            return triangulated(p.outline, p.holes, p.size, seed=p.seed)
         m = cloth.mesh
         assert m is not None
         path = self.source.path.parent / m.file

@@ -4,9 +4,19 @@ from typing import Any
 
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
-from weft.laws import Arap, BaraffWitkin, DotShear, Law, NeoHookean, StVK, StvkShear
+from weft.laws import (
+    Arap,
+    BaraffWitkin,
+    DotShear,
+    ImmediateBuckling,
+    Law,
+    NeoHookean,
+    StVK,
+    StvkShear,
+)
 
-LAWS = ("baraff_witkin", "arap", "stvk_shear", "no_shear", "stvk", "neo_hookean")
+LAWS = ("baraff_witkin", "arap", "stvk_shear", "no_shear", "stvk", "neo_hookean",
+        "immediate_buckling")  # fmt: skip
 SKEWED = ("baraff_witkin", "no_shear", "stvk_shear")  # those with fibers
 
 
@@ -20,6 +30,7 @@ def law_of_fabric(
 
     ``arap`` takes the place of the stretch terms, as in Kim 2020, and keeps the shear; it and the
     other isotropic laws have one stiffness, the mean of warp and weft (k = 2 mu, lambda = 0).
+    ``immediate_buckling`` has diagonals of 4 times the shear stiffness: the same shear modulus.
 
     Args:
         fabric: stiffness.
@@ -39,13 +50,15 @@ def law_of_fabric(
     stretch = (fabric.stretch_warp, fabric.stretch_weft)
     rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
     k = 0.5 * (stretch[0] + stretch[1])
-    isotropic: dict[str, Law] = {
+    diagonal = 4 * fabric.shear
+    without_fibers: dict[str, Law] = {
         "arap": Arap(k) + DotShear(fabric.shear),
         "stvk": StVK(0.5 * k),
         "neo_hookean": NeoHookean(0.5 * k),
+        "immediate_buckling": ImmediateBuckling(stretch, (diagonal, diagonal), rest),
     }
-    if name in isotropic:
-        return isotropic[name]
+    if name in without_fibers:
+        return without_fibers[name]
     fibers: dict[str, Any] = {} if aligned else {"warp": _unit(warp), "weft": _unit(weft)}
     shear = fabric.shear if name == "baraff_witkin" else 0.0
     law: Law = BaraffWitkin(stretch, shear, rest, **fibers)

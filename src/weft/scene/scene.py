@@ -15,30 +15,37 @@ from weft.cloth import Cloth
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.base import Energy, StepTerm
 from weft.energies.bend_condition import FrozenBend
+from weft.energies.buckling_bending import BucklingBending, BucklingForm, PairDamping
 from weft.energies.condition import ConditionForm, Conditions, condition_energies
 from weft.energies.damping import HingeDamping, MembraneDamping
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
+from weft.energies.pressure import Gas, Pressure
 from weft.errors import SceneError, check_known
 from weft.integrators.adaptive import Adaptive, AdaptiveSettings
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.base import Stepper, StepSettings
+from weft.integrators.bdf2 import Bdf2
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
+from weft.laws import ImmediateBuckling
 from weft.laws.base import Law, SingleLaw
 from weft.model import Model
 from weft.pins import Pin
 from weft.scene.law import law_of_fabric
 from weft.state import State
 
-INTEGRATORS = ("backward_euler", "baraff_witkin_1998", "quasi_static")
-Settings = StepSettings | Settings1998 | QuasiStaticSettings
+Settings = StepSettings | Settings1998 | SemiImplicitSettings | QuasiStaticSettings
 SETTINGS: Mapping[str, type[Settings]] = {
     "backward_euler": StepSettings,
+    "bdf2": StepSettings,
+    "bdf2_semi_implicit": SemiImplicitSettings,
     "baraff_witkin_1998": Settings1998,
     "quasi_static": QuasiStaticSettings,
 }
+INTEGRATORS = tuple(SETTINGS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +60,15 @@ class Scene:
             takes the fabric's.
         step: [s] largest time step; frames are divided evenly.
         rest_angles: ``flat``, or ``as-given``: the mesh's own angles are its rest shape.
-        integrator: ``backward_euler``, ``baraff_witkin_1998`` or ``quasi_static``.
-        settings: how a step is solved: ``StepSettings``, ``Settings1998`` (whose damping is the
-            scene's) or ``QuasiStaticSettings``; None takes the integrator's own.
+        integrator: ``backward_euler``, ``bdf2``, ``bdf2_semi_implicit``, ``baraff_witkin_1998`` or
+            ``quasi_static``.
+        settings: how a step is solved: ``StepSettings``, ``SemiImplicitSettings``, ``Settings1998``
+            (whose damping is the scene's) or ``QuasiStaticSettings``; None takes the integrator's
+            own.
         law: of the membrane; None: Baraff-Witkin with the fabric's stiffness.
+        buckling: bend by predicted buckled shapes (Choi & Ko), in this form; None: hinges, or with
+            the law ``ImmediateBuckling`` the form's defaults.
+        pressure: [Pa] inside a closed surface, or a ``Gas``; None: none.
         conditions: take the condition energies of 1998 in this form; None: the finite element law,
             or with ``baraff_witkin_1998`` the conditions in their default form.
         adaptive: divide steps in which cloth stretches too fast; None: never.
@@ -76,6 +88,8 @@ class Scene:
     integrator: str = "backward_euler"
     settings: Settings | None = None
     law: Law | None = None
+    buckling: BucklingForm | None = None
+    pressure: float | Gas | None = None
     conditions: ConditionForm | None = None
     adaptive: AdaptiveSettings | None = None
     velocity: Any = (0.0, 0.0, 0.0)
@@ -99,6 +113,10 @@ class Scene:
         if self.law is not None and (self.conditions is not None or self._is_1998):
             raise SceneError(
                 "scene.law", got=self.law.name, expected="none, with the conditions of 1998"
+            )
+        if self.buckling is not None and (self.conditions is not None or self._is_1998):
+            raise SceneError(
+                "scene.buckling", got="given", expected="none, with the conditions of 1998"
             )
 
     @property
@@ -126,7 +144,8 @@ class Scene:
         """
         cloth = self.cloth
         elastic, damping = self._elastic()
-        energies = (*elastic, Gravity(cloth.mass, self.gravity))
+        inside = () if self.pressure is None else (Pressure.of(cloth.mesh, self.pressure),)
+        energies = (*elastic, *inside, Gravity(cloth.mass, self.gravity))
         return Model(cloth.mass, energies, damping, tuple(self.pins), cloth.vertices)
 
     def _elastic(self) -> tuple[tuple[Energy, ...], tuple[StepTerm, ...]]:
@@ -135,13 +154,26 @@ class Scene:
         stretch = (fabric.stretch_warp, fabric.stretch_weft)
         rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
         rigidity = (fabric.bending_warp, fabric.bending_weft)
-        bending = HingeBending.of(mesh, rigidity, self.rest_angles)
         form = self.conditions or (ConditionForm() if self._is_1998 else None)
+        bend: HingeBending | BucklingBending | FrozenBend
         if form is None:
             law = self.law or law_of_fabric(fabric)
             membranes: tuple[Membrane, ...] = (Membrane(linear_triangle(mesh), law),)
-            bend: HingeBending | FrozenBend = bending
+            buckling = self.buckling
+            if buckling is None and any(isinstance(p, ImmediateBuckling) for p in law.parts):
+                buckling = BucklingForm()
+            if buckling is None:
+                bend = HingeBending.of(mesh, rigidity, self.rest_angles)
+            else:
+                spring = (stretch[0] + stretch[1]) / 2
+                if buckling.compression is not None:
+                    spring = buckling.compression
+                bound = spring if buckling.bounded else None
+                bend = BucklingBending.of(
+                    mesh, rigidity, bound, self.rest_angles, buckling.calibrate
+                )
         else:
+            bending = HingeBending.of(mesh, rigidity, self.rest_angles)
             c = Conditions(stretch, fabric.shear, form.bend or (0, 0), rest, form.p, form.variant)
             weight = bending.weight if form.bend is None else None
             *membranes_, bend = condition_energies(mesh, c, weight, bending.rest_angle)
@@ -160,6 +192,8 @@ class Scene:
         if beta == 0 or self.integrator == "quasi_static":
             return energies, ()
         damped = (MembraneDamping(m, beta, f"{m.name} damping") for m in membranes)
+        if isinstance(bend, BucklingBending):
+            return energies, (*damped, PairDamping(bend, beta))
         return energies, (*damped, HingeDamping(bend, beta))
 
     def state(self) -> State:
@@ -176,8 +210,10 @@ class Scene:
             stepper = BaraffWitkin1998(settings)
         elif isinstance(settings, QuasiStaticSettings):
             stepper = QuasiStatic(settings)
+        elif isinstance(settings, SemiImplicitSettings):
+            stepper = SemiImplicitBdf2(settings)
         else:
-            stepper = BackwardEuler(settings)
+            stepper = {"backward_euler": BackwardEuler, "bdf2": Bdf2}[self.integrator](settings)
         if self.adaptive is None:
             return stepper
         return Adaptive(stepper, linear_triangle(self.cloth.mesh), self.adaptive)
@@ -203,6 +239,8 @@ class Scene:
             "rest_angles": self.rest_angles,
             "integrator": self.integrator,
             "law": None if self.law is None else [_of(part) for part in self.law.parts],
+            "buckling": _plain(self.buckling),
+            "pressure": _plain(self.pressure) if isinstance(self.pressure, Gas) else self.pressure,
             "settings": _plain(self._settings),
             "conditions": _plain(self.conditions),
             "adaptive": _plain(self.adaptive),

@@ -47,6 +47,9 @@ Time = Annotated[float, BeforeValidator(_second)]
 Degrees = Annotated[float, BeforeValidator(_degrees)]
 Acceleration = Annotated[float, BeforeValidator(_Quantity("m/s^2"))]
 Speed = Annotated[float, BeforeValidator(_Quantity("m/s"))]
+Tension = Annotated[float, BeforeValidator(_Quantity("N/m"))]
+Pascal = Annotated[float, BeforeValidator(_Quantity("Pa"))]
+Volume = Annotated[float, BeforeValidator(_Quantity("m^3"))]
 Energy = Annotated[float, BeforeValidator(_Quantity("J"))]
 Point = tuple[Length, Length, Length]
 
@@ -83,10 +86,22 @@ class MeshBlock(Block):
     )
 
 
+class PanelBlock(Block):
+    """A piece of any shape, of irregular, nearly equilateral triangles, on y = 0."""
+
+    outline: list[tuple[Length, Length]] = Field(
+        min_length=3, description="[m] corners of the piece, warp along the first coordinate"
+    )
+    holes: list[list[tuple[Length, Length]]] = Field([], description="[m] polygons inside it")
+    size: Length = Field(0.02, gt=0, description="[m] edge length")
+    seed: int = Field(0, ge=0, description="of the points inside")
+
+
 class ClothBlock(Block):
-    """What the cloth is, and where it starts. Give one of ``sheet`` and ``mesh``."""
+    """What the cloth is, and where it starts. Give one of ``sheet``, ``panel`` and ``mesh``."""
 
     sheet: SheetBlock | None = Field(None, description="a rectangle")
+    panel: PanelBlock | None = Field(None, description="a piece of any shape")
     mesh: MeshBlock | None = Field(None, description="a mesh file")
     fabric: str | dict[str, Any] = Field(
         "cotton",
@@ -103,8 +118,8 @@ class ClothBlock(Block):
 
     @model_validator(mode="after")
     def _one_source(self) -> "ClothBlock":
-        if (self.sheet is None) == (self.mesh is None):
-            raise ValueError("give one of sheet and mesh")
+        if sum(b is not None for b in (self.sheet, self.panel, self.mesh)) != 1:
+            raise ValueError("give one of sheet, panel and mesh")
         return self
 
 
@@ -184,13 +199,46 @@ class ConditionsBlock(Block):
 class LawBlock(Block):
     """The membrane's law, with the stiffness of the fabric (`docs/choosing.md`)."""
 
-    name: Literal["baraff_witkin", "arap", "stvk_shear", "no_shear", "stvk", "neo_hookean"] = Field(
+    name: Literal[
+        "baraff_witkin",
+        "arap",
+        "stvk_shear",
+        "no_shear",
+        "stvk",
+        "neo_hookean",
+        "immediate_buckling",
+    ] = Field(
         "baraff_witkin",
         description="arap: in place of the stretch terms; stvk_shear: fourth power of the shear; "
-        "no_shear: stretch terms alone; stvk, neo_hookean: isotropic references",
+        "no_shear: stretch terms alone; stvk, neo_hookean: isotropic references; "
+        "immediate_buckling: tension only (Choi & Ko), with the bending of `buckling`",
     )
     warp: tuple[float, float] = Field((1, 0), description="direction of the warp in the material")
     weft: tuple[float, float] = Field((0, 1), description="direction of the weft, any angle to it")
+
+
+class BucklingBlock(Block):
+    """Bending by predicted buckled shapes (Choi & Ko 2003), in place of hinges."""
+
+    compression: Tension | None = Field(
+        None, gt=0, description="[N/m] of the spring with which a pair begins; none: the fabric's"
+    )
+    bounded: bool = Field(True, description="false: without that spring, the force jumps")
+    calibrate: bool = Field(
+        True, description="bend a strip of this mesh with the fabric's rigidity; false: k = D"
+    )
+
+
+class PressureBlock(Block):
+    """Pressure on the inside of a closed surface."""
+
+    pressure: Pascal = Field(description="[Pa] above that outside")
+    volume: Volume | None = Field(
+        None,
+        gt=0,
+        description="[m^3] at which a gas of fixed amount has this pressure; none: it is constant",
+    )
+    ambient: Pascal = Field(101325.0, ge=0, description="[Pa] outside, of a gas")
 
 
 class AdaptiveBlock(Block):
@@ -211,9 +259,9 @@ class SolverBlock(Block):
     tolerance: Speed = Field(
         1e-2,
         gt=0,
-        description="[m/s] of the last Newton increment over the step; backward_euler only",
+        description="[m/s] of the last Newton increment over the step; backward_euler and bdf2",
     )
-    max_iterations: int = Field(100, ge=1, description="Newton iterations; backward_euler only")
+    max_iterations: int = Field(100, ge=1, description="Newton iterations of a step")
     psd: Literal["projected", "gauss_newton", "exact"] | None = Field(
         None,
         description="which Hessian; exact may fail under compression. none: projected, or exact "
@@ -227,7 +275,7 @@ class SolverBlock(Block):
         gt=0,
         lt=1,
         description="largest relative error of iterative linear solves; none: 0.5 (tightened as "
-        "Newton converges), or 0.01 with baraff_witkin_1998",
+        "Newton converges), or 0.01 where a step is one solve",
     )
     stop: Literal["energy", "preconditioned"] = Field(
         "energy",
@@ -252,12 +300,21 @@ class SceneFile(Block):
     step: Time = Field(0.02, gt=0, description="[s] largest time step; frames divide evenly")
     seconds: Time = Field(2.0, gt=0, description="[s] length of the simulation")
     fps: float = Field(30.0, gt=0, le=10000, description="[1/s] frames per second on disk")
-    integrator: Literal["backward_euler", "baraff_witkin_1998", "quasi_static"] = Field(
+    integrator: Literal[
+        "backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998", "quasi_static"
+    ] = Field(
         "backward_euler",
-        description="backward_euler: every step to a tolerance; baraff_witkin_1998: one linear "
-        "solve a step, damping of conditions; quasi_static: the equilibrium of every step",
+        description="backward_euler: every step to a tolerance; bdf2: the same of second order, "
+        "livelier; bdf2_semi_implicit: Choi & Ko's, one linear solve a step; baraff_witkin_1998: "
+        "one linear solve, damping of conditions; quasi_static: the equilibrium of every step",
     )
     law: LawBlock | None = Field(None, description="of the membrane; none: baraff_witkin")
+    buckling: BucklingBlock | None = Field(
+        None,
+        description="bend by predicted buckled shapes ({}: defaults); none: hinges, or with law "
+        "immediate_buckling the defaults",
+    )
+    pressure: PressureBlock | None = Field(None, description="inside a closed surface; none: none")
     conditions: ConditionsBlock | None = Field(
         None,
         description="condition energies of 1998; none: weft's law, or with baraff_witkin_1998 the "

@@ -5,6 +5,7 @@ every factorization is used for as long as it pays: simplified Newton increments
 gradient; Deuflhard 2004, section 2.1) follow while each is at most half of the one before.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
@@ -14,6 +15,7 @@ from weft.kernel import WarpArray, vec3
 from weft.solve.base import LinearSolver, Outcome, Prepared
 from weft.solve.block_csr import BlockCsr
 from weft.solve.line_search import LineSearchSettings, backtrack
+from weft.solve.updates import Update, solve_updated
 from weft.solve.vectors import combine, dot, max_norm
 
 CONTRACTION = 0.5  # of simplified increments, above which a new factorization pays
@@ -33,6 +35,9 @@ class Problem(Protocol):
 
     def matrix_at(self, x: WarpArray) -> BlockCsr:
         """A positive definite approximation of its Hessian, valid until the next call."""
+
+    def updates_at(self, x: WarpArray) -> Sequence[Update]:
+        """Dense parts c u u^T that belong to it too; mostly none."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +151,8 @@ class _Run:
     def _direction(self) -> tuple[WarpArray, Outcome]:
         """-A^-1 g with the matrix prepared last; records its size."""
         assert self.prepared is not None
-        solution = self.prepared.solve(self.g, self.forcing)
+        updates = self.problem.updates_at(self.x)
+        solution = solve_updated(self.prepared, self.g, self.forcing, updates)
         self.linear_iterations += solution.iterations
         self.rescues += solution.rescued
         d = solution.x

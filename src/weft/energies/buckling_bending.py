@@ -1,0 +1,345 @@
+"""Bending by the predicted buckled shape. Choi & Ko 2003, section 3.2.
+
+The two vertices opposite an inner edge, at rest a distance L apart, are taken to lie on an arc of
+constant curvature once they come closer (eq. 6), with the energy (eqs. 7-8, M = k kappa)
+
+    E = 1/2 (A_i + A_l) k kappa^2,   kappa = (2/L) sinc^-1(d/L),   d < L
+    k = sqrt((k_u^2 u^2 + k_v^2 v^2)/(u^2 + v^2)),   (u, v) the pair in material coordinates
+
+and none where d > L: with a law of tension only (``ImmediateBuckling``), cloth that is pushed
+buckles at once. At d = L the force of the arc jumps to -12 k (A_i + A_l)/L^3, Euler's load of the
+pair. Choi & Ko (2002) therefore begin with a spring, c (A_i + A_l)/(2 L^2) (d - L)^2, as long as it
+pushes less; ``compression`` is its c.
+
+What the Hessians drop: across the pair a push has the eigenvalue dE/dd / d < 0; PROJECTED and
+GAUSS_NEWTON leave it out and keep the (positive) one along the pair, as Choi & Ko do. That is the
+exact eigenvalue clamp of a pair. EXACT keeps both.
+
+``stiffness`` is a flexural rigidity D, as a laboratory measures it on a strip. What a mesh of pairs
+resists with depends on their directions: k = D where triangles are equilateral, 1.74 D on a grid
+(``strip_factor`` derives it). ``calibrate=False`` takes k = D as the paper has it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Floats, Ints, Positions
+from weft.energies.base import RowMap, on_device
+from weft.energies.buckled_arc import arc_energy
+from weft.energies.pair_kernels import (
+    Pair,
+    add_pair_gradient,
+    add_pair_rows,
+    freeze_pairs,
+    pair_energy,
+    pair_gradient,
+    pair_hessian,
+)
+from weft.errors import MeshError
+from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
+from weft.laws.base import Psd
+from weft.mesh import TriangleMesh
+from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.incidence import Incidence
+
+
+@dataclass(frozen=True)
+class BucklingForm:
+    """How cloth bends by predicted buckled shapes, in a scene.
+
+    Args:
+        compression: c [N/m] of the spring with which a pair begins; None: the mean stretch
+            stiffness of the fabric ("comparable", Choi & Ko 2002).
+        bounded: False leaves the spring out: the force jumps at d = L.
+        calibrate: so that a strip of the mesh bends with the fabric's rigidity.
+    """
+
+    compression: float | None = None
+    bounded: bool = True
+    calibrate: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class BucklingBending:
+    """Bending energy of the pairs of vertices opposite the inner edges of a mesh.
+
+    Energies are given per pair, for the vertices ``pairs``; ``area`` is A_i + A_l.
+    """
+
+    pairs: Ints  # (m,2)
+    length: Floats  # (m,) [m] L
+    area: Floats  # (m,) [m^2]
+    stiffness: Floats  # (m,) [N m] k
+    compression: Floats  # (m,) [N/m] c; infinite: the arc from the start
+    n_vertices: int
+    name: str = "bending"
+
+    @staticmethod
+    def of(
+        mesh: TriangleMesh,
+        stiffness: tuple[float, float],
+        compression: float | None = None,
+        rest: str = "flat",
+        calibrate: bool = True,
+    ) -> "BucklingBending":
+        """Pairs of a mesh with flexural rigidity (D_warp, D_weft) [N m].
+
+        Args:
+            mesh: the mesh.
+            stiffness: D of bending the warp yarns and the weft yarns, >= 0.
+            compression: c [N/m] of the spring with which a pair begins; None: without.
+            rest: L in the plane (``"flat"``), or between ``mesh.vertices`` (``"as-given"``).
+            calibrate: so that a strip of this mesh bends with D; False: k = D.
+
+        Raises:
+            MeshError: a value out of range.
+        """
+        if not all(np.isfinite(d) and d >= 0 for d in stiffness):
+            raise MeshError("bending stiffness", got=stiffness, expected="must be >= 0 [N m]")
+        if compression is not None and not (np.isfinite(compression) and compression > 0):
+            raise MeshError("compression", got=compression, expected="must be > 0 [N/m], or None")
+        if rest not in ("flat", "as-given"):
+            raise MeshError("rest lengths", got=repr(rest), expected="flat or as-given")
+        pairs = np.ascontiguousarray(mesh.hinges[:, 2:])
+        flat, along = material_pairs(mesh)
+        given = np.linalg.norm(mesh.vertices[pairs[:, 1]] - mesh.vertices[pairs[:, 0]], axis=1)
+        length = flat if rest == "flat" else given
+        area = mesh.rest_area[mesh.hinge_faces].sum(1)
+        factor = strip_factor(along, area) if calibrate else (1.0, 1.0)
+        k = np.array([factor[0] * stiffness[0], factor[1] * stiffness[1]])
+        bend = np.sqrt(along[:, :2] @ (k * k))  # eq. 8
+        c = np.full(len(pairs), np.inf if compression is None else compression)
+        return BucklingBending(pairs, length, area, bend, c, mesh.n_vertices)
+
+    @property
+    def stencil(self) -> Ints:
+        """(m,2)."""
+        return self.pairs
+
+    @cached_property
+    def start(self) -> Floats:
+        """(m,) d/L at which the spring pushes as much as the arc, which takes over below."""
+        return arc_starts(self.stiffness, self.compression, self.length)
+
+    @cached_property
+    def parameters(self) -> "np.ndarray[Any, Any]":
+        """(m,) records of ``Pair``."""
+        dtype = Pair.numpy_dtype()  # type: ignore[attr-defined]
+        records: np.ndarray[Any, Any] = np.zeros(len(self.pairs), dtype)
+        bounded = np.isfinite(self.compression)
+        spring = np.where(bounded, self.compression, 0.0) * self.area
+        e = self.stiffness * self.area / self.length**2
+        at_start = arc_energy(np.maximum(self.start, 0.0))[:, 0]
+        records["length"], records["arc"], records["spring"] = self.length, e, spring
+        records["rest"], records["start"] = np.where(bounded, 1.0, 0.0), self.start
+        records["offset"] = 0.5 * spring * (1 - self.start) ** 2 - e * at_start
+        return records
+
+    @cached_property
+    def device_pairs(self) -> WarpArray:
+        """(m,2) int32."""
+        return kernel.array(self.pairs, wp.int32)
+
+    @cached_property
+    def incidence(self) -> Incidence:
+        """Pairs of each vertex."""
+        return Incidence.of(self.pairs, self.n_vertices)
+
+    def curvature(self, x: Positions) -> Floats:
+        """(m,) [1/m] of the predicted arcs at positions x; 0 where a pair is not compressed. Eq.
+        6."""
+        d = np.linalg.norm(x[self.pairs[:, 1]] - x[self.pairs[:, 0]], axis=1)
+        angle = np.sqrt(arc_energy(np.minimum(d / self.length, 1.0))[:, 0] / 2)
+        return np.asarray(2 / self.length * angle)
+
+    def value(self, x: Positions) -> Floats:
+        """(m,) [J]."""
+        b = self._bound()
+        kernel.launch(pair_energy, len(self.pairs), on_device(x), *b.parameters, b.energy)
+        return np.array(kernel.numpy(b.energy))
+
+    def gradient(self, x: Positions) -> Floats:
+        """(m,2,3) [N]."""
+        b = self._bound()
+        kernel.launch(pair_gradient, len(self.pairs), on_device(x), *b.parameters, b.local)
+        second = np.array(kernel.numpy(b.local))
+        return np.stack([-second, second], axis=1)
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(m,2,2,3,3) [N/m]."""
+        b, m = self._bound(), len(self.pairs)
+        kernel.launch(pair_hessian, m, on_device(x), *b.parameters, int(psd), b.blocks)
+        K = np.array(kernel.numpy(b.blocks))
+        return np.asarray(np.einsum("ab,mij->mabij", np.array([[1.0, -1.0], [-1.0, 1.0]]), K))
+
+    def _bound(self) -> "BoundPairs":
+        pattern = BlockPattern(0, np.zeros(1, np.int32), np.zeros(0, np.int32))
+        return self._bind(RowMap(self.incidence, None), pattern)
+
+    def bind(self, pattern: BlockPattern) -> "BoundPairs":
+        """The production face."""
+        return self._bind(RowMap.of(self.pairs, self.incidence, pattern), pattern)
+
+    def _bind(self, rows: RowMap, pattern: BlockPattern) -> "BoundPairs":
+        pair = kernel.array(self.parameters, Pair)
+        return BoundPairs(self.n_vertices, self.device_pairs, pair, rows, pattern.scratch)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundPairs:
+    """Pairs on a pattern."""
+
+    n_vertices: int
+    stencil: WarpArray
+    pair: WarpArray  # (m,) Pair
+    rows: RowMap
+    scratch: Scratch
+
+    @property
+    def parameters(self) -> tuple[WarpArray, WarpArray]:
+        """Stencil and parameters, as the kernels take them."""
+        return self.stencil, self.pair
+
+    @property
+    def energy(self) -> WarpArray:
+        """(m,) scratch."""
+        return self.scratch.take(self.pair.shape[0])
+
+    @property
+    def local(self) -> WarpArray:
+        """(m,) vec3 scratch: gradients of the second vertices."""
+        return self.scratch.take(self.pair.shape[0], vec3)
+
+    @property
+    def blocks(self) -> WarpArray:
+        """(m,) mat33 scratch: Hessians of the second vertices."""
+        return self.scratch.take(self.pair.shape[0], mat33)
+
+    def value(self, x: WarpArray) -> float:
+        """Total energy [J]."""
+        kernel.launch(pair_energy, self.pair.shape[0], x, *self.parameters, self.energy)
+        return kernel.total(self.energy)
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx."""
+        i, local = self.rows.incidence, self.local
+        kernel.launch(pair_gradient, self.pair.shape[0], x, *self.parameters, local)
+        kernel.launch(add_pair_gradient, self.n_vertices, i.start, i.element, i.place, local, g)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
+        """A += d2E/dx2."""
+        i, K = self.rows.incidence, self.blocks
+        kernel.launch(pair_hessian, self.pair.shape[0], x, *self.parameters, int(psd), K)
+        kernel.launch(
+            add_pair_rows,
+            self.n_vertices,
+            *(i.start, i.element, i.place, self.rows.block, K),
+            *(A.pattern.device_row_start, int(clear), A.values),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PairDamping:
+    """Stiffness-proportional damping of pairs with time constant beta [s].
+
+    beta/(2h) K_n (d - d_n)^2, K_n the stiffness along the pair at the start of the step: distances
+    do not change in a rigid motion. A pair that is longer than at rest is not damped.
+    """
+
+    source: BucklingBending
+    beta: float
+    name: str = "bending damping"
+
+    @property
+    def stencil(self) -> Ints:
+        """(m,2)."""
+        return self.source.stencil
+
+    def bind(self, pattern: BlockPattern, elastic: BoundPairs | None = None) -> "BoundPairDamping":
+        """The production face; shares maps with the bound pairs it damps, where given."""
+        elastic = elastic or self.source.bind(pattern)
+        e = elastic
+        springs = kernel.zeros(e.pair.shape[0], Pair)
+        return BoundPairDamping(
+            e.n_vertices, e.stencil, springs, e.rows, e.scratch, self.beta, elastic.pair
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class BoundPairDamping(BoundPairs):
+    """Pair damping on a pattern: springs that ``freeze`` sets."""
+
+    beta: float = 0.0
+    elastic: WarpArray = None  # (m,) Pair of what is damped
+
+    def freeze(self, x: WarpArray, dt: float) -> None:
+        """Take distances and stiffness at positions x, for a step of dt [s]."""
+        m = self.pair.shape[0]
+        scale = Scalar(self.beta / dt)
+        kernel.launch(freeze_pairs, m, x, self.stencil, self.elastic, scale, self.pair)
+
+
+def material_pairs(mesh: TriangleMesh) -> tuple[Floats, Floats]:
+    """(m,) [m] rest length of every pair, and (m,3) its cos^2, sin^2 and cos sin to the warp.
+
+    The two triangles are unfolded about their edge; at a seam, where they lie apart in material
+    coordinates, the direction's are the mean of both.
+    """
+    tips, frames = [], []
+    for side, sign in ((0, 1.0), (1, -1.0)):
+        face = mesh.hinge_faces[:, side]
+        corners, uv, rows = mesh.faces[face], mesh.corner_uv[face], np.arange(len(face))
+        place = [np.argmax(corners == mesh.hinges[:, k : k + 1], axis=1) for k in (0, 1, 2 + side)]
+        start, end, tip = (uv[rows, p] for p in place)
+        along = (end - start) / np.linalg.norm(end - start, axis=1, keepdims=True)
+        across = np.stack([-along[:, 1], along[:, 0]], axis=1)
+        middle = tip - (start + end) / 2
+        height = np.abs((middle * across).sum(1))
+        tips.append(np.stack([(middle * along).sum(1), sign * height], axis=1))
+        frames.append(np.stack([along, across], axis=1))
+    pair = tips[1] - tips[0]  # in the frame of the edge
+    length = np.linalg.norm(pair, axis=1)
+    unit = pair / length[:, None]
+    moments = []
+    for frame in frames:
+        c, s = np.einsum("ma,mai->im", unit, frame)
+        moments.append(np.stack([c * c, s * s, c * s], axis=1))
+    return length, np.asarray((moments[0] + moments[1]) / 2)
+
+
+def strip_factor(along: Floats, area: Floats) -> tuple[float, float]:
+    """k/D with which strips along warp and weft bend with the rigidity D, on average over a mesh.
+
+    A surface with curvatures (a, b, c) = (z_uu, z_uv, z_vv) bends a pair by q.(a, b, c),
+    q = (cos^2, 2 cos sin, sin^2); every point is covered by three pairs, so its energy per area is
+    k/2 (a,b,c).Q.(a,b,c), Q = 3 <q q^T>. A strip along u is free to choose b and c, which leaves
+    k/2 a^2/(Q^-1)_aa.
+    """
+    q = along[:, [0, 2, 1]] * [1.0, 2.0, 1.0]
+    Q = 3 * np.einsum("m,mi,mj->ij", area / area.sum(), q, q)
+    # A few pairs in one direction (a strip one cell wide) leave curvatures that nothing resists.
+    inverse = np.linalg.inv(Q + 1e-9 * np.trace(Q) * np.eye(3))
+    return float(inverse[0, 0]), float(inverse[2, 2])
+
+
+def arc_starts(stiffness: Floats, compression: Floats, length: Floats) -> Floats:
+    """(m,) d/L at which a spring c (A/L^2) (L - d) pushes as much as the arc, by bisection.
+
+    1 without a spring; 0 where the spring stays the weaker one down to d = 0.
+    """
+    with np.errstate(divide="ignore"):
+        ratio = compression * length**2 / stiffness  # of C (1 - r) to the arc's force
+    low, high = np.zeros(len(ratio)), np.ones(len(ratio))
+    bounded = np.isfinite(ratio)
+    ratio = np.where(bounded, ratio, 0.0)
+    for _ in range(54):
+        r = (low + high) / 2
+        weaker = ratio * (1 - r) < -arc_energy(r)[:, 1]
+        low, high = np.where(weaker, low, r), np.where(weaker, r, high)
+    start = np.where(high < 1e-12, 0.0, high)
+    return np.asarray(np.where(bounded, start, 1.0))

@@ -1,0 +1,278 @@
+"""Pressure inside a closed surface: constant, or that of a gas whose amount is given.
+
+    E = -integral of p dV,   V = sum over faces of x_0 . (x_1 x x_2)/6,   dE/dx = -p dV/dx
+
+A gas at constant temperature has p(V) = (p_0 + p_a) V_0/V - p_a above the ambient pressure p_a. Its
+Hessian has the dense part -p'(V) dV dV^T, which would fill the matrix; it is handed to the
+minimizer as an update of rank one instead (``update``; ``solve.updates``).
+
+The Hessian of V is indefinite: EXACT keeps it, PROJECTED and GAUSS_NEWTON leave it out. The
+stiffness of the tension that pressure causes is the membrane's and stays.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Floats, Ints, Positions
+from weft.energies.base import RowMap, gather_gradient
+from weft.errors import MeshError, SceneError
+from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
+from weft.laws.base import Psd
+from weft.mesh import TriangleMesh
+from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.incidence import Incidence
+
+ATMOSPHERE = 101325.0  # [Pa]
+_module = wp.get_module("weft.pressure")
+
+
+@wp.kernel(module=_module)
+def face_volumes(
+    o: int,
+    x: wp.array(dtype=vec3),
+    faces: wp.array2d(dtype=wp.int32),
+    center: vec3,
+    out: wp.array(dtype=Scalar),
+):
+    """Signed volume of the tetrahedron of every face and the center."""
+    i = o + wp.tid()
+    a = x[faces[i, 0]] - center
+    b = x[faces[i, 1]] - center
+    c = x[faces[i, 2]] - center
+    out[i] = wp.dot(a, wp.cross(b, c)) / Scalar(6.0)
+
+
+@wp.kernel(module=_module)
+def volume_gradients(
+    o: int,
+    x: wp.array(dtype=vec3),
+    faces: wp.array2d(dtype=wp.int32),
+    center: vec3,
+    scale: Scalar,
+    out: wp.array2d(dtype=vec3),
+):
+    """scale dV/dx of every face's volume."""
+    i = o + wp.tid()
+    a = x[faces[i, 0]] - center
+    b = x[faces[i, 1]] - center
+    c = x[faces[i, 2]] - center
+    s = scale / Scalar(6.0)
+    out[i, 0] = s * wp.cross(b, c)
+    out[i, 1] = s * wp.cross(c, a)
+    out[i, 2] = s * wp.cross(a, b)
+
+
+@wp.kernel(module=_module)
+def add_volume_rows(
+    o: int,
+    start: wp.array(dtype=wp.int32),
+    element: wp.array(dtype=wp.int32),
+    place: wp.array(dtype=wp.int32),
+    block: wp.array2d(dtype=wp.int32),
+    x: wp.array(dtype=vec3),
+    faces: wp.array2d(dtype=wp.int32),
+    center: vec3,
+    scale: Scalar,
+    row_start: wp.array(dtype=wp.int32),
+    clear: int,
+    values: wp.array(dtype=mat33),
+):
+    """Row v += scale d2V/dx2: the blocks of a face with its next and its last corner."""
+    v = o + wp.tid()
+    if clear != 0:
+        for b in range(row_start[v], row_start[v + 1]):
+            values[b] = mat33(Scalar(0.0))
+    if scale == Scalar(0.0):
+        return
+    s = scale / Scalar(6.0)
+    for m in range(start[v], start[v + 1]):
+        i = element[m]
+        following = (place[m] + 1) % 3
+        last = (place[m] + 2) % 3
+        values[block[m, following]] -= s * wp.skew(x[faces[i, last]] - center)
+        values[block[m, last]] += s * wp.skew(x[faces[i, following]] - center)
+
+
+@dataclass(frozen=True)
+class Gas:
+    """Gas of a fixed amount and temperature: ``pressure`` [Pa] above ``ambient`` at ``volume``.
+
+    Raises:
+        SceneError: an absolute pressure or a volume that is not > 0.
+    """
+
+    pressure: float
+    volume: float  # [m^3]
+    ambient: float = ATMOSPHERE
+
+    def __post_init__(self) -> None:
+        for name, value in (("volume", self.volume), ("absolute pressure", self.amount)):
+            if not (np.isfinite(value) and value > 0):
+                raise SceneError(f"gas {name}", got=value, expected="must be > 0")
+
+    @property
+    def amount(self) -> float:
+        """[J] (p_0 + p_a) V_0."""
+        return (self.pressure + self.ambient) * self.volume
+
+    def at(self, volume: float) -> tuple[float, float, float]:
+        """E [J], p [Pa] and -dp/dV [Pa/m^3] at a volume; infinite energy where it is not > 0."""
+        if not volume > 0:
+            return np.inf, 0.0, 0.0
+        energy = -self.amount * np.log(volume / self.volume) + self.ambient * (volume - self.volume)
+        return energy, self.amount / volume - self.ambient, self.amount / volume**2
+
+
+@dataclass(frozen=True, eq=False)
+class Pressure:
+    """Pressure on the inside of a closed surface, whose faces are counter-clockwise from outside.
+
+    ``law`` is a constant [Pa], or a ``Gas``. Local values of a gas are shares of its energy by
+    volume; local Hessians are those at the present pressure, without the update of rank one.
+    """
+
+    faces: Ints  # (m,3)
+    law: float | Gas
+    n_vertices: int
+    center: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m] of the tetrahedra: any point
+    name: str = "pressure"
+
+    @staticmethod
+    def of(mesh: TriangleMesh, law: float | Gas) -> "Pressure":
+        """Pressure inside a mesh.
+
+        Raises:
+            MeshError: a surface with a border, or with faces of opposite orientation.
+            SceneError: a pressure that is not finite.
+        """
+        if len(mesh.boundary):
+            raise MeshError(
+                "pressure",
+                got=f"a surface with {len(mesh.boundary)} vertices on its border",
+                expected="a closed surface",
+                where=mesh.source,
+            )
+        if len(mesh.non_manifold_edges):
+            raise MeshError(
+                "pressure",
+                got=f"{len(mesh.non_manifold_edges)} edges whose faces disagree in orientation",
+                expected="a closed surface whose faces all look outwards",
+                where=mesh.source,
+            )
+        if not isinstance(law, Gas) and not np.isfinite(law):
+            raise SceneError("pressure", got=law, expected="a finite number [Pa]")
+        center = tuple(float(c) for c in mesh.vertices.mean(0))
+        return Pressure(mesh.faces, law, mesh.n_vertices, center)  # type: ignore[arg-type]
+
+    @property
+    def stencil(self) -> Ints:
+        """(m,3)."""
+        return self.faces
+
+    def at(self, volume: float) -> tuple[float, float, float]:
+        """E [J], p [Pa] and -dp/dV [Pa/m^3] at a volume [m^3]."""
+        if isinstance(self.law, Gas):
+            return self.law.at(volume)
+        return -self.law * volume, self.law, 0.0
+
+    def volumes(self, x: Positions) -> Floats:
+        """(m,) [m^3] of the tetrahedra of the faces; their sum is the volume inside."""
+        a, b, c = np.moveaxis(np.asarray(x)[self.faces] - np.array(self.center), 1, 0)
+        return np.asarray(np.einsum("mi,mi->m", a, np.cross(b, c)) / 6)
+
+    def value(self, x: Positions) -> Floats:
+        """(m,) [J]."""
+        volumes = self.volumes(x)
+        total = float(volumes.sum())
+        energy, _, _ = self.at(total)
+        return np.asarray(volumes * (energy / total)) if total else np.zeros(len(volumes))
+
+    def gradient(self, x: Positions) -> Floats:
+        """(m,3,3) [N]."""
+        _, p, _ = self.at(float(self.volumes(x).sum()))
+        a, b, c = np.moveaxis(np.asarray(x)[self.faces] - np.array(self.center), 1, 0)
+        return np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=1) * (-p / 6)
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(m,3,3,3,3) [N/m]."""
+        out = np.zeros((len(self.faces), 3, 3, 3, 3))
+        if psd != Psd.EXACT:
+            return out
+        _, p, _ = self.at(float(self.volumes(x).sum()))
+        y = np.asarray(x)[self.faces] - np.array(self.center)
+        cross = np.zeros((len(self.faces), 3, 3, 3))  # [y_a] x
+        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            cross[:, :, i, j], cross[:, :, j, i] = -y[:, :, k], y[:, :, k]
+        for a in range(3):
+            following, last = (a + 1) % 3, (a + 2) % 3
+            out[:, a, following] = p / 6 * cross[:, last]
+            out[:, a, last] = -p / 6 * cross[:, following]
+        return out
+
+    @cached_property
+    def incidence(self) -> Incidence:
+        """Faces of each vertex."""
+        return Incidence.of(self.faces, self.n_vertices)
+
+    def bind(self, pattern: BlockPattern) -> "BoundPressure":
+        """The production face."""
+        rows = RowMap.of(self.faces, self.incidence, pattern)
+        faces = kernel.array(self.faces, wp.int32)
+        return BoundPressure(self, faces, vec3(*self.center), rows, pattern.scratch)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundPressure:
+    """Pressure on a pattern."""
+
+    energy: Pressure
+    faces: WarpArray
+    center: vec3
+    rows: RowMap
+    scratch: Scratch
+
+    def volume(self, x: WarpArray) -> float:
+        """[m^3] inside."""
+        m = self.faces.shape[0]
+        out = self.scratch.take(m)
+        kernel.launch(face_volumes, m, x, self.faces, self.center, out)
+        return kernel.total(out)
+
+    def value(self, x: WarpArray) -> float:
+        """Total energy [J]."""
+        return self.energy.at(self.volume(x))[0]
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx."""
+        self._add(x, -self.energy.at(self.volume(x))[1], g)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
+        """A += -p d2V/dx2, where EXACT asks for it."""
+        i = self.rows.incidence
+        p = self.energy.at(self.volume(x))[1] if psd == Psd.EXACT else 0.0
+        kernel.launch(
+            add_volume_rows,
+            self.energy.n_vertices,
+            *(i.start, i.element, i.place, self.rows.block, x, self.faces, self.center),
+            *(Scalar(-p), A.pattern.device_row_start, int(clear), A.values),
+        )
+
+    def update(self, x: WarpArray, out: WarpArray) -> float:
+        """c of the missing part c u u^T of the Hessian, u = dV/dx into ``out``."""
+        c = self.energy.at(self.volume(x))[2]
+        if c != 0.0:
+            out.zero_()
+            self._add(x, 1.0, out)
+        return c
+
+    def _add(self, x: WarpArray, scale: float, g: WarpArray) -> None:
+        """g += scale dV/dx."""
+        i, m = self.rows.incidence, self.faces.shape[0]
+        local = self.scratch.take((m, 3), vec3)
+        kernel.launch(volume_gradients, m, x, self.faces, self.center, Scalar(scale), local)
+        n = self.energy.n_vertices
+        kernel.launch(gather_gradient, n, i.start, i.element, i.place, local, g)

@@ -1,0 +1,1 @@
+"""From flat patterns to meshes."""

@@ -1,0 +1,256 @@
+"""Irregular triangle meshes of flat pieces: constrained Delaunay, graded, nearly equilateral.
+
+The outline's points stay where they are. Inside, the wanted edge length h(X) is that of the nearest
+part of the outline and grows with the distance to it, up to ``size``. Points start on hexagonal
+lattices (turned and shifted by the seed), are moved to the weighted centers of their triangles, and
+are added where triangles are too large and removed where they are too small.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from weft.arrays import Faces, Floats, Ints
+from weft.errors import MeshError
+from weft.garment.outline import GROWTH, checked_loop, contains, divided, first_crossing
+from weft.mesh import TriangleMesh
+
+ROUNDS, SMOOTHING = 8, 6  # of adding and removing points; centerings in each
+FIRST_ROW = 0.62  # distance of points from the outline, over h, below which they are removed
+CLOSE, LARGE = 0.62, 0.80  # of neighbors over h; circumradius over h: sqrt(1/3) where equilateral
+MOST_POINTS = 4_000_000
+
+
+def triangulated(
+    outline: Any, holes: Sequence[Any], size: float, divide: bool = True, seed: int = 0
+) -> TriangleMesh:
+    """A mesh of the piece inside ``outline`` and outside ``holes``.
+
+    Args:
+        outline: (k,2) [m] corners of a polygon in material coordinates, in either direction.
+        holes: polygons inside it.
+        size: [m] wanted edge length.
+        divide: add points on edges of outline and holes that are longer than ``size``; given points
+            stay in any case. Vertices 0, 1, ... are the outline's points in turn, then the holes'.
+        seed: of the points inside.
+
+    Raises:
+        MeshError: a size out of range, polygons that cross themselves or each other, or holes that
+            are not inside.
+    """
+    if not (np.isfinite(size) and size > 0):
+        raise MeshError("size", got=size, expected="must be > 0 [m]")
+    given = [checked_loop(outline, "outline")]
+    given += [checked_loop(h, f"hole {i}") for i, h in enumerate(holes)]
+    _check_apart(given)
+    extent = float(np.ptp(given[0], axis=0).max())
+    if (extent / size) ** 2 > MOST_POINTS:
+        raise MeshError(
+            "size", got=f"{size:g} m for a piece of {extent:g} m",
+            expected=f"at most {MOST_POINTS} vertices", hint="are both in meters?",
+        )  # fmt: skip
+    loops = [divided(p, size, i == 0) for i, p in enumerate(given)] if divide else given
+    points, faces = _Filling(loops, size, seed).fill()
+    groups, first = {}, 0
+    for i, loop in enumerate(loops):
+        name = "outline" if i == 0 else f"hole {i - 1}"
+        groups[name] = np.arange(first, first + len(loop), dtype=np.int32)
+        first += len(loop)
+    low, high = points.min(0), points.max(0)
+    flat = points - (low + high) / 2
+    vertices = np.stack([flat[:, 0], np.zeros(len(flat)), -flat[:, 1]], axis=1)
+    return TriangleMesh(vertices, faces, points[faces], groups, f"piece of {len(points)} points")
+
+
+def _check_apart(loops: Sequence[Floats]) -> None:
+    crossing = first_crossing(loops) if len(loops) > 1 else None
+    names = ["outline", *(f"hole {i}" for i in range(len(loops) - 1))]
+    if crossing is not None:
+        (one, i), (two, j) = crossing
+        raise MeshError(
+            f"{names[one]} and {names[two]}",
+            got=f"edges from point {i} and from point {j} cross or touch",
+            expected="polygons apart",
+            hint=f"near {loops[one][i].tolist()}",
+        )
+    for i, hole in enumerate(loops[1:]):
+        others = [loops[0], *(h for j, h in enumerate(loops[1:]) if j != i)]
+        if not contains(others, hole[:1])[0]:
+            raise MeshError(
+                f"hole {i}", got=f"at {hole[0].tolist()}", expected="inside the outline, apart"
+            )
+
+
+def delaunay(loops: Sequence[Floats], inner: Floats) -> Faces:
+    """(m,3) counter-clockwise constrained Delaunay triangles of the points of the loops and the
+    ``inner`` ones, in that order.
+
+    Raises:
+        MeshError: points that coincide or lie on an edge of the loops.
+    """
+    import condeltri as cdt
+
+    points = np.concatenate([*loops, inner])
+    edges, first = [], 0
+    for loop in loops:
+        ids = np.arange(first, first + len(loop))
+        edges.append(np.stack([ids, np.roll(ids, -1)], axis=1))
+        first += len(loop)
+    t = cdt.Triangulation(
+        cdt.VertexInsertionOrder.AUTO, cdt.IntersectingConstraintEdges.NOT_ALLOWED, 0.0
+    )
+    try:
+        t.insert_vertices(np.ascontiguousarray(points))
+        t.insert_edges(np.concatenate(edges).astype(np.uint32))
+        t.erase_outer_triangles_and_holes()
+    except Exception as error:
+        raise MeshError("triangulation", got=str(error), expected="points apart") from error
+    return np.asarray(t.triangles_array()["vertices"], dtype=np.int32).reshape(-1, 3)
+
+
+class _Filling:
+    """Points inside the loops, under way."""
+
+    def __init__(self, loops: Sequence[Floats], size: float, seed: int) -> None:
+        self.loops, self.size = loops, size
+        self.rng = np.random.default_rng(seed)
+        self.border = np.concatenate(loops)
+        a = self.border
+        b = np.concatenate([np.roll(p, -1, axis=0) for p in loops])
+        length = np.linalg.norm(b - a, axis=1)
+        # Stand-ins along the outline, closer together than its edges are long.
+        steps = (np.arange(8) + 0.5) / 8
+        along = a[:, None] + steps[:, None] * (b - a)[:, None]
+        self.dense = np.concatenate([a, along.reshape(-1, 2)])
+        here = np.minimum(length, np.roll(length, 1))
+        self.dense_size = np.minimum(np.concatenate([here, np.repeat(length, 8)]), size)
+        self.tree = cKDTree(self.dense)
+
+    def h(self, points: Floats) -> Floats:
+        """(n,) [m] wanted edge length."""
+        distance, near = self.tree.query(points, k=min(8, len(self.dense)))
+        grown = self.dense_size[near] + GROWTH * distance
+        return np.asarray(np.minimum(grown.min(axis=1), self.size))
+
+    def fill(self) -> tuple[Floats, Faces]:
+        """All points, the loops' first, and the triangles."""
+        inner = self._without_crowd(self._start())
+        for _ in range(ROUNDS):
+            for _ in range(SMOOTHING):
+                inner = self._centered(inner)
+            more = self._missing(inner)
+            kept = self._without_crowd(np.concatenate([inner, more]))
+            settled = len(more) == 0 and len(kept) == len(inner)
+            inner = kept
+            if settled:
+                break
+        for _ in range(SMOOTHING):
+            inner = self._centered(inner)
+        return np.concatenate([self.border, inner]), delaunay(self.loops, inner)
+
+    def _start(self) -> Floats:
+        """Lattice points of the spacing that is wanted where they stand."""
+        low, high = self.border.min(0), self.border.max(0)
+        finest = float(self.dense_size.min())
+        spacing, layers = self.size, []
+        while True:
+            least = spacing / np.sqrt(2)
+            points = self._lattice(low, high, spacing)
+            h = self.h(points)
+            last = least < finest
+            layers.append(points[(h > (0 if last else least)) & (h <= spacing * 1.000001)])
+            if last:
+                break
+            spacing = least
+        points = np.concatenate(layers)
+        return points[contains(self.loops, points)]
+
+    def _lattice(self, low: Floats, high: Floats, spacing: float) -> Floats:
+        """A hexagonal lattice over a rectangle, turned and shifted by the seed."""
+        middle, radius = (low + high) / 2, float(np.linalg.norm(high - low)) / 2 + spacing
+        n = int(np.ceil(radius / spacing)) + 1
+        i, j = np.meshgrid(np.arange(-2 * n, 2 * n + 1), np.arange(-2 * n, 2 * n + 1))
+        x, y = spacing * (i + 0.5 * j).ravel(), spacing * (np.sqrt(0.75) * j).ravel()
+        turn, shift = self.rng.uniform(0, np.pi / 3), self.rng.uniform(0, spacing, 2)
+        c, s = np.cos(turn), np.sin(turn)
+        p = np.stack([c * x - s * y, s * x + c * y], axis=1) + middle + shift
+        return p[((p >= low) & (p <= high)).all(1)]
+
+    def _without_crowd(self, inner: Floats) -> Floats:
+        """Without points too close to the outline or, in turn, to one another."""
+        if len(inner) == 0:
+            return inner
+        h = self.h(inner)
+        distance, _ = self.tree.query(inner)
+        keep = (distance > FIRST_ROW * h) & contains(self.loops, inner)
+        inner, h = inner[keep], h[keep]
+        pairs = cKDTree(inner).query_pairs(CLOSE * self.size, output_type="ndarray")
+        apart = np.linalg.norm(inner[pairs[:, 0]] - inner[pairs[:, 1]], axis=1)
+        crowded = pairs[apart < CLOSE * np.minimum(h[pairs[:, 0]], h[pairs[:, 1]])]
+        alive = np.ones(len(inner), dtype=bool)
+        for a, b in crowded.tolist():
+            if alive[a] and alive[b]:
+                alive[b] = False
+        return inner[alive]
+
+    def _centered(self, inner: Floats) -> Floats:
+        """Every inner point at the center of its triangles, weighted by area over h^3."""
+        if len(inner) == 0:
+            return inner
+        points = np.concatenate([self.border, inner])
+        faces = delaunay(self.loops, inner)
+        corners = points[faces]
+        center = corners.mean(1)
+        one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+        weight = np.abs(one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0]) / self.h(center) ** 3
+        total, moved = np.zeros(len(points)), np.zeros_like(points)
+        np.add.at(total, faces.ravel(), np.repeat(weight, 3))
+        np.add.at(moved, faces.ravel(), np.repeat(weight[:, None] * center, 3, axis=0))
+        first = len(self.border)
+        return np.asarray(moved[first:] / np.maximum(total[first:, None], 1e-300))
+
+    def _missing(self, inner: Floats) -> Floats:
+        """Circumcenters of triangles that are too large, the largest of each neighborhood."""
+        points = np.concatenate([self.border, inner])
+        corners = points[delaunay(self.loops, inner)]
+        center, radius = circumcircle(corners)
+        center = np.where(np.isfinite(center), center, 0.0)
+        h = self.h(center)
+        wanted = (radius > LARGE * h) & (radius < 4 * self.size) & contains(self.loops, center)
+        order = np.flatnonzero(wanted)[np.argsort(-(radius / h)[wanted])]
+        center, h = center[order], h[order]
+        if len(center) == 0:
+            return center
+        tree, free, chosen = cKDTree(center), np.ones(len(center), dtype=bool), []
+        for i in range(len(center)):
+            if free[i]:
+                chosen.append(i)
+                free[tree.query_ball_point(center[i], 0.9 * h[i])] = False
+        return np.asarray(center[chosen])
+
+
+def circumcircle(corners: Floats) -> tuple[Floats, Floats]:
+    """(m,2) centers and (m,) radii of the circles through corners (m,3,2)."""
+    b, c = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        d = 2 * (b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0])
+        b_sq, c_sq = (b * b).sum(1), (c * c).sum(1)
+        x = (c[:, 1] * b_sq - b[:, 1] * c_sq) / d
+        y = (b[:, 0] * c_sq - c[:, 0] * b_sq) / d
+    center = np.stack([x, y], axis=1)
+    return corners[:, 0] + center, np.linalg.norm(center, axis=1)
+
+
+def least_angles(corners: Floats) -> Floats:
+    """(m,) [rad] the smallest angle of every triangle, corners (m,3,2)."""
+    edge = np.roll(corners, -1, axis=1) - corners
+    edge /= np.linalg.norm(edge, axis=2, keepdims=True)
+    cosine = -(edge * np.roll(edge, 1, axis=1)).sum(-1)
+    return np.asarray(np.arccos(np.clip(cosine, -1, 1)).min(1))
+
+
+def outline_of(mesh: TriangleMesh) -> Ints:
+    """Ids of the outline's vertices in turn, of a mesh made here."""
+    return mesh.groups["outline"]

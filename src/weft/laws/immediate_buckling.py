@@ -1,0 +1,206 @@
+"""Tension only along warp, weft and both diagonals. Choi & Ko 2003, eqs. 1-4:
+
+    psi(F) = 1/2 sum_i k_i max(|F d_i| - b_i, 0)^2,   d = u, v, (u + v)/sqrt 2, (u - v)/sqrt 2
+
+A fiber that is shorter than at rest carries nothing: that cloth buckles is left to the bending
+energy of its pairs (``energies/buckling_bending.py``), so the membrane has no post-buckling
+instability. Each fiber's Hessian is ``k d d^T`` along it and ``k (1 - b/|F d|)`` across, both >= 0
+where it is taut: EXACT is positive semi-definite, and PROJECTED is the same. It jumps at |F d| = b,
+where the stress is continuous.
+
+The diagonals overlap with the axes (the paper's footnote): pulled alike in all directions, cloth
+resists with ku + (k+ + k-)/2 along the warp. A strip that is free to narrow does so until both
+diagonals are slack, and resists with ku alone; so ku is what a laboratory measures on a strip. In
+shear by a small angle g the energy is 1/2 (k+/4) g^2: k+ = k- = 4 ks gives the shear modulus ks of
+``BaraffWitkin`` (``tests/laws/test_immediate_buckling.py``).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import warp as wp
+
+from weft.arrays import Floats, Gradients
+from weft.errors import LawError
+from weft.kernel import Scalar, mat32, vec2, vec3
+from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.skewed import along
+from weft.laws.spectra import Spectrum, fiber_spectrum
+
+HALF = float(np.sqrt(0.5))
+DIRECTIONS = ((1.0, 0.0), (0.0, 1.0), (HALF, HALF), (HALF, -HALF))  # u, v, + and - diagonal
+
+
+@wp.struct
+class Params:
+    """Stiffness along each of the four directions [N/m], and rest stretch [1]."""
+
+    stretch_warp: Scalar
+    stretch_weft: Scalar
+    diagonal_plus: Scalar
+    diagonal_minus: Scalar
+    rest_warp: Scalar
+    rest_weft: Scalar
+    rest_diagonal: Scalar
+
+
+@wp.func
+def taut_energy(f: vec3, k: Scalar, b: Scalar):
+    """1/2 k max(|f| - b, 0)^2."""
+    c = wp.max(wp.length(f) - b, Scalar(0.0))
+    return Scalar(0.5) * k * c * c
+
+
+@wp.func
+def taut_force(f: vec3, k: Scalar, b: Scalar):
+    """Its derivative, continuous at |f| = b."""
+    r = wp.length(f)
+    s = Scalar(0.0)
+    if r > b:
+        s = k * (Scalar(1.0) - b / r)
+    return s * f
+
+
+@wp.func
+def taut_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
+    """Its second derivative, zero where slack; GAUSS_NEWTON keeps k along f alone."""
+    r = wp.length(f)
+    n = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    stiffness = Scalar(0.0)
+    across = Scalar(0.0)
+    if r > b:
+        n = f / r
+        stiffness = k
+        if psd != 2:
+            across = k * (Scalar(1.0) - b / r)
+    return across * wp.identity(n=3, dtype=Scalar) + (stiffness - across) * wp.outer(n, n)
+
+
+@wp.func
+def fibers(F: mat32):
+    """Images of the four directions. Eqs. 1 and 4."""
+    h = Scalar(0.7071067811865476)
+    u = vec3(F[0, 0], F[1, 0], F[2, 0])
+    v = vec3(F[0, 1], F[1, 1], F[2, 1])
+    return u, v, h * (u + v), h * (u - v)
+
+
+@wp.func
+def psi(F: mat32, p: Params):
+    """Eqs. 2 and 3, of what is longer than at rest."""
+    u, v, plus, minus = fibers(F)
+    axes = taut_energy(u, p.stretch_warp, p.rest_warp)
+    axes += taut_energy(v, p.stretch_weft, p.rest_weft)
+    diagonals = taut_energy(plus, p.diagonal_plus, p.rest_diagonal)
+    diagonals += taut_energy(minus, p.diagonal_minus, p.rest_diagonal)
+    return axes + diagonals
+
+
+@wp.func
+def pk1(F: mat32, p: Params):
+    """First Piola-Kirchhoff stress."""
+    h = Scalar(0.7071067811865476)
+    u, v, plus, minus = fibers(F)
+    g_plus = h * taut_force(plus, p.diagonal_plus, p.rest_diagonal)
+    g_minus = h * taut_force(minus, p.diagonal_minus, p.rest_diagonal)
+    P0 = taut_force(u, p.stretch_warp, p.rest_warp) + g_plus + g_minus
+    P1 = taut_force(v, p.stretch_weft, p.rest_weft) + g_plus - g_minus
+    return mat32(P0[0], P1[0], P0[1], P1[1], P0[2], P1[2])
+
+
+@wp.func
+def hessian(F: mat32, p: Params, psd: int):
+    """d2 psi/dF2 as (uu, uv, vv): the sum of four fibers."""
+    h = Scalar(0.7071067811865476)
+    u, v, plus, minus = fibers(F)
+    H_plus = taut_hessian(plus, p.diagonal_plus, p.rest_diagonal, psd)
+    H_minus = taut_hessian(minus, p.diagonal_minus, p.rest_diagonal, psd)
+    uu0, uv0, vv0 = along(H_plus, vec2(h, h))
+    uu1, uv1, vv1 = along(H_minus, vec2(h, -h))
+    uu = taut_hessian(u, p.stretch_warp, p.rest_warp, psd) + uu0 + uu1
+    vv = taut_hessian(v, p.stretch_weft, p.rest_weft, psd) + vv0 + vv1
+    return uu, uv0 + uv1, vv
+
+
+class BucklingEigensystem(NamedTuple):
+    """Closed forms of two pairs of orthogonal fibers; their sum has none, as the pairs overlap."""
+
+    axes: Spectrum  # warp and weft
+    diagonals: Spectrum
+
+
+@dataclass(frozen=True)
+class ImmediateBuckling(SingleLaw):
+    """Resistance to tension along warp, weft and both diagonals, and to nothing else.
+
+    Args:
+        stretch: (ku, kv) warp and weft stiffness [N/m], both > 0.
+        diagonal: (k+, k-) of the diagonals u + v and u - v [N/m], both >= 0; 4 ks for the shear
+            modulus ks.
+        rest_stretch: (bu, bv) stretch [1] below which warp and weft are slack, both > 0; that of
+            the diagonals is sqrt((bu^2 + bv^2)/2).
+
+    Raises:
+        LawError: a value out of range.
+    """
+
+    stretch: tuple[float, float]
+    diagonal: tuple[float, float]
+    rest_stretch: tuple[float, float] = (1.0, 1.0)
+
+    functions = LawFunctions("immediate_buckling", Params, psi, pk1, hessian)
+
+    def __post_init__(self) -> None:
+        for name, least in (("stretch", "> 0"), ("diagonal", ">= 0"), ("rest_stretch", "> 0")):
+            pair = getattr(self, name)
+            positive = least == "> 0"
+            if len(pair) != 2 or not all(
+                np.isfinite(v) and (v > 0 if positive else v >= 0) for v in pair
+            ):
+                raise LawError(
+                    f"ImmediateBuckling.{name}", got=pair, expected=f"must be two numbers {least}"
+                )
+
+    @property
+    def rest_diagonal(self) -> float:
+        """|F d| of both diagonals where warp and weft are at their rest stretch, unsheared."""
+        bu, bv = self.rest_stretch
+        return float(np.sqrt(0.5 * (bu * bu + bv * bv)))
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Fields of ``Params``."""
+        return {
+            "stretch_warp": self.stretch[0],
+            "stretch_weft": self.stretch[1],
+            "diagonal_plus": self.diagonal[0],
+            "diagonal_minus": self.diagonal[1],
+            "rest_warp": self.rest_stretch[0],
+            "rest_weft": self.rest_stretch[1],
+            "rest_diagonal": self.rest_diagonal,
+        }
+
+    def eigensystem(self, F: Gradients) -> BucklingEigensystem:
+        """Closed-form eigenpairs of the axes' and of the diagonals' Hessian, for F of shape (n,3,2)
+        without collapsed fibers.
+
+        A taut fiber has k along it and k (1 - b/|F d|) twice across; a slack one zero three times.
+        """
+        F = np.asarray(F, dtype=np.float64)
+        k = (*self.stretch, *self.diagonal)
+        b = (*self.rest_stretch, self.rest_diagonal, self.rest_diagonal)
+        pairs = []
+        for i in (0, 2):
+            first, second = (_taut_spectrum(F, DIRECTIONS[j], k[j], b[j]) for j in (i, i + 1))
+            values = np.concatenate([first.values[:, :3], second.values[:, :3]], axis=1)
+            vectors = np.concatenate([first.vectors[:, :, :3], second.vectors[:, :, :3]], axis=2)
+            pairs.append(Spectrum(values, vectors))
+        return BucklingEigensystem(*pairs)
+
+
+def _taut_spectrum(F: Floats, d: tuple[float, float], k: float, b: float) -> Spectrum:
+    """The spectrum of a fiber, with zeros where it is slack."""
+    found = fiber_spectrum(F, np.broadcast_to(d, (len(F), 2)), k, b)
+    taut = np.linalg.norm(F @ np.array(d), axis=1) > b
+    return Spectrum(np.where(taut[:, None], found.values, 0.0), found.vectors)
