@@ -9,7 +9,11 @@ constant curvature once they come closer (eq. 6), with the energy (eqs. 7-8, M =
 and none where d > L: with a law of tension only (``ImmediateBuckling``), cloth that is pushed
 buckles at once. At d = L the force of the arc jumps to -12 k (A_i + A_l)/L^3, Euler's load of the
 pair. Choi & Ko (2002) therefore begin with a spring, c (A_i + A_l)/(2 L^2) (d - L)^2, as long as it
-pushes less; ``compression`` is its c.
+pushes less; ``compression`` is its c, "comparable" to the stretch stiffness.
+
+An arc of curvature kappa is only kappa^2 L^2/24 shorter than L, and cloth of stretch stiffness K
+would rather stretch by that than push with 12 k/L^2: below a curvature of about 17 sqrt(k/K)/L^2
+this model hardly resists bending (``weft reproduce buckling-compression``).
 
 What the Hessians drop: across the pair a push has the eigenvalue dE/dd / d < 0; PROJECTED and
 GAUSS_NEWTON leave it out and keep the (positive) one along the pair, as Choi & Ko do. That is the
@@ -53,14 +57,12 @@ class BucklingForm:
     """How cloth bends by predicted buckled shapes, in a scene.
 
     Args:
-        compression: c [N/m] of the spring with which a pair begins; None: the mean stretch
-            stiffness of the fabric ("comparable", Choi & Ko 2002).
-        bounded: False leaves the spring out: the force jumps at d = L.
+        compression: c [N/m] of the spring with which a pair begins; None: the fabric's mean stretch
+            stiffness; infinite: without, the force jumps at d = L.
         calibrate: so that a strip of the mesh bends with the fabric's rigidity.
     """
 
     compression: float | None = None
-    bounded: bool = True
     calibrate: bool = True
 
 
@@ -83,7 +85,7 @@ class BucklingBending:
     def of(
         mesh: TriangleMesh,
         stiffness: tuple[float, float],
-        compression: float | None = None,
+        compression: float = np.inf,
         rest: str = "flat",
         calibrate: bool = True,
     ) -> "BucklingBending":
@@ -92,7 +94,7 @@ class BucklingBending:
         Args:
             mesh: the mesh.
             stiffness: D of bending the warp yarns and the weft yarns, >= 0.
-            compression: c [N/m] of the spring with which a pair begins; None: without.
+            compression: c [N/m] of the spring with which a pair begins; infinite: without.
             rest: L in the plane (``"flat"``), or between ``mesh.vertices`` (``"as-given"``).
             calibrate: so that a strip of this mesh bends with D; False: k = D.
 
@@ -101,8 +103,8 @@ class BucklingBending:
         """
         if not all(np.isfinite(d) and d >= 0 for d in stiffness):
             raise MeshError("bending stiffness", got=stiffness, expected="must be >= 0 [N m]")
-        if compression is not None and not (np.isfinite(compression) and compression > 0):
-            raise MeshError("compression", got=compression, expected="must be > 0 [N/m], or None")
+        if not compression > 0:
+            raise MeshError("compression", got=compression, expected="must be > 0 [N/m]")
         if rest not in ("flat", "as-given"):
             raise MeshError("rest lengths", got=repr(rest), expected="flat or as-given")
         pairs = np.ascontiguousarray(mesh.hinges[:, 2:])
@@ -113,8 +115,8 @@ class BucklingBending:
         factor = strip_factor(along, area) if calibrate else (1.0, 1.0)
         k = np.array([factor[0] * stiffness[0], factor[1] * stiffness[1]])
         bend = np.sqrt(along[:, :2] @ (k * k))  # eq. 8
-        c = np.full(len(pairs), np.inf if compression is None else compression)
-        return BucklingBending(pairs, length, area, bend, c, mesh.n_vertices)
+        springs = np.full(len(pairs), compression)
+        return BucklingBending(pairs, length, area, bend, springs, mesh.n_vertices)
 
     @property
     def stencil(self) -> Ints:

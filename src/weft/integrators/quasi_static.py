@@ -253,6 +253,9 @@ class _Search:
                 continue  # the exact Hessian led nowhere: on with the projected one
             if found.step == 0.0:
                 at_rest = force <= self.settings.force_tolerance
+                if not at_rest and self.mu < MOST:
+                    self.mu = max(GROW * self.mu, FIRST)  # a kink in the forces: look closer
+                    continue
                 self.outcome = Outcome.CONVERGED if at_rest else Outcome.STALLED
                 return
             combine(self.x, found.step, d, self.x)

@@ -19,6 +19,10 @@ _STUDIES = {
     "kim2020-fig4": "kim_fig4",
     "kim2020-fig5": "kim_fig5",
     "locking": "locking",
+    "buckling-mesh": "buckling_mesh",
+    "buckling-compression": "buckling_compression",
+    "buckling-bias": "buckling_bias",
+    "buckling-anisotropy": "buckling_anisotropy",
 }
 
 

@@ -13,7 +13,8 @@ from weft.errors import WeftError
 from weft.io.files import atomic_write
 
 Say = Callable[[str], None]  # progress of a study, a line at a time
-INK = ("#1f4e79", "#c0504d", "#2e8b57", "#8064a2", "#d08a2e")  # colors of curves, in this order
+# colors of curves, in this order
+INK = ("#1f4e79", "#c0504d", "#2e8b57", "#8064a2", "#d08a2e", "#555555")
 
 
 @dataclass(frozen=True)

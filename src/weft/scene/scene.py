@@ -159,19 +159,7 @@ class Scene:
         if form is None:
             law = self.law or law_of_fabric(fabric)
             membranes: tuple[Membrane, ...] = (Membrane(linear_triangle(mesh), law),)
-            buckling = self.buckling
-            if buckling is None and any(isinstance(p, ImmediateBuckling) for p in law.parts):
-                buckling = BucklingForm()
-            if buckling is None:
-                bend = HingeBending.of(mesh, rigidity, self.rest_angles)
-            else:
-                spring = (stretch[0] + stretch[1]) / 2
-                if buckling.compression is not None:
-                    spring = buckling.compression
-                bound = spring if buckling.bounded else None
-                bend = BucklingBending.of(
-                    mesh, rigidity, bound, self.rest_angles, buckling.calibrate
-                )
+            bend = self._bending(law)
         else:
             bending = HingeBending.of(mesh, rigidity, self.rest_angles)
             c = Conditions(stretch, fabric.shear, form.bend or (0, 0), rest, form.p, form.variant)
@@ -195,6 +183,19 @@ class Scene:
         if isinstance(bend, BucklingBending):
             return energies, (*damped, PairDamping(bend, beta))
         return energies, (*damped, HingeDamping(bend, beta))
+
+    def _bending(self, law: Law) -> HingeBending | BucklingBending:
+        """Hinges, or buckled pairs where asked for, and by themselves with immediate buckling."""
+        mesh, fabric, form = self.cloth.mesh, self.cloth.fabric, self.buckling
+        rigidity = (fabric.bending_warp, fabric.bending_weft)
+        if form is None and any(isinstance(part, ImmediateBuckling) for part in law.parts):
+            form = BucklingForm()
+        if form is None:
+            return HingeBending.of(mesh, rigidity, self.rest_angles)
+        spring = form.compression
+        if spring is None:
+            spring = (fabric.stretch_warp + fabric.stretch_weft) / 2
+        return BucklingBending.of(mesh, rigidity, spring, self.rest_angles, form.calibrate)
 
     def state(self) -> State:
         """The state at t = 0."""

@@ -221,9 +221,10 @@ class BucklingBlock(Block):
     """Bending by predicted buckled shapes (Choi & Ko 2003), in place of hinges."""
 
     compression: Tension | None = Field(
-        None, gt=0, description="[N/m] of the spring with which a pair begins; none: the fabric's"
+        None,
+        gt=0,
+        description="[N/m] of the spring with which a pair begins; none: the fabric's mean stretch",
     )
-    bounded: bool = Field(True, description="false: without that spring, the force jumps")
     calibrate: bool = Field(
         True, description="bend a strip of this mesh with the fabric's rigidity; false: k = D"
     )

@@ -6,6 +6,7 @@ differentiated numerically: forces, their Jacobians and the damping of eq. 58 mu
 them. The bend condition of the body is differentiated with lengths frozen, as section 4 says.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -15,6 +16,7 @@ from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.base import BoundStepTerm, Energy
+from weft.energies.buckling_bending import BucklingBending, PairDamping
 from weft.energies.condition import Conditions, Variant, condition_energies
 from weft.energies.damping import HingeDamping, MembraneDamping
 from weft.energies.gravity import Gravity
@@ -24,6 +26,7 @@ from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.kernel import vec3
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.base import Psd
+from weft.laws.immediate_buckling import ImmediateBuckling
 from weft.mesh import TriangleMesh, grid
 from weft.model import Model
 from weft.state import State
@@ -51,6 +54,10 @@ def checks() -> Iterator[Check]:
     for energy in _energies(mesh):
         for d in check_derivatives(energy, x):
             yield _line(f"{energy.name} {d.name}", d)
+    for label, compression in (("arcs", np.inf), ("arcs after a spring", 2.0)):
+        pairs = BucklingBending.of(mesh, (2e-2, 1e-2), compression)
+        for d in check_derivatives(pairs, 0.5 * x):  # all compressed: the force has a kink at d = L
+            yield _line(f"buckled pairs, {label} {d.name}", d)
     yield from _viscous(mesh, x, v)
     for variant in Variant:
         for name, energy, stencil, c, k in _conditions(mesh, x, variant):
@@ -68,6 +75,8 @@ def _line(name: str, d: Difference) -> Check:
 def _energies(mesh: TriangleMesh) -> Iterator[Energy]:
     """All that are differentiated as they are."""
     yield Membrane(linear_triangle(mesh), BaraffWitkin((500.0, 300.0), 80.0, (1.0, 0.97)))
+    buckling = ImmediateBuckling((500.0, 300.0), (80.0, 60.0))
+    yield Membrane(linear_triangle(mesh), buckling, name="immediate buckling")
     yield HingeBending.of(mesh, (2e-2, 1e-2))
     yield Gravity(0.1 * mesh.vertex_area)
 
@@ -76,9 +85,14 @@ def _viscous(mesh: TriangleMesh, x: Positions, v: Floats) -> Iterator[Check]:
     """Potentials of stiffness-proportional damping, in a step from x - h v to near x."""
     membrane = Membrane(linear_triangle(mesh), BaraffWitkin((500.0, 300.0), 80.0))
     bending = HingeBending.of(mesh, (2e-2, 1e-2))
-    terms = (MembraneDamping(membrane, BETA), HingeDamping(bending, BETA))
+    pairs = dataclasses.replace(BucklingBending.of(mesh, (2e-2, 1e-2)), name="pairs")
+    terms = (
+        MembraneDamping(membrane, BETA),
+        HingeDamping(bending, BETA),
+        PairDamping(pairs, BETA, "pair damping"),
+    )
     mass = 0.1 * mesh.vertex_area
-    assembly = Model(mass, (membrane, bending), terms).assembly
+    assembly = Model(mass, (membrane, bending, pairs), terms).assembly
     start = kernel.array(x - STEP * v, vec3)
     for name, term in assembly.bound_step_terms.items():
         term.freeze(start, STEP)

@@ -7,8 +7,11 @@ import numpy as np
 from weft.arrays import Positions
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
-from weft.integrators.base import Stepper, StepSettings
+from weft.integrators.base import Memory, Stepper, StepReport, StepSettings
+from weft.integrators.bdf2 import Bdf2
+from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
 from weft.mesh import grid
+from weft.model import Model
 from weft.pins import Pin
 from weft.state import State
 from weft.validate.check import Check
@@ -19,11 +22,38 @@ SECONDS, COARSEST = 0.2, 50  # [s], steps
 TOLERANCE = 0.1  # of the order
 
 
+class Unequal:
+    """Every step of another integrator as two, of one and of two thirds."""
+
+    def __init__(self, stepper: Stepper) -> None:
+        self.stepper = stepper
+
+    @property
+    def order(self) -> int:
+        """That of the stepper."""
+        return self.stepper.order
+
+    def init(self, model: Model, state: State) -> Memory:
+        """The stepper's."""
+        return self.stepper.init(model, state)
+
+    def step(
+        self, model: Model, state: State, memory: Memory, dt: float
+    ) -> tuple[State, Memory, StepReport]:
+        """A third of dt, and the rest."""
+        state, memory, report = self.stepper.step(model, state, memory, dt / 3)
+        assert report.outcome.ok, report.outcome
+        return self.stepper.step(model, state, memory, 2 * dt / 3)
+
+
 def checks() -> Iterator[Check]:
     """Measured against declared order, ± 0.1."""
     steppers: dict[str, Stepper] = {
         "backward-euler": BackwardEuler(StepSettings(tolerance=1e-9)),
         "baraff-witkin-1998": BaraffWitkin1998(Settings1998(linear="splu")),
+        "bdf2": Bdf2(StepSettings(tolerance=1e-9)),
+        "bdf2-semi-implicit": SemiImplicitBdf2(SemiImplicitSettings(linear="splu")),
+        "bdf2-unequal-steps": Unequal(Bdf2(StepSettings(tolerance=1e-9))),
     }
     for name, stepper in steppers.items():
         got = measured_order(stepper)

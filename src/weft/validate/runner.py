@@ -18,6 +18,8 @@ _EXPERIMENTS = {
     "derivatives": "derivatives",
     "spectra": "spectra",
     "bias": "bias",
+    "tension-field": "tension_field",
+    "pillow": "pillow",
 }
 
 

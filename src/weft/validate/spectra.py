@@ -9,6 +9,7 @@ from weft.laws import (
     Arap,
     BaraffWitkin,
     DotShear,
+    ImmediateBuckling,
     NeoHookean,
     Psd,
     SingleLaw,
@@ -31,6 +32,7 @@ LAWS: dict[str, SingleLaw] = {
     "arap": Arap(300.0),
     "stvk": StVK(200.0, 150.0),
     "neo-hookean": NeoHookean(200.0, 150.0),
+    "immediate-buckling": ImmediateBuckling((300.0, 200.0), (90.0, 60.0)),
 }
 SAMPLES, TOLERANCE = 2000, 1e-10
 
@@ -58,6 +60,12 @@ def _eigenvalues(F: Floats) -> Iterator[Check]:
     s = np.linalg.svd(F, compute_uv=False)
     one = np.ones(len(F))
     arap = np.stack([1 - 1 / s[:, 0], 1 - 1 / s[:, 1], 1 - 2 / s.sum(1), one, one, one], axis=1)
+    axes = ImmediateBuckling((300.0, 200.0), (0.0, 0.0))
+    diagonals = ImmediateBuckling((TINY, TINY), (90.0, 60.0))
+    closed = axes.eigensystem(F).axes.values
+    yield _against("spectra/eigenvalues-buckling-axes", closed, axes.hessian(F))
+    closed = diagonals.eigensystem(F).diagonals.values
+    yield _against("spectra/eigenvalues-buckling-diagonals", closed, diagonals.hessian(F))
     yield _against("spectra/eigenvalues-arap", 300.0 * arap, LAWS["arap"].hessian(F))
 
 

@@ -1,0 +1,96 @@
+"""Bending of a strip under tension that wrinkles (Stein & Hedgepeth 1961).
+
+A strip of height H and stiffness k per width is pulled by P and bent in its plane by the moment M.
+It has the curvature c = 12 M/(k H^3) until M = P H/6, where its lower edge goes slack; from then on
+part of it is wrinkled, and
+
+    2 M/(P H) = 1 - 2/3 sqrt(2 P/(k H^2 c)).
+
+Along the strip the law resists tension only, so the wrinkles need not be resolved: it stays flat.
+What theory takes for granted is given by two-sided terms: shear stiffness, so that cross-sections
+stay straight, and stiffness across, so that they keep their height where curved fibers press on
+each other. The ends are turned against each other; curvature and moment are those of the middle.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from weft.arrays import Positions
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.membrane import Membrane
+from weft.errors import SimulationError
+from weft.integrators.potential import Potential
+from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.laws.baraff_witkin import BaraffWitkin
+from weft.laws.immediate_buckling import ImmediateBuckling
+from weft.mesh import TriangleMesh, grid
+from weft.model import Model
+from weft.pins import Pin
+from weft.validate.check import Check, compare
+
+HEIGHT, LENGTH, STIFFNESS = 1.0, 6.0, 1000.0  # [m], [m], [N/m]
+NONE = 1e-6  # [N/m] of a fiber that is left to the other law
+SEGMENTS = 24  # over the height
+STRAIN = 5e-4  # of the middle line: little, so that the pull does not straighten the strip
+CURVATURES = (0.0005, 0.002, 0.004, 0.008)  # [1/m]: the first one before it wrinkles
+
+
+def checks() -> Iterator[Check]:
+    """Four curvatures, to 2 %."""
+    for curvature in CURVATURES:
+        pull, moment, got = bent(curvature)
+        load = 2 * moment / (pull * HEIGHT)
+        scaled = 2 * pull / (STIFFNESS * HEIGHT**2 * got)
+        wrinkled = scaled < 1
+        expected = 1 - 2 / 3 * np.sqrt(scaled) if wrinkled else 1 / (3 * scaled)
+        name = f"tension-field/{'wrinkled' if wrinkled else 'taut'} {load:.2f}"
+        yield compare(name, float(expected), load, 2e-2)
+
+
+def bent(curvature: float, segments: int = SEGMENTS) -> tuple[float, float, float]:
+    """Pull [N], moment [N m], and curvature of the middle [1/m], of a strip whose ends are turned
+    against each other by curvature times length.
+
+    Raises:
+        SimulationError: no equilibrium.
+    """
+    n = round(segments * LENGTH / HEIGHT)
+    mesh = grid(n + 1, segments + 1, LENGTH, HEIGHT, "alternating")
+    u, v = mesh.vertex_uv.T - [[LENGTH / 2], [HEIGHT / 2]]  # type: ignore[union-attr]
+    held = np.array(bend(u, v, curvature, STRAIN))
+    start = held.copy()
+    start[:, 1] *= 0.999
+    ends = Pin(np.concatenate([mesh.groups["left"], mesh.groups["right"]]))
+    taut, across = (STIFFNESS, NONE), (NONE, STIFFNESS)
+    law = ImmediateBuckling(taut, (0.0, 0.0)) + BaraffWitkin(across, STIFFNESS)
+    mass = 0.01 * mesh.vertex_area
+    model = Model(mass, (Membrane(linear_triangle(mesh), law),), (), (ends,), held)
+    settings = QuasiStaticSettings(1e-5, 1e-6, max_iterations=400, imperfection=0.0)
+    found = QuasiStatic(settings).solve(model, start)
+    if not found.outcome.ok:
+        raise SimulationError("strip", got=found.outcome.name, hint=found.outcome.advice)
+    return _measure(mesh, model, found.x)
+
+
+def bend(u: Positions, v: Positions, curvature: float, strain: float) -> Positions:
+    """Positions (n,3) of a strip whose cross-sections stay straight, in the plane z = 0."""
+    angle = curvature * u
+    along = (1 + strain) / curvature
+    return np.stack(
+        [(along - v) * np.sin(angle), along - (along - v) * np.cos(angle), 0 * u], axis=1
+    )
+
+
+def _measure(mesh: TriangleMesh, model: Model, x: Positions) -> tuple[float, float, float]:
+    """Pull, moment about the center of the middle section, and curvature of the middle line."""
+    fixed, target = model.prescribed(0.0)
+    force = Potential(model, x, None, fixed, target).reaction(x)[mesh.groups["right"]]
+    uv = mesh.vertex_uv
+    assert uv is not None
+    axis = np.abs(uv[:, 1] - HEIGHT / 2) < 1e-9
+    axis &= np.abs(uv[:, 0] - LENGTH / 2) < LENGTH / 12
+    a, _, c = np.polyfit(x[axis, 0], x[axis, 1], 2)
+    arm = x[mesh.groups["right"]] - [0.0, c, 0.0]
+    moment = np.cross(arm, force).sum(0)[2]
+    return float(np.linalg.norm(force.sum(0))), abs(float(moment)), abs(2 * float(a))
