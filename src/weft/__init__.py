@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from weft.cloth import sheet as sheet
     from weft.cloth import triangulate as triangulate
     from weft.energies.buckling_bending import BucklingForm as BucklingForm
+    from weft.energies.condensed import vertex_energy as vertex_energy
     from weft.energies.condition import ConditionForm as ConditionForm
     from weft.energies.condition import Conditions as Conditions
     from weft.energies.condition import Variant as Variant
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from weft.pins import Keyframe as Keyframe
     from weft.pins import Path as Path
     from weft.pins import Pin as Pin
+    from weft.render.looks import Field as Field
     from weft.run import Run as Run
     from weft.run import simulate as simulate
     from weft.scene.scene import Scene as Scene
@@ -64,6 +66,7 @@ _HOME = {
     "Conditions": "weft.energies.condition",
     "Constraint": "weft.solve.constraints",
     "Fabric": "weft.fabric",
+    "Field": "weft.render.looks",
     "Gas": "weft.energies.pressure",
     "Keyframe": "weft.pins",
     "Model": "weft.model",
@@ -89,6 +92,7 @@ _HOME = {
     "sheet": "weft.cloth",
     "simulate": "weft.run",
     "triangulate": "weft.cloth",
+    "vertex_energy": "weft.energies.condensed",
 }
 
 __version__ = "0.1.0"

@@ -20,6 +20,7 @@ from weft.progress import progress_bar
 from weft.simulation import Progress, SceneLike, run_scene
 
 if TYPE_CHECKING:
+    from weft.render.looks import Field
     from weft.render.picture import Image, Style
 
 
@@ -103,6 +104,7 @@ class Run:
         frame: int = -1,
         style: "Style | None" = None,
         look: str | None = None,
+        field: "Field | None" = None,
         on_frame: Callable[[int, int], None] | None = None,
     ) -> Path:
         """Draw a frame as PNG, or all frames as animated WebP, by suffix.
@@ -112,6 +114,7 @@ class Run:
             frame: of a PNG; -1 is the last.
             style: size, camera, antialiasing.
             look: checker, panels, plain, strain or curvature; None: the style's.
+            field: a number at every vertex to color the cloth by, in place of a look.
             on_frame: called with the number of pictures done and of all.
 
         Raises:
@@ -127,11 +130,11 @@ class Run:
             raise RunError("picture", got=path.suffix or "no suffix", expected=".png or .webp")
         if kind == ".png":
             x = self.positions(frame)
-            save_png(path, Renderer(self.mesh, [x], style).image(x))
+            save_png(path, Renderer(self.mesh, [x], style, field=field).image(x))
             return path
         count = len(self)
         shown = np.unique(np.linspace(0, count - 1, min(count, 12)).astype(int))
-        renderer = Renderer(self.mesh, [self.positions(int(k)) for k in shown], style)
+        renderer = Renderer(self.mesh, [self.positions(int(k)) for k in shown], style, field=field)
 
         def images() -> "Iterator[Image]":
             for k in range(count):

@@ -7,6 +7,7 @@ from tests.checks import assert_derivative, clamp, dense, rotations, scatter
 from weft import kernel
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.base import Energy
+from weft.energies.buckling_bending import BucklingBending
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
@@ -32,11 +33,15 @@ def bent_bending(mesh):
     return HingeBending.of(crumpled, (2e-2, 1e-2), "as-given")
 
 
+def pairs(mesh):
+    return BucklingBending.of(mesh, (2e-2, 1e-2), 30.0)
+
+
 def gravity(mesh):
     return Gravity(0.2 * mesh.vertex_area)
 
 
-ENERGIES = {f.__name__: f for f in (membrane, bending, bent_bending, gravity)}
+ENERGIES = {f.__name__: f for f in (membrane, bending, bent_bending, pairs, gravity)}
 INTERNAL = {n: f for n, f in ENERGIES.items() if n != "gravity"}
 
 
@@ -47,7 +52,7 @@ def crumple(x, seed, size=0.06):
 
 def inverted(x):
     """Some faces turned over in the plane."""
-    y = np.array(x)
+    y = 0.95 * np.array(x)
     y[8] += [0.35, 0.02, 0.1]
     return y
 
@@ -112,7 +117,9 @@ def test_bound_face_equals_the_local_one(make):
     """What a step uses (row maps, gather kernels) against NumPy's sum of local arrays."""
     energy, x = make(MESH), crumple(MESH.vertices, 1)
     assert isinstance(energy, Energy)
-    pattern = BlockPattern.of(MESH.n_vertices, [membrane(MESH).stencil, bending(MESH).stencil])
+    pattern = BlockPattern.of(
+        MESH.n_vertices, [membrane(MESH).stencil, bending(MESH).stencil, pairs(MESH).stencil]
+    )
     bound = energy.bind(pattern)
     device = kernel.array(x, vec3)
     assert bound.value(device) == pytest.approx(total(energy, x), rel=1e-13)
@@ -151,6 +158,7 @@ def test_zero_at_rest():
     for energy, x in (
         (Membrane(linear_triangle(MESH), BaraffWitkin((500.0, 300.0), 80.0)), MESH.vertices),
         (bending(MESH), MESH.vertices),
+        (pairs(MESH), MESH.vertices),
         (bent_bending(MESH), crumple(MESH.vertices, 5)),
     ):
         assert total(energy, x) < 1e-25

@@ -9,6 +9,7 @@ from weft.laws import (
     Arap,
     BaraffWitkin,
     DotShear,
+    ImmediateBuckling,
     NeoHookean,
     Psd,
     StVK,
@@ -32,6 +33,7 @@ LAWS = {
     "neo_hookean": NeoHookean(200.0, 150.0),
     "stvk_stretch": StvkStretch((500.0, 300.0), (1.0, 0.9), warp=(0.8, 0.6), weft=(-0.6, 0.8)),
     "stvk_shear": StvkShear(90.0, warp=(1.0, 0.0), weft=(0.6, 0.8)),
+    "immediate_buckling": ImmediateBuckling((500.0, 300.0), (80.0, 60.0), (0.97, 1.02)),
     "arap + dot_shear + stvk_shear": Arap(300.0) + DotShear(50.0) + StvkShear(20.0),
 }
 

@@ -145,7 +145,7 @@ def test_missing_file(tmp_path):
 
 
 def test_one_source_of_cloth(tmp_path):
-    assert "one of sheet and mesh" in problems(tmp_path, "cloth: {fabric: silk}\n")
+    assert "one of sheet, panel and mesh" in problems(tmp_path, "cloth: {fabric: silk}\n")
     assert "cloth = nothing" in problems(tmp_path, "fps: 30\n")
 
 
@@ -300,3 +300,70 @@ def test_conditions_under_backward_euler(tmp_path):
     ]  # fmt: skip
     _, _, report = stepper.step(model, state, stepper.init(model, state), 0.01)
     assert report.outcome.ok
+
+
+BUCKLING = """cloth:
+  panel: {outline: [[0, 0], [50 cm, 0], [50 cm, 40 cm], [0, 40 cm]], size: 8 cm, seed: 3}
+  fabric: cotton
+law: {name: immediate_buckling}
+integrator: bdf2_semi_implicit
+pins:
+  - corners: top
+seconds: 1 s
+"""
+
+
+def test_a_scene_of_immediate_buckling(tmp_path):
+    from weft.energies.buckling_bending import BucklingBending, PairDamping
+    from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2
+
+    scene = load_scene(write(tmp_path, BUCKLING)).scene
+    assert isinstance(scene.stepper(), SemiImplicitBdf2)
+    membrane, bending, _ = scene.model().energies
+    assert membrane.law.diagonal == (160.0, 160.0)  # 4 times cotton's shear stiffness
+    assert isinstance(bending, BucklingBending) and set(bending.compression) == {3500.0}
+    assert isinstance(scene.model().step_terms[1], PairDamping)
+    text = BUCKLING + "buckling: {compression: 20 N/m, calibrate: false}\n"
+    other = load_scene(write(tmp_path, text)).scene
+    assert set(other.model().energies[1].compression) == {20.0}
+    assert other.identity() != scene.identity()
+
+
+def test_every_law_can_bend_by_pairs_and_every_integrator_can_step(tmp_path):
+    from weft.scene.law import LAWS
+    from weft.scene.scene import INTEGRATORS
+
+    for law in LAWS:
+        text = BUCKLING.replace("immediate_buckling", law) + "buckling: {}\n"
+        assert "bending" in {
+            e.name for e in load_scene(write(tmp_path, text)).scene.model().energies
+        }
+    for integrator in INTEGRATORS:
+        if integrator == "baraff_witkin_1998":
+            continue
+        text = BUCKLING.replace("bdf2_semi_implicit", integrator)
+        scene = load_scene(write(tmp_path, text)).scene
+        model, stepper, state = scene.model(), scene.stepper(), scene.state()
+        _, _, report = stepper.step(model, state, stepper.init(model, state), 0.01)
+        assert report.outcome.ok, integrator
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        (("size: 8 cm", "size: 0"), "panel.size = 0.0 (scene.yaml:2): must be > 0"),
+        (("[50 cm, 40 cm], [0, 40 cm]", "[0, 40 cm], [50 cm, 40 cm]"), "(scene.yaml:2)"),
+        (("[50 cm, 40 cm], [0, 40 cm]", "[0, 40 cm], [50 cm, 40 cm]"), "cross or touch"),
+        (("seed: 3", "holes: [[[0, 0], [9, 0], [0, 9]]]"), "outline and hole 0"),
+        (("law: {name: immediate_buckling}", "law: {name: immediate_bukling}"), "did you mean"),
+        (("seconds: 1 s", "buckling: {compression: -1}"), "compression"),
+        (("seconds: 1 s", "solver: {tolerance: 1e-3}"), "solver.tolerance"),
+        (("seconds: 1 s", "pressure: {pressure: 20 Pa}"), "a closed surface"),
+        (("seconds: 1 s", "pressure: {pressure: 20 Pa, volume: -1}"), "pressure.volume"),
+        (("bdf2_semi_implicit", "baraff_witkin_1998"), "scene.law"),
+    ],
+)  # fmt: skip
+def test_problems_of_a_scene_of_immediate_buckling(tmp_path, change, match):
+    text = BUCKLING.replace(*change)
+    assert text != BUCKLING
+    assert match in problems(tmp_path, text)

@@ -1,6 +1,7 @@
 """What cloth is colored by: a checker in material coordinates, panels, strain or curvature."""
 
 import enum
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,30 @@ class Scale:
         t = np.clip((values - self.low) / (self.high - self.low), 0, 1) * (len(self.anchors) - 1)
         table = np.array([_rgb(a) for a in self.anchors])
         return np.stack([np.interp(t, np.arange(len(table)), c) for c in table.T], axis=-1)
+
+
+@dataclass(frozen=True)
+class Field:
+    """A number at every vertex that a picture shows as color.
+
+    Args:
+        title: what the legend says.
+        unit: of the values.
+        of: values (n,) at positions (n,3).
+        signed: show both sides of 0.
+    """
+
+    title: str
+    unit: str
+    of: Callable[[Positions], Floats]
+    signed: bool = False
+
+    def scale(self, frames: Sequence[Positions]) -> Scale:
+        """A range that suits all frames."""
+        limit = nice_limit(np.concatenate([self.of(x) for x in frames]))
+        if self.signed:
+            return Scale(self.title, -limit, limit, self.unit, BLUE_RED)
+        return Scale(self.title, 0.0, limit, self.unit, VIRIDIS)
 
 
 VIRIDIS = ("440154", "46327e", "365c8d", "277f8e", "1fa187", "4ac16d", "a0da39", "fde725")

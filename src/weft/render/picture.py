@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from weft.mesh import TriangleMesh
 from weft.render import looks
 from weft.render.camera import Camera, framing
 from weft.render.legend import draw_legend
-from weft.render.looks import Look, Scale
+from weft.render.looks import Field, Look
 from weft.render.rasterize import Buffer, rasterize, spread
 from weft.render.shade import Light, Surface, View, shade_rows
 
@@ -72,6 +73,7 @@ class Renderer:
         frames: positions (n,3) [m] that camera, ground and color scale must suit.
         style: how it looks.
         marked: ids of faces to show in red.
+        field: what to color the cloth by, in place of the style's look.
     """
 
     def __init__(
@@ -80,16 +82,17 @@ class Renderer:
         frames: Sequence[Positions],
         style: Style | None = None,
         marked: Ints | None = None,
+        field: Field | None = None,
     ) -> None:
         self.mesh, self.style = mesh, style or Style()
-        self.marked = marked
+        self.marked, self.field = marked, field or self._field_of_look()
         s = self.style
         points = np.concatenate([_hull_points(x) for x in frames])
         size = float(np.ptp(points, axis=0).max()) or 1.0
         self.ground = float(points[:, 1].min()) - 0.02 * size
         # A little of the ground before and below the cloth belongs into the picture.
         self.camera: Camera = framing(points, s.width / s.height, s.azimuth, s.elevation)
-        self.scale = self._scale(frames)
+        self.scale = self.field.scale(frames) if self.field else None
         self._faces = kernel.array(np.array(mesh.faces), wp.int32)
         self._uv = kernel.array(mesh.corner_uv.astype(np.float32), wp.vec2f)
         self._seen = Buffer.of(s.width * s.samples, s.height * s.samples)
@@ -124,23 +127,20 @@ class Renderer:
         image: Image = np.array(kernel.numpy(out))
         return draw_legend(image, self.scale) if self.scale else image
 
-    def _scale(self, frames: Sequence[Positions]) -> Scale | None:
-        look = self.style.look
+    def _field_of_look(self) -> Field | None:
+        """What strain and curvature looks show."""
+        look, mesh = self.style.look, self.mesh
         if look is Look.STRAIN:
-            limit = looks.nice_limit(np.concatenate([looks.strain(self.mesh, x) for x in frames]))
-            return Scale("largest principal strain", -limit, limit, "%", looks.BLUE_RED)
+            return Field("largest principal strain", "%", partial(looks.strain, mesh), True)
         if look is Look.CURVATURE:
-            values = [looks.curvature(self.mesh, x) for x in frames]
-            limit = looks.nice_limit(np.concatenate(values))
-            return Scale("mean curvature", -limit, limit, "1/m", looks.BLUE_RED)
+            return Field("mean curvature", "1/m", partial(looks.curvature, mesh), True)
         return None
 
     def _colors(self, x: Positions) -> Floats:
         """(m,3,3) linear color of every corner."""
         look, m = self.style.look, len(self.mesh.faces)
-        if self.scale is not None:
-            field = looks.strain if look is Look.STRAIN else looks.curvature
-            srgb = self.scale.colors(field(self.mesh, x))[self.mesh.faces]
+        if self.scale is not None and self.field is not None:
+            srgb = self.scale.colors(self.field.of(x))[self.mesh.faces]
         elif look is Look.PANELS:
             srgb = looks.panel_colors(self.mesh)
         else:
@@ -157,7 +157,7 @@ class Renderer:
         s.normal = kernel.array(self._normals(x).astype(np.float32), wp.vec3f)
         s.faces, s.uv = self._faces, self._uv
         s.color = kernel.array(color, wp.vec3f)
-        checker = self.style.look is Look.CHECKER and self.marked is None
+        checker = self.style.look is Look.CHECKER and self.marked is None and self.field is None
         s.cell = self._side / CHECKERS if checker else 0.0
         s.flatness = FLATNESS if self.scale is not None else 0.0
         return s

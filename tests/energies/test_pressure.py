@@ -1,0 +1,169 @@
+"""Pressure: volumes, forces of a closed surface, gas, and the rank-one update that Newton needs."""
+
+import numpy as np
+import pytest
+
+from tests.checks import dense, scatter
+from weft import kernel
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.membrane import Membrane
+from weft.energies.pressure import Gas, Pressure
+from weft.errors import MeshError, SceneError
+from weft.integrators.backward_euler import BackwardEuler
+from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998
+from weft.integrators.base import StepSettings
+from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2
+from weft.kernel import vec3
+from weft.laws import BaraffWitkin, Psd
+from weft.mesh import TriangleMesh, grid
+from weft.model import Model
+from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.direct import Splu
+from weft.solve.updates import Update, solve_updated
+from weft.state import State
+from weft.validate.pillow import pillow
+
+
+def ball(n=7):
+    """A pillow blown up to a lens, some way from the origin."""
+    mesh = pillow(grid(n, n, 1, 1, "alternating"))
+    x = np.array(mesh.vertices)
+    inner = n * n
+    height = 0.3 * np.cos(np.pi * x[:, 0]) * np.cos(np.pi * x[:, 2])
+    x[:, 1] = np.where(np.arange(len(x)) < inner, height, -height)
+    return mesh.with_vertices(x + [2.0, -1.0, 0.5])
+
+
+MESH = ball()
+X = np.array(MESH.vertices) + 0.03 * np.random.default_rng(0).normal(size=MESH.vertices.shape)
+LAWS = {"constant": 40.0, "gas": Gas(40.0, 0.2, 1000.0)}
+
+
+def volume(x):
+    """From the centroids and normals of the faces: another formula."""
+    a, b, c = np.moveaxis(x[MESH.faces], 1, 0)
+    return ((a + b + c) / 3 * np.cross(b - a, c - a) / 2).sum() / 3
+
+
+def test_volume():
+    pressure = Pressure.of(MESH, 1.0)
+    assert pressure.volumes(X).sum() == pytest.approx(volume(X), rel=1e-12)
+    box = MESH.with_vertices(2 * MESH.vertices)
+    assert Pressure.of(box, 1.0).volumes(2 * X).sum() == pytest.approx(8 * volume(X))
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_force_is_pressure_times_area_and_balances(law):
+    pressure = Pressure.of(MESH, law)
+    g = scatter(pressure, X)
+    a, b, c = np.moveaxis(X[MESH.faces], 1, 0)
+    third = -pressure.at(volume(X))[1] * np.cross(b - a, c - a) / 6
+    expected = np.zeros_like(X)
+    np.add.at(expected, MESH.faces.reshape(-1), np.repeat(third, 3, axis=0))
+    np.testing.assert_allclose(g, expected, atol=1e-12)
+    np.testing.assert_allclose(g.sum(0), 0, atol=1e-12)
+    np.testing.assert_allclose(np.cross(X, g).sum(0), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_derivatives_of_the_whole(law, rng):
+    """Energy, force, and the Hessian with its update, on the device."""
+    pressure = Pressure.of(MESH, law)
+    bound = pressure.bind(BlockPattern.of(MESH.n_vertices, [MESH.faces]))
+    n, d, h = MESH.n_vertices, rng.normal(size=X.shape), 1e-6
+
+    def value(x):
+        return bound.value(kernel.array(x, vec3))
+
+    def gradient(x):
+        g = kernel.zeros(n, vec3)
+        bound.add_gradient(kernel.array(x, vec3), g)
+        return np.array(kernel.numpy(g))
+
+    assert value(X) == pytest.approx(pressure.value(X).sum(), rel=1e-12)
+    np.testing.assert_allclose(gradient(X), scatter(pressure, X), atol=1e-12)
+    slope = (value(X + h * d) - value(X - h * d)) / (2 * h)
+    assert slope == pytest.approx((gradient(X) * d).sum(), rel=1e-6)
+    A = BlockCsr.zeros(BlockPattern.of(n, [MESH.faces]))
+    bound.add_hessian(kernel.array(X, vec3), Psd.EXACT, A, clear=True)
+    H = A.to_scipy().toarray()
+    np.testing.assert_allclose(H, dense(pressure, X), atol=1e-12)
+    u = kernel.empty(n, vec3)
+    c = bound.update(kernel.array(X, vec3), u)
+    assert (c > 0) == isinstance(law, Gas)
+    if c:
+        flat = kernel.numpy(u).reshape(-1)
+        H = H + c * np.outer(flat, flat)
+    difference = (gradient(X + h * d) - gradient(X - h * d)) / (2 * h)
+    np.testing.assert_allclose((H @ d.reshape(-1)).reshape(-1, 3), difference, atol=1e-5)
+    bound.add_hessian(kernel.array(X, vec3), Psd.PROJECTED, A, clear=True)
+    assert not A.to_scipy().toarray().any()
+
+
+def test_gas():
+    """p V is constant, and E is minus the work that the gas can do against the surroundings."""
+    gas = Gas(pressure=500.0, volume=2.0, ambient=1000.0)
+    for v in (0.5, 2.0, 7.0):
+        energy, p, stiffness = gas.at(v)
+        assert (p + 1000) * v == pytest.approx(3000)
+        dv = 1e-5 * v
+        assert (gas.at(v + dv)[0] - gas.at(v - dv)[0]) / (2 * dv) == pytest.approx(-p, rel=1e-6)
+        assert -(gas.at(v + dv)[1] - gas.at(v - dv)[1]) / (2 * dv) == pytest.approx(
+            stiffness, rel=1e-6
+        )
+        assert np.isfinite(energy)
+    assert gas.at(-1.0)[0] == np.inf
+
+
+def test_updates_are_woodbury(rng):
+    pattern = BlockPattern.of(3, [np.array([[0, 1, 2]])])
+    M = rng.normal(size=(9, 9))
+    H = (M @ M.T + np.eye(9)).reshape(3, 3, 3, 3).transpose(0, 2, 1, 3)
+    A = BlockCsr(pattern, kernel.array(H[pattern.row, pattern.column], kernel.mat33))
+    b, u, v = rng.normal(size=(3, 3, 3))
+    updates = [Update(2.0, kernel.array(u, vec3)), Update(50.0, kernel.array(v, vec3))]
+    found = solve_updated(Splu().prepare(A), kernel.array(b, vec3), 1e-12, updates)
+    full = A.to_scipy().toarray()
+    for c, w in ((2.0, u), (50.0, v)):
+        full = full + c * np.outer(w.reshape(-1), w.reshape(-1))
+    expected = np.linalg.solve(full, b.reshape(-1)).reshape(3, 3)
+    np.testing.assert_allclose(kernel.numpy(found.x), expected, rtol=1e-9)
+
+
+def balloon(law):
+    mass = 0.1 * MESH.vertex_area
+    membrane = Membrane(linear_triangle(MESH), BaraffWitkin((500.0, 500.0), 100.0))
+    return Model(mass, (membrane, Pressure.of(MESH, law)))
+
+
+def test_newton_converges_with_a_stiff_gas():
+    """Air at one atmosphere is 1e5 times as stiff as the cloth: a few iterations a step."""
+    model = balloon(Gas(20.0, float(volume(np.array(MESH.vertices)))))
+    stepper, state = BackwardEuler(StepSettings(tolerance=1e-5)), State.at_rest(MESH.vertices)
+    before = volume(state.x)
+    for _ in range(5):
+        state, _, report = stepper.step(model, state, {}, 0.01)
+        assert report.outcome.ok and report.iterations <= 12
+    assert volume(state.x) == pytest.approx(before, rel=3e-3)
+
+
+@pytest.mark.parametrize("stepper", [BaraffWitkin1998(), SemiImplicitBdf2()])
+def test_one_linear_solve_refuses_a_gas(stepper):
+    model, state = balloon(Gas(20.0, 0.2)), State.at_rest(MESH.vertices)
+    with pytest.raises(SceneError, match="gas pressure.*backward_euler"):
+        stepper.step(model, state, stepper.init(model, state), 0.01)
+
+
+def test_errors():
+    with pytest.raises(MeshError, match="20 vertices on its border"):
+        Pressure.of(grid(6, 6, 1, 1), 1.0)
+    faces = np.array(MESH.faces)
+    faces[0] = faces[0, ::-1]
+    with pytest.raises(MeshError, match="disagree in orientation"):
+        Pressure.of(TriangleMesh(MESH.vertices, faces, MESH.corner_uv), 1.0)
+    with pytest.raises(SceneError, match="finite"):
+        Pressure.of(MESH, float("nan"))
+    with pytest.raises(SceneError, match="gas volume"):
+        Gas(1.0, 0.0)
+    with pytest.raises(SceneError, match="absolute pressure"):
+        Gas(-200.0, 1.0, 100.0)
