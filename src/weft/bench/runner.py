@@ -18,6 +18,7 @@ _BENCHMARKS = {
     "multigrid": ("multigrid", "multigrid"),
     "stretch": ("multigrid", "stretch"),
     "million": ("multigrid", "million"),
+    "buckling": ("buckling", "curtain"),
     "memory": ("memory", "memory"),
     "render": ("render", "render"),
     "demo": ("startup", "demo"),

@@ -26,7 +26,7 @@ def reproduce(
 ) -> None:
     """Answer a question of a paper: a table (CSV), a plot (PNG) and what follows from them.
 
-    Plots need matplotlib: `pip install 'weft[plots]'`.
+    Plots need matplotlib: `pip install 'weft\\[plots]'`.
     """
     configure(device, threads)
     from weft.errors import check_known
