@@ -25,6 +25,19 @@ def csr(c, values=None):
     return sp.csr_matrix((values, column, start))
 
 
+def test_near_are_the_triangles_also_beside_pairs_and_hinges():
+    """Aggregates of the pairs' graph, which joins second neighbors, cost a third more iterations."""
+    from weft.mesh import grid
+    from weft.solve.block_csr import BlockPattern
+
+    mesh = grid(6, 5, 1, 1)
+    pairs = mesh.hinges[:, 2:]
+    expected = BlockPattern.of(mesh.n_vertices, [mesh.faces])
+    for others in ([pairs], [mesh.hinges], [pairs, mesh.hinges]):
+        near = BlockPattern.of(mesh.n_vertices, [mesh.faces, *others]).near
+        np.testing.assert_array_equal(near.column, expected.column)
+
+
 def test_aggregates_cover_and_hang_together(sheet):
     p = sheet[0].pattern
     graph = sp.csr_matrix((np.ones(p.n_blocks), p.column, p.row_start))

@@ -28,11 +28,13 @@ class BlockPattern:
     def of(n: int, stencils: Sequence[Ints]) -> "BlockPattern":
         """The union of the cliques of all stencils, each (m,k) vertex ids, and the diagonal.
 
-        Where stencils differ in size, the smallest ones (triangles beside hinges) say who is near.
+        Where stencils differ in size, the smallest ones that cover a surface (triangles beside
+        hinges and pairs) say who is near.
         """
         widths = {s.shape[1] for s in stencils}
         if len(widths) > 1:
-            near = BlockPattern.of(n, [s for s in stencils if s.shape[1] == min(widths)])
+            least = min((w for w in widths if w > 2), default=min(widths))
+            near = BlockPattern._union(n, [s for s in stencils if s.shape[1] == least])
             return dataclasses.replace(BlockPattern._union(n, stencils), near=near)
         return BlockPattern._union(n, stencils)
 
