@@ -26,7 +26,7 @@ def csr(c, values=None):
 
 
 def test_near_are_the_triangles_also_beside_pairs_and_hinges():
-    """Aggregates of the pairs' graph, which joins second neighbors, cost a third more iterations."""
+    """Aggregates of the pairs' graph, which joins second neighbors, cost a quarter more."""
     from weft.mesh import grid
     from weft.solve.block_csr import BlockPattern
 
