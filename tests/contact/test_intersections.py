@@ -1,0 +1,171 @@
+"""Exact triangle intersections: against rational arithmetic, against ipctk, and by hand."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import ipctk
+import numpy as np
+import pytest
+
+from tests.checks import rotations
+from weft.contact import intersections
+from weft.contact.broad_phase import Boxes, Tree
+from weft.contact.orientation import orient2d, orient3d
+from weft.errors import MeshError
+from weft.mesh import grid
+
+
+def rational_sign(a, b, c, d):
+    """orient3d in fractions."""
+    a, b, c, d = ([Fraction(float(v)) for v in p] for p in (a, b, c, d))
+    A, B, C = ([p[i] - d[i] for i in range(3)] for p in (a, b, c))
+    det = sum(A[i] * (B[j] * C[k] - B[k] * C[j]) for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)))
+    return (det > 0) - (det < 0)
+
+
+def test_orient3d_is_exact(rng):
+    """Coplanar points, and the same moved by one unit in the last place."""
+    n = 300
+    u, v, o = rng.normal(size=(3, n, 3))
+    s, t = rng.integers(-8, 9, size=(2, n, 1)) / 8
+    d = o + s * u + t * v
+    nudged = d.copy()
+    nudged[::2, 0] = np.nextafter(nudged[::2, 0], np.inf)
+    for last in (d, nudged):
+        got = orient3d(o, o + u, o + v, last)
+        expected = [rational_sign(*p) for p in zip(o, o + u, o + v, last)]
+        np.testing.assert_array_equal(got, expected)
+    whole = rng.integers(-3, 4, size=(4, 500, 3)).astype(float)
+    np.testing.assert_array_equal(orient3d(*whole), [rational_sign(*p) for p in zip(*whole)])
+    assert (orient3d(*whole) == 0).any()
+    np.testing.assert_array_equal(orient3d(*(1e-160 * whole)), orient3d(*whole))
+
+
+def test_orient2d_is_exact():
+    """Shewchuk's example: points of a line in steps of one unit in the last place."""
+    step = 2.0**-53
+    i, j = (a.ravel() for a in np.meshgrid(np.arange(64), np.arange(64)))
+    a = np.stack([0.5 + i * step, 0.5 + j * step], axis=1)
+    b, c = np.broadcast_to([12.0, 12.0], a.shape), np.broadcast_to([24.0, 24.0], a.shape)
+    # b and c lie on the diagonal; a lies to its left where it is higher than wide.
+    np.testing.assert_array_equal(orient2d(a, b, c), np.sign(j - i))
+
+
+def brute(x, faces):
+    """All pairs by the separating planes of small rational triangles: another algorithm."""
+    hits = []
+    for i, j in combinations(range(len(faces)), 2):
+        if set(faces[i]) & set(faces[j]):
+            continue
+        if overlap(x[faces[i]], x[faces[j]]):
+            hits.append((i, j))
+    return hits
+
+
+def overlap(A, B):
+    """Whether two triangles with integer corners meet: linear programming by brute force over
+    the separating axes of two convex sets (normals and cross products of edges).
+    """
+    A, B = A.astype(int), B.astype(int)
+    ea, eb = (np.roll(T, -1, axis=0) - T for T in (A, B))
+    na, nb = np.cross(ea[0], ea[1]), np.cross(eb[0], eb[1])
+    axes = [na, nb, *(np.cross(u, v) for u in ea for v in eb)]
+    axes += [np.cross(na, u) for u in ea] + [np.cross(nb, v) for v in eb]
+    for axis in axes:
+        if not axis.any():
+            continue
+        p, q = A @ axis, B @ axis
+        if p.max() < q.min() or q.max() < p.min():
+            return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_against_separating_axes_on_a_small_lattice(seed):
+    """Corners on a lattice of 5^3: touching, coplanar and crossing pairs all occur."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 5, size=(120, 3)).astype(float)
+    faces = np.arange(120).reshape(40, 3)
+    a, b, c = np.moveaxis(x[faces], 1, 0)
+    faces = faces[np.cross(b - a, c - a).any(1)]
+    expected = brute(x, faces)
+    assert [tuple(p) for p in intersections(x, faces).tolist()] == expected
+    assert 10 < len(expected) < 0.9 * len(faces) * (len(faces) - 1) / 2
+
+
+def test_flat_and_folded_sheets():
+    mesh = grid(12, 12, 1, 1)
+    R = rotations(1, 4)[0]
+    assert len(intersections(mesh.vertices, mesh.faces)) == 0
+    assert len(intersections(mesh.vertices @ R.T, mesh.faces)) == 0
+    folded = np.array(mesh.vertices)
+    folded[:, 0] = np.abs(folded[:, 0])  # half of it lies exactly on the other half
+    assert len(intersections(folded, mesh.faces)) >= len(mesh.faces) // 2
+    lifted = folded + np.where(mesh.vertices[:, :1] > 0, [0, 1e-12, 0], 0)
+    middle = np.abs(mesh.vertices[mesh.faces][:, :, 0]).min(1) > 0.05
+    hits = intersections(lifted, mesh.faces[middle])
+    assert len(hits) == 0
+
+
+def test_neighbors_that_pass_through_each_other():
+    """Two triangles at one vertex, and two at one edge."""
+    x = np.array([[0, 0, 0], [2, 0, 0], [0, 2, 0], [1, 0.5, 1], [1, 0.5, -1.0]])
+    assert intersections(x, np.array([[0, 1, 2], [0, 3, 4]])).tolist() == [[0, 1]]
+    x[3:, 1] -= 3
+    assert len(intersections(x, np.array([[0, 1, 2], [0, 3, 4]]))) == 0
+    x = np.array([[0, 0, 0], [1, 0, 0], [0.5, 1, 0], [0.4, 0.7, 0], [0.5, -1, 0.0]])
+    assert intersections(x, np.array([[0, 1, 2], [1, 0, 3]])).tolist() == [[0, 1]]
+    assert len(intersections(x, np.array([[0, 1, 2], [1, 0, 4]]))) == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_agrees_with_ipctk(seed):
+    """Two crumpled sheets, near enough to pass through each other in some cases."""
+    rng = np.random.default_rng(seed)
+    mesh = grid(9, 9, 1, 1)
+    one = np.array(mesh.vertices) + 0.02 * rng.normal(size=mesh.vertices.shape)
+    two = np.array(mesh.vertices) + 0.02 * rng.normal(size=mesh.vertices.shape)
+    two += [0.01, 0.02 + 0.03 * seed, 0.02]
+    x = np.concatenate([one, two])
+    faces = np.concatenate([mesh.faces, mesh.faces + mesh.n_vertices])
+    oracle = ipctk.has_intersections(ipctk.CollisionMesh(x, ipctk.edges(faces), faces), x)
+    assert (len(intersections(x, faces)) > 0) == oracle
+
+
+def test_broad_phase_is_complete(rng):
+    """Against all pairs of boxes, in float64; refitted and built anew."""
+    points = rng.uniform(size=(300, 3, 3)) * 0.1 + rng.uniform(size=(300, 1, 3))
+    tree = Tree(Boxes.around(points))
+    for scale in (1.0, 1.01, 4.0):
+        moved = points * scale
+        tree.update(Boxes.around(moved))
+        low, high = moved.min(1), moved.max(1)
+        meets = ((low[:, None] <= high) & (low <= high[:, None])).all(2)
+        expected = {(i, j) for i, j in np.argwhere(meets).tolist() if i < j}
+        got = [tuple(p) for p in tree.own_overlaps().tolist()]
+        assert len(got) == len(set(got)) and set(got) >= expected
+        assert len(got) <= 1.02 * len(expected) + 2
+        other = tree.overlaps(Boxes.around(moved[:50]))
+        assert {tuple(p) for p in other.tolist()} >= {
+            (i, j) for i, j in np.argwhere(meets[:50]).tolist()
+        }
+
+
+def test_swept_boxes(rng):
+    start, end = rng.normal(size=(2, 20, 3, 3))
+    boxes = Boxes.swept(start, end, 0.1)
+    for t in np.linspace(0, 1, 5):
+        now = start + t * (end - start)
+        assert (boxes.lower <= now.min(1) - 0.1 + 1e-15).all()
+        assert (boxes.upper >= now.max(1) + 0.1 - 1e-15).all()
+
+
+def test_errors():
+    mesh = grid(3, 3, 1, 1)
+    with pytest.raises(MeshError, match="faces"):
+        intersections(mesh.vertices, mesh.faces + 5)
+    x = np.array(mesh.vertices)
+    x[0, 0] = np.nan
+    with pytest.raises(MeshError, match="positions"):
+        intersections(x, mesh.faces)
+    assert len(intersections(mesh.vertices, np.zeros((0, 3), int))) == 0
