@@ -153,11 +153,12 @@ def test_broad_phase_is_complete(rng):
 
 def test_swept_boxes(rng):
     start, end = rng.normal(size=(2, 20, 3, 3))
-    boxes = Boxes.swept(start, end, 0.1)
+    ids = np.arange(60).reshape(20, 3)
+    boxes = Boxes.of(start.reshape(-1, 3), ids, 0.1, end.reshape(-1, 3))
     for t in np.linspace(0, 1, 5):
         now = start + t * (end - start)
-        assert (boxes.lower <= now.min(1) - 0.1 + 1e-15).all()
-        assert (boxes.upper >= now.max(1) + 0.1 - 1e-15).all()
+        assert (boxes.lower.numpy() <= now.min(1) - 0.1 + 1e-15).all()
+        assert (boxes.upper.numpy() >= now.max(1) + 0.1 - 1e-15).all()
 
 
 def test_errors():

@@ -10,12 +10,66 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Floats, Ints
-from weft.kernel import WarpArray
+from weft.arrays import Floats, Ints, Positions
+from weft.kernel import Scalar, WarpArray, vec3
 
 _module = wp.get_module("weft.broad_phase")
-LEAF = 4  # boxes of a leaf
+LEAF = 1  # boxes of a leaf
+SLOTS = 32  # overlaps of a box that are kept from counting; a box with more is asked twice
 STALE = 2.0  # growth of the boxes' total surface at which a tree is built anew instead of refitted
+WORTH_SLICING = 1000  # queries
+
+
+@wp.func
+def down(v: Scalar):
+    """A float32 that is not above v."""
+    r = wp.float32(v)
+    if Scalar(r) > v:
+        r = r - wp.abs(r) * wp.float32(1.2e-7) - wp.float32(1e-37)
+    return r
+
+
+@wp.kernel(module=_module)
+def bound(
+    o: int,
+    x: wp.array(dtype=vec3),
+    end: wp.array(dtype=vec3),
+    ids: wp.array2d(dtype=wp.int32),
+    grow: Scalar,
+    lower: wp.array(dtype=wp.vec3f),
+    upper: wp.array(dtype=wp.vec3f),
+):
+    """Boxes of the points x[ids] and end[ids], larger by ``grow`` on every side."""
+    i = o + wp.tid()
+    low = wp.min(x[ids[i, 0]], end[ids[i, 0]])
+    high = wp.max(x[ids[i, 0]], end[ids[i, 0]])
+    for a in range(1, ids.shape[1]):
+        low = wp.min(low, wp.min(x[ids[i, a]], end[ids[i, a]]))
+        high = wp.max(high, wp.max(x[ids[i, a]], end[ids[i, a]]))
+    lower[i] = wp.vec3f(down(low[0] - grow), down(low[1] - grow), down(low[2] - grow))
+    upper[i] = -wp.vec3f(down(-high[0] - grow), down(-high[1] - grow), down(-high[2] - grow))
+
+
+@wp.func
+def wanted(
+    i: int,
+    j: int,
+    after: int,
+    mine: wp.array2d(dtype=wp.int32),
+    theirs: wp.array2d(dtype=wp.int32),
+    apart: int,
+):
+    """Whether a pair counts: of its own tree only once, and, with ``apart``, not if it shares a
+    vertex.
+    """
+    if after != 0 and j <= i:
+        return False
+    if apart != 0:
+        for a in range(mine.shape[1]):
+            for b in range(theirs.shape[1]):
+                if mine[i, a] == theirs[j, b]:
+                    return False
+    return True
 
 
 @wp.kernel(module=_module)
@@ -25,17 +79,45 @@ def count_overlaps(
     lower: wp.array(dtype=wp.vec3f),
     upper: wp.array(dtype=wp.vec3f),
     after: int,
+    mine: wp.array2d(dtype=wp.int32),
+    theirs: wp.array2d(dtype=wp.int32),
+    apart: int,
     count: wp.array(dtype=wp.int32),
+    slots: wp.array2d(dtype=wp.int32),
 ):
-    """How many boxes of the tree every box meets; with ``after``, only those that follow it."""
+    """How many boxes of the tree every box meets, and the first of them."""
     i = o + wp.tid()
     query = wp.bvh_query_aabb(tree, lower[i], upper[i])
     j = int(0)
     found = int(0)
     while wp.bvh_query_next(query, j):
-        if after == 0 or j > i:
+        if wanted(i, j, after, mine, theirs, apart):
+            if found < slots.shape[1]:
+                slots[i, found] = j
             found += 1
     count[i] = found
+
+
+@wp.func
+def write(
+    place: wp.int64,
+    i: int,
+    j: int,
+    mine: wp.array2d(dtype=wp.int32),
+    theirs: wp.array2d(dtype=wp.int32),
+    apart: int,
+    out: wp.array2d(dtype=wp.int32),
+):
+    """The pair's numbers, or with ``apart`` the vertices of both."""
+    if apart == 0:
+        out[place, 0] = i
+        out[place, 1] = j
+    else:
+        k = mine.shape[1]
+        for a in range(k):
+            out[place, a] = mine[i, a]
+        for b in range(theirs.shape[1]):
+            out[place, k + b] = theirs[j, b]
 
 
 @wp.kernel(module=_module)
@@ -45,58 +127,64 @@ def list_overlaps(
     lower: wp.array(dtype=wp.vec3f),
     upper: wp.array(dtype=wp.vec3f),
     after: int,
+    mine: wp.array2d(dtype=wp.int32),
+    theirs: wp.array2d(dtype=wp.int32),
+    apart: int,
+    count: wp.array(dtype=wp.int32),
+    slots: wp.array2d(dtype=wp.int32),
     start: wp.array(dtype=wp.int64),
-    pairs: wp.array2d(dtype=wp.int32),
+    out: wp.array2d(dtype=wp.int32),
 ):
-    """The same pairs (i, j), written from ``start[i]`` on."""
+    """The same pairs, written from row ``start[i]`` on."""
     i = o + wp.tid()
-    query = wp.bvh_query_aabb(tree, lower[i], upper[i])
-    j = int(0)
     place = start[i]
-    while wp.bvh_query_next(query, j):
-        if after == 0 or j > i:
-            pairs[place, 0] = i
-            pairs[place, 1] = j
-            place += wp.int64(1)
+    if count[i] <= slots.shape[1]:
+        for k in range(count[i]):
+            write(place + wp.int64(k), i, slots[i, k], mine, theirs, apart, out)
+    else:
+        query = wp.bvh_query_aabb(tree, lower[i], upper[i])
+        j = int(0)
+        while wp.bvh_query_next(query, j):
+            if wanted(i, j, after, mine, theirs, apart):
+                write(place, i, j, mine, theirs, apart, out)
+                place += wp.int64(1)
 
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Axis-aligned boxes in float32, rounded outwards."""
+    """Axis-aligned boxes on the device, in float32, rounded outwards."""
 
-    lower: Floats  # (n,3) float32
-    upper: Floats
+    lower: WarpArray  # (n,) vec3f
+    upper: WarpArray
+    ids: WarpArray  # (n,k) vertices of what is inside
+
+    @staticmethod
+    def of(x: Positions, ids: Ints, grow: float = 0.0, end: Positions | None = None) -> "Boxes":
+        """Boxes of the points x[ids], (n,k), larger by ``grow`` [m] on every side; with ``end``, of
+        points that move there in straight lines.
+        """
+        n = len(ids)
+        lower, upper = kernel.empty(n, wp.vec3f), kernel.empty(n, wp.vec3f)
+        vertices = kernel.array(np.asarray(ids, dtype=np.int32), wp.int32)
+        start = kernel.array(x, vec3)
+        stop = start if end is None else kernel.array(end, vec3)
+        kernel.launch(bound, n, start, stop, vertices, Scalar(grow), lower, upper)
+        return Boxes(lower, upper, vertices)
 
     @staticmethod
     def around(points: Floats, grow: float = 0.0) -> "Boxes":
-        """Boxes of the points (n,k,3), larger by ``grow`` [m] on every side."""
-        low, high = points.min(1) - grow, points.max(1) + grow
-        return Boxes(_down(low), -_down(-high))
-
-    @staticmethod
-    def swept(start: Floats, end: Floats, grow: float = 0.0) -> "Boxes":
-        """Boxes of points (n,k,3) that move in straight lines."""
-        return Boxes.around(np.concatenate([start, end], axis=1), grow)
+        """Boxes of points (n,k,3), larger by ``grow`` [m] on every side."""
+        n, k = points.shape[:2]
+        return Boxes.of(points.reshape(-1, 3), np.arange(n * k).reshape(n, k), grow)
 
     def __len__(self) -> int:
-        return len(self.lower)
-
-    @property
-    def device(self) -> tuple[WarpArray, WarpArray]:
-        """Lower and upper corners on the device."""
-        return kernel.array(self.lower, wp.vec3f), kernel.array(self.upper, wp.vec3f)
+        return int(self.lower.shape[0])
 
     @property
     def surface(self) -> float:
         """[m^2] of all boxes."""
-        a, b, c = (self.upper - self.lower).astype(np.float64).T
+        a, b, c = (kernel.numpy(self.upper) - kernel.numpy(self.lower)).astype(np.float64).T
         return float(2 * (a * b + b * c + c * a).sum())
-
-
-def _down(a: Floats) -> Floats:
-    """float32 not above a."""
-    rounded = a.astype(np.float32)
-    return np.where(rounded > a, np.nextafter(rounded, np.float32(-np.inf)), rounded)
 
 
 class Tree:
@@ -104,44 +192,46 @@ class Tree:
 
     def __init__(self, boxes: Boxes) -> None:
         self.boxes, self._surface = boxes, 0.0
-        self._lower: WarpArray = None
-        self._upper: WarpArray = None
         self._tree: Any = None
         self._build(boxes)
 
     def update(self, boxes: Boxes) -> None:
-        """Take new boxes, as many as before."""
+        """Take new boxes."""
         if len(boxes) != len(self.boxes) or boxes.surface > STALE * self._surface:
             self._build(boxes)
             return
-        self.boxes = boxes
-        lower, upper = boxes.device
-        wp.copy(self._lower, lower)
-        wp.copy(self._upper, upper)
+        wp.copy(self.boxes.lower, boxes.lower)
+        wp.copy(self.boxes.upper, boxes.upper)
         self._tree.refit()
 
     def overlaps(self, boxes: Boxes) -> Ints:
         """(p,2) pairs (box given, box of the tree) that overlap."""
-        return self._query(boxes, 0)
+        return self._query(boxes, 0, 0)
 
     def own_overlaps(self) -> Ints:
         """(p,2) pairs i < j of the tree's own boxes that overlap."""
-        return self._query(self.boxes, 1)
+        return self._query(self.boxes, 1, 0)
 
-    def _query(self, boxes: Boxes, after: int) -> Ints:
+    def stencils(self, boxes: Boxes | None = None) -> Ints:
+        """(p,k+l) vertices of pairs that overlap and share none: of a given box and one of the
+        tree, or of two of the tree's own.
+        """
+        return self._query(boxes or self.boxes, int(boxes is None), 1)
+
+    def _query(self, boxes: Boxes, after: int, apart: int) -> Ints:
         n = len(boxes)
-        given = (self._tree.id, *boxes.device, after)
-        count = kernel.empty(n, wp.int32)
-        kernel.launch(count_overlaps, n, *given, count, slice_above=1000)
+        count, slots = kernel.empty(n, wp.int32), kernel.empty((n, SLOTS), wp.int32)
+        given = (self._tree.id, boxes.lower, boxes.upper, after, boxes.ids, self.boxes.ids, apart)
+        asked = (*given, count, slots)
+        kernel.launch(count_overlaps, n, *asked, slice_above=WORTH_SLICING)
         total = np.cumsum(kernel.numpy(count), dtype=np.int64)
-        pairs = kernel.empty((int(total[-1]) if n else 0, 2), wp.int32)
+        width = boxes.ids.shape[1] + self.boxes.ids.shape[1] if apart else 2
+        out = kernel.empty((int(total[-1]) if n else 0, width), wp.int32)
         start = kernel.array(total - kernel.numpy(count), wp.int64)
-        kernel.launch(list_overlaps, n, *given, start, pairs, slice_above=1000)
-        return np.array(kernel.numpy(pairs))
+        kernel.launch(list_overlaps, n, *asked, start, out, slice_above=WORTH_SLICING)
+        result: Ints = kernel.numpy(out)
+        return result
 
     def _build(self, boxes: Boxes) -> None:
-        kernel.initialize()
         self.boxes, self._surface = boxes, boxes.surface
-        lower, upper = boxes.device
-        self._lower, self._upper = wp.clone(lower), wp.clone(upper)
-        self._tree = wp.Bvh(self._lower, self._upper, leaf_size=LEAF)
+        self._tree = wp.Bvh(boxes.lower, boxes.upper, leaf_size=LEAF)

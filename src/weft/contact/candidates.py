@@ -1,0 +1,221 @@
+"""Candidates: pairs of vertices and faces, and of edges, whose boxes come near each other."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Faces, Floats, Ints, Positions
+from weft.contact.barrier import PARALLEL_PART, ContactSet, closest_of, parallel_threshold
+from weft.contact.broad_phase import WORTH_SLICING, Boxes, Tree
+from weft.contact.distance import (
+    EDGE_EDGE,
+    POINT_EDGE,
+    POINT_POINT,
+    POINT_TRIANGLE,
+    closest,
+    combination,
+    mollifier,
+    vec4,
+)
+from weft.kernel import Scalar, vec3
+
+_module = wp.get_module("weft.contact")
+
+
+FAR, WHOLE, PARALLEL, REDUCED = range(4)  # what ``narrow`` finds
+
+
+@wp.func
+def reduced(w: vec4, ids: wp.vec4i, n: int):
+    """A pair whose closest points are at a vertex, as one number: vertex and edge, or two vertices
+    in order. All faces around a vertex that is nearest have the same one.
+    """
+    zero = Scalar(0.0)
+    ones = int(0)
+    for a in range(4):
+        if w[a] > zero:
+            ones += 1
+    sign = Scalar(1.0)  # of the weights on the side that is a vertex
+    if ones != 1:
+        sign = -sign
+    p = int(0)
+    low = int(0)
+    high = int(0)
+    count = int(0)
+    for a in range(4):
+        s = sign * w[a]
+        if s > zero:
+            p = ids[a]
+        if s < zero:
+            if count == 0:
+                low = ids[a]
+            high = ids[a]
+            count += 1
+    if count == 1:
+        first = wp.min(p, low)
+        low = wp.max(p, low)
+        high = low
+        p = first
+    elif low > high:
+        swap = low
+        low = high
+        high = swap
+    size = wp.int64(n)
+    return (wp.int64(p) * size + wp.int64(low)) * size + wp.int64(high)
+
+
+@wp.kernel(module=_module)
+def narrow(
+    o: int,
+    x: wp.array(dtype=vec3),
+    rest: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    kind: wp.array(dtype=wp.int32),
+    reach: Scalar,
+    n: int,
+    code: wp.array(dtype=wp.uint8),
+    key: wp.array(dtype=wp.int64),
+):
+    """Which candidates are closer than ``reach``, and which of these reduce to fewer vertices.
+
+    Edges that the mollifier acts on stay whole, as it depends on all four vertices.
+    """
+    i = o + wp.tid()
+    ids = wp.vec4i(stencil[i, 0], stencil[i, 1], stencil[i, 2], stencil[i, 3])
+    a = x[ids[0]]
+    b = x[ids[1]]
+    c = x[ids[2]]
+    d = x[ids[3]]
+    p = closest(kind[i], a, b, c, d)
+    v = combination(p.w, a, b, c, d)
+    found = wp.uint8(0)
+    if wp.dot(v, v) < reach * reach:
+        found = wp.uint8(3)
+        if p.free == 2:
+            found = wp.uint8(1)
+        if kind[i] == 1:
+            e = rest[ids[1]] - rest[ids[0]]
+            f = rest[ids[3]] - rest[ids[2]]
+            m, _dm = mollifier(b - a, d - c, PARALLEL_PART * wp.dot(e, e) * wp.dot(f, f))
+            if m < Scalar(1.0):
+                found = wp.uint8(2)
+        if found == wp.uint8(3):
+            key[i] = reduced(p.w, ids, n)
+    code[i] = found
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Pairs that may touch."""
+
+    point_triangle: Ints  # (p,4) vertex, face
+    edge_edge: Ints  # (e,4)
+
+    @cached_property
+    def stencil(self) -> Ints:
+        """(p+e,4)."""
+        return np.concatenate([self.point_triangle, self.edge_edge])
+
+    @cached_property
+    def kind(self) -> Ints:
+        """(p+e,) of every pair."""
+        kinds = np.array([POINT_TRIANGLE, EDGE_EDGE], dtype=np.int32)
+        return np.repeat(kinds, [len(self.point_triangle), len(self.edge_edge)])
+
+    def __len__(self) -> int:
+        return len(self.point_triangle) + len(self.edge_edge)
+
+
+@dataclass
+class Surface:
+    """Triangles that must not pass through one another, and the trees over them."""
+
+    faces: Faces  # (m,3)
+    rest: Positions  # (n,3) at rest, for what counts as parallel
+    _trees: dict[str, Tree] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def edges(self) -> Ints:
+        """(k,2) each once, lower id first."""
+        half = np.concatenate([self.faces[:, [0, 1]], self.faces[:, [1, 2]], self.faces[:, [2, 0]]])
+        return np.unique(np.sort(half, axis=1), axis=0).astype(np.int32)
+
+    @cached_property
+    def vertices(self) -> Ints:
+        """(v,1) ids of the vertices in faces."""
+        return np.unique(self.faces).astype(np.int32)[:, None]
+
+    def candidates(self, x: Positions, reach: float, end: Positions | None = None) -> Candidates:
+        """Pairs whose boxes are no more than ``reach`` [m] apart at x, or on the way to ``end``.
+
+        Pairs that share a vertex are left out.
+        """
+
+        def boxes(ids: Ints) -> Boxes:
+            return Boxes.of(x, ids, reach / 2, end)
+
+        faces = self._tree("faces", boxes(self.faces))
+        edges = self._tree("edges", boxes(self.edges))
+        return Candidates(faces.stencils(boxes(self.vertices)), edges.stencils())
+
+    def contacts(
+        self,
+        x: Positions,
+        candidates: Candidates,
+        stiffness: float,
+        gap: float,
+        thickness: float = 0.0,
+    ) -> ContactSet:
+        """The candidates that are closer than thickness and gap at x, with their barrier."""
+        m, n = len(candidates), len(x)
+        stencil, kind = candidates.stencil, candidates.kind
+        code, key = kernel.empty(m, wp.uint8), kernel.empty(m, wp.int64)
+        points = (kernel.array(x, vec3), kernel.array(self.rest, vec3))
+        pairs = (kernel.array(stencil, wp.int32), kernel.array(kind, wp.int32))
+        reach = Scalar(thickness + gap)
+        kernel.launch(narrow, m, *points, *pairs, reach, n, code, key, slice_above=WORTH_SLICING)
+        found = kernel.numpy(code)
+        whole = np.flatnonzero((found == WHOLE) | (found == PARALLEL))
+        parallel = found[whole] == PARALLEL
+        threshold = np.zeros(len(whole))
+        threshold[parallel] = parallel_threshold(self.rest, stencil[whole[parallel]])
+        reduced, kinds, times = _decoded(kernel.numpy(key)[found == REDUCED], n)
+        return ContactSet.of(
+            np.concatenate([stencil[whole], reduced]),
+            np.concatenate([kind[whole], kinds]),
+            stiffness * np.concatenate([np.ones(len(whole)), times]),
+            gap,
+            thickness,
+            np.concatenate([threshold, np.zeros(len(reduced))]),
+        )
+
+    def _tree(self, name: str, boxes: Boxes) -> Tree:
+        if name in self._trees:
+            self._trees[name].update(boxes)
+        else:
+            self._trees[name] = Tree(boxes)
+        return self._trees[name]
+
+
+def _decoded(keys: Ints, n: int) -> tuple[Ints, Ints, Floats]:
+    """(k,4) stencils (p, a, b, p) and (p, a, p, p), (k,) kinds, and (k,) how often each stands in
+    the keys of ``narrow``.
+    """
+    key, times = np.unique(keys, return_counts=True)
+    rest, high = np.divmod(key, n)
+    p, low = np.divmod(rest, n)
+    two = low == high
+    stencil = np.stack([p, low, np.where(two, p, high), p], axis=1).astype(np.int32)
+    kind = np.where(two, POINT_POINT, POINT_EDGE).astype(np.int32)
+    return stencil, kind, times.astype(np.float64)
+
+
+def least_distance(x: Positions, candidates: Candidates) -> float:
+    """[m] of the nearest pair; infinite without candidates."""
+    if len(candidates) == 0:
+        return np.inf
+    found: Floats = closest_of(x, candidates.stencil, candidates.kind)[0]
+    return float(found.min())

@@ -1,0 +1,145 @@
+"""Continuous collision detection by conservative advancement: how far a step may go.
+
+Additive CCD (Li et al. 2021, section 5): a pair at distance d whose points approach each other no
+faster than l per step cannot come closer than ``thickness`` plus a fraction of its first gap within
+(1 - fraction) gap/l; from there it is looked at again. The sum of such advances never passes the
+first time of contact, and needs no roots of polynomials.
+"""
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Floats, Positions
+from weft.contact.broad_phase import WORTH_SLICING
+from weft.contact.candidates import Candidates
+from weft.contact.distance import closest, combination
+from weft.kernel import Scalar, WarpArray, vec3
+
+_module = wp.get_module("weft.contact")
+FRACTION = 0.1  # of its first gap that a pair keeps
+MOST = 1_000_000  # advances of a pair
+SAMPLE = 61  # of how many pairs one is looked at first
+
+
+@wp.kernel(module=_module)
+def advance(
+    o: int,
+    x: wp.array(dtype=vec3),
+    dx: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    kind: wp.array(dtype=wp.int32),
+    thickness: Scalar,
+    fraction: Scalar,
+    limit: Scalar,
+    stride: int,
+    most: int,
+    out: wp.array(dtype=Scalar),
+):
+    """Largest part of the step dx, in [0, limit], that every stride-th pair may go."""
+    i = stride * (o + wp.tid())
+    a = x[stencil[i, 0]]
+    b = x[stencil[i, 1]]
+    c = x[stencil[i, 2]]
+    d = x[stencil[i, 3]]
+    da = dx[stencil[i, 0]]
+    db = dx[stencil[i, 1]]
+    dc = dx[stencil[i, 2]]
+    dd = dx[stencil[i, 3]]
+    # What all four do together brings them no closer.
+    mean = Scalar(0.25) * (da + db + dc + dd)
+    da -= mean
+    db -= mean
+    dc -= mean
+    dd -= mean
+    la = wp.length(da)
+    lb = wp.length(db)
+    lc = wp.length(dc)
+    ld = wp.length(dd)
+    speed = Scalar(0.0)
+    if kind[i] == 0:
+        speed = la + wp.max(lb, wp.max(lc, ld))
+    else:
+        speed = wp.max(la, lb) + wp.max(lc, ld)
+    t = Scalar(0.0)
+    p = closest(kind[i], a, b, c, d)
+    gap = wp.length(combination(p.w, a, b, c, d)) - thickness
+    keep = fraction * gap
+    if speed == Scalar(0.0) or gap - limit * speed >= keep:
+        t = limit
+    elif gap > Scalar(0.0):
+        going = int(1)
+        for _k in range(most):
+            if going == 1:
+                step = (gap - keep) / speed
+                if t + step <= t or (t > Scalar(0.0) and gap - keep < Scalar(1e-3) * keep):
+                    going = 0
+                else:
+                    a += step * da
+                    b += step * db
+                    c += step * dc
+                    d += step * dd
+                    t += step
+                    if t >= limit:
+                        t = limit
+                        going = 0
+                    else:
+                        p = closest(kind[i], a, b, c, d)
+                        gap = wp.length(combination(p.w, a, b, c, d)) - thickness
+            else:
+                break
+    out[i / stride] = t
+
+
+def step_lengths(
+    x: Positions,
+    dx: Floats,
+    candidates: Candidates,
+    thickness: float = 0.0,
+    fraction: float = FRACTION,
+) -> Floats:
+    """(p+e,) largest part of the displacement dx (n,3) that every pair may go, in [0, 1].
+
+    At that part and on the way there the pair keeps ``thickness`` and the fraction of its first gap
+    beyond it. 0 for a pair that is closer than the thickness.
+    """
+    return _advanced(_on_device(x, dx, candidates), thickness, fraction, 1.0, 1)
+
+
+def max_step(
+    x: Positions,
+    dx: Floats,
+    candidates: Candidates,
+    thickness: float = 0.0,
+    fraction: float = FRACTION,
+) -> float:
+    """Largest part of dx, in [0, 1], that all pairs may go.
+
+    A few pairs are looked at first: the others need to be followed only as far as these may go.
+    """
+    if len(candidates) == 0:
+        return 1.0
+    arrays = _on_device(x, dx, candidates)
+    limit = 1.0
+    if len(candidates) > 100 * SAMPLE:
+        limit = float(_advanced(arrays, thickness, fraction, 1.0, SAMPLE).min())
+    return float(_advanced(arrays, thickness, fraction, limit, 1).min())
+
+
+def _on_device(x: Positions, dx: Floats, candidates: Candidates) -> tuple[WarpArray, ...]:
+    return (
+        kernel.array(x, vec3),
+        kernel.array(dx, vec3),
+        kernel.array(candidates.stencil, wp.int32),
+        kernel.array(candidates.kind, wp.int32),
+    )
+
+
+def _advanced(
+    arrays: tuple[WarpArray, ...], thickness: float, fraction: float, limit: float, stride: int
+) -> Floats:
+    n = (arrays[2].shape[0] + stride - 1) // stride
+    out = kernel.empty(n)
+    numbers = (Scalar(thickness), Scalar(fraction), Scalar(limit), stride, MOST)
+    kernel.launch(advance, n, *arrays, *numbers, out, slice_above=WORTH_SLICING)
+    return np.array(kernel.numpy(out))

@@ -1,0 +1,211 @@
+"""Distance of a point to a triangle and of an edge to an edge, with all degenerate cases.
+
+Both are one thing: the vector v = sum_a w_a x_a between the closest points of four vertices, with
+weights w that minimize |v|^2 over up to two free parameters. D = |v|^2 has, since the weights are
+optimal, the gradient dD/dx_a = 2 w_a v, and with p the free parameters, dw_k = dw/dp_k and t_k =
+dv/dp_k = sum_a dw_ka x_a (which is at right angles to v)
+
+    d2D/dx2 = 2 w w^T (x) I - 2 sum_kl (G^-1)_kl c_k c_l^T,
+    c_k = dw_k (x) v + w (x) t_k,   G_kl = t_k . t_l.
+
+Which parameters are free says which case it is: two for a point over the triangle's inside and for
+edges that cross, one for a point beside an edge, none for two points.
+"""
+
+import warp as wp
+
+from weft.kernel import Scalar, vec3
+
+_module = wp.get_module("weft.contact")
+vec4 = wp.types.vector(length=4, dtype=Scalar)
+
+POINT_TRIANGLE = 0  # kinds of pairs: (p, a, b, c)
+EDGE_EDGE = 1  # (a, b, c, d): edges a b and c d
+POINT_EDGE = 2  # (p, a, b, -)
+POINT_POINT = 3  # (p, a, -, -)
+
+
+@wp.struct
+class Closest:
+    """The closest points of four vertices."""
+
+    w: vec4  # weights of v
+    free: int  # number of free parameters
+    dw0: vec4  # dw/dp of the first
+    dw1: vec4  # of the second
+
+
+@wp.func
+def clamp01(t: Scalar):
+    """t, kept in [0, 1]."""
+    return wp.min(wp.max(t, Scalar(0.0)), Scalar(1.0))
+
+
+@wp.func
+def along_edge(p: vec3, a: vec3, b: vec3):
+    """Parameter of the point of the edge a b that is closest to p, and whether it is inside."""
+    e = b - a
+    length_sq = wp.dot(e, e)
+    t = Scalar(0.0)
+    if length_sq > Scalar(0.0):
+        t = wp.dot(p - a, e) / length_sq
+    inside = 0
+    if t > Scalar(0.0) and t < Scalar(1.0):
+        inside = 1
+    return clamp01(t), inside
+
+
+@wp.func
+def point_triangle(p: vec3, a: vec3, b: vec3, c: vec3):
+    """Closest points of p and the triangle a b c.
+
+    The regions of Ericson (2005, section 5.1.5); a triangle without area is the nearest of its
+    edges.
+    """
+    zero = Scalar(0.0)
+    one = Scalar(1.0)
+    out = Closest()
+    ab = b - a
+    ac = c - a
+    n = wp.cross(ab, ac)
+    n_sq = wp.dot(n, n)
+    v = zero
+    u = zero
+    inside = 0
+    if n_sq > zero:
+        ap = p - a
+        u = wp.dot(wp.cross(ap, ac), n) / n_sq  # weight of b
+        v = wp.dot(wp.cross(ab, ap), n) / n_sq  # weight of c
+        if u > zero and v > zero and u + v < one:
+            inside = 1
+    if inside == 1:
+        out.w = vec4(one, u + v - one, -u, -v)
+        out.free = 2
+        out.dw0 = vec4(zero, one, -one, zero)
+        out.dw1 = vec4(zero, one, zero, -one)
+        return out
+    t0, in0 = along_edge(p, a, b)
+    t1, in1 = along_edge(p, b, c)
+    t2, in2 = along_edge(p, c, a)
+    r0 = p - a - t0 * ab
+    r1 = p - b - t1 * (c - b)
+    r2 = p - c - t2 * (a - c)
+    d0 = wp.dot(r0, r0)
+    d1 = wp.dot(r1, r1)
+    d2 = wp.dot(r2, r2)
+    if d0 <= d1 and d0 <= d2:
+        out.w = vec4(one, t0 - one, -t0, zero)
+        out.free = in0
+        out.dw0 = vec4(zero, one, -one, zero)
+    elif d1 <= d2:
+        out.w = vec4(one, zero, t1 - one, -t1)
+        out.free = in1
+        out.dw0 = vec4(zero, zero, one, -one)
+    else:
+        out.w = vec4(one, -t2, zero, t2 - one)
+        out.free = in2
+        out.dw0 = vec4(zero, -one, zero, one)
+    return out
+
+
+@wp.func
+def edge_edge(a: vec3, b: vec3, c: vec3, d: vec3):
+    """Closest points of the edges a b and c d: inside both, or the nearest end of one."""
+    zero = Scalar(0.0)
+    one = Scalar(1.0)
+    out = Closest()
+    e = b - a
+    f = d - c
+    r = c - a
+    ee = wp.dot(e, e)
+    ff = wp.dot(f, f)
+    ef = wp.dot(e, f)
+    n = wp.cross(e, f)
+    det = wp.dot(n, n)
+    inside = 0
+    s = zero
+    t = zero
+    if det > zero:
+        s = (wp.dot(r, e) * ff - wp.dot(r, f) * ef) / det
+        t = (wp.dot(r, e) * ef - wp.dot(r, f) * ee) / det
+        if s > zero and s < one and t > zero and t < one:
+            inside = 1
+    if inside == 1:
+        out.w = vec4(one - s, s, t - one, -t)
+        out.free = 2
+        out.dw0 = vec4(-one, one, zero, zero)
+        out.dw1 = vec4(zero, zero, one, -one)
+        return out
+    t0, in0 = along_edge(a, c, d)
+    t1, in1 = along_edge(b, c, d)
+    s0, in2 = along_edge(c, a, b)
+    s1, in3 = along_edge(d, a, b)
+    r0 = a - c - t0 * f
+    r1 = b - c - t1 * f
+    r2 = a + s0 * e - c
+    r3 = a + s1 * e - d
+    d0 = wp.dot(r0, r0)
+    d1 = wp.dot(r1, r1)
+    d2 = wp.dot(r2, r2)
+    d3 = wp.dot(r3, r3)
+    least = wp.min(wp.min(d0, d1), wp.min(d2, d3))
+    if d0 <= least:
+        out.w = vec4(one, zero, t0 - one, -t0)
+        out.free = in0
+        out.dw0 = vec4(zero, zero, one, -one)
+    elif d1 <= least:
+        out.w = vec4(zero, one, t1 - one, -t1)
+        out.free = in1
+        out.dw0 = vec4(zero, zero, one, -one)
+    elif d2 <= least:
+        out.w = vec4(one - s0, s0, -one, zero)
+        out.free = in2
+        out.dw0 = vec4(-one, one, zero, zero)
+    else:
+        out.w = vec4(one - s1, s1, zero, -one)
+        out.free = in3
+        out.dw0 = vec4(-one, one, zero, zero)
+    return out
+
+
+@wp.func
+def closest(kind: int, a: vec3, b: vec3, c: vec3, d: vec3):
+    """Closest points of a pair of any kind."""
+    zero = Scalar(0.0)
+    one = Scalar(1.0)
+    out = Closest()
+    if kind == 0:
+        out = point_triangle(a, b, c, d)
+    elif kind == 1:
+        out = edge_edge(a, b, c, d)
+    elif kind == 2:
+        t, inside = along_edge(a, b, c)
+        out.w = vec4(one, t - one, -t, zero)
+        out.free = inside
+        out.dw0 = vec4(zero, one, -one, zero)
+    else:
+        out.w = vec4(one, -one, zero, zero)
+        out.free = 0
+    return out
+
+
+@wp.func
+def combination(w: vec4, a: vec3, b: vec3, c: vec3, d: vec3):
+    """sum_a w_a x_a."""
+    return w[0] * a + w[1] * b + w[2] * c + w[3] * d
+
+
+@wp.func
+def mollifier(e: vec3, f: vec3, threshold: Scalar):
+    """m and dm/dC of C = |e x f|^2 for nearly parallel edges: C/eps (2 - C/eps) below eps, then 1.
+
+    Li et al. 2020, eq. 24: the distance of edges is not smooth where they are parallel.
+    """
+    n = wp.cross(e, f)
+    r = wp.dot(n, n) / threshold
+    m = Scalar(1.0)
+    dm = Scalar(0.0)
+    if r < Scalar(1.0):
+        m = r * (Scalar(2.0) - r)
+        dm = (Scalar(2.0) - Scalar(2.0) * r) / threshold
+    return m, dm
