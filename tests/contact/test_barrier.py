@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from tests.checks import assert_derivative, clamp, rotations
-from weft.contact.barrier import ContactSet, closest_of, parallel_threshold
 from weft.contact.candidates import Candidates, Surface, least_distance
 from weft.contact.ccd import FRACTION, max_step, step_lengths
+from weft.contact.contact_set import ContactSet, closest_of, parallel_threshold
 from weft.contact.distance import EDGE_EDGE, POINT_TRIANGLE
 from weft.laws import Psd
 from weft.mesh import grid

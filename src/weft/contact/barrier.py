@@ -21,14 +21,8 @@ the positive one of its two eigenvalues. Sums of clamped terms, as PROJECTED law
 keeps the first line alone. Derivatives of the mollifier are left out of both.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
-
-import numpy as np
 import warp as wp
 
-from weft import kernel
-from weft.arrays import Floats, Ints, Positions
 from weft.contact.distance import (
     Closest,
     closest,
@@ -36,8 +30,7 @@ from weft.contact.distance import (
     mollifier,
     vec4,
 )
-from weft.kernel import Scalar, WarpArray, vec3
-from weft.laws.base import Psd
+from weft.kernel import Scalar, vec3
 
 _module = wp.get_module("weft.contact")
 PARALLEL_PART = Scalar(
@@ -280,159 +273,3 @@ def barrier_factors(
     for j in range(4):
         out[i, 1, j] = root * ((p0 * dw0[j]) * n + (q0 * p.w[j]) * t0)
         out[i, 2, j] = root * ((p1 * dw1[j]) * n + (q1 * p.w[j]) * t1)
-
-
-@dataclass(frozen=True, eq=False)
-class ContactSet:
-    """Pairs that are closer than their thickness and gap, as data; the barrier of it is an Energy's
-    local face (value, gradient, Hessian).
-    """
-
-    stencil: Ints  # (m,4) point, triangle; or edge, edge
-    touch: "np.ndarray[tuple[int], np.dtype[np.void]]"  # (m,) records of ``Touch``
-    name: str = "contact"
-
-    @staticmethod
-    def of(
-        stencil: Ints,
-        kind: Ints,
-        stiffness: float | Floats,
-        gap: float,
-        thickness: float = 0.0,
-        parallel: Floats | float = 0.0,
-    ) -> "ContactSet":
-        """From pairs.
-
-        Args:
-            stencil: (m,4).
-            kind: (m,) of ``distance``.
-            stiffness: [J/m^4] of all, or (m,).
-            gap: [m] dhat.
-            thickness: [m] xi.
-            parallel: (m,) [m^4] thresholds of the mollifier (``parallel_threshold``); 0: none.
-        """
-        dtype = Touch.numpy_dtype()
-        touch = np.zeros(len(stencil), dtype)
-        touch["kind"], touch["parallel"] = kind, parallel
-        touch["stiffness"], touch["thickness"], touch["gap"] = stiffness, thickness, gap
-        return ContactSet(np.ascontiguousarray(stencil, dtype=np.int32), touch)
-
-    def __len__(self) -> int:
-        return len(self.stencil)
-
-    @cached_property
-    def device(self) -> tuple[WarpArray, WarpArray]:
-        """Stencils and parameters on the device."""
-        return kernel.array(self.stencil, wp.int32), kernel.array(self.touch, Touch)
-
-    def distances(self, x: Positions) -> Floats:
-        """(m,) [m]."""
-        return closest_of(x, self.stencil, self.touch["kind"])[0]
-
-    def value(self, x: Positions) -> Floats:
-        """(m,) [J]."""
-        out = kernel.empty(len(self))
-        kernel.launch(barrier_energy, len(self), kernel.array(x, vec3), *self.device, out)
-        return np.array(kernel.numpy(out))
-
-    def gradient(self, x: Positions) -> Floats:
-        """(m,4,3) [N]."""
-        out = kernel.empty((len(self), 4), vec3)
-        kernel.launch(barrier_gradient, len(self), kernel.array(x, vec3), *self.device, out)
-        return np.array(kernel.numpy(out))
-
-    def factors(self, x: Positions, psd: Psd = Psd.PROJECTED) -> Floats:
-        """(m,3,4,3) f_r; GAUSS_NEWTON has one, the others are zero."""
-        out = kernel.zeros((len(self), 3, 4), vec3)
-        turn = int(psd != Psd.GAUSS_NEWTON)
-        kernel.launch(barrier_factors, len(self), kernel.array(x, vec3), *self.device, turn, out)
-        return np.array(kernel.numpy(out))
-
-    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(m,4,4,3,3) [N/m]."""
-        if psd == Psd.EXACT:
-            return _exact_hessian(self, np.asarray(x, dtype=np.float64))
-        f = self.factors(x, psd)
-        return np.asarray(np.einsum("mrai,mrbj->mabij", f, f))
-
-
-def closest_of(x: Positions, stencil: Ints, kind: Ints) -> tuple[Floats, Floats, Ints, Floats]:
-    """Distance (m,), weights (m,4), number of free parameters (m,) and dw (m,2,4) of pairs."""
-    m = len(stencil)
-    distance, weights = kernel.empty(m), kernel.empty(m, vec4)
-    free, dw = kernel.empty(m, wp.int32), kernel.empty((m, 2), vec4)
-    pairs = (kernel.array(stencil, wp.int32), kernel.array(np.asarray(kind, np.int32), wp.int32))
-    kernel.launch(closest_points, m, kernel.array(x, vec3), *pairs, distance, weights, free, dw)
-    return tuple(np.array(kernel.numpy(a)) for a in (distance, weights, free, dw))  # type: ignore[return-value]
-
-
-def parallel_threshold(X: Positions, edge_edge: Ints) -> Floats:
-    """(e,) [m^4] C below which edges count as nearly parallel: 1e-3 of their squared rest lengths
-    multiplied (Li et al. 2020). X are positions at rest (n,3).
-    """
-    a, b, c, d = (X[edge_edge[:, i]] for i in range(4))
-    return np.asarray(float(PARALLEL_PART) * ((b - a) ** 2).sum(1) * ((d - c) ** 2).sum(1))
-
-
-def _exact_hessian(set_: ContactSet, x: Positions) -> Floats:
-    """Second derivatives, from the formulas of ``distance`` and the product with the mollifier."""
-    touch, corners = set_.touch, x[set_.stencil]
-    _, w, free, dw = closest_of(x, set_.stencil, touch["kind"])
-    v = np.einsum("ma,mai->mi", w, corners)
-    y = (v * v).sum(1) - touch["thickness"] ** 2
-    Y = touch["gap"] * (touch["gap"] + 2 * touch["thickness"])
-    inside = y < Y
-    q, log = Y / y, np.log(y / Y)
-    value = np.where(inside, -((y - Y) ** 2) * log, 0)
-    slope = np.where(inside, (Y - y) * (2 * log - q + 1), 0)
-    second = np.where(inside, (q + 2) * q - 2 * log - 3, 0)
-    dD = 2 * np.einsum("ma,mi->mai", w, v).reshape(-1, 12)
-    d2D = 2 * np.einsum("ma,mb,ij->maibj", w, w, np.eye(3)).reshape(-1, 12, 12)
-    t = np.einsum("mka,mai->mki", dw, corners)
-    for count in (1, 2):
-        rows = np.flatnonzero(free == count)
-        if len(rows):
-            T, W = t[rows, :count], dw[rows, :count]
-            c = np.einsum("mka,mi->mkai", W, v[rows]) + np.einsum("ma,mki->mkai", w[rows], T)
-            c = c.reshape(len(rows), count, 12)
-            inverse = np.linalg.inv(np.einsum("mki,mli->mkl", T, T))
-            d2D[rows] -= 2 * np.einsum("mki,mkl,mlj->mij", c, inverse, c)
-    db = slope[:, None] * dD
-    d2b = second[:, None, None] * np.einsum("mi,mj->mij", dD, dD) + slope[:, None, None] * d2D
-    m, dm, d2m = _mollifier(corners, touch["parallel"])
-    H = m[:, None, None] * d2b + value[:, None, None] * d2m
-    mixed = np.einsum("mi,mj->mij", dm, db)
-    H += mixed + np.swapaxes(mixed, 1, 2)
-    H *= touch["stiffness"][:, None, None]
-    return np.asarray(H.reshape(-1, 4, 3, 4, 3).transpose(0, 1, 3, 2, 4))
-
-
-def _mollifier(corners: Floats, threshold: Floats) -> tuple[Floats, Floats, Floats]:
-    """m (n,), dm/dx (n,12) and d2m/dx2 (n,12,12)."""
-    n = len(corners)
-    e, f = corners[:, 1] - corners[:, 0], corners[:, 3] - corners[:, 2]
-    ee, ff, ef = ((p * q).sum(1) for p, q in ((e, e), (f, f), (e, f)))
-    eps = np.where(threshold > 0, threshold, 1.0)
-    r = (ee * ff - ef**2) / eps
-    active = (threshold > 0) & (r < 1)
-    m, first, second = np.ones(n), np.zeros(n), np.zeros(n)
-    m[active], first[active] = (r * (2 - r))[active], ((2 - 2 * r) / eps)[active]
-    second[active] = (-2 / eps**2)[active]
-    dC = np.concatenate(
-        [2 * (ff[:, None] * e - ef[:, None] * f), 2 * (ee[:, None] * f - ef[:, None] * e)], axis=1
-    )
-    I3 = np.eye(3)
-
-    def outer(p: Floats, q: Floats) -> Floats:
-        return np.asarray(np.einsum("mi,mj->mij", p, q))
-
-    uu = 2 * (ff[:, None, None] * I3 - outer(f, f))
-    vv = 2 * (ee[:, None, None] * I3 - outer(e, e))
-    uv = 4 * outer(e, f) - 2 * outer(f, e) - 2 * ef[:, None, None] * I3
-    d2C = np.concatenate(
-        [np.concatenate([uu, uv], 2), np.concatenate([np.swapaxes(uv, 1, 2), vv], 2)], axis=1
-    )
-    J = np.kron(np.array([[-1, 1, 0, 0], [0, 0, -1, 1]]), I3)  # (6,12): e and f of the corners
-    dm = first[:, None] * (dC @ J)
-    d2 = second[:, None, None] * outer(dC, dC) + first[:, None, None] * d2C
-    return m, dm, np.asarray(np.einsum("ai,mab,bj->mij", J, d2, J))

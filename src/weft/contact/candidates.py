@@ -8,8 +8,9 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Faces, Floats, Ints, Positions
-from weft.contact.barrier import PARALLEL_PART, ContactSet, closest_of, parallel_threshold
+from weft.contact.barrier import PARALLEL_PART
 from weft.contact.broad_phase import WORTH_SLICING, Boxes, Tree
+from weft.contact.contact_set import ContactSet, closest_of, parallel_threshold
 from weft.contact.distance import (
     EDGE_EDGE,
     POINT_EDGE,
