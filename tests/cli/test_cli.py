@@ -142,6 +142,18 @@ def test_check_draws_degenerate_faces(run, tmp_path, monkeypatch):
     assert red.sum() > 500
 
 
+def test_check_draws_and_writes_faces_that_intersect(run, tmp_path, monkeypatch):
+    from tests.scene.test_scene_files import folded_through
+
+    monkeypatch.chdir(tmp_path)
+    path = folded_through(tmp_path)
+    status, out, _ = run("check", path)
+    assert status == 0 and "pairs of faces intersect at the start" in out
+    assert (tmp_path / "folded.check.png").exists()
+    status, out, _ = run("check", tmp_path / "folded.check.obj")
+    assert "pairs of faces intersect" in out
+
+
 def test_non_manifold_edges_are_counted_in_a_warning(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "fin.obj").write_text(

@@ -175,6 +175,26 @@ def test_degenerate_faces_are_given_for_drawing(tmp_path):
     assert check(write(tmp_path, text)).marked is not None
 
 
+def folded_through(tmp_path):
+    """A sheet whose right third has been turned over and pushed through the middle."""
+    mesh = grid(10, 4, 0.9, 0.3)
+    x = np.array(mesh.vertices)
+    right = x[:, 0] > 0.15
+    x[right, 0] = 0.3 - x[right, 0] + 0.01
+    x[right, 1] += 0.3 * (x[right, 0] + 0.1)
+    path = tmp_path / "folded.obj"
+    write_obj(path, x, mesh.faces, mesh.corner_uv)
+    return path
+
+
+def test_faces_that_intersect_are_listed(tmp_path):
+    found = check(folded_through(tmp_path))
+    _, pairs = found.crossing
+    assert len(pairs) > 3 and not found.errors
+    assert any("faces intersect at the start" in w and "near (" in w for w in found.warnings)
+    assert check(write(tmp_path, GOOD)).crossing is None
+
+
 def test_wrong_scale_is_a_warning(tmp_path):
     mesh = grid(4, 4, 1, 1)
     write_obj(tmp_path / "a.obj", mesh.vertices * 180, mesh.faces, mesh.corner_uv)

@@ -19,6 +19,7 @@ _BENCHMARKS = {
     "stretch": ("multigrid", "stretch"),
     "million": ("multigrid", "million"),
     "buckling": ("buckling", "curtain"),
+    "contact": ("contact", "kernels"),
     "memory": ("memory", "memory"),
     "render": ("render", "render"),
     "demo": ("startup", "demo"),

@@ -1,12 +1,16 @@
 """``weft check``: every problem of a scene or mesh at once."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weft.cli.options import Set, say
 from weft.errors import MeshError
+
+if TYPE_CHECKING:
+    from weft.arrays import Ints
+    from weft.mesh import TriangleMesh
 
 
 def check(
@@ -26,7 +30,7 @@ def check(
 ) -> None:
     """List every problem of a scene or mesh by name and place; exit status 1 if there is any.
 
-    Faces without material area are drawn in red into a picture beside the file.
+    Faces without material area, or that intersect, are drawn in red into a picture beside the file.
     """
     from weft.scene.check import check as look_at
 
@@ -45,9 +49,30 @@ def check(
         image = Renderer(mesh, [mesh.vertices], Style(), marked=ids).image(mesh.vertices)
         save_png(target, image)
         say(f"picture  {target} (marked in red: {', '.join(map(str, ids.tolist()))})")
+    if found.crossing is not None:
+        _show_crossing(found.crossing, picture or path.with_suffix(".check.png"))
     if found.errors:
         raise typer.Exit(1)
     say("no problems")
+
+
+def _show_crossing(crossing: "tuple[TriangleMesh, Ints]", target: Path) -> None:
+    """A picture of the faces that intersect, and an OBJ of them alone."""
+    import numpy as np
+
+    from weft.io.obj import write_obj
+    from weft.render.picture import Renderer, Style, save_png
+
+    mesh, pairs = crossing
+    faces = np.unique(pairs)
+    look = Renderer(mesh, [mesh.vertices], Style(), marked=faces)
+    save_png(target, look.image(mesh.vertices))
+    file = target.with_suffix(".obj")
+    used, corners = np.unique(mesh.faces[faces], return_inverse=True)
+    write_obj(
+        file, mesh.vertices[used], corners.reshape(-1, 3).astype(np.int32), mesh.corner_uv[faces]
+    )
+    say(f"picture  {target} (intersecting faces in red), {file} (these faces)")
 
 
 def _direction(text: str | None) -> tuple[float, float, float] | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from weft.arrays import CornerUv, Floats, Ints
+from weft.contact import intersections
 from weft.errors import DegenerateFacesError, SceneProblems, WeftError
 from weft.mesh import TriangleMesh, isolated_error, non_manifold_warning
 
@@ -19,6 +20,7 @@ class Findings:
     warnings: list[str] = field(default_factory=list)
     facts: list[str] = field(default_factory=list)
     marked: tuple[TriangleMesh, Ints] | None = None  # a mesh to draw, and the faces to point at
+    crossing: tuple[TriangleMesh, Ints] | None = None  # a mesh, and (k,2) faces that intersect
 
 
 def check(
@@ -79,6 +81,10 @@ def describe(mesh: TriangleMesh, found: Findings) -> None:
         found.warnings.append(
             f"the cloth is {size:.3g} m large: is the scale right? (scale: 1 cm for centimeters)"
         )
+    pairs = intersections(mesh.vertices, mesh.faces)
+    if len(pairs):
+        found.crossing = (mesh, pairs)
+        found.warnings.append(_crossing_text(mesh, pairs))
     space, material = _edge_lengths(mesh.vertices[mesh.faces]), _edge_lengths(mesh.corner_uv)
     ratio = space / material
     if not 0.5 < ratio < 2.0:
@@ -86,6 +92,16 @@ def describe(mesh: TriangleMesh, found: Findings) -> None:
             f"edges in space are {ratio:.3g} times as long as in material coordinates: "
             "the cloth starts stretched or crushed; check uv_scale"
         )
+
+
+def _crossing_text(mesh: TriangleMesh, pairs: Ints) -> str:
+    """How many faces intersect, and where the first of them are."""
+    shown = []
+    for i, j in pairs[:5].tolist():
+        place = mesh.vertices[mesh.faces[[i, j]]].mean((0, 1))
+        shown.append(f"{i} and {j} near ({', '.join(f'{c:.4g}' for c in place)})")
+    more = ", ..." if len(pairs) > 5 else ""
+    return f"{len(pairs)} pairs of faces intersect at the start: {'; '.join(shown)}{more}"
 
 
 def _edge_lengths(corners: Floats) -> float:

@@ -1,0 +1,93 @@
+"""Contact kernels on two sheets of 200 x 200 at half the gap, beside ipctk in the same run.
+
+Without ipctk (a development dependency) our own numbers stand alone.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.arrays import Faces, Positions
+from weft.bench.measure import Measure, at_most, best_time, info
+from weft.contact.barrier import barrier_factors, barrier_gradient
+from weft.contact.candidates import Surface
+from weft.contact.ccd import max_step
+from weft.kernel import vec3
+from weft.mesh import grid
+
+SIDE, GAP = 200, 2e-3  # vertices, [m]
+
+
+def kernels() -> Iterator[Measure]:
+    """Broad phase, narrow phase, gradient, projected Hessian, continuous collision detection."""
+    mesh = grid(SIDE, SIDE, 1.0, 1.0)
+    flat = np.array(mesh.vertices)
+    x = np.concatenate([flat, flat + [0.0, GAP / 2, 0.0]])
+    faces = np.concatenate([mesh.faces, mesh.faces + len(flat)])
+    rng = np.random.default_rng(0)
+    dx = 1e-4 * rng.normal(size=x.shape)
+    dx[: len(flat), 1] += GAP
+    ours, theirs = _ours(x, dx, faces), _theirs(x, dx, faces)
+    limits = {"broad phase": 1.0, "ccd": 0.5, "gradient": 1.0, "projected Hessian": 0.15}
+    for name, seconds in ours.items():
+        yield info(f"contact/{name}", 1e3 * seconds, "ms")
+        if name in theirs:
+            yield info(f"contact/{name}, ipctk", 1e3 * theirs[name], "ms")
+            ratio = seconds / theirs[name]
+            if name in limits:
+                yield at_most(f"contact/{name} over ipctk's", ratio, "x", limits[name])
+            else:
+                yield info(f"contact/{name} over ipctk's", ratio, "x")
+
+
+def _ours(x: Positions, dx: Positions, faces: Faces) -> dict[str, float]:
+    """[s] of each phase."""
+    surface = Surface(faces, x)
+    candidates, swept = surface.candidates(x, GAP), surface.candidates(x, GAP, x + dx)
+    set_ = surface.contacts(x, candidates, 1.0, GAP)
+    points = kernel.array(x, vec3)
+    m = len(set_)
+    gradient, factors = kernel.empty((m, 4), vec3), kernel.empty((m, 3, 4), vec3)
+    return {
+        "broad phase": best_time(lambda: surface.candidates(x, GAP), 5),
+        "narrow phase": best_time(lambda: surface.contacts(x, candidates, 1.0, GAP), 5),
+        "gradient": best_time(
+            lambda: kernel.launch(barrier_gradient, m, points, *set_.device, gradient), 5
+        ),
+        "projected Hessian": best_time(
+            lambda: kernel.launch(barrier_factors, m, points, *set_.device, 1, factors), 5
+        ),
+        "ccd": best_time(lambda: max_step(x, dx, swept), 5),
+    }
+
+
+def _theirs(x: Positions, dx: Positions, faces: Faces) -> dict[str, float]:
+    """[s] of each phase in ipctk, where it is installed."""
+    try:
+        import ipctk
+    except ImportError:
+        return {}
+    mesh = ipctk.CollisionMesh(x, ipctk.edges(faces), faces)
+    collisions, potential = ipctk.NormalCollisions(), ipctk.BarrierPotential(GAP, 1.0)
+    candidates: Any = ipctk.Candidates()
+    swept: Any = ipctk.Candidates()
+
+    def broad() -> None:
+        candidates.build(mesh, x, GAP / 2, ipctk.LBVH())
+
+    broad()
+    swept.build(mesh, x, x + dx, GAP / 2, ipctk.LBVH())
+    collisions.build(candidates, mesh, x, GAP)
+    clamp = ipctk.PSDProjectionMethod.CLAMP
+    ccd = ipctk.AdditiveCCD()
+    return {
+        "broad phase": best_time(broad, 5),
+        "narrow phase": best_time(lambda: collisions.build(candidates, mesh, x, GAP), 5),
+        "gradient": best_time(lambda: potential.gradient(collisions, mesh, x), 5),
+        "projected Hessian": best_time(lambda: potential.hessian(collisions, mesh, x, clamp), 1),
+        "ccd": best_time(
+            lambda: swept.compute_collision_free_stepsize(mesh, x, x + dx, 0.0, ccd), 2
+        ),
+    }
