@@ -11,6 +11,7 @@ import numpy as np
 
 from weft.arrays import Bools, Floats, Positions
 from weft.assembly import Assembly
+from weft.contact.contact import Contact
 from weft.energies.base import Energy, StepTerm
 from weft.errors import MeshError, SceneError
 from weft.pins import Pin
@@ -30,6 +31,7 @@ class Model:
     step_terms: Sequence[StepTerm] = ()
     pins: Sequence[Pin] = ()
     start: Positions | None = None  # (n,3) [m] where pinned vertices start; needed with pins
+    contact: Contact | None = None  # what must not pass through itself
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.mass).all() and (self.mass > 0).all()):

@@ -26,6 +26,9 @@ class Function:
     def gradient_at(self, x, out):
         kernel.numpy(out)[...] = self.g(np.array(kernel.numpy(x)).reshape(-1)).reshape(2, 3)
 
+    def limit_at(self, x, d):
+        return 1.0
+
     def updates_at(self, x):
         return ()
 

@@ -142,6 +142,9 @@ class Integrator(ABC):
         clock = time.perf_counter()
         phi = self.potential(model, state, memory, dt)
         result = self._minimize(model, phi, state, dt)
+        if result is None:
+            blocked = StepReport(dt, Outcome.BLOCKED, 0, 0, 0, 0.0, self._kept.solver.name)
+            return state, memory, blocked
         x = np.array(kernel.numpy(result.x))
         ok = result.outcome.ok
         report = StepReport(
@@ -161,9 +164,15 @@ class Integrator(ABC):
         v, memory = self.finish(x, state, memory, dt)
         return State(x, v, state.t + dt), memory, report
 
-    def _minimize(self, model: Model, phi: Potential, state: State, dt: float) -> NewtonResult:
-        """Newton from where inertia alone would lead; from x_n, if the energy is infinite there."""
-        start = phi.start
+    def _minimize(
+        self, model: Model, phi: Potential, state: State, dt: float
+    ) -> NewtonResult | None:
+        """Newton from where inertia alone would lead, as far as contact lets it; from x_n, if the
+        energy is infinite there. None where pins are in the way of something.
+        """
+        start = phi.feasible(state.x)
+        if start is None:
+            return None
         if not np.isfinite(phi.value(start)):
             start = phi.pinned(state.x)
         s = self.settings

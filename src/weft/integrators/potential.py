@@ -13,6 +13,7 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Bools, Floats, Forces, Positions
+from weft.contact.contact import ContactSearch
 from weft.kernel import Scalar, WarpArray, vec3
 from weft.laws.base import Psd
 from weft.model import Model
@@ -82,6 +83,7 @@ class Potential:
         self.target = target
         self.psd = psd
         self._assembly = model.assembly
+        self._contact = None if model.contact is None else ContactSearch(model.contact)
         self._y = kernel.array(predicted, vec3)
         shift = np.zeros(len(fixed)) if scale is None else model.mass / scale
         self._shift = kernel.array(np.where(fixed, 0.0, shift), Scalar)
@@ -94,11 +96,13 @@ class Potential:
 
     def value(self, x: Positions) -> float:
         """Phi [J] at x (n,3)."""
+        self._look(x)
         return self.value_at(kernel.array(self.pinned(x), vec3))
 
     def gradient(self, x: Positions) -> Forces:
         """dPhi/dx, (n,3) [N]; zero at pinned vertices."""
         out = kernel.empty(len(self.free), vec3)
+        self._look(x)
         self.gradient_at(kernel.array(self.pinned(x), vec3), out)
         return np.array(kernel.numpy(out))
 
@@ -108,6 +112,7 @@ class Potential:
 
         Restrict it to ``np.repeat(potential.free, 3)`` to solve with it.
         """
+        self._look(x)
         matrix = self.matrix_with(kernel.array(self.pinned(x), vec3), psd).to_scipy().tocsr().copy()
         diagonal = matrix.diagonal()
         diagonal[np.repeat(~self.free, 3)] = 0.0
@@ -117,25 +122,36 @@ class Potential:
     def terms(self, x: Positions) -> dict[str, float]:
         """[J] by name: ``inertia``, every energy, every step term. They sum to ``value(x)``."""
         x_device = kernel.array(self.pinned(x), vec3)
-        return {"inertia": self._inertia_at(x_device), **self._assembly.terms(x_device)}
+        terms = {"inertia": self._inertia_at(x_device), **self._assembly.terms(x_device)}
+        if self._contact is not None:
+            self._look(x)
+            terms["contact"] = self._contact.value(x_device)
+        return terms
 
     def reaction(self, x: Positions) -> Forces:
         """(n,3) [N] force that each pin exerts; zero at free vertices."""
         g = kernel.zeros(len(self.free), vec3)
-        self._assembly.add_gradient(kernel.array(self.pinned(x), vec3), g)
+        x_device = kernel.array(self.pinned(x), vec3)
+        self._assembly.add_gradient(x_device, g)
+        if self._contact is not None:
+            self._look(x)
+            self._contact.add_gradient(x_device, g)
         return np.where(self.free[:, None], 0.0, np.array(kernel.numpy(g)))
 
     # What the minimizer calls (solve.newton.Problem): device arrays, x already pinned.
 
     def value_at(self, x: WarpArray) -> float:
         """Phi at a device array whose pinned vertices are at their targets."""
-        return self._inertia_at(x) + self._assembly.value(x)
+        value = self._inertia_at(x) + self._assembly.value(x)
+        return value if self._contact is None else value + self._contact.value(x)
 
     def gradient_at(self, x: WarpArray, out: WarpArray) -> None:
         """dPhi/dx into out."""
         n = len(self.free)
         kernel.launch(inertia_gradient, n, x, self._y, self._shift, out)
         self._assembly.add_gradient(x, out)
+        if self._contact is not None:
+            self._contact.add_gradient(x, out)
         kernel.launch(zero_fixed, n, self._fixed, out)
 
     def matrix_at(self, x: WarpArray) -> BlockCsr:
@@ -148,6 +164,8 @@ class Potential:
     def matrix_with(self, x: WarpArray, psd: Psd) -> BlockCsr:
         """The same with another Hessian; EXACT may be indefinite."""
         A = self._assembly.hessian(x, psd)
+        if self._contact is not None:
+            A = self._contact.add_hessian(x, psd, A)
         p = A.pattern
         rows = (p.device_row_start, p.device_column, p.device_diagonal)
         kernel.launch(close_rows, p.n, *rows, self._shift, self._fixed, A.values)
@@ -159,6 +177,32 @@ class Potential:
         for update in updates:
             kernel.launch(zero_fixed, len(self.free), self._fixed, update.u)
         return updates
+
+    def limit_at(self, x: WarpArray, d: WarpArray) -> float:
+        """Part of the direction d, in [0, 1], that may be gone before anything would meet.
+
+        Values, gradients and matrices on the way are then those of the pairs found on it.
+        """
+        if self._contact is None:
+            return 1.0
+        return self._contact.limit(kernel.numpy(x), kernel.numpy(d))
+
+    def feasible(self, x: Positions) -> Positions | None:
+        """(n,3) as far from x towards ``start`` as contact lets it, pins first; None where the pins
+        would have to pass through something.
+        """
+        if self._contact is None:
+            return self.start
+        here = self.pinned(x)
+        if self._contact.limit(np.asarray(x), here - x) < 1.0:
+            return None
+        way = self.start - here
+        return np.asarray(here + self._contact.limit(here, way) * way)
+
+    def _look(self, x: Positions) -> None:
+        """Find what is near at x (public faces: x may be anywhere)."""
+        if self._contact is not None:
+            self._contact.look(self.pinned(x))
 
     def _inertia_at(self, x: WarpArray) -> float:
         kernel.launch(inertia_energy, len(self.free), x, self._y, self._shift, self._inertia)

@@ -247,7 +247,9 @@ class _Search:
             if not slope < 0.0:
                 self.outcome = Outcome.NOT_DESCENT
                 return
-            found = backtrack(partial(self._value, phi, d), value, slope, 1.0, self.search)
+            found = backtrack(
+                partial(self._value, phi, d), value, slope, phi.limit_at(self.x, d), self.search
+            )
             if found.step == 0.0 and self.full >= self.patience:
                 self.full, self.patience = 0, 2 * self.patience
                 continue  # the exact Hessian led nowhere: on with the projected one

@@ -36,6 +36,9 @@ class Problem(Protocol):
     def matrix_at(self, x: WarpArray) -> BlockCsr:
         """A positive definite approximation of its Hessian, valid until the next call."""
 
+    def limit_at(self, x: WarpArray, d: WarpArray) -> float:
+        """Part of the direction d, in [0, 1], that may be gone at all; 1 but for contact."""
+
     def updates_at(self, x: WarpArray) -> Sequence[Update]:
         """Dense parts c u u^T that belong to it too; mostly none."""
 
@@ -122,7 +125,7 @@ class _Run:
                 if not outcome.ok:
                     return self._result(outcome)
                 if self.increment <= self.settings.tolerance:
-                    combine(self.x, 1.0, d, self.x)
+                    combine(self.x, self.problem.limit_at(self.x, d), d, self.x)
                     return self._result(Outcome.CONVERGED)
                 if not fresh and self.increment > CONTRACTION * before:
                     break
@@ -140,7 +143,8 @@ class _Run:
         if not slope < 0.0:
             return 0.0, value, Outcome.NOT_DESCENT
         along = partial(self._value_along, d)
-        search = backtrack(along, value, slope, 1.0, self.settings.line_search)
+        limit = self.problem.limit_at(self.x, d)
+        search = backtrack(along, value, slope, limit, self.settings.line_search)
         self.trials += search.trials
         if search.step == 0.0:
             return 0.0, value, Outcome.STALLED
