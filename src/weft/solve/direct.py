@@ -1,10 +1,11 @@
 """Direct solvers: MKL PARDISO through ``pypardiso`` where installed, SciPy's SuperLU everywhere."""
 
+import copy
 import ctypes
 import importlib.util
 import sys
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -117,16 +118,13 @@ class _PardisoEngine:
     """
 
     def __init__(self, pattern: BlockPattern) -> None:
-        from pypardiso import PyPardisoSolver
-
         start, column, self._entry = _UpperMap(pattern).structure
         self._size = 3 * pattern.n
         self._start, self._column = start + 1, column + 1  # PARDISO counts from 1
         self._values = np.empty(len(column))
-        self._solver = PyPardisoSolver(mtype=_SYMMETRIC_POSITIVE_DEFINITE)
+        self._solver = _new_solver()
         # Nested dissection, and no iterative refinement, which the defaults add to every solve: it
         # takes twice as long as the solve and Newton's directions need none.
-        self._solver.iparm[:] = 0
         self._solver.iparm[[0, 1]] = 1, 2
         self._threads = kernel.threads() if pattern.n >= _WORTH_THREADS else 1
         self._analyzed = False
@@ -178,6 +176,21 @@ class _PardisoEngine:
     def __del__(self) -> None:
         if getattr(self, "_analyzed", False) and not sys.is_finalizing():
             self._call(_RELEASE)
+
+
+@cache
+def _loaded() -> Any:
+    """A solver of ``pypardiso``, which searches the file system for MKL when it is made."""
+    from pypardiso import PyPardisoSolver
+
+    return PyPardisoSolver(mtype=_SYMMETRIC_POSITIVE_DEFINITE)
+
+
+def _new_solver() -> Any:
+    """Another one on the same library, with a handle and parameters of its own."""
+    solver = copy.copy(_loaded())
+    solver.pt, solver.iparm = np.zeros_like(solver.pt), np.zeros_like(solver.iparm)
+    return solver
 
 
 def _pointer(a: Any) -> Any:
