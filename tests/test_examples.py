@@ -55,7 +55,7 @@ def test_length_and_names(path):
 @pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("*.yaml")), ids=lambda p: p.name)
 def test_scene(path):
     """Scenes load, and their first two steps converge."""
-    small = ["cloth.sheet.nx=12", "cloth.sheet.ny=12"]
+    small = ["cloth.sheet.nx=13", "cloth.sheet.ny=13"]
     if "panel" in path.read_text():
         small = ["cloth.panel.size=7 cm"]
     scene = load_scene(path, small).scene

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from weft.cloth import load as load
     from weft.cloth import sheet as sheet
     from weft.cloth import triangulate as triangulate
+    from weft.contact.contact import SelfContact as SelfContact
     from weft.energies.buckling_bending import BucklingForm as BucklingForm
     from weft.energies.condensed import vertex_energy as vertex_energy
     from weft.energies.condition import ConditionForm as ConditionForm
@@ -76,6 +77,7 @@ _HOME = {
     "Psd": "weft.laws.base",
     "Run": "weft.run",
     "Scene": "weft.scene.scene",
+    "SelfContact": "weft.contact.contact",
     "SemiImplicitBdf2": "weft.integrators.semi_implicit_bdf2",
     "SemiImplicitSettings": "weft.integrators.semi_implicit_bdf2",
     "Settings1998": "weft.integrators.baraff_witkin_1998",

@@ -387,3 +387,14 @@ def test_problems_of_a_scene_of_immediate_buckling(tmp_path, change, match):
     text = BUCKLING.replace(*change)
     assert text != BUCKLING
     assert match in problems(tmp_path, text)
+
+
+def test_self_contact_in_a_scene_file(tmp_path):
+    scene = load_scene(write(tmp_path, GOOD + "contact: {gap: 4 mm, thickness: 1 mm}\n")).scene
+    contact = scene.model().contact
+    assert (contact.gap, contact.thickness) == pytest.approx((4e-3, 1e-3))
+    assert load_scene(write(tmp_path, GOOD)).scene.model().contact is None
+    assert "contact.gap" in problems(tmp_path, GOOD + "contact: {gap: 20 cm}\n")
+    assert "must be > 0" in problems(tmp_path, GOOD + "contact: {gap: 0}\n")
+    text = GOOD.replace("solver:", "# solver:") + "contact: {}\nintegrator: bdf2_semi_implicit\n"
+    assert "scene.contact" in problems(tmp_path, text)

@@ -180,6 +180,8 @@ class Surface:
         kernel.launch(narrow, m, *points, *pairs, reach, n, code, key, slice_above=WORTH_SLICING)
         found = kernel.numpy(code)
         whole = np.flatnonzero((found == WHOLE) | (found == PARALLEL))
+        # In an order that does not depend on the trees' past, so that runs resume bitwise.
+        whole = whole[np.lexsort((*stencil[whole].T[::-1], kind[whole]))]
         parallel = found[whole] == PARALLEL
         threshold = np.zeros(len(whole))
         threshold[parallel] = parallel_threshold(self.rest, stencil[whole[parallel]])

@@ -19,7 +19,8 @@ from weft.arrays import Floats, Ints, Positions
 from weft.contact.barrier import barrier_energy, barrier_factors, barrier_gradient
 from weft.contact.candidates import Candidates, Surface, least_distance
 from weft.contact.ccd import max_step
-from weft.contact.contact_set import ContactSet
+from weft.contact.contact_set import ContactSet, closest_of
+from weft.contact.intersections import intersections
 from weft.contact.rows import JoinedPattern
 from weft.energies.base import gather_gradient
 from weft.errors import SceneError
@@ -32,7 +33,21 @@ from weft.solve.incidence import Incidence
 LOAD = 1.0  # of the mean vertex weight, at half the gap
 GRAVITY = 9.81  # [m/s^2]
 HALF_FORCE = 4.3294  # -b'(Y/4)/Y of the barrier, for the force at half the gap
+PART = 0.9  # of the room that a vertex has, in truncated directions
 MARGIN = 1.5  # of the gap: pairs within it have blocks in the matrix beforehand
+
+
+@dataclass(frozen=True)
+class SelfContact:
+    """Contact of a cloth with itself, in a scene: without friction.
+
+    Args:
+        gap: [m] from which on it is pushed apart; less than the shortest edge.
+        thickness: [m] that is kept in any case.
+    """
+
+    gap: float = 1e-3
+    thickness: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +77,32 @@ class Contact:
 
     @staticmethod
     def of(mesh: TriangleMesh, mass: Floats, gap: float, thickness: float = 0.0) -> "Contact":
-        """Contact of a mesh with itself."""
-        return Contact(Surface(mesh.faces, _flat(mesh)), mass, gap, thickness)
+        """Contact of a mesh with itself, from where its vertices are.
+
+        Raises:
+            SceneError: a gap that is out of range or not smaller than the mesh's edges, or faces
+            that intersect at the start.
+        """
+        contact = Contact(Surface(mesh.faces, _flat(mesh)), mass, gap, thickness)
+        edges = mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1)
+        shortest = float(np.linalg.norm(edges, axis=2).min())
+        if contact.reach >= shortest:
+            raise SceneError(
+                "contact.gap",
+                got=f"{contact.reach:.4g} m with the thickness",
+                expected=f"less than the shortest edge of the cloth, {shortest:.4g} m",
+                hint="or a coarser mesh",
+            )
+        pairs = intersections(mesh.vertices, mesh.faces)
+        if len(pairs):
+            shown = ", ".join(f"{i} and {j}" for i, j in pairs[:5].tolist())
+            raise SceneError(
+                "cloth at the start",
+                got=f"{len(pairs)} pairs of faces intersect: {shown}",
+                expected="none, with contact",
+                hint="`weft check` lists and draws them",
+            )
+        return contact
 
     @property
     def reach(self) -> float:
@@ -107,6 +146,22 @@ class ContactSearch:
         c = self.contact
         self.candidates = c.surface.candidates(x, MARGIN * c.reach, x + d)
         return max_step(x, d, self.candidates, c.thickness)
+
+    def truncated(self, x: Positions, d: Floats) -> Floats:
+        """d with every vertex held to what its nearest neighbors leave it, and no others.
+
+        No vertex moves by more than ``PART`` of half the distance between anything it belongs to
+        and anything else, so nothing can meet, whatever the directions.
+        """
+        c = self.contact
+        length = np.linalg.norm(d, axis=1)
+        far = 2 * float(length.max()) + c.thickness
+        near = c.surface.candidates(x, far)
+        distance = closest_of(x, near.stencil, near.kind)[0] - c.thickness
+        room = np.full(len(x), far)
+        np.minimum.at(room, near.stencil.reshape(-1), np.repeat(distance, 4))
+        part = np.minimum(1.0, PART * room / 2 / np.maximum(length, 1e-300))
+        return np.asarray(part[:, None] * d)
 
     def contacts(self, x: Positions) -> ContactSet:
         """Pairs in contact at x, of the candidates."""

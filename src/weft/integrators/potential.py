@@ -21,6 +21,7 @@ from weft.solve.block_csr import BlockCsr, close_rows
 from weft.solve.updates import Update
 
 _module = wp.get_module("weft.potential")
+START_SHARES = (0.9, 0.7, 0.4, 0.0)  # of the way of what is free that are tried with moving pins
 
 
 @wp.kernel(module=_module)
@@ -187,17 +188,35 @@ class Potential:
             return 1.0
         return self._contact.limit(kernel.numpy(x), kernel.numpy(d))
 
+    def truncated_at(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
+        """A direction that may be gone to the end, each vertex held by its own neighbors alone.
+
+        None without contact.
+        """
+        if self._contact is None:
+            return None
+        return kernel.array(self._contact.truncated(kernel.numpy(x), kernel.numpy(d)), vec3)
+
     def feasible(self, x: Positions) -> Positions | None:
-        """(n,3) as far from x towards ``start`` as contact lets it, pins first; None where the pins
-        would have to pass through something.
+        """(n,3) as far from x towards ``start`` as contact lets it, with pins at their targets.
+
+        None where pins cannot get there without passing through something.
+        What is free goes as far as it may with the pins; if the pins cannot go together with it,
+        less of its way is tried.
         """
         if self._contact is None:
             return self.start
-        here = self.pinned(x)
-        if self._contact.limit(np.asarray(x), here - x) < 1.0:
-            return None
-        way = self.start - here
-        return np.asarray(here + self._contact.limit(here, way) * way)
+        x = np.asarray(x, dtype=np.float64)
+        way = self.start - x
+        part = self._contact.limit(x, way)
+        moving = np.where(self.free[:, None], 0.0, way)
+        if part == 1.0 or not moving.any():
+            return np.asarray(x + part * way)
+        for share in START_SHARES:
+            tried = np.where(self.free[:, None], share * way, way)
+            if self._contact.limit(x, tried) == 1.0:
+                return np.asarray(x + tried)
+        return None
 
     def _look(self, x: Positions) -> None:
         """Find what is near at x (public faces: x may be anywhere)."""

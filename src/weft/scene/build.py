@@ -10,6 +10,7 @@ import numpy as np
 
 from weft.arrays import Ints
 from weft.cloth import Cloth
+from weft.contact.contact import SelfContact
 from weft.energies.buckling_bending import BucklingForm
 from weft.energies.condition import ConditionForm, Variant
 from weft.energies.pressure import Gas
@@ -98,11 +99,13 @@ class Builder:
         form = self._try(("conditions",), self._form)
         law = self._try(("law",), lambda: self._law(made)) if made is not None else None
         buckling = None if f.buckling is None else BucklingForm(**f.buckling.model_dump())
+        contact = None if f.contact is None else SelfContact(**f.contact.model_dump())
         pressure = self._try(("pressure",), self._pressure)
         adaptive = self._try(("adaptive",), self._adaptive)
         scene = self._try((), lambda: Scene(
             cloth, [p for p in pins if p is not None], f.gravity, f.damping, f.step,
-            f.cloth.rest_angles, f.integrator, settings, law, buckling, pressure, form, adaptive,
+            f.cloth.rest_angles, f.integrator, settings, law, buckling, pressure, form, contact,
+            adaptive,
             f.velocity,
             f.model_dump(mode="json"),
         ))  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft.cloth import Cloth
+from weft.contact.contact import Contact, SelfContact
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.base import Energy, StepTerm
 from weft.energies.bend_condition import FrozenBend
@@ -46,6 +47,7 @@ SETTINGS: Mapping[str, type[Settings]] = {
     "quasi_static": QuasiStaticSettings,
 }
 INTEGRATORS = tuple(SETTINGS)
+ONE_SOLVE = ("bdf2_semi_implicit", "baraff_witkin_1998")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +73,7 @@ class Scene:
         pressure: [Pa] inside a closed surface, or a ``Gas``; None: none.
         conditions: take the condition energies of 1998 in this form; None: the finite element law,
             or with ``baraff_witkin_1998`` the conditions in their default form.
+        contact: the cloth does not pass through itself (``SelfContact``); None: it does.
         adaptive: divide steps in which cloth stretches too fast; None: never.
         velocity: (3,) or (n,3) [m/s] at the start.
         description: the contents of the scene file, for the manifest of a run.
@@ -91,6 +94,7 @@ class Scene:
     buckling: BucklingForm | None = None
     pressure: float | Gas | None = None
     conditions: ConditionForm | None = None
+    contact: SelfContact | None = None
     adaptive: AdaptiveSettings | None = None
     velocity: Any = (0.0, 0.0, 0.0)
     description: Mapping[str, Any] = field(default_factory=dict)
@@ -113,6 +117,13 @@ class Scene:
         if self.law is not None and (self.conditions is not None or self._is_1998):
             raise SceneError(
                 "scene.law", got=self.law.name, expected="none, with the conditions of 1998"
+            )
+        if self.contact is not None and self.integrator in ONE_SOLVE:
+            raise SceneError(
+                "scene.contact",
+                got=f"with integrator {self.integrator}",
+                expected="backward_euler, bdf2 or quasi_static",
+                hint="a step of one linear solve cannot keep cloth from passing through itself",
             )
         if self.buckling is not None and (self.conditions is not None or self._is_1998):
             raise SceneError(
@@ -140,13 +151,19 @@ class Scene:
         """Masses, energies and pins.
 
         Raises:
-            SceneError: frozen bend conditions with an integrator that minimizes an energy.
+            SceneError: frozen bend conditions with an integrator that minimizes an energy; faces
+            that intersect, where there is contact.
         """
         cloth = self.cloth
         elastic, damping = self._elastic()
         inside = () if self.pressure is None else (Pressure.of(cloth.mesh, self.pressure),)
         energies = (*elastic, *inside, Gravity(cloth.mass, self.gravity))
-        return Model(cloth.mass, energies, damping, tuple(self.pins), cloth.vertices)
+        contact = None
+        if self.contact is not None:
+            form = self.contact
+            contact = Contact.of(cloth.mesh, cloth.mass, form.gap, form.thickness)
+        pins = tuple(self.pins)
+        return Model(cloth.mass, energies, damping, pins, cloth.vertices, contact)
 
     def _elastic(self) -> tuple[tuple[Energy, ...], tuple[StepTerm, ...]]:
         """Energies of the cloth, and their damping where the integrator has none of its own."""
@@ -244,6 +261,7 @@ class Scene:
             "pressure": _plain(self.pressure) if isinstance(self.pressure, Gas) else self.pressure,
             "settings": _plain(self._settings),
             "conditions": _plain(self.conditions),
+            "contact": _plain(self.contact),
             "adaptive": _plain(self.adaptive),
             "velocity": np.asarray(self.velocity).tolist(),
         }

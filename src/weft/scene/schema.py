@@ -242,6 +242,15 @@ class PressureBlock(Block):
     ambient: Pascal = Field(101325.0, ge=0, description="[Pa] outside, of a gas")
 
 
+class ContactBlock(Block):
+    """The cloth does not pass through itself (no friction, no other bodies yet)."""
+
+    gap: Length = Field(
+        1e-3, gt=0, description="[m] from which on it is pushed apart; less than the shortest edge"
+    )
+    thickness: Length = Field(0.0, ge=0, description="[m] that is kept in any case")
+
+
 class AdaptiveBlock(Block):
     """Steps that are taken back and halved where cloth stretches too fast (Baraff & Witkin)."""
 
@@ -320,6 +329,11 @@ class SceneFile(Block):
         None,
         description="condition energies of 1998; none: weft's law, or with baraff_witkin_1998 the "
         "conditions' defaults",
+    )
+    contact: ContactBlock | None = Field(
+        None,
+        description="the cloth does not pass through itself ({}: defaults); none: it does. With "
+        "backward_euler, bdf2 and quasi_static",
     )
     adaptive: AdaptiveBlock | None = Field(
         None, description="divide steps in which cloth stretches too fast ({}: defaults); none: off"

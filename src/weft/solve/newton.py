@@ -18,6 +18,7 @@ from weft.solve.line_search import LineSearchSettings, backtrack
 from weft.solve.updates import Update, solve_updated
 from weft.solve.vectors import combine, dot, max_norm
 
+CROWDED = 0.5  # part of a direction that may be gone, below which another is tried
 CONTRACTION = 0.5  # of simplified increments, above which a new factorization pays
 
 
@@ -38,6 +39,9 @@ class Problem(Protocol):
 
     def limit_at(self, x: WarpArray, d: WarpArray) -> float:
         """Part of the direction d, in [0, 1], that may be gone at all; 1 but for contact."""
+
+    def truncated_at(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
+        """A direction in its place that may be gone to the end, for when little of d may be."""
 
     def updates_at(self, x: WarpArray) -> Sequence[Update]:
         """Dense parts c u u^T that belong to it too; mostly none."""
@@ -144,6 +148,12 @@ class _Run:
             return 0.0, value, Outcome.NOT_DESCENT
         along = partial(self._value_along, d)
         limit = self.problem.limit_at(self.x, d)
+        if limit < CROWDED:
+            held = self.problem.truncated_at(self.x, d)
+            if held is not None and dot(self.g, held) < limit * slope:
+                d, slope = held, dot(self.g, held)
+                limit = self.problem.limit_at(self.x, d)
+                along = partial(self._value_along, d)
         search = backtrack(along, value, slope, limit, self.settings.line_search)
         self.trials += search.trials
         if search.step == 0.0:
