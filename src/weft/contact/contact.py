@@ -20,6 +20,7 @@ from weft.contact.barrier import barrier_energy, barrier_factors, barrier_gradie
 from weft.contact.candidates import Candidates, Surface, least_distance
 from weft.contact.ccd import max_step
 from weft.contact.contact_set import ContactSet, closest_of
+from weft.contact.friction import FrictionSet
 from weft.contact.intersections import intersections
 from weft.contact.rows import JoinedPattern
 from weft.energies.base import gather_gradient
@@ -39,15 +40,19 @@ MARGIN = 1.5  # of the gap: pairs within it have blocks in the matrix beforehand
 
 @dataclass(frozen=True)
 class SelfContact:
-    """Contact of a cloth with itself, in a scene: without friction.
+    """Contact of a cloth with itself, in a scene.
 
     Args:
         gap: [m] from which on it is pushed apart; less than the shortest edge.
         thickness: [m] that is kept in any case.
+        friction: coefficient of cloth on cloth, >= 0.
+        stick: [m/s] of sliding below which friction grows smoothly from 0, > 0.
     """
 
     gap: float = 1e-3
     thickness: float = 0.0
+    friction: float = 0.0
+    stick: float = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,31 +64,48 @@ class Contact:
         mass: (n,) [kg] of the vertices.
         gap: [m] dhat.
         thickness: [m] xi, kept in any case.
+        friction: coefficient.
+        stick: [m/s] of sliding below which friction grows smoothly from 0.
 
     Raises:
-        SceneError: a gap that is not > 0, or a thickness that is not >= 0.
+        SceneError: a gap or sticking speed that is not > 0, a thickness or friction that is not
+            >= 0.
     """
 
     surface: Surface
     mass: Floats
     gap: float
     thickness: float = 0.0
+    friction: float = 0.0
+    stick: float = 1e-3
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.gap) and self.gap > 0):
-            raise SceneError("contact.gap", got=self.gap, expected="must be > 0 [m]")
-        if not (np.isfinite(self.thickness) and self.thickness >= 0):
-            raise SceneError("contact.thickness", got=self.thickness, expected="must be >= 0 [m]")
+        for name, unit in (("gap", "[m]"), ("stick", "[m/s]")):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0):
+                raise SceneError(f"contact.{name}", got=value, expected=f"must be > 0 {unit}")
+        for name in ("thickness", "friction"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0):
+                raise SceneError(f"contact.{name}", got=value, expected="must be >= 0")
 
     @staticmethod
-    def of(mesh: TriangleMesh, mass: Floats, gap: float, thickness: float = 0.0) -> "Contact":
+    def of(
+        mesh: TriangleMesh,
+        mass: Floats,
+        gap: float,
+        thickness: float = 0.0,
+        friction: float = 0.0,
+        stick: float = 1e-3,
+    ) -> "Contact":
         """Contact of a mesh with itself, from where its vertices are.
 
         Raises:
             SceneError: a gap that is out of range or not smaller than the mesh's edges, or faces
             that intersect at the start.
         """
-        contact = Contact(Surface(mesh.faces, _flat(mesh)), mass, gap, thickness)
+        surface = Surface(mesh.faces, _flat(mesh))
+        contact = Contact(surface, mass, gap, thickness, friction, stick)
         edges = mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1)
         shortest = float(np.linalg.norm(edges, axis=2).min())
         if contact.reach >= shortest:
@@ -134,12 +156,21 @@ class ContactSearch:
     def __init__(self, contact: Contact) -> None:
         self.contact = contact
         self.candidates: Candidates | None = None
+        self.friction: FrictionSet | None = None
         self._joined: JoinedPattern | None = None
-        self._at: tuple[bytes, ContactSet] | None = None
 
     def look(self, x: Positions) -> None:
         """Find the candidates at x alone."""
         self.candidates = self.contact.surface.candidates(x, MARGIN * self.contact.reach)
+
+    def freeze(self, x: Positions, origin: Positions, span: float) -> None:
+        """Take friction from the contacts at x, for a step whose velocity is (x' - origin)/span."""
+        c = self.contact
+        if c.friction == 0:
+            return
+        self.look(x)
+        set_ = self.contacts(x)
+        self.friction = FrictionSet.of(set_, x, origin, c.friction, c.stick * span)
 
     def limit(self, x: Positions, d: Floats) -> float:
         """Part of d, in [0, 1], that the surface may go; finds the candidates of the way."""
@@ -178,37 +209,56 @@ class ContactSearch:
         kernel.launch(barrier_energy, len(set_), x, *set_.device, out)
         return kernel.total(out)
 
+    def friction_value(self, x: WarpArray) -> float:
+        """[J] potential of friction."""
+        return self.friction.value(x) if self.friction else 0.0
+
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += dE/dx."""
         set_ = self.contacts(kernel.numpy(x))
-        n, m = x.shape[0], len(set_)
-        if m == 0:
-            return
-        local = kernel.empty((m, 4), vec3)
-        kernel.launch(barrier_gradient, m, x, *set_.device, local)
-        i = Incidence.of(set_.stencil, n)
-        kernel.launch(gather_gradient, n, i.start, i.element, i.place, local, g)
+        if len(set_):
+            local = kernel.empty((len(set_), 4), vec3)
+            kernel.launch(barrier_gradient, len(set_), x, *set_.device, local)
+            _gather(set_.stencil, local, g)
+        if self.friction:
+            local = kernel.empty((len(self.friction), 4), vec3)
+            self.friction.gradient(x, local)
+            _gather(self.friction.stencil, local, g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """A plus the projected Hessian of all pairs, on a pattern that holds both.
 
         EXACT gets the projected one too.
         """
-        set_ = self.contacts(kernel.numpy(x))
+        set_, rubbing = self.contacts(kernel.numpy(x)), self.friction
         m = len(set_)
-        if m == 0 and self._joined is None:
+        if m == 0 and not rubbing and self._joined is None:
             return A
-        if self._joined is None or not self._joined.holds(set_.stencil):
-            self._joined = JoinedPattern.of(A.pattern, self._wide(kernel.numpy(x), set_))
         factors = kernel.zeros((m, 3, 4), vec3)
         kernel.launch(barrier_factors, m, x, *set_.device, int(psd != Psd.GAUSS_NEWTON), factors)
-        return self._joined.add(A, set_.stencil, factors)
+        stencil = set_.stencil
+        if rubbing:
+            more = kernel.empty((len(rubbing), 3, 4), vec3)
+            rubbing.factors(x, more)
+            both = np.concatenate([kernel.numpy(factors), kernel.numpy(more)])
+            factors, stencil = kernel.array(both, vec3), np.concatenate([stencil, rubbing.stencil])
+        if self._joined is None or not self._joined.holds(stencil):
+            wide = self._wide(kernel.numpy(x), stencil)
+            self._joined = JoinedPattern.of(A.pattern, wide)
+        return self._joined.add(A, stencil, factors)
 
-    def _wide(self, x: Positions, set_: ContactSet) -> Ints:
-        """(k,4) the pairs in contact, and those that soon may be."""
+    def _wide(self, x: Positions, stencil: Ints) -> Ints:
+        """(k,4) the given pairs, and those that soon may be in contact."""
         c = self.contact
         assert self.candidates is not None
         wide = c.surface.contacts(
             x, self.candidates, 1.0, MARGIN * c.reach - c.thickness, c.thickness
         )
-        return np.concatenate([set_.stencil, wide.stencil])
+        return np.concatenate([stencil, wide.stencil])
+
+
+def _gather(stencil: Ints, local: WarpArray, g: WarpArray) -> None:
+    """g += local gradients (m,4) of pairs (m,4)."""
+    n = g.shape[0]
+    i = Incidence.of(stencil, n)
+    kernel.launch(gather_gradient, n, i.start, i.element, i.place, local, g)

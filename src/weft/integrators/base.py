@@ -130,7 +130,9 @@ class Integrator(ABC):
         fixed, target = model.prescribed(state.t + dt)
         origin, span = self.rate(state, memory, dt)
         model.assembly.freeze(kernel.array(origin, vec3), span)
-        return Potential(model, y, scale, fixed, target, self.settings.psd)
+        phi = Potential(model, y, scale, fixed, target, self.settings.psd)
+        phi.freeze_friction(state.x, origin, span)
+        return phi
 
     def step(
         self, model: Model, state: State, memory: Memory, dt: float

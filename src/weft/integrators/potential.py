@@ -127,6 +127,8 @@ class Potential:
         if self._contact is not None:
             self._look(x)
             terms["contact"] = self._contact.value(x_device)
+            if self._contact.friction:
+                terms["friction"] = self._contact.friction_value(x_device)
         return terms
 
     def reaction(self, x: Positions) -> Forces:
@@ -144,7 +146,9 @@ class Potential:
     def value_at(self, x: WarpArray) -> float:
         """Phi at a device array whose pinned vertices are at their targets."""
         value = self._inertia_at(x) + self._assembly.value(x)
-        return value if self._contact is None else value + self._contact.value(x)
+        if self._contact is None:
+            return value
+        return value + self._contact.value(x) + self._contact.friction_value(x)
 
     def gradient_at(self, x: WarpArray, out: WarpArray) -> None:
         """dPhi/dx into out."""
@@ -178,6 +182,11 @@ class Potential:
         for update in updates:
             kernel.launch(zero_fixed, len(self.free), self._fixed, update.u)
         return updates
+
+    def freeze_friction(self, x: Positions, origin: Positions, span: float) -> None:
+        """Take friction from the contacts at x, for a step whose velocity is (x' - origin)/span."""
+        if self._contact is not None:
+            self._contact.freeze(np.asarray(x, dtype=np.float64), origin, span)
 
     def limit_at(self, x: WarpArray, d: WarpArray) -> float:
         """Part of the direction d, in [0, 1], that may be gone before anything would meet.

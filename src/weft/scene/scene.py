@@ -161,7 +161,8 @@ class Scene:
         contact = None
         if self.contact is not None:
             form = self.contact
-            contact = Contact.of(cloth.mesh, cloth.mass, form.gap, form.thickness)
+            numbers = (form.gap, form.thickness, form.friction, form.stick)
+            contact = Contact.of(cloth.mesh, cloth.mass, *numbers)
         pins = tuple(self.pins)
         return Model(cloth.mass, energies, damping, pins, cloth.vertices, contact)
 

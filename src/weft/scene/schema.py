@@ -243,12 +243,16 @@ class PressureBlock(Block):
 
 
 class ContactBlock(Block):
-    """The cloth does not pass through itself (no friction, no other bodies yet)."""
+    """The cloth does not pass through itself (no other bodies yet)."""
 
     gap: Length = Field(
         1e-3, gt=0, description="[m] from which on it is pushed apart; less than the shortest edge"
     )
     thickness: Length = Field(0.0, ge=0, description="[m] that is kept in any case")
+    friction: float = Field(0.0, ge=0, description="coefficient of cloth on cloth")
+    stick: Speed = Field(
+        1e-3, gt=0, description="[m/s] of sliding below which friction grows smoothly from 0"
+    )
 
 
 class AdaptiveBlock(Block):

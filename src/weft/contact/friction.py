@@ -1,0 +1,200 @@
+"""Coulomb friction as a potential of a step. Li et al. 2020, section 5.
+
+Frozen at the start of a step (lagged): the pairs in contact, their normal force, the weights of
+their closest points and the plane in which they may slide. With u the displacement of the one
+closest point against the other in that plane, since the origin of the step's velocity,
+
+    E = mu lambda f(|u|),   f' = 1 for |u| >= e, 2 |u|/e - |u|^2/e^2 below,   e = speed * span
+
+so friction opposes sliding with mu lambda, and grows smoothly from rest: below ``speed`` it sticks.
+The Hessian in the plane, f''(u) along u and f'/|u| across, is positive semi-definite as it is.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Floats, Ints, Positions
+from weft.contact.contact_set import ContactSet, closest_of
+from weft.contact.distance import combination, vec4
+from weft.kernel import Scalar, WarpArray, vec3
+
+_module = wp.get_module("weft.friction")
+
+
+@wp.struct
+class Slide:
+    """A pair that may slide."""
+
+    w: vec4  # weights of the closest points
+    t0: vec3  # orthonormal directions of sliding
+    t1: vec3
+    load: Scalar  # [N] mu lambda
+    smooth: Scalar  # [m] e
+
+
+@wp.func
+def rise(y: Scalar, e: Scalar):
+    """f, f'/y and f'' at y >= 0."""
+    value = y
+    over = Scalar(0.0)
+    second = Scalar(0.0)
+    if y < e:
+        value = y * y / e - y * y * y / (Scalar(3.0) * e * e) + e / Scalar(3.0)
+        over = Scalar(2.0) / e - y / (e * e)
+        second = Scalar(2.0) / e - Scalar(2.0) * y / (e * e)
+    else:
+        over = Scalar(1.0) / y
+    return value, over, second
+
+
+@wp.func
+def sliding(
+    i: int,
+    x: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    s: Slide,
+):
+    """u along t0 and t1."""
+    a = x[stencil[i, 0]] - origin[stencil[i, 0]]
+    b = x[stencil[i, 1]] - origin[stencil[i, 1]]
+    c = x[stencil[i, 2]] - origin[stencil[i, 2]]
+    d = x[stencil[i, 3]] - origin[stencil[i, 3]]
+    v = combination(s.w, a, b, c, d)
+    return wp.dot(v, s.t0), wp.dot(v, s.t1)
+
+
+@wp.kernel(module=_module)
+def friction_energy(
+    o: int,
+    x: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    slide: wp.array(dtype=Slide),
+    out: wp.array(dtype=Scalar),
+):
+    """E of every pair."""
+    i = o + wp.tid()
+    s = slide[i]
+    u0, u1 = sliding(i, x, origin, stencil, s)
+    value, _over, _second = rise(wp.sqrt(u0 * u0 + u1 * u1), s.smooth)
+    out[i] = s.load * value
+
+
+@wp.kernel(module=_module)
+def friction_gradient(
+    o: int,
+    x: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    slide: wp.array(dtype=Slide),
+    out: wp.array2d(dtype=vec3),
+):
+    """dE/dx of every pair."""
+    i = o + wp.tid()
+    s = slide[i]
+    u0, u1 = sliding(i, x, origin, stencil, s)
+    _value, over, _second = rise(wp.sqrt(u0 * u0 + u1 * u1), s.smooth)
+    force = s.load * over * (u0 * s.t0 + u1 * s.t1)
+    for j in range(4):
+        out[i, j] = s.w[j] * force
+
+
+@wp.kernel(module=_module)
+def friction_factors(
+    o: int,
+    x: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    slide: wp.array(dtype=Slide),
+    out: wp.array3d(dtype=vec3),
+):
+    """The Hessian as two outer products: along u and across it."""
+    i = o + wp.tid()
+    zero = Scalar(0.0)
+    s = slide[i]
+    u0, u1 = sliding(i, x, origin, stencil, s)
+    y = wp.sqrt(u0 * u0 + u1 * u1)
+    _value, over, second = rise(y, s.smooth)
+    c0 = Scalar(1.0)
+    c1 = zero
+    if y > zero:
+        c0 = u0 / y
+        c1 = u1 / y
+    along = wp.sqrt(s.load * second) * (c0 * s.t0 + c1 * s.t1)
+    across = wp.sqrt(s.load * over) * (c0 * s.t1 - c1 * s.t0)
+    for j in range(4):
+        out[i, 0, j] = s.w[j] * along
+        out[i, 1, j] = s.w[j] * across
+        out[i, 2, j] = vec3(zero, zero, zero)
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionSet:
+    """Pairs that may slide, frozen for a step."""
+
+    stencil: Ints  # (m,4)
+    slide: "np.ndarray[tuple[int], np.dtype[np.void]]"  # (m,) records of ``Slide``
+    device: tuple[WarpArray, WarpArray, WarpArray]  # origin, stencil, slide
+
+    @staticmethod
+    def of(
+        contacts: ContactSet, x: Positions, origin: Positions, mu: float, smooth: float
+    ) -> "FrictionSet":
+        """From the contacts at x.
+
+        Args:
+            contacts: pairs with their barrier.
+            x: (n,3) [m] where normal forces and planes are taken.
+            origin: (n,3) [m] from which sliding is measured.
+            mu: coefficient of friction.
+            smooth: [m] of sliding below which pairs stick.
+        """
+        stencil, w, normal, force = normal_forces(contacts, x)
+        slide: np.ndarray[Any, Any] = np.zeros(len(stencil), Slide.numpy_dtype())
+        axis = np.eye(3)[np.argmin(np.abs(normal), axis=1)]
+        t0 = np.cross(normal, axis)
+        t0 /= np.linalg.norm(t0, axis=1, keepdims=True)
+        slide["w"], slide["t0"], slide["t1"] = w, t0, np.cross(normal, t0)
+        slide["load"], slide["smooth"] = mu * force, smooth
+        device = (
+            kernel.array(np.array(origin), vec3),
+            kernel.array(stencil, wp.int32),
+            kernel.array(slide, Slide),
+        )
+        return FrictionSet(stencil, slide, device)
+
+    def __len__(self) -> int:
+        return len(self.stencil)
+
+    def value(self, x: WarpArray) -> float:
+        """[J] of all pairs: less the constant that they have at rest."""
+        out = kernel.empty(len(self))
+        kernel.launch(friction_energy, len(self), x, *self.device, out)
+        return kernel.total(out)
+
+    def gradient(self, x: WarpArray, out: WarpArray) -> None:
+        """(m,4) [N] into out."""
+        kernel.launch(friction_gradient, len(self), x, *self.device, out)
+
+    def factors(self, x: WarpArray, out: WarpArray) -> None:
+        """(m,3,4) factors of the Hessian into out."""
+        kernel.launch(friction_factors, len(self), x, *self.device, out)
+
+
+def normal_forces(contacts: ContactSet, x: Positions) -> tuple[Ints, Floats, Floats, Floats]:
+    """Stencils (m,4), weights (m,4) of the closest points, unit normals (m,3), and normal forces
+    (m,) [N] of the pairs that push.
+    """
+    distance, w, *_ = closest_of(x, contacts.stencil, contacts.touch["kind"])
+    g = contacts.gradient(x)
+    v = np.einsum("ma,mai->mi", w, x[contacts.stencil])
+    normal = v / np.maximum(distance, 1e-300)[:, None]
+    # The barrier's gradient is -lambda w n, but for the mollifier's part: no normal force.
+    force = -np.einsum("mai,ma,mi->m", g, w, normal) / np.maximum((w * w).sum(1), 1e-300)
+    push = np.flatnonzero(force > 0)
+    return contacts.stencil[push], w[push], normal[push], force[push]

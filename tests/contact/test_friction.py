@@ -1,0 +1,152 @@
+"""Friction: against ipctk, its derivatives, and cloth that sticks to a slope or slides down it."""
+
+import ipctk
+import numpy as np
+import pytest
+
+import weft
+from tests.checks import assert_derivative
+from tests.contact.test_barrier import GAP, SCENES, contacts
+from weft import kernel
+from weft.cloth import Cloth
+from weft.contact import intersections
+from weft.contact.contact_set import ContactSet, closest_of
+from weft.contact.friction import FrictionSet, normal_forces
+from weft.errors import SceneError
+from weft.fabric import Fabric
+from weft.kernel import vec3
+from weft.mesh import TriangleMesh, grid
+from weft.pins import Pin
+from weft.scene.scene import Scene
+
+MU, SMOOTH = 0.3, 2e-3
+
+
+def gradient_of(friction, x):
+    local = kernel.empty((len(friction), 4), vec3)
+    friction.gradient(kernel.array(x, vec3), local)
+    g = np.zeros_like(x)
+    np.add.at(g, friction.stencil.reshape(-1), np.array(kernel.numpy(local)).reshape(-1, 3))
+    return g
+
+
+@pytest.mark.parametrize("scene", ["crumpled", "close"])
+def test_energy_and_force_are_ipctk_s(scene, rng):
+    """Frozen at x, displaced by d: ipctk takes d as the velocity, and leaves out nearly parallel
+    edges, which we do not.
+    """
+    x, X, faces = SCENES[scene]
+    mesh = ipctk.CollisionMesh(X, ipctk.edges(faces), faces)
+    collisions, tangential = ipctk.NormalCollisions(), ipctk.TangentialCollisions()
+    collisions.build(mesh, x, GAP)
+    tangential.build(mesh, x, collisions, ipctk.BarrierPotential(GAP, 3.0), MU)
+    potential = ipctk.FrictionPotential(SMOOTH)
+    every = contacts(x, X, faces)
+    apart = every.touch["parallel"] == 0
+    friction = FrictionSet.of(
+        ContactSet(every.stencil[apart], every.touch[apart]), x, x, MU, SMOOTH
+    )
+    for size in (1e-4, 1e-2):
+        d = size * rng.normal(size=x.shape)
+        expected = potential.gradient(tangential, mesh, d).reshape(-1, 3)
+        got = gradient_of(friction, x + d)
+        np.testing.assert_allclose(got, expected, atol=1e-9 * np.abs(expected).max())
+        value = friction.value(kernel.array(x + d, vec3))
+        assert value == pytest.approx(potential(tangential, mesh, d), rel=1e-9)
+
+
+def test_derivatives(rng):
+    x, X, faces = SCENES["crumpled"]
+    friction = FrictionSet.of(contacts(x, X, faces), x, x, MU, SMOOTH)
+    y, d = x + 1e-3 * rng.normal(size=x.shape), 1e-3 * rng.normal(size=x.shape)
+
+    def value(p):
+        return friction.value(kernel.array(p, vec3))
+
+    assert_derivative(value, (gradient_of(friction, y) * d).sum(), y, d, 1e-6)
+    factors = kernel.empty((len(friction), 3, 4), vec3)
+    friction.factors(kernel.array(y, vec3), factors)
+    f = np.array(kernel.numpy(factors))
+    along = np.einsum("mrai,mai->mr", f, d[friction.stencil])
+    Hd = np.zeros_like(x)
+    local = np.einsum("mr,mrai->mai", along, f)
+    np.add.at(Hd, friction.stencil.reshape(-1), local.reshape(-1, 3))
+    h = 1e-4
+    difference = (gradient_of(friction, y + h * d) - gradient_of(friction, y - h * d)) / (2 * h)
+    np.testing.assert_allclose(Hd, difference, atol=1e-4 * np.abs(Hd).max())
+
+
+def test_normal_forces_are_the_barrier_s():
+    x, X, faces = SCENES["close"]
+    set_ = contacts(x, X, faces)
+    stencil, w, normal, force = normal_forces(set_, x)
+    assert (force > 0).all() and np.allclose(np.linalg.norm(normal, axis=1), 1)
+    smooth = set_.touch["parallel"] == 0
+    g = set_.gradient(x)
+    rebuilt = -force[:, None, None] * w[:, :, None] * normal[:, None]
+    where = [tuple(s) for s in stencil.tolist()]
+    for s, local in zip(set_.stencil[smooth], g[smooth]):
+        if tuple(s) in where:
+            np.testing.assert_allclose(rebuilt[where.index(tuple(s))], local, atol=1e-9)
+            break
+    assert len(closest_of(x, stencil, np.zeros(len(stencil)))[0]) == len(force)
+
+
+FLAT = Fabric(0.2, 2000.0, 2000.0, 500.0, 1e-3, 1e-3, damping=0.0, name="stiff")
+
+
+def slope(degrees, friction, seconds=0.4, dt=0.01):
+    """Mean displacement and speed of a square on a pinned one, along the fall of the slope."""
+    below, above = grid(13, 13, 0.6, 0.6), grid(6, 6, 0.2, 0.2)
+    upper = np.array(above.vertices) @ np.array([[0.9, 0, 0.436], [0, 1, 0], [-0.436, 0, 0.9]])
+    upper += [-0.1, 1.2e-3, 0.013]
+    faces = np.concatenate([below.faces, above.faces + below.n_vertices])
+    uv = np.concatenate([below.corner_uv, above.corner_uv + [2.0, 0]])
+    cloth = Cloth(TriangleMesh(np.concatenate([below.vertices, upper]), faces, uv), FLAT)
+    n, angle = below.n_vertices, np.radians(degrees)
+    pull = (9.81 * np.sin(angle), -9.81 * np.cos(angle), 0.0)
+    scene = Scene(
+        cloth, [Pin(np.arange(n, dtype=np.int32))], gravity=pull, damping=0.0,
+        contact=weft.SelfContact(2e-3, friction=friction, stick=2e-4),
+        settings=weft.StepSettings(tolerance=1e-5),
+    )  # fmt: skip
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    speeds = []
+    for _ in range(round(seconds / dt)):
+        state, memory, report = stepper.step(model, state, memory, dt)
+        assert report.outcome.ok, report.outcome
+        speeds.append(float(state.v[n:, 0].mean()))
+    assert len(intersections(state.x, faces)) == 0
+    return float((state.x[n:, 0] - upper[:, 0]).mean()), np.array(speeds)
+
+
+def test_sticks_below_the_angle_of_friction():
+    """tan 14 degrees = 0.249 < 0.3: it creeps below the sticking speed, and no more."""
+    moved, speeds = slope(14.0, 0.3)
+    assert abs(speeds[-10:]).max() < 2e-4 and abs(moved) < 1e-3
+
+
+def test_slides_above_it():
+    """tan 22 degrees = 0.404 > 0.3: with g (sin - mu cos)."""
+    _, speeds = slope(22.0, 0.3)
+    angle = np.radians(22.0)
+    expected = 9.81 * (np.sin(angle) - 0.3 * np.cos(angle))
+    late = speeds[len(speeds) // 2 :]
+    slope_of_speed = np.polyfit(0.01 * np.arange(len(late)), late, 1)[0]
+    assert slope_of_speed == pytest.approx(expected, rel=0.01)
+
+
+def test_without_friction():
+    _, speeds = slope(14.0, 0.0)
+    late = speeds[len(speeds) // 2 :]
+    expected = 9.81 * np.sin(np.radians(14.0))
+    assert np.polyfit(0.01 * np.arange(len(late)), late, 1)[0] == pytest.approx(expected, rel=5e-3)
+
+
+def test_errors():
+    cloth = weft.sheet(5, 5)
+    with pytest.raises(SceneError, match=r"contact.friction = -0.1"):
+        Scene(cloth, contact=weft.SelfContact(1e-3, friction=-0.1)).model()
+    with pytest.raises(SceneError, match=r"contact.stick = 0"):
+        Scene(cloth, contact=weft.SelfContact(1e-3, stick=0.0)).model()
