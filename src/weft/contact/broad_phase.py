@@ -59,12 +59,14 @@ def wanted(
     theirs: wp.array2d(dtype=wp.int32),
     apart: int,
 ):
-    """Whether a pair counts: of its own tree only once, and, with ``apart``, not if it shares a
-    vertex.
+    """Whether a pair counts: of its own tree only once, and, with ``apart`` > 0, not if it shares a
+    vertex, nor if both belong to bodies: their vertices have ids from ``apart`` on.
     """
     if after != 0 and j <= i:
         return False
     if apart != 0:
+        if mine[i, 0] >= apart and theirs[j, 0] >= apart:
+            return False
         for a in range(mine.shape[1]):
             for b in range(theirs.shape[1]):
                 if mine[i, a] == theirs[j, b]:
@@ -212,11 +214,11 @@ class Tree:
         """(p,2) pairs i < j of the tree's own boxes that overlap."""
         return self._query(self.boxes, 1, 0)
 
-    def stencils(self, boxes: Boxes | None = None) -> Ints:
+    def stencils(self, boxes: Boxes | None, bodies: int) -> Ints:
         """(p,k+l) vertices of pairs that overlap and share none: of a given box and one of the
-        tree, or of two of the tree's own.
+        tree, or of two of the tree's own; ``bodies`` is the first id of a body's vertex, > 0.
         """
-        return self._query(boxes or self.boxes, int(boxes is None), 1)
+        return self._query(boxes or self.boxes, int(boxes is None), bodies)
 
     def _query(self, boxes: Boxes, after: int, apart: int) -> Ints:
         n = len(boxes)

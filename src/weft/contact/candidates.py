@@ -136,6 +136,7 @@ class Surface:
 
     faces: Faces  # (m,3)
     rest: Positions  # (n,3) at rest, for what counts as parallel
+    bodies: int = 2**31 - 1  # first id of the vertices of bodies, which do not meet one another
     _trees: dict[str, Tree] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -160,7 +161,9 @@ class Surface:
 
         faces = self._tree("faces", boxes(self.faces))
         edges = self._tree("edges", boxes(self.edges))
-        return Candidates(faces.stencils(boxes(self.vertices)), edges.stencils())
+        return Candidates(
+            faces.stencils(boxes(self.vertices), self.bodies), edges.stencils(None, self.bodies)
+        )
 
     def contacts(
         self,

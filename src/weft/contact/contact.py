@@ -9,6 +9,7 @@ at rest lies at about half the gap, and k does not depend on the step. It is bou
 presses: the stiffness of a contact that carries the force f at the gap g is about f/g.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +18,7 @@ import numpy as np
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.contact.barrier import barrier_energy, barrier_factors, barrier_gradient
+from weft.contact.body import Body
 from weft.contact.candidates import Candidates, Surface, least_distance
 from weft.contact.ccd import max_step
 from weft.contact.contact_set import ContactSet, closest_of
@@ -66,6 +68,7 @@ class Contact:
         thickness: [m] xi, kept in any case.
         friction: coefficient.
         stick: [m/s] of sliding below which friction grows smoothly from 0.
+        bodies: what the cloth meets besides; their vertices follow its own in ``surface``.
 
     Raises:
         SceneError: a gap or sticking speed that is not > 0, a thickness or friction that is not
@@ -78,6 +81,7 @@ class Contact:
     thickness: float = 0.0
     friction: float = 0.0
     stick: float = 1e-3
+    bodies: Sequence[Body] = ()
 
     def __post_init__(self) -> None:
         for name, unit in (("gap", "[m]"), ("stick", "[m/s]")):
@@ -97,15 +101,23 @@ class Contact:
         thickness: float = 0.0,
         friction: float = 0.0,
         stick: float = 1e-3,
+        bodies: Sequence[Body] = (),
     ) -> "Contact":
-        """Contact of a mesh with itself, from where its vertices are.
+        """Contact of a mesh with itself and with bodies, from where its vertices are.
 
         Raises:
             SceneError: a gap that is out of range or not smaller than the mesh's edges, or faces
             that intersect at the start.
         """
-        surface = Surface(mesh.faces, _flat(mesh))
-        contact = Contact(surface, mass, gap, thickness, friction, stick)
+        faces, rest, x, first = [mesh.faces], [_flat(mesh)], [mesh.vertices], mesh.n_vertices
+        for body in bodies:
+            faces.append(body.faces + first)
+            rest.append(body.vertices)
+            x.append(body.at(0.0))
+            first += len(body.vertices)
+        every = np.concatenate(faces)
+        surface = Surface(every, np.concatenate(rest), mesh.n_vertices)
+        contact = Contact(surface, mass, gap, thickness, friction, stick, tuple(bodies))
         edges = mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1)
         shortest = float(np.linalg.norm(edges, axis=2).min())
         if contact.reach >= shortest:
@@ -115,14 +127,16 @@ class Contact:
                 expected=f"less than the shortest edge of the cloth, {shortest:.4g} m",
                 hint="or a coarser mesh",
             )
-        pairs = intersections(mesh.vertices, mesh.faces)
+        pairs = intersections(np.concatenate(x), every)
+        pairs = pairs[pairs[:, 0] < len(mesh.faces)]  # bodies may intersect one another
         if len(pairs):
             shown = ", ".join(f"{i} and {j}" for i, j in pairs[:5].tolist())
             raise SceneError(
                 "cloth at the start",
                 got=f"{len(pairs)} pairs of faces intersect: {shown}",
                 expected="none, with contact",
-                hint="`weft check` lists and draws them",
+                hint="`weft check` lists and draws those of a cloth with itself; faces from "
+                f"{len(mesh.faces)} on are those of bodies",
             )
         return contact
 
@@ -137,9 +151,16 @@ class Contact:
         force = LOAD * GRAVITY * float(self.mass.mean())
         return force / (HALF_FORCE * self.gap**3)
 
-    def least_distance(self, x: Positions) -> float:
-        """[m] of the nearest pair at x; infinite where all are farther than the reach."""
-        return least_distance(x, self.surface.candidates(x, self.reach))
+    def body_positions(self, t: float) -> Positions:
+        """(b,3) [m] of the vertices of all bodies at time t."""
+        return np.concatenate([np.zeros((0, 3)), *(body.at(t) for body in self.bodies)])
+
+    def least_distance(self, x: Positions, t: float = 0.0) -> float:
+        """[m] of the nearest pair at x (n,3) and time t; infinite where all are farther than the
+        reach.
+        """
+        y = np.concatenate([x, self.body_positions(t)])
+        return least_distance(y, self.surface.candidates(y, self.reach))
 
 
 def _flat(mesh: TriangleMesh) -> Positions:
@@ -151,32 +172,50 @@ def _flat(mesh: TriangleMesh) -> Positions:
 
 
 class ContactSearch:
-    """Contact during one search for a minimum."""
+    """Contact during one search for a minimum, with bodies where they are at time ``t``."""
 
-    def __init__(self, contact: Contact) -> None:
+    def __init__(self, contact: Contact, t: float = 0.0) -> None:
         self.contact = contact
+        self.body = contact.body_positions(t)  # (b,3)
         self.candidates: Candidates | None = None
         self.friction: FrictionSet | None = None
         self._joined: JoinedPattern | None = None
 
     def look(self, x: Positions) -> None:
         """Find the candidates at x alone."""
-        self.candidates = self.contact.surface.candidates(x, MARGIN * self.contact.reach)
+        reach = MARGIN * self.contact.reach
+        self.candidates = self.contact.surface.candidates(self._all(x), reach)
 
-    def freeze(self, x: Positions, origin: Positions, span: float) -> None:
-        """Take friction from the contacts at x, for a step whose velocity is (x' - origin)/span."""
+    def _all(self, x: Positions) -> Positions:
+        """(n+b,3) with the vertices of bodies."""
+        return np.concatenate([x, self.body]) if len(self.body) else x
+
+    def freeze(
+        self, x: Positions, origin: Positions, before: Positions, dt: float, span: float
+    ) -> None:
+        """Take friction from the contacts at x, for a step of dt [s] in which bodies come from
+        ``before`` (b,3), and whose velocity is (x' - origin)/span.
+        """
         c = self.contact
         if c.friction == 0:
             return
-        self.look(x)
-        set_ = self.contacts(x)
-        self.friction = FrictionSet.of(set_, x, origin, c.friction, c.stick * span)
+        y = np.concatenate([x, before])
+        candidates = c.surface.candidates(y, c.reach)
+        set_ = c.surface.contacts(y, candidates, c.stiffness, c.gap, c.thickness)
+        moved = self.body - (self.body - before) * (span / dt)
+        start = np.concatenate([origin, moved])
+        self.friction = FrictionSet.of(set_, y, start, c.friction, c.stick * span)
 
-    def limit(self, x: Positions, d: Floats) -> float:
-        """Part of d, in [0, 1], that the surface may go; finds the candidates of the way."""
+    def limit(self, x: Positions, d: Floats, before: Positions | None = None) -> float:
+        """Part of d, in [0, 1], that the cloth may go; finds the candidates of the way.
+
+        With ``before`` (b,3), bodies come from there meanwhile.
+        """
         c = self.contact
-        self.candidates = c.surface.candidates(x, MARGIN * c.reach, x + d)
-        return max_step(x, d, self.candidates, c.thickness)
+        start = self.body if before is None else before
+        y, dy = np.concatenate([x, start]), np.concatenate([d, self.body - start])
+        self.candidates = c.surface.candidates(y, MARGIN * c.reach, y + dy)
+        return max_step(y, dy, self.candidates, c.thickness)
 
     def truncated(self, x: Positions, d: Floats) -> Floats:
         """d with every vertex held to what its nearest neighbors leave it, and no others.
@@ -185,37 +224,43 @@ class ContactSearch:
         and anything else, so nothing can meet, whatever the directions.
         """
         c = self.contact
+        n, y = len(x), self._all(x)
         length = np.linalg.norm(d, axis=1)
         far = 2 * float(length.max()) + c.thickness
-        near = c.surface.candidates(x, far)
-        distance = closest_of(x, near.stencil, near.kind)[0] - c.thickness
-        room = np.full(len(x), far)
+        near = c.surface.candidates(y, far)
+        distance = closest_of(y, near.stencil, near.kind)[0] - c.thickness
+        room = np.full(len(y), far)
         np.minimum.at(room, near.stencil.reshape(-1), np.repeat(distance, 4))
-        part = np.minimum(1.0, PART * room / 2 / np.maximum(length, 1e-300))
+        part = np.minimum(1.0, PART * room[:n] / 2 / np.maximum(length, 1e-300))
         return np.asarray(part[:, None] * d)
 
     def contacts(self, x: Positions) -> ContactSet:
-        """Pairs in contact at x, of the candidates."""
+        """Pairs in contact at x (n,3), of the candidates."""
         if self.candidates is None:
             self.look(x)
         assert self.candidates is not None
         c = self.contact
-        return c.surface.contacts(x, self.candidates, c.stiffness, c.gap, c.thickness)
+        y = self._all(x)
+        return c.surface.contacts(y, self.candidates, c.stiffness, c.gap, c.thickness)
+
+    def _device(self, x: WarpArray) -> WarpArray:
+        """(n+b,) vec3 with the vertices of bodies."""
+        return kernel.array(self._all(kernel.numpy(x)), vec3) if len(self.body) else x
 
     def value(self, x: WarpArray) -> float:
         """[J] of all pairs; infinite where one is closer than the thickness."""
-        set_ = self.contacts(kernel.numpy(x))
+        set_, x = self.contacts(kernel.numpy(x)), self._device(x)
         out = kernel.empty(len(set_))
         kernel.launch(barrier_energy, len(set_), x, *set_.device, out)
         return kernel.total(out)
 
     def friction_value(self, x: WarpArray) -> float:
         """[J] potential of friction."""
-        return self.friction.value(x) if self.friction else 0.0
+        return self.friction.value(self._device(x)) if self.friction else 0.0
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += dE/dx."""
-        set_ = self.contacts(kernel.numpy(x))
+        set_, x = self.contacts(kernel.numpy(x)), self._device(x)
         if len(set_):
             local = kernel.empty((len(set_), 4), vec3)
             kernel.launch(barrier_gradient, len(set_), x, *set_.device, local)
@@ -231,6 +276,7 @@ class ContactSearch:
         EXACT gets the projected one too.
         """
         set_, rubbing = self.contacts(kernel.numpy(x)), self.friction
+        x = self._device(x)
         m = len(set_)
         if m == 0 and not rubbing and self._joined is None:
             return A
@@ -258,7 +304,7 @@ class ContactSearch:
 
 
 def _gather(stencil: Ints, local: WarpArray, g: WarpArray) -> None:
-    """g += local gradients (m,4) of pairs (m,4)."""
+    """g += local gradients (m,4) of pairs (m,4), those of bodies' vertices left out."""
     n = g.shape[0]
-    i = Incidence.of(stencil, n)
+    i = Incidence.of(stencil, max(n, int(stencil.max()) + 1))
     kernel.launch(gather_gradient, n, i.start, i.element, i.place, local, g)

@@ -12,7 +12,6 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Ints
-from weft.energies.base import RowMap
 from weft.kernel import WarpArray, mat33, vec3
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.incidence import Incidence
@@ -45,7 +44,10 @@ def add_contact_rows(
     factor: wp.array3d(dtype=vec3),
     values: wp.array(dtype=mat33),
 ):
-    """Row v += sum over the pairs around v of f_r[v] f_r[b]^T, r over their three factors."""
+    """Row v += sum over the pairs around v of f_r[v] f_r[b]^T, r over their three factors.
+
+    Blocks with a body's vertex do not exist.
+    """
     v = o + wp.tid()
     for m in range(start[v], start[v + 1]):
         i = element[m]
@@ -53,7 +55,8 @@ def add_contact_rows(
         for r in range(factor.shape[1]):
             f = factor[i, r, j]
             for b in range(factor.shape[2]):
-                values[block[m, b]] += wp.outer(f, factor[i, r, b])
+                if block[m, b] >= 0:
+                    values[block[m, b]] += wp.outer(f, factor[i, r, b])
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,14 +94,19 @@ class JoinedPattern:
         """A on the larger pattern, plus the outer products of the factors (m,3,4)."""
         p, out = self.pattern, self.matrix
         kernel.launch(copy_blocks, p.n_blocks, self.source, A.values, out.values)
-        rows = RowMap.of(stencil, Incidence.of(stencil, p.n), p)
-        i = rows.incidence
-        entries = (i.start, i.element, i.place, rows.block)
+        i = Incidence.of(stencil, max(p.n, int(stencil.max(initial=0)) + 1))
+        columns = stencil[kernel.numpy(i.element)]
+        rows = np.minimum(i.vertex_of[:, None], p.n - 1) + 0 * columns
+        block = np.where(columns < p.n, p.find(rows, np.minimum(columns, p.n - 1)), -1)
+        entries = (i.start, i.element, i.place, kernel.array(block.astype(np.int32), wp.int32))
         kernel.launch(add_contact_rows, p.n, *entries, factors, out.values)
         return dataclasses.replace(out)
 
 
 def block_keys(stencil: Ints, n: int) -> Ints:
-    """Numbers row n + column of all blocks of pairs (m,4), with repetitions."""
+    """Numbers row n + column of all blocks of pairs (m,4) between vertices below n, with
+    repetitions.
+    """
     s = stencil.astype(np.int64)
-    return np.asarray((s[:, :, None] * n + s[:, None, :]).reshape(-1))
+    key = s[:, :, None] * n + s[:, None, :]
+    return np.asarray(key[(s[:, :, None] < n) & (s[:, None, :] < n)])

@@ -130,8 +130,8 @@ class Integrator(ABC):
         fixed, target = model.prescribed(state.t + dt)
         origin, span = self.rate(state, memory, dt)
         model.assembly.freeze(kernel.array(origin, vec3), span)
-        phi = Potential(model, y, scale, fixed, target, self.settings.psd)
-        phi.freeze_friction(state.x, origin, span)
+        phi = Potential(model, y, scale, fixed, target, self.settings.psd, state.t + dt)
+        phi.begin(state, dt, origin, span)
         return phi
 
     def step(

@@ -19,6 +19,7 @@ from weft.laws.base import Psd
 from weft.model import Model
 from weft.solve.block_csr import BlockCsr, close_rows
 from weft.solve.updates import Update
+from weft.state import State
 
 _module = wp.get_module("weft.potential")
 START_SHARES = (0.9, 0.7, 0.4, 0.0)  # of the way of what is free that are tried with moving pins
@@ -69,6 +70,7 @@ class Potential:
         fixed: (n,) bool, pinned vertices.
         target: (n,3) [m], where those are.
         psd: which Hessian the minimizer gets.
+        t: [s] at which bodies are where they are.
     """
 
     def __init__(
@@ -79,12 +81,14 @@ class Potential:
         fixed: Bools,
         target: Positions,
         psd: Psd = Psd.PROJECTED,
+        t: float = 0.0,
     ) -> None:
         self.free = ~fixed  # (n,) bool: what Phi is a function of
         self.target = target
         self.psd = psd
         self._assembly = model.assembly
-        self._contact = None if model.contact is None else ContactSearch(model.contact)
+        self._before: Positions | None = None  # (b,3) of bodies when the step began
+        self._contact = None if model.contact is None else ContactSearch(model.contact, t)
         self._y = kernel.array(predicted, vec3)
         shift = np.zeros(len(fixed)) if scale is None else model.mass / scale
         self._shift = kernel.array(np.where(fixed, 0.0, shift), Scalar)
@@ -183,10 +187,13 @@ class Potential:
             kernel.launch(zero_fixed, len(self.free), self._fixed, update.u)
         return updates
 
-    def freeze_friction(self, x: Positions, origin: Positions, span: float) -> None:
-        """Take friction from the contacts at x, for a step whose velocity is (x' - origin)/span."""
+    def begin(self, state: State, dt: float, origin: Positions, span: float) -> None:
+        """Tell contact that a step of dt [s] comes from ``state``, with the velocity (x' -
+        origin)/span: bodies start where they were, and friction is taken from there.
+        """
         if self._contact is not None:
-            self._contact.freeze(np.asarray(x, dtype=np.float64), origin, span)
+            self._before = self._contact.contact.body_positions(state.t)
+            self._contact.freeze(state.x, origin, self._before, dt, span)
 
     def limit_at(self, x: WarpArray, d: WarpArray) -> float:
         """Part of the direction d, in [0, 1], that may be gone before anything would meet.
@@ -207,9 +214,8 @@ class Potential:
         return kernel.array(self._contact.truncated(kernel.numpy(x), kernel.numpy(d)), vec3)
 
     def feasible(self, x: Positions) -> Positions | None:
-        """(n,3) as far from x towards ``start`` as contact lets it, with pins at their targets.
-
-        None where pins cannot get there without passing through something.
+        """(n,3) as far from x towards ``start`` as contact lets it, with pins and bodies where they
+        have to be; None where they cannot get there without passing through something.
         What is free goes as far as it may with the pins; if the pins cannot go together with it,
         less of its way is tried.
         """
@@ -217,13 +223,15 @@ class Potential:
             return self.start
         x = np.asarray(x, dtype=np.float64)
         way = self.start - x
-        part = self._contact.limit(x, way)
+        before = self._before
+        part = self._contact.limit(x, way, before)
         moving = np.where(self.free[:, None], 0.0, way)
-        if part == 1.0 or not moving.any():
+        still = before is None or np.array_equal(before, self._contact.body)
+        if part == 1.0 or (still and not moving.any()):
             return np.asarray(x + part * way)
         for share in START_SHARES:
             tried = np.where(self.free[:, None], share * way, way)
-            if self._contact.limit(x, tried) == 1.0:
+            if self._contact.limit(x, tried, before) == 1.0:
                 return np.asarray(x + tried)
         return None
 

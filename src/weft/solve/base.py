@@ -29,7 +29,10 @@ class Outcome(enum.Enum):
         "cloth stretches by more than the limit even in the smallest step: raise adaptive.limit, "
         "or look for a jump in what moves it"
     )
-    BLOCKED = "pins would have to pass through cloth: use a smaller step, or move them another way"
+    BLOCKED = (
+        "pins or bodies would have to pass through cloth: use a smaller step, or move them "
+        "another way"
+    )
     NOT_FINITE = "a value is not finite: the state has blown up; use a smaller step"
 
     @property
