@@ -70,6 +70,18 @@ class Run:
         m = self.folder.mesh()
         return TriangleMesh(m["vertices"], m["faces"], m["corner_uv"], source=str(self.path))
 
+    @cached_property
+    def body_faces(self) -> Faces:
+        """(m,3) faces of the bodies that the cloth met; their vertices are ``body_positions``."""
+        result: Faces = self.folder.mesh().get("body_faces", np.zeros((0, 3), np.int32))
+        return result
+
+    def body_positions(self, frame: int = -1) -> Positions:
+        """(b,3) [m] of the vertices of bodies in a frame; -1 is the last."""
+        number = frame if frame >= 0 else len(self) + frame
+        result: Positions = self.folder.frame(number).get("body", np.zeros((0, 3)))
+        return result
+
     @property
     def metrics(self) -> list[Json]:
         """One record a step."""
@@ -129,21 +141,29 @@ class Run:
         if kind not in (".png", ".webp"):
             raise RunError("picture", got=path.suffix or "no suffix", expected=".png or .webp")
         if kind == ".png":
-            x = self.positions(frame)
-            save_png(path, Renderer(self.mesh, [x], style, field=field).image(x))
+            x = self._drawn(frame)
+            renderer = Renderer(self.mesh, [x], style, field=field, body_faces=self.body_faces)
+            save_png(path, renderer.image(x))
             return path
         count = len(self)
         shown = np.unique(np.linspace(0, count - 1, min(count, 12)).astype(int))
-        renderer = Renderer(self.mesh, [self.positions(int(k)) for k in shown], style, field=field)
+        frames = [self._drawn(int(k)) for k in shown]
+        renderer = Renderer(self.mesh, frames, style, field=field, body_faces=self.body_faces)
 
         def images() -> "Iterator[Image]":
             for k in range(count):
-                yield renderer.image(self.positions(k))
+                yield renderer.image(self._drawn(k))
                 if on_frame is not None:
                     on_frame(k + 1, count)
 
         save_webp(path, images(), self.fps)
         return path
+
+    def _drawn(self, frame: int) -> Positions:
+        """(n+b,3) positions of the cloth and of bodies."""
+        if len(self.body_faces) == 0:
+            return self.positions(frame)
+        return np.concatenate([self.positions(frame), self.body_positions(frame)])
 
 
 def simulate(

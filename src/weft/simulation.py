@@ -9,7 +9,7 @@ import dataclasses
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from weft.arrays import Floats, Json
 from weft.cloth import Cloth
+from weft.contact.body import Body, joined_faces, joined_positions
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.samples import principal_stretches
 from weft.errors import RunError, SceneError, SimulationError
@@ -44,6 +45,10 @@ class SceneLike(Protocol):
     @property
     def description(self) -> Mapping[str, Any]:
         """What the manifest keeps for readers: the scene file's contents."""
+
+    @property
+    def bodies(self) -> Sequence[Body]:
+        """What the cloth meets."""
 
     def identity(self) -> Mapping[str, Any]:
         """A plain tree that two scenes share only if they simulate the same."""
@@ -150,6 +155,8 @@ class _Loop:
                 )
             mesh = self.scene.cloth.mesh
             arrays = {"faces": mesh.faces, "corner_uv": mesh.corner_uv, "vertices": mesh.vertices}
+            if self.scene.bodies:
+                arrays["body_faces"] = joined_faces(self.scene.bodies)
             self.folder.create(manifest, arrays)
             return self._start()
         self._check_same(manifest, same_scene=from_frame is None)
@@ -181,7 +188,7 @@ class _Loop:
             place, reports = self._step(place)
             wrote = ""
             if place.step == 0:
-                self.folder.write_frame(place.frame, place.arrays())
+                self._write_frame(place)
                 wrote = f"frames/{place.frame:06d}.npz"
             size = 0
             for report in reports:
@@ -193,8 +200,15 @@ class _Loop:
     def _start(self) -> _Place:
         state = self.scene.state()
         place = _Place(state, self.integrator.init(self.model, state), 0, 0, 0)
-        self.folder.write_frame(0, place.arrays())
+        self._write_frame(place)
         return place
+
+    def _write_frame(self, place: _Place) -> None:
+        """The state, and where bodies are."""
+        body = {}
+        if self.scene.bodies:
+            body["body"] = joined_positions(self.scene.bodies, place.state.t)
+        self.folder.write_frame(place.frame, {**place.arrays(), **body})
 
     def _step(self, place: _Place) -> tuple[_Place, list[StepReport]]:
         """The next step of the frame.

@@ -1,8 +1,9 @@
 """Contact: what is near, how near, and what must not pass through what. One notion per file.
 
-So far the parts that a contact energy is made of; it does not act in scenes yet.
+Cloth meets itself (``SelfContact``) and bodies, with friction.
 """
 
+from weft.contact.body import Body, plate, sphere
 from weft.contact.intersections import intersections
 
-__all__ = ["intersections"]
+__all__ = ["Body", "intersections", "plate", "sphere"]

@@ -1,11 +1,13 @@
 """Bodies that cloth meets: triangle meshes that stand still or move along a path."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from weft.arrays import Faces, Floats, Positions
 from weft.errors import SceneError
+from weft.mesh import grid
 from weft.pins import Path
 
 
@@ -49,6 +51,20 @@ class Body:
         )
 
 
+def joined_faces(bodies: Sequence[Body]) -> Faces:
+    """(m,3) faces of all bodies, on their vertices one body after the other."""
+    faces, first = [np.zeros((0, 3), dtype=np.int32)], 0
+    for body in bodies:
+        faces.append(body.faces + first)
+        first += len(body.vertices)
+    return np.concatenate(faces).astype(np.int32)
+
+
+def joined_positions(bodies: Sequence[Body], t: float) -> Positions:
+    """(b,3) [m] vertices of all bodies at time t."""
+    return np.concatenate([np.zeros((0, 3)), *(body.at(t) for body in bodies)])
+
+
 def sphere(radius: float, size: float, name: str = "sphere") -> Body:
     """A sphere about the origin.
 
@@ -71,17 +87,24 @@ def sphere(radius: float, size: float, name: str = "sphere") -> Body:
     return Body(radius * x, faces, None, name)
 
 
-def plate(width: float, depth: float, name: str = "plate") -> Body:
-    """A level rectangle of two triangles about the origin: a floor, or a table.
+def plate(width: float, depth: float, size: float = 0.2, name: str = "plate") -> Body:
+    """A level rectangle about the origin: a floor, or a table.
+
+    Args:
+        width: [m] along x.
+        depth: [m] along z.
+        size: [m] of its edges, at most.
+        name: for messages.
 
     Raises:
-        SceneError: a side that is not > 0.
+        SceneError: a length that is not > 0.
     """
-    if not (width > 0 and depth > 0 and np.isfinite([width, depth]).all()):
-        raise SceneError(f"{name} width, depth", got=(width, depth), expected="must be > 0 [m]")
-    corners = np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1.0]]) / 2
-    faces = np.array([[0, 2, 1], [0, 3, 2]], dtype=np.int32)
-    return Body(corners * [width, 1.0, depth], faces, None, name)
+    given = (width, depth, size)
+    if not (np.isfinite(given).all() and min(given) > 0):
+        raise SceneError(f"{name} width, depth, size", got=given, expected="must be > 0 [m]")
+    nx, nz = (min(int(np.ceil(side / size)), 500) + 1 for side in (width, depth))
+    mesh = grid(nx, nz, width, depth)
+    return Body(mesh.vertices, mesh.faces, None, name)
 
 
 def _icosahedron() -> tuple[Floats, Faces]:

@@ -16,11 +16,11 @@ from functools import cached_property
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Floats, Ints, Positions
+from weft.arrays import Bools, Floats, Ints, Positions
 from weft.contact.barrier import barrier_energy, barrier_factors, barrier_gradient
-from weft.contact.body import Body
+from weft.contact.body import Body, joined_faces, joined_positions
 from weft.contact.candidates import Candidates, Surface, least_distance
-from weft.contact.ccd import max_step
+from weft.contact.ccd import max_step, step_lengths
 from weft.contact.contact_set import ContactSet, closest_of
 from weft.contact.friction import FrictionSet
 from weft.contact.intersections import intersections
@@ -37,6 +37,7 @@ LOAD = 1.0  # of the mean vertex weight, at half the gap
 GRAVITY = 9.81  # [m/s^2]
 HALF_FORCE = 4.3294  # -b'(Y/4)/Y of the barrier, for the force at half the gap
 PART = 0.9  # of the room that a vertex has, in truncated directions
+MOST_CARRIES = 60  # rounds in which free vertices take the motion of what meets them
 MARGIN = 1.5  # of the gap: pairs within it have blocks in the matrix beforehand
 
 
@@ -109,14 +110,9 @@ class Contact:
             SceneError: a gap that is out of range or not smaller than the mesh's edges, or faces
             that intersect at the start.
         """
-        faces, rest, x, first = [mesh.faces], [_flat(mesh)], [mesh.vertices], mesh.n_vertices
-        for body in bodies:
-            faces.append(body.faces + first)
-            rest.append(body.vertices)
-            x.append(body.at(0.0))
-            first += len(body.vertices)
-        every = np.concatenate(faces)
-        surface = Surface(every, np.concatenate(rest), mesh.n_vertices)
+        every = np.concatenate([mesh.faces, joined_faces(bodies) + mesh.n_vertices])
+        placed = joined_positions(bodies, 0.0)
+        surface = Surface(every, np.concatenate([_flat(mesh), placed]), mesh.n_vertices)
         contact = Contact(surface, mass, gap, thickness, friction, stick, tuple(bodies))
         edges = mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1)
         shortest = float(np.linalg.norm(edges, axis=2).min())
@@ -127,7 +123,7 @@ class Contact:
                 expected=f"less than the shortest edge of the cloth, {shortest:.4g} m",
                 hint="or a coarser mesh",
             )
-        pairs = intersections(np.concatenate(x), every)
+        pairs = intersections(np.concatenate([mesh.vertices, placed]), every)
         pairs = pairs[pairs[:, 0] < len(mesh.faces)]  # bodies may intersect one another
         if len(pairs):
             shown = ", ".join(f"{i} and {j}" for i, j in pairs[:5].tolist())
@@ -153,7 +149,7 @@ class Contact:
 
     def body_positions(self, t: float) -> Positions:
         """(b,3) [m] of the vertices of all bodies at time t."""
-        return np.concatenate([np.zeros((0, 3)), *(body.at(t) for body in self.bodies)])
+        return joined_positions(self.bodies, t)
 
     def least_distance(self, x: Positions, t: float = 0.0) -> float:
         """[m] of the nearest pair at x (n,3) and time t; infinite where all are farther than the
@@ -216,6 +212,37 @@ class ContactSearch:
         y, dy = np.concatenate([x, start]), np.concatenate([d, self.body - start])
         self.candidates = c.surface.candidates(y, MARGIN * c.reach, y + dy)
         return max_step(y, dy, self.candidates, c.thickness)
+
+    def carried(
+        self, x: Positions, d: Floats, free: Bools, before: Positions | None
+    ) -> Positions | None:
+        """(n,3) x + d, with free vertices that would be met carried along by what meets them.
+
+        What is prescribed, pinned vertices and bodies, goes all its way. A free vertex in a pair
+        that would meet takes the displacement of the pair's prescribed vertices (or of those that
+        are carried already), or, where there are none, the pair's mean. None where that does not
+        come to an end: something is caught between what is prescribed.
+        """
+        c, n = self.contact, len(x)
+        start = self.body if before is None else before
+        y, dy = np.concatenate([x, start]), np.concatenate([d, self.body - start])
+        leads = np.concatenate([~free, np.ones(len(start), dtype=bool)])
+        held = leads.copy()
+        for _ in range(MOST_CARRIES):
+            self.candidates = c.surface.candidates(y, MARGIN * c.reach, y + dy)
+            met = step_lengths(y, dy, self.candidates, c.thickness) < 1.0
+            if not met.any():
+                return np.asarray(x + dy[:n])
+            stencil = self.candidates.stencil[met]
+            leading = leads[stencil]
+            if held[stencil].all(1).any():
+                return None
+            share = np.where(leading.any(1, keepdims=True), leading, True)
+            mean = np.einsum("ma,mai->mi", share, dy[stencil]) / share.sum(1, keepdims=True)
+            follow = ~held[stencil]
+            dy[stencil[follow]] = np.repeat(mean, 4, axis=0).reshape(-1, 4, 3)[follow]
+            leads[stencil[follow & leading.any(1, keepdims=True)]] = True
+        return None
 
     def truncated(self, x: Positions, d: Floats) -> Floats:
         """d with every vertex held to what its nearest neighbors leave it, and no others.

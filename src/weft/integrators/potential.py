@@ -22,7 +22,6 @@ from weft.solve.updates import Update
 from weft.state import State
 
 _module = wp.get_module("weft.potential")
-START_SHARES = (0.9, 0.7, 0.4, 0.0)  # of the way of what is free that are tried with moving pins
 
 
 @wp.kernel(module=_module)
@@ -216,8 +215,8 @@ class Potential:
     def feasible(self, x: Positions) -> Positions | None:
         """(n,3) as far from x towards ``start`` as contact lets it, with pins and bodies where they
         have to be; None where they cannot get there without passing through something.
-        What is free goes as far as it may with the pins; if the pins cannot go together with it,
-        less of its way is tried.
+
+        Where these cannot go without meeting cloth, they carry it along.
         """
         if self._contact is None:
             return self.start
@@ -229,11 +228,7 @@ class Potential:
         still = before is None or np.array_equal(before, self._contact.body)
         if part == 1.0 or (still and not moving.any()):
             return np.asarray(x + part * way)
-        for share in START_SHARES:
-            tried = np.where(self.free[:, None], share * way, way)
-            if self._contact.limit(x, tried, before) == 1.0:
-                return np.asarray(x + tried)
-        return None
+        return self._contact.carried(x, way, self.free, before)
 
     def _look(self, x: Positions) -> None:
         """Find what is near at x (public faces: x may be anywhere)."""

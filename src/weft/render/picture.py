@@ -10,7 +10,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Floats, Ints, Positions
+from weft.arrays import Faces, Floats, Ints, Positions
 from weft.errors import WeftError, check_known
 from weft.io.files import atomic_write
 from weft.mesh import TriangleMesh
@@ -70,10 +70,12 @@ class Renderer:
 
     Args:
         mesh: the cloth.
-        frames: positions (n,3) [m] that camera, ground and color scale must suit.
+        frames: positions (n,3) [m] that camera (of the cloth), ground and color scale must suit.
         style: how it looks.
         marked: ids of faces to show in red.
         field: what to color the cloth by, in place of the style's look.
+        body_faces: (k,3) faces of bodies, drawn in gray; their vertices follow the cloth's in all
+            positions.
     """
 
     def __init__(
@@ -83,23 +85,26 @@ class Renderer:
         style: Style | None = None,
         marked: Ints | None = None,
         field: Field | None = None,
+        body_faces: Faces | None = None,
     ) -> None:
-        self.mesh, self.style = mesh, style or Style()
+        self.cloth, self.style = mesh, style or Style()
+        self.mesh = mesh if body_faces is None else _with_bodies(mesh, body_faces, frames[0])
         self.marked, self.field = marked, field or self._field_of_look()
         s = self.style
-        points = np.concatenate([_hull_points(x) for x in frames])
+        points = np.concatenate([_hull_points(x[: mesh.n_vertices]) for x in frames])
         size = float(np.ptp(points, axis=0).max()) or 1.0
-        self.ground = float(points[:, 1].min()) - 0.02 * size
+        self.ground = min(float(x[:, 1].min()) for x in frames) - 0.02 * size
         # A little of the ground before and below the cloth belongs into the picture.
         self.camera: Camera = framing(points, s.width / s.height, s.azimuth, s.elevation)
-        self.scale = self.field.scale(frames) if self.field else None
-        self._faces = kernel.array(np.array(mesh.faces), wp.int32)
-        self._uv = kernel.array(mesh.corner_uv.astype(np.float32), wp.vec2f)
+        n = mesh.n_vertices
+        self.scale = self.field.scale([x[:n] for x in frames]) if self.field else None
+        self._faces = kernel.array(np.array(self.mesh.faces), wp.int32)
+        self._uv = kernel.array(self.mesh.corner_uv.astype(np.float32), wp.vec2f)
         self._seen = Buffer.of(s.width * s.samples, s.height * s.samples)
         self._shadow = Buffer.of(SHADOW_SIZE, SHADOW_SIZE)
-        self._side = float(np.ptp(mesh.corner_uv.reshape(-1, 2), axis=0).max())
-        self._normals = Normals(mesh.faces, mesh.n_vertices)
-        self._fixed_color = None if self.scale else self._colors(mesh.vertices)
+        self._side = float(np.ptp(self.mesh.corner_uv.reshape(-1, 2), axis=0).max())
+        self._normals = Normals(self.mesh.faces, self.mesh.n_vertices)
+        self._fixed_color = None if self.scale else self._colors(self.mesh.vertices)
 
     def image(self, x: Positions) -> Image:
         """The picture at positions x (n,3) [m]."""
@@ -129,7 +134,7 @@ class Renderer:
 
     def _field_of_look(self) -> Field | None:
         """What strain and curvature looks show."""
-        look, mesh = self.style.look, self.mesh
+        look, mesh = self.style.look, self.cloth
         if look is Look.STRAIN:
             return Field("largest principal strain", "%", partial(looks.strain, mesh), True)
         if look is Look.CURVATURE:
@@ -140,11 +145,16 @@ class Renderer:
         """(m,3,3) linear color of every corner."""
         look, m = self.style.look, len(self.mesh.faces)
         if self.scale is not None and self.field is not None:
-            srgb = self.scale.colors(self.field.of(x))[self.mesh.faces]
+            values = np.zeros(self.mesh.n_vertices)
+            values[: self.cloth.n_vertices] = self.field.of(x[: self.cloth.n_vertices])
+            srgb = self.scale.colors(values)[self.mesh.faces]
         elif look is Look.PANELS:
             srgb = looks.panel_colors(self.mesh)
         else:
             srgb = looks.plain(m, looks.CLOTH if self.marked is None else looks.GRAY)
+        if m > len(self.cloth.faces):
+            srgb = np.array(srgb)
+            srgb[len(self.cloth.faces) :] = looks.plain(m - len(self.cloth.faces), looks.GRAY)
         if self.marked is not None:
             srgb = np.array(srgb)
             srgb[self.marked] = looks.plain(len(self.marked), looks.MARK)
@@ -256,6 +266,16 @@ def save_webp(path: str | Path, images: Iterable[Image], fps: float) -> None:
             quality=80,
             method=2,
         )
+
+
+def _with_bodies(mesh: TriangleMesh, body_faces: Faces, x: Positions) -> TriangleMesh:
+    """The cloth's mesh and the faces of bodies, within one square of the checker each."""
+    if len(body_faces) == 0:
+        return mesh
+    corner = np.array([[0.0, 0.0], [1e-6, 0.0], [0.0, 1e-6]])
+    uv = np.concatenate([mesh.corner_uv, np.broadcast_to(corner, (len(body_faces), 3, 2))])
+    faces = np.concatenate([mesh.faces, body_faces + mesh.n_vertices])
+    return TriangleMesh(x, faces, uv, source=mesh.source)
 
 
 def _hull_points(x: Positions) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 
 from weft.arrays import Ints
 from weft.cloth import Cloth
+from weft.contact.body import Body, plate, sphere
 from weft.contact.contact import SelfContact
 from weft.energies.buckling_bending import BucklingForm
 from weft.energies.condition import ConditionForm, Variant
@@ -29,7 +30,7 @@ from weft.pins import Keyframe, Path, Pin
 from weft.scene.file import Loc, Source, read_source, validate
 from weft.scene.law import law_of_fabric
 from weft.scene.scene import Scene, Settings
-from weft.scene.schema import ClothBlock, PathBlock, PinBlock, SceneFile
+from weft.scene.schema import BodyBlock, ClothBlock, PathBlock, PinBlock, SceneFile
 from weft.solve.base import Stop
 
 T = TypeVar("T")
@@ -99,13 +100,17 @@ class Builder:
         form = self._try(("conditions",), self._form)
         law = self._try(("law",), lambda: self._law(made)) if made is not None else None
         buckling = None if f.buckling is None else BucklingForm(**f.buckling.model_dump())
+        bodies = [
+            self._try(("bodies", i), lambda i=i, b=b: self._body(i, b))  # type: ignore[misc]
+            for i, b in enumerate(f.bodies)
+        ]
         contact = None if f.contact is None else SelfContact(**f.contact.model_dump())
         pressure = self._try(("pressure",), self._pressure)
         adaptive = self._try(("adaptive",), self._adaptive)
         scene = self._try((), lambda: Scene(
             cloth, [p for p in pins if p is not None], f.gravity, f.damping, f.step,
             f.cloth.rest_angles, f.integrator, settings, law, buckling, pressure, form, contact,
-            adaptive,
+            [b for b in bodies if b is not None], adaptive,
             f.velocity,
             f.model_dump(mode="json"),
         ))  # fmt: skip
@@ -166,6 +171,19 @@ class Builder:
             linear=s.linear,
             stop=Stop[s.stop.upper()],
         )
+
+    def _body(self, number: int, block: BodyBlock) -> Body:
+        name = block.name or f"bodies.{number}"
+        if block.sphere is not None:
+            body = sphere(block.sphere.radius, block.sphere.size, name)
+        else:
+            assert block.plate is not None
+            body = plate(block.plate.width, block.plate.depth, block.plate.size, name)
+        path = None if block.path is None else _path(block.path)
+        body = body.moved(block.translation, path)
+        if path is not None:
+            Pin(np.zeros(1, dtype=np.int32), None, path, name).check_until(self.file.seconds)
+        return body
 
     def _pressure(self) -> float | Gas | None:
         p = self.file.pressure

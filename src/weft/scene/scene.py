@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft.cloth import Cloth
+from weft.contact.body import Body
 from weft.contact.contact import Contact, SelfContact
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.base import Energy, StepTerm
@@ -73,7 +74,9 @@ class Scene:
         pressure: [Pa] inside a closed surface, or a ``Gas``; None: none.
         conditions: take the condition energies of 1998 in this form; None: the finite element law,
             or with ``baraff_witkin_1998`` the conditions in their default form.
-        contact: the cloth does not pass through itself (``SelfContact``); None: it does.
+        contact: the cloth does not pass through itself, nor through bodies (``SelfContact``); None:
+            it passes through itself, unless there are bodies.
+        bodies: what it meets besides (``weft.contact.sphere``, ``plate``, ``Body``).
         adaptive: divide steps in which cloth stretches too fast; None: never.
         velocity: (3,) or (n,3) [m/s] at the start.
         description: the contents of the scene file, for the manifest of a run.
@@ -95,6 +98,7 @@ class Scene:
     pressure: float | Gas | None = None
     conditions: ConditionForm | None = None
     contact: SelfContact | None = None
+    bodies: Sequence[Body] = ()
     adaptive: AdaptiveSettings | None = None
     velocity: Any = (0.0, 0.0, 0.0)
     description: Mapping[str, Any] = field(default_factory=dict)
@@ -118,6 +122,8 @@ class Scene:
             raise SceneError(
                 "scene.law", got=self.law.name, expected="none, with the conditions of 1998"
             )
+        if self.bodies and self.contact is None:
+            object.__setattr__(self, "contact", SelfContact())
         if self.contact is not None and self.integrator in ONE_SOLVE:
             raise SceneError(
                 "scene.contact",
@@ -162,7 +168,7 @@ class Scene:
         if self.contact is not None:
             form = self.contact
             numbers = (form.gap, form.thickness, form.friction, form.stick)
-            contact = Contact.of(cloth.mesh, cloth.mass, *numbers)
+            contact = Contact.of(cloth.mesh, cloth.mass, *numbers, self.bodies)
         pins = tuple(self.pins)
         return Model(cloth.mass, energies, damping, pins, cloth.vertices, contact)
 
@@ -263,6 +269,7 @@ class Scene:
             "settings": _plain(self._settings),
             "conditions": _plain(self.conditions),
             "contact": _plain(self.contact),
+            "bodies": [_body(b) for b in self.bodies],
             "adaptive": _plain(self.adaptive),
             "velocity": np.asarray(self.velocity).tolist(),
         }
@@ -276,6 +283,13 @@ def _of(part: SingleLaw) -> Mapping[str, Any]:
     """A law's name and parameters as a plain tree."""
     values = {k: np.asarray(v).tolist() for k, v in part.parameters().items()}
     return {"name": part.name, **values}
+
+
+def _body(body: Body) -> Mapping[str, Any]:
+    """A body's shape, as a digest, and its motion."""
+    digest = hashlib.sha256(np.ascontiguousarray(body.vertices).tobytes())
+    digest.update(np.ascontiguousarray(body.faces).tobytes())
+    return {"shape": digest.hexdigest(), "path": None if body.path is None else repr(body.path)}
 
 
 def _plain(settings: Any) -> Any:

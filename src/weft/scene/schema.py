@@ -243,16 +243,47 @@ class PressureBlock(Block):
 
 
 class ContactBlock(Block):
-    """The cloth does not pass through itself (no other bodies yet)."""
+    """The cloth does not pass through itself, nor through bodies."""
 
     gap: Length = Field(
         1e-3, gt=0, description="[m] from which on it is pushed apart; less than the shortest edge"
     )
     thickness: Length = Field(0.0, ge=0, description="[m] that is kept in any case")
-    friction: float = Field(0.0, ge=0, description="coefficient of cloth on cloth")
+    friction: float = Field(0.0, ge=0, description="coefficient of cloth on cloth and on bodies")
     stick: Speed = Field(
         1e-3, gt=0, description="[m/s] of sliding below which friction grows smoothly from 0"
     )
+
+
+class SphereBlock(Block):
+    """A sphere."""
+
+    radius: Length = Field(gt=0, description="[m]")
+    size: Length = Field(0.03, gt=0, description="[m] of its edges, about")
+
+
+class PlateBlock(Block):
+    """A level rectangle: a floor, or a table."""
+
+    width: Length = Field(4.0, gt=0, description="[m] along x")
+    depth: Length = Field(4.0, gt=0, description="[m] along z")
+    size: Length = Field(0.2, gt=0, description="[m] of its edges, at most")
+
+
+class BodyBlock(Block):
+    """Something that cloth does not pass through. Give one of ``sphere`` and ``plate``."""
+
+    name: str = Field("", description="for messages")
+    sphere: SphereBlock | None = Field(None, description="a sphere")
+    plate: PlateBlock | None = Field(None, description="a level rectangle")
+    translation: Point = Field((0, 0, 0), description="[m] moved by")
+    path: PathBlock | None = Field(None, description="a motion; none: it stands still")
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> "BodyBlock":
+        if (self.sphere is None) == (self.plate is None):
+            raise ValueError("give one of sphere and plate")
+        return self
 
 
 class AdaptiveBlock(Block):
@@ -338,6 +369,9 @@ class SceneFile(Block):
         None,
         description="the cloth does not pass through itself ({}: defaults); none: it does. With "
         "backward_euler, bdf2 and quasi_static",
+    )
+    bodies: list[BodyBlock] = Field(
+        [], description="what cloth does not pass through; `contact` says from how near on"
     )
     adaptive: AdaptiveBlock | None = Field(
         None, description="divide steps in which cloth stretches too fast ({}: defaults); none: off"
