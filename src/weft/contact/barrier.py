@@ -106,6 +106,24 @@ def closest_points(
 
 
 @wp.kernel(module=_module)
+def pair_distances(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    kind: wp.array(dtype=wp.int32),
+    distance: wp.array(dtype=Scalar),
+):
+    """Distance of every pair."""
+    i = o + wp.tid()
+    a = x[stencil[i, 0]]
+    b = x[stencil[i, 1]]
+    c = x[stencil[i, 2]]
+    d = x[stencil[i, 3]]
+    p = closest(kind[i], a, b, c, d)
+    distance[i] = wp.length(combination(p.w, a, b, c, d))
+
+
+@wp.kernel(module=_module)
 def barrier_energy(
     o: int,
     x: wp.array(dtype=vec3),

@@ -10,7 +10,7 @@ from weft import kernel
 from weft.arrays import Faces, Floats, Ints, Positions
 from weft.contact.barrier import PARALLEL_PART
 from weft.contact.broad_phase import WORTH_SLICING, Boxes, Tree
-from weft.contact.contact_set import ContactSet, closest_of, parallel_threshold
+from weft.contact.contact_set import ContactSet, distances_of, parallel_threshold
 from weft.contact.distance import (
     EDGE_EDGE,
     POINT_EDGE,
@@ -223,5 +223,4 @@ def least_distance(x: Positions, candidates: Candidates) -> float:
     """[m] of the nearest pair; infinite without candidates."""
     if len(candidates) == 0:
         return np.inf
-    found: Floats = closest_of(x, candidates.stencil, candidates.kind)[0]
-    return float(found.min())
+    return float(distances_of(x, candidates.stencil, candidates.kind).min())

@@ -21,7 +21,7 @@ from weft.contact.barrier import barrier_energy, barrier_factors, barrier_gradie
 from weft.contact.body import Body, joined_faces, joined_positions
 from weft.contact.candidates import Candidates, Surface, least_distance
 from weft.contact.ccd import max_step, step_lengths
-from weft.contact.contact_set import ContactSet, closest_of
+from weft.contact.contact_set import ContactSet, distances_of
 from weft.contact.friction import FrictionSet
 from weft.contact.intersections import intersections
 from weft.contact.rows import JoinedPattern
@@ -37,6 +37,7 @@ LOAD = 1.0  # of the mean vertex weight, at half the gap
 GRAVITY = 9.81  # [m/s^2]
 HALF_FORCE = 4.3294  # -b'(Y/4)/Y of the barrier, for the force at half the gap
 PART = 0.9  # of the room that a vertex has, in truncated directions
+FARTHEST = 12.0  # reaches beyond which truncated directions do not look for neighbors
 MOST_CARRIES = 60  # rounds in which free vertices take the motion of what meets them
 MARGIN = 1.5  # of the gap: pairs within it have blocks in the matrix beforehand
 
@@ -253,10 +254,10 @@ class ContactSearch:
         c = self.contact
         n, y = len(x), self._all(x)
         length = np.linalg.norm(d, axis=1)
-        far = 2 * float(length.max()) + c.thickness
+        far = min(2 * float(length.max()), FARTHEST * c.reach) + c.thickness
         near = c.surface.candidates(y, far)
-        distance = closest_of(y, near.stencil, near.kind)[0] - c.thickness
-        room = np.full(len(y), far)
+        distance = distances_of(y, near.stencil, near.kind) - c.thickness
+        room = np.full(len(y), far - c.thickness)
         np.minimum.at(room, near.stencil.reshape(-1), np.repeat(distance, 4))
         part = np.minimum(1.0, PART * room[:n] / 2 / np.maximum(length, 1e-300))
         return np.asarray(part[:, None] * d)

@@ -15,6 +15,7 @@ from weft.contact.barrier import (
     barrier_factors,
     barrier_gradient,
     closest_points,
+    pair_distances,
 )
 from weft.contact.distance import vec4
 from weft.kernel import WarpArray, vec3
@@ -66,7 +67,7 @@ class ContactSet:
 
     def distances(self, x: Positions) -> Floats:
         """(m,) [m]."""
-        return closest_of(x, self.stencil, self.touch["kind"])[0]
+        return distances_of(x, self.stencil, self.touch["kind"])
 
     def value(self, x: Positions) -> Floats:
         """(m,) [J]."""
@@ -107,6 +108,14 @@ def closest_of(x: Positions, stencil: Ints, kind: Ints) -> tuple[Floats, Floats,
     pairs = (kernel.array(stencil, wp.int32), kernel.array(np.asarray(kind, np.int32), wp.int32))
     kernel.launch(closest_points, m, kernel.array(x, vec3), *pairs, distance, weights, free, dw)
     return tuple(np.array(kernel.numpy(a)) for a in (distance, weights, free, dw))  # type: ignore[return-value]
+
+
+def distances_of(x: Positions, stencil: Ints, kind: Ints) -> Floats:
+    """Distance (m,) of pairs."""
+    out = kernel.empty(len(stencil))
+    pairs = (kernel.array(stencil, wp.int32), kernel.array(np.asarray(kind, np.int32), wp.int32))
+    kernel.launch(pair_distances, len(stencil), kernel.array(x, vec3), *pairs, out)
+    return np.array(kernel.numpy(out))
 
 
 def parallel_threshold(X: Positions, edge_edge: Ints) -> Floats:
