@@ -91,14 +91,8 @@ class TriangleMesh:
     @cached_property
     def _edge_table(self) -> tuple[Ints, Ints, Ints]:
         """Unique edges; the edge of each half-edge (face-major, c to c+1); faces per edge."""
-        half = np.stack([self.faces, np.roll(self.faces, -1, axis=1)], axis=-1).reshape(-1, 2)
-        edges, inverse = np.unique(np.sort(half, axis=1), axis=0, return_inverse=True)
-        inverse = inverse.reshape(-1)
-        return (
-            edges,
-            inverse.astype(np.int32),
-            np.bincount(inverse, minlength=len(edges)).astype(np.int32),
-        )
+        edges, inverse = edges_of(self.faces)
+        return edges, inverse, np.bincount(inverse, minlength=len(edges)).astype(np.int32)
 
     @cached_property
     def hinges(self) -> Ints:
@@ -204,6 +198,15 @@ class TriangleMesh:
     def with_vertices(self, vertices: Positions) -> "TriangleMesh":
         """The same mesh at other positions; material coordinates stay."""
         return TriangleMesh(vertices, self.faces, self.corner_uv, self.groups, self.source)
+
+
+def edges_of(faces: Faces) -> tuple[Ints, Ints]:
+    """(ne,2) undirected edges of faces (m,3), each once, lower id first, sorted; and (3m,) the edge
+    of each half-edge (face-major, c to c+1).
+    """
+    half = np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1).reshape(-1, 2)
+    edges, inverse = np.unique(np.sort(half, axis=1), axis=0, return_inverse=True)
+    return edges.astype(np.int32), inverse.reshape(-1).astype(np.int32)
 
 
 def degenerate_faces(corner_uv: CornerUv) -> Ints:

@@ -27,6 +27,7 @@ from weft.contact.distance import (
     Closest,
     closest,
     combination,
+    corners,
     mollifier,
     vec4,
 )
@@ -93,10 +94,7 @@ def closest_points(
 ):
     """Distance, weights and free parameters of every pair."""
     i = o + wp.tid()
-    a = x[stencil[i, 0]]
-    b = x[stencil[i, 1]]
-    c = x[stencil[i, 2]]
-    d = x[stencil[i, 3]]
+    a, b, c, d = corners(i, x, stencil)
     p = closest(kind[i], a, b, c, d)
     distance[i] = wp.length(combination(p.w, a, b, c, d))
     weights[i] = p.w
@@ -115,10 +113,7 @@ def pair_distances(
 ):
     """Distance of every pair."""
     i = o + wp.tid()
-    a = x[stencil[i, 0]]
-    b = x[stencil[i, 1]]
-    c = x[stencil[i, 2]]
-    d = x[stencil[i, 3]]
+    a, b, c, d = corners(i, x, stencil)
     p = closest(kind[i], a, b, c, d)
     distance[i] = wp.length(combination(p.w, a, b, c, d))
 
@@ -134,10 +129,7 @@ def barrier_energy(
     """E of every pair; infinite at or below the thickness."""
     i = o + wp.tid()
     t = touch[i]
-    a = x[stencil[i, 0]]
-    b = x[stencil[i, 1]]
-    c = x[stencil[i, 2]]
-    d = x[stencil[i, 3]]
+    a, b, c, d = corners(i, x, stencil)
     p = closest(t.kind, a, b, c, d)
     v = combination(p.w, a, b, c, d)
     y = wp.dot(v, v) - t.thickness * t.thickness
@@ -160,10 +152,7 @@ def barrier_gradient(
     """dE/dx of every pair."""
     i = o + wp.tid()
     t = touch[i]
-    a = x[stencil[i, 0]]
-    b = x[stencil[i, 1]]
-    c = x[stencil[i, 2]]
-    d = x[stencil[i, 3]]
+    a, b, c, d = corners(i, x, stencil)
     p = closest(t.kind, a, b, c, d)
     v = combination(p.w, a, b, c, d)
     y = wp.dot(v, v) - t.thickness * t.thickness
@@ -266,10 +255,7 @@ def barrier_factors(
     i = o + wp.tid()
     zero = Scalar(0.0)
     t = touch[i]
-    a = x[stencil[i, 0]]
-    b = x[stencil[i, 1]]
-    c = x[stencil[i, 2]]
-    d = x[stencil[i, 3]]
+    a, b, c, d = corners(i, x, stencil)
     p = closest(t.kind, a, b, c, d)
     v = combination(p.w, a, b, c, d)
     D = wp.dot(v, v)

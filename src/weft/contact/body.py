@@ -7,7 +7,7 @@ import numpy as np
 
 from weft.arrays import Faces, Floats, Positions
 from weft.errors import SceneError
-from weft.mesh import grid
+from weft.mesh import edges_of, grid
 from weft.pins import Path
 
 
@@ -123,8 +123,7 @@ def _icosahedron() -> tuple[Floats, Faces]:
 
 def _divided(x: Floats, faces: Faces) -> tuple[Floats, Faces]:
     """Every triangle as four, new vertices on the unit sphere."""
-    half = np.sort(np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1).reshape(-1, 2), axis=1)
-    edges, number = np.unique(half, axis=0, return_inverse=True)
+    edges, number = edges_of(faces)
     middle = x[edges].mean(1)
     middle /= np.linalg.norm(middle, axis=1, keepdims=True)
     ab, bc, ca = (len(x) + number.reshape(-1, 3)).astype(np.int32).T

@@ -18,10 +18,12 @@ from weft.contact.distance import (
     POINT_TRIANGLE,
     closest,
     combination,
+    corners,
     mollifier,
     vec4,
 )
 from weft.kernel import Scalar, vec3
+from weft.mesh import edges_of
 
 _module = wp.get_module("weft.contact")
 
@@ -86,10 +88,7 @@ def narrow(
     """
     i = o + wp.tid()
     ids = wp.vec4i(stencil[i, 0], stencil[i, 1], stencil[i, 2], stencil[i, 3])
-    a = x[ids[0]]
-    b = x[ids[1]]
-    c = x[ids[2]]
-    d = x[ids[3]]
+    a, b, c, d = corners(i, x, stencil)
     p = closest(kind[i], a, b, c, d)
     v = combination(p.w, a, b, c, d)
     found = wp.uint8(0)
@@ -142,8 +141,7 @@ class Surface:
     @cached_property
     def edges(self) -> Ints:
         """(k,2) each once, lower id first."""
-        half = np.concatenate([self.faces[:, [0, 1]], self.faces[:, [1, 2]], self.faces[:, [2, 0]]])
-        return np.unique(np.sort(half, axis=1), axis=0).astype(np.int32)
+        return edges_of(self.faces)[0]
 
     @cached_property
     def vertices(self) -> Ints:

@@ -13,7 +13,7 @@ from weft import kernel
 from weft.arrays import Floats, Positions
 from weft.contact.broad_phase import WORTH_SLICING
 from weft.contact.candidates import Candidates
-from weft.contact.distance import closest, combination
+from weft.contact.distance import closest, combination, corners
 from weft.kernel import Scalar, WarpArray, vec3
 
 _module = wp.get_module("weft.contact")
@@ -38,14 +38,8 @@ def advance(
 ):
     """Largest part of the step dx, in [0, limit], that every stride-th pair may go."""
     i = stride * (o + wp.tid())
-    a = x[stencil[i, 0]]
-    b = x[stencil[i, 1]]
-    c = x[stencil[i, 2]]
-    d = x[stencil[i, 3]]
-    da = dx[stencil[i, 0]]
-    db = dx[stencil[i, 1]]
-    dc = dx[stencil[i, 2]]
-    dd = dx[stencil[i, 3]]
+    a, b, c, d = corners(i, x, stencil)
+    da, db, dc, dd = corners(i, dx, stencil)
     # What all four do together brings them no closer.
     mean = Scalar(0.25) * (da + db + dc + dd)
     da -= mean

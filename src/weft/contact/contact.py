@@ -1,4 +1,4 @@
-"""Contact of a surface with itself, as a minimizer needs it.
+"""Contact of a surface with itself and with bodies, as a minimizer needs it.
 
 A search asks in turn: ``limit`` along a direction (one broad phase over the way, and continuous
 collision detection), then values at points of that way, then gradient and matrix where it went. The
@@ -44,12 +44,12 @@ MARGIN = 1.5  # of the gap: pairs within it have blocks in the matrix beforehand
 
 @dataclass(frozen=True)
 class SelfContact:
-    """Contact of a cloth with itself, in a scene.
+    """Contact of a cloth with itself and with the bodies of a scene.
 
     Args:
         gap: [m] from which on it is pushed apart; less than the shortest edge.
         thickness: [m] that is kept in any case.
-        friction: coefficient of cloth on cloth, >= 0.
+        friction: coefficient of cloth on cloth and on bodies, >= 0; not in equilibria.
         stick: [m/s] of sliding below which friction grows smoothly from 0, > 0.
     """
 
@@ -177,6 +177,7 @@ class ContactSearch:
         self.candidates: Candidates | None = None
         self.friction: FrictionSet | None = None
         self._joined: JoinedPattern | None = None
+        self._last: tuple[Candidates, Positions, ContactSet] | None = None
 
     def look(self, x: Positions) -> None:
         """Find the candidates at x alone."""
@@ -267,9 +268,15 @@ class ContactSearch:
         if self.candidates is None:
             self.look(x)
         assert self.candidates is not None
+        if self._last is not None:
+            candidates, where, found = self._last
+            if candidates is self.candidates and np.array_equal(where, x):
+                return found  # value, gradient and matrix at one x share a set
         c = self.contact
         y = self._all(x)
-        return c.surface.contacts(y, self.candidates, c.stiffness, c.gap, c.thickness)
+        found = c.surface.contacts(y, self.candidates, c.stiffness, c.gap, c.thickness)
+        self._last = self.candidates, np.array(x), found
+        return found
 
     def _device(self, x: WarpArray) -> WarpArray:
         """(n+b,) vec3 with the vertices of bodies."""

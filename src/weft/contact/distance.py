@@ -36,6 +36,12 @@ class Closest:
 
 
 @wp.func
+def corners(i: int, x: wp.array(dtype=vec3), stencil: wp.array2d(dtype=wp.int32)):
+    """The four vertices of pair i."""
+    return x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]]
+
+
+@wp.func
 def clamp01(t: Scalar):
     """t, kept in [0, 1]."""
     return wp.min(wp.max(t, Scalar(0.0)), Scalar(1.0))

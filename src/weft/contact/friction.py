@@ -19,7 +19,7 @@ import warp as wp
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.contact.contact_set import ContactSet, closest_of
-from weft.contact.distance import combination, vec4
+from weft.contact.distance import combination, corners, vec4
 from weft.kernel import Scalar, WarpArray, vec3
 
 _module = wp.get_module("weft.friction")
@@ -60,11 +60,9 @@ def sliding(
     s: Slide,
 ):
     """u along t0 and t1."""
-    a = x[stencil[i, 0]] - origin[stencil[i, 0]]
-    b = x[stencil[i, 1]] - origin[stencil[i, 1]]
-    c = x[stencil[i, 2]] - origin[stencil[i, 2]]
-    d = x[stencil[i, 3]] - origin[stencil[i, 3]]
-    v = combination(s.w, a, b, c, d)
+    a, b, c, d = corners(i, x, stencil)
+    a0, b0, c0, d0 = corners(i, origin, stencil)
+    v = combination(s.w, a - a0, b - b0, c - c0, d - d0)
     return wp.dot(v, s.t0), wp.dot(v, s.t1)
 
 

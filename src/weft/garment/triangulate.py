@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from weft.arrays import Faces, Floats, Ints
+from weft.arrays import Faces, Floats
 from weft.errors import MeshError
 from weft.garment.outline import GROWTH, checked_loop, contains, divided, first_crossing
 from weft.mesh import TriangleMesh
@@ -249,8 +249,3 @@ def least_angles(corners: Floats) -> Floats:
     edge /= np.linalg.norm(edge, axis=2, keepdims=True)
     cosine = -(edge * np.roll(edge, 1, axis=1)).sum(-1)
     return np.asarray(np.arccos(np.clip(cosine, -1, 1)).min(1))
-
-
-def outline_of(mesh: TriangleMesh) -> Ints:
-    """Ids of the outline's vertices in turn, of a mesh made here."""
-    return mesh.groups["outline"]

@@ -175,7 +175,7 @@ class Integrator(ABC):
         start = phi.feasible(state.x)
         if start is None:
             return None
-        if not np.isfinite(phi.value(start)):
+        if not np.isfinite(phi.value_at(kernel.array(start, vec3))):
             start = phi.pinned(state.x)
         s = self.settings
         if self._kept.model is not model:

@@ -4,7 +4,6 @@ The lower edge is held, the upper one moves sideways in its own line. A law with
 resists until the square buckles; tension along one diagonal alone lets the other one go at once.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -87,9 +86,3 @@ def findings(curves: dict[str, list[tuple[float, float, float]]]) -> list[str]:
             f"{force[-1]:.3g} N/m at {shear[-1]:.2f}, then {1e3 * depth[-1]:.2f} mm deep."
         )
     return out
-
-
-def at(curve: Sequence[tuple[float, float, float]], shear: float) -> float:
-    """[N/m] force at a shear."""
-    s, force, _ = np.array(curve).T
-    return float(np.interp(shear, s, force))
