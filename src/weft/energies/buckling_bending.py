@@ -33,11 +33,10 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
-from weft.energies.base import RowMap, on_device
+from weft.energies.base import RowMap, gather_gradient, on_device
 from weft.energies.buckled_arc import arc_energy
 from weft.energies.pair_kernels import (
     Pair,
-    add_pair_gradient,
     add_pair_rows,
     freeze_pairs,
     pair_energy,
@@ -169,8 +168,7 @@ class BucklingBending:
         """(m,2,3) [N]."""
         b = self._bound()
         kernel.launch(pair_gradient, len(self.pairs), on_device(x), *b.parameters, b.local)
-        second = np.array(kernel.numpy(b.local))
-        return np.stack([-second, second], axis=1)
+        return np.array(kernel.numpy(b.local))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """(m,2,2,3,3) [N/m]."""
@@ -214,8 +212,8 @@ class BoundPairs:
 
     @property
     def local(self) -> WarpArray:
-        """(m,) vec3 scratch: gradients of the second vertices."""
-        return self.scratch.take(self.pair.shape[0], vec3)
+        """(m,2) vec3 scratch: local gradients."""
+        return self.scratch.take((self.pair.shape[0], 2), vec3)
 
     @property
     def blocks(self) -> WarpArray:
@@ -231,7 +229,7 @@ class BoundPairs:
         """g += dE/dx."""
         i, local = self.rows.incidence, self.local
         kernel.launch(pair_gradient, self.pair.shape[0], x, *self.parameters, local)
-        kernel.launch(add_pair_gradient, self.n_vertices, i.start, i.element, i.place, local, g)
+        kernel.launch(gather_gradient, self.n_vertices, i.start, i.element, i.place, local, g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
         """A += d2E/dx2."""

@@ -68,15 +68,17 @@ def pair_gradient(
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
     pair: wp.array(dtype=Pair),
-    out: wp.array(dtype=vec3),
+    out: wp.array2d(dtype=vec3),
 ):
-    """dE/dx of the second vertex of every pair; the first one's is its negative."""
+    """dE/dx of both vertices of every pair."""
     i = o + wp.tid()
     p = pair[i]
     e = (x[stencil[i, 1]] - x[stencil[i, 0]]) / p.length
     r, _slope, slope_over_r, _c = guarded_length(wp.length(e))
     _energy, force, _stiffness = of_distance(r, p)
-    out[i] = (force * slope_over_r / p.length) * e
+    g = (force * slope_over_r / p.length) * e
+    out[i, 0] = -g
+    out[i, 1] = g
 
 
 @wp.kernel(module=_module)
@@ -111,26 +113,6 @@ def pair_hessian(
         n = e / s
     K = across * wp.identity(n=3, dtype=Scalar) + (along - across) * wp.outer(n, n)
     out[i] = K / (p.length * p.length)
-
-
-@wp.kernel(module=_module)
-def add_pair_gradient(
-    o: int,
-    start: wp.array(dtype=wp.int32),
-    element: wp.array(dtype=wp.int32),
-    place: wp.array(dtype=wp.int32),
-    local: wp.array(dtype=vec3),
-    g: wp.array(dtype=vec3),
-):
-    """g[v] += the gradients of the pairs around v."""
-    v = o + wp.tid()
-    sum = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
-    for m in range(start[v], start[v + 1]):
-        if place[m] == 1:
-            sum += local[element[m]]
-        else:
-            sum -= local[element[m]]
-    g[v] += sum
 
 
 @wp.kernel(module=_module)
