@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from weft import laws as laws
     from weft.cloth import Cloth as Cloth
+    from weft.cloth import joined as joined
     from weft.cloth import load as load
     from weft.cloth import sheet as sheet
     from weft.cloth import triangulate as triangulate
@@ -90,6 +91,7 @@ _HOME = {
     "WeftError": "weft.errors",
     "check_derivatives": "weft.validate.differences",
     "condition_energies": "weft.energies.condition",
+    "joined": "weft.cloth",
     "load": "weft.cloth",
     "sheet": "weft.cloth",
     "simulate": "weft.run",

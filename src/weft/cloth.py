@@ -3,13 +3,14 @@
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
-from weft.errors import MeshError
+from weft.errors import MeshError, check_known
 from weft.fabric import Fabric, fabric
 from weft.garment.triangulate import triangulated
 from weft.mesh import Pattern, TriangleMesh, grid
@@ -23,11 +24,67 @@ _CORNERS = {
 
 
 @dataclass(frozen=True, eq=False)
+class Part:
+    """One of several cloths that are simulated together.
+
+    Args:
+        name: for messages, and for pairs of the scene's contact.
+        fabric: of its faces.
+        vertices: ids.
+        faces: numbers of its faces.
+        thickness: [m] kept in contact; None: that of the scene's contact.
+    """
+
+    name: str
+    fabric: Fabric
+    vertices: Ints
+    faces: Ints
+    thickness: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Cloth:
-    """A mesh and its fabric. The mesh's tables can be read here too."""
+    """A mesh and its fabric. The mesh's tables can be read here too.
+
+    ``joined`` makes one of several; ``parts`` are these then, and ``fabric`` is the first one's.
+    """
 
     mesh: TriangleMesh
     fabric: Fabric
+    given: Sequence[Part] = ()  # parts; none: it is one
+
+    @cached_property
+    def parts(self) -> Sequence[Part]:
+        """The cloths that this one is made of; of one, itself, called ``cloth``."""
+        if self.given:
+            return self.given
+        vertices = np.arange(self.n_vertices, dtype=np.int32)
+        faces = np.arange(len(self.faces), dtype=np.int32)
+        return (Part("cloth", self.fabric, vertices, faces),)
+
+    def part(self, name: str) -> Part:
+        """One of them.
+
+        Raises:
+            MeshError: no such part.
+        """
+        check_known(name, tuple(p.name for p in self.parts), "cloth", MeshError)
+        return next(p for p in self.parts if p.name == name)
+
+    @cached_property
+    def by_fabric(self) -> Sequence[tuple[Fabric, TriangleMesh]]:
+        """Every fabric with its faces, on the vertices of the whole."""
+        fabrics = list({id(p.fabric): p.fabric for p in self.parts}.values())
+        if len(fabrics) == 1:
+            return ((fabrics[0], self.mesh),)
+        found = []
+        for one in fabrics:
+            faces = np.concatenate([p.faces for p in self.parts if p.fabric is one])
+            m = self.mesh
+            found.append(
+                (one, TriangleMesh(m.vertices, m.faces[faces], m.corner_uv[faces], {}, m.source))
+            )
+        return tuple(found)
 
     @property
     def vertices(self) -> Positions:
@@ -67,14 +124,16 @@ class Cloth:
     @property
     def mass(self) -> Floats:
         """(n,) [kg] lumped vertex masses."""
-        return self.fabric.density * self.mesh.vertex_area
+        masses = [one.density * mesh.vertex_area for one, mesh in self.by_fabric]
+        return np.asarray(np.sum(masses, axis=0))
 
-    def corners(self, which: str = "all") -> Ints:
+    def corners(self, which: str = "all", part: Part | None = None) -> Ints:
         """Vertices at the corners of the cloth's bounding box in material coordinates.
 
         Args:
             which: ``top``, ``bottom``, ``left``, ``right`` (two each), ``all``, or one such as
-            ``top-left``.
+                ``top-left``.
+            part: of this one of several cloths; None: of all.
 
         Raises:
             MeshError: another word.
@@ -86,7 +145,7 @@ class Cloth:
                 got=repr(which),
                 expected=f"top, bottom, left, right, all, {', '.join(_CORNERS)}",
             )
-        uv, ids = self._material_points()
+        uv, ids = self._material_points(part)
         low, high = uv.min(0), uv.max(0)
         found = []
         for name in names:
@@ -94,11 +153,12 @@ class Cloth:
             found.append(ids[np.argmin(((uv - corner) ** 2).sum(1))])
         return np.unique(found).astype(np.int32)
 
-    def border(self, which: str) -> Ints:
+    def border(self, which: str, part: Part | None = None) -> Ints:
         """Vertices on one side of the bounding box in material coordinates.
 
         Args:
             which: ``top``, ``bottom``, ``left`` or ``right``.
+            part: of this one of several cloths; None: of all.
 
         Raises:
             MeshError: another word.
@@ -107,7 +167,7 @@ class Cloth:
         if which not in sides:
             raise MeshError("border", got=repr(which), expected="top, bottom, left or right")
         axis, high = sides[which]
-        uv, ids = self._material_points()
+        uv, ids = self._material_points(part)
         value = uv[:, axis]
         limit = value.max() if high else value.min()
         near = np.abs(value - limit) <= 1e-6 * max(np.ptp(value), 1e-12)
@@ -147,8 +207,45 @@ class Cloth:
         """The same cloth at other positions."""
         return dataclasses.replace(self, mesh=self.mesh.with_vertices(vertices))
 
-    def _material_points(self) -> tuple[Floats, Ints]:
-        return self.mesh.corner_uv.reshape(-1, 2), self.mesh.faces.reshape(-1)
+    def _material_points(self, part: Part | None) -> tuple[Floats, Ints]:
+        faces = slice(None) if part is None else part.faces
+        return self.mesh.corner_uv[faces].reshape(-1, 2), self.mesh.faces[faces].reshape(-1)
+
+
+def joined(
+    cloths: Sequence[Cloth],
+    names: Sequence[str] | None = None,
+    thickness: Sequence[float | None] | None = None,
+) -> Cloth:
+    """Several cloths as one, to be simulated together; they meet by contact alone.
+
+    Args:
+        cloths: at least one, each where it starts.
+        names: of them; None: ``cloth 1``, ``cloth 2``, ...
+        thickness: [m] each keeps in contact; None: that of the scene's contact.
+
+    Raises:
+        MeshError: no cloths, or a name that is given twice.
+    """
+    names = [f"cloth {k + 1}" for k in range(len(cloths))] if names is None else names
+    if not cloths or len(set(names)) < len(cloths):
+        raise MeshError("cloths", got=list(names), expected="one name for each, all different")
+    parts, groups, vertex, face = [], {}, 0, 0
+    for k, (cloth, name) in enumerate(zip(cloths, names)):
+        ids = np.arange(vertex, vertex + cloth.n_vertices, dtype=np.int32)
+        faces = np.arange(face, face + len(cloth.faces), dtype=np.int32)
+        parts.append(Part(name, cloth.fabric, ids, faces, thickness[k] if thickness else None))
+        groups[name] = ids
+        groups.update({f"{name} {g}": ids[v] for g, v in cloth.mesh.groups.items()})
+        vertex, face = vertex + len(ids), face + len(faces)
+    mesh = TriangleMesh(
+        np.concatenate([c.vertices for c in cloths]),
+        np.concatenate([c.faces + p.vertices[0] for c, p in zip(cloths, parts)]),
+        np.concatenate([c.corner_uv for c in cloths]),
+        groups,
+        ", ".join(dict.fromkeys(c.mesh.source for c in cloths)),
+    )
+    return Cloth(mesh, cloths[0].fabric, tuple(parts))
 
 
 def sheet(

@@ -18,6 +18,7 @@ import numpy as np
 from weft.arrays import Floats, Json
 from weft.cloth import Cloth
 from weft.contact.body import Body, joined_faces, joined_positions
+from weft.contact.loads import contact_loads
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.samples import principal_stretches
 from weft.errors import RunError, SceneError, SimulationError
@@ -144,6 +145,8 @@ class _Loop:
         self.model, self.integrator = scene.model(), scene.stepper()
         self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))  # per frame
         self.stretch = _Stretch(scene.cloth)
+        self.area = scene.cloth.mesh.vertex_area
+        self.crossing = 0  # pairs of faces that intersect in the frame written last
 
     def begin(self, frames: int, resume: bool, from_frame: int | None) -> _Place:
         """The place to start from; prepares the folder."""
@@ -205,10 +208,14 @@ class _Loop:
 
     def _write_frame(self, place: _Place) -> None:
         """The state, and where bodies are."""
-        body = {}
+        more: dict[str, Any] = {}
         if self.scene.bodies:
-            body["body"] = joined_positions(self.scene.bodies, place.state.t)
-        self.folder.write_frame(place.frame, {**place.arrays(), **body})
+            more["body"] = joined_positions(self.scene.bodies, place.state.t)
+        contact = self.model.contact
+        if contact is not None:
+            more.update(contact_loads(contact, place.state.x, place.state.t, self.area))
+            self.crossing = len(contact.crossings(place.state.x, place.state.t))
+        self.folder.write_frame(place.frame, {**place.arrays(), **more})
 
     def _step(self, place: _Place) -> tuple[_Place, list[StepReport]]:
         """The next step of the frame.
@@ -246,8 +253,11 @@ class _Loop:
         if report.reached is not None:
             arrays["reached"] = report.reached
         path = self.folder.save_failure(f"step_{place.count + 1:06d}", arrays, text)
+        near = ""
+        if report.place is not None:
+            near = f" near ({', '.join(f'{c:.4g}' for c in report.place)})"
         raise SimulationError(
-            f"step {place.count + 1} at t = {state.t:.6g} s",
+            f"step {place.count + 1} at t = {state.t:.6g} s{near}",
             got=report.outcome.name,
             expected=f"a step that converges; tried down to dt = {report.dt:.3g} s",
             where=str(path),
@@ -281,6 +291,7 @@ class _Loop:
             )
 
     def _metrics(self, place: _Place, report: StepReport) -> Json:
+        frame_end = {"intersections": self.crossing} if place.step == 0 else {}
         kinetic = 0.5 * float(np.sum(self.model.mass * (place.state.v**2).sum(1)))
         line = {"step": place.count, "frame": place.frame + (place.step > 0), "t": place.state.t}
         return {
@@ -288,6 +299,7 @@ class _Loop:
             **_plain(report),
             "kinetic": kinetic,
             "stretch": self.stretch.percentiles(place.state.x),
+            **(frame_end if self.model.contact is not None else {}),
         }
 
 
@@ -306,7 +318,7 @@ class _Stretch:
 
 def _plain(report: StepReport) -> Json:
     plain = {**dataclasses.asdict(report), "outcome": report.outcome.name}
-    del plain["reached"], plain["divisible"]
+    del plain["reached"], plain["divisible"], plain["place"]
     plain["energies"] = plain.pop("terms")
     return plain
 

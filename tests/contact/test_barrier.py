@@ -9,6 +9,7 @@ from weft.contact.candidates import Candidates, Surface, least_distance
 from weft.contact.ccd import FRACTION, max_step, step_lengths
 from weft.contact.contact_set import ContactSet, closest_of, parallel_threshold
 from weft.contact.distance import EDGE_EDGE, POINT_TRIANGLE
+from weft.contact.sides import Sides
 from weft.laws import Psd
 from weft.mesh import grid
 
@@ -48,9 +49,9 @@ def oracle(x, X, faces):
 
 
 def contacts(x, X, faces, stiffness=3.0, gap=GAP, thickness=0.0):
-    surface = Surface(faces, X)
+    surface = Surface(faces, X, Sides.one(len(X), thickness))
     candidates = surface.candidates(x, gap + thickness)
-    return surface.contacts(x, candidates, stiffness, gap, thickness)
+    return surface.contacts(x, candidates, stiffness, gap)
 
 
 def assembled(set_, x, local, psd=Psd.EXACT):

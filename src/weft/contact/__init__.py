@@ -3,7 +3,24 @@
 Cloth meets itself (``SelfContact``) and bodies, with friction.
 """
 
-from weft.contact.body import Body, plate, sphere
+from weft.contact.body import Body
+from weft.contact.body_frames import BodyFrames, load_frames
+from weft.contact.contact import Between
 from weft.contact.intersections import intersections
+from weft.contact.shapes import box, capsule, load_body, plate, ring, sphere
+from weft.contact.sides import Friction
 
-__all__ = ["Body", "intersections", "plate", "sphere"]
+__all__ = [
+    "Between",
+    "Body",
+    "BodyFrames",
+    "Friction",
+    "box",
+    "capsule",
+    "intersections",
+    "load_body",
+    "load_frames",
+    "plate",
+    "ring",
+    "sphere",
+]

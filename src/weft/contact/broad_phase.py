@@ -3,6 +3,7 @@
 Boxes are rounded outwards to the float32 that the hierarchy works in, so no pair is lost.
 """
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,15 +58,17 @@ def wanted(
     after: int,
     mine: wp.array2d(dtype=wp.int32),
     theirs: wp.array2d(dtype=wp.int32),
+    my_marks: wp.array2d(dtype=wp.uint32),
+    their_marks: wp.array2d(dtype=wp.uint32),
     apart: int,
 ):
-    """Whether a pair counts: of its own tree only once, and, with ``apart`` > 0, not if it shares a
-    vertex, nor if both belong to bodies: their vertices have ids from ``apart`` on.
+    """Whether a pair counts: of its own tree only once, and, with ``apart``, not if it shares a
+    vertex, nor if one is what the other does not meet.
     """
     if after != 0 and j <= i:
         return False
     if apart != 0:
-        if mine[i, 0] >= apart and theirs[j, 0] >= apart:
+        if (my_marks[i, 0] & their_marks[j, 1]) != wp.uint32(0):
             return False
         for a in range(mine.shape[1]):
             for b in range(theirs.shape[1]):
@@ -83,6 +86,8 @@ def count_overlaps(
     after: int,
     mine: wp.array2d(dtype=wp.int32),
     theirs: wp.array2d(dtype=wp.int32),
+    my_marks: wp.array2d(dtype=wp.uint32),
+    their_marks: wp.array2d(dtype=wp.uint32),
     apart: int,
     count: wp.array(dtype=wp.int32),
     slots: wp.array2d(dtype=wp.int32),
@@ -93,7 +98,7 @@ def count_overlaps(
     j = int(0)
     found = int(0)
     while wp.bvh_query_next(query, j):
-        if wanted(i, j, after, mine, theirs, apart):
+        if wanted(i, j, after, mine, theirs, my_marks, their_marks, apart):
             if found < slots.shape[1]:
                 slots[i, found] = j
             found += 1
@@ -131,6 +136,8 @@ def list_overlaps(
     after: int,
     mine: wp.array2d(dtype=wp.int32),
     theirs: wp.array2d(dtype=wp.int32),
+    my_marks: wp.array2d(dtype=wp.uint32),
+    their_marks: wp.array2d(dtype=wp.uint32),
     apart: int,
     count: wp.array(dtype=wp.int32),
     slots: wp.array2d(dtype=wp.int32),
@@ -147,7 +154,7 @@ def list_overlaps(
         query = wp.bvh_query_aabb(tree, lower[i], upper[i])
         j = int(0)
         while wp.bvh_query_next(query, j):
-            if wanted(i, j, after, mine, theirs, apart):
+            if wanted(i, j, after, mine, theirs, my_marks, their_marks, apart):
                 write(place, i, j, mine, theirs, apart, out)
                 place += wp.int64(1)
 
@@ -159,11 +166,18 @@ class Boxes:
     lower: WarpArray  # (n,) vec3f
     upper: WarpArray
     ids: WarpArray  # (n,k) vertices of what is inside
+    marks: WarpArray  # (n,2) bits of what it is, and of what it does not meet
 
     @staticmethod
-    def of(x: Positions, ids: Ints, grow: float = 0.0, end: Positions | None = None) -> "Boxes":
+    def of(
+        x: Positions,
+        ids: Ints,
+        grow: float = 0.0,
+        end: Positions | None = None,
+        marks: Any = None,
+    ) -> "Boxes":
         """Boxes of the points x[ids], (n,k), larger by ``grow`` [m] on every side; with ``end``, of
-        points that move there in straight lines.
+        points that move there in straight lines. Marks (n,2): none where not given.
         """
         n = len(ids)
         lower, upper = kernel.empty(n, wp.vec3f), kernel.empty(n, wp.vec3f)
@@ -171,7 +185,8 @@ class Boxes:
         start = kernel.array(x, vec3)
         stop = start if end is None else kernel.array(end, vec3)
         kernel.launch(bound, n, start, stop, vertices, Scalar(grow), lower, upper)
-        return Boxes(lower, upper, vertices)
+        bits = np.zeros((n, 2), dtype=np.uint32) if marks is None else marks
+        return Boxes(lower, upper, vertices, kernel.array(bits, wp.uint32))
 
     @staticmethod
     def around(points: Floats, grow: float = 0.0) -> "Boxes":
@@ -204,6 +219,7 @@ class Tree:
             return
         wp.copy(self.boxes.lower, boxes.lower)
         wp.copy(self.boxes.upper, boxes.upper)
+        self.boxes = dataclasses.replace(self.boxes, ids=boxes.ids, marks=boxes.marks)
         self._tree.refit()
 
     def overlaps(self, boxes: Boxes) -> Ints:
@@ -214,17 +230,17 @@ class Tree:
         """(p,2) pairs i < j of the tree's own boxes that overlap."""
         return self._query(self.boxes, 1, 0)
 
-    def stencils(self, boxes: Boxes | None, bodies: int) -> Ints:
-        """(p,k+l) vertices of pairs that overlap and share none: of a given box and one of the
-        tree, or of two of the tree's own; ``bodies`` is the first id of a body's vertex, > 0.
+    def stencils(self, boxes: Boxes | None = None) -> Ints:
+        """(p,k+l) vertices of pairs that overlap, share none and may meet: of a given box and one
+        of the tree, or of two of the tree's own.
         """
-        return self._query(boxes or self.boxes, int(boxes is None), bodies)
+        return self._query(boxes or self.boxes, int(boxes is None), 1)
 
     def _query(self, boxes: Boxes, after: int, apart: int) -> Ints:
         n = len(boxes)
         count, slots = kernel.empty(n, wp.int32), kernel.empty((n, SLOTS), wp.int32)
-        given = (self._tree.id, boxes.lower, boxes.upper, after, boxes.ids, self.boxes.ids, apart)
-        asked = (*given, count, slots)
+        places = (self._tree.id, boxes.lower, boxes.upper, after, boxes.ids, self.boxes.ids)
+        asked = (*places, boxes.marks, self.boxes.marks, apart, count, slots)
         kernel.launch(count_overlaps, n, *asked, slice_above=WORTH_SLICING)
         total = np.cumsum(kernel.numpy(count), dtype=np.int64)
         width = boxes.ids.shape[1] + self.boxes.ids.shape[1] if apart else 2

@@ -7,7 +7,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Faces, Floats, Ints, Positions
+from weft.arrays import Bools, Faces, Floats, Ints, Positions
 from weft.contact.barrier import PARALLEL_PART
 from weft.contact.broad_phase import WORTH_SLICING, Boxes, Tree
 from weft.contact.contact_set import ContactSet, distances_of, parallel_threshold
@@ -22,6 +22,7 @@ from weft.contact.distance import (
     mollifier,
     vec4,
 )
+from weft.contact.sides import Marks, Sides
 from weft.kernel import Scalar, vec3
 from weft.mesh import edges_of
 
@@ -77,12 +78,14 @@ def narrow(
     rest: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
     kind: wp.array(dtype=wp.int32),
-    reach: Scalar,
+    offset: wp.array(dtype=Scalar),
+    gap: Scalar,
     n: int,
     code: wp.array(dtype=wp.uint8),
     key: wp.array(dtype=wp.int64),
 ):
-    """Which candidates are closer than ``reach``, and which of these reduce to fewer vertices.
+    """Which candidates are closer than their offset and ``gap``, and which of these reduce to
+    fewer vertices.
 
     Edges that the mollifier acts on stay whole, as it depends on all four vertices.
     """
@@ -92,6 +95,7 @@ def narrow(
     p = closest(kind[i], a, b, c, d)
     v = combination(p.w, a, b, c, d)
     found = wp.uint8(0)
+    reach = offset[wp.min(i, offset.shape[0] - 1)] + gap
     if wp.dot(v, v) < reach * reach:
         found = wp.uint8(3)
         if p.free == 2:
@@ -135,7 +139,9 @@ class Surface:
 
     faces: Faces  # (m,3)
     rest: Positions  # (n,3) at rest, for what counts as parallel
-    bodies: int = 2**31 - 1  # first id of the vertices of bodies, which do not meet one another
+    sides: Sides | None = None  # None: one piece of cloth without thickness or friction
+    _held: Bools | None = field(default=None, repr=False)
+    _marks: dict[str, Marks] = field(default_factory=dict, repr=False)
     _trees: dict[str, Tree] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -148,20 +154,49 @@ class Surface:
         """(v,1) ids of the vertices in faces."""
         return np.unique(self.faces).astype(np.int32)[:, None]
 
+    @cached_property
+    def who(self) -> Sides:
+        """Pieces and bodies."""
+        return self.sides or Sides.one(len(self.rest))
+
+    def hold(self, fixed: Bools) -> None:
+        """From now on vertices ``fixed`` (n,) of the cloth are prescribed, as bodies are: pairs of
+        such vertices alone are left out.
+        """
+        held = np.ones(len(self.rest), dtype=bool)
+        held[: self.who.first_body] = False
+        held[: len(fixed)] |= fixed
+        if self._held is not None and np.array_equal(held, self._held):
+            return
+        self._held = held
+        for name, ids in (("faces", self.faces), ("edges", self.edges), ("all", self.vertices)):
+            self._marks[name] = self.who.marks(ids, held)
+
+    @property
+    def face_marks(self) -> Marks:
+        """(m,2) bits of what every face is, and of what it does not meet."""
+        if self._held is None:
+            self.hold(np.zeros(0, dtype=bool))
+        return self._marks["faces"]
+
     def candidates(self, x: Positions, reach: float, end: Positions | None = None) -> Candidates:
         """Pairs whose boxes are no more than ``reach`` [m] apart at x, or on the way to ``end``.
 
-        Pairs that share a vertex are left out.
+        Pairs that share a vertex, or are not to meet, are left out.
         """
+        if self._held is None:
+            self.hold(np.zeros(0, dtype=bool))
 
-        def boxes(ids: Ints) -> Boxes:
-            return Boxes.of(x, ids, reach / 2, end)
+        def boxes(name: str, ids: Ints) -> Boxes:
+            return Boxes.of(x, ids, reach / 2, end, self._marks[name])
 
-        faces = self._tree("faces", boxes(self.faces))
-        edges = self._tree("edges", boxes(self.edges))
-        return Candidates(
-            faces.stencils(boxes(self.vertices), self.bodies), edges.stencils(None, self.bodies)
-        )
+        faces = self._tree("faces", boxes("faces", self.faces))
+        edges = self._tree("edges", boxes("edges", self.edges))
+        return Candidates(faces.stencils(boxes("all", self.vertices)), edges.stencils())
+
+    def thickness(self, candidates: Candidates, thin: float = 1.0) -> Floats:
+        """[m] that every candidate keeps, times ``thin``: (p+e,), or (1,) where all are alike."""
+        return thin * self.who.thickness_of(candidates.stencil, candidates.kind)
 
     def contacts(
         self,
@@ -169,16 +204,19 @@ class Surface:
         candidates: Candidates,
         stiffness: float,
         gap: float,
-        thickness: float = 0.0,
+        thin: float = 1.0,
     ) -> ContactSet:
-        """The candidates that are closer than thickness and gap at x, with their barrier."""
+        """The candidates that are closer than their thickness (times ``thin``) and gap at x, with
+        their barrier.
+        """
         m, n = len(candidates), len(x)
         stencil, kind = candidates.stencil, candidates.kind
         code, key = kernel.empty(m, wp.uint8), kernel.empty(m, wp.int64)
         points = (kernel.array(x, vec3), kernel.array(self.rest, vec3))
         pairs = (kernel.array(stencil, wp.int32), kernel.array(kind, wp.int32))
-        reach = Scalar(thickness + gap)
-        kernel.launch(narrow, m, *points, *pairs, reach, n, code, key, slice_above=WORTH_SLICING)
+        offset = kernel.array(self.thickness(candidates, thin), Scalar)
+        asked = (*points, *pairs, offset, Scalar(gap), n, code, key)
+        kernel.launch(narrow, m, *asked, slice_above=WORTH_SLICING)
         found = kernel.numpy(code)
         whole = np.flatnonzero((found == WHOLE) | (found == PARALLEL))
         # In an order that does not depend on the trees' past, so that runs resume bitwise.
@@ -187,12 +225,14 @@ class Surface:
         threshold = np.zeros(len(whole))
         threshold[parallel] = parallel_threshold(self.rest, stencil[whole[parallel]])
         reduced, kinds, times = _decoded(kernel.numpy(key)[found == REDUCED], n)
+        stencil = np.concatenate([stencil[whole], reduced])
+        kind = np.concatenate([kind[whole], kinds])
         return ContactSet.of(
-            np.concatenate([stencil[whole], reduced]),
-            np.concatenate([kind[whole], kinds]),
+            stencil,
+            kind,
             stiffness * np.concatenate([np.ones(len(whole)), times]),
             gap,
-            thickness,
+            thin * self.who.thickness_of(stencil, kind),
             np.concatenate([threshold, np.zeros(len(reduced))]),
         )
 

@@ -29,7 +29,7 @@ def advance(
     dx: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
     kind: wp.array(dtype=wp.int32),
-    thickness: Scalar,
+    offset: wp.array(dtype=Scalar),
     fraction: Scalar,
     limit: Scalar,
     stride: int,
@@ -38,6 +38,7 @@ def advance(
 ):
     """Largest part of the step dx, in [0, limit], that every stride-th pair may go."""
     i = stride * (o + wp.tid())
+    thickness = offset[wp.min(i, offset.shape[0] - 1)]
     a, b, c, d = corners(i, x, stencil)
     da, db, dc, dd = corners(i, dx, stencil)
     # What all four do together brings them no closer.
@@ -89,13 +90,13 @@ def step_lengths(
     x: Positions,
     dx: Floats,
     candidates: Candidates,
-    thickness: float = 0.0,
+    thickness: float | Floats = 0.0,
     fraction: float = FRACTION,
 ) -> Floats:
     """(p+e,) largest part of the displacement dx (n,3) that every pair may go, in [0, 1].
 
-    At that part and on the way there the pair keeps ``thickness`` and the fraction of its first gap
-    beyond it. 0 for a pair that is closer than the thickness.
+    At that part and on the way there the pair keeps ``thickness`` [m], one or (p+e,), and the
+    fraction of its first gap beyond it. 0 for a pair that is closer than the thickness.
     """
     return _advanced(_on_device(x, dx, candidates), thickness, fraction, 1.0, 1)
 
@@ -104,7 +105,7 @@ def max_step(
     x: Positions,
     dx: Floats,
     candidates: Candidates,
-    thickness: float = 0.0,
+    thickness: float | Floats = 0.0,
     fraction: float = FRACTION,
 ) -> float:
     """Largest part of dx, in [0, 1], that all pairs may go.
@@ -130,10 +131,15 @@ def _on_device(x: Positions, dx: Floats, candidates: Candidates) -> tuple[WarpAr
 
 
 def _advanced(
-    arrays: tuple[WarpArray, ...], thickness: float, fraction: float, limit: float, stride: int
+    arrays: tuple[WarpArray, ...],
+    thickness: float | Floats,
+    fraction: float,
+    limit: float,
+    stride: int,
 ) -> Floats:
     n = (arrays[2].shape[0] + stride - 1) // stride
     out = kernel.empty(n)
-    numbers = (Scalar(thickness), Scalar(fraction), Scalar(limit), stride, MOST)
-    kernel.launch(advance, n, *arrays, *numbers, out, slice_above=WORTH_SLICING)
+    offset = kernel.array(np.atleast_1d(np.asarray(thickness, dtype=np.float64)), Scalar)
+    numbers = (Scalar(fraction), Scalar(limit), stride, MOST)
+    kernel.launch(advance, n, *arrays, offset, *numbers, out, slice_above=WORTH_SLICING)
     return np.array(kernel.numpy(out))

@@ -38,7 +38,7 @@ class ContactSet:
         kind: Ints,
         stiffness: float | Floats,
         gap: float,
-        thickness: float = 0.0,
+        thickness: float | Floats = 0.0,
         parallel: Floats | float = 0.0,
     ) -> "ContactSet":
         """From pairs.
@@ -48,7 +48,7 @@ class ContactSet:
             kind: (m,) of ``distance``.
             stiffness: [J/m^4] of all, or (m,).
             gap: [m] dhat.
-            thickness: [m] xi.
+            thickness: [m] xi of all, or (m,).
             parallel: (m,) [m^4] thresholds of the mollifier (``parallel_threshold``); 0: none.
         """
         dtype = Touch.numpy_dtype()  # type: ignore[attr-defined]

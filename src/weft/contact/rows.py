@@ -63,7 +63,8 @@ def add_contact_rows(
 class JoinedPattern:
     """An elastic pattern with more blocks."""
 
-    pattern: BlockPattern
+    elastic: BlockPattern
+    pattern: BlockPattern  # with the blocks of contact
     matrix: BlockCsr  # on it
     source: WarpArray  # (b,) int32 elastic block of each, or -1
 
@@ -80,7 +81,8 @@ class JoinedPattern:
         pattern = BlockPattern(n, start, column, near)
         source = np.full(len(keys), -1, dtype=np.int32)
         source[np.searchsorted(keys, own)] = np.arange(len(own))
-        return JoinedPattern(pattern, BlockCsr.zeros(pattern), kernel.array(source, wp.int32))
+        matrix = BlockCsr.zeros(pattern)
+        return JoinedPattern(elastic, pattern, matrix, kernel.array(source, wp.int32))
 
     def holds(self, stencil: Ints) -> bool:
         """Whether all blocks of the pairs are there."""

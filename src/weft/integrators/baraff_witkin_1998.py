@@ -23,7 +23,9 @@ import scipy.sparse as sp
 from weft import kernel
 from weft.arrays import Floats, Forces, Positions, Velocities
 from weft.energies.base import BoundCondition
+from weft.errors import SceneError
 from weft.integrators.base import Memory, StepReport
+from weft.integrators.linearized import ContactStep, QuadraticModel, with_contact
 from weft.kernel import WarpArray, vec3
 from weft.laws.base import Psd
 from weft.model import Model
@@ -86,6 +88,8 @@ class BaraffWitkin1998:
         self._model: Model | None = None
         self._work: _Work
         self._prepared: Any = None
+        self._prepared_contact: Any = None
+        self._right: Floats  # b of the last linear solve
 
     def init(self, model: Model, state: State) -> Memory:
         """Nothing to remember."""
@@ -113,24 +117,54 @@ class BaraffWitkin1998:
         x = state.x + dt * v
         if alteration is not None:
             x += alteration
+        met = None
+        if outcome.ok and model.contact is not None:
+            met = self._meet(model, state, x, dt)
+            outcome, x = met.outcome, met.x
+            v = (x - state.x) / dt
         terms = model.assembly.terms(kernel.array(x, vec3)) if outcome.ok else {}
         report = StepReport(
             dt=dt,
             outcome=outcome,
-            iterations=solves,
-            linear_iterations=iterations,
-            line_search_trials=0,
+            iterations=solves + (met.iterations if met else 0),
+            linear_iterations=iterations + (met.linear_iterations if met else 0),
+            line_search_trials=met.line_search_trials if met else 0,
             increment=float(np.abs(solution.change).max()),
             linear_solver=self._solver.name,
             terms=terms,
             seconds=time.perf_counter() - clock,
             indefinite=indefinite,
             released=solution.released,
-            rescues=int(solution.linear.rescued),
+            rescues=int(solution.linear.rescued) + (met.rescues if met else 0),
+            contact=met.report if met else {},
+            phases=met.phases if met else {},
+            place=met.place if met else None,
         )
         if not outcome.ok:
             return state, memory, report
         return State(x, v, state.t + dt), memory, report
+
+    def _meet(self, model: Model, state: State, predicted: Positions, dt: float) -> ContactStep:
+        """The step under contact: A (v + dv) = b + A v + h f_contact, as positions."""
+        if self.constrain is not None:
+            raise SceneError(
+                "constraints", got="with contact", expected="one of the two",
+                hint="give what they stand for as a body",
+            )  # fmt: skip
+        A, b, work = self._work.system, self._right, self._work
+        A.multiply(kernel.array(state.v, vec3), work.vector)
+        force = (b + kernel.numpy(work.vector)) / dt
+        scaled = BlockCsr.zeros(A.pattern)
+        scaled.values.assign(A.values)
+        scale_and_shift(scaled, 1 / dt**2, None)
+        here = kernel.array(state.x, vec3)
+        quadratic = QuadraticModel(scaled, kernel.array(force, vec3), here)
+        met = with_contact(
+            model, state, quadratic, predicted, dt, (state.x, dt), self._solver,
+            self._prepared_contact,
+        )  # fmt: skip
+        self._prepared_contact = met.prepared
+        return met
 
     def _constraints(
         self, model: Model, state: State, dt: float
@@ -164,6 +198,7 @@ class BaraffWitkin1998:
     ) -> ConstrainedSolution:
         """The change of velocity under constraints, and their impulse."""
         A, b = self._system(model, state, dt, psd, alteration)
+        self._right = b
         solution = solve_releasing(
             A, b, constraints, self._work.filtered, self._solver, self.settings.tolerance,
             self._prepared,
@@ -207,6 +242,7 @@ class BaraffWitkin1998:
         """
         if self._model is not model:
             self._model, self._work, self._prepared = model, _Work.on(model), None
+            self._prepared_contact = None
             self._solver = linear_solver(self.settings.linear, len(model.mass), self.settings.stop)
         a, work, beta = model.assembly, self._work, self.settings.damping
         x, v = kernel.array(state.x, vec3), kernel.array(state.v, vec3)

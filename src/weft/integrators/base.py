@@ -14,13 +14,14 @@ import numpy as np
 
 from weft import kernel
 from weft.arrays import Floats, Positions, Velocities
+from weft.integrators.lagged import minimize_lagged
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
 from weft.laws.base import Psd
 from weft.model import Model
 from weft.solve.base import LinearSolver, Outcome
 from weft.solve.choose import linear_solver
-from weft.solve.newton import NewtonResult, NewtonSettings, minimize
+from weft.solve.newton import NewtonResult, NewtonSettings
 from weft.state import State
 
 Memory = Mapping[
@@ -49,6 +50,9 @@ class StepReport:
     released: int = 0  # one-sided constraints that pulled
     rescues: int = 0  # linear solves that a direct solver had to finish
     divisible: bool = True  # a shorter step may do better, where this one failed
+    contact: Mapping[str, Any] = field(default_factory=dict)  # see ``ContactSearch.report``
+    phases: Mapping[str, float] = field(default_factory=dict)  # [s] by what it was spent on
+    place: tuple[float, float, float] | None = None  # [m] where a blocked step found no room
     reached: Positions | None = field(default=None, repr=False)  # (n,3) where a failed search ended
 
 
@@ -145,10 +149,15 @@ class Integrator(ABC):
         phi = self.potential(model, state, memory, dt)
         result = self._minimize(model, phi, state, dt)
         if result is None:
-            blocked = StepReport(dt, Outcome.BLOCKED, 0, 0, 0, 0.0, self._kept.solver.name)
+            place = None if phi.tight is None else tuple(float(c) for c in phi.tight)
+            blocked = StepReport(
+                dt, Outcome.BLOCKED, 0, 0, 0, 0.0, self._kept.solver.name,
+                place=place,  # type: ignore[arg-type]
+            )  # fmt: skip
             return state, memory, blocked
         x = np.array(kernel.numpy(result.x))
         ok = result.outcome.ok
+        spent = phi.phases.copy()
         report = StepReport(
             dt=dt,
             outcome=result.outcome,
@@ -160,6 +169,8 @@ class Integrator(ABC):
             terms=phi.terms(x) if ok else {},
             seconds=time.perf_counter() - clock,
             rescues=result.rescues,
+            contact=phi.report(x, dt) if ok else {},
+            phases=spent,
         )
         if not ok:
             return state, memory, report
@@ -180,12 +191,14 @@ class Integrator(ABC):
         s = self.settings
         if self._kept.model is not model:
             self._kept = _Kept(linear_solver(s.linear, len(model.mass)), model)
-        result = minimize(
+        lags = 1 if model.contact is None else model.contact.settings.lags
+        result = minimize_lagged(
             phi,
-            kernel.array(start, vec3),
+            start,
             self._kept.solver,
             NewtonSettings(s.tolerance * dt, s.max_iterations, s.forcing),
             self._kept.prepared,
+            lags,
         )
         self._kept.prepared = result.prepared
         return result

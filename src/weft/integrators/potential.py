@@ -6,22 +6,24 @@ their targets whatever x says.
 """
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import warp as wp
 
 from weft import kernel
 from weft.arrays import Bools, Floats, Forces, Positions
-from weft.contact.contact import ContactSearch
+from weft.contact.search import ContactSearch
 from weft.kernel import Scalar, WarpArray, vec3
 from weft.laws.base import Psd
 from weft.model import Model
+from weft.phases import Phases
 from weft.solve.block_csr import BlockCsr, close_rows
 from weft.solve.updates import Update
 from weft.state import State
 
 _module = wp.get_module("weft.potential")
+THINNER, MOST_THINNER = 0.7, 8  # of the thickness, where bodies leave no room for it
 
 
 @wp.kernel(module=_module)
@@ -59,6 +61,25 @@ def zero_fixed(o: int, fixed: wp.array(dtype=wp.int32), g: wp.array(dtype=vec3))
         g[v] = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
 
 
+class Elastic(Protocol):
+    """What a potential needs of energies; ``Assembly`` is one."""
+
+    def value(self, x: WarpArray) -> float:
+        """[J]."""
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx."""
+
+    def hessian(self, x: WarpArray, psd: Psd) -> BlockCsr:
+        """d2E/dx2, valid until the next call."""
+
+    def terms(self, x: WarpArray) -> dict[str, float]:
+        """[J] by name."""
+
+    def updates(self, x: WarpArray) -> list[Update]:
+        """Dense parts of the Hessian."""
+
+
 class Potential:
     """Phi of one step. [J]
 
@@ -70,6 +91,7 @@ class Potential:
         target: (n,3) [m], where those are.
         psd: which Hessian the minimizer gets.
         t: [s] at which bodies are where they are.
+        elastic: in place of the model's energies: a model of them.
     """
 
     def __init__(
@@ -81,13 +103,17 @@ class Potential:
         target: Positions,
         psd: Psd = Psd.PROJECTED,
         t: float = 0.0,
+        elastic: "Elastic | None" = None,
     ) -> None:
         self.free = ~fixed  # (n,) bool: what Phi is a function of
         self.target = target
         self.psd = psd
-        self._assembly = model.assembly
+        self._assembly: Elastic = elastic or model.assembly
         self._before: Positions | None = None  # (b,3) of bodies when the step began
-        self._contact = None if model.contact is None else ContactSearch(model.contact, t)
+        self.phases = Phases()  # seconds of this step
+        self._contact = None
+        if model.contact is not None:
+            self._contact = ContactSearch(model.contact, t, fixed, self.phases)
         self._y = kernel.array(predicted, vec3)
         shift = np.zeros(len(fixed)) if scale is None else model.mass / scale
         self._shift = kernel.array(np.where(fixed, 0.0, shift), Scalar)
@@ -148,7 +174,8 @@ class Potential:
 
     def value_at(self, x: WarpArray) -> float:
         """Phi at a device array whose pinned vertices are at their targets."""
-        value = self._inertia_at(x) + self._assembly.value(x)
+        with self.phases("elastic"):
+            value = self._inertia_at(x) + self._assembly.value(x)
         if self._contact is None:
             return value
         return value + self._contact.value(x) + self._contact.friction_value(x)
@@ -156,8 +183,9 @@ class Potential:
     def gradient_at(self, x: WarpArray, out: WarpArray) -> None:
         """dPhi/dx into out."""
         n = len(self.free)
-        kernel.launch(inertia_gradient, n, x, self._y, self._shift, out)
-        self._assembly.add_gradient(x, out)
+        with self.phases("elastic"):
+            kernel.launch(inertia_gradient, n, x, self._y, self._shift, out)
+            self._assembly.add_gradient(x, out)
         if self._contact is not None:
             self._contact.add_gradient(x, out)
         kernel.launch(zero_fixed, n, self._fixed, out)
@@ -171,7 +199,8 @@ class Potential:
 
     def matrix_with(self, x: WarpArray, psd: Psd) -> BlockCsr:
         """The same with another Hessian; EXACT may be indefinite."""
-        A = self._assembly.hessian(x, psd)
+        with self.phases("elastic"):
+            A = self._assembly.hessian(x, psd)
         if self._contact is not None:
             A = self._contact.add_hessian(x, psd, A)
         p = A.pattern
@@ -192,7 +221,21 @@ class Potential:
         """
         if self._contact is not None:
             self._before = self._contact.contact.body_positions(state.t)
-            self._contact.freeze(state.x, origin, self._before, dt, span)
+            self._contact.begin(state.x, origin, self._before, dt, span)
+
+    def lag(self, x: Positions) -> bool:
+        """Take friction anew from the contacts at x (n,3); False where there is none."""
+        return self._contact is not None and self._contact.lag(x)
+
+    def report(self, x: Positions, dt: float) -> dict[str, Any]:
+        """What a step of dt [s] that ended at x (n,3) says of contact; empty without."""
+        return {} if self._contact is None else self._contact.report(x, dt)
+
+    @property
+    def tight(self) -> Positions | None:
+        """(3,) [m] where there was no room for something; None where there was."""
+        found = self._contact.tight if self._contact is not None else None
+        return None if found is None else found[1]
 
     def limit_at(self, x: WarpArray, d: WarpArray) -> float:
         """Part of the direction d, in [0, 1], that may be gone before anything would meet.
@@ -228,7 +271,15 @@ class Potential:
         still = before is None or np.array_equal(before, self._contact.body)
         if part == 1.0 or (still and not moving.any()):
             return np.asarray(x + part * way)
-        return self._contact.carried(x, way, self.free, before)
+        with self.phases("carry"):
+            carried = self._contact.carried(x, way, self.free, before)
+            if self._contact.contact.settings.pinch == "thin":
+                for _ in range(MOST_THINNER):
+                    if carried is not None:
+                        break
+                    self._contact.pinch(THINNER * self._contact.thin)
+                    carried = self._contact.carried(x, way, self.free, before)
+        return carried
 
     def _look(self, x: Positions) -> None:
         """Find what is near at x (public faces: x may be anywhere)."""

@@ -19,6 +19,7 @@ from weft import kernel
 from weft.arrays import Floats
 from weft.integrators.base import Memory, StepReport
 from weft.integrators.bdf2 import History, no_history, remember
+from weft.integrators.linearized import QuadraticModel, with_contact
 from weft.kernel import Scalar, vec3
 from weft.laws.base import Psd
 from weft.model import Model
@@ -59,6 +60,9 @@ class SemiImplicitBdf2:
         self._model: Model | None = None
         self._filtered: BlockCsr
         self._prepared: Any = None
+        self._prepared_contact: Any = None
+        self._system: BlockCsr  # of the last linear solve, and its right-hand side
+        self._force: Floats
 
     def init(self, model: Model, state: State) -> Memory:
         """No step before the first."""
@@ -70,7 +74,7 @@ class SemiImplicitBdf2:
         """One step of dt [s]; the given state and memory where the outcome is not CONVERGED."""
         clock = time.perf_counter()
         if self._model is not model:
-            self._model, self._prepared = model, None
+            self._model, self._prepared, self._prepared_contact = model, None, None
             self._solver = linear_solver(self.settings.linear, len(model.mass))
             self._filtered = BlockCsr.zeros(model.assembly.pattern)
         past = History.of(state, memory, dt)
@@ -80,22 +84,34 @@ class SemiImplicitBdf2:
             solution = self._solve(model, state, past, dt, Psd.PROJECTED)
             solves, iterations = 2, iterations + solution.linear.iterations
         x = state.x + solution.change
+        outcome, met = solution.linear.outcome, None
+        if outcome.ok and model.contact is not None:
+            quadratic = QuadraticModel(
+                self._system, kernel.array(self._force, vec3), kernel.array(state.x, vec3)
+            )
+            rate = past.x, past.span
+            met = with_contact(
+                model, state, quadratic, x, dt, rate, self._solver, self._prepared_contact
+            )
+            self._prepared_contact, outcome, x = met.prepared, met.outcome, met.x
         v = (x - past.x) / past.span
-        outcome = solution.linear.outcome
         if outcome.ok and not np.abs(v).max() < self.settings.most_speed:
             outcome = Outcome.NOT_FINITE
         report = StepReport(
             dt=dt,
             outcome=outcome,
-            iterations=solves,
-            linear_iterations=iterations,
-            line_search_trials=0,
+            iterations=solves + (met.iterations if met else 0),
+            linear_iterations=iterations + (met.linear_iterations if met else 0),
+            line_search_trials=met.line_search_trials if met else 0,
             increment=float(np.abs(solution.change).max()) / dt,
             linear_solver=self._solver.name,
             terms=model.assembly.terms(kernel.array(x, vec3)) if outcome.ok else {},
             seconds=time.perf_counter() - clock,
             indefinite=solves - 1,
-            rescues=int(solution.linear.rescued),
+            rescues=int(solution.linear.rescued) + (met.rescues if met else 0),
+            contact=met.report if met else {},
+            phases=met.phases if met else {},
+            place=met.place if met else None,
         )
         if not outcome.ok:
             return state, memory, report
@@ -115,6 +131,7 @@ class SemiImplicitBdf2:
         b: Floats = model.mass[:, None] / s * (predicted - state.x) - kernel.numpy(g)
         A = a.hessian(x, psd)
         scale_and_shift(A, 1.0, kernel.array(model.mass / s, Scalar))
+        self._system, self._force = A, b
         fixed, target = model.prescribed(state.t + dt)
         ids = np.flatnonzero(fixed).astype(np.int32)
         held = [Constraint(ids, np.eye(3), target[ids] - state.x[ids])] if len(ids) else []

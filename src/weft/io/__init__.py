@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from weft.arrays import Faces, Positions
 from weft.errors import MeshError
 from weft.mesh import TriangleMesh
 
@@ -30,3 +31,25 @@ def read_mesh(
     if reader is None:
         raise MeshError("mesh file", got=str(path), expected=".obj or .ply")
     return reader(path, scale=scale, uv_scale=uv_scale, warp=warp)
+
+
+def read_surface(path: Path, scale: float = 1.0) -> tuple[Positions, Faces]:
+    """Positions (n,3) [m] and triangles (m,3) of an OBJ or PLY file, without material coordinates.
+
+    Args:
+        path: the file.
+        scale: meters per unit of its positions.
+
+    Raises:
+        MeshError: another suffix, a file that cannot be read, or one without faces.
+    """
+    from weft.io.obj import obj_surface
+    from weft.io.ply import ply_surface
+
+    suffix = path.suffix.lower()
+    if suffix not in (".obj", ".ply"):
+        raise MeshError("mesh file", got=str(path), expected=".obj or .ply")
+    x, faces = obj_surface(path)[:2] if suffix == ".obj" else ply_surface(path)[:2]
+    if len(faces) == 0:
+        raise MeshError("faces", got=0, expected="at least one triangle", where=str(path))
+    return scale * x, faces

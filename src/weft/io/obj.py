@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.arrays import CornerUv, Faces, Positions
+from weft.arrays import CornerUv, Faces, Ints, Positions
 from weft.errors import MeshError
 from weft.io.files import atomic_write
 from weft.io.surface import build_mesh, read_bytes, triangulate
@@ -108,6 +108,17 @@ def read_obj(
         MeshError: with file and line.
     """
     path = Path(path)
+    x, faces, uv, groups = obj_surface(path)
+    return build_mesh(path, x, faces, uv, groups, scale=scale, uv_scale=uv_scale, warp=warp)
+
+
+def obj_surface(path: Path) -> tuple[Positions, Faces, CornerUv | None, dict[str, Ints]]:
+    """What an OBJ file says: positions (n,3) in its units, triangles (m,3), texture coordinates
+    (m,3,2) if it has any, and vertices by group.
+
+    Raises:
+        MeshError: with file and line.
+    """
     c = _Contents(path)
     statements: dict[str, Callable[[int, list[str]], None]] = {
         "v": c.read_v, "vt": c.read_vt, "f": c.read_f, "g": c.read_g, "o": c.read_o
@@ -124,10 +135,7 @@ def read_obj(
         name: np.unique(np.concatenate([c.polygons[p][1] for p in members])).astype(np.int32)
         for name, members in c.members.items()
     }
-    corner_uv = uv if any(with_uv) else None
-    return build_mesh(
-        path, np.array(c.v), faces, corner_uv, groups, scale=scale, uv_scale=uv_scale, warp=warp
-    )
+    return np.array(c.v).reshape(-1, 3), faces, uv if any(with_uv) else None, groups
 
 
 def _statements(text: str) -> Iterator[tuple[int, list[str]]]:

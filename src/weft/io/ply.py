@@ -53,6 +53,17 @@ def read_ply(
         MeshError: not a PLY file, a damaged one, or what the mesh checks find.
     """
     path = Path(path)
+    x, faces, uv = ply_surface(path)
+    return build_mesh(path, x, faces, uv, {}, scale=scale, uv_scale=uv_scale, warp=warp)
+
+
+def ply_surface(path: Path) -> tuple[Positions, Faces, CornerUv | None]:
+    """What a PLY file says: positions (n,3) in its units, triangles (m,3) and, if it has any,
+    texture coordinates (m,3,2).
+
+    Raises:
+        MeshError: not a PLY file, or a damaged one.
+    """
     data = read_bytes(path)
     try:
         order, elements, body = _header(data)
@@ -69,7 +80,7 @@ def read_ply(
         ) from error
     _check_indices(polygons, len(x), path)
     faces, uv = _triangles(x, polygons, _corner_uv(vertex, face, polygons))
-    return build_mesh(path, x, faces, uv, {}, scale=scale, uv_scale=uv_scale, warp=warp)
+    return x, faces, uv
 
 
 def _header(data: bytes) -> tuple[str, list[_Element], bytes]:

@@ -9,8 +9,19 @@ from typing import TypeVar
 import numpy as np
 
 from weft.arrays import Ints
-from weft.cloth import Cloth
-from weft.contact.body import Body, plate, sphere
+from weft.cloth import Cloth, joined
+from weft.contact import (
+    Between,
+    Body,
+    Friction,
+    box,
+    capsule,
+    load_body,
+    load_frames,
+    plate,
+    ring,
+    sphere,
+)
 from weft.contact.contact import SelfContact
 from weft.energies.buckling_bending import BucklingForm
 from weft.energies.condition import ConditionForm, Variant
@@ -27,10 +38,12 @@ from weft.io import read_mesh
 from weft.laws.base import Law, Psd
 from weft.mesh import TriangleMesh, grid, isolated_error
 from weft.pins import Keyframe, Path, Pin
-from weft.scene.file import Loc, Source, read_source, validate
+from weft.scene.blocks import PathBlock
+from weft.scene.contact_schema import BodyBlock, ContactBlock, FrictionBlock
+from weft.scene.file import Loc, Source, dotted, read_source, validate
 from weft.scene.law import law_of_fabric
 from weft.scene.scene import Scene, Settings
-from weft.scene.schema import BodyBlock, ClothBlock, PathBlock, PinBlock, SceneFile
+from weft.scene.schema import ClothBlock, PinBlock, SceneFile
 from weft.solve.base import Stop
 
 T = TypeVar("T")
@@ -78,38 +91,40 @@ class Builder:
             SceneProblems: all problems found.
         """
         f = self.file
-        made = self._try(("cloth", "fabric"), self._fabric)
-        kinds = ("sheet", "panel", "mesh")
-        kind = next(k for k in kinds if getattr(f.cloth, k) is not None)
-        mesh = self._try(("cloth", kind), self._mesh)
+        one: Loc = ("cloth",)
+        several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), b) for i, b in enumerate(f.cloths)]
+        blocks = [(one, f.cloth)] if f.cloth else several
+        self._made: dict[str, Fabric] = {}
+        cloths = [self._cloth(loc, block) for loc, block in blocks]
         pins: list[Pin | None] = []
-        if mesh is not None:
-            cloth = Cloth(mesh, made or fabric("cotton"))
-            cloth = cloth.moved(f.cloth.translation, f.cloth.rotation)
+        whole = None
+        if all(cloth is not None for cloth in cloths):
+            whole = self._try(("cloths",), lambda: self._joined([c for c in cloths if c]))
+        if whole is not None:
+            cloth = whole
             pins = [
                 self._try(("pins", i), lambda i=i, p=p: self._pin(i, p, cloth))  # type: ignore[misc]
                 for i, p in enumerate(f.pins)
             ]
-            if len(mesh.isolated_vertices):
-                error = isolated_error(mesh)
-                error.where = f"{self.source.where(('cloth',))}, {mesh.source}"
-                self.problems.append(error)
-        if self.problems or mesh is None:
+        if self.problems or whole is None:
             raise SceneProblems(self.problems)
         settings = self._try(("solver",), self._settings)
         form = self._try(("conditions",), self._form)
-        law = self._try(("law",), lambda: self._law(made)) if made is not None else None
+        law = self._try(("law",), self._law)
         buckling = None if f.buckling is None else BucklingForm(**f.buckling.model_dump())
         bodies = [
             self._try(("bodies", i), lambda i=i, b=b: self._body(i, b))  # type: ignore[misc]
             for i, b in enumerate(f.bodies)
         ]
-        contact = None if f.contact is None else SelfContact(**f.contact.model_dump())
+        contact = None
+        if f.contact is not None:
+            contact = self._try(("contact",), lambda: _contact(f.contact))  # type: ignore[arg-type]
         pressure = self._try(("pressure",), self._pressure)
         adaptive = self._try(("adaptive",), self._adaptive)
         scene = self._try((), lambda: Scene(
-            cloth, [p for p in pins if p is not None], f.gravity, f.damping, f.step,
-            f.cloth.rest_angles, f.integrator, settings, law, buckling, pressure, form, contact,
+            whole, [p for p in pins if p is not None], f.gravity, f.damping, f.step,
+            blocks[0][1].rest_angles, f.integrator, settings, law, buckling, pressure, form,
+            contact,
             [b for b in bodies if b is not None], adaptive,
             f.velocity,
             f.model_dump(mode="json"),
@@ -117,9 +132,10 @@ class Builder:
         if scene is None or settings is None:
             raise SceneProblems(self.problems)
         self._try(("solver", "linear"), scene.stepper)
-        model = self._try(("conditions",), scene.model)
+        model = self._try(("contact",) if f.contact else ("conditions",), scene.model)
         if model is not None:
             self._try(("pins",), lambda: model.prescribed(0.0))
+            self._try(("contact", "resolve"), lambda: scene.resolved)
         if self.problems:
             raise SceneProblems(self.problems)
         return LoadedScene(scene, f.seconds, f.fps)
@@ -173,17 +189,33 @@ class Builder:
         )
 
     def _body(self, number: int, block: BodyBlock) -> Body:
-        name = block.name or f"bodies.{number}"
-        if block.sphere is not None:
-            body = sphere(block.sphere.radius, block.sphere.size, name)
-        else:
-            assert block.plate is not None
-            body = plate(block.plate.width, block.plate.depth, block.plate.size, name)
+        body = self._shape(block, block.name or f"bodies.{number}")
         path = None if block.path is None else _path(block.path)
-        body = body.moved(block.translation, path)
-        if path is not None:
-            Pin(np.zeros(1, dtype=np.int32), None, path, name).check_until(self.file.seconds)
+        body = dataclasses.replace(body, thickness=block.thickness)
+        body = body.moved(block.translation, path, block.rotation)
+        body.check_until(self.file.seconds)
         return body
+
+    def _shape(self, b: BodyBlock, name: str) -> Body:
+        if b.sphere is not None:
+            return sphere(b.sphere.radius, b.sphere.size, name)
+        if b.plate is not None:
+            return plate(b.plate.width, b.plate.depth, b.plate.size, name)
+        if b.capsule is not None:
+            return capsule(b.capsule.radius, b.capsule.length, b.capsule.size, name)
+        if b.box is not None:
+            return box((b.box.width, b.box.height, b.box.depth), b.box.size, name)
+        if b.ring is not None:
+            return ring(b.ring.radius, b.ring.thickness, b.ring.size, name)
+        assert b.mesh is not None
+        path = self.source.path.parent / b.mesh.file
+        if b.mesh.fps is None:
+            return load_body(path, b.mesh.scale, name)
+        m = b.mesh
+        frames, faces = load_frames(
+            path, b.mesh.fps, scale=m.scale, start=m.start, hold=m.hold, name=name
+        )
+        return Body(frames.positions[0], faces, None, name, None, frames)
 
     def _pressure(self) -> float | Gas | None:
         p = self.file.pressure
@@ -191,9 +223,17 @@ class Builder:
             return None if p is None else p.pressure
         return Gas(p.pressure, p.volume, p.ambient)
 
-    def _law(self, fabric: Fabric) -> Law | None:
+    def _law(self) -> Callable[[Fabric], Law] | None:
         b = self.file.law
-        return None if b is None else law_of_fabric(fabric, b.name, b.warp, b.weft)
+        if b is None:
+            return None
+
+        def law(fabric: Fabric) -> Law:
+            return law_of_fabric(fabric, b.name, b.warp, b.weft)
+
+        for made in self._made.values():
+            law(made)
+        return law
 
     def _form(self) -> ConditionForm | None:
         c = self.file.conditions
@@ -203,14 +243,50 @@ class Builder:
         a = self.file.adaptive
         return None if a is None else AdaptiveSettings(**a.model_dump())
 
-    def _fabric(self) -> Fabric:
-        value = self.file.cloth.fabric
-        if isinstance(value, str) and value.endswith((".yaml", ".yml")):
-            return fabric(self.source.path.parent / value)
-        return fabric(value, "cloth.fabric")
+    def _cloth(self, loc: Loc, block: ClothBlock) -> Cloth | None:
+        """One cloth where it starts; None with its problems noted."""
+        made = self._try((*loc, "fabric"), lambda: self._fabric(block, dotted((*loc, "fabric"))))
+        kind = next(k for k in ("sheet", "panel", "mesh") if getattr(block, k) is not None)
+        mesh = self._try((*loc, kind), lambda: self._mesh(block))
+        if mesh is None:
+            return None
+        if len(mesh.isolated_vertices):
+            error = isolated_error(mesh)
+            error.where = f"{self.source.where(loc)}, {mesh.source}"
+            self.problems.append(error)
+        cloth = Cloth(mesh, made or fabric("cotton"))
+        return cloth.moved(block.translation, block.rotation)
 
-    def _mesh(self) -> TriangleMesh:
-        cloth: ClothBlock = self.file.cloth
+    def _joined(self, cloths: list[Cloth]) -> Cloth:
+        """All cloths as one."""
+        f = self.file
+        blocks = [f.cloth] if f.cloth else f.cloths
+        thickness = [
+            c.fabric.thickness if b.thickness == "fabric" else b.thickness
+            for b, c in zip(blocks, cloths)
+        ]
+        names = [b.name or f"cloth {k + 1}" for k, b in enumerate(blocks)]
+        if f.cloth is None:
+            if len({b.rest_angles for b in blocks}) > 1:
+                raise SceneError("cloths", got="different rest_angles", expected="the same for all")
+            return joined(cloths, names, thickness)
+        if f.cloth.name or thickness[0] is not None:
+            (part,) = cloths[0].parts
+            name = f.cloth.name or part.name
+            part = dataclasses.replace(part, name=name, thickness=thickness[0])
+            return dataclasses.replace(cloths[0], given=(part,))
+        return cloths[0]
+
+    def _fabric(self, cloth: ClothBlock, what: str) -> Fabric:
+        """A cloth's fabric; equal ones are one."""
+        value = cloth.fabric
+        if isinstance(value, str) and value.endswith((".yaml", ".yml")):
+            made = fabric(self.source.path.parent / value)
+        else:
+            made = fabric(value, what)
+        return self._made.setdefault(repr(made), made)
+
+    def _mesh(self, cloth: ClothBlock) -> TriangleMesh:
         if cloth.sheet is not None:
             s = cloth.sheet
             return grid(s.nx, s.ny, s.width, s.height, s.pattern, s.seed)
@@ -224,15 +300,24 @@ class Builder:
 
     def _pin(self, number: int, block: PinBlock, cloth: Cloth) -> Pin:
         selections: list[Ints] = []
-        if block.corners is not None:
-            selections.append(cloth.corners(block.corners))
-        if block.border is not None:
-            selections.append(cloth.border(block.border))
-        if block.group is not None:
-            selections.append(cloth.group(block.group))
-        if block.box is not None:
-            selections.append(cloth.in_box(block.box.low, block.box.high))
         name = block.name or f"pins.{number}"
+        part = None if block.cloth is None else cloth.part(block.cloth)
+        sides = block.corners is not None or block.border is not None
+        if part is None and sides and len(cloth.parts) > 1:
+            raise SceneError(
+                f"{name}.cloth", got="nothing", expected=f"one of {[p.name for p in cloth.parts]}",
+                hint="corners and borders are those of one cloth",
+            )  # fmt: skip
+        if block.corners is not None:
+            selections.append(cloth.corners(block.corners, part))
+        if block.border is not None:
+            selections.append(cloth.border(block.border, part))
+        if block.group is not None:
+            known = f"{block.cloth} {block.group}" if part else block.group
+            selections.append(cloth.group(known))
+        if block.box is not None:
+            inside = cloth.in_box(block.box.low, block.box.high)
+            selections.append(inside if part is None else np.intersect1d(inside, part.vertices))
         if block.vertices is not None:
             ids = np.array(block.vertices, dtype=np.int32)
             bad = ids[(ids < 0) | (ids >= cloth.n_vertices)]
@@ -245,6 +330,19 @@ class Builder:
         pin = Pin(np.concatenate(selections), block.until, path, name)
         pin.check_until(self.file.seconds)
         return pin
+
+
+def _contact(block: ContactBlock) -> SelfContact:
+    pairs = [
+        Between(p.between, None if p.friction is None else _friction(p.friction), p.ignore)
+        for p in block.pairs
+    ]
+    values = block.model_dump(exclude={"pairs", "friction"})
+    return SelfContact(**values, pairs=tuple(pairs), friction=_friction(block.friction))
+
+
+def _friction(value: float | FrictionBlock) -> Friction:
+    return Friction(value) if isinstance(value, float) else Friction(value.static, value.kinetic)
 
 
 def _path(block: PathBlock) -> Path:

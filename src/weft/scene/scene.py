@@ -5,15 +5,16 @@ YAML (``scene.file``).
 import dataclasses
 import enum
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from weft.cloth import Cloth
+from weft.cloth import Cloth, Part
 from weft.contact.body import Body
-from weft.contact.contact import Contact, SelfContact
+from weft.contact.contact import Contact, Piece, SelfContact
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.base import Energy, StepTerm
 from weft.energies.bend_condition import FrozenBend
@@ -25,15 +26,18 @@ from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
 from weft.energies.pressure import Gas, Pressure
 from weft.errors import SceneError, check_known
+from weft.fabric import Fabric
 from weft.integrators.adaptive import Adaptive, AdaptiveSettings
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.integrators.resolve import Resolved, resolved
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
 from weft.laws import ImmediateBuckling
 from weft.laws.base import Law, SingleLaw
+from weft.mesh import TriangleMesh
 from weft.model import Model
 from weft.pins import Pin
 from weft.scene.law import law_of_fabric
@@ -48,7 +52,6 @@ SETTINGS: Mapping[str, type[Settings]] = {
     "quasi_static": QuasiStaticSettings,
 }
 INTEGRATORS = tuple(SETTINGS)
-ONE_SOLVE = ("bdf2_semi_implicit", "baraff_witkin_1998")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +71,8 @@ class Scene:
         settings: how a step is solved: ``StepSettings``, ``SemiImplicitSettings``, ``Settings1998``
             (whose damping is the scene's) or ``QuasiStaticSettings``; None takes the integrator's
             own.
-        law: of the membrane; None: Baraff-Witkin with the fabric's stiffness.
+        law: of the membrane, or a function that gives each fabric its own; None: Baraff-Witkin
+            with the fabric's stiffness.
         buckling: bend by predicted buckled shapes (Choi & Ko), in this form; None: hinges, or with
             the law ``ImmediateBuckling`` the form's defaults.
         pressure: [Pa] inside a closed surface, or a ``Gas``; None: none.
@@ -93,7 +97,7 @@ class Scene:
     rest_angles: str = "flat"
     integrator: str = "backward_euler"
     settings: Settings | None = None
-    law: Law | None = None
+    law: Law | Callable[[Fabric], Law] | None = None
     buckling: BucklingForm | None = None
     pressure: float | Gas | None = None
     conditions: ConditionForm | None = None
@@ -119,18 +123,15 @@ class Scene:
                 expected=f"{expected.__name__}, with integrator {self.integrator}",
             )
         if self.law is not None and (self.conditions is not None or self._is_1998):
-            raise SceneError(
-                "scene.law", got=self.law.name, expected="none, with the conditions of 1998"
-            )
+            raise SceneError("scene.law", got="a law", expected="none, with the conditions of 1998")
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
-        if self.contact is not None and self.integrator in ONE_SOLVE:
+        beta = {p.fabric.damping for p in self.cloth.parts}
+        if self._is_1998 and self.damping is None and len(beta) > 1:
             raise SceneError(
-                "scene.contact",
-                got=f"with integrator {self.integrator}",
-                expected="backward_euler, bdf2 or quasi_static",
-                hint="a step of one linear solve cannot keep cloth from passing through itself",
-            )
+                "scene.damping", got=f"fabrics with {sorted(beta)} s", expected="one number, given",
+                hint="baraff_witkin_1998 damps all conditions alike",
+            )  # fmt: skip
         if self.buckling is not None and (self.conditions is not None or self._is_1998):
             raise SceneError(
                 "scene.buckling", got="given", expected="none, with the conditions of 1998"
@@ -161,35 +162,49 @@ class Scene:
             that intersect, where there is contact.
         """
         cloth = self.cloth
-        elastic, damping = self._elastic()
+        elastic: tuple[Energy, ...] = ()
+        damping: tuple[StepTerm, ...] = ()
+        for k, (fabric, mesh) in enumerate(cloth.by_fabric):
+            found, damped = self._elastic(fabric, mesh, "" if k == 0 else f" {k + 1}")
+            elastic, damping = (*elastic, *found), (*damping, *damped)
         inside = () if self.pressure is None else (Pressure.of(cloth.mesh, self.pressure),)
         energies = (*elastic, *inside, Gravity(cloth.mass, self.gravity))
         contact = None
         if self.contact is not None:
-            form = self.contact
-            numbers = (form.gap, form.thickness, form.friction, form.stick)
-            contact = Contact.of(cloth.mesh, cloth.mass, *numbers, self.bodies)
+            pieces = [Piece(p.name, p.vertices, p.thickness) for p in cloth.parts]
+            contact = Contact.of(cloth.mesh, cloth.mass, self.contact, self.bodies, pieces)
         pins = tuple(self.pins)
         return Model(cloth.mass, energies, damping, pins, cloth.vertices, contact)
 
-    def _elastic(self) -> tuple[tuple[Energy, ...], tuple[StepTerm, ...]]:
-        """Energies of the cloth, and their damping where the integrator has none of its own."""
-        mesh, fabric = self.cloth.mesh, self.cloth.fabric
+    def law_of(self, fabric: Fabric) -> Law:
+        """The membrane's law for one of the fabrics."""
+        if self.law is None:
+            return law_of_fabric(fabric)
+        return self.law if isinstance(self.law, Law) else self.law(fabric)
+
+    def _elastic(
+        self, fabric: Fabric, mesh: TriangleMesh, number: str
+    ) -> tuple[tuple[Energy, ...], tuple[StepTerm, ...]]:
+        """Energies of the cloth of one fabric, and their damping where the integrator has none of
+        its own; ``number`` ends their names.
+        """
         stretch = (fabric.stretch_warp, fabric.stretch_weft)
         rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
         rigidity = (fabric.bending_warp, fabric.bending_weft)
         form = self.conditions or (ConditionForm() if self._is_1998 else None)
         bend: HingeBending | BucklingBending | FrozenBend
         if form is None:
-            law = self.law or law_of_fabric(fabric)
+            law = self.law_of(fabric)
             membranes: tuple[Membrane, ...] = (Membrane(linear_triangle(mesh), law),)
-            bend = self._bending(law)
+            bend = self._bending(law, fabric, mesh)
         else:
             bending = HingeBending.of(mesh, rigidity, self.rest_angles)
             c = Conditions(stretch, fabric.shear, form.bend or (0, 0), rest, form.p, form.variant)
             weight = bending.weight if form.bend is None else None
             *membranes_, bend = condition_energies(mesh, c, weight, bending.rest_angle)
             membranes = tuple(m for m in membranes_ if isinstance(m, Membrane))
+        membranes = tuple(dataclasses.replace(m, name=m.name + number) for m in membranes)
+        bend = dataclasses.replace(bend, name=bend.name + number)
         energies: tuple[Energy, ...] = (*membranes, bend)
         if self._is_1998:
             return energies, ()
@@ -200,17 +215,19 @@ class Scene:
                 expected=f"exact, with integrator {self.integrator}",
                 hint="the bend forces of the body are no energy's derivative: nothing to minimize",
             )
-        beta = self._beta
+        beta = fabric.damping if self.damping is None else self.damping
         if beta == 0 or self.integrator == "quasi_static":
             return energies, ()
         damped = (MembraneDamping(m, beta, f"{m.name} damping") for m in membranes)
         if isinstance(bend, BucklingBending):
-            return energies, (*damped, PairDamping(bend, beta))
-        return energies, (*damped, HingeDamping(bend, beta))
+            return energies, (*damped, PairDamping(bend, beta, f"bending damping{number}"))
+        return energies, (*damped, HingeDamping(bend, beta, f"bending damping{number}"))
 
-    def _bending(self, law: Law) -> HingeBending | BucklingBending:
+    def _bending(
+        self, law: Law, fabric: Fabric, mesh: TriangleMesh
+    ) -> HingeBending | BucklingBending:
         """Hinges, or buckled pairs where asked for, and by themselves with immediate buckling."""
-        mesh, fabric, form = self.cloth.mesh, self.cloth.fabric, self.buckling
+        form = self.buckling
         rigidity = (fabric.bending_warp, fabric.bending_weft)
         if form is None and any(isinstance(part, ImmediateBuckling) for part in law.parts):
             form = BucklingForm()
@@ -221,9 +238,20 @@ class Scene:
             spring = (fabric.stretch_warp + fabric.stretch_weft) / 2
         return BucklingBending.of(mesh, rigidity, spring, self.rest_angles, form.calibrate)
 
+    @cached_property
+    def resolved(self) -> Resolved | None:
+        """The untangled start, where contact asks for one.
+
+        Raises:
+            SceneError: intersections that no small motion takes away.
+        """
+        if self.contact is None or not self.contact.resolve:
+            return None
+        return resolved(self.model(), self.cloth.vertices)
+
     def state(self) -> State:
-        """The state at t = 0."""
-        x = np.array(self.cloth.vertices)
+        """The state at t = 0, untangled where that is asked for."""
+        x = np.array(self.cloth.vertices if self.resolved is None else self.resolved.x)
         v = np.broadcast_to(np.asarray(self.velocity, dtype=np.float64), x.shape).copy()
         return State(x, v)
 
@@ -254,16 +282,19 @@ class Scene:
         ]  # fmt: skip
         return {
             "mesh": mesh.hexdigest(),
-            "fabric": {
-                k: v for k, v in dataclasses.asdict(self.cloth.fabric).items() if k != "sources"
-            },
+            "parts": [_part(p) for p in self.cloth.parts],
             "pins": pins,
             "gravity": list(self.gravity),
             "damping": self.damping,
             "step": self.step,
             "rest_angles": self.rest_angles,
             "integrator": self.integrator,
-            "law": None if self.law is None else [_of(part) for part in self.law.parts],
+            "law": None
+            if self.law is None
+            else [
+                [_of(part) for part in self.law_of(fabric).parts]
+                for fabric, _ in self.cloth.by_fabric
+            ],
             "buckling": _plain(self.buckling),
             "pressure": _plain(self.pressure) if isinstance(self.pressure, Gas) else self.pressure,
             "settings": _plain(self._settings),
@@ -285,11 +316,22 @@ def _of(part: SingleLaw) -> Mapping[str, Any]:
     return {"name": part.name, **values}
 
 
+def _part(part: Part) -> Mapping[str, Any]:
+    """Name, fabric and size of a cloth."""
+    fabric = {k: v for k, v in dataclasses.asdict(part.fabric).items() if k != "sources"}
+    return {"name": part.name, "fabric": fabric, "faces": len(part.faces),
+            "thickness": part.thickness}  # fmt: skip
+
+
 def _body(body: Body) -> Mapping[str, Any]:
     """A body's shape, as a digest, and its motion."""
     digest = hashlib.sha256(np.ascontiguousarray(body.vertices).tobytes())
     digest.update(np.ascontiguousarray(body.faces).tobytes())
-    return {"shape": digest.hexdigest(), "path": None if body.path is None else repr(body.path)}
+    if body.frames is not None:
+        digest.update(body.frames.times.tobytes() + body.frames.positions.tobytes())
+    path = None if body.path is None else repr(body.path)
+    return {"name": body.name, "shape": digest.hexdigest(), "path": path,
+            "thickness": body.thickness}  # fmt: skip
 
 
 def _plain(settings: Any) -> Any:

@@ -3,61 +3,26 @@
 Quantities are numbers in SI, or text with a unit (``"25 cm"``). ``weft explain`` prints this file.
 """
 
-import math
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, field_validator, model_validator
 
 from weft.energies.condition import POWERS
-from weft.errors import WeftError
-from weft.units import to_si
-
-
-class _Quantity:
-    """Validator and label of a field with a unit."""
-
-    def __init__(self, unit: str) -> None:
-        self.unit = unit
-
-    def __call__(self, value: Any) -> float:
-        try:
-            return to_si(value, self.unit)
-        except WeftError as error:
-            hint = f"; {error.hint}" if error.hint else ""
-            raise ValueError(f"{error.expected}{hint}") from None
-
-
-_meter, _second, _degree = _Quantity("m"), _Quantity("s"), _Quantity("rad")
-
-
-def _degrees(value: Any) -> float:
-    """Degrees: a bare number is one, text has its unit."""
-    return float(value) if not isinstance(value, str) else math.degrees(_degree(value))
-
-
-Length = Annotated[float, BeforeValidator(_meter)]
-Time = Annotated[float, BeforeValidator(_second)]
-Degrees = Annotated[float, BeforeValidator(_degrees)]
-Acceleration = Annotated[float, BeforeValidator(_Quantity("m/s^2"))]
-Speed = Annotated[float, BeforeValidator(_Quantity("m/s"))]
-Tension = Annotated[float, BeforeValidator(_Quantity("N/m"))]
-Pascal = Annotated[float, BeforeValidator(_Quantity("Pa"))]
-Volume = Annotated[float, BeforeValidator(_Quantity("m^3"))]
-Energy = Annotated[float, BeforeValidator(_Quantity("J"))]
-Point = tuple[Length, Length, Length]
-
-
-class Block(BaseModel):
-    """A block of a scene file: unknown fields are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+from weft.scene.blocks import (
+    Acceleration,
+    Block,
+    Degrees,
+    Energy,
+    Length,
+    Pascal,
+    PathBlock,
+    Point,
+    Speed,
+    Tension,
+    Time,
+    Volume,
+)
+from weft.scene.contact_schema import BodyBlock, ContactBlock
 
 
 class SheetBlock(Block):
@@ -100,6 +65,10 @@ class PanelBlock(Block):
 class ClothBlock(Block):
     """What the cloth is, and where it starts. Give one of ``sheet``, ``panel`` and ``mesh``."""
 
+    name: str = Field("", description="for messages, pins and contact pairs; none: cloth 1, ...")
+    thickness: Length | Literal["fabric"] | None = Field(
+        None, description="[m] kept in contact, or `fabric`: the fabric's; none: contact.thickness"
+    )
     sheet: SheetBlock | None = Field(None, description="a rectangle")
     panel: PanelBlock | None = Field(None, description="a piece of any shape")
     mesh: MeshBlock | None = Field(None, description="a mesh file")
@@ -130,32 +99,11 @@ class BoxBlock(Block):
     high: Point = Field(description="[m] greatest x, y, z")
 
 
-class KeyframeBlock(Block):
-    """Where a pin is at a time, relative to its start."""
-
-    time: Time = Field(description="[s]")
-    translation: Point = Field((0, 0, 0), description="[m]")
-    rotation: Degrees = Field(0.0, description="[degrees] about the path's axis")
-
-
-class PathBlock(Block):
-    """A motion through keyframes; before the first the pin stays where it starts."""
-
-    keyframes: list[KeyframeBlock] = Field(min_length=1, description="times must increase")
-    interpolation: Literal["smooth", "linear"] = Field(
-        "smooth", description="smooth: monotone cubic, no jump in velocity"
-    )
-    axis: tuple[float, float, float] = Field((0, 1, 0), description="direction of rotations")
-    center: Point | None = Field(None, description="[m] of rotations; none: mean of the vertices")
-    hold: bool = Field(
-        False, description="stay at the last keyframe; else one at the end of the run is needed"
-    )
-
-
 class PinBlock(Block):
     """Vertices that are held or moved. Selections add up; at least one is needed."""
 
     name: str = Field("", description="for messages")
+    cloth: str | None = Field(None, description="of which cloth, where there are several")
     corners: str | None = Field(None, description="top, bottom, left, right, all, top-left, ...")
     border: str | None = Field(None, description="top, bottom, left or right")
     group: str | None = Field(None, description="a group of the mesh file (OBJ g and o)")
@@ -242,50 +190,6 @@ class PressureBlock(Block):
     ambient: Pascal = Field(101325.0, ge=0, description="[Pa] outside, of a gas")
 
 
-class ContactBlock(Block):
-    """The cloth does not pass through itself, nor through bodies."""
-
-    gap: Length = Field(
-        1e-3, gt=0, description="[m] from which on it is pushed apart; less than the shortest edge"
-    )
-    thickness: Length = Field(0.0, ge=0, description="[m] that is kept in any case")
-    friction: float = Field(0.0, ge=0, description="coefficient of cloth on cloth and on bodies")
-    stick: Speed = Field(
-        1e-3, gt=0, description="[m/s] of sliding below which friction grows smoothly from 0"
-    )
-
-
-class SphereBlock(Block):
-    """A sphere."""
-
-    radius: Length = Field(gt=0, description="[m]")
-    size: Length = Field(0.03, gt=0, description="[m] of its edges, about")
-
-
-class PlateBlock(Block):
-    """A level rectangle: a floor, or a table."""
-
-    width: Length = Field(4.0, gt=0, description="[m] along x")
-    depth: Length = Field(4.0, gt=0, description="[m] along z")
-    size: Length = Field(0.2, gt=0, description="[m] of its edges, at most")
-
-
-class BodyBlock(Block):
-    """Something that cloth does not pass through. Give one of ``sphere`` and ``plate``."""
-
-    name: str = Field("", description="for messages")
-    sphere: SphereBlock | None = Field(None, description="a sphere")
-    plate: PlateBlock | None = Field(None, description="a level rectangle")
-    translation: Point = Field((0, 0, 0), description="[m] moved by")
-    path: PathBlock | None = Field(None, description="a motion; none: it stands still")
-
-    @model_validator(mode="after")
-    def _one_shape(self) -> "BodyBlock":
-        if (self.sphere is None) == (self.plate is None):
-            raise ValueError("give one of sphere and plate")
-        return self
-
-
 class AdaptiveBlock(Block):
     """Steps that are taken back and halved where cloth stretches too fast (Baraff & Witkin)."""
 
@@ -333,7 +237,8 @@ class SceneFile(Block):
     """A scene."""
 
     description: str = Field("", description="what this is, for people")
-    cloth: ClothBlock = Field(description="mesh, fabric and place")
+    cloth: ClothBlock | None = Field(None, description="mesh, fabric and place")
+    cloths: list[ClothBlock] = Field([], description="several, in place of `cloth`")
     pins: list[PinBlock] = Field([], description="what is held or moved")
     gravity: tuple[Acceleration, Acceleration, Acceleration] = Field(
         (0, -9.81, 0), description="[m/s^2]"
@@ -367,8 +272,7 @@ class SceneFile(Block):
     )
     contact: ContactBlock | None = Field(
         None,
-        description="the cloth does not pass through itself ({}: defaults); none: it does. With "
-        "backward_euler, bdf2 and quasi_static",
+        description="the cloth does not pass through itself ({}: defaults); none: it does",
     )
     bodies: list[BodyBlock] = Field(
         [], description="what cloth does not pass through; `contact` says from how near on"
@@ -377,3 +281,9 @@ class SceneFile(Block):
         None, description="divide steps in which cloth stretches too fast ({}: defaults); none: off"
     )
     solver: SolverBlock = Field(SolverBlock(), description="accuracy of a step")
+
+    @model_validator(mode="after")
+    def _some_cloth(self) -> "SceneFile":
+        if (self.cloth is None) == (len(self.cloths) == 0):
+            raise ValueError("give cloth, or several cloths")
+        return self

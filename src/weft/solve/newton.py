@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from weft import kernel
 from weft.kernel import WarpArray, vec3
+from weft.phases import Phases
 from weft.solve.base import LinearSolver, Outcome, Prepared
 from weft.solve.block_csr import BlockCsr
 from weft.solve.line_search import LineSearchSettings, backtrack
@@ -109,6 +110,7 @@ class _Run:
     ) -> None:
         self.problem, self.solver, self.settings, self.x = problem, solver, settings, x
         self.prepared = previous
+        self.phases: Phases = getattr(problem, "phases", None) or Phases()
         self.g, self.trial = kernel.empty(x.shape[0], vec3), kernel.empty(x.shape[0], vec3)
         self.iterations = self.linear_iterations = self.trials = self.rescues = 0
         self.increment, self.forcing, self.decrement = float("inf"), settings.forcing, 0.0
@@ -122,7 +124,8 @@ class _Run:
         while self.iterations < self.settings.max_iterations:
             self.iterations += 1
             A = self.problem.matrix_at(self.x)
-            self.prepared = self.solver.prepare(A, self.prepared)
+            with self.phases("solve"):
+                self.prepared = self.solver.prepare(A, self.prepared)
             fresh, before = True, float("inf")
             while True:
                 d, outcome = self._direction()
@@ -166,7 +169,8 @@ class _Run:
         """-A^-1 g with the matrix prepared last; records its size."""
         assert self.prepared is not None
         updates = self.problem.updates_at(self.x)
-        solution = solve_updated(self.prepared, self.g, self.forcing, updates)
+        with self.phases("solve"):
+            solution = solve_updated(self.prepared, self.g, self.forcing, updates)
         self.linear_iterations += solution.iterations
         self.rescues += solution.rescued
         d = solution.x

@@ -1,0 +1,37 @@
+"""What contact does at one moment, for pictures: where it touches, and how hard."""
+
+import numpy as np
+
+from weft.arrays import Floats, Positions
+from weft.contact.contact import Contact
+from weft.contact.friction import normal_forces
+
+
+def contact_loads(contact: Contact, x: Positions, t: float, area: Floats) -> dict[str, Floats]:
+    """Contacts at x (n,3) and time t.
+
+    Args:
+        contact: what meets.
+        x: (n,3) [m].
+        t: [s].
+        area: (n,) [m^2] of cloth around every vertex.
+
+    Returns:
+        ``contact_points`` (m,3) [m] halfway between the closest points of every pair that pushes,
+        ``contact_forces`` (m,) [N] between them, and ``pressure`` (n,) [Pa] on the cloth.
+    """
+    y = np.concatenate([x, contact.body_positions(t)])
+    candidates = contact.surface.candidates(y, contact.reach)
+    set_ = contact.surface.contacts(y, candidates, contact.stiffness, contact.gap)
+    if len(set_) == 0:
+        nothing = np.zeros(0)
+        return {
+            "contact_points": np.zeros((0, 3)), "contact_forces": nothing,
+            "pressure": np.zeros(len(x)),
+        }  # fmt: skip
+    push, w, _, force = normal_forces(set_, y)
+    stencil = set_.stencil[push]
+    points = 0.5 * np.einsum("ma,mai->mi", np.abs(w), y[stencil])
+    nodal = np.bincount(stencil.reshape(-1), (np.abs(w) * force[:, None]).reshape(-1), len(y))
+    pressure = nodal[: len(x)] / np.maximum(area, 1e-300)
+    return {"contact_points": points, "contact_forces": force, "pressure": pressure}
