@@ -8,7 +8,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "weft"
 
 STAGES = [
-    ["arrays", "errors"],
+    ["arrays", "errors", "phases"],
     ["units"],
     ["kernel"],
     ["fabric", "mesh", "laws", "solve"],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft.arrays import CornerUv, Faces, Json, Positions
+from weft.arrays import CornerUv, Faces, Floats, Json, Positions
 from weft.errors import RunError
 from weft.io.frames import RunFolder
 from weft.mesh import TriangleMesh
@@ -82,6 +82,22 @@ class Run:
         result: Positions = self.folder.frame(number).get("body", np.zeros((0, 3)))
         return result
 
+    def contacts(self, frame: int = -1) -> tuple[Positions, Floats, Floats]:
+        """Where the cloth touches in a frame (-1 is the last): points (k,3) [m], the forces (k,)
+        [N] there, and the pressure (n,) [Pa] of contact on the cloth.
+
+        Raises:
+            RunError: a run without contact.
+        """
+        number = frame if frame >= 0 else len(self) + frame
+        arrays = self.folder.frame(number)
+        if "pressure" not in arrays:
+            raise RunError(
+                "contacts", got="a run without contact", where=str(self.path),
+                expected="a scene with a contact block",
+            )  # fmt: skip
+        return arrays["contact_points"], arrays["contact_forces"], arrays["pressure"]
+
     @property
     def metrics(self) -> list[Json]:
         """One record a step."""
@@ -118,6 +134,7 @@ class Run:
         look: str | None = None,
         field: "Field | None" = None,
         on_frame: Callable[[int, int], None] | None = None,
+        contacts: bool = False,
     ) -> Path:
         """Draw a frame as PNG, or all frames as animated WebP, by suffix.
 
@@ -125,13 +142,17 @@ class Run:
             path: ``.png`` or ``.webp``.
             frame: of a PNG; -1 is the last.
             style: size, camera, antialiasing.
-            look: checker, panels, plain, strain or curvature; None: the style's.
+            look: checker, panels, plain, strain, curvature or pressure (of contact); None: the
+                style's.
             field: a number at every vertex to color the cloth by, in place of a look.
             on_frame: called with the number of pictures done and of all.
+            contacts: draw a dot where cloth touches.
 
         Raises:
-            RunError: another suffix, no such frame, or a file that cannot be written.
+            RunError: another suffix, no such frame, contacts or their pressure of a run without
+                any, or a file that cannot be written.
         """
+        from weft.render.looks import Look
         from weft.render.picture import Renderer, Style, look_named, save_png, save_webp
 
         path, style = Path(path), style or Style()
@@ -140,19 +161,27 @@ class Run:
         kind = path.suffix.lower()
         if kind not in (".png", ".webp"):
             raise RunError("picture", got=path.suffix or "no suffix", expected=".png or .webp")
-        if kind == ".png":
-            x = self._drawn(frame)
-            renderer = Renderer(self.mesh, [x], style, field=field, body_faces=self.body_faces)
-            save_png(path, renderer.image(x))
-            return path
         count = len(self)
-        shown = np.unique(np.linspace(0, count - 1, min(count, 12)).astype(int))
-        frames = [self._drawn(int(k)) for k in shown]
-        renderer = Renderer(self.mesh, frames, style, field=field, body_faces=self.body_faces)
+        shown = [frame] if kind == ".png" else sorted({*range(0, count, max(1, count // 12))})
+        frames = [self._drawn(k) for k in shown]
+        pressed = style.look is Look.PRESSURE and field is None
+        loads = np.concatenate([self.contacts(k)[2] for k in shown]) if pressed else None
+        renderer = Renderer(
+            self.mesh, frames, style, field=field, body_faces=self.body_faces, loads=loads
+        )
+
+        def image(k: int) -> "Image":
+            values = self.contacts(k)[2] if pressed else None
+            dots = self.contacts(k)[0] if contacts else None
+            return renderer.image(self._drawn(k), values, dots)
+
+        if kind == ".png":
+            save_png(path, image(frame))
+            return path
 
         def images() -> "Iterator[Image]":
             for k in range(count):
-                yield renderer.image(self._drawn(k))
+                yield image(k)
                 if on_frame is not None:
                     on_frame(k + 1, count)
 

@@ -12,7 +12,7 @@ def render(
     run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
     out: Annotated[Path, typer.Argument(help="A .png (one frame) or .webp (all).", metavar="OUT")],
     look: Annotated[
-        str, typer.Option(help="checker, panels, plain, strain or curvature.")
+        str, typer.Option(help="checker, panels, plain, strain, curvature or pressure.")
     ] = "checker",
     frame: Annotated[int, typer.Option(help="Frame of a .png; -1 is the last.")] = -1,
     width: Annotated[int, typer.Option(help="Pixels.")] = 1280,
@@ -20,6 +20,7 @@ def render(
     azimuth: Annotated[float, typer.Option(help="Degrees to the right of the front.")] = 28.0,
     elevation: Annotated[float, typer.Option(help="Degrees above the horizon.")] = 14.0,
     ground: Annotated[bool, typer.Option(help="A ground with the cloth's shadow.")] = True,
+    contacts: Annotated[bool, typer.Option(help="A dot where cloth touches.")] = False,
     device: Device = "cpu",
     threads: Threads = None,
 ) -> None:
@@ -36,6 +37,6 @@ def render(
     opened = Run(run)
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("drawing", total=len(opened))
-        opened.render(out, frame=frame, style=style,
+        opened.render(out, frame=frame, style=style, contacts=contacts,
                       on_frame=lambda done, _: bar.update(task, completed=done))  # fmt: skip
     say(f"picture  {out}")

@@ -105,6 +105,9 @@ class Body:
         edges = np.sort(self.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
         _, count = np.unique(edges, axis=0, return_counts=True)
         found = []
+        spread = np.linalg.svd(self.vertices - self.vertices.mean(0), compute_uv=False)
+        if spread[-1] <= 1e-9 * spread[0]:
+            return []  # a plate is open by nature
         if (count == 1).any():
             found.append(f"open: {int((count == 1).sum())} border edges")
         if (count > 2).any():

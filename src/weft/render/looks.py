@@ -1,4 +1,4 @@
-"""What cloth is colored by: a checker in material coordinates, panels, strain or curvature."""
+"""What cloth is colored by: a checker in material coordinates, panels, strain, ..."""
 
 import enum
 from collections.abc import Callable, Sequence
@@ -21,6 +21,7 @@ class Look(enum.Enum):
     PLAIN = "plain"
     STRAIN = "strain"
     CURVATURE = "curvature"
+    PRESSURE = "pressure"
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ VIRIDIS = ("440154", "46327e", "365c8d", "277f8e", "1fa187", "4ac16d", "a0da39",
 BLUE_RED = ("2166ac", "67a9cf", "d1e5f0", "f7f7f7", "fddbc7", "ef8a62", "b2182b")
 CLOTH = "4f86b0"  # checker and plain
 PANELS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
+CONTACT = "f2c230"  # points of contact
 MARK = "e02020"  # faces that `check` points at
 GRAY = "b8b8b8"
 
@@ -128,6 +130,11 @@ def curvature(mesh: TriangleMesh, x: Positions) -> Floats:
     share = np.repeat(0.25 * length * theta, 2)
     total = np.bincount(hinges[:, :2].reshape(-1), share, mesh.n_vertices)
     return np.asarray(total / mesh.vertex_area)
+
+
+def pressure_scale(values: Floats) -> Scale:
+    """A range for pressures of contact [Pa]: those of the cloth that is pressed."""
+    return Scale("pressure of contact", 0.0, nice_limit(values[values > 0]), "Pa", VIRIDIS)
 
 
 def nice_limit(values: Floats) -> float:

@@ -76,6 +76,7 @@ class Renderer:
         field: what to color the cloth by, in place of the style's look.
         body_faces: (k,3) faces of bodies, drawn in gray; their vertices follow the cloth's in all
             positions.
+        loads: [Pa] pressures that the color scale must suit, for the look that shows them.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Renderer:
         marked: Ints | None = None,
         field: Field | None = None,
         body_faces: Faces | None = None,
+        loads: Floats | None = None,
     ) -> None:
         self.cloth, self.style = mesh, style or Style()
         self.mesh = mesh if body_faces is None else _with_bodies(mesh, body_faces, frames[0])
@@ -98,17 +100,29 @@ class Renderer:
         self.camera: Camera = framing(points, s.width / s.height, s.azimuth, s.elevation)
         n = mesh.n_vertices
         self.scale = self.field.scale([x[:n] for x in frames]) if self.field else None
+        if self.field is None and self.style.look is Look.PRESSURE:
+            self.scale = looks.pressure_scale(np.zeros(0) if loads is None else loads)
         self._faces = kernel.array(np.array(self.mesh.faces), wp.int32)
         self._uv = kernel.array(self.mesh.corner_uv.astype(np.float32), wp.vec2f)
         self._seen = Buffer.of(s.width * s.samples, s.height * s.samples)
         self._shadow = Buffer.of(SHADOW_SIZE, SHADOW_SIZE)
         self._side = float(np.ptp(self.mesh.corner_uv.reshape(-1, 2), axis=0).max())
+        self._values: Floats | None = None
         self._normals = Normals(self.mesh.faces, self.mesh.n_vertices)
         self._fixed_color = None if self.scale else self._colors(self.mesh.vertices)
 
-    def image(self, x: Positions) -> Image:
-        """The picture at positions x (n,3) [m]."""
+    def image(
+        self, x: Positions, values: Floats | None = None, dots: Positions | None = None
+    ) -> Image:
+        """The picture at positions x (n,3) [m].
+
+        Args:
+            x: positions.
+            values: (n,) at the vertices of the cloth, in place of the field's.
+            dots: (k,3) [m] points to mark.
+        """
         s, n = self.style, self.style.samples
+        self._values = values
         x = np.asarray(x, dtype=np.float64)
         points = self.camera.project(x, s.width * n, s.height * n)
         rasterize(points, self.mesh.faces, self._faces, self._seen)
@@ -130,6 +144,8 @@ class Renderer:
             slice_above=ROWS_WORTH_SLICING,
         )
         image: Image = np.array(kernel.numpy(out))
+        if dots is not None:
+            draw_dots(image, self.camera.project(dots, s.width, s.height))
         return draw_legend(image, self.scale) if self.scale else image
 
     def _field_of_look(self) -> Field | None:
@@ -144,9 +160,13 @@ class Renderer:
     def _colors(self, x: Positions) -> Floats:
         """(m,3,3) linear color of every corner."""
         look, m = self.style.look, len(self.mesh.faces)
-        if self.scale is not None and self.field is not None:
+        n = self.cloth.n_vertices
+        if self.scale is not None:
             values = np.zeros(self.mesh.n_vertices)
-            values[: self.cloth.n_vertices] = self.field.of(x[: self.cloth.n_vertices])
+            if self._values is not None:
+                values[:n] = self._values
+            elif self.field is not None:
+                values[:n] = self.field.of(x[:n])
             srgb = self.scale.colors(values)[self.mesh.faces]
         elif look is Look.PANELS:
             srgb = looks.panel_colors(self.mesh)
@@ -208,6 +228,16 @@ class Renderer:
         light.bias = 2.5 / texels
         light.ground, light.has_ground = self.ground, int(self.style.ground)
         return light, seen.nearness, kernel.array(cover, wp.float32)
+
+
+def draw_dots(image: Image, points: Floats) -> None:
+    """Mark projected points (k,3) in an image, through whatever covers them."""
+    height, width, _ = image.shape
+    radius = max(1, width // 640)
+    color = np.array([int(looks.CONTACT[i : i + 2], 16) for i in (0, 2, 4)], dtype=np.uint8)
+    for c, r in np.round(points[:, :2] - 0.5).astype(int).tolist():
+        if radius <= r < height - radius and radius <= c < width - radius:
+            image[r - radius : r + radius + 1, c - radius : c + radius + 1] = color
 
 
 class Normals:

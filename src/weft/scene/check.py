@@ -43,6 +43,13 @@ def check(
             cloth = loaded.scene.cloth
             mesh = cloth.mesh
             held = np.unique(np.concatenate([[], *(p.vertices for p in loaded.scene.pins)]))
+            for body in loaded.scene.bodies:
+                for flaw in body.flaws:
+                    found.warnings.append(
+                        f"{body.name} is {flaw} (contact needs neither closed nor outward faces)"
+                    )
+            if loaded.scene.resolved is not None:
+                found.facts.append(str(loaded.scene.resolved))
             found.facts.append(
                 f"{loaded.frames} frames at {loaded.fps:g} fps, fabric {cloth.fabric.name}, "
                 f"{cloth.mass.sum():.4g} kg, {len(held)} vertices pinned"
