@@ -146,9 +146,10 @@ def test_joined_matrix_is_the_sum():
     np.testing.assert_allclose(
         joined.to_scipy().toarray(), expected, atol=1e-12 * np.abs(expected).max()
     )
-    kept = JoinedPattern.of(pattern, set_.stencil)
-    assert kept.holds(set_.stencil[:5]) and kept.pattern.near is pattern
-    assert not kept.holds(np.array([[0, 1, len(x) - 1, len(x) // 2]]))
+    kept, ones = JoinedPattern.of(pattern, set_.stencil), kernel.zeros((5, 3, 4), vec3)
+    assert kept.add(A, set_.stencil[:5], ones) is not None and kept.pattern.near is pattern
+    other = np.array([[0, 1, len(x) - 1, len(x) // 2]], dtype=np.int32)
+    assert kept.add(A, other, kernel.zeros((1, 3, 4), vec3)) is None
 
 
 def test_order_of_contacts_does_not_depend_on_the_past():

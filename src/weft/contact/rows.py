@@ -40,23 +40,41 @@ def add_contact_rows(
     start: wp.array(dtype=wp.int32),
     element: wp.array(dtype=wp.int32),
     place: wp.array(dtype=wp.int32),
-    block: wp.array2d(dtype=wp.int32),
+    stencil: wp.array2d(dtype=wp.int32),
     factor: wp.array3d(dtype=vec3),
+    row_start: wp.array(dtype=wp.int32),
+    column: wp.array(dtype=wp.int32),
     values: wp.array(dtype=mat33),
+    missing: wp.array(dtype=wp.int32),
 ):
     """Row v += sum over the pairs around v of f_r[v] f_r[b]^T, r over their three factors.
 
-    Blocks with a body's vertex do not exist.
+    Blocks with a body's vertex do not exist; ``missing[v]`` says that another one does not.
     """
     v = o + wp.tid()
+    lost = int(0)
     for m in range(start[v], start[v + 1]):
         i = element[m]
         j = place[m]
-        for r in range(factor.shape[1]):
-            f = factor[i, r, j]
-            for b in range(factor.shape[2]):
-                if block[m, b] >= 0:
-                    values[block[m, b]] += wp.outer(f, factor[i, r, b])
+        for b in range(factor.shape[2]):
+            wanted = stencil[i, b]
+            if wanted < missing.shape[0]:
+                low = row_start[v]
+                high = row_start[v + 1]
+                while low < high:
+                    middle = (low + high) / 2
+                    if column[middle] < wanted:
+                        low = middle + 1
+                    else:
+                        high = middle
+                if low < row_start[v + 1] and column[low] == wanted:
+                    block = values[low]
+                    for r in range(factor.shape[1]):
+                        block += wp.outer(factor[i, r, j], factor[i, r, b])
+                    values[low] = block
+                else:
+                    lost = 1
+    missing[v] = lost
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,25 +102,18 @@ class JoinedPattern:
         matrix = BlockCsr.zeros(pattern)
         return JoinedPattern(elastic, pattern, matrix, kernel.array(source, wp.int32))
 
-    def holds(self, stencil: Ints) -> bool:
-        """Whether all blocks of the pairs are there."""
-        p = self.pattern
-        keys = p.row.astype(np.int64) * p.n + p.column
-        wanted = block_keys(stencil, p.n)
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return bool((keys[place] == wanted).all())
-
-    def add(self, A: BlockCsr, stencil: Ints, factors: WarpArray) -> BlockCsr:
-        """A on the larger pattern, plus the outer products of the factors (m,3,4)."""
+    def add(self, A: BlockCsr, stencil: Ints, factors: WarpArray) -> BlockCsr | None:
+        """A on the larger pattern, plus the outer products of the factors (m,3,4) of pairs (m,4);
+        None where a block of a pair is not in the pattern.
+        """
         p, out = self.pattern, self.matrix
         kernel.launch(copy_blocks, p.n_blocks, self.source, A.values, out.values)
         i = Incidence.of(stencil, max(p.n, int(stencil.max(initial=0)) + 1))
-        columns = stencil[kernel.numpy(i.element)]
-        rows = np.minimum(i.vertex_of[:, None], p.n - 1) + 0 * columns
-        block = np.where(columns < p.n, p.find(rows, np.minimum(columns, p.n - 1)), -1)
-        entries = (i.start, i.element, i.place, kernel.array(block.astype(np.int32), wp.int32))
-        kernel.launch(add_contact_rows, p.n, *entries, factors, out.values)
-        return dataclasses.replace(out)
+        missing = kernel.empty(p.n, wp.int32)
+        pairs = (i.start, i.element, i.place, kernel.array(stencil, wp.int32), factors)
+        rows = (p.device_row_start, p.device_column)
+        kernel.launch(add_contact_rows, p.n, *pairs, *rows, out.values, missing)
+        return None if kernel.numpy(missing).any() else dataclasses.replace(out)
 
 
 def block_keys(stencil: Ints, n: int) -> Ints:

@@ -259,11 +259,15 @@ class ContactSearch:
                 both = np.concatenate([kernel.numpy(factors), kernel.numpy(more)])
                 factors = kernel.array(both, vec3)
                 stencil = np.concatenate([stencil, rubbing.stencil])
-            joined = self._joined
-            if joined is None or joined.elastic is not A.pattern or not joined.holds(stencil):
-                joined = JoinedPattern.of(A.pattern, self._wide(kernel.numpy(y), stencil))
-                self._joined = joined
-            return joined.add(A, stencil, factors)
+            matrix = None
+            if self._joined is not None and self._joined.elastic is A.pattern:
+                matrix = self._joined.add(A, stencil, factors)
+            if matrix is None:
+                wide = self._wide(kernel.numpy(y), stencil)
+                self._joined = JoinedPattern.of(A.pattern, wide)
+                matrix = self._joined.add(A, stencil, factors)
+            assert matrix is not None  # the new pattern has every pair's blocks
+            return matrix
 
     def _wide(self, x: Positions, stencil: Ints) -> Ints:
         """(k,4) the given pairs, and those that soon may be in contact."""

@@ -20,6 +20,7 @@ _EXPERIMENTS = {
     "bias": "bias",
     "tension-field": "tension_field",
     "pillow": "pillow",
+    "friction": "friction",
 }
 
 

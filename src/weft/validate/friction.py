@@ -1,0 +1,168 @@
+"""Contact and friction against closed forms: a slope, a capstan, two sheets that are pressed.
+
+A belt around a fixed cylinder slips where its tensions differ by exp(mu beta) (Euler, Eytelwein),
+beta the angle that it lies on; on facets too, as only the turning counts. Here it carries two loads
+m and M: sliding with acceleration a it gives M (g - a) / (m (g + a)) = exp(mu beta).
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from weft import kernel
+from weft.arrays import Floats, Ints, Positions
+from weft.cloth import joined, sheet
+from weft.contact.contact import Contact, SelfContact
+from weft.contact.search import ContactSearch
+from weft.contact.shapes import capsule
+from weft.contact.sides import Friction
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.gravity import Gravity
+from weft.energies.hinge_bending import HingeBending
+from weft.energies.membrane import Membrane
+from weft.fabric import Fabric
+from weft.integrators.backward_euler import BackwardEuler
+from weft.integrators.base import StepSettings
+from weft.kernel import vec3
+from weft.laws import BaraffWitkin
+from weft.mesh import grid
+from weft.model import Model
+from weft.pins import Pin
+from weft.state import State
+from weft.validate.check import Check, compare
+
+GRAVITY = 9.81
+MU, STICK = 0.3, 1e-3  # [1], [m/s]
+RADIUS, GAP = 0.1, 2e-3  # [m] of the cylinder; contact
+WIDTH, CELL, HANGING = 0.02, 0.01, 0.4  # [m] of the belt: its width, edges, and free ends
+
+
+def checks() -> Iterator[Check]:
+    """Slope below and above the angle of friction, capstan, and balance of what is pressed."""
+    stuck = slide(14.0, MU)
+    yield compare("friction/slope sticks, 14 degrees", 0.0, float(np.abs(stuck[-10:]).max()), STICK)
+    angle = np.radians(22.0)
+    expected = GRAVITY * (np.sin(angle) - MU * np.cos(angle))
+    yield compare("friction/slope slides, 22 degrees", expected, rate(slide(22.0, MU)), 1e-2)
+    ratio = float(np.exp(MU * np.pi))
+    sliding = rate(belt(1.25 * ratio, 0.4))
+    got = 1.25 * ratio * (GRAVITY - sliding) / (GRAVITY + sliding)
+    yield compare("friction/capstan, exp(mu pi)", ratio, got, 3e-2)
+    below, above = (float(belt(f * ratio, 0.4)[-1]) for f in (0.97, 1.03))
+    yield compare("friction/capstan holds 3 % below", 0.0, below, STICK)
+    yield compare("friction/capstan slips 3 % above", 1.0, float(above > 20 * STICK), 0.0)
+    drift, balance = pressed()
+    yield compare("friction/pressed sheets, momentum", 0.0, drift, 1e-9)
+    yield compare("friction/pressed sheets, action and reaction", 0.0, balance, 1e-12)
+
+
+def rate(speeds: Floats, dt: float = 0.01) -> float:
+    """[m/s^2] of the later half of speeds taken every dt [s]."""
+    late = speeds[len(speeds) // 2 :]
+    return float(np.polyfit(dt * np.arange(len(late)), late, 1)[0])
+
+
+def slide(degrees: float, friction: float) -> Floats:
+    """Mean speeds [m/s] down the slope, every 0.01 s, of a square on a pinned one."""
+    fabric = Fabric(0.2, 2000.0, 2000.0, 500.0, 1e-3, 1e-3, name="stiff")
+    below = sheet(13, 13, 0.6, 0.6, fabric=fabric)
+    above = sheet(6, 6, 0.2, 0.2, fabric=fabric).moved((-0.1, 1.2e-3, 0.013), (0, 25.8, 0))
+    cloth = joined([below, above])
+    n, angle = below.n_vertices, np.radians(degrees)
+    pull = (GRAVITY * np.sin(angle), -GRAVITY * np.cos(angle), 0.0)
+    settings = SelfContact(GAP, friction=Friction(friction), stick=2e-4, lags=3)
+    mesh = cloth.mesh
+    energies = (
+        Membrane(linear_triangle(mesh), BaraffWitkin((2000.0, 2000.0), 500.0)),
+        HingeBending.of(mesh, (1e-3, 1e-3)),
+        Gravity(cloth.mass, pull),
+    )
+    pin = Pin(np.arange(n, dtype=np.int32))
+    contact = Contact.of(mesh, cloth.mass, settings)
+    model = Model(cloth.mass, energies, (), (pin,), mesh.vertices, contact)
+    return _speeds(model, mesh.vertices, cloth.parts[1].vertices, 0, 0.4)
+
+
+def belt(ratio: float, seconds: float) -> Floats:
+    """Speeds [m/s], every 0.01 s, of the heavier of two loads on a belt over a cylinder."""
+    length = np.pi * (RADIUS + 0.6 * GAP) + 2 * HANGING
+    mesh = grid(round(length / CELL) + 1, 3, length, WIDTH)
+    s = np.array(mesh.vertices[:, 0])  # along the belt, 0 at the top of the cylinder
+    r = RADIUS + 0.6 * GAP
+    angle = np.clip(s / r, -np.pi / 2, np.pi / 2)
+    x = np.stack([r * np.sin(angle), r * np.cos(angle) - np.abs(s - r * angle)], axis=1)
+    placed = mesh.with_vertices(np.column_stack([x, mesh.vertices[:, 2]]))
+    mass = 0.02 * mesh.vertex_area
+    light, heavy = (_near(s, edge) for edge in (s.min(), s.max()))
+    mass[light] += 0.1 / len(light)
+    mass[heavy] += 0.1 * ratio / len(heavy)
+    drum = capsule(RADIUS, 0.1, 0.004).moved((0, 0, 0), rotation=(90, 0, 0))
+    contact = SelfContact(GAP, friction=Friction(MU), stick=STICK, lags=4)
+    energies = (
+        Membrane(linear_triangle(mesh), BaraffWitkin((2e4, 2e4), 5e3)),
+        HingeBending.of(mesh, (1e-5, 1e-5)),
+        Gravity(mass, (0.0, -GRAVITY, 0.0)),
+    )
+    met = Contact.of(placed, mass, contact, [drum])
+    model = Model(mass, energies, (), (), None, met)
+    return _speeds(model, placed.vertices, heavy, 1, seconds, -1.0)
+
+
+def pressed() -> tuple[float, float]:
+    """Two sheets that fly at each other: change of their momentum over what they exchange, and the
+    sum of contact forces over their size.
+    """
+    lower = sheet(9, 9, 0.2, 0.2)
+    upper = sheet(9, 9, 0.2, 0.2).moved((0.006, 4e-3, 0.004), (0, 20, 0))
+    cloth = joined([lower, upper])
+    n, mesh, mass = lower.n_vertices, cloth.mesh, cloth.mass
+    fabric = lower.fabric
+    energies = (
+        Membrane(
+            linear_triangle(mesh),
+            BaraffWitkin((fabric.stretch_warp, fabric.stretch_weft), fabric.shear),
+        ),
+        HingeBending.of(mesh, (fabric.bending_warp, fabric.bending_weft)),
+    )
+    contact = Contact.of(mesh, mass, SelfContact(GAP, friction=Friction(0.3)))
+    model = Model(mass, energies, (), (), None, contact)
+    v = np.zeros_like(mesh.vertices)
+    v[:n, 1], v[n:, 1] = 0.5, -0.5
+    stepper = BackwardEuler(StepSettings(tolerance=1e-9))
+    state = State(np.array(mesh.vertices), v)
+    memory = stepper.init(model, state)
+    for _ in range(5):
+        state, memory, report = stepper.step(model, state, memory, 2e-3)
+        assert report.outcome.ok
+    before, after = (mass[:, None] * v).sum(0), (mass[:, None] * state.v).sum(0)
+    exchanged = np.abs((mass[:n, None] * (state.v - v)[:n]).sum(0)).max()
+    g = kernel.zeros(len(mass), vec3)
+    search = ContactSearch(contact)
+    search.add_gradient(kernel.array(state.x, vec3), g)
+    forces = kernel.numpy(g)
+    balance = np.abs(forces.sum(0)).max() / np.abs(forces).sum()
+    return float(np.abs(after - before).max() / exchanged), float(balance)
+
+
+def _speeds(
+    model: Model,
+    x: Positions,
+    watched: Ints,
+    axis: int,
+    seconds: float,
+    sign: float = 1.0,
+) -> Floats:
+    """Mean speeds [m/s] of some vertices along an axis, every 0.01 s."""
+    stepper = BackwardEuler(StepSettings(tolerance=1e-5))
+    state = State(np.array(x), np.zeros_like(x))
+    memory, speeds = stepper.init(model, state), []
+    for _ in range(round(seconds / 0.01)):
+        state, memory, report = stepper.step(model, state, memory, 0.01)
+        assert report.outcome.ok, report.outcome
+        speeds.append(sign * float(state.v[watched, axis].mean()))
+    return np.array(speeds)
+
+
+def _near(s: Floats, value: float) -> Ints:
+    """Vertices whose s is the value."""
+    return np.flatnonzero(np.abs(s - value) < 1e-9).astype(np.int32)
