@@ -51,6 +51,10 @@ class SceneLike(Protocol):
     def bodies(self) -> Sequence[Body]:
         """What the cloth meets."""
 
+    @property
+    def resolved(self) -> object | None:
+        """What was moved at the start so that nothing intersects, as text; None: nothing."""
+
     def identity(self) -> Mapping[str, Any]:
         """A plain tree that two scenes share only if they simulate the same."""
 
@@ -151,6 +155,8 @@ class _Loop:
     def begin(self, frames: int, resume: bool, from_frame: int | None) -> _Place:
         """The place to start from; prepares the folder."""
         manifest = _manifest(self.scene, frames, self.fps, self.steps)
+        if self.scene.resolved is not None:
+            manifest["resolved"] = str(self.scene.resolved)
         if not self.folder.exists():
             if from_frame is not None:
                 raise RunError(

@@ -1,0 +1,129 @@
+"""Contact under every integrator, and what runs say of it."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import weft
+from weft.contact import plate, sphere
+from weft.contact.contact import SelfContact
+from weft.errors import RunError, SceneError
+from weft.integrators.adaptive import AdaptiveSettings
+from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.laws import ImmediateBuckling
+from weft.pins import Pin
+from weft.scene.build import load_scene
+from weft.scene.scene import Scene
+from weft.state import State
+
+GAP = 5e-3
+KINDS = {
+    "backward_euler": {},
+    "bdf2": {"integrator": "bdf2"},
+    "semi-implicit": {"integrator": "bdf2_semi_implicit"},
+    "1998": {"integrator": "baraff_witkin_1998"},
+    "1998 adaptive": {"integrator": "baraff_witkin_1998", "adaptive": AdaptiveSettings()},
+    "immediate buckling": {
+        "integrator": "bdf2_semi_implicit", "law": ImmediateBuckling((500.0, 500.0), (100.0, 100.0))
+    },
+    "quasi-static": {
+        "integrator": "quasi_static", "settings": QuasiStaticSettings(max_iterations=60)
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sheet_on_a_sphere(kind):
+    """Falls on it, in steps of one linear solve too, and passes through nothing."""
+    cloth = weft.sheet(9, 9, 0.3, 0.3).moved((0.01, 0.11, 0.005))
+    bodies = [sphere(0.1, 0.04), plate(1.0, 1.0).moved((0, -0.1, 0))]
+    contact = SelfContact(GAP, friction=0.4)
+    scene = Scene(cloth, bodies=bodies, contact=contact, **KINDS[kind])
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    steps = 1 if kind == "quasi-static" else 15
+    for _ in range(steps):
+        state, memory, report = stepper.step(model, state, memory, 0.02)
+        if kind != "quasi-static":  # nothing but friction would hold it on the sphere
+            assert report.outcome.ok, report.outcome
+            assert report.contact["count"] >= 0 and report.phases["solve"] > 0
+        assert len(model.contact.crossings(state.x, state.t)) == 0
+    if kind != "quasi-static":
+        assert report.contact["count"] > 0 and report.contact["least_distance"] < GAP
+        assert 0.09 < state.x[:, 1].max() < 0.11
+
+
+def test_the_1998_step_is_the_same_where_nothing_meets():
+    """With contact on and nothing near, the search ends where the linear solve does."""
+    cloth = weft.sheet(9, 9, 0.3, 0.3)
+    pins = [Pin(cloth.corners("top"))]
+    for integrator in ("baraff_witkin_1998", "bdf2_semi_implicit"):
+        free = Scene(cloth, pins, integrator=integrator, damping=0.01)
+        met = free.with_(contact=SelfContact(GAP))
+        states = []
+        for scene in (free, met):
+            model, stepper, state = scene.model(), scene.stepper(), scene.state()
+            memory = stepper.init(model, state)
+            for _ in range(5):
+                state, memory, report = stepper.step(model, state, memory, 0.02)
+                assert report.outcome.ok
+            states.append(state)
+        # The other search is direct; this one stops at its tolerance.
+        np.testing.assert_allclose(states[0].x, states[1].x, atol=2e-4)
+
+
+def test_constraints_from_outside_and_contact():
+    cloth = weft.sheet(5, 5, 0.2, 0.2)
+    scene = Scene(cloth, integrator="baraff_witkin_1998", contact=SelfContact(GAP))
+    stepper = BaraffWitkin1998(Settings1998(), lambda state, dt: ([], None))
+    model = scene.model()
+    x = np.array(cloth.vertices)
+    with pytest.raises(SceneError, match="give what they stand for as a body"):
+        stepper.step(model, State(x, np.zeros_like(x)), {}, 0.01)
+
+
+def test_metrics_frames_and_pictures(tmp_path):
+    """Counts, distances, work, seconds and intersections in the metrics; loads in the frames."""
+    cloth = weft.sheet(9, 9, 0.3, 0.3, fabric="felt").moved((0.01, 4e-3, 0.005))
+    scene = Scene(cloth, bodies=[plate(1.0, 1.0)], contact=SelfContact(GAP, friction=0.3),
+                  velocity=(0.3, 0.0, 0.0))  # fmt: skip
+    run = weft.simulate(scene, frames=12, fps=50, out=tmp_path / "run", progress=False)
+    last = run.metrics[-1]
+    assert last["contact"]["count"] > 50 and 0 < last["contact"]["least_distance"] < GAP
+    assert sum(m["contact"]["friction_work"] for m in run.metrics) > 0
+    assert {"broad", "narrow", "ccd", "solve", "elastic", "contact matrix"} <= set(last["phases"])
+    assert all(m["intersections"] == 0 for m in run.metrics)
+    points, forces, pressure = run.contacts()
+    weight = 9.81 * cloth.mass.sum()
+    assert forces.sum() == pytest.approx(weight, rel=0.05)  # it lies there
+    assert points[:, 1].max() < GAP and (pressure * cloth.mesh.vertex_area).sum() == pytest.approx(
+        weight, rel=0.05
+    )
+    run.render(tmp_path / "plain.png", look="plain")
+    run.render(tmp_path / "dots.png", look="plain", contacts=True)
+    run.render(tmp_path / "pressure.png", look="pressure")
+    run.render(tmp_path / "all.webp", look="pressure", contacts=True)
+    plain, dots = (
+        np.asarray(Image.open(tmp_path / f"{n}.png").convert("RGB")).astype(int)
+        for n in ("plain", "dots")
+    )
+    yellow = (dots[..., 0] > 200) & (dots[..., 2] < 100)
+    assert yellow.sum() > 200 and ((plain != dots).any(2) <= yellow).all()
+    free = weft.simulate(Scene(cloth), frames=1, fps=50, out=tmp_path / "free", progress=False)
+    assert "intersections" not in json.dumps(free.metrics)
+    with pytest.raises(RunError, match="a run without contact"):
+        free.render(tmp_path / "no.png", look="pressure")
+
+
+def test_a_scene_of_1998_with_contact(tmp_path):
+    (tmp_path / "scene.yaml").write_text(
+        "cloth: {sheet: {nx: 7, ny: 7, width: 0.2, height: 0.2}, translation: [0, 1 cm, 0]}\n"
+        "integrator: baraff_witkin_1998\ncontact: {gap: 4 mm}\nbodies: [{plate: {}}]\n"
+        "seconds: 1 s\n"
+    )
+    scene = load_scene(tmp_path / "scene.yaml").scene
+    run = weft.simulate(scene, frames=8, fps=50, out=tmp_path / "run", progress=False)
+    assert run.positions()[:, 1].min() > 0 and run.positions()[:, 1].max() < 0.01

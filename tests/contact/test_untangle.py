@@ -1,0 +1,114 @@
+"""Starts that intersect or are too near: untangled, and what cannot be."""
+
+import numpy as np
+import pytest
+
+import weft
+from weft.contact import intersections, plate, sphere
+from weft.contact.contact import Contact, SelfContact
+from weft.contact.untangle import crossings_of, uncrossed
+from weft.errors import SceneError
+from weft.pins import Pin
+from weft.scene.build import load_scene
+from weft.scene.check import check
+from weft.scene.scene import Scene
+
+
+def bumped(depth=4e-3):
+    """A sheet below whose middle pokes through the one above by ``depth``."""
+    lower, upper = weft.sheet(13, 13, 0.3, 0.3), weft.sheet(11, 11, 0.25, 0.25)
+    x = np.array(lower.vertices)
+    x[:, 1] += (5e-3 + depth) * np.exp(-(x[:, 0] ** 2 + x[:, 2] ** 2) / 0.04**2)
+    upper = upper.moved((0.006, 5e-3, 0.003), (0, 12, 0))
+    return weft.joined([lower.with_vertices(x), upper])
+
+
+def test_contours_get_shorter_along_d():
+    """D is minus the gradient of the contour's length: of two triangles, by finite differences."""
+    x = np.array(
+        [[0.0, 0, 0], [1, 0, 0], [0, 0, 1], [0.2, -0.3, 0.2], [0.4, 0.5, 0.3], [0.1, 0.6, 0.6]]
+    )
+    faces = np.array([[0, 1, 2], [3, 4, 5]], dtype=np.int32)
+    found = crossings_of(x, faces, np.array([[0, 1]]))
+    assert len(found.edge) == 2  # both through the first face
+
+    def length(y):
+        f = crossings_of(y, faces, np.array([[0, 1]]))
+        p = y[f.edge[:, 0]] * (1 - f.along[:, None]) + y[f.edge[:, 1]] * f.along[:, None]
+        return np.linalg.norm(p[1] - p[0])
+
+    for k in range(2):
+        # Moving the whole face against D, by little, shortens the contour at this end.
+        step = 1e-6 * found.direction[k]
+        w = np.zeros(6)
+        w[found.edge[k]] = 1 - found.along[k], found.along[k]
+        moved = x + w[:, None] * step / (w**2).sum()
+        assert length(moved) < length(x)
+
+
+def test_small_intersections_are_untangled(tmp_path):
+    cloth = bumped()
+    assert len(intersections(cloth.vertices, cloth.faces)) > 10
+    with pytest.raises(SceneError, match="resolve: true"):
+        Scene(cloth, contact=SelfContact(4e-3)).model()
+    scene = Scene(cloth, contact=SelfContact(4e-3, thickness=1e-3, resolve=True))
+    x = scene.state().x
+    assert len(intersections(x, cloth.faces)) == 0
+    model = scene.model()
+    assert model.contact.least_distance(x) > 1e-3
+    assert scene.resolved.crossing > 10 and 0 < scene.resolved.moved < len(x)
+    assert scene.resolved.farthest < 0.02
+    done = weft.simulate(scene, frames=2, fps=50, out=tmp_path / "run", progress=False)
+    assert [m["intersections"] for m in done.metrics] == [0, 0]
+    assert done.manifest["resolved"] == str(scene.resolved)
+
+
+def test_out_of_a_body_and_pins_stay():
+    """A sheet that a sphere pokes through at the top; a pinned corner does not move."""
+    cloth = weft.sheet(21, 21, 0.4, 0.4).moved((0.003, 0.097, 0.002))
+    ball = sphere(0.1, 0.03)
+    contact = SelfContact(5e-3, resolve=True)
+    scene = Scene(cloth, [Pin(cloth.corners())], bodies=[ball], contact=contact)
+    x = scene.state().x
+    model = scene.model()
+    assert len(model.contact.crossings(x)) == 0 and scene.resolved.crossing > 0
+    np.testing.assert_array_equal(x[cloth.corners()], cloth.vertices[cloth.corners()])
+    middle = np.hypot(x[:, 0], x[:, 2]) < 0.01
+    assert np.linalg.norm(x[middle], axis=1).min() > 0.0985  # out by the short way
+
+
+def test_too_near_is_spread():
+    """No intersection, but nearer than the thickness."""
+    cloth = weft.sheet(9, 9, 0.2, 0.2).moved((0, 1e-4, 0))
+    contact = SelfContact(2e-3, thickness=1e-3, resolve=True)
+    scene = Scene(cloth, bodies=[plate(0.5, 0.5)], contact=contact)
+    assert scene.state().x[:, 1].min() > 1e-3 and scene.resolved.crossing == 0
+
+
+def test_what_cannot_be_untangled(tmp_path):
+    """A sheet held above and below another one that is pinned; and a scene file that can be."""
+    lower = weft.sheet(5, 5, 0.2, 0.2)
+    through = weft.sheet(5, 5, 0.2, 0.2).moved((0.01, 0.003, 0.013), (70, 0, 0))
+    cloth = weft.joined([lower, through])
+    ends = [through.border("top") + 25, through.border("bottom") + 25]  # on either side
+    pins = [Pin(np.concatenate([np.arange(25), *ends]))]
+    with pytest.raises(SceneError, match="still intersect"):
+        Scene(cloth, pins, contact=SelfContact(4e-3, resolve=True)).state()
+    path = tmp_path / "scene.yaml"
+    path.write_text(
+        "cloths: [{sheet: {nx: 9, ny: 9, width: 0.2, height: 0.2}},\n"
+        "  {sheet: {nx: 9, ny: 9, width: 0.2, height: 0.2}, translation: [0.01, 0, 0.02],\n"
+        "   rotation: [2, 30, 0]}]\n"
+        "contact: {gap: 4 mm, resolve: true}\n"
+    )
+    assert any("untangled" in fact for fact in check(path).facts)
+    scene = load_scene(path).scene
+    assert len(intersections(scene.state().x, scene.cloth.faces)) == 0
+
+
+def test_nothing_to_do():
+    cloth = weft.sheet(5, 5, 0.2, 0.2)
+    contact = Contact.of(cloth.mesh, cloth.mass, SelfContact(2e-3))
+    x, left = uncrossed(contact, cloth.vertices, np.ones(25, dtype=bool))
+    assert left == 0
+    np.testing.assert_array_equal(x, cloth.vertices)
