@@ -101,7 +101,7 @@ def test_what_cannot_be_untangled(tmp_path):
         "   rotation: [2, 30, 0]}]\n"
         "contact: {gap: 4 mm, resolve: true}\n"
     )
-    assert any("untangled" in fact for fact in check(path).facts)
+    assert any("untangled" in fact for fact in check(path).facts), check(path).errors
     scene = load_scene(path).scene
     assert len(intersections(scene.state().x, scene.cloth.faces)) == 0
 

@@ -198,6 +198,11 @@ class Surface:
         """[m] that every candidate keeps, times ``thin``: (p+e,), or (1,) where all are alike."""
         return thin * self.who.thickness_of(candidates.stencil, candidates.kind)
 
+    def near(self, x: Positions, candidates: Candidates, reach: float) -> Ints:
+        """(k,4) the candidates that are closer than ``reach`` [m] at x, as they are."""
+        stencil = candidates.stencil
+        return stencil[distances_of(x, stencil, candidates.kind) < reach]
+
     def contacts(
         self,
         x: Positions,

@@ -34,6 +34,84 @@ def copy_blocks(
         out[b] = mat33(wp.float64(0.0))
 
 
+@wp.func
+def first_not_below(column: wp.array(dtype=wp.int32), low: int, high: int, wanted: int):
+    """Where a column stands, or would stand, in a sorted row from low to high."""
+    while low < high:
+        middle = (low + high) >> 1
+        if column[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@wp.func
+def place_of(column: wp.array(dtype=wp.int32), low: int, high: int, wanted: int):
+    """Index of a column in a sorted row from low to high, or -1."""
+    at = first_not_below(column, low, high, wanted)
+    found = int(-1)
+    if at < high and column[at] == wanted:
+        found = at
+    return found
+
+
+@wp.kernel(module=_module)
+def collect_columns(
+    o: int,
+    start: wp.array(dtype=wp.int32),
+    element: wp.array(dtype=wp.int32),
+    stencil: wp.array2d(dtype=wp.int32),
+    row_start: wp.array(dtype=wp.int32),
+    column: wp.array(dtype=wp.int32),
+    room: wp.array(dtype=wp.int32),
+    out: wp.array(dtype=wp.int32),
+    count: wp.array(dtype=wp.int32),
+):
+    """Columns of row v, sorted and each once, from ``out[room[v]]`` on: those of the elastic row,
+    and of the pairs around v.
+    """
+    v = o + wp.tid()
+    n = count.shape[0]
+    first = room[v]
+    k = int(0)
+    for b in range(row_start[v], row_start[v + 1]):
+        out[first + k] = column[b]
+        k += 1
+    for m in range(start[v], start[v + 1]):
+        for b in range(4):
+            c = stencil[element[m], b]
+            if c < n:
+                at = first_not_below(out, first, first + k, c)
+                if at == first + k or out[at] != c:
+                    i = first + k
+                    while i > at:
+                        out[i] = out[i - 1]
+                        i -= 1
+                    out[at] = c
+                    k += 1
+    count[v] = k
+
+
+@wp.kernel(module=_module)
+def pack_columns(
+    o: int,
+    room: wp.array(dtype=wp.int32),
+    found: wp.array(dtype=wp.int32),
+    start: wp.array(dtype=wp.int32),
+    row_start: wp.array(dtype=wp.int32),
+    column: wp.array(dtype=wp.int32),
+    out: wp.array(dtype=wp.int32),
+    source: wp.array(dtype=wp.int32),
+):
+    """Rows one after the other, and which block of the elastic pattern each block is, or -1."""
+    v = o + wp.tid()
+    for i in range(start[v + 1] - start[v]):
+        c = found[room[v] + i]
+        out[start[v] + i] = c
+        source[start[v] + i] = place_of(column, row_start[v], row_start[v + 1], c)
+
+
 @wp.kernel(module=_module)
 def add_contact_rows(
     o: int,
@@ -59,19 +137,12 @@ def add_contact_rows(
         for b in range(factor.shape[2]):
             wanted = stencil[i, b]
             if wanted < missing.shape[0]:
-                low = row_start[v]
-                high = row_start[v + 1]
-                while low < high:
-                    middle = (low + high) / 2
-                    if column[middle] < wanted:
-                        low = middle + 1
-                    else:
-                        high = middle
-                if low < row_start[v + 1] and column[low] == wanted:
-                    block = values[low]
+                at = place_of(column, row_start[v], row_start[v + 1], wanted)
+                if at >= 0:
+                    block = values[at]
                     for r in range(factor.shape[1]):
                         block += wp.outer(factor[i, r, j], factor[i, r, b])
-                    values[low] = block
+                    values[at] = block
                 else:
                     lost = 1
     missing[v] = lost
@@ -90,17 +161,23 @@ class JoinedPattern:
     def of(elastic: BlockPattern, stencil: Ints) -> "JoinedPattern":
         """With the blocks of all pairs (m,4)."""
         n = elastic.n
-        own = elastic.row.astype(np.int64) * n + elastic.column
-        keys = np.unique(np.concatenate([own, block_keys(stencil, n)]))
-        row, column = keys // n, (keys % n).astype(np.int32)
+        i = Incidence.of(stencil, max(n, int(stencil.max(initial=0)) + 1))
+        first = kernel.numpy(i.start)[: n + 1]
+        own = (elastic.device_row_start, elastic.device_column)
+        room = np.zeros(n + 1, dtype=np.int32)
+        room[1:] = kernel.numpy(elastic.device_row_start)[1:] + 4 * first[1:]
+        found, count = kernel.empty(int(room[-1]), wp.int32), kernel.empty(n, wp.int32)
+        pairs = (i.start, i.element, kernel.array(stencil, wp.int32))
+        places = kernel.array(room, wp.int32)
+        kernel.launch(collect_columns, n, *pairs, *own, places, found, count)
         start = np.zeros(n + 1, dtype=np.int32)
-        np.cumsum(np.bincount(row, minlength=n), out=start[1:])
+        np.cumsum(kernel.numpy(count), out=start[1:])
+        column, source = (kernel.empty(int(start[-1]), wp.int32) for _ in range(2))
+        rows = kernel.array(start, wp.int32)
+        kernel.launch(pack_columns, n, places, found, rows, *own, column, source)
         near = elastic.near or elastic
-        pattern = BlockPattern(n, start, column, near)
-        source = np.full(len(keys), -1, dtype=np.int32)
-        source[np.searchsorted(keys, own)] = np.arange(len(own))
-        matrix = BlockCsr.zeros(pattern)
-        return JoinedPattern(elastic, pattern, matrix, kernel.array(source, wp.int32))
+        pattern = BlockPattern(n, start, np.array(kernel.numpy(column)), near)
+        return JoinedPattern(elastic, pattern, BlockCsr.zeros(pattern), source)
 
     def add(self, A: BlockCsr, stencil: Ints, factors: WarpArray) -> BlockCsr | None:
         """A on the larger pattern, plus the outer products of the factors (m,3,4) of pairs (m,4);
@@ -114,12 +191,3 @@ class JoinedPattern:
         rows = (p.device_row_start, p.device_column)
         kernel.launch(add_contact_rows, p.n, *pairs, *rows, out.values, missing)
         return None if kernel.numpy(missing).any() else dataclasses.replace(out)
-
-
-def block_keys(stencil: Ints, n: int) -> Ints:
-    """Numbers row n + column of all blocks of pairs (m,4) between vertices below n, with
-    repetitions.
-    """
-    s = stencil.astype(np.int64)
-    key = s[:, :, None] * n + s[:, None, :]
-    return np.asarray(key[(s[:, :, None] < n) & (s[:, None, :] < n)])

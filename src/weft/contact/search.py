@@ -273,9 +273,8 @@ class ContactSearch:
         """(k,4) the given pairs, and those that soon may be in contact."""
         c = self.contact
         assert self.candidates is not None
-        gap = MARGIN * c.reach - c.surface.who.thickest
-        wide = c.surface.contacts(x, self.candidates, 1.0, gap, self.thin)
-        return np.concatenate([stencil, wide.stencil])
+        near = c.surface.near(x, self.candidates, MARGIN * c.reach)
+        return np.concatenate([stencil, near])
 
     def report(self, x: Positions, dt: float) -> dict[str, Any]:
         """What a step of dt [s] that ended at x (n,3) says of contact: number of pairs, least
