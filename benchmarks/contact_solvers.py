@@ -46,8 +46,8 @@ def measure(name: str, solver: str, load: float) -> str:
 
 
 if __name__ == "__main__":
-    print("| scene | solver | load | Newton | linear | ms | s/step | rescues | failed |")  # noqa: T201
-    print("|---|---|---|---|---|---|---|---|---|")  # noqa: T201
+    print("| scene | solver | load | Newton | linear | ms | s/step | rescues | failed |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for name in sys.argv[1:] or STEPS:
         for solver, load in CASES:
-            print(measure(name, solver, load), flush=True)  # noqa: T201
+            print(measure(name, solver, load), flush=True)

@@ -97,7 +97,7 @@ def test_what_cannot_be_untangled(tmp_path):
     path = tmp_path / "scene.yaml"
     path.write_text(
         "cloths: [{sheet: {nx: 9, ny: 9, width: 0.2, height: 0.2}},\n"
-        "  {sheet: {nx: 9, ny: 9, width: 0.2, height: 0.2}, translation: [0.01, 0, 0.02],\n"
+        "  {sheet: {nx: 9, ny: 9, width: 0.2, height: 0.2}, translation: [0.01, 0.003, 0.02],\n"
         "   rotation: [2, 30, 0]}]\n"
         "contact: {gap: 4 mm, resolve: true}\n"
     )

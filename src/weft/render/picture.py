@@ -210,7 +210,9 @@ class Renderer:
         across /= np.linalg.norm(across)
         up = np.cross(towards, across)
         flat = np.stack([x @ across, x @ up, x @ towards], axis=1)
-        low, high = flat.min(0), flat.max(0)
+        cloth = flat[: self.cloth.n_vertices]  # what is far from it casts no shadow on it
+        low, high = cloth.min(0), cloth.max(0)
+        low[2], high[2] = flat[:, 2].min(), flat[:, 2].max()
         blur = SHADOW_SIZE // 24
         texels = (SHADOW_SIZE - 4 * blur) / max(float((high - low)[:2].max()), 1e-9)
         origin = 0.5 * (low + high)[:2] - 0.5 * SHADOW_SIZE / texels
