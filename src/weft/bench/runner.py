@@ -20,6 +20,8 @@ _BENCHMARKS = {
     "million": ("multigrid", "million"),
     "buckling": ("buckling", "curtain"),
     "contact": ("contact", "kernels"),
+    "contact-drape": ("contact_scenes", "drape"),
+    "contact-pile": ("contact_scenes", "pile"),
     "memory": ("memory", "memory"),
     "render": ("render", "render"),
     "demo": ("startup", "demo"),

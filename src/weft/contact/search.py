@@ -55,6 +55,7 @@ class ContactSearch:
         self.thin = 1.0  # part of the thickness that is kept
         self.tight: tuple[float, Positions] | None = None  # part there was room for, and where
         self.candidates: Candidates | None = None
+        self._way: tuple[Floats, Floats] | None = None  # boxes (n+b,3) that they were found for
         self.friction: FrictionSet | None = None
         self._step: tuple[Positions, float] | None = None  # where sliding begins, and its span
         self._joined: JoinedPattern | None = None
@@ -62,9 +63,23 @@ class ContactSearch:
 
     def look(self, x: Positions) -> None:
         """Find the candidates at x alone."""
-        reach = MARGIN * self.contact.reach
+        y = self._all(x)
+        self._sweep(y, np.zeros_like(y))
+
+    def _sweep(self, y: Positions, dy: Floats) -> Candidates:
+        """The candidates of the way from y (n+b,3) to y + dy; those of an earlier way where no
+        vertex leaves its box there by more than the margin allows.
+        """
+        low, high = np.minimum(y, y + dy), np.maximum(y, y + dy)
+        reach = self.contact.reach
+        if self.candidates is not None and self._way is not None:
+            spare = (MARGIN - 1) / 2 * reach * (1 - 1e-9)
+            if (low >= self._way[0] - spare).all() and (high <= self._way[1] + spare).all():
+                return self.candidates
         with self.phases("broad"):
-            self.candidates = self.contact.surface.candidates(self._all(x), reach)
+            self.candidates = self.contact.surface.candidates(y, MARGIN * reach, y + dy)
+        self._way = low, high
+        return self.candidates
 
     def _all(self, x: Positions) -> Positions:
         """(n+b,3) with the vertices of bodies."""
@@ -129,13 +144,11 @@ class ContactSearch:
 
         With ``before`` (b,3), bodies come from there meanwhile.
         """
-        c = self.contact
         start = self.body if before is None else before
         y, dy = np.concatenate([x, start]), np.concatenate([d, self.body - start])
-        with self.phases("broad"):
-            self.candidates = c.surface.candidates(y, MARGIN * c.reach, y + dy)
+        candidates = self._sweep(y, dy)
         with self.phases("ccd"):
-            return max_step(y, dy, self.candidates, self._thickness(self.candidates))
+            return max_step(y, dy, candidates, self._thickness(candidates))
 
     def _thickness(self, candidates: Candidates) -> Floats:
         """[m] that candidates keep."""
@@ -151,17 +164,17 @@ class ContactSearch:
         are carried already), or, where there are none, the pair's mean. None where that does not
         come to an end: something is caught between what is prescribed.
         """
-        c, n = self.contact, len(x)
+        n = len(x)
         start = self.body if before is None else before
         y, dy = np.concatenate([x, start]), np.concatenate([d, self.body - start])
         leads = np.concatenate([~free, np.ones(len(start), dtype=bool)])
         held = leads.copy()
         for _ in range(MOST_CARRIES):
-            self.candidates = c.surface.candidates(y, MARGIN * c.reach, y + dy)
-            met = step_lengths(y, dy, self.candidates, self._thickness(self.candidates)) < 1.0
+            candidates = self._sweep(y, dy)
+            met = step_lengths(y, dy, candidates, self._thickness(candidates)) < 1.0
             if not met.any():
                 return np.asarray(x + dy[:n])
-            stencil = self.candidates.stencil[met]
+            stencil = candidates.stencil[met]
             leading = leads[stencil]
             self.tight = (self.thin, y[stencil[0]].mean(0))
             if held[stencil].all(1).any():
