@@ -79,10 +79,10 @@ class SceneError(WeftError):
 
 
 class SceneProblems(SceneError):
-    """Several problems of one scene, each a WeftError."""
+    """Several problems of one scene, each a WeftError; and the scene, where it could be made."""
 
-    def __init__(self, problems: list[WeftError]) -> None:
-        self.problems = problems
+    def __init__(self, problems: list[WeftError], scene: object = None) -> None:
+        self.problems, self.scene = problems, scene
         super().__init__(f"{len(problems)} problems")
 
     def __str__(self) -> str:

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import weft
+from weft.cli.main import app
 from weft.contact import intersections, plate, sphere
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.untangle import crossings_of, uncrossed
 from weft.errors import SceneError
+from weft.io import read_surface
 from weft.pins import Pin
 from weft.scene.build import load_scene
 from weft.scene.check import check
@@ -112,3 +115,19 @@ def test_nothing_to_do():
     x, left = uncrossed(contact, cloth.vertices, np.ones(25, dtype=bool))
     assert left == 0
     np.testing.assert_array_equal(x, cloth.vertices)
+
+
+def test_check_shows_crossings_pair_by_pair(tmp_path):
+    """Cloth through a body: names, faces and places; a picture; an OBJ of the faces."""
+    path = tmp_path / "scene.yaml"
+    path.write_text(
+        "cloth: {name: cape, sheet: {nx: 9, ny: 9, width: 0.4, height: 0.4}}\n"
+        "contact: {gap: 4 mm}\n"
+        "bodies: [{name: ball, sphere: {radius: 0.1, size: 0.05}}]\n"
+    )
+    result = CliRunner().invoke(app, ["check", str(path)])
+    assert result.exit_code == 1 and "resolve: true" in result.output
+    assert result.output.count("cape face") >= 10 and "ball face" in result.output
+    assert (tmp_path / "scene.check.png").exists()
+    written = read_surface(tmp_path / "scene.check.obj")[1]
+    assert len(written) > 10

@@ -71,7 +71,9 @@ def _pile(side: int, length: float) -> tuple[float, float, bool]:
     contact = SelfContact(min(4e-3, 0.16 / side), friction=0.3)
     scene = Scene(joined(sheets), bodies=[plate(1.2, 1.2)], contact=contact, step=0.02)
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory, counts, spent = stepper.init(model, state), [], []
+    memory = stepper.init(model, state)
+    counts: list[float] = []
+    spent: list[float] = []
     for _ in range(round(length / 0.02)):
         clock = time.perf_counter()
         state, memory, report = stepper.step(model, state, memory, 0.02)

@@ -41,7 +41,28 @@ def run(
     simulate_into(loaded.scene, folder, last, loaded.fps, resume=resume, from_frame=from_frame,
                   again=f"weft run {scene} --out {folder} --resume")  # fmt: skip
     say(f"run      {folder}  ({last} frames)")
+    _tell_contact(folder)
     say(f"next     weft render {folder} {scene.stem}.png  (or .webp)")
+
+
+def _tell_contact(folder: Path) -> None:
+    """What a run with contact met: least distance, intersections, and where bodies pinched."""
+    from weft.run import Run
+
+    lines = Run(folder).metrics
+    met = [m["contact"] for m in lines if m.get("contact")]
+    least = [c["least_distance"] for c in met if c["least_distance"] is not None]
+    if least:
+        crossing = max((m.get("intersections", 0) for m in lines), default=0)
+        say(f"contact  least distance {1e3 * min(least):.3g} mm, {crossing} intersections")
+    pinched = [c["pinched"] for c in met if "pinched" in c]
+    if pinched:
+        worst = min(pinched, key=lambda p: float(p["part"]))
+        place = ", ".join(f"{c:.3g}" for c in worst["place"])
+        say(
+            f"warning  bodies left less room than the thickness in {len(pinched)} steps: at least "
+            f"{100 * worst['part']:.0f} % of it, at t = {worst['t']:.3g} s near ({place})"
+        )
 
 
 def simulate_into(

@@ -62,14 +62,15 @@ def wanted(
     their_marks: wp.array2d(dtype=wp.uint32),
     apart: int,
 ):
-    """Whether a pair counts: of its own tree only once, and, with ``apart``, not if it shares a
-    vertex, nor if one is what the other does not meet.
+    """Whether a pair counts: of its own tree only once, with ``apart`` not if it shares a vertex,
+    and with ``apart`` 2 not if one is what the other does not meet.
     """
     if after != 0 and j <= i:
         return False
-    if apart != 0:
+    if apart == 2:  # noqa: SIM102 (kernels evaluate both sides of `and`)
         if (my_marks[i, 0] & their_marks[j, 1]) != wp.uint32(0):
             return False
+    if apart != 0:
         for a in range(mine.shape[1]):
             for b in range(theirs.shape[1]):
                 if mine[i, a] == theirs[j, b]:
@@ -167,6 +168,7 @@ class Boxes:
     upper: WarpArray
     ids: WarpArray  # (n,k) vertices of what is inside
     marks: WarpArray  # (n,2) bits of what it is, and of what it does not meet
+    marked: bool = False  # any of them
 
     @staticmethod
     def of(
@@ -185,8 +187,9 @@ class Boxes:
         start = kernel.array(x, vec3)
         stop = start if end is None else kernel.array(end, vec3)
         kernel.launch(bound, n, start, stop, vertices, Scalar(grow), lower, upper)
-        bits = np.zeros((n, 2), dtype=np.uint32) if marks is None else marks
-        return Boxes(lower, upper, vertices, kernel.array(bits, wp.uint32))
+        marked = marks is not None and bool(marks.any())
+        bits = kernel.array(marks if marked else np.zeros((1, 2), dtype=np.uint32), wp.uint32)
+        return Boxes(lower, upper, vertices, bits, marked)
 
     @staticmethod
     def around(points: Floats, grow: float = 0.0) -> "Boxes":
@@ -219,7 +222,9 @@ class Tree:
             return
         wp.copy(self.boxes.lower, boxes.lower)
         wp.copy(self.boxes.upper, boxes.upper)
-        self.boxes = dataclasses.replace(self.boxes, ids=boxes.ids, marks=boxes.marks)
+        self.boxes = dataclasses.replace(
+            self.boxes, ids=boxes.ids, marks=boxes.marks, marked=boxes.marked
+        )
         self._tree.refit()
 
     def overlaps(self, boxes: Boxes) -> Ints:
@@ -234,7 +239,9 @@ class Tree:
         """(p,k+l) vertices of pairs that overlap, share none and may meet: of a given box and one
         of the tree, or of two of the tree's own.
         """
-        return self._query(boxes or self.boxes, int(boxes is None), 1)
+        given = boxes or self.boxes
+        marked = given.marked and self.boxes.marked
+        return self._query(given, int(boxes is None), 2 if marked else 1)
 
     def _query(self, boxes: Boxes, after: int, apart: int) -> Ints:
         n = len(boxes)

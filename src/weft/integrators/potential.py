@@ -92,6 +92,8 @@ class Potential:
         psd: which Hessian the minimizer gets.
         t: [s] at which bodies are where they are.
         elastic: in place of the model's energies: a model of them.
+        search: contact of an earlier potential with the same pins and time, whose candidates and
+            pattern are kept.
     """
 
     def __init__(
@@ -104,6 +106,7 @@ class Potential:
         psd: Psd = Psd.PROJECTED,
         t: float = 0.0,
         elastic: "Elastic | None" = None,
+        search: ContactSearch | None = None,
     ) -> None:
         self.free = ~fixed  # (n,) bool: what Phi is a function of
         self.target = target
@@ -112,7 +115,9 @@ class Potential:
         self._before: Positions | None = None  # (b,3) of bodies when the step began
         self.phases = Phases()  # seconds of this step
         self._contact = None
-        if model.contact is not None:
+        if search is not None:
+            self._contact, self.phases = search, search.phases
+        elif model.contact is not None:
             self._contact = ContactSearch(model.contact, t, fixed, self.phases)
         self._y = kernel.array(predicted, vec3)
         shift = np.zeros(len(fixed)) if scale is None else model.mass / scale
@@ -236,6 +241,11 @@ class Potential:
         """(3,) [m] where there was no room for something; None where there was."""
         found = self._contact.tight if self._contact is not None else None
         return None if found is None else found[1]
+
+    @property
+    def search(self) -> ContactSearch | None:
+        """Contact of this search, for potentials that follow; None without."""
+        return self._contact
 
     def limit_at(self, x: WarpArray, d: WarpArray) -> float:
         """Part of the direction d, in [0, 1], that may be gone before anything would meet.

@@ -207,7 +207,7 @@ class _Search:
         self.model = model
         self.fixed, self.target = model.prescribed(t)
         phi = Potential(model, x, None, self.fixed, self.target, self.settings.psd, t)
-        self.t = t
+        self.t, self.contact = t, phi.search
         self.x = kernel.array(phi.pinned(x), vec3)
         n = len(model.mass)
         self.g, self.trial = kernel.empty(n, vec3), kernel.empty(n, vec3)
@@ -226,7 +226,7 @@ class _Search:
         for _ in range(self.settings.max_iterations):
             phi = Potential(
                 self.model, kernel.numpy(self.x).copy(), 1 / self.mu, self.fixed, self.target,
-                self.settings.psd, self.t,
+                self.settings.psd, self.t, search=self.contact,
             )  # fmt: skip
             value = phi.value_at(self.x)
             phi.gradient_at(self.x, self.g)

@@ -137,7 +137,7 @@ class Builder:
             self._try(("pins",), lambda: model.prescribed(0.0))
             self._try(("contact", "resolve"), lambda: scene.resolved)
         if self.problems:
-            raise SceneProblems(self.problems)
+            raise SceneProblems(self.problems, scene)
         return LoadedScene(scene, f.seconds, f.fps)
 
     def _try(self, loc: Loc, make: Callable[[], T]) -> T | None:

@@ -1,5 +1,6 @@
 """Every problem of a scene or mesh at once, and a picture of the faces that have one."""
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from weft.arrays import CornerUv, Floats, Ints
 from weft.contact import intersections
 from weft.errors import DegenerateFacesError, SceneProblems, WeftError
 from weft.mesh import TriangleMesh, isolated_error, non_manifold_warning
+from weft.scene.scene import Scene
 
 
 @dataclass
@@ -61,12 +63,36 @@ def check(
         describe(mesh, found)
     except SceneProblems as problems:
         found.errors += problems.problems
+        if isinstance(problems.scene, Scene):
+            show_crossings(problems.scene, found)
     except WeftError as error:
         found.errors.append(error)
     for problem in found.errors:
         if isinstance(problem, DegenerateFacesError):
             found.marked = (_drawable(problem), problem.ids)
     return found
+
+
+def show_crossings(scene: Scene, found: Findings) -> None:
+    """What of a scene's cloth intersects itself or bodies at the start, pair by pair."""
+    if scene.contact is None:
+        return
+    contact = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True)).model().contact
+    assert contact is not None
+    pairs = contact.crossings(scene.cloth.vertices)
+    if len(pairs) == 0:
+        return
+    x = np.concatenate([scene.cloth.vertices, contact.body_positions(0.0)])
+    faces = contact.surface.faces
+    stand_in = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    uv: CornerUv = np.broadcast_to(stand_in, (len(faces), 3, 2))
+    names = [contact.name_of(int(v)) for v in faces[:, 0]]
+    for i, j in pairs[:20].tolist():
+        place = ", ".join(f"{c:.4g}" for c in x[faces[[i, j]]].mean((0, 1)))
+        found.warnings.append(f"{names[i]} face {i} and {names[j]} face {j} near ({place})")
+    if len(pairs) > 20:
+        found.warnings.append(f"... and {len(pairs) - 20} more pairs: the picture shows them")
+    found.crossing = (TriangleMesh(x, faces, uv, source=scene.cloth.mesh.source), pairs)
 
 
 def describe(mesh: TriangleMesh, found: Findings) -> None:
