@@ -26,7 +26,7 @@ from weft.solve.block_csr import BlockCsr
 from weft.solve.incidence import Incidence
 
 PART = 0.9  # of the room that a vertex has, in truncated directions
-FARTHEST = 12.0  # reaches beyond which truncated directions do not look for neighbors
+FARTHEST = 3.0  # reaches beyond which truncated directions do not look for neighbors
 MOST_CARRIES = 60  # rounds in which free vertices take the motion of what meets them
 MARGIN = 1.5  # of the reach: pairs within it have blocks in the matrix beforehand
 

@@ -243,7 +243,8 @@ class BaraffWitkin1998:
         if self._model is not model:
             self._model, self._work, self._prepared = model, _Work.on(model), None
             self._prepared_contact = None
-            self._solver = linear_solver(self.settings.linear, len(model.mass), self.settings.stop)
+            s, met = self.settings, model.contact is not None
+            self._solver = linear_solver(s.linear, len(model.mass), s.stop, met)
         a, work, beta = model.assembly, self._work, self.settings.damping
         x, v = kernel.array(state.x, vec3), kernel.array(state.v, vec3)
         a.refuse_updates(x, "baraff_witkin_1998")

@@ -190,7 +190,8 @@ class Integrator(ABC):
             start = phi.pinned(state.x)
         s = self.settings
         if self._kept.model is not model:
-            self._kept = _Kept(linear_solver(s.linear, len(model.mass)), model)
+            met = model.contact is not None
+            self._kept = _Kept(linear_solver(s.linear, len(model.mass), contact=met), model)
         lags = 1 if model.contact is None else model.contact.settings.lags
         result = minimize_lagged(
             phi,

@@ -75,7 +75,9 @@ class SemiImplicitBdf2:
         clock = time.perf_counter()
         if self._model is not model:
             self._model, self._prepared, self._prepared_contact = model, None, None
-            self._solver = linear_solver(self.settings.linear, len(model.mass))
+            touching = model.contact is not None
+            n = len(model.mass)
+            self._solver = linear_solver(self.settings.linear, n, contact=touching)
             self._filtered = BlockCsr.zeros(model.assembly.pattern)
         past = History.of(state, memory, dt)
         solution = self._solve(model, state, past, dt, self.settings.psd)

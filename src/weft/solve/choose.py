@@ -10,22 +10,27 @@ from weft.solve.pcg import BlockJacobiPcg
 
 LINEAR_SOLVERS = ("auto", "multigrid", "pcg", "pardiso", "splu")
 DIRECT_UP_TO = 12_000  # vertices; above, multigrid beats PARDISO (docs/decisions/0007)
+DIRECT_WITH_CONTACT = 3_000  # with blocks of contact, that change at every step (0011)
 
 
-def linear_solver(name: str = "auto", n: int = 0, stop: Stop = Stop.ENERGY) -> LinearSolver:
+def linear_solver(
+    name: str = "auto", n: int = 0, stop: Stop = Stop.ENERGY, contact: bool = False
+) -> LinearSolver:
     """A linear solver by name.
 
     Args:
         name: ``auto`` is PARDISO where it is installed and n is small, multigrid elsewhere.
         n: block rows (vertices) of the systems to come.
         stop: what an iterative solver's tolerance bounds.
+        contact: whether the pattern changes with what touches.
 
     Raises:
         SolverError: an unknown name, or a solver that is not installed.
     """
     check_known(name, LINEAR_SOLVERS, "linear solver", SolverError)
     if name == "auto":
-        name = "pardiso" if have_pardiso() and n <= DIRECT_UP_TO else "multigrid"
+        most = DIRECT_WITH_CONTACT if contact else DIRECT_UP_TO
+        name = "pardiso" if have_pardiso() and n <= most else "multigrid"
     makers: dict[str, Callable[[], LinearSolver]] = {
         "multigrid": lambda: Multigrid(stop),
         "pcg": lambda: BlockJacobiPcg(stop=stop),

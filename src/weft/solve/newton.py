@@ -19,7 +19,7 @@ from weft.solve.line_search import LineSearchSettings, backtrack
 from weft.solve.updates import Update, solve_updated
 from weft.solve.vectors import combine, dot, max_norm
 
-CROWDED = 0.5  # part of a direction that may be gone, below which another is tried
+CROWDED = 0.25  # part of a direction that may be gone, below which another is tried
 CONTRACTION = 0.5  # of simplified increments, above which a new factorization pays
 
 
