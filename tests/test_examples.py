@@ -52,12 +52,14 @@ def test_length_and_names(path):
     assert not re.search(r"from weft\.|import weft\.", text), "public names only"
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("*.yaml")), ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "path",
+    sorted(p for p in EXAMPLES.rglob("*.yaml") if p.parent.name != "contact"),
+    ids=lambda p: p.name,
+)
 def test_scene(path):
-    """Scenes load, and their first two steps converge."""
+    """Scenes load, and their first two steps converge; those of contact: contact/test_stress.py."""
     small = ["cloth.sheet.nx=13", "cloth.sheet.ny=13"]
-    if "cloths" in path.read_text():
-        small = []
     if "panel" in path.read_text():
         small = ["cloth.panel.size=7 cm"]
     scene = load_scene(path, small).scene
