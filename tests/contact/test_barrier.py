@@ -243,7 +243,7 @@ def test_ccd_of_common_and_of_separating_motion():
     assert max_step(x, shift, surface.candidates(x, 0.0, x + shift)) == 1.0
     apart = np.where(np.arange(len(x))[:, None] < len(x) // 2, [0, -1.0, 0], [0, 1.0, 0])
     assert max_step(x, apart, surface.candidates(x, 0.0, x + apart)) == 1.0
-    none = Candidates(np.zeros((0, 4), np.int32), np.zeros((0, 4), np.int32))
+    none = Candidates(np.zeros((0, 4), np.int32), 0)
     assert max_step(x, apart, none) == 1.0 and least_distance(x, none) == np.inf
 
 
@@ -252,7 +252,7 @@ def test_ccd_of_a_fast_point():
     x = np.array([[0.3, 1.0, 0.3], [0, 0, 0], [0, 0, 1.0], [1, 0, 0]])
     dx = np.zeros((4, 3))
     dx[0, 1] = -1000.0
-    pair = Candidates(np.array([[0, 1, 2, 3]], np.int32), np.zeros((0, 4), np.int32))
+    pair = Candidates(np.array([[0, 1, 2, 3]], np.int32), 1)
     t = max_step(x, dx, pair)
     assert 0.85 / 1000 < t <= (1 - FRACTION) / 1000 * (1 + 1e-9)
 

@@ -229,34 +229,56 @@ class Tree:
 
     def overlaps(self, boxes: Boxes) -> Ints:
         """(p,2) pairs (box given, box of the tree) that overlap."""
-        return self._query(boxes, 0, 0)
+        return Overlaps(self, boxes, 0, 0).listed()
 
     def own_overlaps(self) -> Ints:
         """(p,2) pairs i < j of the tree's own boxes that overlap."""
-        return self._query(self.boxes, 1, 0)
+        return Overlaps(self, self.boxes, 1, 0).listed()
 
-    def stencils(self, boxes: Boxes | None = None) -> Ints:
-        """(p,k+l) vertices of pairs that overlap, share none and may meet: of a given box and one
-        of the tree, or of two of the tree's own.
+    def stencils(self, boxes: Boxes | None = None) -> "Overlaps":
+        """Pairs that overlap, share no vertex and may meet: of a given box and one of the tree, or
+        of two of the tree's own. They are listed as the vertices of both.
         """
         given = boxes or self.boxes
         marked = given.marked and self.boxes.marked
-        return self._query(given, int(boxes is None), 2 if marked else 1)
-
-    def _query(self, boxes: Boxes, after: int, apart: int) -> Ints:
-        n = len(boxes)
-        count, slots = kernel.empty(n, wp.int32), kernel.empty((n, SLOTS), wp.int32)
-        places = (self._tree.id, boxes.lower, boxes.upper, after, boxes.ids, self.boxes.ids)
-        asked = (*places, boxes.marks, self.boxes.marks, apart, count, slots)
-        kernel.launch(count_overlaps, n, *asked, slice_above=WORTH_SLICING)
-        total = np.cumsum(kernel.numpy(count), dtype=np.int64)
-        width = boxes.ids.shape[1] + self.boxes.ids.shape[1] if apart else 2
-        out = kernel.empty((int(total[-1]) if n else 0, width), wp.int32)
-        start = kernel.array(total - kernel.numpy(count), wp.int64)
-        kernel.launch(list_overlaps, n, *asked, start, out, slice_above=WORTH_SLICING)
-        result: Ints = kernel.numpy(out)
-        return result
+        return Overlaps(self, given, int(boxes is None), 2 if marked else 1)
 
     def _build(self, boxes: Boxes) -> None:
         self.boxes, self._surface = boxes, boxes.surface
         self._tree = wp.Bvh(boxes.lower, boxes.upper, leaf_size=LEAF)
+
+    @property
+    def id(self) -> Any:
+        """What kernels know the hierarchy by."""
+        return self._tree.id
+
+
+class Overlaps:
+    """Boxes that overlap, counted; to be listed where there is room for them."""
+
+    def __init__(self, tree: Tree, boxes: Boxes, after: int, apart: int) -> None:
+        n, theirs = len(boxes), tree.boxes
+        count, slots = kernel.empty(n, wp.int32), kernel.empty((n, SLOTS), wp.int32)
+        places = (tree.id, boxes.lower, boxes.upper, after, boxes.ids, theirs.ids)
+        self._asked = (*places, boxes.marks, theirs.marks, apart, count, slots)
+        kernel.launch(count_overlaps, n, *self._asked, slice_above=WORTH_SLICING)
+        counts = kernel.numpy(count)
+        total = np.cumsum(counts, dtype=np.int64)
+        self._n, self._start = n, total - counts
+        self._count = int(total[-1]) if n else 0
+        self._width = boxes.ids.shape[1] + theirs.ids.shape[1] if apart else 2
+
+    def __len__(self) -> int:
+        return self._count
+
+    def write(self, out: WarpArray, first: int) -> None:
+        """All pairs into rows of ``out`` (k,width), from the first one given on."""
+        start = kernel.array(self._start + first, wp.int64)
+        kernel.launch(list_overlaps, self._n, *self._asked, start, out, slice_above=WORTH_SLICING)
+
+    def listed(self) -> Ints:
+        """(p,width)."""
+        out = kernel.empty((len(self), self._width), wp.int32)
+        self.write(out, 0)
+        result: Ints = kernel.numpy(out)
+        return result

@@ -115,22 +115,27 @@ def narrow(
 class Candidates:
     """Pairs that may touch."""
 
-    point_triangle: Ints  # (p,4) vertex, face
-    edge_edge: Ints  # (e,4)
+    stencil: Ints  # (p+e,4): vertex, face; and then edge, edge
+    points: int  # p
 
-    @cached_property
-    def stencil(self) -> Ints:
-        """(p+e,4)."""
-        return np.concatenate([self.point_triangle, self.edge_edge])
+    @property
+    def point_triangle(self) -> Ints:
+        """(p,4)."""
+        return self.stencil[: self.points]
+
+    @property
+    def edge_edge(self) -> Ints:
+        """(e,4)."""
+        return self.stencil[self.points :]
 
     @cached_property
     def kind(self) -> Ints:
         """(p+e,) of every pair."""
         kinds = np.array([POINT_TRIANGLE, EDGE_EDGE], dtype=np.int32)
-        return np.repeat(kinds, [len(self.point_triangle), len(self.edge_edge)])
+        return np.repeat(kinds, [self.points, len(self) - self.points])
 
     def __len__(self) -> int:
-        return len(self.point_triangle) + len(self.edge_edge)
+        return len(self.stencil)
 
 
 @dataclass
@@ -192,7 +197,12 @@ class Surface:
 
         faces = self._tree("faces", boxes("faces", self.faces))
         edges = self._tree("edges", boxes("edges", self.edges))
-        return Candidates(faces.stencils(boxes("all", self.vertices)), edges.stencils())
+        points, pairs = faces.stencils(boxes("all", self.vertices)), edges.stencils()
+        out = kernel.empty((len(points) + len(pairs), 4), wp.int32)
+        points.write(out, 0)
+        pairs.write(out, len(points))
+        stencil: Ints = kernel.numpy(out)
+        return Candidates(stencil, len(points))
 
     def thickness(self, candidates: Candidates, thin: float = 1.0) -> Floats:
         """[m] that every candidate keeps, times ``thin``: (p+e,), or (1,) where all are alike."""
