@@ -68,7 +68,7 @@ def _pile(side: int, length: float) -> tuple[float, float, bool]:
         )
         for k in range(10)
     ]
-    contact = SelfContact(min(4e-3, 0.16 / side), friction=0.3)
+    contact = SelfContact(0.05 / side, friction=0.3)
     scene = Scene(joined(sheets), bodies=[plate(1.2, 1.2)], contact=contact, step=0.02)
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory = stepper.init(model, state)
