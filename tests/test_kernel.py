@@ -5,11 +5,11 @@ import pytest
 import warp as wp
 
 from weft import kernel
-from weft.cloth import sheet
 from weft.errors import DeviceError
 from weft.kernel import Scalar, vec3
 from weft.laws import Psd
 from weft.scene.scene import Scene
+from weft.sources import sheet
 
 _module = wp.get_module("weft.test_kernel")
 

@@ -14,6 +14,7 @@ STAGES = [
     ["fabric", "mesh", "laws", "solve"],
     ["discretization", "garment", "io"],
     ["energies", "cloth", "pins"],
+    ["sources"],
     ["contact"],
     ["assembly"],
     ["model", "state"],

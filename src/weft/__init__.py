@@ -16,10 +16,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from weft import laws as laws
     from weft.cloth import Cloth as Cloth
-    from weft.cloth import joined as joined
-    from weft.cloth import load as load
-    from weft.cloth import sheet as sheet
-    from weft.cloth import triangulate as triangulate
     from weft.contact.contact import SelfContact as SelfContact
     from weft.energies.buckling_bending import BucklingForm as BucklingForm
     from weft.energies.condensed import vertex_energy as vertex_energy
@@ -53,6 +49,11 @@ if TYPE_CHECKING:
     from weft.solve.base import Outcome as Outcome
     from weft.solve.base import Stop as Stop
     from weft.solve.constraints import Constraint as Constraint
+    from weft.sources import joined as joined
+    from weft.sources import load as load
+    from weft.sources import sheet as sheet
+    from weft.sources import spline_sheet as spline_sheet
+    from weft.sources import triangulate as triangulate
     from weft.state import State as State
     from weft.validate.differences import check_derivatives as check_derivatives
 
@@ -91,11 +92,12 @@ _HOME = {
     "WeftError": "weft.errors",
     "check_derivatives": "weft.validate.differences",
     "condition_energies": "weft.energies.condition",
-    "joined": "weft.cloth",
-    "load": "weft.cloth",
-    "sheet": "weft.cloth",
+    "joined": "weft.sources",
+    "load": "weft.sources",
+    "sheet": "weft.sources",
     "simulate": "weft.run",
-    "triangulate": "weft.cloth",
+    "spline_sheet": "weft.sources",
+    "triangulate": "weft.sources",
     "vertex_energy": "weft.energies.condensed",
 }
 

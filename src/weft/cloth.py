@@ -4,16 +4,19 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
+from weft.discretization.control import Control, Piece, Triangles
+from weft.discretization.embedding import Embedding
+from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.samples import Samples
+from weft.discretization.spline_surface import SplineSurface
 from weft.errors import MeshError, check_known
-from weft.fabric import Fabric, fabric
-from weft.garment.triangulate import triangulated
-from weft.mesh import Pattern, TriangleMesh, grid
+from weft.fabric import Fabric
+from weft.mesh import TriangleMesh
 
 _CORNERS = {
     "bottom-left": (0, 0),
@@ -47,11 +50,13 @@ class Cloth:
     """A mesh and its fabric. The mesh's tables can be read here too.
 
     ``joined`` makes one of several; ``parts`` are these then, and ``fabric`` is the first one's.
+    What moves a spline are its control points, and its mesh are samples of it.
     """
 
     mesh: TriangleMesh
     fabric: Fabric
     given: Sequence[Part] = ()  # parts; none: it is one
+    control: Control | None = None  # control points of splines; None: the vertices move
 
     @cached_property
     def parts(self) -> Sequence[Part]:
@@ -122,10 +127,76 @@ class Cloth:
         return self.mesh.corner_uv
 
     @property
-    def mass(self) -> Floats:
-        """(n,) [kg] lumped vertex masses."""
+    def points(self) -> Positions:
+        """(N,3) [m] what moves: control points of splines, vertices of triangles."""
+        return self.vertices if self.control is None else self.control.points
+
+    @property
+    def embedding(self) -> Embedding | None:
+        """Vertices as combinations of the points; None where they are the points."""
+        return None if self.control is None else self.control.shown.embedding
+
+    @property
+    def vertex_mass(self) -> Floats:
+        """(n,) [kg] lumped to the vertices of the mesh."""
         masses = [one.density * mesh.vertex_area for one, mesh in self.by_fabric]
         return np.asarray(np.sum(masses, axis=0))
+
+    @property
+    def mass(self) -> Floats:
+        """(N,) [kg] lumped to the points."""
+        if self.control is None:
+            return self.vertex_mass
+        out = np.zeros(len(self.points))
+        for part, piece in self.pieces:
+            if isinstance(piece, Triangles):
+                mesh = self._of_points(piece)
+                area = mesh.vertex_area
+            else:
+                area = piece.area
+            out += part.fabric.density * area
+        return out
+
+    @property
+    def pieces(self) -> "Sequence[tuple[Part, Piece]]":
+        """Parts with what they are made of, where there are splines."""
+        return () if self.control is None else tuple(zip(self.parts, self.control.pieces))
+
+    def _of_points(self, piece: Triangles) -> TriangleMesh:
+        """A piece of triangles, as a mesh on all points."""
+        return TriangleMesh(self.points, piece.faces, piece.corner_uv, {}, self.mesh.source)
+
+    @property
+    def elements(self) -> Sequence[tuple[Fabric, "TriangleMesh | SplineSurface"]]:
+        """What energies are made of: fabrics with their triangles or splines, on the points."""
+        if self.control is None:
+            return self.by_fabric
+        return tuple(
+            (part.fabric, self._of_points(p) if isinstance(p, Triangles) else p)
+            for part, p in self.pieces
+        )
+
+    def samples(self) -> Samples:
+        """Where membranes are sampled, of all elements of one kind (k = 3 or 9).
+
+        Triangles beside splines are sampled like these, with stencils that repeat a vertex.
+        """
+        found = [
+            linear_triangle(e) if isinstance(e, TriangleMesh) else e.samples()
+            for _, e in self.elements
+        ]
+        if len(found) == 1:
+            return found[0]
+        wide = max(s.stencil.shape[1] for s in found)
+        pad = [wide - s.stencil.shape[1] for s in found]
+        return Samples(
+            np.concatenate([np.pad(s.stencil, ((0, 0), (0, w)), mode="edge")
+                            for s, w in zip(found, pad)]),
+            np.concatenate([np.pad(s.gradient, ((0, 0), (0, w), (0, 0)))
+                            for s, w in zip(found, pad)]),
+            np.concatenate([s.weight for s in found]),
+            len(self.points),
+        )  # fmt: skip
 
     def corners(self, which: str = "all", part: Part | None = None) -> Ints:
         """Vertices at the corners of the cloth's bounding box in material coordinates.
@@ -200,139 +271,18 @@ class Cloth:
         """
         from scipy.spatial.transform import Rotation
 
-        turned = Rotation.from_euler("xyz", rotation, degrees=True).apply(np.array(self.vertices))
-        return self.with_vertices(turned + np.asarray(translation, dtype=np.float64))
+        turned = Rotation.from_euler("xyz", rotation, degrees=True).apply(np.array(self.points))
+        return self.with_points(turned + np.asarray(translation, dtype=np.float64))
 
-    def with_vertices(self, vertices: Positions) -> "Cloth":
-        """The same cloth at other positions."""
-        return dataclasses.replace(self, mesh=self.mesh.with_vertices(vertices))
+    def with_points(self, points: Positions) -> "Cloth":
+        """The same cloth with what moves it elsewhere: (N,3) [m]."""
+        if self.control is None:
+            return dataclasses.replace(self, mesh=self.mesh.with_vertices(points))
+        points = np.array(points, dtype=np.float64)
+        control = dataclasses.replace(self.control, points=points)
+        mesh = self.mesh.with_vertices(control.shown.embedding.of(points))
+        return dataclasses.replace(self, mesh=mesh, control=control)
 
     def _material_points(self, part: Part | None) -> tuple[Floats, Ints]:
         faces = slice(None) if part is None else part.faces
         return self.mesh.corner_uv[faces].reshape(-1, 2), self.mesh.faces[faces].reshape(-1)
-
-
-def joined(
-    cloths: Sequence[Cloth],
-    names: Sequence[str] | None = None,
-    thickness: Sequence[float | None] | None = None,
-) -> Cloth:
-    """Several cloths as one, to be simulated together; they meet by contact alone.
-
-    Args:
-        cloths: at least one, each where it starts.
-        names: of them; None: ``cloth 1``, ``cloth 2``, ...
-        thickness: [m] each keeps in contact; None: that of the scene's contact.
-
-    Raises:
-        MeshError: no cloths, or a name that is given twice.
-    """
-    names = [f"cloth {k + 1}" for k in range(len(cloths))] if names is None else names
-    if not cloths or len(set(names)) < len(cloths):
-        raise MeshError("cloths", got=list(names), expected="one name for each, all different")
-    parts, groups, vertex, face = [], {}, 0, 0
-    for k, (cloth, name) in enumerate(zip(cloths, names)):
-        ids = np.arange(vertex, vertex + cloth.n_vertices, dtype=np.int32)
-        faces = np.arange(face, face + len(cloth.faces), dtype=np.int32)
-        parts.append(Part(name, cloth.fabric, ids, faces, thickness[k] if thickness else None))
-        groups[name] = ids
-        groups.update({f"{name} {g}": ids[v] for g, v in cloth.mesh.groups.items()})
-        vertex, face = vertex + len(ids), face + len(faces)
-    mesh = TriangleMesh(
-        np.concatenate([c.vertices for c in cloths]),
-        np.concatenate([c.faces + p.vertices[0] for c, p in zip(cloths, parts)]),
-        np.concatenate([c.corner_uv for c in cloths]),
-        groups,
-        ", ".join(dict.fromkeys(c.mesh.source for c in cloths)),
-    )
-    return Cloth(mesh, cloths[0].fabric, tuple(parts))
-
-
-def sheet(
-    nx: int,
-    ny: int,
-    width: float = 1.0,
-    height: float = 1.0,
-    *,
-    pattern: Pattern = "regular",
-    fabric: str | Fabric = "cotton",
-    seed: int = 0,
-) -> Cloth:
-    """A rectangle of nx by ny vertices, lying on y = 0 and centered at the origin; its "top" edge
-    is at the back.
-
-    Args:
-        nx: vertices along the width (warp), at least 2.
-        ny: vertices along the height (weft), at least 2.
-        width: [m].
-        height: [m].
-        pattern: ``regular``, ``alternating`` or ``random`` triangles.
-        fabric: a preset's name, or a Fabric.
-        seed: of the random pattern.
-
-    Raises:
-        MeshError: sizes out of range.
-        FabricError: an unknown fabric.
-    """
-    return Cloth(grid(nx, ny, width, height, pattern, seed), _fabric(fabric))
-
-
-def triangulate(
-    outline: Any,
-    holes: Sequence[Any] = (),
-    size: float = 0.02,
-    *,
-    divide: bool = True,
-    fabric: str | Fabric = "cotton",
-    seed: int = 0,
-) -> Cloth:
-    """A piece of any shape, of irregular, nearly equilateral triangles; it lies on y = 0, centered
-    at the origin, with the outline as its material coordinates.
-
-    Args:
-        outline: (k,2) [m] polygon, warp along the first coordinate. Vertices 0, 1, ... of the mesh
-            are its points in turn, then those of the holes (groups ``outline``, ``hole 0``, ...).
-        holes: polygons inside it.
-        size: [m] edge length inside; triangles are smaller along shorter edges of the outline.
-        divide: add points on edges of the outline that are longer than ``size``, closer together
-            towards sharp corners; False keeps the outline's points and no others. Given points are
-            never moved.
-        fabric: a preset's name, or a Fabric.
-        seed: of the points inside: other seeds give other meshes of the same piece.
-
-    Raises:
-        MeshError: a size out of range, or polygons that cross.
-        FabricError: an unknown fabric.
-    """
-    return Cloth(triangulated(outline, holes, size, divide, seed), _fabric(fabric))
-
-
-def load(
-    path: str | Path,
-    *,
-    fabric: str | Fabric = "cotton",
-    scale: float = 1.0,
-    uv_scale: float | None = None,
-    warp: tuple[float, float, float] | None = None,
-) -> Cloth:
-    """A cloth from an OBJ or PLY file.
-
-    Args:
-        path: the file.
-        fabric: a preset's name, or a Fabric.
-        scale: meters per unit of the file (0.01 for centimeters).
-        uv_scale: meters per unit of its texture coordinates; None: the same as ``scale``.
-        warp: where the file has no texture coordinates, the direction of the warp yarns in space.
-
-    Raises:
-        MeshError: a file that cannot be read, or a mesh that cannot be simulated.
-        FabricError: an unknown fabric.
-    """
-    from weft.io import read_mesh
-
-    mesh = read_mesh(Path(path), scale=scale, uv_scale=uv_scale, warp=warp)
-    return Cloth(mesh, _fabric(fabric))
-
-
-def _fabric(value: str | Fabric) -> Fabric:
-    return value if isinstance(value, Fabric) else fabric(value)

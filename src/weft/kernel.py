@@ -34,6 +34,8 @@ SLICE_ABOVE = (
     20_000  # indices; below, waking a second thread costs more than it saves (docs/decisions/0002)
 )
 
+_USUAL = 7  # entries of an index in the kernels that this was measured with
+
 WarpArray = Any  # wp.array: Warp's own annotations do not survive mypy
 
 
@@ -147,6 +149,13 @@ def load(kernel: Any) -> None:
             "kernel module", got=kernel.module.name, expected="a module that compiles"
         )
     _settings.loaded.add(key)
+
+
+def slice_above(entries: float) -> int:
+    """Smallest number of indices worth slicing where each visits so many entries: matrix rows of
+    splines are four times as long as those of triangles.
+    """
+    return int(SLICE_ABOVE * _USUAL / max(entries, _USUAL))
 
 
 def launch(kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from weft.arrays import Bools, Floats, Positions
 from weft.assembly import Assembly
 from weft.contact.contact import Contact
+from weft.discretization.embedding import Embedding
 from weft.energies.base import Energy, StepTerm
 from weft.errors import MeshError, SceneError
 from weft.pins import Pin
@@ -32,6 +33,7 @@ class Model:
     pins: Sequence[Pin] = ()
     start: Positions | None = None  # (n,3) [m] where pinned vertices start; needed with pins
     contact: Contact | None = None  # what must not pass through itself
+    embedding: Embedding | None = None  # of the surface's vertices in the points; None: the same
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.mass).all() and (self.mass > 0).all()):
@@ -56,6 +58,10 @@ class Model:
     def assembly(self) -> Assembly:
         """The energies on their pattern."""
         return Assembly(self.energies, self.step_terms, self.mass)
+
+    def vertices(self, x: Positions) -> Positions:
+        """(m,3) [m] of the surface, where the points are at x (n,3)."""
+        return x if self.embedding is None else self.embedding.of(x)
 
     def prescribed(self, t: float) -> tuple[Bools, Positions]:
         """Which vertices are pinned in a step that ends at t, and where: (n,) bool, (n,3) with

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weft.arrays import CornerUv, Faces, Floats, Json, Positions
+from weft.discretization.control import Control, Shown
 from weft.errors import RunError
 from weft.io.frames import RunFolder
 from weft.mesh import TriangleMesh
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from weft.render.picture import Image, Style
 
 
+SMOOTH = 3  # samples a knot span of splines in pictures
+
+
 class Run:
     """A run folder that holds at least the start of a simulation.
 
@@ -33,6 +37,7 @@ class Run:
 
     def __init__(self, path: str | Path) -> None:
         self.folder = RunFolder.open(path)
+        self._tessellated: dict[int, Shown] = {}
 
     @property
     def path(self) -> Path:
@@ -103,17 +108,58 @@ class Run:
         """One record a step."""
         return self.folder.metrics()
 
-    def positions(self, frame: int = -1) -> Positions:
-        """(n,3) [m] of a frame; -1 is the last."""
+    @cached_property
+    def control(self) -> Control | None:
+        """The control points of splines, and what they move; None for a run of triangles."""
+        return Control.of_arrays(self.folder.mesh())
+
+    def points(self, frame: int = -1) -> Positions:
+        """(N,3) [m] what moves the cloth, in a frame (-1 is the last): control points of splines,
+        vertices of triangles.
+        """
         number = frame if frame >= 0 else len(self) + frame
         result: Positions = self.folder.frame(number)["x"]
-        return result
+        return result if self.control is None else result[: len(self.control.points)]
 
-    def save(self, path: str | Path, frame: int = -1) -> Path:
+    def positions(self, frame: int = -1, density: int | None = None) -> Positions:
+        """(n,3) [m] of the vertices in a frame; -1 is the last.
+
+        Args:
+            frame: its number.
+            density: of splines, samples a knot span; None: those of ``mesh``.
+        """
+        points = self.points(frame)
+        if self.control is None:
+            return points
+        return self._shown(density).embedding.of(points)
+
+    def tessellation(self, density: int | None = None) -> tuple[Faces, CornerUv]:
+        """Faces and their material coordinates, with ``density`` samples a knot span of splines."""
+        if self.control is None:
+            return self.faces, self.corner_uv
+        shown = self._shown(density)
+        return shown.faces, shown.corner_uv
+
+    def _shown(self, density: int | None) -> Shown:
+        assert self.control is not None
+        wanted = self.control.density if density is None else density
+        if wanted not in self._tessellated:
+            self._tessellated[wanted] = self.control.tessellated(wanted)
+        return self._tessellated[wanted]
+
+    def save(
+        self, path: str | Path, frame: int = -1, *, density: int | None = None, net: bool = False
+    ) -> Path:
         """Write a frame as OBJ or PLY, by suffix.
 
+        Args:
+            path: the file.
+            frame: its number; -1 is the last.
+            density: of splines, samples a knot span; None: those of ``mesh``.
+            net: write the control points of splines, as quadrilaterals of two triangles each.
+
         Raises:
-            RunError: another suffix, or no such frame.
+            RunError: another suffix, no such frame, or the net of a run without splines.
         """
         from weft.io.obj import write_obj
         from weft.io.ply import write_ply
@@ -122,8 +168,22 @@ class Run:
         writers = {".obj": write_obj, ".ply": write_ply}
         if path.suffix.lower() not in writers:
             raise RunError("export format", got=path.suffix or "no suffix", expected=".obj or .ply")
-        writers[path.suffix.lower()](path, self.positions(frame), self.faces, self.corner_uv)
+        if net:
+            faces, corner_uv = self._net()
+            x = self.points(frame)
+        else:
+            faces, corner_uv = self.tessellation(density)
+            x = self.positions(frame, density)
+        writers[path.suffix.lower()](path, x, faces, corner_uv)
         return path
+
+    def _net(self) -> tuple[Faces, CornerUv]:
+        if self.control is None:
+            raise RunError(
+                "control net", got="a run of triangles", where=str(self.path),
+                expected="a run of splines",
+            )  # fmt: skip
+        return self.control.net()
 
     def render(
         self,
@@ -135,6 +195,7 @@ class Run:
         field: "Field | None" = None,
         on_frame: Callable[[int, int], None] | None = None,
         contacts: bool = False,
+        density: int | None = None,
     ) -> Path:
         """Draw a frame as PNG, or all frames as animated WebP, by suffix.
 
@@ -147,6 +208,8 @@ class Run:
             field: a number at every vertex to color the cloth by, in place of a look.
             on_frame: called with the number of pictures done and of all.
             contacts: draw a dot where cloth touches.
+            density: of splines, samples a knot span; None: at least three, or where the picture
+                shows a number at every vertex those of ``mesh``.
 
         Raises:
             RunError: another suffix, no such frame, contacts or their pressure of a run without
@@ -163,17 +226,21 @@ class Run:
             raise RunError("picture", got=path.suffix or "no suffix", expected=".png or .webp")
         count = len(self)
         shown = [frame] if kind == ".png" else sorted({*range(0, count, max(1, count // 12))})
-        frames = [self._drawn(k) for k in shown]
         pressed = style.look is Look.PRESSURE and field is None
+        own = pressed or field is not None
+        if density is None and self.control is not None and not own:
+            density = max(SMOOTH, self.control.density)
+        frames = [self._drawn(k, density) for k in shown]
         loads = np.concatenate([self.contacts(k)[2] for k in shown]) if pressed else None
         renderer = Renderer(
-            self.mesh, frames, style, field=field, body_faces=self.body_faces, loads=loads
-        )
+            self._mesh_of(density), frames, style, field=field, body_faces=self.body_faces,
+            loads=loads,
+        )  # fmt: skip
 
         def image(k: int) -> "Image":
             values = self.contacts(k)[2] if pressed else None
             dots = self.contacts(k)[0] if contacts else None
-            return renderer.image(self._drawn(k), values, dots)
+            return renderer.image(self._drawn(k, density), values, dots)
 
         if kind == ".png":
             save_png(path, image(frame))
@@ -188,11 +255,19 @@ class Run:
         save_webp(path, images(), self.fps)
         return path
 
-    def _drawn(self, frame: int) -> Positions:
+    def _mesh_of(self, density: int | None) -> TriangleMesh:
+        """The mesh of frame 0, of so many samples a knot span."""
+        if self.control is None or density is None:
+            return self.mesh
+        faces, corner_uv = self.tessellation(density)
+        return TriangleMesh(self.positions(0, density), faces, corner_uv, source=str(self.path))
+
+    def _drawn(self, frame: int, density: int | None) -> Positions:
         """(n+b,3) positions of the cloth and of bodies."""
+        x = self.positions(frame, density)
         if len(self.body_faces) == 0:
-            return self.positions(frame)
-        return np.concatenate([self.positions(frame), self.body_positions(frame)])
+            return x
+        return np.concatenate([x, self.body_positions(frame)])
 
 
 def simulate(

@@ -19,7 +19,6 @@ from weft.arrays import Floats, Json
 from weft.cloth import Cloth
 from weft.contact.body import Body, joined_faces, joined_positions
 from weft.contact.loads import contact_loads
-from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.samples import principal_stretches
 from weft.errors import RunError, SceneError, SimulationError
 from weft.integrators.base import Memory, Stepper, StepReport
@@ -164,6 +163,8 @@ class _Loop:
                 )
             mesh = self.scene.cloth.mesh
             arrays = {"faces": mesh.faces, "corner_uv": mesh.corner_uv, "vertices": mesh.vertices}
+            if self.scene.cloth.control is not None:
+                arrays.update(self.scene.cloth.control.arrays())
             if self.scene.bodies:
                 arrays["body_faces"] = joined_faces(self.scene.bodies)
             self.folder.create(manifest, arrays)
@@ -219,8 +220,9 @@ class _Loop:
             more["body"] = joined_positions(self.scene.bodies, place.state.t)
         contact = self.model.contact
         if contact is not None:
-            more.update(contact_loads(contact, place.state.x, place.state.t, self.area))
-            self.crossing = len(contact.crossings(place.state.x, place.state.t))
+            x = self.model.vertices(place.state.x)
+            more.update(contact_loads(contact, x, place.state.t, self.area))
+            self.crossing = len(contact.crossings(x, place.state.t))
         self.folder.write_frame(place.frame, {**place.arrays(), **more})
 
     def _step(self, place: _Place) -> tuple[_Place, list[StepReport]]:
@@ -313,7 +315,7 @@ class _Stretch:
     """Percentiles of the principal stretches of the faces."""
 
     def __init__(self, cloth: Cloth) -> None:
-        self.samples = linear_triangle(cloth.mesh)
+        self.samples = cloth.samples()
 
     def percentiles(self, x: Floats) -> Json:
         """p50, p95 and max of the largest stretch, min of the smallest."""

@@ -23,7 +23,7 @@ def bumped(depth=4e-3):
     x = np.array(lower.vertices)
     x[:, 1] += (5e-3 + depth) * np.exp(-(x[:, 0] ** 2 + x[:, 2] ** 2) / 0.04**2)
     upper = upper.moved((0.006, 5e-3, 0.003), (0, 12, 0))
-    return weft.joined([lower.with_vertices(x), upper])
+    return weft.joined([lower.with_points(x), upper])
 
 
 def test_contours_get_shorter_along_d():

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from weft.bench.measure import Measure, at_most, info
-from weft.cloth import Cloth, triangulate
+from weft.cloth import Cloth
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings
 from weft.pins import Keyframe, Path, Pin
 from weft.scene.law import law_of_fabric
 from weft.scene.scene import Scene
+from weft.sources import triangulate
 
 STEP, STEPS, SIZE = 1 / 60, 30, 0.0083  # [s], number, [m]
 

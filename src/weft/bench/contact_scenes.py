@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from weft.bench.measure import Measure, at_most, info
-from weft.cloth import joined, sheet
 from weft.contact import plate, sphere
 from weft.contact.contact import SelfContact
 from weft.scene.scene import Scene
+from weft.sources import joined, sheet
 
 ELASTIC = ("elastic", "solve")  # phases that a step without contact has too
 DRAPE = 2.0  # [s]

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from weft.bench.measure import Measure, at_most, info
-from weft.cloth import sheet
 from weft.energies.condition import ConditionForm
 from weft.integrators.baraff_witkin_1998 import Settings1998
 from weft.integrators.base import StepSettings
@@ -20,6 +19,7 @@ from weft.pins import Pin
 from weft.scene.scene import Scene
 from weft.solve.base import Stop
 from weft.solve.direct import have_pardiso
+from weft.sources import sheet
 
 SIDE, STEP, STEPS = 66, 0.02, 50
 

@@ -12,7 +12,6 @@ import warp as wp
 from weft import kernel
 from weft.bench.assembly import draped
 from weft.bench.measure import Measure, at_most, best_time, info
-from weft.cloth import sheet
 from weft.integrators.potential import Potential
 from weft.kernel import Scalar, vec3
 from weft.laws.baraff_witkin import BaraffWitkin
@@ -21,6 +20,7 @@ from weft.pins import Pin
 from weft.scene.scene import Scene
 from weft.solve.block_csr import BlockCsr, close_rows
 from weft.solve.multigrid import Multigrid
+from weft.sources import sheet
 
 STEP = 0.02  # [s]
 SIDES, MIDDLE = (66, 200, 500), 200  # vertices

@@ -17,6 +17,7 @@ from weft.contact.candidates import Surface, least_distance
 from weft.contact.contact_set import distances_of
 from weft.contact.intersections import intersections
 from weft.contact.sides import Friction, Sides, friction_table
+from weft.discretization.embedding import Embedding
 from weft.errors import SceneError, check_known
 from weft.mesh import TriangleMesh
 
@@ -120,12 +121,14 @@ class Contact:
         mass: (n,) [kg] of the vertices.
         settings: gap, friction, ...
         bodies: what the cloth meets besides; their vertices follow its own in ``surface``.
+        embedding: of the surface's vertices in the points that move it; None: they are the points.
     """
 
     surface: Surface
     mass: Floats
     settings: SelfContact
     bodies: Sequence[Body] = ()
+    embedding: Embedding | None = None
 
     @staticmethod
     def of(
@@ -134,6 +137,7 @@ class Contact:
         settings: SelfContact,
         bodies: Sequence[Body] = (),
         pieces: Sequence[Piece] = (),
+        embedding: Embedding | None = None,
     ) -> "Contact":
         """Contact of a mesh with itself and with bodies, from where its vertices are.
 
@@ -143,6 +147,7 @@ class Contact:
             settings: gap, friction, ...
             bodies: what it meets.
             pieces: parts of the cloth; none: it is one, called ``cloth``.
+            embedding: of the mesh's vertices in the points that move it.
 
         Raises:
             SceneError: a gap that is not smaller than the mesh's edges, names that nothing has, or
@@ -152,7 +157,7 @@ class Contact:
         every = np.concatenate([mesh.faces, joined_faces(bodies) + mesh.n_vertices])
         rest = np.concatenate([_flat(mesh), placed])
         sides = _sides(mesh, settings, bodies, pieces)
-        contact = Contact(Surface(every, rest, sides), mass, settings, tuple(bodies))
+        contact = Contact(Surface(every, rest, sides), mass, settings, tuple(bodies), embedding)
         edges = mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1)
         shortest = float(np.linalg.norm(edges, axis=2).min())
         if contact.reach >= shortest:

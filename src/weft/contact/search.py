@@ -144,8 +144,7 @@ class ContactSearch:
 
         With ``before`` (b,3), bodies come from there meanwhile.
         """
-        start = self.body if before is None else before
-        y, dy = np.concatenate([x, start]), np.concatenate([d, self.body - start])
+        y, dy = self.way(x, d, before)
         candidates = self._sweep(y, dy)
         with self.phases("ccd"):
             return max_step(y, dy, candidates, self._thickness(candidates))
@@ -165,26 +164,38 @@ class ContactSearch:
         come to an end: something is caught between what is prescribed.
         """
         n = len(x)
-        start = self.body if before is None else before
-        y, dy = np.concatenate([x, start]), np.concatenate([d, self.body - start])
-        leads = np.concatenate([~free, np.ones(len(start), dtype=bool)])
+        y, dy = self.way(x, d, before)
+        leads = np.concatenate([~free, np.ones(len(self.body), dtype=bool)])
         held = leads.copy()
         for _ in range(MOST_CARRIES):
-            candidates = self._sweep(y, dy)
-            met = step_lengths(y, dy, candidates, self._thickness(candidates)) < 1.0
-            if not met.any():
+            stencil = self.meeting(y, dy)
+            if len(stencil) == 0:
                 return np.asarray(x + dy[:n])
-            stencil = candidates.stencil[met]
             leading = leads[stencil]
-            self.tight = (self.thin, y[stencil[0]].mean(0))
             if held[stencil].all(1).any():
                 return None
-            share = np.where(leading.any(1, keepdims=True), leading, True)
-            mean = np.einsum("ma,mai->mi", share, dy[stencil]) / share.sum(1, keepdims=True)
+            mean = led(leading, dy[stencil])
             follow = ~held[stencil]
             dy[stencil[follow]] = np.repeat(mean, 4, axis=0).reshape(-1, 4, 3)[follow]
             leads[stencil[follow & leading.any(1, keepdims=True)]] = True
         return None
+
+    def way(self, x: Positions, d: Floats, before: Positions | None) -> tuple[Positions, Floats]:
+        """(n+b,3) where everything is, and its displacement, with bodies that come from
+        ``before``.
+        """
+        start = self.body if before is None else before
+        return np.concatenate([x, start]), np.concatenate([d, self.body - start])
+
+    def meeting(self, y: Positions, dy: Floats) -> Ints:
+        """(m,4) pairs that meet on the way from y (n+b,3) to y + dy; notes where the first is."""
+        candidates = self._sweep(y, dy)
+        met = step_lengths(y, dy, candidates, self._thickness(candidates)) < 1.0
+        if not met.any():
+            return np.zeros((0, 4), dtype=np.int32)
+        stencil = candidates.stencil[met]
+        self.tight = (self.thin, y[stencil[0]].mean(0))
+        return np.asarray(stencil)
 
     def truncated(self, x: Positions, d: Floats) -> Floats:
         """d with every vertex held to what its nearest neighbors leave it, and no others.
@@ -192,9 +203,12 @@ class ContactSearch:
         No vertex moves by more than ``PART`` of half the distance between anything it belongs to
         and anything else, so nothing can meet, whatever the directions.
         """
+        return np.asarray(self.parts(x, np.linalg.norm(d, axis=1))[:, None] * d)
+
+    def parts(self, x: Positions, length: Floats) -> Floats:
+        """(n,) parts of displacements of these lengths (n,) [m] that are safe in any direction."""
         c = self.contact
         n, y = len(x), self._all(x)
-        length = np.linalg.norm(d, axis=1)
         thickest = c.surface.who.thickest
         far = min(2 * float(length.max()), FARTHEST * c.reach) + thickest
         with self.phases("broad"):
@@ -202,8 +216,7 @@ class ContactSearch:
         distance = distances_of(y, near.stencil, near.kind) - self._thickness(near)
         room = np.full(len(y), far - thickest)
         np.minimum.at(room, near.stencil.reshape(-1), np.repeat(distance, 4))
-        part = np.minimum(1.0, PART * room[:n] / 2 / np.maximum(length, 1e-300))
-        return np.asarray(part[:, None] * d)
+        return np.minimum(1.0, PART * room[:n] / 2 / np.maximum(length, 1e-300))
 
     def contacts(self, x: Positions) -> ContactSet:
         """Pairs in contact at x (n,3), of the candidates."""
@@ -304,6 +317,13 @@ class ContactSearch:
             place = [float(c) for c in self.tight[1]]
             found["pinched"] = {"t": self.t, "part": self.thin, "place": place}
         return found
+
+
+def led(leading: Bools, dy: Floats) -> Floats:
+    """(m,3) displacement that pairs (m,4) take: the mean of those that lead, or of all."""
+    share = np.where(leading.any(1, keepdims=True), leading, True)
+    mean = np.einsum("ma,mai->mi", share, dy) / share.sum(1, keepdims=True)
+    return np.asarray(mean)
 
 
 def _gather(stencil: Ints, local: WarpArray, g: WarpArray) -> None:

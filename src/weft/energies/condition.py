@@ -15,6 +15,7 @@ import numpy as np
 
 from weft.arrays import Floats
 from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.samples import Samples
 from weft.energies.bend_condition import FrozenBend
 from weft.energies.hinge_bending import HingeBending, material_share
 from weft.energies.membrane import Membrane
@@ -91,15 +92,19 @@ def condition_energies(
         weight: (h,) [J] k_bend of every hinge, instead of ``c.bend``.
         rest_angle: (h,) [rad] where the bend condition is zero; None is flat.
     """
-    samples = linear_triangle(mesh)
-    samples = dataclasses.replace(samples, weight=mesh.rest_area ** (2 * c.p))
-    stretch = Membrane(samples, BaraffWitkin(c.stretch, 0.0, c.rest_stretch), name="stretch")
-    law = DotShear(c.shear) if c.variant is Variant.BODY else AngleShear(c.shear)
-    shear = Membrane(samples, law, name="shear")
+    stretch, shear = condition_membranes(linear_triangle(mesh), c)
     k = bend_stiffness(mesh, c.bend) if weight is None else weight
     rest = np.zeros(len(mesh.hinges)) if rest_angle is None else rest_angle
     kind = FrozenBend if c.variant is Variant.BODY else HingeBending
     return stretch, shear, kind(mesh.hinges, k, rest, mesh.n_vertices, "bend")
+
+
+def condition_membranes(samples: Samples, c: Conditions) -> tuple[Membrane, Membrane]:
+    """Stretch and shear at any samples, whose weights take the place of the triangles' areas."""
+    samples = dataclasses.replace(samples, weight=samples.weight ** (2 * c.p))
+    stretch = Membrane(samples, BaraffWitkin(c.stretch, 0.0, c.rest_stretch), name="stretch")
+    law = DotShear(c.shear) if c.variant is Variant.BODY else AngleShear(c.shear)
+    return stretch, Membrane(samples, law, name="shear")
 
 
 def bend_stiffness(mesh: TriangleMesh, bend: tuple[float, float]) -> Floats:

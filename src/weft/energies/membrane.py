@@ -127,6 +127,11 @@ class DeviceSamples:
     def __len__(self) -> int:
         return len(self.samples.weight)
 
+    @property
+    def around(self) -> float:
+        """Mean number of samples around a vertex."""
+        return self.samples.stencil.size / max(self.samples.n_vertices, 1)
+
     def deform(self, x: WarpArray, F: WarpArray) -> tuple[Any, ...]:
         """F = dx/dX at every sample, as the first stage of a launch."""
         return deform, x, self.stencil, self.gradient, F
@@ -252,6 +257,7 @@ class BoundMembrane:
             add_nodal_gradient,
             s.samples.n_vertices,
             *(i.start, i.element, i.place, s.gradient, s.weight, P, g),
+            slice_above=kernel.slice_above(s.around),
         )
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
@@ -293,7 +299,8 @@ class BoundMembrane:
         """Deform, evaluate the law, and then what else is asked for, in one go."""
         s, F = self.samples, self.work.F
         law = self.law.stages(what, F, self.parameters, out)
-        kernel.launch_each(len(s), s.deform(x, F), *law, *then)
+        worth = kernel.slice_above(3 * s.samples.stencil.shape[1])
+        kernel.launch_each(len(s), s.deform(x, F), *law, *then, slice_above=worth)
 
     def _add_rows(self, A: BlockCsr, clear: bool) -> None:
         """A += the law's Hessians in ``work.H``."""
@@ -303,4 +310,5 @@ class BoundMembrane:
             s.samples.n_vertices,
             *(i.start, i.element, i.place, self.rows.block, s.gradient, s.weight, self.work.H),
             *(A.pattern.device_row_start, int(clear), A.values),
+            slice_above=kernel.slice_above(s.around * s.samples.stencil.shape[1] / 3),
         )

@@ -244,7 +244,9 @@ class BaraffWitkin1998:
             self._model, self._work, self._prepared = model, _Work.on(model), None
             self._prepared_contact = None
             s, met = self.settings, model.contact is not None
-            self._solver = linear_solver(s.linear, len(model.mass), s.stop, met)
+            self._solver = linear_solver(
+                s.linear, len(model.mass), s.stop, met, model.assembly.pattern
+            )
         a, work, beta = model.assembly, self._work, self.settings.damping
         x, v = kernel.array(state.x, vec3), kernel.array(state.v, vec3)
         a.refuse_updates(x, "baraff_witkin_1998")

@@ -177,6 +177,10 @@ class Integrator(ABC):
         v, memory = self.finish(x, state, memory, dt)
         return State(x, v, state.t + dt), memory, report
 
+    def _solver(self, model: Model, met: bool) -> LinearSolver:
+        pattern, n = model.assembly.pattern, len(model.mass)
+        return linear_solver(self.settings.linear, n, contact=met, pattern=pattern)
+
     def _minimize(
         self, model: Model, phi: Potential, state: State, dt: float
     ) -> NewtonResult | None:
@@ -191,7 +195,7 @@ class Integrator(ABC):
         s = self.settings
         if self._kept.model is not model:
             met = model.contact is not None
-            self._kept = _Kept(linear_solver(s.linear, len(model.mass), contact=met), model)
+            self._kept = _Kept(self._solver(model, met), model)
         lags = 1 if model.contact is None else model.contact.settings.lags
         result = minimize_lagged(
             phi,

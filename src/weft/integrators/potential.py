@@ -13,6 +13,7 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Bools, Floats, Forces, Positions
+from weft.contact.pulled_back import PulledBack, search_of
 from weft.contact.search import ContactSearch
 from weft.kernel import Scalar, WarpArray, vec3
 from weft.laws.base import Psd
@@ -106,7 +107,7 @@ class Potential:
         psd: Psd = Psd.PROJECTED,
         t: float = 0.0,
         elastic: "Elastic | None" = None,
-        search: ContactSearch | None = None,
+        search: ContactSearch | PulledBack | None = None,
     ) -> None:
         self.free = ~fixed  # (n,) bool: what Phi is a function of
         self.target = target
@@ -114,11 +115,11 @@ class Potential:
         self._assembly: Elastic = elastic or model.assembly
         self._before: Positions | None = None  # (b,3) of bodies when the step began
         self.phases = Phases()  # seconds of this step
-        self._contact = None
+        self._contact: ContactSearch | PulledBack | None = None
         if search is not None:
             self._contact, self.phases = search, search.phases
         elif model.contact is not None:
-            self._contact = ContactSearch(model.contact, t, fixed, self.phases)
+            self._contact = search_of(model.contact, t, fixed, self.phases)
         self._y = kernel.array(predicted, vec3)
         shift = np.zeros(len(fixed)) if scale is None else model.mass / scale
         self._shift = kernel.array(np.where(fixed, 0.0, shift), Scalar)
@@ -210,7 +211,8 @@ class Potential:
             A = self._contact.add_hessian(x, psd, A)
         p = A.pattern
         rows = (p.device_row_start, p.device_column, p.device_diagonal)
-        kernel.launch(close_rows, p.n, *rows, self._shift, self._fixed, A.values)
+        worth = kernel.slice_above(p.n_blocks / p.n)
+        kernel.launch(close_rows, p.n, *rows, self._shift, self._fixed, A.values, slice_above=worth)
         return A
 
     def updates_at(self, x: WarpArray) -> list[Update]:
@@ -243,7 +245,7 @@ class Potential:
         return None if found is None else found[1]
 
     @property
-    def search(self) -> ContactSearch | None:
+    def search(self) -> ContactSearch | PulledBack | None:
         """Contact of this search, for potentials that follow; None without."""
         return self._contact
 

@@ -187,7 +187,9 @@ class QuasiStatic:
         """
         if self._model is not model:
             self._model, self._prepared = model, None
-            self._solver = linear_solver(self.settings.linear, len(model.mass))
+            self._solver = linear_solver(
+                self.settings.linear, len(model.mass), pattern=model.assembly.pattern
+            )
         search = _Search(self, model, x, t)
         for iterate in search.run():
             search.history.append(iterate)

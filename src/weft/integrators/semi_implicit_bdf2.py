@@ -77,7 +77,9 @@ class SemiImplicitBdf2:
             self._model, self._prepared, self._prepared_contact = model, None, None
             touching = model.contact is not None
             n = len(model.mass)
-            self._solver = linear_solver(self.settings.linear, n, contact=touching)
+            self._solver = linear_solver(
+                self.settings.linear, n, contact=touching, pattern=model.assembly.pattern
+            )
             self._filtered = BlockCsr.zeros(model.assembly.pattern)
         past = History.of(state, memory, dt)
         solution = self._solve(model, state, past, dt, self.settings.psd)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from weft.arrays import Floats, Positions
-from weft.cloth import Cloth, sheet, triangulate
+from weft.cloth import Cloth
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.base import Energy, StepTerm
 from weft.energies.buckling_bending import BucklingBending, PairDamping
@@ -21,6 +21,7 @@ from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2
 from weft.laws import BaraffWitkin, ImmediateBuckling, StVK
 from weft.model import Model
 from weft.pins import Pin
+from weft.sources import sheet, triangulate
 from weft.state import State
 
 STEP = 1 / 60  # [s]

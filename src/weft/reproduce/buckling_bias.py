@@ -32,7 +32,7 @@ def study(say: Say, size: float = SIZE, seconds: float = SECONDS) -> Study:
     rng = np.random.default_rng(0)
     x = np.array(cloth.vertices)
     x[:, 2] += 1e-3 * size * rng.uniform(-1, 1, len(x))
-    cloth = cloth.with_vertices(x)
+    cloth = cloth.with_points(x)
     top, bottom = cloth.border("top"), cloth.border("bottom")
     inner = np.setdiff1d(np.arange(len(x)), [*top, *bottom])
     frames = [Keyframe(0.0), Keyframe(seconds, (MOST_SHEAR * SIDE, 0.0, 0.0))]

@@ -71,7 +71,7 @@ def hung(flat: Cloth) -> Cloth:
     x = np.array(cloth.vertices)
     wave = np.sin(2 * np.pi * (RINGS - 1) * uv[:, 0] / WIDTH)
     x[:, 2] += 1e-3 * wave * np.sin(np.pi * uv[:, 1] / HEIGHT)
-    return cloth.with_vertices(x)
+    return cloth.with_points(x)
 
 
 def rings(cloth: Cloth) -> list[Pin]:

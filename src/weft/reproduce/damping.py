@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 
 from weft.arrays import Floats, Positions
-from weft.cloth import sheet
 from weft.energies.condition import Conditions, Variant, condition_energies
 from weft.energies.gravity import Gravity
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
@@ -22,6 +21,7 @@ from weft.model import Model
 from weft.pins import Pin
 from weft.reproduce.drape import DENSITY, GRAVITY
 from weft.reproduce.study import INK, Say, Study, Table
+from weft.sources import sheet
 from weft.state import State
 
 SIDE, SECONDS = 14, 1.5  # vertices, [s]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from weft.arrays import Floats, Positions
-from weft.cloth import Cloth, sheet
+from weft.cloth import Cloth
 from weft.energies.base import Energy
 from weft.energies.condition import Conditions, condition_energies
 from weft.energies.gravity import Gravity
@@ -16,6 +16,7 @@ from weft.integrators.base import Stepper
 from weft.mesh import Pattern
 from weft.model import Model
 from weft.pins import Pin
+from weft.sources import sheet
 from weft.state import State
 
 DENSITY, GRAVITY = 0.1, 9.81  # [kg/m^2], [m/s^2]: Pritchard 2012, Table 1

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from weft.arrays import Floats, Positions
-from weft.cloth import sheet
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.samples import principal_stretches
 from weft.energies.base import Energy
@@ -29,6 +28,7 @@ from weft.pins import Keyframe, Path, Pin
 from weft.render.picture import Image, Renderer, Style
 from weft.reproduce.study import Say, Study, Table
 from weft.solve.base import Outcome
+from weft.sources import sheet
 
 VERTICES = 200  # a side: the paper's 40 000
 DENSITY, GRAVITY, STRETCH, CLOSER = 0.1, 9.8, 0.3, 0.15  # [kg/m^2], [m/s^2], [1], [m]

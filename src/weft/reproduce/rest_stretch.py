@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from weft.arrays import Floats, Positions
-from weft.cloth import sheet
 from weft.energies.condition import Conditions, Variant, condition_energies
 from weft.mesh import TriangleMesh
 from weft.model import Model
 from weft.pins import Pin
 from weft.reproduce.drape import DENSITY
 from weft.reproduce.study import INK, Say, Study, Table
+from weft.sources import sheet
 from weft.validate.strip import rest
 
 SIDE = 24  # vertices

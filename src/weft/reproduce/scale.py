@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from weft.arrays import Floats
-from weft.cloth import sheet
 from weft.energies.condition import POWERS, Conditions, Variant, condition_energies
 from weft.energies.gravity import Gravity
 from weft.mesh import Pattern
@@ -20,6 +19,7 @@ from weft.model import Model
 from weft.pins import Pin
 from weft.reproduce.drape import DENSITY, GRAVITY, conditions, model, outline, square, step_for
 from weft.reproduce.study import INK, Say, Study, Table
+from weft.sources import sheet
 from weft.state import State
 from weft.validate.strip import rest
 

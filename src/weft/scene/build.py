@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from weft.arrays import Ints
-from weft.cloth import Cloth, joined
+from weft.cloth import Cloth
 from weft.contact import (
     Between,
     Body,
@@ -45,6 +45,7 @@ from weft.scene.law import law_of_fabric
 from weft.scene.scene import Scene, Settings
 from weft.scene.schema import ClothBlock, PinBlock, SceneFile
 from weft.solve.base import Stop
+from weft.sources import joined
 
 T = TypeVar("T")
 

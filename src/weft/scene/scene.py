@@ -15,15 +15,10 @@ import numpy as np
 from weft.cloth import Cloth, Part
 from weft.contact.body import Body
 from weft.contact.contact import Contact, Piece, SelfContact
-from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.base import Energy, StepTerm
-from weft.energies.bend_condition import FrozenBend
-from weft.energies.buckling_bending import BucklingBending, BucklingForm, PairDamping
-from weft.energies.condition import ConditionForm, Conditions, condition_energies
-from weft.energies.damping import HingeDamping, MembraneDamping
+from weft.energies.buckling_bending import BucklingForm
+from weft.energies.condition import ConditionForm
 from weft.energies.gravity import Gravity
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.membrane import Membrane
 from weft.energies.pressure import Gas, Pressure
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
@@ -35,11 +30,11 @@ from weft.integrators.bdf2 import Bdf2
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.integrators.resolve import Resolved, resolved
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
-from weft.laws import ImmediateBuckling
 from weft.laws.base import Law, SingleLaw
-from weft.mesh import TriangleMesh
 from weft.model import Model
 from weft.pins import Pin
+from weft.scene.elastic import elastic_energies
+from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.law import law_of_fabric
 from weft.state import State
 
@@ -82,7 +77,7 @@ class Scene:
             it passes through itself, unless there are bodies.
         bodies: what it meets besides (``weft.contact.sphere``, ``plate``, ``Body``).
         adaptive: divide steps in which cloth stretches too fast; None: never.
-        velocity: (3,) or (n,3) [m/s] at the start.
+        velocity: (3,) or (N,3) [m/s] of the points, at the start.
         description: the contents of the scene file, for the manifest of a run.
 
     Raises:
@@ -122,23 +117,24 @@ class Scene:
                 got=type(self.settings).__name__,
                 expected=f"{expected.__name__}, with integrator {self.integrator}",
             )
-        if self.law is not None and (self.conditions is not None or self._is_1998):
+        if self.law is not None and (self.conditions is not None or self.is_1998):
             raise SceneError("scene.law", got="a law", expected="none, with the conditions of 1998")
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
         beta = {p.fabric.damping for p in self.cloth.parts}
-        if self._is_1998 and self.damping is None and len(beta) > 1:
+        if self.is_1998 and self.damping is None and len(beta) > 1:
             raise SceneError(
                 "scene.damping", got=f"fabrics with {sorted(beta)} s", expected="one number, given",
                 hint="baraff_witkin_1998 damps all conditions alike",
             )  # fmt: skip
-        if self.buckling is not None and (self.conditions is not None or self._is_1998):
+        if self.buckling is not None and (self.conditions is not None or self.is_1998):
             raise SceneError(
                 "scene.buckling", got="given", expected="none, with the conditions of 1998"
             )
 
     @property
-    def _is_1998(self) -> bool:
+    def is_1998(self) -> bool:
+        """True with the integrator that brings damping of its own."""
         return self.integrator == "baraff_witkin_1998"
 
     @property
@@ -161,82 +157,40 @@ class Scene:
             SceneError: frozen bend conditions with an integrator that minimizes an energy; faces
             that intersect, where there is contact.
         """
-        cloth = self.cloth
+        cloth, held = self.cloth, self._held
         elastic: tuple[Energy, ...] = ()
         damping: tuple[StepTerm, ...] = ()
-        for k, (fabric, mesh) in enumerate(cloth.by_fabric):
-            found, damped = self._elastic(fabric, mesh, "" if k == 0 else f" {k + 1}")
+        for k, (fabric, element) in enumerate(cloth.elements):
+            found, damped = elastic_energies(self, fabric, element, "" if k == 0 else f" {k + 1}")
             elastic, damping = (*elastic, *found), (*damping, *damped)
-        inside = () if self.pressure is None else (Pressure.of(cloth.mesh, self.pressure),)
-        energies = (*elastic, *inside, Gravity(cloth.mass, self.gravity))
+        inside: tuple[Energy, ...] = ()
+        if self.pressure is not None:
+            if cloth.control is not None:
+                raise SceneError("scene.pressure", got="with splines", expected="triangles")
+            inside = (Pressure.of(cloth.mesh, self.pressure),)
+        mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR)])
+        energies = (*elastic, *inside, *held.energies, Gravity(mass, self.gravity))
+        embedding = cloth.embedding
+        if embedding is not None:
+            embedding = embedding.wider(len(mass))
         contact = None
         if self.contact is not None:
             pieces = [Piece(p.name, p.vertices, p.thickness) for p in cloth.parts]
-            contact = Contact.of(cloth.mesh, cloth.mass, self.contact, self.bodies, pieces)
-        pins = tuple(self.pins)
-        return Model(cloth.mass, energies, damping, pins, cloth.vertices, contact)
+            contact = Contact.of(
+                cloth.mesh, cloth.vertex_mass, self.contact, self.bodies, pieces, embedding
+            )
+        return Model(mass, energies, damping, held.pins, held.points, contact, embedding)
+
+    @cached_property
+    def _held(self) -> Held:
+        """Pins, as the points have them."""
+        return held_points(self.cloth, tuple(self.pins))
 
     def law_of(self, fabric: Fabric) -> Law:
         """The membrane's law for one of the fabrics."""
         if self.law is None:
             return law_of_fabric(fabric)
         return self.law if isinstance(self.law, Law) else self.law(fabric)
-
-    def _elastic(
-        self, fabric: Fabric, mesh: TriangleMesh, number: str
-    ) -> tuple[tuple[Energy, ...], tuple[StepTerm, ...]]:
-        """Energies of the cloth of one fabric, and their damping where the integrator has none of
-        its own; ``number`` ends their names.
-        """
-        stretch = (fabric.stretch_warp, fabric.stretch_weft)
-        rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
-        rigidity = (fabric.bending_warp, fabric.bending_weft)
-        form = self.conditions or (ConditionForm() if self._is_1998 else None)
-        bend: HingeBending | BucklingBending | FrozenBend
-        if form is None:
-            law = self.law_of(fabric)
-            membranes: tuple[Membrane, ...] = (Membrane(linear_triangle(mesh), law),)
-            bend = self._bending(law, fabric, mesh)
-        else:
-            bending = HingeBending.of(mesh, rigidity, self.rest_angles)
-            c = Conditions(stretch, fabric.shear, form.bend or (0, 0), rest, form.p, form.variant)
-            weight = bending.weight if form.bend is None else None
-            *membranes_, bend = condition_energies(mesh, c, weight, bending.rest_angle)
-            membranes = tuple(m for m in membranes_ if isinstance(m, Membrane))
-        membranes = tuple(dataclasses.replace(m, name=m.name + number) for m in membranes)
-        bend = dataclasses.replace(bend, name=bend.name + number)
-        energies: tuple[Energy, ...] = (*membranes, bend)
-        if self._is_1998:
-            return energies, ()
-        if isinstance(bend, FrozenBend):
-            raise SceneError(
-                "scene.conditions.variant",
-                got="body",
-                expected=f"exact, with integrator {self.integrator}",
-                hint="the bend forces of the body are no energy's derivative: nothing to minimize",
-            )
-        beta = fabric.damping if self.damping is None else self.damping
-        if beta == 0 or self.integrator == "quasi_static":
-            return energies, ()
-        damped = (MembraneDamping(m, beta, f"{m.name} damping") for m in membranes)
-        if isinstance(bend, BucklingBending):
-            return energies, (*damped, PairDamping(bend, beta, f"bending damping{number}"))
-        return energies, (*damped, HingeDamping(bend, beta, f"bending damping{number}"))
-
-    def _bending(
-        self, law: Law, fabric: Fabric, mesh: TriangleMesh
-    ) -> HingeBending | BucklingBending:
-        """Hinges, or buckled pairs where asked for, and by themselves with immediate buckling."""
-        form = self.buckling
-        rigidity = (fabric.bending_warp, fabric.bending_weft)
-        if form is None and any(isinstance(part, ImmediateBuckling) for part in law.parts):
-            form = BucklingForm()
-        if form is None:
-            return HingeBending.of(mesh, rigidity, self.rest_angles)
-        spring = form.compression
-        if spring is None:
-            spring = (fabric.stretch_warp + fabric.stretch_weft) / 2
-        return BucklingBending.of(mesh, rigidity, spring, self.rest_angles, form.calibrate)
 
     @cached_property
     def resolved(self) -> Resolved | None:
@@ -247,12 +201,13 @@ class Scene:
         """
         if self.contact is None or not self.contact.resolve:
             return None
-        return resolved(self.model(), self.cloth.vertices)
+        return resolved(self.model(), self._held.points)
 
     def state(self) -> State:
         """The state at t = 0, untangled where that is asked for."""
-        x = np.array(self.cloth.vertices if self.resolved is None else self.resolved.x)
-        v = np.broadcast_to(np.asarray(self.velocity, dtype=np.float64), x.shape).copy()
+        x = np.array(self._held.points if self.resolved is None else self.resolved.x)
+        v = np.zeros(x.shape)
+        v[: len(self.cloth.points)] = np.asarray(self.velocity, dtype=np.float64)
         return State(x, v)
 
     def stepper(self) -> Stepper:
@@ -269,7 +224,7 @@ class Scene:
             stepper = {"backward_euler": BackwardEuler, "bdf2": Bdf2}[self.integrator](settings)
         if self.adaptive is None:
             return stepper
-        return Adaptive(stepper, linear_triangle(self.cloth.mesh), self.adaptive)
+        return Adaptive(stepper, self.cloth.samples(), self.adaptive)
 
     def identity(self) -> Mapping[str, Any]:
         """A plain tree that two scenes share only if they simulate the same."""
@@ -280,6 +235,9 @@ class Scene:
             {"vertices": p.vertices.tolist(), "until": p.until,
              "path": None if p.path is None else repr(p.path)} for p in self.pins
         ]  # fmt: skip
+        if self.cloth.control is not None:
+            mesh.update(np.ascontiguousarray(self.cloth.points).tobytes())
+            mesh.update(repr(self.cloth.control.identity()).encode())
         return {
             "mesh": mesh.hexdigest(),
             "parts": [_part(p) for p in self.cloth.parts],

@@ -4,17 +4,23 @@ from collections.abc import Callable
 
 from weft.errors import SolverError, check_known
 from weft.solve.base import LinearSolver, Stop
+from weft.solve.block_csr import BlockPattern
 from weft.solve.direct import Pardiso, Splu, have_pardiso
 from weft.solve.multigrid import Multigrid
 from weft.solve.pcg import BlockJacobiPcg
 
 LINEAR_SOLVERS = ("auto", "multigrid", "pcg", "pardiso", "splu")
 DIRECT_UP_TO = 12_000  # vertices; above, multigrid beats PARDISO (docs/decisions/0007)
+DIRECT_WIDE, WIDE = 2_000, 16  # with rows of more blocks than that: those of splines have 25
 DIRECT_WITH_CONTACT = 3_000  # with blocks of contact, that change at every step (0011)
 
 
 def linear_solver(
-    name: str = "auto", n: int = 0, stop: Stop = Stop.ENERGY, contact: bool = False
+    name: str = "auto",
+    n: int = 0,
+    stop: Stop = Stop.ENERGY,
+    contact: bool = False,
+    pattern: BlockPattern | None = None,
 ) -> LinearSolver:
     """A linear solver by name.
 
@@ -23,6 +29,7 @@ def linear_solver(
         n: block rows (vertices) of the systems to come.
         stop: what an iterative solver's tolerance bounds.
         contact: whether the pattern changes with what touches.
+        pattern: of the systems to come, where it is known.
 
     Raises:
         SolverError: an unknown name, or a solver that is not installed.
@@ -30,6 +37,8 @@ def linear_solver(
     check_known(name, LINEAR_SOLVERS, "linear solver", SolverError)
     if name == "auto":
         most = DIRECT_WITH_CONTACT if contact else DIRECT_UP_TO
+        if pattern is not None and pattern.n_blocks > WIDE * pattern.n:
+            most = min(most, DIRECT_WIDE)
         name = "pardiso" if have_pardiso() and n <= most else "multigrid"
     makers: dict[str, Callable[[], LinearSolver]] = {
         "multigrid": lambda: Multigrid(stop),

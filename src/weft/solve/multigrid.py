@@ -28,6 +28,7 @@ DELAY = 1  # iterations over which the decrease of the model is watched: it fall
 MAX_ITERATIONS = 200
 DIRECT = 150_000  # vertices up to which a factorization takes over
 LARGEST = 3.0  # eigenvalue of D^-1 A: at most 4 with stencils of 4 vertices, 2.74 seen (decision 7)
+LESS = 0.98  # of what the matrix before needed, tried first: rows of splines need more
 WIDER, MOST_WIDENINGS = 4 / 3, 6  # where a matrix has larger ones, and the smoother is not definite
 RANGE = 12.0  # of eigenvalues that the smoother damps: from LARGEST/RANGE to LARGEST
 HEAVY = 250  # rows of a Galerkin product worth slicing: each does hundreds of block products
@@ -61,6 +62,7 @@ class Level:
     def __init__(self, rows: Csr) -> None:
         n = rows.n
         self.rows, self.n = rows, n
+        self.worth = kernel.slice_above(rows.nnz / max(n, 1))  # slicing a visit of all rows
         self.values = kernel.empty(rows.nnz, wp.mat33f)
         self.inverse = kernel.empty(n, wp.mat33f)
         self.b, self.x, self.r, self.d = (kernel.zeros(n, wp.vec3f) for _ in range(4))
@@ -73,7 +75,8 @@ class Level:
     @cached_property
     def residual(self) -> Recorded:
         """r = b - A x."""
-        return Recorded(k.residual, self.n, *self.matrix, self.b, self.x, self.r)
+        own = (self.b, self.x, self.r)
+        return Recorded(k.residual, self.n, *self.matrix, *own, slice_above=self.worth)
 
     @cached_property
     def _smoothing(self) -> tuple[Recorded, Recorded, Recorded]:
@@ -83,7 +86,17 @@ class Level:
         return (
             Recorded(*first, self.b, 0.0, 1, self.d, self.x),
             Recorded(*first, self.r, 0.0, 0, self.d, self.x),
-            Recorded(k.chebyshev_second, self.n, *matrix, self.r, self.d, 0.0, 0.0, self.x),
+            Recorded(
+                k.chebyshev_second,
+                self.n,
+                *matrix,
+                self.r,
+                self.d,
+                0.0,
+                0.0,
+                self.x,
+                slice_above=self.worth,
+            ),
         )
 
     def smooth_from_zero(self) -> None:
@@ -165,6 +178,7 @@ class Hierarchy:
         self.dense = kernel.empty((n, n), wp.mat33f) if n <= DENSE else None
         small = len(steps) > 0 and self.levels[-2].n <= ONE_LAUNCH and kernel.is_cpu()
         self.in_one = small and self.dense is not None
+        self.high = LARGEST  # eigenvalue of D^-1 A that the last matrix needed
         self.last: Recorded | None = None  # a visit of the second-to-last level
 
     def refresh(self, A: BlockCsr) -> None:
@@ -172,10 +186,11 @@ class Hierarchy:
         fine = self.levels[0]
         p = A.pattern
         rows = (p.device_row_start, p.device_column, A.values)
-        kernel.launch(k.take_fine, p.n, *rows, fine.values, fine.inverse, self.keep)
+        own = (fine.values, fine.inverse, self.keep)
+        kernel.launch(k.take_fine, p.n, *rows, *own, slice_above=fine.worth)
         for i, transfer in enumerate(self.transfers):
             transfer.refresh(self.keep if i == 0 else None)
-        self.tune(LARGEST)
+        self.tune(max(LARGEST, LESS * self.high))
         if self.dense is not None:
             self._invert_last()
 
@@ -296,7 +311,8 @@ class PreparedMultigrid:
             return LinearSolution(x, Outcome.CONVERGED, 0, 0.0), True
         wp.copy(p, z)
         rows = (pattern.device_row_start, pattern.device_column, self.A.values)
-        product = Recorded(multiply_rows, n, *rows, p, q)
+        worth = self.hierarchy.levels[0].worth
+        product = Recorded(multiply_rows, n, *rows, p, q, slice_above=worth)
         estimate, error = EnergyError(DELAY), 1.0
         first, smallest = rz, np.finfo(np.float64).eps ** 2
         for iteration in range(1, MAX_ITERATIONS + 1):

@@ -11,7 +11,6 @@ import numpy as np
 
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
-from weft.cloth import joined, sheet
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.search import ContactSearch
 from weft.contact.shapes import capsule
@@ -28,6 +27,7 @@ from weft.laws import BaraffWitkin
 from weft.mesh import grid
 from weft.model import Model
 from weft.pins import Pin
+from weft.sources import joined, sheet
 from weft.state import State
 from weft.validate.check import Check, compare
 

@@ -1,0 +1,190 @@
+"""A matrix with contacts of a surface's vertices, pulled back to the points that move it:
+A + W^T H W, H of the vertices and A of the points.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Ints
+from weft.contact.rows import copy_blocks, place_of
+from weft.discretization.embedding import Embedding
+from weft.kernel import Scalar, WarpArray, mat33, vec3
+from weft.solve.block_csr import BlockCsr, BlockPattern
+
+_module = wp.get_module("weft.galerkin")
+
+
+@wp.kernel(module=_module)
+def combine_points(
+    o: int,
+    start: wp.array(dtype=wp.int32),
+    column: wp.array(dtype=wp.int32),
+    weight: wp.array(dtype=Scalar),
+    x: wp.array(dtype=vec3),
+    add: int,
+    out: wp.array(dtype=vec3),
+):
+    """out_i = sum_b weight_b x[column_b], or += it."""
+    i = o + wp.tid()
+    y = vec3(Scalar(0.0))
+    for b in range(start[i], start[i + 1]):
+        y += weight[b] * x[column[b]]
+    if add != 0:
+        y += out[i]
+    out[i] = y
+
+
+@wp.kernel(module=_module)
+def multiply_by_weights(
+    o: int,
+    active: wp.array(dtype=wp.int32),
+    row_start: wp.array(dtype=wp.int32),
+    column: wp.array(dtype=wp.int32),
+    H: wp.array(dtype=mat33),
+    w_start: wp.array(dtype=wp.int32),
+    w_column: wp.array(dtype=wp.int32),
+    weight: wp.array(dtype=Scalar),
+    out_start: wp.array(dtype=wp.int32),
+    out_column: wp.array(dtype=wp.int32),
+    out: wp.array(dtype=mat33),
+):
+    """Row i of H W, where vertex i touches something."""
+    i = o + wp.tid()
+    if active[i] != 0:
+        low = out_start[i]
+        high = out_start[i + 1]
+        for b in range(low, high):
+            out[b] = mat33(Scalar(0.0))
+        for b in range(row_start[i], row_start[i + 1]):
+            t = column[b]
+            block = H[b]
+            for a in range(w_start[t], w_start[t + 1]):
+                at = place_of(out_column, low, high, w_column[a])
+                out[at] = out[at] + weight[a] * block
+
+
+@wp.kernel(module=_module)
+def add_pulled_rows(
+    o: int,
+    active: wp.array(dtype=wp.int32),
+    t_start: wp.array(dtype=wp.int32),
+    t_column: wp.array(dtype=wp.int32),
+    t_weight: wp.array(dtype=Scalar),
+    hw_start: wp.array(dtype=wp.int32),
+    hw_column: wp.array(dtype=wp.int32),
+    hw: wp.array(dtype=mat33),
+    row_start: wp.array(dtype=wp.int32),
+    column: wp.array(dtype=wp.int32),
+    values: wp.array(dtype=mat33),
+):
+    """Row v += sum_i W_iv (row i of H W), i over the vertices that point v moves."""
+    v = o + wp.tid()
+    low = row_start[v]
+    high = row_start[v + 1]
+    for m in range(t_start[v], t_start[v + 1]):
+        i = t_column[m]
+        if active[i] != 0:
+            w = t_weight[m]
+            for b in range(hw_start[i], hw_start[i + 1]):
+                at = place_of(column, low, high, hw_column[b])
+                values[at] = values[at] + w * hw[b]
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceWeights:
+    """W and its transpose on the device."""
+
+    embedding: Embedding
+
+    @cached_property
+    def rows(self) -> tuple[WarpArray, WarpArray, WarpArray]:
+        """Starts, columns and weights of W."""
+        return _device_csr(self.embedding.matrix)
+
+    @cached_property
+    def transposed(self) -> tuple[WarpArray, WarpArray, WarpArray]:
+        """The same of W^T."""
+        return _device_csr(self.embedding.matrix.T.tocsr())
+
+    def of(self, x: WarpArray) -> WarpArray:
+        """W x for (N,) vec3."""
+        out = kernel.empty(len(self.embedding), vec3)
+        kernel.launch(combine_points, len(self.embedding), *self.rows, x, 0, out)
+        return out
+
+    def pull_back(self, g: WarpArray, out: WarpArray) -> None:
+        """out += W^T g for (n,) vec3."""
+        kernel.launch(combine_points, self.embedding.n_points, *self.transposed, g, 1, out)
+
+
+@dataclass(frozen=True, eq=False)
+class PulledPattern:
+    """The pattern of A + W^T H W for one of A and one of H."""
+
+    elastic: BlockPattern
+    surface: BlockPattern
+    matrix: BlockCsr
+    source: WarpArray  # (b,) int32 block of A, or -1
+    hw_start: WarpArray
+    hw_column: WarpArray
+    hw: WarpArray  # values of H W
+
+    @staticmethod
+    def of(elastic: BlockPattern, surface: BlockPattern, weights: DeviceWeights) -> "PulledPattern":
+        """Made with SciPy's products of patterns."""
+        W = weights.embedding.matrix
+        P = sp.csr_matrix((np.ones(W.nnz, np.int32), W.indices, W.indptr), shape=W.shape)
+        S = _ones(surface)
+        HW = (S @ P).tocsr()
+        HW.sort_indices()
+        own = _ones(elastic)
+        C = (P.T @ HW + own).tocsr()
+        C.sort_indices()
+        near = elastic.near or elastic
+        pattern = BlockPattern(
+            elastic.n, C.indptr.astype(np.int32), C.indices.astype(np.int32), near
+        )
+        rows = np.repeat(np.arange(elastic.n, dtype=np.int32), np.diff(elastic.row_start))
+        source = np.full(pattern.n_blocks, -1, dtype=np.int32)
+        source[pattern.find(rows, elastic.column)] = np.arange(elastic.n_blocks)
+        return PulledPattern(
+            elastic,
+            surface,
+            BlockCsr.zeros(pattern),
+            kernel.array(source, wp.int32),
+            kernel.array(HW.indptr.astype(np.int32), wp.int32),
+            kernel.array(HW.indices.astype(np.int32), wp.int32),
+            kernel.empty(HW.nnz, mat33),
+        )
+
+    def add(self, A: BlockCsr, H: BlockCsr, active: Ints, weights: DeviceWeights) -> BlockCsr:
+        """A + W^T H W in ``matrix``; rows of H that are not active (n,) are zero."""
+        p, out = self.matrix.pattern, self.matrix
+        kernel.launch(copy_blocks, p.n_blocks, self.source, A.values, out.values)
+        some = kernel.array(active, wp.int32)
+        h = H.pattern
+        rows = (h.device_row_start, h.device_column, H.values)
+        to = (self.hw_start, self.hw_column, self.hw)
+        kernel.launch(multiply_by_weights, h.n, some, *rows, *weights.rows, *to)
+        own = (p.device_row_start, p.device_column, out.values)
+        kernel.launch(add_pulled_rows, p.n, some, *weights.transposed, *to, *own)
+        return out
+
+
+def _device_csr(M: sp.csr_matrix) -> tuple[WarpArray, WarpArray, WarpArray]:
+    M.sort_indices()
+    return (
+        kernel.array(M.indptr.astype(np.int32), wp.int32),
+        kernel.array(M.indices.astype(np.int32), wp.int32),
+        kernel.array(M.data, Scalar),
+    )
+
+
+def _ones(pattern: BlockPattern) -> sp.csr_matrix:
+    ones = np.ones(pattern.n_blocks, np.int32)
+    return sp.csr_matrix((ones, pattern.column, pattern.row_start), shape=(pattern.n, pattern.n))

@@ -1,0 +1,227 @@
+"""A quadratic tensor-product B-spline patch, as a reference shape in the material plane: positions
+X(u,v), the inverse of that map to second order, and shape functions with derivatives along warp
+and weft anywhere. Meng et al. 2025, supplement, sections 1 and 2.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from weft.arrays import Floats, Ints
+from weft.discretization.basis import basis, coordinate, greville, parameter_of, spans
+from weft.errors import MeshError
+
+PLACES = 9  # control points that move one point of the surface
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """The nine shape functions that are not zero at each of q points, and derivatives in (u,v)."""
+
+    stencil: Ints  # (q,9) control points of the patch, row by row
+    value: Floats  # (q,9) N
+    first: Floats  # (q,9,2) N_u, N_v
+    second: Floats  # (q,9,3) N_uu, N_vv, N_uv
+
+    def of(self, net: Floats) -> Floats:
+        """(q,d) the surface with the control points ``net`` (n,d) at these points."""
+        return np.asarray(np.einsum("qa,qad->qd", self.value, net[self.stencil]))
+
+
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """Control points in the material plane.
+
+    Raises:
+        MeshError: fewer than three control points a side, or a map that folds over.
+    """
+
+    rest: Floats  # (n1,n2,2) [m] (warp, weft) of the control points at rest
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rest", np.ascontiguousarray(self.rest, dtype=np.float64))
+        self.rest.setflags(write=False)
+        if self.rest.ndim != 3 or self.rest.shape[2] != 2 or not np.isfinite(self.rest).all():
+            raise MeshError(
+                "control net at rest", got=self.rest.shape, expected="finite, of shape (n1, n2, 2)"
+            )
+        for n in self.shape:
+            spans(n)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Control points along u and v."""
+        return self.rest.shape[0], self.rest.shape[1]
+
+    @property
+    def spans(self) -> tuple[int, int]:
+        """Knot spans along u and v: the parameters run from 0 to these."""
+        return spans(self.shape[0]), spans(self.shape[1])
+
+    def functions(self, uv: Floats) -> Shape:
+        """Shape functions at parameters (q,2)."""
+        n1, n2 = self.shape
+        a, b = basis(n1, uv[:, 0]), basis(n2, uv[:, 1])
+        i, j = np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3)
+        stencil = (a.first[:, None] + i) * n2 + b.first[:, None] + j
+        first = [a.slope[:, i] * b.value[:, j], a.value[:, i] * b.slope[:, j]]
+        second = [
+            a.curve[:, i] * b.value[:, j],
+            a.value[:, i] * b.curve[:, j],
+            a.slope[:, i] * b.slope[:, j],
+        ]
+        return Shape(
+            stencil.astype(np.int32),
+            a.value[:, i] * b.value[:, j],
+            np.stack(first, axis=2),
+            np.stack(second, axis=2),
+        )
+
+    def material(self, uv: Floats) -> Floats:
+        """(q,2) [m] material coordinates at parameters (q,2)."""
+        return self.functions(uv).of(self.rest.reshape(-1, 2))
+
+    def jacobian(self, uv: Floats) -> Floats:
+        """(q,2,2) dX/d(u,v): row X_1 = warp, X_2 = weft."""
+        return jacobian(self.functions(uv), self.rest)
+
+    def area_density(self, uv: Floats) -> Floats:
+        """(q,) [m^2] of material per unit of parameters; negative where the map folds over."""
+        return np.asarray(np.linalg.det(self.jacobian(uv)))
+
+    def derivatives(self, uv: Floats) -> "MaterialDerivatives":
+        """Derivatives of the shape functions along warp and weft at parameters (q,2).
+
+        Raises:
+            MeshError: the map from parameters to the material folds over there.
+        """
+        f = self.functions(uv)
+        J = jacobian(f, self.rest)
+        det = np.linalg.det(J)
+        if not (det > 0).all():
+            raise MeshError(
+                "patch at rest",
+                got=f"folds over at parameters {np.round(uv[np.argmin(det)], 3).tolist()}",
+                expected="control points whose patch is nowhere inside out",
+            )
+        curve = np.einsum("qas,qad->qds", f.second, self.rest.reshape(-1, 2)[f.stencil])
+        inverse = inverse_derivatives(J, curve)
+        return MaterialDerivatives(f, *inverse)
+
+    @cached_property
+    def lengths(self) -> tuple[Floats, Floats]:
+        """(n1,) and (n2,) [m] coefficients of mean arc lengths along u and v: for a rectangle its
+        sides' coordinates. Quadrature takes its places in them, which is in the material.
+        """
+        found = []
+        for axis in (0, 1):
+            step = np.linalg.norm(np.diff(self.rest, axis=axis), axis=2).mean(axis=1 - axis)
+            found.append(np.concatenate([[0.0], np.cumsum(step)]))
+        return found[0], found[1]
+
+    def at_lengths(self, s: Floats) -> tuple[Floats, Floats]:
+        """Parameters (q,2) of mean arc lengths (q,2) [m], and the material area there per area of
+        these lengths (q,).
+        """
+        nets = self.lengths
+        uv = np.stack([parameter_of(net, s[:, k]) for k, net in enumerate(nets)], axis=1)
+        slopes = [_slope(net, uv[:, k]) for k, net in enumerate(nets)]
+        return uv, self.area_density(uv) / (slopes[0] * slopes[1])
+
+    def knots_at(self, axis: int) -> Floats:
+        """(m+1,) [m] mean arc length of the knots along u (0) or v (1)."""
+        return coordinate(self.lengths[axis], np.arange(self.spans[axis] + 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class MaterialDerivatives:
+    """Shape functions with derivatives along warp (1) and weft (2)."""
+
+    functions: Shape
+    first_of: Floats  # (q,2,2) d(u,v)/dX: row u, row v
+    second_of: Floats  # (q,2,3) u_11, u_22, u_12 and the same of v
+
+    @cached_property
+    def gradient(self) -> Floats:
+        """(q,9,2) [1/m] dN/dX. Meng 2025 supp. eq. 10."""
+        return np.asarray(np.einsum("qas,qsb->qab", self.functions.first, self.first_of))
+
+    @cached_property
+    def second(self) -> Floats:
+        """(q,9,3) [1/m^2] N_11, N_22, N_12. Meng 2025 supp. eq. 15."""
+        f, d = self.functions, self.first_of
+        u1, u2, v1, v2 = d[:, 0, 0], d[:, 0, 1], d[:, 1, 0], d[:, 1, 1]
+        curved = np.stack(
+            [
+                np.stack([u1 * u1, v1 * v1, 2 * u1 * v1], axis=1),
+                np.stack([u2 * u2, v2 * v2, 2 * u2 * v2], axis=1),
+                np.stack([u1 * u2, v1 * v2, u1 * v2 + u2 * v1], axis=1),
+            ],
+            axis=1,
+        )
+        straight = np.einsum("qas,qsk->qak", f.first, self.second_of)
+        return np.asarray(np.einsum("qas,qks->qak", f.second, curved) + straight)
+
+    def laplacian(self, warp: float = 1.0, weft: float = 1.0) -> Floats:
+        """(q,9) [1/m^2] warp N_11 + weft N_22. Meng 2025 supp. eq. 17 with both 1."""
+        return np.asarray(warp * self.second[:, :, 0] + weft * self.second[:, :, 1])
+
+
+def jacobian(f: Shape, rest: Floats) -> Floats:
+    """(q,2,2) dX/d(u,v) of the control points (n1,n2,2)."""
+    return np.asarray(np.einsum("qas,qad->qds", f.first, rest.reshape(-1, 2)[f.stencil]))
+
+
+def inverse_derivatives(J: Floats, curve: Floats) -> tuple[Floats, Floats]:
+    """First (q,2,2) and second (q,2,3) derivatives of the inverse (u,v)(X) of a map X(u,v).
+
+    Args:
+        J: (q,2,2) dX/d(u,v).
+        curve: (q,2,3) X_uu, X_vv, X_uv.
+
+    Differentiating u(X(u,v)) = u twice: u_ab = -u_c X_c,st s_a t_b. Meng 2025 supp. eqs. 3 and 5,
+    which write the sum out.
+    """
+    inverse = np.asarray(np.linalg.inv(J), dtype=np.float64)
+    d = np.empty((len(J), 2, 2, 2))
+    d[:, :, 0, 0], d[:, :, 1, 1] = curve[:, :, 0], curve[:, :, 1]
+    d[:, :, 0, 1] = d[:, :, 1, 0] = curve[:, :, 2]
+    full = -np.einsum("qkc,qcst,qsa,qtb->qkab", inverse, d, inverse, inverse)
+    return inverse, np.stack([full[:, :, 0, 0], full[:, :, 1, 1], full[:, :, 0, 1]], axis=2)
+
+
+def rectangle(n1: int, n2: int, width: float, height: float, net: str = "greville") -> Patch:
+    """A rectangle of n1 x n2 control points.
+
+    Args:
+        n1: control points along the width (warp).
+        n2: along the height (weft).
+        width: [m].
+        height: [m].
+        net: ``greville``: all spans alike (an affine map); ``uniform``: control points equally far
+            apart, as in the paper, with boundary spans half as long again.
+
+    Raises:
+        MeshError: fewer than three control points, a size that is not positive, another net.
+    """
+    if not (width > 0 and height > 0 and np.isfinite([width, height]).all()):
+        raise MeshError(
+            "sheet width, height", got=(width, height), expected="must be > 0 and finite [m]"
+        )
+    nets: dict[str, Callable[[int], Floats]] = {
+        "greville": lambda n: greville(n) / spans(n),
+        "uniform": lambda n: np.linspace(0, 1, n),
+    }
+    if net not in nets:
+        raise MeshError("sheet net", got=repr(net), expected="greville or uniform")
+    for n in (n1, n2):
+        spans(n)
+    x, y = width * nets[net](n1), height * nets[net](n2)
+    return Patch(np.stack(np.meshgrid(x, y, indexing="ij"), axis=2))
+
+
+def _slope(net: Floats, u: Floats) -> Floats:
+    b = basis(len(net), u)
+    return np.asarray((b.slope * net[b.first[:, None] + np.arange(3)]).sum(1))

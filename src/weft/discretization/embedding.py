@@ -1,0 +1,61 @@
+"""Points that are fixed combinations of others, y = W x: the vertices of a surface that is seen and
+touched, of the points that move it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from weft.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """y_i = sum_a weight_ia x[stencil_ia]."""
+
+    stencil: Ints  # (n,k) points that move vertex i
+    weight: Floats  # (n,k), each row sums to one
+    n_points: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stencil", np.ascontiguousarray(self.stencil, dtype=np.int32))
+        object.__setattr__(self, "weight", np.ascontiguousarray(self.weight, dtype=np.float64))
+
+    def __len__(self) -> int:
+        return len(self.stencil)
+
+    @staticmethod
+    def identity(n: int) -> "Embedding":
+        """Of points that are the vertices."""
+        return Embedding(np.arange(n, dtype=np.int32)[:, None], np.ones((n, 1)), n)
+
+    @cached_property
+    def matrix(self) -> Any:
+        """(n,n_points) SciPy CSR W, without zeros."""
+        n, k = self.stencil.shape
+        rows = np.repeat(np.arange(n), k)
+        shape = (n, self.n_points)
+        W = sp.csr_matrix((self.weight.reshape(-1), (rows, self.stencil.reshape(-1))), shape=shape)
+        W.eliminate_zeros()
+        W.sort_indices()
+        return W
+
+    def of(self, x: Floats) -> Floats:
+        """(n,d) of points (n_points or more, d)."""
+        return np.asarray(self.matrix @ x[: self.n_points])
+
+    def wider(self, n_points: int, first: int = 0) -> "Embedding":
+        """The same of n_points points, this one's beginning with number ``first``."""
+        return Embedding(self.stencil + first, self.weight, n_points)
+
+    @staticmethod
+    def joined(parts: "list[Embedding]", n_points: int) -> "Embedding":
+        """The vertices of all, one after the other; numbers of points are common already."""
+        k = max(p.stencil.shape[1] for p in parts)
+        pad = [k - p.stencil.shape[1] for p in parts]
+        stencil = [np.pad(p.stencil, ((0, 0), (0, w)), mode="edge") for p, w in zip(parts, pad)]
+        weight = [np.pad(p.weight, ((0, 0), (0, w))) for p, w in zip(parts, pad)]
+        return Embedding(np.concatenate(stencil), np.concatenate(weight), n_points)

@@ -1,0 +1,184 @@
+"""Where a spline patch is sampled: full Gauss rules, and the reduced rule of Meng et al. (2025).
+
+Reduced, bending has one point in the middle of every knot span, and the membrane about two points
+per control point: three Gauss points across the spans at the border and two along them, and inside
+the dual grid, whose cells are centered on the knots, two points a cell, along u and along v by
+turns. Places are taken in the material (mean arc lengths), weights sum to the material area.
+"""
+
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Bools, Floats
+from weft.discretization.bspline import Patch
+from weft.errors import MeshError
+
+_EXACT = 4  # Gauss points a direction by which the area of a cell is measured
+_SMALL = 3  # spans a side below which there is no inside: full rules
+
+
+class Rule(enum.Enum):
+    """How membrane and bending are sampled."""
+
+    REDUCED = "reduced"  # that of Meng et al. (2025)
+    FULL = "full"  # 3 x 3 Gauss points a knot span, for both
+    GAUSS2 = "2x2"  # 2 x 2, for both
+    GAUSS1 = "1x1"  # one, for both: has modes without energy
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Quadrature points of a patch."""
+
+    uv: Floats  # (q,2) parameters
+    weight: Floats  # (q,) [m^2]
+
+
+@dataclass(frozen=True, eq=False)
+class _Axis:
+    """Cells of one direction, [m] of mean arc length, with their Gauss points."""
+
+    low: Floats  # (c,)
+    high: Floats  # (c,)
+
+    def gauss(self, k: int) -> tuple[Floats, Floats]:
+        """Places (c,k) and weights (c,k) of k Gauss points in every cell."""
+        x, w = np.polynomial.legendre.leggauss(k)
+        half = (self.high - self.low) / 2
+        middle = (self.high + self.low) / 2
+        return middle[:, None] + half[:, None] * x, half[:, None] * w
+
+
+def membrane_points(patch: Patch, rule: Rule = Rule.REDUCED) -> Points:
+    """Where the membrane is sampled."""
+    each = {Rule.FULL: 3, Rule.GAUSS2: 2, Rule.GAUSS1: 1}
+    if rule in each:
+        return gauss_points(patch, each[rule])
+    if min(patch.spans) < _SMALL:
+        return gauss_points(patch, 3)
+    return _join([*_border(patch), *_inside(patch)])
+
+
+def bending_points(patch: Patch, rule: Rule = Rule.REDUCED) -> Points:
+    """Where bending is sampled: one point a span, or as many as the membrane."""
+    return gauss_points(patch, {Rule.FULL: 3, Rule.GAUSS2: 2}.get(rule, 1))
+
+
+def gauss_points(patch: Patch, k: int) -> Points:
+    """k x k Gauss points in every knot span."""
+    a, b = (_spans(patch, axis) for axis in (0, 1))
+    return _cells(patch, a, b, k, k)
+
+
+def _spans(patch: Patch, axis: int) -> _Axis:
+    at = patch.knots_at(axis)
+    return _Axis(at[:-1], at[1:])
+
+
+def _some(axis: _Axis, which: slice) -> _Axis:
+    return _Axis(axis.low[which], axis.high[which])
+
+
+def _border(patch: Patch) -> list[Points]:
+    """The spans at the border: three points along what leaves it, two along it."""
+    a, b = (_spans(patch, axis) for axis in (0, 1))
+    ends, inner = (slice(0, 1), slice(-1, None)), slice(1, -1)
+    found = []
+    for end in ends:
+        found.append(_cells(patch, _some(a, end), _some(b, inner), 3, 2))
+        found.append(_cells(patch, _some(a, inner), _some(b, end), 2, 3))
+        found += [_cells(patch, _some(a, end), _some(b, other), 3, 3) for other in ends]
+    return found
+
+
+def _inside(patch: Patch) -> list[Points]:
+    """The dual grid: whole cells, half cells with two points on their knot line, and quarters."""
+    a, b = (_dual(patch, axis) for axis in (0, 1))
+    ends, inner = (0, -1), slice(1, -1)
+    found = _alternating(patch, _some(a, inner), _some(b, inner))
+    for end in ends:
+        one = slice(0, 1) if end == 0 else slice(-1, None)
+        found.append(_on_line(patch, _some(a, one), _some(b, inner), 0, end))
+        found.append(_on_line(patch, _some(b, one), _some(a, inner), 1, end))
+        for other in ends:
+            two = slice(0, 1) if other == 0 else slice(-1, None)
+            found.append(_cells(patch, _some(a, one), _some(b, two), 1, 1))
+    return found
+
+
+def _dual(patch: Patch, axis: int) -> _Axis:
+    """Cells around the inner knots 1 to m - 1; the first and the last are halves."""
+    at = patch.knots_at(axis)[1:-1]
+    middle = (at[1:] + at[:-1]) / 2
+    return _Axis(np.concatenate([at[:1], middle]), np.concatenate([middle, at[-1:]]))
+
+
+def _alternating(patch: Patch, a: _Axis, b: _Axis) -> list[Points]:
+    """Two points a cell, along u where i + j is even, else along v."""
+    if not (len(a.low) and len(b.low)):
+        return []
+    odd = np.add.outer(np.arange(len(a.low)), np.arange(len(b.low))) % 2 == 1
+    return [
+        _cells(patch, a, b, 2, 1, ~odd),
+        _cells(patch, a, b, 1, 2, odd),
+    ]
+
+
+def _on_line(patch: Patch, half: _Axis, along: _Axis, axis: int, end: int) -> Points:
+    """Half cells beside the border: two points along it, on the knot line that bounds them."""
+    line = half.low if end == 0 else half.high
+    width = half.high - half.low
+    s, w = along.gauss(2)
+    t = np.broadcast_to(line, s.shape)
+    pair = (t, s) if axis == 0 else (s, t)
+    places = np.stack(pair, axis=2).reshape(-1, 2)
+    got = _weighed(patch, places, (w * width).reshape(-1))
+    return _scaled(patch, got, *((half, along) if axis == 0 else (along, half)), None)
+
+
+def _cells(
+    patch: Patch, a: _Axis, b: _Axis, ka: int, kb: int, where: Bools | None = None
+) -> Points:
+    """ka x kb Gauss points in the cells a x b, or in some of them (bool); a cell's weights sum to
+    its material area.
+    """
+    (sa, wa), (sb, wb) = a.gauss(ka), b.gauss(kb)
+    shape = (len(sa), len(sb), ka, kb)
+    places = np.stack(
+        [
+            np.broadcast_to(sa[:, None, :, None], shape),
+            np.broadcast_to(sb[None, :, None, :], shape),
+        ],
+        axis=-1,
+    )
+    weight = wa[:, None, :, None] * wb[None, :, None, :]
+    if where is not None:
+        places, weight = places[where], weight[where]
+    got = _weighed(patch, places.reshape(-1, 2), weight.reshape(-1))
+    return got if ka == _EXACT else _scaled(patch, got, a, b, where)
+
+
+def _scaled(patch: Patch, got: Points, a: _Axis, b: _Axis, where: Bools | None) -> Points:
+    """Points of the cells a x b, cell by cell, with weights that sum to each cell's area."""
+    if len(got.weight) == 0:
+        return got
+    exact = _cells(patch, a, b, _EXACT, _EXACT, where).weight.reshape(-1, _EXACT**2).sum(1)
+    own = got.weight.reshape(len(exact), -1)
+    return Points(got.uv, (own * (exact / own.sum(1))[:, None]).reshape(-1))
+
+
+def _weighed(patch: Patch, places: Floats, weight: Floats) -> Points:
+    uv, density = patch.at_lengths(places)
+    if not (density > 0).all():
+        bad = np.round(uv[np.argmin(density)], 3).tolist()
+        raise MeshError(
+            "patch at rest", got=f"folds over at parameters {bad}",
+            expected="control points whose patch is nowhere inside out",
+        )  # fmt: skip
+    return Points(uv, weight * density)
+
+
+def _join(parts: list[Points]) -> Points:
+    return Points(np.concatenate([p.uv for p in parts]), np.concatenate([p.weight for p in parts]))

@@ -1,0 +1,241 @@
+"""Spline patches that share control points, as one surface: its samples, its bending, and the
+triangles by which it is seen and touched.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from weft.arrays import CornerUv, Faces, Floats, Ints
+from weft.discretization.bspline import MaterialDerivatives, Patch
+from weft.discretization.embedding import Embedding
+from weft.discretization.quadrature import Points, Rule, bending_points, membrane_points
+from weft.discretization.samples import Samples
+from weft.errors import MeshError, check_known
+
+SIDES = ("left", "right", "bottom", "top")  # u = 0, u = m1, v = 0, v = m2
+SMOOTH = 10.0  # of the seam's bending stiffness over one span's D/h: as good as a rigid angle
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """Two sides of patches that share their control points."""
+
+    first: tuple[int, str]  # patch and side
+    second: tuple[int, str]
+    reverse: bool = False  # the second runs the other way
+    smooth: bool = False  # bends like the cloth beside it; else it folds freely
+
+
+@dataclass(frozen=True, eq=False)
+class Laplacians:
+    """Weighted second derivatives at points of bending, or jumps of slope across smooth seams."""
+
+    stencil: Ints  # (q,k)
+    coefficient: Floats  # (q,k)
+    weight: Floats  # (q,)
+    gradient: Floats  # (q,k,2) dN/dX there
+
+
+@dataclass(frozen=True, eq=False)
+class SplineSurface:
+    """Patches and the numbers of their control points, (n1,n2) each, below ``n_points``."""
+
+    patches: Sequence[Patch]
+    ids: Sequence[Ints]
+    n_points: int
+    joints: Sequence[Joint] = ()
+    rule: Rule = Rule.REDUCED
+
+    @staticmethod
+    def of(
+        patches: Sequence[Patch], joints: Sequence[Joint] = (), rule: Rule = Rule.REDUCED
+    ) -> "SplineSurface":
+        """Patches with joints; control points of joined sides become one.
+
+        Raises:
+            MeshError: sides of different numbers of control points.
+        """
+        sizes = [p.shape[0] * p.shape[1] for p in patches]
+        first = np.concatenate([[0], np.cumsum(sizes)])
+        same = np.arange(first[-1])
+        ids = [f + np.arange(s).reshape(p.shape) for f, s, p in zip(first, sizes, patches)]
+        for joint in joints:
+            a = side_of(ids[joint.first[0]], joint.first[1])
+            b = side_of(ids[joint.second[0]], joint.second[1])
+            if len(a) != len(b):
+                raise MeshError(
+                    "joined sides", got=f"{len(a)} and {len(b)} control points",
+                    expected="as many on both",
+                )  # fmt: skip
+            for i, j in zip(a.tolist(), (b[::-1] if joint.reverse else b).tolist()):
+                low, high = sorted((int(same[i]), int(same[j])))
+                same[same == high] = low
+        _, number = np.unique(same, return_inverse=True)
+        numbered = [number[k].astype(np.int32) for k in ids]
+        return SplineSurface(patches, numbered, int(number.max()) + 1, joints, rule)
+
+    def samples(self) -> Samples:
+        """Where a membrane law is sampled. Meng 2025 supp. eqs. 8-12."""
+        found = [
+            (ids, points, patch.derivatives(points.uv))
+            for patch, ids, points in self._at(membrane_points)
+        ]
+        return Samples(
+            np.concatenate([_numbers(ids, d) for ids, _, d in found]),
+            np.concatenate([d.gradient for _, _, d in found]),
+            np.concatenate([p.weight for _, p, _ in found]),
+            self.n_points,
+        )
+
+    def laplacians(self, warp: float = 1.0, weft: float = 1.0) -> Laplacians:
+        """sqrt(warp) x_11 + sqrt(weft) x_22 at the points of bending, of rigidities along warp and
+        weft. Meng 2025 supp. eqs. 16-17, where both are mu_bd.
+        """
+        a, b = float(np.sqrt(warp)), float(np.sqrt(weft))
+        found = [
+            (ids, points, patch.derivatives(points.uv))
+            for patch, ids, points in self._at(bending_points)
+        ]
+        return Laplacians(
+            np.concatenate([_numbers(ids, d) for ids, _, d in found]),
+            np.concatenate([d.laplacian(a, b) for _, _, d in found]),
+            np.concatenate([p.weight for _, p, _ in found]),
+            np.concatenate([d.gradient for _, _, d in found]),
+        )
+
+    def seams(self, warp: float, weft: float) -> "list[Laplacians]":
+        """Jumps of slope across smooth joints, weighted by the rigidities [N m] of the cloth.
+
+        An interior penalty: the slopes out of both patches add up to zero where the surface is
+        smooth; their sum is weighted with ``SMOOTH`` times D over the size of a span.
+        """
+        return [jump(self, j, warp, weft) for j in self.joints if j.smooth]
+
+    def _at(self, points: Callable[[Patch, Rule], Points]) -> "list[tuple[Patch, Ints, Points]]":
+        return [(p, ids, points(p, self.rule)) for p, ids in zip(self.patches, self.ids)]
+
+    @cached_property
+    def area(self) -> Floats:
+        """(n,) [m^2] of material that each control point stands for: integrals of the functions."""
+        out = np.zeros(self.n_points)
+        for patch, ids in zip(self.patches, self.ids):
+            points = membrane_points(patch, Rule.FULL)
+            f = patch.functions(points.uv)
+            share = points.weight[:, None] * f.value
+            out += np.bincount(ids.reshape(-1)[f.stencil].reshape(-1), share.reshape(-1), len(out))
+        return out
+
+    def tessellated(self, density: int = 1) -> "Tessellation":
+        """Triangles between samples, ``density`` to a knot span.
+
+        Raises:
+            MeshError: a density below 1.
+        """
+        if density < 1:
+            raise MeshError("density", got=density, expected="at least 1 sample a knot span")
+        weights, stencils, uvs, faces, patch_of = [], [], [], [], []
+        count = 0
+        for number, (patch, ids) in enumerate(zip(self.patches, self.ids)):
+            m1, m2 = (m * density + 1 for m in patch.spans)
+            u, v = np.arange(m1) / density, np.arange(m2) / density
+            uv = np.stack(np.meshgrid(u, v, indexing="ij"), axis=2).reshape(-1, 2)
+            f = patch.functions(uv)
+            stencils.append(ids.reshape(-1)[f.stencil])
+            weights.append(f.value)
+            uvs.append(f.of(patch.rest.reshape(-1, 2)))
+            faces.append(count + grid_faces(m1, m2))
+            patch_of.append(np.full(len(faces[-1]), number, dtype=np.int32))
+            count += m1 * m2
+        corners: Ints = np.concatenate(faces)
+        corner_uv = np.concatenate(uvs)[corners]
+        stencil, weight = np.concatenate(stencils), np.concatenate(weights)
+        first, number = _merged(stencil, weight)
+        embedding = Embedding(stencil[first], weight[first], self.n_points)
+        return Tessellation(
+            embedding, number[corners].astype(np.int32), corner_uv, np.concatenate(patch_of)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Tessellation:
+    """Triangles on samples of a surface."""
+
+    embedding: Embedding  # of the samples in the control points
+    faces: Faces  # (m,3)
+    corner_uv: CornerUv  # (m,3,2) [m]
+    patch: Ints  # (m,) of every face
+
+
+def grid_faces(n1: int, n2: int) -> Faces:
+    """(m,3) triangles of a grid of n1 x n2 points, numbered row by row."""
+    grid = np.arange(n1 * n2, dtype=np.int32).reshape(n1, n2)
+    a, b, c, d = grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]
+    pairs = np.stack([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)], axis=2)
+    return np.asarray(pairs.reshape(-1, 3))
+
+
+def side_of(ids: Ints, side: str) -> Ints:
+    """Control points of one side of a patch (n1,n2), in the direction of its parameter.
+
+    Raises:
+        MeshError: no such side.
+    """
+    check_known(side, SIDES, "side of a patch", MeshError)
+    sides: dict[str, Ints] = {
+        "left": ids[0], "right": ids[-1], "bottom": ids[:, 0], "top": ids[:, -1]
+    }  # fmt: skip
+    return sides[side]
+
+
+def jump(surface: SplineSurface, joint: Joint, warp: float, weft: float) -> Laplacians:
+    """The jump of slope across one joint, at two Gauss points a span."""
+    x, w = np.polynomial.legendre.leggauss(2)
+    stencils, slopes, sizes, measure = [], [], [], np.zeros(0)
+    for number, side in (joint.first, joint.second):
+        patch, ids = surface.patches[number], surface.ids[number]
+        axis = int(side in ("bottom", "top"))  # the parameter that is constant
+        m = patch.spans[1 - axis]
+        along = (np.arange(m)[:, None] + 0.5 + 0.5 * x).reshape(-1)
+        if number == joint.second[0] and side == joint.second[1] and joint.reverse:
+            along = m - along
+        uv = np.empty((len(along), 2))
+        uv[:, 1 - axis] = along
+        uv[:, axis] = 0.0 if side in ("left", "bottom") else patch.spans[axis]
+        d = patch.derivatives(uv)
+        tangent = patch.jacobian(uv)[:, :, 1 - axis]
+        length = np.linalg.norm(tangent, axis=1)
+        outward = np.stack([tangent[:, 1], -tangent[:, 0]], axis=1) / length[:, None]
+        if side in ("left", "top"):
+            outward = -outward
+        stencils.append(_numbers(ids, d))
+        slopes.append(np.einsum("qab,qb->qa", d.gradient, outward))
+        sizes.append(np.abs(np.einsum("qi,qi->q", outward, patch.jacobian(uv)[:, :, axis])))
+        rigidity = warp * outward[:, 0] ** 2 + weft * outward[:, 1] ** 2
+        measure = SMOOTH * rigidity * length * np.tile(w / 2, m)
+    weight = measure / (0.5 * (sizes[0] + sizes[1]))
+    stencil = np.concatenate(stencils, axis=1)
+    return Laplacians(
+        stencil, np.concatenate(slopes, axis=1), weight, np.zeros((*stencil.shape, 2))
+    )
+
+
+def _numbers(ids: Ints, d: MaterialDerivatives) -> Ints:
+    """(q,9) numbers of control points in the whole surface."""
+    return np.asarray(ids.reshape(-1)[d.functions.stencil])
+
+
+def _merged(stencil: Ints, weight: Floats) -> tuple[Ints, Ints]:
+    """First of every group of samples that are the same combination, and the group of each."""
+    used = weight > 1e-12
+    order = np.argsort(np.where(used, stencil, np.iinfo(np.int32).max), axis=1, kind="stable")
+    ids = np.take_along_axis(np.where(used, stencil, -1), order, 1)
+    parts = np.take_along_axis(np.where(used, weight, 0.0), order, 1)
+    key = np.concatenate([ids, np.round(parts * 1e9).astype(np.int64)], axis=1)
+    _, first, group = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    order_of = np.argsort(first)  # keep the order in which samples come
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[order_of] = np.arange(len(first))
+    return np.asarray(first[order_of]), np.asarray(rank[group.reshape(-1)])

@@ -1,0 +1,104 @@
+"""Pins of vertices, as the points of a cloth have them.
+
+Where vertices are points, nothing changes. Vertices of a spline are combinations of its control
+points: of the pinned ones, those control points that they determine are pinned themselves (corners,
+sides, and the inside of pinned regions: exactly the same), and what is left, single vertices inside
+the cloth, is held by stiff springs to anchors: additional points, which are pinned.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from weft.arrays import Bools, Floats, Ints, Positions
+from weft.cloth import Cloth
+from weft.energies.quadratic_form import QuadraticForm
+from weft.pins import Path, Pin
+
+ANCHOR = 1e-9  # [kg] mass of an anchor, which is pinned: any
+STIFF = 1e3  # stiffness of a spring to an anchor, over the fabric's stretch stiffness
+DETERMINED = 1e-9  # part of a control point in motions that no pinned vertex notices
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Pins of points, and springs."""
+
+    pins: tuple[Pin, ...]
+    points: Positions  # (N+a,3) [m] at the start, anchors last
+    anchors: int = 0
+    energies: tuple[QuadraticForm, ...] = ()
+
+
+def held_points(cloth: Cloth, pins: Sequence[Pin]) -> Held:
+    """Pins of vertices of the cloth as pins of its points.
+
+    A pinned region moves its control points rigidly, as its vertices move.
+    """
+    embedding = cloth.embedding
+    if embedding is None:
+        return Held(tuple(pins), cloth.vertices)
+    W, n = embedding.matrix, len(cloth.points)
+    made: list[Pin] = []
+    anchored: list[Ints] = []
+    count = n
+    for pin in pins:
+        pin_path = _about(pin.path, cloth.vertices[pin.vertices])
+        control, loose = determined(W[pin.vertices])
+        if len(control):
+            made.append(dataclasses.replace(pin, vertices=control, path=pin_path))
+        if loose.any():
+            ids = pin.vertices[loose]
+            anchors = np.arange(count, count + len(ids), dtype=np.int32)
+            made.append(dataclasses.replace(pin, vertices=anchors, path=pin_path))
+            anchored.append(ids)
+            count += len(ids)
+    if not anchored:
+        return Held(tuple(made), cloth.points)
+    ids = np.concatenate(anchored)
+    k = STIFF * max(max(p.fabric.stretch_warp, p.fabric.stretch_weft) for p in cloth.parts)
+    spring = QuadraticForm(
+        np.column_stack([embedding.stencil[ids], np.arange(n, count, dtype=np.int32)]),
+        np.column_stack([embedding.weight[ids], np.full(len(ids), -1.0)]),
+        np.full(len(ids), k),
+        "anchors",
+    )
+    return Held(
+        tuple(made), np.concatenate([cloth.points, cloth.vertices[ids]]), len(ids), (spring,)
+    )
+
+
+def determined(W: sp.csr_matrix) -> tuple[Ints, Bools]:
+    """Columns of W that W x = y determines, and the rows (bool) that these do not yet satisfy."""
+    rows, n = W.shape
+    graph = sp.bmat([[None, W], [W.T, None]]).tocsr()
+    _, label = sp.csgraph.connected_components(graph, directed=False)
+    used = np.unique(W.indices)
+    found: list[Ints] = []
+    for component in np.unique(label[:rows]):
+        columns = used[label[rows + used] == component]
+        dense = W[np.flatnonzero(label[:rows] == component)][:, columns].toarray()
+        found.append(columns[_fixed_by(dense)])
+    control = np.sort(np.concatenate(found)).astype(np.int32)
+    known = np.zeros(n, dtype=bool)
+    known[control] = True
+    loose = np.asarray((W @ (~known).astype(np.float64)) > DETERMINED)
+    return control, loose
+
+
+def _fixed_by(dense: Floats) -> Bools:
+    """(c,) unknowns without a part in the null space of a matrix (r,c)."""
+    _, s, vt = np.linalg.svd(dense, full_matrices=True)
+    rank = int((s > DETERMINED * s[0]).sum())
+    return np.asarray((np.abs(vt[rank:]) < DETERMINED).all(0))
+
+
+def _about(path: Path | None, start: Positions) -> Path | None:
+    """The path, turning about the same center for other points."""
+    if path is None or path.center is not None:
+        return path
+    center = tuple(float(c) for c in np.mean(start, axis=0))
+    return dataclasses.replace(path, center=center)  # type: ignore[arg-type]

@@ -1,0 +1,220 @@
+"""Where cloth comes from: ``weft.sheet``, ``weft.spline_sheet``, ``weft.triangulate``,
+``weft.load``, and ``weft.joined`` of several.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Positions
+from weft.cloth import Cloth, Part
+from weft.discretization.bspline import rectangle
+from weft.discretization.control import Control, Piece, Triangles
+from weft.discretization.quadrature import Rule
+from weft.discretization.spline_surface import SplineSurface
+from weft.errors import MeshError, check_known
+from weft.fabric import Fabric
+from weft.fabric import fabric as as_fabric
+from weft.garment.triangulate import triangulated
+from weft.mesh import Pattern, TriangleMesh, grid
+
+
+def joined(
+    cloths: Sequence[Cloth],
+    names: Sequence[str] | None = None,
+    thickness: Sequence[float | None] | None = None,
+) -> Cloth:
+    """Several cloths as one, to be simulated together; they meet by contact alone.
+
+    Args:
+        cloths: at least one, each where it starts.
+        names: of them; None: ``cloth 1``, ``cloth 2``, ...
+        thickness: [m] each keeps in contact; None: that of the scene's contact.
+
+    Raises:
+        MeshError: no cloths, a name that is given twice, or splines that are joined already.
+    """
+    names = [f"cloth {k + 1}" for k in range(len(cloths))] if names is None else names
+    if not cloths or len(set(names)) < len(cloths):
+        raise MeshError("cloths", got=list(names), expected="one name for each, all different")
+    if any(c.control is not None and len(c.control.pieces) > 1 for c in cloths):
+        raise MeshError("cloths", got="some that are joined already", expected="join all at once")
+    parts, groups, vertex, face = [], {}, 0, 0
+    for k, (cloth, name) in enumerate(zip(cloths, names)):
+        ids = np.arange(vertex, vertex + cloth.n_vertices, dtype=np.int32)
+        faces = np.arange(face, face + len(cloth.faces), dtype=np.int32)
+        parts.append(Part(name, cloth.fabric, ids, faces, thickness[k] if thickness else None))
+        groups[name] = ids
+        groups.update({f"{name} {g}": ids[v] for g, v in cloth.mesh.groups.items()})
+        vertex, face = vertex + len(ids), face + len(faces)
+    mesh = TriangleMesh(
+        np.concatenate([c.vertices for c in cloths]),
+        np.concatenate([c.faces + p.vertices[0] for c, p in zip(cloths, parts)]),
+        np.concatenate([c.corner_uv for c in cloths]),
+        groups,
+        ", ".join(dict.fromkeys(c.mesh.source for c in cloths)),
+    )
+    if all(c.control is None for c in cloths):
+        return Cloth(mesh, cloths[0].fabric, tuple(parts))
+    return Cloth(mesh, cloths[0].fabric, tuple(parts), _joined_control(cloths))
+
+
+def _joined_control(cloths: Sequence[Cloth]) -> Control:
+    """Points of all cloths, one after the other."""
+    first = np.concatenate([[0], np.cumsum([len(c.points) for c in cloths])])
+    n = int(first[-1])
+    pieces: list[Piece] = []
+    for c, f in zip(cloths, first):
+        if c.control is None:
+            ids = np.arange(f, f + c.n_vertices, dtype=np.int32)
+            pieces.append(Triangles(ids, (c.faces + f).astype(np.int32), c.corner_uv, n))
+            continue
+        (p,) = c.control.pieces
+        assert isinstance(p, SplineSurface)
+        moved = [(ids + f).astype(np.int32) for ids in p.ids]
+        pieces.append(dataclasses.replace(p, ids=moved, n_points=n))
+    density = max(c.control.density for c in cloths if c.control is not None)
+    return Control(np.concatenate([c.points for c in cloths]), pieces, density)
+
+
+def spline_sheet(
+    n1: int,
+    n2: int,
+    width: float = 1.0,
+    height: float = 1.0,
+    fabric: str | Fabric = "cotton",
+    *,
+    net: str = "greville",
+    rule: str = "reduced",
+    density: int = 1,
+) -> Cloth:
+    """A rectangle of quadratic B-splines, lying on y = 0 and centered at the origin like ``sheet``.
+
+    Args:
+        n1: control points along the width (warp), at least 3.
+        n2: control points along the height (weft), at least 3.
+        width: [m].
+        height: [m].
+        fabric: a preset's name, or a Fabric.
+        net: ``greville``: knot spans all alike; ``uniform``: control points equally far apart, as
+            in Meng et al. (2025), with boundary spans half as long again.
+        rule: quadrature: ``reduced`` (Meng et al.), ``full`` (3 x 3 a span), ``2x2``, ``1x1``.
+        density: samples a knot span of the triangles that are touched.
+
+    Raises:
+        MeshError: sizes out of range, an unknown net or rule.
+        FabricError: an unknown fabric.
+    """
+    patch = rectangle(n1, n2, width, height, net)
+    check_known(rule, tuple(r.value for r in Rule), "spline rule", MeshError)
+    surface = SplineSurface.of([patch], rule=Rule(rule))
+    flat = patch.rest.reshape(-1, 2) - (width / 2, height / 2)
+    points = np.stack([flat[:, 0], np.zeros(len(flat)), -flat[:, 1]], axis=1)
+    source = f"spline sheet {n1} x {n2}"
+    return of_splines(surface, points, as_fabric(fabric), density=density, source=source)
+
+
+def of_splines(
+    surface: SplineSurface,
+    points: Positions,
+    fabric: str | Fabric = "cotton",
+    *,
+    density: int = 1,
+    source: str = "spline",
+) -> Cloth:
+    """A cloth of spline patches, with control points at ``points`` (N,3) [m]."""
+    control = Control(np.array(points, dtype=np.float64), [surface], density)
+    shown = control.shown
+    mesh = TriangleMesh(
+        shown.embedding.of(control.points), shown.faces, shown.corner_uv, {}, source
+    )
+    return Cloth(mesh, as_fabric(fabric), (), control)
+
+
+def sheet(
+    nx: int,
+    ny: int,
+    width: float = 1.0,
+    height: float = 1.0,
+    *,
+    pattern: Pattern = "regular",
+    fabric: str | Fabric = "cotton",
+    seed: int = 0,
+) -> Cloth:
+    """A rectangle of nx by ny vertices, lying on y = 0 and centered at the origin; its "top" edge
+    is at the back.
+
+    Args:
+        nx: vertices along the width (warp), at least 2.
+        ny: vertices along the height (weft), at least 2.
+        width: [m].
+        height: [m].
+        pattern: ``regular``, ``alternating`` or ``random`` triangles.
+        fabric: a preset's name, or a Fabric.
+        seed: of the random pattern.
+
+    Raises:
+        MeshError: sizes out of range.
+        FabricError: an unknown fabric.
+    """
+    return Cloth(grid(nx, ny, width, height, pattern, seed), as_fabric(fabric))
+
+
+def triangulate(
+    outline: Any,
+    holes: Sequence[Any] = (),
+    size: float = 0.02,
+    *,
+    divide: bool = True,
+    fabric: str | Fabric = "cotton",
+    seed: int = 0,
+) -> Cloth:
+    """A piece of any shape, of irregular, nearly equilateral triangles; it lies on y = 0, centered
+    at the origin, with the outline as its material coordinates.
+
+    Args:
+        outline: (k,2) [m] polygon, warp along the first coordinate. Vertices 0, 1, ... of the mesh
+            are its points in turn, then those of the holes (groups ``outline``, ``hole 0``, ...).
+        holes: polygons inside it.
+        size: [m] edge length inside; triangles are smaller along shorter edges of the outline.
+        divide: add points on edges of the outline that are longer than ``size``, closer together
+            towards sharp corners; False keeps the outline's points and no others. Given points are
+            never moved.
+        fabric: a preset's name, or a Fabric.
+        seed: of the points inside: other seeds give other meshes of the same piece.
+
+    Raises:
+        MeshError: a size out of range, or polygons that cross.
+        FabricError: an unknown fabric.
+    """
+    return Cloth(triangulated(outline, holes, size, divide, seed), as_fabric(fabric))
+
+
+def load(
+    path: str | Path,
+    *,
+    fabric: str | Fabric = "cotton",
+    scale: float = 1.0,
+    uv_scale: float | None = None,
+    warp: tuple[float, float, float] | None = None,
+) -> Cloth:
+    """A cloth from an OBJ or PLY file.
+
+    Args:
+        path: the file.
+        fabric: a preset's name, or a Fabric.
+        scale: meters per unit of the file (0.01 for centimeters).
+        uv_scale: meters per unit of its texture coordinates; None: the same as ``scale``.
+        warp: where the file has no texture coordinates, the direction of the warp yarns in space.
+
+    Raises:
+        MeshError: a file that cannot be read, or a mesh that cannot be simulated.
+        FabricError: an unknown fabric.
+    """
+    from weft.io import read_mesh
+
+    mesh = read_mesh(Path(path), scale=scale, uv_scale=uv_scale, warp=warp)
+    return Cloth(mesh, as_fabric(fabric))
