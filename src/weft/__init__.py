@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from weft.solve.base import Outcome as Outcome
     from weft.solve.base import Stop as Stop
     from weft.solve.constraints import Constraint as Constraint
+    from weft.sources import as_splines as as_splines
     from weft.sources import joined as joined
     from weft.sources import load as load
     from weft.sources import sheet as sheet
@@ -90,6 +91,7 @@ _HOME = {
     "TriangleMesh": "weft.mesh",
     "Variant": "weft.energies.condition",
     "WeftError": "weft.errors",
+    "as_splines": "weft.sources",
     "check_derivatives": "weft.validate.differences",
     "condition_energies": "weft.energies.condition",
     "joined": "weft.sources",

@@ -13,6 +13,7 @@ from weft.arrays import Positions
 from weft.cloth import Cloth, Part
 from weft.discretization.bspline import rectangle
 from weft.discretization.control import Control, Piece, Triangles
+from weft.discretization.pieces import fit_pieces
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import SplineSurface
 from weft.errors import MeshError, check_known
@@ -20,6 +21,8 @@ from weft.fabric import Fabric
 from weft.fabric import fabric as as_fabric
 from weft.garment.triangulate import triangulated
 from weft.mesh import Pattern, TriangleMesh, grid
+
+DISCRETIZATIONS = ("triangles", "bspline")
 
 
 def joined(
@@ -117,6 +120,49 @@ def spline_sheet(
     return of_splines(surface, points, as_fabric(fabric), density=density, source=source)
 
 
+def as_splines(
+    cloth: Cloth,
+    *,
+    spans: int | tuple[int, int] | None = None,
+    span_size: float | None = None,
+    corners: Sequence[Any] | None = None,
+    smooth: bool = False,
+    density: int = 1,
+    rule: str = "reduced",
+) -> Cloth:
+    """The same cloth made of splines: a fitted patch for every flat piece of its mesh (Meng et al.
+    2025, supplement, section 3), joined where pieces share vertices.
+
+    Args:
+        cloth: of triangles, made of one fabric.
+        spans: knot spans of a single piece: along the warp and the weft, or one number for both.
+        span_size: [m] of a span, in place of ``spans``; for any number of pieces.
+        corners: four vertices of the border, or such four for every piece; None: found.
+        smooth: seams bend like the cloth beside them; else they fold freely.
+        density: samples a knot span of the triangles that are touched.
+        rule: quadrature, as in ``spline_sheet``.
+
+    Raises:
+        MeshError: neither or both of spans and span_size, or cloth that is not one of triangles.
+        PatchError: a piece that no patch fits: no four corners, a border that crosses itself, a
+            net that stays inverted. It can be drawn (``weft check``).
+    """
+    if cloth.control is not None or len(cloth.parts) > 1:
+        raise MeshError("cloth to fit", got=cloth.mesh.source, expected="one cloth of triangles")
+    check_known(rule, tuple(r.value for r in Rule), "spline rule", MeshError)
+    both = (spans, spans) if isinstance(spans, int) else spans
+    given = [corners] if corners is not None and np.ndim(corners[0]) == 0 else corners
+    mesh = cloth.mesh
+    found = fit_pieces(mesh, both, span_size, given, smooth=smooth, rule=Rule(rule))
+    control = Control(found.points, [found.surface], density)
+    groups = found.groups(mesh, found.surface.tessellated(density))
+    made = of_splines(
+        found.surface, control.points, cloth.fabric, density=density, source=mesh.source
+    )
+    named = dataclasses.replace(made.mesh, groups=groups)
+    return dataclasses.replace(made, mesh=named, given=cloth.given)
+
+
 def of_splines(
     surface: SplineSurface,
     points: Positions,
@@ -200,6 +246,11 @@ def load(
     scale: float = 1.0,
     uv_scale: float | None = None,
     warp: tuple[float, float, float] | None = None,
+    discretization: str = "triangles",
+    spans: int | tuple[int, int] | None = None,
+    span_size: float | None = None,
+    corners: Sequence[Any] | None = None,
+    smooth: bool = False,
 ) -> Cloth:
     """A cloth from an OBJ or PLY file.
 
@@ -209,6 +260,11 @@ def load(
         scale: meters per unit of the file (0.01 for centimeters).
         uv_scale: meters per unit of its texture coordinates; None: the same as ``scale``.
         warp: where the file has no texture coordinates, the direction of the warp yarns in space.
+        discretization: ``triangles``, or ``bspline``: splines are fitted (``as_splines``).
+        spans: knot spans of splines, of a single piece.
+        span_size: [m] of a span, in place of ``spans``.
+        corners: four vertices of the border of splines, or four for every piece.
+        smooth: seams of splines bend like the cloth beside them.
 
     Raises:
         MeshError: a file that cannot be read, or a mesh that cannot be simulated.
@@ -217,4 +273,8 @@ def load(
     from weft.io import read_mesh
 
     mesh = read_mesh(Path(path), scale=scale, uv_scale=uv_scale, warp=warp)
-    return Cloth(mesh, as_fabric(fabric))
+    cloth = Cloth(mesh, as_fabric(fabric))
+    check_known(discretization, DISCRETIZATIONS, "discretization", MeshError)
+    if discretization == "triangles":
+        return cloth
+    return as_splines(cloth, spans=spans, span_size=span_size, corners=corners, smooth=smooth)

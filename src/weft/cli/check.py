@@ -51,6 +51,12 @@ def check(
         say(f"picture  {target} (marked in red: {', '.join(map(str, ids.tolist()))})")
     if found.crossing is not None:
         _show_crossing(found.crossing, picture or path.with_suffix(".check.png"))
+    if found.piece is not None:
+        from weft.render.piece import save_piece
+
+        target = picture or path.with_suffix(".check.png")
+        save_piece(target, found.piece)
+        say(f"picture  {target} (the piece in the material plane, what is wrong in red)")
     if found.errors:
         raise typer.Exit(1)
     say("no problems")

@@ -21,6 +21,9 @@ def render(
     elevation: Annotated[float, typer.Option(help="Degrees above the horizon.")] = 14.0,
     ground: Annotated[bool, typer.Option(help="A ground with the cloth's shadow.")] = True,
     contacts: Annotated[bool, typer.Option(help="A dot where cloth touches.")] = False,
+    density: Annotated[
+        int | None, typer.Option(min=1, help="Of splines: samples a knot span.")
+    ] = None,
     device: Device = "cpu",
     threads: Threads = None,
 ) -> None:
@@ -38,5 +41,5 @@ def render(
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("drawing", total=len(opened))
         opened.render(out, frame=frame, style=style, contacts=contacts,
-                      on_frame=lambda done, _: bar.update(task, completed=done))  # fmt: skip
+                      density=density, on_frame=lambda done, _: bar.update(task, completed=done))  # fmt: skip
     say(f"picture  {out}")

@@ -122,17 +122,21 @@ class PulledBack:
             stencil = self._inner.meeting(y, dy)
             if len(stencil) == 0:
                 return np.asarray(x + d)
-            leading: Bools = np.concatenate([self._whole(leads), body])[stencil]
-            if np.concatenate([self._whole(held), body])[stencil].all(1).any():
+            moves, still = (
+                np.concatenate([self._whole(points), body])[stencil] for points in (leads, held)
+            )
+            leading: Bools = np.asarray(moves)
+            if still.all(1).any():
                 return None
             mean = led(leading, dy[stencil])
             pair, place = np.nonzero(~leading & (stencil < n))
             rows = stencil[pair, place]
-            used = (W.weight[rows] > 0) & ~held[W.stencil[rows]]
+            used: Bools = (W.weight[rows] > 0) & ~held[W.stencil[rows]]
             points = W.stencil[rows][used]
             d[points] = np.repeat(mean[pair], W.stencil.shape[1], axis=0)[used.reshape(-1)]
             leads = leads.copy()
-            follows = np.repeat(leading.any(1)[pair], W.stencil.shape[1])[used.reshape(-1)]
+            pulls: Bools = np.any(leading, axis=1)
+            follows = np.repeat(pulls[pair], W.stencil.shape[1])[used.reshape(-1)]
             leads[points[follows]] = True
         return None
 

@@ -94,8 +94,9 @@ class Control:
         for piece in self.pieces:
             if isinstance(piece, SplineSurface):
                 rests = [p.rest.tolist() for p in piece.patches]
-                found.append([rests, [i.tolist() for i in piece.ids], piece.rule.value,
-                              [repr(j) for j in piece.joints]])  # fmt: skip
+                ties = None if piece.ties is None else piece.ties.coefficient.tolist()
+                ids, joints = [i.tolist() for i in piece.ids], [repr(j) for j in piece.joints]
+                found.append([rests, ids, piece.rule.value, joints, ties])
         return found
 
     @staticmethod

@@ -40,6 +40,15 @@ class Laplacians:
 
 
 @dataclass(frozen=True, eq=False)
+class Ties:
+    """Points of two patches that are to be one, where sides do not share control points."""
+
+    stencil: Ints  # (t,18)
+    coefficient: Floats  # (t,18) of the one point, minus those of the other
+    weight: Floats  # (t,) length of seam that a tie stands for, over the size of a span
+
+
+@dataclass(frozen=True, eq=False)
 class SplineSurface:
     """Patches and the numbers of their control points, (n1,n2) each, below ``n_points``."""
 
@@ -48,6 +57,7 @@ class SplineSurface:
     n_points: int
     joints: Sequence[Joint] = ()
     rule: Rule = Rule.REDUCED
+    ties: Ties | None = None
 
     @staticmethod
     def of(
@@ -138,7 +148,7 @@ class SplineSurface:
             raise MeshError("density", got=density, expected="at least 1 sample a knot span")
         weights, stencils, uvs, faces, patch_of = [], [], [], [], []
         count = 0
-        for number, (patch, ids) in enumerate(zip(self.patches, self.ids)):
+        for k, (patch, ids) in enumerate(zip(self.patches, self.ids)):
             m1, m2 = (m * density + 1 for m in patch.spans)
             u, v = np.arange(m1) / density, np.arange(m2) / density
             uv = np.stack(np.meshgrid(u, v, indexing="ij"), axis=2).reshape(-1, 2)
@@ -146,10 +156,10 @@ class SplineSurface:
             stencils.append(ids.reshape(-1)[f.stencil])
             weights.append(f.value)
             uvs.append(f.of(patch.rest.reshape(-1, 2)))
-            faces.append(count + grid_faces(m1, m2))
-            patch_of.append(np.full(len(faces[-1]), number, dtype=np.int32))
+            faces.append((count + grid_faces(m1, m2)).astype(np.int32))
+            patch_of.append(np.full(len(faces[-1]), k, dtype=np.int32))
             count += m1 * m2
-        corners: Ints = np.concatenate(faces)
+        corners = np.concatenate(faces)
         corner_uv = np.concatenate(uvs)[corners]
         stencil, weight = np.concatenate(stencils), np.concatenate(weights)
         first, number = _merged(stencil, weight)

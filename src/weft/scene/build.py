@@ -43,9 +43,9 @@ from weft.scene.contact_schema import BodyBlock, ContactBlock, FrictionBlock
 from weft.scene.file import Loc, Source, dotted, read_source, validate
 from weft.scene.law import law_of_fabric
 from weft.scene.scene import Scene, Settings
-from weft.scene.schema import ClothBlock, PinBlock, SceneFile
+from weft.scene.schema import ClothBlock, PinBlock, SceneFile, SplineBlock
 from weft.solve.base import Stop
-from weft.sources import joined
+from weft.sources import as_splines, joined, spline_sheet
 
 T = TypeVar("T")
 
@@ -248,6 +248,9 @@ class Builder:
         """One cloth where it starts; None with its problems noted."""
         made = self._try((*loc, "fabric"), lambda: self._fabric(block, dotted((*loc, "fabric"))))
         kind = next(k for k in ("sheet", "panel", "mesh") if getattr(block, k) is not None)
+        if block.discretization == "bspline" and block.sheet is not None:
+            sheet = self._try((*loc, kind), lambda: self._spline_sheet(block, made))
+            return None if sheet is None else sheet.moved(block.translation, block.rotation)
         mesh = self._try((*loc, kind), lambda: self._mesh(block))
         if mesh is None:
             return None
@@ -256,7 +259,24 @@ class Builder:
             error.where = f"{self.source.where(loc)}, {mesh.source}"
             self.problems.append(error)
         cloth = Cloth(mesh, made or fabric("cotton"))
+        if block.discretization == "bspline":
+            fitted = self._try((*loc, "spline"), lambda: _fitted(cloth, block.spline))
+            if fitted is None:
+                return None
+            cloth = fitted
         return cloth.moved(block.translation, block.rotation)
+
+    def _spline_sheet(self, block: ClothBlock, made: Fabric | None) -> Cloth:
+        s, b = block.sheet, block.spline
+        assert s is not None
+        if s.model_fields_set & {"pattern", "seed"}:
+            raise SceneError(
+                "cloth.sheet.pattern", got=s.pattern, expected="nothing: splines have no triangles"
+            )
+        return spline_sheet(
+            s.nx, s.ny, s.width, s.height, made or fabric("cotton"),
+            net=b.net, rule=b.rule, density=b.density,
+        )  # fmt: skip
 
     def _joined(self, cloths: list[Cloth]) -> Cloth:
         """All cloths as one."""
@@ -331,6 +351,13 @@ class Builder:
         pin = Pin(np.concatenate(selections), block.until, path, name)
         pin.check_until(self.file.seconds)
         return pin
+
+
+def _fitted(cloth: Cloth, b: SplineBlock) -> Cloth:
+    return as_splines(
+        cloth, spans=b.spans, span_size=b.span_size, corners=b.corners, smooth=b.smooth,
+        density=b.density, rule=b.rule,
+    )  # fmt: skip
 
 
 def _contact(block: ContactBlock) -> SelfContact:

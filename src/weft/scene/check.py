@@ -9,7 +9,13 @@ import numpy as np
 
 from weft.arrays import CornerUv, Floats, Ints
 from weft.contact import intersections
-from weft.errors import DegenerateFacesError, SceneProblems, WeftError
+from weft.errors import (
+    DegenerateFacesError,
+    PatchDrawing,
+    PatchError,
+    SceneProblems,
+    WeftError,
+)
 from weft.mesh import TriangleMesh, isolated_error, non_manifold_warning
 from weft.scene.scene import Scene
 
@@ -23,6 +29,7 @@ class Findings:
     facts: list[str] = field(default_factory=list)
     marked: tuple[TriangleMesh, Ints] | None = None  # a mesh to draw, and the faces to point at
     crossing: tuple[TriangleMesh, Ints] | None = None  # a mesh, and (k,2) faces that intersect
+    piece: PatchDrawing | None = None  # that no spline patch fits
 
 
 def check(
@@ -70,6 +77,8 @@ def check(
     for problem in found.errors:
         if isinstance(problem, DegenerateFacesError):
             found.marked = (_drawable(problem), problem.ids)
+        if isinstance(problem, PatchError):
+            found.piece = problem.drawing
     return found
 
 

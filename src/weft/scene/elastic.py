@@ -28,6 +28,8 @@ from weft.mesh import TriangleMesh
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
 
+TIE = 100.0  # stiffness of tied seams, over the fabric's stretch stiffness
+
 Made = tuple[tuple[Energy, ...], tuple[StepTerm, ...]]
 
 
@@ -138,6 +140,12 @@ def _of_splines(scene: "Scene", fabric: Fabric, surface: SplineSurface, number: 
         QuadraticForm(jump.stencil, jump.coefficient, jump.weight, f"seam {k + 1}{number}")
         for k, jump in enumerate(surface.seams(fabric.bending_warp, fabric.bending_weft))
     )
+    if surface.ties is not None:
+        stiff = TIE * max(fabric.stretch_warp, fabric.stretch_weft) * surface.ties.weight
+        tied = QuadraticForm(
+            surface.ties.stencil, surface.ties.coefficient, stiff, f"seam ties{number}"
+        )
+        seams = (*seams, tied)
     energies: tuple[Energy, ...] = (*membranes, bend, *seams)
     beta = _damping(scene, fabric)
     if beta == 0:

@@ -62,6 +62,34 @@ class PanelBlock(Block):
     seed: int = Field(0, ge=0, description="of the points inside")
 
 
+class SplineBlock(Block):
+    """Quadratic B-splines (Meng et al. 2025), for ``discretization: bspline``.
+
+    A sheet's nx and ny are then its control points; panels and meshes are fitted.
+    """
+
+    spans: tuple[int, int] | None = Field(
+        None, description="knot spans along warp and weft, of a fitted piece"
+    )
+    span_size: Length | None = Field(
+        None, gt=0, description="[m] of a span, in place of spans; for meshes of any pieces"
+    )
+    corners: list[int] | list[list[int]] | None = Field(
+        None, description="four vertices of the border (of every piece); none: found"
+    )
+    smooth: bool = Field(
+        False, description="seams bend like the cloth beside them; false: they fold freely"
+    )
+    density: int = Field(1, ge=1, le=16, description="samples a span of what touches")
+    rule: Literal["reduced", "full", "2x2", "1x1"] = Field(
+        "reduced", description="quadrature; full is 3 x 3 a span, 1x1 has modes without energy"
+    )
+    net: Literal["greville", "uniform"] = Field(
+        "greville",
+        description="control points of a sheet: spans all alike, or points equally far apart",
+    )
+
+
 class ClothBlock(Block):
     """What the cloth is, and where it starts. Give one of ``sheet``, ``panel`` and ``mesh``."""
 
@@ -72,6 +100,10 @@ class ClothBlock(Block):
     sheet: SheetBlock | None = Field(None, description="a rectangle")
     panel: PanelBlock | None = Field(None, description="a piece of any shape")
     mesh: MeshBlock | None = Field(None, description="a mesh file")
+    discretization: Literal["triangles", "bspline"] = Field(
+        "triangles", description="what it is made of (`docs/splines.md`)"
+    )
+    spline: SplineBlock = Field(SplineBlock(), description="how, with discretization bspline")
     fabric: str | dict[str, Any] = Field(
         "cotton",
         description="a preset (`weft fabrics`), a .yaml file, or fields with units: "
@@ -89,6 +121,14 @@ class ClothBlock(Block):
     def _one_source(self) -> "ClothBlock":
         if sum(b is not None for b in (self.sheet, self.panel, self.mesh)) != 1:
             raise ValueError("give one of sheet, panel and mesh")
+        fitted = self.discretization == "bspline" and self.sheet is None
+        given = (self.spline.spans is not None) + (self.spline.span_size is not None)
+        if fitted and given != 1:
+            raise ValueError("fitted splines need spline.spans or spline.span_size, one of them")
+        if not fitted and given:
+            raise ValueError("spline.spans and span_size are for fitted panels and meshes")
+        if self.discretization == "triangles" and self.spline.model_fields_set:
+            raise ValueError("spline needs `discretization: bspline`")
         return self
 
 
