@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from weft.arrays import Floats, Ints
-from weft.discretization.basis import basis
+from weft.discretization.basis import basis, greville
 from weft.discretization.boundary import (
     Outline,
     along_warp,
@@ -56,15 +56,19 @@ class Fitted:
 def fitted_curve(side: Side, n: int, smoothing: float) -> Floats:
     """(n,2) control points of the curve nearest to a side, which begins and ends with it. Eq. 21.
 
-    The mean of squares is taken, so that ``smoothing`` does not depend on the number of points.
+    The mean of squares is taken, so that ``smoothing`` does not depend on the number of points; and
+    second differences are divided by the Greville abscissae's, so that a straight side costs
+    nothing: as printed, they pull towards control points equally far apart, which bend with an
+    error of first order (docs/decisions/0012).
     """
     b = basis(n, side.u)
     m = len(side.u)
     A = np.zeros((m, n))
     A[np.arange(m)[:, None], b.first[:, None] + np.arange(3)] = b.value
     bend = np.zeros((n - 2, n))
-    i = np.arange(n - 2)
-    bend[i, i], bend[i, i + 1], bend[i, i + 2] = 1.0, -2.0, 1.0
+    i, gap = np.arange(n - 2), np.diff(greville(n))
+    bend[i, i], bend[i, i + 2] = 1 / gap[:-1], 1 / gap[1:]
+    bend[i, i + 1] = -1 / gap[:-1] - 1 / gap[1:]
     rows = np.concatenate([A / np.sqrt(m), np.sqrt(smoothing / n) * bend])
     right = np.concatenate([side.points / np.sqrt(m), np.zeros((n - 2, 2))])
     out = np.empty((n, 2))

@@ -1,0 +1,266 @@
+"""Patches fitted to flat pieces: curves, nets, MIPS, corners, lifting, seams, and what goes wrong."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import weft
+from tests.checks import assert_derivative
+from weft.discretization.bspline_fit import (
+    FitSettings,
+    fit_piece,
+    fitted_curve,
+    initial_net,
+)
+from weft.discretization.lift import lifted
+from weft.discretization.mips import Mips, Side, mips_derivatives
+from weft.discretization.pieces import fit_pieces, flat_pieces
+from weft.errors import MeshError, PatchError
+from weft.mesh import TriangleMesh, grid
+
+SKIRT = np.concatenate(
+    [
+        [[-0.5 + t, -0.1 * np.sin(np.pi * t)] for t in np.linspace(0, 1, 20)],
+        [[0.3, 0.8]],
+        [[0.3 - 0.6 * t, 0.8 - 0.05 * np.sin(np.pi * t)] for t in np.linspace(0, 1, 16)[1:]],
+    ]
+)
+
+
+def piece(outline, size=0.05):
+    return weft.triangulate(outline, size=size).mesh
+
+
+def test_straight_sides_are_exact_whatever_the_smoothing():
+    side = Side.of(np.array([[0.0, 0.0], [0.2, 0.1], [2.0, 1.0]]), 9)
+    for smoothing in (0.0, 1e-3, 10.0):
+        C = fitted_curve(side, 9, smoothing)
+        along = C @ [2.0, 1.0] / 5
+        assert np.abs(C @ [1.0, -2.0]).max() < 1e-12
+        assert (np.diff(along) > 0).all() and along[-1] == pytest.approx(1.0)
+    assert side.u[-1] == 7 and len(side.u) >= 4 * 7
+
+
+def test_smoothing_takes_zigzags_out():
+    zigzag = np.column_stack([np.linspace(0, 1, 25), 0.02 * (-1.0) ** np.arange(25)])
+    zigzag[[0, -1], 1] = 0.0
+    rough, smooth = (fitted_curve(Side.of(zigzag, 20), 20, s)[:, 1] for s in (0.0, 1.0))
+    assert np.abs(np.diff(smooth, 2)).max() < 0.1 * np.abs(np.diff(rough, 2)).max()
+
+
+def test_net_of_a_parallelogram_is_bilinear():
+    """Eqs. 23-26: where both guides agree, the point is theirs."""
+    a, b = np.array([1.0, 0.2]), np.array([0.3, 0.8])
+    s, t = np.linspace(0, 1, 7)[:, None], np.linspace(0, 1, 6)[:, None]
+    net = initial_net(s * a, a + t * b, b + s * a, t * b)
+    np.testing.assert_allclose(net, s[:, None] * a + t[None] * b, atol=1e-12)
+
+
+def test_mips_derivatives(rng):
+    J = np.eye(2) + 0.3 * rng.normal(size=(5, 2, 2))
+    J[np.linalg.det(J) < 0.2] = np.eye(2)
+
+    def phi(J):
+        inverse = np.linalg.inv(J)
+        return ((J**2).sum((1, 2)) * (inverse**2).sum((1, 2))).sum()
+
+    d = rng.normal(size=J.shape)
+    g, H = mips_derivatives(J)
+    assert_derivative(phi, (g * d).sum(), J, d, 1e-7)
+    convex = 0.02 * rng.normal(size=(5, 2, 2)) + np.eye(2)  # near the minimum, nothing is clamped
+    exact = np.einsum("qisjt,qjt->qis", mips_derivatives(convex)[1], d)
+    difference = mips_derivatives(convex + 1e-6 * d)[0] - mips_derivatives(convex - 1e-6 * d)[0]
+    error = difference / 2e-6 - exact
+    assert np.abs(error).max() < 0.2 * np.abs(exact).max()
+    assert np.linalg.eigvalsh(H.reshape(5, 4, 4)).min() > -1e-12 * np.abs(H).max()
+    assert mips_derivatives(np.eye(2)[None])[0] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_objective_derivative(rng):
+    net = initial_net(*(np.array(c) for c in quad(9)))
+    search = Mips(net, [Side.of(np.array(c), 9) for c in quad(9)], 1e3)
+    x, d = net + 0.005 * rng.normal(size=net.shape), rng.normal(size=net.shape)
+    slope = (search.derivatives(x)[0].reshape(net.shape) * d).sum()
+    h = 1e-6
+    difference = (search.value(x + h * d) - search.value(x - h * d)) / (2 * h)
+    assert difference == pytest.approx(slope, rel=1e-6)
+
+
+def quad(n):
+    corners = np.array([[0.0, 0.0], [1.0, 0.1], [1.1, 0.9], [-0.1, 0.8]])
+    t = np.linspace(0, 1, n)[:, None]
+    ends = ((0, 1), (1, 2), (3, 2), (0, 3))
+    return [corners[i] * (1 - t) + corners[j] * t for i, j in ends]
+
+
+def test_rectangle_is_found_back():
+    """Corners, sides in the right places, and the affine net."""
+    fit = fit_piece(piece([(0, 0), (1, 0), (1, 0.7), (0, 0.7)]), 12, 9)
+    rest = fit.patch.rest
+    for place, corner in (((0, 0), (0, 0)), ((-1, 0), (1, 0)), ((-1, -1), (1, 0.7))):
+        assert rest[place] == pytest.approx(corner, abs=1e-12)
+    assert fit.deviation < 1e-9
+    assert rest[:, 0, 0] == pytest.approx(rest[:, -1, 0], abs=1e-9)
+    np.testing.assert_allclose(rest[4, :, 0], rest[4, 0, 0], atol=1e-9)
+
+
+def test_curved_piece_is_followed_and_improved():
+    mesh = piece(SKIRT, 0.04)
+    fit = fit_piece(mesh, 20, 18)
+    assert fit.deviation < 1e-3 and fit.iterations < 30
+    # Straight guides between the sides, before the net is optimized.
+    start = fit_piece(mesh, 20, 18, settings=FitSettings(boundary=1e9))
+    assert 4.0 <= fit.mips <= start.mips + 1e-9 and fit.mips < 4.2
+    area = fit.patch.derivatives(np.array([[0.5, 0.5]]))
+    assert area.gradient.shape == (1, 9, 2)
+
+
+def test_corners_can_be_named():
+    mesh = piece([(0, 0), (1, 0), (1, 0.7), (0, 0.7)])
+    uv = mesh.vertex_uv
+    wanted = [(1, 0.7), (0, 0), (0, 0.7), (1, 0)]
+    corners = [int(np.argmin(((uv - place) ** 2).sum(1))) for place in wanted]
+    named = fit_piece(mesh, 8, 8, corners=corners)
+    found = fit_piece(mesh, 8, 8)
+    np.testing.assert_allclose(named.patch.rest, found.patch.rest, atol=1e-12)
+    with pytest.raises(PatchError, match="not on the outline"):
+        fit_piece(mesh, 8, 8, corners=[0, 1, 2, mesh.n_vertices - 1])
+
+
+def test_notched_piece_gets_the_corners_that_work():
+    """An L has five corners that turn left; four of them make a patch without an inverted span."""
+    fit = fit_piece(piece([(0, 0), (1, 0), (1, 0.4), (0.4, 0.4), (0.4, 1), (0, 1)]), 16, 16)
+    u = np.linspace(0.05, 13.95, 30)
+    uv = np.stack(np.meshgrid(u, u), axis=2).reshape(-1, 2)
+    assert (fit.patch.area_density(uv) > 0).all()
+
+
+def ring(n=40):
+    t = 2 * np.pi * np.arange(n) / n
+    return np.stack([0.4 * np.cos(t), 0.4 * np.sin(t)], axis=1)
+
+
+def test_pieces_that_no_patch_fits_are_named(tmp_path):
+    from weft.render.piece import save_piece
+
+    with pytest.raises(PatchError, match="0 usable") as round_one:
+        fit_piece(piece(ring()), 8, 8)
+    with pytest.raises(PatchError, match="2 borders"):
+        mesh = weft.triangulate(4 * ring(), [ring(16)[::-1]], size=0.2).mesh
+        fit_piece(mesh, 8, 8)
+    with pytest.raises(PatchError, match="at least 5"):
+        fit_piece(piece([(0, 0), (1, 0), (1, 0.7), (0, 0.7)]), 4, 8)
+    notch = [(0, 0), (1, 0), (1, 0.2), (0.2, 0.2), (0.2, 0.8), (1, 0.8), (1, 1), (0, 1)]
+    with pytest.raises(PatchError, match="inverted") as inverted:
+        fit_piece(piece(notch), 12, 12, corners=[0, 1, 4, 7])
+    for error in (round_one, inverted):
+        path = tmp_path / "piece.png"
+        save_piece(path, error.value.drawing)
+        assert path.stat().st_size > 2000
+
+
+def test_crossing_outline_is_named():
+    """A strip that winds over itself: every triangle is fine, the border is not."""
+    t = np.linspace(0, 2.4 * np.pi, 60)
+    inner, outer = ([r * np.cos(t), r * np.sin(t)] for r in (1.0, 1.3))
+    uv = np.concatenate([np.stack(inner, 1), np.stack(outer, 1)])
+    i = np.arange(59)
+    faces = np.concatenate([np.stack([i, 60 + i, 61 + i], 1), np.stack([i, 61 + i, i + 1], 1)])
+    mesh = TriangleMesh(np.column_stack([uv, 0.1 * np.tile(t, 2)]), faces, uv[faces])
+    with pytest.raises(PatchError, match="crosses itself"):
+        fit_piece(mesh, 8, 8)
+
+
+def test_lifting_is_barycentric_inside_and_bounded_outside():
+    mesh = grid(6, 5, 1.0, 0.8, "random", seed=1)
+    A = np.array([[1.0, 0.2, 0.1], [0.0, 0.9, -0.4]])
+    corners = mesh.corner_uv @ A
+    inside = np.array([[0.31, 0.2], [0.7, 0.55], [0.0, 0.0]])
+    near = np.array([[1.04, 0.3]])  # little outside: extrapolated
+    np.testing.assert_allclose(lifted(inside, mesh.corner_uv, corners), inside @ A, atol=1e-12)
+    np.testing.assert_allclose(lifted(near, mesh.corner_uv, corners), near @ A, atol=1e-12)
+    far = lifted(np.array([[1.6, 0.3]]), mesh.corner_uv, corners)[0]
+    assert far == pytest.approx(np.array([1.0, 0.3]) @ A, abs=0.12)
+
+
+def two_panels(columns=7, rows=6, offset=(2.0, 0.0)):
+    """A sheet of two panels that share the vertices between them, each with its own material."""
+    mesh = grid(2 * columns - 1, rows, 1.0, 0.5)
+    uv = np.array(mesh.corner_uv)
+    right = uv[:, :, 0].mean(1) > 0.5
+    uv[right] += offset
+    return TriangleMesh(mesh.vertices, mesh.faces, uv, mesh.groups)
+
+
+def test_panels_are_joined_along_their_seam():
+    mesh = two_panels()
+    assert len(flat_pieces(mesh)) == 2
+    found = fit_pieces(mesh, size=0.1, smooth=True)
+    (joint,) = found.surface.joints
+    assert {joint.first[1], joint.second[1]} == {"left", "right"} and joint.smooth
+    shapes = [p.shape for p in found.surface.patches]
+    assert found.surface.n_points == sum(a * b for a, b in shapes) - shapes[0][1]
+    assert found.surface.ties is None
+    shown = found.surface.tessellated(2)
+    spans = [p.spans for p in found.surface.patches]
+    merged = sum((2 * a + 1) * (2 * b + 1) for a, b in spans) - (2 * spans[0][1] + 1)
+    assert len(shown.embedding) == merged
+    x = shown.embedding.of(found.points)
+    assert np.ptp(x[:, 0]) == pytest.approx(1.0) and np.abs(x[:, 1]).max() < 1e-12
+    right = found.groups(mesh, shown).get("right")
+    if right is not None:
+        assert x[right, 0].min() > 0.4
+
+
+def test_partly_shared_sides_are_tied():
+    """One long panel beside a short one: no side is shared whole, so points are tied."""
+    mesh = two_panels(7, 6)
+    short = mesh.corner_uv[:, :, 1].max(1) < 0.31
+    left = mesh.corner_uv[:, :, 0].mean(1) < 0.75
+    keep = left | short
+    faces, uv = mesh.faces[keep], mesh.corner_uv[keep]
+    ids, local = np.unique(faces, return_inverse=True)
+    cut = TriangleMesh(mesh.vertices[ids], local.reshape(-1, 3), uv)
+    found = fit_pieces(cut, size=0.1)
+    ties = found.surface.ties
+    assert not found.surface.joints and ties is not None and len(ties.weight) >= 3
+    gap = np.einsum("ta,tai->ti", ties.coefficient, found.points[ties.stencil])
+    assert np.abs(gap).max() < 0.02
+
+
+def test_spans_and_pieces_must_agree():
+    with pytest.raises(MeshError, match="2 pieces"):
+        fit_pieces(two_panels(), spans=(8, 8))
+    with pytest.raises(MeshError, match="spans of a single piece"):
+        fit_pieces(grid(5, 5, 1.0, 1.0))
+    cloth = weft.spline_sheet(6, 6)
+    with pytest.raises(MeshError, match="one cloth of triangles"):
+        weft.as_splines(cloth, spans=8)
+
+
+def test_smooth_joint_bends_like_the_cloth():
+    """Two panels rolled up as one cylinder: the slope does not jump, and a fold costs."""
+    found = fit_pieces(two_panels(), size=0.08, smooth=True)
+    (jump,) = found.surface.seams(1e-4, 1e-4)
+    flat = found.points
+    assert 0.5 * (jump.weight * amounts(jump, flat)).sum() < 1e-20
+    fold = np.array(flat)
+    x = fold[:, 0].copy()
+    fold[:, 1] = np.tan(0.3) * np.abs(x)
+    angle_sq = (2 * np.tan(0.3)) ** 2
+    size = 0.5 / found.surface.patches[0].spans[0]
+    expected = 0.5 * 10.0 * 1e-4 / size * angle_sq * 0.5  # SMOOTH D/h angle^2/2 times 0.5 m
+    assert 0.5 * (jump.weight * amounts(jump, fold)).sum() == pytest.approx(expected, rel=1e-6)
+
+
+def amounts(form, x):
+    y = np.einsum("qa,qai->qi", form.coefficient, x[form.stencil])
+    return (y**2).sum(1)
+
+
+def test_rest_nets_are_frozen():
+    patch = fit_piece(piece([(0, 0), (1, 0), (1, 0.7), (0, 0.7)]), 8, 8).patch
+    with pytest.raises(ValueError, match="read-only"):
+        patch.rest[0, 0] = 1.0
+    assert dataclasses.replace(patch).shape == (8, 8)
