@@ -104,7 +104,8 @@ def spline_sheet(
         fabric: a preset's name, or a Fabric.
         net: ``greville``: knot spans all alike; ``uniform``: control points equally far apart, as
             in Meng et al. (2025), with boundary spans half as long again.
-        rule: quadrature: ``reduced`` (Meng et al.), ``full`` (3 x 3 a span), ``2x2``, ``1x1``.
+        rule: quadrature: ``reduced``, ``alternating`` (Meng et al.), ``full`` (3 x 3 a span),
+            ``2x2`` or ``1x1``.
         density: samples a knot span of the triangles that are touched.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Patches fitted to flat pieces: curves, nets, MIPS, corners, lifting, seams, and what goes wrong."""
+"""Patches fitted to flat pieces: curves, nets, corners, lifting, seams, and what goes wrong."""
 
 import dataclasses
 

@@ -1,7 +1,5 @@
 """Equations of Meng et al. (2025), supplement, as they are printed: an independent formulation."""
 
-import numpy as np
-
 
 def inverse_first(xu, xv, yu, yv):
     """Eq. 3: u_x, u_y, v_x, v_y."""

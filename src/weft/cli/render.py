@@ -40,6 +40,6 @@ def render(
     opened = Run(run)
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("drawing", total=len(opened))
-        opened.render(out, frame=frame, style=style, contacts=contacts,
-                      density=density, on_frame=lambda done, _: bar.update(task, completed=done))  # fmt: skip
+        opened.render(out, frame=frame, style=style, contacts=contacts, density=density,
+                      on_frame=lambda done, _: bar.update(task, completed=done))  # fmt: skip
     say(f"picture  {out}")

@@ -161,7 +161,8 @@ def fit_pieces(
     ]
     surface = SplineSurface.of([f.patch for f in fits], joints, rule)
     ties = _ties(surface, pieces, chosen, fits)
-    surface = dataclasses.replace(surface, ties=ties)
+    deviation = max(f.deviation for f in fits)
+    surface = dataclasses.replace(surface, ties=ties, deviation=deviation)
     return FittedPieces(surface, _placed(surface, pieces), fits, pieces)
 
 

@@ -1,9 +1,17 @@
-"""Where a spline patch is sampled: full Gauss rules, and the reduced rule of Meng et al. (2025).
+"""Where a spline patch is sampled: full Gauss rules, and two reduced ones.
 
-Reduced, bending has one point in the middle of every knot span, and the membrane about two points
-per control point: three Gauss points across the spans at the border and two along them, and inside
-the dual grid, whose cells are centered on the knots, two points a cell, along u and along v by
-turns. Places are taken in the material (mean arc lengths), weights sum to the material area.
+Both reduced rules have one point of bending in the middle of every knot span, and about two points
+of the membrane per control point: three Gauss points across the spans at the border and two along
+them, and two in every cell of the dual grid inside, whose cells are centered on the knots.
+
+``alternating`` is Meng et al.'s (2025): the two are Gauss points along u and along v by turns, and
+those of the half cells beside the border lie on its knot line. In ``reduced`` they lie on the
+diagonals by turns, a quarter of the cell from the knot lines, and in the middle of the half cells:
+there slopes of the functions, which are piecewise linear, are integrated exactly in each direction.
+Constant stress has no forces inside with either; where the dual grid begins they are a third as
+large, and the stretch of a hanging cloth is off by a quarter as much (docs/decisions/0012).
+
+Places are taken in the material (mean arc lengths), weights sum to the material area.
 """
 
 import enum
@@ -22,7 +30,8 @@ _SMALL = 3  # spans a side below which there is no inside: full rules
 class Rule(enum.Enum):
     """How membrane and bending are sampled."""
 
-    REDUCED = "reduced"  # that of Meng et al. (2025)
+    REDUCED = "reduced"  # two points on the diagonals of dual cells
+    ALTERNATING = "alternating"  # Meng et al. (2025): along u and along v by turns
     FULL = "full"  # 3 x 3 Gauss points a knot span, for both
     GAUSS2 = "2x2"  # 2 x 2, for both
     GAUSS1 = "1x1"  # one, for both: has modes without energy
@@ -58,7 +67,7 @@ def membrane_points(patch: Patch, rule: Rule = Rule.REDUCED) -> Points:
         return gauss_points(patch, each[rule])
     if min(patch.spans) < _SMALL:
         return gauss_points(patch, 3)
-    return _join([*_border(patch), *_inside(patch)])
+    return _join([*_border(patch), *_inside(patch, rule)])
 
 
 def bending_points(patch: Patch, rule: Rule = Rule.REDUCED) -> Points:
@@ -93,15 +102,20 @@ def _border(patch: Patch) -> list[Points]:
     return found
 
 
-def _inside(patch: Patch) -> list[Points]:
-    """The dual grid: whole cells, half cells with two points on their knot line, and quarters."""
+def _inside(patch: Patch, rule: Rule) -> list[Points]:
+    """The dual grid: whole cells, half cells with two points along the border (in their middle, or
+    alternating on their knot line), and quarters with one.
+    """
     a, b = (_dual(patch, axis) for axis in (0, 1))
     ends, inner = (0, -1), slice(1, -1)
-    found = _alternating(patch, _some(a, inner), _some(b, inner))
+    diagonal = rule is Rule.REDUCED
+    cells = _diagonal if diagonal else _alternating
+    found = cells(patch, _some(a, inner), _some(b, inner))
     for end in ends:
         one = slice(0, 1) if end == 0 else slice(-1, None)
-        found.append(_on_line(patch, _some(a, one), _some(b, inner), 0, end))
-        found.append(_on_line(patch, _some(b, one), _some(a, inner), 1, end))
+        for axis, half, along in ((0, a, b), (1, b, a)):
+            line = None if diagonal else end
+            found.append(_half_cells(patch, _some(half, one), _some(along, inner), axis, line))
         for other in ends:
             two = slice(0, 1) if other == 0 else slice(-1, None)
             found.append(_cells(patch, _some(a, one), _some(b, two), 1, 1))
@@ -126,15 +140,35 @@ def _alternating(patch: Patch, a: _Axis, b: _Axis) -> list[Points]:
     ]
 
 
-def _on_line(patch: Patch, half: _Axis, along: _Axis, axis: int, end: int) -> Points:
-    """Half cells beside the border: two points along it, on the knot line that bounds them."""
-    line = half.low if end == 0 else half.high
-    width = half.high - half.low
-    s, w = along.gauss(2)
-    t = np.broadcast_to(line, s.shape)
-    pair = (t, s) if axis == 0 else (s, t)
+def _diagonal(patch: Patch, a: _Axis, b: _Axis) -> list[Points]:
+    """Two points a cell, in opposite quarters: low-low and high-high where i + j is even."""
+    if not (len(a.low) and len(b.low)):
+        return []
+    sign = np.where(np.add.outer(np.arange(len(a.low)), np.arange(len(b.low))) % 2 == 1, -1.0, 1.0)
+    wide, high = (a.high - a.low)[:, None], (b.high - b.low)[None, :]
+    u, v = ((a.high + a.low) / 2)[:, None], ((b.high + b.low) / 2)[None, :]
+    pair = [
+        np.stack([u + t * wide / 4 + 0 * v, v + t * sign * high / 4], axis=2) for t in (-1.0, 1.0)
+    ]
     places = np.stack(pair, axis=2).reshape(-1, 2)
-    got = _weighed(patch, places, (w * width).reshape(-1))
+    weight = np.repeat((wide * high).reshape(-1) / 2, 2)
+    return [_scaled(patch, _weighed(patch, places, weight), a, b, None)]
+
+
+def _half_cells(patch: Patch, half: _Axis, along: _Axis, axis: int, end: int | None) -> Points:
+    """Half cells beside the border: two points along it, in their middle, or on the knot line that
+    bounds them at this end.
+    """
+    width = half.high - half.low
+    if end is None:
+        line, part = half.low + width / 2, np.array([-0.25, 0.25])
+    else:
+        line, part = half.low if end == 0 else half.high, np.array([-0.5, 0.5]) / np.sqrt(3)
+    length = along.high - along.low
+    s = ((along.low + along.high) / 2)[:, None] + length[:, None] * part
+    t = np.broadcast_to(line, s.shape)
+    places = np.stack((t, s) if axis == 0 else (s, t), axis=2).reshape(-1, 2)
+    got = _weighed(patch, places, np.repeat(length * width / 2, 2))
     return _scaled(patch, got, *((half, along) if axis == 0 else (along, half)), None)
 
 

@@ -58,6 +58,7 @@ class SplineSurface:
     joints: Sequence[Joint] = ()
     rule: Rule = Rule.REDUCED
     ties: Ties | None = None
+    deviation: float | None = None  # [m] from the outlines that were fitted, at most
 
     @staticmethod
     def of(
@@ -146,7 +147,7 @@ class SplineSurface:
         """
         if density < 1:
             raise MeshError("density", got=density, expected="at least 1 sample a knot span")
-        weights, stencils, uvs, faces, patch_of = [], [], [], [], []
+        weights, stencils, uvs, faces, patch_of, grids = [], [], [], [], [], []
         count = 0
         for k, (patch, ids) in enumerate(zip(self.patches, self.ids)):
             m1, m2 = (m * density + 1 for m in patch.spans)
@@ -158,6 +159,7 @@ class SplineSurface:
             uvs.append(f.of(patch.rest.reshape(-1, 2)))
             faces.append((count + grid_faces(m1, m2)).astype(np.int32))
             patch_of.append(np.full(len(faces[-1]), k, dtype=np.int32))
+            grids.append(count + np.arange(m1 * m2).reshape(m1, m2))
             count += m1 * m2
         corners = np.concatenate(faces)
         corner_uv = np.concatenate(uvs)[corners]
@@ -165,7 +167,11 @@ class SplineSurface:
         first, number = _merged(stencil, weight)
         embedding = Embedding(stencil[first], weight[first], self.n_points)
         return Tessellation(
-            embedding, number[corners].astype(np.int32), corner_uv, np.concatenate(patch_of)
+            embedding,
+            number[corners].astype(np.int32),
+            corner_uv,
+            np.concatenate(patch_of),
+            [number[grid] for grid in grids],
         )
 
 
@@ -177,6 +183,7 @@ class Tessellation:
     faces: Faces  # (m,3)
     corner_uv: CornerUv  # (m,3,2) [m]
     patch: Ints  # (m,) of every face
+    grids: Sequence[Ints] = ()  # of each patch, (n1,n2) the samples along u and v
 
 
 def grid_faces(n1: int, n2: int) -> Faces:

@@ -45,7 +45,7 @@ class Grid:
     kind: str  # spline or triangles
     n: int
     rule: str = "reduced"
-    net: str = "uniform"
+    net: str = "greville"
 
     def cloth(self, made_of: Fabric) -> Cloth:
         """A flat sheet on y = 0."""

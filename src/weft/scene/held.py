@@ -15,6 +15,9 @@ import scipy.sparse as sp
 
 from weft.arrays import Bools, Floats, Ints, Positions
 from weft.cloth import Cloth
+from weft.discretization.control import Control
+from weft.discretization.embedding import Embedding
+from weft.discretization.spline_surface import SplineSurface
 from weft.energies.quadratic_form import QuadraticForm
 from weft.pins import Path, Pin
 
@@ -42,12 +45,14 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> Held:
     if embedding is None:
         return Held(tuple(pins), cloth.vertices)
     W, n = embedding.matrix, len(cloth.points)
+    assert cloth.control is not None
     made: list[Pin] = []
     anchored: list[Ints] = []
     count = n
     for pin in pins:
         pin_path = _about(pin.path, cloth.vertices[pin.vertices])
-        control, loose = determined(W[pin.vertices])
+        control = determined(sp.vstack([W[pin.vertices], between(cloth.control, pin.vertices)]))
+        loose = left_by(control, W[pin.vertices])
         if len(control):
             made.append(dataclasses.replace(pin, vertices=control, path=pin_path))
         if loose.any():
@@ -71,9 +76,36 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> Held:
     )
 
 
-def determined(W: sp.csr_matrix) -> tuple[Ints, Bools]:
-    """Columns of W that W x = y determines, and the rows (bool) that these do not yet satisfy."""
-    rows, n = W.shape
+def between(control: Control, vertices: Ints) -> sp.csr_matrix:
+    """Rows of the points halfway between neighboring vertices that are all pinned: where two are,
+    so is the line between them, and where four are, the surface.
+    """
+    pinned = np.zeros(len(control.shown.embedding), dtype=bool)
+    pinned[vertices] = True
+    n = len(control.points)
+    rows = [sp.csr_matrix((0, n))]
+    for piece, first in zip(control.pieces, control.shown.first):
+        if not isinstance(piece, SplineSurface):
+            continue
+        shown = piece.tessellated(control.density)
+        for patch, ids, grid in zip(piece.patches, piece.ids, shown.grids):
+            held = pinned[first + grid]
+            a, b = held[:-1] & held[1:], held[:, :-1] & held[:, 1:]
+            whole = a[:, :-1] & a[:, 1:]
+            uv = np.concatenate(
+                [np.argwhere(a) + (0.5, 0.0), np.argwhere(b) + (0.0, 0.5),
+                 np.argwhere(whole) + (0.5, 0.5)]
+            )  # fmt: skip
+            f = patch.functions(uv / control.density)
+            own = Embedding(ids.reshape(-1)[f.stencil], f.value, n)
+            rows.append(own.matrix)
+    return sp.vstack(rows).tocsr()
+
+
+def determined(W: sp.csr_matrix) -> Ints:
+    """Columns of W whose unknowns W x = y determines."""
+    W = W.tocsr()
+    rows = W.shape[0]
     graph = sp.bmat([[None, W], [W.T, None]]).tocsr()
     _, label = sp.csgraph.connected_components(graph, directed=False)
     used = np.unique(W.indices)
@@ -82,11 +114,14 @@ def determined(W: sp.csr_matrix) -> tuple[Ints, Bools]:
         columns = used[label[rows + used] == component]
         dense = W[np.flatnonzero(label[:rows] == component)][:, columns].toarray()
         found.append(columns[_fixed_by(dense)])
-    control = np.sort(np.concatenate(found)).astype(np.int32)
-    known = np.zeros(n, dtype=bool)
-    known[control] = True
-    loose = np.asarray((W @ (~known).astype(np.float64)) > DETERMINED)
-    return control, loose
+    return np.sort(np.concatenate(found)).astype(np.int32)
+
+
+def left_by(control: Ints, W: sp.csr_matrix) -> Bools:
+    """(rows,) of W in which other columns than ``control`` have a part."""
+    other = np.ones(W.shape[1])
+    other[control] = 0.0
+    return np.asarray((W @ other) > DETERMINED)
 
 
 def _fixed_by(dense: Floats) -> Bools:

@@ -81,8 +81,10 @@ class SplineBlock(Block):
         False, description="seams bend like the cloth beside them; false: they fold freely"
     )
     density: int = Field(1, ge=1, le=16, description="samples a span of what touches")
-    rule: Literal["reduced", "full", "2x2", "1x1"] = Field(
-        "reduced", description="quadrature; full is 3 x 3 a span, 1x1 has modes without energy"
+    rule: Literal["reduced", "alternating", "full", "2x2", "1x1"] = Field(
+        "reduced",
+        description="quadrature; alternating: Meng et al.'s; full: 3 x 3 a span; 1x1 has modes "
+        "without energy",
     )
     net: Literal["greville", "uniform"] = Field(
         "greville",
