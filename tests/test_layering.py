@@ -24,7 +24,8 @@ STAGES = [
     ["progress"],
     ["run"],
     ["scene", "validate"],
-    ["bench", "reproduce"],
+    ["reproduce"],
+    ["bench"],
     ["cli"],
 ]
 STAGE = {name: i for i, names in enumerate(STAGES) for name in names}

@@ -15,7 +15,7 @@ from weft.discretization.bspline import rectangle
 from weft.discretization.control import Control, Piece, Triangles
 from weft.discretization.pieces import fit_pieces
 from weft.discretization.quadrature import Rule
-from weft.discretization.spline_surface import SplineSurface
+from weft.discretization.spline_surface import Bending, SplineSurface
 from weft.errors import MeshError, check_known
 from weft.fabric import Fabric
 from weft.fabric import fabric as as_fabric
@@ -92,6 +92,7 @@ def spline_sheet(
     *,
     net: str = "greville",
     rule: str = "reduced",
+    bending: str = "plate",
     density: int = 1,
 ) -> Cloth:
     """A rectangle of quadratic B-splines, lying on y = 0 and centered at the origin like ``sheet``.
@@ -106,6 +107,8 @@ def spline_sheet(
             in Meng et al. (2025), with boundary spans half as long again.
         rule: quadrature: ``reduced``, ``alternating`` (Meng et al.), ``full`` (3 x 3 a span),
             ``2x2`` or ``1x1``.
+        bending: ``plate``: a strip bends with the fabric's rigidity; ``mean``: the square of the
+            mean curvature (Meng et al.), to which saddles and narrow strips are soft.
         density: samples a knot span of the triangles that are touched.
 
     Raises:
@@ -114,7 +117,8 @@ def spline_sheet(
     """
     patch = rectangle(n1, n2, width, height, net)
     check_known(rule, tuple(r.value for r in Rule), "spline rule", MeshError)
-    surface = SplineSurface.of([patch], rule=Rule(rule))
+    check_known(bending, tuple(b.value for b in Bending), "spline bending", MeshError)
+    surface = SplineSurface.of([patch], rule=Rule(rule), bending=Bending(bending))
     flat = patch.rest.reshape(-1, 2) - (width / 2, height / 2)
     points = np.stack([flat[:, 0], np.zeros(len(flat)), -flat[:, 1]], axis=1)
     source = f"spline sheet {n1} x {n2}"
@@ -130,6 +134,7 @@ def as_splines(
     smooth: bool = False,
     density: int = 1,
     rule: str = "reduced",
+    bending: str = "plate",
 ) -> Cloth:
     """The same cloth made of splines: a fitted patch for every flat piece of its mesh (Meng et al.
     2025, supplement, section 3), joined where pieces share vertices.
@@ -142,6 +147,7 @@ def as_splines(
         smooth: seams bend like the cloth beside them; else they fold freely.
         density: samples a knot span of the triangles that are touched.
         rule: quadrature, as in ``spline_sheet``.
+        bending: as in ``spline_sheet``.
 
     Raises:
         MeshError: neither or both of spans and span_size, or cloth that is not one of triangles.
@@ -151,15 +157,14 @@ def as_splines(
     if cloth.control is not None or len(cloth.parts) > 1:
         raise MeshError("cloth to fit", got=cloth.mesh.source, expected="one cloth of triangles")
     check_known(rule, tuple(r.value for r in Rule), "spline rule", MeshError)
+    check_known(bending, tuple(b.value for b in Bending), "spline bending", MeshError)
     both = (spans, spans) if isinstance(spans, int) else spans
     given = [corners] if corners is not None and np.ndim(corners[0]) == 0 else corners
     mesh = cloth.mesh
     found = fit_pieces(mesh, both, span_size, given, smooth=smooth, rule=Rule(rule))
-    control = Control(found.points, [found.surface], density)
+    surface = dataclasses.replace(found.surface, bending=Bending(bending))
     groups = found.groups(mesh, found.surface.tessellated(density))
-    made = of_splines(
-        found.surface, control.points, cloth.fabric, density=density, source=mesh.source
-    )
+    made = of_splines(surface, found.points, cloth.fabric, density=density, source=mesh.source)
     named = dataclasses.replace(made.mesh, groups=groups)
     return dataclasses.replace(made, mesh=named, given=cloth.given)
 

@@ -19,6 +19,8 @@ _BENCHMARKS = {
     "stretch": ("multigrid", "stretch"),
     "million": ("multigrid", "million"),
     "buckling": ("buckling", "curtain"),
+    "spline": ("spline", "hanging"),
+    "spline-quadrature": ("spline", "quadrature"),
     "contact": ("contact", "kernels"),
     "contact-drape": ("contact_scenes", "drape"),
     "contact-pile": ("contact_scenes", "pile"),

@@ -96,7 +96,8 @@ class Control:
                 rests = [p.rest.tolist() for p in piece.patches]
                 ties = None if piece.ties is None else piece.ties.coefficient.tolist()
                 ids, joints = [i.tolist() for i in piece.ids], [repr(j) for j in piece.joints]
-                found.append([rests, ids, piece.rule.value, joints, ties])
+                kind = (piece.rule.value, piece.bending.value)
+                found.append([rests, ids, kind, joints, ties])
         return found
 
     @staticmethod

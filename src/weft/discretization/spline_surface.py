@@ -2,6 +2,7 @@
 triangles by which it is seen and touched.
 """
 
+import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,13 @@ from weft.errors import MeshError, check_known
 
 SIDES = ("left", "right", "bottom", "top")  # u = 0, u = m1, v = 0, v = m2
 SMOOTH = 10.0  # of the seam's bending stiffness over one span's D/h: as good as a rigid angle
+
+
+class Bending(enum.Enum):
+    """What of the second derivatives costs energy; on a cylinder both are D/(2 R^2) per area."""
+
+    PLATE = "plate"  # each curvature by itself and the twist: a strip bends with its D
+    MEAN = "mean"  # their sum, Meng et al. (2025): saddles cost nothing, and so narrow strips
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +66,15 @@ class SplineSurface:
     joints: Sequence[Joint] = ()
     rule: Rule = Rule.REDUCED
     ties: Ties | None = None
+    bending: Bending = Bending.PLATE
     deviation: float | None = None  # [m] from the outlines that were fitted, at most
 
     @staticmethod
     def of(
-        patches: Sequence[Patch], joints: Sequence[Joint] = (), rule: Rule = Rule.REDUCED
+        patches: Sequence[Patch],
+        joints: Sequence[Joint] = (),
+        rule: Rule = Rule.REDUCED,
+        bending: Bending = Bending.PLATE,
     ) -> "SplineSurface":
         """Patches with joints; control points of joined sides become one.
 
@@ -86,7 +98,8 @@ class SplineSurface:
                 same[same == high] = low
         _, number = np.unique(same, return_inverse=True)
         numbered = [number[k].astype(np.int32) for k in ids]
-        return SplineSurface(patches, numbered, int(number.max()) + 1, joints, rule)
+        n = int(number.max()) + 1
+        return SplineSurface(patches, numbered, n, joints, rule, None, bending)
 
     def samples(self) -> Samples:
         """Where a membrane law is sampled. Meng 2025 supp. eqs. 8-12."""
@@ -102,19 +115,30 @@ class SplineSurface:
         )
 
     def laplacians(self, warp: float = 1.0, weft: float = 1.0) -> Laplacians:
-        """sqrt(warp) x_11 + sqrt(weft) x_22 at the points of bending, of rigidities along warp and
-        weft. Meng 2025 supp. eqs. 16-17, where both are mu_bd.
+        """What is squared at the points of bending, of rigidities [N m] along warp and weft.
+
+        MEAN: sqrt(warp) x_11 + sqrt(weft) x_22 (Meng 2025 supp. eqs. 16-17, where both are mu_bd).
+        PLATE: sqrt(warp) x_11, sqrt(weft) x_22 and sqrt(2) (warp weft)^(1/4) x_12 in turn: a thin
+        plate without Poisson's effect.
         """
         a, b = float(np.sqrt(warp)), float(np.sqrt(weft))
+        terms = [(a, b, 0.0)]
+        if self.bending is Bending.PLATE:
+            terms = [(a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, float(np.sqrt(2 * a * b)))]
         found = [
             (ids, points, patch.derivatives(points.uv))
             for patch, ids, points in self._at(bending_points)
         ]
+        parts = [
+            Laplacians(_numbers(ids, d), d.second @ np.array(term), p.weight, d.gradient)
+            for ids, p, d in found
+            for term in terms
+        ]
         return Laplacians(
-            np.concatenate([_numbers(ids, d) for ids, _, d in found]),
-            np.concatenate([d.laplacian(a, b) for _, _, d in found]),
-            np.concatenate([p.weight for _, p, _ in found]),
-            np.concatenate([d.gradient for _, _, d in found]),
+            np.concatenate([p.stencil for p in parts]),
+            np.concatenate([p.coefficient for p in parts]),
+            np.concatenate([p.weight for p in parts]),
+            np.concatenate([p.gradient for p in parts]),
         )
 
     def seams(self, warp: float, weft: float) -> "list[Laplacians]":

@@ -46,11 +46,21 @@ class Grid:
     n: int
     rule: str = "reduced"
     net: str = "greville"
+    bending: str = "mean"
 
     def cloth(self, made_of: Fabric) -> Cloth:
         """A flat sheet on y = 0."""
         if self.kind == "spline":
-            return spline_sheet(self.n, self.n, SIDE, SIDE, made_of, rule=self.rule, net=self.net)
+            return spline_sheet(
+                self.n,
+                self.n,
+                SIDE,
+                SIDE,
+                made_of,
+                rule=self.rule,
+                net=self.net,
+                bending=self.bending,
+            )
         return sheet(self.n, self.n, SIDE, SIDE, fabric=made_of)
 
 

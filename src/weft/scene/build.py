@@ -275,7 +275,7 @@ class Builder:
             )
         return spline_sheet(
             s.nx, s.ny, s.width, s.height, made or fabric("cotton"),
-            net=b.net, rule=b.rule, density=b.density,
+            net=b.net, rule=b.rule, bending=b.bending, density=b.density,
         )  # fmt: skip
 
     def _joined(self, cloths: list[Cloth]) -> Cloth:
@@ -356,7 +356,7 @@ class Builder:
 def _fitted(cloth: Cloth, b: SplineBlock) -> Cloth:
     return as_splines(
         cloth, spans=b.spans, span_size=b.span_size, corners=b.corners, smooth=b.smooth,
-        density=b.density, rule=b.rule,
+        density=b.density, rule=b.rule, bending=b.bending,
     )  # fmt: skip
 
 

@@ -86,6 +86,11 @@ class SplineBlock(Block):
         description="quadrature; alternating: Meng et al.'s; full: 3 x 3 a span; 1x1 has modes "
         "without energy",
     )
+    bending: Literal["plate", "mean"] = Field(
+        "plate",
+        description="plate: a strip bends with the fabric's rigidity; mean: Meng et al.'s mean "
+        "curvature, to which saddles cost nothing",
+    )
     net: Literal["greville", "uniform"] = Field(
         "greville",
         description="control points of a sheet: spans all alike, or points equally far apart",

@@ -8,9 +8,11 @@ import numpy as np
 from weft import kernel
 from weft.arrays import Floats, Positions
 from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.spline_surface import SplineSurface
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
+from weft.energies.quadratic_form import QuadraticForm
 from weft.errors import SimulationError
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
@@ -46,6 +48,22 @@ def strip_model(
     membrane = Membrane(linear_triangle(mesh), law)
     bending = HingeBending.of(mesh, (material.bending, material.bending))
     return Model(mass, (membrane, bending, Gravity(mass, gravity)), (), tuple(pins), mesh.vertices)
+
+
+def spline_strip_model(
+    surface: SplineSurface,
+    x: Positions,
+    material: Material,
+    pins: Sequence[Pin],
+    gravity: tuple[float, float, float] = (0.0, -GRAVITY, 0.0),
+) -> Model:
+    """The same of splines with control points at x (n,3); pins hold control points."""
+    mass = material.density * surface.area
+    law = BaraffWitkin((material.stretch, material.stretch), material.shear)
+    at = surface.laplacians(material.bending, material.bending)
+    bending = QuadraticForm(at.stencil, at.coefficient, at.weight, "bending")
+    energies = (Membrane(surface.samples(), law), bending, Gravity(mass, gravity))
+    return Model(mass, energies, (), tuple(pins), x)
 
 
 def rest(model: Model, x: Positions, first: float = 1e-3, tolerance: float = 1e-9) -> Potential:

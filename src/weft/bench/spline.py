@@ -1,0 +1,70 @@
+"""Splines: the hanging test of Meng et al. (2025) beside triangles of comparable quality, in the
+same run and to the same tolerance; what the reduced rule saves.
+"""
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from weft import kernel
+from weft.bench.measure import Measure, at_least, at_most, best_time, info
+from weft.kernel import vec3
+from weft.laws.base import Psd
+from weft.reproduce.meng import STEP, Grid, scene
+from weft.solve.block_csr import BlockCsr
+
+PAIRS = ((75, 115), (100, 175), (125, 200))  # points a side, splines and triangles
+STEPS = 40  # 0.4 s: the corners move for a quarter of it
+
+
+def hanging() -> Iterator[Measure]:
+    """Seconds a step of FBW1, and its ratio to triangles."""
+    ratios = []
+    for n, other in PAIRS:
+        seconds = {}
+        for grid in (Grid("spline", n), Grid("triangles", other)):
+            seconds[grid.kind], iterations = run_steps(grid, STEPS)
+            name = f"spline/hanging, {grid.kind} {grid.n} x {grid.n}"
+            if grid == Grid("spline", 100):
+                yield at_most(name, seconds[grid.kind], "s a step", 1.0)
+            else:
+                yield info(name, seconds[grid.kind], "s a step")
+            yield info(f"{name}, Newton iterations", iterations, "a step")
+        ratios.append(seconds["triangles"] / seconds["spline"])
+        yield info(f"spline/triangles {other} over splines {n}", ratios[-1], "x")
+    yield at_least("spline/triangles over splines, mean", float(np.mean(ratios)), "x", 2.2)
+
+
+def run_steps(grid: Grid, steps: int) -> tuple[float, float]:
+    """Mean seconds and Newton iterations of a step of the hanging test."""
+    made = scene("hanging", grid)
+    model, stepper, state = made.model(), made.stepper(), made.state()
+    memory = stepper.init(model, state)
+    stepper.step(model, state, memory, STEP)  # loads the kernels
+    times, iterations = [], []
+    for _ in range(steps):
+        clock = time.perf_counter()
+        state, memory, report = stepper.step(model, state, memory, STEP)
+        times.append(time.perf_counter() - clock)
+        iterations.append(report.iterations)
+        assert report.outcome.ok, report.outcome
+    return float(np.mean(times)), float(np.mean(iterations))
+
+
+def quadrature() -> Iterator[Measure]:
+    """Assembly of the membrane's matrix, reduced against 3 x 3 points a span."""
+    seconds = {}
+    for rule in ("reduced", "alternating", "full"):
+        made = scene("hanging", Grid("spline", 100, rule))
+        assembly = made.model().assembly
+        A = BlockCsr.zeros(assembly.pattern)
+        x = kernel.array(made.state().x, vec3)
+        bound = assembly.bound["membrane"]
+        seconds[rule] = best_time(
+            lambda bound=bound, x=x, A=A: bound.add_hessian(x, Psd.PROJECTED, A, True)  # type: ignore[misc]
+        )
+        yield info(f"spline/membrane matrix, {rule} rule", 1e3 * seconds[rule], "ms")
+    yield at_least(
+        "spline/full over reduced assembly", seconds["full"] / seconds["reduced"], "x", 2.0
+    )
