@@ -13,8 +13,8 @@ import numpy as np
 from weft.arrays import Positions
 from weft.discretization.bspline import rectangle
 from weft.discretization.quadrature import Rule
-from weft.discretization.spline_surface import SplineSurface
-from weft.mesh import Pattern, grid
+from weft.discretization.spline_surface import Bending, SplineSurface
+from weft.mesh import Pattern, TriangleMesh, grid
 from weft.pins import Pin
 from weft.validate.check import Check, compare
 from weft.validate.strip import (
@@ -28,6 +28,7 @@ from weft.validate.strip import (
 
 LENGTH = 1.0  # [m]
 SEGMENTS = 80  # of the free length
+ROUNDING = 1e-15  # [m] per k L^2/D: what increments of a stiff strip of splines come down to
 STIFFNESS_RATIO = 1e5  # k L^2/D: extension is negligible
 DROPS = {1: 0.12347, 8: 0.64063, 50: 0.90792, 200: 0.95677}  # Gamma -> drop/L
 
@@ -47,17 +48,23 @@ def spline_drop(
     rule: Rule = Rule.REDUCED,
 ) -> float:
     """Drop of the tip over the length, of a strip of splines."""
-    return float(-spline_strip(gamma, stiffness_ratio, spans, rule)[0][-1, 1] / LENGTH)
+    x, _ = spline_strip(gamma, stiffness_ratio, spans, rule)
+    return float(-x[-1, :, 1].mean() / LENGTH)
 
 
 def spline_strip(
-    gamma: float, stiffness_ratio: float, spans: int, rule: Rule
+    gamma: float,
+    stiffness_ratio: float,
+    spans: int,
+    rule: Rule,
+    bend: Bending = Bending.PLATE,
+    start: Positions | None = None,
 ) -> tuple[Positions, float]:
-    """(n,3) [m] control points along the middle of the strip at rest, and its energy [J] without
-    inertia. The first two columns are held: the strip begins level.
+    """(n,5,3) [m] control points of the strip at rest, and its energy [J] without inertia. The
+    first two columns are held: the strip begins level. ``start`` is where the search begins.
     """
     patch = rectangle(spans + 2, 5, LENGTH, 3 * LENGTH / spans)
-    surface = SplineSurface.of([patch], rule=rule)
+    surface = SplineSurface.of([patch], rule=rule, bending=bend)
     flat = patch.rest.reshape(-1, 2)
     x = np.stack([flat[:, 0], np.zeros(len(flat)), -flat[:, 1]], axis=1)
     density = 0.1
@@ -66,9 +73,10 @@ def spline_strip(
     material = Material(stretch, stretch / 4, bending, density)
     clamp = Pin(surface.ids[0][:2].reshape(-1), name="clamp")
     model = spline_strip_model(surface, x, material, [clamp])
-    found = rest(model, x)
+    begin = x if start is None else start.reshape(-1, 3)
+    found = rest(model, begin, tolerance=max(1e-9, ROUNDING * stiffness_ratio), most=5000)
     energy = sum(v for name, v in found.terms(found.start).items() if name != "inertia")
-    return np.asarray(found.start[surface.ids[0]].mean(axis=1)), energy
+    return np.asarray(found.start[surface.ids[0]]), energy
 
 
 def drop(
@@ -78,6 +86,14 @@ def drop(
     segments: int = SEGMENTS,
 ) -> float:
     """Drop of the tip over the length."""
+    x, mesh, _ = strip_at_rest(gamma, stiffness_ratio, pattern, segments)
+    return float(np.mean(-tip(x, mesh)[1]) / LENGTH)
+
+
+def strip_at_rest(
+    gamma: float, stiffness_ratio: float, pattern: Pattern, segments: int
+) -> tuple[Positions, TriangleMesh, float]:
+    """(n,3) [m] of a strip of triangles at rest, its mesh, and its energy [J] without inertia."""
     cell = LENGTH / (segments - 0.5)
     mesh = grid(segments + 1, 4, cell * segments, 3 * cell, pattern)
     clamped = mesh.corner_uv[..., 0] < 1.5 * cell
@@ -86,5 +102,6 @@ def drop(
     stretch = stiffness_ratio * bending / LENGTH**2
     material = Material(stretch, stretch / 4, bending, density)
     model = strip_model(mesh, material, [Pin(mesh.faces[clamped], name="clamp")])
-    x = rest(model, mesh.vertices).start
-    return float(np.mean(-tip(x, mesh)[1]) / LENGTH)
+    found = rest(model, mesh.vertices)
+    energy = sum(v for name, v in found.terms(found.start).items() if name != "inertia")
+    return found.start, mesh, energy

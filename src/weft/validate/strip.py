@@ -66,7 +66,9 @@ def spline_strip_model(
     return Model(mass, energies, (), tuple(pins), x)
 
 
-def rest(model: Model, x: Positions, first: float = 1e-3, tolerance: float = 1e-9) -> Potential:
+def rest(
+    model: Model, x: Positions, first: float = 1e-3, tolerance: float = 1e-9, most: int = 400
+) -> Potential:
     """The minimum of the energy near x: proximal steps |x - x_k|_M^2/(2s) whose s grows tenfold
     each time.
 
@@ -75,6 +77,7 @@ def rest(model: Model, x: Positions, first: float = 1e-3, tolerance: float = 1e-
         x: (n,3) start.
         first: s of the first step [s^2].
         tolerance: largest vertex displacement of the last Newton increment [m].
+        most: Newton iterations of a step.
 
     Returns:
         The potential of the last step, with its minimizer as ``start``: forces can be read from it.
@@ -88,7 +91,7 @@ def rest(model: Model, x: Positions, first: float = 1e-3, tolerance: float = 1e-
     last = 1e9 * first
     while True:
         phi = Potential(model, np.asarray(x), s, fixed, target)
-        settings = NewtonSettings(tolerance, max_iterations=400)
+        settings = NewtonSettings(tolerance, max_iterations=most)
         result = minimize(phi, kernel.array(phi.start, vec3), solver, settings, prepared)
         if not result.outcome.ok:
             raise SimulationError("rest", got=result.outcome.name, hint=result.outcome.advice)

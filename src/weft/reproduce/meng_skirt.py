@@ -1,0 +1,150 @@
+"""Can a garment be converted to splines, sewn and worn (Meng et al. 2025, supplement, section 3)?
+
+A skirt of two panels, which a pattern program would give as triangles with two islands of material
+coordinates that share the vertices along their seams. Each panel becomes a patch, the seams close
+exactly and bend like the cloth beside them; a body wears it and turns.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.cloth import Cloth
+from weft.contact import capsule, sphere
+from weft.contact.body import Body, joined_faces, joined_positions
+from weft.contact.contact import SelfContact
+from weft.discretization.spline_surface import SplineSurface
+from weft.fabric import fabric
+from weft.mesh import TriangleMesh
+from weft.pins import Keyframe, Path, Pin
+from weft.render.picture import Renderer, Style
+from weft.reproduce.meng_runs import SMOOTH
+from weft.reproduce.study import Say, Study, Table
+from weft.scene.scene import Scene
+from weft.sources import as_splines
+
+WAIST, HEM, LENGTH = 0.36, 0.66, 0.5  # [m] half the waist, half the hem, side
+COLUMNS, ROWS, SPAN = 31, 31, 0.025  # vertices of a panel, [m] of a knot span
+TURN, SECONDS, STEP = 75.0, 1.6, 0.02  # [degrees], [s], [s]
+CURVE = 0.03  # [m] by which waist and hem of the flat panels are cut round
+STYLE = Style(width=560, height=560, azimuth=30.0, elevation=8.0)
+
+
+def skirt(columns: int = COLUMNS, rows: int = ROWS) -> Cloth:
+    """Triangles: two panels around the y axis, sewn at both sides."""
+    j, i = np.meshgrid(np.arange(rows) / (rows - 1), np.arange(columns) / (columns - 1))
+    half = WAIST + (HEM - WAIST) * j
+    u = (i - 0.5) * half
+    v = -LENGTH * j - CURVE * (1 - (2 * i - 1) ** 2)
+    around = 2 * (columns - 1)
+    angle = 2 * np.pi * np.arange(around) / around
+    radius = (WAIST + (HEM - WAIST) * np.linspace(0, 1, rows)) / np.pi
+    y = -0.97 * LENGTH * np.linspace(0, 1, rows)
+    x = np.stack([np.outer(np.cos(angle), radius), np.tile(y, (around, 1)),
+                  -np.outer(np.sin(angle), radius)], axis=2)  # fmt: skip
+    faces, uv = [], []
+    for side in (0, 1):
+        k, r = np.meshgrid(np.arange(columns - 1), np.arange(rows - 1), indexing="ij")
+        corners = [(k, r), (k, r + 1), (k + 1, r + 1), (k + 1, r)]
+        ids = [((side * (columns - 1) + a) % around) * rows + b for a, b in corners]
+        flat = [np.stack([u[a, b] + 1.2 * side, v[a, b]], axis=-1) for a, b in corners]
+        for triangle in ((0, 1, 2), (0, 2, 3)):
+            faces.append(np.stack([ids[t].reshape(-1) for t in triangle], axis=1))
+            uv.append(np.stack([flat[t].reshape(-1, 2) for t in triangle], axis=1))
+    waist = np.arange(around) * rows
+    mesh = TriangleMesh(
+        x.reshape(-1, 3), np.concatenate(faces).astype(np.int32), np.concatenate(uv),
+        {"waist": waist.astype(np.int32)}, "skirt",
+    )  # fmt: skip
+    return Cloth(mesh, fabric("cotton"))
+
+
+def worn(cloth: Cloth) -> Scene:
+    """On hips that turn by ``TURN`` and back."""
+    keys = [Keyframe(0.0), Keyframe(0.5), Keyframe(0.9, (0, 0, 0), np.radians(TURN)),
+            Keyframe(1.3, (0, 0, 0), 0.0)]  # fmt: skip
+    path = Path(keys, center=(0.0, 0.0, 0.0), hold=True)
+    bodies: list[Body] = [
+        sphere(0.125, 0.03, "hips").moved((0.0, -0.16, 0.0), path),
+        capsule(0.1, 0.7, 0.04, "legs").moved((0.0, -0.3, 0.0), path),
+    ]
+    return Scene(
+        cloth, [Pin(cloth.group("waist"), path=path)], bodies=bodies, step=STEP,
+        contact=SelfContact(gap=0.004, friction=0.3),
+    )  # fmt: skip
+
+
+def study(say: Say, span: float = SPAN, seconds: float = SECONDS) -> Study:
+    """Triangles and splines of the skirt, worn: table and pictures at rest, turning and after."""
+    flat = skirt()
+    splines = as_splines(flat, span_size=span, smooth=True)
+    assert splines.control is not None
+    (surface,) = splines.control.pieces
+    assert isinstance(surface, SplineSurface)
+    rows: list[list[float | str]] = []
+    images: list[Any] = []
+    shown = (0.5, 0.86, seconds)
+    for label, cloth in (("triangles", flat), ("splines", splines)):
+        made = worn(cloth)
+        model, stepper, state = made.model(), made.stepper(), made.state()
+        memory, reports, shapes = stepper.init(model, state), [], []
+        for step in range(1, round(seconds / STEP) + 1):
+            state, memory, report = stepper.step(model, state, memory, STEP)
+            assert report.outcome.ok, (label, step, report.outcome)
+            reports.append(report)
+            if any(abs(step * STEP - t) < STEP / 4 for t in shown):
+                shapes.append(state)
+        contact = model.contact
+        assert contact is not None
+        crossing = sum(len(contact.crossings(model.vertices(s.x), s.t)) for s in shapes)
+        least = min(r.contact["least_distance"] or np.inf for r in reports)
+        rows.append([
+            label, float(3 * len(model.mass)), float(np.mean([r.seconds for r in reports])),
+            float(np.mean([r.iterations for r in reports])), float(crossing), 1e3 * float(least),
+            reports[-1].terms["membrane"], reports[-1].terms["bending"],
+        ])  # fmt: skip
+        say(f"{label}: {rows[-1][2]:.2f} s and {rows[-1][3]:.1f} iterations a step")
+        images += _pictures(made, [s.x for s in shapes], [s.t for s in shapes])
+    columns = (
+        "made of", "unknowns", "s a step", "Newton iterations",
+        "pairs of faces that intersect", "least distance [mm]", "membrane [J]", "bending [J]",
+    )  # fmt: skip
+
+    def draw(figure: Any) -> None:
+        for k, (axes, image) in enumerate(zip(figure.subplots(2, len(shown)).reshape(-1), images)):
+            axes.imshow(np.asarray(image))
+            made_of = rows[k // len(shown)][0]
+            axes.set_title(f"{made_of}, {shown[k % len(shown)]:g} s", fontsize=8)
+            axes.axis("off")
+
+    shapes_of = ", ".join("{} x {}".format(*p.shape) for p in surface.patches)
+    found = [
+        f"Two patches of {shapes_of} control points, {len(surface.joints)} seams closed exactly, "
+        f"outlines kept to {1e3 * float(surface.deviation or 0.0):.2f} mm.",
+        *[f"{r[0]}: {float(r[1]):.0f} unknowns, {float(r[2]):.2f} s a step, {float(r[3]):.1f} "
+          f"Newton iterations, {float(r[4]):.0f} intersections, never nearer than "
+          f"{float(r[5]):.2f} mm." for r in rows],
+    ]  # fmt: skip
+    pictures = {"triangles": images[len(shown) - 1], "splines": images[-1]}
+    return Study(
+        "meng2025-skirt", "A skirt of two panels, worn", Table(columns, rows), found, draw,
+        pictures, 6.4,
+    )  # fmt: skip
+
+
+def _pictures(scene: Scene, shapes: Sequence[Any], times: Sequence[float]) -> list[Any]:
+    """One camera, bodies where they are."""
+    cloth = scene.cloth
+    embed = None
+    mesh = cloth.mesh
+    if cloth.control is not None:
+        fine = cloth.control.tessellated(SMOOTH)
+        embed = fine.embedding
+        mesh = TriangleMesh(embed.of(cloth.points), fine.faces, fine.corner_uv, source="skirt")
+    drawn = [
+        np.concatenate([x if embed is None else embed.of(x), joined_positions(scene.bodies, t)])
+        for x, t in zip(shapes, times)
+    ]
+    renderer = Renderer(mesh, drawn, STYLE, body_faces=joined_faces(scene.bodies))
+    return [renderer.image(x) for x in drawn]
