@@ -16,6 +16,7 @@ NUMBERS = {
     "moving_pins.py": r"\[0\.0, (0\.\d+),",
     "own_law.py": r"\[(\d+\.\d+),",
     "energy_map.py": r"over that: (\S+)",
+    "splines.py": r"ratio: (\S+)",
     "compare_laws.py": r"'Baraff-Witkin': (-\d\.\d+)",
 }
 EXPECTED = {
@@ -25,6 +26,7 @@ EXPECTED = {
     "moving_pins.py": 0.3,
     "own_law.py": 11.25,
     "energy_map.py": 1.0,
+    "splines.py": pytest.approx(1.02, abs=0.02),
     "compare_laws.py": pytest.approx(-0.62, abs=0.02),
 }
 

@@ -181,6 +181,12 @@ def test_what_splines_do_not_have_is_said():
             hung(**more).model()
 
 
+def test_untangling_is_refused():
+    scene = hung(contact=weft.SelfContact(gap=0.01, resolve=True))
+    with pytest.raises(SceneError, match="with splines"):
+        scene.state()
+
+
 def test_rules_and_nets_are_part_of_a_scene():
     scenes = [
         weft.Scene(weft.spline_sheet(6, 6, **kind))

@@ -147,8 +147,8 @@ def _findings(rows: Sequence[Sequence[float | str]]) -> list[str]:
             for name, v in by.items() if name not in ("full", "1x1")
         )  # fmt: skip
         found.append(
-            f"{net} net, against 3 x 3 points a span (whose energy is {full[7]:+.1f} % beside twice "
-            f"as many spans): {listed}."
+            f"{net} net, against 3 x 3 points a span (energy {full[7]:+.1f} % beside twice as many "
+            f"spans): {listed}."
         )
     one = next(r for r in rows if r[1] == "1x1")
     found.append(

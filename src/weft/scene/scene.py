@@ -201,6 +201,11 @@ class Scene:
         """
         if self.contact is None or not self.contact.resolve:
             return None
+        if self.cloth.control is not None:
+            raise SceneError(
+                "scene.contact.resolve", got="with splines", expected="false",
+                hint="untangle the triangles they are fitted to, or move the pieces apart",
+            )  # fmt: skip
         return resolved(self.model(), self._held.points)
 
     def state(self) -> State:
