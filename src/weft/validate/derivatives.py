@@ -14,14 +14,18 @@ import numpy as np
 
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
+from weft.discretization.bspline import rectangle
 from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.spline_surface import SplineSurface
 from weft.energies.base import BoundStepTerm, Energy
 from weft.energies.buckling_bending import BucklingBending, PairDamping
 from weft.energies.condition import Conditions, Variant, condition_energies
+from weft.energies.curvature_damping import CurvatureDamping
 from weft.energies.damping import HingeDamping, MembraneDamping
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
+from weft.energies.quadratic_form import QuadraticForm
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.kernel import vec3
 from weft.laws.baraff_witkin import BaraffWitkin
@@ -79,6 +83,18 @@ def _energies(mesh: TriangleMesh) -> Iterator[Energy]:
     yield Membrane(linear_triangle(mesh), buckling, name="immediate buckling")
     yield HingeBending.of(mesh, (2e-2, 1e-2))
     yield Gravity(0.1 * mesh.vertex_area)
+    surface, bend = _splines()
+    law = BaraffWitkin((500.0, 300.0), 80.0, (1.0, 0.97))
+    yield Membrane(surface.samples(), law, name="spline membrane")
+    yield dataclasses.replace(bend, name="spline bending")
+
+
+def _splines() -> tuple[SplineSurface, QuadraticForm]:
+    """As many control points as the mesh has vertices, numbered alike, and their bending."""
+    surface = SplineSurface.of([rectangle(6, 5, 0.5, 0.4, "uniform")])
+    surface = dataclasses.replace(surface, ids=[np.arange(30, dtype=np.int32).reshape(5, 6).T])
+    at = surface.laplacians(2e-2, 1e-2)
+    return surface, QuadraticForm(at.stencil, at.coefficient, at.weight)
 
 
 def _viscous(mesh: TriangleMesh, x: Positions, v: Floats) -> Iterator[Check]:
@@ -91,15 +107,21 @@ def _viscous(mesh: TriangleMesh, x: Positions, v: Floats) -> Iterator[Check]:
         HingeDamping(bending, BETA),
         PairDamping(pairs, BETA, "pair damping"),
     )
+    surface, spline = _splines()
+    gradient = surface.laplacians(2e-2, 1e-2).gradient
+    spline = dataclasses.replace(spline, name="spline bending")
+    curved = CurvatureDamping(spline, gradient, BETA, "spline bending damping")
     mass = 0.1 * mesh.vertex_area
-    assembly = Model(mass, (membrane, bending, pairs), terms).assembly
+    energies = (membrane, bending, pairs, spline)
+    assembly = Model(mass, energies, (*terms, curved)).assembly
     start = kernel.array(x - STEP * v, vec3)
     for name, term in assembly.bound_step_terms.items():
         term.freeze(start, STEP)
         for d in _bound(term, assembly.n, x, v, assembly.hessian(
             kernel.array(x, vec3), Psd.EXACT, {name: term}
         ).to_scipy().toarray()):  # fmt: skip
-            yield _line(f"{name} {d.name}", d)
+            if name != curved.name or d.name == "gradient":  # its Hessian is Gauss-Newton's
+                yield _line(f"{name} {d.name}", d)
 
 
 def _bound(
