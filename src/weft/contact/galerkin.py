@@ -15,28 +15,9 @@ from weft.contact.rows import copy_blocks, place_of
 from weft.discretization.embedding import Embedding
 from weft.kernel import Scalar, WarpArray, mat33, vec3
 from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.scalar_csr import ScalarCsr
 
 _module = wp.get_module("weft.galerkin")
-
-
-@wp.kernel(module=_module)
-def combine_points(
-    o: int,
-    start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    weight: wp.array(dtype=Scalar),
-    x: wp.array(dtype=vec3),
-    add: int,
-    out: wp.array(dtype=vec3),
-):
-    """out_i = sum_b weight_b x[column_b], or += it."""
-    i = o + wp.tid()
-    y = vec3(Scalar(0.0))
-    for b in range(start[i], start[i + 1]):
-        y += weight[b] * x[column[b]]
-    if add != 0:
-        y += out[i]
-    out[i] = y
 
 
 @wp.kernel(module=_module)
@@ -102,24 +83,24 @@ class DeviceWeights:
     embedding: Embedding
 
     @cached_property
-    def rows(self) -> tuple[WarpArray, WarpArray, WarpArray]:
-        """Starts, columns and weights of W."""
-        return _device_csr(self.embedding.matrix)
+    def rows(self) -> ScalarCsr:
+        """W."""
+        return ScalarCsr.of(self.embedding.matrix)
 
     @cached_property
-    def transposed(self) -> tuple[WarpArray, WarpArray, WarpArray]:
-        """The same of W^T."""
-        return _device_csr(self.embedding.matrix.T.tocsr())
+    def transposed(self) -> ScalarCsr:
+        """W^T."""
+        return ScalarCsr.of(self.embedding.matrix.T.tocsr())
 
     def of(self, x: WarpArray) -> WarpArray:
         """W x for (N,) vec3."""
         out = kernel.empty(len(self.embedding), vec3)
-        kernel.launch(combine_points, len(self.embedding), *self.rows, x, 0, out)
+        self.rows.multiply(x, out)
         return out
 
     def pull_back(self, g: WarpArray, out: WarpArray) -> None:
         """out += W^T g for (n,) vec3."""
-        kernel.launch(combine_points, self.embedding.n_points, *self.transposed, g, 1, out)
+        self.transposed.multiply(g, out, add=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,19 +151,10 @@ class PulledPattern:
         h = H.pattern
         rows = (h.device_row_start, h.device_column, H.values)
         to = (self.hw_start, self.hw_column, self.hw)
-        kernel.launch(multiply_by_weights, h.n, some, *rows, *weights.rows, *to)
+        kernel.launch(multiply_by_weights, h.n, some, *rows, *weights.rows.arrays, *to)
         own = (p.device_row_start, p.device_column, out.values)
-        kernel.launch(add_pulled_rows, p.n, some, *weights.transposed, *to, *own)
+        kernel.launch(add_pulled_rows, p.n, some, *weights.transposed.arrays, *to, *own)
         return out
-
-
-def _device_csr(M: sp.csr_matrix) -> tuple[WarpArray, WarpArray, WarpArray]:
-    M.sort_indices()
-    return (
-        kernel.array(M.indptr.astype(np.int32), wp.int32),
-        kernel.array(M.indices.astype(np.int32), wp.int32),
-        kernel.array(M.data, Scalar),
-    )
 
 
 def _ones(pattern: BlockPattern) -> sp.csr_matrix:

@@ -18,6 +18,7 @@ from weft.arrays import Floats, Ints, Positions
 from weft.kernel import Scalar, WarpArray, mat33, vec3
 from weft.laws.base import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.scalar_csr import ScalarCsr
 
 _module = wp.get_module("weft.quadratic_form")
 
@@ -37,23 +38,6 @@ def form_energy(
     for a in range(stencil.shape[1]):
         y += coefficient[q, a] * x[stencil[q, a]]
     out[q] = Scalar(0.5) * weight[q] * wp.dot(y, y)
-
-
-@wp.kernel(module=_module)
-def add_form_gradient(
-    o: int,
-    start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    K: wp.array(dtype=Scalar),
-    x: wp.array(dtype=vec3),
-    g: wp.array(dtype=vec3),
-):
-    """g += K x. Meng 2025 supp. eq. 19."""
-    v = o + wp.tid()
-    sum = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
-    for b in range(start[v], start[v + 1]):
-        sum += K[b] * x[column[b]]
-    g[v] += sum
 
 
 @wp.kernel(module=_module)
@@ -121,13 +105,8 @@ class QuadraticForm:
         """The production face."""
         K = self.matrix(pattern.n)
         rows = np.repeat(np.arange(pattern.n, dtype=np.int32), np.diff(K.indptr))
-        return BoundForm(
-            self,
-            kernel.array(K.indptr.astype(np.int32), wp.int32),
-            kernel.array(K.indices.astype(np.int32), wp.int32),
-            kernel.array(pattern.find(rows, K.indices.astype(np.int32)), wp.int32),
-            kernel.array(K.data, Scalar),
-        )
+        block = pattern.find(rows, K.indices.astype(np.int32))
+        return BoundForm(self, ScalarCsr.of(K), kernel.array(block, wp.int32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,10 +114,8 @@ class BoundForm:
     """A quadratic form on a pattern."""
 
     form: QuadraticForm
-    start: WarpArray  # (n+1,) int32 rows of K
-    column: WarpArray  # (b,) int32
-    block: WarpArray  # (b,) int32 place in the pattern
-    K: WarpArray  # (b,) [N/m]
+    K: ScalarCsr  # [N/m] the Hessian of each coordinate
+    block: WarpArray  # (b,) int32 place of its entries in the pattern
 
     @cached_property
     def _points(self) -> tuple[WarpArray, ...]:
@@ -150,25 +127,20 @@ class BoundForm:
             kernel.empty(len(f.weight)),
         )
 
-    @property
-    def _worth(self) -> int:
-        return kernel.slice_above(len(self.form.stencil.T) * 3)
-
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""
         kernel.launch(form_energy, len(self.form.weight), x, *self._points)
         return kernel.total(self._points[-1])
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += K x."""
-        n = self.start.shape[0] - 1
-        rows = (self.start, self.column, self.K)
-        kernel.launch(add_form_gradient, n, *rows, x, g, slice_above=self._worth)
+        """g += K x. Meng 2025 supp. eq. 19."""
+        self.K.multiply(x, g, add=True)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
         """A += K."""
-        rows = (self.start, self.block, self.K, A.pattern.device_row_start)
-        kernel.launch(add_form_rows, A.n, *rows, int(clear), A.values, slice_above=self._worth)
+        rows = (self.K.start, self.block, self.K.value, A.pattern.device_row_start)
+        worth = kernel.slice_above(self.block.shape[0] / max(A.n, 1))
+        kernel.launch(add_form_rows, A.n, *rows, int(clear), A.values, slice_above=worth)
 
     def add_condition_hessian(
         self, x: WarpArray, v: WarpArray, keep: float, beta: float, psd: Psd, A: BlockCsr
