@@ -7,14 +7,17 @@ import pytest
 
 import weft
 from tests.checks import assert_derivative
+from weft.discretization.boundary import along_warp, given_corners, outline_of, sides_of
 from weft.discretization.bspline_fit import (
     FitSettings,
+    _prepared,
+    fit_patch,
     fit_piece,
     fitted_curve,
     initial_net,
 )
 from weft.discretization.lift import lifted
-from weft.discretization.mips import Mips, Side, mips_derivatives
+from weft.discretization.mips import Mips, Side, mips_derivatives, softened
 from weft.discretization.pieces import fit_pieces, flat_pieces
 from weft.errors import MeshError, PatchError
 from weft.mesh import TriangleMesh, grid
@@ -98,8 +101,8 @@ def test_rectangle_is_found_back():
     """Corners, sides in the right places, and the affine net."""
     fit = fit_piece(piece([(0, 0), (1, 0), (1, 0.7), (0, 0.7)]), 12, 9)
     rest = fit.patch.rest
-    for place, corner in (((0, 0), (0, 0)), ((-1, 0), (1, 0)), ((-1, -1), (1, 0.7))):
-        assert rest[place] == pytest.approx(corner, abs=1e-12)
+    for index, corner in (((0, 0), (0, 0)), ((-1, 0), (1, 0)), ((-1, -1), (1, 0.7))):
+        assert rest[index] == pytest.approx(corner, abs=1e-12)
     assert fit.deviation < 1e-9
     assert rest[:, 0, 0] == pytest.approx(rest[:, -1, 0], abs=1e-9)
     np.testing.assert_allclose(rest[4, :, 0], rest[4, 0, 0], atol=1e-9)
@@ -118,9 +121,7 @@ def test_curved_piece_is_followed_and_improved():
 
 def test_corners_can_be_named():
     mesh = piece([(0, 0), (1, 0), (1, 0.7), (0, 0.7)])
-    uv = mesh.vertex_uv
-    wanted = [(1, 0.7), (0, 0), (0, 0.7), (1, 0)]
-    corners = [int(np.argmin(((uv - place) ** 2).sum(1))) for place in wanted]
+    corners = [place(mesh, p) for p in ((1, 0.7), (0, 0), (0, 0.7), (1, 0))]
     named = fit_piece(mesh, 8, 8, corners=corners)
     found = fit_piece(mesh, 8, 8)
     np.testing.assert_allclose(named.patch.rest, found.patch.rest, atol=1e-12)
@@ -134,6 +135,35 @@ def test_notched_piece_gets_the_corners_that_work():
     u = np.linspace(0.05, 13.95, 30)
     uv = np.stack(np.meshgrid(u, u), axis=2).reshape(-1, 2)
     assert (fit.patch.area_density(uv) > 0).all()
+
+
+def test_inverted_guides_are_untangled():
+    """A deep notch in one side inverts the guided and the blended net; Newton finds a valid one."""
+    mesh = piece([(0, 0), (1, 0), (1, 0.5), (0.5, 0.2), (0, 1)])
+    outline = outline_of(mesh)
+    chosen = along_warp(outline, given_corners(outline, [place(mesh, p) for p in (
+        (0, 0), (1, 0), (1, 0.5), (0, 1))]))  # fmt: skip
+    search = _prepared(outline, sides_of(outline, chosen), 12, 12, FitSettings())
+    assert len(search.inverted(search.start)) and len(search.inverted(search.blended()))
+    assert len(search.inverted(search.untangled())) == 0
+    fit = fit_patch(outline, sides_of(outline, chosen), 12, 12)
+    u = np.linspace(0.01, 9.99, 60)
+    uv = np.stack(np.meshgrid(u, u), axis=2).reshape(-1, 2)
+    assert (fit.patch.area_density(uv) > 0).all() and fit.deviation < 0.04
+
+
+def place(mesh, point):
+    return int(np.argmin(((mesh.vertex_uv - point) ** 2).sum(1)))
+
+
+def test_softened_determinants_are_differentiated(rng):
+    J, d = rng.normal(size=(6, 2, 2)), rng.normal(size=(6, 2, 2))
+
+    def phi(J):
+        c = softened(np.linalg.det(J), 0.3)[0]
+        return (((J**2).sum((1, 2)) / c) ** 2).sum()
+
+    assert_derivative(phi, (mips_derivatives(J, 0.3)[0] * d).sum(), J, d, 1e-6)
 
 
 def ring(n=40):

@@ -25,6 +25,7 @@ from weft.errors import PatchDrawing, PatchError
 from weft.mesh import TriangleMesh
 
 TRIAL = 10  # control points a side of the nets by which corners are chosen
+CHECKED = 6  # places a span at which a fitted patch must not fold over
 LEAST = 5  # control points of a side that is fitted
 NEARLY = 1e-9  # determinant of guide directions that are parallel
 
@@ -144,7 +145,7 @@ def best_corners(outline: Outline, where: str = "mesh") -> Ints:
     for four in combinations(usable.tolist(), 4):
         chosen = along_warp(outline, np.array(four))
         search = _prepared(outline, sides_of(outline, chosen), TRIAL, TRIAL, FitSettings())
-        found = search.value(search.untangled())
+        found = min(search.value(search.start), search.value(search.blended()))
         if found < value:
             best, value = chosen, found
     return best
@@ -170,21 +171,31 @@ def fit_patch(
             expected=f"at least {LEAST} a side", drawing=outline.drawing(),
         )  # fmt: skip
     search = _prepared(outline, sides, n1, n2, s)
-    start = search.untangled()
-    bad = search.inverted(start)
+    net, iterations = search.untangled(), 0
+    bad = search.inverted(net)
+    if len(bad) == 0:
+        net, iterations = search.minimize(net)
+        bad = _folded(Patch(net))
     if len(bad):
         raise PatchError(
-            "control net", got=f"inverted at {len(bad)} of {4 * (n1 - 2) * (n2 - 2)} points",
+            "control net", got=f"inverted near {np.round(bad[0], 4).tolist()}",
             where=where, expected="a net that is nowhere inside out",
             hint="other `corners`, other `spans`, or cut the piece in two; `weft check` draws it",
-            drawing=PatchDrawing(outline.places, bad, start, start[[0, -1, -1, 0], [0, 0, -1, -1]]),
+            drawing=PatchDrawing(outline.places, bad, net, net[[0, -1, -1, 0], [0, 0, -1, -1]]),
         )  # fmt: skip
-    net, iterations = search.minimize(start)
     deviation = max(
         float(np.linalg.norm(S.of(net.reshape(-1, 2)) - line.points, axis=1).max())
         for S, line in zip(search.border, search.lines)
     )
     return Fitted(Patch(net), search.mean_mips(net), deviation, iterations)
+
+
+def _folded(patch: Patch) -> Floats:
+    """(k,2) [m] where the map is inside out, of places to the border of every span."""
+    u, v = (np.arange(CHECKED * m + 1) / CHECKED for m in patch.spans)
+    uv = np.stack(np.meshgrid(u, v, indexing="ij"), axis=2).reshape(-1, 2)
+    uv = np.clip(uv, 1e-3, np.array(patch.spans) - 1e-3)
+    return patch.material(uv[patch.area_density(uv) <= 0])
 
 
 def _prepared(outline: Outline, sides: list[Ints], n1: int, n2: int, s: FitSettings) -> Mips:

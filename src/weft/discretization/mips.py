@@ -17,6 +17,8 @@ PER_SPAN = 4  # points of a side that are fitted, at least: longer edges are div
 MOST_ITERATIONS = 60
 HALVINGS = 30
 DONE = 1e-6  # last step, over the size of a span
+MOST_SOFTENINGS, FEW = 60, 6  # rounds of untangling, Newton iterations in each
+SOFTENING, LEAST_SOFT = 0.04, 1e-3  # softening: of the worst determinant, and of a span's area
 SUFFICIENT = 1e-4  # of the decrease that the slope promises
 
 
@@ -91,9 +93,12 @@ class Mips:
         J, det = self.jacobians(net)
         return float((((J**2).sum((1, 2)) / det) ** 2).mean())
 
-    def value(self, net: Floats) -> float:
-        """Psi; infinite where the net is inverted at a Gauss point."""
+    def value(self, net: Floats, soft: float = 0.0) -> float:
+        """Psi; infinite where the net is inverted at a Gauss point, finite there where determinants
+        are softened (``softened``) by ``soft`` [m^2].
+        """
         J, det = self.jacobians(net)
+        det = softened(det, soft)[0]
         if not (det > 0).all():
             return float("inf")
         K, f, c = self.boundary_matrix
@@ -102,9 +107,9 @@ class Mips:
         mips = float((((J**2).sum((1, 2)) / det) ** 2).sum())
         return float(0.25 * mips + self.keep * kept)
 
-    def derivatives(self, net: Floats) -> "tuple[Floats, sp.csr_matrix]":
+    def derivatives(self, net: Floats, soft: float = 0.0) -> "tuple[Floats, sp.csr_matrix]":
         """Gradient (n,2) and projected Hessian (2n,2n)."""
-        g, H = mips_derivatives(self.jacobians(net)[0])
+        g, H = mips_derivatives(self.jacobians(net)[0], soft)
         n = net.shape[0] * net.shape[1]
         local = 0.25 * np.einsum("qis,qas->qai", g, self.at.first)
         gradient = np.stack(
@@ -124,17 +129,20 @@ class Mips:
         total: Floats = np.asarray(gradient + self.keep * (K @ x - f), dtype=np.float64)
         return total, hessian + self.keep * sp.kron(K, sp.eye(2), format="csr")
 
-    def minimize(self, net: Floats) -> tuple[Floats, int]:
-        """Newton's method with backtracking from a net that is nowhere inverted, corners held: the
-        net, and the iterations.
+    def minimize(
+        self, net: Floats, soft: float = 0.0, most: int = MOST_ITERATIONS
+    ) -> tuple[Floats, int]:
+        """Newton's method with backtracking, corners held: the net, and the iterations.
+
+        Without ``soft`` it begins with a net that is nowhere inverted, and keeps it so.
         """
-        value = self.value(net)
+        value = self.value(net, soft)
         n1, n2 = net.shape[:2]
         free = np.ones(n1 * n2, dtype=bool)
         free[[0, n2 - 1, (n1 - 1) * n2, n1 * n2 - 1]] = False
         both = np.repeat(free, 2)
-        for iteration in range(MOST_ITERATIONS):
-            g, H = self.derivatives(net)
+        for iteration in range(most):
+            g, H = self.derivatives(net, soft)
             right = -g.reshape(-1)[both]
             step = np.zeros(2 * n1 * n2)
             step[both] = spla.spsolve(H[both][:, both].tocsc(), right)
@@ -142,7 +150,7 @@ class Mips:
             d = step.reshape(n1, n2, 2)
             a = 1.0
             for _ in range(HALVINGS):
-                after = self.value(net + a * d)
+                after = self.value(net + a * d, soft)
                 if after <= value + SUFFICIENT * a * slope:
                     break
                 a /= 2
@@ -151,12 +159,29 @@ class Mips:
             net, value = net + a * d, after
             if a * float(np.abs(d).max()) <= DONE * self.size:
                 return net, iteration + 1
-        return net, MOST_ITERATIONS
+        return net, most
 
     def untangled(self) -> Floats:
-        """The guided net, or where it is inverted the one that blends the sides (Coons)."""
+        """The guided net, where it is inverted made right side out as far as that goes.
+
+        Psi of softened determinants is minimized from the net that blends the sides (Coons), a few
+        iterations at a time, while the softening follows the worst determinant towards zero
+        (Garanzha et al. 2021).
+        """
         if np.isfinite(self.value(self.start)):
             return self.start
+        net = self.blended()
+        unit = self.size**2
+        for _ in range(MOST_SOFTENINGS):
+            worst = float(self.jacobians(net)[1].min())
+            if worst > 0.0:
+                break
+            soft = np.sqrt((LEAST_SOFT * unit) ** 2 + SOFTENING * worst**2)
+            net, _ = self.minimize(net, float(soft), FEW)
+        return net
+
+    def blended(self) -> Floats:
+        """The net that blends the four sides (Coons)."""
         net = np.array(self.start)
         n1, n2 = net.shape[:2]
         a, b = np.linspace(0, 1, n1)[:, None, None], np.linspace(0, 1, n2)[None, :, None]
@@ -173,25 +198,36 @@ class Mips:
         return np.asarray(self.at.of(net.reshape(-1, 2))[det <= 0])
 
 
-def mips_derivatives(J: Floats) -> tuple[Floats, Floats]:
-    """Gradient (q,2,2) and projected Hessian (q,2,2,2,2) of (|J|^2/det J)^2. Eq. 27.
+def softened(det: Floats, soft: float) -> tuple[Floats, Floats, Floats]:
+    """(det + sqrt(det^2 + soft^2))/2, positive everywhere, and its two derivatives."""
+    if soft == 0.0:
+        return det, np.ones_like(det), np.zeros_like(det)
+    root = np.sqrt(det * det + soft * soft)
+    return (det + root) / 2, (1 + det / root) / 2, soft * soft / (2 * root**3)
 
-    With r = |J|^2/det: r' = (2 J - r D)/det, D the cofactors, and (r^2)'' = 2 r' r' + 2 r r''.
+
+def mips_derivatives(J: Floats, soft: float = 0.0) -> tuple[Floats, Floats]:
+    """Gradient (q,2,2) and projected Hessian (q,2,2,2,2) of (|J|^2/c)^2, c the determinant (eq. 27)
+    or the softened one.
+
+    With r = |J|^2/c: r' = (2 J - r c' D)/c, D the cofactors, and (r^2)'' = 2 r' r' + 2 r r''.
     """
     q = len(J)
-    det = np.linalg.det(J)
+    chi, slope, curve = softened(np.linalg.det(J), soft)
     D = np.stack(
         [np.stack([J[:, 1, 1], -J[:, 1, 0]], 1), np.stack([-J[:, 0, 1], J[:, 0, 0]], 1)], 1
     )
-    r = (J**2).sum((1, 2)) / det
-    first = (2 * J - r[:, None, None] * D) / det[:, None, None]
-    f, c = first.reshape(q, 4), D.reshape(q, 4)
+    r = (J**2).sum((1, 2)) / chi
+    first = (2 * J - (r * slope)[:, None, None] * D) / chi[:, None, None]
+    f, cofactor = first.reshape(q, 4), D.reshape(q, 4)
+    c = slope[:, None] * cofactor
     swap = np.zeros((4, 4))  # second derivative of the determinant
     swap[0, 3] = swap[3, 0] = 1.0
     swap[1, 2] = swap[2, 1] = -1.0
-    second = 2 * np.eye(4) - r[:, None, None] * swap
+    second = 2 * np.eye(4) - (r * slope)[:, None, None] * swap
+    second = second - (r * curve)[:, None, None] * cofactor[:, :, None] * cofactor[:, None, :]
     second = second - f[:, :, None] * c[:, None, :] - c[:, :, None] * f[:, None, :]
-    second = second / det[:, None, None]
+    second = second / chi[:, None, None]
     H = 2 * f[:, :, None] * f[:, None, :] + 2 * r[:, None, None] * second
     values, vectors = np.linalg.eigh(H)
     H = np.einsum("qij,qj,qkj->qik", vectors, np.maximum(values, 0.0), vectors)
