@@ -9,12 +9,14 @@ import numpy as np
 
 from weft import kernel
 from weft.bench.measure import Measure, at_least, at_most, best_time, info
+from weft.contact.contact import SelfContact
 from weft.kernel import vec3
 from weft.laws.base import Psd
 from weft.reproduce.meng import STEP, Grid, scene
 from weft.solve.block_csr import BlockCsr
 
 PAIRS = ((75, 115), (100, 175), (125, 200))  # points a side, splines and triangles
+GAP = 0.002  # [m]
 STEPS = 40  # 0.4 s: the corners move for a quarter of it
 
 
@@ -34,11 +36,16 @@ def hanging() -> Iterator[Measure]:
         ratios.append(seconds["triangles"] / seconds["spline"])
         yield info(f"spline/triangles {other} over splines {n}", ratios[-1], "x")
     yield at_least("spline/triangles over splines, mean", float(np.mean(ratios)), "x", 2.2)
+    n, other = PAIRS[0]
+    grids = (Grid("spline", n), Grid("triangles", other))
+    spline, triangles = (run_steps(g, STEPS, SelfContact(gap=GAP))[0] for g in grids)
+    yield info(f"spline/hanging with contact, spline {n} x {n}", spline, "s a step")
+    yield info(f"spline/hanging with contact, triangles {other} over it", triangles / spline, "x")
 
 
-def run_steps(grid: Grid, steps: int) -> tuple[float, float]:
+def run_steps(grid: Grid, steps: int, contact: SelfContact | None = None) -> tuple[float, float]:
     """Mean seconds and Newton iterations of a step of the hanging test."""
-    made = scene("hanging", grid)
+    made = scene("hanging", grid, contact)
     model, stepper, state = made.model(), made.stepper(), made.state()
     memory = stepper.init(model, state)
     stepper.step(model, state, memory, STEP)  # loads the kernels
