@@ -27,6 +27,7 @@ from weft.sources import as_splines
 WAIST, HEM, LENGTH = 0.36, 0.66, 0.5  # [m] half the waist, half the hem, side
 COLUMNS, ROWS, SPAN = 31, 31, 0.025  # vertices of a panel, [m] of a knot span
 TURN, SECONDS, STEP = 75.0, 1.6, 0.02  # [degrees], [s], [s]
+SHOWN = (0.31, 0.54, 1.0)  # of the seconds: hanging, turning, after
 CURVE = 0.03  # [m] by which waist and hem of the flat panels are cut round
 STYLE = Style(width=560, height=560, azimuth=30.0, elevation=8.0)
 
@@ -84,7 +85,7 @@ def study(say: Say, span: float = SPAN, seconds: float = SECONDS) -> Study:
     assert isinstance(surface, SplineSurface)
     rows: list[list[float | str]] = []
     images: list[Any] = []
-    shown = (0.5, 0.86, seconds)
+    shown = tuple(STEP * round(part * seconds / STEP) for part in SHOWN)
     for label, cloth in (("triangles", flat), ("splines", splines)):
         made = worn(cloth)
         model, stepper, state = made.model(), made.stepper(), made.state()
