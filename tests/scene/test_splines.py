@@ -143,10 +143,20 @@ def test_what_pinned_vertices_determine():
         (cloth.corners("top-left"), 1),
     ):
         W = cloth.embedding.matrix[ids]
-        control = determined(sp.vstack([W, between(cloth.control, ids)]))
+        lines, whole = between(cloth.control, ids)
+        control = determined(sp.vstack([W, lines]), whole)
+        alone = determined(sp.vstack([W, lines]), whole[:0])
+        assert set(alone) <= set(control)
         loose = left_by(control, W)
         assert len(control) == count
         assert loose.all() if count == 0 else not loose.any()
+
+
+def test_large_regions_are_pinned_at_once():
+    """All of 10 000 control points, without a dense matrix of them."""
+    cloth = weft.spline_sheet(100, 100)
+    scene = weft.Scene(cloth, [weft.Pin(np.arange(cloth.n_vertices))])
+    assert scene._held.anchors == 0 and len(scene._held.pins[0].vertices) == 10_000
 
 
 def test_border_is_pinned_whole_at_every_density():

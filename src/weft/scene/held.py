@@ -51,7 +51,8 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> Held:
     count = n
     for pin in pins:
         pin_path = _about(pin.path, cloth.vertices[pin.vertices])
-        control = determined(sp.vstack([W[pin.vertices], between(cloth.control, pin.vertices)]))
+        lines, whole = between(cloth.control, pin.vertices)
+        control = determined(sp.vstack([W[pin.vertices], lines]), whole)
         loose = left_by(control, W[pin.vertices])
         if len(control):
             made.append(dataclasses.replace(pin, vertices=control, path=pin_path))
@@ -76,14 +77,15 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> Held:
     )
 
 
-def between(control: Control, vertices: Ints) -> sp.csr_matrix:
-    """Rows of the points halfway between neighboring vertices that are all pinned: where two are,
-    so is the line between them, and where four are, the surface.
+def between(control: Control, vertices: Ints) -> tuple[sp.csr_matrix, Ints]:
+    """Rows of the points halfway between neighboring vertices that are all pinned (where two are,
+    so is the line between them), and the control points of spans that are pinned whole.
     """
     pinned = np.zeros(len(control.shown.embedding), dtype=bool)
     pinned[vertices] = True
     n = len(control.points)
-    rows = [sp.csr_matrix((0, n))]
+    rows, inside = [sp.csr_matrix((0, n))], [np.zeros(0, dtype=np.int32)]
+    d = control.density
     for piece, first in zip(control.pieces, control.shown.first):
         if not isinstance(piece, SplineSurface):
             continue
@@ -91,29 +93,34 @@ def between(control: Control, vertices: Ints) -> sp.csr_matrix:
         for patch, ids, grid in zip(piece.patches, piece.ids, shown.grids):
             held = pinned[first + grid]
             a, b = held[:-1] & held[1:], held[:, :-1] & held[:, 1:]
-            whole = a[:, :-1] & a[:, 1:]
-            uv = np.concatenate(
-                [np.argwhere(a) + (0.5, 0.0), np.argwhere(b) + (0.0, 0.5),
-                 np.argwhere(whole) + (0.5, 0.5)]
-            )  # fmt: skip
-            f = patch.functions(uv / control.density)
+            uv = np.concatenate([np.argwhere(a) + (0.5, 0.0), np.argwhere(b) + (0.0, 0.5)])
+            f = patch.functions(uv / d)
             own = Embedding(ids.reshape(-1)[f.stencil], f.value, n)
             rows.append(own.matrix)
-    return sp.vstack(rows).tocsr()
+            windows = np.lib.stride_tricks.sliding_window_view(held, (d + 1, d + 1))
+            span = np.argwhere(windows[::d, ::d].all(axis=(2, 3))).astype(np.float64)
+            inside.append(ids.reshape(-1)[patch.functions(span + 0.5).stencil].reshape(-1))
+    return sp.vstack(rows).tocsr(), np.unique(np.concatenate(inside))
 
 
-def determined(W: sp.csr_matrix) -> Ints:
-    """Columns of W whose unknowns W x = y determines."""
-    W = W.tocsr()
+def determined(W: sp.csr_matrix, known: Ints) -> Ints:
+    """Columns of W whose unknowns W x = y determines, where some are known."""
+    open_ = np.ones(W.shape[1], dtype=bool)
+    open_[known] = False
+    left = np.flatnonzero(open_)
+    W = W.tocsr()[:, left]
+    W = W[np.diff(W.indptr) > 0]
+    if W.shape[0] == 0:
+        return known.astype(np.int32)
     rows = W.shape[0]
     graph = sp.bmat([[None, W], [W.T, None]]).tocsr()
     _, label = sp.csgraph.connected_components(graph, directed=False)
     used = np.unique(W.indices)
-    found: list[Ints] = []
+    found: list[Ints] = [known]
     for component in np.unique(label[:rows]):
         columns = used[label[rows + used] == component]
         dense = W[np.flatnonzero(label[:rows] == component)][:, columns].toarray()
-        found.append(columns[_fixed_by(dense)])
+        found.append(left[columns[_fixed_by(dense)]])
     return np.sort(np.concatenate(found)).astype(np.int32)
 
 
