@@ -149,10 +149,9 @@ class Integrator(ABC):
         phi = self.potential(model, state, memory, dt)
         result = self._minimize(model, phi, state, dt)
         if result is None:
-            place = None if phi.tight is None else tuple(float(c) for c in phi.tight)
             blocked = StepReport(
                 dt, Outcome.BLOCKED, 0, 0, 0, 0.0, self._kept.solver.name,
-                place=place,  # type: ignore[arg-type]
+                place=phi.tight,
             )  # fmt: skip
             return state, memory, blocked
         x = np.array(kernel.numpy(result.x))

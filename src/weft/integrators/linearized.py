@@ -116,10 +116,9 @@ def with_contact(
     phi.begin(state, dt, *rate)
     start = phi.feasible(state.x)
     if start is None:
-        place = None if phi.tight is None else tuple(float(c) for c in phi.tight)
         return ContactStep(
             state.x, Outcome.BLOCKED, 0, 0, 0, 0, previous, {}, phi.phases,
-            place,  # type: ignore[arg-type]
+            phi.tight,
         )  # fmt: skip
     settings = NewtonSettings(TOLERANCE * dt, MOST_ITERATIONS)
     lags = model.contact.settings.lags

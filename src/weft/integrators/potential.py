@@ -239,10 +239,13 @@ class Potential:
         return {} if self._contact is None else self._contact.report(x, dt)
 
     @property
-    def tight(self) -> Positions | None:
-        """(3,) [m] where there was no room for something; None where there was."""
+    def tight(self) -> tuple[float, float, float] | None:
+        """[m] where there was no room for something; None where there was."""
         found = self._contact.tight if self._contact is not None else None
-        return None if found is None else found[1]
+        if found is None:
+            return None
+        x, y, z = found[1].tolist()
+        return x, y, z
 
     @property
     def search(self) -> ContactSearch | PulledBack | None:
