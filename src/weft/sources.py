@@ -13,13 +13,11 @@ from weft.arrays import Positions
 from weft.cloth import Cloth, Part
 from weft.discretization.bspline import rectangle
 from weft.discretization.control import Control, Piece, Triangles
-from weft.discretization.pieces import fit_pieces
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending, SplineSurface
 from weft.errors import MeshError, check_known
 from weft.fabric import Fabric
 from weft.fabric import fabric as as_fabric
-from weft.garment.triangulate import triangulated
 from weft.mesh import Pattern, TriangleMesh, grid
 
 DISCRETIZATIONS = ("triangles", "bspline")
@@ -154,6 +152,8 @@ def as_splines(
         PatchError: a piece that no patch fits: no four corners, a border that crosses itself, a
             net that stays inverted. It can be drawn (``weft check``).
     """
+    from weft.discretization.pieces import fit_pieces  # parts of SciPy that load slowly
+
     if cloth.control is not None or len(cloth.parts) > 1:
         raise MeshError("cloth to fit", got=cloth.mesh.source, expected="one cloth of triangles")
     check_known(rule, tuple(r.value for r in Rule), "spline rule", MeshError)
@@ -242,6 +242,8 @@ def triangulate(
         MeshError: a size out of range, or polygons that cross.
         FabricError: an unknown fabric.
     """
+    from weft.garment.triangulate import triangulated  # SciPy's again
+
     return Cloth(triangulated(outline, holes, size, divide, seed), as_fabric(fabric))
 
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from weft.arrays import Floats, Ints
 
@@ -35,6 +34,8 @@ class Embedding:
     @cached_property
     def matrix(self) -> Any:
         """(n,n_points) SciPy CSR W, without zeros."""
+        import scipy.sparse as sp
+
         n, k = self.stencil.shape
         rows = np.repeat(np.arange(n), k)
         shape = (n, self.n_points)
