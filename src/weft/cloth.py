@@ -13,7 +13,7 @@ from weft.discretization.control import Control, Piece, Triangles
 from weft.discretization.embedding import Embedding
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.samples import Samples
-from weft.discretization.spline_surface import SplineSurface
+from weft.discretization.spline_surface import SplineSurface, side_of
 from weft.errors import MeshError, check_known
 from weft.fabric import Fabric
 from weft.mesh import TriangleMesh
@@ -225,7 +225,8 @@ class Cloth:
         return np.unique(found).astype(np.int32)
 
     def border(self, which: str, part: Part | None = None) -> Ints:
-        """Vertices on one side of the bounding box in material coordinates.
+        """Vertices on one side of the bounding box in material coordinates,
+        or along that side of a spline patch, curved or not.
 
         Args:
             which: ``top``, ``bottom``, ``left`` or ``right``.
@@ -237,12 +238,28 @@ class Cloth:
         sides = {"left": (0, False), "right": (0, True), "bottom": (1, False), "top": (1, True)}
         if which not in sides:
             raise MeshError("border", got=repr(which), expected="top, bottom, left or right")
+        along = self._side(which, part)
+        if along is not None:
+            return along
         axis, high = sides[which]
         uv, ids = self._material_points(part)
         value = uv[:, axis]
         limit = value.max() if high else value.min()
         near = np.abs(value - limit) <= 1e-6 * max(np.ptp(value), 1e-12)
         return np.unique(ids[near]).astype(np.int32)
+
+    def _side(self, which: str, part: Part | None) -> Ints | None:
+        """Samples along a side of the only patch of a part; None where it is not one patch."""
+        for k, (own, piece) in enumerate(self.pieces):
+            if part is None and len(self.pieces) > 1:
+                return None
+            if (part is None or own is part) and isinstance(piece, SplineSurface):
+                assert self.control is not None
+                if len(piece.patches) == 1:
+                    (grid,) = piece.tessellated(self.control.density).grids
+                    first = self.control.shown.first[k]
+                    return np.sort(first + side_of(grid, which)).astype(np.int32)
+        return None
 
     def group(self, name: str) -> Ints:
         """Vertices of a named group of the mesh.

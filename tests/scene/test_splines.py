@@ -284,6 +284,24 @@ def test_runs_resume_render_and_export(tmp_path):
         triangles.save(tmp_path / "no.obj", net=True)
 
 
+def test_border_of_a_fitted_piece_is_its_whole_curved_side():
+    outline = [(0, 0), (0.5, -0.05), (1, 0), (0.9, 0.6), (0.5, 0.55), (0.1, 0.6)]
+    cloth = weft.as_splines(weft.triangulate(outline, size=0.06), span_size=0.1)
+    (patch,) = cloth.control.pieces[0].patches
+    for side, other in (("top", "bottom"), ("left", "right")):
+        count = patch.spans[0] + 1 if side == "top" else patch.spans[1] + 1
+        a, b = cloth.border(side), cloth.border(other)
+        assert len(a) == len(b) == count and not set(a) & set(b)
+    uv = np.zeros((cloth.n_vertices, 2))
+    uv[cloth.faces.reshape(-1)] = cloth.corner_uv.reshape(-1, 2)
+    assert uv[cloth.border("top"), 1].min() > 0.5 and np.ptp(uv[cloth.border("top"), 1]) > 0.02
+    held = weft.Scene(cloth, [weft.Pin(cloth.border("top"))])._held
+    assert held.anchors == 0 and len(held.pins[0].vertices) == patch.shape[0]
+    both = weft.joined([cloth, weft.sheet(3, 3).moved((0, 1, 0))], ["a", "b"])
+    assert len(both.border("top", both.part("a"))) == patch.spans[0] + 1
+    assert len(both.border("top", both.part("b"))) == 3
+
+
 def test_load_fits(tmp_path):
     from weft.io.obj import write_obj
 
