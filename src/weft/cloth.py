@@ -256,9 +256,9 @@ class Cloth:
             if (part is None or own is part) and isinstance(piece, SplineSurface):
                 assert self.control is not None
                 if len(piece.patches) == 1:
-                    (grid,) = piece.tessellated(self.control.density).grids
-                    first = self.control.shown.first[k]
-                    return np.sort(first + side_of(grid, which)).astype(np.int32)
+                    shown = self.control.shown
+                    (grid,) = shown.parts[k].grids
+                    return np.sort(shown.first[k] + side_of(grid, which)).astype(np.int32)
         return None
 
     def group(self, name: str) -> Ints:

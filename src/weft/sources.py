@@ -114,9 +114,7 @@ def spline_sheet(
         FabricError: an unknown fabric.
     """
     patch = rectangle(n1, n2, width, height, net)
-    check_known(rule, tuple(r.value for r in Rule), "spline rule", MeshError)
-    check_known(bending, tuple(b.value for b in Bending), "spline bending", MeshError)
-    surface = SplineSurface.of([patch], rule=Rule(rule), bending=Bending(bending))
+    surface = SplineSurface.of([patch], (), *_kinds(rule, bending))
     flat = patch.rest.reshape(-1, 2) - (width / 2, height / 2)
     points = np.stack([flat[:, 0], np.zeros(len(flat)), -flat[:, 1]], axis=1)
     source = f"spline sheet {n1} x {n2}"
@@ -156,17 +154,25 @@ def as_splines(
 
     if cloth.control is not None or len(cloth.parts) > 1:
         raise MeshError("cloth to fit", got=cloth.mesh.source, expected="one cloth of triangles")
-    check_known(rule, tuple(r.value for r in Rule), "spline rule", MeshError)
-    check_known(bending, tuple(b.value for b in Bending), "spline bending", MeshError)
+    quadrature, form = _kinds(rule, bending)
     both = (spans, spans) if isinstance(spans, int) else spans
     given = [corners] if corners is not None and np.ndim(corners[0]) == 0 else corners
     mesh = cloth.mesh
-    found = fit_pieces(mesh, both, span_size, given, smooth=smooth, rule=Rule(rule))
-    surface = dataclasses.replace(found.surface, bending=Bending(bending))
-    groups = found.groups(mesh, found.surface.tessellated(density))
+    found = fit_pieces(mesh, both, span_size, given, smooth=smooth, rule=quadrature)
+    surface = dataclasses.replace(found.surface, bending=form)
     made = of_splines(surface, found.points, cloth.fabric, density=density, source=mesh.source)
-    named = dataclasses.replace(made.mesh, groups=groups)
-    return dataclasses.replace(made, mesh=named, given=cloth.given)
+    assert made.control is not None
+    named = dataclasses.replace(made.mesh, groups=found.groups(mesh, made.control.shown.parts[0]))
+    (own,), (old,) = made.parts, cloth.parts
+    part = dataclasses.replace(own, name=old.name, thickness=old.thickness)
+    return dataclasses.replace(made, mesh=named, given=(part,))
+
+
+def _kinds(rule: str, bending: str) -> tuple[Rule, Bending]:
+    """Quadrature and bending by name."""
+    check_known(rule, tuple(r.value for r in Rule), "spline rule", MeshError)
+    check_known(bending, tuple(b.value for b in Bending), "spline bending", MeshError)
+    return Rule(rule), Bending(bending)
 
 
 def of_splines(
@@ -179,11 +185,7 @@ def of_splines(
 ) -> Cloth:
     """A cloth of spline patches, with control points at ``points`` (N,3) [m]."""
     control = Control(np.array(points, dtype=np.float64), [surface], density)
-    shown = control.shown
-    mesh = TriangleMesh(
-        shown.embedding.of(control.points), shown.faces, shown.corner_uv, {}, source
-    )
-    return Cloth(mesh, as_fabric(fabric), (), control)
+    return Cloth(control.mesh(source), as_fabric(fabric), (), control)
 
 
 def sheet(

@@ -15,6 +15,7 @@ from weft.arrays import Bools, Floats, Ints, Positions
 from weft.contact.body import Body, joined_faces, joined_positions
 from weft.contact.candidates import Surface, least_distance
 from weft.contact.contact_set import distances_of
+from weft.contact.galerkin import DeviceWeights
 from weft.contact.intersections import intersections
 from weft.contact.sides import Friction, Sides, friction_table
 from weft.discretization.embedding import Embedding
@@ -170,6 +171,11 @@ class Contact:
         if not settings.resolve:
             contact.check_start(mesh.vertices)
         return contact
+
+    @cached_property
+    def weights(self) -> DeviceWeights | None:
+        """The embedding on the device, kept from step to step; None where there is none."""
+        return None if self.embedding is None else DeviceWeights(self.embedding)
 
     @property
     def gap(self) -> float:

@@ -92,6 +92,11 @@ class DeviceWeights:
         """W^T."""
         return ScalarCsr.of(self.embedding.matrix.T.tocsr())
 
+    @cached_property
+    def nothing(self) -> BlockCsr:
+        """A matrix of the vertices without contacts, that is never written to."""
+        return BlockCsr.zeros(BlockPattern.of(len(self.embedding), []))
+
     def of(self, x: WarpArray) -> WarpArray:
         """W x for (N,) vec3."""
         out = kernel.empty(len(self.embedding), vec3)

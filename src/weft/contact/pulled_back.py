@@ -16,20 +16,19 @@ from weft.contact.contact import Contact
 from weft.contact.friction import FrictionSet
 from weft.contact.galerkin import DeviceWeights, PulledPattern
 from weft.contact.search import MOST_CARRIES, ContactSearch, led
-from weft.discretization.embedding import Embedding
 from weft.kernel import WarpArray, vec3
 from weft.laws.base import Psd
 from weft.phases import Phases
-from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.block_csr import BlockCsr
 
 
 def search_of(
     contact: Contact, t: float, fixed: Bools, phases: Phases
 ) -> "ContactSearch | PulledBack":
     """The search of a contact: of points that are vertices, or move them."""
-    if contact.embedding is None:
+    if contact.weights is None:
         return ContactSearch(contact, t, fixed, phases)
-    return PulledBack(contact, contact.embedding, t, fixed, phases)
+    return PulledBack(contact, contact.weights, t, fixed, phases)
 
 
 class PulledBack:
@@ -37,19 +36,17 @@ class PulledBack:
 
     Args:
         contact: of the vertices.
-        embedding: of the vertices in the points.
+        weights: of the vertices in the points.
         t: [s] at which bodies are where they are.
         fixed: (N,) points that are prescribed.
         phases: where seconds are counted.
     """
 
     def __init__(
-        self, contact: Contact, embedding: Embedding, t: float, fixed: Bools, phases: Phases
+        self, contact: Contact, weights: DeviceWeights, t: float, fixed: Bools, phases: Phases
     ) -> None:
-        self._W = embedding
-        self._weights = DeviceWeights(embedding)
+        self._W, self._weights = weights.embedding, weights
         self._inner = ContactSearch(contact, t, self._whole(fixed), phases)
-        self._own = BlockCsr.zeros(BlockPattern.of(len(embedding), []))
         self._pulled: PulledPattern | None = None
         self.contact, self.phases, self.body = contact, phases, self._inner.body
 
@@ -157,8 +154,8 @@ class PulledBack:
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """A + W^T H W, on a pattern that holds both."""
-        H = self._inner.add_hessian(self._weights.of(x), psd, self._own)
-        if H is self._own:
+        H = self._inner.add_hessian(self._weights.of(x), psd, self._weights.nothing)
+        if H is self._weights.nothing:
             return A
         with self.phases("pull back"):
             p = self._pulled

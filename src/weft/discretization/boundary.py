@@ -25,14 +25,9 @@ class Outline:
     vertices: Ints  # (k,) of the mesh
     places: Floats  # (k,2) [m]
 
-    def drawing(self, marks: Floats | None = None, corners: Floats | None = None) -> PatchDrawing:
+    def drawing(self, marks: Floats | tuple[()] = ()) -> PatchDrawing:
         """For errors."""
-        return PatchDrawing(
-            self.places,
-            () if marks is None else marks,
-            None,
-            () if corners is None else corners,
-        )
+        return PatchDrawing(self.places, marks)
 
 
 def outline_of(mesh: TriangleMesh) -> Outline:
@@ -137,7 +132,7 @@ def usable_corners(outline: Outline, where: str = "mesh") -> Ints:
         raise PatchError(
             "corners of the piece", got=f"{len(chosen)} usable", where=where,
             expected="four, where its outline turns by more than 20 degrees",
-            hint="name four vertices of the outline as `corners`", drawing=outline.drawing(at, at),
+            hint="name four vertices of the outline as `corners`", drawing=outline.drawing(at),
         )  # fmt: skip
     return np.array(chosen)
 

@@ -13,8 +13,6 @@ from weft.arrays import Floats, Ints
 from weft.discretization.basis import basis, coordinate, greville, parameter_of, spans
 from weft.errors import MeshError
 
-PLACES = 9  # control points that move one point of the surface
-
 
 @dataclass(frozen=True, eq=False)
 class Shape:
@@ -35,7 +33,7 @@ class Patch:
     """Control points in the material plane.
 
     Raises:
-        MeshError: fewer than three control points a side, or a map that folds over.
+        MeshError: fewer than three control points a side, or values that are not finite.
     """
 
     rest: Floats  # (n1,n2,2) [m] (warp, weft) of the control points at rest
@@ -99,13 +97,7 @@ class Patch:
         """
         f = self.functions(uv)
         J = jacobian(f, self.rest)
-        det = np.linalg.det(J)
-        if not (det > 0).all():
-            raise MeshError(
-                "patch at rest",
-                got=f"folds over at parameters {np.round(uv[np.argmin(det)], 3).tolist()}",
-                expected="control points whose patch is nowhere inside out",
-            )
+        check_unfolded(uv, np.linalg.det(J))
         curve = np.einsum("qas,qad->qds", f.second, self.rest.reshape(-1, 2)[f.stencil])
         inverse = inverse_derivatives(J, curve)
         return MaterialDerivatives(f, *inverse)
@@ -164,9 +156,19 @@ class MaterialDerivatives:
         straight = np.einsum("qas,qsk->qak", f.first, self.second_of)
         return np.asarray(np.einsum("qas,qks->qak", f.second, curved) + straight)
 
-    def laplacian(self, warp: float = 1.0, weft: float = 1.0) -> Floats:
-        """(q,9) [1/m^2] warp N_11 + weft N_22. Meng 2025 supp. eq. 17 with both 1."""
-        return np.asarray(warp * self.second[:, :, 0] + weft * self.second[:, :, 1])
+
+def check_unfolded(uv: Floats, density: Floats) -> None:
+    """That the map from parameters (q,2) to the material keeps its side: densities (q,) > 0.
+
+    Raises:
+        MeshError: it folds over.
+    """
+    if not (density > 0).all():
+        raise MeshError(
+            "patch at rest",
+            got=f"folds over at parameters {np.round(uv[np.argmin(density)], 3).tolist()}",
+            expected="control points whose patch is nowhere inside out",
+        )
 
 
 def jacobian(f: Shape, rest: Floats) -> Floats:

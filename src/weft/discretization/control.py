@@ -13,6 +13,7 @@ from weft.arrays import CornerUv, Faces, Ints, Positions
 from weft.discretization.bspline import Patch
 from weft.discretization.embedding import Embedding
 from weft.discretization.spline_surface import SplineSurface, Tessellation, grid_faces
+from weft.mesh import TriangleMesh
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +59,13 @@ class Control:
             np.concatenate([p.faces + f for p, f in zip(parts, first)]).astype(np.int32),
             np.concatenate([p.corner_uv for p in parts]),
             first,
+            parts,
         )
+
+    def mesh(self, source: str) -> TriangleMesh:
+        """What is touched, where the points are."""
+        s = self.shown
+        return TriangleMesh(s.embedding.of(self.points), s.faces, s.corner_uv, {}, source)
 
     def net(self) -> tuple[Faces, CornerUv]:
         """Faces between the points, two to a quadrilateral of a control net, and their material
@@ -130,3 +137,4 @@ class Shown:
     faces: Faces
     corner_uv: CornerUv
     first: Ints  # (pieces+1,) vertex with which each piece begins
+    parts: Sequence[Tessellation]  # of each piece, in its own numbers

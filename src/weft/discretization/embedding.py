@@ -26,11 +26,6 @@ class Embedding:
     def __len__(self) -> int:
         return len(self.stencil)
 
-    @staticmethod
-    def identity(n: int) -> "Embedding":
-        """Of points that are the vertices."""
-        return Embedding(np.arange(n, dtype=np.int32)[:, None], np.ones((n, 1)), n)
-
     @cached_property
     def matrix(self) -> Any:
         """(n,n_points) SciPy CSR W, without zeros."""
@@ -48,9 +43,11 @@ class Embedding:
         """(n,d) of points (n_points or more, d)."""
         return np.asarray(self.matrix @ x[: self.n_points])
 
-    def wider(self, n_points: int, first: int = 0) -> "Embedding":
-        """The same of n_points points, this one's beginning with number ``first``."""
-        return Embedding(self.stencil + first, self.weight, n_points)
+    def wider(self, n_points: int) -> "Embedding":
+        """The same beside more points."""
+        if n_points == self.n_points:
+            return self
+        return Embedding(self.stencil, self.weight, n_points)
 
     @staticmethod
     def joined(parts: "list[Embedding]", n_points: int) -> "Embedding":

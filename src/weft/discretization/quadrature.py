@@ -20,8 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.arrays import Bools, Floats
-from weft.discretization.bspline import Patch
-from weft.errors import MeshError
+from weft.discretization.bspline import Patch, check_unfolded
 
 _EXACT = 4  # Gauss points a direction by which the area of a cell is measured
 _SMALL = 3  # spans a side below which there is no inside: full rules
@@ -205,12 +204,7 @@ def _scaled(patch: Patch, got: Points, a: _Axis, b: _Axis, where: Bools | None) 
 
 def _weighed(patch: Patch, places: Floats, weight: Floats) -> Points:
     uv, density = patch.at_lengths(places)
-    if not (density > 0).all():
-        bad = np.round(uv[np.argmin(density)], 3).tolist()
-        raise MeshError(
-            "patch at rest", got=f"folds over at parameters {bad}",
-            expected="control points whose patch is nowhere inside out",
-        )  # fmt: skip
+    check_unfolded(uv, density)
     return Points(uv, weight * density)
 
 

@@ -6,7 +6,7 @@ normal to the surface. Its damping measures the rate of h = n.L, n the unit norm
     E = beta/(2 dt) w (h - h_n)^2
 
 A rotation turns n and L alike, so h does not change; where the surface bends without stretching,
-the Hessian is beta/dt times that of bending (tests/energies/test_curvature.py).
+the Hessian is beta/dt times that of bending (tests/energies/test_curvature_damping.py).
 """
 
 from dataclasses import dataclass

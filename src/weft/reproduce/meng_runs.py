@@ -1,5 +1,6 @@
 """Running one of Meng et al.'s tests on several grids, and comparing what comes out."""
 
+import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -69,11 +70,8 @@ def run(test: str, grid: Grid, seconds: float, say: Say) -> Outcome:
     crossing = len(intersections(touched, made.cloth.faces))
     mesh, shape = made.cloth.mesh, touched
     if made.cloth.control is not None:
-        shown = made.cloth.control.tessellated(SMOOTH)
-        shape = shown.embedding.of(state.x)
-        mesh = TriangleMesh(
-            shown.embedding.of(made.cloth.points), shown.faces, shown.corner_uv, source=grid.kind
-        )
+        fine = dataclasses.replace(made.cloth.control, density=SMOOTH)
+        mesh, shape = fine.mesh(grid.kind), fine.shown.embedding.of(state.x)
     found = Outcome(
         grid, mesh, shape, 3 * len(model.mass), phases, iterations, dict(reports[-1].terms),
         crossing,

@@ -5,6 +5,7 @@ coordinates that share the vertices along their seams. Each panel becomes a patc
 exactly and bend like the cloth beside them; a body wears it and turns.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -140,9 +141,8 @@ def _pictures(scene: Scene, shapes: Sequence[Any], times: Sequence[float]) -> li
     embed = None
     mesh = cloth.mesh
     if cloth.control is not None:
-        fine = cloth.control.tessellated(SMOOTH)
-        embed = fine.embedding
-        mesh = TriangleMesh(embed.of(cloth.points), fine.faces, fine.corner_uv, source="skirt")
+        fine = dataclasses.replace(cloth.control, density=SMOOTH)
+        mesh, embed = fine.mesh("skirt"), fine.shown.embedding
     drawn = [
         np.concatenate([x if embed is None else embed.of(x), joined_positions(scene.bodies, t)])
         for x, t in zip(shapes, times)

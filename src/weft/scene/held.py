@@ -86,10 +86,9 @@ def between(control: Control, vertices: Ints) -> tuple[sp.csr_matrix, Ints]:
     n = len(control.points)
     rows, inside = [sp.csr_matrix((0, n))], [np.zeros(0, dtype=np.int32)]
     d = control.density
-    for piece, first in zip(control.pieces, control.shown.first):
+    for piece, first, shown in zip(control.pieces, control.shown.first, control.shown.parts):
         if not isinstance(piece, SplineSurface):
             continue
-        shown = piece.tessellated(control.density)
         for patch, ids, grid in zip(piece.patches, piece.ids, shown.grids):
             held = pinned[first + grid]
             a, b = held[:-1] & held[1:], held[:, :-1] & held[:, 1:]
