@@ -302,6 +302,14 @@ def test_border_of_a_fitted_piece_is_its_whole_curved_side():
     assert len(both.border("top", both.part("b"))) == 3
 
 
+def test_fitting_keeps_a_cloths_name_and_thickness():
+    named = weft.joined([weft.sheet(6, 6, 0.5, 0.5)], ["shirt"], [2e-3])
+    fitted = weft.as_splines(named, spans=9)
+    (part,) = fitted.parts
+    assert (part.name, part.thickness) == ("shirt", 2e-3)
+    assert len(part.vertices) == fitted.n_vertices and len(part.faces) == len(fitted.faces)
+
+
 def test_load_fits(tmp_path):
     from weft.io.obj import write_obj
 
