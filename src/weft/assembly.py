@@ -1,29 +1,34 @@
 """Assembly.
 
-All energies of a model on one block pattern, with the arrays that every step reuses.
+All terms of a model's potential on one block pattern, with the arrays that every step reuses.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+
 from weft import kernel
 from weft.arrays import Floats
-from weft.energies.base import Bound, BoundStepTerm, BoundUpdated, Energy, StepTerm
-from weft.errors import SceneError
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.contact.contact import Contact
+from weft.contact.term import ContactTerm
+from weft.energies.base import Bound, Energy, FastEnergy
+from weft.energies.inertia import Inertia
+from weft.energies.on_host import OnHost
+from weft.kernel import Scalar, WarpArray
 from weft.laws.base import Psd
+from weft.phases import Phases
 from weft.solve.block_csr import BlockCsr, BlockPattern
-from weft.solve.updates import Update
+from weft.step import Step
 
 
 @dataclass(frozen=True, eq=False)
 class Assembly:
-    """Bound energies. Built once per model; holds work arrays, so one step at a time may use it."""
+    """Bound terms. Built once per model; holds work arrays, so one step at a time may use it."""
 
     energies: Sequence[Energy]
-    step_terms: Sequence[StepTerm]
     mass: Floats  # (n,) [kg]
+    contact: Contact | None = None
 
     @property
     def n(self) -> int:
@@ -31,19 +36,39 @@ class Assembly:
         return len(self.mass)
 
     @cached_property
+    def phases(self) -> Phases:
+        """Seconds of the step that is being solved."""
+        return Phases()
+
+    @cached_property
     def pattern(self) -> BlockPattern:
         """The union of all stencils."""
-        return BlockPattern.of(self.n, [e.stencil for e in self.energies if e.stencil.shape[1] > 1])
+        wide = [e.stencil for e in self.energies if e.stencil.shape[1] > 1]
+        return BlockPattern.of(self.n, wide)
 
     @cached_property
-    def bound(self) -> dict[str, Bound]:
-        """Bound energies by name."""
-        return {e.name: e.bind(self.pattern) for e in self.energies}
+    def bound(self) -> tuple[Bound, ...]:
+        """The energies, in their order."""
+        return tuple(
+            e.bind(self.pattern) if isinstance(e, FastEnergy) else OnHost(e, self.pattern)
+            for e in self.energies
+        )
 
     @cached_property
-    def bound_step_terms(self) -> dict[str, BoundStepTerm]:
-        """Bound step terms by name; each shares the maps of its source energy."""
-        return {s.name: s.bind(self.pattern, self.bound[s.source.name]) for s in self.step_terms}
+    def inertia(self) -> Inertia:
+        """Of the masses."""
+        return Inertia(self.mass)
+
+    @cached_property
+    def touching(self) -> ContactTerm | None:
+        """Contact and friction; None without."""
+        return None if self.contact is None else ContactTerm(self.contact, self.phases)
+
+    @cached_property
+    def terms(self) -> tuple[Bound, ...]:
+        """All that adds to the potential of a step."""
+        contact = () if self.touching is None else (self.touching,)
+        return (*self.bound, self.inertia, *contact)
 
     @cached_property
     def matrix(self) -> BlockCsr:
@@ -55,59 +80,36 @@ class Assembly:
         """(n,) [kg]."""
         return kernel.array(self.mass, Scalar)
 
-    def freeze(self, x: WarpArray, dt: float) -> None:
-        """Start a step of dt [s] at positions x: step terms take what they need."""
-        for term in self.bound_step_terms.values():
-            term.freeze(x, dt)
+    def freeze(self, step: Step) -> None:
+        """Begin a step: the energies take what they need of it."""
+        for term in self.bound:
+            term.freeze(step)
 
-    def terms(self, x: WarpArray) -> dict[str, float]:
-        """[J] of every energy and step term at x."""
-        return {name: b.value(x) for name, b in self._all().items()}
+    def energy_terms(self, x: WarpArray) -> dict[str, float]:
+        """[J] of every energy at x, and of its damping in the step."""
+        return summed(self.bound, x)
 
     def value(self, x: WarpArray) -> float:
-        """[J] of all energies and step terms at x."""
-        return sum(b.value(x) for b in self._all().values())
+        """[J] of all energies at x."""
+        return sum(b.value(x) for b in self.bound)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx of everything."""
-        for b in self._all().values():
+        """g += dE/dx of all energies."""
+        for b in self.bound:
             b.add_gradient(x, g)
 
-    def hessian(
-        self, x: WarpArray, psd: Psd, energies: Mapping[str, Bound] | None = None
-    ) -> BlockCsr:
-        """d2E/dx2 of everything, or of given energies, in ``matrix``: valid until the next call."""
-        bound = list((self._all() if energies is None else energies).values())
-        if not bound:
-            self.matrix.values.zero_()
-        for i, b in enumerate(bound):
-            b.add_hessian(x, psd, self.matrix, clear=i == 0)
-        return self.matrix
+    def hessian(self, x: WarpArray, psd: Psd) -> BlockCsr:
+        """d2E/dx2 of all energies, in ``matrix``: valid until the next call."""
+        A = self.matrix.begin()
+        for b in self.bound:
+            A = b.add_hessian(x, psd, A)
+        return A.finish()
 
-    def updates(self, x: WarpArray) -> list[Update]:
-        """Dense parts of the Hessian, of rank one each, that no pattern holds."""
-        found = []
-        for b in self.bound.values():
-            if isinstance(b, BoundUpdated):
-                u = kernel.empty(self.n, vec3)
-                c = b.update(x, u)
-                if c > 0:
-                    found.append(Update(c, u))
-        return found
 
-    def refuse_updates(self, x: WarpArray, integrator: str) -> None:
-        """Raise a SceneError where the Hessian has dense parts, which one linear solve leaves out.
-
-        Raises:
-            SceneError: a gas.
-        """
-        if self.updates(x):
-            raise SceneError(
-                "gas pressure",
-                got=f"with {integrator}",
-                expected="backward_euler, bdf2 or quasi_static",
-                hint="or a constant pressure",
-            )
-
-    def _all(self) -> dict[str, Bound]:
-        return {**self.bound, **self.bound_step_terms}
+def summed(terms: Sequence[Bound], x: WarpArray) -> dict[str, float]:
+    """[J] by name; terms of one name are added."""
+    total: dict[str, float] = {}
+    for term in terms:
+        for name, value in term.terms(x).items():
+            total[name] = total.get(name, 0.0) + value
+    return total

@@ -13,9 +13,12 @@ from weft.arrays import Bools, Floats, Positions
 from weft.assembly import Assembly
 from weft.contact.contact import Contact
 from weft.discretization.embedding import Embedding
-from weft.energies.base import Energy, StepTerm
+from weft.energies.base import Energy
+from weft.energies.gravity import Gravity
 from weft.errors import MeshError, SceneError
 from weft.pins import Pin
+from weft.state import State
+from weft.step import Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +32,6 @@ class Model:
 
     mass: Floats  # (n,) [kg] lumped
     energies: Sequence[Energy]
-    step_terms: Sequence[StepTerm] = ()
     pins: Sequence[Pin] = ()
     start: Positions | None = None  # (n,3) [m] where pinned vertices start; needed with pins
     contact: Contact | None = None  # what must not pass through itself
@@ -57,7 +59,41 @@ class Model:
     @cached_property
     def assembly(self) -> Assembly:
         """The energies on their pattern."""
-        return Assembly(self.energies, self.step_terms, self.mass)
+        return Assembly(self.energies, self.mass, self.contact)
+
+    @cached_property
+    def gravity(self) -> float:
+        """[m/s^2] size of the acceleration that all vertices have."""
+        fields = [e.acceleration for e in self.energies if isinstance(e, Gravity)]
+        return float(np.linalg.norm(np.sum(fields, axis=0))) if fields else 0.0
+
+    def bodies(self, t: float) -> Positions:
+        """(b,3) [m] of the vertices of all bodies at time t."""
+        return np.zeros((0, 3)) if self.contact is None else self.contact.body_positions(t)
+
+    def step(
+        self,
+        state: State,
+        dt: float,
+        predicted: Positions | None = None,
+        scale: float | None = None,
+        rate: tuple[Positions, float] | None = None,
+    ) -> Step:
+        """A step of dt [s] from ``state``, with pins and bodies where they are at its end.
+
+        Args:
+            state: where it begins.
+            dt: [s].
+            predicted: y (n,3) [m]; None: where the state is.
+            scale: s [s^2]; None: no inertia, an equilibrium.
+            rate: origin (n,3) [m] and span [s] of the new velocity; None: of an equilibrium, in
+                which nothing is damped or rubs.
+        """
+        fixed, target = self.prescribed(state.t + dt)
+        y = state.x if predicted is None else predicted
+        bodies = self.bodies(state.t), self.bodies(state.t + dt)
+        origin, span = (state.x, np.inf) if rate is None else rate
+        return Step(state, dt, y, scale, origin, span, fixed, target, bodies)
 
     def vertices(self, x: Positions) -> Positions:
         """(m,3) [m] of the surface, where the points are at x (n,3)."""

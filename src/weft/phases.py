@@ -6,13 +6,20 @@ from contextlib import contextmanager
 
 
 class Phases(dict[str, float]):
-    """Seconds by name; they add up."""
+    """Seconds by name; they add up, and what is inside another phase counts for itself alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._inside = [0.0]  # seconds of inner phases, for every phase that is open
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
         """Count what is inside under a name."""
         start = time.perf_counter()
+        self._inside.append(0.0)
         try:
             yield
         finally:
-            self[name] = self.get(name, 0.0) + time.perf_counter() - start
+            spent = time.perf_counter() - start
+            self[name] = self.get(name, 0.0) + spent - self._inside.pop()
+            self._inside[-1] += spent

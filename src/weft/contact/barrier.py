@@ -27,11 +27,10 @@ from weft.contact.distance import (
     Closest,
     closest,
     combination,
-    corners,
     mollifier,
     vec4,
 )
-from weft.kernel import Scalar, vec3
+from weft.kernel import Scalar, corners, vec3
 
 _module = wp.get_module("weft.contact")
 PARALLEL_PART = Scalar(
@@ -115,6 +114,21 @@ def pair_distances(
     i = o + wp.tid()
     a, b, c, d = corners(i, x, stencil)
     p = closest(kind[i], a, b, c, d)
+    distance[i] = wp.length(combination(p.w, a, b, c, d))
+
+
+@wp.kernel(module=_module)
+def set_distances(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    touch: wp.array(dtype=Touch),
+    distance: wp.array(dtype=Scalar),
+):
+    """Distance of every pair of a set."""
+    i = o + wp.tid()
+    a, b, c, d = corners(i, x, stencil)
+    p = closest(touch[i].kind, a, b, c, d)
     distance[i] = wp.length(combination(p.w, a, b, c, d))
 
 

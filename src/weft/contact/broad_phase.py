@@ -39,6 +39,7 @@ def bound(
     grow: Scalar,
     lower: wp.array(dtype=wp.vec3f),
     upper: wp.array(dtype=wp.vec3f),
+    surface: wp.array(dtype=Scalar),
 ):
     """Boxes of the points x[ids] and end[ids], larger by ``grow`` on every side."""
     i = o + wp.tid()
@@ -49,6 +50,8 @@ def bound(
         high = wp.max(high, wp.max(x[ids[i, a]], end[ids[i, a]]))
     lower[i] = wp.vec3f(down(low[0] - grow), down(low[1] - grow), down(low[2] - grow))
     upper[i] = -wp.vec3f(down(-high[0] - grow), down(-high[1] - grow), down(-high[2] - grow))
+    d = high - low + Scalar(2.0) * vec3(grow, grow, grow)
+    surface[i] = Scalar(2.0) * (d[0] * d[1] + d[1] * d[2] + d[2] * d[0])
 
 
 @wp.func
@@ -108,7 +111,7 @@ def count_overlaps(
 
 @wp.func
 def write(
-    place: wp.int64,
+    place: int,
     i: int,
     j: int,
     mine: wp.array2d(dtype=wp.int32),
@@ -128,6 +131,15 @@ def write(
             out[place, k + b] = theirs[j, b]
 
 
+@wp.func
+def less(rows: wp.array2d(dtype=wp.int32), a: int, b: int):
+    """Whether row a comes before row b."""
+    for k in range(rows.shape[1]):
+        if rows[a, k] != rows[b, k]:
+            return rows[a, k] < rows[b, k]
+    return False
+
+
 @wp.kernel(module=_module)
 def list_overlaps(
     o: int,
@@ -142,22 +154,31 @@ def list_overlaps(
     apart: int,
     count: wp.array(dtype=wp.int32),
     slots: wp.array2d(dtype=wp.int32),
-    start: wp.array(dtype=wp.int64),
+    start: wp.array(dtype=wp.int32),
     out: wp.array2d(dtype=wp.int32),
 ):
-    """The same pairs, written from row ``start[i]`` on."""
+    """The same pairs, written from row ``start[i]`` on, in the order of what box i meets."""
     i = o + wp.tid()
-    place = start[i]
+    first = start[i]
     if count[i] <= slots.shape[1]:
         for k in range(count[i]):
-            write(place + wp.int64(k), i, slots[i, k], mine, theirs, apart, out)
+            write(first + k, i, slots[i, k], mine, theirs, apart, out)
     else:
+        place = int(first)
         query = wp.bvh_query_aabb(tree, lower[i], upper[i])
         j = int(0)
         while wp.bvh_query_next(query, j):
             if wanted(i, j, after, mine, theirs, my_marks, their_marks, apart):
                 write(place, i, j, mine, theirs, apart, out)
-                place += wp.int64(1)
+                place += 1
+    for k in range(first + 1, first + count[i]):  # by insertion: a box meets few others
+        m = int(k)
+        while m > first and less(out, m, m - 1):
+            for a in range(out.shape[1]):
+                other = out[m, a]
+                out[m, a] = out[m - 1, a]
+                out[m - 1, a] = other
+            m -= 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,30 +187,29 @@ class Boxes:
 
     lower: WarpArray  # (n,) vec3f
     upper: WarpArray
+    surface: float  # [m^2] of all boxes
     ids: WarpArray  # (n,k) vertices of what is inside
-    marks: WarpArray  # (n,2) bits of what it is, and of what it does not meet
-    marked: bool = False  # any of them
+    marks: WarpArray | None = None  # (n,2) bits of what it is, and of what it does not meet
 
     @staticmethod
     def of(
-        x: Positions,
-        ids: Ints,
+        x: Positions | WarpArray,
+        ids: Ints | WarpArray,
         grow: float = 0.0,
-        end: Positions | None = None,
-        marks: Any = None,
+        end: Positions | WarpArray | None = None,
+        marks: WarpArray | None = None,
     ) -> "Boxes":
         """Boxes of the points x[ids], (n,k), larger by ``grow`` [m] on every side; with ``end``, of
         points that move there in straight lines. Marks (n,2): none where not given.
         """
-        n = len(ids)
+        if not isinstance(ids, wp.array):
+            ids = kernel.array(np.asarray(ids, dtype=np.int32), wp.int32)
+        n = ids.shape[0]
         lower, upper = kernel.empty(n, wp.vec3f), kernel.empty(n, wp.vec3f)
-        vertices = kernel.array(np.asarray(ids, dtype=np.int32), wp.int32)
-        start = kernel.array(x, vec3)
-        stop = start if end is None else kernel.array(end, vec3)
-        kernel.launch(bound, n, start, stop, vertices, Scalar(grow), lower, upper)
-        marked = marks is not None and bool(marks.any())
-        bits = kernel.array(marks if marked else np.zeros((1, 2), dtype=np.uint32), wp.uint32)
-        return Boxes(lower, upper, vertices, bits, marked)
+        surface, start = kernel.empty(n), kernel.points(x)
+        stop = start if end is None else kernel.points(end)
+        kernel.launch(bound, n, start, stop, ids, Scalar(grow), lower, upper, surface)
+        return Boxes(lower, upper, kernel.total(surface), ids, marks)
 
     @staticmethod
     def around(points: Floats, grow: float = 0.0) -> "Boxes":
@@ -199,12 +219,6 @@ class Boxes:
 
     def __len__(self) -> int:
         return int(self.lower.shape[0])
-
-    @property
-    def surface(self) -> float:
-        """[m^2] of all boxes."""
-        a, b, c = (kernel.numpy(self.upper) - kernel.numpy(self.lower)).astype(np.float64).T
-        return float(2 * (a * b + b * c + c * a).sum())
 
 
 class Tree:
@@ -222,9 +236,7 @@ class Tree:
             return
         wp.copy(self.boxes.lower, boxes.lower)
         wp.copy(self.boxes.upper, boxes.upper)
-        self.boxes = dataclasses.replace(
-            self.boxes, ids=boxes.ids, marks=boxes.marks, marked=boxes.marked
-        )
+        self.boxes = dataclasses.replace(self.boxes, ids=boxes.ids, marks=boxes.marks)
         self._tree.refit()
 
     def overlaps(self, boxes: Boxes) -> Ints:
@@ -240,7 +252,7 @@ class Tree:
         of two of the tree's own. They are listed as the vertices of both.
         """
         given = boxes or self.boxes
-        marked = given.marked and self.boxes.marked
+        marked = given.marks is not None and self.boxes.marks is not None
         return Overlaps(self, given, int(boxes is None), 2 if marked else 1)
 
     def _build(self, boxes: Boxes) -> None:
@@ -259,26 +271,26 @@ class Overlaps:
     def __init__(self, tree: Tree, boxes: Boxes, after: int, apart: int) -> None:
         n, theirs = len(boxes), tree.boxes
         count, slots = kernel.empty(n, wp.int32), kernel.empty((n, SLOTS), wp.int32)
+        none = kernel.empty((0, 2), wp.uint32)
+        marks = [none if m is None else m for m in (boxes.marks, theirs.marks)]
         places = (tree.id, boxes.lower, boxes.upper, after, boxes.ids, theirs.ids)
-        self._asked = (*places, boxes.marks, theirs.marks, apart, count, slots)
+        self._asked = (*places, *marks, apart, count, slots)
         kernel.launch(count_overlaps, n, *self._asked, slice_above=WORTH_SLICING)
-        counts = kernel.numpy(count)
-        total = np.cumsum(counts, dtype=np.int64)
-        self._n, self._start = n, total - counts
-        self._count = int(total[-1]) if n else 0
+        self._n, self._start = n, kernel.empty(n, wp.int32)
+        self._count = kernel.scan(count, self._start)
         self._width = boxes.ids.shape[1] + theirs.ids.shape[1] if apart else 2
 
     def __len__(self) -> int:
         return self._count
 
-    def write(self, out: WarpArray, first: int) -> None:
-        """All pairs into rows of ``out`` (k,width), from the first one given on."""
-        start = kernel.array(self._start + first, wp.int64)
-        kernel.launch(list_overlaps, self._n, *self._asked, start, out, slice_above=WORTH_SLICING)
+    def write(self, out: WarpArray) -> None:
+        """All pairs into ``out`` (k,width)."""
+        asked = (*self._asked, self._start, out)
+        kernel.launch(list_overlaps, self._n, *asked, slice_above=WORTH_SLICING)
 
     def listed(self) -> Ints:
         """(p,width)."""
         out = kernel.empty((len(self), self._width), wp.int32)
-        self.write(out, 0)
+        self.write(out)
         result: Ints = kernel.numpy(out)
         return result

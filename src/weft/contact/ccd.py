@@ -13,8 +13,8 @@ from weft import kernel
 from weft.arrays import Floats, Positions
 from weft.contact.broad_phase import WORTH_SLICING
 from weft.contact.candidates import Candidates
-from weft.contact.distance import closest, combination, corners
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.contact.distance import PairKind, closest, combination, kept_distance
+from weft.kernel import Scalar, WarpArray, corners, vec3
 
 _module = wp.get_module("weft.contact")
 FRACTION = 0.1  # of its first gap that a pair keeps
@@ -29,7 +29,8 @@ def advance(
     dx: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
     kind: wp.array(dtype=wp.int32),
-    offset: wp.array(dtype=Scalar),
+    kept: wp.array(dtype=Scalar),
+    scale: Scalar,
     fraction: Scalar,
     limit: Scalar,
     stride: int,
@@ -38,7 +39,7 @@ def advance(
 ):
     """Largest part of the step dx, in [0, limit], that every stride-th pair may go."""
     i = stride * (o + wp.tid())
-    thickness = offset[wp.min(i, offset.shape[0] - 1)]
+    thickness = kept_distance(kind[i], i, stencil, kept, scale)
     a, b, c, d = corners(i, x, stencil)
     da, db, dc, dd = corners(i, dx, stencil)
     # What all four do together brings them no closer.
@@ -52,7 +53,7 @@ def advance(
     lc = wp.length(dc)
     ld = wp.length(dd)
     speed = Scalar(0.0)
-    if kind[i] == 0:
+    if kind[i] == PairKind.POINT_TRIANGLE:
         speed = la + wp.max(lb, wp.max(lc, ld))
     else:
         speed = wp.max(la, lb) + wp.max(lc, ld)
@@ -87,59 +88,62 @@ def advance(
 
 
 def step_lengths(
-    x: Positions,
-    dx: Floats,
+    x: Positions | WarpArray,
+    dx: Floats | WarpArray,
     candidates: Candidates,
-    thickness: float | Floats = 0.0,
+    thickness: float | WarpArray = 0.0,
+    scale: float = 1.0,
     fraction: float = FRACTION,
 ) -> Floats:
     """(p+e,) largest part of the displacement dx (n,3) that every pair may go, in [0, 1].
 
-    At that part and on the way there the pair keeps ``thickness`` [m], one or (p+e,), and the
-    fraction of its first gap beyond it. 0 for a pair that is closer than the thickness.
+    At that part and on the way there the pair keeps its thickness and the fraction of its first gap
+    beyond it. 0 for a pair that is closer than the thickness.
+
+    Args:
+        x: (n,3) [m].
+        dx: (n,3) [m].
+        candidates: the pairs.
+        thickness: [m] of all, or (n,) of the vertices; a pair keeps the mean of both sides'.
+        scale: of the thickness.
+        fraction: of its first gap that a pair keeps.
     """
-    return _advanced(_on_device(x, dx, candidates), thickness, fraction, 1.0, 1)
+    ways = (kernel.points(x), kernel.points(dx), *candidates.device, _kept(thickness))
+    return np.array(kernel.numpy(_advanced(ways, scale, fraction, 1.0, 1)))
 
 
 def max_step(
-    x: Positions,
-    dx: Floats,
+    x: Positions | WarpArray,
+    dx: Floats | WarpArray,
     candidates: Candidates,
-    thickness: float | Floats = 0.0,
+    thickness: float | WarpArray = 0.0,
+    scale: float = 1.0,
     fraction: float = FRACTION,
 ) -> float:
-    """Largest part of dx, in [0, 1], that all pairs may go.
+    """Largest part of dx, in [0, 1], that all pairs may go; arguments as for ``step_lengths``.
 
     A few pairs are looked at first: the others need to be followed only as far as these may go.
     """
     if len(candidates) == 0:
         return 1.0
-    arrays = _on_device(x, dx, candidates)
+    ways = (kernel.points(x), kernel.points(dx), *candidates.device, _kept(thickness))
     limit = 1.0
     if len(candidates) > 100 * SAMPLE:
-        limit = float(_advanced(arrays, thickness, fraction, 1.0, SAMPLE).min())
-    return float(_advanced(arrays, thickness, fraction, limit, 1).min())
+        limit = kernel.least(_advanced(ways, scale, fraction, 1.0, SAMPLE))
+    return kernel.least(_advanced(ways, scale, fraction, limit, 1))
 
 
-def _on_device(x: Positions, dx: Floats, candidates: Candidates) -> tuple[WarpArray, ...]:
-    return (
-        kernel.array(x, vec3),
-        kernel.array(dx, vec3),
-        kernel.array(candidates.stencil, wp.int32),
-        kernel.array(candidates.kind, wp.int32),
-    )
+def _kept(thickness: float | WarpArray) -> WarpArray:
+    if isinstance(thickness, wp.array):
+        return thickness
+    return kernel.array(np.array([thickness], dtype=np.float64), Scalar)
 
 
 def _advanced(
-    arrays: tuple[WarpArray, ...],
-    thickness: float | Floats,
-    fraction: float,
-    limit: float,
-    stride: int,
-) -> Floats:
-    n = (arrays[2].shape[0] + stride - 1) // stride
+    ways: tuple[WarpArray, ...], scale: float, fraction: float, limit: float, stride: int
+) -> WarpArray:
+    n = (ways[2].shape[0] + stride - 1) // stride
     out = kernel.empty(n)
-    offset = kernel.array(np.atleast_1d(np.asarray(thickness, dtype=np.float64)), Scalar)
-    numbers = (Scalar(fraction), Scalar(limit), stride, MOST)
-    kernel.launch(advance, n, *arrays, offset, *numbers, out, slice_above=WORTH_SLICING)
-    return np.array(kernel.numpy(out))
+    numbers = (Scalar(scale), Scalar(fraction), Scalar(limit), stride, MOST)
+    kernel.launch(advance, n, *ways, *numbers, out, slice_above=WORTH_SLICING)
+    return out

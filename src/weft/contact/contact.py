@@ -11,10 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
+from weft import kernel
 from weft.arrays import Bools, Floats, Ints, Positions
 from weft.contact.body import Body, joined_faces, joined_positions
-from weft.contact.candidates import Surface, least_distance
-from weft.contact.contact_set import distances_of
+from weft.contact.candidates import least_distance
+from weft.contact.collision_mesh import CollisionMesh, Excluded
+from weft.contact.embedded import Embedded, Vertices, Weighted
 from weft.contact.galerkin import DeviceWeights
 from weft.contact.intersections import intersections
 from weft.contact.sides import Friction, Sides, friction_table
@@ -118,14 +120,14 @@ class Contact:
     """What must not pass through itself, and from how near on it is pushed apart.
 
     Args:
-        surface: the triangles, and what they belong to.
+        mesh: the triangles, and what they belong to.
         mass: (n,) [kg] of the vertices.
         settings: gap, friction, ...
-        bodies: what the cloth meets besides; their vertices follow its own in ``surface``.
+        bodies: what the cloth meets besides; their vertices follow its own in ``mesh``.
         embedding: of the surface's vertices in the points that move it; None: they are the points.
     """
 
-    surface: Surface
+    mesh: CollisionMesh
     mass: Floats
     settings: SelfContact
     bodies: Sequence[Body] = ()
@@ -158,7 +160,7 @@ class Contact:
         every = np.concatenate([mesh.faces, joined_faces(bodies) + mesh.n_vertices])
         rest = np.concatenate([_flat(mesh), placed])
         sides = _sides(mesh, settings, bodies, pieces)
-        contact = Contact(Surface(every, rest, sides), mass, settings, tuple(bodies), embedding)
+        contact = Contact(CollisionMesh(every, rest, sides), mass, settings, tuple(bodies), embedding)
         edges = mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1)
         shortest = float(np.linalg.norm(edges, axis=2).min())
         if contact.reach >= shortest:
@@ -185,7 +187,7 @@ class Contact:
     @property
     def reach(self) -> float:
         """[m] from which on pairs push each other, at most."""
-        return self.gap + self.surface.who.thickest
+        return self.gap + self.mesh.sides.thickest
 
     @cached_property
     def stiffness(self) -> float:
@@ -202,28 +204,33 @@ class Contact:
         reach.
         """
         y = np.concatenate([x, self.body_positions(t)])
-        return least_distance(y, self.surface.candidates(y, self.reach))
+        return least_distance(y, self.mesh.candidates(y, self.reach))
 
-    def crossings(self, x: Positions, t: float = 0.0) -> Ints:
+    def excluded(self, fixed: Bools) -> Excluded:
+        """Pairs that are left out where points ``fixed`` (N,) are prescribed."""
+        return self.mesh.excluded(self.embedded().whole(fixed))
+
+    def embedded(self) -> Embedded:
+        """From the points to the vertices."""
+        return Vertices(len(self.mass)) if self.weights is None else Weighted(self.weights)
+
+    def crossings(self, x: Positions, t: float = 0.0, excluded: Excluded | None = None) -> Ints:
         """(k,2) faces of the surface that intersect at x (n,3) and time t, and should not: with at
         least one of the cloth, neither both prescribed nor of sets that ignore each other.
         """
-        return self._crossings(np.concatenate([x, self.body_positions(t)]))
-
-    def _crossings(self, y: Positions) -> Ints:
-        surface = self.surface
-        pairs = intersections(y, surface.faces)
-        bodies = surface.faces[:, 0] >= len(self.mass)  # these may intersect one another
+        faces, y = self.mesh.faces, np.concatenate([x, self.body_positions(t)])
+        pairs = intersections(y, faces)
+        bodies = faces[:, 0] >= len(self.mass)  # these may intersect one another
         pairs = pairs[~bodies[pairs].all(1)]
         if len(pairs) == 0:
             return pairs
-        marks = surface.face_marks
+        marks = self.mesh.unheld.faces if excluded is None else excluded.faces
         return np.asarray(pairs[(marks[pairs[:, 0], 0] & marks[pairs[:, 1], 1]) == 0])
 
     def name_of(self, vertex: int) -> str:
         """The piece or body of a vertex of the surface."""
-        who = self.surface.who
-        return who.names[int(who.part[vertex])]
+        sides = self.mesh.sides
+        return sides.names[int(sides.part[vertex])]
 
     def check_start(self, x: Positions) -> None:
         """That nothing intersects, or is closer than its thickness, at x (n,3) and time 0.
@@ -231,18 +238,19 @@ class Contact:
         Raises:
             SceneError: something is.
         """
+        self._check_crossing(x)
         y = np.concatenate([x, self.body_positions(0.0)])
-        self._check_crossing(y)
-        who = self.surface.who
-        if who.thickest == 0:
+        sides = self.mesh.sides
+        if sides.thickest == 0:
             return
-        near = self.surface.candidates(y, who.thickest)
+        near = self.mesh.candidates(y, sides.thickest)
         if len(near) == 0:
             return
-        room = distances_of(y, near.stencil, near.kind) - self.surface.thickness(near)
+        pairs, kinds = (kernel.numpy(a) for a in near.device)
+        room = kernel.numpy(near.distances(y)) - sides.thickness_of(pairs, kinds)
         if room.min() <= 0:
             k = int(np.argmin(room))
-            a, b = (int(s[k]) for s in who.of_pairs(near.stencil, near.kind))
+            a, b = (int(s[k]) for s in sides.of_pairs(pairs, kinds))
             place = ", ".join(f"{c:.4g}" for c in y[a])
             raise SceneError(
                 "cloth at the start",
@@ -252,14 +260,14 @@ class Contact:
                 hint="move them apart, or say `resolve: true` in the scene's contact",
             )
 
-    def _check_crossing(self, y: Positions) -> None:
-        """That nothing of the cloth intersects at y (n+b,3)."""
-        pairs = self._crossings(y)
-        cloth_faces = int((self.surface.faces[:, 0] < len(self.mass)).sum())
+    def _check_crossing(self, x: Positions) -> None:
+        """That nothing of the cloth intersects at x (n,3) and time 0."""
+        pairs = self.crossings(x)
+        cloth_faces = int((self.mesh.faces[:, 0] < len(self.mass)).sum())
         if len(pairs) == 0:
             return
         shown = ", ".join(f"{i} and {j}" for i, j in pairs[:5].tolist())
-        first = self.surface.faces[pairs[0]]
+        first = self.mesh.faces[pairs[0]]
         names = " and ".join(dict.fromkeys(self.name_of(int(f[0])) for f in first))
         raise SceneError(
             "cloth at the start",

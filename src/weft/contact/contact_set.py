@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import warp as wp
@@ -16,20 +17,25 @@ from weft.contact.barrier import (
     barrier_gradient,
     closest_points,
     pair_distances,
+    set_distances,
 )
 from weft.contact.distance import vec4
+from weft.contact.second_derivatives import barrier_hessian
 from weft.kernel import WarpArray, vec3
 from weft.laws.base import Psd
+from weft.solve.incidence import Incidence
+
+Records = "np.ndarray[tuple[int], np.dtype[np.void]]"
 
 
 @dataclass(frozen=True, eq=False)
 class ContactSet:
     """Pairs that are closer than their thickness and gap, as data; the barrier of it is an Energy's
-    local face (value, gradient, Hessian).
+    local face (value, gradient, Hessian). Arrays are on the device or not.
     """
 
-    stencil: Ints  # (m,4) point, triangle; or edge, edge
-    touch: "np.ndarray[tuple[int], np.dtype[np.void]]"  # (m,) records of ``Touch``
+    pairs: Any  # (m,4) int32: point, triangle; or edge, edge
+    records: Any  # (m,) ``Touch``
     name: str = "contact"
 
     @staticmethod
@@ -45,7 +51,7 @@ class ContactSet:
 
         Args:
             stencil: (m,4).
-            kind: (m,) of ``distance``.
+            kind: (m,) of ``PairKind``.
             stiffness: [J/m^4] of all, or (m,).
             gap: [m] dhat.
             thickness: [m] xi of all, or (m,).
@@ -58,41 +64,64 @@ class ContactSet:
         return ContactSet(np.ascontiguousarray(stencil, dtype=np.int32), touch)
 
     def __len__(self) -> int:
-        return len(self.stencil)
+        return int(self.pairs.shape[0])
 
     @cached_property
     def device(self) -> tuple[WarpArray, WarpArray]:
         """Stencils and parameters on the device."""
-        return kernel.array(self.stencil, wp.int32), kernel.array(self.touch, Touch)
+        if isinstance(self.pairs, wp.array):
+            return self.pairs, self.records
+        return kernel.array(self.pairs, wp.int32), kernel.array(self.records, Touch)
+
+    @property
+    def stencil(self) -> Ints:
+        """(m,4) on the host."""
+        return kernel.numpy(self.device[0])
+
+    @property
+    def touch(self) -> Records:
+        """(m,) records of ``Touch`` on the host."""
+        return kernel.numpy(self.device[1])
+
+    def incidence(self, n: int) -> Incidence:
+        """Pairs of each of the first n vertices; made once."""
+        if "_incidence" not in self.__dict__:
+            self.__dict__["_incidence"] = Incidence.on_device(self.device[0], n)
+        found: Incidence = self.__dict__["_incidence"]
+        return found
 
     def distances(self, x: Positions) -> Floats:
         """(m,) [m]."""
         return distances_of(x, self.stencil, self.touch["kind"])
 
+    def least_distance(self, x: WarpArray) -> float:
+        """[m] of the nearest pair; infinite where there is none."""
+        out = kernel.empty(len(self))
+        kernel.launch(set_distances, len(self), x, *self.device, out)
+        return kernel.least(out)
+
     def value(self, x: Positions) -> Floats:
         """(m,) [J]."""
         out = kernel.empty(len(self))
-        kernel.launch(barrier_energy, len(self), kernel.array(x, vec3), *self.device, out)
+        kernel.launch(barrier_energy, len(self), kernel.points(x), *self.device, out)
         return np.array(kernel.numpy(out))
 
     def gradient(self, x: Positions) -> Floats:
         """(m,4,3) [N]."""
         out = kernel.empty((len(self), 4), vec3)
-        kernel.launch(barrier_gradient, len(self), kernel.array(x, vec3), *self.device, out)
+        kernel.launch(barrier_gradient, len(self), kernel.points(x), *self.device, out)
         return np.array(kernel.numpy(out))
 
     def factors(self, x: Positions, psd: Psd = Psd.PROJECTED) -> Floats:
         """(m,3,4,3) f_r; GAUSS_NEWTON has one, the others are zero."""
         out = kernel.zeros((len(self), 3, 4), vec3)
         turn = int(psd != Psd.GAUSS_NEWTON)
-        kernel.launch(barrier_factors, len(self), kernel.array(x, vec3), *self.device, turn, out)
+        kernel.launch(barrier_factors, len(self), kernel.points(x), *self.device, turn, out)
         return np.array(kernel.numpy(out))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """(m,4,4,3,3) [N/m]."""
         if psd == Psd.EXACT:
-            from weft.contact.second_derivatives import barrier_hessian
-
             y = np.asarray(x, dtype=np.float64)
             points = closest_of(y, self.stencil, self.touch["kind"])
             return barrier_hessian(y[self.stencil], self.touch, points)
@@ -106,7 +135,7 @@ def closest_of(x: Positions, stencil: Ints, kind: Ints) -> tuple[Floats, Floats,
     distance, weights = kernel.empty(m), kernel.empty(m, vec4)
     free, dw = kernel.empty(m, wp.int32), kernel.empty((m, 2), vec4)
     pairs = (kernel.array(stencil, wp.int32), kernel.array(np.asarray(kind, np.int32), wp.int32))
-    kernel.launch(closest_points, m, kernel.array(x, vec3), *pairs, distance, weights, free, dw)
+    kernel.launch(closest_points, m, kernel.points(x), *pairs, distance, weights, free, dw)
     return tuple(np.array(kernel.numpy(a)) for a in (distance, weights, free, dw))  # type: ignore[return-value]
 
 
@@ -114,7 +143,7 @@ def distances_of(x: Positions, stencil: Ints, kind: Ints) -> Floats:
     """Distance (m,) of pairs."""
     out = kernel.empty(len(stencil))
     pairs = (kernel.array(stencil, wp.int32), kernel.array(np.asarray(kind, np.int32), wp.int32))
-    kernel.launch(pair_distances, len(stencil), kernel.array(x, vec3), *pairs, out)
+    kernel.launch(pair_distances, len(stencil), kernel.points(x), *pairs, out)
     return np.array(kernel.numpy(out))
 
 

@@ -12,6 +12,8 @@ Which parameters are free says which case it is: two for a point over the triang
 edges that cross, one for a point beside an edge, none for two points.
 """
 
+import enum
+
 import warp as wp
 
 from weft.kernel import Scalar, vec3
@@ -19,10 +21,15 @@ from weft.kernel import Scalar, vec3
 _module = wp.get_module("weft.contact")
 vec4 = wp.types.vector(length=4, dtype=Scalar)
 
-POINT_TRIANGLE = 0  # kinds of pairs: (p, a, b, c)
-EDGE_EDGE = 1  # (a, b, c, d): edges a b and c d
-POINT_EDGE = 2  # (p, a, b, -)
-POINT_POINT = 3  # (p, a, -, -)
+
+
+class PairKind(enum.IntEnum):
+    """What the four vertices of a pair are."""
+
+    POINT_TRIANGLE = 0  # (p, a, b, c)
+    EDGE_EDGE = 1  # (a, b, c, d): edges a b and c d
+    POINT_EDGE = 2  # (p, a, b, -)
+    POINT_POINT = 3  # (p, a, -, -)
 
 
 @wp.struct
@@ -36,9 +43,29 @@ class Closest:
 
 
 @wp.func
-def corners(i: int, x: wp.array(dtype=vec3), stencil: wp.array2d(dtype=wp.int32)):
-    """The four vertices of pair i."""
-    return x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]]
+def other_side(kind: int, i: int, stencil: wp.array2d(dtype=wp.int32)):
+    """A vertex of the second side of pair i; the first vertex is of the first one."""
+    if kind == PairKind.EDGE_EDGE:
+        return stencil[i, 2]
+    return stencil[i, 1]
+
+
+@wp.func
+def kept_distance(
+    kind: int,
+    i: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    thickness: wp.array(dtype=Scalar),
+    scale: Scalar,
+):
+    """[m] that pair i keeps: the mean of both sides' thickness, times ``scale``.
+
+    ``thickness`` is that of every vertex, or one of all.
+    """
+    last = thickness.shape[0] - 1
+    a = thickness[wp.min(stencil[i, 0], last)]
+    b = thickness[wp.min(other_side(kind, i, stencil), last)]
+    return scale * Scalar(0.5) * (a + b)
 
 
 @wp.func
@@ -180,11 +207,11 @@ def closest(kind: int, a: vec3, b: vec3, c: vec3, d: vec3):
     zero = Scalar(0.0)
     one = Scalar(1.0)
     out = Closest()
-    if kind == 0:
+    if kind == PairKind.POINT_TRIANGLE:
         out = point_triangle(a, b, c, d)
-    elif kind == 1:
+    elif kind == PairKind.EDGE_EDGE:
         out = edge_edge(a, b, c, d)
-    elif kind == 2:
+    elif kind == PairKind.POINT_EDGE:
         t, inside = along_edge(a, b, c)
         out.w = vec4(one, t - one, -t, zero)
         out.free = inside

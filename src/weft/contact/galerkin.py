@@ -10,7 +10,6 @@ import scipy.sparse as sp
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Ints
 from weft.contact.rows import copy_blocks, place_of
 from weft.discretization.embedding import Embedding
 from weft.kernel import Scalar, WarpArray, mat33, vec3
@@ -21,9 +20,17 @@ _module = wp.get_module("weft.galerkin")
 
 
 @wp.kernel(module=_module)
+def mark_touching(o: int, start: wp.array(dtype=wp.int32), touches: wp.array(dtype=wp.int32)):
+    """1 at vertices with pairs around them."""
+    i = o + wp.tid()
+    if start[i + 1] > start[i]:
+        touches[i] = 1
+
+
+@wp.kernel(module=_module)
 def multiply_by_weights(
     o: int,
-    active: wp.array(dtype=wp.int32),
+    touches: wp.array(dtype=wp.int32),
     row_start: wp.array(dtype=wp.int32),
     column: wp.array(dtype=wp.int32),
     H: wp.array(dtype=mat33),
@@ -36,7 +43,7 @@ def multiply_by_weights(
 ):
     """Row i of H W, where vertex i touches something."""
     i = o + wp.tid()
-    if active[i] != 0:
+    if touches[i] != 0:
         low = out_start[i]
         high = out_start[i + 1]
         for b in range(low, high):
@@ -52,7 +59,7 @@ def multiply_by_weights(
 @wp.kernel(module=_module)
 def add_pulled_rows(
     o: int,
-    active: wp.array(dtype=wp.int32),
+    touches: wp.array(dtype=wp.int32),
     t_start: wp.array(dtype=wp.int32),
     t_column: wp.array(dtype=wp.int32),
     t_weight: wp.array(dtype=Scalar),
@@ -69,7 +76,7 @@ def add_pulled_rows(
     high = row_start[v + 1]
     for m in range(t_start[v], t_start[v + 1]):
         i = t_column[m]
-        if active[i] != 0:
+        if touches[i] != 0:
             w = t_weight[m]
             for b in range(hw_start[i], hw_start[i + 1]):
                 at = place_of(column, low, high, hw_column[b])
@@ -97,11 +104,9 @@ class DeviceWeights:
         """A matrix of the vertices without contacts, that is never written to."""
         return BlockCsr.zeros(BlockPattern.of(len(self.embedding), []))
 
-    def of(self, x: WarpArray) -> WarpArray:
-        """W x for (N,) vec3."""
-        out = kernel.empty(len(self.embedding), vec3)
+    def to_surface(self, x: WarpArray, out: WarpArray) -> None:
+        """out = W x for (N,) vec3."""
         self.rows.multiply(x, out)
-        return out
 
     def pull_back(self, g: WarpArray, out: WarpArray) -> None:
         """out += W^T g for (n,) vec3."""
@@ -148,18 +153,19 @@ class PulledPattern:
             kernel.empty(HW.nnz, mat33),
         )
 
-    def add(self, A: BlockCsr, H: BlockCsr, active: Ints, weights: DeviceWeights) -> BlockCsr:
-        """A + W^T H W in ``matrix``; rows of H that are not active (n,) are zero."""
+    def add(
+        self, A: BlockCsr, H: BlockCsr, touches: WarpArray, weights: DeviceWeights
+    ) -> BlockCsr:
+        """A + W^T H W in ``matrix``; rows of H that do not touch (n,) are zero."""
         p, out = self.matrix.pattern, self.matrix
         kernel.launch(copy_blocks, p.n_blocks, self.source, A.values, out.values)
-        some = kernel.array(active, wp.int32)
         h = H.pattern
         rows = (h.device_row_start, h.device_column, H.values)
         to = (self.hw_start, self.hw_column, self.hw)
-        kernel.launch(multiply_by_weights, h.n, some, *rows, *weights.rows.arrays, *to)
+        kernel.launch(multiply_by_weights, h.n, touches, *rows, *weights.rows.arrays, *to)
         own = (p.device_row_start, p.device_column, out.values)
-        kernel.launch(add_pulled_rows, p.n, some, *weights.transposed.arrays, *to, *own)
-        return out
+        kernel.launch(add_pulled_rows, p.n, touches, *weights.transposed.arrays, *to, *own)
+        return BlockCsr(p, out.values)
 
 
 def _ones(pattern: BlockPattern) -> sp.csr_matrix:

@@ -5,6 +5,7 @@ import numpy as np
 from weft.arrays import Floats, Positions
 from weft.contact.contact import Contact
 from weft.contact.friction import normal_forces
+from weft.contact.narrow_phase import contacts
 
 
 def contact_loads(contact: Contact, x: Positions, t: float, area: Floats) -> dict[str, Floats]:
@@ -21,14 +22,11 @@ def contact_loads(contact: Contact, x: Positions, t: float, area: Floats) -> dic
         ``contact_forces`` (m,) [N] between them, and ``pressure`` (n,) [Pa] on the cloth.
     """
     y = np.concatenate([x, contact.body_positions(t)])
-    candidates = contact.surface.candidates(y, contact.reach)
-    set_ = contact.surface.contacts(y, candidates, contact.stiffness, contact.gap)
+    near = contact.mesh.candidates(y, contact.reach)
+    set_ = contacts(contact.mesh, y, near, contact.stiffness, contact.gap)
     if len(set_) == 0:
-        nothing = np.zeros(0)
-        return {
-            "contact_points": np.zeros((0, 3)), "contact_forces": nothing,
-            "pressure": np.zeros(len(x)),
-        }  # fmt: skip
+        none = {"contact_points": np.zeros((0, 3)), "contact_forces": np.zeros(0)}
+        return {**none, "pressure": np.zeros(len(x))}
     push, w, _, force = normal_forces(set_, y)
     stencil = set_.stencil[push]
     points = 0.5 * np.einsum("ma,mai->mi", np.abs(w), y[stencil])

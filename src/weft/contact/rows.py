@@ -4,14 +4,14 @@ The pattern is kept as long as it holds all pairs of the present set, so that wh
 for it (factorization order, aggregates) stays good while contacts only come and go within it.
 """
 
-import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Ints
 from weft.kernel import WarpArray, mat33, vec3
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.incidence import Incidence
@@ -64,16 +64,15 @@ def collect_columns(
     stencil: wp.array2d(dtype=wp.int32),
     row_start: wp.array(dtype=wp.int32),
     column: wp.array(dtype=wp.int32),
-    room: wp.array(dtype=wp.int32),
     out: wp.array(dtype=wp.int32),
     count: wp.array(dtype=wp.int32),
 ):
-    """Columns of row v, sorted and each once, from ``out[room[v]]`` on: those of the elastic row,
-    and of the pairs around v.
+    """Columns of row v, sorted and each once, where there is room for all: those of the elastic
+    row, and of the pairs around v.
     """
     v = o + wp.tid()
     n = count.shape[0]
-    first = room[v]
+    first = row_start[v] + 4 * start[v]
     k = int(0)
     for b in range(row_start[v], row_start[v + 1]):
         out[first + k] = column[b]
@@ -96,8 +95,8 @@ def collect_columns(
 @wp.kernel(module=_module)
 def pack_columns(
     o: int,
-    room: wp.array(dtype=wp.int32),
-    found: wp.array(dtype=wp.int32),
+    first: wp.array(dtype=wp.int32),
+    collected: wp.array(dtype=wp.int32),
     start: wp.array(dtype=wp.int32),
     row_start: wp.array(dtype=wp.int32),
     column: wp.array(dtype=wp.int32),
@@ -106,46 +105,82 @@ def pack_columns(
 ):
     """Rows one after the other, and which block of the elastic pattern each block is, or -1."""
     v = o + wp.tid()
+    room = row_start[v] + 4 * first[v]
     for i in range(start[v + 1] - start[v]):
-        c = found[room[v] + i]
+        c = collected[room + i]
         out[start[v] + i] = c
         source[start[v] + i] = place_of(column, row_start[v], row_start[v + 1], c)
 
 
-@wp.kernel(module=_module)
-def add_contact_rows(
-    o: int,
-    start: wp.array(dtype=wp.int32),
-    element: wp.array(dtype=wp.int32),
-    place: wp.array(dtype=wp.int32),
-    stencil: wp.array2d(dtype=wp.int32),
-    factor: wp.array3d(dtype=vec3),
-    row_start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    values: wp.array(dtype=mat33),
-    missing: wp.array(dtype=wp.int32),
-):
-    """Row v += sum over the pairs around v of f_r[v] f_r[b]^T, r over their three factors.
+@wp.func
+def factored(local: wp.array3d(dtype=vec3), i: int, a: int, b: int):
+    """sum over r of f_r[a] f_r[b]^T."""
+    block = wp.outer(local[i, 0, a], local[i, 0, b])
+    for r in range(1, local.shape[1]):
+        block += wp.outer(local[i, r, a], local[i, r, b])
+    return block
 
-    Blocks with a body's vertex do not exist; ``missing[v]`` says that another one does not.
-    """
-    v = o + wp.tid()
-    lost = int(0)
-    for m in range(start[v], start[v + 1]):
-        i = element[m]
-        j = place[m]
-        for b in range(factor.shape[2]):
-            wanted = stencil[i, b]
-            if wanted < missing.shape[0]:
-                at = place_of(column, row_start[v], row_start[v + 1], wanted)
-                if at >= 0:
-                    block = values[at]
-                    for r in range(factor.shape[1]):
-                        block += wp.outer(factor[i, r, j], factor[i, r, b])
-                    values[at] = block
-                else:
-                    lost = 1
-    missing[v] = lost
+
+@wp.func
+def given(local: wp.array3d(dtype=mat33), i: int, a: int, b: int):
+    """The block itself."""
+    return local[i, a, b]
+
+
+def searched_rows(Local: Any, block: Any) -> Any:
+    """A kernel that adds the blocks of pairs where a search in the row finds them."""
+
+    @wp.kernel(module=_module)
+    def add_rows(
+        o: int,
+        start: wp.array(dtype=wp.int32),
+        element: wp.array(dtype=wp.int32),
+        place: wp.array(dtype=wp.int32),
+        stencil: wp.array2d(dtype=wp.int32),
+        local: Local,
+        row_start: wp.array(dtype=wp.int32),
+        column: wp.array(dtype=wp.int32),
+        values: wp.array(dtype=mat33),
+        missing: wp.array(dtype=wp.int32),
+    ):
+        # Blocks with a body's vertex do not exist; ``missing[0]`` says that another one does not.
+        v = o + wp.tid()
+        n = row_start.shape[0] - 1
+        for m in range(start[v], start[v + 1]):
+            i = element[m]
+            a = place[m]
+            for b in range(4):
+                wanted = stencil[i, b]
+                if wanted < n:
+                    at = place_of(column, row_start[v], row_start[v + 1], wanted)
+                    if at >= 0:
+                        values[at] = values[at] + block(local, i, a, b)
+                    else:
+                        missing[0] = 1
+
+    return add_rows
+
+
+ADD_FACTORS = searched_rows(wp.array3d(dtype=vec3), factored)
+ADD_BLOCKS = searched_rows(wp.array3d(dtype=mat33), given)
+
+
+@dataclass(frozen=True, eq=False)
+class PairBlocks:
+    """Hessians of pairs, on the device."""
+
+    pairs: Any  # a ContactSet or FrictionSet
+    stencil: WarpArray  # (m,4) int32
+    local: WarpArray  # (m,r,4) vec3 factors, or (m,4,4) mat33
+
+    def add(self, A: BlockCsr, missing: WarpArray) -> None:
+        """A += their blocks; those of vertices that A does not have are left out."""
+        i = self.pairs.incidence(A.n)
+        add = ADD_BLOCKS if self.local.dtype is mat33 else ADD_FACTORS
+        p = A.pattern
+        pairs = (i.start, i.element, i.place, self.stencil, self.local)
+        rows = (p.device_row_start, p.device_column, A.values, missing)
+        kernel.launch(add, A.n, *pairs, *rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,36 +193,39 @@ class JoinedPattern:
     source: WarpArray  # (b,) int32 elastic block of each, or -1
 
     @staticmethod
-    def of(elastic: BlockPattern, stencil: Ints) -> "JoinedPattern":
+    def of(elastic: BlockPattern, stencil: WarpArray) -> "JoinedPattern":
         """With the blocks of all pairs (m,4)."""
         n = elastic.n
-        i = Incidence.of(stencil, max(n, int(stencil.max(initial=0)) + 1))
-        first = kernel.numpy(i.start)[: n + 1]
+        i = Incidence.on_device(stencil, n)
         own = (elastic.device_row_start, elastic.device_column)
-        room = np.zeros(n + 1, dtype=np.int32)
-        room[1:] = kernel.numpy(elastic.device_row_start)[1:] + 4 * first[1:]
-        found, count = kernel.empty(int(room[-1]), wp.int32), kernel.empty(n, wp.int32)
-        pairs = (i.start, i.element, kernel.array(stencil, wp.int32))
-        places = kernel.array(room, wp.int32)
-        kernel.launch(collect_columns, n, *pairs, *own, places, found, count)
-        start = np.zeros(n + 1, dtype=np.int32)
-        np.cumsum(kernel.numpy(count), out=start[1:])
-        column, source = (kernel.empty(int(start[-1]), wp.int32) for _ in range(2))
-        rows = kernel.array(start, wp.int32)
-        kernel.launch(pack_columns, n, places, found, rows, *own, column, source)
+        room = elastic.n_blocks + 16 * stencil.shape[0]
+        collected, count = kernel.empty(room, wp.int32), kernel.zeros(n + 1, wp.int32)
+        counts = count[:n]
+        kernel.launch(collect_columns, n, i.start, i.element, stencil, *own, collected, counts)
+        start = kernel.empty(n + 1, wp.int32)
+        total = kernel.scan(count, start)
+        column, source = (kernel.empty(total, wp.int32) for _ in range(2))
+        kernel.launch(pack_columns, n, i.start, collected, start, *own, column, source)
         near = elastic.near or elastic
-        pattern = BlockPattern(n, start, np.array(kernel.numpy(column)), near)
+        host = (np.array(kernel.numpy(a)) for a in (start, column))
+        pattern = BlockPattern(n, *host, near)
         return JoinedPattern(elastic, pattern, BlockCsr.zeros(pattern), source)
 
-    def add(self, A: BlockCsr, stencil: Ints, factors: WarpArray) -> BlockCsr | None:
-        """A on the larger pattern, plus the outer products of the factors (m,3,4) of pairs (m,4);
-        None where a block of a pair is not in the pattern.
-        """
-        p, out = self.pattern, self.matrix
-        kernel.launch(copy_blocks, p.n_blocks, self.source, A.values, out.values)
-        i = Incidence.of(stencil, max(p.n, int(stencil.max(initial=0)) + 1))
-        missing = kernel.empty(p.n, wp.int32)
-        pairs = (i.start, i.element, i.place, kernel.array(stencil, wp.int32), factors)
-        rows = (p.device_row_start, p.device_column)
-        kernel.launch(add_contact_rows, p.n, *pairs, *rows, out.values, missing)
-        return None if kernel.numpy(missing).any() else dataclasses.replace(out)
+    def add(self, A: BlockCsr, blocks: Sequence[PairBlocks]) -> BlockCsr | None:
+        """A on the larger pattern, plus the blocks; None where the pattern lacks one."""
+        out, missing = self.matrix, kernel.zeros(1, wp.int32)
+        kernel.launch(copy_blocks, self.pattern.n_blocks, self.source, A.values, out.values)
+        for pairs in blocks:
+            pairs.add(out, missing)
+        return None if kernel.scalar(missing) else BlockCsr(self.pattern, out.values)
+
+
+def stacked(stencils: Sequence[WarpArray]) -> WarpArray:
+    """(m,4) of all, one after the other."""
+    out = kernel.empty((sum(s.shape[0] for s in stencils), 4), wp.int32)
+    begin = 0
+    for s in stencils:
+        if s.shape[0]:
+            wp.copy(out, s, dest_offset=4 * begin, count=4 * s.shape[0])
+        begin += s.shape[0]
+    return out

@@ -1,333 +1,242 @@
-"""Contact during one search for a minimum.
+"""What a search for a minimum knows of its way: candidates, contacts, and how far it may go.
 
-A search asks in turn: ``limit`` along a direction (one broad phase over the way, and continuous
-collision detection), then values at points of that way, then gradient and matrix where it went. The
-candidates of the way serve all of these.
+Positions y are (n+b,) vec3 on the device: the vertices that meet, and those of bodies after them.
+Candidates are found for a whole way at once and serve every point of it, and of later ways that
+stay near.
 """
 
-from typing import Any
-
 import numpy as np
+import warp as wp
 
 from weft import kernel
-from weft.arrays import Bools, Floats, Ints, Positions
-from weft.contact.barrier import barrier_energy, barrier_factors, barrier_gradient
+from weft.arrays import Ints
 from weft.contact.candidates import Candidates
 from weft.contact.ccd import max_step, step_lengths
-from weft.contact.contact import Contact
-from weft.contact.contact_set import ContactSet, distances_of
-from weft.contact.friction import FrictionSet
-from weft.contact.rows import JoinedPattern
-from weft.energies.base import gather_gradient
-from weft.kernel import WarpArray, vec3
-from weft.laws.base import Psd
+from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
+from weft.contact.contact_set import ContactSet
+from weft.contact.distance import kept_distance
+from weft.contact.narrow_phase import NarrowPhase
+from weft.kernel import Scalar, WarpArray, vec3
 from weft.phases import Phases
-from weft.solve.block_csr import BlockCsr
-from weft.solve.incidence import Incidence
+from weft.solve.vectors import combine, equal
 
-PART = 0.9  # of the room that a vertex has, in truncated directions
-FARTHEST = 3.0  # reaches beyond which truncated directions do not look for neighbors
-MOST_CARRIES = 60  # rounds in which free vertices take the motion of what meets them
+_module = wp.get_module("weft.contact_search")
 MARGIN = 1.5  # of the reach: pairs within it have blocks in the matrix beforehand
+FARTHEST = 3.0  # reaches beyond which truncated directions do not look for neighbors
+ALONE = 1 << 30  # indices above which a kernel that many write for would be sliced
+
+
+@wp.kernel(module=_module)
+def leave(
+    o: int,
+    y: wp.array(dtype=vec3),
+    end: wp.array(dtype=vec3),
+    low: wp.array(dtype=vec3),
+    high: wp.array(dtype=vec3),
+    spare: Scalar,
+    out: wp.array(dtype=wp.int32),
+):
+    """out[0] = 1 where a way leaves its box by more than ``spare``."""
+    v = o + wp.tid()
+    a = wp.min(y[v], end[v])
+    b = wp.max(y[v], end[v])
+    for k in range(3):
+        if a[k] < low[v][k] - spare or b[k] > high[v][k] + spare:
+            out[0] = 1
+
+
+@wp.kernel(module=_module)
+def enclose(
+    o: int,
+    y: wp.array(dtype=vec3),
+    end: wp.array(dtype=vec3),
+    low: wp.array(dtype=vec3),
+    high: wp.array(dtype=vec3),
+):
+    """The boxes of ways."""
+    v = o + wp.tid()
+    low[v] = wp.min(y[v], end[v])
+    high[v] = wp.max(y[v], end[v])
+
+
+@wp.kernel(module=_module)
+def nearest(
+    o: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    kind: wp.array(dtype=wp.int32),
+    distance: wp.array(dtype=Scalar),
+    thickness: wp.array(dtype=Scalar),
+    scale: Scalar,
+    room: wp.array(dtype=Scalar),
+):
+    """The least room of every vertex beyond the thickness; not to be sliced."""
+    i = o + wp.tid()
+    free = distance[i] - kept_distance(kind[i], i, stencil, thickness, scale)
+    for a in range(4):
+        wp.atomic_min(room, stencil[i, a], free)
+
+
+@wp.kernel(module=_module)
+def safe_parts(
+    o: int,
+    room: wp.array(dtype=Scalar),
+    length: wp.array(dtype=Scalar),
+    part: Scalar,
+    out: wp.array(dtype=Scalar),
+):
+    """Part of a length that is no more than a part of half the room."""
+    v = o + wp.tid()
+    most = part * room[v] / Scalar(2.0)
+    out[v] = wp.min(Scalar(1.0), most / wp.max(length[v], Scalar(1e-300)))
+
+
+@wp.kernel(module=_module)
+def mark_near(
+    o: int, distance: wp.array(dtype=Scalar), reach: Scalar, out: wp.array(dtype=wp.int32)
+):
+    """1 for pairs that are nearer than ``reach``."""
+    i = o + wp.tid()
+    out[i] = 0
+    if distance[i] < reach:
+        out[i] = 1
+
+
+@wp.kernel(module=_module)
+def keep_near(
+    o: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    near: wp.array(dtype=wp.int32),
+    place: wp.array(dtype=wp.int32),
+    out: wp.array2d(dtype=wp.int32),
+):
+    """The marked pairs, one after the other."""
+    i = o + wp.tid()
+    if near[i] != 0:
+        for a in range(4):
+            out[place[i], a] = stencil[i, a]
 
 
 class ContactSearch:
-    """Contact during one search for a minimum.
+    """Candidates and contacts of a collision mesh in one search after another.
 
     Args:
-        contact: what must not pass through itself.
-        t: [s] at which bodies are where they are.
-        fixed: (n,) vertices that are prescribed; None: none.
+        mesh: what must not pass through itself.
+        stiffness: [J/m^4] of the barrier.
+        gap: [m] from which on pairs push each other, beyond their thickness.
         phases: where seconds are counted.
     """
 
     def __init__(
-        self,
-        contact: Contact,
-        t: float = 0.0,
-        fixed: Bools | None = None,
-        phases: Phases | None = None,
+        self, mesh: CollisionMesh, stiffness: float, gap: float, phases: Phases | None = None
     ) -> None:
-        self.contact, self.t = contact, t
+        self.mesh, self.stiffness, self.gap = mesh, stiffness, gap
         self.phases = Phases() if phases is None else phases
-        self.body = contact.body_positions(t)  # (b,3)
-        contact.surface.hold(np.zeros(0, dtype=bool) if fixed is None else fixed)
-        self.thin = 1.0  # part of the thickness that is kept
-        self.tight: tuple[float, Positions] | None = None  # part there was room for, and where
-        self.candidates: Candidates | None = None
-        self._way: tuple[Floats, Floats] | None = None  # boxes (n+b,3) that they were found for
-        self.friction: FrictionSet | None = None
-        self._step: tuple[Positions, float] | None = None  # where sliding begins, and its span
-        self._joined: JoinedPattern | None = None
-        self._last: tuple[Candidates, float, Positions, ContactSet] | None = None
+        self.thickness_part = 1.0  # of the thickness that is kept
+        self._trees, self.narrow = Trees(), NarrowPhase(mesh).contacts
+        n = len(mesh.rest)
+        self._low, self._high, self._end = (kernel.empty(n, vec3) for _ in range(3))
+        self._where = kernel.empty(n, vec3)
+        self.begin(mesh.unheld)
 
-    def look(self, x: Positions) -> None:
-        """Find the candidates at x alone."""
-        y = self._all(x)
-        self._sweep(y, np.zeros_like(y))
+    def begin(self, excluded: Excluded, thickness_part: float = 1.0) -> None:
+        """Begin a search: nothing is known of its way yet.
 
-    def _sweep(self, y: Positions, dy: Floats) -> Candidates:
-        """The candidates of the way from y (n+b,3) to y + dy; those of an earlier way where no
-        vertex leaves its box there by more than the margin allows.
+        Args:
+            excluded: pairs that are left out.
+            thickness_part: of the thickness that is kept.
         """
-        low, high = np.minimum(y, y + dy), np.maximum(y, y + dy)
-        reach = self.contact.reach
-        if self.candidates is not None and self._way is not None:
-            spare = (MARGIN - 1) / 2 * reach * (1 - 1e-9)
-            if (low >= self._way[0] - spare).all() and (high <= self._way[1] + spare).all():
-                return self.candidates
-        with self.phases("broad"):
-            self.candidates = self.contact.surface.candidates(y, MARGIN * reach, y + dy)
-        self._way = low, high
-        return self.candidates
+        self._excluded = excluded
+        self._candidates: Candidates | None = None
+        self.thin_to(thickness_part)
 
-    def _all(self, x: Positions) -> Positions:
-        """(n+b,3) with the vertices of bodies."""
-        return np.concatenate([x, self.body]) if len(self.body) else x
-
-    def begin(
-        self, x: Positions, origin: Positions, before: Positions, dt: float, span: float
-    ) -> None:
-        """Begin a step of dt [s] from x, in which bodies come from ``before`` (b,3), and whose
-        velocity is (x' - origin)/span: what room there is, and friction from the contacts at x.
-        """
-        c, y = self.contact, np.concatenate([x, before])
-        if c.settings.pinch == "thin" and c.surface.who.thickest > 0:
-            self._measure_room(y)
-        if not c.surface.who.has_friction:
-            return
-        moved = self.body - (self.body - before) * (span / dt)
-        self._step = np.concatenate([origin, moved]), span
-        with self.phases("broad"):
-            candidates = c.surface.candidates(y, c.reach)
-        with self.phases("friction"):
-            self._freeze(y, c.surface.contacts(y, candidates, c.stiffness, c.gap, self.thin))
-
-    def lag(self, x: Positions) -> bool:
-        """Take friction anew from the contacts at x (n,3), where the step has led; False where
-        there is none to take.
-        """
-        if self._step is None:
-            return False
-        set_ = self.contacts(x)
-        with self.phases("friction"):
-            self._freeze(self._all(x), set_)
-        return len(set_) > 0
-
-    def _freeze(self, y: Positions, set_: ContactSet) -> None:
-        assert self._step is not None
-        start, span = self._step
-        mu = self.contact.surface.who.friction_of(set_.stencil, set_.touch["kind"])
-        self.friction = FrictionSet.of(set_, y, start, *mu, self.contact.settings.stick * span)
-
-    def _measure_room(self, y: Positions) -> None:
-        """Keep less than the thickness where y (n+b,3) has less: what bodies leave that pinch."""
-        c = self.contact
-        near = c.surface.candidates(y, c.surface.who.thickest)
-        if len(near) == 0:
-            return
-        keep = c.surface.thickness(near)
-        part = distances_of(y, near.stencil, near.kind) / np.maximum(keep, 1e-300)
-        k = int(np.argmin(part))
-        if part[k] <= 1.0:
-            self.pinch(0.9 * float(part[k]), y[near.stencil[k]].mean(0))
-
-    def pinch(self, part: float, place: Positions | None = None) -> None:
+    def thin_to(self, part: float) -> None:
         """From now on keep this part of the thickness."""
-        self.thin = part
-        if place is None:
-            place = self.tight[1] if self.tight else np.full(3, np.nan)
-        self.tight, self._last = (part, place), None
+        self.thickness_part = part
+        self._contacts: tuple[Candidates, ContactSet] | None = None
 
-    def limit(self, x: Positions, d: Floats, before: Positions | None = None) -> float:
-        """Part of d, in [0, 1], that the cloth may go; finds the candidates of the way.
+    @property
+    def reach(self) -> float:
+        """[m] from which on pairs push each other, at most."""
+        return self.gap + self.mesh.sides.thickest
 
-        With ``before`` (b,3), bodies come from there meanwhile.
-        """
-        y, dy = self.way(x, d, before)
-        candidates = self._sweep(y, dy)
-        with self.phases("ccd"):
-            return max_step(y, dy, candidates, self._thickness(candidates))
+    @property
+    def kept(self) -> tuple[WarpArray, float]:
+        """Thickness of the vertices, and the part of it that is kept."""
+        return self.mesh.device_thickness, self.thickness_part
 
-    def _thickness(self, candidates: Candidates) -> Floats:
-        """[m] that candidates keep."""
-        return self.contact.surface.thickness(candidates, self.thin)
-
-    def carried(
-        self, x: Positions, d: Floats, free: Bools, before: Positions | None
-    ) -> Positions | None:
-        """(n,3) x + d, with free vertices that would be met carried along by what meets them.
-
-        What is prescribed, pinned vertices and bodies, goes all its way. A free vertex in a pair
-        that would meet takes the displacement of the pair's prescribed vertices (or of those that
-        are carried already), or, where there are none, the pair's mean. None where that does not
-        come to an end: something is caught between what is prescribed.
-        """
-        n = len(x)
-        y, dy = self.way(x, d, before)
-        leads = np.concatenate([~free, np.ones(len(self.body), dtype=bool)])
-        held = leads.copy()
-        for _ in range(MOST_CARRIES):
-            stencil = self.meeting(y, dy)
-            if len(stencil) == 0:
-                return np.asarray(x + dy[:n])
-            leading = leads[stencil]
-            if held[stencil].all(1).any():
-                return None
-            mean = led(leading, dy[stencil])
-            follow = ~held[stencil]
-            dy[stencil[follow]] = np.repeat(mean, 4, axis=0).reshape(-1, 4, 3)[follow]
-            leads[stencil[follow & leading.any(1, keepdims=True)]] = True
-        return None
-
-    def way(self, x: Positions, d: Floats, before: Positions | None) -> tuple[Positions, Floats]:
-        """(n+b,3) where everything is, and its displacement, with bodies that come from
-        ``before``.
-        """
-        start = self.body if before is None else before
-        return np.concatenate([x, start]), np.concatenate([d, self.body - start])
-
-    def meeting(self, y: Positions, dy: Floats) -> Ints:
-        """(m,4) pairs that meet on the way from y (n+b,3) to y + dy; notes where the first is."""
-        candidates = self._sweep(y, dy)
-        met = step_lengths(y, dy, candidates, self._thickness(candidates)) < 1.0
-        if not met.any():
-            return np.zeros((0, 4), dtype=np.int32)
-        stencil = candidates.stencil[met]
-        self.tight = (self.thin, y[stencil[0]].mean(0))
-        return np.asarray(stencil)
-
-    def truncated(self, x: Positions, d: Floats) -> Floats:
-        """d with every vertex held to what its nearest neighbors leave it, and no others.
-
-        No vertex moves by more than ``PART`` of half the distance between anything it belongs to
-        and anything else, so nothing can meet, whatever the directions.
-        """
-        return np.asarray(self.parts(x, np.linalg.norm(d, axis=1))[:, None] * d)
-
-    def parts(self, x: Positions, length: Floats) -> Floats:
-        """(n,) parts of displacements of these lengths (n,) [m] that are safe in any direction."""
-        c = self.contact
-        n, y = len(x), self._all(x)
-        thickest = c.surface.who.thickest
-        far = min(2 * float(length.max()), FARTHEST * c.reach) + thickest
+    def near(self, y: WarpArray, reach: float, end: WarpArray | None = None) -> Candidates:
+        """Candidates at y, or on the way to ``end``, by a search of their own."""
         with self.phases("broad"):
-            near = c.surface.candidates(y, far)
-        distance = distances_of(y, near.stencil, near.kind) - self._thickness(near)
-        room = np.full(len(y), far - thickest)
-        np.minimum.at(room, near.stencil.reshape(-1), np.repeat(distance, 4))
-        return np.minimum(1.0, PART * room[:n] / 2 / np.maximum(length, 1e-300))
+            return self.mesh.candidates(y, reach, end, self._excluded, self._trees)
 
-    def contacts(self, x: Positions) -> ContactSet:
-        """Pairs in contact at x (n,3), of the candidates."""
-        if self.candidates is None:
-            self.look(x)
-        assert self.candidates is not None
-        if self._last is not None:
-            candidates, thin, where, found = self._last
-            same = candidates is self.candidates and thin == self.thin
-            if same and np.array_equal(where, x):
-                return found  # value, gradient and matrix at one x share a set
-        c = self.contact
+    def along(self, y: WarpArray, end: WarpArray) -> Candidates:
+        """The candidates of the way from y to ``end``; those of an earlier way where no vertex
+        leaves its box there by more than the margin allows.
+        """
+        n, ways = y.shape[0], (self._low, self._high)
+        if self._candidates is not None:
+            flag = kernel.zeros(1, wp.int32)
+            spare = (MARGIN - 1) / 2 * self.reach * (1 - 1e-9)
+            kernel.launch(leave, n, y, end, *ways, Scalar(spare), flag)
+            if not kernel.scalar(flag):
+                return self._candidates
+        self._candidates = self.near(y, MARGIN * self.reach, end)
+        kernel.launch(enclose, n, y, end, *ways)
+        return self._candidates
+
+    def max_step(self, y: WarpArray, dy: WarpArray) -> float:
+        """Part of dy, in [0, 1], that may be gone before a pair comes closer than its thickness."""
+        combine(y, 1.0, dy, self._end)
+        candidates = self.along(y, self._end)
+        with self.phases("ccd"):
+            return max_step(y, dy, candidates, *self.kept)
+
+    def meeting(self, y: WarpArray, dy: WarpArray) -> Ints:
+        """(m,4) pairs that would meet on the way from y to y + dy, on the host."""
+        combine(y, 1.0, dy, self._end)
+        candidates = self.along(y, self._end)
+        with self.phases("ccd"):
+            meets = step_lengths(y, dy, candidates, *self.kept) < 1.0
+        return np.asarray(candidates.pairs[meets])
+
+    def safe_parts(self, y: WarpArray, length: WarpArray, part: float) -> WarpArray:
+        """(n,) parts of displacements of these lengths (n,) [m] that are safe in any direction: no
+        vertex moves by more than ``part`` of half the distance between anything it belongs to and
+        anything else.
+        """
+        thickest = self.mesh.sides.thickest
+        far = min(2 * kernel.largest(length), FARTHEST * self.reach)
+        candidates = self.near(y, far + thickest)
+        room = kernel.empty(y.shape[0])
+        room.fill_(far)
+        distance, (thickness, scale) = candidates.distances(y), self.kept
+        arrays = (*candidates.device, distance, thickness, Scalar(scale), room)
+        kernel.launch(nearest, len(candidates), *arrays, slice_above=ALONE)
+        out = kernel.empty(length.shape[0])
+        kernel.launch(safe_parts, length.shape[0], room, length, Scalar(part), out)
+        return out
+
+    def contacts(self, y: WarpArray) -> ContactSet:
+        """Pairs in contact at y; value, gradient and matrix at one y share a set."""
+        candidates = self.along(y, y)
+        if self._contacts is not None:
+            of, found = self._contacts
+            if of is candidates and equal(y, self._where):
+                return found
         with self.phases("narrow"):
-            y = self._all(x)
-            found = c.surface.contacts(y, self.candidates, c.stiffness, c.gap, self.thin)
-        self._last = self.candidates, self.thin, np.array(x), found
+            arguments = (y, candidates, self.stiffness, self.gap, self.thickness_part)
+            found = self.narrow(*arguments)
+        wp.copy(self._where, y)
+        self._contacts = candidates, found
         return found
 
-    def _device(self, x: WarpArray) -> WarpArray:
-        """(n+b,) vec3 with the vertices of bodies."""
-        return kernel.array(self._all(kernel.numpy(x)), vec3) if len(self.body) else x
-
-    def value(self, x: WarpArray) -> float:
-        """[J] of all pairs; infinite where one is closer than the thickness."""
-        set_, x = self.contacts(kernel.numpy(x)), self._device(x)
-        with self.phases("barrier"):
-            out = kernel.empty(len(set_))
-            kernel.launch(barrier_energy, len(set_), x, *set_.device, out)
-            return kernel.total(out)
-
-    def friction_value(self, x: WarpArray) -> float:
-        """[J] potential of friction."""
-        return self.friction.value(self._device(x)) if self.friction else 0.0
-
-    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx."""
-        set_, x = self.contacts(kernel.numpy(x)), self._device(x)
-        with self.phases("barrier"):
-            if len(set_):
-                local = kernel.empty((len(set_), 4), vec3)
-                kernel.launch(barrier_gradient, len(set_), x, *set_.device, local)
-                _gather(set_.stencil, local, g)
-            if self.friction:
-                local = kernel.empty((len(self.friction), 4), vec3)
-                self.friction.gradient(x, local)
-                _gather(self.friction.stencil, local, g)
-
-    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A plus the projected Hessian of all pairs, on a pattern that holds both.
-
-        EXACT gets the projected one too.
-        """
-        set_, rubbing = self.contacts(kernel.numpy(x)), self.friction
-        m = len(set_)
-        if m == 0 and not rubbing and self._joined is None:
-            return A
-        with self.phases("contact matrix"):
-            y = self._device(x)
-            factors = kernel.zeros((m, 3, 4), vec3)
-            turn = int(psd != Psd.GAUSS_NEWTON)
-            kernel.launch(barrier_factors, m, y, *set_.device, turn, factors)
-            stencil = set_.stencil
-            if rubbing:
-                more = kernel.empty((len(rubbing), 3, 4), vec3)
-                rubbing.factors(y, more)
-                both = np.concatenate([kernel.numpy(factors), kernel.numpy(more)])
-                factors = kernel.array(both, vec3)
-                stencil = np.concatenate([stencil, rubbing.stencil])
-            matrix = None
-            if self._joined is not None and self._joined.elastic is A.pattern:
-                matrix = self._joined.add(A, stencil, factors)
-            if matrix is None:
-                wide = self._wide(kernel.numpy(y), stencil)
-                self._joined = JoinedPattern.of(A.pattern, wide)
-                matrix = self._joined.add(A, stencil, factors)
-            assert matrix is not None  # the new pattern has every pair's blocks
-            return matrix
-
-    def _wide(self, x: Positions, stencil: Ints) -> Ints:
-        """(k,4) the given pairs, and those that soon may be in contact."""
-        c = self.contact
-        assert self.candidates is not None
-        near = c.surface.near(x, self.candidates, MARGIN * c.reach)
-        return np.concatenate([stencil, near])
-
-    def report(self, x: Positions, dt: float) -> dict[str, Any]:
-        """What a step of dt [s] that ended at x (n,3) says of contact: number of pairs, least
-        distance [m], work of friction [J], and where bodies pinched the cloth.
-        """
-        set_ = self.contacts(x)
-        found: dict[str, Any] = {"count": len(set_), "least_distance": None, "friction_work": 0.0}
-        if len(set_):
-            found["least_distance"] = float(set_.distances(self._all(x)).min())
-        if self.friction and self._step is not None:
-            work = self.friction.work(self._all(x))
-            found["friction_work"] = work * dt / self._step[1]
-        if self.thin < 1.0 and self.tight is not None:
-            place = [float(c) for c in self.tight[1]]
-            found["pinched"] = {"t": self.t, "part": self.thin, "place": place}
-        return found
-
-
-def led(leading: Bools, dy: Floats) -> Floats:
-    """(m,3) displacement that pairs (m,4) take: the mean of those that lead, or of all."""
-    share = np.where(leading.any(1, keepdims=True), leading, True)
-    mean = np.einsum("ma,mai->mi", share, dy) / share.sum(1, keepdims=True)
-    return np.asarray(mean)
-
-
-def _gather(stencil: Ints, local: WarpArray, g: WarpArray) -> None:
-    """g += local gradients (m,4) of pairs (m,4), those of bodies' vertices left out."""
-    n = g.shape[0]
-    i = Incidence.of(stencil, max(n, int(stencil.max()) + 1))
-    kernel.launch(gather_gradient, n, i.start, i.element, i.place, local, g)
+    def soon(self, y: WarpArray) -> WarpArray:
+        """(k,4) candidates that soon may be in contact, on the device."""
+        candidates = self.along(y, y)
+        m = len(candidates)
+        near, place = (kernel.empty(m, wp.int32) for _ in range(2))
+        reach = Scalar(MARGIN * self.reach)
+        kernel.launch(mark_near, m, candidates.distances(y), reach, near)
+        out = kernel.empty((kernel.scan(near, place), 4), wp.int32)
+        kernel.launch(keep_near, m, candidates.device[0], near, place, out)
+        return out

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from weft.arrays import Bools, Floats, Ints
-from weft.contact.distance import EDGE_EDGE
+from weft.contact.distance import PairKind
 from weft.errors import SceneError
 
 Marks: TypeAlias = "np.ndarray[Any, np.dtype[np.uint32]]"
@@ -79,7 +79,7 @@ class Sides:
 
     def of_pairs(self, stencil: Ints, kind: Ints) -> tuple[Ints, Ints]:
         """A vertex of either side of every pair (m,4)."""
-        return stencil[:, 0], np.where(kind == EDGE_EDGE, stencil[:, 2], stencil[:, 1])
+        return stencil[:, 0], np.where(kind == PairKind.EDGE_EDGE, stencil[:, 2], stencil[:, 1])
 
     def thickness_of(self, stencil: Ints, kind: Ints) -> Floats:
         """(m,) [m] that pairs keep; (1,) where it is the same for all."""
@@ -88,11 +88,6 @@ class Sides:
             return np.asarray(T[:1] if len(T) else np.zeros(1))
         a, b = self.of_pairs(stencil, kind)
         return np.asarray((T[a] + T[b]) / 2)
-
-    def friction_of(self, stencil: Ints, kind: Ints) -> tuple[Floats, Floats]:
-        """(m,) static and kinetic coefficients of pairs."""
-        a, b = (self.part[s] for s in self.of_pairs(stencil, kind))
-        return self.static[a, b], self.kinetic[a, b]
 
     @property
     def has_friction(self) -> bool:

@@ -43,12 +43,13 @@ def uncrossed(contact: Contact, x: Positions, free: Bools) -> tuple[Positions, i
         free: (n,) vertices that may be moved.
     """
     x = np.array(x, dtype=np.float64)
-    faces = contact.surface.faces
+    excluded = contact.excluded(~free)
+    faces = contact.mesh.faces
     body = contact.body_positions(0.0)
     mobile = np.concatenate([free, np.zeros(len(body), dtype=bool)])
     left = 0
     for _ in range(MOST_ROUNDS):
-        pairs = contact.crossings(x)
+        pairs = contact.crossings(x, 0.0, excluded)
         left = len(pairs)
         if left == 0:
             break

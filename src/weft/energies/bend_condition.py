@@ -12,12 +12,16 @@ moment, but work under a change of size (``tests/energies/test_condition.py``). 
 from dataclasses import dataclass
 
 from weft.energies.frozen_kernels import (
-    frozen_deviations,
-    frozen_factor,
-    frozen_gradient,
-    frozen_hessian,
+    fold_energy,
+    fold_factor,
+    fold_gradient,
+    fold_hessian,
+    freeze_folds,
 )
-from weft.energies.hinge_bending import HingeBending, HingeKernels
+from weft.energies.hinge_bending import HingeBending
+from weft.energies.local import LocalKernels
+from weft.energies.rows import FACTOR, SYMMETRIC
+from weft.laws.base import Psd
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,4 +30,13 @@ class FrozenBend(HingeBending):
 
     name: str = "bend"
 
-    kernels = HingeKernels(frozen_gradient, frozen_factor, frozen_deviations, frozen_hessian)
+    kernels = LocalKernels(
+        fold_energy,
+        fold_gradient,
+        {
+            Psd.EXACT: (fold_hessian, SYMMETRIC),
+            Psd.PROJECTED: (fold_factor, FACTOR),
+            Psd.GAUSS_NEWTON: (fold_factor, FACTOR),
+        },
+        freeze_folds,
+    )

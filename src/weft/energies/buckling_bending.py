@@ -29,26 +29,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import warp as wp
 
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
-from weft.energies.base import RowMap, gather_gradient, on_device
 from weft.energies.buckled_arc import arc_energy
-from weft.energies.pair_kernels import (
-    Pair,
-    add_pair_rows,
-    freeze_pairs,
-    pair_energy,
-    pair_gradient,
-    pair_hessian,
-)
+from weft.energies.local import LocalEnergy, LocalKernels
+from weft.energies.pair_kernels import Pair, freeze_pairs, pair_energy, pair_gradient, pair_hessian
 from weft.errors import MeshError
-from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
+from weft.kernel import WarpArray
 from weft.laws.base import Psd
 from weft.mesh import TriangleMesh
-from weft.solve.block_csr import BlockCsr, BlockPattern
-from weft.solve.incidence import Incidence
 
 
 @dataclass(frozen=True)
@@ -66,10 +56,12 @@ class BucklingForm:
 
 
 @dataclass(frozen=True, eq=False)
-class BucklingBending:
+class BucklingBending(LocalEnergy):
     """Bending energy of the pairs of vertices opposite the inner edges of a mesh.
 
-    Energies are given per pair, for the vertices ``pairs``; ``area`` is A_i + A_l.
+    Energies are given per pair, for the vertices ``pairs``; ``area`` is A_i + A_l. Damping is
+    beta/(2h) K_n (d - d_n)^2, K_n the stiffness along the pair where the step begins; a pair that
+    is longer there than at rest is not damped.
     """
 
     pairs: Ints  # (m,2)
@@ -79,6 +71,11 @@ class BucklingBending:
     compression: Floats  # (m,) [N/m] c; infinite: the arc from the start
     n_vertices: int
     name: str = "bending"
+    damping: float = 0.0  # [s]
+
+    kernels = LocalKernels(
+        pair_energy, pair_gradient, {psd: pair_hessian(psd) for psd in Psd}, freeze_pairs
+    )
 
     @staticmethod
     def of(
@@ -87,6 +84,7 @@ class BucklingBending:
         compression: float = np.inf,
         rest: str = "flat",
         calibrate: bool = True,
+        damping: float = 0.0,
     ) -> "BucklingBending":
         """Pairs of a mesh with flexural rigidity (D_warp, D_weft) [N m].
 
@@ -96,6 +94,7 @@ class BucklingBending:
             compression: c [N/m] of the spring with which a pair begins; infinite: without.
             rest: L in the plane (``"flat"``), or between ``mesh.vertices`` (``"as-given"``).
             calibrate: so that a strip of this mesh bends with D; False: k = D.
+            damping: [s] time constant of stiffness-proportional damping.
 
         Raises:
             MeshError: a value out of range.
@@ -115,7 +114,9 @@ class BucklingBending:
         k = np.array([factor[0] * stiffness[0], factor[1] * stiffness[1]])
         bend = np.sqrt(along[:, :2] @ (k * k))  # eq. 8
         springs = np.full(len(pairs), compression)
-        return BucklingBending(pairs, length, area, bend, springs, mesh.n_vertices)
+        return BucklingBending(
+            pairs, length, area, bend, springs, mesh.n_vertices, damping=damping
+        )
 
     @property
     def stencil(self) -> Ints:
@@ -128,8 +129,8 @@ class BucklingBending:
         return arc_starts(self.stiffness, self.compression, self.length)
 
     @cached_property
-    def parameters(self) -> "np.ndarray[Any, Any]":
-        """(m,) records of ``Pair``."""
+    def records(self) -> "np.ndarray[Any, Any]":
+        """(m,) records of ``Pair``, not damped."""
         dtype = Pair.numpy_dtype()  # type: ignore[attr-defined]
         records: np.ndarray[Any, Any] = np.zeros(len(self.pairs), dtype)
         bounded = np.isfinite(self.compression)
@@ -141,15 +142,9 @@ class BucklingBending:
         records["offset"] = 0.5 * spring * (1 - self.start) ** 2 - e * at_start
         return records
 
-    @cached_property
-    def device_pairs(self) -> WarpArray:
-        """(m,2) int32."""
-        return kernel.array(self.pairs, wp.int32)
-
-    @cached_property
-    def incidence(self) -> Incidence:
-        """Pairs of each vertex."""
-        return Incidence.of(self.pairs, self.n_vertices)
+    def parameters(self) -> WarpArray:
+        """(m,) ``Pair``, not damped."""
+        return kernel.array(self.records.copy(), Pair)
 
     def curvature(self, x: Positions) -> Floats:
         """(m,) [1/m] of the predicted arcs at positions x; 0 where a pair is not compressed. Eq.
@@ -157,131 +152,6 @@ class BucklingBending:
         d = np.linalg.norm(x[self.pairs[:, 1]] - x[self.pairs[:, 0]], axis=1)
         angle = np.sqrt(arc_energy(np.minimum(d / self.length, 1.0))[:, 0] / 2)
         return np.asarray(2 / self.length * angle)
-
-    def value(self, x: Positions) -> Floats:
-        """(m,) [J]."""
-        b = self._bound()
-        kernel.launch(pair_energy, len(self.pairs), on_device(x), *b.parameters, b.energy)
-        return np.array(kernel.numpy(b.energy))
-
-    def gradient(self, x: Positions) -> Floats:
-        """(m,2,3) [N]."""
-        b = self._bound()
-        kernel.launch(pair_gradient, len(self.pairs), on_device(x), *b.parameters, b.local)
-        return np.array(kernel.numpy(b.local))
-
-    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(m,2,2,3,3) [N/m]."""
-        b, m = self._bound(), len(self.pairs)
-        kernel.launch(pair_hessian, m, on_device(x), *b.parameters, int(psd), b.blocks)
-        K = np.array(kernel.numpy(b.blocks))
-        return np.asarray(np.einsum("ab,mij->mabij", np.array([[1.0, -1.0], [-1.0, 1.0]]), K))
-
-    def _bound(self) -> "BoundPairs":
-        pattern = BlockPattern(0, np.zeros(1, np.int32), np.zeros(0, np.int32))
-        return self._bind(RowMap(self.incidence, None), pattern)
-
-    def bind(self, pattern: BlockPattern) -> "BoundPairs":
-        """The production face."""
-        return self._bind(RowMap.of(self.pairs, self.incidence, pattern), pattern)
-
-    def _bind(self, rows: RowMap, pattern: BlockPattern) -> "BoundPairs":
-        pair = kernel.array(self.parameters, Pair)
-        return BoundPairs(self.n_vertices, self.device_pairs, pair, rows, pattern.scratch)
-
-
-@dataclass(frozen=True, eq=False)
-class BoundPairs:
-    """Pairs on a pattern."""
-
-    n_vertices: int
-    stencil: WarpArray
-    pair: WarpArray  # (m,) Pair
-    rows: RowMap
-    scratch: Scratch
-
-    @property
-    def parameters(self) -> tuple[WarpArray, WarpArray]:
-        """Stencil and parameters, as the kernels take them."""
-        return self.stencil, self.pair
-
-    @property
-    def energy(self) -> WarpArray:
-        """(m,) scratch."""
-        return self.scratch.take(self.pair.shape[0])
-
-    @property
-    def local(self) -> WarpArray:
-        """(m,2) vec3 scratch: local gradients."""
-        return self.scratch.take((self.pair.shape[0], 2), vec3)
-
-    @property
-    def blocks(self) -> WarpArray:
-        """(m,) mat33 scratch: Hessians of the second vertices."""
-        return self.scratch.take(self.pair.shape[0], mat33)
-
-    def value(self, x: WarpArray) -> float:
-        """Total energy [J]."""
-        kernel.launch(pair_energy, self.pair.shape[0], x, *self.parameters, self.energy)
-        return kernel.total(self.energy)
-
-    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx."""
-        i, local = self.rows.incidence, self.local
-        kernel.launch(pair_gradient, self.pair.shape[0], x, *self.parameters, local)
-        kernel.launch(gather_gradient, self.n_vertices, i.start, i.element, i.place, local, g)
-
-    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
-        """A += d2E/dx2."""
-        i, K = self.rows.incidence, self.blocks
-        kernel.launch(pair_hessian, self.pair.shape[0], x, *self.parameters, int(psd), K)
-        kernel.launch(
-            add_pair_rows,
-            self.n_vertices,
-            *(i.start, i.element, i.place, self.rows.block, K),
-            *(A.pattern.device_row_start, int(clear), A.values),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class PairDamping:
-    """Stiffness-proportional damping of pairs with time constant beta [s].
-
-    beta/(2h) K_n (d - d_n)^2, K_n the stiffness along the pair at the start of the step: distances
-    do not change in a rigid motion. A pair that is longer than at rest is not damped.
-    """
-
-    source: BucklingBending
-    beta: float
-    name: str = "bending damping"
-
-    @property
-    def stencil(self) -> Ints:
-        """(m,2)."""
-        return self.source.stencil
-
-    def bind(self, pattern: BlockPattern, elastic: BoundPairs | None = None) -> "BoundPairDamping":
-        """The production face; shares maps with the bound pairs it damps, where given."""
-        elastic = elastic or self.source.bind(pattern)
-        e = elastic
-        springs = kernel.zeros(e.pair.shape[0], Pair)
-        return BoundPairDamping(
-            e.n_vertices, e.stencil, springs, e.rows, e.scratch, self.beta, elastic.pair
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class BoundPairDamping(BoundPairs):
-    """Pair damping on a pattern: springs that ``freeze`` sets."""
-
-    beta: float = 0.0
-    elastic: WarpArray = None  # (m,) Pair of what is damped
-
-    def freeze(self, x: WarpArray, dt: float) -> None:
-        """Take distances and stiffness at positions x, for a step of dt [s]."""
-        m = self.pair.shape[0]
-        scale = Scalar(self.beta / dt)
-        kernel.launch(freeze_pairs, m, x, self.stencil, self.elastic, scale, self.pair)
 
 
 def material_pairs(mesh: TriangleMesh) -> tuple[Floats, Floats]:

@@ -9,9 +9,9 @@ atan2(sin, cos) then.
 
 import warp as wp
 
-from weft.energies.base import packed
-from weft.energies.hinge_kernels import angle_difference
-from weft.kernel import Scalar, mat33, vec3
+from weft.energies.hinge_kernels import Hinge, deviation, energies, frozen
+from weft.energies.rows import packed
+from weft.kernel import Scalar, corners, mat33, vec2, vec3
 
 _module = wp.get_module("weft.bend_condition")
 
@@ -166,71 +166,92 @@ def curvatures(j: int, k: int, f: Fold):
     return f.for_sine * s, f.for_cosine * c
 
 
+@wp.func
+def fold_of(i: int, x: wp.array(dtype=vec3), stencil: wp.array2d(dtype=wp.int32)):
+    """The fold of hinge i."""
+    x0, x1, x2, x3 = corners(i, x, stencil)
+    return fold(x0, x1, x2, x3)
+
+
 @wp.kernel(module=_module)
-def frozen_deviations(
+def fold_energy(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    hinge: wp.array(dtype=Hinge),
+    out: wp.array(dtype=vec2),
+):
+    """1/2 k (theta - rest)^2 of every hinge, and what is dissipated."""
+    i = o + wp.tid()
+    f = fold_of(i, x, stencil)
+    out[i] = energies(hinge[i], wp.atan2(f.sin, f.cos))
+
+
+@wp.kernel(module=_module)
+def freeze_folds(
     o: int,
     x: wp.array(dtype=vec3),
     v: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    rest: wp.array(dtype=Scalar),
-    keep: Scalar,
-    beta: Scalar,
-    out: wp.array(dtype=Scalar),
+    rate: Scalar,
+    h: Scalar,
+    out: wp.array(dtype=Hinge),
 ):
-    """keep (theta - rest + beta sum_j g_j.v_j) of every hinge (eq. 58)."""
+    """Damping of every hinge from its angle at x, with the lead h sum_j g_j.v_j (eq. 58)."""
     i = o + wp.tid()
-    f = fold(x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]])
-    d = angle_difference(wp.atan2(f.sin, f.cos), rest[i])
-    if beta != Scalar(0.0):
+    f = fold_of(i, x, stencil)
+    lead = Scalar(0.0)
+    if h != Scalar(0.0):
         for j in range(4):
-            d += beta * wp.dot(angle_slope(j, f), v[stencil[i, j]])
-    out[i] = keep * d
+            lead += h * wp.dot(angle_slope(j, f), v[stencil[i, j]])
+    out[i] = frozen(out[i], wp.atan2(f.sin, f.cos), rate, lead)
 
 
 @wp.kernel(module=_module)
-def frozen_gradient(
+def fold_gradient(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    stiffness: wp.array(dtype=Scalar),
-    rest: wp.array(dtype=Scalar),
+    hinge: wp.array(dtype=Hinge),
     out: wp.array2d(dtype=vec3),
 ):
     """k (theta - rest) g of every hinge."""
     i = o + wp.tid()
-    f = fold(x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]])
-    moment = stiffness[i] * angle_difference(wp.atan2(f.sin, f.cos), rest[i])
+    f = fold_of(i, x, stencil)
+    moment = hinge[i].weight * deviation(hinge[i], wp.atan2(f.sin, f.cos))
     for j in range(4):
         out[i, j] = moment * angle_slope(j, f)
 
 
 @wp.kernel(module=_module)
-def frozen_factor(
+def fold_factor(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    stiffness: wp.array(dtype=Scalar),
+    hinge: wp.array(dtype=Hinge),
     out: wp.array2d(dtype=vec3),
 ):
-    """sqrt(k) g: the Gauss-Newton Hessian is the outer product of this with itself."""
+    """sqrt(k (1 + beta/h)) g: the Gauss-Newton Hessian is the outer product of this with itself."""
     i = o + wp.tid()
-    f = fold(x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]])
+    f = fold_of(i, x, stencil)
+    s = wp.sqrt(hinge[i].weight * (Scalar(1.0) + hinge[i].rate))
     for j in range(4):
-        out[i, j] = wp.sqrt(stiffness[i]) * angle_slope(j, f)
+        out[i, j] = s * angle_slope(j, f)
 
 
 @wp.kernel(module=_module)
-def frozen_hessian(
+def fold_hessian(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    stiffness: wp.array(dtype=Scalar),
-    deviation: wp.array(dtype=Scalar),
+    hinge: wp.array(dtype=Hinge),
     out: wp.array2d(dtype=mat33),
 ):
-    """k (g g^T + deviation h), h of eq. 57: the ten blocks on and above the diagonal."""
+    """k [(1 + beta/h) g g^T + deviation h], h of eq. 57: blocks on and above the diagonal."""
     i = o + wp.tid()
-    f = fold(x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]])
+    f = fold_of(i, x, stencil)
+    stiff = hinge[i].weight * (Scalar(1.0) + hinge[i].rate)
+    moment = hinge[i].weight * deviation(hinge[i], wp.atan2(f.sin, f.cos))
     for j in range(4):
         s_j, c_j = slopes(j, f)
         g_j = f.cos * s_j - f.sin * c_j
@@ -243,4 +264,4 @@ def frozen_hessian(
                 r_k = f.sin * s_k + f.cos * c_k
                 s_jk, c_jk = curvatures(j, k, f)
                 h = f.cos * s_jk - f.sin * c_jk - wp.outer(g_j, r_k) - wp.outer(r_j, g_k)
-                out[i, packed(j, k)] = stiffness[i] * (wp.outer(g_j, g_k) + deviation[i] * h)
+                out[i, packed(j, k, 4)] = stiff * wp.outer(g_j, g_k) + moment * h

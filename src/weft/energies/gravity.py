@@ -1,21 +1,35 @@
 """Gravity: E = -sum_v m_v g . x_v. Linear, so it adds nothing to the Hessian."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import warp as wp
 
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.energies.base import Bound
+from weft.kernel import Scalar, Scratch, WarpArray, vec3
 from weft.laws.base import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
 
-TRIVIAL = 1_000_000  # one subtraction an index: below, waking a thread costs more
+TRIVIAL = 1_000_000  # one operation an index: below, waking a thread costs more
+_module = wp.get_module("weft.gravity")
 
 
-@wp.kernel(module=wp.get_module("weft.gravity"))
+@wp.kernel(module=_module)
+def weights(
+    o: int,
+    mass: wp.array(dtype=Scalar),
+    acceleration: vec3,
+    x: wp.array(dtype=vec3),
+    out: wp.array(dtype=Scalar),
+):
+    """-m g.x of every vertex."""
+    v = o + wp.tid()
+    out[v] = -mass[v] * wp.dot(acceleration, x[v])
+
+
+@wp.kernel(module=_module)
 def add_weight(o: int, mass: wp.array(dtype=Scalar), acceleration: vec3, g: wp.array(dtype=vec3)):
     """Gradient of -m g.x."""
     v = o + wp.tid()
@@ -49,30 +63,28 @@ class Gravity:
 
     def bind(self, pattern: BlockPattern) -> "BoundGravity":
         """The production face."""
-        return BoundGravity(self)
+        return BoundGravity(self, pattern.scratch)
 
 
-@dataclass(frozen=True, eq=False)
-class BoundGravity:
+class BoundGravity(Bound):
     """Gravity on device arrays."""
 
-    gravity: Gravity
+    is_load = True
 
-    @cached_property
-    def mass(self) -> WarpArray:
-        """(n,) [kg] on the device."""
-        return kernel.array(self.gravity.mass, Scalar)
+    def __init__(self, gravity: Gravity, scratch: Scratch) -> None:
+        self.name, self.scratch = gravity.name, scratch
+        self._field = kernel.array(gravity.mass, Scalar), vec3(*gravity.acceleration)
 
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""
-        return float(np.sum(self.gravity.value(kernel.numpy(x))))
+        out = self.scratch.take(x.shape[0])
+        kernel.launch(weights, x.shape[0], *self._field, x, out, slice_above=TRIVIAL)
+        return kernel.total(out)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += dE/dx."""
-        acceleration = vec3(*self.gravity.acceleration)
-        kernel.launch(add_weight, x.shape[0], self.mass, acceleration, g, slice_above=TRIVIAL)
+        kernel.launch(add_weight, x.shape[0], *self._field, g, slice_above=TRIVIAL)
 
-    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """Nothing to add."""
-        if clear:
-            A.values.zero_()
+        return A

@@ -7,12 +7,23 @@ balances force and moment (Tamstorf & Grinspun 2013 list the same Hessian).
 
 import warp as wp
 
-from weft.energies.base import packed
-from weft.kernel import Scalar, mat33, vec3
+from weft.energies.rows import packed
+from weft.kernel import Scalar, corners, mat33, vec2, vec3
 
 _module = wp.get_module("weft.hinge")
 
 COLLAPSED_SQ = Scalar(1e-30)  # [m^4] square of twice a face's area; below, it has no normal
+
+
+@wp.struct
+class Hinge:
+    """Parameters of a hinge, and what damps it in a step."""
+
+    weight: Scalar  # [J] w
+    rest: Scalar  # [rad] theta_0
+    start: Scalar  # [rad] theta_n
+    rate: Scalar  # [1] beta/h
+    lead: Scalar  # [rad] h dtheta/dt, of conditions
 
 
 @wp.func
@@ -37,6 +48,35 @@ def angle_difference(theta: Scalar, rest: Scalar):
     if d <= -Scalar(0.5) * two_pi:
         d += two_pi
     return d
+
+
+@wp.func
+def deviation(h: Hinge, theta: Scalar):
+    """theta - theta_0 + beta/h (theta - theta_n): w times this is the moment."""
+    d = angle_difference(theta, h.rest)
+    if h.rate != Scalar(0.0):
+        d += h.rate * (angle_difference(theta, h.start) + h.lead)
+    return d
+
+
+@wp.func
+def energies(h: Hinge, theta: Scalar):
+    """1/2 w (theta - theta_0)^2, and 1/2 beta/h w (theta - theta_n)^2."""
+    half = Scalar(0.5) * h.weight
+    d = angle_difference(theta, h.rest)
+    r = Scalar(0.0)
+    if h.rate != Scalar(0.0):
+        r = angle_difference(theta, h.start)
+    return vec2(half * d * d, half * h.rate * r * r)
+
+
+@wp.func
+def frozen(h: Hinge, theta: Scalar, rate: Scalar, lead: Scalar):
+    """A hinge whose damping is measured from the angle theta."""
+    h.start = theta
+    h.rate = rate
+    h.lead = lead
+    return h
 
 
 @wp.func
@@ -83,7 +123,8 @@ def angles(
 ):
     """theta of every hinge."""
     i = o + wp.tid()
-    out[i] = dihedral(x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]])
+    x0, x1, x2, x3 = corners(i, x, stencil)
+    out[i] = dihedral(x0, x1, x2, x3)
 
 
 @wp.kernel(module=_module)
@@ -91,15 +132,34 @@ def hinge_energy(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    weight: wp.array(dtype=Scalar),
-    rest: wp.array(dtype=Scalar),
-    out: wp.array(dtype=Scalar),
+    hinge: wp.array(dtype=Hinge),
+    out: wp.array(dtype=vec2),
 ):
-    """1/2 w (theta - theta_0)^2 of every hinge."""
+    """Elastic and dissipated energy of every hinge."""
     i = o + wp.tid()
-    theta = dihedral(x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]])
-    d = angle_difference(theta, rest[i])
-    out[i] = Scalar(0.5) * weight[i] * d * d
+    x0, x1, x2, x3 = corners(i, x, stencil)
+    out[i] = energies(hinge[i], dihedral(x0, x1, x2, x3))
+
+
+@wp.kernel(module=_module)
+def freeze_hinges(
+    o: int,
+    x: wp.array(dtype=vec3),
+    v: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    rate: Scalar,
+    h: Scalar,
+    out: wp.array(dtype=Hinge),
+):
+    """Damping of every hinge from its angle at x, with the lead h dtheta/dx . v."""
+    i = o + wp.tid()
+    x0, x1, x2, x3 = corners(i, x, stencil)
+    lead = Scalar(0.0)
+    if h != Scalar(0.0):
+        v0, v1, v2, v3 = corners(i, v, stencil)
+        g0, g1, g2, g3 = dihedral_gradient(x0, x1, x2, x3)
+        lead = h * (wp.dot(g0, v0) + wp.dot(g1, v1) + wp.dot(g2, v2) + wp.dot(g3, v3))
+    out[i] = frozen(out[i], dihedral(x0, x1, x2, x3), rate, lead)
 
 
 @wp.kernel(module=_module)
@@ -107,17 +167,13 @@ def hinge_gradient(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    weight: wp.array(dtype=Scalar),
-    rest: wp.array(dtype=Scalar),
+    hinge: wp.array(dtype=Hinge),
     out: wp.array2d(dtype=vec3),
 ):
-    """w (theta - theta_0) d theta/dx of every hinge."""
+    """Moment times d theta/dx of every hinge."""
     i = o + wp.tid()
-    x0 = x[stencil[i, 0]]
-    x1 = x[stencil[i, 1]]
-    x2 = x[stencil[i, 2]]
-    x3 = x[stencil[i, 3]]
-    moment = weight[i] * angle_difference(dihedral(x0, x1, x2, x3), rest[i])
+    x0, x1, x2, x3 = corners(i, x, stencil)
+    moment = hinge[i].weight * deviation(hinge[i], dihedral(x0, x1, x2, x3))
     g0, g1, g2, g3 = dihedral_gradient(x0, x1, x2, x3)
     out[i, 0] = moment * g0
     out[i, 1] = moment * g1
@@ -130,15 +186,14 @@ def hinge_factor(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    weight: wp.array(dtype=Scalar),
+    hinge: wp.array(dtype=Hinge),
     out: wp.array2d(dtype=vec3),
 ):
-    """sqrt(w) d theta/dx: the Gauss-Newton Hessian is the outer product of this with itself."""
+    """sqrt(w (1 + beta/h)) d theta/dx: the Gauss-Newton Hessian is the outer product of this."""
     i = o + wp.tid()
-    g0, g1, g2, g3 = dihedral_gradient(
-        x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]]
-    )
-    s = wp.sqrt(weight[i])
+    x0, x1, x2, x3 = corners(i, x, stencil)
+    g0, g1, g2, g3 = dihedral_gradient(x0, x1, x2, x3)
+    s = wp.sqrt(hinge[i].weight * (Scalar(1.0) + hinge[i].rate))
     out[i, 0] = s * g0
     out[i, 1] = s * g1
     out[i, 2] = s * g2
@@ -146,73 +201,16 @@ def hinge_factor(
 
 
 @wp.kernel(module=_module)
-def add_factor_rows(
-    o: int,
-    start: wp.array(dtype=wp.int32),
-    element: wp.array(dtype=wp.int32),
-    place: wp.array(dtype=wp.int32),
-    block: wp.array2d(dtype=wp.int32),
-    factor: wp.array2d(dtype=vec3),
-    row_start: wp.array(dtype=wp.int32),
-    clear: int,
-    values: wp.array(dtype=mat33),
-):
-    """Row v += sum over the hinges around v of g_v g_b^T."""
-    v = o + wp.tid()
-    if clear != 0:
-        for b in range(row_start[v], row_start[v + 1]):
-            values[b] = mat33(Scalar(0.0))
-    for m in range(start[v], start[v + 1]):
-        i = element[m]
-        g = factor[i, place[m]]
-        for b in range(factor.shape[1]):
-            values[block[m, b]] += wp.outer(g, factor[i, b])
-
-
-@wp.kernel(module=_module)
-def deviations(
-    o: int,
-    x: wp.array(dtype=vec3),
-    v: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    rest: wp.array(dtype=Scalar),
-    keep: Scalar,
-    beta: Scalar,
-    out: wp.array(dtype=Scalar),
-):
-    """keep (theta - theta_0 + beta dtheta/dt) of every hinge."""
-    i = o + wp.tid()
-    x0 = x[stencil[i, 0]]
-    x1 = x[stencil[i, 1]]
-    x2 = x[stencil[i, 2]]
-    x3 = x[stencil[i, 3]]
-    d = angle_difference(dihedral(x0, x1, x2, x3), rest[i])
-    if beta != Scalar(0.0):
-        g0, g1, g2, g3 = dihedral_gradient(x0, x1, x2, x3)
-        rate = wp.dot(g0, v[stencil[i, 0]]) + wp.dot(g1, v[stencil[i, 1]])
-        rate += wp.dot(g2, v[stencil[i, 2]]) + wp.dot(g3, v[stencil[i, 3]])
-        d += beta * rate
-    out[i] = keep * d
-
-
-@wp.kernel(module=_module)
 def hinge_hessian(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    weight: wp.array(dtype=Scalar),
-    deviation: wp.array(dtype=Scalar),
+    hinge: wp.array(dtype=Hinge),
     out: wp.array2d(dtype=mat33),
 ):
-    """w [d theta d theta^T + deviation d2 theta], the ten blocks on and above the diagonal.
-
-    With deviation theta - theta_0 that is the exact Hessian of every hinge.
-    """
+    """w [(1 + beta/h) d theta d theta^T + deviation d2 theta]: the exact Hessian of every hinge."""
     i = o + wp.tid()
-    x0 = x[stencil[i, 0]]
-    x1 = x[stencil[i, 1]]
-    x2 = x[stencil[i, 2]]
-    x3 = x[stencil[i, 3]]
+    x0, x1, x2, x3 = corners(i, x, stencil)
     e = x1 - x0
     d2 = x2 - x0
     d3 = x3 - x0
@@ -224,7 +222,8 @@ def hinge_hessian(
     along = e / wp.sqrt(e_sq)
     zero = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     one = Scalar(1.0)
-    moment = weight[i] * deviation[i]
+    stiff = hinge[i].weight * (one + hinge[i].rate)
+    moment = hinge[i].weight * deviation(hinge[i], dihedral(x0, x1, x2, x3))
     g0, g1, h2, h3 = dihedral_gradient(x0, x1, x2, x3)
     for j in range(4):
         N2 = mat33(Scalar(0.0))
@@ -255,11 +254,11 @@ def hinge_hessian(
         g_j = wp.where(j == 0, g0, wp.where(j == 1, g1, wp.where(j == 2, h2, h3)))
         slide = wp.outer(g2, dt2) + wp.outer(g3, dt3)
         fall = slide - (one - t2) * G2 - (one - t3) * G3
-        out[i, packed(0, j)] = moment * fall + weight[i] * wp.outer(g0, g_j)
+        out[i, packed(0, j, 4)] = moment * fall + stiff * wp.outer(g0, g_j)
         if j >= 1:
             rise = -slide - t2 * G2 - t3 * G3
-            out[i, packed(1, j)] = moment * rise + weight[i] * wp.outer(g1, g_j)
+            out[i, packed(1, j, 4)] = moment * rise + stiff * wp.outer(g1, g_j)
         if j >= 2:
-            out[i, packed(2, j)] = moment * G2 + weight[i] * wp.outer(h2, g_j)
+            out[i, packed(2, j, 4)] = moment * G2 + stiff * wp.outer(h2, g_j)
         if j >= 3:
-            out[i, packed(3, j)] = moment * G3 + weight[i] * wp.outer(h3, g_j)
+            out[i, packed(3, j, 4)] = moment * G3 + stiff * wp.outer(h3, g_j)

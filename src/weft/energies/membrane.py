@@ -3,9 +3,11 @@ for free:
 
 F = deform(x) (any number of vertices per sample), the law's own kernels on arrays of F, and a
 gather to the vertices. The Hessian is kept as three 3x3 blocks per sample (uu, uv, vv); each matrix
-row walks its samples (docs/decisions/0003).
+row walks its samples (docs/decisions/0003). Damping is one more law at the samples (``viscous``), so
+that it shares F and the gather.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,12 +18,16 @@ import warp as wp
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.discretization.samples import Samples
-from weft.energies.base import RowMap, on_device
+from weft.energies.base import Bound
+from weft.energies.damping import freeze_tangent
+from weft.energies.local import damping_of
+from weft.energies.rows import SAMPLED, RowMap, Sampled
 from weft.errors import LawError
 from weft.kernel import Scalar, Scratch, WarpArray, mat32, mat33, vec2, vec3
 from weft.laws.base import Law, Psd, law_kernels
+from weft.laws.viscous import Params, Viscous
 from weft.solve.block_csr import BlockCsr, BlockPattern
-from weft.solve.incidence import Incidence
+from weft.step import Step
 
 _module = wp.get_module("weft.membrane")
 
@@ -69,35 +75,6 @@ def add_nodal_gradient(
     g[v] += sum
 
 
-@wp.kernel(module=_module)
-def add_rows(
-    o: int,
-    start: wp.array(dtype=wp.int32),
-    element: wp.array(dtype=wp.int32),
-    place: wp.array(dtype=wp.int32),
-    block: wp.array2d(dtype=wp.int32),
-    dN: wp.array2d(dtype=vec2),
-    weight: wp.array(dtype=Scalar),
-    H: wp.array2d(dtype=mat33),
-    row_start: wp.array(dtype=wp.int32),
-    clear: int,
-    values: wp.array(dtype=mat33),
-):
-    """Row v += sum_q w_q (dN_v . H_q . dN_b), b over the samples around v. Kim 2020, eq. 20."""
-    v = o + wp.tid()
-    if clear != 0:
-        for b in range(row_start[v], row_start[v + 1]):
-            values[b] = mat33(Scalar(0.0))
-    for m in range(start[v], start[v + 1]):
-        q = element[m]
-        d = weight[q] * dN[q, place[m]]
-        uv = H[q, 1]
-        R0 = d[0] * H[q, 0] + d[1] * wp.transpose(uv)
-        R1 = d[0] * uv + d[1] * H[q, 2]
-        for b in range(dN.shape[1]):
-            values[block[m, b]] += dN[q, b][0] * R0 + dN[q, b][1] * R1
-
-
 @dataclass(frozen=True, eq=False)
 class DeviceSamples:
     """Samples on the device, with their incidence; shared by every energy that is sampled there."""
@@ -119,18 +96,8 @@ class DeviceSamples:
         """(q,)."""
         return kernel.array(self.samples.weight, Scalar)
 
-    @cached_property
-    def incidence(self) -> Incidence:
-        """Samples of each vertex."""
-        return Incidence.of(self.samples.stencil, self.samples.n_vertices)
-
     def __len__(self) -> int:
         return len(self.samples.weight)
-
-    @property
-    def around(self) -> float:
-        """Mean number of samples around a vertex."""
-        return self.samples.stencil.size / max(self.samples.n_vertices, 1)
 
     def deform(self, x: WarpArray, F: WarpArray) -> tuple[Any, ...]:
         """F = dx/dX at every sample, as the first stage of a launch."""
@@ -150,6 +117,7 @@ class Membrane:
         None  # (q,) records of the law's Params struct; None: the law's own, everywhere
     )
     name: str = "membrane"
+    damping: float = 0.0  # [s] time constant of stiffness-proportional damping (``damping``)
 
     @property
     def stencil(self) -> Ints:
@@ -181,134 +149,127 @@ class Membrane:
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """(q,k,k,3,3) [N/m]."""
-        H = self._local(x, Psd(psd), mat33, 3)
-        uu, uv, vv = H[:, 0], H[:, 1], H[:, 2]
-        full = np.stack(
-            [np.stack([uu, uv], axis=1), np.stack([np.swapaxes(uv, 1, 2), vv], axis=1)], axis=1
-        )
-        dN = self.samples.gradient
-        w = self.samples.weight
-        return np.asarray(np.einsum("q,qai,qijmn,qbj->qabmn", w, dN, full, dN))
+        local = Sampled()
+        local.H = kernel.array(self._local(x, Psd(psd), mat33, 3), mat33)
+        local.dN, local.weight = self.device_samples.gradient, self.device_samples.weight
+        return SAMPLED.full(local, self.samples.stencil.shape[1])
 
     def _local(self, x: Positions, what: "str | Psd", dtype: Any, width: int = 0) -> Floats:
         n = len(self.samples.weight)
         F, out = kernel.empty(n, mat32), kernel.empty((n, width) if width else n, dtype)
-        start = self.device_samples.deform(on_device(x), F)
+        start = self.device_samples.deform(kernel.points(x), F)
         kernel.launch_each(n, start, *self.law.stages(what, F, self.device_parameters, out))
         return np.array(kernel.numpy(out))
 
     def bind(self, pattern: BlockPattern) -> "BoundMembrane":
         """The production face."""
-        s = self.device_samples
-        rows = RowMap.of(self.samples.stencil, s.incidence, pattern)
-        work = Workspace(len(s), pattern.scratch)
-        return BoundMembrane(s, self.law, self.device_parameters, rows, work)
+        rows = RowMap.of(self.samples.stencil, self.samples.n_vertices, pattern)
+        return BoundMembrane(self, rows, pattern.scratch)
 
 
-@dataclass(frozen=True, eq=False)
-class Workspace:
-    """Arrays that an evaluation passes through; membranes on the same samples may share one."""
+class BoundMembrane(Bound):
+    """A membrane on a pattern, with its damping in the step as one more part of the law."""
 
-    n: int
-    scratch: Scratch
+    def __init__(self, membrane: Membrane, rows: RowMap, scratch: Scratch) -> None:
+        self.membrane, self.name, self.rows, self.scratch = membrane, membrane.name, rows, scratch
+        self.samples = membrane.device_samples
+        self.is_condition, self.damping = membrane.law.is_condition, membrane.damping
+        self._elastic = membrane.law, membrane.device_parameters
+        self._all = self._elastic
+        self._F = kernel.empty(len(self.samples), mat32)
+        if membrane.damping > 0:
+            self._viscous = kernel.zeros(len(self.samples), Params)
+            self._all = membrane.law + Viscous(), (*membrane.device_parameters, self._viscous)
 
-    @cached_property
-    def F(self) -> WarpArray:
-        """(q,) mat32 deformation gradients."""
-        return kernel.empty(self.n, mat32)
-
-    @property
-    def P(self) -> WarpArray:
-        """(q,) mat32 stresses; scratch, as all below."""
-        return self.scratch.take(self.n, mat32)
-
-    @property
-    def H(self) -> WarpArray:
-        """(q,3) mat33 law Hessians."""
-        return self.scratch.take((self.n, 3), mat33)
-
-    @property
-    def psi(self) -> WarpArray:
-        """(q,) energies."""
-        return self.scratch.take(self.n)
-
-
-@dataclass(frozen=True, eq=False)
-class BoundMembrane:
-    """A membrane on a pattern."""
-
-    samples: DeviceSamples
-    law: Law
-    parameters: tuple[WarpArray, ...]  # one array for every part of the law
-    rows: RowMap
-    work: Workspace
+    def freeze(self, step: Step) -> None:
+        """Measure damping from the strain and stiffness at the step's origin."""
+        if self.membrane.damping > 0:
+            H = self._hessians()
+            tangent = Scalar(self.membrane.damping / step.span), self._viscous
+            last = (freeze_tangent, self._F, H, *tangent)
+            self._launch(step.device_origin, Psd.GAUSS_NEWTON, H, self._elastic, last)
 
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""
-        psi = self.work.psi
-        self._launch(x, "psi", psi, (weigh, self.samples.weight, psi))
-        return kernel.total(psi)
+        return self._energy(x, self._all)
+
+    def terms(self, x: WarpArray) -> Mapping[str, float]:
+        """[J] of the elastic part and of damping."""
+        elastic = self._energy(x, self._elastic)
+        if self.membrane.damping == 0:
+            return {self.name: elastic}
+        damped = self._energy(x, (Viscous(), (self._viscous,)))
+        return {self.name: elastic, damping_of(self.name): damped}
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += dE/dx."""
-        s, P, i = self.samples, self.work.P, self.rows.incidence
-        self._launch(x, "pk1", P)
-        kernel.launch(
-            add_nodal_gradient,
-            s.samples.n_vertices,
-            *(i.start, i.element, i.place, s.gradient, s.weight, P, g),
-            slice_above=kernel.slice_above(s.around),
-        )
+        s, P = self.samples, self.scratch.take(len(self.samples), mat32)
+        self._launch(x, "pk1", P, self._all)
+        i, worth = self.rows.incidence, kernel.slice_above(self.rows.around)
+        arrays = (i.start, i.element, i.place, s.gradient, s.weight, P, g)
+        kernel.launch(add_nodal_gradient, self.rows.n, *arrays, slice_above=worth)
 
-    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
-        """A += d2E/dx2."""
-        self._launch(x, Psd(psd), self.work.H)
-        self._add_rows(A, clear)
-
-    def local_hessian(self, x: WarpArray, psd: Psd, *then: tuple[Any, ...]) -> None:
-        """The law's F and Hessians of every sample into ``work``, and more stages after that."""
-        self._launch(x, Psd(psd), self.work.H, *then)
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A + d2E/dx2."""
+        H = self._hessians()
+        self._launch(x, Psd(psd), H, self._all)
+        return self._add_rows(H, 1.0, A)
 
     def add_condition_hessian(
-        self, x: WarpArray, v: WarpArray, keep: float, beta: float, psd: Psd, A: BlockCsr
+        self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
     ) -> None:
-        """A += k [dC dC^T + keep (C + beta dC/dt) d2C].
+        """A += k [(1 + beta/h) dC dC^T + (C + beta dC/dt) d2C].
+
+        That is 1 + beta/h times the Hessian of conditions with another rest value, ``keep (C + beta
+        dC/dt)`` for C, keep = h/(h + beta).
 
         Raises:
             LawError: a law that is not written in conditions.
         """
-        if not self.law.is_condition:
+        law, h = self.membrane.law, step.dt
+        if not law.is_condition:
             raise LawError(
-                f"damping of conditions of {self.law.name}",
+                f"damping of conditions of {law.name}",
                 got="a law without rest values",
                 expected="conditions: BaraffWitkin without shear, DotShear, AngleShear",
             )
-        s, F, rate, n = self.samples, self.work.F, self.work.P, len(self.samples)
-        shifted, stages = [], []
-        for part, p in zip(self.law.parts, self.parameters):
+        s, n, rate = self.samples, len(self.samples), kernel.empty(len(self.samples), mat32)
+        moved: list[WarpArray] = []
+        stages = []
+        for part, p in zip(law.parts, self.membrane.device_parameters):
             out = kernel.empty(n, part.functions.Params)
-            shifted.append(out)
-            stages.append((law_kernels(part.functions).shift, F, rate, p, keep, beta, out))
-        kernel.launch_each(n, s.deform(x, F), s.deform(v, rate), *stages)
-        kernel.launch_each(n, *self.law.stages(Psd(psd), F, shifted, self.work.H))
-        self._add_rows(A, clear=False)
+            moved.append(out)
+            shift = law_kernels(part.functions).shift
+            stages.append((shift, self._F, rate, p, Scalar(h / (h + beta)), Scalar(beta), out))
+        first = s.deform(x, self._F), s.deform(kernel.points(np.array(step.state.v)), rate)
+        kernel.launch_each(n, *first, *stages)
+        H = self._hessians()
+        kernel.launch_each(n, *law.stages(Psd(psd), self._F, moved, H))
+        self._add_rows(H, 1 + beta / h, A)
+
+    def _hessians(self) -> WarpArray:
+        return SAMPLED.take(self.scratch, *self.membrane.stencil.shape)
+
+    def _energy(self, x: WarpArray, law: "_Laws") -> float:
+        psi = self.scratch.take(len(self.samples))
+        self._launch(x, "psi", psi, law, (weigh, self.samples.weight, psi))
+        return kernel.total(psi)
 
     def _launch(
-        self, x: WarpArray, what: "str | Psd", out: WarpArray, *then: tuple[Any, ...]
+        self, x: WarpArray, what: "str | Psd", out: WarpArray, law: "_Laws", *then: tuple[Any, ...]
     ) -> None:
-        """Deform, evaluate the law, and then what else is asked for, in one go."""
-        s, F = self.samples, self.work.F
-        law = self.law.stages(what, F, self.parameters, out)
-        worth = kernel.slice_above(3 * s.samples.stencil.shape[1])
-        kernel.launch_each(len(s), s.deform(x, F), *law, *then, slice_above=worth)
+        """Deform, evaluate a law, and then what else is asked for, in one go."""
+        s, (functions, parameters) = self.samples, law
+        stages = functions.stages(what, self._F, parameters, out)
+        worth = kernel.slice_above(3 * self.membrane.stencil.shape[1])
+        kernel.launch_each(len(s), s.deform(x, self._F), *stages, *then, slice_above=worth)
 
-    def _add_rows(self, A: BlockCsr, clear: bool) -> None:
-        """A += the law's Hessians in ``work.H``."""
-        s, i = self.samples, self.rows.incidence
-        kernel.launch(
-            add_rows,
-            s.samples.n_vertices,
-            *(i.start, i.element, i.place, self.rows.block, s.gradient, s.weight, self.work.H),
-            *(A.pattern.device_row_start, int(clear), A.values),
-            slice_above=kernel.slice_above(s.around * s.samples.stencil.shape[1] / 3),
-        )
+    def _add_rows(self, H: WarpArray, scale: float, A: BlockCsr) -> BlockCsr:
+        local = Sampled()
+        local.dN, local.weight, local.H = self.samples.gradient, self.samples.weight, H
+        local.scale = Scalar(scale)
+        self.rows.add_rows(SAMPLED, local, A)
+        return A
+
+
+_Laws = tuple[Law, tuple[WarpArray, ...]]

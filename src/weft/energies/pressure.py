@@ -4,27 +4,29 @@
 
 A gas at constant temperature has p(V) = (p_0 + p_a) V_0/V - p_a above the ambient pressure p_a. Its
 Hessian has the dense part -p'(V) dV dV^T, which would fill the matrix; it is handed to the
-minimizer as an update of rank one instead (``update``; ``solve.updates``).
+minimizer as an update of rank one instead (``solve.updates``).
 
 The Hessian of V is indefinite: EXACT keeps it, PROJECTED and GAUSS_NEWTON leave it out. The
 stiffness of the tension that pressure causes is the membrane's and stays.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 import warp as wp
 
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
-from weft.energies.base import RowMap, gather_gradient
+from weft.energies.base import Bound
+from weft.energies.rows import SYMMETRIC, RowMap
 from weft.errors import MeshError, SceneError
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
 from weft.laws.base import Psd
 from weft.mesh import TriangleMesh
 from weft.solve.block_csr import BlockCsr, BlockPattern
-from weft.solve.incidence import Incidence
+from weft.solve.updates import Update
 
 ATMOSPHERE = 101325.0  # [Pa]
 _module = wp.get_module("weft.pressure")
@@ -67,34 +69,24 @@ def volume_gradients(
 
 
 @wp.kernel(module=_module)
-def add_volume_rows(
+def volume_hessians(
     o: int,
-    start: wp.array(dtype=wp.int32),
-    element: wp.array(dtype=wp.int32),
-    place: wp.array(dtype=wp.int32),
-    block: wp.array2d(dtype=wp.int32),
     x: wp.array(dtype=vec3),
     faces: wp.array2d(dtype=wp.int32),
     center: vec3,
     scale: Scalar,
-    row_start: wp.array(dtype=wp.int32),
-    clear: int,
-    values: wp.array(dtype=mat33),
+    out: wp.array2d(dtype=mat33),
 ):
-    """Row v += scale d2V/dx2: the blocks of a face with its next and its last corner."""
-    v = o + wp.tid()
-    if clear != 0:
-        for b in range(row_start[v], row_start[v + 1]):
-            values[b] = mat33(Scalar(0.0))
-    if scale == Scalar(0.0):
-        return
+    """scale d2V/dx2 of every face's volume: blocks on and above the diagonal."""
+    i = o + wp.tid()
     s = scale / Scalar(6.0)
-    for m in range(start[v], start[v + 1]):
-        i = element[m]
-        following = (place[m] + 1) % 3
-        last = (place[m] + 2) % 3
-        values[block[m, following]] -= s * wp.skew(x[faces[i, last]] - center)
-        values[block[m, last]] += s * wp.skew(x[faces[i, following]] - center)
+    zero = mat33(Scalar(0.0))
+    out[i, 0] = zero
+    out[i, 1] = -s * wp.skew(x[faces[i, 2]] - center)
+    out[i, 2] = s * wp.skew(x[faces[i, 1]] - center)
+    out[i, 3] = zero
+    out[i, 4] = -s * wp.skew(x[faces[i, 0]] - center)
+    out[i, 5] = zero
 
 
 @dataclass(frozen=True)
@@ -213,34 +205,27 @@ class Pressure:
             out[:, a, last] = -p / 6 * cross[:, following]
         return out
 
-    @cached_property
-    def incidence(self) -> Incidence:
-        """Faces of each vertex."""
-        return Incidence.of(self.faces, self.n_vertices)
-
     def bind(self, pattern: BlockPattern) -> "BoundPressure":
         """The production face."""
-        rows = RowMap.of(self.faces, self.incidence, pattern)
-        faces = kernel.array(self.faces, wp.int32)
-        return BoundPressure(self, faces, vec3(*self.center), rows, pattern.scratch)
+        return BoundPressure(self, RowMap.of(self.faces, self.n_vertices, pattern), pattern.scratch)
 
 
-@dataclass(frozen=True, eq=False)
-class BoundPressure:
+class BoundPressure(Bound):
     """Pressure on a pattern."""
 
-    energy: Pressure
-    faces: WarpArray
-    center: vec3
-    rows: RowMap
-    scratch: Scratch
+    is_load = True
+
+    def __init__(self, energy: Pressure, rows: RowMap, scratch: Scratch) -> None:
+        self.energy, self.rows, self.scratch, self.name = energy, rows, scratch, energy.name
+        self._surface = kernel.array(energy.faces, wp.int32), vec3(*energy.center)
+
+    def _take(self, evaluate: Any, x: WarpArray, out: WarpArray, *scale: Any) -> WarpArray:
+        kernel.launch(evaluate, len(self.energy.faces), x, *self._surface, *scale, out)
+        return out
 
     def volume(self, x: WarpArray) -> float:
         """[m^3] inside."""
-        m = self.faces.shape[0]
-        out = self.scratch.take(m)
-        kernel.launch(face_volumes, m, x, self.faces, self.center, out)
-        return kernel.total(out)
+        return kernel.total(self._take(face_volumes, x, self.scratch.take(len(self.energy.faces))))
 
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""
@@ -250,29 +235,24 @@ class BoundPressure:
         """g += dE/dx."""
         self._add(x, -self.energy.at(self.volume(x))[1], g)
 
-    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
-        """A += -p d2V/dx2, where EXACT asks for it."""
-        i = self.rows.incidence
-        p = self.energy.at(self.volume(x))[1] if psd == Psd.EXACT else 0.0
-        kernel.launch(
-            add_volume_rows,
-            self.energy.n_vertices,
-            *(i.start, i.element, i.place, self.rows.block, x, self.faces, self.center),
-            *(Scalar(-p), A.pattern.device_row_start, int(clear), A.values),
-        )
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A - p d2V/dx2, where EXACT asks for it."""
+        if psd == Psd.EXACT:
+            p = self.energy.at(self.volume(x))[1]
+            local = SYMMETRIC.take(self.scratch, len(self.energy.faces), 3)
+            self.rows.add_rows(SYMMETRIC, self._take(volume_hessians, x, local, Scalar(-p)), A)
+        return A
 
-    def update(self, x: WarpArray, out: WarpArray) -> float:
-        """c of the missing part c u u^T of the Hessian, u = dV/dx into ``out``."""
+    def updates(self, x: WarpArray) -> Sequence[Update]:
+        """-dp/dV u u^T, u = dV/dx, of a gas."""
         c = self.energy.at(self.volume(x))[2]
-        if c != 0.0:
-            out.zero_()
-            self._add(x, 1.0, out)
-        return c
+        if c == 0.0:
+            return ()
+        u = kernel.zeros(self.rows.n, vec3)
+        self._add(x, 1.0, u)
+        return (Update(c, u),)
 
     def _add(self, x: WarpArray, scale: float, g: WarpArray) -> None:
         """g += scale dV/dx."""
-        i, m = self.rows.incidence, self.faces.shape[0]
-        local = self.scratch.take((m, 3), vec3)
-        kernel.launch(volume_gradients, m, x, self.faces, self.center, Scalar(scale), local)
-        n = self.energy.n_vertices
-        kernel.launch(gather_gradient, n, i.start, i.element, i.place, local, g)
+        local = self.scratch.take((len(self.energy.faces), 3), vec3)
+        self.rows.add_gradient(self._take(volume_gradients, x, local, Scalar(scale)), g)

@@ -5,8 +5,8 @@ and seams of points are all of this form. The Hessian w c c^T is constant, and t
 z: it is multiplied out once, a number per block, and then added.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,13 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
-from weft.kernel import Scalar, WarpArray, mat33, vec3
+from weft.energies.base import Bound
+from weft.energies.local import damping_of
+from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
 from weft.laws.base import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.scalar_csr import ScalarCsr
+from weft.step import Step
 
 _module = wp.get_module("weft.quadratic_form")
 
@@ -27,17 +30,36 @@ _module = wp.get_module("weft.quadratic_form")
 def form_energy(
     o: int,
     x: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    rate: Scalar,
     stencil: wp.array2d(dtype=wp.int32),
     coefficient: wp.array2d(dtype=Scalar),
     weight: wp.array(dtype=Scalar),
-    out: wp.array(dtype=Scalar),
+    out: wp.array(dtype=vec2),
 ):
-    """w/2 |sum_a c_a x_a|^2 of every point. Meng 2025 supp. eq. 18."""
+    """w/2 |y|^2 and rate w/2 |y - y_n|^2 of every point, y = sum_a c_a x_a. Meng 2025 supp. eq. 18."""
     q = o + wp.tid()
     y = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    d = y
     for a in range(stencil.shape[1]):
-        y += coefficient[q, a] * x[stencil[q, a]]
-    out[q] = Scalar(0.5) * weight[q] * wp.dot(y, y)
+        v = stencil[q, a]
+        y += coefficient[q, a] * x[v]
+        d += coefficient[q, a] * (x[v] - origin[v])
+    half = Scalar(0.5) * weight[q]
+    out[q] = vec2(half * wp.dot(y, y), rate * half * wp.dot(d, d))
+
+
+@wp.kernel(module=_module)
+def pulled(
+    o: int,
+    x: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    rate: Scalar,
+    out: wp.array(dtype=vec3),
+):
+    """x + rate (x - origin)."""
+    v = o + wp.tid()
+    out[v] = x[v] + rate * (x[v] - origin[v])
 
 
 @wp.kernel(module=_module)
@@ -46,18 +68,19 @@ def add_form_rows(
     start: wp.array(dtype=wp.int32),
     block: wp.array(dtype=wp.int32),
     K: wp.array(dtype=Scalar),
+    scale: Scalar,
     row_start: wp.array(dtype=wp.int32),
     clear: int,
     values: wp.array(dtype=mat33),
 ):
-    """Row v += K_vb I. Meng 2025 supp. eq. 19."""
+    """Row v += scale K_vb I. Meng 2025 supp. eq. 19."""
     v = o + wp.tid()
     if clear != 0:
         for b in range(row_start[v], row_start[v + 1]):
             values[b] = mat33(Scalar(0.0))
     for b in range(start[v], start[v + 1]):
         at = block[b]
-        k = K[b]
+        k = scale * K[b]
         m = values[at]
         m[0, 0] = m[0, 0] + k
         m[1, 1] = m[1, 1] + k
@@ -67,12 +90,17 @@ def add_form_rows(
 
 @dataclass(frozen=True, eq=False)
 class QuadraticForm:
-    """1/2 sum_q weight_q |sum_a coefficient_qa x_a|^2."""
+    """1/2 sum_q weight_q |sum_a coefficient_qa x_a|^2, a condition that is linear in x.
+
+    Its damping with the time constant beta, beta/h times the same of x - x_n, resists turning too;
+    for what turns see ``curvature_damping``.
+    """
 
     stencil: Ints  # (q,k)
     coefficient: Floats  # (q,k)
     weight: Floats  # (q,) >= 0
     name: str = "quadratic"
+    damping: float = 0.0  # [s] beta
 
     def amount(self, x: Positions) -> Floats:
         """(q,3) sum_a c_a x_a: for bending the Laplacian of the surface, times sqrt(D)."""
@@ -106,44 +134,70 @@ class QuadraticForm:
         K = self.matrix(pattern.n)
         rows = np.repeat(np.arange(pattern.n, dtype=np.int32), np.diff(K.indptr))
         block = pattern.find(rows, K.indices.astype(np.int32))
-        return BoundForm(self, ScalarCsr.of(K), kernel.array(block, wp.int32))
+        places = kernel.array(block, wp.int32)
+        return BoundForm(self, ScalarCsr.of(K), places, pattern.scratch)
 
 
-@dataclass(frozen=True, eq=False)
-class BoundForm:
-    """A quadratic form on a pattern."""
+class BoundForm(Bound):
+    """A quadratic form on a pattern: its constant matrix K, the Hessian of each coordinate."""
 
-    form: QuadraticForm
-    K: ScalarCsr  # [N/m] the Hessian of each coordinate
-    block: WarpArray  # (b,) int32 place of its entries in the pattern
+    is_condition = True
 
-    @cached_property
-    def _points(self) -> tuple[WarpArray, ...]:
-        f = self.form
-        return (
-            kernel.array(f.stencil, wp.int32),
-            kernel.array(f.coefficient, Scalar),
-            kernel.array(f.weight, Scalar),
-            kernel.empty(len(f.weight)),
+    def __init__(
+        self, form: QuadraticForm, K: ScalarCsr, block: WarpArray, scratch: Scratch
+    ) -> None:
+        self.form, self.name, self.K, self.block, self.scratch = form, form.name, K, block, scratch
+        self.damping = form.damping
+        self._points = (
+            kernel.array(form.stencil, wp.int32),
+            kernel.array(form.coefficient, Scalar),
+            kernel.array(form.weight, Scalar),
         )
+        self._rate, self._origin = 0.0, None
+
+    def freeze(self, step: Step) -> None:
+        """Measure damping from where the new velocity is measured from."""
+        if self.form.damping > 0:
+            self._rate, self._origin = self.form.damping / step.span, step.device_origin
+
+    def _energies(self, x: WarpArray) -> WarpArray:
+        out = self.scratch.take(len(self.form.weight), vec2)
+        since = x if self._origin is None else self._origin
+        arguments = (x, since, Scalar(self._rate), *self._points, out)
+        kernel.launch(form_energy, len(self.form.weight), *arguments)
+        return out
 
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""
-        kernel.launch(form_energy, len(self.form.weight), x, *self._points)
-        return kernel.total(self._points[-1])
+        return kernel.total(self._energies(x))
+
+    def terms(self, x: WarpArray) -> Mapping[str, float]:
+        """[J] of the elastic part and of damping."""
+        elastic, dissipated = kernel.numpy(self._energies(x)).sum(axis=0).tolist()
+        if self.form.damping == 0:
+            return {self.name: elastic}
+        return {self.name: elastic, damping_of(self.name): dissipated}
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += K x. Meng 2025 supp. eq. 19."""
+        if self._origin is not None:
+            out = self.scratch.take(x.shape[0], vec3)
+            kernel.launch(pulled, x.shape[0], x, self._origin, Scalar(self._rate), out)
+            x = out
         self.K.multiply(x, g, add=True)
 
-    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr, clear: bool) -> None:
-        """A += K."""
-        rows = (self.K.start, self.block, self.K.value, A.pattern.device_row_start)
-        worth = kernel.slice_above(self.block.shape[0] / max(A.n, 1))
-        kernel.launch(add_form_rows, A.n, *rows, int(clear), A.values, slice_above=worth)
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A + (1 + beta/h) K."""
+        return self._add(1.0 + self._rate, A)
 
     def add_condition_hessian(
-        self, x: WarpArray, v: WarpArray, keep: float, beta: float, psd: Psd, A: BlockCsr
+        self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
     ) -> None:
-        """A += K: a condition that is linear in x has no second derivative."""
-        self.add_hessian(x, psd, A, clear=False)
+        """The same: a condition that is linear in x has no second derivative."""
+        self._add(1.0 + beta / step.dt, A)
+
+    def _add(self, scale: float, A: BlockCsr) -> BlockCsr:
+        rows = (self.K.start, self.block, self.K.value, Scalar(scale), A.pattern.device_row_start)
+        worth = kernel.slice_above(self.block.shape[0] / max(A.n, 1))
+        kernel.launch(add_form_rows, A.n, *rows, A.claim(), A.values, slice_above=worth)
+        return A

@@ -6,10 +6,10 @@ The minimizer of Phi satisfies M (v - v_n) = -h dE/dx(x), which is implicit Eule
 
 from typing import ClassVar
 
-from weft.arrays import Positions, Velocities
 from weft.integrators.base import Integrator, Memory
 from weft.model import Model
 from weft.state import State
+from weft.step import Step
 
 
 class BackwardEuler(Integrator):
@@ -21,12 +21,10 @@ class BackwardEuler(Integrator):
         """Nothing to remember."""
         return {}
 
-    def predict(self, state: State, memory: Memory, dt: float) -> tuple[Positions, float]:
+    def plan(self, model: Model, state: State, memory: Memory, dt: float) -> Step:
         """y = x + h v, s = h^2."""
-        return state.x + dt * state.v, dt * dt
+        return model.step(state, dt, state.x + dt * state.v, dt * dt, (state.x, dt))
 
-    def finish(
-        self, x: Positions, state: State, memory: Memory, dt: float
-    ) -> tuple[Velocities, Memory]:
-        """v = (x - x_n)/h."""
-        return (x - state.x) / dt, memory
+    def remember(self, state: State, memory: Memory, dt: float) -> Memory:
+        """Nothing."""
+        return memory

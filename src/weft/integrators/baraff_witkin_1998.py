@@ -9,7 +9,7 @@ as Baraff & Witkin do. Constraints are filtered (``solve.constraints``); y moves
 without giving them that velocity.
 
 Without damping and constraints the step is one full Newton iteration of backward Euler's potential
-from x_n.
+from x_n. Energies that are no conditions take part as they do there, damping of theirs included.
 """
 
 import time
@@ -21,19 +21,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from weft import kernel
-from weft.arrays import Floats, Forces, Positions, Velocities
-from weft.energies.base import BoundCondition
+from weft.arrays import Floats, Forces, Positions
+from weft.energies.base import Bound
+from weft.energies.local import damping_of
 from weft.errors import SceneError
-from weft.integrators.base import Memory, StepReport
-from weft.integrators.linearized import ContactStep, QuadraticModel, with_contact
-from weft.kernel import WarpArray, vec3
+from weft.integrators.base import Memory, Solver, StepReport
+from weft.integrators.linearized import QuadraticModel, finish, refuse_updates
+from weft.integrators.potential import Potential
+from weft.kernel import vec3
 from weft.laws.base import Psd
 from weft.model import Model
-from weft.solve.base import LinearSolver, Outcome, Stop
-from weft.solve.block_csr import BlockCsr, scale_and_shift
-from weft.solve.choose import linear_solver
+from weft.solve.base import Outcome, Stop
+from weft.solve.block_csr import BlockCsr, add_diagonal, scale_by
 from weft.solve.constraints import ConstrainedSolution, Constraint, solve_releasing
 from weft.state import State
+from weft.step import Step
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class Settings1998:
     """How the step is set up and solved.
 
     Args:
-        damping: [s] beta = k_d/k of all conditions; Pritchard's Table 1 has 0.2.
+        damping: [s] beta = k_d/k of all conditions, or of each by the name of its energy, in place of
+            the energies' own; Pritchard's Table 1 has 0.2.
         psd: second derivatives of conditions in K: EXACT keeps them, GAUSS_NEWTON drops them.
         tolerance: relative error of the solve in the energy norm; direct solvers go to round-off.
         linear: a solver of ``solve.choose``.
@@ -49,7 +52,7 @@ class Settings1998:
         most_speed: [m/s] beyond which a step counts as diverged.
     """
 
-    damping: float = 0.0
+    damping: float | Mapping[str, float] | None = None
     psd: Psd = Psd.EXACT
     tolerance: float = 1e-2
     linear: str = "auto"
@@ -69,11 +72,20 @@ class System:
     dfdx: Any  # (3n,3n) [N/m]
     dfdv: Any  # (3n,3n) [N s/m]
     b: Floats  # (n,3) [N s]
-    forces: Mapping[str, Forces]  # (n,3) [N] by energy name, and "damping"
+    forces: Mapping[str, Forces]  # (n,3) [N] by energy, and of the damping of each condition
+
+
+@dataclass(frozen=True, eq=False)
+class Linearized:
+    """A and b of a step, with what they were made of."""
+
+    A: BlockCsr  # [kg] valid until the next one is made
+    b: Floats  # (n,3) [N s]
+    force: Floats  # (n,3) [N] -dE/dx
 
 
 class BaraffWitkin1998:
-    """Baraff & Witkin's step. Damping acts on the model's conditions, and on nothing else.
+    """Baraff & Witkin's step. Conditions are damped as conditions.
 
     ``constrain`` adds constraints to those of the pins, and a position alteration.
     """
@@ -84,16 +96,16 @@ class BaraffWitkin1998:
         self, settings: Settings1998 | None = None, constrain: Constrain | None = None
     ) -> None:
         self.settings, self.constrain = settings or Settings1998(), constrain
-        self._solver: LinearSolver = linear_solver(self.settings.linear, 0, self.settings.stop)
-        self._model: Model | None = None
-        self._work: _Work
-        self._prepared: Any = None
-        self._prepared_contact: Any = None
-        self._right: Floats  # b of the last linear solve
+        self._solver = Solver(self.settings.linear, self.settings.stop, filters=True)
 
     def init(self, model: Model, state: State) -> Memory:
         """Nothing to remember."""
         return {}
+
+    @staticmethod
+    def plan(model: Model, state: State, dt: float) -> Step:
+        """The step of backward Euler, whose linearization this is."""
+        return model.step(state, dt, state.x + dt * state.v, dt * dt, (state.x, dt))
 
     def step(
         self, model: Model, state: State, memory: Memory, dt: float
@@ -103,84 +115,57 @@ class BaraffWitkin1998:
         An indefinite matrix is met by a second solve with projected Hessians (``iterations`` 2). On
         an outcome other than CONVERGED the state returned is the given one.
         """
-        clock = time.perf_counter()
-        constraints, alteration = self._constraints(model, state, dt)
-        solution = self.solve(model, state, dt, constraints, self.settings.psd, alteration)
-        solves, iterations, indefinite = 1, solution.linear.iterations, 0
+        clock, solves = time.perf_counter(), 1
+        if self.constrain is not None and model.contact is not None:
+            raise SceneError(
+                "constraints",
+                got="with contact",
+                expected="one of the two",
+                hint="give what they stand for as a body",
+            )
+        self._solver.on(model)
+        phi = Potential(model, self.plan(model, state, dt))
+        constraints, alteration = self._constraints(phi.step)
+        made = (model, phi.step, constraints, alteration)
+        solution, system = self._solve(*made, self.settings.psd)
         if solution.linear.outcome is Outcome.INDEFINITE:
-            solution = self.solve(model, state, dt, constraints, Psd.PROJECTED, alteration)
-            solves, iterations, indefinite = 2, iterations + solution.linear.iterations, 1
+            solution, system = self._solve(*made, Psd.PROJECTED)
+            solves = 2
         v = state.v + solution.change
-        outcome = solution.linear.outcome
-        if outcome.ok and not np.abs(v).max() < self.settings.most_speed:
-            outcome = Outcome.NOT_FINITE
         x = state.x + dt * v
         if alteration is not None:
-            x += alteration
-        met = None
-        if outcome.ok and model.contact is not None:
-            met = self._meet(model, state, x, dt)
-            outcome, x = met.outcome, met.x
-            v = (x - state.x) / dt
-        terms = model.assembly.terms(kernel.array(x, vec3)) if outcome.ok else {}
-        report = StepReport(
-            dt=dt,
-            outcome=outcome,
-            iterations=solves + (met.iterations if met else 0),
-            linear_iterations=iterations + (met.linear_iterations if met else 0),
-            line_search_trials=met.line_search_trials if met else 0,
-            increment=float(np.abs(solution.change).max()),
-            linear_solver=self._solver.name,
-            terms=terms,
-            seconds=time.perf_counter() - clock,
-            indefinite=indefinite,
+            x = x + alteration
+        quadratic, lags = None, 1
+        if model.contact is not None:
+            lags = model.contact.settings.lags
+            quadratic = self._model_of(model, state, system, dt)
+        after, report = finish(
+            phi, lags, self._solver, solution.linear, (x, v), quadratic, self.settings.most_speed,
+            clock, solves, increment=float(np.abs(solution.change).max()), indefinite=solves - 1,
             released=solution.released,
-            rescues=int(solution.linear.rescued) + (met.rescues if met else 0),
-            contact=met.report if met else {},
-            phases=met.phases if met else {},
-            place=met.place if met else None,
-        )
-        if not outcome.ok:
-            return state, memory, report
-        return State(x, v, state.t + dt), memory, report
-
-    def _meet(self, model: Model, state: State, predicted: Positions, dt: float) -> ContactStep:
-        """The step under contact: A (v + dv) = b + A v + h f_contact, as positions."""
-        if self.constrain is not None:
-            raise SceneError(
-                "constraints", got="with contact", expected="one of the two",
-                hint="give what they stand for as a body",
-            )  # fmt: skip
-        A, b, work = self._work.system, self._right, self._work
-        A.multiply(kernel.array(state.v, vec3), work.vector)
-        force = (b + kernel.numpy(work.vector)) / dt
-        scaled = BlockCsr.zeros(A.pattern)
-        scaled.values.assign(A.values)
-        scale_and_shift(scaled, 1 / dt**2, None)
-        here = kernel.array(state.x, vec3)
-        quadratic = QuadraticModel(scaled, kernel.array(force, vec3), here)
-        met = with_contact(
-            model, state, quadratic, predicted, dt, (state.x, dt), self._solver,
-            self._prepared_contact,
         )  # fmt: skip
-        self._prepared_contact = met.prepared
-        return met
+        return after, memory, report
 
-    def _constraints(
-        self, model: Model, state: State, dt: float
-    ) -> tuple[list[Constraint], Positions | None]:
+    @staticmethod
+    def _model_of(model: Model, state: State, system: Linearized, dt: float) -> QuadraticModel:
+        """What the solve minimizes, in positions: (M/h^2 + ...) (x - x_n) = M v/h + f."""
+        scale_by(system.A, 1 / dt**2)
+        force = model.mass[:, None] * state.v / dt + system.force
+        return QuadraticModel(system.A, kernel.array(force, vec3), kernel.points(np.array(state.x)))
+
+    def _constraints(self, step: Step) -> tuple[list[Constraint], Positions | None]:
         """Those of pins (no free direction, the change of velocity that takes them there), and the
         caller's with their position alteration; of what is pinned, one-sided ones are left out.
         """
         constraints: list[Constraint] = []
-        fixed, target = model.prescribed(state.t + dt)
+        state, fixed = step.state, step.fixed
         ids = np.flatnonzero(fixed).astype(np.int32)
         if len(ids):
-            change = (target[ids] - state.x[ids]) / dt - state.v[ids]
+            change = (step.target[ids] - state.x[ids]) / step.dt - state.v[ids]
             constraints.append(Constraint(ids, np.eye(3), change))
         if self.constrain is None:
             return constraints, None
-        more, alteration = self.constrain(state, dt)
+        more, alteration = self.constrain(state, step.dt)
         for c in more:
             there = ~fixed[c.vertices] if c.one_sided else np.ones(len(c.vertices), dtype=bool)
             if there.any():
@@ -197,114 +182,100 @@ class BaraffWitkin1998:
         alteration: Positions | None = None,
     ) -> ConstrainedSolution:
         """The change of velocity under constraints, and their impulse."""
-        A, b = self._system(model, state, dt, psd, alteration)
-        self._right = b
-        solution = solve_releasing(
-            A, b, constraints, self._work.filtered, self._solver, self.settings.tolerance,
-            self._prepared,
-        )  # fmt: skip
-        self._prepared = solution.prepared
-        return solution
+        self._solver.on(model)
+        step = self._frozen(model, state, dt)
+        return self._solve(model, step, constraints, alteration, psd)[0]
+
+    def _frozen(self, model: Model, state: State, dt: float) -> Step:
+        step = self.plan(model, state, dt)
+        model.assembly.freeze(step)
+        return step
+
+    def _solve(
+        self,
+        model: Model,
+        step: Step,
+        constraints: Sequence[Constraint],
+        alteration: Positions | None,
+        psd: Psd,
+    ) -> tuple[ConstrainedSolution, Linearized]:
+        s, system = self._solver, self._linearized(model, step, psd, alteration)
+        assert s.work is not None
+        settings = (s.linear, self.settings.tolerance, s.prepared)
+        solution = solve_releasing(system.A, system.b, constraints, s.work, *settings)
+        s.prepared = solution.prepared
+        return solution, system
 
     def system(
         self, model: Model, state: State, dt: float, alteration: Positions | None = None
     ) -> System:
         """A, b, forces and their Jacobians at ``state``, before constraints."""
-        A, b = self._system(model, state, dt, self.settings.psd, alteration)
-        A, n, work, psd = (
-            A.to_scipy().tocsr().copy(),
-            len(model.mass),
-            self._work,
-            self.settings.psd,
-        )
-        x, v = kernel.array(state.x, vec3), kernel.array(state.v, vec3)
-        forces = {}
-        for name, bound in model.assembly.bound.items():
-            work.vector.zero_()
-            bound.add_gradient(x, work.vector)
-            forces[name] = -np.array(kernel.numpy(work.vector))
-        dfdx = -self._stiffness(model, x, v, 1.0, psd, work.system).to_scipy().tocsr().copy()
-        dfdv = sp.csr_matrix((3 * n, 3 * n))
-        if self.settings.damping > 0:
-            G = self._stiffness(model, x, v, 1.0, Psd.GAUSS_NEWTON, work.system, only_damped=True)
-            dfdv = -self.settings.damping * G.to_scipy().tocsr()
-        forces["damping"] = (dfdv @ state.v.reshape(-1)).reshape(-1, 3)
-        return System(A, dfdx, dfdv, b, forces)
+        step, n, psd = self._frozen(model, state, dt), len(model.mass), self.settings.psd
+        made = self._linearized(model, step, psd, alteration)
+        A = made.A.to_scipy().tocsr().copy()
+        x, forces = kernel.points(np.array(state.x)), dict[str, Forces]()
+        rate = sp.csr_matrix((3 * n, 3 * n))  # minus df/dv
+        for term in model.assembly.bound:
+            g = kernel.zeros(n, vec3)
+            term.add_gradient(x, g)
+            forces[term.name] = forces.get(term.name, 0.0) - np.array(kernel.numpy(g))
+            beta = self._beta(term)
+            if beta > 0:
+                G = beta * self._gauss_newton(model, term, step).to_scipy().tocsr()
+                name = damping_of(term.name)
+                pull = -(G @ state.v.reshape(-1)).reshape(-1, 3)
+                forces[name] = forces.get(name, 0.0) + pull
+                rate = rate + G
+        mass = sp.diags(np.repeat(model.mass, 3))
+        return System(A, (mass - A) / dt**2 + rate / dt, -rate, made.b, forces)
 
-    def _system(
-        self, model: Model, state: State, dt: float, psd: Psd, alteration: Positions | None
-    ) -> tuple[BlockCsr, Floats]:
+    def _beta(self, term: Bound) -> float:
+        """[s] of a condition's damping; 0 for what is none."""
+        given = self.settings.damping
+        if not term.is_condition:
+            return 0.0
+        if given is None:
+            return term.damping
+        return float(given.get(term.name, 0.0)) if isinstance(given, Mapping) else given
+
+    def _gauss_newton(self, model: Model, term: Bound, step: Step) -> BlockCsr:
+        """G = k dC dC^T of a condition."""
+        A, x = model.assembly.matrix.begin(), kernel.points(np.array(step.state.x))
+        term.add_condition_hessian(x, step, 0.0, Psd.GAUSS_NEWTON, A)
+        return A.finish()
+
+    def _linearized(
+        self, model: Model, step: Step, psd: Psd, alteration: Positions | None
+    ) -> Linearized:
         """A and b.
 
-        With G and the second derivatives put together, A = M + h (h + beta) [G + keep k (C + beta
-        dC/dt) d2C], keep = h/(h + beta); and h (f_d + h K v) is M v - A v, so that b needs neither
-        G nor K.
+        A = M + h^2 S, S the sum of k [(1 + beta/h) dC dC^T + (C + beta dC/dt) d2C] over conditions
+        and of the Hessians of what is none; and h (f_d + h K v) is M v - A v, so that b needs
+        neither f_d nor K.
         """
-        if self._model is not model:
-            self._model, self._work, self._prepared = model, _Work.on(model), None
-            self._prepared_contact = None
-            s, met = self.settings, model.contact is not None
-            self._solver = linear_solver(
-                s.linear, len(model.mass), s.stop, met, model.assembly.pattern
-            )
-        a, work, beta = model.assembly, self._work, self.settings.damping
-        x, v = kernel.array(state.x, vec3), kernel.array(state.v, vec3)
-        a.refuse_updates(x, "baraff_witkin_1998")
-        work.vector.zero_()
-        for bound in a.bound.values():
-            bound.add_gradient(x, work.vector)
-        b: Velocities = model.mass[:, None] * state.v - dt * kernel.numpy(work.vector)
-        A = self._stiffness(model, x, v, dt / (dt + beta), psd, work.system)
-        scale_and_shift(A, dt * (dt + beta), a.device_mass)
-        A.multiply(v, work.vector)
-        b -= kernel.numpy(work.vector)
+        a, h, state = model.assembly, step.dt, step.state
+        x, v = kernel.points(np.array(state.x)), kernel.points(np.array(state.v))
+        refuse_updates(model, x, "baraff_witkin_1998")
+        out = kernel.zeros(a.n, vec3)
+        a.add_gradient(x, out)
+        force: Floats = -np.array(kernel.numpy(out))
+        pull = np.zeros_like(force)
+        if alteration is not None:  # S y less the part of it that is damping's
+            for term in a.bound:
+                if self._beta(term) > 0:
+                    G = self._gauss_newton(model, term, step)
+                    pull -= self._beta(term) / h * (G @ alteration)
+        A = a.matrix.begin()
+        for term in a.bound:
+            if term.is_condition:
+                term.add_condition_hessian(x, step, self._beta(term), psd, A)
+            else:
+                term.add_hessian(x, psd, A)
+        A.finish()
         if alteration is not None:
-            K = self._stiffness(model, x, v, 1.0, psd, work.filtered)
-            b -= dt * (K @ alteration)
-        return A, b
-
-    def _stiffness(
-        self,
-        model: Model,
-        x: WarpArray,
-        v: WarpArray,
-        keep: float,
-        psd: Psd,
-        out: BlockCsr,
-        only_damped: bool = False,
-    ) -> BlockCsr:
-        """keep times the Hessian of energies without damping, plus those of the conditions.
-
-        With ``keep`` 1 that is minus df/dx.
-        """
-        beta = self.settings.damping
-        damped = {
-            name: bound
-            for name, bound in model.assembly.bound.items()
-            if beta > 0 and isinstance(bound, BoundCondition)
-        }
-        out.values.zero_()
-        if not only_damped:
-            others = [b for name, b in model.assembly.bound.items() if name not in damped]
-            for bound in others:
-                bound.add_hessian(x, psd, out, clear=False)
-            if keep != 1.0:
-                scale_and_shift(out, keep, None)
-        for condition in damped.values():
-            condition.add_condition_hessian(x, v, keep, beta, psd, out)
-        return out
-
-
-@dataclass(frozen=True, eq=False)
-class _Work:
-    """Matrices and vectors of a model, used by every step."""
-
-    system: BlockCsr
-    filtered: BlockCsr
-    vector: WarpArray
-
-    @staticmethod
-    def on(model: Model) -> "_Work":
-        """For a model's pattern."""
-        a = model.assembly
-        return _Work(BlockCsr.zeros(a.pattern), BlockCsr.zeros(a.pattern), kernel.zeros(a.n, vec3))
+            pull += A @ alteration
+        scale_by(A, h * h)
+        add_diagonal(A, a.device_mass)
+        A.multiply(v, out)
+        b = model.mass[:, None] * state.v + h * force - kernel.numpy(out) - h * pull
+        return Linearized(A, np.asarray(b), force)

@@ -1,6 +1,8 @@
 """What an integrator is: a predictor y and a scale s of the incremental potential, and the new
 velocity.
 
+    Step -> Potential -> minimize -> StepReport
+
 The minimizer is shared. An integrator declares its order; ``tests/verification`` measures it.
 """
 
@@ -13,16 +15,18 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Floats, Positions, Velocities
+from weft.arrays import Floats, Positions
 from weft.integrators.lagged import minimize_lagged
 from weft.integrators.potential import Potential
-from weft.kernel import vec3
 from weft.laws.base import Psd
 from weft.model import Model
-from weft.solve.base import LinearSolver, Outcome
+from weft.solve.base import LinearSolver, Outcome, Stop
+from weft.solve.block_csr import BlockCsr
 from weft.solve.choose import linear_solver
-from weft.solve.newton import NewtonResult, NewtonSettings
+from weft.solve.descent import Newton
+from weft.solve.minimize import Counts, Minimum
 from weft.state import State
+from weft.step import Step
 
 Memory = Mapping[
     str, Floats
@@ -30,16 +34,12 @@ Memory = Mapping[
 
 
 @dataclass(frozen=True)
-class StepReport:
+class StepReport(Counts):
     """How a step went."""
 
-    dt: float  # [s]
-    outcome: Outcome
-    iterations: int  # Newton iterations: matrices assembled
-    linear_iterations: int  # 0 with a direct solver
-    line_search_trials: int
-    increment: float  # [m/s] largest vertex displacement of the last Newton increment, over dt
-    linear_solver: str
+    dt: float = 0.0  # [s]
+    increment: float = 0.0  # [m/s] largest vertex displacement of the last Newton increment over dt
+    linear_solver: str = ""
     terms: Mapping[str, float] = field(
         default_factory=dict
     )  # [J] of the potential at the new state
@@ -48,12 +48,32 @@ class StepReport:
     rejected: int = 0  # sub-steps that were taken back
     indefinite: int = 0  # matrices that were not positive definite
     released: int = 0  # one-sided constraints that pulled
-    rescues: int = 0  # linear solves that a direct solver had to finish
     divisible: bool = True  # a shorter step may do better, where this one failed
-    contact: Mapping[str, Any] = field(default_factory=dict)  # see ``ContactSearch.report``
+    contact: Mapping[str, Any] = field(default_factory=dict)  # see ``ContactTerm.report``
     phases: Mapping[str, float] = field(default_factory=dict)  # [s] by what it was spent on
     place: tuple[float, float, float] | None = None  # [m] where a blocked step found no room
     reached: Positions | None = field(default=None, repr=False)  # (n,3) where a failed search ended
+
+    @staticmethod
+    def of(
+        phi: Potential, x: Positions | None, counts: Counts, clock: float, **more: Any
+    ) -> "StepReport":
+        """Of a step that ended at x (n,3), or failed.
+
+        Args:
+            phi: the step's potential.
+            x: where it ended; None: nowhere, something was in the way.
+            counts: what it took.
+            clock: ``time.perf_counter()`` when it began.
+            more: other fields.
+        """
+        ok, spent = counts.outcome.ok and x is not None, dict(phi.phases)
+        after = {"terms": phi.terms(x), "contact": phi.report(x)} if ok else {}  # type: ignore[arg-type]
+        place = phi.blocked if counts.outcome is Outcome.BLOCKED else None
+        seconds = time.perf_counter() - clock
+        return StepReport(
+            **vars(counts), dt=phi.step.dt, seconds=seconds, phases=spent, place=place, **after, **more
+        )
 
 
 class Stepper(Protocol):
@@ -87,13 +107,29 @@ class StepSettings:
     forcing: float = 0.5  # largest relative error of iterative linear solves, energy norm
 
 
-@dataclass
-class _Kept:
-    """The linear solver and its symbolic work for a model. No result depends on what is kept."""
+class Solver:
+    """The linear solver of an integrator for one model, and the symbolic work that it keeps.
 
-    solver: LinearSolver
-    model: Model | None = None
-    prepared: Any = None
+    No result depends on what is kept.
+    """
+
+    def __init__(self, name: str, stop: Stop = Stop.ENERGY, filters: bool = False) -> None:
+        self.name, self.stop, self.filters = name, stop, filters
+        self.work: BlockCsr | None = None  # for matrices of free directions
+        self.linear = linear_solver(name, 0, stop)  # the name is checked at once
+        self.model: Model | None = None
+        self.prepared: Any = None
+        self.prepared_contact: Any = None
+
+    def on(self, model: Model) -> LinearSolver:
+        """The solver for a model's matrices."""
+        if self.model is not model:
+            self.model, self.prepared, self.prepared_contact = model, None, None
+            touching, n = model.contact is not None, len(model.mass)
+            pattern = model.assembly.pattern
+            self.work = BlockCsr.zeros(pattern) if self.filters else None
+            self.linear = linear_solver(self.name, n, self.stop, touching, pattern)
+        return self.linear
 
 
 class Integrator(ABC):
@@ -103,40 +139,26 @@ class Integrator(ABC):
 
     def __init__(self, settings: StepSettings | None = None) -> None:
         self.settings = settings or StepSettings()
-        self._kept = _Kept(linear_solver(self.settings.linear))
+        self._solver = Solver(self.settings.linear)
 
     @abstractmethod
     def init(self, model: Model, state: State) -> Memory:
         """The memory of a simulation that starts at ``state``."""
 
     @abstractmethod
-    def predict(self, state: State, memory: Memory, dt: float) -> tuple[Positions, float]:
-        """y (n,3) [m] and s [s^2] of a step of dt [s]."""
+    def plan(self, model: Model, state: State, memory: Memory, dt: float) -> Step:
+        """The step of dt [s]: its prediction y, its scale s, and what velocity is measured from."""
 
     @abstractmethod
-    def finish(
-        self, x: Positions, state: State, memory: Memory, dt: float
-    ) -> tuple[Velocities, Memory]:
-        """The velocity that belongs to the new positions x, and the next memory."""
-
-    def rate(self, state: State, memory: Memory, dt: float) -> tuple[Positions, float]:
-        """Origin (n,3) [m] and span [s] of the new velocity, (x - origin)/span: what damping is
-        measured from.
-        """
-        return state.x, dt
+    def remember(self, state: State, memory: Memory, dt: float) -> Memory:
+        """The memory after a step of dt [s] from ``state``."""
 
     def potential(self, model: Model, state: State, memory: Memory, dt: float) -> Potential:
         """Phi of the step of dt [s] from ``state``.
 
         Valid until the next step or potential of this model.
         """
-        y, scale = self.predict(state, memory, dt)
-        fixed, target = model.prescribed(state.t + dt)
-        origin, span = self.rate(state, memory, dt)
-        model.assembly.freeze(kernel.array(origin, vec3), span)
-        phi = Potential(model, y, scale, fixed, target, self.settings.psd, state.t + dt)
-        phi.begin(state, dt, origin, span)
-        return phi
+        return Potential(model, self.plan(model, state, memory, dt), self.settings.psd)
 
     def step(
         self, model: Model, state: State, memory: Memory, dt: float
@@ -145,64 +167,33 @@ class Integrator(ABC):
 
         On an outcome other than CONVERGED the state and memory returned are the given ones.
         """
-        clock = time.perf_counter()
+        clock, solver = time.perf_counter(), self._solver.on(model)
         phi = self.potential(model, state, memory, dt)
-        result = self._minimize(model, phi, state, dt)
-        if result is None:
-            blocked = StepReport(
-                dt, Outcome.BLOCKED, 0, 0, 0, 0.0, self._kept.solver.name,
-                place=phi.tight,
-            )  # fmt: skip
-            return state, memory, blocked
-        x = np.array(kernel.numpy(result.x))
-        ok = result.outcome.ok
-        spent = phi.phases.copy()
-        report = StepReport(
-            dt=dt,
-            outcome=result.outcome,
-            iterations=result.iterations,
-            linear_iterations=result.linear_iterations,
-            line_search_trials=result.line_search_trials,
-            increment=result.increment / dt,
-            linear_solver=self._kept.solver.name,
-            terms=phi.terms(x) if ok else {},
-            seconds=time.perf_counter() - clock,
-            rescues=result.rescues,
-            contact=phi.report(x, dt) if ok else {},
-            phases=spent,
+        found = self._minimize(model, phi, solver)
+        if found is None:
+            blocked = Counts(Outcome.BLOCKED)
+            return state, memory, StepReport.of(phi, None, blocked, clock, linear_solver=solver.name)
+        x = np.array(kernel.numpy(found.x))
+        report = StepReport.of(
+            phi, x, found.counts, clock, increment=found.increment / dt, linear_solver=solver.name
         )
-        if not ok:
+        if not report.outcome.ok:
             return state, memory, report
-        v, memory = self.finish(x, state, memory, dt)
-        return State(x, v, state.t + dt), memory, report
+        after = State(x, phi.step.velocity(x), state.t + dt)
+        return after, self.remember(state, memory, dt), report
 
-    def _solver(self, model: Model, met: bool) -> LinearSolver:
-        pattern, n = model.assembly.pattern, len(model.mass)
-        return linear_solver(self.settings.linear, n, contact=met, pattern=pattern)
-
-    def _minimize(
-        self, model: Model, phi: Potential, state: State, dt: float
-    ) -> NewtonResult | None:
+    def _minimize(self, model: Model, phi: Potential, solver: LinearSolver) -> Minimum | None:
         """Newton from where inertia alone would lead, as far as contact lets it; from x_n, if the
         energy is infinite there. None where pins are in the way of something.
         """
-        start = phi.feasible(state.x)
+        start = phi.feasible()
         if start is None:
             return None
-        if not np.isfinite(phi.value_at(kernel.array(start, vec3))):
-            start = phi.pinned(state.x)
+        if not np.isfinite(phi.value_at(kernel.points(start))):
+            start = phi.step.pinned(phi.step.state.x)
         s = self.settings
-        if self._kept.model is not model:
-            met = model.contact is not None
-            self._kept = _Kept(self._solver(model, met), model)
+        newton = Newton(s.tolerance * phi.step.dt, s.max_iterations, s.forcing)
         lags = 1 if model.contact is None else model.contact.settings.lags
-        result = minimize_lagged(
-            phi,
-            start,
-            self._kept.solver,
-            NewtonSettings(s.tolerance * dt, s.max_iterations, s.forcing),
-            self._kept.prepared,
-            lags,
-        )
-        self._kept.prepared = result.prepared
-        return result
+        found = minimize_lagged(phi, start, solver, newton, self._solver.prepared, lags)
+        self._solver.prepared = found.prepared
+        return found

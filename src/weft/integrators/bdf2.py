@@ -10,37 +10,28 @@ more than twice as long as the one before (the formula is stable up to 1 + sqrt 
 Euler's.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from weft.arrays import Positions, Velocities
 from weft.integrators.base import Integrator, Memory
 from weft.model import Model
 from weft.state import State
+from weft.step import Step
 
 MOST_GROWTH = 2.0  # of a step over the one before
 
 
-@dataclass(frozen=True)
-class History:
-    """The state of the step before, and a step's form x' = ``x`` + ``span`` v'."""
-
-    x: Positions  # (n,3) [m] a_1 x_n - a_2 x_(n-1)
-    v: Velocities  # (n,3) [m/s] a_1 v_n - a_2 v_(n-1)
-    span: float  # [s] g h
-
-    @staticmethod
-    def of(state: State, memory: Memory, dt: float) -> "History":
-        """For a step of dt [s] from ``state``."""
-        before = float(memory["dt"])
-        if before == 0.0 or dt > MOST_GROWTH * before * (1 + 1e-9):
-            return History(state.x, state.v, dt)
+def planned(model: Model, state: State, memory: Memory, dt: float) -> Step:
+    """The step of dt [s] from ``state`` above."""
+    before = float(memory["dt"])
+    x, v, span = state.x, state.v, dt
+    if before != 0.0 and dt <= MOST_GROWTH * before * (1 + 1e-9):
         w = dt / before
         a1, a2 = (1 + w) ** 2 / (1 + 2 * w), w * w / (1 + 2 * w)
         x, v = a1 * state.x - a2 * memory["x"], a1 * state.v - a2 * memory["v"]
-        return History(x, v, (1 + w) / (1 + 2 * w) * dt)
+        span = (1 + w) / (1 + 2 * w) * dt
+    return model.step(state, dt, x + span * v, span**2, (x, span))
 
 
 def no_history(state: State) -> Memory:
@@ -66,19 +57,10 @@ class Bdf2(Integrator):
         """No step before the first."""
         return no_history(state)
 
-    def predict(self, state: State, memory: Memory, dt: float) -> tuple[Positions, float]:
+    def plan(self, model: Model, state: State, memory: Memory, dt: float) -> Step:
         """y and s above."""
-        h = History.of(state, memory, dt)
-        return h.x + h.span * h.v, h.span**2
+        return planned(model, state, memory, dt)
 
-    def rate(self, state: State, memory: Memory, dt: float) -> tuple[Positions, float]:
-        """v' = (x' - a_1 x_n + a_2 x_(n-1))/(g h)."""
-        h = History.of(state, memory, dt)
-        return h.x, h.span
-
-    def finish(
-        self, x: Positions, state: State, memory: Memory, dt: float
-    ) -> tuple[Velocities, Memory]:
-        """v' from the new positions."""
-        origin, span = self.rate(state, memory, dt)
-        return (x - origin) / span, remember(state, dt)
+    def remember(self, state: State, memory: Memory, dt: float) -> Memory:
+        """The state, and how long the step was."""
+        return remember(state, dt)

@@ -10,36 +10,30 @@ import numpy as np
 from weft import kernel
 from weft.arrays import Positions
 from weft.integrators.potential import Potential
-from weft.kernel import vec3
 from weft.solve.base import LinearSolver
-from weft.solve.newton import NewtonResult, NewtonSettings, minimize
+from weft.solve.descent import Newton
+from weft.solve.minimize import Minimum, minimize
 
 
 def minimize_lagged(
     phi: Potential,
     start: Positions,
     solver: LinearSolver,
-    settings: NewtonSettings,
+    newton: Newton,
     previous: Any,
     lags: int,
-) -> NewtonResult:
+) -> Minimum:
     """Minimize phi from ``start`` (n,3), then again with the friction of what was found, until that
     moves no vertex by more than the tolerance, or ``lags`` times in all.
     """
-    result = minimize(phi, kernel.array(start, vec3), solver, settings, previous)
+    found = minimize(phi, kernel.points(start), solver, newton, previous=previous)
     for _ in range(lags - 1):
-        x = np.array(kernel.numpy(result.x))
-        if not result.outcome.ok or not phi.lag(x):
+        x = np.array(kernel.numpy(found.x))
+        if not found.outcome.ok or not phi.lag_at(found.x):
             break
-        more = minimize(phi, result.x, solver, settings, result.prepared)
+        more = minimize(phi, found.x, solver, newton, previous=found.prepared)
         moved = float(np.linalg.norm(kernel.numpy(more.x) - x, axis=1).max(initial=0.0))
-        result = dataclasses.replace(
-            more,
-            iterations=result.iterations + more.iterations,
-            linear_iterations=result.linear_iterations + more.linear_iterations,
-            line_search_trials=result.line_search_trials + more.line_search_trials,
-            rescues=result.rescues + more.rescues,
-        )
-        if moved <= settings.tolerance:
+        found = dataclasses.replace(more, counts=more.counts.after(found.counts))
+        if moved <= newton.tolerance:
             break
-    return result
+    return found

@@ -7,23 +7,25 @@ Without contact its minimum is the step itself. With contact it is that step und
 contact, which a search finds that passes through nothing.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import warp as wp
 
 from weft import kernel
 from weft.arrays import Floats, Positions
+from weft.energies.base import Bound
+from weft.errors import SceneError
+from weft.integrators.base import Solver, StepReport
 from weft.integrators.lagged import minimize_lagged
 from weft.integrators.potential import Potential
 from weft.kernel import WarpArray, vec3
 from weft.laws.base import Psd
 from weft.model import Model
-from weft.solve.base import LinearSolver, Outcome
+from weft.solve.base import LinearSolution, Outcome
 from weft.solve.block_csr import BlockCsr
-from weft.solve.newton import NewtonSettings
-from weft.solve.updates import Update
+from weft.solve.descent import Newton
+from weft.solve.minimize import Counts
 from weft.solve.vectors import combine, dot
 from weft.state import State
 
@@ -31,101 +33,99 @@ TOLERANCE = 1e-2  # [m/s] of the last Newton increment over the step
 MOST_ITERATIONS = 100
 
 
-@dataclass(eq=False)
-class QuadraticModel:
-    """(x - x_n).A(x - x_n)/2 - b.(x - x_n), in the place of a model's assembly."""
+class QuadraticModel(Bound):
+    """(x - x_n).A(x - x_n)/2 - b.(x - x_n), in the place of a model's energies and inertia."""
 
-    A: BlockCsr  # [N/m], symmetric
-    b: WarpArray  # (n,) vec3 [N]
-    x: WarpArray  # (n,) vec3 [m] x_n
+    name = "quadratic"
 
-    def __post_init__(self) -> None:
-        n = self.x.shape[0]
-        self._d, self._Ad = kernel.empty(n, vec3), kernel.empty(n, vec3)
-        self._out = BlockCsr.zeros(self.A.pattern)
+    def __init__(self, A: BlockCsr, b: WarpArray, x: WarpArray) -> None:
+        self.A = BlockCsr.zeros(A.pattern)  # [N/m] symmetric, a copy
+        wp.copy(self.A.values, A.values)
+        self.b, self.x = b, x  # (n,) vec3 [N]; (n,) vec3 [m] x_n
+        self._d, self._Ad = kernel.empty(A.n, vec3), kernel.empty(A.n, vec3)
+
+    def _product(self, x: WarpArray) -> None:
+        combine(x, -1.0, self.x, self._d)
+        self.A.multiply(self._d, self._Ad)
 
     def value(self, x: WarpArray) -> float:
         """[J]."""
-        combine(x, -1.0, self.x, self._d)
-        self.A.multiply(self._d, self._Ad)
+        self._product(x)
         return 0.5 * dot(self._d, self._Ad) - dot(self._d, self.b)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += A (x - x_n) - b."""
-        combine(x, -1.0, self.x, self._d)
-        self.A.multiply(self._d, self._Ad)
+        self._product(x)
         combine(g, 1.0, self._Ad, g)
         combine(g, -1.0, self.b, g)
 
-    def hessian(self, x: WarpArray, psd: Psd) -> BlockCsr:
-        """A copy of A."""
-        self._out.values.assign(self.A.values)
-        return self._out
-
-    def terms(self, x: WarpArray) -> dict[str, float]:
-        """[J] by name."""
-        return {"quadratic": self.value(x)}
-
-    def updates(self, x: WarpArray) -> list[Update]:
-        """None."""
-        return []
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A copy of A: this is the first term."""
+        A.claim()
+        wp.copy(A.values, self.A.values)
+        return A
 
 
-@dataclass(frozen=True, eq=False)
-class ContactStep:
-    """Where a step of one linear solve ends with contact, and how it was found."""
+def refuse_updates(model: Model, x: WarpArray, integrator: str) -> None:
+    """Raise a SceneError where the Hessian has dense parts, which one linear solve leaves out.
 
-    x: Positions  # (n,3) [m]
-    outcome: Outcome
-    iterations: int
-    linear_iterations: int
-    line_search_trials: int
-    rescues: int
-    prepared: Any
-    report: Mapping[str, Any]
-    phases: Mapping[str, float]
-    place: tuple[float, float, float] | None = None
+    Raises:
+        SceneError: a gas.
+    """
+    if any(term.updates(x) for term in model.assembly.bound):
+        raise SceneError(
+            "gas pressure",
+            got=f"with {integrator}",
+            expected="backward_euler, bdf2 or quasi_static",
+            hint="or a constant pressure",
+        )
 
 
-def with_contact(
-    model: Model,
-    state: State,
-    quadratic: QuadraticModel,
-    predicted: Positions,
-    dt: float,
-    rate: tuple[Positions, float],
-    solver: LinearSolver,
-    previous: Any,
-) -> ContactStep:
-    """Minimize the quadratic model of a step of dt [s] under contact.
+def finish(
+    phi: Potential,
+    lags: int,
+    solver: Solver,
+    linear: LinearSolution,
+    ends: tuple[Positions, Floats],
+    quadratic: QuadraticModel | None,
+    most_speed: float,
+    clock: float,
+    solves: int = 1,
+    **more: Any,
+) -> tuple[State, StepReport]:
+    """The end of a step of one linear solve: under contact where there is any, with its report.
 
     Args:
-        model: with contact.
-        state: where the step begins.
-        quadratic: the model of the step without contact.
-        predicted: (n,3) [m] its minimum.
-        dt: [s].
-        rate: origin (n,3) [m] and span [s] of the new velocity.
-        solver: of linear systems.
-        previous: what it prepared for the last step, or None.
+        phi: of the step.
+        lags: of friction.
+        solver: of the linear systems.
+        linear: the solve.
+        ends: positions (n,3) [m] and velocities (n,3) [m/s] that it leads to.
+        quadratic: the model that it minimized; None without contact.
+        most_speed: [m/s] beyond which the step counts as diverged.
+        clock: ``time.perf_counter()`` when the step began.
+        solves: how many linear solves were made.
+        more: other fields of the report.
     """
-    assert model.contact is not None
-    fixed, target = model.prescribed(state.t + dt)
-    t = state.t + dt
-    phi = Potential(model, predicted, None, fixed, target, Psd.PROJECTED, t, quadratic)
-    phi.begin(state, dt, *rate)
-    start = phi.feasible(state.x)
+    (x, v), outcome = ends, linear.outcome
+    if outcome.ok and not np.abs(v).max() < most_speed:
+        outcome = Outcome.NOT_FINITE
+    counts = Counts(outcome, solves, linear.iterations, 0, int(linear.rescued))
+    if outcome.ok and quadratic is not None:
+        x, counts = _under_contact(phi.modeled(quadratic), lags, solver, x, counts)
+        v = phi.step.velocity(x)
+    report = StepReport.of(phi, x, counts, clock, linear_solver=solver.linear.name, **more)
+    return (State(x, v, phi.step.t) if report.outcome.ok else phi.step.state), report
+
+
+def _under_contact(
+    phi: Potential, lags: int, solver: Solver, x: Positions, counts: Counts
+) -> tuple[Positions, Counts]:
+    """Where the model of a step has its minimum under contact."""
+    start = phi.feasible(x)
     if start is None:
-        return ContactStep(
-            state.x, Outcome.BLOCKED, 0, 0, 0, 0, previous, {}, phi.phases,
-            phi.tight,
-        )  # fmt: skip
-    settings = NewtonSettings(TOLERANCE * dt, MOST_ITERATIONS)
-    lags = model.contact.settings.lags
-    found = minimize_lagged(phi, start, solver, settings, previous, lags)
-    x: Floats = np.array(kernel.numpy(found.x))
-    spent = phi.phases.copy()
-    return ContactStep(
-        x, found.outcome, found.iterations, found.linear_iterations, found.line_search_trials,
-        found.rescues, found.prepared, phi.report(x, dt) if found.outcome.ok else {}, spent,
-    )  # fmt: skip
+        return x, Counts(Outcome.BLOCKED).after(counts)
+    newton = Newton(TOLERANCE * phi.step.dt, MOST_ITERATIONS)
+    found = minimize_lagged(phi, start, solver.linear, newton, solver.prepared_contact, lags)
+    solver.prepared_contact = found.prepared
+    return np.array(kernel.numpy(found.x)), found.counts.after(counts)

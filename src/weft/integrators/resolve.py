@@ -11,16 +11,14 @@ import numpy as np
 
 from weft import kernel
 from weft.arrays import Positions
+from weft.contact.term import ContactTerm
 from weft.contact.untangle import uncrossed
 from weft.errors import SceneError
 from weft.integrators.potential import Potential
-from weft.kernel import WarpArray, vec3
-from weft.laws.base import Psd
 from weft.model import Model
-from weft.solve.block_csr import BlockCsr
 from weft.solve.choose import linear_solver
-from weft.solve.newton import NewtonSettings, minimize
-from weft.solve.updates import Update
+from weft.solve.descent import Newton
+from weft.solve.minimize import minimize
 from weft.state import State
 
 MOST_STEPS = 60
@@ -43,29 +41,6 @@ class Resolved:
         )
 
 
-class _Nothing:
-    """No energies, in the place of a model's."""
-
-    def __init__(self, model: Model) -> None:
-        self._matrix = BlockCsr.zeros(model.assembly.pattern)
-
-    def value(self, x: WarpArray) -> float:
-        return 0.0
-
-    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        pass
-
-    def hessian(self, x: WarpArray, psd: Psd) -> BlockCsr:
-        self._matrix.values.zero_()
-        return self._matrix
-
-    def terms(self, x: WarpArray) -> dict[str, float]:
-        return {}
-
-    def updates(self, x: WarpArray) -> list[Update]:
-        return []
-
-
 def resolved(model: Model, x: Positions) -> Resolved:
     """Untangle the start x (n,3) of a model with contact. Pinned vertices stay.
 
@@ -75,8 +50,7 @@ def resolved(model: Model, x: Positions) -> Resolved:
     assert model.contact is not None
     contact = model.contact
     fixed, _ = model.prescribed(0.0)
-    contact.surface.hold(fixed)
-    before = len(contact.crossings(x))
+    before = len(contact.crossings(x, 0.0, contact.excluded(fixed)))
     apart, left = uncrossed(contact, x, ~fixed)
     if left:
         raise SceneError(
@@ -96,17 +70,15 @@ def _spread(model: Model, x: Positions) -> Positions:
     assert model.contact is not None
     settings = dataclasses.replace(model.contact.settings, pinch="thin")
     contact = dataclasses.replace(model.contact, settings=settings)
-    if contact.surface.who.thickest == 0:
+    if contact.mesh.sides.thickest == 0:
         return x
-    thin = dataclasses.replace(model, contact=contact)
-    fixed, target = model.prescribed(0.0)
+    terms = (model.assembly.inertia, ContactTerm(contact, model.assembly.phases))
     solver = linear_solver("auto", len(x))
     for _ in range(MOST_STEPS):
-        phi = Potential(thin, x, SCALE, fixed, target, elastic=_Nothing(model))
-        phi.begin(State(x, np.zeros_like(x)), 1.0, x, 1.0)
-        if phi.tight is None:
+        still = State(x, np.zeros_like(x))
+        phi = Potential(model, model.step(still, 0.0, x, SCALE), terms=terms)
+        if phi.blocked is None:
             break
-        tolerance = NewtonSettings(1e-3 * contact.gap)
-        found = minimize(phi, kernel.array(x, vec3), solver, tolerance)
+        found = minimize(phi, kernel.points(x), solver, Newton(1e-3 * contact.gap))
         x = np.array(kernel.numpy(found.x))
     return x

@@ -11,23 +11,24 @@ dE/dx(x_n).
 
 import time
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from weft import kernel
 from weft.arrays import Floats
-from weft.integrators.base import Memory, StepReport
-from weft.integrators.bdf2 import History, no_history, remember
-from weft.integrators.linearized import QuadraticModel, with_contact
+from weft.integrators.base import Memory, Solver, StepReport
+from weft.integrators.bdf2 import no_history, planned, remember
+from weft.integrators.linearized import QuadraticModel, finish, refuse_updates
+from weft.integrators.potential import Potential
 from weft.kernel import Scalar, vec3
 from weft.laws.base import Psd
 from weft.model import Model
-from weft.solve.base import LinearSolver, Outcome
-from weft.solve.block_csr import BlockCsr, scale_and_shift
-from weft.solve.choose import linear_solver
+from weft.solve.base import Outcome
+from weft.solve.block_csr import BlockCsr, add_diagonal
 from weft.solve.constraints import ConstrainedSolution, Constraint, Filter, solve_constrained
 from weft.state import State
+from weft.step import Step
 
 
 @dataclass(frozen=True)
@@ -56,13 +57,7 @@ class SemiImplicitBdf2:
 
     def __init__(self, settings: SemiImplicitSettings | None = None) -> None:
         self.settings = settings or SemiImplicitSettings()
-        self._solver: LinearSolver = linear_solver(self.settings.linear)
-        self._model: Model | None = None
-        self._filtered: BlockCsr
-        self._prepared: Any = None
-        self._prepared_contact: Any = None
-        self._system: BlockCsr  # of the last linear solve, and its right-hand side
-        self._force: Floats
+        self._solver = Solver(self.settings.linear, filters=True)
 
     def init(self, model: Model, state: State) -> Memory:
         """No step before the first."""
@@ -72,76 +67,46 @@ class SemiImplicitBdf2:
         self, model: Model, state: State, memory: Memory, dt: float
     ) -> tuple[State, Memory, StepReport]:
         """One step of dt [s]; the given state and memory where the outcome is not CONVERGED."""
-        clock = time.perf_counter()
-        if self._model is not model:
-            self._model, self._prepared, self._prepared_contact = model, None, None
-            touching = model.contact is not None
-            n = len(model.mass)
-            self._solver = linear_solver(
-                self.settings.linear, n, contact=touching, pattern=model.assembly.pattern
-            )
-            self._filtered = BlockCsr.zeros(model.assembly.pattern)
-        past = History.of(state, memory, dt)
-        solution = self._solve(model, state, past, dt, self.settings.psd)
-        solves, iterations = 1, solution.linear.iterations
-        if solution.linear.outcome is Outcome.INDEFINITE and self.settings.psd is Psd.EXACT:
-            solution = self._solve(model, state, past, dt, Psd.PROJECTED)
-            solves, iterations = 2, iterations + solution.linear.iterations
+        clock, wanted = time.perf_counter(), self.settings.psd
+        self._solver.on(model)
+        phi = Potential(model, planned(model, state, memory, dt))
+        solution, A, b = self._solve(model, phi.step, wanted)
+        solves = 1
+        if solution.linear.outcome is Outcome.INDEFINITE and wanted is Psd.EXACT:
+            solution, A, b = self._solve(model, phi.step, Psd.PROJECTED)
+            solves = 2
+        quadratic, lags = None, 1
+        if model.contact is not None:
+            here = kernel.points(np.array(state.x))
+            quadratic = QuadraticModel(A, kernel.array(b, vec3), here)
+            lags = model.contact.settings.lags
         x = state.x + solution.change
-        outcome, met = solution.linear.outcome, None
-        if outcome.ok and model.contact is not None:
-            quadratic = QuadraticModel(
-                self._system, kernel.array(self._force, vec3), kernel.array(state.x, vec3)
-            )
-            rate = past.x, past.span
-            met = with_contact(
-                model, state, quadratic, x, dt, rate, self._solver, self._prepared_contact
-            )
-            self._prepared_contact, outcome, x = met.prepared, met.outcome, met.x
-        v = (x - past.x) / past.span
-        if outcome.ok and not np.abs(v).max() < self.settings.most_speed:
-            outcome = Outcome.NOT_FINITE
-        report = StepReport(
-            dt=dt,
-            outcome=outcome,
-            iterations=solves + (met.iterations if met else 0),
-            linear_iterations=iterations + (met.linear_iterations if met else 0),
-            line_search_trials=met.line_search_trials if met else 0,
-            increment=float(np.abs(solution.change).max()) / dt,
-            linear_solver=self._solver.name,
-            terms=model.assembly.terms(kernel.array(x, vec3)) if outcome.ok else {},
-            seconds=time.perf_counter() - clock,
-            indefinite=solves - 1,
-            rescues=int(solution.linear.rescued) + (met.rescues if met else 0),
-            contact=met.report if met else {},
-            phases=met.phases if met else {},
-            place=met.place if met else None,
-        )
-        if not outcome.ok:
-            return state, memory, report
-        return State(x, v, state.t + dt), remember(state, dt), report
+        increment = float(np.abs(solution.change).max()) / dt
+        after, report = finish(
+            phi, lags, self._solver, solution.linear, (x, phi.step.velocity(x)), quadratic,
+            self.settings.most_speed, clock, solves, increment=increment, indefinite=solves - 1,
+        )  # fmt: skip
+        return after, remember(state, dt) if report.outcome.ok else memory, report
 
     def _solve(
-        self, model: Model, state: State, past: History, dt: float, psd: Psd
-    ) -> ConstrainedSolution:
-        """x' - x_n, with pinned vertices taken to where they have to be."""
-        a, s = model.assembly, past.span**2
-        a.freeze(kernel.array(past.x, vec3), past.span)
-        x = kernel.array(state.x, vec3)
-        a.refuse_updates(x, "bdf2_semi_implicit")
+        self, model: Model, step: Step, psd: Psd
+    ) -> tuple[ConstrainedSolution, BlockCsr, Floats]:
+        """x' - x_n, with pinned vertices taken to where they have to be; A and b [N] of it."""
+        a, s = model.assembly, self._solver
+        assert step.scale is not None
+        x = kernel.points(np.array(step.state.x))
+        refuse_updates(model, x, "bdf2_semi_implicit")
         g = kernel.zeros(a.n, vec3)
         a.add_gradient(x, g)
-        predicted = past.x + past.span * past.v
-        b: Floats = model.mass[:, None] / s * (predicted - state.x) - kernel.numpy(g)
+        pull = model.mass[:, None] / step.scale * (step.predicted - step.state.x)
+        b: Floats = pull - kernel.numpy(g)
         A = a.hessian(x, psd)
-        scale_and_shift(A, 1.0, kernel.array(model.mass / s, Scalar))
-        self._system, self._force = A, b
-        fixed, target = model.prescribed(state.t + dt)
-        ids = np.flatnonzero(fixed).astype(np.int32)
-        held = [Constraint(ids, np.eye(3), target[ids] - state.x[ids])] if len(ids) else []
-        solution = solve_constrained(
-            A, b, Filter.of(a.n, held), self._filtered, self._solver,
-            self.settings.tolerance, self._prepared,
-        )  # fmt: skip
-        self._prepared = solution.prepared
-        return solution
+        add_diagonal(A, kernel.array(model.mass / step.scale, Scalar))
+        ids = np.flatnonzero(step.fixed).astype(np.int32)
+        change = step.target[ids] - step.state.x[ids]
+        held = Filter.of(a.n, [Constraint(ids, np.eye(3), change)] if len(ids) else [])
+        assert s.work is not None
+        settings = (s.linear, self.settings.tolerance, s.prepared)
+        solution = solve_constrained(A, b, held, s.work, *settings)
+        s.prepared = solution.prepared
+        return solution, A, b

@@ -128,7 +128,7 @@ def _settled(
     held[left, 0] += shortening * LENGTH / 2
     held[right, 0] -= shortening * LENGTH / 2
     mass = cloth.mass
-    model = Model(mass, tuple(energies), (), (Pin(np.concatenate([left, right])),), held)
+    model = Model(mass, tuple(energies), (Pin(np.concatenate([left, right])),), held)
     x = np.array(x)
     inner = np.setdiff1d(np.arange(len(x)), [*left, *right])
     x[inner, 0] *= held[right, 0].mean() / max(x[right, 0].mean(), 1e-9)

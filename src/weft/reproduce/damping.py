@@ -79,7 +79,7 @@ def setting(motion: str, side: int) -> tuple[Model, State]:
     v = np.zeros_like(x)
     if motion == "spin":
         v = np.cross([0.0, SPIN, 0.0], x)
-    return Model(mass, (*energies, gravity), (), pins, cloth.vertices), State(x, v)
+    return Model(mass, (*energies, gravity), pins, cloth.vertices), State(x, v)
 
 
 def simulate(motion: str, form: str, side: int, seconds: float, dt: float = STEP) -> Swing:

@@ -42,7 +42,7 @@ def model(cloth: Cloth, energies: Sequence[Energy], held: Sequence[str] = ("top"
     """Energies, gravity, and pins at corners (``top``: both of them)."""
     mass = DENSITY * cloth.mesh.vertex_area
     pins = [Pin(cloth.corners(which), name=which) for which in held]
-    return Model(mass, (*energies, Gravity(mass)), (), pins, cloth.vertices)
+    return Model(mass, (*energies, Gravity(mass)), pins, cloth.vertices)
 
 
 def conditions(cloth: Cloth, c: Conditions) -> Sequence[Energy]:

@@ -98,7 +98,7 @@ def model(
     D = 24 / 5 * k_theta
     bending = HingeBending.of(where.mesh, (D, D))
     weight = Gravity(mass, (0.0, -gravity, 0.0))
-    return Model(mass, (*energies, bending, weight), (), where.pins, where.held)
+    return Model(mass, (*energies, bending, weight), where.pins, where.held)
 
 
 def settle(

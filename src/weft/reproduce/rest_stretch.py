@@ -77,7 +77,7 @@ def free_size(b_u: float, b_v: float, variant: Variant, side: int) -> tuple[floa
     mesh = sheet(side, side, fabric="freecloth").mesh
     mass = DENSITY * mesh.vertex_area
     held = Pin(mesh.groups["top"][:1])
-    m = Model(mass, energies(mesh, conditions(b_u, b_v, variant)), (), [held], mesh.vertices)
+    m = Model(mass, energies(mesh, conditions(b_u, b_v, variant)), [held], mesh.vertices)
     x = rest(m, np.array(mesh.vertices), tolerance=1e-8).start
     g = mesh.groups
     across = np.linalg.norm(x[g["right"]] - x[g["left"]], axis=1).mean()
@@ -107,7 +107,7 @@ def clamp(b: float, side: int) -> tuple[Positions, TriangleMesh]:
     mass = DENSITY * mesh.vertex_area
     border = np.unique(np.concatenate(list(mesh.groups.values())))
     parts = energies(mesh, conditions(b, b, Variant.EXACT))
-    m = Model(mass, parts, (), [Pin(border)], mesh.vertices)
+    m = Model(mass, parts, [Pin(border)], mesh.vertices)
     x = np.array(mesh.vertices)
     bump = np.cos(np.pi * x[:, 0]) * np.cos(np.pi * x[:, 2])
     x[:, 1] += IMPERFECTION * bump

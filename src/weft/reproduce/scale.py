@@ -70,7 +70,7 @@ def elongation(n: int, p: float, pattern: Pattern = "regular") -> float:
     cloth = sheet(n, n, fabric="freecloth", pattern=pattern).moved((0, 0, 0), (90, 0, 0))
     energies = condition_energies(cloth.mesh, Conditions(p=p, variant=Variant.EXACT))
     mass = DENSITY * cloth.mesh.vertex_area
-    m = Model(mass, (*energies, Gravity(mass)), (), [Pin(cloth.mesh.groups["top"])], cloth.vertices)
+    m = Model(mass, (*energies, Gravity(mass)), [Pin(cloth.mesh.groups["top"])], cloth.vertices)
     x = rest(m, np.array(cloth.vertices), tolerance=1e-7).start
     bottom = cloth.mesh.groups["bottom"]
     return float(np.mean(cloth.vertices[bottom, 1] - x[bottom, 1]))

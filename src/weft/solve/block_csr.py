@@ -95,12 +95,33 @@ class BlockPattern:
         return kernel.array(self.diagonal, wp.int32)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class BlockCsr:
-    """A matrix on a pattern: ``values[b]`` is the 3x3 block number b."""
+    """A matrix on a pattern: ``values[b]`` is the 3x3 block number b.
+
+    A matrix that is assembled anew is ``begin``'s: the first to write into it clears the rows in
+    the same pass.
+    """
 
     pattern: BlockPattern
     values: WarpArray  # (b,) mat33
+    _stale: bool = False
+
+    def begin(self) -> "BlockCsr":
+        """This matrix, whose values count for nothing."""
+        self._stale = True
+        return self
+
+    def claim(self) -> int:
+        """1 where the caller has to clear every row that it writes, and writes all of them."""
+        stale, self._stale = self._stale, False
+        return int(stale)
+
+    def finish(self) -> "BlockCsr":
+        """This matrix, cleared if nobody has written into it."""
+        if self.claim():
+            self.values.zero_()
+        return self
 
     @staticmethod
     def zeros(pattern: BlockPattern) -> "BlockCsr":
@@ -153,46 +174,56 @@ def close_rows(
     row_start: wp.array(dtype=wp.int32),
     column: wp.array(dtype=wp.int32),
     diagonal: wp.array(dtype=wp.int32),
-    shift: wp.array(dtype=Scalar),
     fixed: wp.array(dtype=wp.int32),
     values: wp.array(dtype=mat33),
 ):
-    """Add shift[v] I to the diagonal.
-
-    Give fixed vertices an identity row and column, so that they drop out exactly.
-    """
+    """Give fixed vertices an identity row and column, so that they drop out exactly."""
     v = o + wp.tid()
-    I3 = wp.identity(n=3, dtype=Scalar)
     if fixed[v] != 0:
         for b in range(row_start[v], row_start[v + 1]):
             values[b] = mat33(Scalar(0.0))
-        values[diagonal[v]] = I3
+        values[diagonal[v]] = wp.identity(n=3, dtype=Scalar)
     else:
         for b in range(row_start[v], row_start[v + 1]):
             if fixed[column[b]] != 0:
                 values[b] = mat33(Scalar(0.0))
-        values[diagonal[v]] += shift[v] * I3
 
 
 @wp.kernel(module=wp.get_module("weft.block_csr"))
-def scale_rows(
+def shift_diagonal(
     o: int,
-    row_start: wp.array(dtype=wp.int32),
     diagonal: wp.array(dtype=wp.int32),
     scale: Scalar,
     shift: wp.array(dtype=Scalar),
     values: wp.array(dtype=mat33),
 ):
-    """One block row of scale A + shift I; no shift where the array is empty."""
+    """A += scale diag(shift)."""
     v = o + wp.tid()
-    for b in range(row_start[v], row_start[v + 1]):
-        values[b] = scale * values[b]
-    if shift.shape[0] > 0:
-        values[diagonal[v]] += shift[v] * wp.identity(n=3, dtype=Scalar)
+    values[diagonal[v]] += (scale * shift[v]) * wp.identity(n=3, dtype=Scalar)
 
 
-def scale_and_shift(A: BlockCsr, scale: float, shift: WarpArray | None) -> None:
-    """A = scale A + diag(shift), in place; shift (n,)."""
+@wp.kernel(module=wp.get_module("weft.block_csr"))
+def scale_blocks(o: int, scale: Scalar, values: wp.array(dtype=mat33)):
+    """A = scale A."""
+    b = o + wp.tid()
+    values[b] = scale * values[b]
+
+
+def close(A: BlockCsr, fixed: WarpArray) -> None:
+    """Identity rows and columns of A at fixed vertices, (n,) int32."""
     p = A.pattern
-    by = kernel.empty(0) if shift is None else shift
-    kernel.launch(scale_rows, p.n, p.device_row_start, p.device_diagonal, scale, by, A.values)
+    rows = (p.device_row_start, p.device_column, p.device_diagonal)
+    worth = kernel.slice_above(p.n_blocks / p.n)
+    kernel.launch(close_rows, p.n, *rows, fixed, A.values, slice_above=worth)
+
+
+def add_diagonal(A: BlockCsr, shift: WarpArray, scale: float = 1.0) -> None:
+    """A += scale diag(shift), shift (n,)."""
+    A.finish()
+    p = A.pattern
+    kernel.launch(shift_diagonal, p.n, p.device_diagonal, Scalar(scale), shift, A.values)
+
+
+def scale_by(A: BlockCsr, scale: float) -> None:
+    """A = scale A."""
+    kernel.launch(scale_blocks, A.pattern.n_blocks, Scalar(scale), A.values)

@@ -33,7 +33,10 @@ def have_pardiso() -> bool:
 
 @dataclass(frozen=True)
 class Splu:
-    """SciPy's SuperLU on the symmetric pattern. Slow for large meshes, but always there."""
+    """SciPy's SuperLU on the symmetric pattern. Slow for large meshes, but always there.
+
+    A pivot that is not positive says that the matrix is not positive definite, as with PARDISO.
+    """
 
     name = "splu"
     is_direct = True
@@ -50,21 +53,41 @@ class Splu:
             )
         except RuntimeError:  # "Factor is exactly singular"
             factor = None
-        return PreparedSplu(A, factor)
+        return PreparedSplu(A, factor if factor is not None and _is_definite(factor) else None)
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedSplu:
-    """A factorization; None where the matrix is singular."""
+    """A factorization; None where the matrix is not positive definite."""
 
     A: BlockCsr
     factor: Any
 
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
         """Solve A x = b; ``residual`` is |Ax - b|/|b| in the 2-norm."""
+        if self.factor is None:
+            return _indefinite(self.A)
         rhs = np.array(kernel.numpy(b))
-        x = self.factor.solve(rhs.reshape(-1)) if self.factor is not None else rhs * np.nan
-        return _solution(self.A, x.reshape(-1, 3), rhs)
+        return _solution(self.A, self.factor.solve(rhs.reshape(-1)).reshape(-1, 3), rhs)
+
+
+def _is_definite(factor: Any) -> bool:
+    """Whether all pivots of a symmetric elimination are positive (Sylvester's law of inertia).
+
+    Rows that were exchanged against the columns' order had a zero pivot.
+    """
+    pivots = factor.U.diagonal()
+    symmetric = np.array_equal(factor.perm_r, factor.perm_c)
+    return bool(symmetric and np.isfinite(pivots).all() and (pivots > 0).all())
+
+
+def _indefinite(A: BlockCsr) -> LinearSolution:
+    """What a direct solver says of a matrix that is not positive definite; not finite where the
+    matrix is not.
+    """
+    finite = bool(np.isfinite(kernel.numpy(A.values).sum()))
+    outcome = Outcome.INDEFINITE if finite else Outcome.NOT_FINITE
+    return LinearSolution(kernel.zeros(A.n, vec3), outcome, 0, float("inf"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,9 +231,9 @@ class PreparedPardiso:
 
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
         """Solve A x = b; ``residual`` is |Ax - b|/|b| in the 2-norm."""
-        rhs = np.array(kernel.numpy(b))
         if not self.definite:
-            return LinearSolution(kernel.zeros(self.A.n, vec3), Outcome.INDEFINITE, 0, float("inf"))
+            return _indefinite(self.A)
+        rhs = np.array(kernel.numpy(b))
         return _solution(self.A, self.engine.solve(rhs).reshape(-1, 3), rhs)
 
 

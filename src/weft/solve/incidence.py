@@ -13,6 +13,54 @@ from weft import kernel
 from weft.arrays import Ints
 from weft.kernel import WarpArray
 
+_module = wp.get_module("weft.incidence")
+
+
+@wp.kernel(module=_module)
+def list_entries(
+    o: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    vertex: wp.array(dtype=wp.int32),
+    entry: wp.array(dtype=wp.int32),
+):
+    """Vertex and number of every entry of the stencils."""
+    i = o + wp.tid()
+    for a in range(stencil.shape[1]):
+        e = i * stencil.shape[1] + a
+        vertex[e] = stencil[i, a]
+        entry[e] = e
+
+
+@wp.kernel(module=_module)
+def first_entries(
+    o: int, vertex: wp.array(dtype=wp.int32), count: int, start: wp.array(dtype=wp.int32)
+):
+    """Where the entries of every vertex begin among sorted ones."""
+    v = o + wp.tid()
+    low = int(0)
+    high = count
+    while low < high:
+        middle = (low + high) >> 1
+        if vertex[middle] < v:
+            low = middle + 1
+        else:
+            high = middle
+    start[v] = low
+
+
+@wp.kernel(module=_module)
+def split_entries(
+    o: int,
+    entry: wp.array(dtype=wp.int32),
+    k: int,
+    element: wp.array(dtype=wp.int32),
+    place: wp.array(dtype=wp.int32),
+):
+    """Element and place of sorted entries."""
+    m = o + wp.tid()
+    element[m] = entry[m] / k
+    place[m] = entry[m] % k
+
 
 @dataclass(frozen=True)
 class Incidence:
@@ -34,13 +82,19 @@ class Incidence:
     @staticmethod
     def of(stencil: Ints, n_vertices: int) -> "Incidence":
         """The incidence of (m,k) stencils over n vertices; elements ascend at each vertex."""
-        k = stencil.shape[1]
-        flat = stencil.reshape(-1)
-        order = np.argsort(flat, kind="stable")
-        start = np.zeros(n_vertices + 1, dtype=np.int32)
-        np.cumsum(np.bincount(flat, minlength=n_vertices), out=start[1:])
-        return Incidence(
-            kernel.array(start, wp.int32),
-            kernel.array((order // k).astype(np.int32), wp.int32),
-            kernel.array((order % k).astype(np.int32), wp.int32),
+        return Incidence.on_device(
+            kernel.array(np.ascontiguousarray(stencil, np.int32), wp.int32), n_vertices
         )
+
+    @staticmethod
+    def on_device(stencil: WarpArray, n_vertices: int) -> "Incidence":
+        """The same of stencils on the device; vertices from ``n_vertices`` on are left out."""
+        m, k = stencil.shape
+        vertex, entry = (kernel.empty(max(2 * m * k, 1), wp.int32) for _ in range(2))
+        kernel.launch(list_entries, m, stencil, vertex, entry)
+        kernel.sort_pairs(vertex, entry, m * k)
+        start = kernel.empty(n_vertices + 1, wp.int32)
+        kernel.launch(first_entries, n_vertices + 1, vertex, m * k, start)
+        element, place = (kernel.empty(m * k, wp.int32) for _ in range(2))
+        kernel.launch(split_entries, m * k, entry, k, element, place)
+        return Incidence(start, element, place)

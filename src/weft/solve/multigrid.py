@@ -34,6 +34,7 @@ RANGE = 12.0  # of eigenvalues that the smoother damps: from LARGEST/RANGE to LA
 HEAVY = 250  # rows of a Galerkin product worth slicing: each does hundreds of block products
 ONE_LAUNCH = 1000  # vertices of a second-to-last level that one thread visits in one launch (CPU)
 COEFFICIENTS = 19  # place of the smoother's among the arguments of that launch
+ROUNDOFF = 1e-5  # relative, of a matrix in float32 of a few hundred rows
 DENSE = 200  # vertices of a last level that is inverted; a larger one is only smoothed
 
 
@@ -178,6 +179,7 @@ class Hierarchy:
         self.dense = kernel.empty((n, n), wp.mat33f) if n <= DENSE else None
         small = len(steps) > 0 and self.levels[-2].n <= ONE_LAUNCH and kernel.is_cpu()
         self.in_one = small and self.dense is not None
+        self.definite = True  # as far as the coarsest level shows
         self.high = LARGEST  # eigenvalue of D^-1 A that the last matrix needed
         self.last: Recorded | None = None  # a visit of the second-to-last level
 
@@ -218,7 +220,12 @@ class Hierarchy:
             matrix = np.eye(3 * n)
         # A rigid motion that no pin holds costs inertia only: a relative shift keeps this safe.
         matrix[np.diag_indices(3 * n)] *= 1 + 1e-6
-        inverse = np.linalg.pinv(matrix, rcond=1e-12, hermitian=True)
+        values, vectors = np.linalg.eigh(matrix)
+        size = float(np.abs(values).max())
+        # A coarse matrix with a negative eigenvalue, beyond its round-off, is that of an A with one.
+        self.definite = bool(values[0] >= -ROUNDOFF * size)
+        used = np.abs(values) > 1e-12 * size
+        inverse = (vectors[:, used] / values[used]) @ vectors[:, used].T
         blocks = inverse.reshape(n, 3, n, 3).transpose(0, 2, 1, 3).astype(np.float32)
         assert self.dense is not None
         self.dense.assign(kernel.array(blocks, wp.mat33f))
@@ -276,8 +283,11 @@ class PreparedMultigrid:
         """Solve A x = b from x = 0; ``residual`` and outcomes as for ``PreparedPcg``.
 
         A preconditioner that turns out not to be definite is made so, and the solve starts again;
-        where that does not help, or the iterations run out, a direct solver takes over.
+        where that does not help, the coarsest matrix is not definite either, or the iterations run
+        out, a direct solver takes over.
         """
+        if not self.hierarchy.definite:
+            return self._rescue(b, tolerance, 0)
         solution, definite = self._iterate(b, tolerance)
         for _ in range(MOST_WIDENINGS):
             if definite:

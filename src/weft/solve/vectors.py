@@ -1,4 +1,7 @@
-"""Operations on (n,) vec3 arrays whose results do not depend on the number of threads."""
+"""Operations on (n,) vec3 arrays whose results do not depend on the number of threads.
+
+Sums run on the host where the device shares its memory, in kernels elsewhere.
+"""
 
 import numpy as np
 import warp as wp
@@ -11,7 +14,7 @@ _module = wp.get_module("weft.vectors")
 
 
 @wp.kernel(module=_module)
-def combine_kernel(
+def add_multiple(
     o: int,
     x: wp.array(dtype=vec3),
     a: Scalar,
@@ -23,14 +26,62 @@ def combine_kernel(
     out[i] = x[i] + a * d[i]
 
 
+@wp.kernel(module=_module)
+def products(
+    o: int, a: wp.array(dtype=vec3), b: wp.array(dtype=vec3), out: wp.array(dtype=Scalar)
+):
+    """out = a . b of every entry."""
+    i = o + wp.tid()
+    out[i] = wp.dot(a[i], b[i])
+
+
+@wp.kernel(module=_module)
+def negated(o: int, a: wp.array(dtype=vec3)):
+    """a = -a."""
+    i = o + wp.tid()
+    a[i] = -a[i]
+
+
+@wp.kernel(module=_module)
+def differing(
+    o: int, a: wp.array(dtype=vec3), b: wp.array(dtype=vec3), out: wp.array(dtype=wp.int32)
+):
+    """out[0] = 1 where any entry differs."""
+    i = o + wp.tid()
+    if a[i] != b[i]:
+        out[0] = 1
+
+
 def combine(x: WarpArray, a: float, d: WarpArray, out: WarpArray) -> None:
     """out = x + a d; out may be x."""
-    kernel.launch(combine_kernel, x.shape[0], x, a, d, out)
+    kernel.launch(add_multiple, x.shape[0], x, a, d, out)
+
+
+def negate(a: WarpArray) -> None:
+    """a = -a."""
+    kernel.launch(negated, a.shape[0], a)
+
+
+def equal(a: WarpArray, b: WarpArray) -> bool:
+    """Whether two arrays of one length hold the same numbers."""
+    if a.device.is_cpu:
+        return np.array_equal(a.numpy(), b.numpy())
+    flag = kernel.zeros(1, wp.int32)
+    kernel.launch(differing, a.shape[0], a, b, flag)
+    return int(kernel.scalar(flag)) == 0
+
+
+def _products(a: WarpArray, b: WarpArray) -> WarpArray:
+    out = kernel.empty(a.shape[0])
+    kernel.launch(products, a.shape[0], a, b, out)
+    return out
 
 
 def dot(a: WarpArray, b: WarpArray) -> float:
     """a . b."""
-    return float(np.einsum("ni,ni->", kernel.numpy(a), kernel.numpy(b)))
+    if a.device.is_cpu:
+        return float(np.einsum("ni,ni->", a.numpy(), b.numpy()))
+    return kernel.total(_products(a, b))
 
 
 def norm(a: Floats) -> float:
@@ -44,5 +95,27 @@ def norm(a: Floats) -> float:
 
 def max_norm(a: WarpArray) -> float:
     """The largest length of a vector in a; NaN if any component is."""
-    values = kernel.numpy(a)
-    return float(np.sqrt(np.einsum("ni,ni->n", values, values).max(initial=0.0)))
+    if a.shape[0] == 0:
+        return 0.0
+    if a.device.is_cpu:
+        values = a.numpy()
+        return float(np.sqrt(np.einsum("ni,ni->n", values, values).max()))
+    squares = _products(a, a)
+    lengths = kernel.total(squares)
+    return lengths if lengths != lengths else float(kernel.largest(squares) ** 0.5)
+
+
+@wp.kernel(module=_module)
+def weighted_squares(
+    o: int, a: wp.array(dtype=vec3), weight: wp.array(dtype=Scalar), out: wp.array(dtype=Scalar)
+):
+    """out = w |a|^2 of every entry."""
+    i = o + wp.tid()
+    out[i] = weight[i] * wp.dot(a[i], a[i])
+
+
+def weighted_square(a: WarpArray, weight: WarpArray) -> float:
+    """The sum of w |a|^2."""
+    out = kernel.empty(a.shape[0])
+    kernel.launch(weighted_squares, a.shape[0], a, weight, out)
+    return kernel.total(out)

@@ -79,7 +79,7 @@ def equilibrium(pull: float, lateral: float, fibers: str) -> tuple[float, float]
     mass = DENSITY * mesh.vertex_area
     energies = (Membrane(linear_triangle(mesh), law), HingeBending.of(mesh, (BENDING, BENDING)))
     ends = np.union1d(mesh.groups["left"], mesh.groups["right"])
-    model = Model(mass, energies, (), [Pin(ends)], homogeneous)
+    model = Model(mass, energies, [Pin(ends)], homogeneous)
     start = homogeneous + 1e-3 * np.random.default_rng(0).normal(size=x.shape) * [1, 0, 1]
     found = rest(model, start, tolerance=1e-11).start
     force = _pull(model, found, mesh)

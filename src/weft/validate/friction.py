@@ -79,7 +79,7 @@ def slide(degrees: float, friction: float) -> Floats:
     )
     pin = Pin(np.arange(n, dtype=np.int32))
     contact = Contact.of(mesh, cloth.mass, settings)
-    model = Model(cloth.mass, energies, (), (pin,), mesh.vertices, contact)
+    model = Model(cloth.mass, energies, (pin,), mesh.vertices, contact)
     return _speeds(model, mesh.vertices, cloth.parts[1].vertices, 0, 0.4)
 
 
@@ -104,7 +104,7 @@ def belt(ratio: float, seconds: float) -> Floats:
         Gravity(mass, (0.0, -GRAVITY, 0.0)),
     )
     met = Contact.of(placed, mass, contact, [drum])
-    model = Model(mass, energies, (), (), None, met)
+    model = Model(mass, energies, (), None, met)
     return _speeds(model, placed.vertices, heavy, 1, seconds, -1.0)
 
 
@@ -125,7 +125,7 @@ def pressed() -> tuple[float, float]:
         HingeBending.of(mesh, (fabric.bending_warp, fabric.bending_weft)),
     )
     contact = Contact.of(mesh, mass, SelfContact(GAP, friction=Friction(0.3)))
-    model = Model(mass, energies, (), (), None, contact)
+    model = Model(mass, energies, (), None, contact)
     v = np.zeros_like(mesh.vertices)
     v[:n, 1], v[n:, 1] = 0.5, -0.5
     stepper = BackwardEuler(StepSettings(tolerance=1e-9))

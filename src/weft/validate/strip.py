@@ -47,7 +47,7 @@ def strip_model(
     law = BaraffWitkin((material.stretch, material.stretch), material.shear)
     membrane = Membrane(linear_triangle(mesh), law)
     bending = HingeBending.of(mesh, (material.bending, material.bending))
-    return Model(mass, (membrane, bending, Gravity(mass, gravity)), (), tuple(pins), mesh.vertices)
+    return Model(mass, (membrane, bending, Gravity(mass, gravity)), tuple(pins), mesh.vertices)
 
 
 def spline_strip_model(
@@ -63,7 +63,7 @@ def spline_strip_model(
     at = surface.laplacians(material.bending, material.bending)
     bending = QuadraticForm(at.stencil, at.coefficient, at.weight, "bending")
     energies = (Membrane(surface.samples(), law), bending, Gravity(mass, gravity))
-    return Model(mass, energies, (), tuple(pins), x)
+    return Model(mass, energies, tuple(pins), x)
 
 
 def rest(

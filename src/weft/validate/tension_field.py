@@ -65,7 +65,7 @@ def bent(curvature: float, segments: int = SEGMENTS) -> tuple[float, float, floa
     taut, across = (STIFFNESS, NONE), (NONE, STIFFNESS)
     law = ImmediateBuckling(taut, (0.0, 0.0)) + BaraffWitkin(across, STIFFNESS)
     mass = 0.01 * mesh.vertex_area
-    model = Model(mass, (Membrane(linear_triangle(mesh), law),), (), (ends,), held)
+    model = Model(mass, (Membrane(linear_triangle(mesh), law),), (ends,), held)
     settings = QuasiStaticSettings(1e-5, 1e-6, max_iterations=400, imperfection=0.0)
     found = QuasiStatic(settings).solve(model, start)
     if not found.outcome.ok:

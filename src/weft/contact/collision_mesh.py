@@ -1,0 +1,128 @@
+"""The triangles that must not pass through one another: of cloth and of bodies, and what they
+belong to.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Bools, Faces, Ints, Positions
+from weft.contact.broad_phase import Boxes, Tree
+from weft.contact.candidates import Candidates
+from weft.contact.sides import Sides
+from weft.kernel import Scalar, WarpArray, vec3
+from weft.mesh import edges_of
+
+
+@dataclass(frozen=True, eq=False)
+class Excluded:
+    """Which pairs are left out of a search: those of what is prescribed alone, and of sets that
+    ignore each other. Bits (m,2) of faces, edges and vertices (``Sides.marks``); None: no pair.
+    """
+
+    faces: Ints
+    edges: WarpArray | None = None
+    points: WarpArray | None = None
+    triangles: WarpArray | None = None
+
+
+@dataclass(eq=False)
+class Trees:
+    """Hierarchies over faces and edges, refitted from search to search."""
+
+    faces: Tree | None = None
+    edges: Tree | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class CollisionMesh:
+    """Triangles, and what they belong to."""
+
+    faces: Faces  # (m,3)
+    rest: Positions  # (n,3) at rest, for what counts as parallel
+    given: Sides | None = field(default=None)  # None: one piece without thickness or friction
+
+    @cached_property
+    def edges(self) -> Ints:
+        """(k,2) each once, lower id first."""
+        return edges_of(self.faces)[0]
+
+    @cached_property
+    def vertices(self) -> Ints:
+        """(v,1) ids of the vertices in faces."""
+        return np.unique(self.faces).astype(np.int32)[:, None]
+
+    @cached_property
+    def sides(self) -> Sides:
+        """Pieces and bodies."""
+        return self.given or Sides.one(len(self.rest))
+
+    @cached_property
+    def device_rest(self) -> WarpArray:
+        """(n,) vec3."""
+        return kernel.array(np.asarray(self.rest, dtype=np.float64), vec3)
+
+    @cached_property
+    def device_thickness(self) -> WarpArray:
+        """(n,) [m]."""
+        return kernel.array(self.sides.thickness, Scalar)
+
+    @cached_property
+    def _ids(self) -> tuple[WarpArray, WarpArray, WarpArray]:
+        """Faces, edges and vertices on the device."""
+        given = (self.faces, self.edges, self.vertices)
+        return tuple(kernel.array(np.asarray(i, np.int32), wp.int32) for i in given)  # type: ignore[return-value]
+
+    @cached_property
+    def unheld(self) -> Excluded:
+        """What is left out where no vertex of the cloth is prescribed."""
+        return self.excluded(np.zeros(0, dtype=bool))
+
+    def excluded(self, fixed: Bools) -> Excluded:
+        """What is left out where vertices ``fixed`` (n,) of the cloth are prescribed, as those of
+        bodies are.
+        """
+        held = np.ones(len(self.rest), dtype=bool)
+        held[: self.sides.first_body] = False
+        held[: len(fixed)] |= fixed
+        marks = [self.sides.marks(ids, held) for ids in (self.faces, self.edges, self.vertices)]
+        devices = [kernel.array(m, wp.uint32) if m.any() else None for m in marks]
+        return Excluded(marks[0], devices[1], devices[2], devices[0])
+
+    def candidates(
+        self,
+        x: Positions | WarpArray,
+        reach: float,
+        end: Positions | WarpArray | None = None,
+        excluded: Excluded | None = None,
+        trees: Trees | None = None,
+    ) -> Candidates:
+        """Pairs whose boxes are no more than ``reach`` [m] apart at x, or on the way to ``end``.
+
+        Pairs that share a vertex, or are not to meet, are left out.
+        """
+        out, trees = excluded or self.unheld, trees or Trees()
+        faces, edges, vertices = self._ids
+        y, z = kernel.points(x), None if end is None else kernel.points(end)
+
+        def boxes(ids: WarpArray, marks: WarpArray | None) -> Boxes:
+            return Boxes.of(y, ids, reach / 2, z, marks)
+
+        trees.faces = _updated(trees.faces, boxes(faces, out.triangles))
+        trees.edges = _updated(trees.edges, boxes(edges, out.edges))
+        points = trees.faces.stencils(boxes(vertices, out.points))
+        pairs = trees.edges.stencils()
+        stencil = kernel.empty((len(points) + len(pairs), 4), wp.int32)
+        points.write(stencil[: len(points)])
+        pairs.write(stencil[len(points) :])
+        return Candidates(stencil, len(points))
+
+
+def _updated(tree: Tree | None, boxes: Boxes) -> Tree:
+    if tree is None:
+        return Tree(boxes)
+    tree.update(boxes)
+    return tree

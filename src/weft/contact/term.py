@@ -1,0 +1,283 @@
+"""Contact and friction as a term of the potential: what pairs add to it, and how far it may go.
+
+A set of pairs is a value (``contact_set``), a search knows candidates and limits (``search``), an
+embedding sits outside (``embedded``); here they are put together for one step after another.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Bools, Floats, Ints, Positions
+from weft.contact.barrier import barrier_energy, barrier_factors, barrier_gradient
+from weft.contact.contact import Contact
+from weft.contact.contact_set import ContactSet
+from weft.contact.friction import FrictionSet, Table
+from weft.contact.rows import PairBlocks
+from weft.contact.search import ContactSearch
+from weft.energies.base import Bound
+from weft.energies.rows import gather_gradient
+from weft.kernel import WarpArray, mat33, vec3
+from weft.laws.base import Psd
+from weft.phases import Phases
+from weft.solve.block_csr import BlockCsr
+from weft.step import Step
+
+PART = 0.9  # of the room that a vertex has, in truncated directions and where bodies pinch
+THINNER, MOST_THINNER = 0.7, 8  # of the thickness, where bodies leave no room for it
+MOST_CARRIES = 60  # rounds in which free vertices take the motion of what meets them
+
+
+class ContactTerm(Bound):
+    """What a contact adds to the potential of one step after another."""
+
+    name = "contact"
+    limits = True
+
+    def __init__(self, contact: Contact, phases: Phases | None = None) -> None:
+        self.contact, self.embedded = contact, contact.embedded()
+        self.phases = Phases() if phases is None else phases
+        self.search = ContactSearch(contact.mesh, contact.stiffness, contact.gap, self.phases)
+        n = len(contact.mesh.rest)
+        self._y, self._dy = kernel.zeros(n, vec3), kernel.zeros(n, vec3)
+        sides = contact.mesh.sides
+        self._table = Table.of(sides.static, sides.kinetic, sides.part)
+        self._fixed: Bools | None = None
+        self.blocked = None
+
+    def freeze(self, step: Step) -> None:
+        """Begin a step: bodies are where they are at its end, friction is taken from the contacts
+        where it begins, and so is what room bodies leave.
+        """
+        if self._fixed is None or not np.array_equal(self._fixed, step.fixed):
+            self._fixed = np.array(step.fixed)
+            self._excluded = self.contact.excluded(step.fixed)
+        self.search.begin(self._excluded)
+        self.embedded.forget()
+        self.step, self.blocked, self.friction = step, None, None
+        self._put(self._y, None, step.bodies[1])
+        self._put(self._dy, None, np.zeros_like(step.bodies[1]))
+        x = self.embedded.of(step.state.x)
+        settings, sides = self.contact.settings, self.contact.mesh.sides
+        start = kernel.points(np.concatenate([x, step.bodies[0]]))
+        if settings.pinch == "thin" and sides.thickest > 0:
+            self._measure_room(start)
+        if sides.has_friction and np.isfinite(step.span):
+            self._freeze_friction(start, self._near(start))
+
+    def _near(self, y: WarpArray) -> ContactSet:
+        """Contacts at y, by a search of their own."""
+        s = self.search
+        candidates = s.near(y, s.reach)
+        with self.phases("friction"):
+            arguments = (y, candidates, s.stiffness, s.gap, s.thickness_part)
+            return s.narrow(*arguments)
+
+    def _freeze_friction(self, y: WarpArray, contacts: ContactSet) -> None:
+        before, after = self.step.bodies
+        since = self.embedded.of(self.step.origin)
+        moved = after - (after - before) * (self.step.span / self.step.dt)
+        with self.phases("friction"):
+            smooth = self.contact.settings.stick * self.step.span
+            origin = np.concatenate([since, moved])
+            self.friction = FrictionSet.of(contacts, y, origin, self._table, smooth) or None
+
+    def _measure_room(self, y: WarpArray) -> None:
+        """Keep less than the thickness where y (n+b,3) has less: what bodies leave that pinch."""
+        sides = self.contact.mesh.sides
+        near = self.search.near(y, sides.thickest)
+        if len(near) == 0:
+            return
+        pairs, kinds = (kernel.numpy(a) for a in near.device)
+        keep = np.maximum(sides.thickness_of(pairs, kinds), 1e-300)
+        part = kernel.numpy(near.distances(y)) / keep
+        k = int(np.argmin(part))
+        if part[k] <= 1.0:
+            self.search.thin_to(PART * float(part[k]))
+            self.blocked = kernel.numpy(y)[pairs[k]].mean(0)
+
+    def _put(self, y: WarpArray, x: WarpArray | None, bodies: Positions | None = None) -> WarpArray:
+        """Vertices of points x, and bodies, into y."""
+        if x is not None:
+            self.embedded.to_surface(x, y)
+        if bodies is not None and len(bodies):
+            wp.copy(y, kernel.points(np.array(bodies)), dest_offset=self.embedded.n)
+        return y
+
+    def _at(self, x: WarpArray) -> tuple[WarpArray, ContactSet]:
+        y = self._put(self._y, x)
+        return y, self.search.contacts(y)
+
+    def value(self, x: WarpArray) -> float:
+        """[J] of all pairs; infinite where one is closer than the thickness."""
+        return sum(self.terms(x).values())
+
+    def terms(self, x: WarpArray) -> Mapping[str, float]:
+        """[J] of contact and, where there is any, of friction."""
+        y, contacts = self._at(x)
+        with self.phases("barrier"):
+            out = kernel.empty(len(contacts))
+            kernel.launch(barrier_energy, len(contacts), y, *contacts.device, out)
+            terms = {self.name: kernel.total(out)}
+        if self.contact.mesh.sides.has_friction:
+            terms["friction"] = self.friction.value(y) if self.friction else 0.0
+        return terms
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx."""
+        y, contacts = self._at(x)
+        with self.phases("barrier"):
+            local = self.embedded.gradient_of(g)
+            if len(contacts):
+                forces = kernel.empty((len(contacts), 4), vec3)
+                kernel.launch(barrier_gradient, len(contacts), y, *contacts.device, forces)
+                self._gather(contacts, forces, local)
+            if self.friction:
+                self._gather(self.friction, self.friction.gradient(y), local)
+            self.embedded.pull_back(local, g)
+
+    def _gather(
+        self, pairs: ContactSet | FrictionSet, forces: WarpArray, g: WarpArray
+    ) -> None:
+        i = pairs.incidence(self.embedded.n)
+        arrays = (i.start, i.element, i.place, forces, g)
+        kernel.launch(gather_gradient, self.embedded.n, *arrays)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A plus the Hessian of all pairs, on a pattern that holds both."""
+        y, contacts = self._at(x)
+        if len(contacts) == 0 and not self.friction and not self.embedded.has_pattern:
+            return A
+        with self.phases("contact matrix"):
+            blocks = [PairBlocks(contacts, contacts.device[0], self._blocks(y, contacts, psd))]
+            if self.friction:
+                f = self.friction
+                local = f.hessians(y) if psd is Psd.EXACT else f.factors(y)
+                blocks.append(PairBlocks(f, f.pairs, local))
+            return self.embedded.add_hessian(A.finish(), blocks, lambda: self.search.soon(y))
+
+    def _blocks(self, y: WarpArray, contacts: ContactSet, psd: Psd) -> WarpArray:
+        if psd is Psd.EXACT:
+            return kernel.array(contacts.hessian(kernel.numpy(y), psd), mat33)
+        factors = kernel.zeros((len(contacts), 3, 4), vec3)
+        turn = int(psd is not Psd.GAUSS_NEWTON)
+        kernel.launch(barrier_factors, len(contacts), y, *contacts.device, turn, factors)
+        return factors
+
+    def max_step(self, x: WarpArray, d: WarpArray) -> float:
+        """Part of d, in [0, 1], that the cloth may go before anything would meet."""
+        return self.search.max_step(self._put(self._y, x), self._put(self._dy, d))
+
+    def truncated(self, x: WarpArray, d: WarpArray) -> WarpArray:
+        """d with every vertex held to what its nearest neighbors leave it, and no others."""
+        y, length = self._put(self._y, x), self.embedded.lengths(d)
+        return self.embedded.shortened(d, self.search.safe_parts(y, length, PART))
+
+    def lag(self, x: WarpArray) -> bool:
+        """Take friction anew from the contacts at x, where the step has led; False where there is
+        none to take.
+        """
+        if not (self.contact.mesh.sides.has_friction and np.isfinite(self.step.span)):
+            return False
+        y, contacts = self._at(x)
+        self._freeze_friction(y, contacts)
+        return len(contacts) > 0
+
+    def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
+        """(n,3) as far from x towards ``goal`` as contact lets it, with pins and bodies where they
+        have to be; None where they cannot get there without passing through something.
+
+        Where these cannot go without meeting cloth, they carry it along.
+        """
+        way = goal - x
+        part = self._reachable(x, way, step)
+        moving = np.where(step.free[:, None], 0.0, way)
+        if part == 1.0 or not (step.moves_bodies or moving.any()):
+            return np.asarray(x + part * way)
+        with self.phases("carry"):
+            found = self._carried(x, way, step)
+            if self.contact.settings.pinch == "thin":
+                for _ in range(MOST_THINNER):
+                    if found is not None:
+                        break
+                    self.search.thin_to(THINNER * self.search.thickness_part)
+                    found = self._carried(x, way, step)
+        return found
+
+    def _reachable(self, x: Positions, way: Floats, step: Step) -> float:
+        y, dy = self._with_bodies(x, way, step)
+        return self.search.max_step(kernel.points(y), kernel.points(dy))
+
+    def _with_bodies(self, x: Positions, way: Floats, step: Step) -> tuple[Positions, Floats]:
+        """(n+b,3) where everything is when the step begins, and its displacement."""
+        before, after = step.bodies
+        return (
+            np.concatenate([self.embedded.of(x), before]),
+            np.concatenate([self.embedded.of(way), after - before]),
+        )
+
+    def _carried(self, x: Positions, way: Floats, step: Step) -> Positions | None:
+        """x + way, with free points whose vertices would be met carried along by what meets them.
+
+        What is prescribed, pinned points and bodies, goes all its way. A free vertex in a pair that
+        would meet takes the displacement of the pair's prescribed vertices (or of those that are
+        carried already), or, where there are none, the pair's mean. None where that does not come
+        to an end: something is caught between what is prescribed.
+        """
+        way, leads, held = np.array(way), step.fixed.copy(), step.fixed
+        bodies = np.ones(len(step.bodies[1]), dtype=bool)
+        for _ in range(MOST_CARRIES):
+            y, dy = self._with_bodies(x, way, step)
+            pairs = self.search.meeting(kernel.points(y), kernel.points(dy))
+            if len(pairs) == 0:
+                return np.asarray(x + way)
+            self.blocked = y[pairs[0]].mean(0)
+            leading, still = (
+                np.concatenate([self.embedded.whole(p), bodies])[pairs] for p in (leads, held)
+            )
+            if still.all(1).any():
+                return None
+            self._follow(pairs, leading, still, dy, way, leads, held)
+        return None
+
+    def _follow(
+        self,
+        pairs: Ints,
+        leading: Bools,
+        still: Bools,
+        dy: Floats,
+        way: Floats,
+        leads: Bools,
+        held: Bools,
+    ) -> None:
+        """Give points of vertices that follow the mean displacement of those that lead."""
+        share = np.where(leading.any(1, keepdims=True), leading, True)
+        mean = np.einsum("ma,mai->mi", share, dy[pairs]) / share.sum(1, keepdims=True)
+        pair, place = np.nonzero(~still & (pairs < self.embedded.n))
+        points, moves = self.embedded.points_of(pairs[pair, place])
+        moves = moves & ~held[points]
+        way[points[moves]] = np.broadcast_to(mean[pair][:, None, :], (*points.shape, 3))[moves]
+        leads[points[moves & leading.any(1)[pair][:, None]]] = True
+
+    def report(self, x: WarpArray) -> Mapping[str, Any]:
+        """Number of pairs, least distance [m], work of friction [J] in the step, and where bodies
+        pinched the cloth.
+        """
+        y, contacts = self._at(x)
+        found: dict[str, Any] = {"count": len(contacts), "least_distance": None}
+        found["friction_work"] = 0.0
+        if len(contacts):
+            found["least_distance"] = contacts.least_distance(y)
+        if self.friction:
+            found["friction_work"] = self.friction.work(y) * self.step.dt / self.step.span
+        if self.search.thickness_part < 1.0 and self.blocked is not None:
+            place = [float(c) for c in self.blocked]
+            found["pinched"] = {
+                "t": self.step.t,
+                "part": self.search.thickness_part,
+                "place": place,
+            }
+        return found

@@ -1,0 +1,76 @@
+"""Inertia of a step, |x - y|_M^2 / (2 s): what makes its minimum a motion."""
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Floats
+from weft.energies.base import Bound
+from weft.energies.gravity import TRIVIAL
+from weft.kernel import Scalar, WarpArray, vec3
+from weft.laws.base import Psd
+from weft.solve.block_csr import BlockCsr, add_diagonal
+from weft.step import Step
+
+_module = wp.get_module("weft.inertia")
+
+
+@wp.kernel(module=_module)
+def inertia_energy(
+    o: int,
+    x: wp.array(dtype=vec3),
+    y: wp.array(dtype=vec3),
+    shift: wp.array(dtype=Scalar),
+    out: wp.array(dtype=Scalar),
+):
+    """(m/2s) |x - y|^2 of every vertex."""
+    v = o + wp.tid()
+    d = x[v] - y[v]
+    out[v] = Scalar(0.5) * shift[v] * wp.dot(d, d)
+
+
+@wp.kernel(module=_module)
+def add_inertia(
+    o: int,
+    x: wp.array(dtype=vec3),
+    y: wp.array(dtype=vec3),
+    shift: wp.array(dtype=Scalar),
+    g: wp.array(dtype=vec3),
+):
+    """g += (m/s) (x - y)."""
+    v = o + wp.tid()
+    g[v] += shift[v] * (x[v] - y[v])
+
+
+class Inertia(Bound):
+    """Of vertices with masses (n,) [kg]; none in an equilibrium, nor of prescribed vertices."""
+
+    name = "inertia"
+
+    def __init__(self, mass: Floats) -> None:
+        self.mass = mass
+        self._energy = kernel.empty(len(mass))
+        self._center = kernel.zeros(len(mass), vec3)
+        self._shift = kernel.zeros(len(mass))
+
+    def freeze(self, step: Step) -> None:
+        """Take the step's prediction and scale."""
+        shift = np.zeros(len(self.mass)) if step.scale is None else self.mass / step.scale
+        self._center = kernel.points(np.array(step.predicted))
+        self._shift = kernel.array(np.where(step.fixed, 0.0, shift), Scalar)
+
+    def value(self, x: WarpArray) -> float:
+        """[J]."""
+        arrays = (x, self._center, self._shift, self._energy)
+        kernel.launch(inertia_energy, x.shape[0], *arrays, slice_above=TRIVIAL)
+        return kernel.total(self._energy)
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += M (x - y)/s."""
+        arrays = (x, self._center, self._shift, g)
+        kernel.launch(add_inertia, x.shape[0], *arrays, slice_above=TRIVIAL)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A + M/s."""
+        add_diagonal(A, self._shift)
+        return A

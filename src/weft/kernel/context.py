@@ -1,0 +1,134 @@
+"""Where kernels run: a device and a number of threads, of the process or of a block of code."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+import warp as wp
+
+from weft.errors import DeviceError
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where kernels run."""
+
+    device: str = "cpu"
+    threads: int = field(default_factory=lambda: max(1, min(os.cpu_count() or 1, 8)))
+
+
+@dataclass
+class Process:
+    """What belongs to the process: the default context, and what was started or loaded."""
+
+    started: bool = False
+    context: Context = field(default_factory=Context)
+    loaded: set[tuple[int, str]] = field(default_factory=set)
+    on_compile: Callable[[str], None] | None = None
+
+
+process = Process()
+_own: ContextVar[Context | None] = ContextVar("weft_context", default=None)
+
+
+def context() -> Context:
+    """Where kernels run now."""
+    return _own.get() or process.context
+
+
+def configure(
+    *,
+    device: str | None = None,
+    threads: int | None = None,
+    on_compile: Callable[[str], None] | None = None,
+) -> None:
+    """Choose where kernels run, for the whole process.
+
+    Args:
+        device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
+        threads: CPU threads that share a large launch; 1 is always right.
+        on_compile: called with a module's name before it is compiled (seconds, once per machine).
+
+    Raises:
+        DeviceError: no such device, or fewer than one thread.
+    """
+    process.context = _changed(process.context, device, threads)
+    if on_compile is not None:
+        process.on_compile = on_compile
+
+
+@contextmanager
+def use(*, device: str | None = None, threads: int | None = None) -> Iterator[Context]:
+    """Run kernels elsewhere in a ``with`` block of this thread; arrays stay where they are.
+
+    Raises:
+        DeviceError: no such device, or fewer than one thread.
+    """
+    token = _own.set(_changed(context(), device, threads))
+    try:
+        yield context()
+    finally:
+        _own.reset(token)
+
+
+def _changed(old: Context, device: str | None, threads: int | None) -> Context:
+    if threads is not None and threads < 1:
+        raise DeviceError("threads", got=threads, expected="must be >= 1")
+    where = old.device if device is None else _checked_device(device)
+    return Context(where, old.threads if threads is None else threads)
+
+
+def initialize() -> None:
+    """Start Warp once. Its native library warns on stderr where there is no CUDA driver, which is
+    the normal case for a laptop: that warning is dropped.
+    """
+    if process.started:
+        return
+    process.started = True
+    try:
+        stderr = os.dup(2)
+    except OSError:  # no stderr
+        wp.init()
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        wp.init()
+    finally:
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        os.close(nowhere)
+
+
+def _checked_device(name: str) -> str:
+    initialize()
+    if name == "cpu":
+        return name
+    known = [str(d) for d in wp.get_cuda_devices()]
+    if name == "cuda" and known:
+        return known[0]
+    if name not in known:
+        raise DeviceError(
+            "device",
+            got=name,
+            expected=f"one of {', '.join(['cpu', *known])}",
+            hint="run with --device cpu",
+        )
+    return name
+
+
+def device() -> str:
+    """The device on which arrays are made and kernels run."""
+    return context().device
+
+
+def threads() -> int:
+    """How many CPU threads share a large launch."""
+    return context().threads
+
+
+def is_cpu() -> bool:
+    """True where kernels run on the CPU, and arrays share memory with NumPy."""
+    return context().device == "cpu"

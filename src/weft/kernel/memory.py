@@ -1,0 +1,180 @@
+"""Arrays on the device: making them, reading them, sums, and what is counted of all that."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft.kernel.context import device, initialize, is_cpu
+from weft.kernel.launch import launch
+from weft.kernel.types import Scalar, WarpArray, vec3
+
+
+@dataclass
+class Traffic:
+    """What went between host and device, and what was allocated, while it was watched."""
+
+    uploads: int = 0  # arrays
+    downloads: int = 0  # arrays; scalars that are read do not count
+    scalars: int = 0  # read
+    allocations: int = 0  # arrays
+
+
+_traffic: ContextVar[Traffic | None] = ContextVar("weft_traffic", default=None)
+
+
+@contextmanager
+def watched() -> Iterator[Traffic]:
+    """Count copies and allocations in a ``with`` block of this thread."""
+    token = _traffic.set(Traffic())
+    try:
+        yield _traffic.get()  # type: ignore[misc]
+    finally:
+        _traffic.reset(token)
+
+
+def array(values: Any, dtype: Any) -> WarpArray:
+    """A NumPy array on the device; on the CPU it shares memory where layout and type allow."""
+    initialize()
+    _count("uploads")
+    return wp.array(np.ascontiguousarray(values), dtype=dtype, device=device(), copy=not is_cpu())
+
+
+def points(x: Any) -> WarpArray:
+    """(n,3) positions as a device array of vec3; one that is on the device already is itself."""
+    if isinstance(x, wp.array):
+        return x
+    return array(np.asarray(x, dtype=np.float64), vec3)
+
+
+def zeros(shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
+    """A zeroed array on the device."""
+    initialize()
+    _count("allocations")
+    return wp.zeros(shape, dtype=dtype, device=device())
+
+
+def empty(shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
+    """An uninitialised array on the device."""
+    initialize()
+    _count("allocations")
+    return wp.empty(shape, dtype=dtype, device=device())
+
+
+def _count(what: str) -> None:
+    traffic = _traffic.get()
+    if traffic is not None:
+        setattr(traffic, what, getattr(traffic, what) + 1)
+
+
+class Grown:
+    """A device array that grows: views of the length asked for, on memory with room to spare."""
+
+    def __init__(self, dtype: Any, *width: int) -> None:
+        self.dtype, self.width, self._room = dtype, width, None
+
+    def take(self, n: int) -> WarpArray:
+        """(n, ...) of the same memory as before, where that is large enough; not initialized."""
+        if self._room is None or self._room.shape[0] < n:
+            self._room = empty((n + n // 2 + 16, *self.width), self.dtype)
+        return self._room[:n]
+
+
+class Scratch:
+    """Device memory that kernels of one thread of work pass results through, shared by many users.
+
+    ``take`` always gives the beginning of one buffer, as large as the largest request: what it held
+    for another user is gone.
+    """
+
+    def __init__(self) -> None:
+        self._bytes: WarpArray = None
+        self._views: dict[tuple[Any, Any], WarpArray] = {}
+
+    def take(self, shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
+        """An uninitialized array; valid until anyone takes another."""
+        key = (shape, dtype)
+        if key not in self._views:
+            size = int(np.prod(shape)) * wp.types.type_size_in_bytes(dtype)
+            if self._bytes is None or self._bytes.shape[0] < size:
+                self._views.clear()
+                self._bytes = empty(max(size, 8), wp.uint8)
+            self._views[key] = wp.array(
+                ptr=self._bytes.ptr, shape=shape, dtype=dtype, device=device()
+            )
+        return self._views[key]
+
+
+def numpy(a: WarpArray) -> np.ndarray[Any, Any]:
+    """A NumPy view (CPU) or copy (CUDA) of a device array."""
+    _count("downloads")
+    result: np.ndarray[Any, Any] = a.numpy()
+    return result
+
+
+def scalar(a: WarpArray, index: int = -1) -> Any:
+    """One number of a device array (n,)."""
+    _count("scalars")
+    if a.device.is_cpu:
+        return a.numpy()[index]
+    index %= a.shape[0]
+    return a[index : index + 1].numpy()[0]
+
+
+def total(a: WarpArray) -> float:
+    """The sum of all numbers of an array, independent of the number of threads.
+
+    NumPy's pairwise sum where the device shares memory with the host.
+    """
+    _count("scalars")
+    return float(np.sum(a.numpy())) if a.device.is_cpu else float(np.sum(wp.utils.array_sum(a)))
+
+
+def least(a: WarpArray, empty: float = float("inf")) -> float:
+    """The least number of a scalar array; ``empty`` where there is none."""
+    return _extreme(a, 1.0, empty)
+
+
+def largest(a: WarpArray, empty: float = 0.0) -> float:
+    """The largest number of a scalar array; ``empty`` where there is none."""
+    return -_extreme(a, -1.0, -empty)
+
+
+def _extreme(a: WarpArray, sign: float, empty: float) -> float:
+    """The least of sign times a scalar array."""
+    _count("scalars")
+    if a.shape[0] == 0:
+        return empty
+    if a.device.is_cpu:
+        return float((sign * a.numpy()).min())
+    out = wp.full(1, np.inf, dtype=Scalar, device=a.device)
+    launch(_least, a.shape[0], a, Scalar(sign), out)
+    return float(out.numpy()[0])
+
+
+@wp.kernel(module=wp.get_module("weft.kernel"))
+def _least(o: int, a: wp.array(dtype=Scalar), sign: Scalar, out: wp.array(dtype=Scalar)):
+    """On devices that have atomic operations."""
+    wp.atomic_min(out, 0, sign * a[o + wp.tid()])
+
+
+def scan(flags: WarpArray, out: WarpArray) -> int:
+    """out[i] = the sum of flags[:i], int32; returns the sum of all."""
+    n = flags.shape[0]
+    if n == 0:
+        return 0
+    wp.utils.array_scan(flags, out, inclusive=False)
+    return int(scalar(out)) + int(scalar(flags))
+
+
+def sort_pairs(keys: WarpArray, values: WarpArray, n: int) -> None:
+    """Sort the first n keys (int32 or int64), values along with them; equal ones keep their order.
+
+    Both arrays have room for 2 n.
+    """
+    if n > 1:
+        wp.utils.radix_sort_pairs(keys, values, n)

@@ -1,0 +1,253 @@
+"""Directions of descent: projected Newton for steps, the same with a safeguard for equilibria.
+
+Newton's increment does not depend on resolution, so it says when to stop. With a direct solver every
+factorization is used for as long as it pays: simplified Newton increments (old matrix, new gradient;
+Deuflhard 2004, section 2.1) follow while each is at most half of the one before.
+
+Equilibria have no inertia. Every iteration solves (H + mu M) d = -g and searches along d. mu [1/s^2]
+is a safeguard of Levenberg and Marquardt's kind: at its floor it only holds what nothing else holds
+(a rigid motion that no pin stops); it grows where the line search has to shorten the step, which is
+where cloth buckles, and falls again after full steps. It changes the path, never the equilibrium.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft import kernel
+from weft.kernel import WarpArray, vec3
+from weft.laws.base import Psd
+from weft.solve.base import Outcome
+from weft.solve.block_csr import BlockCsr, add_diagonal
+from weft.solve.minimize import Search
+from weft.solve.updates import solve_updated
+from weft.solve.vectors import combine, dot, max_norm, negate, weighted_square
+
+CONTRACTION = 0.5  # of simplified increments, above which a new factorization pays
+LEAST, FIRST, MOST = 1e-4, 1.0, 1e8  # [1/s^2] mu: floor, where it starts to grow, ceiling
+GROW, SHRINK, SHORT = 4.0, 4.0, 0.5  # mu grows after steps shorter than SHORT
+PATIENCE = 4  # full steps before the exact Hessian is tried; doubled each time it is indefinite
+MOST_FORCING, LEAST_FORCING = 0.1, 1e-3  # of linear solves of equilibria (Eisenstat & Walker 1996)
+
+
+def solved(s: Search, forcing: float) -> tuple[WarpArray, Outcome]:
+    """-A^-1 g with the matrix prepared last."""
+    updates = s.problem.updates_at(s.x)
+    with s.problem.phases("solve"):
+        solution = solve_updated(s.prepared, s.g, forcing, updates)
+    s.linear_iterations += solution.iterations
+    s.rescues += solution.rescued
+    negate(solution.x)
+    return solution.x, solution.outcome
+
+
+def prepare(s: Search, A: BlockCsr) -> None:
+    """Take a matrix for the solves that follow."""
+    s.iterations += 1
+    with s.problem.phases("solve"):
+        s.prepared = s.solver.prepare(A, s.prepared)
+
+
+@dataclass(frozen=True)
+class Newton:
+    """Projected Newton's method.
+
+    Args:
+        tolerance: largest vertex displacement of the last increment, in the units of x.
+        max_iterations: matrices.
+        forcing: largest relative error of an iterative linear solve, in the energy norm.
+        least_forcing: what it is tightened to as Newton's decrements fall.
+    """
+
+    tolerance: float
+    max_iterations: int = 100
+    forcing: float = 0.5
+    least_forcing: float = 0.3
+
+    def directions(self, s: Search) -> "NewtonDirections":
+        """For a search that begins."""
+        return NewtonDirections(self)
+
+
+class NewtonDirections:
+    """-A^-1 g, with a new matrix or, while that pays, the old one."""
+
+    mu, force = 0.0, float("nan")
+
+    def __init__(self, settings: Newton) -> None:
+        self.settings, self.forcing, self.decrement = settings, settings.forcing, 0.0
+        self.stale, self.before = True, float("inf")  # a new matrix is wanted; the last increment
+
+    def done(self, s: Search) -> Outcome | None:
+        """After too many matrices."""
+        if self.stale and s.iterations >= self.settings.max_iterations:
+            return Outcome.MAX_ITERATIONS
+        return None
+
+    def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
+        """-A^-1 g; none where a simplified increment is not small enough beside the last one."""
+        fresh = self.stale
+        if fresh:
+            prepare(s, s.problem.matrix_at(s.x))
+            self.before, self.stale = float("inf"), False
+        d, outcome = solved(s, self.forcing)
+        s.increment = max_norm(d)
+        self._tighten(-dot(s.g, d))
+        if not outcome.ok:
+            return None, outcome
+        if not s.increment < float("inf"):
+            return None, Outcome.NOT_FINITE
+        tolerance = self.settings.tolerance
+        if not fresh and s.increment > max(CONTRACTION * self.before, tolerance):
+            self.stale = True
+            return None, None
+        return d, None
+
+    def arrives(self, s: Search, d: WarpArray) -> bool:
+        """Where the increment is small enough."""
+        return s.increment <= self.settings.tolerance
+
+    def merit(self, s: Search, x: WarpArray) -> float:
+        """Nothing."""
+        return 0.0
+
+    def truncates(self) -> bool:
+        """Always."""
+        return True
+
+    def went(self, s: Search, step: float, slope: float, length: float) -> None:
+        """The matrix serves again after full steps, where another solve costs little."""
+        self.stale = not s.solver.is_direct or step < 1.0
+        self.before = s.increment
+
+    def stuck(self, s: Search) -> Outcome | None:
+        """Nothing else is tried."""
+        return Outcome.STALLED
+
+    def _tighten(self, decrement: float) -> None:
+        """The next forcing term (Eisenstat & Walker 1996, choice 2), from g.A^-1 g.
+
+        That is the square of the energy norm of the error, which sees smooth error; the residual's
+        2-norm does not.
+        """
+        s = self.settings
+        if self.decrement > 0.0 and decrement > 0.0:
+            ratio = decrement / self.decrement
+            self.forcing = min(max(0.5 * ratio, min(s.least_forcing, s.forcing)), s.forcing)
+        self.decrement = decrement
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """Newton's method with the safeguard mu M, until forces balance.
+
+    Args:
+        tolerance: largest vertex displacement of the last increment.
+        force_tolerance: of the largest force on a free vertex, over ``force_scale``.
+        force_scale: [N] at x, what forces are compared with.
+        mass: (n,) [kg].
+        max_iterations: steps.
+        try_exact: the exact Hessian after some full steps.
+    """
+
+    tolerance: float
+    force_tolerance: float
+    force_scale: Callable[[WarpArray], float]
+    mass: WarpArray
+    max_iterations: int = 400
+    try_exact: bool = True
+
+    def directions(self, s: Search) -> "ShiftedDirections":
+        """For a search that begins."""
+        return ShiftedDirections(self, s)
+
+
+class ShiftedDirections:
+    """-(H + mu M)^-1 g, with the exact H where that may be positive definite."""
+
+    def __init__(self, settings: Shifted, s: Search) -> None:
+        self.settings, self.mu, self.forcing = settings, LEAST, MOST_FORCING
+        self.full, self.patience = 0, PATIENCE  # full steps in a row, and how many EXACT waits for
+        self.decrement, self.attempts = 0.0, 0
+        self.force = self.last = float("inf")
+        self.anchor, self._apart = (kernel.empty(s.x.shape[0], vec3) for _ in range(2))
+        self.moved = True  # since the force was measured
+
+    def done(self, s: Search) -> Outcome | None:
+        """Where forces balance and the last increment is small."""
+        o = self.settings
+        if self.moved:
+            self.force, self.moved = max_norm(s.g) / o.force_scale(s.x), False
+            combine(s.x, 0.0, s.x, self.anchor)
+        if not (np.isfinite(s.value) and np.isfinite(self.force)):
+            return Outcome.NOT_FINITE
+        if self.force <= o.force_tolerance and self.last <= o.tolerance:
+            return Outcome.CONVERGED
+        self.attempts += 1
+        return Outcome.MAX_ITERATIONS if self.attempts > o.max_iterations else None
+
+    def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
+        """With the exact Hessian after some full steps; else with the one the problem stands for."""
+        if self.settings.try_exact and self.full >= self.patience:
+            d, outcome = self._solved(s, Psd.EXACT)
+            if outcome.ok and dot(s.g, d) < 0.0:
+                return d, None
+            self.full, self.patience = 0, 2 * self.patience
+        d, outcome = self._solved(s, None)
+        if outcome.ok:
+            return d, None
+        if outcome is Outcome.INDEFINITE and self.mu < MOST:
+            self._grow()  # projected, so singular to round-off: something that nothing holds
+            return None, None
+        return None, outcome
+
+    def _solved(self, s: Search, psd: Psd | None) -> tuple[WarpArray, Outcome]:
+        A = s.problem.matrix_at(s.x, psd)
+        add_diagonal(A, self.settings.mass, self.mu)
+        prepare(s, A)
+        d, outcome = solved(s, self.forcing)
+        s.increment = max_norm(d)
+        return d, outcome
+
+    def arrives(self, s: Search, d: WarpArray) -> bool:
+        """Never: forces have to be looked at."""
+        return False
+
+    def merit(self, s: Search, x: WarpArray) -> float:
+        """mu/2 |x - x_k|_M^2."""
+        combine(x, -1.0, self.anchor, self._apart)
+        return 0.5 * self.mu * weighted_square(self._apart, self.settings.mass)
+
+    def truncates(self) -> bool:
+        """Never: the safeguard shortens steps."""
+        return False
+
+    def went(self, s: Search, step: float, slope: float, length: float) -> None:
+        """The next mu, and the next forcing term from how fast g.A^-1 g falls."""
+        # A step that the safeguard shortened says nothing about the distance that is left.
+        self.last = length if self.mu == LEAST else float("inf")
+        self.full = self.full + 1 if step == 1.0 else 0
+        if step < SHORT:
+            self._grow()
+        elif step == 1.0:
+            smaller = self.mu / SHRINK
+            self.mu = smaller if smaller >= FIRST else LEAST
+        if self.decrement > 0:
+            ratio = -slope / self.decrement  # of squared energy norms
+            self.forcing = float(np.clip(0.5 * ratio, LEAST_FORCING, MOST_FORCING))
+        self.decrement, self.moved = -slope, True
+
+    def _grow(self) -> None:
+        self.mu = min(max(GROW * self.mu, FIRST), MOST)
+
+    def stuck(self, s: Search) -> Outcome | None:
+        """From the exact Hessian back to the projected one; then nearer and nearer."""
+        if self.full >= self.patience:
+            self.full, self.patience = 0, 2 * self.patience
+            return None
+        at_rest = self.force <= self.settings.force_tolerance
+        if not at_rest and self.mu < MOST:
+            self._grow()  # a kink in the forces: look closer
+            return None
+        return Outcome.CONVERGED if at_rest else Outcome.STALLED

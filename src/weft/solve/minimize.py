@@ -1,0 +1,227 @@
+"""Minimize a function given as value, gradient and Hessian: one loop for steps and equilibria.
+
+A ``Descent`` says in which direction to go and when to stop (``descent``), the line search how far
+(``line_search``); both are frozen settings. Everything is on the device, and only numbers cross to
+the host.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol
+
+from weft import kernel
+from weft.kernel import WarpArray, vec3
+from weft.laws.base import Psd
+from weft.phases import Phases
+from weft.solve.base import LinearSolver, Outcome
+from weft.solve.block_csr import BlockCsr
+from weft.solve.line_search import LineSearchSettings, backtrack
+from weft.solve.updates import Update
+from weft.solve.vectors import combine, dot, max_norm
+
+CROWDED = 0.25  # part of a direction that may be gone, below which another is tried
+
+
+class Problem(Protocol):
+    """What is minimized, on device arrays (n,) vec3.
+
+    Fixed entries have zero gradient and identity rows.
+    """
+
+    phases: Phases  # where seconds are counted
+
+    def value_at(self, x: WarpArray) -> float:
+        """The function."""
+
+    def gradient_at(self, x: WarpArray, out: WarpArray) -> None:
+        """Its gradient."""
+
+    def matrix_at(self, x: WarpArray, psd: Psd | None = None) -> BlockCsr:
+        """Its Hessian, or the positive definite approximation that it stands for; valid until the
+        next call.
+        """
+
+    def limit_at(self, x: WarpArray, d: WarpArray) -> float:
+        """Part of the direction d, in [0, 1], that may be gone at all; 1 but for contact."""
+
+    def truncated_at(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
+        """A direction in its place that may be gone to the end, for when little of d may be."""
+
+    def updates_at(self, x: WarpArray) -> Sequence[Update]:
+        """Dense parts c u u^T that belong to the Hessian too; mostly none."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a solve took."""
+
+    outcome: Outcome
+    iterations: int = 0  # Newton iterations: matrices assembled
+    linear_iterations: int = 0  # 0 with a direct solver
+    line_search_trials: int = 0
+    rescues: int = 0  # linear solves that a direct solver had to finish
+
+    def after(self, before: "Counts") -> "Counts":
+        """Both together, with the outcome of this one."""
+        names = ("iterations", "linear_iterations", "line_search_trials", "rescues")
+        return replace(self, **{n: getattr(self, n) + getattr(before, n) for n in names})
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """The minimizer found, and how."""
+
+    x: WarpArray
+    counts: Counts
+    increment: float  # largest vertex displacement of the last increment
+    prepared: Any  # of the last matrix, to keep symbolic work
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the search ended."""
+        return self.counts.outcome
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """One iteration, for plots and progress."""
+
+    energy: float  # [J] before it
+    force: float  # largest one on a free vertex, over the largest one of a pin or load
+    increment: float  # [m] largest vertex displacement of the step taken
+    step: float  # of the line search, (0, 1]
+    mu: float  # [1/s^2] of the safeguard of equilibria
+    linear_iterations: int
+
+
+class Search:
+    """The iterate of one minimization, and what has been spent; a ``Descent`` works on it."""
+
+    def __init__(
+        self, problem: Problem, x0: WarpArray, solver: LinearSolver, previous: Any
+    ) -> None:
+        self.problem, self.solver, self.prepared = problem, solver, previous
+        n = x0.shape[0]
+        self.x, self.g, self.trial = (kernel.empty(n, vec3) for _ in range(3))
+        combine(x0, 0.0, x0, self.x)
+        self.value = problem.value_at(self.x)
+        problem.gradient_at(self.x, self.g)
+        self.iterations = self.linear_iterations = self.trials = self.rescues = 0
+        self.increment = float("inf")
+
+    def counts(self, outcome: Outcome) -> Counts:
+        """What has been spent."""
+        numbers = (self.iterations, self.linear_iterations, self.trials, self.rescues)
+        return Counts(outcome, *numbers)
+
+
+class Directions(Protocol):
+    """The directions of one minimization, made by a ``Descent``."""
+
+    mu: float  # [1/s^2] of a shift of the matrix by the masses; 0: none
+    force: float  # largest force, relative; NaN where it is not measured
+
+    def done(self, s: Search) -> Outcome | None:
+        """Whether the search ends where it is; None: it goes on."""
+
+    def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
+        """A direction to search along; or none, and how that ends the search (None: ask again)."""
+
+    def arrives(self, s: Search, d: WarpArray) -> bool:
+        """Whether the search ends with this direction, gone without a look at the value."""
+
+    def merit(self, s: Search, x: WarpArray) -> float:
+        """What the direction's own model adds to the value at x."""
+
+    def truncates(self) -> bool:
+        """Whether directions may be shortened vertex by vertex."""
+
+    def went(self, s: Search, step: float, slope: float, length: float) -> None:
+        """A step along the last direction has been taken."""
+
+    def stuck(self, s: Search) -> Outcome | None:
+        """No step along the last direction lowers the value; None: there is another to try."""
+
+
+class Descent(Protocol):
+    """Settings from which the directions of one minimization are made."""
+
+    def directions(self, s: Search) -> Directions:
+        """For a search that begins."""
+
+
+def minimize(
+    problem: Problem,
+    x0: WarpArray,
+    solver: LinearSolver,
+    descent: Descent,
+    line_search: LineSearchSettings | None = None,
+    previous: Any = None,
+    watch: Callable[[Iterate, WarpArray], None] | None = None,
+) -> Minimum:
+    """Minimize from x0, which is not written to.
+
+    Args:
+        problem: the function.
+        x0: (n,) vec3 start.
+        solver: solves with the problem's matrices.
+        descent: how directions are made, and when to stop.
+        line_search: constants.
+        previous: a ``prepared`` for the same pattern, whose symbolic work is kept.
+        watch: called with every iteration, and where it led.
+    """
+    s = Search(problem, x0, solver, previous)
+    way = descent.directions(s)
+    outcome = None if s.value < float("inf") else Outcome.NOT_FINITE
+    while outcome is None:
+        outcome = way.done(s)
+        if outcome is None:
+            outcome = _advance(s, way, line_search or LineSearchSettings(), watch)
+    return Minimum(s.x, s.counts(outcome), s.increment, s.prepared)
+
+
+def _advance(
+    s: Search,
+    way: Directions,
+    line_search: LineSearchSettings,
+    watch: Callable[[Iterate, WarpArray], None] | None,
+) -> Outcome | None:
+    """One direction, and a step along it."""
+    spent = s.linear_iterations
+    d, outcome = way.direction(s)
+    if d is None:
+        return outcome
+    if way.arrives(s, d):
+        combine(s.x, s.problem.limit_at(s.x, d), d, s.x)
+        return Outcome.CONVERGED
+    slope = dot(s.g, d)
+    if not slope < 0.0:
+        return Outcome.NOT_DESCENT
+    limit = s.problem.limit_at(s.x, d)
+    if limit < CROWDED and way.truncates():
+        held = s.problem.truncated_at(s.x, d)
+        if held is not None and dot(s.g, held) < limit * slope:
+            d, slope = held, dot(s.g, held)
+            limit = s.problem.limit_at(s.x, d)
+    found = backtrack(partial(_value_along, s, way, d), s.value, slope, limit, line_search)
+    s.trials += found.trials
+    if found.step == 0.0:
+        return way.stuck(s)
+    before, length = s.value, max_norm(d)
+    combine(s.x, found.step, d, s.x)
+    s.value = found.value - way.merit(s, s.x)
+    iterate = Iterate(
+        before, way.force, found.step * length, found.step, way.mu, s.linear_iterations - spent
+    )
+    way.went(s, found.step, slope, length)
+    s.problem.gradient_at(s.x, s.g)
+    if watch is not None:
+        watch(iterate, s.x)
+    return None
+
+
+def _value_along(s: Search, way: Directions, d: WarpArray, a: float) -> float:
+    combine(s.x, a, d, s.trial)
+    value = s.problem.value_at(s.trial) + way.merit(s, s.trial)
+    return value if value == value else float("inf")

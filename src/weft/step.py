@@ -1,0 +1,64 @@
+"""One step: everything that the potential of a step of time, or of an equilibrium, is made from."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from weft import kernel
+from weft.arrays import Bools, Floats, Positions, Velocities
+from weft.kernel import WarpArray
+from weft.state import State
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A step of ``dt`` from ``state``. Its potential is |x - predicted|_M^2 / (2 scale) + sum E(x).
+
+    Multi-step methods, adaptive steps and equilibria differ in these numbers, and in nothing else.
+    ``model.step`` makes one; it knows pins and bodies.
+    """
+
+    state: State  # where it begins
+    dt: float  # [s]
+    predicted: Positions  # (n,3) [m] y, where inertia alone would lead
+    scale: float | None  # [s^2] s; None: no inertia (an equilibrium)
+    origin: Positions  # (n,3) [m] the new velocity is (x - origin)/span
+    span: float  # [s]; infinite: nothing moves fast enough to be damped or to rub
+    fixed: Bools  # (n,) prescribed vertices
+    target: Positions  # (n,3) [m] where those are at the end; zeros elsewhere
+    bodies: tuple[Positions, Positions]  # (b,3) [m] of vertices of bodies, at the start and the end
+
+    @property
+    def t(self) -> float:
+        """[s] at its end."""
+        return self.state.t + self.dt
+
+    @property
+    def free(self) -> Bools:
+        """(n,) what the potential is a function of."""
+        return ~self.fixed
+
+    @property
+    def moves_bodies(self) -> bool:
+        """Whether bodies are elsewhere at the end."""
+        return not np.array_equal(*self.bodies)
+
+    def pinned(self, x: Positions) -> Positions:
+        """A copy of x (n,3) with prescribed vertices at their targets."""
+        x = np.asarray(x, dtype=np.float64)
+        return np.where(self.fixed[:, None], self.target, x)
+
+    def velocity(self, x: Positions) -> Velocities:
+        """(n,3) [m/s] that belongs to the new positions x."""
+        return np.asarray((x - self.origin) / self.span)
+
+    @cached_property
+    def start(self) -> Floats:
+        """(n,3) the prediction, with pins at their targets."""
+        return self.pinned(self.predicted)
+
+    @cached_property
+    def device_origin(self) -> WarpArray:
+        """``origin`` on the device."""
+        return kernel.points(np.array(self.origin))
