@@ -10,14 +10,9 @@ import numpy as np
 from weft.arrays import CornerUv, Floats, Ints
 from weft.cloth import Cloth
 from weft.contact import intersections
+from weft.discretization.patch_error import PatchDrawing, PatchError
 from weft.discretization.spline_surface import SplineSurface
-from weft.errors import (
-    DegenerateFacesError,
-    PatchDrawing,
-    PatchError,
-    SceneProblems,
-    WeftError,
-)
+from weft.errors import DegenerateFacesError, SceneProblems, WeftError
 from weft.mesh import TriangleMesh, isolated_error, non_manifold_warning
 from weft.scene.scene import Scene
 
