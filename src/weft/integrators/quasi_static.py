@@ -17,15 +17,15 @@ import numpy as np
 
 from weft import kernel
 from weft.arrays import Positions
-from weft.errors import SceneError
 from weft.integrators.base import Memory, StepReport
 from weft.integrators.potential import Potential
 from weft.kernel import WarpArray, vec3
 from weft.laws.base import Psd
 from weft.model import Model
+from weft.settings import check_settings, documented, setting
 from weft.solve.base import LinearSolver, Outcome
 from weft.solve.block_csr import BlockCsr
-from weft.solve.choose import linear_solver
+from weft.solve.choose import LINEAR_SOLVERS, linear_solver
 from weft.solve.line_search import LineSearchSettings, backtrack
 from weft.solve.updates import solve_updated
 from weft.solve.vectors import combine, dot, max_norm
@@ -37,48 +37,38 @@ PATIENCE = 4  # full steps before the exact Hessian is tried; doubled each time 
 MOST_FORCING, LEAST_FORCING = 0.1, 1e-3  # of iterative linear solves (Eisenstat & Walker 1996)
 
 
+@documented
 @dataclass(frozen=True)
 class QuasiStaticSettings:
-    """When an equilibrium is one, and how it is looked for.
+    """When an equilibrium is one, and how it is looked for."""
 
-    Args:
-        tolerance: [m] largest vertex displacement of the last Newton increment.
-        force_tolerance: largest force on a free vertex over the largest one of a pin or a load.
-        max_iterations: Newton iterations of a load step.
-        psd: which Hessian.
-        linear: a solver of ``solve.choose``.
-        load_steps: in how many parts the pins' motion of a step is taken.
-        imperfection: largest displacement, over the mean edge, of random bumps at every load, so
-            that a flat sheet may buckle; 0 for none.
-        seed: of the bumps.
-        try_exact: with PROJECTED, try the exact Hessian after some full steps: where it is positive
-            definite, the end goes faster.
-
-    Raises:
-        SceneError: a value out of range.
-    """
-
-    tolerance: float = 1e-4
-    force_tolerance: float = 1e-3
-    max_iterations: int = 400
-    psd: Psd = Psd.PROJECTED
-    linear: str = "auto"
-    load_steps: int = 1
-    imperfection: float = 1e-3
-    seed: int = 0
-    try_exact: bool = True
+    tolerance: float = setting(
+        1e-4, "largest vertex displacement of the last Newton increment", "m", above=0
+    )
+    force_tolerance: float = setting(
+        1e-3, "largest force on a free vertex over the largest one of a pin or a load", above=0
+    )
+    max_iterations: int = setting(400, "Newton iterations of a load step", least=1)
+    psd: Psd = setting(Psd.PROJECTED, "which Hessian; exact may fail under compression")
+    linear: str = setting(
+        "auto", "linear solver; auto takes the fastest one for the size", choices=LINEAR_SOLVERS
+    )
+    load_steps: int = setting(1, "parts in which the pins' motion of a step is taken", least=1)
+    imperfection: float = setting(
+        1e-3,
+        "largest displacement, over the mean edge, of random bumps at every load, so that a flat "
+        "sheet may buckle; 0: none",
+        least=0,
+    )
+    seed: int = setting(0, "of the bumps", least=0)
+    try_exact: bool = setting(
+        True,
+        "with projected, try the exact Hessian after some full steps: where it is positive "
+        "definite, the end goes faster",
+    )
 
     def __post_init__(self) -> None:
-        good = {
-            "tolerance": self.tolerance > 0,
-            "force_tolerance": self.force_tolerance > 0,
-            "max_iterations": self.max_iterations >= 1,
-            "load_steps": self.load_steps >= 1,
-            "imperfection": self.imperfection >= 0,
-        }
-        for name, ok in good.items():
-            if not ok:
-                raise SceneError(f"QuasiStaticSettings.{name}", got=getattr(self, name))
+        check_settings(self, "QuasiStaticSettings")
 
 
 @dataclass(frozen=True)
