@@ -1,6 +1,7 @@
 """Every problem of a scene or mesh at once, and a picture of the faces that have one."""
 
 import dataclasses
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,9 +46,15 @@ def check(
     path = Path(path)
     try:
         if path.suffix.lower() in (".yaml", ".yml"):
-            loaded = load_scene(path, overrides)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                loaded = load_scene(path, overrides)
+            told = {str(w.message) for w in caught}
             cloth = loaded.scene.cloth
             mesh = cloth.mesh
+            if len(mesh.non_manifold_edges):
+                told -= {non_manifold_warning(mesh)}  # ``describe`` says it, of any mesh
+            found.warnings += sorted(told)
             held = np.unique(np.concatenate([[], *(p.vertices for p in loaded.scene.pins)]))
             for body in loaded.scene.bodies:
                 for flaw in body.flaws:
