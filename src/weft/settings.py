@@ -10,7 +10,7 @@ import inspect
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from weft.errors import SceneError, WeftError, check_known
 
@@ -106,8 +106,8 @@ def check_settings(settings: Any, place: str, error: type[WeftError] = SceneErro
             if not isinstance(value, kind):
                 names = ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
                 raise error(what, got=repr(value), expected=f"one of {names}")
-        elif kind is str and about.choices:
-            check_known(value, about.choices, what, error)
+        elif get_origin(kind) is Literal or (kind is str and about.choices):
+            check_known(value, about.choices or get_args(kind), what, error)
         elif isinstance(value, str) and kind is not str:
             unit = f" [{about.unit}]" if about.unit else ""
             raise error(what, got=repr(value), expected=f"a number{unit}, not text")

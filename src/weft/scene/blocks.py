@@ -1,4 +1,4 @@
-"""What the blocks of a scene file are made of: quantities with units, settings, and motions.
+"""What the blocks of a scene file are made of: quantities with units, and settings.
 
 The block of settings is read from their dataclass (``weft.settings``), and makes one.
 """
@@ -118,11 +118,12 @@ def block_of(kind: type) -> type[SettingsBlock]:
     hints, defaults = hints_of(kind), {f.name: f.default for f in dataclasses.fields(kind)}
     for name, about in settings_of(kind).items():
         default = ... if defaults[name] is dataclasses.MISSING else defaults[name]
+        text = str(about).replace("[rad]", "[degrees]")
         said: Any = _said(hints[name], about)
         annotation: Any = Annotated[said, AfterValidator(_bounded(about))]
-        fields[about.key or name] = (annotation, Field(default, description=str(about)))
-    text = (kind.__doc__ or "").split("\n\n")[0]
-    block = create_model(kind.__name__, __base__=SettingsBlock, __doc__=text, **fields)
+        fields[about.key or name] = (annotation, Field(default, description=text.strip()))
+    title = (kind.__doc__ or "").split("\n\n")[0]
+    block = create_model(kind.__name__, __base__=SettingsBlock, __doc__=title, **fields)
     block.settings = kind
     return block
 
@@ -154,28 +155,8 @@ def _said(hint: Any, about: Setting) -> Any:
         return Annotated[Literal[names], AfterValidator(lambda name: hint[name.upper()])]
     if hint is str and about.choices:
         return Literal[about.choices]
+    if hint is float and about.unit == "rad":
+        return Annotated[Degrees, AfterValidator(math.radians)]
     if hint is float and about.unit:
         return Annotated[float, BeforeValidator(_Quantity(about.unit))]
     return hint
-
-
-class KeyframeBlock(Block):
-    """Where a pin is at a time, relative to its start."""
-
-    time: Time = Field(description="[s]")
-    translation: Point = Field((0, 0, 0), description="[m]")
-    rotation: Degrees = Field(0.0, description="[degrees] about the path's axis")
-
-
-class PathBlock(Block):
-    """A motion through keyframes; before the first the pin stays where it starts."""
-
-    keyframes: list[KeyframeBlock] = Field(min_length=1, description="times must increase")
-    interpolation: Literal["smooth", "linear"] = Field(
-        "smooth", description="smooth: monotone cubic, no jump in velocity"
-    )
-    axis: tuple[float, float, float] = Field((0, 1, 0), description="direction of rotations")
-    center: Point | None = Field(None, description="[m] of rotations; none: mean of the vertices")
-    hold: bool = Field(
-        False, description="stay at the last keyframe; else one at the end of the run is needed"
-    )

@@ -2,7 +2,8 @@
 
 from pydantic import Field, model_validator
 
-from weft.scene.blocks import Block, Degrees, Length, PathBlock, Point, Time
+from weft.pins import Path
+from weft.scene.blocks import Block, Degrees, Given, Length, Point, Time
 
 
 class SphereBlock(Block):
@@ -78,7 +79,7 @@ class BodyBlock(Block):
     rotation: tuple[Degrees, Degrees, Degrees] = Field(
         (0, 0, 0), description="[degrees] about x, y and z in turn"
     )
-    path: PathBlock | None = Field(None, description="a motion; none: it stands still")
+    path: Given[Path] | None = Field(None, description="a motion; none: it stands still")
 
     @model_validator(mode="after")
     def _one_shape(self) -> "BodyBlock":

@@ -18,8 +18,7 @@ from weft.garment.triangulate import triangulated
 from weft.io import read_mesh
 from weft.laws.base import Law
 from weft.mesh import TriangleMesh, grid, isolated_error
-from weft.pins import Keyframe, Path, Pin
-from weft.scene.blocks import PathBlock
+from weft.pins import Pin
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
 from weft.scene.file import Loc, Source, dotted, read_source, validate
 from weft.scene.law import law_of_fabric
@@ -157,9 +156,8 @@ class Builder:
             body = self._body_mesh(shape, name)
         else:
             body = SHAPES[kind](**dict(shape), name=name)
-        path = None if block.path is None else _path(block.path)
         body = dataclasses.replace(body, thickness=block.thickness)
-        body = body.moved(block.translation, path, block.rotation)
+        body = body.moved(block.translation, block.path, block.rotation)
         body.check_until(self.file.seconds)
         return body
 
@@ -285,14 +283,6 @@ class Builder:
                     f"{name}.vertices", got=int(bad[0]), expected=f"0 to {cloth.n_vertices - 1}"
                 )
             selections.append(ids)
-        path = None if block.path is None else _path(block.path)
-        pin = Pin(np.concatenate(selections), block.until, path, name)
+        pin = Pin(np.concatenate(selections), block.until, block.path, name)
         pin.check_until(self.file.seconds)
         return pin
-
-
-def _path(block: PathBlock) -> Path:
-    frames = [
-        Keyframe(k.time, k.translation, float(np.radians(k.rotation))) for k in block.keyframes
-    ]
-    return Path(frames, block.interpolation, block.axis, block.center, block.hold)

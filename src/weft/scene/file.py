@@ -115,7 +115,7 @@ def _up_to_date(source: Source, tree: dict[str, Any]) -> Source:
     for problem in problems:
         source.placed(problem, ("solver",))
     now: dict[Loc, Loc] = {("integrator", name, new): ("solver", old) for old, new in moved.items()}
-    if moved:
+    if moved and not problems:
         place = source.where(next(iter(now.values())))
         text = f"{place}: `solver` is said with the integrator now: `{written_now(tree)}`"
         warnings.warn(text, stacklevel=4)

@@ -11,6 +11,7 @@ import numpy as np
 from weft.cloth import Part
 from weft.contact.body import Body
 from weft.laws.base import Law
+from weft.pins import Path
 
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
@@ -28,7 +29,7 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
         "mesh": digest(*shape),
         "parts": [_part(p) for p in cloth.parts],
         "pins": [
-            {"vertices": p.vertices.tolist(), "until": p.until, "path": p.path and repr(p.path)}
+            {"vertices": p.vertices.tolist(), "until": p.until, "path": _motion(p.path)}
             for p in scene.pins
         ],
         "gravity": list(scene.gravity),
@@ -65,8 +66,13 @@ def _body(body: Body) -> Mapping[str, Any]:
     shape = [body.vertices, body.faces]
     if body.frames is not None:
         shape += [body.frames.times, body.frames.positions]
-    path = body.path and repr(body.path)
-    return {"name": body.name, "shape": digest(*shape), "path": path, "thickness": body.thickness}
+    about = {"path": _motion(body.path), "thickness": body.thickness}
+    return {"name": body.name, "shape": digest(*shape), **about}
+
+
+def _motion(path: Path | None) -> str | None:
+    """The same text for keyframes in a list or a tuple."""
+    return path and repr(dataclasses.replace(path, keyframes=list(path.keyframes)))
 
 
 def digest(*arrays: Any) -> str:

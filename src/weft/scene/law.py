@@ -16,13 +16,7 @@ from weft.laws import (
 )
 
 LawName = Literal[
-    "baraff_witkin",
-    "arap",
-    "stvk_shear",
-    "no_shear",
-    "stvk",
-    "neo_hookean",
-    "immediate_buckling",
+    "baraff_witkin", "arap", "stvk_shear", "no_shear", "stvk", "neo_hookean", "immediate_buckling"
 ]
 LAWS: tuple[str, ...] = get_args(LawName)
 SKEWED = ("baraff_witkin", "no_shear", "stvk_shear")  # those with fibers

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from weft.errors import SceneError, did_you_mean
+from weft.errors import SceneError, WeftError
 
 Tree = dict[str, Any]
 DEFAULT = "backward_euler"
@@ -36,31 +36,22 @@ def integrator_of(tree: Tree, otherwise: str = DEFAULT) -> tuple[str, Tree]:
     return str(name), given[name] if isinstance(given[name], dict) else {}
 
 
-def take_solver(tree: Tree) -> tuple[dict[str, str], list[SceneError]]:
+def take_solver(tree: Tree) -> tuple[dict[str, str], list[WeftError]]:
     """Move the fields of `solver:` to the integrator: where each one is now, and problems."""
-    solver = tree.pop("solver", None)
+    solver = tree.pop("solver") or {}
     if not isinstance(solver, dict):
-        wrong = solver is not None
-        return {}, [SceneError("solver", got=repr(solver), expected="a block")] if wrong else []
+        return {}, [SceneError("solver", got=repr(solver), expected="a block of fields")]
     name, own = integrator_of(tree)
-    known, moved, problems = FIELDS.get(name, {}), {}, []
-    for field, value in solver.items():
-        if field in known:
-            moved[field] = known[field]
-            if value is not None:
-                own[known[field]] = value
-        elif known:
-            all_fields = {f for fields in FIELDS.values() for f in fields}
-            hint = None if field in all_fields else did_you_mean(str(field), all_fields)
-            problems.append(
-                SceneError(
-                    f"solver.{field}",
-                    got=value,
-                    expected=f"nothing: integrator {name} does not have it",
-                    hint=hint or f"`weft explain scene.integrator.{name}` says what it has",
-                )
-            )
-    return moved, problems
+    known = FIELDS.get(name, {})
+    moved = {field: known[field] for field in solver if field in known}
+    own.update({new: solver[old] for old, new in moved.items() if solver[old] is not None})
+    hint = f"`weft explain scene.integrator.{name}` says what it has"
+    expected = f"nothing: integrator {name} does not have it"
+    return moved, [
+        SceneError(f"solver.{f}", got=v, expected=expected, hint=hint)
+        for f, v in solver.items()
+        if f not in known
+    ]
 
 
 def written_now(tree: Tree) -> str:

@@ -16,6 +16,7 @@ from weft.energies.condition import ConditionForm
 from weft.energies.pressure import Gas
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.base import StepSettings
+from weft.pins import Path
 from weft.scene.blocks import (
     Acceleration,
     Block,
@@ -23,7 +24,6 @@ from weft.scene.blocks import (
     Given,
     Length,
     Made,
-    PathBlock,
     Point,
     Speed,
     Time,
@@ -167,7 +167,7 @@ class PinBlock(Block):
     box: BoxBlock | None = Field(None, description="all vertices that start inside")
     vertices: list[int] | None = Field(None, description="ids, from 0")
     until: Time | None = Field(None, description="[s] time of release; none: for ever")
-    path: PathBlock | None = Field(None, description="a motion; none: held still")
+    path: Given[Path] | None = Field(None, description="a motion; none: held still")
 
     @model_validator(mode="after")
     def _selects(self) -> "PinBlock":
@@ -279,8 +279,7 @@ class SceneFile(Block):
         "conditions' defaults",
     )
     contact: Given[SelfContact] | None = Field(
-        None,
-        description="the cloth does not pass through itself ({}: defaults); none: it does",
+        None, description="the cloth does not pass through itself ({}: defaults); none: it does"
     )
     bodies: list[BodyBlock] = Field(
         [], description="what cloth does not pass through; `contact` says from how near on"
