@@ -72,7 +72,9 @@ def _body(body: Body) -> Mapping[str, Any]:
 
 def _motion(path: Path | None) -> str | None:
     """The same text for keyframes in a list or a tuple."""
-    return path and repr(dataclasses.replace(path, keyframes=list(path.keyframes)))
+    if path is None:
+        return None
+    return repr(dataclasses.replace(path, keyframes=list(path.keyframes)))
 
 
 def digest(*arrays: Any) -> str:
