@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "weft"
 
 STAGES = [
     ["arrays", "errors", "phases"],
-    ["units"],
+    ["units", "settings"],
     ["kernel"],
     ["fabric", "mesh", "laws", "solve"],
     ["garment", "io"],

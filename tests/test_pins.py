@@ -61,7 +61,7 @@ def test_pins_are_exact_in_a_step():
         (lambda: Pin([1], until=float("nan")), "until"),
         (lambda: Path([]), "strictly increasing"),
         (lambda: Path([Keyframe(1.0), Keyframe(1.0)]), "strictly increasing"),
-        (lambda: Path([Keyframe(1.0)], "cubic"), "linear or smooth"),
+        (lambda: Path([Keyframe(1.0)], "cubic"), "one of linear, smooth"),
         (lambda: Path([Keyframe(1.0)], axis=(0, 0, 0)), "axis"),
         (lambda: Model(np.ones(3), [], pins=[Pin([3])], start=X), "0 to 2"),
     ],

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-
 from weft import kernel
 from weft.arrays import Floats
 from weft.contact.contact import Contact

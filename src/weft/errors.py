@@ -1,7 +1,6 @@
 """What a user can get wrong, said in one way: what, got, expected, where, next step."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
@@ -65,24 +64,6 @@ class DegenerateFacesError(MeshError):
         super().__init__(
             "material area of faces", got=shown, where=where, expected="must be > 0", hint=hint
         )
-
-
-class PatchError(MeshError):
-    """A piece that no spline patch fits; carries what can be drawn of it, in the material plane."""
-
-    def __init__(self, what: str, *, drawing: "PatchDrawing", **details: Any) -> None:
-        super().__init__(what, **details)
-        self.drawing = drawing
-
-
-@dataclass(frozen=True)
-class PatchDrawing:
-    """A piece in the material plane, with what is wrong."""
-
-    outline: Any  # (k,2) [m]
-    marks: Any = ()  # (j,2) [m] places to point at
-    net: Any = None  # (n1,n2,2) [m] control points, where there are some
-    corners: Any = ()  # (c,2) [m] corners that were found or given
 
 
 class FabricError(WeftError):

@@ -12,22 +12,28 @@ import numpy as np
 
 from weft.arrays import Floats, Ints, Positions
 from weft.errors import SceneError
+from weft.settings import REQUIRED, check_settings, documented, setting
 
 Interpolation = Literal["linear", "smooth"]
 
 
+@documented
 @dataclass(frozen=True)
 class Keyframe:
-    """Where a pin's vertices are at a time, relative to where they started."""
+    """Where a pin is at a time, relative to its start."""
 
-    time: float  # [s]
-    translation: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m]
-    rotation: float = 0.0  # [rad] about the path's axis
+    time: float = setting(REQUIRED, "", "s")
+    translation: tuple[float, float, float] = setting((0.0, 0.0, 0.0), "", "m")
+    rotation: float = setting(0.0, "about the path's axis", "rad")
+
+    def __post_init__(self) -> None:
+        check_settings(self, "keyframe")
 
 
+@documented
 @dataclass(frozen=True)
 class Path:
-    """A rigid motion through keyframes, held before the first.
+    """A motion through keyframes; before the first the pin stays where it starts.
 
     After the last one the vertices stay only where ``hold`` says so: a run that is longer than its
     path is more often a mistake than a wish.
@@ -39,23 +45,22 @@ class Path:
         SceneError: no keyframes, or times that do not increase.
     """
 
-    keyframes: Sequence[Keyframe]
-    interpolation: Interpolation = "smooth"
-    axis: tuple[float, float, float] = (0.0, 1.0, 0.0)  # of rotation
-    center: tuple[float, float, float] | None = (
-        None  # of rotation [m]; None: the mean of the pinned vertices
+    keyframes: Sequence[Keyframe] = setting(REQUIRED, "times must increase")
+    interpolation: Interpolation = setting("smooth", "smooth: monotone cubic, no jump in velocity")
+    axis: tuple[float, float, float] = setting((0.0, 1.0, 0.0), "direction of rotations")
+    center: tuple[float, float, float] | None = setting(
+        None, "of rotations; none: mean of the vertices", "m"
     )
-    hold: bool = False  # stay at the last keyframe for as long as the run lasts
+    hold: bool = setting(
+        False, "stay at the last keyframe; else one at the end of the run is needed"
+    )
 
     def __post_init__(self) -> None:
+        check_settings(self, "pin path")
         times = [k.time for k in self.keyframes]
         if not times or not np.isfinite(times).all() or any(b <= a for a, b in pairwise(times)):
             raise SceneError(
                 "pin path times", got=times, expected="at least one, strictly increasing [s]"
-            )
-        if self.interpolation not in ("linear", "smooth"):
-            raise SceneError(
-                "pin path interpolation", got=self.interpolation, expected="linear or smooth"
             )
         if not np.linalg.norm(self.axis) > 0:
             raise SceneError("pin path axis", got=self.axis, expected="a direction other than zero")

@@ -175,7 +175,9 @@ def test_fabrics(run):
 
 
 def test_explain(run):
-    assert "accuracy of a step" in run("explain")[1]
+    assert "scene.integrator" not in run("explain")[1] and "bdf2" in run("explain")[1]
+    out = run("explain", "scene.integrator.bdf2")[1]
+    assert "[m/s]" in out and "0.01" in out and "projected" in out
     out = run("explain", "scene.pins.path.keyframes")[1]
     assert "translation" in out and "[degrees]" in out
 
@@ -262,6 +264,31 @@ def test_reproduce(run, tmp_path):
     assert (tmp_path / "pritchard-macri.png").exists()
     code, _, err = run("reproduce", "pritchard-macry")
     assert code == 2 and "did you mean" in err
+
+
+def test_old_files_run_with_a_hint(run, scene):
+    now = "`integrator: {backward_euler: {tolerance: 1 mm/s}}`"
+    scene.write_text(SCENE + "solver: {tolerance: 1 mm/s}\n")
+    code, _, err = run("run", scene, "--out", "here", "--frames", "1")
+    assert code == 0 and "warning: scene.yaml:5: `solver` is said with" in err and now in err
+    code, out, _ = run("check", scene)
+    assert code == 0 and "warning  scene.yaml:5: `solver` is said with" in out and now in out
+    scene.write_text(SCENE)
+    code, out, err = run("run", scene, "--out", "there", "--set", "integrator.bdf2.psd=exact")
+    assert code == 0 and "solver" not in out + err
+
+
+def test_settle_takes_the_scenes_own_settings(run, scene):
+    scene.write_text(SCENE + "integrator: {quasi_static: {max_iterations: 1}}\n")
+    code, _, err = run("settle", scene, "--out", "short")
+    assert code == 1 and "MAX_ITERATIONS" in err
+    assert run("settle", scene, "--out", "long", "--iterations", "400")[0] == 0
+    scene.write_text(SCENE + "integrator: {bdf2: {tolerance: 1 mm/s}}\n")
+    linear = "integrator.quasi_static.linear=splu"
+    assert run("settle", scene, "--out", "other", "--set", linear)[0] == 0
+    assert weft.Run("other").metrics[-1]["linear_solver"] == "splu"
+    code, _, err = run("settle", scene, "--out", "no", "--set", "integrator=bdf2")
+    assert code == 2 and "takes quasi_static" in err
 
 
 def test_settle(run, scene):

@@ -18,8 +18,9 @@ from weft.discretization.bspline_fit import (
 )
 from weft.discretization.lift import lifted
 from weft.discretization.mips import Mips, Side, mips_derivatives, softened
+from weft.discretization.patch_error import PatchError
 from weft.discretization.pieces import fit_pieces, flat_pieces
-from weft.errors import MeshError, PatchError
+from weft.errors import MeshError
 from weft.mesh import TriangleMesh, grid
 
 SKIRT = np.concatenate(

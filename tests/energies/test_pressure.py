@@ -163,7 +163,7 @@ def test_errors():
         Pressure.of(TriangleMesh(MESH.vertices, faces, MESH.corner_uv), 1.0)
     with pytest.raises(SceneError, match="finite"):
         Pressure.of(MESH, float("nan"))
-    with pytest.raises(SceneError, match="gas volume"):
+    with pytest.raises(SceneError, match="gas.volume"):
         Gas(1.0, 0.0)
     with pytest.raises(SceneError, match="absolute pressure"):
         Gas(-200.0, 1.0, 100.0)

@@ -31,7 +31,7 @@ damping: 5 ms
 step: 10 ms
 seconds: 0.5 s
 fps: 24
-solver: {tolerance: 1 mm/s, linear: pcg}
+integrator: {backward_euler: {tolerance: 1 mm/s, linear: pcg}}
 """
 
 
@@ -65,7 +65,12 @@ def test_everything_arrives(tmp_path):
 def test_overrides(tmp_path):
     loaded = load_scene(
         write(tmp_path, GOOD),
-        ["cloth.sheet.nx=9", "pins.0.until=1 s", "solver.linear=splu", "gravity=[0, 0, 0]"],
+        [
+            "cloth.sheet.nx=9",
+            "pins.0.until=1 s",
+            "integrator.backward_euler.linear=splu",
+            "gravity=[0, 0, 0]",
+        ],
     )
     assert loaded.scene.cloth.n_vertices == 36
     assert loaded.scene.pins[0].until == 1.0 and loaded.scene.settings.linear == "splu"
@@ -252,7 +257,9 @@ def test_a_scene_of_1998(tmp_path):
     from weft.integrators.adaptive import Adaptive
     from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998
 
-    scene = load_scene(write(tmp_path, SCENE_1998), ["solver.psd=gauss_newton"]).scene
+    scene = load_scene(
+        write(tmp_path, SCENE_1998), ["integrator.baraff_witkin_1998.psd=gauss_newton"]
+    ).scene
     stepper = scene.stepper()
     assert isinstance(stepper, Adaptive) and stepper.settings.limit == 0.2
     assert isinstance(stepper.stepper, BaraffWitkin1998)

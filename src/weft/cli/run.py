@@ -38,8 +38,15 @@ def run(
     loaded = load_scene(scene, set_ or [])
     folder = out or Path("runs") / scene.stem
     last = frames if frames is not None else loaded.frames
-    simulate_into(loaded.scene, folder, last, loaded.fps, resume=resume, from_frame=from_frame,
-                  again=f"weft run {scene} --out {folder} --resume")  # fmt: skip
+    simulate_into(
+        loaded.scene,
+        folder,
+        last,
+        loaded.fps,
+        resume=resume,
+        from_frame=from_frame,
+        again=f"weft run {scene} --out {folder} --resume",
+    )
     say(f"run      {folder}  ({last} frames)")
     _tell_contact(folder)
     say(f"next     weft render {folder} {scene.stem}.png  (or .webp)")

@@ -17,12 +17,21 @@ def settle(
         int, typer.Option(help="Parts in which pins that move are moved.", min=1)
     ] = 1,
     iterations: Annotated[
-        int, typer.Option(help="Newton iterations of a load step at most.", min=1)
-    ] = 400,
+        int | None,
+        typer.Option(
+            help="Newton iterations of a load step at most.", min=1, show_default="the scene's"
+        ),
+    ] = None,
     tolerance: Annotated[
-        float, typer.Option(help="[m] of the last Newton increment.", min=1e-12)
-    ] = 1e-4,
-    seed: Annotated[int, typer.Option(help="Of the bumps that let flat cloth buckle.")] = 0,
+        float | None,
+        typer.Option(
+            help="[m] of the last Newton increment.", min=1e-12, show_default="the scene's"
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="Of the bumps that let flat cloth buckle.", show_default="the scene's"),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue after a load step.")] = False,
     set_: Set = None,
     device: Device = "cpu",
@@ -35,19 +44,21 @@ def settle(
     iterations; what was reached is in the file that the message names, as `reached`.
     """
     configure(device, threads)
-    from weft.errors import SimulationError
+    from weft.errors import SceneError, SimulationError
     from weft.integrators.quasi_static import QuasiStaticSettings
     from weft.run import simulate
     from weft.scene.build import load_scene
 
-    loaded = load_scene(scene, [*(set_ or []), "integrator=quasi_static", "adaptive=null"])
-    given = loaded.scene.settings
-    settings = dataclasses.replace(
-        given if isinstance(given, QuasiStaticSettings) else QuasiStaticSettings(),
-        max_iterations=iterations,
-        tolerance=tolerance,
-        seed=seed,
-    )
+    loaded = load_scene(scene, [*(set_ or []), "adaptive=null"], integrator="quasi_static")
+    settings = loaded.scene.settings
+    if not isinstance(settings, QuasiStaticSettings):
+        raise SceneError(
+            "--set integrator",
+            got=loaded.scene.integrator,
+            expected="nothing: `weft settle` takes quasi_static",
+        )
+    said: dict[str, Any] = {"max_iterations": iterations, "tolerance": tolerance, "seed": seed}
+    settings = dataclasses.replace(settings, **{k: v for k, v in said.items() if v is not None})
     fps = load_steps / loaded.seconds
     quiet = loaded.scene.with_(settings=settings, step=1.0 / fps)
     folder = out or Path("runs") / f"{scene.stem}-settled"
@@ -65,8 +76,8 @@ def settle(
         raise typer.Exit(130) from None
     last = run.metrics[-1]
     energy = sum(last["energies"].values())
-    say(f"settled  {sum(m['iterations'] for m in run.metrics)} Newton iterations, "
-        f"{time.perf_counter() - clock:.1f} s, energy {energy:.6g} J")  # fmt: skip
+    iterated, seconds = sum(m["iterations"] for m in run.metrics), time.perf_counter() - clock
+    say(f"settled  {iterated} Newton iterations, {seconds:.1f} s, energy {energy:.6g} J")
     say(f"run      {folder}  (frame {load_steps})")
     say(f"next     weft render {folder} {scene.stem}.png   weft export {folder} {scene.stem}.obj")
 

@@ -23,6 +23,7 @@ from weft.contact.sides import Friction, Sides, friction_table
 from weft.discretization.embedding import Embedding
 from weft.errors import SceneError, check_known
 from weft.mesh import TriangleMesh
+from weft.settings import REQUIRED, check_settings, documented, setting
 
 LOAD = 10.0  # of the mean vertex weight, at half the gap
 GRAVITY = 9.81  # [m/s^2]
@@ -30,22 +31,16 @@ HALF_FORCE = 4.3294  # -b'(Y/4)/Y of the barrier, for the force at half the gap
 PINCH = ("stop", "thin")
 
 
+@documented
 @dataclass(frozen=True)
 class Between:
-    """How two named things meet: cloths, bodies, or groups of vertices of the mesh.
+    """How two named things meet: cloths, bodies, or (to ignore) groups of the mesh."""
 
-    Args:
-        names: of both; twice the same for a cloth with itself.
-        friction: between two cloths or bodies, in place of the scene's.
-        ignore: they do not meet at all.
-
-    Raises:
-        SceneError: neither friction nor ignore.
-    """
-
-    names: tuple[str, str]
-    friction: Friction | None = None
-    ignore: bool = False
+    names: tuple[str, str] = setting(
+        REQUIRED, "both names; twice the same: with itself", key="between"
+    )
+    friction: Friction | None = setting(None, "in place of the scene's")
+    ignore: bool = setting(False, "they do not meet at all")
 
     def __post_init__(self) -> None:
         if self.friction is None and not self.ignore:
@@ -55,47 +50,49 @@ class Between:
             )
 
 
+@documented
 @dataclass(frozen=True)
 class SelfContact:
-    """Contact of a cloth with itself and with the bodies of a scene.
+    """The cloth does not pass through itself, nor through bodies."""
 
-    Args:
-        gap: [m] from which on it is pushed apart; less than the shortest edge.
-        thickness: [m] that is kept in any case, but where a cloth or body has one of its own; a
-            pair keeps the mean of both.
-        friction: of cloth on cloth and on bodies: a coefficient, or ``Friction`` with a static and
-            a kinetic one; not in equilibria.
-        stick: [m/s] of sliding below which friction grows smoothly from 0, > 0.
-        lags: how often, at most, a step takes the normal forces of friction anew and is solved
-            again; it stops where that moves nothing by more than the tolerance.
-        pairs: named pairs that differ from the rest.
-        pinch: where bodies leave the cloth less room than its thickness: ``stop``, or ``thin``:
-            go on with the thickness that has room, and report it.
-        resolve: untangle what intersects, or is nearer than its thickness, at the start.
-
-    Raises:
-        SceneError: a value out of range.
-    """
-
-    gap: float = 1e-3
-    thickness: float = 0.0
-    friction: float | Friction = 0.0
-    stick: float = 1e-3
-    lags: int = 1
-    pairs: Sequence[Between] = ()
-    pinch: str = "stop"
-    resolve: bool = False
+    gap: float = setting(
+        1e-3,
+        "from which on it is pushed apart; less than the shortest edge",
+        "m",
+        above=0,
+    )
+    thickness: float = setting(
+        0.0,
+        "that is kept in any case; cloths and bodies may have their own, a pair keeps the mean",
+        "m",
+        least=0,
+    )
+    friction: float | Friction = setting(
+        0.0,
+        "coefficient, or {static, kinetic}, of cloth on cloth and on bodies; not in equilibria",
+        least=0,
+    )
+    stick: float = setting(
+        1e-3, "of sliding below which friction grows smoothly from 0", "m/s", above=0
+    )
+    lags: int = setting(
+        1,
+        "how often, at most, a step takes friction's normal forces anew and is solved again",
+        least=1,
+    )
+    pairs: Sequence[Between] = setting((), "named pairs that differ from the rest")
+    pinch: str = setting(
+        "stop",
+        "where bodies leave less room than the thickness: stop, or thin: go on with the thickness "
+        "that has room, and report it",
+        choices=PINCH,
+    )
+    resolve: bool = setting(
+        False, "untangle what intersects or is too near at the start; says what moved"
+    )
 
     def __post_init__(self) -> None:
-        for name, unit in (("gap", "[m]"), ("stick", "[m/s]")):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0):
-                raise SceneError(f"contact.{name}", got=value, expected=f"must be > 0 {unit}")
-        if not (np.isfinite(self.thickness) and self.thickness >= 0):
-            raise SceneError("contact.thickness", got=self.thickness, expected="must be >= 0")
-        if self.lags < 1:
-            raise SceneError("contact.lags", got=self.lags, expected="must be >= 1")
-        check_known(self.pinch, PINCH, "contact.pinch", SceneError)
+        check_settings(self, "contact")
         if not isinstance(self.friction, Friction):
             object.__setattr__(self, "friction", Friction(self.friction))
 

@@ -19,7 +19,6 @@ from weft.contact.rows import JoinedPattern, PairBlocks, stacked
 from weft.kernel import Scalar, WarpArray, vec3
 from weft.solve.block_csr import BlockCsr
 
-
 _module = wp.get_module("weft.embedded")
 Soon = Callable[[], WarpArray]  # (k,4) pairs that soon may be in contact, on the device
 

@@ -12,7 +12,7 @@ import warp as wp
 from weft import kernel
 from weft.contact.rows import copy_blocks, place_of
 from weft.discretization.embedding import Embedding
-from weft.kernel import Scalar, WarpArray, mat33, vec3
+from weft.kernel import Scalar, WarpArray, mat33
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.scalar_csr import ScalarCsr
 

@@ -9,30 +9,25 @@ import numpy as np
 from weft.arrays import Bools, Floats, Ints
 from weft.contact.distance import PairKind
 from weft.errors import SceneError
+from weft.settings import REQUIRED, check_settings, documented, setting
 
 Marks: TypeAlias = "np.ndarray[Any, np.dtype[np.uint32]]"
 MOST_APART = 15  # pairs of sets that do not meet; each takes two of 32 bits
 
 
+@documented
 @dataclass(frozen=True)
 class Friction:
-    """Coulomb friction.
+    """Coulomb friction with a static and a kinetic coefficient."""
 
-    Args:
-        static: coefficient up to which pairs stick, >= 0.
-        kinetic: coefficient while they slide, in [0, static]; None: the same.
-
-    Raises:
-        SceneError: a coefficient out of range.
-    """
-
-    static: float
-    kinetic: float | None = None
+    static: float = setting(REQUIRED, "coefficient up to which pairs stick", least=0)
+    kinetic: float | None = setting(
+        None, "coefficient while they slide, at most the static one; none: equal", least=0
+    )
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.static) and self.static >= 0):
-            raise SceneError("contact.friction", got=self.static, expected="must be >= 0")
-        if not 0 <= self.sliding <= self.static:
+        check_settings(self, "contact.friction")
+        if self.sliding > self.static:
             raise SceneError(
                 "contact.friction.kinetic",
                 got=self.kinetic,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.arrays import Floats, Ints
-from weft.errors import MeshError, PatchDrawing, PatchError
+from weft.discretization.patch_error import PatchDrawing, PatchError
+from weft.errors import MeshError
 from weft.garment.outline import first_crossing
 from weft.mesh import TriangleMesh
 

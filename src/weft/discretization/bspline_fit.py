@@ -21,7 +21,7 @@ from weft.discretization.boundary import (
 )
 from weft.discretization.bspline import Patch
 from weft.discretization.mips import Mips, Side
-from weft.errors import PatchDrawing, PatchError
+from weft.discretization.patch_error import PatchDrawing, PatchError
 from weft.mesh import TriangleMesh
 
 TRIAL = 10  # control points a side of the nets by which corners are chosen

@@ -39,20 +39,28 @@ from weft.errors import MeshError
 from weft.kernel import WarpArray
 from weft.laws.base import Psd
 from weft.mesh import TriangleMesh
+from weft.settings import check_settings, documented, setting
 
 
+@documented
 @dataclass(frozen=True)
 class BucklingForm:
-    """How cloth bends by predicted buckled shapes, in a scene.
+    """Bending by predicted buckled shapes (Choi & Ko 2003), in place of hinges."""
 
-    Args:
-        compression: c [N/m] of the spring with which a pair begins; None: the fabric's mean stretch
-            stiffness; infinite: without, the force jumps at d = L.
-        calibrate: so that a strip of the mesh bends with the fabric's rigidity.
-    """
+    compression: float | None = setting(
+        None,
+        "of the spring with which a pair begins; none: the fabric's mean stretch; infinite (in "
+        "Python): without, the force jumps at d = L",
+        "N/m",
+        above=0,
+        finite=False,
+    )
+    calibrate: bool = setting(
+        True, "bend a strip of this mesh with the fabric's rigidity; false: k = D"
+    )
 
-    compression: float | None = None
-    calibrate: bool = True
+    def __post_init__(self) -> None:
+        check_settings(self, "buckling")
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from weft.errors import LawError
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.shear import AngleShear, DotShear
 from weft.mesh import TriangleMesh
+from weft.settings import check_settings, documented, setting
 
 POWERS = (1.0, 0.75, 0.5)  # p of alpha = a^p: 1998, Pritchard, finite elements
 
@@ -50,32 +51,36 @@ class Conditions:
     variant: Variant = Variant.BODY
 
     def __post_init__(self) -> None:
-        _check_power(self.p)
+        if self.p not in POWERS:
+            raise LawError("conditions.p", got=self.p, expected="must be 1, 0.75 or 0.5")
         if not all(np.isfinite(k) and k >= 0 for k in self.bend):
             raise LawError("Conditions.bend", got=self.bend, expected="must be two numbers >= 0")
 
 
+@documented
 @dataclass(frozen=True)
 class ConditionForm:
-    """Which conditions, where a fabric gives the stiffness.
-
-    Raises:
-        LawError: another p, or a negative stiffness.
+    """Baraff & Witkin's condition energies as Pritchard (2012) has them, in place of weft's law;
+    a fabric gives the stiffness.
     """
 
-    p: float = 0.5  # of alpha = a^p
-    variant: Variant = Variant.BODY
-    bend: tuple[float, float] | None = None  # [J] k_bend of edges along u, v; None: the fabric's D
+    p: float = setting(
+        0.5,
+        "of alpha = area^p: 1 (Baraff & Witkin), 0.75 (Freecloth) or 0.5 (finite elements, the "
+        "only one that does not depend on the mesh)",
+        choices=POWERS,
+    )
+    variant: Variant = setting(
+        Variant.BODY,
+        "body: shear w_u.w_v, bend with lengths held constant; exact: shear of the unit axes, bend "
+        "differentiated in full",
+    )
+    bend: tuple[float, float] | None = setting(
+        None, "k_bend of edges along warp and weft; none: the fabric's rigidity", "J", least=0
+    )
 
     def __post_init__(self) -> None:
-        _check_power(self.p)
-        if self.bend is not None:
-            Conditions(bend=self.bend)
-
-
-def _check_power(p: float) -> None:
-    if p not in POWERS:
-        raise LawError("conditions.p", got=p, expected="1, 0.75 or 0.5")
+        check_settings(self, "conditions", LawError)
 
 
 def condition_energies(

@@ -25,6 +25,7 @@ from weft.errors import MeshError, SceneError
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
 from weft.laws.base import Psd
 from weft.mesh import TriangleMesh
+from weft.settings import REQUIRED, check_settings, documented, setting
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.updates import Update
 
@@ -89,22 +90,22 @@ def volume_hessians(
     out[i, 5] = zero
 
 
+@documented
 @dataclass(frozen=True)
 class Gas:
-    """Gas of a fixed amount and temperature: ``pressure`` [Pa] above ``ambient`` at ``volume``.
+    """Gas of a fixed amount and temperature."""
 
-    Raises:
-        SceneError: an absolute pressure or a volume that is not > 0.
-    """
-
-    pressure: float
-    volume: float  # [m^3]
-    ambient: float = ATMOSPHERE
+    pressure: float = setting(REQUIRED, "above that outside", "Pa")
+    volume: float = setting(
+        REQUIRED, "at which a gas of fixed amount has this pressure", "m^3", above=0
+    )
+    ambient: float = setting(ATMOSPHERE, "outside, of a gas", "Pa", least=0)
 
     def __post_init__(self) -> None:
-        for name, value in (("volume", self.volume), ("absolute pressure", self.amount)):
-            if not (np.isfinite(value) and value > 0):
-                raise SceneError(f"gas {name}", got=value, expected="must be > 0")
+        check_settings(self, "gas")
+        absolute = self.pressure + self.ambient
+        if not absolute > 0:
+            raise SceneError("gas absolute pressure", got=absolute, expected="must be > 0 [Pa]")
 
     @property
     def amount(self) -> float:

@@ -18,46 +18,34 @@ from weft.discretization.samples import Samples
 from weft.errors import SceneError
 from weft.integrators.base import Memory, Stepper, StepReport
 from weft.model import Model
+from weft.settings import check_settings, documented, setting
 from weft.solve.base import Outcome
 from weft.state import State
 
 _OWN = "adaptive."  # prefix of what is remembered beside the stepper's own memory
 
 
+@documented
 @dataclass(frozen=True)
 class AdaptiveSettings:
-    """When a step is taken back, and when a longer one is tried.
+    """Steps that are taken back and halved where cloth stretches too fast (Baraff & Witkin)."""
 
-    Args:
-        limit: [1] largest change of a fiber's stretch |F e| in a step, > 0.
-        successes: accepted steps before twice the length is tried.
-        patience: factor on that number when the longer step fails at once.
-        most_successes: what that number is raised to at most.
-        most_halvings: of the step that is asked for.
-
-    Raises:
-        SceneError: a value out of range.
-    """
-
-    limit: float = 0.1
-    successes: int = 4
-    patience: float = 1.5
-    most_successes: int = 40
-    most_halvings: int = 8
+    limit: float = setting(0.1, "largest change of a fiber's stretch in a step", above=0)
+    successes: int = setting(4, "steps that succeed before a longer one is tried", least=1)
+    patience: float = setting(
+        1.5, "factor on that number when the longer step fails at once", least=1
+    )
+    most_successes: int = setting(40, "what that number is raised to at most", least=1)
+    most_halvings: int = setting(8, "of the step that is asked for", least=0, most=20)
 
     def __post_init__(self) -> None:
-        good = {
-            "limit": np.isfinite(self.limit) and self.limit > 0,
-            "successes": self.successes >= 1,
-            "patience": np.isfinite(self.patience) and self.patience >= 1,
-            "most_successes": self.most_successes >= self.successes,
-            "most_halvings": 0 <= self.most_halvings <= 20,
-        }
-        for name, ok in good.items():
-            if not ok:
-                raise SceneError(
-                    f"adaptive.{name}", got=getattr(self, name), expected="see `weft explain`"
-                )
+        check_settings(self, "adaptive")
+        if self.most_successes < self.successes:
+            raise SceneError(
+                "adaptive.most_successes",
+                got=self.most_successes,
+                expected=f"must be >= successes, {self.successes}",
+            )
 
 
 @dataclass(frozen=True)

@@ -31,33 +31,43 @@ from weft.integrators.potential import Potential
 from weft.kernel import vec3
 from weft.laws.base import Psd
 from weft.model import Model
+from weft.settings import check_settings, documented, setting
 from weft.solve.base import Outcome, Stop
 from weft.solve.block_csr import BlockCsr, add_diagonal, scale_by
+from weft.solve.choose import LINEAR_SOLVERS
 from weft.solve.constraints import ConstrainedSolution, Constraint, solve_releasing
 from weft.state import State
 from weft.step import Step
 
 
+@documented
 @dataclass(frozen=True)
 class Settings1998:
     """How the step is set up and solved.
 
-    Args:
-        damping: [s] beta = k_d/k of all conditions, or of each by the name of its energy, in place of
-            the energies' own; Pritchard's Table 1 has 0.2.
-        psd: second derivatives of conditions in K: EXACT keeps them, GAUSS_NEWTON drops them.
-        tolerance: relative error of the solve in the energy norm; direct solvers go to round-off.
-        linear: a solver of ``solve.choose``.
-        stop: what the tolerance bounds; PRECONDITIONED is Baraff & Witkin's rule.
-        most_speed: [m/s] beyond which a step counts as diverged.
+    ``damping`` [s] is beta = k_d/k of all conditions, or of each by the name of its energy, in place
+    of the energies' own; Pritchard's Table 1 has 0.2.
     """
 
     damping: float | Mapping[str, float] | None = None
-    psd: Psd = Psd.EXACT
-    tolerance: float = 1e-2
-    linear: str = "auto"
-    stop: Stop = Stop.ENERGY
-    most_speed: float = 1e4
+    psd: Psd = setting(
+        Psd.EXACT,
+        "second derivatives of conditions in K: exact keeps them (an indefinite matrix is solved "
+        "again with projected), gauss_newton drops them",
+    )
+    tolerance: float = setting(
+        1e-2, "relative error of the solve; direct solvers go to round-off", above=0, below=1
+    )
+    linear: str = setting(
+        "auto", "linear solver; auto takes the fastest one for the size", choices=LINEAR_SOLVERS
+    )
+    stop: Stop = setting(
+        Stop.ENERGY, "norm of that error; preconditioned is Baraff & Witkin's r.P^-1 r"
+    )
+    most_speed: float = setting(1e4, "beyond which a step counts as diverged", "m/s", above=0)
+
+    def __post_init__(self) -> None:
+        check_settings(self, "Settings1998")
 
 
 # Of a state and a step of dt [s]: constraints, and y (n,3) [m] or None.

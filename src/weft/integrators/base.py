@@ -20,9 +20,10 @@ from weft.integrators.lagged import minimize_lagged
 from weft.integrators.potential import Potential
 from weft.laws.base import Psd
 from weft.model import Model
+from weft.settings import check_settings, documented, setting
 from weft.solve.base import LinearSolver, Outcome, Stop
 from weft.solve.block_csr import BlockCsr
-from weft.solve.choose import linear_solver
+from weft.solve.choose import LINEAR_SOLVERS, linear_solver
 from weft.solve.descent import Newton
 from weft.solve.minimize import Counts, Minimum
 from weft.state import State
@@ -92,19 +93,32 @@ class Stepper(Protocol):
         """One step of dt [s]; the given state and memory where the outcome is not CONVERGED."""
 
 
+@documented
 @dataclass(frozen=True)
 class StepSettings:
-    """How accurately a step is solved.
+    """How accurately a step is solved."""
 
-    ``tolerance`` [m/s] bounds the last Newton increment over dt, so it means the same on every
-    mesh.
-    """
+    tolerance: float = setting(
+        1e-2,
+        "of the last Newton increment over the step, so that it means the same on every mesh",
+        "m/s",
+        above=0,
+    )
+    max_iterations: int = setting(100, "Newton iterations of a step", least=1)
+    psd: Psd = setting(Psd.PROJECTED, "which Hessian; exact may fail under compression")
+    linear: str = setting(
+        "auto", "linear solver; auto takes the fastest one for the size", choices=LINEAR_SOLVERS
+    )
+    forcing: float = setting(
+        0.5,
+        "largest relative error of iterative linear solves in the energy norm; tightened as Newton "
+        "converges",
+        above=0,
+        below=1,
+    )
 
-    tolerance: float = 1e-2
-    max_iterations: int = 100
-    psd: Psd = Psd.PROJECTED
-    linear: str = "auto"
-    forcing: float = 0.5  # largest relative error of iterative linear solves, energy norm
+    def __post_init__(self) -> None:
+        check_settings(self, "StepSettings")
 
 
 class Solver:

@@ -8,67 +8,57 @@ left them: what is in their way is carried along, or stops the step.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from weft import kernel
 from weft.arrays import Positions
-from weft.errors import SceneError
 from weft.integrators.base import Memory, Solver, StepReport
 from weft.integrators.potential import Potential
 from weft.kernel import WarpArray
 from weft.laws.base import Psd
 from weft.model import Model
+from weft.settings import check_settings, documented, setting
 from weft.solve.base import Outcome
+from weft.solve.choose import LINEAR_SOLVERS
 from weft.solve.descent import Shifted
 from weft.solve.line_search import LineSearchSettings
 from weft.solve.minimize import Counts, Iterate, minimize
 from weft.state import State
 
 
+@documented
 @dataclass(frozen=True)
 class QuasiStaticSettings:
-    """When an equilibrium is one, and how it is looked for.
+    """When an equilibrium is one, and how it is looked for."""
 
-    Args:
-        tolerance: [m] largest vertex displacement of the last Newton increment.
-        force_tolerance: largest force on a free vertex over the largest one of a pin or a load.
-        max_iterations: Newton iterations of a load step.
-        psd: which Hessian.
-        linear: a solver of ``solve.choose``.
-        load_steps: in how many parts the pins' motion of a step is taken.
-        imperfection: largest displacement, over the mean edge, of random bumps at every load, so
-            that a flat sheet may buckle; 0 for none.
-        seed: of the bumps.
-        try_exact: with PROJECTED, try the exact Hessian after some full steps: where it is positive
-            definite, the end goes faster.
-
-    Raises:
-        SceneError: a value out of range.
-    """
-
-    tolerance: float = 1e-4
-    force_tolerance: float = 1e-3
-    max_iterations: int = 400
-    psd: Psd = Psd.PROJECTED
-    linear: str = "auto"
-    load_steps: int = 1
-    imperfection: float = 1e-3
-    seed: int = 0
-    try_exact: bool = True
+    tolerance: float = setting(
+        1e-4, "largest vertex displacement of the last Newton increment", "m", above=0
+    )
+    force_tolerance: float = setting(
+        1e-3, "largest force on a free vertex over the largest one of a pin or a load", above=0
+    )
+    max_iterations: int = setting(400, "Newton iterations of a load step", least=1)
+    psd: Psd = setting(Psd.PROJECTED, "which Hessian; exact may fail under compression")
+    linear: str = setting(
+        "auto", "linear solver; auto takes the fastest one for the size", choices=LINEAR_SOLVERS
+    )
+    load_steps: int = setting(1, "parts in which the pins' motion of a step is taken", least=1)
+    imperfection: float = setting(
+        1e-3,
+        "largest displacement, over the mean edge, of random bumps at every load, so that a flat "
+        "sheet may buckle; 0: none",
+        least=0,
+    )
+    seed: int = setting(0, "of the bumps", least=0)
+    try_exact: bool = setting(
+        True,
+        "with projected, try the exact Hessian after some full steps: where it is positive "
+        "definite, the end goes faster",
+    )
 
     def __post_init__(self) -> None:
-        good = {
-            "tolerance": self.tolerance > 0,
-            "force_tolerance": self.force_tolerance > 0,
-            "max_iterations": self.max_iterations >= 1,
-            "load_steps": self.load_steps >= 1,
-            "imperfection": self.imperfection >= 0,
-        }
-        for name, ok in good.items():
-            if not ok:
-                raise SceneError(f"QuasiStaticSettings.{name}", got=getattr(self, name))
+        check_settings(self, "QuasiStaticSettings")
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,30 +24,39 @@ from weft.integrators.potential import Potential
 from weft.kernel import Scalar, vec3
 from weft.laws.base import Psd
 from weft.model import Model
+from weft.settings import check_settings, documented, setting
 from weft.solve.base import Outcome
 from weft.solve.block_csr import BlockCsr, add_diagonal
+from weft.solve.choose import LINEAR_SOLVERS
 from weft.solve.constraints import ConstrainedSolution, Constraint, Filter, solve_constrained
 from weft.state import State
 from weft.step import Step
 
 
+@documented
 @dataclass(frozen=True)
 class SemiImplicitSettings:
-    """How the step is set up and solved.
+    """How the step is set up and solved."""
 
-    Args:
-        psd: derivatives of forces: PROJECTED drops what would make the matrix indefinite, as Choi &
-            Ko do (order 2 where nothing is dropped); EXACT keeps all, and a step with an indefinite
-            matrix is solved again with PROJECTED.
-        tolerance: relative error of the solve in the energy norm; direct solvers go to round-off.
-        linear: a solver of ``solve.choose``.
-        most_speed: [m/s] beyond which a step counts as diverged.
-    """
+    psd: Psd = setting(
+        Psd.PROJECTED,
+        "derivatives of forces: projected drops what would make the matrix indefinite, as Choi & "
+        "Ko do (order 2 where nothing is dropped); exact keeps all, and a step with an indefinite "
+        "matrix is solved again with projected",
+    )
+    tolerance: float = setting(
+        1e-2,
+        "relative error of the solve in the energy norm; direct solvers go to round-off",
+        above=0,
+        below=1,
+    )
+    linear: str = setting(
+        "auto", "linear solver; auto takes the fastest one for the size", choices=LINEAR_SOLVERS
+    )
+    most_speed: float = setting(1e4, "beyond which a step counts as diverged", "m/s", above=0)
 
-    psd: Psd = Psd.PROJECTED
-    tolerance: float = 1e-2
-    linear: str = "auto"
-    most_speed: float = 1e4
+    def __post_init__(self) -> None:
+        check_settings(self, "SemiImplicitSettings")
 
 
 class SemiImplicitBdf2:

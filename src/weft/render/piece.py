@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from weft.arrays import Floats
-from weft.errors import PatchDrawing
+from weft.discretization.patch_error import PatchDrawing
 from weft.render.picture import save_png
 
 SIZE, MARGIN, OVERSAMPLE = 900, 60, 2  # [px] and factor

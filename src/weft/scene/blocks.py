@@ -1,11 +1,32 @@
-"""What the blocks of a scene file are made of: quantities with units, and motions."""
+"""What the blocks of a scene file are made of: quantities with units, and settings.
 
+The block of settings is read from their dataclass (``weft.settings``), and makes one.
+"""
+
+import dataclasses
+import enum
 import math
-from typing import Annotated, Any, Literal
+import types
+from collections.abc import Sequence
+from functools import cache
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
+from typing import get_type_hints as hints_of
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic_core import PydanticCustomError, core_schema
 
 from weft.errors import WeftError
+from weft.settings import Setting, settings_of
 from weft.units import to_si
 
 
@@ -36,10 +57,7 @@ Time = Annotated[float, BeforeValidator(_second)]
 Degrees = Annotated[float, BeforeValidator(_degrees)]
 Acceleration = Annotated[float, BeforeValidator(_Quantity("m/s^2"))]
 Speed = Annotated[float, BeforeValidator(_Quantity("m/s"))]
-Tension = Annotated[float, BeforeValidator(_Quantity("N/m"))]
-Pascal = Annotated[float, BeforeValidator(_Quantity("Pa"))]
 Volume = Annotated[float, BeforeValidator(_Quantity("m^3"))]
-Energy = Annotated[float, BeforeValidator(_Quantity("J"))]
 Point = tuple[Length, Length, Length]
 
 
@@ -49,23 +67,96 @@ class Block(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class KeyframeBlock(Block):
-    """Where a pin is at a time, relative to its start."""
+class SettingsBlock(Block):
+    """A block that says the fields of a dataclass of settings."""
 
-    time: Time = Field(description="[s]")
-    translation: Point = Field((0, 0, 0), description="[m]")
-    rotation: Degrees = Field(0.0, description="[degrees] about the path's axis")
+    settings: ClassVar[type]
+
+    def make(self) -> Any:
+        """The dataclass; what is not said is its default."""
+        names = {about.key or name: name for name, about in settings_of(self.settings).items()}
+        return self.settings(**{names[key]: getattr(self, key) for key in self.model_fields_set})
 
 
-class PathBlock(Block):
-    """A motion through keyframes; before the first the pin stays where it starts."""
+@dataclasses.dataclass(frozen=True)
+class Made:
+    """Marks a field whose value is what a block makes: that of ``block``, or of the dataclass."""
 
-    keyframes: list[KeyframeBlock] = Field(min_length=1, description="times must increase")
-    interpolation: Literal["smooth", "linear"] = Field(
-        "smooth", description="smooth: monotone cubic, no jump in velocity"
-    )
-    axis: tuple[float, float, float] = Field((0, 1, 0), description="direction of rotations")
-    center: Point | None = Field(None, description="[m] of rotations; none: mean of the vertices")
-    hold: bool = Field(
-        False, description="stay at the last keyframe; else one at the end of the run is needed"
-    )
+    block: type[BaseModel] | None = None
+
+    def block_for(self, kind: Any) -> type[BaseModel]:
+        """The block of a field of this kind."""
+        return self.block or block_of(kind)
+
+    def __get_pydantic_core_schema__(self, kind: Any, handler: Any) -> core_schema.CoreSchema:
+        block = self.block_for(kind)
+        name, first = next(iter(block.model_fields.items()))
+        bare = first.is_required() and first.annotation is float  # {static: 0.3}, or 0.3
+
+        def expanded(value: Any) -> Any:
+            return {name: value} if bare and isinstance(value, str | int | float) else value
+
+        made = core_schema.no_info_after_validator_function(_make, handler.generate_schema(block))
+        return core_schema.no_info_before_validator_function(expanded, made)
+
+
+T = TypeVar("T")
+Given: TypeAlias = Annotated[T, Made()]  # a dataclass of settings, as its block says it
+
+
+def _make(block: Any) -> Any:
+    try:
+        return block.make()
+    except WeftError as error:
+        raise PydanticCustomError("weft", "{text}", {"text": str(error), "error": error}) from None
+
+
+@cache
+def block_of(kind: type) -> type[SettingsBlock]:
+    """The block of a dataclass of settings: its fields, with units, bounds and defaults."""
+    fields: dict[str, Any] = {}
+    hints, defaults = hints_of(kind), {f.name: f.default for f in dataclasses.fields(kind)}
+    for name, about in settings_of(kind).items():
+        default = ... if defaults[name] is dataclasses.MISSING else defaults[name]
+        text = str(about).replace("[rad]", "[degrees]")
+        said: Any = _said(hints[name], about)
+        annotation: Any = Annotated[said, AfterValidator(_bounded(about))]
+        fields[about.key or name] = (annotation, Field(default, description=text.strip()))
+    title = (kind.__doc__ or "").split("\n\n")[0]
+    block = create_model(kind.__name__, __base__=SettingsBlock, __doc__=title, **fields)
+    block.settings = kind
+    return block
+
+
+def _bounded(about: Setting) -> Any:
+    def check(value: Any) -> Any:
+        if not about.holds(value):
+            raise ValueError(about.expected)
+        return value
+
+    return check
+
+
+def _said(hint: Any, about: Setting) -> Any:
+    """How a file says a field of a type."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        made = [p for p in parts if dataclasses.is_dataclass(p)]
+        kept = [p for p in parts if p in made or p is not float] if made else parts
+        return Union[tuple(_said(p, about) for p in kept)]  # noqa: UP007
+    if origin is tuple:
+        return tuple[tuple(_said(p, about) for p in parts)]  # type: ignore[misc]
+    if origin is Sequence:
+        return tuple[_said(parts[0], about), ...]  # type: ignore[misc]
+    if dataclasses.is_dataclass(hint):
+        return Annotated[hint, Made()]
+    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+        names = tuple(member.name.lower() for member in hint)
+        return Annotated[Literal[names], AfterValidator(lambda name: hint[name.upper()])]
+    if hint is str and about.choices:
+        return Literal[about.choices]
+    if hint is float and about.unit == "rad":
+        return Annotated[Degrees, AfterValidator(math.radians)]
+    if hint is float and about.unit:
+        return Annotated[float, BeforeValidator(_Quantity(about.unit))]
+    return hint

@@ -1,8 +1,9 @@
 """From a typed scene file to a Scene, collecting every problem on the way."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path as FilePath
 from typing import TypeVar
 
@@ -10,44 +11,36 @@ import numpy as np
 
 from weft.arrays import Ints
 from weft.cloth import Cloth
-from weft.contact import (
-    Between,
-    Body,
-    Friction,
-    box,
-    capsule,
-    load_body,
-    load_frames,
-    plate,
-    ring,
-    sphere,
-)
-from weft.contact.contact import SelfContact
-from weft.energies.buckling_bending import BucklingForm
-from weft.energies.condition import ConditionForm, Variant
-from weft.energies.pressure import Gas
+from weft.contact import Body, box, capsule, load_body, load_frames, plate, ring, sphere
 from weft.errors import SceneError, SceneProblems, WeftError
 from weft.fabric import Fabric, fabric
 from weft.garment.triangulate import triangulated
-from weft.integrators.adaptive import AdaptiveSettings
-from weft.integrators.baraff_witkin_1998 import Settings1998
-from weft.integrators.base import StepSettings
-from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings
 from weft.io import read_mesh
-from weft.laws.base import Law, Psd
+from weft.laws.base import Law
 from weft.mesh import TriangleMesh, grid, isolated_error
-from weft.pins import Keyframe, Path, Pin
-from weft.scene.blocks import PathBlock
-from weft.scene.contact_schema import BodyBlock, ContactBlock, FrictionBlock
+from weft.pins import Pin
+from weft.scene.body_schema import BodyBlock, BodyMeshBlock
 from weft.scene.file import Loc, Source, dotted, read_source, validate
 from weft.scene.law import law_of_fabric
-from weft.scene.scene import Scene, Settings
-from weft.scene.schema import ClothBlock, PinBlock, SceneFile, SplineBlock
-from weft.solve.base import Stop
+from weft.scene.scene import Scene
+from weft.scene.schema import ClothBlock, PinBlock, SceneFile
 from weft.sources import as_splines, joined, spline_sheet
 
 T = TypeVar("T")
+B = TypeVar("B")
+
+
+def _box(width: float, height: float, depth: float, size: float, name: str) -> Body:
+    return box((width, height, depth), size, name)
+
+
+SHAPES: Mapping[str, Callable[..., Body]] = {
+    "sphere": sphere,
+    "plate": plate,
+    "capsule": capsule,
+    "box": _box,
+    "ring": ring,
+}
 
 
 @dataclass(frozen=True)
@@ -64,17 +57,20 @@ class LoadedScene:
         return round(self.seconds * self.fps)
 
 
-def load_scene(path: str | FilePath, overrides: Sequence[str] = ()) -> LoadedScene:
-    """A scene from a YAML file.
+def load_scene(
+    path: str | FilePath, overrides: Sequence[str] = (), integrator: str | None = None
+) -> LoadedScene:
+    """A scene from a YAML file; warns of what is written in an old form.
 
     Args:
         path: the file.
         overrides: ``path=value`` texts, such as ``cloth.sheet.nx=80``.
+        integrator: in place of the file's, with settings of its own, if it is another one.
 
     Raises:
         SceneError: a file that cannot be read. SceneProblems: everything that is wrong with it.
     """
-    source = read_source(path, overrides)
+    source = read_source(path, overrides, integrator)
     return Builder(source, validate(source)).build()
 
 
@@ -92,47 +88,46 @@ class Builder:
             SceneProblems: all problems found.
         """
         f = self.file
-        one: Loc = ("cloth",)
         several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), b) for i, b in enumerate(f.cloths)]
-        blocks = [(one, f.cloth)] if f.cloth else several
+        blocks: list[tuple[Loc, ClothBlock]] = [(("cloth",), f.cloth)] if f.cloth else several
         self._made: dict[str, Fabric] = {}
-        cloths = [self._cloth(loc, block) for loc, block in blocks]
-        pins: list[Pin | None] = []
-        whole = None
-        if all(cloth is not None for cloth in cloths):
-            whole = self._try(("cloths",), lambda: self._joined([c for c in cloths if c]))
-        if whole is not None:
-            cloth = whole
-            pins = [
-                self._try(("pins", i), lambda i=i, p=p: self._pin(i, p, cloth))  # type: ignore[misc]
-                for i, p in enumerate(f.pins)
-            ]
-        if self.problems or whole is None:
+        made = [self._cloth(loc, block) for loc, block in blocks]
+        cloths = [cloth for cloth in made if cloth is not None]
+        cloth = None
+        if len(cloths) == len(made):
+            cloth = self._try(("cloths",), lambda: self._joined(cloths))
+        if cloth is None:
             raise SceneProblems(self.problems)
-        settings = self._try(("solver",), self._settings)
-        form = self._try(("conditions",), self._form)
+        pins = self._each("pins", f.pins, partial(self._pin, cloth))
+        if self.problems:
+            raise SceneProblems(self.problems)
         law = self._try(("law",), self._law)
-        buckling = None if f.buckling is None else BucklingForm(**f.buckling.model_dump())
-        bodies = [
-            self._try(("bodies", i), lambda i=i, b=b: self._body(i, b))  # type: ignore[misc]
-            for i, b in enumerate(f.bodies)
-        ]
-        contact = None
-        if f.contact is not None:
-            contact = self._try(("contact",), lambda: _contact(f.contact))  # type: ignore[arg-type]
-        pressure = self._try(("pressure",), self._pressure)
-        adaptive = self._try(("adaptive",), self._adaptive)
-        scene = self._try((), lambda: Scene(
-            whole, [p for p in pins if p is not None], f.gravity, f.damping, f.step,
-            blocks[0][1].rest_angles, f.integrator, settings, law, buckling, pressure, form,
-            contact,
-            [b for b in bodies if b is not None], adaptive,
-            f.velocity,
-            f.model_dump(mode="json"),
-        ))  # fmt: skip
-        if scene is None or settings is None:
+        bodies = self._each("bodies", f.bodies, self._body)
+        scene = self._try(
+            (),
+            lambda: Scene(
+                cloth,
+                pins=pins,
+                gravity=f.gravity,
+                damping=f.damping,
+                step=f.step,
+                rest_angles=blocks[0][1].rest_angles,
+                integrator=f.integrator.name,
+                settings=f.integrator.settings,
+                law=law,
+                buckling=f.buckling,
+                pressure=f.pressure,
+                conditions=f.conditions,
+                contact=f.contact,
+                bodies=bodies,
+                adaptive=f.adaptive,
+                velocity=f.velocity,
+                description=self.source.tree,
+            ),
+        )
+        if scene is None:
             raise SceneProblems(self.problems)
-        self._try(("solver", "linear"), scene.stepper)
+        self._try(("integrator", f.integrator.name, "linear"), scene.stepper)
         model = self._try(("contact",) if f.contact else ("conditions",), scene.model)
         if model is not None:
             self._try(("pins",), lambda: model.prescribed(0.0))
@@ -146,103 +141,43 @@ class Builder:
         try:
             return make()
         except WeftError as error:
-            last = error.what.rsplit(".", 1)[-1]
-            place = (*loc, last) if (*loc, last) in self.source.lines else loc
-            line = self.source.where(place)
-            error.where = f"{line}, {error.where}" if error.where else line
-            self.problems.append(error)
+            self.problems.append(self.source.placed(error, loc))
             return None
 
-    def _settings(self) -> Settings:
-        """How a step is solved; fields of the other integrator are refused."""
-        s, name = self.file.solver, self.file.integrator
-        other = {
-            "backward_euler": {"stop"},
-            "bdf2": {"stop"},
-            "bdf2_semi_implicit": {"stop", "tolerance", "max_iterations"},
-            "baraff_witkin_1998": {"tolerance", "max_iterations"},
-            "quasi_static": {"stop", "tolerance", "forcing"},
-        }[name]
-        for field in sorted(other & s.model_fields_set):
-            raise SceneError(
-                f"solver.{field}",
-                got=getattr(s, field),
-                expected=f"nothing: integrator {name} does not have it",
-                hint="`weft explain scene.solver`",
-            )
-        if name == "quasi_static":
-            psd = Psd[(s.psd or "projected").upper()]
-            own = QuasiStaticSettings(psd=psd, linear=s.linear)
-            given = "max_iterations" in s.model_fields_set
-            return dataclasses.replace(own, max_iterations=s.max_iterations) if given else own
-        if name == "bdf2_semi_implicit":
-            psd = Psd[(s.psd or "projected").upper()]
-            return SemiImplicitSettings(psd, 0.01 if s.forcing is None else s.forcing, s.linear)
-        if name in ("backward_euler", "bdf2"):
-            psd = Psd[(s.psd or "projected").upper()]
-            forcing = 0.5 if s.forcing is None else s.forcing
-            return StepSettings(s.tolerance, s.max_iterations, psd, s.linear, forcing)
-        return Settings1998(
-            psd=Psd[(s.psd or "exact").upper()],
-            tolerance=0.01 if s.forcing is None else s.forcing,
-            linear=s.linear,
-            stop=Stop[s.stop.upper()],
-        )
+    def _each(self, name: str, blocks: Sequence[B], make: Callable[[int, B], T]) -> list[T]:
+        """What is made of every block of a list; problems of each one are noted."""
+        made = [self._try((name, i), partial(make, i, block)) for i, block in enumerate(blocks)]
+        return [thing for thing in made if thing is not None]
 
     def _body(self, number: int, block: BodyBlock) -> Body:
-        body = self._shape(block, block.name or f"bodies.{number}")
-        path = None if block.path is None else _path(block.path)
+        kind, shape = block.shape
+        name = block.name or f"bodies.{number}"
+        if isinstance(shape, BodyMeshBlock):
+            body = self._body_mesh(shape, name)
+        else:
+            body = SHAPES[kind](**dict(shape), name=name)
         body = dataclasses.replace(body, thickness=block.thickness)
-        body = body.moved(block.translation, path, block.rotation)
+        body = body.moved(block.translation, block.path, block.rotation)
         body.check_until(self.file.seconds)
         return body
 
-    def _shape(self, b: BodyBlock, name: str) -> Body:
-        if b.sphere is not None:
-            return sphere(b.sphere.radius, b.sphere.size, name)
-        if b.plate is not None:
-            return plate(b.plate.width, b.plate.depth, b.plate.size, name)
-        if b.capsule is not None:
-            return capsule(b.capsule.radius, b.capsule.length, b.capsule.size, name)
-        if b.box is not None:
-            return box((b.box.width, b.box.height, b.box.depth), b.box.size, name)
-        if b.ring is not None:
-            return ring(b.ring.radius, b.ring.thickness, b.ring.size, name)
-        assert b.mesh is not None
-        path = self.source.path.parent / b.mesh.file
-        if b.mesh.fps is None:
-            return load_body(path, b.mesh.scale, name)
-        m = b.mesh
+    def _body_mesh(self, m: BodyMeshBlock, name: str) -> Body:
+        path = self.source.path.parent / m.file
+        if m.fps is None:
+            return load_body(path, m.scale, name)
         frames, faces = load_frames(
-            path, b.mesh.fps, scale=m.scale, start=m.start, hold=m.hold, name=name
+            path, m.fps, scale=m.scale, start=m.start, hold=m.hold, name=name
         )
         return Body(frames.positions[0], faces, None, name, None, frames)
-
-    def _pressure(self) -> float | Gas | None:
-        p = self.file.pressure
-        if p is None or p.volume is None:
-            return None if p is None else p.pressure
-        return Gas(p.pressure, p.volume, p.ambient)
 
     def _law(self) -> Callable[[Fabric], Law] | None:
         b = self.file.law
         if b is None:
             return None
-
-        def law(fabric: Fabric) -> Law:
-            return law_of_fabric(fabric, b.name, b.warp, b.weft)
-
+        law = partial(law_of_fabric, name=b.name, warp=b.warp, weft=b.weft)
         for made in self._made.values():
             law(made)
         return law
-
-    def _form(self) -> ConditionForm | None:
-        c = self.file.conditions
-        return None if c is None else ConditionForm(c.p, Variant(c.variant), c.bend)
-
-    def _adaptive(self) -> AdaptiveSettings | None:
-        a = self.file.adaptive
-        return None if a is None else AdaptiveSettings(**a.model_dump())
 
     def _cloth(self, loc: Loc, block: ClothBlock) -> Cloth | None:
         """One cloth where it starts; None with its problems noted."""
@@ -260,7 +195,8 @@ class Builder:
             self.problems.append(error)
         cloth = Cloth(mesh, made or fabric("cotton"))
         if block.discretization == "bspline":
-            fitted = self._try((*loc, "spline"), lambda: _fitted(cloth, block.spline))
+            how = block.spline.model_dump(exclude={"net"})
+            fitted = self._try((*loc, "spline"), lambda: as_splines(cloth, **how))
             if fitted is None:
                 return None
             cloth = fitted
@@ -273,10 +209,8 @@ class Builder:
             raise SceneError(
                 "cloth.sheet.pattern", got=s.pattern, expected="nothing: splines have no triangles"
             )
-        return spline_sheet(
-            s.nx, s.ny, s.width, s.height, made or fabric("cotton"),
-            net=b.net, rule=b.rule, bending=b.bending, density=b.density,
-        )  # fmt: skip
+        how = b.model_dump(include={"net", "rule", "bending", "density"})
+        return spline_sheet(s.nx, s.ny, s.width, s.height, made or fabric("cotton"), **how)
 
     def _joined(self, cloths: list[Cloth]) -> Cloth:
         """All cloths as one."""
@@ -319,16 +253,18 @@ class Builder:
         path = self.source.path.parent / m.file
         return read_mesh(path, scale=m.scale, uv_scale=m.uv_scale, warp=m.warp)
 
-    def _pin(self, number: int, block: PinBlock, cloth: Cloth) -> Pin:
+    def _pin(self, cloth: Cloth, number: int, block: PinBlock) -> Pin:
         selections: list[Ints] = []
         name = block.name or f"pins.{number}"
         part = None if block.cloth is None else cloth.part(block.cloth)
         sides = block.corners is not None or block.border is not None
         if part is None and sides and len(cloth.parts) > 1:
             raise SceneError(
-                f"{name}.cloth", got="nothing", expected=f"one of {[p.name for p in cloth.parts]}",
+                f"{name}.cloth",
+                got="nothing",
+                expected=f"one of {[p.name for p in cloth.parts]}",
                 hint="corners and borders are those of one cloth",
-            )  # fmt: skip
+            )
         if block.corners is not None:
             selections.append(cloth.corners(block.corners, part))
         if block.border is not None:
@@ -347,34 +283,6 @@ class Builder:
                     f"{name}.vertices", got=int(bad[0]), expected=f"0 to {cloth.n_vertices - 1}"
                 )
             selections.append(ids)
-        path = None if block.path is None else _path(block.path)
-        pin = Pin(np.concatenate(selections), block.until, path, name)
+        pin = Pin(np.concatenate(selections), block.until, block.path, name)
         pin.check_until(self.file.seconds)
         return pin
-
-
-def _fitted(cloth: Cloth, b: SplineBlock) -> Cloth:
-    return as_splines(
-        cloth, spans=b.spans, span_size=b.span_size, corners=b.corners, smooth=b.smooth,
-        density=b.density, rule=b.rule, bending=b.bending,
-    )  # fmt: skip
-
-
-def _contact(block: ContactBlock) -> SelfContact:
-    pairs = [
-        Between(p.between, None if p.friction is None else _friction(p.friction), p.ignore)
-        for p in block.pairs
-    ]
-    values = block.model_dump(exclude={"pairs", "friction"})
-    return SelfContact(**values, pairs=tuple(pairs), friction=_friction(block.friction))
-
-
-def _friction(value: float | FrictionBlock) -> Friction:
-    return Friction(value) if isinstance(value, float) else Friction(value.static, value.kinetic)
-
-
-def _path(block: PathBlock) -> Path:
-    frames = [
-        Keyframe(k.time, k.translation, float(np.radians(k.rotation))) for k in block.keyframes
-    ]
-    return Path(frames, block.interpolation, block.axis, block.center, block.hold)

@@ -1,9 +1,11 @@
 """What the fields of a scene mean: read from the schema, so that it cannot go stale."""
 
+import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
 
+from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from weft.errors import SceneError, did_you_mean
@@ -34,9 +36,11 @@ def explain(path: str) -> tuple[str, Sequence[FieldHelp]]:
         known = list(parent.model_fields) if parent is not None else []
         if name not in known:
             raise SceneError(
-                f"field {path}", got=repr(name), hint=did_you_mean(name, known),
+                f"field {path}",
+                got=repr(name),
+                hint=did_you_mean(name, known),
                 expected=f"one of {', '.join(known)}" if known else "a path that ends before it",
-            )  # fmt: skip
+            )
     title = ".".join(["scene", *names])
     block = block_at(names)
     if block is None:
@@ -50,16 +54,14 @@ def explain(path: str) -> tuple[str, Sequence[FieldHelp]]:
 
 
 def _help(path: str, field: Any) -> FieldHelp:
-    if field.default is PydanticUndefined:
+    value = field.default
+    if value is PydanticUndefined:
         default = "required"
-    elif isinstance(field.default, list | tuple | int | float | str) or field.default is None:
-        default = "none" if field.default is None or field.default == [] else str(field.default)
-    else:
+    elif value is None or value in ([], ()):
+        default = "none"
+    elif isinstance(value, BaseModel):
         default = "see below it"
-    return FieldHelp(path, field.description or "", default, _choices(field.annotation))
-
-
-def _choices(annotation: Any) -> str:
-    if get_origin(annotation) is Literal:
-        return ", ".join(map(str, get_args(annotation)))
-    return ""
+    else:
+        default = value.name.lower() if isinstance(value, enum.Enum) else str(value)
+    choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+    return FieldHelp(path, field.description or "", default, ", ".join(map(str, choices)))

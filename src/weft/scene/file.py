@@ -1,7 +1,8 @@
 """Reading a scene file: YAML with line numbers, overrides, and every problem at once."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,17 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from weft.errors import SceneError, SceneProblems, WeftError, did_you_mean
+from weft.scene.blocks import Made
+from weft.scene.old_form import integrator_of, take_solver, written_now
 from weft.scene.schema import SceneFile
 
 Loc = tuple[str | int, ...]
+_SIGNS = {  # of pydantic's messages
+    "greater than or equal to": "must be >=",
+    "less than or equal to": "must be <=",
+    "greater than": "must be >",
+    "less than": "must be <",
+}
 
 
 @dataclass(frozen=True)
@@ -22,15 +31,28 @@ class Source:
     tree: Mapping[str, Any]
     lines: Mapping[Loc, int]
     overridden: frozenset[Loc] = frozenset()
+    said_at: Mapping[Loc, Loc] = field(default_factory=dict)  # where what was moved stood
+    problems: Sequence[WeftError] = ()  # found on the way
+
+    def said(self, loc: Sequence[str | int]) -> Loc:
+        """The path of a field as the file says it."""
+        return self.said_at.get(tuple(loc), tuple(loc))
 
     def where(self, loc: Sequence[str | int]) -> str:
         """``scene.yaml:14`` of the field at a path, or of the nearest block around it."""
-        place = tuple(loc)
+        place = self.said(loc)
         while place and place not in self.lines and place not in self.overridden:
             place = place[:-1]
         if place in self.overridden:
             return f"--set {dotted(place)}"
         return f"{self.path.name}:{self.lines.get(place, 1)}"
+
+    def placed(self, error: WeftError, loc: Loc) -> WeftError:
+        """The error with its line: of the field below ``loc`` that it names, where there is one."""
+        below = (*loc, error.what.rsplit(".", 1)[-1])
+        line = self.where(below if below in self.lines else loc)
+        error.where = f"{line}, {error.where}" if error.where else line
+        return error
 
 
 def dotted(loc: Iterable[str | int]) -> str:
@@ -38,8 +60,11 @@ def dotted(loc: Iterable[str | int]) -> str:
     return ".".join(str(part) for part in loc)
 
 
-def read_source(path: str | Path, overrides: Sequence[str] = ()) -> Source:
-    """A scene file's tree with overrides ``path=value`` applied.
+def read_source(
+    path: str | Path, overrides: Sequence[str] = (), integrator: str | None = None
+) -> Source:
+    """A scene file's tree with overrides ``path=value`` applied, and an integrator in place of
+    another one.
 
     Raises:
         SceneError: a file that cannot be read, is not YAML, or an override that fits nowhere.
@@ -50,9 +75,12 @@ def read_source(path: str | Path, overrides: Sequence[str] = ()) -> Source:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise SceneError(
-            "scene file", got=reason, where=str(path), expected="a readable YAML file",
+            "scene file",
+            got=reason,
+            where=str(path),
+            expected="a readable YAML file",
             hint="`weft demo` needs none; examples/ has some",
-        ) from error  # fmt: skip
+        ) from error
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         tree = yaml.safe_load(text)
@@ -63,15 +91,35 @@ def read_source(path: str | Path, overrides: Sequence[str] = ()) -> Source:
         raise SceneError("YAML", got=problem, where=where, expected="valid YAML") from error
     if not isinstance(tree, dict):
         raise SceneError(
-            "scene", got=type(tree).__name__, where=f"{path.name}:1",
-            expected="fields such as `cloth:`", hint="`weft explain scene` lists them",
-        )  # fmt: skip
+            "scene",
+            got=type(tree).__name__,
+            where=f"{path.name}:1",
+            expected="fields such as `cloth:`",
+            hint="`weft explain scene` lists them",
+        )
     lines: dict[Loc, int] = {}
     _collect_lines(node, (), lines, path)
-    changed = set()
-    for text in overrides:
-        changed.add(_override(tree, text))
-    return Source(path, tree, lines, frozenset(changed))
+    if integrator is not None and integrator_of(tree)[0] != integrator:
+        tree["integrator"] = integrator
+        tree.pop("solver", None)
+    changed = frozenset(_override(tree, text) for text in overrides)
+    return _up_to_date(Source(path, tree, lines, changed), tree)
+
+
+def _up_to_date(source: Source, tree: dict[str, Any]) -> Source:
+    """The source with what its tree says in an old form said in the present one, with a warning."""
+    if "solver" not in tree:
+        return source
+    moved, problems = take_solver(tree)
+    name, _ = integrator_of(tree)
+    for problem in problems:
+        source.placed(problem, ("solver",))
+    now: dict[Loc, Loc] = {("integrator", name, new): ("solver", old) for old, new in moved.items()}
+    if moved and not problems:
+        place = source.where(next(iter(now.values())))
+        text = f"{place}: `solver` is said with the integrator now: `{written_now(tree)}`"
+        warnings.warn(text, stacklevel=4)
+    return replace(source, said_at=now, problems=problems)
 
 
 def _collect_lines(node: Any, loc: Loc, lines: dict[Loc, int], path: Path) -> None:
@@ -81,9 +129,11 @@ def _collect_lines(node: Any, loc: Loc, lines: dict[Loc, int], path: Path) -> No
             place = (*loc, key.value)
             if place in lines:
                 raise SceneError(
-                    dotted(place), got="a second time", expected="each field once",
+                    dotted(place),
+                    got="a second time",
+                    expected="each field once",
                     where=f"{path.name}:{key.start_mark.line + 1}",
-                )  # fmt: skip
+                )
             lines[place] = key.start_mark.line + 1
             _collect_lines(value, place, lines, path)
     elif isinstance(node, yaml.SequenceNode):
@@ -98,6 +148,15 @@ def _override(tree: dict[str, Any], text: str) -> Loc:
     if not equals or not name.strip() or "" in parts:
         raise SceneError("--set", got=repr(text), expected="path=value, such as cloth.sheet.nx=80")
     parsed = yaml.safe_load(value) if value.strip() else None
+    if parts[0] == "integrator" and len(parts) > 1:
+        present, _ = integrator_of(tree, otherwise=str(parts[1]))
+        if present != parts[1]:
+            raise SceneError(
+                f"--set {name}",
+                got=f"a scene with integrator {present}",
+                expected=f"integrator.{present}",
+                hint=f"--set integrator={parts[1]} before it chooses another",
+            )
     block: Any = tree
     for part, following in zip(parts, (*parts[1:], None)):
         if isinstance(part, int):
@@ -122,39 +181,49 @@ def validate(source: Source) -> SceneFile:
     Raises:
         SceneProblems: every field that is unknown, missing, of the wrong type or out of range.
     """
+    problems = list(source.problems)
     try:
-        return SceneFile.model_validate(source.tree)
+        file = SceneFile.model_validate(source.tree)
     except ValidationError as error:
-        problems = [_problem(source, details) for details in error.errors()]
-        raise SceneProblems(problems) from None
+        problems += [_problem(source, details) for details in error.errors()]
+    if problems:
+        raise SceneProblems(problems)
+    return file
 
 
 def _problem(source: Source, details: Any) -> WeftError:
     loc: Loc = tuple(p for p in details["loc"] if p not in ("str", "dict[str,any]"))
-    kind, where = details["type"], source.where(loc)
+    kind, where, what = details["type"], source.where(loc), dotted(source.said(loc))
+    if kind == "weft":
+        made: WeftError = details["ctx"]["error"]
+        return source.placed(made, loc)
     if kind == "extra_forbidden":
         known = _fields_at(loc[:-1])
         return SceneError(
-            f"field {dotted(loc)}", where=where, expected=f"one of {', '.join(known)}",
+            f"field {what}",
+            where=where,
+            expected=f"one of {', '.join(known)}",
             hint=did_you_mean(str(loc[-1]), known),
-        )  # fmt: skip
+        )
     if kind == "missing":
         return SceneError(
-            dotted(loc), got="nothing", where=where, expected="a value",
+            what,
+            got="nothing",
+            where=where,
+            expected="a value",
             hint=f"`weft explain scene.{dotted(p for p in loc if isinstance(p, str))}` says which",
-        )  # fmt: skip
+        )
     message = str(details["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
-    message = message.replace("greater than or equal to", "must be >=").replace(
-        "less than or equal to", "must be <="
-    )
-    message = message.replace("greater than", "must be >").replace("less than", "must be <")
-    got = details.get("input")
+    for english, sign in _SIGNS.items():
+        message = message.replace(english, sign)
+    got, hint = details.get("input"), None
     shown = None if isinstance(got, dict | list) else repr(got)
-    hint = None
+    if kind in ("model_type", "dict_type"):
+        message = "a block of fields"
     if kind == "literal_error" and isinstance(got, str):
         known = str(details["ctx"]["expected"]).replace(" or ", ", ").replace("'", "").split(", ")
         hint = did_you_mean(got, known)
-    return SceneError(dotted(loc) or "scene", got=shown, where=where, expected=message, hint=hint)
+    return SceneError(what or "scene", got=shown, where=where, expected=message, hint=hint)
 
 
 def _fields_at(loc: Loc) -> list[str]:
@@ -169,12 +238,15 @@ def block_at(names: Sequence[str]) -> type[BaseModel] | None:
     for name in names:
         if model is None or name not in model.model_fields:
             return None
-        model = _model_in(model.model_fields[name].annotation)
+        model = _model_in(model.model_fields[name].rebuild_annotation())
     return model
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
     """The block that an annotation such as ``list[PinBlock]`` or ``PathBlock | None`` holds."""
+    for mark in getattr(annotation, "__metadata__", ()):
+        if isinstance(mark, Made):
+            return mark.block_for(annotation.__origin__)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for part in getattr(annotation, "__args__", ()):

@@ -1,6 +1,6 @@
 """Membrane laws by name, with the stiffness of a fabric: what a scene file may ask for."""
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
@@ -15,8 +15,10 @@ from weft.laws import (
     StvkShear,
 )
 
-LAWS = ("baraff_witkin", "arap", "stvk_shear", "no_shear", "stvk", "neo_hookean",
-        "immediate_buckling")  # fmt: skip
+LawName = Literal[
+    "baraff_witkin", "arap", "stvk_shear", "no_shear", "stvk", "neo_hookean", "immediate_buckling"
+]
+LAWS: tuple[str, ...] = get_args(LawName)
 SKEWED = ("baraff_witkin", "no_shear", "stvk_shear")  # those with fibers
 
 

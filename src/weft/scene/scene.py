@@ -3,8 +3,6 @@ YAML (``scene.file``).
 """
 
 import dataclasses
-import enum
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.cloth import Cloth, Part
+from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import Contact, Piece, SelfContact
 from weft.energies.base import Energy, StepTerm
@@ -22,31 +20,21 @@ from weft.energies.gravity import Gravity
 from weft.energies.pressure import Gas, Pressure
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
-from weft.integrators.adaptive import Adaptive, AdaptiveSettings
-from weft.integrators.backward_euler import BackwardEuler
-from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
-from weft.integrators.base import Stepper, StepSettings
-from weft.integrators.bdf2 import Bdf2
-from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.integrators.adaptive import AdaptiveSettings
+from weft.integrators.baraff_witkin_1998 import Settings1998
 from weft.integrators.resolve import Resolved, resolved
-from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
-from weft.laws.base import Law, SingleLaw
+from weft.laws.base import Law
 from weft.model import Model
 from weft.pins import Pin
 from weft.scene.elastic import elastic_energies
 from weft.scene.held import ANCHOR, Held, held_points
+from weft.scene.identity import identity
+from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
 from weft.scene.law import law_of_fabric
 from weft.state import State
 
-Settings = StepSettings | Settings1998 | SemiImplicitSettings | QuasiStaticSettings
-SETTINGS: Mapping[str, type[Settings]] = {
-    "backward_euler": StepSettings,
-    "bdf2": StepSettings,
-    "bdf2_semi_implicit": SemiImplicitSettings,
-    "baraff_witkin_1998": Settings1998,
-    "quasi_static": QuasiStaticSettings,
-}
-INTEGRATORS = tuple(SETTINGS)
+# Fields that the model does not depend on.
+APART_FROM_MODEL = frozenset({"step", "settings", "adaptive", "velocity", "description"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +49,9 @@ class Scene:
             takes the fabric's.
         step: [s] largest time step; frames are divided evenly.
         rest_angles: ``flat``, or ``as-given``: the mesh's own angles are its rest shape.
-        integrator: ``backward_euler``, ``bdf2``, ``bdf2_semi_implicit``, ``baraff_witkin_1998`` or
-            ``quasi_static``.
-        settings: how a step is solved: ``StepSettings``, ``SemiImplicitSettings``, ``Settings1998``
-            (whose damping is the scene's) or ``QuasiStaticSettings``; None takes the integrator's
-            own.
+        integrator: one of ``scene.integrators.INTEGRATORS``, such as ``bdf2``.
+        settings: how it solves a step, such as ``StepSettings``; None: its defaults. The damping of
+            ``Settings1998`` is the scene's.
         law: of the membrane, or a function that gives each fabric its own; None: Baraff-Witkin
             with the fabric's stiffness.
         buckling: bend by predicted buckled shapes (Choi & Ko), in this form; None: hinges, or with
@@ -79,6 +65,9 @@ class Scene:
         adaptive: divide steps in which cloth stretches too fast; None: never.
         velocity: (3,) or (N,3) [m/s] of the points, at the start.
         description: the contents of the scene file, for the manifest of a run.
+        energies: of your own, beside the scene's (``weft.energies.base.Energy``, over the points).
+        stepper: an integrator of your own (``weft.integrators.base.Stepper``), in place of
+            ``integrator`` and ``settings``. ``scene.stepper()`` gives the one or makes the other.
 
     Raises:
         SceneError: a value out of range.
@@ -101,6 +90,8 @@ class Scene:
     adaptive: AdaptiveSettings | None = None
     velocity: Any = (0.0, 0.0, 0.0)
     description: Mapping[str, Any] = field(default_factory=dict)
+    energies: Sequence[Energy] = ()
+    stepper: Any = None
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.step) and self.step > 0):
@@ -109,28 +100,50 @@ class Scene:
             raise SceneError("scene.damping", got=self.damping, expected="must be >= 0 [s]")
         if not np.isfinite(self.gravity).all() or len(self.gravity) != 3:
             raise SceneError("scene.gravity", got=self.gravity, expected="three numbers [m/s^2]")
-        check_known(self.integrator, INTEGRATORS, "scene.integrator", SceneError)
-        expected = SETTINGS[self.integrator]
-        if self.settings is not None and not isinstance(self.settings, expected):
-            raise SceneError(
-                "scene.settings",
-                got=type(self.settings).__name__,
-                expected=f"{expected.__name__}, with integrator {self.integrator}",
-            )
+        self._check_integrator()
+        for k, energy in enumerate(self.energies):
+            if not isinstance(energy, Energy):
+                raise SceneError(
+                    f"scene.energies {k}",
+                    got=type(energy).__name__,
+                    expected="an energy: an object as weft.energies.base.Energy says",
+                )
         if self.law is not None and (self.conditions is not None or self.is_1998):
             raise SceneError("scene.law", got="a law", expected="none, with the conditions of 1998")
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
-        beta = {p.fabric.damping for p in self.cloth.parts}
-        if self.is_1998 and self.damping is None and len(beta) > 1:
-            raise SceneError(
-                "scene.damping", got=f"fabrics with {sorted(beta)} s", expected="one number, given",
-                hint="baraff_witkin_1998 damps all conditions alike",
-            )  # fmt: skip
         if self.buckling is not None and (self.conditions is not None or self.is_1998):
             raise SceneError(
                 "scene.buckling", got="given", expected="none, with the conditions of 1998"
             )
+
+    def _check_integrator(self) -> None:
+        """Integrator and settings, or a stepper that takes their place."""
+        given = self.stepper.given if isinstance(self.stepper, Maker) else self.stepper
+        if given is None:
+            check_known(self.integrator, INTEGRATORS, "scene.integrator", SceneError)
+            kind = INTEGRATORS[self.integrator]
+            settings = kind.settings() if self.settings is None else self.settings
+            if not isinstance(settings, kind.settings):
+                raise SceneError(
+                    "scene.settings",
+                    got=type(settings).__name__,
+                    expected=f"{kind.settings.__name__}, with integrator {self.integrator}",
+                )
+            if isinstance(settings, Settings1998):
+                settings = dataclasses.replace(settings, damping=self._beta)
+            maker = Maker(None, kind, settings, self.adaptive, self.cloth)
+        else:
+            name = name_of(given)
+            if self.settings is not None or self.integrator not in (name, "backward_euler"):
+                raise SceneError(
+                    "scene.stepper",
+                    got=f"{type(given).__name__}, and integrator or settings",
+                    expected="one or the other",
+                )
+            object.__setattr__(self, "integrator", name)
+            maker = Maker(given, None, None, self.adaptive, self.cloth)
+        object.__setattr__(self, "stepper", maker)
 
     @property
     def is_1998(self) -> bool:
@@ -139,24 +152,28 @@ class Scene:
 
     @property
     def _beta(self) -> float:
-        """[s] of damping."""
+        """[s] of damping, the same for all conditions."""
+        beta = {p.fabric.damping for p in self.cloth.parts}
+        if self.damping is None and len(beta) > 1:
+            raise SceneError(
+                "scene.damping",
+                got=f"fabrics with {sorted(beta)} s",
+                expected="one number, given",
+                hint="baraff_witkin_1998 damps all conditions alike",
+            )
         return self.cloth.fabric.damping if self.damping is None else self.damping
 
-    @property
-    def _settings(self) -> Settings:
-        """The integrator's, given or its own."""
-        settings = self.settings or SETTINGS[self.integrator]()
-        if isinstance(settings, Settings1998):
-            return dataclasses.replace(settings, damping=self._beta)
-        return settings
-
     def model(self) -> Model:
-        """Masses, energies and pins.
+        """Masses, energies and pins; built once.
 
         Raises:
             SceneError: frozen bend conditions with an integrator that minimizes an energy; faces
-            that intersect, where there is contact.
+            that intersect, where there is contact; an energy of vertices that there are not.
         """
+        return self._model
+
+    @cached_property
+    def _model(self) -> Model:
         cloth, held = self.cloth, self._held
         elastic: tuple[Energy, ...] = ()
         damping: tuple[StepTerm, ...] = ()
@@ -170,6 +187,8 @@ class Scene:
             inside = (Pressure.of(cloth.mesh, self.pressure),)
         mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR)])
         energies = (*elastic, *inside, *held.energies, Gravity(mass, self.gravity))
+        _check_energies(self.energies, [e.name for e in energies], len(cloth.points))
+        energies = (*energies, *self.energies)
         embedding = cloth.embedding
         if embedding is not None:
             embedding = embedding.wider(len(mass))
@@ -203,9 +222,11 @@ class Scene:
             return None
         if self.cloth.control is not None:
             raise SceneError(
-                "scene.contact.resolve", got="with splines", expected="false",
+                "scene.contact.resolve",
+                got="with splines",
+                expected="false",
                 hint="untangle the triangles they are fitted to, or move the pieces apart",
-            )  # fmt: skip
+            )
         return resolved(self.model(), self._held.points)
 
     def state(self) -> State:
@@ -215,91 +236,33 @@ class Scene:
         v[: len(self.cloth.points)] = np.asarray(self.velocity, dtype=np.float64)
         return State(x, v)
 
-    def stepper(self) -> Stepper:
-        """The integrator, with adaptive steps where asked for."""
-        settings = self._settings
-        stepper: Stepper
-        if isinstance(settings, Settings1998):
-            stepper = BaraffWitkin1998(settings)
-        elif isinstance(settings, QuasiStaticSettings):
-            stepper = QuasiStatic(settings)
-        elif isinstance(settings, SemiImplicitSettings):
-            stepper = SemiImplicitBdf2(settings)
-        else:
-            stepper = {"backward_euler": BackwardEuler, "bdf2": Bdf2}[self.integrator](settings)
-        if self.adaptive is None:
-            return stepper
-        return Adaptive(stepper, self.cloth.samples(), self.adaptive)
-
     def identity(self) -> Mapping[str, Any]:
         """A plain tree that two scenes share only if they simulate the same."""
-        mesh = hashlib.sha256()
-        for part in (self.cloth.vertices, self.cloth.faces, self.cloth.corner_uv):
-            mesh.update(np.ascontiguousarray(part).tobytes())
-        pins = [
-            {"vertices": p.vertices.tolist(), "until": p.until,
-             "path": None if p.path is None else repr(p.path)} for p in self.pins
-        ]  # fmt: skip
-        if self.cloth.control is not None:
-            mesh.update(np.ascontiguousarray(self.cloth.points).tobytes())
-            mesh.update(repr(self.cloth.control.identity()).encode())
-        return {
-            "mesh": mesh.hexdigest(),
-            "parts": [_part(p) for p in self.cloth.parts],
-            "pins": pins,
-            "gravity": list(self.gravity),
-            "damping": self.damping,
-            "step": self.step,
-            "rest_angles": self.rest_angles,
-            "integrator": self.integrator,
-            "law": None
-            if self.law is None
-            else [
-                [_of(part) for part in self.law_of(fabric).parts]
-                for fabric, _ in self.cloth.by_fabric
-            ],
-            "buckling": _plain(self.buckling),
-            "pressure": _plain(self.pressure) if isinstance(self.pressure, Gas) else self.pressure,
-            "settings": _plain(self._settings),
-            "conditions": _plain(self.conditions),
-            "contact": _plain(self.contact),
-            "bodies": [_body(b) for b in self.bodies],
-            "adaptive": _plain(self.adaptive),
-            "velocity": np.asarray(self.velocity).tolist(),
-        }
+        return identity(self)
 
     def with_(self, **changes: Any) -> "Scene":
-        """A copy with some fields changed."""
-        return dataclasses.replace(self, **changes)
+        """A copy with some fields changed; the model is shared where it stays the same."""
+        made = dataclasses.replace(self, **changes)
+        if changes.keys() <= APART_FROM_MODEL:
+            built = ("_model", "_held", "resolved")
+            vars(made).update({k: v for k, v in vars(self).items() if k in built})
+        return made
 
 
-def _of(part: SingleLaw) -> Mapping[str, Any]:
-    """A law's name and parameters as a plain tree."""
-    values = {k: np.asarray(v).tolist() for k, v in part.parameters().items()}
-    return {"name": part.name, **values}
-
-
-def _part(part: Part) -> Mapping[str, Any]:
-    """Name, fabric and size of a cloth."""
-    fabric = {k: v for k, v in dataclasses.asdict(part.fabric).items() if k != "sources"}
-    return {"name": part.name, "fabric": fabric, "faces": len(part.faces),
-            "thickness": part.thickness}  # fmt: skip
-
-
-def _body(body: Body) -> Mapping[str, Any]:
-    """A body's shape, as a digest, and its motion."""
-    digest = hashlib.sha256(np.ascontiguousarray(body.vertices).tobytes())
-    digest.update(np.ascontiguousarray(body.faces).tobytes())
-    if body.frames is not None:
-        digest.update(body.frames.times.tobytes() + body.frames.positions.tobytes())
-    path = None if body.path is None else repr(body.path)
-    return {"name": body.name, "shape": digest.hexdigest(), "path": path,
-            "thickness": body.thickness}  # fmt: skip
-
-
-def _plain(settings: Any) -> Any:
-    """A frozen dataclass as a tree of numbers and names."""
-    if settings is None:
-        return None
-    fields = dataclasses.asdict(settings)
-    return {k: v.name if isinstance(v, enum.Enum) else v for k, v in fields.items()}
+def _check_energies(energies: Sequence[Energy], taken: Sequence[str], n: int) -> None:
+    """That additional energies have names of their own, and only vertices that there are."""
+    names = list(taken)
+    for k, energy in enumerate(energies):
+        what = f"scene.energies {k}"
+        if energy.name in names:
+            raise SceneError(
+                f"{what}.name", got=repr(energy.name), expected="one that no other energy has"
+            )
+        names.append(energy.name)
+        ids = np.asarray(energy.stencil)
+        if ids.size and not 0 <= ids.min() <= ids.max() < n:
+            raise SceneError(
+                f"{what}.stencil",
+                got=f"{ids.min()} to {ids.max()}",
+                expected=f"vertices from 0 to {n - 1}",
+            )

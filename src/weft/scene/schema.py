@@ -1,28 +1,38 @@
 """What a scene file may say: one typed model per block, every field with unit, effect and default.
 
-Quantities are numbers in SI, or text with a unit (``"25 cm"``). ``weft explain`` prints this file.
+Quantities are numbers in SI, or text with a unit (``"25 cm"``). Blocks of settings are read from
+their dataclasses (``blocks.block_of``). ``weft explain`` prints all of it.
 """
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, create_model, model_validator
 
-from weft.energies.condition import POWERS
+from weft.contact.contact import SelfContact
+from weft.energies.buckling_bending import BucklingForm
+from weft.energies.condition import ConditionForm
+from weft.energies.pressure import Gas
+from weft.integrators.adaptive import AdaptiveSettings
+from weft.integrators.base import StepSettings
+from weft.pins import Path
 from weft.scene.blocks import (
     Acceleration,
     Block,
     Degrees,
-    Energy,
+    Given,
     Length,
-    Pascal,
-    PathBlock,
+    Made,
     Point,
     Speed,
-    Tension,
     Time,
     Volume,
+    block_of,
 )
-from weft.scene.contact_schema import BodyBlock, ContactBlock
+from weft.scene.body_schema import BodyBlock
+from weft.scene.integrators import INTEGRATORS, Settings
+from weft.scene.law import LawName
 
 
 class SheetBlock(Block):
@@ -157,7 +167,7 @@ class PinBlock(Block):
     box: BoxBlock | None = Field(None, description="all vertices that start inside")
     vertices: list[int] | None = Field(None, description="ids, from 0")
     until: Time | None = Field(None, description="[s] time of release; none: for ever")
-    path: PathBlock | None = Field(None, description="a motion; none: held still")
+    path: Given[Path] | None = Field(None, description="a motion; none: held still")
 
     @model_validator(mode="after")
     def _selects(self) -> "PinBlock":
@@ -166,43 +176,10 @@ class PinBlock(Block):
         return self
 
 
-class ConditionsBlock(Block):
-    """Baraff & Witkin's condition energies as Pritchard (2012) has them, in place of weft's law."""
-
-    p: float = Field(
-        0.5,
-        description="of alpha = area^p: 1 (Baraff & Witkin), 0.75 (Freecloth) or 0.5 (finite "
-        "elements, the only one that does not depend on the mesh)",
-    )
-    variant: Literal["body", "exact"] = Field(
-        "body",
-        description="body: shear w_u.w_v, bend with lengths held constant; exact: shear of the "
-        "unit axes, bend differentiated in full",
-    )
-    bend: tuple[Energy, Energy] | None = Field(
-        None, description="[J] k_bend of edges along warp and weft; none: the fabric's rigidity"
-    )
-
-    @field_validator("p")
-    @classmethod
-    def _power(cls, p: float) -> float:
-        if p not in POWERS:
-            raise ValueError("must be 1, 0.75 or 0.5")
-        return p
-
-
 class LawBlock(Block):
     """The membrane's law, with the stiffness of the fabric (`docs/choosing.md`)."""
 
-    name: Literal[
-        "baraff_witkin",
-        "arap",
-        "stvk_shear",
-        "no_shear",
-        "stvk",
-        "neo_hookean",
-        "immediate_buckling",
-    ] = Field(
+    name: LawName = Field(
         "baraff_witkin",
         description="arap: in place of the stretch terms; stvk_shear: fourth power of the shear; "
         "no_shear: stretch terms alone; stvk, neo_hookean: isotropic references; "
@@ -212,72 +189,57 @@ class LawBlock(Block):
     weft: tuple[float, float] = Field((0, 1), description="direction of the weft, any angle to it")
 
 
-class BucklingBlock(Block):
-    """Bending by predicted buckled shapes (Choi & Ko 2003), in place of hinges."""
-
-    compression: Tension | None = Field(
-        None,
-        gt=0,
-        description="[N/m] of the spring with which a pair begins; none: the fabric's mean stretch",
-    )
-    calibrate: bool = Field(
-        True, description="bend a strip of this mesh with the fabric's rigidity; false: k = D"
-    )
-
-
-class PressureBlock(Block):
+class PressureBlock(block_of(Gas)):  # type: ignore[misc]
     """Pressure on the inside of a closed surface."""
 
-    pressure: Pascal = Field(description="[Pa] above that outside")
     volume: Volume | None = Field(
         None,
         gt=0,
         description="[m^3] at which a gas of fixed amount has this pressure; none: it is constant",
     )
-    ambient: Pascal = Field(101325.0, ge=0, description="[Pa] outside, of a gas")
+
+    def make(self) -> float | Gas:
+        """The constant pressure [Pa], or the gas."""
+        made: float | Gas = self.pressure if self.volume is None else super().make()
+        return made
 
 
-class AdaptiveBlock(Block):
-    """Steps that are taken back and halved where cloth stretches too fast (Baraff & Witkin)."""
+@dataclass(frozen=True)
+class Chosen:
+    """An integrator and its settings."""
 
-    limit: float = Field(0.1, gt=0, description="largest change of a fiber's stretch in a step")
-    successes: int = Field(4, ge=1, description="steps that succeed before a longer one is tried")
-    patience: float = Field(
-        1.5, ge=1, description="factor on that number when the longer step fails at once"
-    )
-    most_successes: int = Field(40, ge=1, description="what that number is raised to at most")
-    most_halvings: int = Field(8, ge=0, le=20, description="of the step that is asked for")
+    name: str
+    settings: Settings
+
+    def __str__(self) -> str:
+        return self.name
 
 
-class SolverBlock(Block):
-    """How accurately each step is solved."""
+class _IntegratorBlock(Block):
+    """A name, or the settings of one integrator below its name."""
 
-    tolerance: Speed = Field(
-        1e-2,
-        gt=0,
-        description="[m/s] of the last Newton increment over the step; backward_euler and bdf2",
-    )
-    max_iterations: int = Field(100, ge=1, description="Newton iterations of a step")
-    psd: Literal["projected", "gauss_newton", "exact"] | None = Field(
-        None,
-        description="which Hessian; exact may fail under compression. none: projected, or exact "
-        "with baraff_witkin_1998 (and projected where that fails)",
-    )
-    linear: Literal["auto", "multigrid", "pcg", "pardiso", "splu"] = Field(
-        "auto", description="linear solver; auto takes the fastest one for the size"
-    )
-    forcing: float | None = Field(
-        None,
-        gt=0,
-        lt=1,
-        description="largest relative error of iterative linear solves; none: 0.5 (tightened as "
-        "Newton converges), or 0.01 where a step is one solve",
-    )
-    stop: Literal["energy", "preconditioned"] = Field(
-        "energy",
-        description="norm of that error; preconditioned is Baraff & Witkin's r.P^-1 r, and for "
-        "baraff_witkin_1998 only",
-    )
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {value: {}}
+        if not isinstance(value, dict) or len(value) != 1:
+            raise ValueError("one name, or one name with its settings: {bdf2: {tolerance: 1 mm/s}}")
+        return {name: {} if own is None else own for name, own in value.items()}
+
+    def make(self) -> Chosen:
+        """Name and settings."""
+        (name,) = self.model_fields_set
+        return Chosen(name, getattr(self, name))
+
+
+_CHOICES: Mapping[str, Any] = {
+    name: (Annotated[kind.settings, Made()] | None, Field(None, description=kind.meaning))
+    for name, kind in INTEGRATORS.items()
+}
+IntegratorBlock = create_model(
+    "IntegratorBlock", __base__=_IntegratorBlock, __doc__=_IntegratorBlock.__doc__, **_CHOICES
+)
 
 
 class SceneFile(Block):
@@ -297,37 +259,34 @@ class SceneFile(Block):
     step: Time = Field(0.02, gt=0, description="[s] largest time step; frames divide evenly")
     seconds: Time = Field(2.0, gt=0, description="[s] length of the simulation")
     fps: float = Field(30.0, gt=0, le=10000, description="[1/s] frames per second on disk")
-    integrator: Literal[
-        "backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998", "quasi_static"
-    ] = Field(
-        "backward_euler",
-        description="backward_euler: every step to a tolerance; bdf2: the same of second order, "
-        "livelier; bdf2_semi_implicit: Choi & Ko's, one linear solve a step; baraff_witkin_1998: "
-        "one linear solve, damping of conditions; quasi_static: the equilibrium of every step",
+    integrator: Annotated[Chosen, Made(IntegratorBlock)] = Field(
+        Chosen("backward_euler", StepSettings()),
+        description="a name, or {name: {settings}}; "
+        + "; ".join(f"{name}: {kind.meaning}" for name, kind in INTEGRATORS.items()),
     )
     law: LawBlock | None = Field(None, description="of the membrane; none: baraff_witkin")
-    buckling: BucklingBlock | None = Field(
+    buckling: Given[BucklingForm] | None = Field(
         None,
         description="bend by predicted buckled shapes ({}: defaults); none: hinges, or with law "
         "immediate_buckling the defaults",
     )
-    pressure: PressureBlock | None = Field(None, description="inside a closed surface; none: none")
-    conditions: ConditionsBlock | None = Field(
+    pressure: Annotated[float | Gas, Made(PressureBlock)] | None = Field(
+        None, description="inside a closed surface; none: none"
+    )
+    conditions: Given[ConditionForm] | None = Field(
         None,
         description="condition energies of 1998; none: weft's law, or with baraff_witkin_1998 the "
         "conditions' defaults",
     )
-    contact: ContactBlock | None = Field(
-        None,
-        description="the cloth does not pass through itself ({}: defaults); none: it does",
+    contact: Given[SelfContact] | None = Field(
+        None, description="the cloth does not pass through itself ({}: defaults); none: it does"
     )
     bodies: list[BodyBlock] = Field(
         [], description="what cloth does not pass through; `contact` says from how near on"
     )
-    adaptive: AdaptiveBlock | None = Field(
+    adaptive: Given[AdaptiveSettings] | None = Field(
         None, description="divide steps in which cloth stretches too fast ({}: defaults); none: off"
     )
-    solver: SolverBlock = Field(SolverBlock(), description="accuracy of a step")
 
     @model_validator(mode="after")
     def _some_cloth(self) -> "SceneFile":

@@ -1,56 +1,9 @@
-"""What a scene file may say about contact, and about the bodies that cloth meets."""
-
-from typing import Literal
+"""What a scene file may say about the bodies that cloth meets."""
 
 from pydantic import Field, model_validator
 
-from weft.scene.blocks import Block, Degrees, Length, PathBlock, Point, Speed, Time
-
-
-class FrictionBlock(Block):
-    """Coulomb friction with a static and a kinetic coefficient."""
-
-    static: float = Field(ge=0, description="coefficient up to which pairs stick")
-    kinetic: float | None = Field(
-        None, ge=0, description="coefficient while they slide, at most the static one; none: equal"
-    )
-
-
-class PairBlock(Block):
-    """How two named things meet: cloths, bodies, or (to ignore) groups of the mesh."""
-
-    between: tuple[str, str] = Field(description="both names; twice the same: with itself")
-    friction: float | FrictionBlock | None = Field(None, description="in place of the scene's")
-    ignore: bool = Field(False, description="they do not meet at all")
-
-
-class ContactBlock(Block):
-    """The cloth does not pass through itself, nor through bodies."""
-
-    gap: Length = Field(
-        1e-3, gt=0, description="[m] from which on it is pushed apart; less than the shortest edge"
-    )
-    thickness: Length = Field(
-        0.0, ge=0, description="[m] that is kept in any case; cloths and bodies may have their own"
-    )
-    friction: float | FrictionBlock = Field(
-        0.0, description="coefficient, or {static, kinetic}, of cloth on cloth and on bodies"
-    )
-    lags: int = Field(
-        1, ge=1, description="how often, at most, a step takes friction's normal forces anew"
-    )
-    pairs: list[PairBlock] = Field([], description="named pairs that differ from the rest")
-    pinch: Literal["stop", "thin"] = Field(
-        "stop",
-        description="where bodies leave less room than the thickness: stop, or go on with the "
-        "thickness that has room, and report it",
-    )
-    resolve: bool = Field(
-        False, description="untangle what intersects or is too near at the start; says what moved"
-    )
-    stick: Speed = Field(
-        1e-3, gt=0, description="[m/s] of sliding below which friction grows smoothly from 0"
-    )
+from weft.pins import Path
+from weft.scene.blocks import Block, Degrees, Given, Length, Point, Time
 
 
 class SphereBlock(Block):
@@ -106,6 +59,9 @@ class BodyMeshBlock(Block):
     hold: bool = Field(False, description="stay at the last frame; else one at the end is needed")
 
 
+SHAPES = ("sphere", "plate", "capsule", "box", "ring", "mesh")
+
+
 class BodyBlock(Block):
     """Something that cloth does not pass through. Give one shape."""
 
@@ -123,11 +79,15 @@ class BodyBlock(Block):
     rotation: tuple[Degrees, Degrees, Degrees] = Field(
         (0, 0, 0), description="[degrees] about x, y and z in turn"
     )
-    path: PathBlock | None = Field(None, description="a motion; none: it stands still")
+    path: Given[Path] | None = Field(None, description="a motion; none: it stands still")
 
     @model_validator(mode="after")
     def _one_shape(self) -> "BodyBlock":
-        shapes = (self.sphere, self.plate, self.capsule, self.box, self.ring, self.mesh)
-        if sum(s is not None for s in shapes) != 1:
+        if sum(getattr(self, name) is not None for name in SHAPES) != 1:
             raise ValueError("give one of sphere, plate, capsule, box, ring and mesh")
         return self
+
+    @property
+    def shape(self) -> tuple[str, Block]:
+        """Which shape, and its sizes."""
+        return next((n, getattr(self, n)) for n in SHAPES if getattr(self, n) is not None)

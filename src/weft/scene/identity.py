@@ -1,0 +1,133 @@
+"""What tells one simulation from another, as a plain tree: numbers, names, digests of arrays."""
+
+import dataclasses
+import enum
+import hashlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from weft.cloth import Part
+from weft.contact.body import Body
+from weft.laws.base import Law
+from weft.pins import Path
+
+if TYPE_CHECKING:
+    from weft.scene.scene import Scene
+
+_DEEPEST = 8  # level of an object's parts
+
+
+def identity(scene: "Scene") -> Mapping[str, Any]:
+    """A plain tree that two scenes share only if they simulate the same."""
+    cloth = scene.cloth
+    shape = [cloth.vertices, cloth.faces, cloth.corner_uv]
+    if cloth.control is not None:
+        shape += [cloth.points, np.frombuffer(repr(cloth.control.identity()).encode(), np.uint8)]
+    tree = {
+        "mesh": digest(*shape),
+        "parts": [_part(p) for p in cloth.parts],
+        "pins": [
+            {"vertices": p.vertices.tolist(), "until": p.until, "path": _motion(p.path)}
+            for p in scene.pins
+        ],
+        "gravity": list(scene.gravity),
+        "damping": scene.damping,
+        "step": scene.step,
+        "rest_angles": scene.rest_angles,
+        "integrator": scene.integrator,
+        "law": None if scene.law is None else [law(scene.law_of(f)) for f, _ in cloth.by_fabric],
+        "buckling": plain(scene.buckling),
+        "pressure": plain(scene.pressure),
+        "settings": plain(scene.stepper.settings),
+        "conditions": plain(scene.conditions),
+        "contact": plain(scene.contact),
+        "bodies": [_body(b) for b in scene.bodies],
+        "adaptive": plain(scene.adaptive),
+        "velocity": np.asarray(scene.velocity).tolist(),
+    }
+    if scene.energies:
+        tree["energies"] = [described(e) for e in scene.energies]
+    if scene.stepper.given is not None:
+        tree["stepper"] = described(scene.stepper.given)
+    return tree
+
+
+def _part(part: Part) -> Mapping[str, Any]:
+    """Name, fabric and size of a cloth."""
+    fabric = {k: v for k, v in dataclasses.asdict(part.fabric).items() if k != "sources"}
+    size = {"faces": len(part.faces), "thickness": part.thickness}
+    return {"name": part.name, "fabric": fabric, **size}
+
+
+def _body(body: Body) -> Mapping[str, Any]:
+    """A body's shape, as a digest, and its motion."""
+    shape = [body.vertices, body.faces]
+    if body.frames is not None:
+        shape += [body.frames.times, body.frames.positions]
+    about = {"path": _motion(body.path), "thickness": body.thickness}
+    return {"name": body.name, "shape": digest(*shape), **about}
+
+
+def _motion(path: Path | None) -> str | None:
+    """The same text for keyframes in a list or a tuple."""
+    if path is None:
+        return None
+    return repr(dataclasses.replace(path, keyframes=list(path.keyframes)))
+
+
+def digest(*arrays: Any) -> str:
+    """A digest of arrays' bytes."""
+    made = hashlib.sha256()
+    for array in arrays:
+        made.update(np.ascontiguousarray(array).tobytes())
+    return made.hexdigest()
+
+
+def plain(settings: Any) -> Any:
+    """A dataclass of settings as a tree of numbers and names; other values as they are."""
+    if dataclasses.is_dataclass(settings):
+        return {f.name: plain(getattr(settings, f.name)) for f in dataclasses.fields(settings)}
+    if isinstance(settings, tuple | list):
+        return [plain(v) for v in settings]
+    return settings.name if isinstance(settings, enum.Enum) else settings
+
+
+def law(made: Law) -> list[Mapping[str, Any]]:
+    """Names and parameters of a law's parts."""
+    return [
+        {"name": part.name, **{k: np.asarray(v).tolist() for k, v in part.parameters().items()}}
+        for part in made.parts
+    ]
+
+
+def described(thing: Any, depth: int = 0) -> Any:
+    """An object of the user's: its class and its public parts; a dataclass by its fields, arrays by
+    digest, functions by name.
+    """
+    if depth > _DEEPEST:
+        return type(thing).__qualname__
+    if isinstance(thing, Law):
+        return law(thing)
+    if isinstance(thing, enum.Enum):
+        return thing.name
+    if thing is None or isinstance(thing, str | bool | int | float):
+        return thing
+    if isinstance(thing, Mapping):
+        return {str(k): described(v, depth + 1) for k, v in thing.items()}
+    if isinstance(thing, tuple | list):
+        return [described(v, depth + 1) for v in thing]
+    if callable(getattr(thing, "numpy", None)):
+        thing = thing.numpy()
+    if isinstance(thing, np.ndarray | np.generic):
+        return {"shape": list(thing.shape), "dtype": str(thing.dtype), "digest": digest(thing)}
+    kind = thing if hasattr(thing, "__qualname__") else type(thing)
+    name = {"class": f"{kind.__module__}.{kind.__qualname__}"}
+    if kind is thing:
+        return name
+    if dataclasses.is_dataclass(thing):
+        parts = {f.name: getattr(thing, f.name) for f in dataclasses.fields(thing)}
+    else:
+        parts = {k: v for k, v in getattr(thing, "__dict__", {}).items() if not k.startswith("_")}
+    return {**name, **{k: described(v, depth + 1) for k, v in parts.items()}}

@@ -1,0 +1,80 @@
+"""Integrators by name, and a scene's stepper."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from weft.cloth import Cloth
+from weft.errors import SceneError
+from weft.integrators.adaptive import Adaptive, AdaptiveSettings
+from weft.integrators.backward_euler import BackwardEuler
+from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
+from weft.integrators.base import Stepper, StepSettings
+from weft.integrators.bdf2 import Bdf2
+from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
+
+Settings = StepSettings | Settings1998 | SemiImplicitSettings | QuasiStaticSettings
+
+
+@dataclass(frozen=True)
+class Kind:
+    """An integrator that scenes name."""
+
+    settings: type[Settings]
+    stepper: Callable[[Any], Stepper]  # of its settings
+    meaning: str
+
+
+INTEGRATORS: Mapping[str, Kind] = {
+    "backward_euler": Kind(StepSettings, BackwardEuler, "every step to a tolerance"),
+    "bdf2": Kind(StepSettings, Bdf2, "the same of second order, livelier"),
+    "bdf2_semi_implicit": Kind(
+        SemiImplicitSettings, SemiImplicitBdf2, "Choi & Ko's, one linear solve a step"
+    ),
+    "baraff_witkin_1998": Kind(
+        Settings1998, BaraffWitkin1998, "one linear solve, damping of conditions"
+    ),
+    "quasi_static": Kind(QuasiStaticSettings, QuasiStatic, "the equilibrium of every step"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Maker:
+    """What ``scene.stepper`` is once a scene is made: called, it gives the stepper."""
+
+    given: Stepper | None  # the user's own
+    kind: Kind | None  # else this one, with
+    settings: Settings | None
+    adaptive: AdaptiveSettings | None  # None: steps are not divided
+    cloth: Cloth
+
+    def __call__(self) -> Stepper:
+        """The user's stepper, or a new one."""
+        made = self.given
+        if made is None:
+            assert self.kind is not None
+            made = self.kind.stepper(self.settings)
+        if self.adaptive is None:
+            return made
+        return Adaptive(made, self.cloth.samples(), self.adaptive)
+
+
+def name_of(stepper: Stepper) -> str:
+    """The integrator's name that a stepper's class has in INTEGRATORS, or the class's.
+
+    Raises:
+        SceneError: an object that cannot step.
+    """
+    for method in ("init", "step"):
+        if isinstance(stepper, type) or not callable(getattr(stepper, method, None)):
+            raise SceneError(
+                "scene.stepper",
+                got=f"{stepper!r} without {method}()",
+                expected="an object with init(model, state) and step(model, state, memory, dt)",
+                hint="such as weft.Bdf2(weft.StepSettings(tolerance=1e-3))",
+            )
+    while isinstance(stepper, Adaptive):
+        stepper = stepper.stepper
+    known = (name for name, kind in INTEGRATORS.items() if kind.stepper is type(stepper))
+    return next(known, type(stepper).__name__)

@@ -1,0 +1,60 @@
+"""What scene files said before: `integrator: NAME` and a `solver:` block beside it.
+
+That is read as `integrator: {NAME: {...}}`, with a warning that says how it is written now.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from weft.errors import SceneError, WeftError
+
+Tree = dict[str, Any]
+DEFAULT = "backward_euler"
+_STEP = {f: f for f in ("tolerance", "max_iterations", "psd", "linear", "forcing")}
+_ONE_SOLVE = {"psd": "psd", "linear": "linear", "forcing": "tolerance"}
+FIELDS: Mapping[str, Mapping[str, str]] = {  # of `solver:`, and what integrators call them
+    "backward_euler": _STEP,
+    "bdf2": _STEP,
+    "bdf2_semi_implicit": _ONE_SOLVE,
+    "baraff_witkin_1998": {**_ONE_SOLVE, "stop": "stop"},
+    "quasi_static": {f: f for f in ("max_iterations", "psd", "linear")},
+}
+
+
+def integrator_of(tree: Tree, otherwise: str = DEFAULT) -> tuple[str, Tree]:
+    """Name and settings of a tree's integrator, which from now on stands there with both."""
+    given = tree.get("integrator", otherwise)
+    if isinstance(given, str):
+        given = tree["integrator"] = {given: {}}
+    if not isinstance(given, dict) or len(given) != 1:
+        return "", {}  # a problem of the schema's
+    (name,) = given
+    if not isinstance(given[name], dict):
+        given[name] = {} if given[name] is None else given[name]
+    return str(name), given[name] if isinstance(given[name], dict) else {}
+
+
+def take_solver(tree: Tree) -> tuple[dict[str, str], list[WeftError]]:
+    """Move the fields of `solver:` to the integrator: where each one is now, and problems."""
+    solver = tree.pop("solver") or {}
+    if not isinstance(solver, dict):
+        return {}, [SceneError("solver", got=repr(solver), expected="a block of fields")]
+    name, own = integrator_of(tree)
+    known = FIELDS.get(name, {})
+    moved = {field: known[field] for field in solver if field in known}
+    own.update({new: solver[old] for old, new in moved.items() if solver[old] is not None})
+    hint = f"`weft explain scene.integrator.{name}` says what it has"
+    expected = f"nothing: integrator {name} does not have it"
+    return moved, [
+        SceneError(f"solver.{f}", got=v, expected=expected, hint=hint)
+        for f, v in solver.items()
+        if f not in known
+    ]
+
+
+def written_now(tree: Tree) -> str:
+    """The integrator in one line of YAML."""
+    text = yaml.safe_dump(tree["integrator"], default_flow_style=True, width=1000, sort_keys=False)
+    return f"integrator: {text.strip()}"

@@ -1,0 +1,204 @@
+"""The integrator's block: a name, or a name with settings of its own; what files said before."""
+
+import warnings
+
+import pytest
+
+import weft
+from weft.errors import SceneError
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.laws.base import Psd
+from weft.scene.build import load_scene
+from weft.scene.check import check
+from weft.scene.explain import explain
+from weft.scene.integrators import INTEGRATORS
+from weft.solve.base import Stop
+
+BASE = "cloth: {sheet: {nx: 5, ny: 4}}\npins: [{corners: top}]\n"
+
+
+@pytest.fixture
+def load(tmp_path):
+    """The scene of a text, with overrides; a warning is an error."""
+
+    def loaded(text, overrides=(), **options):
+        path = tmp_path / "s.yaml"
+        path.write_text(BASE + text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return load_scene(path, overrides, **options).scene
+
+    return loaded
+
+
+@pytest.mark.parametrize("name", INTEGRATORS)
+def test_a_name_has_all_defaults(load, name):
+    settings = INTEGRATORS[name].settings()
+    for text in (f"integrator: {name}\n", f"integrator: {{{name}: {{}}}}\n"):
+        scene = load(text)
+        assert scene.integrator == name and scene.settings == settings
+        assert isinstance(scene.stepper(), INTEGRATORS[name].stepper)
+
+
+@pytest.mark.parametrize(
+    "text, settings",
+    [
+        ("{bdf2: {tolerance: 1 mm/s, linear: multigrid}}",
+         weft.StepSettings(1e-3, linear="multigrid")),
+        ("{backward_euler: {psd: gauss_newton, forcing: 0.1}}",
+         weft.StepSettings(psd=Psd.GAUSS_NEWTON, forcing=0.1)),
+        ("{bdf2_semi_implicit: {tolerance: 1e-3, most_speed: 1 m/s}}",
+         weft.SemiImplicitSettings(tolerance=1e-3, most_speed=1.0)),
+        ("{baraff_witkin_1998: {stop: preconditioned}}",
+         weft.Settings1998(stop=Stop.PRECONDITIONED)),
+        ("{quasi_static: {tolerance: 1 um, imperfection: 0, try_exact: false}}",
+         QuasiStaticSettings(1e-6, imperfection=0.0, try_exact=False)),
+    ],
+)  # fmt: skip
+def test_settings_stand_below_the_name(load, text, settings):
+    assert load(f"integrator: {text}\n").settings == settings
+
+
+@pytest.mark.parametrize("text", ["", "integrator: bdf2\n", "integrator: {bdf2: {psd: exact}}\n"])
+def test_one_setting_from_the_command_line(load, text):
+    scene = load(text, ["integrator.bdf2.tolerance=1 mm/s"])
+    assert scene.integrator == "bdf2" and scene.settings.tolerance == 1e-3
+    assert (scene.settings.psd is Psd.EXACT) == ("exact" in text)
+
+
+def test_a_setting_of_another_integrator_from_the_command_line(load):
+    with pytest.raises(SceneError, match="with integrator bdf2.*--set integrator=quasi_static"):
+        load("integrator: bdf2\n", ["integrator.quasi_static.seed=1"])
+    both = ["integrator=quasi_static", "integrator.quasi_static.seed=1"]
+    assert load("integrator: bdf2\n", both).settings.seed == 1
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("bdf3", "field integrator.bdf3 (s.yaml:3): expected one of backward_euler, bdf2"),
+        ("bdf3", "did you mean 'bdf2'?"),
+        ("{bdf2: {stop: energy}}", "field integrator.bdf2.stop (s.yaml:3): expected one of toler"),
+        ("{bdf2: {tolerence: 1}}", "did you mean 'tolerance'?"),
+        ("{bdf2: {tolerance: 0}}", "integrator.bdf2.tolerance = 0 (s.yaml:3): must be > 0 [m/s]"),
+        ("{bdf2: {tolerance: 1 kg}}", "integrator.bdf2.tolerance = '1 kg' (s.yaml:3)"),
+        ("{bdf2: {psd: exakt}}", "did you mean 'exact'?"),
+        ("{quasi_static: {max_iterations: 0}}", "must be >= 1"),
+        ("{bdf2: {}, bdf2_semi_implicit: {}}", "integrator (s.yaml:3): expected one name"),
+        ("{bdf2: 5}", "integrator.bdf2 = 5 (s.yaml:3): expected a block of fields"),
+        ("5", "integrator = 5 (s.yaml:3): expected one name"),
+    ],
+)
+def test_problems(load, text, message):
+    with pytest.raises(SceneError) as caught:
+        load(f"integrator: {text}\n")
+    assert message in str(caught.value)
+
+
+def test_all_problems_of_a_block_at_once(load):
+    with pytest.raises(SceneError) as caught:
+        load("integrator: {bdf2: {tolerance: -1, psd: exakt, forcing: 2, step: 1}}\n")
+    assert len(caught.value.problems) == 4
+
+
+@pytest.mark.parametrize(
+    "text, overrides, now, settings",
+    [
+        ("solver: {tolerance: 1 mm/s}\n", (), "{backward_euler: {tolerance: 1 mm/s}}",
+         weft.StepSettings(1e-3)),
+        ("integrator: bdf2\nsolver: {linear: pcg, psd: null}\n", (), "{bdf2: {linear: pcg}}",
+         weft.StepSettings(linear="pcg")),
+        ("integrator: bdf2_semi_implicit\nsolver: {forcing: 0.1}\n", (),
+         "{bdf2_semi_implicit: {tolerance: 0.1}}", weft.SemiImplicitSettings(tolerance=0.1)),
+        ("integrator: baraff_witkin_1998\nsolver: {forcing: 0.1, stop: preconditioned}\n", (),
+         "{baraff_witkin_1998: {tolerance: 0.1, stop: preconditioned}}",
+         weft.Settings1998(tolerance=0.1, stop=Stop.PRECONDITIONED)),
+        ("integrator: quasi_static\nsolver: {max_iterations: 7}\n", (),
+         "{quasi_static: {max_iterations: 7}}", QuasiStaticSettings(max_iterations=7)),
+        ("integrator: {bdf2: {forcing: 0.1}}\n", ["solver.linear=pcg"],
+         "{bdf2: {forcing: 0.1, linear: pcg}}", weft.StepSettings(linear="pcg", forcing=0.1)),
+    ],
+)  # fmt: skip
+def test_what_files_said_before(tmp_path, text, overrides, now, settings):
+    """It is read, with a warning that says how it is written now; that means the same."""
+    path = tmp_path / "s.yaml"
+    path.write_text(BASE + text)
+    with pytest.warns(UserWarning) as caught:
+        scene = load_scene(path, overrides).scene
+    (warning,) = caught
+    assert str(warning.message).endswith(f"`solver` is said with the integrator now: "
+                                         f"`integrator: {now}`")  # fmt: skip
+    assert scene.settings == settings
+    assert any(f"integrator: {now}" in w for w in check(path, overrides).warnings)
+    path.write_text(BASE + f"integrator: {now}\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert load_scene(path).scene.identity() == scene.identity()
+    assert not any("solver" in w for w in check(path).warnings)
+
+
+@pytest.mark.filterwarnings("ignore:.*solver")
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("integrator: quasi_static\nsolver: {tolerance: 1e-3}\n",
+         "solver.tolerance = 1e-3 (s.yaml:4): expected nothing: integrator quasi_static"),
+        ("integrator: bdf2\nsolver: {stop: energy}\n", "weft explain scene.integrator.bdf2"),
+        ("solver: {linear: pgc}\n", "solver.linear = 'pgc' (s.yaml:3)"),
+        ("solver: {linear: pgc}\n", "did you mean 'pcg'?"),
+        ("integrator: bdf2_semi_implicit\nsolver: {forcing: 0}\n", "solver.forcing = 0 (s.yaml:4)"),
+        ("solver: 5\n", "solver = 5 (s.yaml:3): expected a block of fields"),
+    ],
+)  # fmt: skip
+def test_problems_of_the_old_form(load, tmp_path, text, message):
+    path = tmp_path / "s.yaml"
+    path.write_text(BASE + text)
+    with pytest.raises(SceneError) as caught:
+        load_scene(path)
+    assert message in str(caught.value)
+
+
+def test_an_integrator_in_place_of_the_files(load):
+    """What ``weft settle`` asks for: own settings of the file where it has them."""
+    for text in ("", "integrator: {bdf2: {psd: exact}}\n", "solver: {tolerance: 1 mm/s}\n"):
+        assert load(text, integrator="quasi_static").settings == QuasiStaticSettings()
+    text = "integrator: {quasi_static: {seed: 3}}\n"
+    more = ["integrator.quasi_static.load_steps=2"]
+    settings = load(text, more, integrator="quasi_static").settings
+    assert settings == QuasiStaticSettings(seed=3, load_steps=2)
+
+
+def test_explain_has_the_settings_of_every_integrator():
+    _, rows = explain("scene.integrator")
+    assert [r.path.split(".")[-1] for r in rows] == list(INTEGRATORS)
+    _, rows = explain("scene.integrator.bdf2")
+    tolerance, _, psd = rows[:3]
+    assert tolerance.meaning.startswith("[m/s]") and tolerance.default == "0.01"
+    assert psd.default == "projected" and psd.choices == "exact, projected, gauss_newton"
+    with pytest.raises(SceneError, match="did you mean 'tolerance'"):
+        explain("scene.integrator.bdf2.tolerence")
+
+
+@pytest.mark.parametrize(
+    "text, friction",
+    [
+        ("0.3", (0.3, 0.3)),
+        ("{static: 0.3}", (0.3, 0.3)),
+        ("{static: 0.3, kinetic: 0.2}", (0.3, 0.2)),
+    ],
+)
+def test_a_number_stands_for_the_field_that_is_required(load, text, friction):
+    contact = load(f"contact: {{gap: 1 mm, friction: {text}}}\n").contact
+    assert (contact.friction.static, contact.friction.sliding) == friction
+
+
+def test_what_a_dataclass_refuses_has_a_line(load):
+    for text, message in (
+        ("contact:\n  gap: 1 mm\n  pairs:\n    - {between: [a, b]}\n", "contact.pairs a, b (s.ya"),
+        ("adaptive:\n  limit: 0.1\n  most_successes: 2\n",
+         "adaptive.most_successes = 2 (s.yaml:5): must be >= successes, 4"),
+        ("contact: {friction: {static: 0.1, kinetic: 0.2}}\n", "friction.kinetic = 0.2 (s.yaml:3)"),
+    ):  # fmt: skip
+        with pytest.raises(SceneError) as caught:
+            load(text)
+        assert message in str(caught.value)

@@ -1,0 +1,217 @@
+"""Scenes take objects: energies and a stepper of the user's own. A scene builds its model once."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import weft
+from weft.energies.quadratic_form import QuadraticForm
+from weft.errors import RunError, SceneError
+from weft.integrators.adaptive import Adaptive
+from weft.integrators.quasi_static import QuasiStatic
+from weft.model import Model
+from weft.scene.build import load_scene
+from weft.scene.check import check
+
+CLOTH = weft.sheet(6, 5, width=0.5, height=0.4, fabric="cotton")
+
+
+def scene(**fields):
+    return weft.Scene(CLOTH, [weft.Pin(CLOTH.corners("top"))], **fields)
+
+
+def spring(a=0, b=25, k=50.0, name="spring"):
+    """1/2 k |x_a - x_b|^2."""
+    return QuadraticForm(
+        np.array([[a, b]], dtype=np.int32), np.array([[1.0, -1.0]]), np.array([k]), name
+    )
+
+
+class Counted:
+    """Backward Euler that counts its steps: a stepper that no list of weft's knows."""
+
+    order = 1
+
+    def __init__(self, factor=1.0):
+        self.factor, self._steps, self._inner = factor, 0, weft.BackwardEuler()
+
+    def init(self, model, state):
+        return self._inner.init(model, state)
+
+    def step(self, model, state, memory, dt):
+        self._steps += 1
+        return self._inner.step(model, state, memory, dt)
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """How many models have been built."""
+    count, original = [], Model.__init__
+
+    def counting(self, *values, **fields):
+        count.append(self)
+        original(self, *values, **fields)
+
+    monkeypatch.setattr(Model, "__init__", counting)
+    return count
+
+
+def test_an_energy_of_the_users_adds_to_the_model():
+    plain, more = scene(), scene(energies=[spring()])
+    names = [e.name for e in more.model().energies]
+    assert names == [*(e.name for e in plain.model().energies), "spring"]
+    x = plain.state().x
+    terms = more.model().assembly.terms(x_of(x))
+    assert terms["spring"] == pytest.approx(25.0 * ((x[0] - x[25]) ** 2).sum())
+
+
+def x_of(x):
+    from weft import kernel
+
+    return kernel.array(x, kernel.vec3)
+
+
+def test_a_spring_pulls(tmp_path):
+    """The ends of a stiff spring come closer than without it."""
+    ends = []
+    for energies in ([], [spring(k=500.0)]):
+        run = weft.simulate(
+            scene(energies=energies, gravity=(0.0, 0.0, 0.0)),
+            seconds=0.2, fps=10, out=tmp_path / str(len(energies)), progress=False,
+        )  # fmt: skip
+        x = run.positions(2)
+        ends.append(np.linalg.norm(x[0] - x[25]))
+    assert ends[1] < 0.7 * ends[0]
+
+
+@pytest.mark.parametrize(
+    "energies, message",
+    [
+        ([object()], "scene.energies 0 = object"),
+        ([spring(b=30)], "scene.energies 0.stencil = 0 to 30: expected vertices from 0 to 29"),
+        ([spring(name="gravity")], "scene.energies 0.name = 'gravity'"),
+        ([spring(), spring()], "scene.energies 1.name = 'spring'"),
+    ],
+)
+def test_energies_that_are_refused(energies, message):
+    with pytest.raises(SceneError) as caught:
+        scene(energies=energies).model()
+    assert message in str(caught.value)
+
+
+def test_a_stepper_takes_the_place_of_the_integrator(tmp_path):
+    own = Counted()
+    run = weft.simulate(
+        scene(stepper=own), seconds=0.1, fps=20, out=tmp_path / "own", progress=False
+    )
+    assert own._steps == len(run.metrics) > 0
+    named = weft.simulate(scene(), seconds=0.1, fps=20, out=tmp_path / "named", progress=False)
+    np.testing.assert_array_equal(run.positions(2), named.positions(2))
+
+
+def test_the_stepper_is_given_and_named():
+    own = weft.Bdf2(weft.StepSettings(1e-3))
+    made = scene(stepper=own)
+    assert made.stepper() is own and made.integrator == "bdf2"
+    assert scene(stepper=Counted()).integrator == "Counted"
+    assert scene().stepper() is not scene().stepper()
+    adaptive = scene(stepper=own, adaptive=weft.AdaptiveSettings()).stepper()
+    assert isinstance(adaptive, Adaptive) and adaptive.stepper is own
+
+
+def test_the_model_is_that_of_the_steppers_integrator():
+    """Conditions and damping follow a stepper as they follow a name."""
+    for name, own in (
+        ("baraff_witkin_1998", weft.BaraffWitkin1998()),
+        ("quasi_static", QuasiStatic()),
+    ):
+        given, named = scene(stepper=own), scene(integrator=name)
+        assert given.is_1998 == named.is_1998
+        terms = [[e.name for e in s.model().energies] for s in (given, named)]
+        assert terms[0] == terms[1] and not given.model().step_terms
+
+
+def test_copies_keep_the_stepper():
+    own = Counted()
+    made = scene(stepper=own)
+    assert made.with_(step=0.01).stepper() is own
+    assert dataclasses.replace(made, damping=0.1).stepper() is own
+    other = made.with_(stepper=None, integrator="bdf2")
+    assert isinstance(other.stepper(), weft.Bdf2)
+    assert isinstance(scene().with_(integrator="bdf2").stepper(), weft.Bdf2)
+    assert scene().with_(settings=weft.StepSettings(1e-5)).stepper().settings.tolerance == 1e-5
+
+
+@pytest.mark.parametrize(
+    "fields, message",
+    [
+        ({"stepper": object()}, "scene.stepper = "),
+        ({"stepper": weft.Bdf2}, "expected an object with init"),
+        ({"stepper": weft.Bdf2(), "settings": weft.StepSettings()}, "expected one or the other"),
+        ({"stepper": weft.Bdf2(), "integrator": "quasi_static"}, "expected one or the other"),
+        ({"integrator": "bdf3"}, "did you mean 'bdf2'?"),
+        ({"settings": weft.Settings1998()}, "expected StepSettings, with integrator backward_eul"),
+    ],
+)
+def test_steppers_that_are_refused(fields, message):
+    with pytest.raises(SceneError) as caught:
+        scene(**fields)
+    assert message in str(caught.value)
+
+
+def test_identity_knows_objects():
+    """Equal objects are equal; what they are made of counts. Without objects nothing is added."""
+    same = [scene(energies=[spring()], stepper=Counted()).identity() for _ in range(2)]
+    assert same[0] == same[1]
+    others = [
+        scene(),
+        scene(energies=[spring()]),
+        scene(energies=[spring(k=51.0)]),
+        scene(energies=[spring(b=24)]),
+        scene(energies=[spring(), spring(name="second")]),
+        scene(stepper=Counted()),
+        scene(stepper=Counted(2.0)),
+        scene(stepper=weft.Bdf2()),
+        scene(stepper=weft.Bdf2(weft.StepSettings(1e-3))),
+    ]
+    texts = [repr(s.identity()) for s in others]
+    assert len({*texts, repr(same[0])}) == len(others) + 1
+    assert "energies" not in others[0].identity() and "stepper" not in others[0].identity()
+
+
+def test_resume_refuses_another_energy(tmp_path):
+    def go(k, frames):
+        made = scene(energies=[spring(k=k)])
+        return weft.simulate(
+            made, frames=frames, fps=20, out=tmp_path / "run", resume=True, progress=False
+        )
+
+    go(50.0, 1)
+    with pytest.raises(RunError, match="energies"):
+        go(60.0, 2)
+    assert len(go(50.0, 2)) == 3
+
+
+def test_a_scene_builds_its_model_once(built, tmp_path):
+    """Check, the untangled start and the run share it."""
+    path = tmp_path / "s.yaml"
+    path.write_text(
+        "cloth: {sheet: {nx: 5, ny: 4}, translation: [0, 1, 0]}\npins: [{corners: top}]\n"
+        "contact: {gap: 1 mm, resolve: true}\nbodies: [{plate: {}}]\n"
+    )
+    check(path)
+    resolving = len(built)  # with the one that ``resolved`` spreads, without contact's thickness
+    assert resolving == 1
+    loaded = load_scene(path)
+    weft.simulate(loaded.scene, frames=1, fps=20, out=tmp_path / "run", progress=False)
+    assert len(built) == 2 and loaded.scene.model() is loaded.scene.model()
+
+
+def test_a_copy_shares_the_model_where_it_stays_the_same(built):
+    made = scene()
+    model = made.model()
+    assert made.with_(step=0.01, settings=weft.StepSettings(1e-3)).model() is model
+    assert len(built) == 1
+    assert made.with_(gravity=(0.0, 0.0, 0.0)).model() is not model
+    assert made.with_(integrator="quasi_static").model() is not model

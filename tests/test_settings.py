@@ -1,0 +1,149 @@
+"""Settings: one dataclass says meaning, unit, bounds and default; all else is read from it."""
+
+import dataclasses
+import enum
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+import weft
+from weft.energies.condition import ConditionForm
+from weft.errors import LawError, SceneError
+from weft.integrators.adaptive import AdaptiveSettings
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.scene.blocks import block_of
+from weft.scene.integrators import INTEGRATORS
+from weft.settings import REQUIRED, check_settings, documented, setting, settings_of
+
+DATACLASSES = sorted(
+    {kind.settings for kind in INTEGRATORS.values()}
+    | {weft.SelfContact, weft.ConditionForm, weft.BucklingForm, weft.Gas, weft.Keyframe}
+    | {weft.AdaptiveSettings, weft.Path},
+    key=lambda kind: kind.__name__,
+)
+
+
+class Kind(enum.Enum):
+    FIRST_ONE = 1
+    OTHER = 2
+
+
+@documented
+@dataclasses.dataclass(frozen=True)
+class Inner:
+    """A number, or more."""
+
+    size: float = setting(REQUIRED, "of it", "m", above=0)
+    more: float | None = setting(None, "besides", least=0)
+
+    def __post_init__(self):
+        check_settings(self, "inner")
+
+
+@documented
+@dataclasses.dataclass(frozen=True)
+class Outer:
+    """Every type of field that settings have."""
+
+    length: float = setting(1.0, "from end to end", "m", above=0, below=9)
+    count: int = setting(3, "how many", least=1)
+    kind: Kind = setting(Kind.OTHER, "which")
+    word: str = setting("a", "letter", choices=("a", "b"))
+    pair: tuple[float, float] | None = setting(None, "two; none: none", "N/m", least=0)
+    inner: float | Inner = setting(Inner(2.0), "what is inside")
+    many: Sequence[Inner] = setting((), "several", key="several")
+    unbounded: float = setting(np.inf, "any", above=0, finite=False)
+    python_only: int = 7
+
+    def __post_init__(self):
+        check_settings(self, "outer")
+
+
+@pytest.mark.parametrize("kind", DATACLASSES, ids=lambda kind: kind.__name__)
+def test_blocks_say_what_dataclasses_do(kind):
+    """Same fields, defaults and descriptions; an empty block makes the default."""
+    block, about = block_of(kind), settings_of(kind)
+    defaults = {f.name: f.default for f in dataclasses.fields(kind)}
+    assert [a.key or name for name, a in about.items()] == list(block.model_fields)
+    for name, a in about.items():
+        field = block.model_fields[a.key or name]
+        assert field.is_required() == (defaults[name] is dataclasses.MISSING)
+        assert field.is_required() or field.default == defaults[name]
+        assert field.description.endswith(a.meaning) and f"{name}: " in kind.__doc__
+    if not any(f.is_required() for f in block.model_fields.values()):
+        assert block().make() == kind()
+
+
+def test_a_block_makes_the_dataclass():
+    said = {
+        "length": "25 cm",
+        "kind": "first_one",
+        "pair": ["1 N/m", 2],
+        "inner": "3 mm",
+        "several": [{"size": 1, "more": 2}, 4],
+    }
+    made = block_of(Outer).model_validate(said).make()
+    several = (Inner(1.0, 2.0), Inner(4.0))
+    assert made == Outer(0.25, 3, Kind.FIRST_ONE, "a", (1.0, 2.0), Inner(0.003), several)
+    assert "python_only" not in block_of(Outer).model_fields
+
+
+@pytest.mark.parametrize(
+    "said, message",
+    [
+        ({"length": 0}, "must be > 0 and < 9 [m]"),
+        ({"length": "5 kg"}, "a quantity in m"),
+        ({"count": 0}, "must be >= 1"),
+        ({"kind": "firstone"}, "'first_one' or 'other'"),
+        ({"word": "c"}, "'a' or 'b'"),
+        ({"pair": [1, -1]}, "must be >= 0 [N/m]"),
+        ({"inner": {"size": -1}}, "must be > 0 [m]"),
+        ({"python_only": 1}, "not permitted"),
+        ({"unbounded": float("inf")}, "finite"),
+    ],
+)
+def test_blocks_refuse(said, message):
+    with pytest.raises(ValueError) as caught:
+        block_of(Outer).model_validate(said)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: Outer(length=0), "outer.length = 0: must be > 0 and < 9 [m]"),
+        (lambda: Outer(length="3 mm"), "outer.length = '3 mm': expected a number [m], not text"),
+        (lambda: Outer(length=np.nan), "outer.length = nan"),
+        (lambda: Outer(count=np.int64(0)), "outer.count = 0: must be >= 1"),
+        (lambda: Outer(kind=1), "outer.kind = 1: expected one of Kind.FIRST_ONE, Kind.OTHER"),
+        (lambda: Outer(word="bb"), "expected one of a, b; did you mean 'b'?"),
+        (lambda: Outer(pair=(1, -1)), "outer.pair = (1, -1): must be >= 0 [N/m]"),
+        (lambda: weft.StepSettings(tolerance=0), "StepSettings.tolerance = 0: must be > 0 [m/s]"),
+        (lambda: weft.StepSettings(forcing=1), "must be > 0 and < 1"),
+        (lambda: weft.StepSettings(psd=1), "one of Psd.EXACT, Psd.PROJECTED, Psd.GAUSS_NEWTON"),
+        (lambda: weft.StepSettings(linear="pgc"), "did you mean 'pcg'?"),
+        (lambda: weft.Settings1998(stop="energy"), "one of Stop.ENERGY, Stop.PRECONDITIONED"),
+        (lambda: QuasiStaticSettings(max_iterations=0), "max_iterations = 0: must be >= 1"),
+        (lambda: AdaptiveSettings(most_halvings=21), "must be >= 0 and <= 20"),
+        (lambda: AdaptiveSettings(successes=50), "adaptive.most_successes = 40: must be >= succ"),
+        (lambda: weft.SelfContact(gap=0), "contact.gap = 0: must be > 0 [m]"),
+        (lambda: weft.SelfContact(pinch="thinn"), "did you mean 'thin'?"),
+        (lambda: weft.BucklingForm(compression=-1), "buckling.compression = -1: must be > 0 [N/m]"),
+        (lambda: weft.Gas(1.0, -1.0), "gas.volume = -1.0: must be > 0 [m^3]"),
+        (lambda: weft.Path([weft.Keyframe(0.0)], "linar"), "did you mean 'linear'?"),
+    ],
+)  # fmt: skip
+def test_dataclasses_refuse(make, message):
+    with pytest.raises(SceneError) as caught:
+        make()
+    assert message in str(caught.value)
+
+
+def test_the_class_of_the_error_may_be_another():
+    with pytest.raises(LawError, match=r"conditions.p = 0.6: must be 1, 0.75 or 0.5"):
+        ConditionForm(p=0.6)
+
+
+def test_a_spring_may_be_infinite_in_python():
+    assert weft.BucklingForm(compression=np.inf).compression == np.inf
