@@ -222,7 +222,9 @@ class _Loop:
         if contact is not None:
             x = self.model.vertices(place.state.x)
             more.update(contact_loads(contact, x, place.state.t, self.area))
-            self.crossing = len(contact.crossings(x, place.state.t))
+            fixed, _ = self.model.prescribed(place.state.t)
+            pairs = contact.crossings(x, place.state.t, contact.excluded(fixed))
+            self.crossing = len(pairs)
         self.folder.write_frame(place.frame, {**place.arrays(), **more})
 
     def _step(self, place: _Place) -> tuple[_Place, list[StepReport]]:

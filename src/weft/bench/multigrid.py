@@ -21,6 +21,7 @@ from weft.scene.scene import Scene
 from weft.solve.block_csr import BlockCsr, close_rows
 from weft.solve.multigrid import Multigrid
 from weft.sources import sheet
+from weft.state import State
 
 STEP = 0.02  # [s]
 SIDES, MIDDLE = (66, 200, 500), 200  # vertices
@@ -109,8 +110,9 @@ def stretched(side: int) -> Callable[[], int]:
     fixed, g = np.flatnonzero(held), kernel.zeros(len(x), vec3)
     pins = [Pin(fixed.astype(np.int32))]
     law = BaraffWitkin((100.0, 100.0), 100.0)
-    model = Scene(cloth, pins, (0.0, 0.0, 0.0), law=law, damping=0.0).model()
-    phi = Potential(model, x, 1e4, held, x)  # 1/s = 1e-4/s^2: the floor of a search
+    model = Scene(cloth.with_points(x), pins, (0.0, 0.0, 0.0), law=law, damping=0.0).model()
+    step = model.step(State.at_rest(x), 0.0, scale=1e4)  # 1/s: the floor of a search's safeguard
+    phi = Potential(model, step)
     at, prepared = kernel.array(x, vec3), None
 
     def iteration() -> int:

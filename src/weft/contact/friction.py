@@ -125,8 +125,8 @@ def freeze_slides(
     pushes: wp.array(dtype=wp.int32),
     place: wp.array(dtype=wp.int32),
     part: wp.array(dtype=wp.int32),
-    static: wp.array2d(dtype=Scalar),
-    kinetic: wp.array2d(dtype=Scalar),
+    mu_static: wp.array2d(dtype=Scalar),
+    mu_kinetic: wp.array2d(dtype=Scalar),
     smooth: Scalar,
     out: wp.array2d(dtype=wp.int32),
     slide: wp.array(dtype=Slide),
@@ -147,8 +147,8 @@ def freeze_slides(
         s.load = load[i]
         a = part[wp.min(stencil[i, 0], part.shape[0] - 1)]
         b = part[wp.min(other_side(touch[i].kind, i, stencil), part.shape[0] - 1)]
-        s.mu_static = static[a, b]
-        s.mu_kinetic = kinetic[a, b]
+        s.mu_static = mu_static[a, b]
+        s.mu_kinetic = mu_kinetic[a, b]
         s.smooth = smooth
         at = place[i]
         slide[at] = s

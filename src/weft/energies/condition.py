@@ -49,6 +49,7 @@ class Conditions:
     rest_stretch: tuple[float, float] = (1.0, 1.0)
     p: float = 0.5
     variant: Variant = Variant.BODY
+    damping: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [s] k_d/k of stretch, shear and bend
 
     def __post_init__(self) -> None:
         if self.p not in POWERS:
@@ -78,6 +79,9 @@ class ConditionForm:
     bend: tuple[float, float] | None = setting(
         None, "k_bend of edges along warp and weft; none: the fabric's rigidity", "J", least=0
     )
+    damping: tuple[float, float, float] | None = setting(
+        None, "k_d/k of stretch, shear and bend; none: the scene's or the fabric's", "s", least=0
+    )
 
     def __post_init__(self) -> None:
         check_settings(self, "conditions", LawError)
@@ -101,15 +105,16 @@ def condition_energies(
     k = bend_stiffness(mesh, c.bend) if weight is None else weight
     rest = np.zeros(len(mesh.hinges)) if rest_angle is None else rest_angle
     kind = FrozenBend if c.variant is Variant.BODY else HingeBending
-    return stretch, shear, kind(mesh.hinges, k, rest, mesh.n_vertices, "bend")
+    return stretch, shear, kind(mesh.hinges, k, rest, mesh.n_vertices, "bend", c.damping[2])
 
 
 def condition_membranes(samples: Samples, c: Conditions) -> tuple[Membrane, Membrane]:
     """Stretch and shear at any samples, whose weights take the place of the triangles' areas."""
     samples = dataclasses.replace(samples, weight=samples.weight ** (2 * c.p))
-    stretch = Membrane(samples, BaraffWitkin(c.stretch, 0.0, c.rest_stretch), name="stretch")
-    law = DotShear(c.shear) if c.variant is Variant.BODY else AngleShear(c.shear)
-    return stretch, Membrane(samples, law, name="shear")
+    law = BaraffWitkin(c.stretch, 0.0, c.rest_stretch)
+    stretch = Membrane(samples, law, name="stretch", damping=c.damping[0])
+    shear = DotShear(c.shear) if c.variant is Variant.BODY else AngleShear(c.shear)
+    return stretch, Membrane(samples, shear, name="shear", damping=c.damping[1])
 
 
 def bend_stiffness(mesh: TriangleMesh, bend: tuple[float, float]) -> Floats:

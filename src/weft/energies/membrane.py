@@ -175,36 +175,41 @@ class BoundMembrane(Bound):
         self.samples = membrane.device_samples
         self.is_condition, self.damping = membrane.law.is_condition, membrane.damping
         self._elastic = membrane.law, membrane.device_parameters
-        self._all = self._elastic
+        self._all = self._now = self._elastic
         self._F = kernel.empty(len(self.samples), mat32)
         if membrane.damping > 0:
             self._viscous = kernel.zeros(len(self.samples), Params)
             self._all = membrane.law + Viscous(), (*membrane.device_parameters, self._viscous)
+            self._now = self._all
 
     def freeze(self, step: Step) -> None:
         """Measure damping from the strain and stiffness at the step's origin."""
-        if self.membrane.damping > 0:
+        beta = self.membrane.damping
+        self._now = self._all if beta > 0 and np.isfinite(step.span) else self._elastic
+        if self._now is self._all and beta > 0:
             H = self._hessians()
-            tangent = Scalar(self.membrane.damping / step.span), self._viscous
+            tangent = Scalar(beta / step.span), self._viscous
             last = (freeze_tangent, self._F, H, *tangent)
             self._launch(step.device_origin, Psd.GAUSS_NEWTON, H, self._elastic, last)
 
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""
-        return self._energy(x, self._all)
+        return self._energy(x, self._now)
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
         """[J] of the elastic part and of damping."""
         elastic = self._energy(x, self._elastic)
         if self.membrane.damping == 0:
             return {self.name: elastic}
-        damped = self._energy(x, (Viscous(), (self._viscous,)))
+        damped = 0.0
+        if self._now is self._all:
+            damped = self._energy(x, (Viscous(), (self._viscous,)))
         return {self.name: elastic, damping_of(self.name): damped}
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += dE/dx."""
         s, P = self.samples, self.scratch.take(len(self.samples), mat32)
-        self._launch(x, "pk1", P, self._all)
+        self._launch(x, "pk1", P, self._now)
         i, worth = self.rows.incidence, kernel.slice_above(self.rows.around)
         arrays = (i.start, i.element, i.place, s.gradient, s.weight, P, g)
         kernel.launch(add_nodal_gradient, self.rows.n, *arrays, slice_above=worth)
@@ -212,7 +217,7 @@ class BoundMembrane(Bound):
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """A + d2E/dx2."""
         H = self._hessians()
-        self._launch(x, Psd(psd), H, self._all)
+        self._launch(x, Psd(psd), H, self._now)
         return self._add_rows(H, 1.0, A)
 
     def add_condition_hessian(

@@ -2,6 +2,7 @@
 several models of how it buckles.
 """
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -9,9 +10,8 @@ import numpy as np
 from weft.arrays import Floats, Positions
 from weft.cloth import Cloth
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.base import Energy, StepTerm
-from weft.energies.buckling_bending import BucklingBending, PairDamping
-from weft.energies.damping import HingeDamping, MembraneDamping
+from weft.energies.base import Energy
+from weft.energies.buckling_bending import BucklingBending
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
@@ -93,16 +93,9 @@ def simulated(
     Raises:
         SimulationError: a step that fails.
     """
-    terms: list[StepTerm] = []
-    for e in energies:
-        if isinstance(e, Membrane):
-            terms.append(MembraneDamping(e, damping))
-        elif isinstance(e, BucklingBending):
-            terms.append(PairDamping(e, damping))
-        elif isinstance(e, HingeBending):
-            terms.append(HingeDamping(e, damping))
+    damped = tuple(dataclasses.replace(e, damping=damping) for e in energies)  # type: ignore[type-var]
     weight = Gravity(cloth.mass, (0.0, -gravity, 0.0))
-    model = Model(cloth.mass, (*energies, weight), tuple(terms), tuple(pins), cloth.vertices)
+    model = Model(cloth.mass, (*damped, weight), tuple(pins), cloth.vertices)
     stepper, state = SemiImplicitBdf2(), State.at_rest(cloth.vertices)
     memory = stepper.init(model, state)
     for _ in range(round(seconds / STEP)):

@@ -24,6 +24,7 @@ from weft.pins import Pin
 from weft.render.picture import Renderer, Style
 from weft.reproduce.buckling import FABRIC, MODELS, meshes
 from weft.reproduce.study import INK, Say, Study, Table
+from weft.state import State
 
 LENGTH, WIDTH, SIZE = 0.3, 0.03, 0.01  # [m]
 BENDING = 1e-5  # [N m]: that of the studies' fabric
@@ -137,7 +138,7 @@ def _settled(
         raise SimulationError(f"strip pushed by {shortening:g}", got=found.outcome.name,
                               hint=found.outcome.advice)  # fmt: skip
     fixed, target = model.prescribed(0.0)
-    reaction = Potential(model, found.x, None, fixed, target).reaction(found.x)
+    reaction = Potential(model, model.step(State.at_rest(found.x), 0.0)).reaction(found.x)
     return found.x, float(-reaction[right, 0].sum() / WIDTH)
 
 

@@ -112,7 +112,7 @@ def show_crossings(scene: Scene, found: Findings) -> None:
     if len(pairs) == 0:
         return
     x = np.concatenate([scene.cloth.vertices, contact.body_positions(0.0)])
-    faces = contact.surface.faces
+    faces = contact.mesh.faces
     stand_in = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     uv: CornerUv = np.broadcast_to(stand_in, (len(faces), 3, 2))
     names = [contact.name_of(int(v)) for v in faces[:, 0]]

@@ -13,7 +13,7 @@ import numpy as np
 from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import Contact, Piece, SelfContact
-from weft.energies.base import Energy, StepTerm
+from weft.energies.base import Energy
 from weft.energies.buckling_bending import BucklingForm
 from weft.energies.condition import ConditionForm
 from weft.energies.gravity import Gravity
@@ -21,7 +21,6 @@ from weft.energies.pressure import Gas, Pressure
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
 from weft.integrators.adaptive import AdaptiveSettings
-from weft.integrators.baraff_witkin_1998 import Settings1998
 from weft.integrators.resolve import Resolved, resolved
 from weft.laws.base import Law
 from weft.model import Model
@@ -50,8 +49,7 @@ class Scene:
         step: [s] largest time step; frames are divided evenly.
         rest_angles: ``flat``, or ``as-given``: the mesh's own angles are its rest shape.
         integrator: one of ``scene.integrators.INTEGRATORS``, such as ``bdf2``.
-        settings: how it solves a step, such as ``StepSettings``; None: its defaults. The damping of
-            ``Settings1998`` is the scene's.
+        settings: how it solves a step, such as ``StepSettings``; None: its defaults.
         law: of the membrane, or a function that gives each fabric its own; None: Baraff-Witkin
             with the fabric's stiffness.
         buckling: bend by predicted buckled shapes (Choi & Ko), in this form; None: hinges, or with
@@ -130,8 +128,6 @@ class Scene:
                     got=type(settings).__name__,
                     expected=f"{kind.settings.__name__}, with integrator {self.integrator}",
                 )
-            if isinstance(settings, Settings1998):
-                settings = dataclasses.replace(settings, damping=self._beta)
             maker = Maker(None, kind, settings, self.adaptive, self.cloth)
         else:
             name = name_of(given)
@@ -150,19 +146,6 @@ class Scene:
         """True with the integrator that brings damping of its own."""
         return self.integrator == "baraff_witkin_1998"
 
-    @property
-    def _beta(self) -> float:
-        """[s] of damping, the same for all conditions."""
-        beta = {p.fabric.damping for p in self.cloth.parts}
-        if self.damping is None and len(beta) > 1:
-            raise SceneError(
-                "scene.damping",
-                got=f"fabrics with {sorted(beta)} s",
-                expected="one number, given",
-                hint="baraff_witkin_1998 damps all conditions alike",
-            )
-        return self.cloth.fabric.damping if self.damping is None else self.damping
-
     def model(self) -> Model:
         """Masses, energies and pins; built once.
 
@@ -176,10 +159,9 @@ class Scene:
     def _model(self) -> Model:
         cloth, held = self.cloth, self._held
         elastic: tuple[Energy, ...] = ()
-        damping: tuple[StepTerm, ...] = ()
         for k, (fabric, element) in enumerate(cloth.elements):
-            found, damped = elastic_energies(self, fabric, element, "" if k == 0 else f" {k + 1}")
-            elastic, damping = (*elastic, *found), (*damping, *damped)
+            number = "" if k == 0 else f" {k + 1}"
+            elastic = (*elastic, *elastic_energies(self, fabric, element, number))
         inside: tuple[Energy, ...] = ()
         if self.pressure is not None:
             if cloth.control is not None:
@@ -198,7 +180,7 @@ class Scene:
             contact = Contact.of(
                 cloth.mesh, cloth.vertex_mass, self.contact, self.bodies, pieces, embedding
             )
-        return Model(mass, energies, damping, held.pins, held.points, contact, embedding)
+        return Model(mass, energies, held.pins, held.points, contact, embedding)
 
     @cached_property
     def _held(self) -> Held:

@@ -48,8 +48,9 @@ def differing(
 ):
     """out[0] = 1 where any entry differs."""
     i = o + wp.tid()
-    if a[i] != b[i]:
-        out[0] = 1
+    for k in range(3):
+        if a[i][k] != b[i][k]:
+            out[0] = 1
 
 
 def combine(x: WarpArray, a: float, d: WarpArray, out: WarpArray) -> None:

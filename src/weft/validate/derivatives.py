@@ -14,16 +14,17 @@ import numpy as np
 
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
+from weft.assembly import Assembly
 from weft.discretization.bspline import rectangle
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.spline_surface import SplineSurface
-from weft.energies.base import BoundStepTerm, Energy
-from weft.energies.buckling_bending import BucklingBending, PairDamping
+from weft.energies.base import Energy
+from weft.energies.buckling_bending import BucklingBending
 from weft.energies.condition import Conditions, Variant, condition_energies
 from weft.energies.curvature_damping import CurvatureDamping
-from weft.energies.damping import HingeDamping, MembraneDamping
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
+from weft.energies.local import damping_of
 from weft.energies.membrane import Membrane
 from weft.energies.quadratic_form import QuadraticForm
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
@@ -99,43 +100,37 @@ def _splines() -> tuple[SplineSurface, QuadraticForm]:
 
 def _viscous(mesh: TriangleMesh, x: Positions, v: Floats) -> Iterator[Check]:
     """Potentials of stiffness-proportional damping, in a step from x - h v to near x."""
-    membrane = Membrane(linear_triangle(mesh), BaraffWitkin((500.0, 300.0), 80.0))
-    bending = HingeBending.of(mesh, (2e-2, 1e-2))
-    pairs = dataclasses.replace(BucklingBending.of(mesh, (2e-2, 1e-2)), name="pairs")
-    terms = (
-        MembraneDamping(membrane, BETA),
-        HingeDamping(bending, BETA),
-        PairDamping(pairs, BETA, "pair damping"),
-    )
+    law = BaraffWitkin((500.0, 300.0), 80.0)
+    membrane = Membrane(linear_triangle(mesh), law, damping=BETA)
+    bending = HingeBending.of(mesh, (2e-2, 1e-2), damping=BETA)
+    pairs = BucklingBending.of(mesh, (2e-2, 1e-2), damping=BETA)
+    pairs = dataclasses.replace(pairs, name="pair")
     surface, spline = _splines()
     gradient = surface.laplacians(2e-2, 1e-2).gradient
-    spline = dataclasses.replace(spline, name="spline bending")
-    curved = CurvatureDamping(spline, gradient, BETA, "spline bending damping")
-    mass = 0.1 * mesh.vertex_area
-    energies = (membrane, bending, pairs, spline)
-    assembly = Model(mass, energies, (*terms, curved)).assembly
-    start = kernel.array(x - STEP * v, vec3)
-    for name, term in assembly.bound_step_terms.items():
-        term.freeze(start, STEP)
-        for d in _bound(term, assembly.n, x, v, assembly.hessian(
-            kernel.array(x, vec3), Psd.EXACT, {name: term}
-        ).to_scipy().toarray()):  # fmt: skip
-            if name != curved.name or d.name == "gradient":  # its Hessian is Gauss-Newton's
-                yield _line(f"{name} {d.name}", d)
+    curved = CurvatureDamping(spline, gradient, BETA, mesh.n_vertices, "spline bending")
+    for energy in (membrane, bending, pairs, curved):
+        model = Model(0.1 * mesh.vertex_area, (energy,))
+        state = State.at_rest(x - STEP * v)
+        assembly = model.assembly
+        assembly.freeze(model.step(state, STEP, rate=(state.x, STEP)))
+        hessian = assembly.hessian(kernel.points(x), Psd.EXACT).to_scipy().toarray()
+        for d in _bound(assembly, x, v, hessian):
+            if energy is not curved or d.name == "gradient":  # its Hessian is Gauss-Newton's
+                yield _line(f"{damping_of(energy.name)} {d.name}", d)
 
 
 def _bound(
-    term: BoundStepTerm, n: int, x: Positions, v: Floats, hessian: Floats
+    assembly: Assembly, x: Positions, v: Floats, hessian: Floats
 ) -> Iterator[Difference]:
     """Gradient and Hessian of what is known on the device only, along one direction."""
     d = 0.05 * v
 
     def value(y: Positions) -> Floats:
-        return np.array(term.value(kernel.array(y, vec3)))
+        return np.array(assembly.value(kernel.points(y)))
 
     def gradient(y: Positions) -> Floats:
-        g = kernel.zeros(n, vec3)
-        term.add_gradient(kernel.array(y, vec3), g)
+        g = kernel.zeros(assembly.n, vec3)
+        assembly.add_gradient(kernel.points(y), g)
         return np.array(kernel.numpy(g))
 
     slope = np.array(np.sum(gradient(x) * d))

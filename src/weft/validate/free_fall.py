@@ -2,11 +2,11 @@
 (n+1)/2, damped or not.
 """
 
+import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
 
-from weft.energies.damping import HingeDamping, MembraneDamping
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
 from weft.integrators.backward_euler import BackwardEuler
@@ -47,10 +47,8 @@ def fall(beta: float) -> np.ndarray:
 
 def damped(model: Model, beta: float) -> Model:
     """The model with stiffness-proportional damping of its membrane and hinges."""
-    terms: list[MembraneDamping | HingeDamping] = []
-    for energy in model.energies:
-        if beta > 0 and isinstance(energy, Membrane):
-            terms.append(MembraneDamping(energy, beta))
-        if beta > 0 and isinstance(energy, HingeBending):
-            terms.append(HingeDamping(energy, beta))
-    return Model(model.mass, model.energies, tuple(terms), model.pins, model.start)
+    energies = [
+        dataclasses.replace(e, damping=beta) if isinstance(e, Membrane | HingeBending) else e
+        for e in model.energies
+    ]
+    return Model(model.mass, energies, model.pins, model.start)

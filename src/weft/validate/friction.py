@@ -12,9 +12,9 @@ import numpy as np
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.contact.contact import Contact, SelfContact
-from weft.contact.search import ContactSearch
 from weft.contact.shapes import capsule
 from weft.contact.sides import Friction
+from weft.contact.term import ContactTerm
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
@@ -137,8 +137,9 @@ def pressed() -> tuple[float, float]:
     before, after = (mass[:, None] * v).sum(0), (mass[:, None] * state.v).sum(0)
     exchanged = np.abs((mass[:n, None] * (state.v - v)[:n]).sum(0)).max()
     g = kernel.zeros(len(mass), vec3)
-    search = ContactSearch(contact)
-    search.add_gradient(kernel.array(state.x, vec3), g)
+    term = ContactTerm(contact)
+    term.freeze(model.step(state, 0.0))
+    term.add_gradient(kernel.points(np.array(state.x)), g)
     forces = kernel.numpy(g)
     balance = np.abs(forces.sum(0)).max() / np.abs(forces).sum()
     return float(np.abs(after - before).max() / exchanged), float(balance)

@@ -15,13 +15,14 @@ from weft.energies.membrane import Membrane
 from weft.energies.quadratic_form import QuadraticForm
 from weft.errors import SimulationError
 from weft.integrators.potential import Potential
-from weft.kernel import vec3
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.mesh import TriangleMesh
 from weft.model import Model
 from weft.pins import Pin
+from weft.solve.descent import Newton
 from weft.solve.direct import Pardiso, Splu, have_pardiso
-from weft.solve.newton import NewtonSettings, minimize
+from weft.solve.minimize import minimize
+from weft.state import State
 
 GRAVITY = 9.81  # [m/s^2]
 
@@ -86,18 +87,17 @@ def rest(
         SimulationError: a step that does not converge.
     """
     solver = Pardiso() if have_pardiso() else Splu()
-    fixed, target = model.prescribed(0.0)
     s, prepared = first, None
     last = 1e9 * first
     while True:
-        phi = Potential(model, np.asarray(x), s, fixed, target)
-        settings = NewtonSettings(tolerance, max_iterations=most)
-        result = minimize(phi, kernel.array(phi.start, vec3), solver, settings, prepared)
+        phi = Potential(model, model.step(State.at_rest(x), 0.0, scale=s))
+        newton = Newton(tolerance, max_iterations=most)
+        result = minimize(phi, kernel.points(phi.start), solver, newton, previous=prepared)
         if not result.outcome.ok:
             raise SimulationError("rest", got=result.outcome.name, hint=result.outcome.advice)
         new, prepared = np.array(kernel.numpy(result.x)), result.prepared
         if s >= last:
-            return Potential(model, new, s, fixed, target)
+            return Potential(model, model.step(State.at_rest(new), 0.0, scale=s))
         x, s = new, 10 * s
 
 

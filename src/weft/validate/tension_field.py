@@ -27,6 +27,7 @@ from weft.laws.immediate_buckling import ImmediateBuckling
 from weft.mesh import TriangleMesh, grid
 from weft.model import Model
 from weft.pins import Pin
+from weft.state import State
 from weft.validate.check import Check, compare
 
 HEIGHT, LENGTH, STIFFNESS = 1.0, 6.0, 1000.0  # [m], [m], [N/m]
@@ -85,7 +86,7 @@ def bend(u: Positions, v: Positions, curvature: float, strain: float) -> Positio
 def _measure(mesh: TriangleMesh, model: Model, x: Positions) -> tuple[float, float, float]:
     """Pull, moment about the center of the middle section, and curvature of the middle line."""
     fixed, target = model.prescribed(0.0)
-    force = Potential(model, x, None, fixed, target).reaction(x)[mesh.groups["right"]]
+    force = Potential(model, model.step(State.at_rest(x), 0.0)).reaction(x)[mesh.groups["right"]]
     uv = mesh.vertex_uv
     assert uv is not None
     axis = np.abs(uv[:, 1] - HEIGHT / 2) < 1e-9
