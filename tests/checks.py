@@ -3,7 +3,10 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from weft.contact.term import ContactTerm
 from weft.laws import Psd
+from weft.state import State
+from weft.step import Step
 
 STEPS = 10.0 ** -np.arange(3, 8)
 
@@ -59,3 +62,19 @@ def scatter(energy, x):
     g = np.zeros_like(x)
     np.add.at(g, energy.stencil.reshape(-1), energy.gradient(x).reshape(-1, 3))
     return g
+
+
+def still(x, fixed=None, dt=0.0, span=np.inf, v=None):
+    """A step of dt from rest at x, without inertia, pins at their places and no bodies."""
+    x = np.asarray(x, dtype=np.float64)
+    fixed = np.zeros(len(x), dtype=bool) if fixed is None else fixed
+    state = State(x, np.zeros_like(x) if v is None else v)
+    none = np.zeros((0, 3))
+    return Step(state, dt, x, None, x, span, fixed, x, (none, none))
+
+
+def touching(contact, x, fixed=None):
+    """The contact term of a step from rest at points x (N,3), without bodies."""
+    term = ContactTerm(contact)
+    term.freeze(still(x, fixed))
+    return term

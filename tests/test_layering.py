@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "weft"
 
 STAGES = [
     ["arrays", "errors", "phases"],
-    ["units", "settings", "state"],
+    ["units", "settings", "state", "psd"],
     ["kernel"],
     ["step"],
     ["fabric", "mesh", "laws", "solve"],

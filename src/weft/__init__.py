@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from weft.integrators.bdf2 import Bdf2 as Bdf2
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2 as SemiImplicitBdf2
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings as SemiImplicitSettings
-    from weft.laws.base import Psd as Psd
     from weft.mesh import TriangleMesh as TriangleMesh
     from weft.model import Model as Model
     from weft.pins import Keyframe as Keyframe
     from weft.pins import Path as Path
     from weft.pins import Pin as Pin
+    from weft.psd import Psd as Psd
     from weft.render.looks import Field as Field
     from weft.run import Run as Run
     from weft.run import simulate as simulate
@@ -77,7 +77,7 @@ _HOME = {
     "Outcome": "weft.solve.base",
     "Path": "weft.pins",
     "Pin": "weft.pins",
-    "Psd": "weft.laws.base",
+    "Psd": "weft.psd",
     "Run": "weft.run",
     "Scene": "weft.scene.scene",
     "SelfContact": "weft.contact.contact",

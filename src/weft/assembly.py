@@ -15,8 +15,8 @@ from weft.energies.base import Bound, Energy, FastEnergy
 from weft.energies.inertia import Inertia
 from weft.energies.on_host import OnHost
 from weft.kernel import Scalar, WarpArray
-from weft.laws.base import Psd
 from weft.phases import Phases
+from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.step import Step
 

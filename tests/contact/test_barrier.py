@@ -5,10 +5,12 @@ import numpy as np
 import pytest
 
 from tests.checks import assert_derivative, clamp, rotations
-from weft.contact.candidates import Candidates, Surface, least_distance
+from weft.contact.candidates import Candidates, least_distance
 from weft.contact.ccd import FRACTION, max_step, step_lengths
+from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_set import ContactSet, closest_of, parallel_threshold
-from weft.contact.distance import EDGE_EDGE, POINT_TRIANGLE
+from weft.contact.distance import PairKind
+from weft.contact.narrow_phase import contacts as contacts_of
 from weft.contact.sides import Sides
 from weft.laws import Psd
 from weft.mesh import grid
@@ -49,9 +51,9 @@ def oracle(x, X, faces):
 
 
 def contacts(x, X, faces, stiffness=3.0, gap=GAP, thickness=0.0):
-    surface = Surface(faces, X, Sides.one(len(X), thickness))
-    candidates = surface.candidates(x, gap + thickness)
-    return surface.contacts(x, candidates, stiffness, gap)
+    mesh = CollisionMesh(faces, X, Sides.one(len(X), thickness))
+    candidates = mesh.candidates(x, gap + thickness)
+    return contacts_of(mesh, x, candidates, stiffness, gap)
 
 
 def assembled(set_, x, local, psd=Psd.EXACT):
@@ -90,7 +92,7 @@ def test_energy_gradient_and_hessian_are_ipctk_s(scene, thickness):
 def test_candidates_contain_ipctk_s(scene):
     """Every pair that ipctk finds near is among ours."""
     x, X, faces = SCENES[scene]
-    mesh, surface = oracle(x, X, faces), Surface(faces, X)
+    mesh, surface = oracle(x, X, faces), CollisionMesh(faces, X)
     theirs = ipctk.Candidates()
     theirs.build(mesh, x, GAP / 2, ipctk.BruteForce())
     ours = surface.candidates(x, GAP)
@@ -112,11 +114,11 @@ def test_distances_of_random_and_degenerate_pairs(rng):
     whole = rng.integers(-2, 3, size=(4000, 4, 3)).astype(float)
     loose = rng.normal(size=(4000, 4, 3))
     for kind, function in (
-        (POINT_TRIANGLE, ipctk.point_triangle_distance), (EDGE_EDGE, ipctk.edge_edge_distance)
+        (PairKind.POINT_TRIANGLE, ipctk.point_triangle_distance), (PairKind.EDGE_EDGE, ipctk.edge_edge_distance)
     ):  # fmt: skip
         for corners in (loose, whole):
             a, b, c, d = np.moveaxis(corners, 1, 0)
-            if kind == POINT_TRIANGLE:
+            if kind == PairKind.POINT_TRIANGLE:
                 corners = corners[np.cross(c - b, d - b).any(1)]
             else:
                 corners = corners[(b != a).any(1) & (d != c).any(1)]
@@ -132,7 +134,7 @@ def test_distances_of_random_and_degenerate_pairs(rng):
 
 def test_a_triangle_without_area_is_its_nearest_edge():
     x = np.array([[0.3, 1, 0], [0, 0, 0], [1, 0, 0], [2, 0, 0.0]])
-    distance, *_ = closest_of(x, np.array([[0, 1, 2, 3]]), np.array([POINT_TRIANGLE]))
+    distance, *_ = closest_of(x, np.array([[0, 1, 2, 3]]), np.array([PairKind.POINT_TRIANGLE]))
     assert distance[0] == pytest.approx(1.0)
     same = np.zeros((4, 3))
     same[0, 1] = 2.0
@@ -219,7 +221,7 @@ def test_ccd_never_allows_what_tight_inclusion_forbids(seed, thickness):
     rng = np.random.default_rng(seed + 100)
     dx = 0.08 * rng.normal(size=x.shape)
     dx[: len(x) // 2, 1] += 0.1
-    surface = Surface(faces, X)
+    surface = CollisionMesh(faces, X)
     candidates = surface.candidates(x, thickness, x + dx)
     t = max_step(x, dx, candidates, thickness)
     assert 0 < t < 1
@@ -238,7 +240,7 @@ def test_ccd_never_allows_what_tight_inclusion_forbids(seed, thickness):
 
 def test_ccd_of_common_and_of_separating_motion():
     x, X, faces = sheets(2)
-    surface = Surface(faces, X)
+    surface = CollisionMesh(faces, X)
     shift = np.broadcast_to([5.0, -3.0, 1.0], x.shape)
     assert max_step(x, shift, surface.candidates(x, 0.0, x + shift)) == 1.0
     apart = np.where(np.arange(len(x))[:, None] < len(x) // 2, [0, -1.0, 0], [0, 1.0, 0])

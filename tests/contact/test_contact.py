@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import weft
-from tests.checks import assert_derivative
+from tests.checks import assert_derivative, touching
 from tests.contact.test_barrier import sheets
 from weft import kernel
 from weft.cloth import Cloth
 from weft.contact import intersections
 from weft.contact.contact import Contact, SelfContact
-from weft.contact.rows import JoinedPattern
-from weft.contact.search import ContactSearch
+from weft.contact.contact_set import ContactSet
+from weft.contact.rows import JoinedPattern, PairBlocks
 from weft.errors import SceneError
 from weft.fabric import fabric
 from weft.kernel import vec3
@@ -114,12 +114,13 @@ def test_directions_of_a_search(seed):
     x, X, faces = sheets(seed, apart=0.05, noise=0.004)
     rng = np.random.default_rng(seed)
     mesh = TriangleMesh(x, faces, X[faces][:, :, [0, 2]])
-    search = ContactSearch(Contact.of(mesh, np.ones(len(x)), SelfContact(0.01)))
+    term = touching(Contact.of(mesh, np.ones(len(x)), SelfContact(0.01)), x)
     d = 0.1 * rng.normal(size=x.shape)
     oracle = ipctk.CollisionMesh(X, ipctk.edges(faces), faces)
-    part = search.limit(x, d)
+    at, along = kernel.points(x), kernel.points(d)
+    part = term.max_step(at, along)
     assert 0 < part < 1 and ipctk.is_step_collision_free(oracle, x, x + part * d)
-    held = search.truncated(x, d)
+    held = np.array(kernel.numpy(term.truncated(at, along)))
     assert ipctk.is_step_collision_free(oracle, x, x + held)
     length = np.linalg.norm(held, axis=1) / np.linalg.norm(d, axis=1)
     assert (length <= 1 + 1e-12).all() and length.mean() > part
@@ -130,12 +131,12 @@ def test_directions_of_a_search(seed):
 def test_joined_matrix_is_the_sum():
     x, X, faces = sheets(3)
     mesh = TriangleMesh(x, faces, X[faces][:, :, [0, 2]])
-    search = ContactSearch(Contact.of(mesh, np.ones(len(x)), SelfContact(0.04)))
+    term = touching(Contact.of(mesh, np.ones(len(x)), SelfContact(0.04)), x)
     pattern = BlockPattern.of(len(x), [faces])
     rng = np.random.default_rng(0)
     A = BlockCsr(pattern, kernel.array(rng.normal(size=(pattern.n_blocks, 3, 3)), kernel.mat33))
-    joined = search.add_hessian(kernel.array(x, vec3), Psd.PROJECTED, A)
-    set_ = search.contacts(x)
+    joined = term.add_hessian(kernel.points(x), Psd.PROJECTED, A)
+    set_ = term.search.contacts(kernel.points(x))
     assert len(set_) > 20
     H = np.zeros((len(x), 3, len(x), 3))
     for stencil, blocks in zip(set_.stencil, set_.hessian(x, Psd.PROJECTED)):
@@ -146,23 +147,27 @@ def test_joined_matrix_is_the_sum():
     np.testing.assert_allclose(
         joined.to_scipy().toarray(), expected, atol=1e-12 * np.abs(expected).max()
     )
-    kept, ones = JoinedPattern.of(pattern, set_.stencil), kernel.zeros((5, 3, 4), vec3)
-    assert kept.add(A, set_.stencil[:5], ones) is not None and kept.pattern.near is pattern
-    other = np.array([[0, 1, len(x) - 1, len(x) // 2]], dtype=np.int32)
-    assert kept.add(A, other, kernel.zeros((1, 3, 4), vec3)) is None
+    kept = JoinedPattern.of(pattern, set_.device[0])
+
+    def fits(pairs):
+        some = ContactSet.of(pairs, np.zeros(len(pairs)), 1.0, 1.0)
+        zero = kernel.zeros((len(pairs), 3, 4), vec3)
+        return kept.add(A, [PairBlocks(some, some.device[0], zero)]) is not None
+
+    assert fits(set_.stencil[:5]) and kept.pattern.near is pattern
+    assert not fits(np.array([[0, 1, len(x) - 1, len(x) // 2]], dtype=np.int32))
 
 
 def test_order_of_contacts_does_not_depend_on_the_past():
     """A tree that was refitted on the way and a new one give the same set, row by row."""
     x, X, faces = sheets(3)
     mesh = TriangleMesh(x, faces, X[faces][:, :, [0, 2]])
-    old = ContactSearch(Contact.of(mesh, np.ones(len(x)), SelfContact(0.04)))
+    old = touching(Contact.of(mesh, np.ones(len(x)), SelfContact(0.04)), x).search
     for shift in (0.3, 0.1, 0.01):
-        old.look(x + shift * np.sin(37 * x[:, ::-1]))
-    old.look(x)
-    new = ContactSearch(Contact.of(mesh, np.ones(len(x)), SelfContact(0.04)))
-    new.look(x)
-    one, two = old.contacts(x), new.contacts(x)
+        old.contacts(kernel.points(x + shift * np.sin(37 * x[:, ::-1])))
+    new = touching(Contact.of(mesh, np.ones(len(x)), SelfContact(0.04)), x).search
+    one, two = (search.contacts(kernel.points(x)) for search in (old, new))
+    assert len(one) > 20
     np.testing.assert_array_equal(one.stencil, two.stencil)
     np.testing.assert_array_equal(one.touch, two.touch)
 

@@ -11,7 +11,7 @@ from weft import kernel
 from weft.cloth import Cloth
 from weft.contact import intersections
 from weft.contact.contact_set import ContactSet, closest_of
-from weft.contact.friction import FrictionSet, normal_forces
+from weft.contact.friction import FrictionSet, Table, normal_forces
 from weft.errors import SceneError
 from weft.fabric import Fabric
 from weft.kernel import vec3
@@ -23,8 +23,7 @@ MU, SMOOTH = 0.3, 2e-3
 
 
 def gradient_of(friction, x):
-    local = kernel.empty((len(friction), 4), vec3)
-    friction.gradient(kernel.array(x, vec3), local)
+    local = friction.gradient(kernel.points(x))
     g = np.zeros_like(x)
     np.add.at(g, friction.stencil.reshape(-1), np.array(kernel.numpy(local)).reshape(-1, 3))
     return g
@@ -44,7 +43,7 @@ def test_energy_and_force_are_ipctk_s(scene, rng):
     every = contacts(x, X, faces)
     apart = every.touch["parallel"] == 0
     friction = FrictionSet.of(
-        ContactSet(every.stencil[apart], every.touch[apart]), x, x, MU, MU, SMOOTH
+        ContactSet(every.stencil[apart], every.touch[apart]), x, x, Table.uniform(MU), SMOOTH
     )
     for size in (1e-4, 1e-2):
         d = size * rng.normal(size=x.shape)
@@ -58,16 +57,14 @@ def test_energy_and_force_are_ipctk_s(scene, rng):
 @pytest.mark.parametrize("KINETIC", [MU, 0.4 * MU], ids=["one coefficient", "falling"])
 def test_derivatives(rng, KINETIC):
     x, X, faces = SCENES["crumpled"]
-    friction = FrictionSet.of(contacts(x, X, faces), x, x, MU, KINETIC, SMOOTH)
+    friction = FrictionSet.of(contacts(x, X, faces), x, x, Table.uniform(MU, KINETIC), SMOOTH)
     y, d = x + 1e-3 * rng.normal(size=x.shape), 1e-3 * rng.normal(size=x.shape)
 
     def value(p):
         return friction.value(kernel.array(p, vec3))
 
     assert_derivative(value, (gradient_of(friction, y) * d).sum(), y, d, 1e-6)
-    factors = kernel.empty((len(friction), 3, 4), vec3)
-    friction.factors(kernel.array(y, vec3), factors)
-    f = np.array(kernel.numpy(factors))
+    f = np.array(kernel.numpy(friction.factors(kernel.points(y))))
     along = np.einsum("mrai,mai->mr", f, d[friction.stencil])
     Hd = np.zeros_like(x)
     local = np.einsum("mr,mrai->mai", along, f)

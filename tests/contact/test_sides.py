@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import weft
+from tests.checks import touching
 from weft import kernel
 from weft.contact import Between, Friction, intersections, plate, sphere
 from weft.contact.contact import SelfContact
-from weft.contact.search import ContactSearch
 from weft.errors import SceneError, WeftError
 from weft.kernel import vec3
 from weft.pins import Keyframe, Path
@@ -43,7 +43,7 @@ def test_several_cloths_keep_their_fabrics():
     rng = np.random.default_rng(0)
     x = cloth.vertices + 1e-3 * rng.normal(size=cloth.vertices.shape)
 
-    whole = Scene(cloth).model().assembly.terms(kernel.array(x, vec3))
+    whole = Scene(cloth).model().assembly.energy_terms(kernel.array(x, vec3))
     for k, (fabric, ids) in enumerate([("felt", slice(0, 81)), ("silk", slice(81, None))]):
         size = (9, 9, 0.3, 0.3) if k == 0 else (7, 7, 0.2, 0.2)
         alone = Scene(weft.sheet(*size, fabric=fabric)).model().assembly
@@ -60,7 +60,7 @@ def test_thickness_of_pairs():
     cloth = two(thickness=(2e-3, 4e-3))
     ball = dataclasses.replace(sphere(0.1, 0.05).moved((0, -0.2, 0)), thickness=8e-3)
     model = Scene(cloth, bodies=[ball], contact=SelfContact(2e-3)).model()
-    who = model.contact.surface.who
+    who = model.contact.mesh.sides
     n, b = 81, cloth.n_vertices
     stencil = np.array([[0, n, n + 1, n + 2], [0, 1, 2, 3], [n, b, b + 1, b + 2]])
     np.testing.assert_allclose(who.thickness_of(stencil, np.zeros(3)), [3e-3, 2e-3, 6e-3])
@@ -119,12 +119,15 @@ def test_pinned_pairs_are_left_out():
     cloth = two(3e-3)
     fixed = np.ones(cloth.n_vertices, dtype=bool)
     contact = Scene(cloth, contact=SelfContact(4e-3)).model().contact
-    free = ContactSearch(contact)
-    assert len(free.contacts(cloth.vertices)) > 10
-    held = ContactSearch(contact, 0.0, fixed)
-    assert len(held.contacts(cloth.vertices)) == 0
+
+    def found(fixed):
+        x = np.array(cloth.vertices)
+        return touching(contact, x, fixed).search.contacts(kernel.points(x))
+
+    assert len(found(None)) > 10
+    assert len(found(fixed)) == 0
     fixed[0] = False
-    some = ContactSearch(contact, 0.0, fixed).contacts(cloth.vertices)
+    some = found(fixed)
     assert (len(some) < 10 and (some.stencil == 0).any(1).all()) or len(some) == 0
 
 
@@ -190,7 +193,7 @@ def test_scene_files(tmp_path):
     )
     path.write_text(text)
     scene = load_scene(path).scene
-    who = scene.model().contact.surface.who
+    who = scene.model().contact.mesh.sides
     assert list(who.names) == ["shirt", "coat", "table"]
     np.testing.assert_allclose(who.static, [[0.4, 0.1, 0.4], [0.1, 0.4, 0.4], [0.4, 0.4, 0.4]])
     np.testing.assert_allclose(who.kinetic[0], [0.3, 0.1, 0.3])

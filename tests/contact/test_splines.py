@@ -7,15 +7,12 @@ import pytest
 import scipy.sparse as sp
 
 import weft
-from tests.checks import assert_derivative
+from tests.checks import assert_derivative, touching
 from weft import kernel
 from weft.contact import plate, sphere
 from weft.contact.intersections import intersections
-from weft.contact.pulled_back import PulledBack
-from weft.contact.search import ContactSearch
 from weft.kernel import vec3
 from weft.laws import Psd
-from weft.phases import Phases
 from weft.solve.block_csr import BlockCsr
 
 GAP = 0.03
@@ -39,20 +36,17 @@ def model(request):
     return near_itself(request.param)
 
 
-def searches(model):
-    fixed = np.zeros(len(model.mass), dtype=bool)
-    return (
-        PulledBack(model.contact, model.contact.weights, 0.0, fixed, Phases()),
-        ContactSearch(model.contact),
-    )
+def terms(model):
+    """Contact of the points, and of the vertices as if they were points."""
+    x = model.start
+    vertices = dataclasses.replace(model.contact, embedding=None)
+    return touching(model.contact, x), touching(vertices, model.embedding.of(x))
 
 
 def test_everything_is_pulled_back_through_the_samples(model):
     """Energy as it is, gradient W^T g, Hessian A + W^T H W, against SciPy's products."""
-    ours, inner = searches(model)
+    ours, inner = terms(model)
     x, W = model.start, model.embedding.matrix
-    ours.look(x)
-    inner.look(W @ x)
     device, vertices = kernel.array(x, vec3), kernel.array(W @ x, vec3)
     assert ours.value(device) == pytest.approx(inner.value(vertices), rel=1e-13) and (
         ours.value(device) > 0
@@ -84,13 +78,13 @@ def test_potential_derivatives(model, rng):
 
 
 def test_directions_of_a_search_pass_through_nothing(model, rng):
-    ours, _ = searches(model)
+    ours, _ = terms(model)
     x, W = model.start, model.embedding
     d = 0.1 * rng.normal(size=x.shape)
-    part = ours.limit(x, d)
-    held = ours.truncated(x, d)
+    part = ours.max_step(kernel.points(x), kernel.points(d))
+    held = np.array(kernel.numpy(ours.truncated(kernel.points(x), kernel.points(d))))
     assert 0 < part < 1
-    faces = model.contact.surface.faces
+    faces = model.contact.mesh.faces
     for way in (part * d, held):
         for t in (0.3, 0.7, 1.0):
             assert len(intersections(W.of(x + t * way), faces)) == 0
@@ -181,9 +175,8 @@ def test_pins_carry_cloth_with_them():
 
 def test_frozen_matrix_is_not_shared(model):
     """Two matrices of a search do not share their pattern's values by accident."""
-    ours, _ = searches(model)
+    ours, _ = terms(model)
     x = kernel.array(model.start, vec3)
-    ours.look(model.start)
     A = model.assembly.hessian(x, Psd.PROJECTED)
     one = ours.add_hessian(x, Psd.PROJECTED, A)
     two = ours.add_hessian(x, Psd.PROJECTED, A)

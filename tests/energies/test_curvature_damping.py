@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.checks import assert_derivative, dense, rotations
+from tests.checks import assert_derivative, dense, rotations, still
 from tests.discretization.test_bspline import cylinder, skewed
 from weft import kernel
 from weft.discretization.spline_surface import SplineSurface
@@ -23,8 +23,8 @@ FLAT = np.column_stack([PATCH.rest.reshape(-1, 2), np.zeros(48)])
 
 @pytest.fixture
 def term():
-    bound = CurvatureDamping(BEND, AT.gradient, BETA).bind(PATTERN)
-    bound.freeze(kernel.array(cylinder(PATCH, 0.5), vec3), DT)
+    bound = CurvatureDamping(BEND, AT.gradient, BETA, 48).bind(PATTERN)
+    bound.freeze(still(cylinder(PATCH, 0.5), dt=DT, span=DT))
     return bound
 
 
@@ -36,7 +36,7 @@ def gradient(term, x):
 
 def hessian(term, x):
     A = BlockCsr.zeros(PATTERN)
-    term.add_hessian(kernel.array(x, vec3), Psd.PROJECTED, A, clear=True)
+    term.add_hessian(kernel.array(x, vec3), Psd.PROJECTED, A.begin())
     return A.to_scipy().toarray()
 
 
@@ -56,7 +56,7 @@ def test_hessian_where_the_step_began(term, rng):
 
 
 def test_is_rayleigh_out_of_the_plane(term):
-    term.freeze(kernel.array(FLAT, vec3), DT)
+    term.freeze(still(FLAT, dt=DT, span=DT))
     out = np.arange(2, 144, 3)
     K = dense(BEND, FLAT)[np.ix_(out, out)]
     ours = hessian(term, FLAT)[np.ix_(out, out)]

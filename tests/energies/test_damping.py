@@ -1,12 +1,14 @@
 """Damping is Rayleigh's for small motions, and nothing for rigid ones of any size."""
 
+import dataclasses
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
-from tests.checks import assert_derivative, dense, rotations
+from tests.checks import assert_derivative, dense, rotations, still
 from tests.energies.test_energies import MESH, bending, crumple, membrane
 from weft import kernel
-from weft.energies.damping import HingeDamping, MembraneDamping
 from weft.kernel import vec3
 from weft.laws import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
@@ -16,27 +18,43 @@ PATTERN = BlockPattern.of(MESH.n_vertices, [membrane(MESH).stencil, bending(MESH
 START = crumple(MESH.vertices, 1, 0.02)
 
 
-@pytest.fixture(params=["membrane", "bending"])
+@dataclass
+class Term:
+    """An energy with damping in a step from START, and the same without."""
+
+    source: object
+    damped: object
+    elastic: object
+
+    def value(self, x):
+        (value,) = (v for k, v in self.damped.terms(x).items() if k.endswith("damping"))
+        return value
+
+
+@pytest.fixture(params=[membrane, bending])
 def term(request):
-    """A bound damping term, frozen at START."""
-    if request.param == "membrane":
-        bound = MembraneDamping(membrane(MESH), BETA).bind(PATTERN)
-    else:
-        bound = HingeDamping(bending(MESH), BETA).bind(PATTERN)
-    bound.freeze(kernel.array(START, vec3), DT)
-    return bound
+    source = request.param(MESH)
+    damped = dataclasses.replace(source, damping=BETA)
+    made = Term(source, damped.bind(PATTERN), source.bind(PATTERN))
+    for bound in (made.damped, made.elastic):
+        bound.freeze(still(START, dt=DT, span=DT))
+    return made
 
 
 def gradient(term, x):
-    g = kernel.zeros(len(x), vec3)
-    term.add_gradient(kernel.array(x, vec3), g)
-    return np.array(kernel.numpy(g))
+    """Of damping alone."""
+    g = [kernel.zeros(len(x), vec3) for _ in range(2)]
+    for bound, out in zip((term.damped, term.elastic), g):
+        bound.add_gradient(kernel.points(x), out)
+    return np.array(kernel.numpy(g[0])) - kernel.numpy(g[1])
 
 
 def hessian(term, x, psd):
-    A = BlockCsr.zeros(PATTERN)
-    term.add_hessian(kernel.array(x, vec3), psd, A, clear=True)
-    return A.to_scipy().toarray()
+    """Of damping alone."""
+    A = [BlockCsr.zeros(PATTERN) for _ in range(2)]
+    for bound, out in zip((term.damped, term.elastic), A):
+        bound.add_hessian(kernel.points(x), psd, out.begin())
+    return A[0].to_scipy().toarray() - A[1].to_scipy().toarray()
 
 
 def test_derivatives(term, rng):
@@ -49,7 +67,7 @@ def test_derivatives(term, rng):
 
 def test_is_rayleigh_at_the_start_of_the_step(term):
     """beta/h times the Gauss-Newton stiffness of the elastic energy, so F = -beta K v."""
-    source = term.damping.source
+    source = term.source
     K = dense(source, START, Psd.GAUSS_NEWTON)
     np.testing.assert_allclose(
         hessian(term, START, Psd.PROJECTED), BETA / DT * K, atol=1e-6 * BETA / DT * np.abs(K).max()

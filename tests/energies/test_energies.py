@@ -155,10 +155,10 @@ def test_bound_face_equals_the_local_one(make):
     np.testing.assert_allclose(kernel.numpy(g), scatter(energy, x), atol=1e-12)
     for psd in Psd:
         A = BlockCsr.zeros(pattern)
-        bound.add_hessian(device, psd, A, clear=True)
+        bound.add_hessian(device, psd, A.begin()).finish()
         once = A.to_scipy().toarray()
         np.testing.assert_allclose(once, dense(energy, x, psd), atol=1e-10)
-        bound.add_hessian(device, psd, A, clear=False)
+        bound.add_hessian(device, psd, A)
         np.testing.assert_allclose(A.to_scipy().toarray(), 2 * once, atol=1e-9)
 
 

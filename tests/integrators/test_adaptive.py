@@ -34,7 +34,7 @@ class Stretching:
         self.calls.append((state.t, dt))
         ok = not (self.fails and self.fails[0] <= len(self.calls) and self.fails.pop(0))
         outcome = Outcome.CONVERGED if ok else Outcome.NOT_FINITE
-        report = StepReport(dt, outcome, 1, 2, 3, 0.0, "none", indefinite=1)
+        report = StepReport(outcome, 1, 2, 3, dt=dt, linear_solver="none", indefinite=1)
         if not ok:
             return state, memory, report
         x = np.array(state.x)

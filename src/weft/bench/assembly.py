@@ -9,7 +9,7 @@ from weft import kernel
 from weft.assembly import Assembly
 from weft.bench.measure import Measure, at_least, at_most, best_time, info
 from weft.kernel import WarpArray, vec3
-from weft.laws.base import Psd
+from weft.psd import Psd
 from weft.scene.scene import Scene
 from weft.sources import sheet
 

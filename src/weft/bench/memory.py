@@ -14,7 +14,7 @@ import ctypes, gc, os
 from weft.bench.assembly import SIDE, draped
 from weft import kernel
 from weft.kernel import vec3
-from weft.laws.base import Psd
+from weft.psd import Psd
 
 def resident():
     gc.collect()

@@ -15,10 +15,10 @@ from weft.bench.measure import Measure, at_most, best_time, info
 from weft.integrators.potential import Potential
 from weft.kernel import Scalar, vec3
 from weft.laws.baraff_witkin import BaraffWitkin
-from weft.laws.base import Psd
 from weft.pins import Pin
+from weft.psd import Psd
 from weft.scene.scene import Scene
-from weft.solve.block_csr import BlockCsr, close_rows
+from weft.solve.block_csr import BlockCsr, add_diagonal, close
 from weft.solve.multigrid import Multigrid
 from weft.sources import sheet
 from weft.state import State
@@ -138,10 +138,8 @@ def system(
     if step is None:
         fixed[p.n - side :] = 1
     shift = np.where(fixed, 0.0, 0.0 if step is None else assembly.mass / step**2)
-    rows = (p.device_row_start, p.device_column, p.device_diagonal)
-    kernel.launch(
-        close_rows, p.n, *rows, kernel.array(shift, Scalar), kernel.array(fixed, wp.int32), A.values
-    )
+    add_diagonal(A, kernel.array(shift, Scalar))
+    close(A, kernel.array(fixed, wp.int32))
     X = kernel.numpy(x)
     waves = [np.cos(3 * X[:, 0]), np.sin(2 * X[:, 2] + 1), np.cos(2 * X[:, 0] + X[:, 2])]
     b = np.where(fixed, 0.0, 9.81 * assembly.mass)[:, None] * np.stack(waves, axis=1)

@@ -11,7 +11,7 @@ from weft import kernel
 from weft.bench.measure import Measure, at_least, at_most, best_time, info
 from weft.contact.contact import SelfContact
 from weft.kernel import vec3
-from weft.laws.base import Psd
+from weft.psd import Psd
 from weft.reproduce.meng import STEP, Grid, scene
 from weft.solve.block_csr import BlockCsr
 

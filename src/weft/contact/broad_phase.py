@@ -155,11 +155,12 @@ def list_overlaps(
     count: wp.array(dtype=wp.int32),
     slots: wp.array2d(dtype=wp.int32),
     start: wp.array(dtype=wp.int32),
+    begin: int,
     out: wp.array2d(dtype=wp.int32),
 ):
-    """The same pairs, written from row ``start[i]`` on, in the order of what box i meets."""
+    """The same pairs, written from row ``begin + start[i]`` on, in the order of what box i meets."""
     i = o + wp.tid()
-    first = start[i]
+    first = begin + start[i]
     if count[i] <= slots.shape[1]:
         for k in range(count[i]):
             write(first + k, i, slots[i, k], mine, theirs, apart, out)
@@ -283,14 +284,14 @@ class Overlaps:
     def __len__(self) -> int:
         return self._count
 
-    def write(self, out: WarpArray) -> None:
-        """All pairs into ``out`` (k,width)."""
-        asked = (*self._asked, self._start, out)
+    def write(self, out: WarpArray, begin: int) -> None:
+        """All pairs into rows of ``out`` (k,width), from the first one given on."""
+        asked = (*self._asked, self._start, begin, out)
         kernel.launch(list_overlaps, self._n, *asked, slice_above=WORTH_SLICING)
 
     def listed(self) -> Ints:
         """(p,width)."""
         out = kernel.empty((len(self), self._width), wp.int32)
-        self.write(out)
+        self.write(out, 0)
         result: Ints = kernel.numpy(out)
         return result

@@ -116,8 +116,8 @@ class CollisionMesh:
         points = trees.faces.stencils(boxes(vertices, out.points))
         pairs = trees.edges.stencils()
         stencil = kernel.empty((len(points) + len(pairs), 4), wp.int32)
-        points.write(stencil[: len(points)])
-        pairs.write(stencil[len(points) :])
+        points.write(stencil, 0)
+        pairs.write(stencil, len(points))
         return Candidates(stencil, len(points))
 
 

@@ -157,7 +157,9 @@ class Contact:
         every = np.concatenate([mesh.faces, joined_faces(bodies) + mesh.n_vertices])
         rest = np.concatenate([_flat(mesh), placed])
         sides = _sides(mesh, settings, bodies, pieces)
-        contact = Contact(CollisionMesh(every, rest, sides), mass, settings, tuple(bodies), embedding)
+        contact = Contact(
+            CollisionMesh(every, rest, sides), mass, settings, tuple(bodies), embedding
+        )
         edges = mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1)
         shortest = float(np.linalg.norm(edges, axis=2).min())
         if contact.reach >= shortest:

@@ -22,7 +22,7 @@ from weft.contact.barrier import (
 from weft.contact.distance import vec4
 from weft.contact.second_derivatives import barrier_hessian
 from weft.kernel import WarpArray, vec3
-from weft.laws.base import Psd
+from weft.psd import Psd
 from weft.solve.incidence import Incidence
 
 Records = "np.ndarray[tuple[int], np.dtype[np.void]]"

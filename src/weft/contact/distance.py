@@ -22,7 +22,6 @@ _module = wp.get_module("weft.contact")
 vec4 = wp.types.vector(length=4, dtype=Scalar)
 
 
-
 class PairKind(enum.IntEnum):
     """What the four vertices of a pair are."""
 

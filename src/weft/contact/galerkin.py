@@ -153,9 +153,7 @@ class PulledPattern:
             kernel.empty(HW.nnz, mat33),
         )
 
-    def add(
-        self, A: BlockCsr, H: BlockCsr, touches: WarpArray, weights: DeviceWeights
-    ) -> BlockCsr:
+    def add(self, A: BlockCsr, H: BlockCsr, touches: WarpArray, weights: DeviceWeights) -> BlockCsr:
         """A + W^T H W in ``matrix``; rows of H that do not touch (n,) are zero."""
         p, out = self.matrix.pattern, self.matrix
         kernel.launch(copy_blocks, p.n_blocks, self.source, A.values, out.values)

@@ -21,8 +21,8 @@ from weft.contact.search import ContactSearch
 from weft.energies.base import Bound
 from weft.energies.rows import gather_gradient
 from weft.kernel import WarpArray, mat33, vec3
-from weft.laws.base import Psd
 from weft.phases import Phases
+from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr
 from weft.step import Step
 
@@ -139,9 +139,7 @@ class ContactTerm(Bound):
                 self._gather(self.friction, self.friction.gradient(y), local)
             self.embedded.pull_back(local, g)
 
-    def _gather(
-        self, pairs: ContactSet | FrictionSet, forces: WarpArray, g: WarpArray
-    ) -> None:
+    def _gather(self, pairs: ContactSet | FrictionSet, forces: WarpArray, g: WarpArray) -> None:
         i = pairs.incidence(self.embedded.n)
         arrays = (i.start, i.element, i.place, forces, g)
         kernel.launch(gather_gradient, self.embedded.n, *arrays)

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from weft.arrays import Floats, Ints, Positions
 from weft.kernel import WarpArray
-from weft.laws.base import Psd
+from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.updates import Update
 from weft.step import Step
@@ -25,6 +25,7 @@ class Bound(ABC):
     limits = False  # whether it may bound steps: barriers do
     is_load = False  # whether its forces are given, and what others balance at rest
     damping = 0.0  # [s] time constant of its stiffness-proportional damping
+    is_elastic = False  # whether it resists a change of shape
     is_condition = False  # whether it is 1/2 k C^T C of conditions C (``add_condition_hessian``)
 
     @abstractmethod

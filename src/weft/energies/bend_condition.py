@@ -21,7 +21,7 @@ from weft.energies.frozen_kernels import (
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.local import LocalKernels
 from weft.energies.rows import FACTOR, SYMMETRIC
-from weft.laws.base import Psd
+from weft.psd import Psd
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,8 +37,8 @@ from weft.energies.local import LocalEnergy, LocalKernels
 from weft.energies.pair_kernels import Pair, freeze_pairs, pair_energy, pair_gradient, pair_hessian
 from weft.errors import MeshError
 from weft.kernel import WarpArray
-from weft.laws.base import Psd
 from weft.mesh import TriangleMesh
+from weft.psd import Psd
 from weft.settings import check_settings, documented, setting
 
 
@@ -122,9 +122,7 @@ class BucklingBending(LocalEnergy):
         k = np.array([factor[0] * stiffness[0], factor[1] * stiffness[1]])
         bend = np.sqrt(along[:, :2] @ (k * k))  # eq. 8
         springs = np.full(len(pairs), compression)
-        return BucklingBending(
-            pairs, length, area, bend, springs, mesh.n_vertices, damping=damping
-        )
+        return BucklingBending(pairs, length, area, bend, springs, mesh.n_vertices, damping=damping)
 
     @property
     def stencil(self) -> Ints:

@@ -20,7 +20,7 @@ from weft.energies.local import LocalEnergy, LocalKernels
 from weft.energies.quadratic_form import QuadraticForm
 from weft.energies.rows import FACTOR
 from weft.kernel import Scalar, vec2, vec3
-from weft.laws.base import Psd
+from weft.psd import Psd
 
 _module = wp.get_module("weft.curvature_damping")
 

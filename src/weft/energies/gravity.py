@@ -9,7 +9,7 @@ from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
 from weft.kernel import Scalar, Scratch, WarpArray, vec3
-from weft.laws.base import Psd
+from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
 
 TRIVIAL = 1_000_000  # one operation an index: below, waking a thread costs more

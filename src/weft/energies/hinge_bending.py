@@ -34,8 +34,8 @@ from weft.energies.local import LocalEnergy, LocalKernels
 from weft.energies.rows import FACTOR, SYMMETRIC
 from weft.errors import MeshError
 from weft.kernel import WarpArray
-from weft.laws.base import Psd
 from weft.mesh import TriangleMesh, non_manifold_warning
+from weft.psd import Psd
 
 STRIP = 1.25  # D l^2/A to hinge weight: a free strip of a grid relaxes to 4/5 (docs/bending.md)
 

@@ -8,7 +8,7 @@ from weft.arrays import Floats
 from weft.energies.base import Bound
 from weft.energies.gravity import TRIVIAL
 from weft.kernel import Scalar, WarpArray, vec3
-from weft.laws.base import Psd
+from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, add_diagonal
 from weft.step import Step
 

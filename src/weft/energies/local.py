@@ -24,7 +24,7 @@ from weft.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
 from weft.energies.rows import Layout, RowMap
 from weft.kernel import Scalar, Scratch, WarpArray, vec2, vec3
-from weft.laws.base import Psd
+from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.step import Step
 
@@ -73,7 +73,8 @@ class LocalEnergy(ABC):
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """(m,k,k,3,3) [N/m], undamped."""
         evaluate, layout = self.kernels.hessian[Psd(psd)]
-        out = layout.take(Scratch(), *self.stencil.shape)
+        scratch = Scratch()  # which owns what it gives
+        out = layout.take(scratch, *self.stencil.shape)
         return layout.full(self._evaluated(x, evaluate, out), self.stencil.shape[1])
 
     def _evaluated(self, x: Positions, evaluate: Any, out: WarpArray) -> Floats:
@@ -89,6 +90,8 @@ class LocalEnergy(ABC):
 
 class BoundLocal(Bound):
     """A local energy on a pattern, with its damping in the step."""
+
+    is_elastic = True
 
     def __init__(
         self, energy: LocalEnergy, rows: RowMap, parameters: Any, scratch: Scratch
@@ -146,9 +149,7 @@ class BoundLocal(Bound):
             self._freeze(x, velocity, beta / step.dt, step.dt, moved)
         self._add_rows(x, psd, A, moved)
 
-    def _freeze(
-        self, x: WarpArray, v: WarpArray | None, rate: float, h: float, out: Any
-    ) -> None:
+    def _freeze(self, x: WarpArray, v: WarpArray | None, rate: float, h: float, out: Any) -> None:
         arguments = (x, x if v is None else v, self.energy.device_stencil, Scalar(rate), Scalar(h))
         kernel.launch(self.kernels.freeze, self.shape[0], *arguments, out)
 

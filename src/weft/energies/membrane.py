@@ -24,8 +24,9 @@ from weft.energies.local import damping_of
 from weft.energies.rows import SAMPLED, RowMap, Sampled
 from weft.errors import LawError
 from weft.kernel import Scalar, Scratch, WarpArray, mat32, mat33, vec2, vec3
-from weft.laws.base import Law, Psd, law_kernels
+from weft.laws.base import Law, law_kernels
 from weft.laws.viscous import Params, Viscous
+from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.step import Step
 
@@ -169,6 +170,8 @@ class Membrane:
 
 class BoundMembrane(Bound):
     """A membrane on a pattern, with its damping in the step as one more part of the law."""
+
+    is_elastic = True
 
     def __init__(self, membrane: Membrane, rows: RowMap, scratch: Scratch) -> None:
         self.membrane, self.name, self.rows, self.scratch = membrane, membrane.name, rows, scratch

@@ -12,7 +12,7 @@ from weft.energies.base import Bound, Energy
 from weft.energies.rows import FULL, RowMap
 from weft.errors import LawError
 from weft.kernel import WarpArray, mat33, vec3
-from weft.laws.base import Psd
+from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
 
 

@@ -11,8 +11,8 @@ import warp as wp
 from weft.energies.buckled_arc import arc
 from weft.energies.rows import SYMMETRIC, Layout
 from weft.kernel import Scalar, mat33, vec2, vec3
-from weft.laws.base import Psd
 from weft.laws.fiber import guarded_length
+from weft.psd import Psd
 
 _module = wp.get_module("weft.pairs")
 

@@ -23,8 +23,8 @@ from weft.energies.base import Bound
 from weft.energies.rows import SYMMETRIC, RowMap
 from weft.errors import MeshError, SceneError
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
-from weft.laws.base import Psd
 from weft.mesh import TriangleMesh
+from weft.psd import Psd
 from weft.settings import REQUIRED, check_settings, documented, setting
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.updates import Update

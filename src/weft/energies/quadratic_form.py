@@ -18,7 +18,7 @@ from weft.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
 from weft.energies.local import damping_of
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
-from weft.laws.base import Psd
+from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.scalar_csr import ScalarCsr
 from weft.step import Step
@@ -141,7 +141,7 @@ class QuadraticForm:
 class BoundForm(Bound):
     """A quadratic form on a pattern: its constant matrix K, the Hessian of each coordinate."""
 
-    is_condition = True
+    is_condition = is_elastic = True
 
     def __init__(
         self, form: QuadraticForm, K: ScalarCsr, block: WarpArray, scratch: Scratch

@@ -24,13 +24,13 @@ from weft import kernel
 from weft.arrays import Floats, Forces, Positions
 from weft.energies.base import Bound
 from weft.energies.local import damping_of
-from weft.errors import SceneError
+from weft.errors import SceneError, check_known
 from weft.integrators.base import Memory, Solver, StepReport
 from weft.integrators.linearized import QuadraticModel, finish, refuse_updates
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
-from weft.laws.base import Psd
 from weft.model import Model
+from weft.psd import Psd
 from weft.settings import check_settings, documented, setting
 from weft.solve.base import Outcome, Stop
 from weft.solve.block_csr import BlockCsr, add_diagonal, scale_by
@@ -126,6 +126,7 @@ class BaraffWitkin1998:
         an outcome other than CONVERGED the state returned is the given one.
         """
         clock, solves = time.perf_counter(), 1
+        self._check_names(model)
         if self.constrain is not None and model.contact is not None:
             raise SceneError(
                 "constraints",
@@ -242,11 +243,17 @@ class BaraffWitkin1998:
     def _beta(self, term: Bound) -> float:
         """[s] of a condition's damping; 0 for what is none."""
         given = self.settings.damping
-        if not term.is_condition:
-            return 0.0
         if given is None:
-            return term.damping
-        return float(given.get(term.name, 0.0)) if isinstance(given, Mapping) else given
+            return term.damping if term.is_condition else 0.0
+        if isinstance(given, Mapping):
+            return float(given.get(term.name, 0.0))
+        return given if term.is_elastic else 0.0
+
+    def _check_names(self, model: Model) -> None:
+        """That damping which is given by name names energies."""
+        given, known = self.settings.damping, [e.name for e in model.energies]
+        for name in given if isinstance(given, Mapping) else ():
+            check_known(name, known, "Settings1998.damping", SceneError)
 
     def _gauss_newton(self, model: Model, term: Bound, step: Step) -> BlockCsr:
         """G = k dC dC^T of a condition."""
@@ -277,7 +284,7 @@ class BaraffWitkin1998:
                     pull -= self._beta(term) / h * (G @ alteration)
         A = a.matrix.begin()
         for term in a.bound:
-            if term.is_condition:
+            if term.is_condition or self._beta(term) > 0:
                 term.add_condition_hessian(x, step, self._beta(term), psd, A)
             else:
                 term.add_hessian(x, psd, A)

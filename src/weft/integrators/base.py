@@ -18,8 +18,8 @@ from weft import kernel
 from weft.arrays import Floats, Positions
 from weft.integrators.lagged import minimize_lagged
 from weft.integrators.potential import Potential
-from weft.laws.base import Psd
 from weft.model import Model
+from weft.psd import Psd
 from weft.settings import check_settings, documented, setting
 from weft.solve.base import LinearSolver, Outcome, Stop
 from weft.solve.block_csr import BlockCsr
@@ -73,7 +73,13 @@ class StepReport(Counts):
         place = phi.blocked if counts.outcome is Outcome.BLOCKED else None
         seconds = time.perf_counter() - clock
         return StepReport(
-            **vars(counts), dt=phi.step.dt, seconds=seconds, phases=spent, place=place, **after, **more
+            **vars(counts),
+            dt=phi.step.dt,
+            seconds=seconds,
+            phases=spent,
+            place=place,
+            **after,
+            **more,
         )
 
 
@@ -186,7 +192,11 @@ class Integrator(ABC):
         found = self._minimize(model, phi, solver)
         if found is None:
             blocked = Counts(Outcome.BLOCKED)
-            return state, memory, StepReport.of(phi, None, blocked, clock, linear_solver=solver.name)
+            return (
+                state,
+                memory,
+                StepReport.of(phi, None, blocked, clock, linear_solver=solver.name),
+            )
         x = np.array(kernel.numpy(found.x))
         report = StepReport.of(
             phi, x, found.counts, clock, increment=found.increment / dt, linear_solver=solver.name

@@ -20,8 +20,8 @@ from weft.integrators.base import Solver, StepReport
 from weft.integrators.lagged import minimize_lagged
 from weft.integrators.potential import Potential
 from weft.kernel import WarpArray, vec3
-from weft.laws.base import Psd
 from weft.model import Model
+from weft.psd import Psd
 from weft.solve.base import LinearSolution, Outcome
 from weft.solve.block_csr import BlockCsr
 from weft.solve.descent import Newton

@@ -17,9 +17,9 @@ from weft.arrays import Bools, Forces, Positions
 from weft.assembly import summed
 from weft.energies.base import Bound
 from weft.kernel import WarpArray, vec3
-from weft.laws.base import Psd
 from weft.model import Model
 from weft.phases import Phases
+from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, close
 from weft.solve.updates import Update
 from weft.step import Step

@@ -16,8 +16,8 @@ from weft.arrays import Positions
 from weft.integrators.base import Memory, Solver, StepReport
 from weft.integrators.potential import Potential
 from weft.kernel import WarpArray
-from weft.laws.base import Psd
 from weft.model import Model
+from weft.psd import Psd
 from weft.settings import check_settings, documented, setting
 from weft.solve.base import Outcome
 from weft.solve.choose import LINEAR_SOLVERS
@@ -129,8 +129,11 @@ class QuasiStatic:
         still = np.array_equal(model.bodies(t), model.bodies(t + dt))
         return bool(np.abs(after - before).max(initial=0.0) > 0) or not still
 
-    def bumps(self, model: Model, x: Positions) -> Positions:
-        """(n,3) [m] random displacements, the same for the same seed."""
+    def perturbed(self, model: Model, x: Positions) -> Positions:
+        """(n,3) x with random bumps, the same for the same seed."""
+        return np.asarray(x + self._bumps(model, x))
+
+    def _bumps(self, model: Model, x: Positions) -> Positions:
         s, n = self.settings, len(x)
         pairs = next((e.stencil[:, :2] for e in model.energies if e.stencil.shape[1] > 1), None)
         if s.imperfection == 0 or pairs is None:
@@ -163,7 +166,7 @@ class QuasiStatic:
             return Equilibrium(state.x, Counts(Outcome.BLOCKED), phi, history)
         x0 = kernel.points(start)
         if bumps:
-            x0 = self._perturbed(phi, x0, self.bumps(model, start))
+            x0 = self._perturbed(phi, x0, self._bumps(model, start))
 
         def look(iterate: Iterate, x: WarpArray) -> None:
             history.append(iterate)

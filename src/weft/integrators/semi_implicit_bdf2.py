@@ -22,8 +22,8 @@ from weft.integrators.bdf2 import no_history, planned, remember
 from weft.integrators.linearized import QuadraticModel, finish, refuse_updates
 from weft.integrators.potential import Potential
 from weft.kernel import Scalar, vec3
-from weft.laws.base import Psd
 from weft.model import Model
+from weft.psd import Psd
 from weft.settings import check_settings, documented, setting
 from weft.solve.base import Outcome
 from weft.solve.block_csr import BlockCsr, add_diagonal

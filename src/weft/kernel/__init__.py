@@ -10,7 +10,7 @@ from weft.kernel.context import (
     threads,
     use,
 )
-from weft.kernel.launch import (
+from weft.kernel.launching import (
     Recorded,
     launch,
     launch_each,

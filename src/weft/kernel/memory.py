@@ -10,7 +10,7 @@ import numpy as np
 import warp as wp
 
 from weft.kernel.context import device, initialize, is_cpu
-from weft.kernel.launch import launch
+from weft.kernel.launching import launch
 from weft.kernel.types import Scalar, WarpArray, vec3
 
 
@@ -79,6 +79,8 @@ class Grown:
 
     def take(self, n: int) -> WarpArray:
         """(n, ...) of the same memory as before, where that is large enough; not initialized."""
+        if n == 0:
+            return empty((0, *self.width), self.dtype)
         if self._room is None or self._room.shape[0] < n:
             self._room = empty((n + n // 2 + 16, *self.width), self.dtype)
         return self._room[:n]
@@ -88,7 +90,7 @@ class Scratch:
     """Device memory that kernels of one thread of work pass results through, shared by many users.
 
     ``take`` always gives the beginning of one buffer, as large as the largest request: what it held
-    for another user is gone.
+    for another user is gone. The buffer lives as long as this object.
     """
 
     def __init__(self) -> None:

@@ -26,6 +26,7 @@ from weft.laws import skewed
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.fiber import fiber_force, fiber_hessian, guarded_length
 from weft.laws.spectra import Eigensystem, directions, fiber_spectrum, shear_spectrum
+from weft.psd import Psd
 
 
 @wp.struct
@@ -96,9 +97,9 @@ def shear_hessian(f0: vec3, f1: vec3, c: Scalar, psd: int):
     uu = wp.outer(f1, f1)
     uv = wp.outer(f1, f0)
     vv = wp.outer(f0, f0)
-    if psd == 0:
+    if psd == Psd.EXACT:
         uv += c * I3
-    if psd == 1:
+    if psd == Psd.PROJECTED:
         I2 = wp.dot(f0, f0) + wp.dot(f1, f1)
         I6 = wp.dot(f0, f1)
         s = Scalar(1.0)

@@ -4,7 +4,6 @@ A law's kernels live in one Warp module of their own (``weft.law.<name>``); the 
 launches the same kernels that a simulation launches, so what is tested is what runs.
 """
 
-import enum
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,14 +18,7 @@ from weft.arrays import Floats, Gradients
 from weft.errors import LawError
 from weft.kernel import Scalar, WarpArray, mat32, mat33
 from weft.laws import generated
-
-
-class Psd(enum.IntEnum):
-    """Which Hessian a minimizer gets."""
-
-    EXACT = 0  # the second derivative, indefinite under compression
-    PROJECTED = 1  # negative eigenvalues set to zero (per energy term: see the law)
-    GAUSS_NEWTON = 2  # terms with second derivatives of the strain measure dropped (Choi & Ko 2002)
+from weft.psd import Psd
 
 
 @dataclass(frozen=True)

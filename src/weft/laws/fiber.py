@@ -5,6 +5,7 @@
 import warp as wp
 
 from weft.kernel import Scalar, vec3
+from weft.psd import Psd
 
 COLLAPSED = Scalar(1e-6)  # stretch below which the length |f| is replaced by a C2 polynomial in |f|
 
@@ -51,10 +52,10 @@ def fiber_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
     length, slope, slope_over_r, second = guarded_length(r)
     along = k * slope * slope
     across = Scalar(0.0)
-    if psd != 2:
+    if psd != Psd.GAUSS_NEWTON:
         along += k * (length - b) * second
         across = k * (length - b) * slope_over_r
-        if psd == 1:
+        if psd == Psd.PROJECTED:
             along = wp.max(along, Scalar(0.0))
             across = wp.max(across, Scalar(0.0))
     n = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
@@ -79,10 +80,10 @@ def quartic_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
     c = length - b
     along = Scalar(6.0) * k * c * c * slope * slope
     across = Scalar(0.0)
-    if psd != 2:
+    if psd != Psd.GAUSS_NEWTON:
         along += Scalar(2.0) * k * c * c * c * second
         across = Scalar(2.0) * k * c * c * c * slope_over_r
-        if psd == 1:
+        if psd == Psd.PROJECTED:
             along = wp.max(along, Scalar(0.0))
             across = wp.max(across, Scalar(0.0))
     n = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))

@@ -28,6 +28,7 @@ from weft.kernel import Scalar, mat32, vec2, vec3
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.skewed import along
 from weft.laws.spectra import Spectrum, fiber_spectrum
+from weft.psd import Psd
 
 HALF = float(np.sqrt(0.5))
 DIRECTIONS = ((1.0, 0.0), (0.0, 1.0), (HALF, HALF), (HALF, -HALF))  # u, v, + and - diagonal
@@ -73,7 +74,7 @@ def taut_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
     if r > b:
         n = f / r
         stiffness = k
-        if psd != 2:
+        if psd != Psd.GAUSS_NEWTON:
             across = k * (Scalar(1.0) - b / r)
     return across * wp.identity(n=3, dtype=Scalar) + (stiffness - across) * wp.outer(n, n)
 

@@ -17,6 +17,7 @@ import warp as wp
 
 from weft.kernel import Scalar, mat32, vec2, vec3
 from weft.laws.clamp import clamp2
+from weft.psd import Psd
 
 COLLAPSED = Scalar(1e-9)  # stretch below which a direction counts as collapsed
 
@@ -94,7 +95,7 @@ def isotropic_hessian(p: Principal, m: Moduli, psd: int):
     k00 = m.second00
     k01 = m.second01
     k11 = m.second11
-    if psd != 0:
+    if psd != Psd.EXACT:
         out0 = wp.max(out0, zero)
         out1 = wp.max(out1, zero)
         twist = wp.max(twist, zero)

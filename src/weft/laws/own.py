@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from weft.errors import LawError
-from weft.laws.base import LawFunctions, Psd, SingleLaw
+from weft.laws.base import LawFunctions, SingleLaw
+from weft.psd import Psd
 
 TOLERANCE = 1e-5  # relative, of the checks
 _STEP = 1e-5

@@ -17,6 +17,7 @@ from weft.errors import LawError
 from weft.kernel import Scalar, mat32, vec3
 from weft.laws.baraff_witkin import shear_hessian
 from weft.laws.base import LawFunctions, SingleLaw
+from weft.psd import Psd
 
 COLLAPSED = Scalar(1e-6)  # stretch below which a direction is taken as if the fiber had this length
 
@@ -107,7 +108,7 @@ def angle_hessian(F: mat32, p: Params, psd: int):
     uu = wp.outer(c0, c0)
     uv = wp.outer(c0, c1)
     vv = wp.outer(c1, c1)
-    if psd == 0:
+    if psd == Psd.EXACT:
         I3 = wp.identity(n=3, dtype=Scalar)
         r0 = wp.max(wp.length(f0), COLLAPSED)
         r1 = wp.max(wp.length(f1), COLLAPSED)

@@ -15,6 +15,7 @@ import warp as wp
 from weft.kernel import Scalar, mat32, mat33, vec2, vec3
 from weft.laws.clamp import clamp2
 from weft.laws.fiber import fiber_force, fiber_hessian, guarded_length
+from weft.psd import Psd
 
 
 @wp.struct
@@ -47,7 +48,7 @@ def cross_hessian(F: mat32, a: vec2, b: vec2, c: Scalar, psd: int):
     2 x 2 matrix. These are the roots of the secular equation (49), without its division.
     """
     I3 = wp.identity(n=3, dtype=Scalar)
-    if psd != 1:
+    if psd != Psd.PROJECTED:
         g0 = F * a
         g1 = F * b
         gu = a[0] * g1 + b[0] * g0
@@ -55,7 +56,7 @@ def cross_hessian(F: mat32, a: vec2, b: vec2, c: Scalar, psd: int):
         uu = wp.outer(gu, gu)
         uv = wp.outer(gu, gv)
         vv = wp.outer(gv, gv)
-        if psd == 0:
+        if psd == Psd.EXACT:
             uu += (Scalar(2.0) * c * a[0] * b[0]) * I3
             uv += (c * (a[0] * b[1] + a[1] * b[0])) * I3
             vv += (Scalar(2.0) * c * a[1] * b[1]) * I3

@@ -14,6 +14,7 @@ import warp as wp
 
 from weft.kernel import Scalar, mat32, mat33, vec3
 from weft.laws.base import LawFunctions, SingleLaw
+from weft.psd import Psd
 
 
 @wp.struct
@@ -77,7 +78,7 @@ def hessian(F: mat32, p: Params, psd: int):
     uu = B0 * p.tangent * wp.transpose(B0)
     uv = B0 * p.tangent * wp.transpose(B1)
     vv = B1 * p.tangent * wp.transpose(B1)
-    if psd == 0:
+    if psd == Psd.EXACT:
         s = p.tangent * (strain(F) - p.start)
         I3 = wp.identity(n=3, dtype=Scalar)
         uu += s[0] * I3

@@ -16,9 +16,9 @@ from weft.arrays import Floats, Positions
 from weft.energies.condition import Conditions, Variant, condition_energies
 from weft.energies.gravity import Gravity
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
-from weft.laws.base import Psd
 from weft.model import Model
 from weft.pins import Pin
+from weft.psd import Psd
 from weft.reproduce.drape import DENSITY, GRAVITY
 from weft.reproduce.study import INK, Say, Study, Table
 from weft.sources import sheet

@@ -20,8 +20,8 @@ from weft.energies.membrane import Membrane
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.kernel import vec3
 from weft.laws import BaraffWitkin
-from weft.laws.base import Psd
 from weft.pins import Pin
+from weft.psd import Psd
 from weft.reproduce.meng import STEP, Grid, scene
 from weft.reproduce.study import INK, Say, Study, Table
 from weft.scene.scene import Scene

@@ -17,7 +17,7 @@ import numpy as np
 
 from weft import kernel
 from weft.kernel import WarpArray, vec3
-from weft.laws.base import Psd
+from weft.psd import Psd
 from weft.solve.base import Outcome
 from weft.solve.block_csr import BlockCsr, add_diagonal
 from weft.solve.minimize import Search

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from weft import kernel
 from weft.kernel import WarpArray, vec3
-from weft.laws.base import Psd
 from weft.phases import Phases
+from weft.psd import Psd
 from weft.solve.base import LinearSolver, Outcome
 from weft.solve.block_csr import BlockCsr
 from weft.solve.line_search import LineSearchSettings, backtrack

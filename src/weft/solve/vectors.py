@@ -27,9 +27,7 @@ def add_multiple(
 
 
 @wp.kernel(module=_module)
-def products(
-    o: int, a: wp.array(dtype=vec3), b: wp.array(dtype=vec3), out: wp.array(dtype=Scalar)
-):
+def products(o: int, a: wp.array(dtype=vec3), b: wp.array(dtype=vec3), out: wp.array(dtype=Scalar)):
     """out = a . b of every entry."""
     i = o + wp.tid()
     out[i] = wp.dot(a[i], b[i])

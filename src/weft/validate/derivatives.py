@@ -30,10 +30,10 @@ from weft.energies.quadratic_form import QuadraticForm
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.kernel import vec3
 from weft.laws.baraff_witkin import BaraffWitkin
-from weft.laws.base import Psd
 from weft.laws.immediate_buckling import ImmediateBuckling
 from weft.mesh import TriangleMesh, grid
 from weft.model import Model
+from weft.psd import Psd
 from weft.state import State
 from weft.validate.check import Check
 from weft.validate.differences import (
@@ -119,9 +119,7 @@ def _viscous(mesh: TriangleMesh, x: Positions, v: Floats) -> Iterator[Check]:
                 yield _line(f"{damping_of(energy.name)} {d.name}", d)
 
 
-def _bound(
-    assembly: Assembly, x: Positions, v: Floats, hessian: Floats
-) -> Iterator[Difference]:
+def _bound(assembly: Assembly, x: Positions, v: Floats, hessian: Floats) -> Iterator[Difference]:
     """Gradient and Hessian of what is known on the device only, along one direction."""
     d = 0.05 * v
 

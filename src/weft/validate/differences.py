@@ -14,7 +14,7 @@ import numpy as np
 from weft.arrays import Floats, Ints, Positions
 from weft.energies.base import Energy
 from weft.errors import WeftError
-from weft.laws.base import Psd
+from weft.psd import Psd
 
 STEPS = tuple(10.0 ** -(k / 2) for k in range(4, 16))  # relative to the size of an element
 TOLERANCE = 1e-6
