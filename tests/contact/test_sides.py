@@ -47,7 +47,7 @@ def test_several_cloths_keep_their_fabrics():
     for k, (fabric, ids) in enumerate([("felt", slice(0, 81)), ("silk", slice(81, None))]):
         size = (9, 9, 0.3, 0.3) if k == 0 else (7, 7, 0.2, 0.2)
         alone = Scene(weft.sheet(*size, fabric=fabric)).model().assembly
-        terms = alone.terms(kernel.array(x[ids], vec3))
+        terms = alone.energy_terms(kernel.array(x[ids], vec3))
         number = "" if k == 0 else " 2"
         for name in ("membrane", "bending"):
             assert whole[name + number] == pytest.approx(terms[name], rel=1e-12)

@@ -244,7 +244,7 @@ def _condition(
         ),
         "damping force": (
             lambda h: -BETA * k * times(slope(h), speed) * slope(h),
-            damped.forces["damping"],
+            damped.forces[damping_of(energy.name)],
         ),
         "d/dv of damping": (
             lambda h: -BETA * k * times(slope(h), along) * slope(h),
