@@ -69,7 +69,10 @@ class StepReport(Counts):
             more: other fields.
         """
         ok, spent = counts.outcome.ok and x is not None, dict(phi.phases)
-        after = {"terms": phi.terms(x), "contact": phi.report(x)} if ok else {}  # type: ignore[arg-type]
+        after: dict[str, Any] = {}
+        if ok:
+            assert x is not None
+            after = {"terms": phi.terms(x), "contact": phi.report(x)}
         place = phi.blocked if counts.outcome is Outcome.BLOCKED else None
         seconds = time.perf_counter() - clock
         return StepReport(

@@ -201,7 +201,8 @@ class Potential:
 
     def lag_at(self, x: WarpArray) -> bool:
         """Take friction anew from the contacts at x; False where there is none."""
-        return any([term.lag(x) for term in self.terms_of_phi])
+        changed = [term.lag(x) for term in self.terms_of_phi]
+        return any(changed)
 
     def _add_gradients(self, x: WarpArray, g: WarpArray) -> None:
         for term in self.terms_of_phi:

@@ -1,5 +1,5 @@
-"""Quasi-static equilibrium: the potential without inertia (Kim 2020, section 5), minimized by Newton
-directions with a safeguard (``solve.descent.Shifted``).
+"""Quasi-static equilibrium: the potential without inertia (Kim 2020, section 5), minimized by
+Newton directions with a safeguard (``solve.descent.Shifted``).
 
 Nothing is damped and nothing rubs in an equilibrium. Pins and bodies come from where the one before
 left them: what is in their way is carried along, or stops the step.
@@ -97,7 +97,7 @@ class QuasiStatic:
     def step(
         self, model: Model, state: State, memory: Memory, dt: float
     ) -> tuple[State, Memory, StepReport]:
-        """The equilibrium with the pins and bodies of time t + dt, in ``load_steps`` parts; at rest.
+        """The equilibrium with pins and bodies of time t + dt, in ``load_steps`` parts; at rest.
 
         On an outcome other than CONVERGED the state and memory returned are the given ones.
         """
@@ -124,7 +124,7 @@ class QuasiStatic:
 
     @staticmethod
     def _moves(model: Model, t: float, dt: float) -> bool:
-        """Whether pins or bodies move in this step, so that parts of it are easier than the whole."""
+        """Whether pins or bodies move, so that parts of the step are easier than the whole."""
         (_, before), (_, after) = model.prescribed(t), model.prescribed(t + dt)
         still = np.array_equal(model.bodies(t), model.bodies(t + dt))
         return bool(np.abs(after - before).max(initial=0.0) > 0) or not still

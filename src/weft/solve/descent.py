@@ -1,13 +1,14 @@
 """Directions of descent: projected Newton for steps, the same with a safeguard for equilibria.
 
-Newton's increment does not depend on resolution, so it says when to stop. With a direct solver every
-factorization is used for as long as it pays: simplified Newton increments (old matrix, new gradient;
-Deuflhard 2004, section 2.1) follow while each is at most half of the one before.
+Newton's increment does not depend on resolution, so it says when to stop. With a direct solver
+every factorization is used for as long as it pays: simplified Newton increments (old matrix, new
+gradient; Deuflhard 2004, section 2.1) follow while each is at most half of the one before.
 
-Equilibria have no inertia. Every iteration solves (H + mu M) d = -g and searches along d. mu [1/s^2]
-is a safeguard of Levenberg and Marquardt's kind: at its floor it only holds what nothing else holds
-(a rigid motion that no pin stops); it grows where the line search has to shorten the step, which is
-where cloth buckles, and falls again after full steps. It changes the path, never the equilibrium.
+Equilibria have no inertia. Every iteration solves (H + mu M) d = -g and searches along d. mu
+[1/s^2] is a safeguard of Levenberg and Marquardt's kind: at its floor it only holds what nothing
+else holds (a rigid motion that no pin stops); it grows where the line search has to shorten the
+step, which is where cloth buckles, and falls again after full steps. It changes the path, never the
+equilibrium.
 """
 
 from collections.abc import Callable
@@ -188,7 +189,7 @@ class ShiftedDirections:
         return Outcome.MAX_ITERATIONS if self.attempts > o.max_iterations else None
 
     def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
-        """With the exact Hessian after some full steps; else with the one the problem stands for."""
+        """With the exact Hessian after some full steps; else with the one that stands for it."""
         if self.settings.try_exact and self.full >= self.patience:
             d, outcome = self._solved(s, Psd.EXACT)
             if outcome.ok and dot(s.g, d) < 0.0:

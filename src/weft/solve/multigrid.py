@@ -222,7 +222,7 @@ class Hierarchy:
         matrix[np.diag_indices(3 * n)] *= 1 + 1e-6
         values, vectors = np.linalg.eigh(matrix)
         size = float(np.abs(values).max())
-        # A coarse matrix with a negative eigenvalue, beyond its round-off, is that of an A with one.
+        # A negative eigenvalue of a coarse matrix, beyond round-off, is one of A too.
         self.definite = bool(values[0] >= -ROUNDOFF * size)
         used = np.abs(values) > 1e-12 * size
         inverse = (vectors[:, used] / values[used]) @ vectors[:, used].T

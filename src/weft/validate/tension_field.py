@@ -85,7 +85,6 @@ def bend(u: Positions, v: Positions, curvature: float, strain: float) -> Positio
 
 def _measure(mesh: TriangleMesh, model: Model, x: Positions) -> tuple[float, float, float]:
     """Pull, moment about the center of the middle section, and curvature of the middle line."""
-    fixed, target = model.prescribed(0.0)
     force = Potential(model, model.step(State.at_rest(x), 0.0)).reaction(x)[mesh.groups["right"]]
     uv = mesh.vertex_uv
     assert uv is not None
