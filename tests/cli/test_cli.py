@@ -185,7 +185,8 @@ def test_json_is_pure(run):
     checks = json.loads(out)
     assert status == 0 and err == ""
     assert all(
-        set(c) == {"name", "expected", "got", "error", "tolerance", "ok", "note"} for c in checks
+        set(c) == {"name", "expected", "got", "error", "tolerance", "ok", "note", "part"}
+        for c in checks
     )
     status, out, _ = run("bench", "import", "--json")
     measures = json.loads(out)
@@ -198,6 +199,26 @@ def test_validate_fails_with_status_1(run, monkeypatch):
     monkeypatch.setattr(free_fall, "GRAVITY", 9.80)
     status, out, _ = run("validate", "free-fall")
     assert status == 1 and "FAILED" in out
+
+
+def test_an_experiment_that_raises_is_a_row(run, monkeypatch):
+    from weft.validate import catenary
+
+    monkeypatch.setattr(catenary, "rest", lambda *_, **__: 1 / 0)
+    status, out, _ = run("validate", "catenary", "rigid-motion")
+    assert status == 1 and "ZeroDivisionError" in out and "4 of 5 ok" in out
+    status, out, _ = run("validate", "catenary", "--json")
+    (row,) = json.loads(out)
+    assert row["expected"] is None and row["part"] == "fast" and not row["ok"]
+
+
+@pytest.mark.parametrize(
+    "command, name",
+    [("validate", "capstan"), ("bench", "contact-pile"), ("reproduce", "kim2020-fig5")],
+)
+def test_names_are_in_the_help(run, command, name):
+    status, out, _ = run(command, "--help")
+    assert status == 0 and name in " ".join(out.split())
 
 
 def test_demo_replaces_an_earlier_demo_only(run, scene, tmp_path, monkeypatch):

@@ -40,9 +40,9 @@ app.command("explain", rich_help_panel=_SIMULATE)(explain.explain)
 app.command("fabrics", rich_help_panel=_SIMULATE)(fabrics.fabrics)
 app.command("render", rich_help_panel=_LOOK)(render.render)
 app.command("export", rich_help_panel=_LOOK)(export.export)
-app.command("validate", rich_help_panel=_TRUST)(validate.validate)
-app.command("reproduce", rich_help_panel=_TRUST)(reproduce.reproduce)
-app.command("bench", rich_help_panel=_TRUST)(bench.bench)
+app.command("validate", rich_help_panel=_TRUST, cls=validate.Command)(validate.validate)
+app.command("reproduce", rich_help_panel=_TRUST, cls=reproduce.Command)(reproduce.reproduce)
+app.command("bench", rich_help_panel=_TRUST, cls=bench.Command)(bench.bench)
 
 
 def _version(show: bool) -> None:

@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
+from weft.cli.listing import listing
 from weft.cli.options import Device, Threads, configure, say, tell_compiling
+
+
+def _names() -> list[str]:
+    from weft.reproduce.runner import names
+
+    return names()
+
+
+Command = listing(("Studies", _names))
 
 
 def reproduce(
