@@ -293,3 +293,16 @@ def test_settle(run, scene):
     assert code == 1 and "not settled" in err and "MAX_ITERATIONS" in err
     code, _, err = run("settle", scene, "--out", "third", "--set", "law={name: arapp}")
     assert code == 2 and "did you mean 'arap'" in err
+
+
+def test_fabrics_say_what_was_measured(run, monkeypatch):
+    """By field, in 80 columns: no number is cut off."""
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = run("fabrics")
+    assert "…" not in out and all(len(line) <= 80 for line in out.splitlines())
+    (twill,) = (line for line in out.splitlines() if line.startswith("stretch-twill"))
+    assert "~60" in twill and "28300/4390" in twill and twill.rstrip().endswith("6")
+    _, out, _ = run("fabrics", "--json")
+    fabrics = {f["name"]: f for f in json.loads(out)}
+    assert fabrics["silk"]["origins"]["shear"] == "estimated"
+    assert fabrics["broadcloth"]["origins"]["bending_warp"] == "measured"

@@ -1,6 +1,7 @@
 """Every problem of a scene or mesh at once, and a picture of the faces that have one."""
 
 import dataclasses
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,7 +51,10 @@ def check(
     path = Path(path)
     try:
         if path.suffix.lower() in (".yaml", ".yml"):
-            loaded = load_scene(path, overrides)
+            with warnings.catch_warnings(record=True) as doubts:
+                warnings.simplefilter("always")
+                loaded = load_scene(path, overrides)
+            found.warnings += [str(doubt.message) for doubt in doubts]
             cloth = loaded.scene.cloth
             mesh = cloth.mesh
             held = np.unique(np.concatenate([[], *(p.vertices for p in loaded.scene.pins)]))

@@ -4,7 +4,7 @@ import math
 import re
 import sys
 from numbers import Real
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from weft.errors import UnitError
 from weft.units.grammar import LONGEST, parse_unit
@@ -34,7 +34,8 @@ def to_si(
         UnitError: not a finite number, no unit in a text, or a unit of another dimension; a number
             too large or too small for floating point.
     """
-    if isinstance(value, bool) or not isinstance(value, str | Real):
+    given: object = value
+    if isinstance(given, bool) or not isinstance(given, str | Real):
         raise UnitError("quantity", got=repr(value), where=where, expected=f"a number in {unit}")
     if not isinstance(value, str):
         return _finite(value, where)
@@ -76,7 +77,7 @@ def _split(value: str, unit: str, where: str | None) -> tuple[float, str]:
     return number, match[2]
 
 
-def _finite(value: Real, where: str | None) -> float:
+def _finite(value: Any, where: str | None) -> float:
     try:
         number = float(value)
     except OverflowError:
@@ -111,5 +112,6 @@ def _wrong_dimension(
 
 def _out_of_range(value: str, where: str | None, small: bool) -> NoReturn:
     shown = value if len(value) < 40 else f"{value[:40]}..."
-    raise UnitError("quantity", got=repr(shown), where=where,
-                    expected=f"a number that is not too {'small' if small else 'large'}")  # fmt: skip
+    size = "small" if small else "large"
+    expected = f"a number that is not too {size}"
+    raise UnitError("quantity", got=repr(shown), where=where, expected=expected)
