@@ -99,6 +99,16 @@ class Fabric:
             f"{self.bending_warp:.3g} / {self.bending_weft:.3g} N*m (warp / weft)"
         )
 
+    @classmethod
+    def of(cls, value: "FabricLike") -> "Fabric":
+        """A fabric from a preset's name, a .yaml file, or fields with units, as in YAML.
+
+        Raises:
+            FabricError: unknown name or field, a missing or negative value. UnitError: no unit, or
+            one of another dimension.
+        """
+        return fabric(value)
+
     def origin(self, field: str) -> str:
         """How a field's number came about: ``measured``, ``published`` (the constant of a paper or
         a trade name), ``estimated``, ``given`` (by you) or ``default``.

@@ -12,17 +12,23 @@ import numpy as np
 
 from weft.arrays import Floats, Ints, Positions
 from weft.errors import SceneError
+from weft.units import fields_in_si
 
 Interpolation = Literal["linear", "smooth"]
 
 
 @dataclass(frozen=True)
 class Keyframe:
-    """Where a pin's vertices are at a time, relative to where they started."""
+    """Where a pin's vertices are at a time, relative to where they started. Text may have a unit:
+    ``Keyframe("500 ms", ("2 cm", 0, 0), "90 deg")``.
+    """
 
     time: float  # [s]
     translation: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m]
     rotation: float = 0.0  # [rad] about the path's axis
+
+    def __post_init__(self) -> None:
+        fields_in_si(self, "keyframe", time="s", translation="m", rotation="rad")
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,7 @@ class Path:
     hold: bool = False  # stay at the last keyframe for as long as the run lasts
 
     def __post_init__(self) -> None:
+        fields_in_si(self, "pin path", center="m")
         times = [k.time for k in self.keyframes]
         if not times or not np.isfinite(times).all() or any(b <= a for a, b in pairwise(times)):
             raise SceneError(
@@ -85,7 +92,7 @@ class Pin:
 
     Args:
         vertices: ids, at least one.
-        until: time of release [s]; None holds for ever.
+        until: time of release [s], or text with a unit; None holds for ever.
         path: motion; None keeps the vertices where they start.
         name: for messages.
 
@@ -99,6 +106,7 @@ class Pin:
     name: str = "pin"
 
     def __post_init__(self) -> None:
+        fields_in_si(self, self.name, until="s")
         ids = np.unique(np.asarray(self.vertices, dtype=np.int64).reshape(-1)).astype(np.int32)
         object.__setattr__(self, "vertices", ids)
         if len(ids) == 0:
@@ -106,7 +114,8 @@ class Pin:
                 f"{self.name}.vertices",
                 got="nothing",
                 expected="at least one vertex",
-                hint="the selection is empty: widen the box, or list groups with `weft check`",
+                hint="the selection is empty: widen the box (Cloth.nearest_to_box says by how "
+                "much), or list groups with `weft check`",
             )
         if self.until is not None and not np.isfinite(self.until):
             raise SceneError(

@@ -33,10 +33,12 @@ from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSe
 from weft.laws.base import Law, SingleLaw
 from weft.model import Model
 from weft.pins import Pin
+from weft.scene.described import described
 from weft.scene.elastic import elastic_energies
 from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.law import law_of_fabric
 from weft.state import State
+from weft.units import fields_in_si
 
 Settings = StepSettings | Settings1998 | SemiImplicitSettings | QuasiStaticSettings
 SETTINGS: Mapping[str, type[Settings]] = {
@@ -49,7 +51,7 @@ SETTINGS: Mapping[str, type[Settings]] = {
 INTEGRATORS = tuple(SETTINGS)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scene:
     """What is simulated.
 
@@ -102,7 +104,12 @@ class Scene:
     velocity: Any = (0.0, 0.0, 0.0)
     description: Mapping[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return described(self)
+
     def __post_init__(self) -> None:
+        fields_in_si(self, "scene", gravity="m/s^2", damping="s", step="s", velocity="m/s",
+                     pressure="Pa")  # fmt: skip
         if not (np.isfinite(self.step) and self.step > 0):
             raise SceneError("scene.step", got=self.step, expected="must be > 0 [s]")
         if self.damping is not None and not (np.isfinite(self.damping) and self.damping >= 0):

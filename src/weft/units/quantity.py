@@ -55,6 +55,38 @@ def to_si(
     return result
 
 
+def in_si(value: Any, unit: str, where: str | None = None) -> Any:
+    """The same with every text turned into a number in SI, also inside lists and tuples; numbers
+    and None are left as they are.
+
+    Raises:
+        UnitError: as ``to_si``.
+    """
+    if isinstance(value, str):
+        return to_si(value, unit, where)
+    if isinstance(value, list | tuple) and any(isinstance(v, str | list | tuple) for v in value):
+        return type(value)(in_si(v, unit, where) for v in value)
+    return value
+
+
+def fields_in_si(record: Any, name: str, **units: str) -> None:
+    """Turn text in fields of a frozen dataclass into numbers in SI, in its ``__post_init__``.
+
+    Args:
+        record: the instance.
+        name: what messages call it.
+        **units: of its fields.
+
+    Raises:
+        UnitError: as ``to_si``.
+    """
+    for field, unit in units.items():
+        given = getattr(record, field)
+        value = in_si(given, unit, f"{name}.{field}")
+        if value is not given:
+            object.__setattr__(record, field, value)
+
+
 def _split(value: str, unit: str, where: str | None) -> tuple[float, str]:
     """The number, and the unit; none for what YAML reads as text although it is a number."""
     match = _NUMBER.match(value)
