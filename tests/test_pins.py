@@ -92,7 +92,7 @@ def test_an_empty_box_names_the_nearest_vertex(tmp_path):
     path.write_text(scene.format(n=11))
     assert len(load_scene(path).scene.pins[0].vertices) == 3
     path.write_text(scene.format(n=4))
-    with pytest.raises(SceneProblems, match=r"box = no vertex.*nearest vertex is \d+ at .*mm out"):
+    with pytest.raises(SceneProblems, match=r"box = nothing.*nearest vertex is \d+ at .*mm out"):
         load_scene(path)
     cloth = weft.sheet(4, 4)
     assert "207 mm outside" in cloth.nearest_to_box(("-2 cm", -1, -0.02), (0.02, 1, 0.02))

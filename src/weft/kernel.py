@@ -8,8 +8,10 @@ kernel takes the first index of its slice, ``o: int``, as its first argument and
 """
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -34,9 +36,19 @@ SLICE_ABOVE = (
     20_000  # indices; below, waking a second thread costs more than it saves (docs/decisions/0002)
 )
 
+COMPILING = "compiling kernels, once on this machine (under a minute) ..."
+
 _USUAL = 7  # entries of an index in the kernels that this was measured with
 
 WarpArray = Any  # wp.array: Warp's own annotations do not survive mypy
+
+
+def _tell_compiling(module: str) -> None:
+    """Say once on stderr that kernels are compiled: else a first script seems to hang."""
+    if not _settings.told:
+        _settings.told = True
+        sys.stderr.write(f"weft: {COMPILING}\n")
+        sys.stderr.flush()
 
 
 @dataclass
@@ -46,7 +58,8 @@ class _Settings:
     threads: int = field(default_factory=lambda: max(1, min(os.cpu_count() or 1, 8)))
     pool: ThreadPoolExecutor | None = None
     loaded: set[tuple[int, str]] = field(default_factory=set)
-    on_compile: Callable[[str], None] | None = None
+    on_compile: Callable[[str], None] = _tell_compiling
+    told: bool = False  # that kernels are compiled
 
 
 _settings = _Settings()
@@ -63,7 +76,8 @@ def configure(
     Args:
         device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
         threads: CPU threads that share a large launch; 1 is always right.
-        on_compile: called with a module's name before it is compiled (seconds, once per machine).
+        on_compile: called with a module's name before it is compiled (seconds, once per machine);
+            without one, a line on stderr says so once.
 
     Raises:
         DeviceError: no such device, or fewer than one thread.
@@ -79,6 +93,17 @@ def configure(
             _settings.pool = None
     if on_compile is not None:
         _settings.on_compile = on_compile
+
+
+@contextmanager
+def telling(on_compile: Callable[[str], None]) -> Iterator[None]:
+    """Within the block, ``on_compile`` is called before a module is compiled."""
+    before = _settings.on_compile
+    _settings.on_compile = on_compile
+    try:
+        yield
+    finally:
+        _settings.on_compile = before
 
 
 def initialize() -> None:
@@ -142,7 +167,7 @@ def load(kernel: Any) -> None:
         return
     initialize()
     cache = Path(wp.config.kernel_cache_dir) / kernel.module.get_module_identifier()
-    if _settings.on_compile is not None and not cache.exists():
+    if not cache.exists():
         _settings.on_compile(kernel.module.name)
     if kernel.module.load(wp.get_device(_settings.device)) is None:
         raise DeviceError(

@@ -19,6 +19,7 @@ Set = Annotated[
         metavar="PATH=VALUE",
     ),
 ]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 
@@ -51,7 +52,7 @@ def tell_compiling() -> None:
 
     def on_compile(module: str) -> None:
         if not told:
-            say("compiling kernels, once on this machine (under a minute) ...", error=True)
+            say(kernel.COMPILING, error=True)
         told.append(module)
 
     kernel.configure(on_compile=on_compile)

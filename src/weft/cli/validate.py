@@ -46,7 +46,10 @@ def validate(
     from weft.validate.runner import run
 
     if json:
-        checks = run(names or (), everything=everything)
+        from weft.progress import silence
+
+        with silence():
+            checks = run(names or (), everything=everything)
         print_json([_plain(c) for c in checks])
     else:
         tell_compiling()

@@ -341,8 +341,13 @@ class Builder:
             inside = cloth.in_box(low, high)
             inside = inside if part is None else np.intersect1d(inside, part.vertices)
             if len(inside) == 0:
-                raise SceneError(f"{name}.box", got="no vertex", expected="at least one vertex inside",
-                                 hint=cloth.nearest_to_box(low, high, part))  # fmt: skip
+                nearest = cloth.nearest_to_box(low, high, part)
+                raise SceneError(
+                    f"{name}.box",
+                    got="nothing",
+                    expected="at least one vertex inside",
+                    hint=nearest,
+                )
             selections.append(inside)
         if block.vertices is not None:
             ids = np.array(block.vertices, dtype=np.int32)
