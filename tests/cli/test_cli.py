@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -66,6 +67,28 @@ def test_help(run):
         assert command in out
         status, text, _ = run(command, "--help")
         assert status == 0 and len(text.splitlines()) > 5
+
+
+def test_examples(run, scene, monkeypatch):
+    """Every scene and script with a line; a scene runs by its name, also by the end of it."""
+    from weft.scene import build
+
+    status, out, _ = run("examples")
+    assert status == 0 and "flag " in out and "contact/twist" in out and "own_law" in out
+    lines = [ln for ln in out.splitlines() if ln.startswith("  ")]
+    assert len(lines) >= 20 and all(len(ln.split(maxsplit=1)) == 2 for ln in lines)
+    assert run("examples", "flag")[1].startswith("description: A silk flag")
+    original = build.load_scene
+    small = ["cloth.sheet.nx=7", "cloth.sheet.ny=7", "seconds=0.1"]
+    monkeypatch.setattr(build, "load_scene", lambda path, *_: original(path, small))
+    status, out, _ = run("demo", "twist")
+    assert status == 0 and "runs/twist/twist.png" in out
+    status, _, err = run("demo", "own_law")
+    assert status == 2 and "python" in err
+    status, _, err = run("demo", "flagg")
+    assert status == 2 and "did you mean 'flag'" in err
+    status, _, err = run("demo", "two_corners", "--quiet")
+    assert (status, err) == (0, "")  # the one whose whole name it is
 
 
 def test_version(run):
@@ -306,3 +329,21 @@ def test_fabrics_say_what_was_measured(run, monkeypatch):
     fabrics = {f["name"]: f for f in json.loads(out)}
     assert fabrics["silk"]["origins"]["shear"] == "estimated"
     assert fabrics["broadcloth"]["origins"]["bending_warp"] == "measured"
+
+
+def test_reproduce_without_matplotlib(run, tmp_path, monkeypatch):
+    """The table, what follows from it, status 0, and what a plot needs."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
+        monkeypatch.setitem(sys.modules, name, None)
+    status, out, _ = run("reproduce", "pritchard-macri")
+    assert status == 0 and "weft[plots]" in out
+    assert (tmp_path / "reproduced/pritchard-macri.csv").exists()
+
+
+def test_the_wheel_has_the_examples():
+    import tomllib
+
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+    wheel = tomllib.loads(text)["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["force-include"]["examples"] == "weft/examples"

@@ -10,6 +10,7 @@ from weft.cli import (
     bench,
     check,
     demo,
+    examples,
     explain,
     export,
     fabrics,
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 _SIMULATE, _LOOK, _TRUST = "Simulate", "Look and export", "Trust"
 app.command("demo", rich_help_panel=_SIMULATE)(demo.demo)
+app.command("examples", rich_help_panel=_SIMULATE)(examples.examples)
 app.command("run", rich_help_panel=_SIMULATE)(run.run)
 app.command("settle", rich_help_panel=_SIMULATE)(settle.settle)
 app.command("check", rich_help_panel=_SIMULATE)(check.check)

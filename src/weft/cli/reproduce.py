@@ -59,4 +59,7 @@ def reproduce(
             say(f"- {finding}")
         written = study.write(out)
         files = "  ".join(str(path) for path in written)
-        say(f"\n{name} in {time.perf_counter() - clock:.0f} s: {files}\n")
+        say(f"\n{name} in {time.perf_counter() - clock:.0f} s: {files}")
+        if study.missing():
+            say(study.missing())
+        say("")
