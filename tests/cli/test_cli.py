@@ -200,7 +200,39 @@ def test_fabrics(run):
 def test_explain(run):
     assert "accuracy of a step" in run("explain")[1]
     out = run("explain", "scene.pins.path.keyframes")[1]
-    assert "translation" in out and "[degrees]" in out
+    assert "translation" in out and "degrees" in out
+
+
+def test_explain_has_units_for_nested_fields(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    rows = [line.split() for line in run("explain", "scene.cloth")[1].splitlines()]
+    units = {row[0]: row[1] for row in rows if len(row) > 1}
+    assert units["width"] == "m" and units["rotation"] == "degrees" and units["sheet"] == "block"
+    assert units["span_size"] == "m" and units["smooth"] == "yes/no"
+    assert "N/m (per rad)" in run("explain", "scene.cloth.fabric")[1]
+    everything = run("explain", "--all")[1]
+    assert "Pa" in everything and len(everything.splitlines()) > 100
+    assert len(run("explain")[1].splitlines()) < 60
+
+
+def test_json_schema(run):
+    """Quantities are numbers or text and say their unit; what is required is."""
+    schema = json.loads(run("explain", "--json-schema")[1])
+    width = schema["$defs"]["SheetBlock"]["properties"]["width"]
+    assert width["type"] == ["number", "string"] and width["unit"] == "m"
+    assert schema["properties"]["gravity"]["prefixItems"][0]["unit"] == "m/s^2"
+    assert "cloth" in schema["properties"] and schema["additionalProperties"] is False
+
+
+def test_every_number_of_a_scene_has_a_unit():
+    from weft.scene.field_units import unit_of
+    from weft.scene.schema import SceneFile
+
+    assert {n: unit_of(f) for n, f in SceneFile.model_fields.items() if n in ("fps", "step")} == {
+        "fps": "1/s",
+        "step": "s",
+    }
+    assert all(unit_of(f) for f in SceneFile.model_fields.values())
 
 
 def test_json_is_pure(run):

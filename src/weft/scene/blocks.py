@@ -1,9 +1,12 @@
 """What the blocks of a scene file are made of: quantities with units, and motions."""
 
 import math
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from weft.errors import WeftError
 from weft.units import to_si
@@ -23,23 +26,43 @@ class _Quantity:
             raise ValueError(f"{error.expected}{hint}") from None
 
 
-_meter, _second, _degree = _Quantity("m"), _Quantity("s"), _Quantity("rad")
-
-
-def _degrees(value: Any) -> float:
+class _Degrees(_Quantity):
     """Degrees: a bare number is one, text has its unit."""
-    return float(value) if not isinstance(value, str) else math.degrees(_degree(value))
+
+    def __init__(self) -> None:
+        super().__init__("degrees")
+        self._angle = _Quantity("rad")
+
+    def __call__(self, value: Any) -> float:
+        return float(value) if not isinstance(value, str) else math.degrees(self._angle(value))
 
 
-Length = Annotated[float, BeforeValidator(_meter)]
-Time = Annotated[float, BeforeValidator(_second)]
-Degrees = Annotated[float, BeforeValidator(_degrees)]
-Acceleration = Annotated[float, BeforeValidator(_Quantity("m/s^2"))]
-Speed = Annotated[float, BeforeValidator(_Quantity("m/s"))]
-Tension = Annotated[float, BeforeValidator(_Quantity("N/m"))]
-Pascal = Annotated[float, BeforeValidator(_Quantity("Pa"))]
-Volume = Annotated[float, BeforeValidator(_Quantity("m^3"))]
-Energy = Annotated[float, BeforeValidator(_Quantity("J"))]
+@dataclass(frozen=True)
+class Unit:
+    """Marks a type with its unit, for ``weft explain`` and for editors."""
+
+    name: str
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {**handler(schema), "type": ["number", "string"], "unit": self.name}
+
+
+def unit_in(metadata: Any) -> str:
+    """The unit that an annotation's metadata names, or nothing."""
+    return metadata.name if isinstance(metadata, Unit) else ""
+
+
+Length = Annotated[float, BeforeValidator(_Quantity("m")), Unit("m")]
+Time = Annotated[float, BeforeValidator(_Quantity("s")), Unit("s")]
+Degrees = Annotated[float, BeforeValidator(_Degrees()), Unit("degrees")]
+Acceleration = Annotated[float, BeforeValidator(_Quantity("m/s^2")), Unit("m/s^2")]
+Speed = Annotated[float, BeforeValidator(_Quantity("m/s")), Unit("m/s")]
+Tension = Annotated[float, BeforeValidator(_Quantity("N/m")), Unit("N/m")]
+Pascal = Annotated[float, BeforeValidator(_Quantity("Pa")), Unit("Pa")]
+Volume = Annotated[float, BeforeValidator(_Quantity("m^3")), Unit("m^3")]
+Energy = Annotated[float, BeforeValidator(_Quantity("J")), Unit("J")]
 Point = tuple[Length, Length, Length]
 
 

@@ -1,0 +1,58 @@
+"""The unit of a field of a scene file, read from its type; and the schema for editors."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from weft.scene.blocks import Block, unit_in
+
+_KINDS: dict[type, str] = {bool: "yes/no", int: "1", float: "1", str: "text"}
+_WRITTEN = re.compile(r"\[([^\]]+)\]")  # in a description: "[1/s] frames per second"
+
+
+def unit_of(field: Any) -> str:
+    """The unit of a field: ``m``; what its description says, as in ``[1/s]``; ``1`` of plain
+    numbers; or what it is: ``text``, ``yes/no``, ``block``.
+
+    Args:
+        field: a pydantic FieldInfo.
+    """
+    units = [u for u in (unit_in(m) for m in field.metadata) if u]
+    units += [u for u in _units(field.annotation) if u]
+    if units:
+        return str(units[0])
+    written = _WRITTEN.match(field.description or "")
+    if written:
+        return written[1]
+    kinds = dict.fromkeys(_kinds(field.annotation))
+    return " or ".join(kinds)
+
+
+def _units(annotation: Any) -> Iterator[str]:
+    """Units of quantities anywhere inside a type."""
+    for part in getattr(annotation, "__metadata__", ()):
+        yield unit_in(part)
+    for part in get_args(annotation):
+        yield from _units(part)
+
+
+def _kinds(annotation: Any) -> Iterator[str]:
+    """What a type without unit is."""
+    if isinstance(annotation, type) and issubclass(annotation, Block):
+        yield "block"
+    elif annotation in _KINDS:
+        yield _KINDS[annotation]
+    elif isinstance(annotation, str):
+        yield "text"  # one of several words
+    for part in get_args(annotation):
+        yield from _kinds(part)
+
+
+def json_schema() -> dict[str, Any]:
+    """The scene file as JSON schema (draft 2020-12): editors complete and check YAML with it.
+    Quantities are numbers or text, and say their ``unit``.
+    """
+    from weft.scene.schema import SceneFile
+
+    schema = SceneFile.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
