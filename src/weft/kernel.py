@@ -45,7 +45,7 @@ WarpArray = Any  # wp.array: Warp's own annotations do not survive mypy
 
 def _tell_compiling(module: str) -> None:
     """Say once on stderr that kernels are compiled: else a first script seems to hang."""
-    if not _settings.told:
+    if not _settings.told and sys.stderr is not None:
         _settings.told = True
         sys.stderr.write(f"weft: {COMPILING}\n")
         sys.stderr.flush()
