@@ -68,6 +68,19 @@ def test_preview(run, scene):  # noqa: F811
     assert status == 0 and Image.open("now.png").size == (640, 360)
     status, _, err = run("run", scene, "--out", "there", "--preview", "now.jpg")
     assert status == 2 and "expected .png" in err
+    status, _, err = run("run", scene, "--out", "there", "--preview", "nowhere/now.png")
+    assert status == 2 and "a folder that exists" in err
+
+
+def test_a_preview_that_fails_does_not_stop_the_run(run, scene, monkeypatch):  # noqa: F811
+    from weft.cli import preview
+
+    def full(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(preview, "_draw", full)
+    status, _, err = run("run", scene, "--out", "here", "--frames", "3", "--preview", "now.png")
+    assert status == 0 and err.count("warning: no preview any more: disk full") == 1
 
 
 def test_python_says_that_kernels_are_compiled(capsys, monkeypatch):
