@@ -32,26 +32,10 @@ def progress_bar(frames: int, console: Any = None) -> Iterator[Update]:
     The block gets a function to call after every step. Says when kernels are compiled.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
-    from rich.table import Column
 
     console = console or Console(stderr=True)
-
-    def cut(ratio: int | None = None) -> Column:
-        return Column(no_wrap=True, overflow="ellipsis", ratio=ratio)
-
-    columns = (
-        TextColumn(
-            "frame {task.completed:.0f}/{task.total:.0f}", table_column=Column(no_wrap=True)
-        ),
-        BarColumn(bar_width=10, table_column=Column(min_width=10)),
-        TimeElapsedColumn(table_column=Column(no_wrap=True, min_width=7)),
-        TextColumn("left", table_column=Column(no_wrap=True)),
-        TimeRemainingColumn(table_column=Column(no_wrap=True, min_width=7)),
-        TextColumn("{task.description}", table_column=cut(1)),
-    )
-    with Bar(*columns, console=console, transient=False, expand=True) as bar:
+    with Bar(*_columns(), console=console, transient=False, expand=True) as bar:
         task = bar.add_task("starting", total=frames)
         compiling: list[str] = []
 
@@ -77,6 +61,25 @@ def progress_bar(frames: int, console: Any = None) -> Iterator[Update]:
 
         with kernel.telling(on_compile):
             yield update
+
+
+def _columns() -> tuple[Any, ...]:
+    """Of the bar: what it says last is cut off where the terminal is narrow, nothing else."""
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.table import Column
+
+    return (
+        TextColumn(
+            "frame {task.completed:.0f}/{task.total:.0f}", table_column=Column(no_wrap=True)
+        ),
+        BarColumn(bar_width=10, table_column=Column(min_width=10)),
+        TimeElapsedColumn(table_column=Column(min_width=7, no_wrap=True)),
+        TextColumn("left", table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(table_column=Column(min_width=7, no_wrap=True)),
+        TextColumn(
+            "{task.description}", table_column=Column(overflow="ellipsis", ratio=1, no_wrap=True)
+        ),
+    )
 
 
 @contextmanager
