@@ -222,6 +222,9 @@ def test_json_schema(run):
     assert width["type"] == ["number", "string"] and width["unit"] == "m"
     assert schema["properties"]["gravity"]["prefixItems"][0]["unit"] == "m/s^2"
     assert "cloth" in schema["properties"] and schema["additionalProperties"] is False
+    choices = schema["$defs"]["ClothBlock"]["properties"]["fabric"]["anyOf"]
+    (fields,) = (c["properties"] for c in choices if c.get("type") == "object")
+    assert fields["shear"]["unit"] == "N/m" and "array" in fields["stretch"]["type"]
 
 
 def test_every_number_of_a_scene_has_a_unit():

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, get_args
 
+from weft.fabric import UNITS
 from weft.scene.blocks import Block, unit_in
 
 _KINDS: dict[type, str] = {bool: "yes/no", int: "1", float: "1", str: "text"}
@@ -48,6 +49,20 @@ def _kinds(annotation: Any) -> Iterator[str]:
         yield from _kinds(part)
 
 
+def _fabric_fields() -> dict[str, Any]:
+    """What a fabric written as a mapping may have."""
+    sourced = {"properties": {"value": {"type": "string"}, "source": {"type": "string"}}}
+    fields: dict[str, Any] = {k: {"type": "string"} for k in ("preset", "name", "title")}
+    for name, unit in UNITS.items():
+        kinds = ["string", "object"] if unit != "1" else ["number"]
+        field = {"type": kinds, "unit": unit, **(sourced if unit != "1" else {})}
+        fields[name] = field
+        pair = name.removesuffix("_warp").removesuffix("_weft")
+        if pair != name:  # one for both, or two
+            fields[pair] = {**field, "type": [*kinds, "array"], "items": field}
+    return {"properties": fields, "additionalProperties": False}
+
+
 def json_schema() -> dict[str, Any]:
     """The scene file as JSON schema (draft 2020-12): editors complete and check YAML with it.
     Quantities are numbers or text, and say their ``unit``.
@@ -55,4 +70,8 @@ def json_schema() -> dict[str, Any]:
     from weft.scene.schema import SceneFile
 
     schema = SceneFile.model_json_schema()
+    for block in schema.get("$defs", {}).values():
+        for choice in block.get("properties", {}).get("fabric", {}).get("anyOf", []):
+            if choice.get("type") == "object":
+                choice.update(_fabric_fields())
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
