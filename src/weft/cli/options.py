@@ -1,5 +1,6 @@
 """Options and helpers that several commands share."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +22,14 @@ Set = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+
+
+def one_blas_thread() -> None:
+    """Dense matrices of small meshes are small: threads of NumPy's BLAS cost more than they win,
+    several times so where other programs run. To be called before NumPy is imported; what the
+    environment says holds.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def configure(device: str, threads: int | None) -> None:

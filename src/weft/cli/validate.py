@@ -9,7 +9,16 @@ from typing import Annotated, Any
 import typer
 
 from weft.cli.listing import listing
-from weft.cli.options import AsJson, Device, Threads, configure, print_json, say, tell_compiling
+from weft.cli.options import (
+    AsJson,
+    Device,
+    Threads,
+    configure,
+    one_blas_thread,
+    print_json,
+    say,
+    tell_compiling,
+)
 
 
 def _names(part: str) -> list[str]:
@@ -41,6 +50,7 @@ def validate(
     The fast part takes under half a minute on two cores, and a minute more on the first run of a
     machine, which compiles kernels. An experiment that ends in an error is a failed row.
     """
+    one_blas_thread()
     configure(device, threads)
     from weft.validate.check import Check
     from weft.validate.runner import run
