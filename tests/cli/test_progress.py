@@ -87,8 +87,8 @@ def test_a_preview_that_fails_does_not_stop_the_run(run, scene, monkeypatch):  #
 def test_python_says_that_kernels_are_compiled(capsys, monkeypatch):
     """Once, on stderr; the command line has lines of its own."""
     monkeypatch.setattr(process, "told", False)
-    kernel._tell_compiling("weft.law.arap")
-    kernel._tell_compiling("weft.law.stvk")
+    process.on_compile("weft.law.arap")
+    process.on_compile("weft.law.stvk")
     out, err = capsys.readouterr()
     assert out == "" and err.count("compiling kernels") == 1
     heard = []
