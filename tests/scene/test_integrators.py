@@ -202,3 +202,21 @@ def test_what_a_dataclass_refuses_has_a_line(load):
         with pytest.raises(SceneError) as caught:
             load(text)
         assert message in str(caught.value)
+
+
+def test_effort_chooses_step_and_iterations(tmp_path):
+    """``interactive`` shortens steps and stops them; metrics say what is left."""
+    cloth = weft.sheet(9, 9, 0.3, 0.3, fabric="silk")
+    pins = [weft.Pin(cloth.corners("top"))]
+    quick = weft.Scene(cloth, pins, settings=weft.StepSettings(effort="interactive"))
+    assert quick.step == 5e-3 and quick.with_(step=1e-3).step == 1e-3
+    assert weft.Scene(cloth, pins, settings=weft.StepSettings(effort=3)).step == 0.02
+    tight = weft.StepSettings(effort=1, tolerance=1e-9)
+    run = weft.simulate(
+        weft.Scene(cloth, pins, settings=tight), frames=2, fps=25, out=tmp_path / "run",
+        progress=False,
+    )  # fmt: skip
+    assert {m["outcome"] for m in run.metrics} == {"STOPPED"}
+    assert all(m["iterations"] == 1 and 0 < m["unsettled"] <= 1 for m in run.metrics)
+    with pytest.raises(weft.WeftError, match="effort.*fast"):
+        weft.StepSettings(effort="fast")

@@ -21,6 +21,7 @@ from weft.energies.pressure import Gas, Pressure
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
 from weft.integrators.adaptive import AdaptiveSettings
+from weft.integrators.base import StepSettings
 from weft.integrators.resolve import Resolved, resolved
 from weft.laws.base import Law
 from weft.model import Model
@@ -135,6 +136,8 @@ class Scene:
                     got=type(settings).__name__,
                     expected=f"{kind.settings.__name__}, with integrator {self.integrator}",
                 )
+            if isinstance(settings, StepSettings):
+                object.__setattr__(self, "step", min(self.step, settings.longest))
             maker = Maker(None, kind, settings, self.adaptive, self.cloth)
         else:
             name = name_of(given)

@@ -21,9 +21,9 @@ from weft.kernel import WarpArray, vec3
 from weft.psd import Psd
 from weft.solve.base import Outcome
 from weft.solve.block_csr import BlockCsr, add_diagonal
-from weft.solve.minimize import Search
+from weft.solve.minimize import Left, Search
 from weft.solve.updates import solve_updated
-from weft.solve.vectors import combine, dot, max_norm, negate, weighted_square
+from weft.solve.vectors import combine, dot, max_norm, negate, part_above, weighted_square
 
 CONTRACTION = 0.5  # of simplified increments, above which a new factorization pays
 LEAST, FIRST, MOST = 1e-4, 1.0, 1e8  # [1/s^2] mu: floor, where it starts to grow, ceiling
@@ -59,12 +59,14 @@ class Newton:
         max_iterations: matrices.
         forcing: largest relative error of an iterative linear solve, in the energy norm.
         least_forcing: what it is tightened to as Newton's decrements fall.
+        effort: matrices after which it stops, converged or not; 0: it goes on.
     """
 
     tolerance: float
     max_iterations: int = 100
     forcing: float = 0.5
     least_forcing: float = 0.3
+    effort: int = 0
 
     def directions(self, s: Search) -> "NewtonDirections":
         """For a search that begins."""
@@ -81,10 +83,11 @@ class NewtonDirections:
         self.stale, self.before = True, float("inf")  # a new matrix is wanted; the last increment
 
     def done(self, s: Search) -> Outcome | None:
-        """After too many matrices."""
-        if self.stale and s.iterations >= self.settings.max_iterations:
-            return Outcome.MAX_ITERATIONS
-        return None
+        """After too many matrices, or as many as were asked for."""
+        o = self.settings
+        if self.stale and o.effort and s.iterations >= o.effort:
+            return Outcome.STOPPED
+        return Outcome.MAX_ITERATIONS if self.stale and s.iterations >= o.max_iterations else None
 
     def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
         """-A^-1 g; none where a simplified increment is not small enough beside the last one."""
@@ -100,6 +103,8 @@ class NewtonDirections:
         if not s.increment < float("inf"):
             return None, Outcome.NOT_FINITE
         tolerance = self.settings.tolerance
+        if self.settings.effort:
+            s.left = Left(part_above(d, tolerance), 0.5 * self.decrement)
         if not fresh and s.increment > max(CONTRACTION * self.before, tolerance):
             self.stale = True
             return None, None

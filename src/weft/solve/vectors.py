@@ -118,3 +118,19 @@ def weighted_square(a: WarpArray, weight: WarpArray) -> float:
     out = kernel.empty(a.shape[0])
     kernel.launch(weighted_squares, a.shape[0], a, weight, out)
     return kernel.total(out)
+
+
+@wp.kernel(module=_module)
+def mark_longer(o: int, a: wp.array(dtype=vec3), least: Scalar, out: wp.array(dtype=Scalar)):
+    """1 for entries longer than ``least``, else 0."""
+    i = o + wp.tid()
+    out[i] = Scalar(0.0)
+    if wp.dot(a[i], a[i]) > least * least:
+        out[i] = Scalar(1.0)
+
+
+def part_above(a: WarpArray, least: float) -> float:
+    """Part of the entries that are longer than ``least``."""
+    out = kernel.empty(a.shape[0])
+    kernel.launch(mark_longer, a.shape[0], a, Scalar(least), out)
+    return kernel.total(out) / max(int(a.shape[0]), 1)
