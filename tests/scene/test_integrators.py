@@ -172,7 +172,8 @@ def test_explain_has_the_settings_of_every_integrator():
     _, rows = explain("scene.integrator")
     assert [r.path.split(".")[-1] for r in rows] == list(INTEGRATORS)
     _, rows = explain("scene.integrator.bdf2")
-    tolerance, _, psd = rows[:3]
+    tolerance, effort, _, psd = rows[:4]
+    assert effort.default == "converged" and "interactive" in effort.meaning
     assert tolerance.meaning.startswith("[m/s]") and tolerance.default == "0.01"
     assert psd.default == "projected" and psd.choices == "exact, projected, gauss_newton"
     with pytest.raises(SceneError, match="did you mean 'tolerance'"):
