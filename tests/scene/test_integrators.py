@@ -172,7 +172,7 @@ def test_explain_has_the_settings_of_every_integrator():
     _, rows = explain("scene.integrator")
     assert [r.path.split(".")[-1] for r in rows] == list(INTEGRATORS)
     _, rows = explain("scene.integrator.bdf2")
-    tolerance, effort, _, psd = rows[:4]
+    (tolerance, _, psd), effort = rows[:3], rows[-1]
     assert effort.default == "converged" and "interactive" in effort.meaning
     assert tolerance.meaning.startswith("[m/s]") and tolerance.default == "0.01"
     assert psd.default == "projected" and psd.choices == "exact, projected, gauss_newton"

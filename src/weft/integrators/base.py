@@ -119,12 +119,6 @@ class StepSettings:
         "m/s",
         above=0,
     )
-    effort: Literal["converged", "interactive"] | int = setting(
-        "converged",
-        "converged: until the tolerance; a number: so many Newton iterations, converged or not; "
-        "interactive: 2, in steps of at most 5 ms",
-        least=1,
-    )
     max_iterations: int = setting(100, "Newton iterations of a step", least=1)
     psd: Psd = setting(Psd.PROJECTED, "which Hessian; exact may fail under compression")
     linear: str = setting(
@@ -136,6 +130,12 @@ class StepSettings:
         "converges",
         above=0,
         below=1,
+    )
+    effort: Literal["converged", "interactive"] | int = setting(
+        "converged",
+        "converged: until the tolerance; a number: so many Newton iterations, converged or not; "
+        "interactive: 2, in steps of at most 5 ms",
+        least=1,
     )
 
     def __post_init__(self) -> None:

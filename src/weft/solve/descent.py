@@ -23,7 +23,7 @@ from weft.solve.base import Outcome
 from weft.solve.block_csr import BlockCsr, add_diagonal
 from weft.solve.minimize import Left, Search
 from weft.solve.updates import solve_updated
-from weft.solve.vectors import combine, dot, max_norm, negate, part_above, weighted_square
+from weft.solve.vectors import combine, dot, max_norm, negate, part_above, weighted_distance
 
 CONTRACTION = 0.5  # of simplified increments, above which a new factorization pays
 LEAST, FIRST, MOST = 1e-4, 1.0, 1e8  # [1/s^2] mu: floor, where it starts to grow, ceiling
@@ -177,7 +177,8 @@ class ShiftedDirections:
         self.full, self.patience = 0, PATIENCE  # full steps in a row, and how many EXACT waits for
         self.decrement, self.attempts = 0.0, 0
         self.force = self.last = float("inf")
-        self.anchor, self._apart = (kernel.empty(s.x.shape[0], vec3) for _ in range(2))
+        n = s.x.shape[0]
+        self.anchor, self._squares = kernel.empty(n, vec3), kernel.empty(n)
         self.moved = True  # since the force was measured
 
     def done(self, s: Search) -> Outcome | None:
@@ -222,8 +223,7 @@ class ShiftedDirections:
 
     def merit(self, s: Search, x: WarpArray) -> float:
         """mu/2 |x - x_k|_M^2."""
-        combine(x, -1.0, self.anchor, self._apart)
-        return 0.5 * self.mu * weighted_square(self._apart, self.settings.mass)
+        return 0.5 * self.mu * weighted_distance(x, self.anchor, self.settings.mass, self._squares)
 
     def truncates(self) -> bool:
         """Never: the safeguard shortens steps."""

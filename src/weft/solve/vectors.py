@@ -106,18 +106,22 @@ def max_norm(a: WarpArray) -> float:
 
 @wp.kernel(module=_module)
 def weighted_squares(
-    o: int, a: wp.array(dtype=vec3), weight: wp.array(dtype=Scalar), out: wp.array(dtype=Scalar)
+    o: int,
+    a: wp.array(dtype=vec3),
+    b: wp.array(dtype=vec3),
+    weight: wp.array(dtype=Scalar),
+    out: wp.array(dtype=Scalar),
 ):
-    """out = w |a|^2 of every entry."""
+    """out = w |a - b|^2 of every entry."""
     i = o + wp.tid()
-    out[i] = weight[i] * wp.dot(a[i], a[i])
+    d = a[i] - b[i]
+    out[i] = weight[i] * wp.dot(d, d)
 
 
-def weighted_square(a: WarpArray, weight: WarpArray) -> float:
-    """The sum of w |a|^2."""
-    out = kernel.empty(a.shape[0])
-    kernel.launch(weighted_squares, a.shape[0], a, weight, out)
-    return kernel.total(out)
+def weighted_distance(a: WarpArray, b: WarpArray, weight: WarpArray, scratch: WarpArray) -> float:
+    """The sum of w |a - b|^2; scratch (n,)."""
+    kernel.launch(weighted_squares, a.shape[0], a, b, weight, scratch)
+    return kernel.total(scratch)
 
 
 @wp.kernel(module=_module)
