@@ -49,7 +49,7 @@ FRICTIONS = {"one coefficient": 0.3, "falling": Friction(0.5, 0.1)}
 @pytest.mark.parametrize("friction", FRICTIONS.values(), ids=FRICTIONS)
 @pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
 def test_is_the_derivative_of_the_gradient(make, friction, rng):
-    """H d is (g(x + h d) - g(x - h d))/2h, and g.d is Phi's, to round-off at the best of h from 1 um
+    """H d is (g(x + h d) - g(x - h d))/2h, and g.d is Phi's, to round-off at the best of h, 1 um
     to 0.1 nm: second derivatives jump where a pair changes its kind. H is symmetric.
     """
     phi, x = potential(make, friction, seed=1)
