@@ -104,7 +104,20 @@ def test_wrong_shapes_are_named():
     )
     with pytest.raises(WeftError, match="stencil"):
         check_derivatives(empty, X)
-    assert Psd.EXACT == 0
+
+
+def test_the_exact_hessian_is_what_is_checked():
+    """A projection that clamps all to zero is no fault; an exact Hessian that is zero is one."""
+
+    class Clamped(Springs):
+        zero = Psd.PROJECTED
+
+        def hessian(self, x, psd):
+            return super().hessian(x, psd) * (psd is not self.zero)
+
+    assert all(d.ok for d in check_derivatives(Clamped(), X))
+    Clamped.zero = Psd.EXACT
+    assert [d.ok for d in check_derivatives(Clamped(), X)] == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from weft.arrays import Floats, Ints, Positions
+from weft.errors import LawError
 from weft.kernel import WarpArray
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
@@ -79,8 +80,17 @@ class Bound(ABC):
     def add_condition_hessian(
         self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
     ) -> None:
-        """A += k [(1 + beta/h) dC dC^T + (C + beta dC/dt) d2C], with the step's velocity and h."""
-        raise NotImplementedError
+        """A += k [(1 + beta/h) dC dC^T + (C + beta dC/dt) d2C], with the step's velocity and h.
+
+        Raises:
+            LawError: an energy that is not written in conditions.
+        """
+        raise LawError(
+            f"damping of conditions of {self.name}",
+            got="an energy that is none",
+            expected="the energy of a condition: stretch, shear or bend",
+            hint="leave its name out of Settings1998.damping",
+        )
 
 
 @runtime_checkable

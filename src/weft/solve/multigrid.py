@@ -17,7 +17,7 @@ from scipy.linalg import lapack
 from threadpoolctl import ThreadpoolController
 
 from weft import kernel
-from weft.arrays import Floats
+from weft.arrays import Floats, Ints
 from weft.kernel import Recorded, WarpArray, vec3
 from weft.solve import multigrid_kernels as k
 from weft.solve.aggregation import Coarsening, Csr, coarsenings
@@ -25,7 +25,7 @@ from weft.solve.base import LinearSolution, LinearSolver, Outcome, Stop
 from weft.solve.block_csr import BlockCsr, BlockPattern, multiply_rows
 from weft.solve.direct import Pardiso, Splu, have_pardiso
 from weft.solve.pcg import BlockJacobiPcg, EnergyError
-from weft.solve.vectors import combine, dot
+from weft.solve.vectors import combine, dot, largest_part
 
 DELAY = 1  # iterations over which the decrease of the model is watched: it falls fast here
 MAX_ITERATIONS = 200
@@ -210,13 +210,19 @@ class Hierarchy:
             for i, value in enumerate(self.levels[-2].coefficients):
                 self.last.set(COEFFICIENTS + i, value)
 
+    @cached_property
+    def _last_blocks(self) -> tuple[Ints, Ints]:
+        """Rows and columns of the coarsest matrix, on the host."""
+        rows = self.levels[-1].rows
+        start, column = (np.array(kernel.numpy(a)) for a in (rows.start, rows.column))
+        return np.repeat(np.arange(rows.n, dtype=np.int32), np.diff(start)), column
+
     def _invert_last(self) -> None:
+        """Invert the coarsest matrix, on the host: at most ``DENSE`` rows, whatever the mesh."""
         level = self.levels[-1]
-        n = level.n
-        start, column = kernel.numpy(level.rows.start), kernel.numpy(level.rows.column)
+        n, (rows, columns) = level.n, self._last_blocks
         full = np.zeros((n, 3, n, 3))
-        rows = np.repeat(np.arange(n), np.diff(start))
-        full[rows, :, column, :] = kernel.numpy(level.values)
+        full[rows, :, columns, :] = kernel.numpy(level.values)
         matrix = full.reshape(3 * n, 3 * n)
         matrix = 0.5 * (matrix + matrix.T)
         if not np.isfinite(matrix).all():
@@ -231,7 +237,7 @@ class Hierarchy:
     def apply(self, r: WarpArray, z: WarpArray) -> None:
         """z = M^-1 r for (n,) vec3 arrays; a symmetric positive definite operation."""
         n, fine = self.levels[0].n, self.levels[0]
-        size = float(np.abs(kernel.numpy(r)).max())
+        size = largest_part(r)
         if not 0.0 < size < float("inf"):
             z.fill_(vec3(0.0, 0.0, 0.0))
             return
@@ -338,7 +344,7 @@ class PreparedMultigrid:
         rz = dot(r, z)
         if not np.isfinite(dot(r, r)):
             return LinearSolution(x, Outcome.NOT_FINITE, 0, float("inf")), True
-        if not kernel.numpy(r).any():
+        if largest_part(r) == 0.0:
             return LinearSolution(x, Outcome.CONVERGED, 0, 0.0), True
         wp.copy(p, z)
         rows = (pattern.device_row_start, pattern.device_column, self.A.values)

@@ -7,6 +7,7 @@ Tichy 2002): the residual's 2-norm does not see smooth error.
 """
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.kernel import Recorded, Scalar, WarpArray, mat33, vec2, vec3
+from weft.kernel import Recorded, Scalar, WarpArray, mat33, vec3
 from weft.solve.base import LinearSolution, Outcome, Stop
 from weft.solve.block_csr import BlockCsr
 
@@ -53,7 +54,7 @@ def start(
     x: wp.array(dtype=vec3),
     r: wp.array(dtype=vec3),
     p: wp.array(dtype=vec3),
-    partial: wp.array(dtype=vec2),
+    partial: wp.array(dtype=Scalar),
 ):
     """x = 0, r = b, p = z = P^-1 r; partial sums of r.z."""
     c = o + wp.tid()
@@ -64,7 +65,7 @@ def start(
         r[v] = b[v]
         p[v] = z
         sum += wp.dot(b[v], z)
-    partial[c] = vec2(sum, Scalar(0.0))
+    partial[c] = sum
 
 
 @wp.kernel(module=_module)
@@ -103,12 +104,11 @@ def advance(
     x: wp.array(dtype=vec3),
     r: wp.array(dtype=vec3),
     z: wp.array(dtype=vec3),
-    partial: wp.array(dtype=vec2),
+    partial: wp.array(dtype=Scalar),
 ):
-    """x += a p; r -= a q; z = P^-1 r; partial sums of r.z and r.r."""
+    """x += a p; r -= a q; z = P^-1 r; partial sums of r.z."""
     c = o + wp.tid()
     rz = Scalar(0.0)
-    rr = Scalar(0.0)
     for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
         x[v] = x[v] + a * p[v]
         s = r[v] - a * q[v]
@@ -116,8 +116,7 @@ def advance(
         y = inverse[v] * s
         z[v] = y
         rz += wp.dot(s, y)
-        rr += wp.dot(s, s)
-    partial[c] = vec2(rz, rr)
+    partial[c] = rz
 
 
 @wp.kernel(module=_module)
@@ -184,8 +183,7 @@ class PcgVectors:
         self.chunks = -(-self.n // CHUNK)
         self.inverse = kernel.empty(self.n, mat33)
         self.r, self.z, self.p, self.q = (kernel.empty(self.n, vec3) for _ in range(4))
-        self.p_dot_q = kernel.empty(self.chunks)
-        self.r_dots = kernel.empty(self.chunks, vec2)
+        self.p_dot_q, self.r_dot_z = (kernel.empty(self.chunks) for _ in range(2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,8 +204,9 @@ class PreparedPcg:
         v, n, A = self.vectors, self.A.n, self.A
         x = kernel.empty(n, vec3)
         size = (n, CHUNK)
-        kernel.launch(start, v.chunks, *size, v.inverse, b, x, v.r, v.p, v.r_dots)
-        rz = float(kernel.numpy(v.r_dots)[:, 0].sum())
+        kernel.launch(start, v.chunks, *size, v.inverse, b, x, v.r, v.p, v.r_dot_z)
+        p_dot_q, r_dot_z = _sum(v.p_dot_q), _sum(v.r_dot_z)
+        rz = r_dot_z()
         if rz == 0.0:
             return LinearSolution(x, Outcome.CONVERGED, 0, 0.0)
         if rz < 0.0:
@@ -221,16 +220,15 @@ class PreparedPcg:
         update = Recorded(
             advance,
             v.chunks,
-            *(*size, 0.0, v.inverse, v.p, v.q, x, v.r, v.z, v.r_dots),
+            *(*size, 0.0, v.inverse, v.p, v.q, x, v.r, v.z, v.r_dot_z),
             **sliced,
         )
         direction = Recorded(turn, v.chunks, *size, 0.0, v.z, v.p, **sliced)
-        p_dot_q, r_dots = _host(v.p_dot_q), _host(v.r_dots)
         estimate, error = EnergyError(DELAY), 1.0
         first, smallest = rz, np.finfo(np.float64).eps ** 2
         for iteration in range(1, self.max_iterations + 1):
             product.launch()
-            curvature = float(p_dot_q().sum())
+            curvature = p_dot_q()
             if not curvature > 0.0:
                 outcome = Outcome.INDEFINITE if np.isfinite(curvature) else Outcome.NOT_FINITE
                 return LinearSolution(x, outcome, iteration, error)
@@ -238,7 +236,7 @@ class PreparedPcg:
             update.set(2, a)
             update.launch()
             error = estimate.after(a * rz)
-            rz_new = float(r_dots()[:, 0].sum())
+            rz_new = r_dot_z()
             if rz_new < 0.0:  # a diagonal block is indefinite, so the matrix is
                 return LinearSolution(x, Outcome.INDEFINITE, iteration, error)
             if self.stop is Stop.PRECONDITIONED:
@@ -251,9 +249,9 @@ class PreparedPcg:
         return LinearSolution(x, Outcome.MAX_ITERATIONS, self.max_iterations, error)
 
 
-def _host(a: WarpArray) -> Any:
-    """A function that reads a device array: on the CPU a view made once."""
+def _sum(a: WarpArray) -> Callable[[], float]:
+    """A function that adds up a device array: on the CPU through a view made once."""
     if kernel.is_cpu():
-        view = kernel.numpy(a)
-        return lambda: view
-    return lambda: kernel.numpy(a)
+        view = a.numpy()
+        return lambda: float(view.sum())
+    return lambda: kernel.total(a)

@@ -104,6 +104,15 @@ def max_norm(a: WarpArray) -> float:
     return lengths if lengths != lengths else float(kernel.largest(squares) ** 0.5)
 
 
+def largest_part(a: WarpArray) -> float:
+    """The largest component of a in size, or where sums run on the device the largest length; NaN
+    if any component is.
+    """
+    if a.device.is_cpu and a.shape[0]:
+        return float(np.abs(a.numpy()).max())
+    return max_norm(a)
+
+
 @wp.kernel(module=_module)
 def weighted_squares(
     o: int,

@@ -1,0 +1,112 @@
+"""A matrix that is not positive definite is found to be none, by every linear solver and at every
+size; so what a step does about it does not depend on the solver.
+"""
+
+import numpy as np
+import pytest
+
+import weft
+from weft import kernel
+from weft.energies.condition import Conditions, condition_energies
+from weft.energies.gravity import Gravity
+from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
+from weft.kernel import Scalar, vec3
+from weft.laws import Psd
+from weft.mesh import grid
+from weft.model import Model
+from weft.scene.scene import Scene
+from weft.solve.base import Outcome
+from weft.solve.block_csr import add_diagonal
+from weft.solve.choose import linear_solver
+from weft.solve.direct import have_pardiso
+from weft.state import State
+
+DT = 0.02
+SOLVERS = ["splu", "pcg", "multigrid", *(["pardiso"] if have_pardiso() else [])]
+SIZES = [4, 9, 61]  # vertices along a side: from one level of multigrid to several
+
+
+def matrix(n, psd):
+    """Mass and the Hessian times h^2 of a sheet of n x n vertices, moved at random by a tenth of its
+    edge; a right-hand side.
+    """
+    cloth = weft.sheet(n, n, 0.02 * n, 0.02 * n)
+    assembly = Scene(cloth, damping=0.0).model().assembly
+    rng = np.random.default_rng(n)
+    x = cloth.vertices + 2e-3 * rng.normal(size=cloth.vertices.shape)
+    A = assembly.hessian(kernel.points(x), psd)
+    add_diagonal(A, kernel.array(cloth.mass / DT**2, Scalar))
+    return A, kernel.array(rng.normal(size=x.shape), vec3)
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("name", SOLVERS)
+def test_indefinite_is_said(name, n):
+    """EXACT at random positions: the least eigenvalue is far below zero (checked where that is
+    cheap). No solver returns a solution as if nothing were.
+    """
+    A, b = matrix(n, Psd.EXACT)
+    if n <= 9:
+        values = np.linalg.eigvalsh(A.to_scipy().toarray())
+        assert values[0] < -0.01 * values[-1]
+    found = linear_solver(name, n * n).prepare(A).solve(b, 1e-6)
+    assert found.outcome is Outcome.INDEFINITE, found.outcome
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("name", SOLVERS)
+def test_definite_is_solved(name, n):
+    """PROJECTED at the same positions: A x = b, to the tolerance in the energy norm."""
+    A, b = matrix(n, Psd.PROJECTED)
+    found = linear_solver(name, n * n).prepare(A).solve(b, 1e-6)
+    assert found.outcome is Outcome.CONVERGED
+    exact = linear_solver("splu").prepare(A).solve(b, 1e-6).x
+    x, y = (np.array(kernel.numpy(a)) for a in (found.x, exact))
+    error, size = (float((v * (A @ v)).sum()) ** 0.5 for v in (x - y, y))
+    assert error <= 1e-5 * size
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_hardly_indefinite_is_said(name):
+    """One vertex whose mass is negative, by just so much that the matrix is not definite any more:
+    found on the way to a small error, if not before.
+    """
+    A, b = matrix(9, Psd.PROJECTED)
+    inverse = np.linalg.inv(A.to_scipy().toarray())[120:123, 120:123]
+    shift = np.zeros(81)
+    shift[40] = -1.05 / np.linalg.eigvalsh(inverse)[-1]
+    add_diagonal(A, kernel.array(shift, Scalar))
+    values = np.linalg.eigvalsh(A.to_scipy().toarray())
+    assert -1e-3 * values[-1] < values[0] < 0.0 < values[3]
+    found = linear_solver(name, 81).prepare(A).solve(b, 1e-10)
+    assert found.outcome is Outcome.INDEFINITE, found.outcome
+
+
+MESH = grid(12, 12, 0.5, 0.5, "random", 2)
+MASS = 0.1 * MESH.vertex_area
+
+
+def step_1998(linear, squeezed, tolerance=1e-9):
+    energies = condition_energies(MESH, Conditions((500.0, 400.0), 60.0, (1e-3, 5e-4)))
+    model = Model(MASS, (*energies, Gravity(MASS)), (), MESH.vertices)
+    rng, noise = np.random.default_rng(3), 2e-3 if squeezed < 1 else 1e-5
+    x = MESH.vertices * [squeezed, 1, squeezed] + noise * rng.normal(size=MESH.vertices.shape)
+    state = State(x, 10 * noise * rng.normal(size=x.shape))
+    stepper = BaraffWitkin1998(Settings1998(linear=linear, tolerance=tolerance, damping=0.01))
+    after, _, report = stepper.step(model, state, {}, DT)
+    assert report.outcome.ok
+    return after, report
+
+
+@pytest.mark.parametrize("squeezed", [0.5, 1.1])
+@pytest.mark.parametrize("name", [s for s in SOLVERS if s != "splu"])
+def test_the_1998_step_does_not_depend_on_the_solver(name, squeezed):
+    """Where cloth is squeezed the exact matrix is indefinite, and every solver's step is solved
+    again with the projected one; where it is stretched none is.
+    """
+    ours, report = step_1998(name, squeezed)
+    theirs, reference = step_1998("splu", squeezed)
+    assert report.iterations == reference.iterations == (2 if squeezed < 1 else 1)
+    moved = np.abs(theirs.x - MESH.vertices).max()
+    np.testing.assert_allclose(ours.x, theirs.x, atol=1e-7 * moved)
+    assert report.indefinite == report.iterations - 1

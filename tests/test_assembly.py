@@ -1,0 +1,143 @@
+"""All terms of a potential together: sums, names, and what a step's report says of them."""
+
+import numpy as np
+import pytest
+
+import weft
+from tests.checks import dense, scatter
+from weft import kernel
+from weft.contact import sphere
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.gravity import Gravity
+from weft.energies.hinge_bending import HingeBending
+from weft.energies.membrane import Membrane
+from weft.energies.quadratic_form import QuadraticForm
+from weft.integrators.potential import Potential
+from weft.laws import BaraffWitkin, DotShear, Psd
+from weft.mesh import grid
+from weft.model import Model
+from weft.scene.scene import Scene
+from weft.state import State
+
+MESH = grid(5, 4, 0.4, 0.3, "random", 2)
+MASS = 0.1 * MESH.vertex_area
+DT = 0.02
+
+
+def crumpled(seed=0, size=0.02):
+    return MESH.vertices + size * np.random.default_rng(seed).normal(size=MESH.vertices.shape)
+
+
+def potential(model, x, damped=True):
+    """Of a step of backward Euler from x at rest; without inertia and damping where not wanted."""
+    span = (x, DT) if damped else None
+    return Potential(model, model.step(State.at_rest(x), DT, x, DT * DT if damped else None, span))
+
+
+def springs():
+    """A quadratic form on pairs of vertices, two of which no face joins."""
+    n = MESH.n_vertices
+    ids = np.array([[0, n - 1], [1, 2], [0, 1]], dtype=np.int32)
+    return QuadraticForm(ids, np.array([[1.0, -1]] * 3), np.array([3.0, 2.0, 7.0]), "springs")
+
+
+def test_two_energies_of_one_name_both_act():
+    """Value, gradient and Hessian are sums over all energies; ``terms`` adds those of one name."""
+    s = linear_triangle(MESH)
+    energies = [Membrane(s, BaraffWitkin((100.0, 100.0), 0.0)), Membrane(s, DotShear(50.0))]
+    x = crumpled()
+    assert {e.name for e in energies} == {"membrane"}
+    parts = [float(e.value(x).sum()) for e in energies]
+    assert min(parts) > 0.0
+    phi = potential(Model(MASS, energies), x, damped=False)
+    assert phi.value(x) == pytest.approx(sum(parts), rel=1e-13)
+    assert phi.terms(x) == {"membrane": pytest.approx(sum(parts), rel=1e-13), "inertia": 0.0}
+    g = sum(scatter(e, x) for e in energies)
+    np.testing.assert_allclose(phi.gradient(x), g, atol=1e-12 * np.abs(g).max())
+    H = sum(dense(e, x) for e in energies)
+    np.testing.assert_allclose(phi.hessian(x).toarray(), H, atol=1e-12 * np.abs(H).max())
+
+
+def kinds():
+    """Energies over three vertices, four, two and one, with kernels of their own each."""
+    return [
+        Membrane(linear_triangle(MESH), BaraffWitkin((100.0, 80.0), 20.0)),
+        HingeBending.of(MESH, (2e-3, 1e-3)),
+        springs(),
+        Gravity(MASS),
+    ]
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["wide first", "gravity first"])
+@pytest.mark.parametrize("psd", list(Psd))
+def test_a_model_of_several_kinds(psd, order):
+    """Whichever term writes first into the matrix: it holds the sum of all, and no rest of the
+    matrix before it.
+    """
+    energies, x = kinds()[::order], crumpled()
+    assembly = Model(MASS, energies).assembly
+    at = kernel.points(x)
+    for _ in range(2):
+        H = assembly.hessian(at, psd).to_scipy().toarray()
+        expected = sum(dense(e, x, psd) for e in energies)
+        np.testing.assert_allclose(H, expected, atol=1e-12 * np.abs(expected).max())
+    assert assembly.value(at) == pytest.approx(sum(e.value(x).sum() for e in energies), rel=1e-13)
+    assert assembly.energy_terms(at).keys() == {"membrane", "bending", "springs", "gravity"}
+
+
+def test_a_model_of_loads_alone():
+    """Gravity writes no block: the matrix is zero, and not what was in it before."""
+    assembly, at = Model(MASS, [Gravity(MASS)]).assembly, kernel.points(crumpled())
+    assembly.matrix.values.fill_(1.0)
+    assert not assembly.hessian(at, Psd.EXACT).to_scipy().toarray().any()
+    assert assembly.pattern.n_blocks == MESH.n_vertices
+
+
+INTEGRATORS = (
+    "backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998", "quasi_static"
+)  # fmt: skip
+ELASTIC = ("stretch", "shear", "bend")
+NAMES = {"inertia", "gravity", "contact", "friction", *ELASTIC, *(f"{e} damping" for e in ELASTIC)}
+
+
+def laid(integrator):
+    """Cloth that comes down on a ball, to one side, with everything that a potential may have."""
+    cloth = weft.sheet(6, 6, 0.2, 0.2).moved((0.003, 0.103, 0.002))
+    return Scene(
+        cloth, [weft.Pin(cloth.corners("top"))], integrator=integrator, damping=0.01,
+        conditions=weft.ConditionForm(variant=weft.Variant.EXACT), bodies=[sphere(0.1, 0.05)],
+        contact=weft.SelfContact(5e-3, friction=0.3), velocity=(0.2, -0.5, 0.0),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_terms_of_a_report(integrator):
+    """The same names under every integrator; they sum to Phi of the step that was made, taken in
+    hand once more, at the new state. What does not act is there, and zero.
+    """
+    scene = laid(integrator)
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    for _ in range(2):
+        before, kept = state, memory
+        state, memory, report = stepper.step(model, state, memory, DT)
+        assert report.outcome.ok, report.outcome
+    assert report.terms.keys() == NAMES
+    if integrator == "quasi_static":
+        step = model.step(before, DT)
+        still = {n for n in NAMES if n in ("inertia", "friction") or n.endswith("damping")}
+        assert all(report.terms[name] == 0.0 for name in still)
+    elif integrator == "baraff_witkin_1998":
+        step = stepper.plan(model, before, DT)
+    elif integrator == "bdf2_semi_implicit":
+        step = weft.Bdf2().plan(model, before, kept, DT)
+    else:
+        step = stepper.plan(model, before, kept, DT)
+    phi = Potential(model, step)
+    size = sum(abs(v) for v in report.terms.values())
+    assert phi.value(state.x) == pytest.approx(sum(report.terms.values()), abs=1e-12 * size)
+    for name, value in phi.terms(state.x).items():
+        assert report.terms[name] == pytest.approx(value, abs=1e-12 * size), name
+    assert report.terms["contact"] > 0 and report.terms["stretch"] > 0
+    if integrator != "quasi_static":
+        assert min(report.terms[n] for n in ("inertia", "friction", "stretch damping")) > 0

@@ -1,0 +1,97 @@
+"""What crosses between host and device in an iteration: numbers, but no arrays."""
+
+import pytest
+
+import weft
+from weft import kernel
+from weft.contact import sphere
+from weft.scene.scene import Scene
+from weft.solve import minimize
+from weft.solve.multigrid import DENSE
+
+# Arrays made by one iteration with contact: a search for candidates makes some 30, a narrow phase
+# and a matrix a dozen each. Neither the mesh nor the number of linear iterations counts.
+MOST_MADE = 60
+
+
+@pytest.fixture
+def iterations(monkeypatch):
+    """Traffic of every iteration of searches to come, with whether its matrix' pattern was there
+    before it.
+    """
+    found, advance = [], minimize._advance
+
+    def watched(search, *rest):
+        before = getattr(search.prepared, "A", None)
+        with kernel.watched() as traffic:
+            outcome = advance(search, *rest)
+        kept = before is not None and before.pattern is search.prepared.A.pattern
+        found.append((kept, traffic))
+        return outcome
+
+    monkeypatch.setattr(minimize, "_advance", watched)
+    return found
+
+
+def laid(make, linear, n, contact=True):
+    """Cloth that slides on a ball, hung by its corners."""
+    cloth = make(n, n, 0.2, 0.2).moved((0.003, 0.104, 0.002))
+    meets = {"bodies": [sphere(0.1, 0.05)], "contact": weft.SelfContact(4e-3, friction=0.3)}
+    return Scene(
+        cloth, [weft.Pin(cloth.corners("top"))], velocity=(0.2, -0.5, 0.0),
+        settings=weft.StepSettings(linear=linear), **(meets if contact else {}),
+    )  # fmt: skip
+
+
+def stepped(scene, iterations, steps=3):
+    """Steps; those but the last one leave nothing in ``iterations``."""
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    for _ in range(steps):
+        iterations.clear()
+        state, memory, report = stepper.step(model, state, memory, 0.02)
+        assert report.outcome.ok
+    return report
+
+
+@pytest.mark.parametrize("n", [9, 17])
+@pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
+@pytest.mark.parametrize("linear", ["pcg", "multigrid"])
+def test_no_arrays_cross_in_an_iteration(linear, make, n, iterations):
+    """With contact and friction, while the pattern stays what it was: no upload, no download. With
+    multigrid one of each: the coarsest matrix is inverted on the host, at most ``DENSE`` rows. And
+    no more than ``MOST_MADE`` arrays are made, of whatever length.
+    """
+    report = stepped(laid(make, linear, n), iterations)
+    assert report.contact["count"] > 20 and report.terms["friction"] > 0
+    assert report.linear_iterations > len(iterations) / 2
+    kept = [traffic for same, traffic in iterations if same]
+    assert len(kept) >= 4 and len(kept) >= len(iterations) - 3
+    most = int(linear == "multigrid")
+    assert DENSE <= 200
+    for traffic in kept:
+        assert traffic.uploads <= most and traffic.downloads <= most, traffic
+        assert traffic.allocations <= MOST_MADE, traffic
+
+
+@pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
+def test_nor_without_contact_from_the_second_step_on(make, iterations):
+    """The pattern is that of the model, for good: not the first iteration of a step either, and the
+    arrays that an iteration makes are its solution and little else.
+    """
+    stepped(laid(make, "pcg", 9, contact=False), iterations)
+    assert len(iterations) >= 2
+    for _, traffic in iterations:
+        assert traffic.uploads == traffic.downloads == 0, traffic
+        assert traffic.allocations <= 3, traffic
+
+
+def test_traffic_is_seen():
+    """What is counted: each array made, taken there or brought back, and numbers that are read."""
+    with kernel.watched() as traffic:
+        a = kernel.array([1.0, 2.0], kernel.Scalar)
+        kernel.zeros(3)
+        kernel.numpy(a)
+        assert kernel.total(a) == 3.0 and kernel.scalar(a, 1) == 2.0
+    assert (traffic.uploads, traffic.downloads) == (1, 1)
+    assert (traffic.allocations, traffic.scalars) == (1, 2)
