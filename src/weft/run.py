@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weft.arrays import CornerUv, Faces, Floats, Json, Positions
-from weft.discretization.control import Control, Shown
+from weft.discretization.surface import Tessellation
+from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError
 from weft.io.frames import RunFolder
 from weft.mesh import TriangleMesh
@@ -37,7 +38,7 @@ class Run:
 
     def __init__(self, path: str | Path) -> None:
         self.folder = RunFolder.open(path)
-        self._tessellated: dict[int, Shown] = {}
+        self._tessellated: dict[int, Tessellation] = {}
 
     @property
     def path(self) -> Path:
@@ -97,10 +98,8 @@ class Run:
         number = frame if frame >= 0 else len(self) + frame
         arrays = self.folder.frame(number)
         if "pressure" not in arrays:
-            raise RunError(
-                "contacts", got="a run without contact", where=str(self.path),
-                expected="a scene with a contact block",
-            )  # fmt: skip
+            got, wanted = "a run without contact", "a scene with a contact block"
+            raise RunError("contacts", got=got, expected=wanted, where=str(self.path))
         return arrays["contact_points"], arrays["contact_forces"], arrays["pressure"]
 
     @property
@@ -109,9 +108,9 @@ class Run:
         return self.folder.metrics()
 
     @cached_property
-    def control(self) -> Control | None:
-        """The control points of splines, and what they move; None for a run of triangles."""
-        return Control.of_arrays(self.folder.mesh())
+    def surfaces(self) -> Surfaces:
+        """What the cloth is made of."""
+        return Surfaces.of_arrays(self.folder.mesh(), self.mesh)
 
     def points(self, frame: int = -1) -> Positions:
         """(N,3) [m] what moves the cloth, in a frame (-1 is the last): control points of splines,
@@ -119,7 +118,7 @@ class Run:
         """
         number = frame if frame >= 0 else len(self) + frame
         result: Positions = self.folder.frame(number)["x"]
-        return result if self.control is None else result[: len(self.control.points)]
+        return result[: len(self.surfaces.points)]
 
     def positions(self, frame: int = -1, density: int | None = None) -> Positions:
         """(n,3) [m] of the vertices in a frame; -1 is the last.
@@ -128,24 +127,19 @@ class Run:
             frame: its number.
             density: of splines, samples a knot span; None: those of ``mesh``.
         """
-        points = self.points(frame)
-        if self.control is None:
-            return points
-        return self._shown(density).embedding.of(points)
+        return self._shown(density).embedding.of(self.points(frame))
 
     def tessellation(self, density: int | None = None) -> tuple[Faces, CornerUv]:
         """Faces and their material coordinates, with ``density`` samples a knot span of splines."""
-        if self.control is None:
-            return self.faces, self.corner_uv
         shown = self._shown(density)
         return shown.faces, shown.corner_uv
 
-    def _shown(self, density: int | None) -> Shown:
-        assert self.control is not None
-        wanted = self.control.density if density is None else density
-        if wanted not in self._tessellated:
-            self._tessellated[wanted] = self.control.tessellated(wanted)
-        return self._tessellated[wanted]
+    def _shown(self, density: int | None) -> Tessellation:
+        if density is None:
+            return self.surfaces.shown
+        if density not in self._tessellated:
+            self._tessellated[density] = self.surfaces.tessellated(density)
+        return self._tessellated[density]
 
     def save(
         self, path: str | Path, frame: int = -1, *, density: int | None = None, net: bool = False
@@ -178,12 +172,10 @@ class Run:
         return path
 
     def _net(self) -> tuple[Faces, CornerUv]:
-        if self.control is None:
-            raise RunError(
-                "control net", got="a run of triangles", where=str(self.path),
-                expected="a run of splines",
-            )  # fmt: skip
-        return self.control.net()
+        if self.surfaces.embedding is None:
+            got, wanted = "a run of triangles", "a run of splines"
+            raise RunError("control net", got=got, expected=wanted, where=str(self.path))
+        return self.surfaces.net()
 
     def render(
         self,
@@ -228,8 +220,8 @@ class Run:
         shown = [frame] if kind == ".png" else sorted({*range(0, count, max(1, count // 12))})
         pressed = style.look is Look.PRESSURE and field is None
         own = pressed or field is not None
-        if density is None and self.control is not None and not own:
-            density = max(SMOOTH, self.control.density)
+        if density is None and not own:
+            density = max(SMOOTH, self.surfaces.density)
         frames = [self._drawn(k, density) for k in shown]
         loads = np.concatenate([self.contacts(k)[2] for k in shown]) if pressed else None
         renderer = Renderer(
@@ -257,10 +249,9 @@ class Run:
 
     def _mesh_of(self, density: int | None) -> TriangleMesh:
         """The mesh of frame 0, of so many samples a knot span."""
-        if self.control is None or density is None:
+        if density is None:
             return self.mesh
-        faces, corner_uv = self.tessellation(density)
-        return TriangleMesh(self.positions(0, density), faces, corner_uv, source=str(self.path))
+        return self._shown(density).mesh(self.points(0), str(self.path))
 
     def _drawn(self, frame: int, density: int | None) -> Positions:
         """(n+b,3) positions of the cloth and of bodies."""

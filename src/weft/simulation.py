@@ -163,8 +163,7 @@ class _Loop:
                 )
             mesh = self.scene.cloth.mesh
             arrays = {"faces": mesh.faces, "corner_uv": mesh.corner_uv, "vertices": mesh.vertices}
-            if self.scene.cloth.control is not None:
-                arrays.update(self.scene.cloth.control.arrays())
+            arrays.update(self.scene.cloth.surfaces.arrays())
             if self.scene.bodies:
                 arrays["body_faces"] = joined_faces(self.scene.bodies)
             self.folder.create(manifest, arrays)

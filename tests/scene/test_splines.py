@@ -12,7 +12,7 @@ from weft.laws import BaraffWitkin, ImmediateBuckling, StVK
 from weft.mesh import grid
 from weft.scene.build import load_scene
 from weft.scene.check import check
-from weft.scene.held import between, determined, left_by
+from weft.scene.held import determined, left_by
 from weft.solve.base import Outcome
 
 DT = 0.02
@@ -143,9 +143,9 @@ def test_what_pinned_vertices_determine():
         (cloth.corners("top-left"), 1),
     ):
         W = cloth.embedding.matrix[ids]
-        lines, whole = between(cloth.control, ids)
-        control = determined(sp.vstack([W, lines]), whole)
-        alone = determined(sp.vstack([W, lines]), whole[:0])
+        lines, whole = cloth.surfaces.between(ids)
+        control = determined(sp.vstack([W, lines.matrix]), whole)
+        alone = determined(sp.vstack([W, lines.matrix]), whole[:0])
         assert set(alone) <= set(control)
         loose = left_by(control, W)
         assert len(control) == count
@@ -214,7 +214,7 @@ def write(tmp_path, text):
 
 def test_scene_file(tmp_path):
     cloth = load_scene(write(tmp_path, SHEET)).scene.cloth
-    (piece,) = cloth.control.pieces
+    (piece,) = cloth.surfaces.pieces
     assert piece.patches[0].shape == (9, 8) and piece.rule.value == "full"
     assert cloth.n_vertices == 15 * 13
     found = check(write(tmp_path, SHEET))
@@ -287,7 +287,7 @@ def test_runs_resume_render_and_export(tmp_path):
 def test_border_of_a_fitted_piece_is_its_whole_curved_side():
     outline = [(0, 0), (0.5, -0.05), (1, 0), (0.9, 0.6), (0.5, 0.55), (0.1, 0.6)]
     cloth = weft.as_splines(weft.triangulate(outline, size=0.06), span_size=0.1)
-    (patch,) = cloth.control.pieces[0].patches
+    (patch,) = cloth.surfaces.pieces[0].patches
     for side, other in (("top", "bottom"), ("left", "right")):
         count = patch.spans[0] + 1 if side == "top" else patch.spans[1] + 1
         a, b = cloth.border(side), cloth.border(other)

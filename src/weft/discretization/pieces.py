@@ -25,7 +25,8 @@ from weft.discretization.boundary import (
 from weft.discretization.bspline_fit import LEAST, FitSettings, Fitted, best_corners, fit_patch
 from weft.discretization.lift import lifted
 from weft.discretization.quadrature import Rule
-from weft.discretization.spline_surface import Joint, SplineSurface, Tessellation, Ties
+from weft.discretization.spline_surface import Joint, SplineSurface, Ties
+from weft.discretization.surface import Tessellation
 from weft.errors import MeshError
 from weft.mesh import TriangleMesh, edges_of
 

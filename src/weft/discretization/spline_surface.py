@@ -3,20 +3,23 @@ triangles by which it is seen and touched.
 """
 
 import enum
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from weft.arrays import CornerUv, Faces, Floats, Ints
+from weft.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
 from weft.discretization.bspline import MaterialDerivatives, Patch
 from weft.discretization.embedding import Embedding
 from weft.discretization.quadrature import Points, Rule, bending_points, membrane_points
 from weft.discretization.samples import Samples
+from weft.discretization.surface import Surface, Tessellation
 from weft.errors import MeshError, check_known
 
 SIDES = ("left", "right", "bottom", "top")  # u = 0, u = m1, v = 0, v = m2
+OTHERWISE = "leave it out, or say `discretization: triangles`"
 SMOOTH = 10.0  # of the seam's bending stiffness over one span's D/h: as good as a rigid angle
 
 
@@ -57,7 +60,7 @@ class Ties:
 
 
 @dataclass(frozen=True, eq=False)
-class SplineSurface:
+class SplineSurface(Surface):
     """Patches and the numbers of their control points, (n1,n2) each, below ``n_points``."""
 
     patches: Sequence[Patch]
@@ -68,6 +71,15 @@ class SplineSurface:
     ties: Ties | None = None
     bending: Bending = Bending.PLATE
     deviation: float | None = None  # [m] from the outlines that were fitted, at most
+    density: int = 1  # samples a knot span of what is touched
+    kind: ClassVar[str] = "splines"
+    lacks: ClassVar[Mapping[str, str]] = {
+        "buckling": OTHERWISE,
+        "conditions.bend": OTHERWISE,
+        "contact.resolve": "untangle the triangles they are fitted to, or move the pieces apart",
+        "pressure": OTHERWISE,
+        "rest_angles": OTHERWISE,
+    }
 
     @staticmethod
     def of(
@@ -89,10 +101,8 @@ class SplineSurface:
             a = side_of(ids[joint.first[0]], joint.first[1])
             b = side_of(ids[joint.second[0]], joint.second[1])
             if len(a) != len(b):
-                raise MeshError(
-                    "joined sides", got=f"{len(a)} and {len(b)} control points",
-                    expected="as many on both",
-                )  # fmt: skip
+                got = f"{len(a)} and {len(b)} control points"
+                raise MeshError("joined sides", got=got, expected="as many on both")
             for i, j in zip(a.tolist(), (b[::-1] if joint.reverse else b).tolist()):
                 low, high = sorted((int(same[i]), int(same[j])))
                 same[same == high] = low
@@ -163,7 +173,7 @@ class SplineSurface:
             out += np.bincount(ids.reshape(-1)[f.stencil].reshape(-1), share.reshape(-1), len(out))
         return out
 
-    def tessellated(self, density: int = 1) -> "Tessellation":
+    def tessellated(self, density: int) -> Tessellation:
         """Triangles between samples, ``density`` to a knot span.
 
         Raises:
@@ -198,16 +208,65 @@ class SplineSurface:
             [number[grid] for grid in grids],
         )
 
+    def net(self) -> tuple[Faces, CornerUv]:
+        """Two faces to a quadrilateral of the control nets."""
+        corners = [grid_faces(*ids.shape) for ids in self.ids]
+        faces = [ids.reshape(-1)[c] for ids, c in zip(self.ids, corners)]
+        uv = [patch.rest.reshape(-1, 2)[c] for patch, c in zip(self.patches, corners)]
+        return np.concatenate(faces), np.concatenate(uv)
 
-@dataclass(frozen=True, eq=False)
-class Tessellation:
-    """Triangles on samples of a surface."""
+    def between(self, pinned: Bools) -> tuple[Embedding, Ints]:
+        """Points halfway between neighboring samples that are pinned, and the control points of
+        spans that are pinned whole.
+        """
+        lines, inside = [], []
+        d, n = self.density, self.n_points
+        for patch, ids, grid in zip(self.patches, self.ids, self.shown.grids):
+            held = pinned[grid]
+            a, b = held[:-1] & held[1:], held[:, :-1] & held[:, 1:]
+            uv = np.concatenate([np.argwhere(a) + (0.5, 0.0), np.argwhere(b) + (0.0, 0.5)])
+            f = patch.functions(uv / d)
+            lines.append(Embedding(ids.reshape(-1)[f.stencil], f.value, n))
+            windows = np.lib.stride_tricks.sliding_window_view(held, (d + 1, d + 1))
+            span = np.argwhere(windows[::d, ::d].all(axis=(2, 3))).astype(np.float64)
+            inside.append(ids.reshape(-1)[patch.functions(span + 0.5).stencil].reshape(-1))
+        return Embedding.joined(lines, n), np.concatenate(inside)
 
-    embedding: Embedding  # of the samples in the control points
-    faces: Faces  # (m,3)
-    corner_uv: CornerUv  # (m,3,2) [m]
-    patch: Ints  # (m,) of every face
-    grids: Sequence[Ints] = ()  # of each patch, (n1,n2) the samples along u and v
+    def among(self, points: Positions, first: int) -> Self:
+        """The same as a piece of more, its control points from number ``first`` on."""
+        ids = [(own + first).astype(np.int32) for own in self.ids]
+        return replace(self, ids=ids, n_points=len(points))
+
+    def arrays(self) -> Mapping[str, Any]:
+        """Nets in the material and the numbers of their control points, patch by patch."""
+        out: dict[str, Any] = {"density": self.density}
+        for j, (patch, ids) in enumerate(zip(self.patches, self.ids)):
+            out[f"{j}.rest"], out[f"{j}.ids"] = patch.rest, ids
+        return out
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, Any], n_points: int) -> Self:
+        """From a file's arrays."""
+        count = sum(name.endswith(".ids") for name in arrays)
+        patches = [Patch(arrays[f"{j}.rest"]) for j in range(count)]
+        ids = [arrays[f"{j}.ids"] for j in range(count)]
+        return cls(patches, ids, n_points, density=int(arrays["density"]))
+
+    def identity(self) -> list[Any]:
+        """Nets in the material, numbers of control points, rules, joints and ties."""
+        rests, ids = [p.rest.tolist() for p in self.patches], [i.tolist() for i in self.ids]
+        ties = None if self.ties is None else self.ties.coefficient.tolist()
+        joints = [repr(j) for j in self.joints]
+        return [rests, ids, (self.rule.value, self.bending.value), joints, ties]
+
+    def facts(self) -> str:
+        """Control points, spans and fit."""
+        spans = ", ".join("{} x {}".format(*p.spans) for p in self.patches)
+        count = len(np.unique(np.concatenate([ids.reshape(-1) for ids in self.ids])))
+        text = f"{count} control points, {spans} knot spans"
+        if self.deviation is None:
+            return text
+        return f"{text}, outline kept to {1e3 * self.deviation:.2g} mm"
 
 
 def grid_faces(n1: int, n2: int) -> Faces:
@@ -225,10 +284,7 @@ def side_of(ids: Ints, side: str) -> Ints:
         MeshError: no such side.
     """
     check_known(side, SIDES, "side of a patch", MeshError)
-    sides: dict[str, Ints] = {
-        "left": ids[0], "right": ids[-1], "bottom": ids[:, 0], "top": ids[:, -1]
-    }  # fmt: skip
-    return sides[side]
+    return dict(zip(SIDES, (ids[0], ids[-1], ids[:, 0], ids[:, -1])))[side]
 
 
 def jump(surface: SplineSurface, joint: Joint, warp: float, weft: float) -> Laplacians:

@@ -1,6 +1,5 @@
 """Running one of Meng et al.'s tests on several grids, and comparing what comes out."""
 
-import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,10 +67,8 @@ def run(test: str, grid: Grid, seconds: float, say: Say) -> Outcome:
     iterations = float(np.mean([r.iterations for r in reports]))
     touched = model.vertices(state.x)
     crossing = len(intersections(touched, made.cloth.faces))
-    mesh, shape = made.cloth.mesh, touched
-    if made.cloth.control is not None:
-        fine = dataclasses.replace(made.cloth.control, density=SMOOTH)
-        mesh, shape = fine.mesh(grid.kind), fine.shown.embedding.of(state.x)
+    fine = made.cloth.surfaces.tessellated(SMOOTH)
+    mesh, shape = fine.mesh(made.cloth.points, grid.kind), fine.embedding.of(state.x)
     found = Outcome(
         grid, mesh, shape, 3 * len(model.mass), phases, iterations, dict(reports[-1].terms),
         crossing,

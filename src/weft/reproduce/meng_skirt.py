@@ -5,7 +5,6 @@ coordinates that share the vertices along their seams. Each panel becomes a patc
 exactly and bend like the cloth beside them; a body wears it and turns.
 """
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +14,6 @@ from weft.cloth import Cloth
 from weft.contact import capsule, sphere
 from weft.contact.body import Body, joined_faces, joined_positions
 from weft.contact.contact import SelfContact
-from weft.discretization.spline_surface import SplineSurface
 from weft.fabric import fabric
 from weft.mesh import TriangleMesh
 from weft.pins import Keyframe, Path, Pin
@@ -81,9 +79,6 @@ def study(say: Say, span: float = SPAN, seconds: float = SECONDS) -> Study:
     """Triangles and splines of the skirt, worn: table and pictures at rest, turning and after."""
     flat = skirt()
     splines = as_splines(flat, span_size=span, smooth=True)
-    assert splines.control is not None
-    (surface,) = splines.control.pieces
-    assert isinstance(surface, SplineSurface)
     rows: list[list[float | str]] = []
     images: list[Any] = []
     shown = tuple(STEP * round(part * seconds / STEP) for part in SHOWN)
@@ -120,10 +115,8 @@ def study(say: Say, span: float = SPAN, seconds: float = SECONDS) -> Study:
             axes.set_title(f"{made_of}, {shown[k % len(shown)]:g} s", fontsize=8)
             axes.axis("off")
 
-    shapes_of = ", ".join("{} x {}".format(*p.shape) for p in surface.patches)
     found = [
-        f"Two patches of {shapes_of} control points, {len(surface.joints)} seams closed exactly, "
-        f"outlines kept to {1e3 * float(surface.deviation or 0.0):.2f} mm.",
+        *[f"Two patches, seams closed exactly: {s.facts()}." for _, s in splines.pieces],
         *[f"{r[0]}: {float(r[1]):.0f} unknowns, {float(r[2]):.2f} s a step, {float(r[3]):.1f} "
           f"Newton iterations, {float(r[4]):.0f} intersections, never nearer than "
           f"{float(r[5]):.2f} mm." for r in rows],
@@ -138,13 +131,10 @@ def study(say: Say, span: float = SPAN, seconds: float = SECONDS) -> Study:
 def _pictures(scene: Scene, shapes: Sequence[Any], times: Sequence[float]) -> list[Any]:
     """One camera, bodies where they are."""
     cloth = scene.cloth
-    embed = None
-    mesh = cloth.mesh
-    if cloth.control is not None:
-        fine = dataclasses.replace(cloth.control, density=SMOOTH)
-        mesh, embed = fine.mesh("skirt"), fine.shown.embedding
+    fine = cloth.surfaces.tessellated(SMOOTH)
+    mesh = fine.mesh(cloth.points, "skirt")
     drawn = [
-        np.concatenate([x if embed is None else embed.of(x), joined_positions(scene.bodies, t)])
+        np.concatenate([fine.embedding.of(x), joined_positions(scene.bodies, t)])
         for x, t in zip(shapes, times)
     ]
     renderer = Renderer(mesh, drawn, STYLE, body_faces=joined_faces(scene.bodies))

@@ -9,10 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from weft.arrays import CornerUv, Floats, Ints
-from weft.cloth import Cloth
 from weft.contact import intersections
 from weft.discretization.patch_error import PatchDrawing, PatchError
-from weft.discretization.spline_surface import SplineSurface
 from weft.errors import DegenerateFacesError, SceneProblems, WeftError
 from weft.mesh import TriangleMesh, isolated_error, non_manifold_warning
 from weft.scene.scene import Scene
@@ -63,7 +61,7 @@ def check(
                     )
             if loaded.scene.resolved is not None:
                 found.facts.append(str(loaded.scene.resolved))
-            found.facts += spline_facts(cloth)
+            found.facts += [f"{p.name}: {s.facts()}" for p, s in cloth.pieces if s.facts()]
             found.facts.append(
                 f"{loaded.frames} frames at {loaded.fps:g} fps, fabric {cloth.fabric.name}, "
                 f"{cloth.mass.sum():.4g} kg, {len(held)} vertices pinned"
@@ -85,21 +83,6 @@ def check(
         if isinstance(problem, PatchError):
             found.piece = problem.drawing
     return found
-
-
-def spline_facts(cloth: Cloth) -> list[str]:
-    """Control points, spans and fit of what is made of splines."""
-    facts = []
-    for part, piece in cloth.pieces:
-        if not isinstance(piece, SplineSurface):
-            continue
-        spans = ", ".join("{} x {}".format(*p.spans) for p in piece.patches)
-        count = len(np.unique(np.concatenate([ids.reshape(-1) for ids in piece.ids])))
-        text = f"{part.name}: {count} control points, {spans} knot spans"
-        if piece.deviation is not None:
-            text += f", outline kept to {1e3 * piece.deviation:.2g} mm"
-        facts.append(text)
-    return facts
 
 
 def show_crossings(scene: Scene, found: Findings) -> None:

@@ -1,14 +1,16 @@
-"""The elastic energies of a scene's cloth, by what it is made of: triangles or splines.
+"""The elastic energies of a scene's cloth, by what it is made of.
 
-A new bending energy of triangles is one line of ``BENDING``.
+A new kind of surface is one line of ``MAKERS``, a new bending energy of triangles one of
+``BENDING``.
 """
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.spline_surface import SplineSurface
+from weft.discretization.surface import Surface
+from weft.discretization.triangles import Triangles
 from weft.energies.base import Energy
 from weft.energies.bend_condition import FrozenBend
 from weft.energies.buckling_bending import BucklingBending, BucklingForm
@@ -35,16 +37,13 @@ TIE = 100.0  # stiffness of tied seams, over the fabric's stretch stiffness
 Made = tuple[Energy, ...]
 
 
-def elastic_energies(
-    scene: "Scene", fabric: Fabric, element: TriangleMesh | SplineSurface, number: str
-) -> Made:
+def elastic_energies(scene: "Scene", fabric: Fabric, surface: Surface, number: str) -> Made:
     """Energies of the cloth of one fabric, with its damping; ``number`` ends their names.
 
     Raises:
-        SceneError: what the element does not have, or the integrator cannot minimize.
+        SceneError: what the integrator cannot minimize.
     """
-    make = _of_splines if isinstance(element, SplineSurface) else _of_triangles
-    energies = make(scene, fabric, element)  # type: ignore[arg-type]
+    energies = MAKERS[type(surface)](scene, fabric, surface)
     return tuple(dataclasses.replace(e, name=e.name + number) for e in energies)
 
 
@@ -101,12 +100,11 @@ def _conditions(scene: "Scene", fabric: Fabric, form: ConditionForm) -> Conditio
     )
 
 
-def _of_triangles(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> Made:
-    form = _form(scene)
+def _of_triangles(scene: "Scene", fabric: Fabric, surface: Triangles) -> Made:
+    form, mesh = _form(scene), surface.mesh
     if form is None:
-        membrane = Membrane(
-            linear_triangle(mesh), scene.law_of(fabric), damping=damping_of(scene, fabric)
-        )
+        law, beta = scene.law_of(fabric), damping_of(scene, fabric)
+        membrane = Membrane(surface.samples(), law, damping=beta)
         return membrane, BENDING[bending_name(scene, fabric)](scene, fabric, mesh)
     hinges = HingeBending.of(mesh, rigidity_of(fabric), scene.rest_angles)
     weight = hinges.weight if form.bend is None else None
@@ -123,18 +121,6 @@ def _of_triangles(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> Made:
 
 
 def _of_splines(scene: "Scene", fabric: Fabric, surface: SplineSurface) -> Made:
-    for name, given in (
-        ("buckling", scene.buckling is not None),
-        ("rest_angles", scene.rest_angles != "flat"),
-        ("conditions.bend", scene.conditions is not None and scene.conditions.bend is not None),
-    ):
-        if given:
-            raise SceneError(
-                f"scene.{name}",
-                got="with splines",
-                expected="nothing: it is made for triangles",
-                hint="leave it out, or say `discretization: triangles`",
-            )
     form, samples, beta = _form(scene), surface.samples(), damping_of(scene, fabric)
     if form is None:
         membranes: Made = (Membrane(samples, scene.law_of(fabric), damping=beta),)
@@ -164,3 +150,9 @@ def _seams(fabric: Fabric, surface: SplineSurface) -> Made:
     t = surface.ties
     stiff = TIE * max(fabric.stretch_warp, fabric.stretch_weft) * t.weight
     return (*seams, QuadraticForm(t.stencil, t.coefficient, stiff, "seam ties"))
+
+
+MAKERS: Mapping[type[Surface], Callable[["Scene", Fabric, Any], Made]] = {
+    Triangles: _of_triangles,
+    SplineSurface: _of_splines,
+}
