@@ -116,21 +116,6 @@ class Cloth:
         return self.mesh.faces
 
     @property
-    def edges(self) -> Ints:
-        """(ne,2)."""
-        return self.mesh.edges
-
-    @property
-    def hinges(self) -> Ints:
-        """(nh,4)."""
-        return self.mesh.hinges
-
-    @property
-    def boundary(self) -> Ints:
-        """Ids of border vertices."""
-        return self.mesh.boundary
-
-    @property
     def corner_uv(self) -> CornerUv:
         """(m,3,2) [m]."""
         return self.mesh.corner_uv
@@ -253,12 +238,9 @@ class Cloth:
     def with_points(self, points: Positions) -> "Cloth":
         """The same cloth with what moves it elsewhere: (N,3) [m]."""
         points = np.array(points, dtype=np.float64)
-        if self.embedding is None:
-            mesh = self.mesh.with_vertices(points)
-        else:
-            mesh = self.mesh.with_vertices(self.embedding.of(points))
+        x = points if self.embedding is None else self.embedding.of(points)
         made_of = None if self.made_of is None else self.made_of.at(points)
-        return dataclasses.replace(self, mesh=mesh, made_of=made_of)
+        return dataclasses.replace(self, mesh=self.mesh.with_vertices(x), made_of=made_of)
 
     def _material_points(self, part: Part | None) -> tuple[Floats, Ints]:
         faces = slice(None) if part is None else part.faces

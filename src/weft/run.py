@@ -6,7 +6,8 @@ A simulation on disk, as users handle it: ``weft.simulate`` makes one, ``weft.Ru
 import dataclasses
 import time
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from contextlib import nullcontext
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -294,24 +295,7 @@ def simulate(
         )
     last = frames if frames is not None else round((seconds or 0.0) * fps)
     path = Path(out) if out is not None else Path("runs") / time.strftime("%Y%m%d-%H%M%S")
-    folder = RunFolder(path)
-
-    def go(on_progress: Callable[[Progress], None] | None) -> None:
-        run_scene(
-            scene,
-            folder,
-            frames=last,
-            fps=fps,
-            resume=resume,
-            from_frame=from_frame,
-            on_progress=on_progress,
-        )
-
-    if callable(progress):
-        go(progress)
-    elif progress:
-        with progress_bar(last) as update:
-            go(update)
-    else:
-        go(None)
+    go = partial(run_scene, scene, RunFolder(path), frames=last, fps=fps)
+    with progress_bar(last) if progress is True else nullcontext(progress or None) as update:
+        go(resume=resume, from_frame=from_frame, on_progress=update)
     return Run(path)

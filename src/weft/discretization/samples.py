@@ -5,7 +5,6 @@ Where a membrane law is evaluated. The same table serves triangles (k = 3) and s
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -39,13 +38,6 @@ class Samples:
         """F at every sample, (q,3,2), for positions (n,3)."""
         F: Gradients = np.einsum("qai,qaj->qij", x[self.stencil], self.gradient)
         return F
-
-    @cached_property
-    def nodal_area(self) -> Floats:
-        """(n,) [m^2] rest area lumped to each vertex: a k-th of every sample's."""
-        k = self.stencil.shape[1]
-        share = np.repeat(self.weight / k, k)
-        return np.bincount(self.stencil.reshape(-1), share, self.n_vertices).astype(np.float64)
 
 
 def as_wide(stencils: Sequence[Ints], values: Sequence[Floats]) -> tuple[Ints, Floats]:

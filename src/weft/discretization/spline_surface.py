@@ -3,7 +3,7 @@ triangles by which it is seen and touched.
 """
 
 import enum
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -113,15 +113,11 @@ class SplineSurface(Surface):
 
     def samples(self) -> Samples:
         """Where a membrane law is sampled. Meng 2025 supp. eqs. 8-12."""
-        found = [
-            (ids, points, patch.derivatives(points.uv))
-            for patch, ids, points in self._at(membrane_points)
-        ]
-        return Samples(
-            np.concatenate([_numbers(ids, d) for ids, _, d in found]),
-            np.concatenate([d.gradient for _, _, d in found]),
-            np.concatenate([p.weight for _, p, _ in found]),
-            self.n_points,
+        return Samples.joined(
+            [
+                Samples(stencil, d.gradient, weight, self.n_points)
+                for stencil, d, weight in self._at(membrane_points)
+            ]
         )
 
     def laplacians(self, warp: float = 1.0, weft: float = 1.0) -> Laplacians:
@@ -135,21 +131,12 @@ class SplineSurface(Surface):
         terms = [(a, b, 0.0)]
         if self.bending is Bending.PLATE:
             terms = [(a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, float(np.sqrt(2 * a * b)))]
-        found = [
-            (ids, points, patch.derivatives(points.uv))
-            for patch, ids, points in self._at(bending_points)
-        ]
         parts = [
-            Laplacians(_numbers(ids, d), d.second @ np.array(term), p.weight, d.gradient)
-            for ids, p, d in found
+            (stencil, d.second @ np.array(term), weight, d.gradient)
+            for stencil, d, weight in self._at(bending_points)
             for term in terms
         ]
-        return Laplacians(
-            np.concatenate([p.stencil for p in parts]),
-            np.concatenate([p.coefficient for p in parts]),
-            np.concatenate([p.weight for p in parts]),
-            np.concatenate([p.gradient for p in parts]),
-        )
+        return Laplacians(*(np.concatenate(column) for column in zip(*parts)))
 
     def seams(self, warp: float, weft: float) -> "list[Laplacians]":
         """Jumps of slope across smooth joints, weighted by the rigidities [N m] of the cloth.
@@ -159,8 +146,14 @@ class SplineSurface(Surface):
         """
         return [jump(self, j, warp, weft) for j in self.joints if j.smooth]
 
-    def _at(self, points: Callable[[Patch, Rule], Points]) -> "list[tuple[Patch, Ints, Points]]":
-        return [(p, ids, points(p, self.rule)) for p, ids in zip(self.patches, self.ids)]
+    def _at(
+        self, points: Callable[[Patch, Rule], Points]
+    ) -> Iterator[tuple[Ints, MaterialDerivatives, Floats]]:
+        """Stencils, derivatives and weights at points of each patch."""
+        for patch, ids in zip(self.patches, self.ids):
+            at = points(patch, self.rule)
+            d = patch.derivatives(at.uv)
+            yield _numbers(ids, d), d, at.weight
 
     @cached_property
     def area(self) -> Floats:
@@ -252,13 +245,6 @@ class SplineSurface(Surface):
         ids = [arrays[f"{j}.ids"] for j in range(count)]
         return cls(patches, ids, n_points, density=int(arrays["density"]))
 
-    def identity(self) -> list[Any]:
-        """Nets in the material, numbers of control points, rules, joints and ties."""
-        rests, ids = [p.rest.tolist() for p in self.patches], [i.tolist() for i in self.ids]
-        ties = None if self.ties is None else self.ties.coefficient.tolist()
-        joints = [repr(j) for j in self.joints]
-        return [rests, ids, (self.rule.value, self.bending.value), joints, ties]
-
     def facts(self) -> str:
         """Control points, spans and fit."""
         spans = ", ".join("{} x {}".format(*p.spans) for p in self.patches)
@@ -284,7 +270,8 @@ def side_of(ids: Ints, side: str) -> Ints:
         MeshError: no such side.
     """
     check_known(side, SIDES, "side of a patch", MeshError)
-    return dict(zip(SIDES, (ids[0], ids[-1], ids[:, 0], ids[:, -1])))[side]
+    sides: list[Ints] = [ids[0], ids[-1], ids[:, 0], ids[:, -1]]
+    return sides[SIDES.index(side)]
 
 
 def jump(surface: SplineSurface, joint: Joint, warp: float, weft: float) -> Laplacians:

@@ -98,9 +98,5 @@ class Surface(ABC):
         """From a file's arrays."""
 
     @abstractmethod
-    def identity(self) -> list[Any]:
-        """What tells two apart besides points and triangles, as plain values."""
-
-    @abstractmethod
     def facts(self) -> str:
         """What ``weft check`` says of it besides its triangles, if anything."""

@@ -1,5 +1,6 @@
 """What a whole cloth is made of: points that move, and pieces of triangles or splines."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -85,15 +86,10 @@ class Surfaces:
         Raises:
             SceneError: one has not.
         """
-        for name in fields:
-            lacking = [p for p in self.pieces if name in p.lacks]
-            if lacking:
-                raise SceneError(
-                    f"scene.{name}",
-                    got=f"with {lacking[0].kind}",
-                    expected="nothing",
-                    hint=lacking[0].lacks[name],
-                )
+        for piece, name in itertools.product(self.pieces, fields):
+            if name in piece.lacks:
+                got, hint = f"with {piece.kind}", piece.lacks[name]
+                raise SceneError(f"scene.{name}", got=got, expected="nothing", hint=hint)
 
     def arrays(self) -> dict[str, Any]:
         """What a file needs to make this again, beside a mesh; nothing for triangles alone."""
@@ -110,22 +106,16 @@ class Surfaces:
         if "control.n" not in arrays:
             return Surfaces.of_mesh(mesh)
         n, pieces = int(arrays["control.n"]), list[Surface]()
-        while own := _below(arrays, f"control.{len(pieces)}."):
+        while True:
+            at = f"control.{len(pieces)}."
+            own = {k.removeprefix(at): v for k, v in arrays.items() if k.startswith(at)}
+            if not own:
+                return Surfaces(np.zeros((n, 3)), pieces)
             kind: type[Surface] = Triangles if "points" in own else SplineSurface
             pieces.append(kind.of_arrays({"density": arrays["control.density"], **own}, n))
-        return Surfaces(np.zeros((n, 3)), pieces)
-
-    def identity(self) -> list[Any]:
-        """What tells two of these apart, besides points and triangles, as plain values."""
-        return [self.density, *filter(None, (p.identity() for p in self.pieces))]
 
 
 def gathered(pieces: Sequence[Surface]) -> list[Surface]:
     """Pieces of one fabric as fewer, kind by kind."""
     kinds = dict.fromkeys(type(p) for p in pieces)
     return [s for kind in kinds for s in kind.as_one([p for p in pieces if type(p) is kind])]
-
-
-def _below(arrays: Mapping[str, Any], at: str) -> dict[str, Any]:
-    """Those whose names begin so, without it."""
-    return {k.removeprefix(at): v for k, v in arrays.items() if k.startswith(at)}

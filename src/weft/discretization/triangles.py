@@ -19,7 +19,7 @@ class Triangles(Surface):
     """Faces between points; hinges are those of ``mesh``."""
 
     mesh: TriangleMesh  # its faces; the vertices are all points of the cloth
-    own: Ints  # (k,) its points, in the order of the vertices
+    own: Ints  # (k,) its points, ascending
     kind: ClassVar[str] = "triangles"
     lacks: ClassVar[Mapping[str, str]] = {}
     density = 1
@@ -35,12 +35,10 @@ class Triangles(Surface):
 
     def tessellated(self, density: int) -> Tessellation:
         """The triangles themselves, whatever the density."""
-        n, k = self.mesh.n_vertices, len(self.own)
-        place = np.zeros(n, dtype=np.int32)
-        place[self.own] = np.arange(k, dtype=np.int32)
-        embedding = Embedding(self.own[:, None], np.ones((k, 1)), n)
-        whole = np.zeros(len(self.mesh.faces), dtype=np.int32)
-        return Tessellation(embedding, place[self.mesh.faces], self.mesh.corner_uv, whole)
+        m, stencil = self.mesh, self.own[:, None]
+        faces = np.searchsorted(self.own, m.faces).astype(np.int32)
+        embedding = Embedding(stencil, np.ones(stencil.shape), m.n_vertices)
+        return Tessellation(embedding, faces, m.corner_uv, np.zeros(len(faces), dtype=np.int32))
 
     def net(self) -> tuple[Faces, CornerUv]:
         """The triangles themselves."""
@@ -48,8 +46,8 @@ class Triangles(Surface):
 
     def between(self, pinned: Bools) -> tuple[Embedding, Ints]:
         """Nothing: what is between pinned vertices moves no other point."""
-        nowhere = np.zeros((0, 1))
-        return Embedding(nowhere, nowhere, self.mesh.n_vertices), np.zeros(0, dtype=np.int32)
+        none = np.zeros((0, 1), dtype=np.int32)
+        return Embedding(none, none.astype(np.float64), self.mesh.n_vertices), none[:, 0]
 
     def among(self, points: Positions, first: int) -> "Triangles":
         """The same as a piece of more, its points from number ``first`` on."""
@@ -75,10 +73,6 @@ class Triangles(Surface):
         """From a file's arrays."""
         mesh = TriangleMesh(np.zeros((n_points, 3)), arrays["faces"], arrays["uv"])
         return cls(mesh, arrays["points"])
-
-    def identity(self) -> list[Any]:
-        """Nothing."""
-        return []
 
     def facts(self) -> str:
         """Nothing."""

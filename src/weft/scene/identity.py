@@ -24,7 +24,7 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
     cloth = scene.cloth
     shape = [cloth.vertices, cloth.faces, cloth.corner_uv]
     if cloth.embedding is not None:
-        shape += [cloth.points, np.frombuffer(repr(cloth.surfaces.identity()).encode(), np.uint8)]
+        shape.append(np.frombuffer(repr(described(cloth.surfaces)).encode(), np.uint8))
     tree = {
         "mesh": digest(*shape),
         "parts": [_part(p) for p in cloth.parts],

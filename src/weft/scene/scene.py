@@ -158,7 +158,13 @@ class Scene:
     @cached_property
     def _model(self) -> Model:
         cloth, held = self.cloth, self._held
-        cloth.surfaces.require(*(name for name, given in self._special().items() if given))
+        special = {
+            "pressure": self.pressure is not None,
+            "buckling": self.buckling is not None,
+            "rest_angles": self.rest_angles != "flat",
+            "conditions.bend": self.conditions is not None and self.conditions.bend is not None,
+        }
+        cloth.surfaces.require(*(name for name, given in special.items() if given))
         elastic: tuple[Energy, ...] = ()
         for k, (fabric, surface) in enumerate(cloth.elements):
             number = "" if k == 0 else f" {k + 1}"
@@ -180,15 +186,6 @@ class Scene:
                 cloth.mesh, cloth.vertex_mass, self.contact, self.bodies, pieces, embedding
             )
         return Model(mass, energies, held.pins, held.points, contact, embedding)
-
-    def _special(self) -> Mapping[str, bool]:
-        """Fields that not every surface has, and whether they are given."""
-        return {
-            "pressure": self.pressure is not None,
-            "buckling": self.buckling is not None,
-            "rest_angles": self.rest_angles != "flat",
-            "conditions.bend": self.conditions is not None and self.conditions.bend is not None,
-        }
 
     @cached_property
     def _held(self) -> Held:
