@@ -144,8 +144,11 @@ class Cloth:
         return np.asarray(sum(part.fabric.density * s.area for part, s in self.pieces))
 
     def samples(self) -> Samples:
-        """Where membranes are sampled, of all pieces."""
-        return self.surfaces.samples()
+        """Where membranes are sampled, of all pieces.
+
+        Triangles beside splines are sampled like these, with stencils that repeat a vertex.
+        """
+        return Samples.joined([s.samples() for s in self.surfaces.pieces])
 
     def corners(self, which: str = "all", part: Part | None = None) -> Ints:
         """Vertices at the corners of the cloth's bounding box in material coordinates.
@@ -160,11 +163,8 @@ class Cloth:
         """
         names = [n for n in _CORNERS if which == "all" or which == n or which in n.split("-")]
         if not names:
-            raise MeshError(
-                "corners",
-                got=repr(which),
-                expected=f"top, bottom, left, right, all, {', '.join(_CORNERS)}",
-            )
+            known = f"top, bottom, left, right, all, {', '.join(_CORNERS)}"
+            raise MeshError("corners", got=repr(which), expected=known)
         uv, ids = self._material_points(part)
         low, high = uv.min(0), uv.max(0)
         found = []
@@ -200,7 +200,7 @@ class Cloth:
     def _side(self, which: str, part: Part | None) -> Ints | None:
         """Samples along a side of the only patch of a part; None where it is not one patch."""
         found = [(own, s.shown.grids) for own, s in self.pieces if part in (None, own)]
-        if len(found) > 1 or len(found[0][1]) != 1:
+        if len(found) != 1 or len(found[0][1]) != 1:
             return None
         ((own, (grid,)),) = found
         return np.sort(own.vertices[side_of(grid, which)])

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Run:
 
     def __init__(self, path: str | Path) -> None:
         self.folder = RunFolder.open(path)
-        self._tessellated: dict[int, Tessellation] = {}
+        self._tessellated: dict[int | None, Tessellation] = {}
 
     @property
     def path(self) -> Path:
@@ -59,17 +59,15 @@ class Run:
         """Frames per second."""
         return float(self.manifest["fps"])
 
-    @cached_property
+    @property
     def faces(self) -> Faces:
         """(m,3)."""
-        result: Faces = self.folder.mesh()["faces"]
-        return result
+        return self.mesh.faces
 
-    @cached_property
+    @property
     def corner_uv(self) -> CornerUv:
         """(m,3,2) [m] material coordinates."""
-        result: CornerUv = self.folder.mesh()["corner_uv"]
-        return result
+        return self.mesh.corner_uv
 
     @cached_property
     def mesh(self) -> TriangleMesh:
@@ -83,10 +81,12 @@ class Run:
         result: Faces = self.folder.mesh().get("body_faces", np.zeros((0, 3), np.int32))
         return result
 
+    def _frame(self, number: int) -> dict[str, Any]:
+        return self.folder.frame(number if number >= 0 else len(self) + number)
+
     def body_positions(self, frame: int = -1) -> Positions:
         """(b,3) [m] of the vertices of bodies in a frame; -1 is the last."""
-        number = frame if frame >= 0 else len(self) + frame
-        result: Positions = self.folder.frame(number).get("body", np.zeros((0, 3)))
+        result: Positions = self._frame(frame).get("body", np.zeros((0, 3)))
         return result
 
     def contacts(self, frame: int = -1) -> tuple[Positions, Floats, Floats]:
@@ -96,8 +96,7 @@ class Run:
         Raises:
             RunError: a run without contact.
         """
-        number = frame if frame >= 0 else len(self) + frame
-        arrays = self.folder.frame(number)
+        arrays = self._frame(frame)
         if "pressure" not in arrays:
             got, wanted = "a run without contact", "a scene with a contact block"
             raise RunError("contacts", got=got, expected=wanted, where=str(self.path))
@@ -117,8 +116,7 @@ class Run:
         """(N,3) [m] what moves the cloth, in a frame (-1 is the last): control points of splines,
         vertices of triangles.
         """
-        number = frame if frame >= 0 else len(self) + frame
-        result: Positions = self.folder.frame(number)["x"]
+        result: Positions = self._frame(frame)["x"]
         return result[: len(self.surfaces.points)]
 
     def positions(self, frame: int = -1, density: int | None = None) -> Positions:
@@ -136,8 +134,6 @@ class Run:
         return shown.faces, shown.corner_uv
 
     def _shown(self, density: int | None) -> Tessellation:
-        if density is None:
-            return self.surfaces.shown
         if density not in self._tessellated:
             self._tessellated[density] = self.surfaces.tessellated(density)
         return self._tessellated[density]
@@ -163,20 +159,17 @@ class Run:
         writers = {".obj": write_obj, ".ply": write_ply}
         if path.suffix.lower() not in writers:
             raise RunError("export format", got=path.suffix or "no suffix", expected=".obj or .ply")
+        if net and self.surfaces.embedding is None:
+            got, wanted = "a run of triangles", "a run of splines"
+            raise RunError("control net", got=got, expected=wanted, where=str(self.path))
         if net:
-            faces, corner_uv = self._net()
+            faces, corner_uv = self.surfaces.net()
             x = self.points(frame)
         else:
             faces, corner_uv = self.tessellation(density)
             x = self.positions(frame, density)
         writers[path.suffix.lower()](path, x, faces, corner_uv)
         return path
-
-    def _net(self) -> tuple[Faces, CornerUv]:
-        if self.surfaces.embedding is None:
-            got, wanted = "a run of triangles", "a run of splines"
-            raise RunError("control net", got=got, expected=wanted, where=str(self.path))
-        return self.surfaces.net()
 
     def render(
         self,
@@ -225,10 +218,9 @@ class Run:
             density = max(SMOOTH, self.surfaces.density)
         frames = [self._drawn(k, density) for k in shown]
         loads = np.concatenate([self.contacts(k)[2] for k in shown]) if pressed else None
-        renderer = Renderer(
-            self._mesh_of(density), frames, style, field=field, body_faces=self.body_faces,
-            loads=loads,
-        )  # fmt: skip
+        mesh = self._shown(density).mesh(self.points(0), str(self.path))
+        bodies = self.body_faces
+        renderer = Renderer(mesh, frames, style, field=field, body_faces=bodies, loads=loads)
 
         def image(k: int) -> "Image":
             values = self.contacts(k)[2] if pressed else None
@@ -247,12 +239,6 @@ class Run:
 
         save_webp(path, images(), self.fps)
         return path
-
-    def _mesh_of(self, density: int | None) -> TriangleMesh:
-        """The mesh of frame 0, of so many samples a knot span."""
-        if density is None:
-            return self.mesh
-        return self._shown(density).mesh(self.points(0), str(self.path))
 
     def _drawn(self, frame: int, density: int | None) -> Positions:
         """(n+b,3) positions of the cloth and of bodies."""

@@ -59,11 +59,9 @@ def joined(
         groups,
         ", ".join(dict.fromkeys(c.mesh.source for c in cloths)),
     )
-    points, first = np.concatenate([c.points for c in cloths]), 0
-    surfaces = []
-    for cloth, (piece,) in zip(cloths, pieces):
-        surfaces.append(piece.among(points, first))
-        first += len(cloth.points)
+    points = np.concatenate([c.points for c in cloths])
+    first = np.cumsum([0, *(len(c.points) for c in cloths)]).tolist()
+    surfaces = [piece.among(points, f) for (piece,), f in zip(pieces, first)]
     return Cloth(mesh, cloths[0].fabric, tuple(parts), Surfaces(points, surfaces))
 
 

@@ -174,31 +174,23 @@ class SplineSurface(Surface):
         """
         if density < 1:
             raise MeshError("density", got=density, expected="at least 1 sample a knot span")
-        weights, stencils, uvs, faces, patch_of, grids = [], [], [], [], [], []
-        count = 0
-        for k, (patch, ids) in enumerate(zip(self.patches, self.ids)):
+        samples, faces, grids, count = [], [], [], 0
+        for patch, ids in zip(self.patches, self.ids):
             m1, m2 = (m * density + 1 for m in patch.spans)
-            u, v = np.arange(m1) / density, np.arange(m2) / density
-            uv = np.stack(np.meshgrid(u, v, indexing="ij"), axis=2).reshape(-1, 2)
+            uv = np.indices((m1, m2)).reshape(2, -1).T / density
             f = patch.functions(uv)
-            stencils.append(ids.reshape(-1)[f.stencil])
-            weights.append(f.value)
-            uvs.append(f.of(patch.rest.reshape(-1, 2)))
-            faces.append((count + grid_faces(m1, m2)).astype(np.int32))
-            patch_of.append(np.full(len(faces[-1]), k, dtype=np.int32))
+            samples.append((ids.reshape(-1)[f.stencil], f.value, f.of(patch.rest.reshape(-1, 2))))
+            faces.append(count + grid_faces(m1, m2))
             grids.append(count + np.arange(m1 * m2).reshape(m1, m2))
             count += m1 * m2
+        stencil, weight, uvs = (np.concatenate(column) for column in zip(*samples))
         corners = np.concatenate(faces)
-        corner_uv = np.concatenate(uvs)[corners]
-        stencil, weight = np.concatenate(stencils), np.concatenate(weights)
+        patch_of = np.repeat(np.arange(len(faces), dtype=np.int32), [len(f) for f in faces])
         first, number = _merged(stencil, weight)
         embedding = Embedding(stencil[first], weight[first], self.n_points)
+        merged = number.astype(np.int32)
         return Tessellation(
-            embedding,
-            number[corners].astype(np.int32),
-            corner_uv,
-            np.concatenate(patch_of),
-            [number[grid] for grid in grids],
+            embedding, merged[corners], uvs[corners], patch_of, [merged[grid] for grid in grids]
         )
 
     def net(self) -> tuple[Faces, CornerUv]:
@@ -246,13 +238,15 @@ class SplineSurface(Surface):
         return cls(patches, ids, n_points, density=int(arrays["density"]))
 
     def facts(self) -> str:
-        """Control points, spans and fit."""
+        """Control points, spans, seams and fit."""
         spans = ", ".join("{} x {}".format(*p.spans) for p in self.patches)
         count = len(np.unique(np.concatenate([ids.reshape(-1) for ids in self.ids])))
         text = f"{count} control points, {spans} knot spans"
-        if self.deviation is None:
-            return text
-        return f"{text}, outline kept to {1e3 * self.deviation:.2g} mm"
+        if self.joints:
+            text += f", {len(self.joints)} seams closed exactly"
+        if self.deviation is not None:
+            text += f", outline kept to {1e3 * self.deviation:.2g} mm"
+        return text
 
 
 def grid_faces(n1: int, n2: int) -> Faces:

@@ -1,7 +1,7 @@
 """What a piece of cloth is made of, and the triangles by which it is seen and touched.
 
 A new kind of surface is a subclass, a line of ``Surfaces.of_arrays`` and one of
-``scene.elastic.MAKERS``.
+``scene.elastic.BENT``.
 """
 
 from abc import ABC, abstractmethod

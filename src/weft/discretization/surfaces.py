@@ -10,7 +10,6 @@ import numpy as np
 
 from weft.arrays import CornerUv, Faces, Ints, Positions
 from weft.discretization.embedding import Embedding
-from weft.discretization.samples import Samples
 from weft.discretization.spline_surface import SplineSurface
 from weft.discretization.surface import Surface, Tessellation
 from weft.discretization.triangles import Triangles
@@ -43,24 +42,17 @@ class Surfaces:
     @cached_property
     def shown(self) -> Tessellation:
         """The triangles that are touched, piece after piece."""
-        return Tessellation.joined([p.shown for p in self.pieces], len(self.points))
+        return self.tessellated()
 
-    def tessellated(self, density: int) -> Tessellation:
-        """Triangles, ``density`` samples to a knot span of splines."""
-        parts = [p.tessellated(density) for p in self.pieces]
+    def tessellated(self, density: int | None = None) -> Tessellation:
+        """Triangles, ``density`` samples to a knot span of splines; None: as they are touched."""
+        parts = [p.shown if density is None else p.tessellated(density) for p in self.pieces]
         return Tessellation.joined(parts, len(self.points))
 
     @cached_property
     def embedding(self) -> Embedding | None:
         """Vertices as combinations of the points; None where they are the points."""
         return None if self.shown.embedding.is_identity else self.shown.embedding
-
-    def samples(self) -> Samples:
-        """Where membranes are sampled.
-
-        Triangles beside splines are sampled like these, with stencils that repeat a vertex.
-        """
-        return Samples.joined([p.samples() for p in self.pieces])
 
     def net(self) -> tuple[Faces, CornerUv]:
         """Faces between the points, two to a quadrilateral of a control net, and their material

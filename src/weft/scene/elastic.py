@@ -1,6 +1,6 @@
 """The elastic energies of a scene's cloth, by what it is made of.
 
-A new kind of surface is one line of ``MAKERS``, a new bending energy of triangles one of
+A new kind of surface is one line of ``BENT``, a new bending energy of triangles one of
 ``BENDING``.
 """
 
@@ -43,8 +43,14 @@ def elastic_energies(scene: "Scene", fabric: Fabric, surface: Surface, number: s
     Raises:
         SceneError: what the integrator cannot minimize.
     """
-    energies = MAKERS[type(surface)](scene, fabric, surface)
-    return tuple(dataclasses.replace(e, name=e.name + number) for e in energies)
+    form, samples = _form(scene), surface.samples()
+    if form is None:
+        beta = damping_of(scene, fabric)
+        membranes: Made = (Membrane(samples, scene.law_of(fabric), damping=beta),)
+    else:
+        membranes = condition_membranes(samples, _conditions(scene, fabric, form))
+    energies = (*membranes, *BENT[type(surface)](scene, fabric, surface))
+    return tuple(dataclasses.replace(e, name=e.name + number) for e in energies)  # type: ignore[type-var]
 
 
 def damping_of(scene: "Scene", fabric: Fabric) -> float:
@@ -100,59 +106,52 @@ def _conditions(scene: "Scene", fabric: Fabric, form: ConditionForm) -> Conditio
     )
 
 
-def _of_triangles(scene: "Scene", fabric: Fabric, surface: Triangles) -> Made:
+def _triangles(scene: "Scene", fabric: Fabric, surface: Triangles) -> Made:
     form, mesh = _form(scene), surface.mesh
     if form is None:
-        law, beta = scene.law_of(fabric), damping_of(scene, fabric)
-        membrane = Membrane(surface.samples(), law, damping=beta)
-        return membrane, BENDING[bending_name(scene, fabric)](scene, fabric, mesh)
+        return (BENDING[bending_name(scene, fabric)](scene, fabric, mesh),)
     hinges = HingeBending.of(mesh, rigidity_of(fabric), scene.rest_angles)
     weight = hinges.weight if form.bend is None else None
     conditions = _conditions(scene, fabric, form)
-    energies = condition_energies(mesh, conditions, weight, hinges.rest_angle)
-    if not scene.is_1998 and isinstance(energies[-1], FrozenBend):
+    *_, bend = condition_energies(mesh, conditions, weight, hinges.rest_angle)
+    if not scene.is_1998 and isinstance(bend, FrozenBend):
         raise SceneError(
             "scene.conditions.variant",
             got="body",
             expected=f"exact, with integrator {scene.integrator}",
             hint="the bend forces of the body are no energy's derivative: nothing to minimize",
         )
-    return energies
+    return (bend,)
 
 
-def _of_splines(scene: "Scene", fabric: Fabric, surface: SplineSurface) -> Made:
-    form, samples, beta = _form(scene), surface.samples(), damping_of(scene, fabric)
-    if form is None:
-        membranes: Made = (Membrane(samples, scene.law_of(fabric), damping=beta),)
-    else:
-        conditions = _conditions(scene, fabric, form)
-        membranes, beta = condition_membranes(samples, conditions), conditions.damping[2]
+def _splines(scene: "Scene", fabric: Fabric, surface: SplineSurface) -> Made:
+    form, beta = _form(scene), damping_of(scene, fabric)
+    if form is not None:
+        beta = _conditions(scene, fabric, form).damping[2]
     at = surface.laplacians(*rigidity_of(fabric))
     bend = QuadraticForm(at.stencil, at.coefficient, at.weight, "bending")
+    damped: Made = (bend,)
     if scene.is_1998:  # a condition, damped as one
-        damped: Made = (dataclasses.replace(bend, damping=beta),)
+        damped = (dataclasses.replace(bend, damping=beta),)
     elif beta > 0:
         damped = (bend, CurvatureDamping(bend, at.gradient, beta, surface.n_points))
-    else:
-        damped = (bend,)
-    return (*membranes, *damped, *_seams(fabric, surface))
+    return (*damped, *_seams(fabric, surface))
 
 
 def _seams(fabric: Fabric, surface: SplineSurface) -> Made:
     """What bends across seams, and ties where points are not shared."""
-    jumps = surface.seams(*rigidity_of(fabric))
-    seams = tuple(
+    seams = [
         QuadraticForm(jump.stencil, jump.coefficient, jump.weight, f"seam {k + 1}")
-        for k, jump in enumerate(jumps)
-    )
-    if surface.ties is None:
-        return seams
-    t = surface.ties
-    stiff = TIE * max(fabric.stretch_warp, fabric.stretch_weft) * t.weight
-    return (*seams, QuadraticForm(t.stencil, t.coefficient, stiff, "seam ties"))
+        for k, jump in enumerate(surface.seams(*rigidity_of(fabric)))
+    ]
+    if surface.ties is not None:
+        t, stiffness = surface.ties, TIE * max(fabric.stretch_warp, fabric.stretch_weft)
+        seams.append(QuadraticForm(t.stencil, t.coefficient, stiffness * t.weight, "seam ties"))
+    return tuple(seams)
 
 
-MAKERS: Mapping[type[Surface], Callable[["Scene", Fabric, Any], Made]] = {
-    Triangles: _of_triangles,
-    SplineSurface: _of_splines,
+# what resists bending, and seams, of each kind of surface
+BENT: Mapping[type[Surface], Callable[["Scene", Fabric, Any], Made]] = {
+    Triangles: _triangles,
+    SplineSurface: _splines,
 }

@@ -68,9 +68,8 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> Held:
         np.full(len(ids), k),
         "anchors",
     )
-    return Held(
-        tuple(made), np.concatenate([cloth.points, cloth.vertices[ids]]), len(ids), (spring,)
-    )
+    points = np.concatenate([cloth.points, cloth.vertices[ids]])
+    return Held(tuple(made), points, len(ids), (spring,))
 
 
 def determined(W: sp.csr_matrix, known: Ints) -> Ints:
