@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
-from weft.discretization.control import Control, Piece, Triangles
 from weft.discretization.embedding import Embedding
-from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.samples import Samples
-from weft.discretization.spline_surface import SplineSurface, side_of
+from weft.discretization.spline_surface import side_of
+from weft.discretization.surface import Surface
+from weft.discretization.surfaces import Surfaces, gathered
 from weft.errors import MeshError, check_known
 from weft.fabric import Fabric
 from weft.mesh import TriangleMesh
@@ -57,11 +57,11 @@ class Cloth:
     mesh: TriangleMesh
     fabric: Fabric
     given: Sequence[Part] = ()  # parts; none: it is one
-    control: Control | None = None  # control points of splines; None: the vertices move
+    made_of: Surfaces | None = None  # for every part; None: the mesh's triangles
 
     def __repr__(self) -> str:
         """Two lines: size and mass, and where it comes from."""
-        kind = "vertices" if self.control is None else f"samples, {len(self.points)} control points"
+        kind = "vertices" if self.embedding is None else f"samples, {len(self.points)} control points"
         width, height = np.ptp(self.corner_uv.reshape(-1, 2), axis=0)
         fabrics = ", ".join(dict.fromkeys(p.fabric.name for p in self.parts))
         several = f" {len(self.parts)} parts," if len(self.parts) > 1 else ""
@@ -92,19 +92,28 @@ class Cloth:
         return next(p for p in self.parts if p.name == name)
 
     @cached_property
-    def by_fabric(self) -> Sequence[tuple[Fabric, TriangleMesh]]:
-        """Every fabric with its faces, on the vertices of the whole."""
-        fabrics = list({id(p.fabric): p.fabric for p in self.parts}.values())
-        if len(fabrics) == 1:
-            return ((fabrics[0], self.mesh),)
-        found = []
-        for one in fabrics:
-            faces = np.concatenate([p.faces for p in self.parts if p.fabric is one])
-            m = self.mesh
-            found.append(
-                (one, TriangleMesh(m.vertices, m.faces[faces], m.corner_uv[faces], {}, m.source))
-            )
-        return tuple(found)
+    def surfaces(self) -> Surfaces:
+        """The points that move, and what they move: a piece for every part."""
+        return self.made_of or Surfaces.of_mesh(self.mesh)
+
+    @property
+    def pieces(self) -> Sequence[tuple[Part, Surface]]:
+        """Parts with what they are made of."""
+        return tuple(zip(self.parts, self.surfaces.pieces, strict=True))
+
+    @property
+    def fabrics(self) -> Sequence[Fabric]:
+        """Of all parts, each once."""
+        return list({id(p.fabric): p.fabric for p in self.parts}.values())
+
+    @property
+    def elements(self) -> Sequence[tuple[Fabric, Surface]]:
+        """What energies are made of: every fabric with its surfaces, on the points."""
+        return [
+            (fabric, surface)
+            for fabric in self.fabrics
+            for surface in gathered([s for p, s in self.pieces if p.fabric is fabric])
+        ]
 
     @property
     def vertices(self) -> Positions:
@@ -122,21 +131,6 @@ class Cloth:
         return self.mesh.faces
 
     @property
-    def edges(self) -> Ints:
-        """(ne,2)."""
-        return self.mesh.edges
-
-    @property
-    def hinges(self) -> Ints:
-        """(nh,4)."""
-        return self.mesh.hinges
-
-    @property
-    def boundary(self) -> Ints:
-        """Ids of border vertices."""
-        return self.mesh.boundary
-
-    @property
     def corner_uv(self) -> CornerUv:
         """(m,3,2) [m]."""
         return self.mesh.corner_uv
@@ -144,74 +138,32 @@ class Cloth:
     @property
     def points(self) -> Positions:
         """(N,3) [m] what moves: control points of splines, vertices of triangles."""
-        return self.vertices if self.control is None else self.control.points
+        return self.surfaces.points
 
     @property
     def embedding(self) -> Embedding | None:
         """Vertices as combinations of the points; None where they are the points."""
-        return None if self.control is None else self.control.shown.embedding
+        return self.surfaces.embedding
 
     @property
     def vertex_mass(self) -> Floats:
         """(n,) [kg] lumped to the vertices of the mesh."""
-        masses = [one.density * mesh.vertex_area for one, mesh in self.by_fabric]
-        return np.asarray(np.sum(masses, axis=0))
+        density = np.zeros(self.n_vertices)
+        for part in self.parts:
+            density[part.vertices] = part.fabric.density
+        return density * self.mesh.vertex_area
 
     @property
     def mass(self) -> Floats:
         """(N,) [kg] lumped to the points."""
-        if self.control is None:
-            return self.vertex_mass
-        out = np.zeros(len(self.points))
-        for part, piece in self.pieces:
-            if isinstance(piece, Triangles):
-                mesh = self._of_points(piece)
-                area = mesh.vertex_area
-            else:
-                area = piece.area
-            out += part.fabric.density * area
-        return out
-
-    @property
-    def pieces(self) -> "Sequence[tuple[Part, Piece]]":
-        """Parts with what they are made of, where there are splines."""
-        return () if self.control is None else tuple(zip(self.parts, self.control.pieces))
-
-    def _of_points(self, piece: Triangles) -> TriangleMesh:
-        """A piece of triangles, as a mesh on all points."""
-        return TriangleMesh(self.points, piece.faces, piece.corner_uv, {}, self.mesh.source)
-
-    @property
-    def elements(self) -> Sequence[tuple[Fabric, "TriangleMesh | SplineSurface"]]:
-        """What energies are made of: fabrics with their triangles or splines, on the points."""
-        if self.control is None:
-            return self.by_fabric
-        return tuple(
-            (part.fabric, self._of_points(p) if isinstance(p, Triangles) else p)
-            for part, p in self.pieces
-        )
+        return np.asarray(sum(part.fabric.density * s.area for part, s in self.pieces))
 
     def samples(self) -> Samples:
-        """Where membranes are sampled, of all elements of one kind (k = 3 or 9).
+        """Where membranes are sampled, of all pieces.
 
         Triangles beside splines are sampled like these, with stencils that repeat a vertex.
         """
-        found = [
-            linear_triangle(e) if isinstance(e, TriangleMesh) else e.samples()
-            for _, e in self.elements
-        ]
-        if len(found) == 1:
-            return found[0]
-        wide = max(s.stencil.shape[1] for s in found)
-        pad = [wide - s.stencil.shape[1] for s in found]
-        return Samples(
-            np.concatenate([np.pad(s.stencil, ((0, 0), (0, w)), mode="edge")
-                            for s, w in zip(found, pad)]),
-            np.concatenate([np.pad(s.gradient, ((0, 0), (0, w), (0, 0)))
-                            for s, w in zip(found, pad)]),
-            np.concatenate([s.weight for s in found]),
-            len(self.points),
-        )  # fmt: skip
+        return Samples.joined([s.samples() for s in self.surfaces.pieces])
 
     def corners(self, which: str = "all", part: Part | None = None) -> Ints:
         """Vertices at the corners of the cloth's bounding box in material coordinates.
@@ -226,11 +178,8 @@ class Cloth:
         """
         names = [n for n in _CORNERS if which == "all" or which == n or which in n.split("-")]
         if not names:
-            raise MeshError(
-                "corners",
-                got=repr(which),
-                expected=f"top, bottom, left, right, all, {', '.join(_CORNERS)}",
-            )
+            known = f"top, bottom, left, right, all, {', '.join(_CORNERS)}"
+            raise MeshError("corners", got=repr(which), expected=known)
         uv, ids = self._material_points(part)
         low, high = uv.min(0), uv.max(0)
         found = []
@@ -265,16 +214,11 @@ class Cloth:
 
     def _side(self, which: str, part: Part | None) -> Ints | None:
         """Samples along a side of the only patch of a part; None where it is not one patch."""
-        for k, (own, piece) in enumerate(self.pieces):
-            if part is None and len(self.pieces) > 1:
-                return None
-            if (part is None or own is part) and isinstance(piece, SplineSurface):
-                assert self.control is not None
-                if len(piece.patches) == 1:
-                    shown = self.control.shown
-                    (grid,) = shown.parts[k].grids
-                    return np.sort(shown.first[k] + side_of(grid, which)).astype(np.int32)
-        return None
+        found = [(own, s.shown.grids) for own, s in self.pieces if part in (None, own)]
+        if len(found) != 1 or len(found[0][1]) != 1:
+            return None
+        ((own, (grid,)),) = found
+        return np.sort(own.vertices[side_of(grid, which)])
 
     def group(self, name: str) -> Ints:
         """Vertices of a named group of the mesh.
@@ -325,12 +269,10 @@ class Cloth:
 
     def with_points(self, points: Positions) -> "Cloth":
         """The same cloth with what moves it elsewhere: (N,3) [m]."""
-        if self.control is None:
-            return dataclasses.replace(self, mesh=self.mesh.with_vertices(points))
         points = np.array(points, dtype=np.float64)
-        control = dataclasses.replace(self.control, points=points)
-        mesh = self.mesh.with_vertices(control.shown.embedding.of(points))
-        return dataclasses.replace(self, mesh=mesh, control=control)
+        x = points if self.embedding is None else self.embedding.of(points)
+        made_of = None if self.made_of is None else self.made_of.at(points)
+        return dataclasses.replace(self, mesh=self.mesh.with_vertices(x), made_of=made_of)
 
     def _material_points(self, part: Part | None) -> tuple[Floats, Ints]:
         faces = slice(None) if part is None else part.faces

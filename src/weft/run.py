@@ -6,14 +6,16 @@ A simulation on disk, as users handle it: ``weft.simulate`` makes one, ``weft.Ru
 import dataclasses
 import time
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from contextlib import nullcontext
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from weft.arrays import CornerUv, Faces, Floats, Json, Positions
-from weft.discretization.control import Control, Shown
+from weft.discretization.surface import Tessellation
+from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError
 from weft.io.frames import RunFolder
 from weft.mesh import TriangleMesh
@@ -38,7 +40,7 @@ class Run:
 
     def __init__(self, path: str | Path) -> None:
         self.folder = RunFolder.open(path)
-        self._tessellated: dict[int, Shown] = {}
+        self._tessellated: dict[int | None, Tessellation] = {}
 
     def __repr__(self) -> str:
         """Two lines: what there is, and where it stands."""
@@ -69,17 +71,15 @@ class Run:
         """Frames per second."""
         return float(self.manifest["fps"])
 
-    @cached_property
+    @property
     def faces(self) -> Faces:
         """(m,3)."""
-        result: Faces = self.folder.mesh()["faces"]
-        return result
+        return self.mesh.faces
 
-    @cached_property
+    @property
     def corner_uv(self) -> CornerUv:
         """(m,3,2) [m] material coordinates."""
-        result: CornerUv = self.folder.mesh()["corner_uv"]
-        return result
+        return self.mesh.corner_uv
 
     @cached_property
     def mesh(self) -> TriangleMesh:
@@ -93,10 +93,12 @@ class Run:
         result: Faces = self.folder.mesh().get("body_faces", np.zeros((0, 3), np.int32))
         return result
 
+    def _frame(self, number: int) -> dict[str, Any]:
+        return self.folder.frame(number if number >= 0 else len(self) + number)
+
     def body_positions(self, frame: int = -1) -> Positions:
         """(b,3) [m] of the vertices of bodies in a frame; -1 is the last."""
-        number = frame if frame >= 0 else len(self) + frame
-        result: Positions = self.folder.frame(number).get("body", np.zeros((0, 3)))
+        result: Positions = self._frame(frame).get("body", np.zeros((0, 3)))
         return result
 
     def contacts(self, frame: int = -1) -> tuple[Positions, Floats, Floats]:
@@ -106,13 +108,10 @@ class Run:
         Raises:
             RunError: a run without contact.
         """
-        number = frame if frame >= 0 else len(self) + frame
-        arrays = self.folder.frame(number)
+        arrays = self._frame(frame)
         if "pressure" not in arrays:
-            raise RunError(
-                "contacts", got="a run without contact", where=str(self.path),
-                expected="a scene with a contact block",
-            )  # fmt: skip
+            got, wanted = "a run without contact", "a scene with a contact block"
+            raise RunError("contacts", got=got, expected=wanted, where=str(self.path))
         return arrays["contact_points"], arrays["contact_forces"], arrays["pressure"]
 
     @property
@@ -121,17 +120,16 @@ class Run:
         return self.folder.metrics()
 
     @cached_property
-    def control(self) -> Control | None:
-        """The control points of splines, and what they move; None for a run of triangles."""
-        return Control.of_arrays(self.folder.mesh())
+    def surfaces(self) -> Surfaces:
+        """What the cloth is made of."""
+        return Surfaces.of_arrays(self.folder.mesh(), self.mesh)
 
     def points(self, frame: int = -1) -> Positions:
         """(N,3) [m] what moves the cloth, in a frame (-1 is the last): control points of splines,
         vertices of triangles.
         """
-        number = frame if frame >= 0 else len(self) + frame
-        result: Positions = self.folder.frame(number)["x"]
-        return result if self.control is None else result[: len(self.control.points)]
+        result: Positions = self._frame(frame)["x"]
+        return result[: len(self.surfaces.points)]
 
     def positions(self, frame: int = -1, density: int | None = None) -> Positions:
         """(n,3) [m] of the vertices in a frame; -1 is the last.
@@ -140,24 +138,17 @@ class Run:
             frame: its number.
             density: of splines, samples a knot span; None: those of ``mesh``.
         """
-        points = self.points(frame)
-        if self.control is None:
-            return points
-        return self._shown(density).embedding.of(points)
+        return self._shown(density).embedding.of(self.points(frame))
 
     def tessellation(self, density: int | None = None) -> tuple[Faces, CornerUv]:
         """Faces and their material coordinates, with ``density`` samples a knot span of splines."""
-        if self.control is None:
-            return self.faces, self.corner_uv
         shown = self._shown(density)
         return shown.faces, shown.corner_uv
 
-    def _shown(self, density: int | None) -> Shown:
-        assert self.control is not None
-        wanted = self.control.density if density is None else density
-        if wanted not in self._tessellated:
-            self._tessellated[wanted] = self.control.tessellated(wanted)
-        return self._tessellated[wanted]
+    def _shown(self, density: int | None) -> Tessellation:
+        if density not in self._tessellated:
+            self._tessellated[density] = self.surfaces.tessellated(density)
+        return self._tessellated[density]
 
     def save(
         self, path: str | Path, frame: int = -1, *, density: int | None = None, net: bool = False
@@ -180,22 +171,17 @@ class Run:
         writers = {".obj": write_obj, ".ply": write_ply}
         if path.suffix.lower() not in writers:
             raise RunError("export format", got=path.suffix or "no suffix", expected=".obj or .ply")
+        if net and self.surfaces.embedding is None:
+            got, wanted = "a run of triangles", "a run of splines"
+            raise RunError("control net", got=got, expected=wanted, where=str(self.path))
         if net:
-            faces, corner_uv = self._net()
+            faces, corner_uv = self.surfaces.net()
             x = self.points(frame)
         else:
             faces, corner_uv = self.tessellation(density)
             x = self.positions(frame, density)
         writers[path.suffix.lower()](path, x, faces, corner_uv)
         return path
-
-    def _net(self) -> tuple[Faces, CornerUv]:
-        if self.control is None:
-            raise RunError(
-                "control net", got="a run of triangles", where=str(self.path),
-                expected="a run of splines",
-            )  # fmt: skip
-        return self.control.net()
 
     def render(
         self,
@@ -240,14 +226,13 @@ class Run:
         shown = [frame] if kind == ".png" else sorted({*range(0, count, max(1, count // 12))})
         pressed = style.look is Look.PRESSURE and field is None
         own = pressed or field is not None
-        if density is None and self.control is not None and not own:
-            density = max(SMOOTH, self.control.density)
+        if density is None and not own:
+            density = max(SMOOTH, self.surfaces.density)
         frames = [self._drawn(k, density) for k in shown]
         loads = np.concatenate([self.contacts(k)[2] for k in shown]) if pressed else None
-        renderer = Renderer(
-            self._mesh_of(density), frames, style, field=field, body_faces=self.body_faces,
-            loads=loads,
-        )  # fmt: skip
+        mesh = self._shown(density).mesh(self.points(0), str(self.path))
+        bodies = self.body_faces
+        renderer = Renderer(mesh, frames, style, field=field, body_faces=bodies, loads=loads)
 
         def image(k: int) -> "Image":
             values = self.contacts(k)[2] if pressed else None
@@ -266,13 +251,6 @@ class Run:
 
         save_webp(path, images(), self.fps)
         return path
-
-    def _mesh_of(self, density: int | None) -> TriangleMesh:
-        """The mesh of frame 0, of so many samples a knot span."""
-        if self.control is None or density is None:
-            return self.mesh
-        faces, corner_uv = self.tessellation(density)
-        return TriangleMesh(self.positions(0, density), faces, corner_uv, source=str(self.path))
 
     def _drawn(self, frame: int, density: int | None) -> Positions:
         """(n+b,3) positions of the cloth and of bodies."""
@@ -316,24 +294,7 @@ def simulate(
     length = 0.0 if seconds is None else to_si(seconds, "s", "simulate.seconds")
     last = frames if frames is not None else round(length * fps)
     path = Path(out) if out is not None else Path("runs") / time.strftime("%Y%m%d-%H%M%S")
-    folder = RunFolder(path)
-
-    def go(on_progress: Callable[[Progress], None] | None) -> None:
-        run_scene(
-            scene,
-            folder,
-            frames=last,
-            fps=fps,
-            resume=resume,
-            from_frame=from_frame,
-            on_progress=on_progress,
-        )
-
-    if callable(progress):
-        go(progress)
-    elif progress:
-        with progress_bar(last) as update:
-            go(update)
-    else:
-        go(None)
+    go = partial(run_scene, scene, RunFolder(path), frames=last, fps=fps)
+    with progress_bar(last) if progress is True else nullcontext(progress or None) as update:
+        go(resume=resume, from_frame=from_frame, on_progress=update)
     return Run(path)

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from weft.arrays import Floats, Json
+from weft.arrays import Gradients, Json
 from weft.cloth import Cloth
 from weft.contact.body import Body, joined_faces, joined_positions
 from weft.contact.loads import contact_loads
@@ -147,7 +147,7 @@ class _Loop:
         self.scene, self.folder, self.fps = scene, folder, fps
         self.model, self.integrator = scene.model(), scene.stepper()
         self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))  # per frame
-        self.stretch = _Stretch(scene.cloth)
+        self.samples = scene.cloth.samples()
         self.area = scene.cloth.mesh.vertex_area
         self.crossing = 0  # pairs of faces that intersect in the frame written last
 
@@ -163,8 +163,7 @@ class _Loop:
                 )
             mesh = self.scene.cloth.mesh
             arrays = {"faces": mesh.faces, "corner_uv": mesh.corner_uv, "vertices": mesh.vertices}
-            if self.scene.cloth.control is not None:
-                arrays.update(self.scene.cloth.control.arrays())
+            arrays.update(self.scene.cloth.surfaces.arrays())
             if self.scene.bodies:
                 arrays["body_faces"] = joined_faces(self.scene.bodies)
             self.folder.create(manifest, arrays)
@@ -277,21 +276,13 @@ class _Loop:
     def _check_same(self, manifest: Json, same_scene: bool) -> None:
         old = self.folder.manifest()
         if old.get("format") != FORMAT:
-            raise RunError(
-                "run format",
-                got=old.get("format"),
-                expected=str(FORMAT),
-                where=str(self.folder.path),
-            )
-        shape = self.folder.mesh()["vertices"].shape
-        fits = shape == self.scene.cloth.vertices.shape
-        if not fits or (
-            same_scene
-            and any(old.get(k) != manifest[k] for k in ("scene", "fps", "steps_per_frame"))
-        ):
-            changed = (
-                ", ".join(_differences(old.get("scene"), manifest["scene"])[:5]) or "fps or step"
-            )
+            got, where = old.get("format"), str(self.folder.path)
+            raise RunError("run format", got=got, expected=str(FORMAT), where=where)
+        fits = self.folder.mesh()["vertices"].shape == self.scene.cloth.vertices.shape
+        same = ("scene", "fps", "steps_per_frame") if same_scene else ()
+        if not fits or any(old.get(k) != manifest[k] for k in same):
+            different = _differences(old.get("scene"), manifest["scene"])[:5]
+            changed = ", ".join(different) or "fps or step"
             raise RunError(
                 "run folder",
                 got=f"a run of another scene (differs in: {changed})",
@@ -308,22 +299,16 @@ class _Loop:
             **line,
             **_plain(report),
             "kinetic": kinetic,
-            "stretch": self.stretch.percentiles(place.state.x),
+            "stretch": _percentiles(self.samples.deformation_gradient(place.state.x)),
             **(frame_end if self.model.contact is not None else {}),
         }
 
 
-class _Stretch:
-    """Percentiles of the principal stretches of the faces."""
-
-    def __init__(self, cloth: Cloth) -> None:
-        self.samples = cloth.samples()
-
-    def percentiles(self, x: Floats) -> Json:
-        """p50, p95 and max of the largest stretch, min of the smallest."""
-        high, low = principal_stretches(self.samples.deformation_gradient(x))
-        p50, p95 = np.percentile(high, [50, 95]).tolist()
-        return {"p50": p50, "p95": p95, "max": float(high.max()), "min": float(low.min())}
+def _percentiles(F: Gradients) -> Json:
+    """p50, p95 and max of the largest principal stretch of F (q,3,2), min of the smallest."""
+    high, low = principal_stretches(F)
+    p50, p95 = np.percentile(high, [50, 95]).tolist()
+    return {"p50": p50, "p95": p95, "max": float(high.max()), "min": float(low.min())}
 
 
 def _plain(report: StepReport) -> Json:

@@ -12,9 +12,9 @@ import numpy as np
 from weft.arrays import Positions
 from weft.cloth import Cloth, Part
 from weft.discretization.bspline import rectangle
-from weft.discretization.control import Control, Piece, Triangles
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending, SplineSurface
+from weft.discretization.surfaces import Surfaces, gathered
 from weft.errors import MeshError, check_known
 from weft.fabric import FabricLike
 from weft.fabric import fabric as as_fabric
@@ -43,7 +43,8 @@ def joined(
     names = [f"cloth {k + 1}" for k in range(len(cloths))] if names is None else names
     if not cloths or len(set(names)) < len(cloths):
         raise MeshError("cloths", got=list(names), expected="one name for each, all different")
-    if any(c.control is not None and len(c.control.pieces) > 1 for c in cloths):
+    pieces = [gathered(c.surfaces.pieces) for c in cloths]
+    if any(len(made) > 1 for made in pieces):
         raise MeshError("cloths", got="some that are joined already", expected="join all at once")
     parts, groups, vertex, face = [], {}, 0, 0
     for k, (cloth, name) in enumerate(zip(cloths, names)):
@@ -61,27 +62,10 @@ def joined(
         groups,
         ", ".join(dict.fromkeys(c.mesh.source for c in cloths)),
     )
-    if all(c.control is None for c in cloths):
-        return Cloth(mesh, cloths[0].fabric, tuple(parts))
-    return Cloth(mesh, cloths[0].fabric, tuple(parts), _joined_control(cloths))
-
-
-def _joined_control(cloths: Sequence[Cloth]) -> Control:
-    """Points of all cloths, one after the other."""
-    first = np.concatenate([[0], np.cumsum([len(c.points) for c in cloths])])
-    n = int(first[-1])
-    pieces: list[Piece] = []
-    for c, f in zip(cloths, first):
-        if c.control is None:
-            ids = np.arange(f, f + c.n_vertices, dtype=np.int32)
-            pieces.append(Triangles(ids, (c.faces + f).astype(np.int32), c.corner_uv, n))
-            continue
-        (p,) = c.control.pieces
-        assert isinstance(p, SplineSurface)
-        moved = [(ids + f).astype(np.int32) for ids in p.ids]
-        pieces.append(dataclasses.replace(p, ids=moved, n_points=n))
-    density = max(c.control.density for c in cloths if c.control is not None)
-    return Control(np.concatenate([c.points for c in cloths]), pieces, density)
+    points = np.concatenate([c.points for c in cloths])
+    first = np.cumsum([0, *(len(c.points) for c in cloths)]).tolist()
+    surfaces = [piece.among(points, f) for (piece,), f in zip(pieces, first)]
+    return Cloth(mesh, cloths[0].fabric, tuple(parts), Surfaces(points, surfaces))
 
 
 def spline_sheet(
@@ -158,7 +142,7 @@ def as_splines(
     from weft.discretization.pieces import fit_pieces  # parts of SciPy that load slowly
 
     size = None if span_size is None else to_si(span_size, "m", "as_splines.span_size")
-    if cloth.control is not None or len(cloth.parts) > 1:
+    if cloth.embedding is not None or len(cloth.parts) > 1:
         raise MeshError("cloth to fit", got=cloth.mesh.source, expected="one cloth of triangles")
     quadrature, form = _kinds(rule, bending)
     both = (spans, spans) if isinstance(spans, int) else spans
@@ -167,8 +151,7 @@ def as_splines(
     found = fit_pieces(mesh, both, size, given, smooth=smooth, rule=quadrature)
     surface = dataclasses.replace(found.surface, bending=form)
     made = of_splines(surface, found.points, cloth.fabric, density=density, source=mesh.source)
-    assert made.control is not None
-    named = dataclasses.replace(made.mesh, groups=found.groups(mesh, made.control.shown.parts[0]))
+    named = dataclasses.replace(made.mesh, groups=found.groups(mesh, made.surfaces.shown))
     (own,), (old,) = made.parts, cloth.parts
     part = dataclasses.replace(own, name=old.name, thickness=old.thickness)
     return dataclasses.replace(made, mesh=named, given=(part,))
@@ -190,8 +173,9 @@ def of_splines(
     source: str = "spline",
 ) -> Cloth:
     """A cloth of spline patches, with control points at ``points`` (N,3) [m]."""
-    control = Control(np.array(points, dtype=np.float64), [surface], density)
-    return Cloth(control.mesh(source), as_fabric(fabric), (), control)
+    points = np.array(points, dtype=np.float64)
+    made_of = Surfaces(points, [dataclasses.replace(surface, density=density)])
+    return Cloth(made_of.shown.mesh(points, source), as_fabric(fabric), (), made_of)
 
 
 def sheet(

@@ -200,7 +200,7 @@ def test_scene_files(tmp_path):
     silk = scene.cloth.parts[0].fabric.thickness
     np.testing.assert_allclose(np.unique(who.thickness), sorted({silk, 2e-3, 1e-3}))
     assert len(who.apart) == 1 and scene.pins[0].vertices.min() >= 49
-    assert {type(scene.law_of(f)).__name__ for f, _ in scene.cloth.by_fabric} == {"StVK"}
+    assert {type(scene.law_of(f)).__name__ for f in scene.cloth.fabrics} == {"StVK"}
     path.write_text(text.replace("cloth: coat, ", ""))
     with pytest.raises(WeftError, match="corners and borders are those of one cloth"):
         load_scene(path)

@@ -5,14 +5,14 @@ import pytest
 import scipy.sparse as sp
 
 import weft
-from weft.errors import RunError, SceneError, SceneProblems
+from weft.errors import MeshError, RunError, SceneError, SceneProblems
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.io import read_mesh
 from weft.laws import BaraffWitkin, ImmediateBuckling, StVK
 from weft.mesh import grid
 from weft.scene.build import load_scene
 from weft.scene.check import check
-from weft.scene.held import between, determined, left_by
+from weft.scene.held import determined, left_by
 from weft.solve.base import Outcome
 
 DT = 0.02
@@ -143,9 +143,9 @@ def test_what_pinned_vertices_determine():
         (cloth.corners("top-left"), 1),
     ):
         W = cloth.embedding.matrix[ids]
-        lines, whole = between(cloth.control, ids)
-        control = determined(sp.vstack([W, lines]), whole)
-        alone = determined(sp.vstack([W, lines]), whole[:0])
+        lines, whole = cloth.surfaces.between(ids)
+        control = determined(sp.vstack([W, lines.matrix]), whole)
+        alone = determined(sp.vstack([W, lines.matrix]), whole[:0])
         assert set(alone) <= set(control)
         loose = left_by(control, W)
         assert len(control) == count
@@ -178,6 +178,36 @@ def test_triangles_and_splines_fall_together():
     fallen = scene.state().x - state.x
     assert fallen[:, 1] == pytest.approx(9.81 * DT**2 * (1 + 2 + 3 + 4 + 5), rel=1e-9)
     assert scene.cloth.samples().stencil.shape[1] == 9
+
+
+def test_joined_splines_keep_their_densities():
+    """Vertices are where the embedding has them, and pins find the sides of each."""
+    cloths = [weft.spline_sheet(6, 5, density=d).moved((0, d, 0)) for d in (1, 3)]
+    both = weft.joined(cloths)
+    assert both.n_vertices == 5 * 4 + 13 * 10
+    np.testing.assert_allclose(both.embedding.of(both.points), both.vertices, atol=1e-15)
+    moved = both.moved((0, 1, 0))
+    np.testing.assert_allclose(moved.vertices, both.vertices + (0, 1, 0), atol=1e-15)
+    for cloth, part in zip(cloths, both.parts):
+        pin = weft.Pin(both.border("top", part))
+        np.testing.assert_array_equal(
+            both.vertices[pin.vertices], cloth.vertices[cloth.border("top")]
+        )
+        assert weft.Scene(both, [pin])._held.anchors == 0
+
+
+def test_triangles_of_one_fabric_are_one_element():
+    """Beside splines too; and the faces are those of the parts."""
+    a = weft.sheet(4, 4)
+    alike = weft.sheet(5, 4, fabric=a.fabric).moved((0, 1, 0))
+    both = weft.joined([a, weft.spline_sheet(6, 5).moved((0, 2, 0)), alike])
+    (fabric, triangles), (_, splines) = both.elements
+    assert fabric is a.fabric and len(triangles.mesh.faces) == len(a.faces) + len(alike.faces)
+    assert triangles.area.sum() == pytest.approx(2.0) and splines.area.sum() == pytest.approx(1.0)
+    twice = weft.joined([weft.joined([a, alike]), weft.sheet(3, 3)])
+    assert [len(p.faces) for p in twice.parts] == [18 + 24, 8]
+    with pytest.raises(MeshError, match="joined already"):
+        weft.joined([both, a])
 
 
 def test_what_splines_do_not_have_is_said():
@@ -214,7 +244,7 @@ def write(tmp_path, text):
 
 def test_scene_file(tmp_path):
     cloth = load_scene(write(tmp_path, SHEET)).scene.cloth
-    (piece,) = cloth.control.pieces
+    (piece,) = cloth.surfaces.pieces
     assert piece.patches[0].shape == (9, 8) and piece.rule.value == "full"
     assert cloth.n_vertices == 15 * 13
     found = check(write(tmp_path, SHEET))
@@ -287,7 +317,7 @@ def test_runs_resume_render_and_export(tmp_path):
 def test_border_of_a_fitted_piece_is_its_whole_curved_side():
     outline = [(0, 0), (0.5, -0.05), (1, 0), (0.9, 0.6), (0.5, 0.55), (0.1, 0.6)]
     cloth = weft.as_splines(weft.triangulate(outline, size=0.06), span_size=0.1)
-    (patch,) = cloth.control.pieces[0].patches
+    (patch,) = cloth.surfaces.pieces[0].patches
     for side, other in (("top", "bottom"), ("left", "right")):
         count = patch.spans[0] + 1 if side == "top" else patch.spans[1] + 1
         a, b = cloth.border(side), cloth.border(other)

@@ -130,12 +130,15 @@ def fit_piece(
         PatchError: no outline, fewer than four corners, or a net that stays inverted.
     """
     outline = outline_of(mesh)
-    chosen = (
-        best_corners(outline, mesh.source)
-        if corners is None
-        else along_warp(outline, given_corners(outline, corners, mesh.source))
-    )
+    chosen = corners_of(outline, corners, mesh.source)
     return fit_patch(outline, sides_of(outline, chosen), n1, n2, settings, mesh.source)
+
+
+def corners_of(outline: Outline, given: Sequence[int] | None, where: str) -> Ints:
+    """(4,) places in the outline of the corners that are given, or found."""
+    if given is None:
+        return best_corners(outline, where)
+    return along_warp(outline, given_corners(outline, given, where))
 
 
 def best_corners(outline: Outline, where: str = "mesh") -> Ints:

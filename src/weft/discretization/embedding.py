@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft.arrays import Floats, Ints
+from weft.discretization.samples import as_wide
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,13 @@ class Embedding:
         W.sort_indices()
         return W
 
+    @cached_property
+    def is_identity(self) -> bool:
+        """Whether the vertices are the points."""
+        return self.stencil.shape == (self.n_points, 1) and np.array_equal(
+            self.stencil[:, 0], np.arange(self.n_points)
+        )
+
     def of(self, x: Floats) -> Floats:
         """(n,d) of points (n_points or more, d)."""
         return np.asarray(self.matrix @ x[: self.n_points])
@@ -52,8 +60,5 @@ class Embedding:
     @staticmethod
     def joined(parts: "list[Embedding]", n_points: int) -> "Embedding":
         """The vertices of all, one after the other; numbers of points are common already."""
-        k = max(p.stencil.shape[1] for p in parts)
-        pad = [k - p.stencil.shape[1] for p in parts]
-        stencil = [np.pad(p.stencil, ((0, 0), (0, w)), mode="edge") for p, w in zip(parts, pad)]
-        weight = [np.pad(p.weight, ((0, 0), (0, w))) for p, w in zip(parts, pad)]
-        return Embedding(np.concatenate(stencil), np.concatenate(weight), n_points)
+        stencil, weight = as_wide([p.stencil for p in parts], [p.weight for p in parts])
+        return Embedding(stencil, weight, n_points)

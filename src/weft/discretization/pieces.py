@@ -15,17 +15,12 @@ import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
 from weft.arrays import Floats, Ints, Positions
-from weft.discretization.boundary import (
-    Outline,
-    along_warp,
-    given_corners,
-    outline_of,
-    sides_of,
-)
-from weft.discretization.bspline_fit import LEAST, FitSettings, Fitted, best_corners, fit_patch
+from weft.discretization.boundary import Outline, outline_of, sides_of
+from weft.discretization.bspline_fit import LEAST, FitSettings, Fitted, corners_of, fit_patch
 from weft.discretization.lift import lifted
 from weft.discretization.quadrature import Rule
-from weft.discretization.spline_surface import Joint, SplineSurface, Tessellation, Ties
+from weft.discretization.spline_surface import Joint, SplineSurface, Ties
+from weft.discretization.surface import Tessellation
 from weft.errors import MeshError
 from weft.mesh import TriangleMesh, edges_of
 
@@ -57,7 +52,6 @@ class FittedPieces:
 
     surface: SplineSurface
     points: Positions  # (N,3) [m] control points in space
-    fits: Sequence[Fitted]
     pieces: Sequence[FlatPiece]
 
     def groups(self, mesh: TriangleMesh, shown: Tessellation) -> dict[str, Ints]:
@@ -98,10 +92,9 @@ def flat_pieces(mesh: TriangleMesh) -> list[FlatPiece]:
     for k in range(count):
         faces = np.flatnonzero(label == k)
         ids, local = np.unique(mesh.faces[faces], return_inverse=True)
-        part = TriangleMesh(
-            mesh.vertices[ids], local.reshape(-1, 3).astype(np.int32), mesh.corner_uv[faces], {},
-            mesh.source if count == 1 else f"{mesh.source}, piece {k}",
-        )  # fmt: skip
+        own, uv = local.reshape(-1, 3).astype(np.int32), mesh.corner_uv[faces]
+        source = mesh.source if count == 1 else f"{mesh.source}, piece {k}"
+        part = TriangleMesh(mesh.vertices[ids], own, uv, {}, source)
         found.append(FlatPiece(part, ids.astype(np.int32)))
     return found
 
@@ -145,13 +138,9 @@ def fit_pieces(
         )  # fmt: skip
     chosen = []
     for k, piece in enumerate(pieces):
-        if corners is None:
-            chosen.append(best_corners(piece.outline, piece.mesh.source))
-            continue
-        local = [int(v) for v in np.searchsorted(piece.vertices, corners[k])]
-        known = np.isin(corners[k], piece.vertices)
-        ids = [i if ok else -1 for i, ok in zip(local, known)]
-        chosen.append(along_warp(piece.outline, given_corners(piece.outline, ids, mesh.source)))
+        place = {v: i for i, v in enumerate(piece.vertices.tolist())}
+        ids = None if corners is None else [place.get(int(v), -1) for v in corners[k]]
+        chosen.append(corners_of(piece.outline, ids, piece.mesh.source))
     borders = [piece.sides(c) for piece, c in zip(pieces, chosen)]
     joints = _joints(borders, smooth)
     counts = _counts(pieces, chosen, joints, spans, size)
@@ -163,7 +152,7 @@ def fit_pieces(
     ties = _ties(surface, pieces, chosen, fits)
     deviation = max(f.deviation for f in fits)
     surface = dataclasses.replace(surface, ties=ties, deviation=deviation)
-    return FittedPieces(surface, _placed(surface, pieces), fits, pieces)
+    return FittedPieces(surface, _placed(surface, pieces), pieces)
 
 
 def _ties(
@@ -208,10 +197,8 @@ def _on_border(piece: FlatPiece, corners: Ints, fit: Fitted) -> tuple[Ints, Floa
         uv[:, 1 - axis] = (0.0, m[0], m[1], 0.0)[s]
         for i, at, part in zip(piece.vertices[piece.outline.vertices[ids]].tolist(), uv, share):
             found.setdefault(i, (at, float(part)))
-    vertices = np.array(list(found), dtype=np.int32)
-    return vertices, np.array([at for at, _ in found.values()]), np.array(
-        [part for _, part in found.values()]
-    )  # fmt: skip
+    uv, share = (np.array(column) for column in zip(*found.values()))
+    return np.array(list(found), dtype=np.int32), uv, share
 
 
 def _joints(borders: list[list[Ints]], smooth: bool) -> list[Joint]:

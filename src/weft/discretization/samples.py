@@ -3,8 +3,8 @@
 Where a membrane law is evaluated. The same table serves triangles (k = 3) and splines (k = 9).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -25,17 +25,29 @@ class Samples:
         object.__setattr__(self, "gradient", np.ascontiguousarray(self.gradient, dtype=np.float64))
         object.__setattr__(self, "weight", np.ascontiguousarray(self.weight, dtype=np.float64))
 
+    @staticmethod
+    def joined(parts: "Sequence[Samples]") -> "Samples":
+        """All of one table; numbers of vertices are common already."""
+        if len(parts) == 1:
+            return parts[0]
+        stencil, gradient = as_wide([p.stencil for p in parts], [p.gradient for p in parts])
+        weight = np.concatenate([p.weight for p in parts])
+        return Samples(stencil, gradient, weight, parts[0].n_vertices)
+
     def deformation_gradient(self, x: Positions) -> Gradients:
         """F at every sample, (q,3,2), for positions (n,3)."""
         F: Gradients = np.einsum("qai,qaj->qij", x[self.stencil], self.gradient)
         return F
 
-    @cached_property
-    def nodal_area(self) -> Floats:
-        """(n,) [m^2] rest area lumped to each vertex: a k-th of every sample's."""
-        k = self.stencil.shape[1]
-        share = np.repeat(self.weight / k, k)
-        return np.bincount(self.stencil.reshape(-1), share, self.n_vertices).astype(np.float64)
+
+def as_wide(stencils: Sequence[Ints], values: Sequence[Floats]) -> tuple[Ints, Floats]:
+    """Stencils (q,k) and their values (q,k,...) as one table, of the widest k: narrower ones repeat
+    a vertex, with zeros.
+    """
+    k = max(s.shape[1] for s in stencils)
+    ids = [np.pad(s, ((0, 0), (0, k - s.shape[1])), mode="edge") for s in stencils]
+    each = [np.pad(v, ((0, 0), (0, k - v.shape[1]), *[(0, 0)] * (v.ndim - 2))) for v in values]
+    return np.concatenate(ids), np.concatenate(each)
 
 
 def principal_stretches(F: Gradients) -> tuple[Floats, Floats]:

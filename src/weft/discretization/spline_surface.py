@@ -3,20 +3,23 @@ triangles by which it is seen and touched.
 """
 
 import enum
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from weft.arrays import CornerUv, Faces, Floats, Ints
+from weft.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
 from weft.discretization.bspline import MaterialDerivatives, Patch
 from weft.discretization.embedding import Embedding
 from weft.discretization.quadrature import Points, Rule, bending_points, membrane_points
 from weft.discretization.samples import Samples
+from weft.discretization.surface import Surface, Tessellation
 from weft.errors import MeshError, check_known
 
 SIDES = ("left", "right", "bottom", "top")  # u = 0, u = m1, v = 0, v = m2
+OTHERWISE = "leave it out, or say `discretization: triangles`"
 SMOOTH = 10.0  # of the seam's bending stiffness over one span's D/h: as good as a rigid angle
 
 
@@ -57,7 +60,7 @@ class Ties:
 
 
 @dataclass(frozen=True, eq=False)
-class SplineSurface:
+class SplineSurface(Surface):
     """Patches and the numbers of their control points, (n1,n2) each, below ``n_points``."""
 
     patches: Sequence[Patch]
@@ -68,6 +71,15 @@ class SplineSurface:
     ties: Ties | None = None
     bending: Bending = Bending.PLATE
     deviation: float | None = None  # [m] from the outlines that were fitted, at most
+    density: int = 1  # samples a knot span of what is touched
+    kind: ClassVar[str] = "splines"
+    lacks: ClassVar[Mapping[str, str]] = {
+        "buckling": OTHERWISE,
+        "conditions.bend": OTHERWISE,
+        "contact.resolve": "untangle the triangles they are fitted to, or move the pieces apart",
+        "pressure": OTHERWISE,
+        "rest_angles": OTHERWISE,
+    }
 
     @staticmethod
     def of(
@@ -89,10 +101,8 @@ class SplineSurface:
             a = side_of(ids[joint.first[0]], joint.first[1])
             b = side_of(ids[joint.second[0]], joint.second[1])
             if len(a) != len(b):
-                raise MeshError(
-                    "joined sides", got=f"{len(a)} and {len(b)} control points",
-                    expected="as many on both",
-                )  # fmt: skip
+                got = f"{len(a)} and {len(b)} control points"
+                raise MeshError("joined sides", got=got, expected="as many on both")
             for i, j in zip(a.tolist(), (b[::-1] if joint.reverse else b).tolist()):
                 low, high = sorted((int(same[i]), int(same[j])))
                 same[same == high] = low
@@ -103,15 +113,11 @@ class SplineSurface:
 
     def samples(self) -> Samples:
         """Where a membrane law is sampled. Meng 2025 supp. eqs. 8-12."""
-        found = [
-            (ids, points, patch.derivatives(points.uv))
-            for patch, ids, points in self._at(membrane_points)
-        ]
-        return Samples(
-            np.concatenate([_numbers(ids, d) for ids, _, d in found]),
-            np.concatenate([d.gradient for _, _, d in found]),
-            np.concatenate([p.weight for _, p, _ in found]),
-            self.n_points,
+        return Samples.joined(
+            [
+                Samples(stencil, d.gradient, weight, self.n_points)
+                for stencil, d, weight in self._at(membrane_points)
+            ]
         )
 
     def laplacians(self, warp: float = 1.0, weft: float = 1.0) -> Laplacians:
@@ -125,21 +131,12 @@ class SplineSurface:
         terms = [(a, b, 0.0)]
         if self.bending is Bending.PLATE:
             terms = [(a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, float(np.sqrt(2 * a * b)))]
-        found = [
-            (ids, points, patch.derivatives(points.uv))
-            for patch, ids, points in self._at(bending_points)
-        ]
         parts = [
-            Laplacians(_numbers(ids, d), d.second @ np.array(term), p.weight, d.gradient)
-            for ids, p, d in found
+            (stencil, d.second @ np.array(term), weight, d.gradient)
+            for stencil, d, weight in self._at(bending_points)
             for term in terms
         ]
-        return Laplacians(
-            np.concatenate([p.stencil for p in parts]),
-            np.concatenate([p.coefficient for p in parts]),
-            np.concatenate([p.weight for p in parts]),
-            np.concatenate([p.gradient for p in parts]),
-        )
+        return Laplacians(*(np.concatenate(column) for column in zip(*parts)))
 
     def seams(self, warp: float, weft: float) -> "list[Laplacians]":
         """Jumps of slope across smooth joints, weighted by the rigidities [N m] of the cloth.
@@ -149,8 +146,14 @@ class SplineSurface:
         """
         return [jump(self, j, warp, weft) for j in self.joints if j.smooth]
 
-    def _at(self, points: Callable[[Patch, Rule], Points]) -> "list[tuple[Patch, Ints, Points]]":
-        return [(p, ids, points(p, self.rule)) for p, ids in zip(self.patches, self.ids)]
+    def _at(
+        self, points: Callable[[Patch, Rule], Points]
+    ) -> Iterator[tuple[Ints, MaterialDerivatives, Floats]]:
+        """Stencils, derivatives and weights at points of each patch."""
+        for patch, ids in zip(self.patches, self.ids):
+            at = points(patch, self.rule)
+            d = patch.derivatives(at.uv)
+            yield _numbers(ids, d), d, at.weight
 
     @cached_property
     def area(self) -> Floats:
@@ -163,7 +166,7 @@ class SplineSurface:
             out += np.bincount(ids.reshape(-1)[f.stencil].reshape(-1), share.reshape(-1), len(out))
         return out
 
-    def tessellated(self, density: int = 1) -> "Tessellation":
+    def tessellated(self, density: int) -> Tessellation:
         """Triangles between samples, ``density`` to a knot span.
 
         Raises:
@@ -171,43 +174,79 @@ class SplineSurface:
         """
         if density < 1:
             raise MeshError("density", got=density, expected="at least 1 sample a knot span")
-        weights, stencils, uvs, faces, patch_of, grids = [], [], [], [], [], []
-        count = 0
-        for k, (patch, ids) in enumerate(zip(self.patches, self.ids)):
+        samples, faces, grids, count = [], [], [], 0
+        for patch, ids in zip(self.patches, self.ids):
             m1, m2 = (m * density + 1 for m in patch.spans)
-            u, v = np.arange(m1) / density, np.arange(m2) / density
-            uv = np.stack(np.meshgrid(u, v, indexing="ij"), axis=2).reshape(-1, 2)
+            uv = np.indices((m1, m2)).reshape(2, -1).T / density
             f = patch.functions(uv)
-            stencils.append(ids.reshape(-1)[f.stencil])
-            weights.append(f.value)
-            uvs.append(f.of(patch.rest.reshape(-1, 2)))
-            faces.append((count + grid_faces(m1, m2)).astype(np.int32))
-            patch_of.append(np.full(len(faces[-1]), k, dtype=np.int32))
+            samples.append((ids.reshape(-1)[f.stencil], f.value, f.of(patch.rest.reshape(-1, 2))))
+            faces.append(count + grid_faces(m1, m2))
             grids.append(count + np.arange(m1 * m2).reshape(m1, m2))
             count += m1 * m2
+        stencil, weight, uvs = (np.concatenate(column) for column in zip(*samples))
         corners = np.concatenate(faces)
-        corner_uv = np.concatenate(uvs)[corners]
-        stencil, weight = np.concatenate(stencils), np.concatenate(weights)
+        patch_of = np.repeat(np.arange(len(faces), dtype=np.int32), [len(f) for f in faces])
         first, number = _merged(stencil, weight)
         embedding = Embedding(stencil[first], weight[first], self.n_points)
+        merged = number.astype(np.int32)
         return Tessellation(
-            embedding,
-            number[corners].astype(np.int32),
-            corner_uv,
-            np.concatenate(patch_of),
-            [number[grid] for grid in grids],
+            embedding, merged[corners], uvs[corners], patch_of, [merged[grid] for grid in grids]
         )
 
+    def net(self) -> tuple[Faces, CornerUv]:
+        """Two faces to a quadrilateral of the control nets."""
+        corners = [grid_faces(*ids.shape) for ids in self.ids]
+        faces = [ids.reshape(-1)[c] for ids, c in zip(self.ids, corners)]
+        uv = [patch.rest.reshape(-1, 2)[c] for patch, c in zip(self.patches, corners)]
+        return np.concatenate(faces), np.concatenate(uv)
 
-@dataclass(frozen=True, eq=False)
-class Tessellation:
-    """Triangles on samples of a surface."""
+    def between(self, pinned: Bools) -> tuple[Embedding, Ints]:
+        """Points halfway between neighboring samples that are pinned, and the control points of
+        spans that are pinned whole.
+        """
+        lines, inside = [], []
+        d, n = self.density, self.n_points
+        for patch, ids, grid in zip(self.patches, self.ids, self.shown.grids):
+            held = pinned[grid]
+            a, b = held[:-1] & held[1:], held[:, :-1] & held[:, 1:]
+            uv = np.concatenate([np.argwhere(a) + (0.5, 0.0), np.argwhere(b) + (0.0, 0.5)])
+            f = patch.functions(uv / d)
+            lines.append(Embedding(ids.reshape(-1)[f.stencil], f.value, n))
+            windows = np.lib.stride_tricks.sliding_window_view(held, (d + 1, d + 1))
+            span = np.argwhere(windows[::d, ::d].all(axis=(2, 3))).astype(np.float64)
+            inside.append(ids.reshape(-1)[patch.functions(span + 0.5).stencil].reshape(-1))
+        return Embedding.joined(lines, n), np.concatenate(inside)
 
-    embedding: Embedding  # of the samples in the control points
-    faces: Faces  # (m,3)
-    corner_uv: CornerUv  # (m,3,2) [m]
-    patch: Ints  # (m,) of every face
-    grids: Sequence[Ints] = ()  # of each patch, (n1,n2) the samples along u and v
+    def among(self, points: Positions, first: int) -> Self:
+        """The same as a piece of more, its control points from number ``first`` on."""
+        ids = [(own + first).astype(np.int32) for own in self.ids]
+        return replace(self, ids=ids, n_points=len(points))
+
+    def arrays(self) -> Mapping[str, Any]:
+        """Nets in the material and the numbers of their control points, patch by patch."""
+        out: dict[str, Any] = {"density": self.density}
+        for j, (patch, ids) in enumerate(zip(self.patches, self.ids)):
+            out[f"{j}.rest"], out[f"{j}.ids"] = patch.rest, ids
+        return out
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, Any], n_points: int) -> Self:
+        """From a file's arrays."""
+        count = sum(name.endswith(".ids") for name in arrays)
+        patches = [Patch(arrays[f"{j}.rest"]) for j in range(count)]
+        ids = [arrays[f"{j}.ids"] for j in range(count)]
+        return cls(patches, ids, n_points, density=int(arrays["density"]))
+
+    def facts(self) -> str:
+        """Control points, spans, seams and fit."""
+        spans = ", ".join("{} x {}".format(*p.spans) for p in self.patches)
+        count = len(np.unique(np.concatenate([ids.reshape(-1) for ids in self.ids])))
+        text = f"{count} control points, {spans} knot spans"
+        if self.joints:
+            text += f", {len(self.joints)} seams closed exactly"
+        if self.deviation is not None:
+            text += f", outline kept to {1e3 * self.deviation:.2g} mm"
+        return text
 
 
 def grid_faces(n1: int, n2: int) -> Faces:
@@ -225,10 +264,8 @@ def side_of(ids: Ints, side: str) -> Ints:
         MeshError: no such side.
     """
     check_known(side, SIDES, "side of a patch", MeshError)
-    sides: dict[str, Ints] = {
-        "left": ids[0], "right": ids[-1], "bottom": ids[:, 0], "top": ids[:, -1]
-    }  # fmt: skip
-    return sides[side]
+    sides: list[Ints] = [ids[0], ids[-1], ids[:, 0], ids[:, -1]]
+    return sides[SIDES.index(side)]
 
 
 def jump(surface: SplineSurface, joint: Joint, warp: float, weft: float) -> Laplacians:

@@ -1,6 +1,5 @@
 """Running one of Meng et al.'s tests on several grids, and comparing what comes out."""
 
-import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,22 +61,17 @@ def run(test: str, grid: Grid, seconds: float, say: Say) -> Outcome:
         state, memory, report = stepper.step(model, state, memory, STEP)
         assert report.outcome.ok, (test, grid, report.outcome)
         reports.append(report)
-    phases = {name: float(np.mean([r.phases.get(name, 0.0) for r in reports]))
-              for name in ("elastic", "solve")}  # fmt: skip
-    phases["all"] = float(np.mean([r.seconds for r in reports]))
+    phases = {"all": float(np.mean([r.seconds for r in reports]))}
+    for name in ("elastic", "solve"):
+        phases[name] = float(np.mean([r.phases.get(name, 0.0) for r in reports]))
     iterations = float(np.mean([r.iterations for r in reports]))
-    touched = model.vertices(state.x)
-    crossing = len(intersections(touched, made.cloth.faces))
-    mesh, shape = made.cloth.mesh, touched
-    if made.cloth.control is not None:
-        fine = dataclasses.replace(made.cloth.control, density=SMOOTH)
-        mesh, shape = fine.mesh(grid.kind), fine.shown.embedding.of(state.x)
-    found = Outcome(
-        grid, mesh, shape, 3 * len(model.mass), phases, iterations, dict(reports[-1].terms),
-        crossing,
-    )  # fmt: skip
-    say(f"{found.label}: {phases['all']:.2f} s and {iterations:.1f} iterations a step, "
-        f"{time.perf_counter() - clock:.0f} s")  # fmt: skip
+    crossing = len(intersections(model.vertices(state.x), made.cloth.faces))
+    fine = made.cloth.surfaces.tessellated(SMOOTH)
+    mesh, shape = fine.mesh(made.cloth.points, grid.kind), fine.embedding.of(state.x)
+    unknowns, energies = 3 * len(model.mass), dict(reports[-1].terms)
+    found = Outcome(grid, mesh, shape, unknowns, phases, iterations, energies, crossing)
+    took = f"{phases['all']:.2f} s and {iterations:.1f} iterations a step"
+    say(f"{found.label}: {took}, {time.perf_counter() - clock:.0f} s")
     return found
 
 
@@ -136,8 +130,8 @@ def compared(
         for k, (o, image) in enumerate(zip(found, images)):
             axes = panels[k % 2, k // 2]
             axes.imshow(np.asarray(image))
-            axes.set_title(f"{o.label}², {o.seconds['all']:.2f} s a step", fontsize=8,
-                           color=INK[k % 2])  # fmt: skip
+            title = f"{o.label}², {o.seconds['all']:.2f} s a step"
+            axes.set_title(title, fontsize=8, color=INK[k % 2])
             axes.axis("off")
 
     pictures = {o.label.replace(" ", "-"): i for o, i in zip(found[:2], images)}

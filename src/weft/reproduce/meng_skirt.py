@@ -5,7 +5,6 @@ coordinates that share the vertices along their seams. Each panel becomes a patc
 exactly and bend like the cloth beside them; a body wears it and turns.
 """
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +14,6 @@ from weft.cloth import Cloth
 from weft.contact import capsule, sphere
 from weft.contact.body import Body, joined_faces, joined_positions
 from weft.contact.contact import SelfContact
-from weft.discretization.spline_surface import SplineSurface
 from weft.fabric import fabric
 from weft.mesh import TriangleMesh
 from weft.pins import Keyframe, Path, Pin
@@ -24,6 +22,7 @@ from weft.reproduce.meng_runs import SMOOTH
 from weft.reproduce.study import Say, Study, Table
 from weft.scene.scene import Scene
 from weft.sources import as_splines
+from weft.state import State
 
 WAIST, HEM, LENGTH = 0.36, 0.66, 0.5  # [m] half the waist, half the hem, side
 COLUMNS, ROWS, SPAN = 31, 31, 0.025  # vertices of a panel, [m] of a knot span
@@ -43,8 +42,8 @@ def skirt(columns: int = COLUMNS, rows: int = ROWS) -> Cloth:
     angle = 2 * np.pi * np.arange(around) / around
     radius = (WAIST + (HEM - WAIST) * np.linspace(0, 1, rows)) / np.pi
     y = -0.97 * LENGTH * np.linspace(0, 1, rows)
-    x = np.stack([np.outer(np.cos(angle), radius), np.tile(y, (around, 1)),
-                  -np.outer(np.sin(angle), radius)], axis=2)  # fmt: skip
+    c, s = np.outer(np.cos(angle), radius), np.outer(np.sin(angle), radius)
+    x = np.stack([c, np.tile(y, (around, 1)), -s], axis=2)
     faces, uv = [], []
     for side in (0, 1):
         k, r = np.meshgrid(np.arange(columns - 1), np.arange(rows - 1), indexing="ij")
@@ -55,35 +54,29 @@ def skirt(columns: int = COLUMNS, rows: int = ROWS) -> Cloth:
             faces.append(np.stack([ids[t].reshape(-1) for t in triangle], axis=1))
             uv.append(np.stack([flat[t].reshape(-1, 2) for t in triangle], axis=1))
     waist = np.arange(around) * rows
-    mesh = TriangleMesh(
-        x.reshape(-1, 3), np.concatenate(faces).astype(np.int32), np.concatenate(uv),
-        {"waist": waist.astype(np.int32)}, "skirt",
-    )  # fmt: skip
+    groups = {"waist": waist.astype(np.int32)}
+    every = np.concatenate(faces).astype(np.int32)
+    mesh = TriangleMesh(x.reshape(-1, 3), every, np.concatenate(uv), groups, "skirt")
     return Cloth(mesh, fabric("cotton"))
 
 
 def worn(cloth: Cloth) -> Scene:
     """On hips that turn by ``TURN`` and back."""
-    keys = [Keyframe(0.0), Keyframe(0.5), Keyframe(0.9, (0, 0, 0), np.radians(TURN)),
-            Keyframe(1.3, (0, 0, 0), 0.0)]  # fmt: skip
+    turned = Keyframe(0.9, (0, 0, 0), np.radians(TURN))
+    keys = [Keyframe(0.0), Keyframe(0.5), turned, Keyframe(1.3, (0, 0, 0), 0.0)]
     path = Path(keys, center=(0.0, 0.0, 0.0), hold=True)
     bodies: list[Body] = [
         sphere(0.125, 0.03, "hips").moved((0.0, -0.16, 0.0), path),
         capsule(0.1, 0.7, 0.04, "legs").moved((0.0, -0.3, 0.0), path),
     ]
-    return Scene(
-        cloth, [Pin(cloth.group("waist"), path=path)], bodies=bodies, step=STEP,
-        contact=SelfContact(gap=0.004, friction=0.3),
-    )  # fmt: skip
+    pins, contact = [Pin(cloth.group("waist"), path=path)], SelfContact(gap=0.004, friction=0.3)
+    return Scene(cloth, pins, bodies=bodies, step=STEP, contact=contact)
 
 
 def study(say: Say, span: float = SPAN, seconds: float = SECONDS) -> Study:
     """Triangles and splines of the skirt, worn: table and pictures at rest, turning and after."""
     flat = skirt()
     splines = as_splines(flat, span_size=span, smooth=True)
-    assert splines.control is not None
-    (surface,) = splines.control.pieces
-    assert isinstance(surface, SplineSurface)
     rows: list[list[float | str]] = []
     images: list[Any] = []
     shown = tuple(STEP * round(part * seconds / STEP) for part in SHOWN)
@@ -107,7 +100,7 @@ def study(say: Say, span: float = SPAN, seconds: float = SECONDS) -> Study:
             reports[-1].terms["membrane"], reports[-1].terms["bending"],
         ])  # fmt: skip
         say(f"{label}: {rows[-1][2]:.2f} s and {rows[-1][3]:.1f} iterations a step")
-        images += _pictures(made, [s.x for s in shapes], [s.t for s in shapes])
+        images += _pictures(made, shapes)
     columns = (
         "made of", "unknowns", "s a step", "Newton iterations",
         "pairs of faces that intersect", "least distance [mm]", "membrane [J]", "bending [J]",
@@ -120,32 +113,24 @@ def study(say: Say, span: float = SPAN, seconds: float = SECONDS) -> Study:
             axes.set_title(f"{made_of}, {shown[k % len(shown)]:g} s", fontsize=8)
             axes.axis("off")
 
-    shapes_of = ", ".join("{} x {}".format(*p.shape) for p in surface.patches)
     found = [
-        f"Two patches of {shapes_of} control points, {len(surface.joints)} seams closed exactly, "
-        f"outlines kept to {1e3 * float(surface.deviation or 0.0):.2f} mm.",
+        *[f"Two patches: {s.facts()}." for _, s in splines.pieces],
         *[f"{r[0]}: {float(r[1]):.0f} unknowns, {float(r[2]):.2f} s a step, {float(r[3]):.1f} "
           f"Newton iterations, {float(r[4]):.0f} intersections, never nearer than "
           f"{float(r[5]):.2f} mm." for r in rows],
     ]  # fmt: skip
     pictures = {"triangles": images[len(shown) - 1], "splines": images[-1]}
-    return Study(
-        "meng2025-skirt", "A skirt of two panels, worn", Table(columns, rows), found, draw,
-        pictures, 6.4,
-    )  # fmt: skip
+    title, table = "A skirt of two panels, worn", Table(columns, rows)
+    return Study("meng2025-skirt", title, table, found, draw, pictures, 6.4)
 
 
-def _pictures(scene: Scene, shapes: Sequence[Any], times: Sequence[float]) -> list[Any]:
+def _pictures(scene: Scene, states: Sequence[State]) -> list[Any]:
     """One camera, bodies where they are."""
-    cloth = scene.cloth
-    embed = None
-    mesh = cloth.mesh
-    if cloth.control is not None:
-        fine = dataclasses.replace(cloth.control, density=SMOOTH)
-        mesh, embed = fine.mesh("skirt"), fine.shown.embedding
+    fine = scene.cloth.surfaces.tessellated(SMOOTH)
     drawn = [
-        np.concatenate([x if embed is None else embed.of(x), joined_positions(scene.bodies, t)])
-        for x, t in zip(shapes, times)
+        np.concatenate([fine.embedding.of(s.x), joined_positions(scene.bodies, s.t)])
+        for s in states
     ]
-    renderer = Renderer(mesh, drawn, STYLE, body_faces=joined_faces(scene.bodies))
+    mesh, bodies = fine.mesh(scene.cloth.points, "skirt"), joined_faces(scene.bodies)
+    renderer = Renderer(mesh, drawn, STYLE, body_faces=bodies)
     return [renderer.image(x) for x in drawn]

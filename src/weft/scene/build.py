@@ -193,14 +193,12 @@ class Builder:
             error = isolated_error(mesh)
             error.where = f"{self.source.where(loc)}, {mesh.source}"
             self.problems.append(error)
-        cloth = Cloth(mesh, made or fabric("cotton"))
+        flat = Cloth(mesh, made or fabric("cotton"))
+        cloth: Cloth | None = flat
         if block.discretization == "bspline":
             how = block.spline.model_dump(exclude={"net"})
-            fitted = self._try((*loc, "spline"), lambda: as_splines(cloth, **how))
-            if fitted is None:
-                return None
-            cloth = fitted
-        return cloth.moved(block.translation, block.rotation)
+            cloth = self._try((*loc, "spline"), partial(as_splines, flat, **how))
+        return None if cloth is None else cloth.moved(block.translation, block.rotation)
 
     def _spline_sheet(self, block: ClothBlock, made: Fabric | None) -> Cloth:
         s, b = block.sheet, block.spline
@@ -225,12 +223,9 @@ class Builder:
             if len({b.rest_angles for b in blocks}) > 1:
                 raise SceneError("cloths", got="different rest_angles", expected="the same for all")
             return joined(cloths, names, thickness)
-        if f.cloth.name or thickness[0] is not None:
-            (part,) = cloths[0].parts
-            name = f.cloth.name or part.name
-            part = dataclasses.replace(part, name=name, thickness=thickness[0])
-            return dataclasses.replace(cloths[0], given=(part,))
-        return cloths[0]
+        (cloth,), (part,) = cloths, cloths[0].parts
+        part = dataclasses.replace(part, name=f.cloth.name or part.name, thickness=thickness[0])
+        return dataclasses.replace(cloth, given=(part,))
 
     def _fabric(self, cloth: ClothBlock, what: str) -> Fabric:
         """A cloth's fabric; equal ones are one."""

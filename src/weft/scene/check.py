@@ -8,11 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.arrays import CornerUv, Floats, Ints
-from weft.cloth import Cloth
+from weft.arrays import Faces, Floats, Ints, Positions
 from weft.contact import intersections
 from weft.discretization.patch_error import PatchDrawing, PatchError
-from weft.discretization.spline_surface import SplineSurface
 from weft.errors import DegenerateFacesError, SceneProblems, WeftError
 from weft.mesh import TriangleMesh, isolated_error, non_manifold_warning
 from weft.scene.scene import Scene
@@ -63,7 +61,7 @@ def check(
                     )
             if loaded.scene.resolved is not None:
                 found.facts.append(str(loaded.scene.resolved))
-            found.facts += spline_facts(cloth)
+            found.facts += [f"{p.name}: {s.facts()}" for p, s in cloth.pieces if s.facts()]
             found.facts.append(
                 f"{loaded.frames} frames at {loaded.fps:g} fps, fabric {cloth.fabric.name}, "
                 f"{cloth.mass.sum():.4g} kg, {len(held)} vertices pinned"
@@ -81,25 +79,10 @@ def check(
         found.errors.append(error)
     for problem in found.errors:
         if isinstance(problem, DegenerateFacesError):
-            found.marked = (_drawable(problem), problem.ids)
+            found.marked = (_drawable(problem.vertices, problem.faces), problem.ids)
         if isinstance(problem, PatchError):
             found.piece = problem.drawing
     return found
-
-
-def spline_facts(cloth: Cloth) -> list[str]:
-    """Control points, spans and fit of what is made of splines."""
-    facts = []
-    for part, piece in cloth.pieces:
-        if not isinstance(piece, SplineSurface):
-            continue
-        spans = ", ".join("{} x {}".format(*p.spans) for p in piece.patches)
-        count = len(np.unique(np.concatenate([ids.reshape(-1) for ids in piece.ids])))
-        text = f"{part.name}: {count} control points, {spans} knot spans"
-        if piece.deviation is not None:
-            text += f", outline kept to {1e3 * piece.deviation:.2g} mm"
-        facts.append(text)
-    return facts
 
 
 def show_crossings(scene: Scene, found: Findings) -> None:
@@ -113,15 +96,13 @@ def show_crossings(scene: Scene, found: Findings) -> None:
         return
     x = np.concatenate([scene.cloth.vertices, contact.body_positions(0.0)])
     faces = contact.mesh.faces
-    stand_in = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    uv: CornerUv = np.broadcast_to(stand_in, (len(faces), 3, 2))
     names = [contact.name_of(int(v)) for v in faces[:, 0]]
     for i, j in pairs[:20].tolist():
         place = ", ".join(f"{c:.4g}" for c in x[faces[[i, j]]].mean((0, 1)))
         found.warnings.append(f"{names[i]} face {i} and {names[j]} face {j} near ({place})")
     if len(pairs) > 20:
         found.warnings.append(f"... and {len(pairs) - 20} more pairs: the picture shows them")
-    found.crossing = (TriangleMesh(x, faces, uv, source=scene.cloth.mesh.source), pairs)
+    found.crossing = (_drawable(x, faces), pairs)
 
 
 def describe(mesh: TriangleMesh, found: Findings) -> None:
@@ -171,9 +152,7 @@ def _edge_lengths(corners: Floats) -> float:
     return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).sum())
 
 
-def _drawable(error: DegenerateFacesError) -> TriangleMesh:
-    """The mesh with stand-in material coordinates, which a picture does not need."""
-    uv: CornerUv = np.broadcast_to(
-        np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), (len(error.faces), 3, 2)
-    )
-    return TriangleMesh(error.vertices, error.faces, uv)
+def _drawable(x: Positions, faces: Faces) -> TriangleMesh:
+    """A mesh with stand-in material coordinates, which a picture does not need."""
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    return TriangleMesh(x, faces, np.broadcast_to(corners, (len(faces), 3, 2)))

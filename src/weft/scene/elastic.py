@@ -1,14 +1,16 @@
-"""The elastic energies of a scene's cloth, by what it is made of: triangles or splines.
+"""The elastic energies of a scene's cloth, by what it is made of.
 
-A new bending energy of triangles is one line of ``BENDING``.
+A new kind of surface is one line of ``BENT``, a new bending energy of triangles one of
+``BENDING``.
 """
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.spline_surface import SplineSurface
+from weft.discretization.surface import Surface
+from weft.discretization.triangles import Triangles
 from weft.energies.base import Energy
 from weft.energies.bend_condition import FrozenBend
 from weft.energies.buckling_bending import BucklingBending, BucklingForm
@@ -35,16 +37,19 @@ TIE = 100.0  # stiffness of tied seams, over the fabric's stretch stiffness
 Made = tuple[Energy, ...]
 
 
-def elastic_energies(
-    scene: "Scene", fabric: Fabric, element: TriangleMesh | SplineSurface, number: str
-) -> Made:
+def elastic_energies(scene: "Scene", fabric: Fabric, surface: Surface, number: str) -> Made:
     """Energies of the cloth of one fabric, with its damping; ``number`` ends their names.
 
     Raises:
-        SceneError: what the element does not have, or the integrator cannot minimize.
+        SceneError: what the integrator cannot minimize.
     """
-    make = _of_splines if isinstance(element, SplineSurface) else _of_triangles
-    energies = make(scene, fabric, element)  # type: ignore[arg-type]
+    form, samples = _form(scene), surface.samples()
+    if form is None:
+        beta = damping_of(scene, fabric)
+        membranes: Made = (Membrane(samples, scene.law_of(fabric), damping=beta),)
+    else:
+        membranes = condition_membranes(samples, _conditions(scene, fabric, form))
+    energies = (*membranes, *BENT[type(surface)](scene, fabric, surface))
     return tuple(dataclasses.replace(e, name=e.name + number) for e in energies)  # type: ignore[type-var]
 
 
@@ -101,66 +106,52 @@ def _conditions(scene: "Scene", fabric: Fabric, form: ConditionForm) -> Conditio
     )
 
 
-def _of_triangles(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> Made:
-    form = _form(scene)
+def _triangles(scene: "Scene", fabric: Fabric, surface: Triangles) -> Made:
+    form, mesh = _form(scene), surface.mesh
     if form is None:
-        membrane = Membrane(
-            linear_triangle(mesh), scene.law_of(fabric), damping=damping_of(scene, fabric)
-        )
-        return membrane, BENDING[bending_name(scene, fabric)](scene, fabric, mesh)
+        return (BENDING[bending_name(scene, fabric)](scene, fabric, mesh),)
     hinges = HingeBending.of(mesh, rigidity_of(fabric), scene.rest_angles)
     weight = hinges.weight if form.bend is None else None
     conditions = _conditions(scene, fabric, form)
-    energies = condition_energies(mesh, conditions, weight, hinges.rest_angle)
-    if not scene.is_1998 and isinstance(energies[-1], FrozenBend):
+    *_, bend = condition_energies(mesh, conditions, weight, hinges.rest_angle)
+    if not scene.is_1998 and isinstance(bend, FrozenBend):
         raise SceneError(
             "scene.conditions.variant",
             got="body",
             expected=f"exact, with integrator {scene.integrator}",
             hint="the bend forces of the body are no energy's derivative: nothing to minimize",
         )
-    return energies
+    return (bend,)
 
 
-def _of_splines(scene: "Scene", fabric: Fabric, surface: SplineSurface) -> Made:
-    for name, given in (
-        ("buckling", scene.buckling is not None),
-        ("rest_angles", scene.rest_angles != "flat"),
-        ("conditions.bend", scene.conditions is not None and scene.conditions.bend is not None),
-    ):
-        if given:
-            raise SceneError(
-                f"scene.{name}",
-                got="with splines",
-                expected="nothing: it is made for triangles",
-                hint="leave it out, or say `discretization: triangles`",
-            )
-    form, samples, beta = _form(scene), surface.samples(), damping_of(scene, fabric)
-    if form is None:
-        membranes: Made = (Membrane(samples, scene.law_of(fabric), damping=beta),)
-    else:
-        conditions = _conditions(scene, fabric, form)
-        membranes, beta = condition_membranes(samples, conditions), conditions.damping[2]
+def _splines(scene: "Scene", fabric: Fabric, surface: SplineSurface) -> Made:
+    form, beta = _form(scene), damping_of(scene, fabric)
+    if form is not None:
+        beta = _conditions(scene, fabric, form).damping[2]
     at = surface.laplacians(*rigidity_of(fabric))
     bend = QuadraticForm(at.stencil, at.coefficient, at.weight, "bending")
+    damped: Made = (bend,)
     if scene.is_1998:  # a condition, damped as one
-        damped: Made = (dataclasses.replace(bend, damping=beta),)
+        damped = (dataclasses.replace(bend, damping=beta),)
     elif beta > 0:
         damped = (bend, CurvatureDamping(bend, at.gradient, beta, surface.n_points))
-    else:
-        damped = (bend,)
-    return (*membranes, *damped, *_seams(fabric, surface))
+    return (*damped, *_seams(fabric, surface))
 
 
 def _seams(fabric: Fabric, surface: SplineSurface) -> Made:
     """What bends across seams, and ties where points are not shared."""
-    jumps = surface.seams(*rigidity_of(fabric))
-    seams = tuple(
+    seams = [
         QuadraticForm(jump.stencil, jump.coefficient, jump.weight, f"seam {k + 1}")
-        for k, jump in enumerate(jumps)
-    )
-    if surface.ties is None:
-        return seams
-    t = surface.ties
-    stiff = TIE * max(fabric.stretch_warp, fabric.stretch_weft) * t.weight
-    return (*seams, QuadraticForm(t.stencil, t.coefficient, stiff, "seam ties"))
+        for k, jump in enumerate(surface.seams(*rigidity_of(fabric)))
+    ]
+    if surface.ties is not None:
+        t, stiffness = surface.ties, TIE * max(fabric.stretch_warp, fabric.stretch_weft)
+        seams.append(QuadraticForm(t.stencil, t.coefficient, stiffness * t.weight, "seam ties"))
+    return tuple(seams)
+
+
+# what resists bending, and seams, of each kind of surface
+BENT: Mapping[type[Surface], Callable[["Scene", Fabric, Any], Made]] = {
+    Triangles: _triangles,
+    SplineSurface: _splines,
+}

@@ -15,9 +15,6 @@ import scipy.sparse as sp
 
 from weft.arrays import Bools, Floats, Ints, Positions
 from weft.cloth import Cloth
-from weft.discretization.control import Control
-from weft.discretization.embedding import Embedding
-from weft.discretization.spline_surface import SplineSurface
 from weft.energies.quadratic_form import QuadraticForm
 from weft.pins import Path, Pin
 
@@ -45,14 +42,13 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> Held:
     if embedding is None:
         return Held(tuple(pins), cloth.vertices)
     W, n = embedding.matrix, len(cloth.points)
-    assert cloth.control is not None
     made: list[Pin] = []
     anchored: list[Ints] = []
     count = n
     for pin in pins:
         pin_path = _about(pin.path, cloth.vertices[pin.vertices])
-        lines, whole = between(cloth.control, pin.vertices)
-        control = determined(sp.vstack([W[pin.vertices], lines]), whole)
+        lines, whole = cloth.surfaces.between(pin.vertices)
+        control = determined(sp.vstack([W[pin.vertices], lines.matrix]), whole)
         loose = left_by(control, W[pin.vertices])
         if len(control):
             made.append(dataclasses.replace(pin, vertices=control, path=pin_path))
@@ -72,34 +68,8 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> Held:
         np.full(len(ids), k),
         "anchors",
     )
-    return Held(
-        tuple(made), np.concatenate([cloth.points, cloth.vertices[ids]]), len(ids), (spring,)
-    )
-
-
-def between(control: Control, vertices: Ints) -> tuple[sp.csr_matrix, Ints]:
-    """Rows of the points halfway between neighboring vertices that are all pinned (where two are,
-    so is the line between them), and the control points of spans that are pinned whole.
-    """
-    pinned = np.zeros(len(control.shown.embedding), dtype=bool)
-    pinned[vertices] = True
-    n = len(control.points)
-    rows, inside = [sp.csr_matrix((0, n))], [np.zeros(0, dtype=np.int32)]
-    d = control.density
-    for piece, first, shown in zip(control.pieces, control.shown.first, control.shown.parts):
-        if not isinstance(piece, SplineSurface):
-            continue
-        for patch, ids, grid in zip(piece.patches, piece.ids, shown.grids):
-            held = pinned[first + grid]
-            a, b = held[:-1] & held[1:], held[:, :-1] & held[:, 1:]
-            uv = np.concatenate([np.argwhere(a) + (0.5, 0.0), np.argwhere(b) + (0.0, 0.5)])
-            f = patch.functions(uv / d)
-            own = Embedding(ids.reshape(-1)[f.stencil], f.value, n)
-            rows.append(own.matrix)
-            windows = np.lib.stride_tricks.sliding_window_view(held, (d + 1, d + 1))
-            span = np.argwhere(windows[::d, ::d].all(axis=(2, 3))).astype(np.float64)
-            inside.append(ids.reshape(-1)[patch.functions(span + 0.5).stencil].reshape(-1))
-    return sp.vstack(rows).tocsr(), np.unique(np.concatenate(inside))
+    points = np.concatenate([cloth.points, cloth.vertices[ids]])
+    return Held(tuple(made), points, len(ids), (spring,))
 
 
 def determined(W: sp.csr_matrix, known: Ints) -> Ints:

@@ -23,8 +23,8 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
     """A plain tree that two scenes share only if they simulate the same."""
     cloth = scene.cloth
     shape = [cloth.vertices, cloth.faces, cloth.corner_uv]
-    if cloth.control is not None:
-        shape += [cloth.points, np.frombuffer(repr(cloth.control.identity()).encode(), np.uint8)]
+    if cloth.embedding is not None:
+        shape.append(np.frombuffer(repr(described(cloth.surfaces)).encode(), np.uint8))
     tree = {
         "mesh": digest(*shape),
         "parts": [_part(p) for p in cloth.parts],
@@ -37,7 +37,7 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
         "step": scene.step,
         "rest_angles": scene.rest_angles,
         "integrator": scene.integrator,
-        "law": None if scene.law is None else [law(scene.law_of(f)) for f, _ in cloth.by_fabric],
+        "law": None if scene.law is None else [law(scene.law_of(f)) for f in cloth.fabrics],
         "buckling": plain(scene.buckling),
         "pressure": plain(scene.pressure),
         "settings": plain(scene.stepper.settings),

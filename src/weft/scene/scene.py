@@ -168,14 +168,19 @@ class Scene:
     @cached_property
     def _model(self) -> Model:
         cloth, held = self.cloth, self._held
+        special = {
+            "pressure": self.pressure is not None,
+            "buckling": self.buckling is not None,
+            "rest_angles": self.rest_angles != "flat",
+            "conditions.bend": self.conditions is not None and self.conditions.bend is not None,
+        }
+        cloth.surfaces.require(*(name for name, given in special.items() if given))
         elastic: tuple[Energy, ...] = ()
-        for k, (fabric, element) in enumerate(cloth.elements):
+        for k, (fabric, surface) in enumerate(cloth.elements):
             number = "" if k == 0 else f" {k + 1}"
-            elastic = (*elastic, *elastic_energies(self, fabric, element, number))
+            elastic = (*elastic, *elastic_energies(self, fabric, surface, number))
         inside: tuple[Energy, ...] = ()
         if self.pressure is not None:
-            if cloth.control is not None:
-                raise SceneError("scene.pressure", got="with splines", expected="triangles")
             inside = (Pressure.of(cloth.mesh, self.pressure),)
         mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR)])
         energies = (*elastic, *inside, *held.energies, Gravity(mass, self.gravity))
@@ -212,13 +217,7 @@ class Scene:
         """
         if self.contact is None or not self.contact.resolve:
             return None
-        if self.cloth.control is not None:
-            raise SceneError(
-                "scene.contact.resolve",
-                got="with splines",
-                expected="false",
-                hint="untangle the triangles they are fitted to, or move the pieces apart",
-            )
+        self.cloth.surfaces.require("contact.resolve")
         return resolved(self.model(), self._held.points)
 
     def state(self) -> State:
