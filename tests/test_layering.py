@@ -8,7 +8,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "weft"
 
 STAGES = [
-    ["arrays", "errors", "phases"],
+    ["arrays", "errors", "machine", "phases"],
     ["units"],
     ["kernel"],
     ["fabric", "mesh", "laws", "solve"],
@@ -20,6 +20,8 @@ STAGES = [
     ["assembly"],
     ["model", "state"],
     ["integrators"],
+    ["record"],
+    ["opening"],
     ["simulation", "render"],
     ["progress"],
     ["run"],

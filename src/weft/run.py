@@ -276,10 +276,11 @@ def simulate(
     seconds: float | None = None,
     frames: int | None = None,
     fps: float = 30.0,
-    out: str | Path | None = None,
+    out: "str | Path | RunFolder | None" = None,
     resume: bool = False,
     from_frame: int | None = None,
     progress: bool | Callable[[Progress], None] = True,
+    fsync: bool = True,
 ) -> Run:
     """Simulate a scene into a run folder. Ctrl-C leaves a run that ``resume=True`` continues.
 
@@ -288,13 +289,16 @@ def simulate(
         seconds: length [s]; or give ``frames``.
         frames: number of the last frame; frame 0 is the start.
         fps: frames per second.
-        out: the folder; None makes a new one under ``runs/``.
-        resume: continue after the last step on disk, if there is one.
+        out: the folder (or one that is locked already); None makes a new one under ``runs/``.
+        resume: continue after the last step on disk, if there is one; damaged files are named in
+            warnings and repaired from the nearest good frame.
         from_frame: continue after this frame, and drop the later ones.
         progress: a bar on stderr, or a function that is called after every step.
+        fsync: have every frame on the disk itself before going on, so that a loss of power costs
+            at most a frame; False is faster on slow disks.
 
     Raises:
-        RunError: a folder that holds another scene, neither or both of seconds and frames, ...
+        RunError: a folder that holds another scene or is in use, neither or both of seconds and frames, ...
         SimulationError: a step that does not converge.
     """
     if (seconds is None) == (frames is None):
@@ -302,8 +306,11 @@ def simulate(
             "length", got=f"seconds={seconds}, frames={frames}", expected="one of the two"
         )
     last = frames if frames is not None else round((seconds or 0.0) * fps)
-    path = Path(out) if out is not None else Path("runs") / time.strftime("%Y%m%d-%H%M%S")
-    folder = RunFolder(path)
+    if isinstance(out, RunFolder):
+        folder = out
+    else:
+        new = Path("runs") / time.strftime("%Y%m%d-%H%M%S")
+        folder = RunFolder(new if out is None else out, fsync=fsync)
 
     def go(on_progress: Callable[[Progress], None] | None) -> None:
         run_scene(
@@ -323,4 +330,4 @@ def simulate(
             go(update)
     else:
         go(None)
-    return Run(path)
+    return Run(folder.path)

@@ -8,6 +8,7 @@ import typer
 from weft.cli.options import Device, Out, Set, Threads, configure, say
 
 if TYPE_CHECKING:
+    from weft.io.frames import RunFolder
     from weft.scene.scene import Scene
 
 
@@ -23,6 +24,9 @@ def run(
         int | None,
         typer.Option("--from", help="Continue after frame K, dropping later ones.", metavar="K"),
     ] = None,
+    fsync: Annotated[
+        bool, typer.Option(help="Have each frame on the disk itself before going on.")
+    ] = True,
     set_: Set = None,
     device: Device = "cpu",
     threads: Threads = None,
@@ -39,7 +43,7 @@ def run(
     folder = out or Path("runs") / scene.stem
     last = frames if frames is not None else loaded.frames
     simulate_into(loaded.scene, folder, last, loaded.fps, resume=resume, from_frame=from_frame,
-                  again=f"weft run {scene} --out {folder} --resume")  # fmt: skip
+                  fsync=fsync, again=f"weft run {scene} --out {folder} --resume")  # fmt: skip
     say(f"run      {folder}  ({last} frames)")
     _tell_contact(folder)
     say(f"next     weft render {folder} {scene.stem}.png  (or .webp)")
@@ -67,19 +71,21 @@ def _tell_contact(folder: Path) -> None:
 
 def simulate_into(
     scene: "Scene",
-    folder: Path,
+    folder: "Path | RunFolder",
     last: int,
     fps: float,
     *,
     resume: bool = False,
     from_frame: int | None = None,
     again: str = "",
+    fsync: bool = True,
 ) -> None:
     """Simulate with a progress bar; Ctrl-C says how to go on and exits with status 130."""
     from weft.run import simulate
 
     try:
-        simulate(scene, frames=last, fps=fps, out=folder, resume=resume, from_frame=from_frame)
+        simulate(scene, frames=last, fps=fps, out=folder, resume=resume, from_frame=from_frame,
+                 fsync=fsync)  # fmt: skip
     except KeyboardInterrupt:
         say(f"stopped; every step until here is on disk. Continue with: {again}", error=True)
         raise typer.Exit(130) from None
