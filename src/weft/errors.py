@@ -1,6 +1,6 @@
 """What a user can get wrong, said in one way: what, got, expected, where, next step."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -33,7 +33,7 @@ class WeftError(Exception):
     def __str__(self) -> str:
         text = self.what
         if self.got is not None:
-            text += f" = {self.got}"
+            text += f" = {clipped(self.got)}"
         if self.where:
             text += f" ({self.where})"
         if self.expected:
@@ -122,6 +122,24 @@ class SolverError(WeftError):
 
 class SimulationError(WeftError):
     """A simulation that could not go on: names the outcome and where the failed state is."""
+
+
+def clipped(value: Any, most: int = 300) -> str:
+    """A value as text of one line that a message can hold, whatever it is."""
+    try:
+        text = str(value)
+    except (ValueError, RecursionError):  # an integer of thousands of digits
+        text = f"a {type(value).__name__} too large to print"
+    shown = (
+        " " if c.isspace() else c if c.isprintable() else ascii(c)[1:-1] for c in text[: 2 * most]
+    )
+    text = "".join(shown)
+    return text if len(text) <= most else f"{text[:most]} ..."
+
+
+def shortened(values: Sequence[Any], most: int = 5) -> str:
+    """``1, 2, 3, ...``: the first few of a list."""
+    return ", ".join(map(str, values[:most])) + (", ..." if len(values) > most else "")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

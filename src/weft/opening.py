@@ -17,6 +17,7 @@ from weft.io.survey import Survey, survey
 from weft.record import Place, differences
 
 Arrays = Mapping[str, Any]
+MOST_TOLD = 10  # flaws
 
 
 @dataclass
@@ -79,7 +80,7 @@ def resume(folder: RunFolder, manifest: Json, mesh: Arrays) -> Opened:
         _refuse(folder, found.manifest, manifest)
     if found.manifest is not None:
         _same_mesh(folder, found.manifest, manifest)
-    opened.messages = [f"damaged: {flaw}" for flaw in found.flaws]
+    opened.messages = _told(found)
     opened.messages += [f"removed {name}, left by a killed process" for name in swept]
     _write(folder, manifest, mesh, opened)
     folder.inside.make("frames")
@@ -122,11 +123,18 @@ def branch(folder: RunFolder, manifest: Json, mesh: Arrays, frame: int) -> Opene
     (mine,) = segments_of(manifest)
     opened = Opened(branched(found.segments, frame, mine.run), survey=found)
     opened.missing = [k for k in found.bad if k < frame]
-    opened.messages = [f"damaged: {f}" for f in found.flaws]
+    opened.messages = _told(found)
     _write(folder, manifest, mesh, opened)
     _stand_at(folder, opened, frame)
     folder.drop_frames_after(frame)
     return opened
+
+
+def _told(found: Survey) -> list[str]:
+    """Flaws for people: the first ones, and how many more."""
+    more = len(found.flaws) - MOST_TOLD
+    told = [f"damaged: {flaw}" for flaw in found.flaws[:MOST_TOLD]]
+    return told + ([f"damaged: {more} more files; `weft doctor` lists them"] if more > 0 else [])
 
 
 def _stand_at(folder: RunFolder, opened: Opened, frame: int) -> None:
@@ -184,4 +192,3 @@ def _refuse(folder: RunFolder, old: Json | None, new: Json) -> None:
 def repairable(opened: Opened, frame: int) -> bool:
     """True where a missing frame is of the scene that the run goes on with."""
     return segment_of(opened.segments, frame).run == opened.segments[-1].run
-

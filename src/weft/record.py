@@ -109,7 +109,5 @@ def differences(a: Any, b: Any, path: str = "") -> list[str]:
     """Dotted paths at which two plain trees differ."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         keys = [*a, *(k for k in b if k not in a)]
-        return [
-            d for k in keys for d in differences(a.get(k), b.get(k), f"{path}.{k}".lstrip("."))
-        ]
+        return [d for k in keys for d in differences(a.get(k), b.get(k), f"{path}.{k}".lstrip("."))]
     return [] if a == b else [path]

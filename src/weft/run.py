@@ -5,6 +5,7 @@ A simulation on disk, as users handle it: ``weft.simulate`` makes one, ``weft.Ru
 
 import dataclasses
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 
 from weft.arrays import CornerUv, Faces, Floats, Json, Positions
 from weft.discretization.control import Control, Shown
-from weft.errors import RunError
+from weft.errors import RunError, shortened
 from weft.io.frames import RunFolder
 from weft.mesh import TriangleMesh
 from weft.progress import progress_bar
@@ -31,12 +32,21 @@ SMOOTH = 3  # samples a knot span of splines in pictures
 class Run:
     """A run folder that holds at least the start of a simulation.
 
+    Frames that are missing are named in a warning; damaged files are errors once they are used.
+
     Raises:
         RunError: no run there.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.folder = RunFolder.open(path)
+        numbers = self.folder.numbers()
+        missing = sorted(set(range(numbers[-1] if numbers else 0)) - set(numbers))
+        if missing:
+            warnings.warn(
+                f"frames {shortened(missing)} of {path} are missing; `weft run ... --resume` "
+                "computes them anew", stacklevel=2,
+            )  # fmt: skip
         self._tessellated: dict[int, Shown] = {}
 
     @property
@@ -45,7 +55,7 @@ class Run:
         return self.folder.path
 
     def __len__(self) -> int:
-        return len(self.folder.frames())
+        return (self.folder.numbers() or [-1])[-1] + 1
 
     @cached_property
     def manifest(self) -> Json:

@@ -72,7 +72,10 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
         data = part.read(member.file_size + 1)
     file = io.BytesIO(data)
     version = np.lib.format.read_magic(file)
-    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
     if version not in read:
         raise ValueError(f"array format {version}")
     shape, fortran, dtype = read[version](file)

@@ -159,6 +159,8 @@ def _chain(loaded: dict[int, Seal], found: Survey) -> None:
     found.bad.sort()
     found.end = stop
     if found.checkpoint is None:
+        if stop > 1 and not any(f.name == CHECKPOINT for f in found.flaws):
+            found.note(CHECKPOINT, "missing")
         found.end = max(found.seals, default=-1)
         found.bad = [k for k in found.bad if k < found.end]
     for k in found.bad:
@@ -177,11 +179,14 @@ def _metrics(folder: RunFolder, found: Survey) -> None:
         found.checkpoint = None
     good = sorted(found.seals, reverse=True)
     whole = next(
-        (k for k in good if records.begins_with(found.seals[k].metrics_size, found.seals[k].metrics)),
+        (
+            k
+            for k in good
+            if records.begins_with(found.seals[k].metrics_size, found.seals[k].metrics)
+        ),
         -1,
     )
     if whole < found.end and not any(f.name == "metrics.jsonl" for f in found.flaws):
         found.note("metrics.jsonl", f"whole up to frame {max(whole, 0)} alone")
     found.end = whole
     found.bad = [k for k in found.bad if k < whole]
-
