@@ -147,8 +147,8 @@ def dying_at(monkeypatch, instant, after):
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("changed", [False, True])
 def test_a_branch_killed_at_any_instant(tmp_path, monkeypatch, after, changed):
-    """--from 2, killed at each change of the disk in turn, then --resume: frames 0 to 2 are those of
-    before, and the rest is the branch's.
+    """--from 2, killed at each change of the disk in turn, then --resume: frames 0 to 2 are those
+    of before, and the rest is the branch's.
     """
     new = scene(gravity=MARS) if changed else scene()
     first = simulate(tmp_path / "first", frames=4)

@@ -130,10 +130,8 @@ def clipped(value: Any, most: int = 300) -> str:
         text = str(value)
     except (ValueError, RecursionError):  # an integer of thousands of digits
         text = f"a {type(value).__name__} too large to print"
-    shown = (
-        " " if c.isspace() else c if c.isprintable() else ascii(c)[1:-1] for c in text[: 2 * most]
-    )
-    text = "".join(shown)
+    words = " ".join(text[:1000].split())
+    text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in words)
     return text if len(text) <= most else f"{text[:most]} ..."
 
 

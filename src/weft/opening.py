@@ -114,7 +114,7 @@ def branch(folder: RunFolder, manifest: Json, mesh: Arrays, frame: int) -> Opene
             expected="what weft wrote", hint="first repair the run with --resume",
         )  # fmt: skip
     _same_mesh(folder, found.manifest, manifest)
-    arrays, seal = folder.sealed_frame(frame)  # says what is wrong with it, too
+    seal = folder.sealed_frame(frame)[1]  # says what is wrong with it, too
     if frame not in found.seals or not folder.records.begins_with(seal.metrics_size, seal.metrics):
         raise RunError(
             frame_name(frame), got="damaged, or without its metrics", where=str(folder.path),

@@ -308,7 +308,8 @@ def simulate(
             at most a frame; False is faster on slow disks.
 
     Raises:
-        RunError: a folder that holds another scene or is in use, neither or both of seconds and frames, ...
+        RunError: a folder that holds another scene or is in use, neither or both of seconds and
+        frames, ...
         SimulationError: a step that does not converge.
     """
     if (seconds is None) == (frames is None):

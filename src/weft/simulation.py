@@ -113,9 +113,8 @@ def run_scene(
             "frames, fps", got=(frames, fps), expected=f"0 <= frames <= {MOST_FRAMES} and fps > 0"
         )
     if not 1 / (fps * scene.step) <= MOST_STEPS:
-        raise SceneError(
-            "step", got=f"{scene.step:g} s", expected=f"at most {MOST_STEPS:g} a frame"
-        )
+        expected = f"at most {MOST_STEPS:g} steps a frame"
+        raise SceneError("step", got=f"{scene.step:g} s", expected=expected)
     if from_frame is not None and not folder.exists():
         raise RunError("run to continue", got=str(folder.path), expected="a run folder")
     loop = _Loop(scene, folder, fps)

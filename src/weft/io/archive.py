@@ -19,6 +19,10 @@ from weft.errors import WeftError
 from weft.machine import gib, memory
 
 MOST_PART = 0.5  # of the machine's memory
+READ = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 KINDS = "biufU"  # truth, integers, floats, text: nothing that runs code
 
 Broken = (
@@ -72,13 +76,9 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
         data = part.read(member.file_size + 1)
     file = io.BytesIO(data)
     version = np.lib.format.read_magic(file)
-    read = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }
-    if version not in read:
+    if version not in READ:
         raise ValueError(f"array format {version}")
-    shape, fortran, dtype = read[version](file)
+    shape, fortran, dtype = READ[version](file)
     if dtype.kind not in KINDS:
         raise ValueError(f"{member.filename} of type {dtype}")
     if any(n < 0 for n in shape) or math.prod(shape) * dtype.itemsize != len(data) - file.tell():

@@ -87,7 +87,7 @@ class Inside:
                         if lasting:
                             os.fsync(file.fileno())
                     if at is None:
-                        os.replace(prefix + temporary, prefix + leaf)
+                        os.replace(prefix + temporary, prefix + leaf)  # noqa: PTH105
                     else:
                         os.replace(temporary, leaf, src_dir_fd=at, dst_dir_fd=at)
                         if lasting:
@@ -150,7 +150,7 @@ class Inside:
     def listing(self, folder: str = "") -> list[str]:
         """Names in the folder, or in one in it; none where it is missing."""
         with suppress(FileNotFoundError, NotADirectoryError), self._folder(folder) as (at, prefix):
-            return sorted(os.listdir(prefix if at is None else at))
+            return sorted(os.listdir(prefix if at is None else at))  # noqa: PTH208
         return []
 
     @contextmanager

@@ -178,14 +178,8 @@ def _metrics(folder: RunFolder, found: Survey) -> None:
         found.note("metrics.jsonl", "cut or damaged before the last step")
         found.checkpoint = None
     good = sorted(found.seals, reverse=True)
-    whole = next(
-        (
-            k
-            for k in good
-            if records.begins_with(found.seals[k].metrics_size, found.seals[k].metrics)
-        ),
-        -1,
-    )
+    at = found.seals
+    whole = next((k for k in good if records.begins_with(at[k].metrics_size, at[k].metrics)), -1)
     if whole < found.end and not any(f.name == "metrics.jsonl" for f in found.flaws):
         found.note("metrics.jsonl", f"whole up to frame {max(whole, 0)} alone")
     found.end = whole
