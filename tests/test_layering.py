@@ -9,6 +9,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "weft"
 
 STAGES = [
     ["arrays", "errors", "machine", "phases"],
+    ["plain_yaml"],
     ["units"],
     ["kernel"],
     ["fabric", "mesh", "laws", "solve"],

@@ -69,7 +69,7 @@ _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)\s*$
 _YAML_TEXT = re.compile(
     r"\s*[+-]?\d+[eE][+-]?\d+\s*$"
 )  # 1e-5: YAML 1.1 reads text, people a number
-_FACTOR = re.compile(r"([A-Za-zµ%]+|1)(?:\^?([+-]?\d+))?$")
+_FACTOR = re.compile(r"([A-Za-zµ%]+|1)(?:\^?([+-]?\d{1,2}))?$")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
 

@@ -18,6 +18,8 @@ class _Quantity:
     def __call__(self, value: Any) -> float:
         try:
             return to_si(value, self.unit)
+        except OverflowError:
+            raise ValueError(f"a number in {self.unit} that float64 holds") from None
         except WeftError as error:
             hint = f"; {error.hint}" if error.hint else ""
             raise ValueError(f"{error.expected}{hint}") from None
@@ -28,7 +30,7 @@ _meter, _second, _degree = _Quantity("m"), _Quantity("s"), _Quantity("rad")
 
 def _degrees(value: Any) -> float:
     """Degrees: a bare number is one, text has its unit."""
-    return float(value) if not isinstance(value, str) else math.degrees(_degree(value))
+    return _degree(value) if not isinstance(value, str) else math.degrees(_degree(value))
 
 
 Length = Annotated[float, BeforeValidator(_meter)]

@@ -340,7 +340,7 @@ class Builder:
             inside = cloth.in_box(block.box.low, block.box.high)
             selections.append(inside if part is None else np.intersect1d(inside, part.vertices))
         if block.vertices is not None:
-            ids = np.array(block.vertices, dtype=np.int32)
+            ids = np.array(block.vertices, dtype=np.int64)
             bad = ids[(ids < 0) | (ids >= cloth.n_vertices)]
             if len(bad):
                 raise SceneError(

@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
-from weft.errors import SceneError, SceneProblems, WeftError, did_you_mean
+from weft.errors import SceneError, SceneProblems, WeftError, clipped, did_you_mean
+from weft.plain_yaml import Loc, parse_yaml, read_yaml
 from weft.scene.schema import SceneFile
-
-Loc = tuple[str | int, ...]
-
 
 @dataclass(frozen=True)
 class Source:
@@ -45,59 +42,27 @@ def read_source(path: str | Path, overrides: Sequence[str] = ()) -> Source:
         SceneError: a file that cannot be read, is not YAML, or an override that fits nowhere.
     """
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+    tree = read_yaml(
+        path, "scene file", SceneError, "`weft demo` needs none; examples/ has some"
+    )
+    if not isinstance(tree.value, dict):
         raise SceneError(
-            "scene file", got=reason, where=str(path), expected="a readable YAML file",
-            hint="`weft demo` needs none; examples/ has some",
-        ) from error  # fmt: skip
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        tree = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{path.name}:{mark.line + 1}" if mark else str(path)
-        problem = getattr(error, "problem", None) or str(error)
-        raise SceneError("YAML", got=problem, where=where, expected="valid YAML") from error
-    if not isinstance(tree, dict):
-        raise SceneError(
-            "scene", got=type(tree).__name__, where=f"{path.name}:1",
+            "scene", got=type(tree.value).__name__, where=f"{path.name}:1",
             expected="fields such as `cloth:`", hint="`weft explain scene` lists them",
         )  # fmt: skip
-    lines: dict[Loc, int] = {}
-    _collect_lines(node, (), lines, path)
-    changed = set()
-    for text in overrides:
-        changed.add(_override(tree, text))
-    return Source(path, tree, lines, frozenset(changed))
-
-
-def _collect_lines(node: Any, loc: Loc, lines: dict[Loc, int], path: Path) -> None:
-    lines.setdefault(loc, node.start_mark.line + 1)
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            place = (*loc, key.value)
-            if place in lines:
-                raise SceneError(
-                    dotted(place), got="a second time", expected="each field once",
-                    where=f"{path.name}:{key.start_mark.line + 1}",
-                )  # fmt: skip
-            lines[place] = key.start_mark.line + 1
-            _collect_lines(value, place, lines, path)
-    elif isinstance(node, yaml.SequenceNode):
-        for i, value in enumerate(node.value):
-            _collect_lines(value, (*loc, i), lines, path)
+    changed = {_override(tree.value, text) for text in overrides}
+    return Source(path, tree.value, tree.lines, frozenset(changed))
 
 
 def _override(tree: dict[str, Any], text: str) -> Loc:
     """Set a value by its path, in place; blocks on the way are made."""
     name, equals, value = text.partition("=")
-    parts: Loc = tuple(int(p) if p.isdigit() else p for p in name.strip().split("."))
+    parts: Loc = tuple(
+        int(p) if p.isdecimal() and len(p) < 10 else p for p in name.strip().split(".")
+    )
     if not equals or not name.strip() or "" in parts:
         raise SceneError("--set", got=repr(text), expected="path=value, such as cloth.sheet.nx=80")
-    parsed = yaml.safe_load(value) if value.strip() else None
+    parsed = parse_yaml(value, f"--set {clipped(name, 80)}", SceneError).value
     block: Any = tree
     for part, following in zip(parts, (*parts[1:], None)):
         if isinstance(part, int):
