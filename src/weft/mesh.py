@@ -17,6 +17,8 @@ Pattern = Literal["regular", "alternating", "random"]
 
 # material area over the square of the longest material edge: a needle of 1e-12 has no shape
 _DEGENERATE = 1e-12
+# [m] across: beyond these the powers of lengths that laws and contact need leave float64
+SMALLEST, LARGEST = 1e-12, 1e12
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +77,12 @@ class TriangleMesh:
                 where=where,
                 expected=f"finite, of shape ({m}, 3, 2)",
             )
+        size = float(np.ptp(self.corner_uv, axis=(0, 1)).max())
+        if not SMALLEST < size < LARGEST:
+            raise MeshError(
+                "material coordinates", got=f"{size:.3g} m across", where=where,
+                expected=f"{SMALLEST:g} to {LARGEST:g} m", hint="is the scale right?",
+            )  # fmt: skip
         if len(self.degenerate_faces):
             raise DegenerateFacesError(self.vertices, self.faces, self.degenerate_faces, where)
 

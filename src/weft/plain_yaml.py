@@ -47,14 +47,14 @@ class _Loader(yaml.SafeLoader):
         """A node, unless it lies too deep or there are too many."""
         self.depth += 1
         self.count += 1
+        problem = ""
         if self.depth > MOST_DEPTH:
-            raise yaml.composer.ComposerError(
-                None, None, f"more than {MOST_DEPTH} levels deep", self.peek_event().start_mark
-            )
+            problem = f"more than {MOST_DEPTH} levels deep"
         if self.count > MOST_VALUES:
-            raise yaml.composer.ComposerError(
-                None, None, f"more than {MOST_VALUES} values", self.peek_event().start_mark
-            )
+            problem = f"more than {MOST_VALUES} values"
+        if problem:
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, problem, mark)
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node

@@ -63,7 +63,9 @@ def options(
 
 
 def main() -> None:
-    """Entry point: what a user got wrong is one message and exit status 2, without a traceback."""
+    """Entry point: what a user got wrong is one message and exit status 2, what weft got wrong a
+    report and status 70; never a traceback.
+    """
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     try:
         app()
@@ -72,6 +74,10 @@ def main() -> None:
         sys.exit(2)
     except BrokenPipeError:
         sys.exit(1)
+    except Exception as error:
+        from weft.cli.crash import report
+
+        sys.exit(report(error, sys.argv[1:]))
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:

@@ -38,9 +38,10 @@ from weft.io import read_mesh
 from weft.laws.base import Law, Psd
 from weft.mesh import TriangleMesh, grid, isolated_error
 from weft.pins import Keyframe, Path, Pin
+from weft.plain_yaml import Loc
 from weft.scene.blocks import PathBlock
 from weft.scene.contact_schema import BodyBlock, ContactBlock, FrictionBlock
-from weft.scene.file import Loc, Source, dotted, read_source, validate
+from weft.scene.file import Source, dotted, read_source, validate
 from weft.scene.law import law_of_fabric
 from weft.scene.scene import Scene, Settings
 from weft.scene.schema import ClothBlock, PinBlock, SceneFile, SplineBlock
@@ -346,7 +347,7 @@ class Builder:
                 raise SceneError(
                     f"{name}.vertices", got=int(bad[0]), expected=f"0 to {cloth.n_vertices - 1}"
                 )
-            selections.append(ids)
+            selections.append(ids.astype(np.int32))
         path = None if block.path is None else _path(block.path)
         pin = Pin(np.concatenate(selections), block.until, path, name)
         pin.check_until(self.file.seconds)

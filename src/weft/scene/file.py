@@ -11,6 +11,7 @@ from weft.errors import SceneError, SceneProblems, WeftError, clipped, did_you_m
 from weft.plain_yaml import Loc, parse_yaml, read_yaml
 from weft.scene.schema import SceneFile
 
+
 @dataclass(frozen=True)
 class Source:
     """A scene file's text as a tree, with the line of every field."""
@@ -42,9 +43,7 @@ def read_source(path: str | Path, overrides: Sequence[str] = ()) -> Source:
         SceneError: a file that cannot be read, is not YAML, or an override that fits nowhere.
     """
     path = Path(path)
-    tree = read_yaml(
-        path, "scene file", SceneError, "`weft demo` needs none; examples/ has some"
-    )
+    tree = read_yaml(path, "scene file", SceneError, "`weft demo` needs none; examples/ has some")
     if not isinstance(tree.value, dict):
         raise SceneError(
             "scene", got=type(tree.value).__name__, where=f"{path.name}:1",
