@@ -21,7 +21,7 @@ STAGES = [
     ["assembly"],
     ["model", "state"],
     ["integrators"],
-    ["record"],
+    ["record", "questions"],
     ["opening"],
     ["simulation", "render"],
     ["progress"],

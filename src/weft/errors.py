@@ -31,11 +31,11 @@ class WeftError(Exception):
         self.what, self.got, self.expected, self.where, self.hint = what, got, expected, where, hint
 
     def __str__(self) -> str:
-        text = self.what
+        text = clipped(self.what)
         if self.got is not None:
             text += f" = {clipped(self.got)}"
         if self.where:
-            text += f" ({self.where})"
+            text += f" ({clipped(self.where)})"
         if self.expected:
             must = self.expected.startswith("must")
             text += f": {self.expected if must else f'expected {self.expected}'}"

@@ -48,6 +48,9 @@ def begin(folder: RunFolder, manifest: Json, mesh: Arrays) -> Opened:
         RunError: there is one, or what is left of one.
     """
     if folder.exists():
+        old = folder.manifest()
+        if segments_of(old)[-1].run != segments_of(manifest)[0].run:
+            _refuse(folder, old, manifest)
         raise RunError(
             "run folder", got=str(folder.path), expected="a folder without a run",
             hint="continue it with --resume, or choose another with --out",

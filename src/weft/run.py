@@ -184,6 +184,12 @@ class Run:
         else:
             faces, corner_uv = self.tessellation(density)
             x = self.positions(frame, density)
+        if not np.isfinite(x).all():
+            bad = int((~np.isfinite(x).all(1)).sum())
+            raise RunError(
+                f"frame {frame}", got=f"{bad} positions that are not finite", where=str(self.path),
+                expected="numbers", hint="export an earlier frame",
+            )  # fmt: skip
         writers[path.suffix.lower()](path, x, faces, corner_uv)
         return path
 

@@ -19,17 +19,20 @@ from weft.cloth import Cloth
 from weft.contact.body import Body, joined_positions
 from weft.contact.loads import contact_loads
 from weft.errors import RunError, SceneError, SimulationError
-from weft.integrators.base import Memory, Stepper, StepReport
+from weft.integrators.base import Memory, Stepper, StepReport, StepSettings
 from weft.io.frames import RunFolder, frame_name
 from weft.io.seal import Seal, content_of
+from weft.machine import disk, gib
 from weft.model import Model
 from weft.opening import Opened, begin, branch, repairable, resume
+from weft.questions import about_fabrics, about_stretch, about_tolerance
 from weft.record import Place, Stretch, manifest_of, mesh_arrays, plain
 from weft.state import State
 
 MOST_HALVINGS = 6  # of a step that does not converge
 MOST_FRAMES = 10_000_000
 MOST_STEPS = 1_000_000_000  # of a frame
+STEP_SIZE = 600  # [bytes] of a line of metrics, at least
 
 
 class SceneLike(Protocol):
@@ -120,11 +123,25 @@ def run_scene(
     loop = _Loop(scene, folder, fps)
     for pin in loop.model.pins:
         pin.check_until(frames / fps)
+    for question in questions(scene, loop.integrator):
+        warnings.warn(question, stacklevel=2)
+    if frames == 0:
+        warnings.warn("0 frames: only the start is written", stacklevel=2)
     with folder.lock:
         place = loop.begin(frames, resume, from_frame)
+        loop.check_room(frames - place.frame)
         for now in loop.advance(place, frames):
             if on_progress is not None:
                 on_progress(now)
+
+
+def questions(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
+    """What is allowed but absurd: fabrics like no cloth, a tolerance that can be seen."""
+    yield from about_fabrics({id(p.fabric): p.fabric for p in scene.cloth.parts}.values())
+    settings = getattr(getattr(stepper, "stepper", stepper), "settings", None)  # of adaptive steps
+    if isinstance(settings, StepSettings):
+        size = float(np.ptp(scene.cloth.vertices, axis=0).max())
+        yield from about_tolerance(size, scene.step, settings.tolerance)
 
 
 class _Loop:
@@ -137,6 +154,8 @@ class _Loop:
         self.stretch = Stretch(scene.cloth)
         self.area = scene.cloth.mesh.vertex_area
         self.crossing = 0  # pairs of faces that intersect in the frame written last
+        self.stretched = self.stretch.percentiles(scene.state().x)  # after the step taken last
+        self.asked = False  # about it
         self.run = self.parent = ""  # trajectory; content of the frame written last
 
     def begin(self, frames: int, again: bool, from_frame: int | None) -> Place:
@@ -160,12 +179,29 @@ class _Loop:
         if opened.missing:
             self._restore(opened)
             self.parent = opened.parent
+        self.stretched = self.stretch.percentiles(opened.place.state.x)
         return opened.place
+
+    def check_room(self, frames: int) -> None:
+        """That the disk has room for so many more frames.
+
+        Raises:
+            SceneError: it has less.
+        """
+        free = disk(self.folder.path)
+        needed = frames * (self.folder.inside.size(frame_name(0)) + STEP_SIZE * self.steps)
+        if free is not None and needed > free:
+            raise SceneError(
+                "seconds, fps", got=f"{frames} frames, about {gib(needed)} on disk",
+                expected=f"at most the {gib(free)} that are free", where=str(self.folder.path),
+                hint="simulate fewer frames (--frames), or elsewhere (--out)",
+            )  # fmt: skip
 
     def advance(self, place: Place, frames: int) -> Iterator[Progress]:
         """Steps until frame ``frames`` is on disk."""
         while place.frame < frames:
             place, reports = self._step(place)
+            self._look_at(place)
             wrote = ""
             more = self._at_frame(place) if place.step == 0 else {}
             for report in reports:
@@ -177,6 +213,25 @@ class _Loop:
             self._write_checkpoint(place)
             frame = place.frame + (place.step > 0)
             yield Progress(frame, frames, place.step or self.steps, self.steps, reports[-1], wrote)
+
+    def _look_at(self, place: Place) -> None:
+        """Stop at numbers that are none; ask about a stretch that no cloth makes, once a run.
+
+        Raises:
+            SimulationError: positions or velocities that are not finite.
+        """
+        if not (np.isfinite(place.state.x).all() and np.isfinite(place.state.v).all()):
+            last = place.frame - (place.step == 0)
+            raise SimulationError(
+                f"step {place.count} at t = {place.state.t:.6g} s", got="no finite numbers",
+                expected="positions", where=str(self.folder.path),
+                hint=f"frame {last} is the last good one; use a shorter step",
+            )  # fmt: skip
+        before, self.stretched = self.stretched, self.stretch.percentiles(place.state.x)
+        if not self.asked:
+            for question in about_stretch(before["max"], self.stretched["max"], place.count):
+                self.asked = True
+                warnings.warn(question, stacklevel=2)
 
     def _start(self) -> Place:
         state = self.scene.state()
@@ -314,6 +369,6 @@ class _Loop:
             **line,
             **plain(report),
             "kinetic": kinetic,
-            "stretch": self.stretch.percentiles(place.state.x),
+            "stretch": self.stretched,
             **(frame_end if self.model.contact is not None else {}),
         }

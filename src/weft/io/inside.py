@@ -141,6 +141,15 @@ class Inside:
             return False
         return True
 
+    def size(self, name: str) -> int:
+        """[bytes] of a file, 0 where there is none."""
+        parent, _, leaf = name.rpartition("/")
+        try:
+            with self._folder(parent) as (at, prefix):
+                return os.stat(prefix + leaf, dir_fd=at, follow_symlinks=False).st_size
+        except (OSError, ValueError):
+            return 0
+
     def remove(self, name: str) -> None:
         """Remove a file, or a link itself; nothing where there is none."""
         parent, _, leaf = name.rpartition("/")

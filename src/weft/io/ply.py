@@ -72,6 +72,9 @@ def ply_surface(path: Path) -> tuple[Positions, Faces, CornerUv | None]:
         x = np.stack([np.asarray(vertex[k], dtype=np.float64) for k in "xyz"], axis=1)
         if x.ndim != 2:
             raise ValueError("positions that are lists")
+        if not np.isfinite(x).all():
+            bad = int(np.flatnonzero(~np.isfinite(x).all(1))[0])
+            raise ValueError(f"position of vertex {bad} is not finite")
         polygons = face["vertex_indices" if "vertex_indices" in face else "vertex_index"]
         _check_indices(polygons, len(x), path)
         corner_uv = _corner_uv(vertex, face, polygons)

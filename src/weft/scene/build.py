@@ -43,6 +43,7 @@ from weft.scene.blocks import PathBlock
 from weft.scene.contact_schema import BodyBlock, ContactBlock, FrictionBlock
 from weft.scene.file import Source, dotted, read_source, validate
 from weft.scene.law import law_of_fabric
+from weft.scene.needs import needs_of
 from weft.scene.scene import Scene, Settings
 from weft.scene.schema import ClothBlock, PinBlock, SceneFile, SplineBlock
 from weft.solve.base import Stop
@@ -76,7 +77,9 @@ def load_scene(path: str | FilePath, overrides: Sequence[str] = ()) -> LoadedSce
         SceneError: a file that cannot be read. SceneProblems: everything that is wrong with it.
     """
     source = read_source(path, overrides)
-    return Builder(source, validate(source)).build()
+    file = validate(source)
+    needs_of(source, file)
+    return Builder(source, file).build()
 
 
 class Builder:

@@ -1,6 +1,7 @@
 """Every problem of a scene or mesh at once, and a picture of the faces that have one."""
 
 import dataclasses
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,10 @@ from weft.errors import (
     WeftError,
 )
 from weft.mesh import TriangleMesh, isolated_error, non_manifold_warning
+from weft.scene.file import read_source, validate
+from weft.scene.needs import needs_of
 from weft.scene.scene import Scene
+from weft.simulation import questions
 
 
 @dataclass
@@ -50,7 +54,13 @@ def check(
     path = Path(path)
     try:
         if path.suffix.lower() in (".yaml", ".yml"):
-            loaded = load_scene(path, overrides)
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                loaded = load_scene(path, overrides)
+            found.warnings += [str(w.message) for w in told]
+            found.warnings += questions(loaded.scene, loaded.scene.stepper())
+            source = read_source(path, overrides)
+            found.facts.append(str(needs_of(source, validate(source))))
             cloth = loaded.scene.cloth
             mesh = cloth.mesh
             held = np.unique(np.concatenate([[], *(p.vertices for p in loaded.scene.pins)]))
