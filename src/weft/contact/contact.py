@@ -212,9 +212,8 @@ class Contact:
 
     def _crossings(self, y: Positions) -> Ints:
         surface = self.surface
-        pairs = intersections(y, surface.faces)
         bodies = surface.faces[:, 0] >= len(self.mass)  # these may intersect one another
-        pairs = pairs[~bodies[pairs].all(1)]
+        pairs = intersections(y, surface.faces, quiet=bodies)
         if len(pairs) == 0:
             return pairs
         marks = surface.face_marks
