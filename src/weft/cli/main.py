@@ -10,6 +10,7 @@ from weft.cli import (
     bench,
     check,
     demo,
+    doctor,
     explain,
     export,
     fabrics,
@@ -42,6 +43,7 @@ app.command("render", rich_help_panel=_LOOK)(render.render)
 app.command("export", rich_help_panel=_LOOK)(export.export)
 app.command("validate", rich_help_panel=_TRUST)(validate.validate)
 app.command("reproduce", rich_help_panel=_TRUST)(reproduce.reproduce)
+app.command("doctor", rich_help_panel=_TRUST)(doctor.doctor)
 app.command("bench", rich_help_panel=_TRUST)(bench.bench)
 
 

@@ -1,10 +1,10 @@
 """From a typed scene file to a Scene, collecting every problem on the way."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -82,6 +82,21 @@ def load_scene(path: str | FilePath, overrides: Sequence[str] = ()) -> LoadedSce
     return Builder(source, file).build()
 
 
+def load_described(description: Mapping[str, Any], folder: FilePath) -> LoadedScene:
+    """The scene that a run's manifest describes; files that it reads are looked for in ``folder``.
+
+    Raises:
+        SceneError: no scene file made the run, or one of its files is not there.
+    """
+    if not description:
+        raise SceneError(
+            "scene", got="a run that Python made", where=str(folder),
+            expected="a run of a scene file", hint="resume it where it was made",
+        )  # fmt: skip
+    source = Source(folder / "manifest.json", description, {})
+    return Builder(source, validate(source)).build()
+
+
 class Builder:
     """Builds the parts of a scene; problems of independent parts are collected."""
 
@@ -132,7 +147,7 @@ class Builder:
             contact,
             [b for b in bodies if b is not None], adaptive,
             f.velocity,
-            f.model_dump(mode="json"),
+            f.model_dump(mode="json", exclude_unset=True),
         ))  # fmt: skip
         if scene is None or settings is None:
             raise SceneProblems(self.problems)
