@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test test-all lint typecheck validate bench clean
+.PHONY: demo test test-all fuzz kill lint typecheck validate bench clean
 
 demo: $(INSTALLED)  ## simulate the built-in scene and draw it
 	$(BIN)/weft demo
@@ -13,6 +13,12 @@ test: $(INSTALLED)  ## the tests that CI runs (minutes)
 
 test-all: $(INSTALLED)  ## every test, the long verification too
 	$(BIN)/python -m pytest
+
+fuzz: $(INSTALLED)  ## an hour of mutated scenes, meshes and run folders; crashes go to fuzz-crashes/
+	$(BIN)/python -m tests.fuzz.campaign --seconds 3600
+
+kill: $(INSTALLED)  ## a thousand kills at random instants, each run compared bitwise afterwards
+	$(BIN)/python -m tests.fuzz.kills --kills 1000
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

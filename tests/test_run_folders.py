@@ -46,6 +46,13 @@ DAMAGE = {
     "frames-missing": lambda p: [(p / f"frames/00000{k}.npz").unlink() for k in (2, 3, 5)],
     "last-frame-missing": lambda p: (p / "frames/000006.npz").unlink(),
     "frames-exchanged": lambda p: (p / "frames/000002.npz").replace(p / "frames/000004.npz"),
+    "frame-is-the-mesh": lambda p: (p / frame_name(3)).write_bytes((p / "mesh.npz").read_bytes()),
+    "frame-is-the-checkpoint": lambda p: (p / frame_name(6)).write_bytes(
+        (p / "checkpoint.npz").read_bytes()
+    ),
+    "checkpoint-is-a-frame": lambda p: (p / "checkpoint.npz").write_bytes(
+        (p / frame_name(6)).read_bytes()
+    ),
     "all-frames-missing": lambda p: [f.unlink() for f in (p / "frames").iterdir()],
     "checkpoint-flipped": lambda p: flipped(p / "checkpoint.npz"),
     "checkpoint-missing": lambda p: (p / "checkpoint.npz").unlink(),
@@ -336,3 +343,30 @@ def test_readers_name_what_is_missing(tmp_path):
     assert np.isfinite(opened.positions(4)).all()
     with pytest.raises(RunError, match="missing"):
         opened.positions(2)
+
+
+def test_contact_is_restored_bitwise(tmp_path):
+    """Friction, bodies and a direct solver: a frame computed again, by another process's memory,
+    is the same in every bit.
+    """
+    cloth = weft.sheet(14, 14, 0.5, 0.5, fabric="cotton")
+    ball = weft.contact.sphere(0.12, 0.03).moved((0.0, -0.13, 0.0))
+    contact = weft.SelfContact(gap=2e-3, friction=0.3)
+    made = weft.Scene(cloth, [], contact=contact, bodies=[ball])
+    run = simulate(tmp_path / "run", frames=6, scene=made)
+    assert any(m["contact"]["count"] for m in run.metrics)
+    for k in (2, 4, 5):
+        (run.path / frame_name(k)).unlink()
+    ballast = [np.zeros(n) for n in range(1001, 90000, 977)]
+    with pytest.warns(UserWarning, match="restored bitwise"):
+        simulate(run.path, frames=6, scene=made, resume=True)
+    assert len(ballast) and run.folder.numbers() == list(range(7))
+
+
+def test_equal_numbers_are_one_scene(tmp_path):
+    """A run at fps=30 is resumed at 30.0, and gravity (0, -9, 0) is (0.0, -9.0, 0.0)."""
+    made = scene(gravity=(0, -9, 0))
+    weft.simulate(made, frames=1, fps=30, out=tmp_path / "run", progress=False)
+    same = scene(gravity=(0.0, -9.0, 0.0))
+    run = weft.simulate(same, frames=2, fps=30.0, out=tmp_path / "run", progress=False, resume=True)
+    assert len(run) == 3

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shlex
 import shutil
 import sys
 import tempfile
@@ -47,7 +48,7 @@ def _write(error: BaseException, arguments: Sequence[str]) -> Path:
     lines = [
         f"weft {_version()}, Python {sys.version.split()[0]}, {platform.platform()}",
         f"folder: {os.getcwd()}",  # noqa: PTH109
-        f"command: weft {' '.join(map(ascii, arguments))}",
+        f"command: weft {ascii(shlex.join(arguments))[1:-1]}",
         "",
         *traceback.format_exception(error),
     ]

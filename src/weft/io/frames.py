@@ -120,7 +120,7 @@ class RunFolder:
         Raises:
             RunError: damaged.
         """
-        return self._load(MESH)[0]
+        return self._load(MESH, "mesh", 0)[0]
 
     def numbers(self) -> list[int]:
         """Numbers of all frames on disk, ascending."""
@@ -158,7 +158,7 @@ class RunFolder:
                 "frame", got=number, expected=f"0 to {last}", where=str(self.path),
                 hint="it is missing; `weft run ... --resume` computes it anew" if missing else None,
             )  # fmt: skip
-        return self._load(frame_name(number))
+        return self._load(frame_name(number), "frame", number)
 
     def drop_frames_after(self, number: int) -> None:
         """Remove later frames, last first, so that a kill leaves no gap."""
@@ -176,7 +176,7 @@ class RunFolder:
         Raises:
             RunError: damaged.
         """
-        return self._load(CHECKPOINT) if self.inside.has(CHECKPOINT) else None
+        return self._load(CHECKPOINT, "checkpoint") if self.inside.has(CHECKPOINT) else None
 
     def drop_checkpoint(self) -> None:
         """Remove the checkpoint."""
@@ -203,10 +203,14 @@ class RunFolder:
         with self.inside.writing(name, fsync=fsync) as file:
             write_sealed(file, arrays, seal)
 
-    def _load(self, name: str) -> tuple[dict[str, Any], Seal]:
+    def _load(self, name: str, kind: str, number: int | None = None) -> tuple[dict[str, Any], Seal]:
+        """A file of that kind (and number)."""
         try:
             with self.inside.reading(name) as file:
-                return read_sealed(file)
+                arrays, seal = read_sealed(file)
+            if seal.kind != kind or number not in (None, seal.frame):
+                raise SealError(f"holds {seal.kind} {seal.frame}")
+            return arrays, seal
         except FileNotFoundError:
             got = "missing"
         except (OSError, SealError) as error:

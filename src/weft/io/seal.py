@@ -98,6 +98,17 @@ def content_of(arrays: Mapping[str, Any], kind: str, run: str, frame: int) -> st
 
 
 def trajectory_id(identity: Any) -> str:
-    """A name for all that a trajectory depends on: scene, frame rate, steps."""
-    text = json.dumps(identity, sort_keys=True)
+    """A name for all that a trajectory depends on: scene, frame rate, steps. Equal numbers are
+    one, whether they are written as 30 or as 30.0.
+    """
+    text = json.dumps(_even(identity), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _even(tree: Any) -> Any:
+    """A plain tree with whole numbers as integers."""
+    if isinstance(tree, Mapping):
+        return {k: _even(v) for k, v in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [_even(v) for v in tree]
+    return int(tree) if isinstance(tree, float) and tree.is_integer() else tree

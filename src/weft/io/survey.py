@@ -101,10 +101,7 @@ def _frames(folder: RunFolder, found: Survey) -> Iterator[tuple[int, Seal]]:
         except RunError as error:
             found.note(frame_name(k), error.got)
             continue
-        if (seal.kind, seal.frame) == ("frame", k):
-            yield k, seal
-        else:
-            found.note(frame_name(k), f"holds {seal.kind} {seal.frame}")
+        yield k, seal
 
 
 def _segments_by(seals: dict[int, Seal]) -> list[Segment]:
@@ -125,7 +122,7 @@ def _checkpoint(folder: RunFolder, found: Survey) -> None:
     if loaded is None or not found.segments:
         return
     seal, last = loaded[1], found.segments[-1]
-    if seal.kind == "checkpoint" and seal.run == last.run and seal.frame >= last.after:
+    if seal.run == last.run and seal.frame >= last.after:
         found.checkpoint = loaded
     elif seal.run not in {s.run for s in found.segments}:
         found.note(CHECKPOINT, "of another scene")  # of before a branch: normal after a kill
