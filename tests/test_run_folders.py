@@ -2,6 +2,7 @@
 one writer; no links; branches that survive a kill.
 """
 
+import dataclasses
 import itertools
 import json
 import os
@@ -18,6 +19,7 @@ import weft
 from tests.test_simulation import same_run, scene, simulate
 from weft.errors import RunError
 from weft.io import inside, lock
+from weft.io import seal as seal_module
 from weft.io.frames import RunFolder, frame_name
 
 ROOT = str(Path(__file__).parents[1])
@@ -84,7 +86,9 @@ def test_damage_is_found_named_and_repaired(tmp_path, whole, damage):
     if damage == "metrics-longer" or damage == "metrics-doubled":
         simulate(run.path, frames=6, resume=True)  # lines after the last step: dropped
     else:
-        with pytest.warns(UserWarning, match="0000" if "frame" in damage else file):
+        with pytest.warns(
+            UserWarning, match="0000" if file in ("frame", "frames", "last", "all") else file
+        ):
             simulate(run.path, frames=6, resume=True)
     same_run(whole, weft.Run(run.path))
     simulate(run.path, frames=6, resume=True)
@@ -370,3 +374,61 @@ def test_equal_numbers_are_one_scene(tmp_path):
     same = scene(gravity=(0.0, -9.0, 0.0))
     run = weft.simulate(same, frames=2, fps=30.0, out=tmp_path / "run", progress=False, resume=True)
     assert len(run) == 3
+
+
+@pytest.mark.parametrize("stray", [99_999_999, 10**30])
+def test_a_stray_frame_takes_no_time(tmp_path, stray):
+    run = simulate(tmp_path / "run", frames=2)
+    (run.path / "frames" / f"{stray}.npz").write_bytes((run.path / frame_name(1)).read_bytes())
+    clock = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again = simulate(run.path, frames=2, resume=True)
+    assert time.perf_counter() - clock < 10
+    assert np.isfinite(again.positions(2)).all()
+
+
+FOREIGN = {
+    "no positions": lambda a: a.pop("x"),
+    "positions of another shape": lambda a: a.update(x=np.zeros(5)),
+    "text for positions": lambda a: a.update(x=np.array([["a", "b", "c"]])),
+    "velocities of another number": lambda a: a.update(v=np.zeros((3, 3))),
+    "a time of three numbers": lambda a: a.update(t=np.zeros(3)),
+    "a step that is no integer": lambda a: a.update(step=1.5),
+}
+
+
+@pytest.mark.parametrize("change", FOREIGN)
+def test_files_from_elsewhere_with_valid_seals(tmp_path, change):
+    """What was made to look right is looked at before it is used."""
+    run = simulate(tmp_path / "run", frames=2)
+    arrays, seal = run.folder.sealed_frame(1)
+    FOREIGN[change](arrays)
+    content = seal_module.content_of(arrays, "frame", seal.run, 1)
+    run.folder.write_frame(1, arrays, dataclasses.replace(seal, content=content))
+    with pytest.raises(RunError, match="000001"):
+        run.positions(1)
+    with pytest.warns(UserWarning, match="000001"):
+        simulate(run.path, frames=2, resume=True)
+
+
+def test_a_mesh_from_elsewhere(tmp_path):
+    run = simulate(tmp_path / "run", frames=1)
+    arrays = run.folder.mesh()
+    run.folder.write_mesh({**arrays, "faces": arrays["faces"] + 1000})
+    with pytest.raises(RunError, match=r"mesh\.npz.*not there"):
+        _ = weft.Run(run.path).faces
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"fps": "x"}, {"fps": 0}, {"fps": float("nan")}, {"trajectory": []}, {"trajectory": [3]},
+     {"trajectory": [{"after": "x", "run": 3}]}, {"mesh": 5}, {"description": "x"}, {"scene": 1}],
+)  # fmt: skip
+def test_a_manifest_from_elsewhere(tmp_path, change):
+    run = simulate(tmp_path / "run", frames=1)
+    run.folder.write_manifest({**run.manifest, **change})
+    with pytest.raises(RunError, match="manifest"):
+        _ = weft.Run(run.path).fps
+    with pytest.warns(UserWarning, match="manifest"):
+        simulate(run.path, frames=1, resume=True)

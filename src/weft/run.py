@@ -41,7 +41,8 @@ class Run:
     def __init__(self, path: str | Path) -> None:
         self.folder = RunFolder.open(path)
         numbers = self.folder.numbers()
-        missing = sorted(set(range(numbers[-1] if numbers else 0)) - set(numbers))
+        pairs = zip([-1, *numbers], numbers)
+        missing = [k for a, b in pairs for k in range(a + 1, min(b, a + 8))]
         if missing:
             warnings.warn(
                 f"frames {shortened(missing)} of {path} are missing; `weft run ... --resume` "

@@ -22,11 +22,12 @@ from weft.io.manifest import NAME as MANIFEST
 from weft.io.manifest import read_manifest, write_manifest
 from weft.io.metrics import Metrics
 from weft.io.seal import Seal, SealError, content_of, read_sealed, write_sealed
+from weft.io.shapes import check_shapes
 
 Arrays = Mapping[str, Any]
 MESH, CHECKPOINT, FRAMES, FAILED = "mesh.npz", "checkpoint.npz", "frames", "failed"
 LEFT = re.compile(r"\..{1,80}\.[0-9a-f]+\.tmp")  # by a process that was killed while it wrote
-_NUMBER = re.compile(r"(\d{6,})\.npz")
+_NUMBER = re.compile(r"(\d{6,8})\.npz")
 
 
 class RunFolder:
@@ -210,6 +211,7 @@ class RunFolder:
                 arrays, seal = read_sealed(file)
             if seal.kind != kind or number not in (None, seal.frame):
                 raise SealError(f"holds {seal.kind} {seal.frame}")
+            check_shapes(arrays, kind)
             return arrays, seal
         except FileNotFoundError:
             got = "missing"

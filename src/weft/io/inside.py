@@ -61,9 +61,16 @@ class Inside:
         """An ordinary file.
 
         Raises:
-            OSError: it is missing or cannot be read. RunError: it is a link, or no ordinary file.
+            FileNotFoundError: it is missing. RunError: it is a link or no ordinary file, or cannot
+            be read.
         """
-        with os.fdopen(self.open(name, os.O_RDONLY), "rb") as file:
+        try:
+            fd = self.open(name, os.O_RDONLY)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise self._refused("read", name, error) from error
+        with os.fdopen(fd, "rb") as file:
             yield file
 
     @contextmanager
@@ -151,16 +158,33 @@ class Inside:
             return 0
 
     def remove(self, name: str) -> None:
-        """Remove a file, or a link itself; nothing where there is none."""
+        """Remove a file, or a link itself; nothing where there is none.
+
+        Raises:
+            RunError: it cannot be removed.
+        """
         parent, _, leaf = name.rpartition("/")
-        with suppress(FileNotFoundError), self._folder(parent) as (at, prefix):
-            os.unlink(prefix + leaf, dir_fd=at)
+        try:
+            with self._folder(parent) as (at, prefix):
+                os.unlink(prefix + leaf, dir_fd=at)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise self._refused("remove", name, error) from error
 
     def listing(self, folder: str = "") -> list[str]:
-        """Names in the folder, or in one in it; none where it is missing."""
-        with suppress(FileNotFoundError, NotADirectoryError), self._folder(folder) as (at, prefix):
-            return sorted(os.listdir(prefix if at is None else at))  # noqa: PTH208
-        return []
+        """Names in the folder, or in one in it; none where it is missing.
+
+        Raises:
+            RunError: it cannot be read, or is a link.
+        """
+        try:
+            with self._folder(folder) as (at, prefix):
+                return sorted(os.listdir(prefix if at is None else at))  # noqa: PTH208
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            raise self._refused("read", folder or str(self.root), error) from error
 
     @contextmanager
     def _folder(self, name: str) -> Iterator[tuple[int | None, str]]:
@@ -184,6 +208,11 @@ class Inside:
             yield fd, ""
         finally:
             os.close(fd)
+
+    def _refused(self, what: str, name: str, error: OSError) -> RunError:
+        return RunError(
+            f"cannot {what} {name}", got=error.strerror or str(error), where=str(self.root)
+        )
 
     def _link(self, name: str) -> RunError:
         return RunError(

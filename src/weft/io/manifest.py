@@ -7,6 +7,7 @@ frames and a checkpoint of a trajectory that it does not list are no part of the
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -90,8 +91,17 @@ def segments_of(manifest: Json) -> list[Segment]:
 
 
 def _complete(found: Json) -> bool:
-    fields = {"scene": dict, "trajectory": list, "fps": float | int, "mesh": dict}
-    return all(isinstance(found.get(k), t) for k, t in fields.items()) and bool(found["trajectory"])
+    fields = {"scene": dict, "trajectory": list, "fps": float | int, "mesh": dict,
+              "description": dict}  # fmt: skip
+    if not all(isinstance(found.get(k), t) for k, t in fields.items()):
+        return False
+    parts = found["trajectory"]
+    return (
+        0 < found["fps"] < math.inf
+        and bool(parts)
+        and all(isinstance(s, dict) and {"after", "run"} <= s.keys() for s in parts)
+        and all(isinstance(s["after"], int) and isinstance(s["run"], str) for s in parts)
+    )
 
 
 def _digest(plain: Json) -> str:

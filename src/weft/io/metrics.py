@@ -124,10 +124,6 @@ class Metrics:
                 return file.read()
         except FileNotFoundError:
             return b""
-        except OSError as error:
-            raise RunError(
-                "cannot read metrics.jsonl", got=error.strerror, where=str(self._inside.root)
-            ) from error
 
     def _replace(self, data: bytes) -> None:
         with self._inside.writing(NAME) as file:

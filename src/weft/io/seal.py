@@ -82,8 +82,15 @@ def _seal_of(packed: Any) -> Seal:
         text = both["seal"]
         if hashlib.sha256(text.encode()).hexdigest() != both["digest"]:
             raise SealError("its seal is damaged")
-        return Seal(**json.loads(text))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        seal = Seal(**json.loads(text))
+        words = (seal.kind, seal.run, seal.content, seal.parent, seal.metrics)
+        numbers = (seal.frame, seal.metrics_size)
+        if not all(isinstance(w, str) for w in words) or not all(
+            isinstance(n, int) and 0 <= n < 2**62 for n in numbers
+        ):
+            raise ValueError("fields of another type")
+        return seal
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SealError(f"its seal is damaged ({error})") from error
 
 

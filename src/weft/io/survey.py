@@ -16,6 +16,8 @@ from weft.io.manifest import NAME as MANIFEST
 from weft.io.manifest import Segment, segment_of, segments_of
 from weft.io.seal import Seal
 
+MOST_MISSING = 100_000  # frames: beyond, the run stands before the first one
+
 
 @dataclass(frozen=True)
 class Flaw:
@@ -136,8 +138,12 @@ def _chain(loaded: dict[int, Seal], found: Survey) -> None:
     stop = max(loaded, default=-1)
     if found.checkpoint is not None:
         stop = found.checkpoint[1].frame
-    fits = {k: s for k, s in loaded.items() if s.run == segment_of(segments, k).run and k <= stop}
+    if stop - len(loaded) > MOST_MISSING:
+        whole = next(k for k in range(stop + 1) if k not in loaded)
+        found.note(frame_name(whole), f"missing, with most up to {stop:06d}")
+        stop, found.checkpoint = whole - 1, None
     after: str | None = None if found.checkpoint is None else found.checkpoint[1].parent
+    fits = {k: s for k, s in loaded.items() if s.run == segment_of(segments, k).run and k <= stop}
     strange: dict[int, str] = {}
     for k in range(stop, -1, -1):  # from the end, which is the newest
         seal = fits.get(k)
