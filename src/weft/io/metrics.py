@@ -112,6 +112,18 @@ class Metrics:
             size += len(line)
         return size
 
+    def strange_after(self, size: int, step: int) -> int:
+        """[bytes] after the first ``size`` ones, unless they are lines of the next step, whole or
+        begun: those a kill leaves.
+        """
+        rest = self._bytes()[size:]
+        lines = rest.split(b"\n")
+        try:
+            fine = all(json.loads(line)["step"] == step + 1 for line in lines[:-1])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            fine = False
+        return 0 if fine and lines[-1][:1] in (b"", b"{") else len(rest)
+
     def digest_at(self, size: int) -> str:
         """Digest of the first ``size`` bytes."""
         found = hashlib.sha256()

@@ -177,6 +177,10 @@ def _metrics(folder: RunFolder, found: Survey) -> None:
     if found.checkpoint is not None:
         seal = found.checkpoint[1]
         if records.begins_with(seal.metrics_size, seal.metrics):
+            count = int(found.checkpoint[0]["count"])
+            strange = records.strange_after(seal.metrics_size, count)
+            if strange:
+                found.note("metrics.jsonl", f"{strange} bytes after the last step, of no next one")
             return
         found.note("metrics.jsonl", "cut or damaged before the last step")
         found.checkpoint = None
