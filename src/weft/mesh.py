@@ -12,11 +12,13 @@ import numpy as np
 
 from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.errors import DegenerateFacesError, MeshError
+from weft.machine import gib, memory
 
 Pattern = Literal["regular", "alternating", "random"]
 
 # material area over the square of the longest material edge: a needle of 1e-12 has no shape
 _DEGENERATE = 1e-12
+PER_GRID_VERTEX = 500  # [bytes] while a grid is made
 # [m] across: beyond these the powers of lengths that laws and contact need leave float64
 SMALLEST, LARGEST = 1e-12, 1e12
 
@@ -277,6 +279,9 @@ def grid(
     """
     if nx < 2 or ny < 2:
         raise MeshError("sheet nx, ny", got=(nx, ny), expected="must be >= 2")
+    if nx * ny * PER_GRID_VERTEX > memory():
+        expected = f"at most {memory() // PER_GRID_VERTEX} vertices in {gib(memory())}"
+        raise MeshError("sheet nx, ny", got=(nx, ny), expected=expected)
     if not (width > 0 and height > 0 and np.isfinite([width, height]).all()):
         raise MeshError(
             "sheet width, height", got=(width, height), expected="must be > 0 and finite [m]"
