@@ -87,7 +87,14 @@ def test_damage_is_found_named_and_repaired(tmp_path, whole, damage):
     with pytest.warns(UserWarning, match=name):
         simulate(run.path, frames=6, resume=True)
     same_run(whole, weft.Run(run.path))
-    simulate(run.path, frames=6, resume=True)
+    for k in range(7):
+        seal, old = (r.folder.sealed_frame(k)[1] for r in (run, whole))
+        assert (seal.content, seal.parent) == (old.content, old.parent)
+        assert seal.metrics_size == run.folder.records.size_at(k)
+        assert run.folder.records.begins_with(seal.metrics_size, seal.metrics)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulate(run.path, frames=6, resume=True)
 
 
 def test_resume_of_a_sound_run_says_nothing(tmp_path, recwarn):

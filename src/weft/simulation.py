@@ -233,10 +233,10 @@ class _Loop:
                 self.asked = True
                 warnings.warn(question, stacklevel=2)
 
-    def _start(self) -> Place:
+    def _start(self, *, anew: bool = False) -> Place:
         state = self.scene.state()
         place = Place(state, self.integrator.init(self.model, state), 0, 0, 0)
-        self._write_frame(place, self._at_frame(place))
+        self._write_frame(place, self._at_frame(place), anew=anew)
         return place
 
     def _at_frame(self, place: Place) -> dict[str, Any]:
@@ -251,8 +251,13 @@ class _Loop:
             self.crossing = len(contact.crossings(x, place.state.t))
         return more
 
-    def _write_frame(self, place: Place, more: Mapping[str, Any]) -> None:
-        size, digest = self.folder.records.place()
+    def _write_frame(self, place: Place, more: Mapping[str, Any], *, anew: bool = False) -> None:
+        """A frame after the one written last; ``anew`` where metrics go on after it already."""
+        records = self.folder.records
+        size, digest = records.place()
+        if anew:
+            size = records.size_at(place.frame)
+            digest = records.digest_at(size)
         arrays = {**place.arrays(), **more}
         content = content_of(arrays, "frame", self.run, place.frame)
         seal = Seal("frame", self.run, place.frame, content, self.parent, size, digest)
@@ -272,9 +277,10 @@ class _Loop:
         """
         assert opened.place is not None
         gap: list[int] = []
+        missing = set(opened.missing)
         for k in opened.missing:
             gap.append(k)
-            if k + 1 in opened.missing:
+            if k + 1 in missing:
                 continue
             after = opened.survey.seals.get(k + 1)
             expected = after.parent if after is not None else opened.parent
@@ -287,22 +293,16 @@ class _Loop:
         names = frame_name(first) + (f" to {last:06d}" if last > first else "")
         if not repairable(opened, first) or (first and first - 1 < opened.segments[-1].after):
             return f"{names}: of the scene before the branch; resume that one to compute it anew"
-        records = self.folder.records
         if first == 0:
-            place = self._start()
+            self.parent = ""
+            place = self._start(anew=True)
         else:
             arrays, seal = self.folder.sealed_frame(first - 1)
             place, self.parent = Place.of(arrays), seal.content
         while place.frame < last:
             place, _ = self._step(place)
             if place.step == 0:
-                arrays = {**place.arrays(), **self._at_frame(place)}
-                content = content_of(arrays, "frame", self.run, place.frame)
-                size = records.size_at(place.frame)
-                seal = Seal("frame", self.run, place.frame, content, self.parent, size,
-                            records.digest_at(size))  # fmt: skip
-                self.folder.write_frame(place.frame, arrays, seal)
-                self.parent = content
+                self._write_frame(place, self._at_frame(place), anew=True)
         if self.parent != expected:
             for k in gap:
                 self.folder.inside.remove(frame_name(k))
