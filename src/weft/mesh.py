@@ -18,6 +18,7 @@ Pattern = Literal["regular", "alternating", "random"]
 
 # material area over the square of the longest material edge: a needle of 1e-12 has no shape
 _DEGENERATE = 1e-12
+FARTHEST = 1e9  # times its size that a mesh may be from the origin
 PER_GRID_VERTEX = 500  # [bytes] while a grid is made
 # [m] across: beyond these the powers of lengths that laws and contact need leave float64
 SMALLEST, LARGEST = 1e-12, 1e12
@@ -84,6 +85,13 @@ class TriangleMesh:
             raise MeshError(
                 "material coordinates", got=f"{size:.3g} m across", where=where,
                 expected=f"{SMALLEST:g} to {LARGEST:g} m", hint="is the scale right?",
+            )  # fmt: skip
+        far = float(np.abs(self.vertices).max())
+        if far > FARTHEST * size:
+            raise MeshError(
+                "positions", got=f"{far:.3g} m from the origin, of a mesh {size:.3g} m across",
+                expected=f"at most {FARTHEST:g} times as far, so that float64 tells them apart",
+                where=where,
             )  # fmt: skip
         if len(self.degenerate_faces):
             raise DegenerateFacesError(self.vertices, self.faces, self.degenerate_faces, where)

@@ -24,8 +24,9 @@ import numpy as np
 
 import weft
 from tests.fuzz.mutations import TEXTS, changed_bytes, changed_tree
-from weft import machine, sources
+from weft import machine, mesh, sources
 from weft.errors import WeftError
+from weft.garment import triangulate
 from weft.io import archive, read_mesh, read_surface, surface
 from weft.io.frames import RunFolder
 from weft.io.ply import write_ply
@@ -41,6 +42,44 @@ MEMORY = 1 << 29  # [bytes] that the machine is said to have, so that inputs sta
 SCENE = "cloth: {sheet: {nx: 5, ny: 4}}\npins: [{corners: top}]\nseconds: 0.1 s\n"
 
 
+SMALL = (
+    SCENE,
+    """cloth: {sheet: {nx: 5, ny: 6, pattern: alternating}, fabric: {preset: linen, damping: 5 ms}}
+pins: [{corners: top, path: {keyframes: [{time: 0, translation: [0, 0, 0]},
+  {time: 1, translation: [0, 10 cm, 0], rotation: 20}], axis: [0, 1, 0], hold: true}}]
+integrator: bdf2
+step: 10 ms
+solver: {tolerance: 1 mm/s, max_iterations: 30, linear: pcg}
+""",
+    """cloths:
+- {name: a, sheet: {nx: 4, ny: 5, width: 30 cm, height: 30 cm}, translation: [0, 2 cm, 0]}
+- {name: b, sheet: {nx: 5, ny: 4, width: 30 cm, height: 30 cm}, translation: [0, 4 cm, 0]}
+contact: {gap: 4 mm, friction: {static: 0.4, kinetic: 0.2}, thickness: 1 mm,
+  pairs: [{between: [a, b], friction: 0.1}]}
+bodies:
+- {name: ball, sphere: {radius: 10 cm, size: 6 cm}, translation: [0, -10 cm, 0]}
+- {box: {width: 1 m, height: 10 cm, depth: 1 m, size: 30 cm}, translation: [0, -40 cm, 0]}
+""",
+    """cloth: {panel: {outline: [[0, 0], [40 cm, 0], [40 cm, 30 cm], [0, 30 cm]], size: 12 cm}}
+integrator: baraff_witkin_1998
+adaptive: {limit: 0.1}
+pins: [{box: {low: [-1, -1, -1], high: [-0.1, 1, 1]}}]
+""",
+    """cloth: {sheet: {nx: 6, ny: 6}, discretization: bspline, spline: {density: 2, rule: full}}
+pins: [{corners: top}]
+law: {name: stvk, warp: [1, 0]}
+damping: 1 ms
+""",
+    """cloth: {sheet: {nx: 5, ny: 5}}
+law: {name: immediate_buckling}
+buckling: {compression: 30 N/m}
+integrator: bdf2_semi_implicit
+velocity: [0, 1, 0]
+pins: [{corners: all, until: 20 ms}]
+""",
+)
+
+
 class TooLong(BaseException):
     """An input that takes more than PATIENCE."""
 
@@ -53,7 +92,7 @@ def small_machine():
         raise TooLong
 
     before = signal.signal(signal.SIGALRM, ring)
-    kept = [(m, m.memory) for m in (machine, needs, archive, surface, sources)]
+    kept = [(m, m.memory) for m in (machine, needs, archive, surface, sources, mesh, triangulate)]
     for module, _ in kept:
         module.memory = lambda: MEMORY
     try:
@@ -113,6 +152,23 @@ class Fuzzer:
         path = self.folder / "scene.yaml"
         path.write_bytes(data)
         return data, ".yaml", lambda: check(path)
+
+    def step(self):
+        """A small scene with its tree changed, built and simulated for a frame."""
+        data = changed_tree(self.rng, self.rng.choice(SMALL), self.fields).encode()
+        path = self.folder / "small.yaml"
+        path.write_bytes(data)
+
+        def go():
+            made = load_scene(path, ["seconds=0.04", "fps=25"])
+            if made.scene.step < 2e-3:
+                return  # steps without end are no crash
+            shutil.rmtree(self.folder / "small", ignore_errors=True)
+            weft.simulate(
+                made.scene, frames=1, fps=25, out=self.folder / "small", progress=False, fsync=False
+            )
+
+        return data, ".yaml", go
 
     def override(self):
         """A scene with a random --set."""
@@ -222,7 +278,7 @@ def small(path):
     return path.stat().st_size < 4000 and path.name not in ("pile.yaml", "shot.yaml")
 
 
-KINDS = ("scene", "override", "mesh", "archive", "run_folder")
+KINDS = ("scene", "step", "override", "mesh", "archive", "run_folder")
 
 
 def campaign(seconds, seed, kinds=KINDS, most=10**9, say=print):

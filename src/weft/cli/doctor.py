@@ -72,7 +72,8 @@ def _repair(run: Path, path: Path | None, found: "Survey") -> None:
     from weft.io.frames import RunFolder
     from weft.io.survey import survey
     from weft.run import simulate
-    from weft.scene.build import load_described, load_scene
+    from weft.scene.build import load_scene
+    from weft.scene.described import load_described
 
     if path is None and found.manifest is None:
         raise RunError(

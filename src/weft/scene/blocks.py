@@ -8,6 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from weft.errors import WeftError
 from weft.units import to_si
 
+FARTHEST = 1e9  # [m] of any length or place
+
 
 class _Quantity:
     """Validator and label of a field with a unit."""
@@ -17,7 +19,10 @@ class _Quantity:
 
     def __call__(self, value: Any) -> float:
         try:
-            return to_si(value, self.unit)
+            found = to_si(value, self.unit)
+            if self.unit == "m" and abs(found) > FARTHEST:
+                raise ValueError(f"at most {FARTHEST:g} m")
+            return found
         except OverflowError:
             raise ValueError(f"a number in {self.unit} that float64 holds") from None
         except WeftError as error:

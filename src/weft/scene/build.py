@@ -1,10 +1,10 @@
 """From a typed scene file to a Scene, collecting every problem on the way."""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -80,21 +80,6 @@ def load_scene(path: str | FilePath, overrides: Sequence[str] = ()) -> LoadedSce
     file = validate(source)
     needs_of(source, file)
     return Builder(source, file).build()
-
-
-def load_described(description: Mapping[str, Any], folder: FilePath) -> LoadedScene:
-    """The scene that a run's manifest describes; files that it reads are looked for in ``folder``.
-
-    Raises:
-        SceneError: no scene file made the run, or one of its files is not there.
-    """
-    if not description:
-        raise SceneError(
-            "scene", got="a run that Python made", where=str(folder),
-            expected="a run of a scene file", hint="resume it where it was made",
-        )  # fmt: skip
-    source = Source(folder / "manifest.json", description, {})
-    return Builder(source, validate(source)).build()
 
 
 class Builder:
@@ -269,7 +254,7 @@ class Builder:
         kind = next(k for k in ("sheet", "panel", "mesh") if getattr(block, k) is not None)
         if block.discretization == "bspline" and block.sheet is not None:
             sheet = self._try((*loc, kind), lambda: self._spline_sheet(block, made))
-            return None if sheet is None else sheet.moved(block.translation, block.rotation)
+            return None if sheet is None else self._moved(loc, block, sheet)
         mesh = self._try((*loc, kind), lambda: self._mesh(block))
         if mesh is None:
             return None
@@ -283,7 +268,12 @@ class Builder:
             if fitted is None:
                 return None
             cloth = fitted
-        return cloth.moved(block.translation, block.rotation)
+        return self._moved(loc, block, cloth)
+
+    def _moved(self, loc: Loc, block: ClothBlock, cloth: Cloth) -> Cloth | None:
+        return self._try(
+            (*loc, "translation"), lambda: cloth.moved(block.translation, block.rotation)
+        )
 
     def _spline_sheet(self, block: ClothBlock, made: Fabric | None) -> Cloth:
         s, b = block.sheet, block.spline
