@@ -1,9 +1,11 @@
 """What is allowed but absurd: asked about in warnings, by name and number."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from weft.contact.body import Body
+from weft.errors import shortened
 from weft.fabric import UNITS, Fabric, fabric, preset_names
 
 ORDERS = 1e3  # beyond all presets: no cloth
@@ -26,6 +28,19 @@ def about_fabrics(fabrics: Iterable[Fabric]) -> Iterator[str]:
                     f"fabric {made.name}: {name} = {value:.3g} {unit} is like no cloth "
                     f"({low:.3g} to {high:.3g}); is the unit right?"
                 )
+
+
+def about_bodies(bodies: Sequence[Body]) -> Iterator[str]:
+    """Bodies of one shape in one place, with one motion."""
+    alike: dict[object, list[str]] = {}
+    for i, body in enumerate(bodies):
+        key = (body.vertices.tobytes(), body.faces.tobytes(), repr(body.path), id(body.frames))
+        alike.setdefault(key, []).append(f"{i} ({body.name})")
+    for names in alike.values():
+        if len(names) > 1:
+            yield (
+                f"bodies {shortened(names)}: {len(names)} of one shape in one place; one is enough"
+            )
 
 
 def about_tolerance(size: float, step: float, tolerance: float) -> Iterator[str]:

@@ -25,7 +25,7 @@ from weft.io.seal import Seal, content_of
 from weft.machine import disk, gib
 from weft.model import Model
 from weft.opening import Opened, begin, branch, repairable, resume
-from weft.questions import about_fabrics, about_stretch, about_tolerance
+from weft.questions import about_bodies, about_fabrics, about_stretch, about_tolerance
 from weft.record import Place, Stretch, manifest_of, mesh_arrays, plain
 from weft.state import State
 
@@ -137,6 +137,7 @@ def run_scene(
 
 def questions(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     """What is allowed but absurd: fabrics like no cloth, a tolerance that can be seen."""
+    yield from about_bodies(scene.bodies)
     yield from about_fabrics({id(p.fabric): p.fabric for p in scene.cloth.parts}.values())
     settings = getattr(getattr(stepper, "stepper", stepper), "settings", None)  # of adaptive steps
     if isinstance(settings, StepSettings):

@@ -306,6 +306,8 @@ def test_an_archive_with_every_byte_changed(tmp_path):
         ("cloth: {sheet: {nx: 5, ny: 5, width: 1e-9, height: 1e-9}}", "tolerance"),
         ("cloth: {sheet: {nx: 5, ny: 5}, fabric: {preset: cotton, stretch: 1e10 N/m}}",
          "stretch_warp.*like no cloth"),
+        (SHEET + "bodies: [&b {sphere: {radius: 0.1}, translation: [0, -1, 0]}" + ", *b" * 63 + "]",
+         "64 of one shape in one place"),
         (SHEET + "bodies: [{plate: {size: 1e-4}, translation: [0, -1, 0]}]", "at most 500000"),
     ],
 )  # fmt: skip
