@@ -37,7 +37,7 @@ from weft.scene.check import check
 
 ROOT = Path(__file__).parents[2]
 CRASHES = ROOT / "fuzz-crashes"
-PATIENCE = 20  # [s] of one input
+PATIENCE = 20  # [s] of processor time for one input; ten times as long where it waits
 MEMORY = 1 << 29  # [bytes] that the machine is said to have, so that inputs stay small
 SCENE = "cloth: {sheet: {nx: 5, ny: 4}}\npins: [{corners: top}]\nseconds: 0.1 s\n"
 
@@ -91,17 +91,24 @@ def small_machine():
     def ring(*_):
         raise TooLong
 
-    before = signal.signal(signal.SIGALRM, ring)
+    before = [signal.signal(s, ring) for s in (signal.SIGALRM, signal.SIGPROF)]
     kept = [(m, m.memory) for m in (machine, needs, archive, surface, sources, mesh, triangulate)]
     for module, _ in kept:
         module.memory = lambda: MEMORY
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        clock(0)
+        for number, handler in zip((signal.SIGALRM, signal.SIGPROF), before):
+            signal.signal(number, handler)
         for module, memory in kept:
             module.memory = memory
+
+
+def clock(seconds):
+    """Ring after so many seconds of work, or ten times as many of waiting; 0: never."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.alarm(10 * seconds)
 
 
 class Fuzzer:
@@ -249,20 +256,20 @@ class Fuzzer:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                signal.alarm(PATIENCE)
+                clock(PATIENCE)
                 use()
         except WeftError as error:
-            signal.alarm(0)
+            clock(0)
             if error.what and len(str(error)) < 100_000:
                 return True
             self._save(kind, data, suffix, "a message without end")
         except (Exception, TooLong):
-            signal.alarm(0)
+            clock(0)
             self._save(kind, data, suffix, traceback.format_exc())
         else:
             return True
         finally:
-            signal.alarm(0)
+            clock(0)
         return False
 
     def _save(self, kind, data, suffix, why):

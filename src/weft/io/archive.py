@@ -18,7 +18,7 @@ import numpy as np
 from weft.errors import WeftError
 from weft.machine import gib, memory
 
-MOST_PART = 0.5  # of the machine's memory
+MOST_PART = 0.2  # of the machine's memory
 READ = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
