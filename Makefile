@@ -9,7 +9,7 @@ QUICK := tests/test_layering.py tests/test_public.py tests/test_docs.py tests/te
 	tests/scene tests/test_mesh.py tests/test_cloth.py tests/test_pins.py tests/io tests/laws tests/energies tests/solve tests/integrators \
 	tests/render tests/cli/test_cli.py
 
-.PHONY: demo check test test-all lint typecheck validate bench clean
+.PHONY: demo check test test-all fuzz kill lint typecheck validate bench clean
 
 demo: $(INSTALLED)  ## simulate the built-in scene and draw it
 	$(BIN)/weft demo
@@ -24,6 +24,12 @@ test: $(INSTALLED)  ## the tests that CI runs (minutes); those of contact, the l
 
 test-all: $(INSTALLED)  ## every test, the long verification too
 	$(PYTEST)
+
+fuzz: $(INSTALLED)  ## an hour of mutated scenes, meshes and run folders; crashes go to fuzz-crashes/
+	$(BIN)/python -m tests.fuzz.campaign --seconds 3600
+
+kill: $(INSTALLED)  ## a thousand kills at random instants, each run compared bitwise afterwards
+	$(BIN)/python -m tests.fuzz.kills --kills 1000
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -8,7 +8,8 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "weft"
 
 STAGES = [
-    ["arrays", "errors", "phases"],
+    ["arrays", "errors", "machine", "phases"],
+    ["plain_yaml"],
     ["units", "settings", "state", "psd"],
     ["kernel"],
     ["step"],
@@ -21,6 +22,8 @@ STAGES = [
     ["assembly"],
     ["model"],
     ["integrators"],
+    ["record", "questions"],
+    ["opening"],
     ["simulation", "render"],
     ["progress"],
     ["run"],

@@ -110,3 +110,14 @@ def test_degenerate_faces_are_listed():
 def test_isolated_vertices():
     mesh = TriangleMesh(np.vstack([np.eye(3), [[9, 9, 9]]]), [[0, 1, 2]], UV)
     assert mesh.isolated_vertices.tolist() == [3]
+
+
+def test_a_grid_larger_than_the_machine_is_refused():
+    with pytest.raises(MeshError, match="GiB"):
+        grid(10**6, 10**6, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e-100, 1e-13, 1e13, 1e160])
+def test_no_cloth_is_so_small_or_large(size):
+    with pytest.raises(MeshError):
+        grid(4, 4, size, size)

@@ -61,7 +61,9 @@ class Cloth:
 
     def __repr__(self) -> str:
         """Two lines: size and mass, and where it comes from."""
-        kind = "vertices" if self.embedding is None else f"samples, {len(self.points)} control points"
+        kind = "vertices"
+        if self.embedding is not None:
+            kind = f"samples, {len(self.points)} control points"
         width, height = np.ptp(self.corner_uv.reshape(-1, 2), axis=0)
         fabrics = ", ".join(dict.fromkeys(p.fabric.name for p in self.parts))
         several = f" {len(self.parts)} parts," if len(self.parts) > 1 else ""

@@ -1,6 +1,6 @@
 """What a user can get wrong, said in one way: what, got, expected, where, next step."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -30,11 +30,11 @@ class WeftError(Exception):
         self.what, self.got, self.expected, self.where, self.hint = what, got, expected, where, hint
 
     def __str__(self) -> str:
-        text = self.what
+        text = clipped(self.what)
         if self.got is not None:
-            text += f" = {self.got}"
+            text += f" = {clipped(self.got)}"
         if self.where:
-            text += f" ({self.where})"
+            text += f" ({clipped(self.where)})"
         if self.expected:
             must = self.expected.startswith("must")
             text += f": {self.expected if must else f'expected {self.expected}'}"
@@ -103,6 +103,22 @@ class SolverError(WeftError):
 
 class SimulationError(WeftError):
     """A simulation that could not go on: names the outcome and where the failed state is."""
+
+
+def clipped(value: Any, most: int = 300) -> str:
+    """A value as text of one line that a message can hold, whatever it is."""
+    try:
+        text = str(value)
+    except (ValueError, RecursionError):  # an integer of thousands of digits
+        text = f"a {type(value).__name__} too large to print"
+    words = " ".join(text[:1000].split())
+    text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in words)
+    return text if len(text) <= most else f"{text[:most]} ..."
+
+
+def shortened(values: Sequence[Any], most: int = 5) -> str:
+    """``1, 2, 3, ...``: the first few of a list."""
+    return ", ".join(map(str, values[:most])) + (", ..." if len(values) > most else "")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
-import yaml
 
 from weft.errors import FabricError, UnitError, check_known
+from weft.plain_yaml import parse_yaml, read_yaml
 from weft.units import Quantity, to_si
 
+MOST_PRESETS = 20  # one of another, and so on
 UNITS: Mapping[str, str] = {
     "density": "kg/m^2",
     "stretch_warp": "N/m",
@@ -152,7 +153,7 @@ def preset_names() -> tuple[str, ...]:
 FabricLike = str | Path | FabricFields | Mapping[str, Any] | Fabric
 
 
-def fabric(value: FabricLike, where: str = "fabric") -> Fabric:
+def fabric(value: FabricLike, where: str = "fabric", depth: int = 0) -> Fabric:
     """A fabric from a preset's name, a YAML file, a mapping of the same fields, or a Fabric.
 
     In files and mappings every quantity needs a unit (``stretch_warp: 4000 N/m``); ``stretch`` and
@@ -161,6 +162,7 @@ def fabric(value: FabricLike, where: str = "fabric") -> Fabric:
     Args:
         value: name, path ending in .yaml, mapping, or Fabric.
         where: what error messages call the place.
+        depth: of the presets that led here.
 
     Raises:
         FabricError: unknown name or field, a missing or negative value. UnitError: no unit, or one
@@ -172,34 +174,34 @@ def fabric(value: FabricLike, where: str = "fabric") -> Fabric:
     if isinstance(value, Fabric):
         return value
     if isinstance(value, Mapping):
-        return _from_fields(value, where, "custom")
+        return _from_fields(value, where, "custom", depth)
+    if not isinstance(value, str | Path):
+        raise FabricError(where, got=repr(value), expected="a preset's name or a .yaml file")
+    if depth > MOST_PRESETS:
+        raise FabricError(where, got="a preset of itself", expected="one that ends")
     path = Path(value)
     if path.suffix in (".yaml", ".yml"):
-        return _from_fields(_read(path), str(path), path.stem)
+        return _from_fields(_read(path), str(path), path.stem, depth)
     name = str(value)
     check_known(name, preset_names(), where, FabricError)
     text = (resources.files("weft") / "fabrics" / f"{name}.yaml").read_text(encoding="utf-8")
-    return _from_fields(yaml.safe_load(text), name, name)
+    return _from_fields(parse_yaml(text, name, FabricError).value, name, name, depth)
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    try:
-        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise FabricError("fabric file", got=str(error), where=str(path),
-                          expected="a readable YAML file") from error  # fmt: skip
+    fields = read_yaml(path, "fabric file", FabricError).value
     if not isinstance(fields, Mapping):
         raise FabricError("fabric file", got=type(fields).__name__, where=str(path),
                           expected="fields such as `density: 120 g/m^2`")  # fmt: skip
     return fields
 
 
-def _from_fields(fields: Mapping[str, Any], where: str, name: str) -> Fabric:
+def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -> Fabric:
     fields = _spread(fields, where)
     known = [*UNITS, "title", "name", "preset"]
     for key in fields:
         check_known(str(key), known, f"field of {where}", FabricError)
-    base = fabric(fields["preset"], f"{where}.preset") if "preset" in fields else None
+    base = fabric(fields["preset"], f"{where}.preset", depth + 1) if "preset" in fields else None
     values: dict[str, float] = {}
     sources = dict(base.sources) if base is not None else {}
     for key in [k for k in UNITS if k in fields]:

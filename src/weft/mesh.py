@@ -12,11 +12,16 @@ import numpy as np
 
 from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.errors import DegenerateFacesError, MeshError
+from weft.machine import gib, memory
 
 Pattern = Literal["regular", "alternating", "random"]
 
 # material area over the square of the longest material edge: a needle of 1e-12 has no shape
 _DEGENERATE = 1e-12
+FARTHEST = 1e9  # times its size that a mesh may be from the origin
+PER_GRID_VERTEX = 500  # [bytes] while a grid is made
+# [m] across: beyond these the powers of lengths that laws and contact need leave float64
+SMALLEST, LARGEST = 1e-12, 1e12
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +80,19 @@ class TriangleMesh:
                 where=where,
                 expected=f"finite, of shape ({m}, 3, 2)",
             )
+        size = float(np.ptp(self.corner_uv, axis=(0, 1)).max())
+        if not SMALLEST < size < LARGEST:
+            raise MeshError(
+                "material coordinates", got=f"{size:.3g} m across", where=where,
+                expected=f"{SMALLEST:g} to {LARGEST:g} m", hint="is the scale right?",
+            )  # fmt: skip
+        far = float(np.abs(self.vertices).max())
+        if far > FARTHEST * size:
+            raise MeshError(
+                "positions", got=f"{far:.3g} m from the origin, of a mesh {size:.3g} m across",
+                expected=f"at most {FARTHEST:g} times as far, so that float64 tells them apart",
+                where=where,
+            )  # fmt: skip
         if len(self.degenerate_faces):
             raise DegenerateFacesError(self.vertices, self.faces, self.degenerate_faces, where)
 
@@ -269,6 +287,9 @@ def grid(
     """
     if nx < 2 or ny < 2:
         raise MeshError("sheet nx, ny", got=(nx, ny), expected="must be >= 2")
+    if nx * ny * PER_GRID_VERTEX > memory():
+        expected = f"at most {memory() // PER_GRID_VERTEX} vertices in {gib(memory())}"
+        raise MeshError("sheet nx, ny", got=(nx, ny), expected=expected)
     if not (width > 0 and height > 0 and np.isfinite([width, height]).all()):
         raise MeshError(
             "sheet width, height", got=(width, height), expected="must be > 0 and finite [m]"

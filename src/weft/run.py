@@ -5,6 +5,7 @@ A simulation on disk, as users handle it: ``weft.simulate`` makes one, ``weft.Ru
 
 import dataclasses
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import cached_property, partial
@@ -16,7 +17,7 @@ import numpy as np
 from weft.arrays import CornerUv, Faces, Floats, Json, Positions
 from weft.discretization.surface import Tessellation
 from weft.discretization.surfaces import Surfaces
-from weft.errors import RunError
+from weft.errors import RunError, shortened
 from weft.io.frames import RunFolder
 from weft.mesh import TriangleMesh
 from weft.progress import progress_bar
@@ -34,12 +35,20 @@ SMOOTH = 3  # samples a knot span of splines in pictures
 class Run:
     """A run folder that holds at least the start of a simulation.
 
+    Frames that are missing are named in a warning; damaged files are errors once they are used.
+
     Raises:
         RunError: no run there.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.folder = RunFolder.open(path)
+        numbers = self.folder.numbers()
+        pairs = zip([-1, *numbers], numbers)
+        missing = [k for a, b in pairs for k in range(a + 1, min(b, a + 8))]
+        if missing:
+            text = f"frames {shortened(missing)} of {path} are missing; `weft run ... --resume` "
+            warnings.warn(text + "computes them anew", stacklevel=2)
         self._tessellated: dict[int | None, Tessellation] = {}
 
     def __repr__(self) -> str:
@@ -59,7 +68,7 @@ class Run:
         return self.folder.path
 
     def __len__(self) -> int:
-        return len(self.folder.frames())
+        return (self.folder.numbers() or [-1])[-1] + 1
 
     @cached_property
     def manifest(self) -> Json:
@@ -180,6 +189,12 @@ class Run:
         else:
             faces, corner_uv = self.tessellation(density)
             x = self.positions(frame, density)
+        if not np.isfinite(x).all():
+            bad = int((~np.isfinite(x).all(1)).sum())
+            raise RunError(
+                f"frame {frame}", got=f"{bad} positions that are not finite", where=str(self.path),
+                expected="numbers", hint="export an earlier frame",
+            )  # fmt: skip
         writers[path.suffix.lower()](path, x, faces, corner_uv)
         return path
 
@@ -266,10 +281,11 @@ def simulate(
     seconds: Quantity | None = None,
     frames: int | None = None,
     fps: float = 30.0,
-    out: str | Path | None = None,
+    out: "str | Path | RunFolder | None" = None,
     resume: bool = False,
     from_frame: int | None = None,
     progress: bool | Callable[[Progress], None] = True,
+    fsync: bool = True,
 ) -> Run:
     """Simulate a scene into a run folder. Ctrl-C leaves a run that ``resume=True`` continues.
 
@@ -278,13 +294,17 @@ def simulate(
         seconds: length [s], or text with a unit; or give ``frames``.
         frames: number of the last frame; frame 0 is the start.
         fps: frames per second.
-        out: the folder; None makes a new one under ``runs/``.
-        resume: continue after the last step on disk, if there is one.
+        out: the folder (or one that is locked already); None makes a new one under ``runs/``.
+        resume: continue after the last step on disk, if there is one; damaged files are named in
+            warnings and repaired from the nearest good frame.
         from_frame: continue after this frame, and drop the later ones.
         progress: a bar on stderr, or a function that is called after every step.
+        fsync: have every frame on the disk itself before going on, so that a loss of power costs
+            at most a frame; False is faster on slow disks.
 
     Raises:
-        RunError: a folder that holds another scene, neither or both of seconds and frames, ...
+        RunError: a folder that holds another scene or is in use, neither or both of seconds and
+        frames, ...
         SimulationError: a step that does not converge.
     """
     if (seconds is None) == (frames is None):
@@ -293,8 +313,12 @@ def simulate(
         )
     length = 0.0 if seconds is None else to_si(seconds, "s", "simulate.seconds")
     last = frames if frames is not None else round(length * fps)
-    path = Path(out) if out is not None else Path("runs") / time.strftime("%Y%m%d-%H%M%S")
-    go = partial(run_scene, scene, RunFolder(path), frames=last, fps=fps)
+    if isinstance(out, RunFolder):
+        folder = out
+    else:
+        new = Path("runs") / time.strftime("%Y%m%d-%H%M%S")
+        folder = RunFolder(new if out is None else out, fsync=fsync)
+    go = partial(run_scene, scene, folder, frames=last, fps=fps)
     with progress_bar(last) if progress is True else nullcontext(progress or None) as update:
         go(resume=resume, from_frame=from_frame, on_progress=update)
-    return Run(path)
+    return Run(folder.path)

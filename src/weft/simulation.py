@@ -6,29 +6,33 @@ bitwise as if it had not been stopped.
 """
 
 import dataclasses
-import json
 import math
-import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from weft.arrays import Gradients, Json
+from weft.arrays import Json
 from weft.cloth import Cloth
-from weft.contact.body import Body, joined_faces, joined_positions
+from weft.contact.body import Body, joined_positions
 from weft.contact.loads import contact_loads
-from weft.discretization.samples import principal_stretches
 from weft.errors import RunError, SceneError, SimulationError
-from weft.integrators.base import Memory, Stepper, StepReport
-from weft.io.frames import RunFolder
+from weft.integrators.base import Memory, Stepper, StepReport, StepSettings
+from weft.io.frames import RunFolder, frame_name
+from weft.io.seal import Seal, content_of
+from weft.machine import disk, gib
 from weft.model import Model
+from weft.opening import Opened, begin, branch, repairable, resume
+from weft.questions import about_bodies, about_fabrics, about_stretch, about_tolerance
+from weft.record import Place, Stretch, manifest_of, mesh_arrays, plain
 from weft.state import State
 
-FORMAT = 1  # of a run folder
 MOST_HALVINGS = 6  # of a step that does not converge
-_MEMORY = "memory."  # prefix of an integrator's memory among a state's arrays
+MOST_FRAMES = 10_000_000
+MOST_STEPS = 1_000_000_000  # of a frame
+STEP_SIZE = 600  # [bytes] of a line of metrics, at least
 
 
 class SceneLike(Protocol):
@@ -79,30 +83,6 @@ class Progress:
     wrote: str = ""  # the last file written
 
 
-@dataclass(frozen=True)
-class _Place:
-    """The state after some step, and everything needed to go on from there."""
-
-    state: State
-    memory: Memory
-    frame: int  # frames complete
-    step: int  # steps done of the next frame
-    count: int  # steps done in all
-
-    def arrays(self) -> dict[str, Any]:
-        """What a frame or checkpoint holds."""
-        counters = {"frame": self.frame, "step": self.step, "count": self.count}
-        memory = {_MEMORY + name: value for name, value in self.memory.items()}
-        return {"x": self.state.x, "v": self.state.v, "t": self.state.t, **counters, **memory}
-
-    @staticmethod
-    def of(arrays: Mapping[str, Any]) -> "_Place":
-        """From the arrays of a frame or checkpoint."""
-        memory = {k.removeprefix(_MEMORY): v for k, v in arrays.items() if k.startswith(_MEMORY)}
-        state = State(arrays["x"], arrays["v"], float(arrays["t"]))
-        return _Place(state, memory, *(int(arrays[k]) for k in ("frame", "step", "count")))
-
-
 def run_scene(
     scene: SceneLike,
     folder: RunFolder,
@@ -113,31 +93,56 @@ def run_scene(
     from_frame: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Simulate ``frames`` frames into a run folder.
+    """Simulate ``frames`` frames into a run folder, as its only writer.
 
     Args:
         scene: what to simulate.
         folder: where; must be new unless ``resume`` or ``from_frame`` is given.
         frames: number of the last frame; frame 0 is the start.
         fps: frames per second.
-        resume: continue after the last step on disk.
+        resume: continue after the last step on disk; what is damaged is named in warnings and
+            computed anew from the nearest good frame.
         from_frame: continue after this frame, and drop the later ones; the scene may have changed.
         on_progress: called after every step.
 
     Raises:
-        RunError: a folder that holds another scene, or that cannot be written. SceneError: frames
-        or fps out of range, or a pin whose keyframes end before the run. SimulationError: a step
-        that does not converge, however small; the last frame and a reproducer are on disk.
+        RunError: a folder that holds another scene, that another process writes into, or that
+        cannot be written. SceneError: frames or fps out of range, or a pin whose keyframes end
+        before the run. SimulationError: a step that does not converge, however small; the last
+        frame and a reproducer are on disk.
     """
-    if frames < 0 or not (fps > 0 and math.isfinite(fps)):
-        raise SceneError("frames, fps", got=(frames, fps), expected="frames >= 0 and fps > 0")
+    if not (0 <= frames <= MOST_FRAMES and fps > 0 and math.isfinite(fps)):
+        raise SceneError(
+            "frames, fps", got=(frames, fps), expected=f"0 <= frames <= {MOST_FRAMES} and fps > 0"
+        )
+    if not 1 / (fps * scene.step) <= MOST_STEPS:
+        expected = f"at most {MOST_STEPS:g} steps a frame"
+        raise SceneError("step", got=f"{scene.step:g} s", expected=expected)
+    if from_frame is not None and not folder.exists():
+        raise RunError("run to continue", got=str(folder.path), expected="a run folder")
     loop = _Loop(scene, folder, fps)
     for pin in loop.model.pins:
         pin.check_until(frames / fps)
-    place = loop.begin(frames, resume, from_frame)
-    for now in loop.advance(place, frames):
-        if on_progress is not None:
-            on_progress(now)
+    for question in questions(scene, loop.integrator):
+        warnings.warn(question, stacklevel=2)
+    if frames == 0:
+        warnings.warn("0 frames: only the start is written", stacklevel=2)
+    with folder.lock:
+        place = loop.begin(frames, resume, from_frame)
+        loop.check_room(frames - place.frame)
+        for now in loop.advance(place, frames):
+            if on_progress is not None:
+                on_progress(now)
+
+
+def questions(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
+    """What is allowed but absurd: fabrics like no cloth, a tolerance that can be seen."""
+    yield from about_bodies(scene.bodies)
+    yield from about_fabrics({id(p.fabric): p.fabric for p in scene.cloth.parts}.values())
+    settings = getattr(getattr(stepper, "stepper", stepper), "settings", None)  # of adaptive steps
+    if isinstance(settings, StepSettings):
+        size = float(np.ptp(scene.cloth.vertices, axis=0).max())
+        yield from about_tolerance(size, scene.step, settings.tolerance)
 
 
 class _Loop:
@@ -147,73 +152,96 @@ class _Loop:
         self.scene, self.folder, self.fps = scene, folder, fps
         self.model, self.integrator = scene.model(), scene.stepper()
         self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))  # per frame
-        self.samples = scene.cloth.samples()
+        self.stretch = Stretch(scene.cloth)
         self.area = scene.cloth.mesh.vertex_area
         self.crossing = 0  # pairs of faces that intersect in the frame written last
+        self.stretched = self.stretch.percentiles(scene.state().x)  # after the step taken last
+        self.asked = False  # about it
+        self.run = self.parent = ""  # trajectory; content of the frame written last
 
-    def begin(self, frames: int, resume: bool, from_frame: int | None) -> _Place:
-        """The place to start from; prepares the folder."""
-        manifest = _manifest(self.scene, frames, self.fps, self.steps)
+    def begin(self, frames: int, again: bool, from_frame: int | None) -> Place:
+        """The place to start from; prepares and repairs the folder."""
+        mesh = mesh_arrays(self.scene.cloth, self.scene.bodies)
+        manifest = manifest_of(
+            self.scene.identity(), self.scene.description, mesh,
+            frames=frames, fps=self.fps, steps=self.steps,
+        )  # fmt: skip
         if self.scene.resolved is not None:
             manifest["resolved"] = str(self.scene.resolved)
-        if not self.folder.exists():
-            if from_frame is not None:
-                raise RunError(
-                    "run to continue", got=str(self.folder.path), expected="a run folder"
-                )
-            mesh = self.scene.cloth.mesh
-            arrays = {"faces": mesh.faces, "corner_uv": mesh.corner_uv, "vertices": mesh.vertices}
-            arrays.update(self.scene.cloth.surfaces.arrays())
-            if self.scene.bodies:
-                arrays["body_faces"] = joined_faces(self.scene.bodies)
-            self.folder.create(manifest, arrays)
-            return self._start()
-        self._check_same(manifest, same_scene=from_frame is None)
         if from_frame is not None:
-            place = _Place.of(self.folder.frame(from_frame))
-            self.folder.drop_checkpoint()
-            self.folder.drop_frames_after(from_frame)
-            self.folder.truncate_metrics(self.folder.metrics_size_at(from_frame))
-            self.folder.write_manifest(manifest)
-            return place
-        if not resume:
-            raise RunError(
-                "run folder",
-                got=str(self.folder.path),
-                expected="a folder without a run",
-                hint="continue it with --resume, or choose another with --out",
-            )
-        self.folder.write_manifest(manifest)
-        checkpoint = self.folder.checkpoint()
-        if checkpoint is None:
-            self.folder.truncate_metrics(0)
+            opened = branch(self.folder, manifest, mesh, from_frame)
+        else:
+            opened = (resume if again else begin)(self.folder, manifest, mesh)
+        for message in opened.messages:
+            warnings.warn(message, stacklevel=2)
+        self.run, self.parent = opened.segments[-1].run, opened.parent
+        if opened.place is None:
             return self._start()
-        self.folder.truncate_metrics(int(checkpoint["metrics_size"]))
-        return _Place.of(checkpoint)
+        if opened.missing:
+            self._restore(opened)
+            self.parent = opened.parent
+        self.stretched = self.stretch.percentiles(opened.place.state.x)
+        return opened.place
 
-    def advance(self, place: _Place, frames: int) -> Iterator[Progress]:
+    def check_room(self, frames: int) -> None:
+        """That the disk has room for so many more frames.
+
+        Raises:
+            SceneError: it has less.
+        """
+        free = disk(self.folder.path)
+        needed = frames * (self.folder.inside.size(frame_name(0)) + STEP_SIZE * self.steps)
+        if free is not None and needed > free:
+            raise SceneError(
+                "seconds, fps", got=f"{frames} frames, about {gib(needed)} on disk",
+                expected=f"at most the {gib(free)} that are free", where=str(self.folder.path),
+                hint="simulate fewer frames (--frames), or elsewhere (--out)",
+            )  # fmt: skip
+
+    def advance(self, place: Place, frames: int) -> Iterator[Progress]:
         """Steps until frame ``frames`` is on disk."""
         while place.frame < frames:
             place, reports = self._step(place)
+            self._look_at(place)
             wrote = ""
-            if place.step == 0:
-                self._write_frame(place)
-                wrote = f"frames/{place.frame:06d}.npz"
-            size = 0
+            more = self._at_frame(place) if place.step == 0 else {}
             for report in reports:
-                size = self.folder.append_metrics(self._metrics(place, report))
-            self.folder.write_checkpoint({**place.arrays(), "metrics_size": size})
+                self.folder.records.append(self._metrics(place, report))
+            if place.step == 0:
+                self.folder.records.sync()
+                self._write_frame(place, more)
+                wrote = frame_name(place.frame)
+            self._write_checkpoint(place)
             frame = place.frame + (place.step > 0)
             yield Progress(frame, frames, place.step or self.steps, self.steps, reports[-1], wrote)
 
-    def _start(self) -> _Place:
+    def _look_at(self, place: Place) -> None:
+        """Stop at numbers that are none; ask about a stretch that no cloth makes, once a run.
+
+        Raises:
+            SimulationError: positions or velocities that are not finite.
+        """
+        if not (np.isfinite(place.state.x).all() and np.isfinite(place.state.v).all()):
+            last = place.frame - (place.step == 0)
+            raise SimulationError(
+                f"step {place.count} at t = {place.state.t:.6g} s", got="no finite numbers",
+                expected="positions", where=str(self.folder.path),
+                hint=f"frame {last} is the last good one; use a shorter step",
+            )  # fmt: skip
+        before, self.stretched = self.stretched, self.stretch.percentiles(place.state.x)
+        if not self.asked:
+            for question in about_stretch(before["max"], self.stretched["max"], place.count):
+                self.asked = True
+                warnings.warn(question, stacklevel=2)
+
+    def _start(self, *, anew: bool = False) -> Place:
         state = self.scene.state()
-        place = _Place(state, self.integrator.init(self.model, state), 0, 0, 0)
-        self._write_frame(place)
+        place = Place(state, self.integrator.init(self.model, state), 0, 0, 0)
+        self._write_frame(place, self._at_frame(place), anew=anew)
         return place
 
-    def _write_frame(self, place: _Place) -> None:
-        """The state, and where bodies are."""
+    def _at_frame(self, place: Place) -> dict[str, Any]:
+        """What a frame holds besides the place: bodies, and what presses."""
         more: dict[str, Any] = {}
         if self.scene.bodies:
             more["body"] = joined_positions(self.scene.bodies, place.state.t)
@@ -224,9 +252,72 @@ class _Loop:
             fixed, _ = self.model.prescribed(place.state.t)
             pairs = contact.crossings(x, place.state.t, contact.excluded(fixed))
             self.crossing = len(pairs)
-        self.folder.write_frame(place.frame, {**place.arrays(), **more})
+        return more
 
-    def _step(self, place: _Place) -> tuple[_Place, list[StepReport]]:
+    def _write_frame(self, place: Place, more: Mapping[str, Any], *, anew: bool = False) -> None:
+        """A frame after the one written last; ``anew`` where metrics go on after it already."""
+        records = self.folder.records
+        size, digest = records.place()
+        if anew:
+            size = records.size_at(place.frame)
+            digest = records.digest_at(size)
+        arrays = {**place.arrays(), **more}
+        content = content_of(arrays, "frame", self.run, place.frame)
+        seal = Seal("frame", self.run, place.frame, content, self.parent, size, digest)
+        self.folder.write_frame(place.frame, arrays, seal)
+        self.parent = content
+
+    def _write_checkpoint(self, place: Place) -> None:
+        size, digest = self.folder.records.place()
+        arrays = place.arrays()
+        content = content_of(arrays, "checkpoint", self.run, place.frame)
+        seal = Seal("checkpoint", self.run, place.frame, content, self.parent, size, digest)
+        self.folder.write_checkpoint(arrays, seal, fsync=place.step == 0)
+
+    def _restore(self, opened: Opened) -> None:
+        """Compute missing frames anew, each gap from the good frame before it, and hold the last
+        one against what the next good one was made from.
+        """
+        assert opened.place is not None
+        gap: list[int] = []
+        missing = set(opened.missing)
+        for k in opened.missing:
+            gap.append(k)
+            if k + 1 in missing:
+                continue
+            after = opened.survey.seals.get(k + 1)
+            expected = after.parent if after is not None else opened.parent
+            warnings.warn(self._fill(opened, gap, expected), stacklevel=2)
+            gap = []
+
+    def _fill(self, opened: Opened, gap: Sequence[int], expected: str) -> str:
+        """Compute a gap anew; what was done, or why not."""
+        first, last = gap[0], gap[-1]
+        names = frame_name(first) + (f" to {last:06d}" if last > first else "")
+        if not repairable(opened, first) or (first and first - 1 < opened.segments[-1].after):
+            return f"{names}: of the scene before the branch; resume that one to compute it anew"
+        if first == 0:
+            self.parent = ""
+            place = self._start(anew=True)
+        else:
+            arrays, seal = self.folder.sealed_frame(first - 1)
+            place, self.parent = Place.of(arrays), seal.content
+        while place.frame < last:
+            place, _ = self._step(place)
+            if place.step == 0:
+                self._write_frame(place, self._at_frame(place), anew=True)
+        if self.parent != expected:
+            for k in gap:
+                self.folder.inside.remove(frame_name(k))
+            return (
+                f"{names}: cannot be restored: this machine or version computes another frame than "
+                f"the one that frame {last + 1} was made from; `--from {max(first - 1, 0)}` "
+                "computes all of them anew"
+            )
+        start = "the start" if first == 0 else f"frame {first - 1}"
+        return f"{names}: restored bitwise, computed anew from {start}"
+
+    def _step(self, place: Place) -> tuple[Place, list[StepReport]]:
         """The next step of the frame.
 
         Its end time is computed from integers, so that it does not drift.
@@ -238,10 +329,10 @@ class _Loop:
         frame = place.frame + done
         t = frame / self.fps + (0 if done else step) * dt
         state = dataclasses.replace(state, t=t)
-        return _Place(state, memory, frame, 0 if done else step, place.count + 1), reports
+        return Place(state, memory, frame, 0 if done else step, place.count + 1), reports
 
     def _converged(
-        self, place: _Place, state: State, memory: Memory, dt: float, halvings: int
+        self, place: Place, state: State, memory: Memory, dt: float, halvings: int
     ) -> tuple[State, Memory, list[StepReport]]:
         """A step of dt, or two of half that if it does not converge, and so on."""
         after, kept, report = self.integrator.step(self.model, state, memory, dt)
@@ -255,9 +346,9 @@ class _Loop:
             reports += more
         return state, memory, reports
 
-    def _fail(self, place: _Place, state: State, memory: Memory, report: StepReport) -> None:
+    def _fail(self, place: Place, state: State, memory: Memory, report: StepReport) -> None:
         before = dataclasses.replace(place, state=state, memory=memory)
-        text = {**_plain(report), "t": state.t, "outcome": report.outcome.name}
+        text = {**plain(report), "t": state.t, "outcome": report.outcome.name}
         arrays = {**before.arrays(), "dt": report.dt}
         if report.reached is not None:
             arrays["reached"] = report.reached
@@ -273,73 +364,14 @@ class _Loop:
             hint=f"{report.outcome.advice}. Frame {place.frame} is the last good one",
         )
 
-    def _check_same(self, manifest: Json, same_scene: bool) -> None:
-        old = self.folder.manifest()
-        if old.get("format") != FORMAT:
-            got, where = old.get("format"), str(self.folder.path)
-            raise RunError("run format", got=got, expected=str(FORMAT), where=where)
-        fits = self.folder.mesh()["vertices"].shape == self.scene.cloth.vertices.shape
-        same = ("scene", "fps", "steps_per_frame") if same_scene else ()
-        if not fits or any(old.get(k) != manifest[k] for k in same):
-            different = _differences(old.get("scene"), manifest["scene"])[:5]
-            changed = ", ".join(different) or "fps or step"
-            raise RunError(
-                "run folder",
-                got=f"a run of another scene (differs in: {changed})",
-                where=str(self.folder.path),
-                expected="a run of this scene",
-                hint="choose another folder with --out, or branch off a frame with --from K",
-            )
-
-    def _metrics(self, place: _Place, report: StepReport) -> Json:
+    def _metrics(self, place: Place, report: StepReport) -> Json:
         frame_end = {"intersections": self.crossing} if place.step == 0 else {}
         kinetic = 0.5 * float(np.sum(self.model.mass * (place.state.v**2).sum(1)))
         line = {"step": place.count, "frame": place.frame + (place.step > 0), "t": place.state.t}
         return {
             **line,
-            **_plain(report),
+            **plain(report),
             "kinetic": kinetic,
-            "stretch": _percentiles(self.samples.deformation_gradient(place.state.x)),
+            "stretch": self.stretched,
             **(frame_end if self.model.contact is not None else {}),
         }
-
-
-def _percentiles(F: Gradients) -> Json:
-    """p50, p95 and max of the largest principal stretch of F (q,3,2), min of the smallest."""
-    high, low = principal_stretches(F)
-    p50, p95 = np.percentile(high, [50, 95]).tolist()
-    return {"p50": p50, "p95": p95, "max": float(high.max()), "min": float(low.min())}
-
-
-def _plain(report: StepReport) -> Json:
-    plain = {**dataclasses.asdict(report), "outcome": report.outcome.name}
-    del plain["reached"], plain["divisible"], plain["place"]
-    plain["energies"] = plain.pop("terms")
-    return plain
-
-
-def _manifest(scene: SceneLike, frames: int, fps: float, steps: int) -> Json:
-    import platform
-    from importlib.metadata import version
-
-    names = ("weft", "numpy", "scipy", "warp-lang")
-    return {
-        "format": FORMAT,
-        "scene": json.loads(json.dumps(scene.identity())),
-        "description": json.loads(json.dumps(scene.description)),
-        "frames": frames,
-        "fps": fps,
-        "steps_per_frame": steps,
-        "versions": {"python": platform.python_version(), **{n: version(n) for n in names}},
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
-
-
-def _differences(a: Any, b: Any, path: str = "") -> list[str]:
-    """Dotted paths at which two plain trees differ."""
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        keys = [*a, *(k for k in b if k not in a)]
-        return [
-            d for k in keys for d in _differences(a.get(k), b.get(k), f"{path}.{k}".lstrip("."))
-        ]
-    return [] if a == b else [path]

@@ -3,6 +3,7 @@
 """
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,11 @@ from weft.discretization.surfaces import Surfaces, gathered
 from weft.errors import MeshError, check_known
 from weft.fabric import FabricLike
 from weft.fabric import fabric as as_fabric
+from weft.machine import memory
 from weft.mesh import Pattern, TriangleMesh, grid
 from weft.units import Quantity, in_si, to_si
 
+PER_SPAN = 16_000  # [bytes] of memory, at least
 DISCRETIZATIONS = ("triangles", "bspline")
 
 
@@ -146,6 +149,15 @@ def as_splines(
         raise MeshError("cloth to fit", got=cloth.mesh.source, expected="one cloth of triangles")
     quadrature, form = _kinds(rule, bending)
     both = (spans, spans) if isinstance(spans, int) else spans
+    if both is None and size is not None and not size > 0:
+        raise MeshError("spline.span_size", got=size, expected="must be > 0 [m]")
+    area = float(cloth.mesh.rest_area.sum())
+    count = float(both[0]) * both[1] if both else area / (size or math.inf) ** 2
+    if min(both or (1,)) < 1 or not count * PER_SPAN <= memory():
+        raise MeshError(
+            "spline.spans" if both else "spline.span_size", got=both or span_size,
+            expected=f"1 to {memory() // PER_SPAN} spans, not {count:.3g}",
+        )  # fmt: skip
     given = [corners] if corners is not None and np.ndim(corners[0]) == 0 else corners
     mesh = cloth.mesh
     found = fit_pieces(mesh, both, size, given, smooth=smooth, rule=quadrature)

@@ -1,5 +1,6 @@
 """Exact triangle intersections: against rational arithmetic, against ipctk, and by hand."""
 
+import time
 from fractions import Fraction
 from itertools import combinations
 
@@ -10,6 +11,7 @@ import pytest
 from tests.checks import rotations
 from weft.contact import intersections
 from weft.contact.broad_phase import Boxes, Tree
+from weft.contact.limbs import det2_signs, det3_signs
 from weft.contact.orientation import orient2d, orient3d
 from weft.errors import MeshError
 from weft.mesh import grid
@@ -170,3 +172,53 @@ def test_errors():
     with pytest.raises(MeshError, match="positions"):
         intersections(x, mesh.faces)
     assert len(intersections(mesh.vertices, np.zeros((0, 3), int))) == 0
+
+
+@pytest.mark.parametrize("spread", [0, 3, 60, 1000])
+def test_signs_in_limbs(rng, spread):
+    """Integers of 3 to 96 limbs, against fractions: coplanar points, zeros, denormal numbers."""
+    p = rng.normal(size=(4, 80, 3)) * 2.0 ** rng.integers(-spread, spread + 1, size=(4, 80, 3))
+    p[3, ::3] = p[0, ::3] + 0.5 * (p[1, ::3] - p[0, ::3])
+    p[:, ::7] = 0
+    p[1, 1::7] *= 5e-324
+    np.testing.assert_array_equal(det3_signs(*p), [rational_sign(*q) for q in zip(*p)])
+    flat = np.concatenate([p[:3, :, :2], np.zeros((3, 80, 1))], axis=2)
+    up = np.tile([0.0, 0.0, -1.0], (80, 1))
+    expected = [rational_sign(a, b, c, d) for a, b, c, d in zip(*flat, flat[2] + up)]
+    np.testing.assert_array_equal(det2_signs(*p[:3, :, :2]), expected)
+
+
+def coincident(copies, turn):
+    """Copies of a tilted sheet in one place."""
+    mesh = grid(20, 20, 1, 1)
+    x = mesh.vertices @ turn.T
+    faces = np.concatenate([mesh.faces + k * len(x) for k in range(copies)])
+    return np.tile(x, (copies, 1)), faces
+
+
+def test_coincident_surfaces_are_answered_in_time():
+    """Eight sheets in one place: 28 x 722 pairs of equal faces at least, in seconds."""
+    x, faces = coincident(8, rotations(1, 4)[0])
+    clock = time.perf_counter()
+    assert len(intersections(x, faces)) > 28 * 722
+    assert time.perf_counter() - clock < 20
+    quiet = np.arange(len(faces)) >= 722
+    hits = intersections(x, faces, quiet)
+    assert len(hits) and (hits[:, 0] < 722).all()  # bodies among themselves are not looked at
+
+
+def test_too_many_in_one_place_are_named():
+    x, faces = coincident(60, rotations(1, 4)[0])
+    with pytest.raises(MeshError, match="in one place"):
+        intersections(x, faces)
+
+
+def test_quiet_faces(rng):
+    """The same pairs as without, less those of two quiet faces."""
+    x = rng.uniform(size=(150, 3))
+    faces = np.arange(150).reshape(50, 3)
+    quiet = rng.random(50) < 0.5
+    every = intersections(x, faces)
+    expected = every[~quiet[every].all(1)]
+    np.testing.assert_array_equal(intersections(x, faces, quiet), expected)
+    assert len(intersections(x, faces, np.ones(50, dtype=bool))) == 0

@@ -64,7 +64,8 @@ def check(
         say(f"picture  {target} (the piece in the material plane, what is wrong in red)")
     if found.errors:
         raise typer.Exit(1)
-    say("no problems")
+    count = len(found.warnings)
+    say(f"no errors, {count} warning{'s' * (count > 1)}" if count else "no problems")
 
 
 def _show_crossing(crossing: "tuple[TriangleMesh, Ints]", target: Path) -> None:

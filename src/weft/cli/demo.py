@@ -42,12 +42,13 @@ def demo(
     with resources.as_file(resources.files("weft") / "scenes" / "demo.yaml") as path:
         loaded = load_scene(path)
     folder = RunFolder(out)
-    if folder.exists():
-        said = folder.manifest().get("description", {}).get("description", "")
-        if said.startswith(DEMO):
-            folder.clear()  # an earlier demo; the run of another scene is an error below
-    again = f"weft demo --out {out}"
-    simulate_into(loaded.scene, out, loaded.frames, loaded.fps, again=again, quiet=quiet)
+    with folder.lock:
+        if folder.exists():
+            said = str(folder.manifest().get("description", {}).get("description", ""))
+            if said.startswith(DEMO):
+                folder.clear()  # an earlier demo; the run of another scene is an error below
+        again = f"weft demo --out {out}"
+        simulate_into(loaded.scene, folder, loaded.frames, loaded.fps, again=again, quiet=quiet)
     picture = Run(out).render(out / "demo.png")
     if quiet:
         return

@@ -10,6 +10,7 @@ from weft.cli import (
     bench,
     check,
     demo,
+    doctor,
     examples,
     explain,
     export,
@@ -44,6 +45,7 @@ app.command("render", rich_help_panel=_LOOK)(render.render)
 app.command("export", rich_help_panel=_LOOK)(export.export)
 app.command("validate", rich_help_panel=_TRUST, cls=validate.Command)(validate.validate)
 app.command("reproduce", rich_help_panel=_TRUST, cls=reproduce.Command)(reproduce.reproduce)
+app.command("doctor", rich_help_panel=_TRUST)(doctor.doctor)
 app.command("bench", rich_help_panel=_TRUST, cls=bench.Command)(bench.bench)
 
 
@@ -65,7 +67,9 @@ def options(
 
 
 def main() -> None:
-    """Entry point: what a user got wrong is one message and exit status 2, without a traceback."""
+    """Entry point: what a user got wrong is one message and exit status 2, what weft got wrong a
+    report and status 70; never a traceback.
+    """
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     try:
         app()
@@ -74,6 +78,10 @@ def main() -> None:
         sys.exit(2)
     except BrokenPipeError:
         sys.exit(1)
+    except Exception as error:
+        from weft.cli.crash import report
+
+        sys.exit(report(error, sys.argv[1:]))
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:

@@ -41,9 +41,13 @@ def configure(device: str, threads: int | None) -> None:
 
 def say(text: str, *, error: bool = False) -> None:
     """One line to the terminal, markup off: brackets stay brackets."""
+    import sys
+
     from rich.console import Console
 
-    Console(stderr=error, highlight=False, markup=False, soft_wrap=True).print(text)
+    encoding = getattr(sys.stderr if error else sys.stdout, "encoding", None) or "utf-8"
+    shown = text.encode(encoding, "backslashreplace").decode(encoding)
+    Console(stderr=error, highlight=False, markup=False, soft_wrap=True).print(shown)
 
 
 def print_json(data: Any) -> None:

@@ -10,6 +10,7 @@ import typer
 from weft.cli.options import Device, Out, Quiet, Set, Threads, configure, say
 
 if TYPE_CHECKING:
+    from weft.io.frames import RunFolder
     from weft.progress import Update
     from weft.scene.scene import Scene
 
@@ -34,6 +35,9 @@ def run(
     json: Annotated[
         bool, typer.Option("--json", help="Progress as JSON, an object a line, on stdout.")
     ] = False,
+    fsync: Annotated[
+        bool, typer.Option(help="Have each frame on the disk itself before going on.")
+    ] = True,
     set_: Set = None,
     device: Device = "cpu",
     threads: Threads = None,
@@ -57,6 +61,7 @@ def run(
         loaded.fps,
         resume=resume,
         from_frame=from_frame,
+        fsync=fsync,
         again=f"weft run {scene} --out {folder} --resume",
         quiet=quiet,
         json=json,
@@ -91,7 +96,7 @@ def _tell_contact(folder: Path) -> None:
 
 def simulate_into(
     scene: "Scene",
-    folder: Path,
+    folder: "Path | RunFolder",
     last: int,
     fps: float,
     *,
@@ -101,6 +106,7 @@ def simulate_into(
     quiet: bool = False,
     json: bool = False,
     preview: Path | None = None,
+    fsync: bool = True,
 ) -> None:
     """Simulate with a progress bar, with JSON lines on stdout, or quietly; Ctrl-C says how to go on
     and exits with status 130.
@@ -108,11 +114,20 @@ def simulate_into(
     from weft.cli.preview import previewing
     from weft.run import simulate
 
+    place = folder if isinstance(folder, Path) else folder.path
     try:
-        with _progress(folder, last, quiet, json) as update:
-            shown = update if preview is None else previewing(folder, preview, update)
-            simulate(scene, frames=last, fps=fps, out=folder, resume=resume,
-                     from_frame=from_frame, progress=shown)  # fmt: skip
+        with _progress(place, last, quiet, json) as update:
+            shown = update if preview is None else previewing(place, preview, update)
+            simulate(
+                scene,
+                frames=last,
+                fps=fps,
+                out=folder,
+                resume=resume,
+                from_frame=from_frame,
+                fsync=fsync,
+                progress=shown,
+            )
     except KeyboardInterrupt:
         say(f"stopped; every step until here is on disk. Continue with: {again}", error=True)
         raise typer.Exit(130) from None

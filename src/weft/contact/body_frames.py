@@ -9,6 +9,7 @@ import numpy as np
 from weft.arrays import Faces, Floats, Positions
 from weft.errors import SceneError
 from weft.io import read_surface
+from weft.io.archive import read_npz
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,14 +105,21 @@ def load_frames(
 
 def _array_file(path: Path, name: str) -> tuple[Floats, Faces]:
     expected = "an .npz with positions (k,b,3) and faces (m,3)"
-    try:
-        with np.load(path) as file:
-            return np.asarray(file["positions"]), np.asarray(file["faces"], dtype=np.int32)
-    except (OSError, KeyError, ValueError) as error:
+    arrays = read_npz(path, what=f"{name}.frames", expected=expected, error=SceneError)
+    if not {"positions", "faces"} <= arrays.keys():
         raise SceneError(
-            f"{name}.frames", got=f"{type(error).__name__}: {error}", expected=expected,
-            where=str(path),
-        ) from error  # fmt: skip
+            f"{name}.frames", got=sorted(arrays), expected=expected, where=str(path)
+        )  # fmt: skip
+    positions, faces = arrays["positions"], arrays["faces"]
+    kinds = positions.dtype.kind in "fiu" and faces.dtype.kind in "iu"
+    shapes = positions.ndim == 3 and faces.ndim == 2
+    if not (kinds and shapes and positions.shape[2] == 3 and faces.shape[1] == 3):
+        got = f"positions {positions.shape} and faces {faces.shape} of {faces.dtype}"
+        raise SceneError(f"{name}.frames", got=got, expected=expected, where=str(path))
+    if len(faces) and not 0 <= int(faces.min()) <= int(faces.max()) < positions.shape[1]:
+        expected = f"faces with ids from 0 to {positions.shape[1] - 1}"
+        raise SceneError(f"{name}.frames", got=int(faces.max()), expected=expected, where=str(path))
+    return positions.astype(np.float64), faces.astype(np.int32)
 
 
 def _numbered_files(path: Path, name: str) -> tuple[Floats, Faces]:

@@ -218,9 +218,8 @@ class Contact:
         least one of the cloth, neither both prescribed nor of sets that ignore each other.
         """
         faces, y = self.mesh.faces, np.concatenate([x, self.body_positions(t)])
-        pairs = intersections(y, faces)
         bodies = faces[:, 0] >= len(self.mass)  # these may intersect one another
-        pairs = pairs[~bodies[pairs].all(1)]
+        pairs = intersections(y, faces, quiet=bodies)
         if len(pairs) == 0:
             return pairs
         marks = self.mesh.unheld.faces if excluded is None else excluded.faces

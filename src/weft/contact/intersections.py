@@ -9,23 +9,28 @@ edge, where they lie on each other in one plane.
 import numpy as np
 
 from weft.arrays import Bools, Faces, Floats, Ints, Positions
-from weft.contact.broad_phase import Boxes, Tree
+from weft.contact.broad_phase import Boxes, Overlaps, Tree
 from weft.contact.orientation import orient2d, orient3d
 from weft.errors import MeshError
 
 NEXT = (1, 2, 0)
+BLOCK = 200_000  # pairs that are looked at together
+MOST_NEAR, MOST_NEAR_A_FACE = 4_000_000, 60  # pairs of boxes; a sheet has 6.5 a face
 CLEAR = 1e-12  # of the coordinates: a plane this far from both separates them in exact numbers too
 
 
-def intersections(x: Positions, faces: Faces) -> Ints:
+def intersections(x: Positions, faces: Faces, quiet: Bools | None = None) -> Ints:
     """(k,2) pairs i < j of faces that intersect or touch, apart from what they share.
 
     Args:
         x: (n,3) positions [m].
         faces: (m,3) vertex ids.
+        quiet: (m,) faces that may intersect one another: pairs of two of them are not looked at;
+            None: none.
 
     Raises:
-        MeshError: positions that are not finite, or ids out of range.
+        MeshError: positions that are not finite, ids out of range, or so many faces in one place
+            that no answer would come.
     """
     x, faces = np.asarray(x, dtype=np.float64), np.asarray(faces)
     if x.ndim != 2 or x.shape[1] != 3 or not np.isfinite(x).all():
@@ -34,8 +39,41 @@ def intersections(x: Positions, faces: Faces) -> Ints:
         return np.zeros((0, 2), dtype=np.int32)
     if faces.min() < 0 or faces.max() >= len(x):
         raise MeshError("faces", got=int(faces.max()), expected=f"ids from 0 to {len(x) - 1}")
-    pairs = Tree(Boxes.around(x[faces])).own_overlaps()
+    pairs = _near(x, faces, np.zeros(len(faces), dtype=bool) if quiet is None else quiet)
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    blocks = [_hits(x, faces, pairs[k : k + BLOCK]) for k in range(0, len(pairs), BLOCK)]
+    return np.concatenate([np.zeros((0, 2), dtype=np.int32), *blocks])
+
+
+def _near(x: Positions, faces: Faces, quiet: Bools) -> Ints:
+    """(p,2) pairs i < j, not both quiet, whose boxes overlap.
+
+    Raises:
+        MeshError: too many of them.
+    """
+    loud, still = np.flatnonzero(~quiet), np.flatnonzero(quiet)
+    if len(loud) == 0:
+        return np.zeros((0, 2), dtype=np.int32)
+    tree = Tree(Boxes.around(x[faces[loud]]))
+    asked = [(Overlaps(tree, tree.boxes, 1, 0), loud)]
+    if len(still):
+        asked.append((Overlaps(tree, Boxes.around(x[faces[still]]), 0, 0), still))
+    count = sum(len(found) for found, _ in asked)
+    most = max(MOST_NEAR, MOST_NEAR_A_FACE * len(faces))
+    if count > most:
+        raise MeshError(
+            "faces", got=f"{count} pairs of {len(faces)} faces in one place",
+            expected=f"at most {most}", hint="are parts of the mesh there many times?",
+        )  # fmt: skip
+    listed = []
+    for found, ids in asked:
+        pairs = found.listed()
+        listed.append(np.stack([ids[pairs[:, 0]], loud[pairs[:, 1]]], axis=1))
+    return np.asarray(np.sort(np.concatenate(listed), axis=1), dtype=np.int32)
+
+
+def _hits(x: Positions, faces: Faces, pairs: Ints) -> Ints:
+    """Those of the pairs (p,2) that intersect."""
     hit = np.zeros(len(pairs), dtype=bool)
     a, b = faces[pairs[:, 0]], faces[pairs[:, 1]]
     same = a[:, :, None] == b[:, None, :]  # (p,3,3)

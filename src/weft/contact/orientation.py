@@ -1,14 +1,17 @@
 """Exact signs of determinants: on which side of a plane or line a point lies.
 
 A floating point filter (Shewchuk 1997, its first stage) decides almost always; where it cannot, the
-same determinant is taken in integers of any size, to which all float64 numbers scale exactly.
+same determinant is taken in integers of any size (``limbs``), to which all float64 numbers scale
+exactly.
 """
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from weft.arrays import Bools, Floats, Ints
+from weft.contact.limbs import det2_signs, det3_signs
 
 EPSILON = float(np.finfo(np.float64).eps) / 2
 SPACE_BOUND = (7 + 56 * EPSILON) * EPSILON
@@ -26,8 +29,13 @@ def orient3d(a: Floats, b: Floats, c: Floats, d: Floats) -> Ints:
     small = _may_underflow(A) | _may_underflow(B) | _may_underflow(C)
     unsure = np.flatnonzero(((np.abs(det) <= SPACE_BOUND * size) & (size > 0)) | small)
     if len(unsure):
-        A, B, C, D = (_integers(p[unsure], (a, b, c, d)) for p in (a, b, c, d))
-        sign[unsure] = _signs(_det3(A - D, B - D, C - D))
+        points = [p[unsure] for p in (a, b, c, d)]
+        alike = np.zeros(len(unsure), dtype=bool)
+        for i, j in combinations(range(4), 2):
+            alike |= (points[i] == points[j]).all(1)
+        rest = np.flatnonzero(~alike)
+        sign[unsure] = 0
+        sign[unsure[rest]] = det3_signs(*(p[rest] for p in points))
     return sign
 
 
@@ -40,9 +48,7 @@ def orient2d(a: Floats, b: Floats, c: Floats) -> Ints:
     small = _may_underflow(a - c) | _may_underflow(b - c)
     unsure = np.flatnonzero(((np.abs(det) <= PLANE_BOUND * size) & (size > 0)) | small)
     if len(unsure):
-        A, B, C = (_integers(p[unsure], (a, b, c)) for p in (a, b, c))
-        A, B = A - C, B - C
-        sign[unsure] = _signs(A[:, 0] * B[:, 1] - A[:, 1] * B[:, 0])
+        sign[unsure] = det2_signs(*(p[unsure] for p in (a, b, c)))
     return sign
 
 
@@ -59,20 +65,3 @@ def _det3(A: Any, B: Any, C: Any, permanent: bool = False) -> Any:
         + A[:, 1] * (B[:, 2] * C[:, 0] + s * B[:, 0] * C[:, 2])
         + A[:, 2] * (B[:, 0] * C[:, 1] + s * B[:, 1] * C[:, 0])
     )
-
-
-def _integers(p: Floats, all_points: tuple[Floats, ...]) -> Any:
-    """The numbers times one power of two that makes all of them integers."""
-    values = np.concatenate([q.reshape(-1) for q in all_points])
-    values = np.abs(values[values != 0])
-    if len(values) == 0:
-        return np.zeros(p.shape, dtype=object)
-    _, exponent = np.frexp(values.min())
-    shift = 53 - int(exponent)
-    mantissa, exponents = np.frexp(p)
-    whole = (mantissa * 2.0**53).astype(np.int64).astype(object)
-    return whole * (2 ** (exponents - 53 + shift).astype(object))
-
-
-def _signs(values: Any) -> Ints:
-    return np.array([(v > 0) - (v < 0) for v in values], dtype=np.int32)

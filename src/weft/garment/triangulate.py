@@ -15,11 +15,13 @@ from scipy.spatial import cKDTree
 from weft.arrays import Faces, Floats
 from weft.errors import MeshError
 from weft.garment.outline import GROWTH, checked_loop, contains, divided, first_crossing
+from weft.machine import memory
 from weft.mesh import TriangleMesh
 
 ROUNDS, SMOOTHING = 8, 6  # of adding and removing points; centerings in each
 FIRST_ROW = 0.62  # distance of points from the outline, over h, below which they are removed
 CLOSE, LARGE = 0.62, 0.80  # of neighbors over h; circumradius over h: sqrt(1/3) where equilateral
+PER_LATTICE_POINT = 120  # [bytes] while points are chosen from a lattice
 MOST_POINTS = 4_000_000
 
 
@@ -155,6 +157,13 @@ class _Filling:
         low, high = self.border.min(0), self.border.max(0)
         finest = float(self.dense_size.min())
         spacing, layers = self.size, []
+        extent = float(np.linalg.norm(high - low))
+        if (4 * extent / finest) ** 2 * PER_LATTICE_POINT > memory():
+            raise MeshError(
+                "outline", got=f"an edge of {finest:.3g} m in a piece of {extent:.3g} m",
+                expected="edges that are not so much shorter",
+                hint="leave out points that nearly coincide: triangles grow from the shortest edge",
+            )  # fmt: skip
         while True:
             least = spacing / np.sqrt(2)
             points = self._lattice(low, high, spacing)

@@ -1,34 +1,24 @@
 """Writing a file so that it is either the old one or the new one, never half of each."""
 
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from weft.errors import RunError
+from weft.io.inside import Inside
 
 
 @contextmanager
-def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
+def atomic_write(path: str | Path, *, fsync: bool = False) -> Iterator[IO[bytes]]:
     """A binary file that takes the place of ``path`` when the block ends without an error.
+
+    Args:
+        path: the file; a link is replaced, not followed.
+        fsync: it is on the disk itself before it takes the place of the old one.
 
     Raises:
         RunError: the disk is full, or the folder cannot be written to; ``path`` is as it was.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            yield file
-        temporary.replace(path)
-    except OSError as error:
-        raise RunError(
-            f"cannot write {path.name}",
-            got=error.strerror or str(error),
-            where=str(path.parent),
-            hint="free some space or choose another folder; what was written before is intact",
-        ) from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    with Inside(path.parent, fsync=fsync).writing(path.name) as file:
+        yield file

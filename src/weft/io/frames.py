@@ -1,6 +1,7 @@
-"""A run on disk: manifest, mesh, frames, checkpoint and metrics. Every file is always whole.
+"""A run on disk: manifest, mesh, frames, checkpoint and metrics. Every file is always whole, sealed
+(``io.seal``), and opened without following links (``io.inside``); one process writes (``io.lock``).
 
-manifest.json      scene, versions, frame rate
+manifest.json      scene, versions, frame rate, trajectory
 mesh.npz           faces and material coordinates
 frames/000001.npz  positions, velocities, time
 metrics.jsonl      one line a step
@@ -8,18 +9,25 @@ checkpoint.npz     the full solver state after the last step
 """
 
 import json
-import zipfile
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from weft.arrays import Json
 from weft.errors import RunError
-from weft.io.files import atomic_write
+from weft.io.inside import Inside
+from weft.io.lock import Lock
+from weft.io.manifest import NAME as MANIFEST
+from weft.io.manifest import read_manifest, write_manifest
+from weft.io.metrics import Metrics
+from weft.io.seal import Seal, SealError, content_of, read_sealed, write_sealed
+from weft.io.shapes import check_shapes
 
 Arrays = Mapping[str, Any]
+MESH, CHECKPOINT, FRAMES, FAILED = "mesh.npz", "checkpoint.npz", "frames", "failed"
+LEFT = re.compile(r"\..{1,80}\.[0-9a-f]+\.tmp")  # by a process that was killed while it wrote
+_NUMBER = re.compile(r"(\d{6,8})\.npz")
 
 
 class RunFolder:
@@ -27,10 +35,15 @@ class RunFolder:
 
     Args:
         path: the folder; made by ``create``.
+        fsync: have frames, manifest and mesh on the disk itself before the run goes on, so that
+            they outlast a loss of power.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, fsync: bool = True) -> None:
         self.path = Path(path)
+        self.inside = Inside(self.path, fsync=fsync)
+        self.lock = Lock(self.inside)
+        self.records = Metrics(self.inside)
 
     @staticmethod
     def open(path: str | Path) -> "RunFolder":
@@ -50,7 +63,12 @@ class RunFolder:
 
     def exists(self) -> bool:
         """True where a run has been started here."""
-        return self._manifest.is_file()
+        return self.inside.has(MANIFEST)
+
+    def remains(self) -> list[str]:
+        """What a run leaves besides its manifest: frames, checkpoint, metrics."""
+        frames = [frame_name(k) for k in self.numbers()[:1]]
+        return frames + [n for n in (CHECKPOINT, "metrics.jsonl") if self.inside.has(n)]
 
     def create(self, manifest: Json, mesh: Arrays) -> None:
         """Start a run: the mesh, then the manifest.
@@ -58,29 +76,32 @@ class RunFolder:
         Raises:
             RunError: the folder holds something else, or cannot be written.
         """
-        try:
-            self._frames.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise RunError(
-                "cannot make run folder",
-                got=error.strerror,
-                where=str(self.path),
-                hint="choose another folder with --out",
-            ) from error
-        self._save(self.path / "mesh.npz", mesh)
+        self.inside.make(FRAMES)
+        self.write_mesh(mesh)
         self.write_manifest(manifest)
 
     def clear(self) -> None:
-        """Remove the run, manifest first; other files in the folder stay."""
-        self._manifest.unlink(missing_ok=True)
-        self.drop_checkpoint()
+        """Remove the run, manifest last: a kill leaves a run that can be cleared again. Other files
+        in the folder stay.
+        """
+        self.inside.remove(CHECKPOINT)
         self.drop_frames_after(-1)
-        self._metrics.unlink(missing_ok=True)
+        self.records.remove()
+        self.inside.remove(MESH)
+        self.inside.remove(MANIFEST)
+
+    def sweep(self) -> list[str]:
+        """Remove what processes left that were killed while they wrote; returns the names."""
+        swept = []
+        for folder in ("", FRAMES, FAILED):
+            for name in filter(LEFT.fullmatch, self.inside.listing(folder)):
+                self.inside.remove(f"{folder}/{name}" if folder else name)
+                swept.append(name)
+        return swept
 
     def write_manifest(self, manifest: Json) -> None:
         """Replace the manifest."""
-        with atomic_write(self._manifest) as file:
-            file.write(json.dumps(manifest, indent=2).encode() + b"\n")
+        write_manifest(self.inside, manifest)
 
     def manifest(self) -> Json:
         """The manifest.
@@ -88,33 +109,34 @@ class RunFolder:
         Raises:
             RunError: damaged.
         """
-        try:
-            result: Json = json.loads(self._manifest.read_text())
-        except (OSError, ValueError) as error:
-            raise RunError(
-                "manifest.json",
-                got=str(error),
-                where=str(self.path),
-                expected="what weft wrote",
-                hint="start again in a new folder",
-            ) from error
-        return result
+        return read_manifest(self.inside)
+
+    def write_mesh(self, arrays: Arrays) -> None:
+        """Replace the mesh."""
+        self._save(MESH, arrays, Seal("mesh", "", 0, mesh_digest(arrays)))
 
     def mesh(self) -> dict[str, Any]:
-        """faces, corner_uv, vertices."""
-        return self._load(self.path / "mesh.npz")
+        """faces, corner_uv, vertices.
+
+        Raises:
+            RunError: damaged.
+        """
+        return self._load(MESH, "mesh", 0)[0]
+
+    def numbers(self) -> list[int]:
+        """Numbers of all frames on disk, ascending."""
+        matches = map(_NUMBER.fullmatch, self.inside.listing(FRAMES))
+        return sorted(int(m[1]) for m in matches if m and f"{int(m[1]):06d}" == m[1])
 
     def frames(self) -> list[int]:
         """Numbers of the frames on disk, ascending, without a gap from 0 on."""
-        numbers = {int(p.stem) for p in self._frames.glob("[0-9]*.npz") if p.stem.isdigit()}
-        count = 0
-        while count in numbers:
-            count += 1
-        return list(range(count))
+        numbers = self.numbers()
+        return [k for i, k in enumerate(numbers) if i == k]
 
-    def write_frame(self, number: int, arrays: Arrays) -> None:
+    def write_frame(self, number: int, arrays: Arrays, seal: Seal | None = None) -> None:
         """Write frame ``number``."""
-        self._save(self._frame(number), arrays)
+        given = seal or Seal("frame", "", number, content_of(arrays, "frame", "", number))
+        self._save(frame_name(number), arrays, given)
 
     def frame(self, number: int) -> dict[str, Any]:
         """Arrays of a frame: x, v, t and what else the integrator keeps.
@@ -122,114 +144,90 @@ class RunFolder:
         Raises:
             RunError: no such frame, or a damaged one.
         """
-        if not self._frame(number).is_file():
-            last = (self.frames() or [-1])[-1]
-            raise RunError("frame", got=number, expected=f"0 to {last}", where=str(self.path))
-        return self._load(self._frame(number))
+        return self.sealed_frame(number)[0]
+
+    def sealed_frame(self, number: int) -> tuple[dict[str, Any], Seal]:
+        """A frame's arrays and its seal.
+
+        Raises:
+            RunError: no such frame, or a damaged one.
+        """
+        if number < 0 or not self.inside.has(frame_name(number)):
+            last = (self.numbers() or [-1])[-1]
+            missing = 0 <= number < last
+            raise RunError(
+                "frame", got=number, expected=f"0 to {last}", where=str(self.path),
+                hint="it is missing; `weft run ... --resume` computes it anew" if missing else None,
+            )  # fmt: skip
+        return self._load(frame_name(number), "frame", number)
 
     def drop_frames_after(self, number: int) -> None:
         """Remove later frames, last first, so that a kill leaves no gap."""
-        for path in sorted(self._frames.glob("[0-9]*.npz"), reverse=True):
-            if path.stem.isdigit() and int(path.stem) > number:
-                path.unlink()
+        for k in reversed(self.numbers()):
+            if k > number:
+                self.inside.remove(frame_name(k))
 
-    def write_checkpoint(self, arrays: Arrays) -> None:
+    def write_checkpoint(self, arrays: Arrays, seal: Seal, *, fsync: bool) -> None:
         """Replace the checkpoint."""
-        self._save(self._checkpoint, arrays)
+        self._save(CHECKPOINT, arrays, seal, fsync=fsync and self.inside.fsync)
 
-    def checkpoint(self) -> dict[str, Any] | None:
-        """The checkpoint, or None before the first step."""
-        return self._load(self._checkpoint) if self._checkpoint.is_file() else None
+    def checkpoint(self) -> tuple[dict[str, Any], Seal] | None:
+        """The checkpoint and its seal, or None before the first step.
+
+        Raises:
+            RunError: damaged.
+        """
+        return self._load(CHECKPOINT, "checkpoint") if self.inside.has(CHECKPOINT) else None
 
     def drop_checkpoint(self) -> None:
         """Remove the checkpoint."""
-        self._checkpoint.unlink(missing_ok=True)
-
-    def append_metrics(self, line: Json) -> int:
-        """Append a line; returns the size of the file after it, for the checkpoint.
-
-        Raises:
-            RunError: the disk is full.
-        """
-        try:
-            with self._metrics.open("ab") as file:
-                file.write(json.dumps(line).encode() + b"\n")
-                return file.tell()
-        except OSError as error:
-            raise RunError(
-                "cannot write metrics.jsonl",
-                got=error.strerror,
-                where=str(self.path),
-                hint="free some space, then continue with --resume",
-            ) from error
-
-    def truncate_metrics(self, size: int) -> None:
-        """Cut metrics.jsonl to its first ``size`` bytes.
-
-        Lines after a checkpoint belong to lost steps.
-        """
-        if self._metrics.is_file() and self._metrics.stat().st_size > size:
-            with self._metrics.open("r+b") as file:
-                file.truncate(size)
+        self.inside.remove(CHECKPOINT)
 
     def metrics(self) -> list[Json]:
-        """All whole lines."""
-        if not self._metrics.is_file():
-            return []
-        lines = self._metrics.read_bytes().split(b"\n")[:-1]
-        return [json.loads(line) for line in lines if line]
+        """All whole lines.
 
-    def metrics_size_at(self, frame: int) -> int:
-        """Bytes of the lines up to and including those of ``frame``."""
-        size = 0
-        if self._metrics.is_file():
-            for line in self._metrics.read_bytes().splitlines(keepends=True):
-                if not line.endswith(b"\n") or json.loads(line)["frame"] > frame:
-                    break
-                size += len(line)
-        return size
+        Raises:
+            RunError: a line that is damaged.
+        """
+        return self.records.lines()
 
     def save_failure(self, name: str, arrays: Arrays, report: Json) -> Path:
         """Keep the state before a step that failed, and how it failed; returns the state's path."""
-        folder = self.path / "failed"
-        folder.mkdir(exist_ok=True)
-        self._save(folder / f"{name}.npz", arrays)
-        with atomic_write(folder / f"{name}.json") as file:
+        self.inside.make(FAILED)
+        seal = Seal("failure", "", 0, content_of(arrays, "failure", "", 0))
+        self._save(f"{FAILED}/{name}.npz", arrays, seal)
+        with self.inside.writing(f"{FAILED}/{name}.json") as file:
             file.write(json.dumps(report, indent=2).encode() + b"\n")
-        return folder / f"{name}.npz"
+        return self.path / FAILED / f"{name}.npz"
 
-    @property
-    def _manifest(self) -> Path:
-        return self.path / "manifest.json"
+    def _save(self, name: str, arrays: Arrays, seal: Seal, fsync: bool | None = None) -> None:
+        with self.inside.writing(name, fsync=fsync) as file:
+            write_sealed(file, arrays, seal)
 
-    @property
-    def _metrics(self) -> Path:
-        return self.path / "metrics.jsonl"
-
-    @property
-    def _checkpoint(self) -> Path:
-        return self.path / "checkpoint.npz"
-
-    @property
-    def _frames(self) -> Path:
-        return self.path / "frames"
-
-    def _frame(self, number: int) -> Path:
-        return self._frames / f"{number:06d}.npz"
-
-    def _save(self, path: Path, arrays: Arrays) -> None:
-        with atomic_write(path) as file:
-            np.savez(file, **dict(arrays))
-
-    def _load(self, path: Path) -> dict[str, Any]:
+    def _load(self, name: str, kind: str, number: int | None = None) -> tuple[dict[str, Any], Seal]:
+        """A file of that kind (and number)."""
         try:
-            with np.load(path, allow_pickle=False) as data:
-                return {name: data[name] for name in data.files}
-        except (OSError, ValueError, zipfile.BadZipFile) as error:
-            raise RunError(
-                path.name,
-                got=str(error),
-                where=str(path.parent),
-                expected="what weft wrote",
-                hint="delete it and resume: weft continues from the frame before",
-            ) from error
+            with self.inside.reading(name) as file:
+                arrays, seal = read_sealed(file)
+            if seal.kind != kind or number not in (None, seal.frame):
+                raise SealError(f"holds {seal.kind} {seal.frame}")
+            check_shapes(arrays, kind)
+            return arrays, seal
+        except FileNotFoundError:
+            got = "missing"
+        except (OSError, SealError) as error:
+            got = getattr(error, "strerror", None) or str(error)
+        raise RunError(
+            name, got=got, where=str(self.path), expected="what weft wrote",
+            hint="`weft doctor` says what else is; `weft run ... --resume` repairs it",
+        )  # fmt: skip
+
+
+def frame_name(number: int) -> str:
+    """``frames/000001.npz``."""
+    return f"{FRAMES}/{number:06d}.npz"
+
+
+def mesh_digest(arrays: Arrays) -> str:
+    """Digest of a run's mesh."""
+    return content_of(arrays, "mesh", "", 0)

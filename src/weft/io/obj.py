@@ -16,6 +16,8 @@ from weft.io.files import atomic_write
 from weft.io.surface import build_mesh, read_bytes, triangulate
 from weft.mesh import TriangleMesh
 
+MOST_MEMBERSHIPS = 50_000_000
+
 
 @dataclass
 class _Contents:
@@ -27,6 +29,7 @@ class _Contents:
     polygons: list[tuple[int, list[int], list[int]]] = field(default_factory=list)  # line, v, vt
     members: dict[str, list[int]] = field(default_factory=dict)  # group -> polygons
     active: dict[str, list[str]] = field(default_factory=dict)  # "g", "o" -> names
+    memberships: int = 0  # faces, counted once for each group they are in
 
     def error(self, line: int, what: str, got: object, expected: str) -> MeshError:
         """An error at a line of the file."""
@@ -65,7 +68,11 @@ class _Contents:
             raise self.error(line, "face", " ".join(words), "texture coordinates at all corners")
         if len(set(v)) < len(v):
             raise self.error(line, "face", " ".join(words), "each vertex once")
-        for name in {n for names in self.active.values() for n in names}:
+        names = {n for names in self.active.values() for n in names}
+        self.memberships += len(names)
+        if self.memberships > MOST_MEMBERSHIPS:
+            raise self.error(line, "groups", len(names), "fewer: every face is in each of them")
+        for name in names:
             self.members.setdefault(name, []).append(len(self.polygons))
         self.polygons.append((line, v, vt))
 
@@ -157,8 +164,9 @@ def _triangles(c: _Contents) -> tuple[Faces, CornerUv]:
     """Faces and their texture coordinates."""
     faces: list[list[int]] = []
     texture: list[list[int]] = []
-    for _, v, vt in c.polygons:
-        for t in triangulate(np.array([c.v[i] for i in v])) if len(v) > 3 else [(0, 1, 2)]:
+    for line, v, vt in c.polygons:
+        points = np.array([c.v[i] for i in v])
+        for t in triangulate(points, "face", f"{c.path}:{line}") if len(v) > 3 else [(0, 1, 2)]:
             faces.append([v[i] for i in t])
             texture.append([vt[i] for i in t] if vt else [0, 0, 0])
     table = np.array(c.vt or [[0.0, 0.0]])

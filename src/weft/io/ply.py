@@ -70,16 +70,22 @@ def ply_surface(path: Path) -> tuple[Positions, Faces, CornerUv | None]:
         tables = _ascii(body, elements) if order == "" else _binary(body, elements, order)
         vertex, face = tables["vertex"], tables["face"]
         x = np.stack([np.asarray(vertex[k], dtype=np.float64) for k in "xyz"], axis=1)
+        if x.ndim != 2:
+            raise ValueError("positions that are lists")
+        if not np.isfinite(x).all():
+            bad = int(np.flatnonzero(~np.isfinite(x).all(1))[0])
+            raise ValueError(f"position of vertex {bad} is not finite")
         polygons = face["vertex_indices" if "vertex_indices" in face else "vertex_index"]
-    except (KeyError, ValueError, IndexError, UnicodeDecodeError) as error:
+        _check_indices(polygons, len(x), path)
+        corner_uv = _corner_uv(vertex, face, polygons)
+    except (KeyError, ValueError, IndexError, TypeError, OverflowError, MemoryError) as error:
         raise MeshError(
             "PLY file",
             got=f"{type(error).__name__}: {error}",
             where=str(path),
             expected="an ASCII or binary PLY with vertex (x y z) and face (vertex_indices)",
         ) from error
-    _check_indices(polygons, len(x), path)
-    faces, uv = _triangles(x, polygons, _corner_uv(vertex, face, polygons))
+    faces, uv = _triangles(x, polygons, corner_uv, path)
     return x, faces, uv
 
 
@@ -95,6 +101,8 @@ def _header(data: bytes) -> tuple[str, list[_Element], bytes]:
             order = _ORDER[words[1]]
         elif words[:1] == ["element"]:
             elements.append(_Element(words[1], int(words[2]), []))
+            if elements[-1].n < 0:
+                raise ValueError(f"{words[2]} {words[1]}s")
         elif words[:2] == ["property", "list"]:
             elements[-1].properties.append(
                 _Property(words[4], _TYPES[words[3]], count=_TYPES[words[2]])
@@ -111,9 +119,11 @@ def _ascii(body: bytes, elements: list[_Element]) -> dict[str, dict[str, Any]]:
     place, tables = 0, {}
     for e in elements:
         table: dict[str, Any] = {p.name: [] for p in e.properties}
-        for _ in range(e.n):
+        for _ in range(_rows(e, len(words) - place)):
             for p in e.properties:
                 n = int(words[place]) if p.count else 1
+                if n < 0:
+                    raise ValueError(f"a list of {n}")
                 place += bool(p.count)
                 values = [float(w) for w in words[place : place + n]]
                 if len(values) < n:
@@ -128,7 +138,7 @@ def _binary(body: bytes, elements: list[_Element], order: str) -> dict[str, dict
     place, tables = 0, {}
     for e in elements:
         dtype = _uniform(e, body, place, order)
-        if dtype is not None and place + e.n * dtype.itemsize <= len(body):
+        if dtype is not None and place + e.n * dtype.itemsize <= len(body) and dtype.itemsize:
             rows = np.frombuffer(body, dtype, e.n, place)
             if all(
                 (rows["#" + p.name] == rows["#" + p.name][:1]).all()
@@ -139,17 +149,32 @@ def _binary(body: bytes, elements: list[_Element], order: str) -> dict[str, dict
                 place += e.n * dtype.itemsize
                 continue
         table: dict[str, Any] = {p.name: [] for p in e.properties}
-        for _ in range(e.n):
+        for _ in range(_rows(e, len(body) - place)):
             for p in e.properties:
                 n = 1
                 if p.count:
                     n = int(np.frombuffer(body, order + p.count, 1, place)[0])
+                    if n < 0:
+                        raise ValueError(f"a list of {n}")
                     place += np.dtype(p.count).itemsize
                 values = np.frombuffer(body, order + p.type, n, place)
                 place += values.nbytes
                 table[p.name].append(values if p.count else values[0])
         tables[e.name] = table
     return tables
+
+
+def _rows(e: _Element, room: int) -> int:
+    """How many rows to read: those that the header promises, if words or bytes are there for them.
+
+    Raises:
+        ValueError: there are fewer.
+    """
+    if not e.properties:
+        return 0
+    if e.n * len(e.properties) > room:
+        raise ValueError(f"the file ends early: {e.n} {e.name}s promised")
+    return e.n
 
 
 def _uniform(e: _Element, body: bytes, place: int, order: str) -> np.dtype[Any] | None:
@@ -169,8 +194,9 @@ def _uniform(e: _Element, body: bytes, place: int, order: str) -> np.dtype[Any] 
 
 def _check_indices(polygons: Any, n: int, path: Path) -> None:
     for i, polygon in enumerate(polygons):
-        ids = np.asarray(polygon)
-        if len(ids) < 3 or ids.min() < 0 or ids.max() >= n or len(set(ids.tolist())) < len(ids):
+        ids = np.atleast_1d(np.asarray(polygon))
+        whole = len(ids) >= 3 and bool((ids >= 0).all() and (ids < n).all())  # false for NaN
+        if not whole or (ids != np.floor(ids)).any() or len(set(ids.tolist())) < len(ids):
             raise MeshError(
                 f"vertex indices of face {i}",
                 got=ids.tolist(),
@@ -182,7 +208,11 @@ def _check_indices(polygons: Any, n: int, path: Path) -> None:
 def _corner_uv(vertex: Any, face: Any, polygons: Any) -> list[Floats] | None:
     """(k,2) texture coordinates of the corners of each polygon."""
     if "texcoord" in face:
-        return [np.asarray(t, dtype=np.float64).reshape(-1, 2) for t in face["texcoord"]]
+        given = [np.asarray(t, dtype=np.float64).reshape(-1, 2) for t in face["texcoord"]]
+        bad = [i for i, (t, p) in enumerate(zip(given, polygons)) if len(t) != len(p)]
+        if bad:
+            raise ValueError(f"texcoord of face {bad[0]} has not two numbers a corner")
+        return given
     for u, v in _UV:
         if u in vertex and v in vertex:
             uv = np.stack([np.asarray(vertex[u]), np.asarray(vertex[v])], axis=1)
@@ -192,13 +222,13 @@ def _corner_uv(vertex: Any, face: Any, polygons: Any) -> list[Floats] | None:
 
 
 def _triangles(
-    x: Positions, polygons: Any, uv: list[Floats] | None
+    x: Positions, polygons: Any, uv: list[Floats] | None, path: Path
 ) -> tuple[Faces, CornerUv | None]:
     faces: list[Any] = []
     corners: list[Any] = []
     for i, polygon in enumerate(polygons):
         ids = np.asarray(polygon, dtype=np.int64)
-        for t in triangulate(x[ids]):
+        for t in triangulate(x[ids], f"face {i}", str(path)):
             faces.append(ids[list(t)])
             if uv is not None:
                 corners.append(uv[i][list(t)])

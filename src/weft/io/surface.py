@@ -2,6 +2,7 @@
 coordinates.
 """
 
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,7 +10,11 @@ import numpy as np
 
 from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.errors import MeshError
+from weft.machine import gib, memory
 from weft.mesh import TriangleMesh
+
+SPACE = 16  # times its size is what reading a file takes
+MOST_CORNERS = 1000  # of a face
 
 
 def read_bytes(path: Path) -> bytes:
@@ -19,11 +24,15 @@ def read_bytes(path: Path) -> bytes:
         MeshError: it cannot be read.
     """
     try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError("no ordinary file")
+        if found.st_size * SPACE > memory():
+            raise OSError(f"{gib(found.st_size)}: to read it may take {gib(SPACE * found.st_size)}")
         return path.read_bytes()
-    except OSError as error:
-        raise MeshError(
-            "mesh file", got=error.strerror or str(error), where=str(path), expected="a file"
-        ) from error
+    except (OSError, ValueError) as error:  # a NUL in the name
+        got = getattr(error, "strerror", None) or str(error)
+        raise MeshError("mesh file", got=got, where=str(path), expected="a file") from error
 
 
 def build_mesh(
@@ -100,11 +109,24 @@ def unfold(x: Positions, faces: Faces, warp: Sequence[float], where: str) -> Cor
     return np.stack([np.einsum("fci,fi->fc", corners, u), np.einsum("fci,fi->fc", corners, v)], -1)
 
 
-def triangulate(points: Floats) -> list[tuple[int, int, int]]:
-    """Triangles of a simple polygon (k,3), which may be concave: ears are cut in its mean plane."""
+def triangulate(
+    points: Floats, what: str = "face", where: str = "mesh"
+) -> list[tuple[int, int, int]]:
+    """Triangles of a simple polygon (k,3), which may be concave: ears are cut in its mean plane.
+
+    Args:
+        points: (k,3) its corners.
+        what: the face, for messages.
+        where: its file.
+
+    Raises:
+        MeshError: a face of very many corners.
+    """
     k = len(points)
     if k == 3:
         return [(0, 1, 2)]
+    if k > MOST_CORNERS:
+        raise MeshError(what, got=f"{k} corners", expected=f"at most {MOST_CORNERS}", where=where)
     ahead = np.roll(points, -1, axis=0)
     normal = np.cross(points, ahead).sum(0)  # Newell: twice the vector area
     axis = int(np.argmax(np.abs(normal)))
@@ -129,15 +151,19 @@ def _cross(o: Floats, a: Floats, b: Floats) -> float:
     return float((a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0]))
 
 
+def _sides(o: Floats, a: Floats, b: Floats) -> Floats:
+    """(n,) ``_cross`` for many b (n,2)."""
+    return np.asarray((a[0] - o[0]) * (b[:, 1] - o[1]) - (a[1] - o[1]) * (b[:, 0] - o[0]))
+
+
 def _is_ear(flat: Floats, ring: list[int], i: int) -> bool:
     a, b, c = _corner(flat, ring, i)
     if _cross(a, b, c) <= 0:
         return False
     corners = {ring[i - 1], ring[i], ring[(i + 1) % len(ring)]}
-    others = (flat[j] for j in ring if j not in corners)
-    return not any(
-        _cross(a, b, p) >= 0 and _cross(b, c, p) >= 0 and _cross(c, a, p) >= 0 for p in others
-    )
+    p = flat[[j for j in ring if j not in corners]]
+    inside = (_sides(a, b, p) >= 0) & (_sides(b, c, p) >= 0) & (_sides(c, a, p) >= 0)
+    return not inside.any()
 
 
 def _quality(flat: Floats, ring: list[int], i: int) -> float:

@@ -39,6 +39,8 @@ from weft.errors import WeftError
 from weft.settings import Setting, settings_of
 from weft.units import to_si
 
+FARTHEST = 1e9  # [m] of any length or place
+
 
 class _Quantity:
     """Validator and label of a field with a unit."""
@@ -48,7 +50,12 @@ class _Quantity:
 
     def __call__(self, value: Any) -> float:
         try:
-            return to_si(value, self.unit)
+            found = to_si(value, self.unit)
+            if self.unit == "m" and abs(found) > FARTHEST:
+                raise ValueError(f"at most {FARTHEST:g} m")
+            return found
+        except OverflowError:
+            raise ValueError(f"a number in {self.unit} that float64 holds") from None
         except WeftError as error:
             hint = f"; {error.hint}" if error.hint else ""
             raise ValueError(f"{error.expected}{hint}") from None
@@ -62,7 +69,8 @@ class _Degrees(_Quantity):
         self._angle = _Quantity("rad")
 
     def __call__(self, value: Any) -> float:
-        return float(value) if not isinstance(value, str) else math.degrees(self._angle(value))
+        angle = self._angle(value)
+        return math.degrees(angle) if isinstance(value, str) else angle
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,11 @@ from weft.io import read_mesh
 from weft.laws.base import Law
 from weft.mesh import TriangleMesh, grid, isolated_error
 from weft.pins import Pin
+from weft.plain_yaml import Loc
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
-from weft.scene.file import Loc, Source, dotted, read_source, validate
+from weft.scene.file import Source, dotted, read_source, validate
 from weft.scene.law import law_of_fabric
+from weft.scene.needs import needs_of
 from weft.scene.scene import Scene
 from weft.scene.schema import ClothBlock, PinBlock, SceneFile
 from weft.sources import as_splines, joined, spline_sheet
@@ -71,7 +73,9 @@ def load_scene(
         SceneError: a file that cannot be read. SceneProblems: everything that is wrong with it.
     """
     source = read_source(path, overrides, integrator)
-    return Builder(source, validate(source)).build()
+    file = validate(source)
+    needs_of(source, file)
+    return Builder(source, file).build()
 
 
 class Builder:
@@ -185,7 +189,7 @@ class Builder:
         kind = next(k for k in ("sheet", "panel", "mesh") if getattr(block, k) is not None)
         if block.discretization == "bspline" and block.sheet is not None:
             sheet = self._try((*loc, kind), lambda: self._spline_sheet(block, made))
-            return None if sheet is None else sheet.moved(block.translation, block.rotation)
+            return None if sheet is None else self._moved(loc, block, sheet)
         mesh = self._try((*loc, kind), lambda: self._mesh(block))
         if mesh is None:
             return None
@@ -198,7 +202,12 @@ class Builder:
         if block.discretization == "bspline":
             how = block.spline.model_dump(exclude={"net"})
             cloth = self._try((*loc, "spline"), partial(as_splines, flat, **how))
-        return None if cloth is None else cloth.moved(block.translation, block.rotation)
+        return None if cloth is None else self._moved(loc, block, cloth)
+
+    def _moved(self, loc: Loc, block: ClothBlock, cloth: Cloth) -> Cloth | None:
+        return self._try(
+            (*loc, "translation"), lambda: cloth.moved(block.translation, block.rotation)
+        )
 
     def _spline_sheet(self, block: ClothBlock, made: Fabric | None) -> Cloth:
         s, b = block.sheet, block.spline
@@ -281,13 +290,13 @@ class Builder:
                 )
             selections.append(inside)
         if block.vertices is not None:
-            ids = np.array(block.vertices, dtype=np.int32)
+            ids = np.array(block.vertices, dtype=np.int64)
             bad = ids[(ids < 0) | (ids >= cloth.n_vertices)]
             if len(bad):
                 raise SceneError(
                     f"{name}.vertices", got=int(bad[0]), expected=f"0 to {cloth.n_vertices - 1}"
                 )
-            selections.append(ids)
+            selections.append(ids.astype(np.int32))
         pin = Pin(np.concatenate(selections), block.until, block.path, name)
         pin.check_until(self.file.seconds)
         return pin

@@ -13,7 +13,10 @@ from weft.contact import intersections
 from weft.discretization.patch_error import PatchDrawing, PatchError
 from weft.errors import DegenerateFacesError, SceneProblems, WeftError
 from weft.mesh import TriangleMesh, isolated_error, non_manifold_warning
+from weft.scene.file import read_source, validate
+from weft.scene.needs import needs_of
 from weft.scene.scene import Scene
+from weft.simulation import questions
 
 
 @dataclass
@@ -48,6 +51,9 @@ def check(
                 warnings.simplefilter("always")
                 loaded = load_scene(path, overrides)
             told = {str(w.message) for w in caught}
+            found.warnings += questions(loaded.scene, loaded.scene.stepper())
+            source = read_source(path, overrides)
+            found.facts.append(str(needs_of(source, validate(source))))
             cloth = loaded.scene.cloth
             mesh = cloth.mesh
             if len(mesh.non_manifold_edges):

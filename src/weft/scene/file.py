@@ -6,15 +6,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
-from weft.errors import SceneError, SceneProblems, WeftError, did_you_mean
+from weft.errors import SceneError, SceneProblems, WeftError, clipped, did_you_mean
+from weft.plain_yaml import Loc, parse_yaml, read_yaml
 from weft.scene.blocks import Made
 from weft.scene.old_form import integrator_of, take_solver, written_now
 from weft.scene.schema import SceneFile
 
-Loc = tuple[str | int, ...]
 _SIGNS = {  # of pydantic's messages
     "greater than or equal to": "must be >=",
     "less than or equal to": "must be <=",
@@ -70,25 +69,8 @@ def read_source(
         SceneError: a file that cannot be read, is not YAML, or an override that fits nowhere.
     """
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise SceneError(
-            "scene file",
-            got=reason,
-            where=str(path),
-            expected="a readable YAML file",
-            hint="`weft demo` needs none; examples/ has some",
-        ) from error
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        tree = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{path.name}:{mark.line + 1}" if mark else str(path)
-        problem = getattr(error, "problem", None) or str(error)
-        raise SceneError("YAML", got=problem, where=where, expected="valid YAML") from error
+    read = read_yaml(path, "scene file", SceneError, "`weft demo` needs none; examples/ has some")
+    tree = read.value
     if not isinstance(tree, dict):
         raise SceneError(
             "scene",
@@ -97,13 +79,11 @@ def read_source(
             expected="fields such as `cloth:`",
             hint="`weft explain scene` lists them",
         )
-    lines: dict[Loc, int] = {}
-    _collect_lines(node, (), lines, path)
     if integrator is not None and integrator_of(tree)[0] != integrator:
         tree["integrator"] = integrator
         tree.pop("solver", None)
     changed = frozenset(_override(tree, text) for text in overrides)
-    return _up_to_date(Source(path, tree, lines, changed), tree)
+    return _up_to_date(Source(path, tree, read.lines, changed), tree)
 
 
 def _up_to_date(source: Source, tree: dict[str, Any]) -> Source:
@@ -122,32 +102,15 @@ def _up_to_date(source: Source, tree: dict[str, Any]) -> Source:
     return replace(source, said_at=now, problems=problems)
 
 
-def _collect_lines(node: Any, loc: Loc, lines: dict[Loc, int], path: Path) -> None:
-    lines.setdefault(loc, node.start_mark.line + 1)
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            place = (*loc, key.value)
-            if place in lines:
-                raise SceneError(
-                    dotted(place),
-                    got="a second time",
-                    expected="each field once",
-                    where=f"{path.name}:{key.start_mark.line + 1}",
-                )
-            lines[place] = key.start_mark.line + 1
-            _collect_lines(value, place, lines, path)
-    elif isinstance(node, yaml.SequenceNode):
-        for i, value in enumerate(node.value):
-            _collect_lines(value, (*loc, i), lines, path)
-
-
 def _override(tree: dict[str, Any], text: str) -> Loc:
     """Set a value by its path, in place; blocks on the way are made."""
     name, equals, value = text.partition("=")
-    parts: Loc = tuple(int(p) if p.isdigit() else p for p in name.strip().split("."))
+    parts: Loc = tuple(
+        int(p) if p.isdecimal() and len(p) < 10 else p for p in name.strip().split(".")
+    )
     if not equals or not name.strip() or "" in parts:
         raise SceneError("--set", got=repr(text), expected="path=value, such as cloth.sheet.nx=80")
-    parsed = yaml.safe_load(value) if value.strip() else None
+    parsed = parse_yaml(value, f"--set {clipped(name, 80)}", SceneError).value
     if parts[0] == "integrator" and len(parts) > 1:
         present, _ = integrator_of(tree, otherwise=str(parts[1]))
         if present != parts[1]:

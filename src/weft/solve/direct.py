@@ -3,6 +3,7 @@
 import copy
 import ctypes
 import importlib.util
+import os
 import sys
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -211,7 +212,12 @@ class _PardisoEngine:
 
 @cache
 def _loaded() -> Any:
-    """A solver of ``pypardiso``, which searches the file system for MKL when it is made."""
+    """A solver of ``pypardiso``, which searches the file system for MKL when it is made.
+
+    MKL is asked for results that do not depend on where arrays lie in memory: else a run that is
+    resumed, or a frame that is computed again, differs in the last bits (tests/solve/test_linear).
+    """
+    os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
     from pypardiso import PyPardisoSolver
 
     return PyPardisoSolver(mtype=_SYMMETRIC_POSITIVE_DEFINITE)

@@ -1,0 +1,94 @@
+"""Arrays in a zip file (.npz), read with a bound: what a header promises is compared with what the
+file holds and with the machine's memory before anything is allocated.
+"""
+
+import io
+import lzma
+import math
+import struct
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from weft.errors import WeftError
+from weft.machine import gib, memory
+
+MOST_PART = 0.2  # of the machine's memory
+READ = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+KINDS = "biufU"  # truth, integers, floats, text: nothing that runs code
+
+Broken = (
+    OSError, EOFError, KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError,
+    NotImplementedError, RuntimeError, SyntaxError, MemoryError, struct.error, zlib.error,
+    lzma.LZMAError, zipfile.BadZipFile, zipfile.LargeZipFile, tokenize.TokenError,
+)  # fmt: skip
+"""What Python, NumPy and zipfile raise on bytes that are no archive of arrays."""
+
+
+def read_npz(path: Path, *, what: str, expected: str, error: type[WeftError]) -> dict[str, Any]:
+    """All arrays of a file.
+
+    Args:
+        path: the file.
+        what: what messages call it.
+        expected: what would have been right, for messages.
+        error: the class of error.
+
+    Raises:
+        error: the file cannot be read, is no archive of arrays, or holds more than fits.
+    """
+    try:
+        with path.open("rb") as file:
+            return arrays_of(file)
+    except Broken as found:
+        said = getattr(found, "strerror", None) or str(found)
+        raise error(
+            what, got=f"{type(found).__name__}: {said}", expected=expected, where=str(path)
+        ) from found
+
+
+def arrays_of(file: IO[bytes]) -> dict[str, Any]:
+    """All arrays of an open file.
+
+    Raises:
+        Broken: what is wrong with it, as any of these.
+    """
+    most = int(MOST_PART * memory())
+    with zipfile.ZipFile(file) as archive:
+        members = [m for m in archive.infolist() if m.filename.endswith(".npy")]
+        size = sum(m.file_size for m in members)
+        if size > most:
+            raise ValueError(f"{gib(size)} of arrays, more than {gib(most)}")
+        return {m.filename.removesuffix(".npy"): _array(archive, m) for m in members}
+
+
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
+    """One array; its header is held against its size first."""
+    with archive.open(member) as part:
+        data = part.read(member.file_size + 1)
+    file = io.BytesIO(data)
+    version = np.lib.format.read_magic(file)
+    if version not in READ:
+        raise ValueError(f"array format {version}")
+    shape, fortran, dtype = READ[version](file)
+    if dtype.kind not in KINDS:
+        raise ValueError(f"{member.filename} of type {dtype}")
+    if any(n < 0 for n in shape) or math.prod(shape) * dtype.itemsize != len(data) - file.tell():
+        raise ValueError(f"{member.filename} of shape {shape} in {len(data)} bytes")
+    flat = np.frombuffer(data, dtype, math.prod(shape), file.tell()) if 0 not in shape else (
+        np.zeros(0, dtype)
+    )  # fmt: skip
+    return flat.reshape(shape, order="F" if fortran else "C").copy(order="C")
+
+
+def write_npz(file: IO[bytes], arrays: Mapping[str, Any]) -> None:
+    """Arrays into an open file, uncompressed."""
+    np.savez(file, **dict(arrays))

@@ -1,0 +1,191 @@
+"""One folder, one writer: a lock that ends with its process, however that ends.
+
+Where the system has locks (``flock``; ``LockFile`` on Windows), the lock is on a file ``.lock`` and
+the system drops it with the process. On file systems without locks a file ``.lock.pid`` names
+process and start time, and is void once no such process runs.
+"""
+
+import json
+import os
+import platform
+import socket
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from weft.errors import RunError
+from weft.io.inside import Inside
+
+NAME, CLAIM = ".lock", ".lock.pid"
+TRIES = 100  # times that a lock may be taken away between opening its file and locking it
+YOUNG = 10.0  # [s] an empty claim is being written by somebody
+
+
+class Lock:
+    """The lock of a folder, held in a ``with`` block; one inside another only counts."""
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside, self._fd, self._depth, self._name = inside, -1, 0, NAME
+
+    def __enter__(self) -> None:
+        """Take it.
+
+        Raises:
+            RunError: another process writes into the folder; it is named.
+        """
+        if self._depth == 0:
+            self._inside.make()
+            for _ in range(TRIES):
+                if self._try():
+                    break
+            else:
+                raise RunError("lock", got="taken again and again", where=str(self._inside.root))
+        self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            with suppress(OSError, RunError):
+                self._inside.remove(self._name)
+            os.close(self._fd)
+
+    def _try(self) -> bool:
+        """False where the file was replaced meanwhile."""
+        fd = self._open(NAME, os.O_RDWR | os.O_CREAT)
+        locked = lock_file(fd)
+        if locked is None:
+            os.close(fd)
+            return self._claim()
+        if not locked:
+            owner = _owner(fd)
+            os.close(fd)
+            raise self._taken(owner)
+        if not self._same(fd):
+            os.close(fd)
+            return False
+        self._hold(fd, NAME)
+        return True
+
+    def _claim(self) -> bool:
+        """Without locks: make a file that nobody else has made."""
+        try:
+            fd = self._open(CLAIM, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        except FileExistsError:
+            fd = self._open(CLAIM, os.O_RDONLY)
+            owner, age = _owner(fd), time.time() - os.fstat(fd).st_mtime
+            os.close(fd)
+            if runs(owner) if owner is not None else age < YOUNG:
+                raise self._taken(owner) from None
+            self._inside.remove(CLAIM)
+            return False
+        self._hold(fd, CLAIM)
+        return True
+
+    def _hold(self, fd: int, name: str) -> None:
+        with suppress(OSError):  # a full disk: then the holder has no name
+            os.ftruncate(fd, 0)
+            os.lseek(fd, 0, os.SEEK_SET)
+            os.write(fd, json.dumps(_self()).encode())
+        self._fd, self._name = fd, name
+
+    def _open(self, name: str, flags: int) -> int:
+        try:
+            return self._inside.open(name, flags)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise RunError(
+                "cannot lock run folder", got=error.strerror, where=str(self._inside.root),
+                hint="choose another folder with --out",
+            ) from error  # fmt: skip
+
+    def _same(self, fd: int) -> bool:
+        """That the locked file is the one of that name: its holder may have removed it."""
+        try:
+            now = (self._inside.root / NAME).stat()
+        except OSError:
+            return False
+        mine = os.fstat(fd)
+        return (now.st_ino, now.st_dev) == (mine.st_ino, mine.st_dev)
+
+    def _taken(self, owner: dict[str, Any] | None) -> RunError:
+        said = "another process"
+        if owner is not None:
+            said = f"process {owner['pid']} on {owner['host']}, since {owner['since']}"
+        return RunError(
+            "run folder", got=f"in use: {said} writes into it", where=str(self._inside.root),
+            expected="one writer", hint="wait for it, stop it, or choose another folder with --out",
+        )  # fmt: skip
+
+
+def lock_file(fd: int) -> bool | None:
+    """Lock an open file. True: done; False: another has it; None: no locks are to be had here."""
+    if platform.system() == "Windows":
+        return _lock_windows(fd)
+    import fcntl
+
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def _lock_windows(fd: int) -> bool:
+    """A byte far behind the text, which others may still read."""
+    import msvcrt
+
+    os.lseek(fd, 1 << 20, os.SEEK_SET)
+    try:
+        msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    except OSError:
+        return False
+    return True
+
+
+def _self() -> dict[str, Any]:
+    return {
+        "pid": os.getpid(), "host": socket.gethostname(), "start": process_start(os.getpid()),
+        "since": time.strftime("%Y-%m-%d %H:%M:%S"),
+    }  # fmt: skip
+
+
+def _owner(fd: int) -> dict[str, Any] | None:
+    """Who wrote the file; None where it says nothing useful."""
+    try:
+        os.lseek(fd, 0, os.SEEK_SET)
+        owner = json.loads(os.read(fd, 4096))
+        fine = {"pid", "host", "start", "since"} <= owner.keys() and isinstance(owner["pid"], int)
+    except (ValueError, AttributeError, OSError, RecursionError):
+        return None
+    return owner if fine else None
+
+
+def runs(owner: dict[str, Any]) -> bool:
+    """Whether the process still runs; one of another machine is taken to."""
+    if owner["host"] != socket.gethostname():
+        return True
+    return owner["start"] is not None and process_start(owner["pid"]) == owner["start"]
+
+
+def process_start(pid: int) -> str | None:
+    """When a process of this machine started, as text that tells it from a later one of the same
+    number; None: there is no such process.
+    """
+    if platform.system() == "Linux":
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        except OSError:
+            return None
+    command = ["ps", "-o", "lstart=", "-p", str(pid)]
+    if platform.system() == "Windows":
+        query = f"(Get-Process -Id {pid}).StartTime.Ticks"
+        command = ["powershell", "-NoProfile", "-Command", query]
+    with suppress(OSError, subprocess.SubprocessError):
+        found = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        return found.stdout.strip() or None
+    return None

@@ -1,0 +1,50 @@
+"""What this machine has: memory, and room on a disk. Sizes are compared with it before they are
+asked for.
+"""
+
+import os
+import shutil
+from functools import lru_cache
+from pathlib import Path
+
+GIB = 2**30
+UNKNOWN = 64 * GIB  # taken where a system does not say how much memory it has
+_CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+@lru_cache(maxsize=1)
+def memory() -> int:
+    """[bytes] of main memory that this process may use: the machine's, or its container's."""
+    sizes = [_physical(), *(_number(Path(name)) for name in _CGROUPS)]
+    return min(s for s in (*sizes, UNKNOWN if not any(sizes) else 0) if s)
+
+
+def disk(folder: Path) -> int | None:
+    """[bytes] free on the disk of a folder, or of the nearest one above it; None: unknown."""
+    for place in (folder.absolute(), *folder.absolute().parents):
+        try:
+            return shutil.disk_usage(place).free
+        except OSError:
+            continue
+    return None
+
+
+def gib(size: float) -> str:
+    """``1.2 GiB`` for people."""
+    return f"{size / GIB:.3g} GiB"
+
+
+def _physical() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 0
+
+
+def _number(path: Path) -> int:
+    """A limit in a file, 0 where there is none (``max``, or the largest number there is)."""
+    try:
+        value = int(path.read_text())
+    except (OSError, ValueError):
+        return 0
+    return value if 0 < value < 2**60 else 0

@@ -1,0 +1,112 @@
+"""What a step leaves on disk: the place reached, its line of metrics, and the run's manifest."""
+
+import dataclasses
+import json
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats, Json
+from weft.cloth import Cloth
+from weft.contact.body import Body, joined_faces
+from weft.discretization.samples import principal_stretches
+from weft.integrators.base import Memory, StepReport
+from weft.io.frames import mesh_digest
+from weft.io.manifest import FORMAT
+from weft.io.seal import trajectory_id
+from weft.state import State
+
+_MEMORY = "memory."  # prefix of an integrator's memory among a state's arrays
+PACKAGES = ("weft", "numpy", "scipy", "warp-lang")
+
+
+@dataclass(frozen=True)
+class Place:
+    """The state after some step, and everything needed to go on from there."""
+
+    state: State
+    memory: Memory
+    frame: int  # frames complete
+    step: int  # steps done of the next frame
+    count: int  # steps done in all
+
+    def arrays(self) -> dict[str, Any]:
+        """What a frame or checkpoint holds."""
+        counters = {"frame": self.frame, "step": self.step, "count": self.count}
+        memory = {_MEMORY + name: value for name, value in self.memory.items()}
+        return {"x": self.state.x, "v": self.state.v, "t": self.state.t, **counters, **memory}
+
+    @staticmethod
+    def of(arrays: Mapping[str, Any]) -> "Place":
+        """From the arrays of a frame or checkpoint."""
+        memory = {k.removeprefix(_MEMORY): v for k, v in arrays.items() if k.startswith(_MEMORY)}
+        state = State(arrays["x"], arrays["v"], float(arrays["t"]))
+        return Place(state, memory, *(int(arrays[k]) for k in ("frame", "step", "count")))
+
+
+class Stretch:
+    """Percentiles of the principal stretches of the faces."""
+
+    def __init__(self, cloth: Cloth) -> None:
+        self.samples = cloth.samples()
+
+    def percentiles(self, x: Floats) -> Json:
+        """p50, p95 and max of the largest stretch, min of the smallest."""
+        high, low = principal_stretches(self.samples.deformation_gradient(x))
+        p50, p95 = np.percentile(high, [50, 95]).tolist()
+        return {"p50": p50, "p95": p95, "max": float(high.max()), "min": float(low.min())}
+
+
+def plain(report: StepReport) -> Json:
+    """A step's report as a tree of numbers and names."""
+    tree = {**dataclasses.asdict(report), "outcome": report.outcome.name}
+    del tree["reached"], tree["divisible"], tree["place"]
+    tree["energies"] = tree.pop("terms")
+    return tree
+
+
+def mesh_arrays(cloth: Cloth, bodies: Sequence[Body]) -> dict[str, Any]:
+    """What mesh.npz holds."""
+    mesh = cloth.mesh
+    arrays = {"faces": mesh.faces, "corner_uv": mesh.corner_uv, "vertices": mesh.vertices}
+    arrays.update(cloth.surfaces.arrays())
+    if bodies:
+        arrays["body_faces"] = joined_faces(bodies)
+    return arrays
+
+
+def manifest_of(
+    identity: Mapping[str, Any],
+    description: Mapping[str, Any],
+    mesh: Mapping[str, Any],
+    *,
+    frames: int,
+    fps: float,
+    steps: int,
+) -> Json:
+    """What a run is of. ``trajectory`` names all that decides its numbers."""
+    told = {"scene": json.loads(json.dumps(identity)), "fps": fps, "steps_per_frame": steps}
+    rest = {k: v for k, v in mesh.items() if k != "vertices"}
+    return {
+        "format": FORMAT,
+        **told,
+        "description": json.loads(json.dumps(description)),
+        "frames": frames,
+        "trajectory": [{"after": 0, "run": trajectory_id(told)}],
+        "mesh": {"content": mesh_digest(mesh), "rest": mesh_digest(rest)},
+        "versions": {"python": platform.python_version(), **{n: version(n) for n in PACKAGES}},
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def differences(a: Any, b: Any, path: str = "") -> list[str]:
+    """Dotted paths at which two plain trees differ."""
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        keys = [*a, *(k for k in b if k not in a)]
+        return [d for k in keys for d in differences(a.get(k), b.get(k), f"{path}.{k}".lstrip("."))]
+    return [] if a == b else [path]

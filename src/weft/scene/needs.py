@@ -1,0 +1,205 @@
+"""What a scene will need, from its file alone: vertices, faces, memory, disk. Refused before any of
+it is asked for where the machine has less, by the field that causes it.
+"""
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft.errors import SceneError, SceneProblems, WeftError
+from weft.machine import gib, memory
+from weft.plain_yaml import Loc
+from weft.scene.body_schema import BodyBlock
+from weft.scene.file import Source, dotted
+from weft.scene.schema import ClothBlock, SceneFile
+from weft.simulation import MOST_FRAMES, MOST_STEPS
+
+# [bytes] at the peak of a simulation, measured at 1 600 to 40 000 vertices (docs/reliability.md)
+PER_VERTEX, PER_BODY_VERTEX = 16_000, 2_000
+LEAST = 240e6  # of the smallest scene
+PER_STORED = 8 * 9  # of a frame on disk: positions, velocities, one more step
+FILE_SPACE = 16  # times its size is what a mesh file takes
+BODY_CAPS = {"sphere": 330_000, "plate": 500_000, "box": 480_000}  # faces that shapes stop at
+
+
+@dataclass(frozen=True)
+class Part:
+    """A cloth or body.
+
+    Args:
+        loc: the field that decides its size.
+        vertices: about.
+        faces: about.
+        size: [bytes] of memory at the peak.
+    """
+
+    loc: Loc
+    vertices: float
+    faces: float
+    size: float
+
+
+@dataclass(frozen=True)
+class Needs:
+    """Of a scene, about."""
+
+    parts: Sequence[Part]
+    frames: float
+    body_vertices: float
+
+    @property
+    def memory(self) -> float:
+        """[bytes] at the peak."""
+        return LEAST + sum(p.size for p in self.parts)
+
+    @property
+    def frame_size(self) -> float:
+        """[bytes] of a frame on disk."""
+        return sum(p.vertices for p in self.parts) * PER_STORED + self.body_vertices * 24
+
+    def __str__(self) -> str:
+        vertices = sum(p.vertices for p in self.parts)
+        disk = self.frame_size * (self.frames + 1)
+        return (
+            f"needs about {gib(self.memory)} of memory ({vertices:.3g} vertices with bodies) and "
+            f"{gib(disk)} of disk"
+        )
+
+
+def needs_of(source: Source, file: SceneFile) -> Needs:
+    """What a scene will need.
+
+    Raises:
+        SceneProblems: more than the machine has, or numbers of frames and steps without end.
+    """
+    problems: list[WeftError] = []
+
+    def refuse(loc: Loc, got: str, expected: str) -> None:
+        where = source.where(loc)
+        problems.append(SceneError(dotted(loc), got=got, expected=expected, where=where))
+
+    frames, steps = file.seconds * file.fps, file.seconds / file.step
+    if not frames <= MOST_FRAMES:
+        refuse(("seconds",), f"{file.seconds:g} s at {file.fps:g} fps: {frames:.3g} frames",
+               f"at most {MOST_FRAMES}")  # fmt: skip
+    elif round(frames) == 0:
+        refuse(("seconds",), f"{file.seconds:g} s at {file.fps:g} fps: no frame at all",
+               f"one frame or more, {1 / file.fps:.3g} s")  # fmt: skip
+    if not steps <= MOST_STEPS:
+        refuse(("step",), f"{file.step:g} s: {steps:.3g} steps", f"at most {MOST_STEPS:g}")
+    one: list[tuple[Loc, ClothBlock]] = [(("cloth",), file.cloth)] if file.cloth else []
+    several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), c) for i, c in enumerate(file.cloths)]
+    folder = source.path.parent
+    cloths = [p for loc, block in (*one, *several) for p in _cloth(loc, block, folder)]
+    bodies = [p for i, b in enumerate(file.bodies) for p in _body(("bodies", i), b, folder)]
+    found = Needs([*cloths, *bodies], min(frames, MOST_FRAMES), sum(b.vertices for b in bodies))
+    has = memory()
+    if found.memory > has:
+        largest = max(found.parts, key=lambda p: p.size)
+        got = f"{largest.vertices:.3g} vertices, {largest.faces:.3g} faces, about "
+        refuse(largest.loc, f"{got}{gib(largest.size)} (the scene: {gib(found.memory)})",
+               f"at most the {gib(has)} of this machine")  # fmt: skip
+    if problems:
+        raise SceneProblems(problems)
+    for text in capped(file):
+        warnings.warn(text, stacklevel=2)
+    return found
+
+
+def capped(file: SceneFile) -> Iterator[str]:
+    """Bodies whose ``size`` asks for more faces than their shape has at most."""
+    for i, block in enumerate(file.bodies):
+        for part in _body(("bodies", i), block, Path()):
+            kind = str(part.loc[2])
+            if part.faces > BODY_CAPS.get(kind, math.inf):
+                yield (
+                    f"bodies.{i}.{kind}.size asks for {part.faces:.3g} faces: it has at most "
+                    f"{BODY_CAPS[kind]}, with longer edges"
+                )
+
+
+def _cloth(loc: Loc, b: ClothBlock, folder: Path) -> Iterator[Part]:
+    splines = b.discretization == "bspline"
+    spline_loc: Loc = (*loc, "spline", "spans")
+    dense = b.spline.density**2
+    if b.sheet is not None:
+        n = float(b.sheet.nx * b.sheet.ny)
+        shown = n * dense if splines else 0.0
+        yield Part((*loc, "sheet", "nx"), n + shown, 2 * n, PER_VERTEX * (2 * n + shown))
+    if b.panel is not None:
+        size = max(b.panel.size, 1e-300)
+        n = _area(b.panel.outline) / (0.75**0.5 * size) / size
+        sides = _perimeter(b.panel.outline) / size
+        yield Part((*loc, "panel", "size"), n + sides, 2 * n + sides, PER_VERTEX * (n + sides))
+        if splines and b.spline.span_size is not None:
+            step = max(b.spline.span_size, 1e-300)
+            spans = _area(b.panel.outline) / step / step
+            yield _spans((*loc, "spline", "span_size"), spans, dense)
+    if splines and b.spline.spans is not None:
+        n1, n2 = (float(abs(k)) for k in b.spline.spans)
+        yield _spans(spline_loc, n1 * n2 + n1 + n2, dense)
+    if b.mesh is not None:
+        yield from _file((*loc, "mesh", "file"), [folder / b.mesh.file])
+
+
+def _spans(loc: Loc, spans: float, dense: int) -> Part:
+    """Two control points' worth a span, and what is shown of it."""
+    n = spans * (1 + dense)
+    return Part(loc, n, 2 * n, PER_VERTEX * n)
+
+
+def _body(loc: Loc, b: BodyBlock, folder: Path) -> Iterator[Part]:
+    def part(kind: str, vertices: float, cap: float = math.inf) -> Part:
+        most = min(vertices, cap)
+        return Part((*loc, kind, "size"), vertices, 2 * vertices, PER_BODY_VERTEX * most)
+
+    tau = 2 * math.pi
+    if b.sphere is not None:
+        edges = 1.05 * b.sphere.radius / b.sphere.size
+        yield part("sphere", 10.0 * max(1.0, edges) ** 2, 10 * 4**7)
+    if b.plate is not None:
+        yield part("plate", (b.plate.width / b.plate.size + 1) * (b.plate.depth / b.plate.size + 1),
+                   501 * 501)  # fmt: skip
+    if b.capsule is not None:
+        c = b.capsule
+        around = max(6.0, tau * c.radius / c.size)
+        yield part("capsule", around * (math.pi * c.radius / c.size + c.length / c.size + 3))
+    if b.box is not None:
+        x, y, z = (1 + side / b.box.size for side in (b.box.width, b.box.height, b.box.depth))
+        yield part("box", 2 * (x * y + y * z + z * x), 6 * 201 * 201)
+    if b.ring is not None:
+        r = b.ring
+        n, m = tau * (r.radius + r.thickness) / r.size, tau * r.thickness / r.size
+        yield part("ring", max(8.0, n) * max(6.0, m))
+    if b.mesh is not None:
+        path = folder / b.mesh.file
+        try:
+            files = [path]
+            if b.mesh.fps is not None and path.suffix.lower() != ".npz":
+                files = list(path.parent.glob(path.name))
+        except (OSError, ValueError, NotImplementedError, IndexError):
+            files = []
+        yield from _file((*loc, "mesh", "file"), files)
+
+
+def _file(loc: Loc, paths: Sequence[Path]) -> Iterator[Part]:
+    """What files take: 100 bytes of text or binary a vertex; none where there are none."""
+    size = 0
+    for path in paths:
+        try:
+            size += path.stat().st_size
+        except (OSError, ValueError):
+            continue
+    n = size / 100
+    yield Part(loc, n, 2 * n, FILE_SPACE * size)
+
+
+def _area(outline: Sequence[tuple[float, float]]) -> float:
+    pairs = zip(outline, [*outline[1:], outline[0]])
+    return abs(sum(a[0] * b[1] - a[1] * b[0] for a, b in pairs)) / 2
+
+
+def _perimeter(outline: Sequence[tuple[float, float]]) -> float:
+    return sum(math.dist(a, b) for a, b in zip(outline, [*outline[1:], outline[0]]))

@@ -1,0 +1,24 @@
+"""The scene of a run, from its manifest alone."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from weft.errors import SceneError
+from weft.scene.build import Builder, LoadedScene
+from weft.scene.file import Source, validate
+
+
+def load_described(description: Mapping[str, Any], folder: Path) -> LoadedScene:
+    """The scene that a run's manifest describes; files that it reads are looked for in ``folder``.
+
+    Raises:
+        SceneError: no scene file made the run, or one of its files is not there.
+    """
+    if not description:
+        raise SceneError(
+            "scene", got="a run that Python made", where=str(folder),
+            expected="a run of a scene file", hint="resume it where it was made",
+        )  # fmt: skip
+    source = Source(folder / "manifest.json", description, {})
+    return Builder(source, validate(source)).build()

@@ -1,0 +1,320 @@
+"""Whatever a file says: a named error with its place, and never a traceback or a full memory."""
+
+import contextlib
+import io
+import re
+import resource
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+
+from weft.errors import FabricError, MeshError, RunError, SceneError, WeftError
+from weft.fabric import fabric
+from weft.io import read_mesh, read_surface
+from weft.io.archive import Broken, arrays_of, read_npz
+from weft.plain_yaml import parse_yaml
+from weft.scene.build import load_scene
+from weft.scene.check import check
+
+SHEET = "cloth: {sheet: {nx: 5, ny: 5}}\n"
+
+
+@pytest.fixture(autouse=True)
+def bounded():
+    """No test of this file may take more than 8 GiB of address space beyond what there is."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (40 << 30, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@pytest.mark.parametrize(
+    "text, match",
+    [
+        ("cloth: &a\n  sheet: *a\n", r"alias of what it stands in.*:1"),
+        ("a: &a [x,x,x,x,x,x,x,x]\n" + "".join(
+            f"{c}: &{c} [{','.join(['*' + p] * 9)}]\n" for p, c in zip("abcdefgh", "bcdefghi")
+        ), "aliases that multiply"),
+        ("cloth: " + "[" * 900 + "]" * 900, "levels deep"),
+        ("cloth: " + "{a: " * 5000 + "}" * 5000, "levels deep"),
+        ("- " * 3000 + "a", "levels deep"),
+        (SHEET + "seconds: 2001-99-99\n", "seconds.*2001-99-99"),
+        (SHEET + "seconds: 2001-01-01\n", "seconds"),
+        (SHEET + "seconds: " + "9" * 5000, r"integer.*:2"),
+        (SHEET + "seconds: 1" + "0" * 25, "integer"),
+        (SHEET + "seconds: 1.0e+400", "float64"),
+        (SHEET + "seconds: .inf", "seconds"),
+        (SHEET + "seconds: .nan", "seconds"),
+        (SHEET + "seconds: 1e999 s", "seconds"),
+        (SHEET + "seconds: !!python/object/apply:os.system ['true']", "tag"),
+        (SHEET + "seconds: !mine 3", "tag"),
+        (SHEET + "seconds: !!int abc", "int"),
+        (SHEET + "seconds: !!binary aGVsbG8=", "tag"),
+        (SHEET + "seconds: !!set {a, b}", "tag"),
+        (SHEET + "? [a, b]\n: 3\n", "key"),
+        (SHEET + "seconds: 1\nseconds: 2\n", "second time"),
+        (SHEET + "<<: 3\n", "<<"),
+        ('cloth: {mesh: {file: "a\\0b.obj"}}', "character"),
+        ('cloth: {mesh: {file: "a\\ud800b.obj"}}', "character|escape|YAML"),
+        (SHEET + "seconds: \x00", "YAML"),
+        (SHEET + "a: *nothing", "undefined alias"),
+        ("%YAML 9.9\n---\na: b", "YAML"),
+        ("a: b\n---\nc: d\n", "YAML"),
+        ("", "fields such as"),
+        ("5", "fields such as"),
+        ("[1, 2]", "fields such as"),
+        ("\t\tx", "YAML"),
+        ("cloth: {sheet: {nx: 5, ny: 5, width: 1 kN^99999}}", "width"),
+        ("cloth: {sheet: {nx: 5, ny: 5, width: 1 m^-99}}", "width"),
+        ("cloth: {sheet: {nx: 5, ny: 5, width: 1e-170}}", "m across|area"),
+        ("cloth: {sheet: {nx: 5, ny: 5, width: 1e200}}", "width.*at most"),
+        (SHEET.replace("}}", "}, translation: [0, 9999999999999999999, 0]}"), "at most"),
+        ("cloth: {sheet: {nx: 5, ny: 5, width: 1e-9, height: 1e-9}, translation: [9, 0, 0]}",
+         "float64"),
+        ("cloth: {sheet: {nx: 5, ny: 5}, rotation: [null, 0, 0]}", r"rotation.0"),
+        ("cloth: {sheet: {nx: 5, ny: 5}, rotation: [[1], 0, 0]}", r"rotation.0"),
+        ("cloth: {sheet: {nx: 5, ny: 5}, rotation: 3}", "rotation"),
+        ("cloth: {sheet: {nx: 5, ny: 5}, translation: [{}, 0, 0]}", r"translation.0"),
+        ("cloth: {sheet: {nx: 5, ny: 5}, fabric: {preset: 5}}", "preset"),
+        ("cloth: {sheet: {nx: 5, ny: 5}, fabric: {preset: [cotton]}}", "preset"),
+        ("cloth: {sheet: {nx: 5, ny: 5}, fabric: {preset: {preset: {preset: 1}}}}", "preset"),
+        ("cloth: {sheet: {nx: 5, ny: 5}, fabric: {5: 6}}", "field"),
+        ("cloth: {sheet: {nx: 5, ny: 5}, fabric: [cotton]}", "fabric"),
+        (SHEET + "pins: [{vertices: [99999999999]}]", r"0 to 24"),
+        (SHEET + "pins: [{vertices: [-1]}]", r"0 to 24"),
+        (SHEET + "pins: [{vertices: [[1]]}]", "integer"),
+        (SHEET + "pins: 5", "pins"),
+        (SHEET + "pins: [null]", "pins.0"),
+        (SHEET + "seconds: 1e308\nfps: 10000", "seconds.*frames"),
+        (SHEET + "seconds: 0.001\nfps: 30", "no frame at all"),
+        (SHEET + "step: 1e-320", "steps"),
+        ("cloth: {sheet: {nx: 5000, ny: 5000}}", r"sheet.nx.*GiB"),
+        (SHEET + "bodies: [{capsule: {radius: 1, length: 1, size: 1e-5}}]", r"capsule.size.*GiB"),
+        (SHEET + "bodies: [{capsule: {radius: 1, length: 1, size: 1e-300}}]", r"capsule.size"),
+        (SHEET + "bodies: [{ring: {radius: 1, thickness: 0.1, size: 1e-6}}]", r"ring.size.*GiB"),
+        ("cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]], size: 1e-7}}", r"panel.size.*GiB"),
+        ("cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]]}, discretization: bspline, "
+         "spline: {spans: [100000,100000]}}", r"spline.spans.*GiB"),
+        ("cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]]}, discretization: bspline, "
+         "spline: {span_size: 1e-9}}", r"span_size.*GiB"),
+        ("cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]], size: 0.2}, discretization: bspline, "
+         "spline: {spans: [-3, 2]}}", "spans"),
+        ("cloth: {panel: {outline: [[0, 0], [1e-6, 0], [1, 1], [0, 1]], size: 0.1}}", "an edge of"),
+        ("cloth: {mesh: {file: /dev/zero}}", "ordinary|obj or .ply"),
+        ("cloth: {mesh: {file: .}}", "obj or .ply"),
+        (SHEET + "bodies: [{mesh: {file: '', fps: 3}}]", "frames|mesh"),
+        (SHEET + "bodies: [{mesh: {file: '**', fps: 3}}]", "frames|mesh"),
+    ],
+)  # fmt: skip
+def test_a_scene_file(tmp_path, text, match):
+    path = tmp_path / "scene.yaml"
+    path.write_text(text)
+    with pytest.raises(SceneError, match=f"(?s){match}") as caught:
+        load_scene(path)
+    assert len(str(caught.value)) < 4000
+
+
+def test_a_scene_that_is_no_text(tmp_path):
+    for data in (b"\xff\xfe\x00", b"\x00" * 50, b"a: \xc3\x28"):
+        (tmp_path / "s.yaml").write_bytes(data)
+        with pytest.raises(SceneError):
+            load_scene(tmp_path / "s.yaml")
+    for name in ("no\0such.yaml", ".", "x" * 5000):
+        with pytest.raises(SceneError):
+            load_scene(name)
+
+
+@pytest.mark.parametrize(
+    "text", ["a.b={", "seconds=[", "seconds=*a", "seconds=!!x 1", "seconds=" + "[" * 999, "=", "a",
+             "cloth.0=3", "pins.99999999999999999999=1", "²=1", "cloth.sheet.nx.deeper=1",
+             "seconds=\0", "seconds=" + "9" * 6000, "x" * 9999 + "=1"],
+)  # fmt: skip
+def test_an_override(tmp_path, text):
+    path = tmp_path / "scene.yaml"
+    path.write_text(SHEET)
+    with pytest.raises(SceneError) as caught:
+        load_scene(path, [text])
+    assert len(str(caught.value)) < 4000
+
+
+def test_what_yaml_says_still_holds():
+    """Plain values are those of PyYAML, lines are those of the file."""
+    import yaml
+
+    text = "a: {b: [1, 2.5, 1e-3, true, null, ~, 'x', 0x1f]}\nc: &x {d: 1}\ne: {<<: *x, f: 2}\n"
+    tree = parse_yaml(text, "t", WeftError)
+    assert tree.value == yaml.safe_load(text)
+    assert (tree.lines["a", "b", 2], tree.lines["e", "f"]) == (1, 3)
+
+
+def test_a_fabric_of_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop.yaml").write_text("preset: loop.yaml\n")
+    with pytest.raises(FabricError, match="preset of itself"):
+        fabric("loop.yaml")
+
+
+PLY = """ply
+format ascii 1.0
+element vertex 3
+property float x
+property float y
+property float z
+element face 1
+property list {list} vertex_indices
+end_header
+0 0 0 1 0 0 0 0 1 {face}
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLY.format(list="float float", face="3 nan 1 2"),
+        PLY.format(list="float float", face="3 0.5 1.5 2.5"),
+        PLY.format(list="float float", face="nan 0 1 2"),
+        PLY.format(list="float float", face="inf 0 1 2"),
+        PLY.format(list="int int", face="-3 0 1 2"),
+        PLY.format(list="uchar int", face="200 0 1 2"),
+        PLY.format(list="uchar int", face="3 0 1 99999999999"),
+        PLY.format(list="uchar int", face="3 0 1 2").replace("vertex 3", "vertex 2000000000"),
+        PLY.format(list="uchar int", face="3 0 1 2").replace("vertex 3", "vertex -3"),
+        PLY.format(list="uchar int", face="3 0 1 2").replace("face 1", "face 0"),
+        PLY.format(list="uchar int", face="3 0 1 2").replace("0 0 0 1", "nan 0 0 1"),
+        PLY.format(list="uchar int", face="3 0 1 2").replace("list uchar int", "int"),
+        PLY.format(list="uchar int", face="3 0 1 2").replace("property float x", "property x"),
+        PLY.format(list="uchar int", face="3 0 1 2").replace(
+            "element face 1", "property list int int u\nelement face 1"
+        ),
+        "ply\nformat ascii 1.0\nend_header\n",
+        "ply\nend_header",
+        "plyformat\n",
+        "",
+    ],
+)
+def test_a_ply_file(tmp_path, text):
+    path = tmp_path / "a.ply"
+    path.write_text(text)
+    with pytest.raises(MeshError):
+        read_mesh(path, warp=(1.0, 0.0, 0.0))
+    with pytest.raises(MeshError):
+        read_surface(path)
+
+
+def test_rows_of_nothing_take_no_time(tmp_path):
+    text = PLY.format(list="uchar int", face="3 0 1 2")
+    path = tmp_path / "a.ply"
+    path.write_text(text.replace("element vertex", "element foo 2000000000\nelement vertex"))
+    assert len(read_surface(path)[1]) == 1
+
+
+@pytest.mark.parametrize("kind", ["<", ">"])
+def test_a_binary_ply_file_cut_anywhere(tmp_path, kind):
+    order = "little" if kind == "<" else "big"
+    head = PLY.format(list="int int", face="").split("end_header")[0]
+    head = head.replace("ascii", f"binary_{order}_endian") + "end_header\n"
+    body = struct.pack(f"{kind}9f4i", 0, 0, 0, 1, 0, 0, 0, 0, 1, 3, 0, 1, 2)
+    path = tmp_path / "a.ply"
+    path.write_bytes(head.encode() + body)
+    assert len(read_surface(path)[1]) == 1
+    for k in range(len(head) + len(body)):
+        path.write_bytes((head.encode() + body)[:k])
+        with pytest.raises(MeshError):
+            read_surface(path)
+    for count in (-3, 2**31 - 1):
+        path.write_bytes(head.encode() + body[:36] + struct.pack(f"{kind}i", count) + body[40:])
+        with pytest.raises(MeshError):
+            read_surface(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["v 0 0 nan\n", "v 0 0 1e999\n", "v 1 2\n", "f 1 2 3\n", "v 0 0 0\nf 1 1 1\n", "f\n", "v\n",
+     "v 0 0 0\nf 1/2/3/4 1 1\n", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 " + "9" * 6000, "\\\n" * 50,
+     "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1.5 2 3\n", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf nan 2 3\n",
+     "".join(f"v {i} {i * i} 0\n" for i in range(1200)) + "f " + " ".join(map(str, range(1, 1200))),
+     ],
+)  # fmt: skip
+def test_an_obj_file(tmp_path, text):
+    path = tmp_path / "a.obj"
+    path.write_text(text)
+    with pytest.raises(MeshError):
+        read_mesh(path, warp=(1.0, 0.0, 0.0))
+
+
+def npz(**arrays):
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def bomb():
+    """A gigabyte of zeros in a megabyte, which says that it is 10^15 numbers."""
+    file, header = io.BytesIO(), io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<f8", "fortran_order": False, "shape": (10**15,)}
+    )
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("positions.npy", header.getvalue() + b"\0" * 1000)
+    return file.getvalue()
+
+
+GOOD = npz(positions=np.zeros((2, 4, 3)), faces=np.array([[0, 1, 2], [1, 2, 3]]))
+ARCHIVES = {
+    "empty": b"",
+    "text": b"hello",
+    "cut": GOOD[:-30],
+    "half": GOOD[: len(GOOD) // 2],
+    "flipped": GOOD[:200] + b"\xff" + GOOD[201:],
+    "shape that lies": bomb(),
+    "objects": npz(positions=np.array([{}], dtype=object), faces=np.zeros((1, 3), int)),
+    "no faces": npz(positions=np.zeros((2, 4, 3))),
+    "wrong shape": npz(positions=np.zeros((4, 3)), faces=np.zeros((1, 3), int)),
+    "text positions": npz(positions=np.array([[["a"] * 3] * 4]), faces=np.zeros((1, 3), int)),
+    "float faces": npz(positions=np.zeros((2, 4, 3)), faces=np.zeros((1, 3))),
+    "faces beyond": npz(positions=np.zeros((2, 4, 3)), faces=np.full((1, 3), 2**40)),
+    "nan": npz(positions=np.full((2, 4, 3), np.nan), faces=np.array([[0, 1, 2]])),
+    "an array alone": (lambda f: (np.save(f, np.zeros(3)), f.getvalue())[1])(io.BytesIO()),
+    "no arrays": npz(),
+}
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_an_archive_of_a_body(tmp_path, name):
+    (tmp_path / "b.npz").write_bytes(ARCHIVES[name])
+    (tmp_path / "s.yaml").write_text(SHEET + "bodies: [{mesh: {file: b.npz, fps: 10, hold: true}}]")
+    with pytest.raises(SceneError, match="bodies.0|frame"):
+        load_scene(tmp_path / "s.yaml")
+
+
+def test_an_archive_with_every_byte_changed(tmp_path):
+    """An error of a kind that readers catch, or arrays; nothing else, whatever the byte."""
+    for k in range(len(GOOD)):
+        data = bytearray(GOOD)
+        data[k] ^= 0xFF
+        with contextlib.suppress(Broken):
+            arrays_of(io.BytesIO(bytes(data)))
+    with pytest.raises(RunError, match="No such file"):
+        read_npz(tmp_path / "x.npz", what="x", expected="y", error=RunError)
+
+
+@pytest.mark.parametrize(
+    "scene, match",
+    [
+        ("cloth: {sheet: {nx: 5, ny: 5, width: 1e-9, height: 1e-9}}", "tolerance"),
+        ("cloth: {sheet: {nx: 5, ny: 5}, fabric: {preset: cotton, stretch: 1e10 N/m}}",
+         "stretch_warp.*like no cloth"),
+        (SHEET + "bodies: [&b {sphere: {radius: 0.1}, translation: [0, -1, 0]}" + ", *b" * 63 + "]",
+         "64 of one shape in one place"),
+        (SHEET + "bodies: [{plate: {size: 1e-4}, translation: [0, -1, 0]}]", "at most 500000"),
+    ],
+)  # fmt: skip
+def test_what_is_absurd_is_asked_about(tmp_path, scene, match):
+    path = tmp_path / "scene.yaml"
+    path.write_text(scene)
+    found = check(path)
+    assert not found.errors
+    assert any(re.search(match, w) for w in found.warnings)
+    assert any("needs about" in fact for fact in found.facts)

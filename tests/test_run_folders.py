@@ -1,0 +1,437 @@
+"""Nothing lost, nothing silent: damage to every file of a run is found, named and repaired bitwise;
+one writer; no links; branches that survive a kill.
+"""
+
+import dataclasses
+import itertools
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft
+from tests.test_simulation import same_run, scene, simulate
+from weft.errors import RunError
+from weft.io import inside, lock
+from weft.io import seal as seal_module
+from weft.io.frames import RunFolder, frame_name
+
+ROOT = str(Path(__file__).parents[1])
+MARS = (0.0, -3.7, 0.0)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run of six frames that nothing happened to."""
+    return simulate(tmp_path_factory.mktemp("whole") / "run", frames=6)
+
+
+def flipped(path, place=0.5):
+    """Change one byte."""
+    data = bytearray(path.read_bytes())
+    data[int(place * len(data))] ^= 0x10
+    path.write_bytes(data)
+
+
+DAMAGE = {
+    "frame-flipped": lambda p: flipped(p / "frames/000003.npz"),
+    "frame-cut": lambda p: os.truncate(p / "frames/000003.npz", 200),
+    "frame-empty": lambda p: (p / "frames/000003.npz").write_bytes(b""),
+    "frame-missing": lambda p: (p / "frames/000003.npz").unlink(),
+    "frame-0-missing": lambda p: (p / "frames/000000.npz").unlink(),
+    "frames-missing": lambda p: [(p / f"frames/00000{k}.npz").unlink() for k in (2, 3, 5)],
+    "last-frame-missing": lambda p: (p / "frames/000006.npz").unlink(),
+    "frames-exchanged": lambda p: (p / "frames/000002.npz").replace(p / "frames/000004.npz"),
+    "frame-is-the-mesh": lambda p: (p / frame_name(3)).write_bytes((p / "mesh.npz").read_bytes()),
+    "frame-is-the-checkpoint": lambda p: (p / frame_name(6)).write_bytes(
+        (p / "checkpoint.npz").read_bytes()
+    ),
+    "checkpoint-is-a-frame": lambda p: (p / "checkpoint.npz").write_bytes(
+        (p / frame_name(6)).read_bytes()
+    ),
+    "all-frames-missing": lambda p: [f.unlink() for f in (p / "frames").iterdir()],
+    "checkpoint-flipped": lambda p: flipped(p / "checkpoint.npz"),
+    "checkpoint-missing": lambda p: (p / "checkpoint.npz").unlink(),
+    "checkpoint-and-frame": lambda p: [(p / "checkpoint.npz").unlink(), flipped(p / frame_name(4))],
+    "metrics-cut": lambda p: os.truncate(p / "metrics.jsonl", 3000),
+    "metrics-missing": lambda p: (p / "metrics.jsonl").unlink(),
+    "metrics-flipped": lambda p: flipped(p / "metrics.jsonl"),
+    "metrics-longer": lambda p: (p / "metrics.jsonl").open("ab").write(b'{"frame": 9}\n{"fr'),
+    "metrics-doubled": lambda p: (p / "metrics.jsonl").write_bytes(
+        2 * (p / "metrics.jsonl").read_bytes()
+    ),
+    "mesh-flipped": lambda p: flipped(p / "mesh.npz"),
+    "mesh-missing": lambda p: (p / "mesh.npz").unlink(),
+    "manifest-cut": lambda p: os.truncate(p / "manifest.json", 100),
+    "manifest-edited": lambda p: (p / "manifest.json").write_text(
+        (p / "manifest.json").read_text().replace('"fps": 30', '"fps": 25')
+    ),
+    "manifest-missing": lambda p: (p / "manifest.json").unlink(),
+    "manifest-list": lambda p: (p / "manifest.json").write_text("[1]"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damage_is_found_named_and_repaired(tmp_path, whole, damage):
+    """After --resume the run is the one that nothing happened to, in every bit of every frame."""
+    run = simulate(tmp_path / "run", frames=6)
+    DAMAGE[damage](run.path)
+    file = damage.split("-")[0]
+    name = "0000" if file in ("frame", "frames", "last", "all") else file
+    with pytest.warns(UserWarning, match=name):
+        simulate(run.path, frames=6, resume=True)
+    same_run(whole, weft.Run(run.path))
+    for k in range(7):
+        seal, old = (r.folder.sealed_frame(k)[1] for r in (run, whole))
+        assert (seal.content, seal.parent) == (old.content, old.parent)
+        assert seal.metrics_size == run.folder.records.size_at(k)
+        assert run.folder.records.begins_with(seal.metrics_size, seal.metrics)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulate(run.path, frames=6, resume=True)
+
+
+def test_resume_of_a_sound_run_says_nothing(tmp_path, recwarn):
+    run = simulate(tmp_path / "run", frames=2)
+    simulate(run.path, frames=3, resume=True)
+    assert not recwarn.list
+
+
+def test_good_frames_after_a_damaged_one_are_kept(tmp_path):
+    run = simulate(tmp_path / "run", frames=6)
+    before = {k: (run.path / frame_name(k)).stat().st_mtime_ns for k in range(7)}
+    (run.path / frame_name(3)).write_bytes(b"x")
+    with pytest.warns(UserWarning, match="restored bitwise, computed anew from frame 2"):
+        simulate(run.path, frames=6, resume=True)
+    after = {k: (run.path / frame_name(k)).stat().st_mtime_ns for k in range(7)}
+    assert {k for k in after if after[k] != before[k]} == {3}
+
+
+def test_a_frame_that_this_machine_computes_otherwise(tmp_path, monkeypatch):
+    """It stays missing and is named; nothing that is good is dropped for it."""
+    run = simulate(tmp_path / "run", frames=4)
+    (run.path / frame_name(2)).unlink()
+    from weft import simulation
+
+    original = simulation._Loop._at_frame
+    monkeypatch.setattr(
+        simulation._Loop, "_at_frame", lambda s, p: {**original(s, p), "other": np.ones(1)}
+    )
+    with pytest.warns(UserWarning, match="cannot be restored"):
+        simulate(run.path, frames=4, resume=True)
+    assert run.folder.numbers() == [0, 1, 3, 4]
+
+
+def test_a_folder_without_manifest_is_not_taken_for_a_new_one(tmp_path):
+    run = simulate(tmp_path / "run", frames=4)
+    (run.path / "manifest.json").unlink()
+    with pytest.raises(RunError, match=r"without manifest.*--resume repairs"):
+        simulate(run.path, frames=3)
+    with pytest.raises(RunError, match="another scene"):
+        simulate(run.path, frames=3, resume=True, scene=scene(gravity=MARS))
+
+
+class Killed(BaseException):
+    pass
+
+
+def dying_at(monkeypatch, instant, after):
+    """The process 'dies' at the given change of the disk: replacing or removing a file."""
+    counter = itertools.count()
+    for name in ("replace", "unlink"):
+        original = getattr(os, name)
+
+        def dying(*a, original=original, **k):
+            if next(counter) == instant:
+                if after:
+                    original(*a, **k)
+                raise Killed
+            return original(*a, **k)
+
+        monkeypatch.setattr(inside.os, name, dying)
+    return counter
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_branch_killed_at_any_instant(tmp_path, monkeypatch, after, changed):
+    """--from 2, killed at each change of the disk in turn, then --resume: frames 0 to 2 are those
+    of before, and the rest is the branch's.
+    """
+    new = scene(gravity=MARS) if changed else scene()
+    first = simulate(tmp_path / "first", frames=4)
+    branch = simulate(tmp_path / "whole", frames=4)
+    branch = simulate(branch.path, frames=5, from_frame=2, scene=new)
+    assert len(branch) == 6
+    for instant in range(14):
+        run = simulate(tmp_path / f"run-{instant}", frames=4)
+        with monkeypatch.context() as patch:
+            dying_at(patch, instant, after)
+            with pytest.raises(Killed):
+                simulate(run.path, frames=5, from_frame=2, scene=new)
+        committed = not changed or run.folder.manifest()["scene"] == branch.manifest["scene"]
+        if not committed:  # the branch had not begun: the old run is whole
+            same_run(first, simulate(run.path, frames=4, resume=True))
+            continue
+        same_run(branch, simulate(run.path, frames=5, resume=True, scene=new))
+
+
+def test_a_branch_of_a_branch(tmp_path):
+    """Frames keep the trajectory that they are of; damage before the branch is named."""
+    run = simulate(tmp_path / "run", frames=4)
+    simulate(run.path, frames=5, from_frame=2, scene=scene(gravity=MARS))
+    simulate(run.path, frames=5, from_frame=1, scene=scene(gravity=(0.0, 1.0, 0.0)))
+    (run.path / frame_name(1)).unlink()
+    with pytest.warns(UserWarning, match="of the scene before the branch"):
+        simulate(run.path, frames=5, resume=True, scene=scene(gravity=(0.0, 1.0, 0.0)))
+    assert [s["after"] for s in weft.Run(run.path).manifest["trajectory"]] == [0, 1]
+
+
+def test_a_branch_keeps_the_mesh(tmp_path):
+    simulate(tmp_path / "run", frames=2)
+    cloth = weft.sheet(9, 8, width=2.0, fabric="cotton")
+    other = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], damping=0.01)
+    with pytest.raises(RunError, match="another mesh"):
+        simulate(tmp_path / "run", frames=3, from_frame=1, scene=other)
+
+
+def test_clearing_killed_at_any_instant(tmp_path, monkeypatch):
+    """A folder that is cleared in part can be cleared again, and resumed."""
+    whole = simulate(tmp_path / "whole", frames=2)
+    for instant in range(7):
+        run = simulate(tmp_path / f"run-{instant}", frames=2)
+        with monkeypatch.context() as patch:
+            dying_at(patch, instant, False)
+            with pytest.raises(Killed):
+                run.folder.clear()
+        assert run.folder.exists()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it names what is missing
+            same_run(whole, simulate(run.path, frames=2, resume=True))
+        run.folder.clear()
+        assert not run.folder.exists() and not run.folder.remains()
+
+
+HOLD = """
+import sys, time, weft
+from weft.io.frames import RunFolder
+with RunFolder(sys.argv[1]).lock:
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_one_writer(tmp_path):
+    """A second writer is refused by name; a killed one leaves no lock."""
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path / "run")], stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}/src"},
+    )  # fmt: skip
+    try:
+        assert other.stdout.readline().strip() == b"held"
+        for arguments in ({}, {"resume": True}):
+            with pytest.raises(RunError, match=f"in use: process {other.pid}"):
+                simulate(tmp_path / "run", **arguments)
+    finally:
+        other.kill()
+        other.wait()
+    simulate(tmp_path / "run", frames=1)
+
+
+def test_one_writer_within_a_process(tmp_path):
+    folder = RunFolder(tmp_path / "run")
+    with folder.lock, pytest.raises(RunError, match="in use"):
+        simulate(tmp_path / "run")
+    simulate(tmp_path / "run", frames=1)
+    assert not (tmp_path / "run" / lock.NAME).exists()
+
+
+def test_the_lock_where_there_are_no_locks(tmp_path, monkeypatch):
+    """A claim by process and start time: refused while it runs, void afterwards."""
+    monkeypatch.setattr(lock, "lock_file", lambda fd: None)
+    folder = RunFolder(tmp_path / "run")
+    with folder.lock, pytest.raises(RunError, match=f"in use: process {os.getpid()}"):
+        RunFolder(tmp_path / "run").lock.__enter__()
+    stale = {"pid": os.getpid(), "host": lock.socket.gethostname(), "start": "1", "since": "then"}
+    (tmp_path / "run" / lock.CLAIM).write_text(json.dumps(stale))
+    simulate(tmp_path / "run", frames=1)  # the process of that number started at another time
+    (tmp_path / "run" / lock.CLAIM).write_text("")
+    os.utime(tmp_path / "run" / lock.CLAIM, (time.time() - 99, time.time() - 99))
+    simulate(tmp_path / "run", frames=2, resume=True)
+    assert not (tmp_path / "run" / lock.CLAIM).exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["metrics.jsonl", "checkpoint.npz", "manifest.json", "mesh.npz", "frames/000001.npz",
+             "frames", ".lock"],
+)  # fmt: skip
+def test_links_are_not_followed(tmp_path, name):
+    """Neither written nor read through, whatever of the folder is one."""
+    run = simulate(tmp_path / "run", frames=2)
+    target = run.path / name
+    away = tmp_path / "away"
+    if target.exists():
+        target.rename(away)
+    else:
+        away.write_text("precious")
+    before = {p: p.read_bytes() for p in [away, *away.rglob("*")] if p.is_file()}
+    target.symlink_to(away)
+    refused = name in ("frames", ".lock", "metrics.jsonl")
+    try:
+        simulate(run.path, frames=3, resume=True)
+        assert not refused
+    except RunError as error:
+        assert "link" in str(error)
+    except UserWarning:
+        pass
+    assert {p: p.read_bytes() for p in [away, *away.rglob("*")] if p.is_file()} == before
+
+
+def test_a_hard_link_keeps_its_contents(tmp_path):
+    """A copy of a run made of hard links (cp -al) does not change with it."""
+    run = simulate(tmp_path / "run", frames=2)
+    copy = tmp_path / "copy"
+    for path in [p for p in run.path.rglob("*") if p.is_file()]:
+        target = copy / path.relative_to(run.path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.link(path, target)
+    before = {p: p.read_bytes() for p in copy.rglob("*") if p.is_file()}
+    simulate(run.path, frames=4, resume=True)
+    assert {p: p.read_bytes() for p in copy.rglob("*") if p.is_file()} == before
+
+
+def test_a_pipe_does_not_hang(tmp_path):
+    run = simulate(tmp_path / "run", frames=1)
+    (run.path / "metrics.jsonl").unlink()
+    os.mkfifo(run.path / "metrics.jsonl")
+    with pytest.raises(RunError, match="no ordinary file"):
+        simulate(run.path, frames=2, resume=True)
+
+
+def test_what_killed_writers_left_is_swept(tmp_path):
+    run = simulate(tmp_path / "run", frames=1)
+    left = [".manifest.json.0123456789abcdef.tmp", "frames/.000001.npz.77.tmp"]
+    for name in left:
+        (run.path / name).write_bytes(b"half")
+    (run.path / "mine.tmp").write_bytes(b"the user's")
+    with pytest.warns(UserWarning, match="killed process"):
+        simulate(run.path, frames=1, resume=True)
+    assert not any((run.path / name).exists() for name in left)
+    assert (run.path / "mine.tmp").exists()
+
+
+def test_fsync_before_rename(tmp_path, monkeypatch):
+    """With it a frame is on the disk before it has its name; without it nothing waits."""
+    order = []
+    sync, replace = os.fsync, os.replace
+    monkeypatch.setattr(inside.os, "fsync", lambda fd: (order.append("fsync"), sync(fd))[1])
+    monkeypatch.setattr(
+        inside.os, "replace", lambda *a, **k: (order.append(str(a[1])), replace(*a, **k))[1]
+    )
+    simulate(tmp_path / "run", frames=1)
+    assert order[order.index("000001.npz") - 1] == "fsync"
+    order.clear()
+    simulate(tmp_path / "other", frames=1, fsync=False)
+    assert "fsync" not in [o for o in order if o == "fsync"][:0] and "000001.npz" in order
+    assert order.count("fsync") <= 1  # metrics at the end of a frame
+
+
+def test_readers_name_what_is_missing(tmp_path):
+    run = simulate(tmp_path / "run", frames=4)
+    (run.path / frame_name(2)).unlink()
+    with pytest.warns(UserWarning, match="frames 2 of"):
+        opened = weft.Run(run.path)
+    assert np.isfinite(opened.positions(4)).all()
+    with pytest.raises(RunError, match="missing"):
+        opened.positions(2)
+
+
+def test_contact_is_restored_bitwise(tmp_path):
+    """Friction, bodies and a direct solver: a frame computed again, by another process's memory,
+    is the same in every bit.
+    """
+    cloth = weft.sheet(14, 14, 0.5, 0.5, fabric="cotton")
+    ball = weft.contact.sphere(0.12, 0.03).moved((0.0, -0.13, 0.0))
+    contact = weft.SelfContact(gap=2e-3, friction=0.3)
+    made = weft.Scene(cloth, [], contact=contact, bodies=[ball])
+    run = simulate(tmp_path / "run", frames=6, scene=made)
+    assert any(m["contact"]["count"] for m in run.metrics)
+    for k in (2, 4, 5):
+        (run.path / frame_name(k)).unlink()
+    ballast = [np.zeros(n) for n in range(1001, 90000, 977)]
+    with pytest.warns(UserWarning, match="restored bitwise"):
+        simulate(run.path, frames=6, scene=made, resume=True)
+    assert len(ballast) and run.folder.numbers() == list(range(7))
+
+
+def test_equal_numbers_are_one_scene(tmp_path):
+    """A run at fps=30 is resumed at 30.0, and gravity (0, -9, 0) is (0.0, -9.0, 0.0)."""
+    made = scene(gravity=(0, -9, 0))
+    weft.simulate(made, frames=1, fps=30, out=tmp_path / "run", progress=False)
+    same = scene(gravity=(0.0, -9.0, 0.0))
+    run = weft.simulate(same, frames=2, fps=30.0, out=tmp_path / "run", progress=False, resume=True)
+    assert len(run) == 3
+
+
+@pytest.mark.parametrize("stray", [99_999_999, 10**30])
+def test_a_stray_frame_takes_no_time(tmp_path, stray):
+    run = simulate(tmp_path / "run", frames=2)
+    (run.path / "frames" / f"{stray}.npz").write_bytes((run.path / frame_name(1)).read_bytes())
+    clock = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again = simulate(run.path, frames=2, resume=True)
+    assert time.perf_counter() - clock < 10
+    assert np.isfinite(again.positions(2)).all()
+
+
+FOREIGN = {
+    "no positions": lambda a: a.pop("x"),
+    "positions of another shape": lambda a: a.update(x=np.zeros(5)),
+    "text for positions": lambda a: a.update(x=np.array([["a", "b", "c"]])),
+    "velocities of another number": lambda a: a.update(v=np.zeros((3, 3))),
+    "a time of three numbers": lambda a: a.update(t=np.zeros(3)),
+    "a step that is no integer": lambda a: a.update(step=1.5),
+}
+
+
+@pytest.mark.parametrize("change", FOREIGN)
+def test_files_from_elsewhere_with_valid_seals(tmp_path, change):
+    """What was made to look right is looked at before it is used."""
+    run = simulate(tmp_path / "run", frames=2)
+    arrays, seal = run.folder.sealed_frame(1)
+    FOREIGN[change](arrays)
+    content = seal_module.content_of(arrays, "frame", seal.run, 1)
+    run.folder.write_frame(1, arrays, dataclasses.replace(seal, content=content))
+    with pytest.raises(RunError, match="000001"):
+        run.positions(1)
+    with pytest.warns(UserWarning, match="000001"):
+        simulate(run.path, frames=2, resume=True)
+
+
+def test_a_mesh_from_elsewhere(tmp_path):
+    run = simulate(tmp_path / "run", frames=1)
+    arrays = run.folder.mesh()
+    run.folder.write_mesh({**arrays, "faces": arrays["faces"] + 1000})
+    with pytest.raises(RunError, match=r"mesh\.npz.*not there"):
+        _ = weft.Run(run.path).faces
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"fps": "x"}, {"fps": 0}, {"fps": float("nan")}, {"trajectory": []}, {"trajectory": [3]},
+     {"trajectory": [{"after": "x", "run": 3}]}, {"mesh": 5}, {"description": "x"}, {"scene": 1}],
+)  # fmt: skip
+def test_a_manifest_from_elsewhere(tmp_path, change):
+    run = simulate(tmp_path / "run", frames=1)
+    run.folder.write_manifest({**run.manifest, **change})
+    with pytest.raises(RunError, match="manifest"):
+        _ = weft.Run(run.path).fps
+    with pytest.warns(UserWarning, match="manifest"):
+        simulate(run.path, frames=1, resume=True)
