@@ -58,7 +58,7 @@ def assert_inside_where_beyond(x, faces, flat, points):
 @pytest.mark.parametrize("make, steps", [(weft.sheet, 1), (weft.sheet, 3), (weft.spline_sheet, 1)])
 @pytest.mark.parametrize("moving", ["body", "cloth"])
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_a_ball_and_a_sheet_with_pinned_border(integrator, moving, make, steps):
+def test_a_ball_and_a_sheet_with_pinned_border(integrator, moving, make, steps, device):
     """A ball comes down on a sheet, by three of its radii beyond it, or the sheet's border goes up
     past the ball: the ball ends in a bag of cloth, all of it.
     """
