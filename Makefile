@@ -2,17 +2,28 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+# With pytest-xdist on four cores or more (two gain nothing: every worker loads the kernels again).
+PARALLEL = $$($(BIN)/python -c 'import os, xdist; print("-n auto --dist loadfile" * ((os.cpu_count() or 1) > 3))' 2>/dev/null)
+PYTEST = $(BIN)/python -m pytest $(PARALLEL)
+QUICK := tests/test_layering.py tests/test_public.py tests/test_docs.py tests/test_units.py tests/test_fabric.py tests/cli/test_progress.py \
+	tests/scene tests/test_mesh.py tests/test_cloth.py tests/test_pins.py tests/io tests/laws tests/energies tests/solve tests/integrators \
+	tests/render tests/cli/test_cli.py
 
-.PHONY: demo test test-all lint typecheck validate bench clean
+.PHONY: demo check test test-all lint typecheck validate bench clean
 
 demo: $(INSTALLED)  ## simulate the built-in scene and draw it
 	$(BIN)/weft demo
 
-test: $(INSTALLED)  ## the tests that CI runs (minutes)
-	$(BIN)/python -m pytest -m "not slow"
+check: $(INSTALLED)  ## in a minute: layout, and the tests that fail most often, the likeliest first
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(PYTEST) -x -m "not slow" $(QUICK)
+
+test: $(INSTALLED)  ## the tests that CI runs (minutes); those of contact, the longest, come last
+	$(PYTEST) -m "not slow"
 
 test-all: $(INSTALLED)  ## every test, the long verification too
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from weft.errors import FabricError, UnitError
-from weft.fabric import UNITS, fabric, preset_names
+from weft.fabric import ORIGINS, UNITS, fabric, known_ranges, preset_names
 
 
 def test_at_least_eight_presets():
@@ -19,9 +19,9 @@ def test_preset(name):
     assert {"density", "stretch_warp", "shear", "bending_warp", "thickness", "damping"} <= set(
         given
     )
-    assert all(len(f.sources[k]) >= 9 for k in given)
+    assert all(len(f.sources[k]) >= 9 and f.origin(k) in ORIGINS for k in given)
     assert f.title and f.name == name
-    assert 0.01 < f.density < 1 and 50 < f.stretch_weft <= f.stretch_warp < 2e4
+    assert 0.01 < f.density < 1 and 50 < f.stretch_weft <= f.stretch_warp < 3e4
     assert 1e-7 < f.bending_weft <= f.bending_warp < 1e-3 and 5e-5 < f.thickness < 5e-3
 
 
@@ -49,7 +49,7 @@ def test_file(tmp_path):
         ({"preset": "cotton", "densty": "1 kg/m^2"}, FabricError, "did you mean 'density'"),
         ({"preset": "cotton", "density": 0.1}, UnitError, "with its unit"),
         ({"preset": "cotton", "density": "0.1"}, UnitError, "unit after the number"),
-        ({"preset": "cotton", "density": "0.1 kg"}, UnitError, "kg/m\\^2"),
+        ({"preset": "cotton", "density": "0.1 kg"}, UnitError, "a mass per area"),
         ({"preset": "cotton", "density": "0 g/m^2"}, FabricError, "must be > 0"),
         ({"preset": "cotton", "stretch": "0 N/m"}, FabricError, "must be > 0"),
         ({"preset": "cotton", "stretch_warp": "-1 N/m"}, FabricError, "must be > 0"),
@@ -66,3 +66,40 @@ def test_refused(value, error, match):
 def test_zero_shear_and_bending_are_allowed():
     f = fabric({"preset": "silk", "shear": "0 N/m", "bending": "0 N*m"})
     assert f.shear == f.bending_warp == 0
+
+
+def test_kawabata_shear_is_per_angle():
+    """0.6 gf/(cm deg) is 33.7 N/m per radian; as 0.6 gf/cm*deg it was 0.0103 without a word."""
+    given = fabric({"preset": "cotton", "shear": "0.6 gf/(cm*deg)"})
+    assert given.shear == pytest.approx(33.71, abs=0.01)
+    with pytest.raises(UnitError, match=r"fabric.shear.*write gf/\(cm\*deg\)"):
+        fabric({"preset": "cotton", "shear": "0.6 gf/cm*deg"})
+    with pytest.raises(UnitError, match="an angle has no place here"):
+        fabric({"preset": "cotton", "stretch": "4000 N/(m*rad)"})
+
+
+def test_numbers_far_from_all_fabrics_are_doubted(recwarn):
+    fabric({"preset": "cotton", "density": "120 gsm", "shear": "0 N/m", "bending": "0 N*m"})
+    assert not recwarn.list
+    low, high = known_ranges()["shear"]
+    assert (low, high) == (15.0, 800.0)
+    with pytest.warns(UserWarning, match=r"fabric.shear = 0.0103 N/m is 1.*e\+03 times below"):
+        fabric({"preset": "cotton", "shear": "0.0103 N/m"})
+    with pytest.warns(UserWarning, match=r"density.*above.*is the unit"):
+        fabric({"preset": "cotton", "density": "120 kg/m^2"})
+
+
+def test_presets_say_what_was_measured():
+    assert fabric("cotton").origin("density") == "measured"
+    assert fabric("cotton").origin("shear") == "estimated"
+    assert fabric("freecloth").origin("shear") == "published"
+    assert fabric("cotton").origin("rest_stretch_warp") == "default"
+    assert fabric({"preset": "cotton", "shear": "40 N/m"}).origin("shear") == "given"
+    twill = fabric("stretch-twill")
+    assert [k for k in list(UNITS)[:7] if twill.origin(k) != "measured"] == ["shear"]
+    assert twill.stretch_warp == pytest.approx(490.35 / 0.0173, rel=2e-3)
+
+
+def test_repr_is_two_lines_with_units():
+    lines = repr(fabric("silk")).splitlines()
+    assert len(lines) == 2 and "kg/m^2" in lines[0] and "N*m" in lines[1]

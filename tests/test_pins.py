@@ -77,3 +77,22 @@ def test_two_pins_that_disagree():
     )
     with pytest.raises(SceneError, match="one place for each vertex"):
         model.prescribed(0.0)
+
+
+def test_an_empty_box_names_the_nearest_vertex(tmp_path):
+    """A box that held a vertex of a fine mesh may hold none of a coarse one."""
+    from weft.errors import SceneProblems
+    from weft.scene.build import load_scene
+
+    scene = (
+        "cloth: {{sheet: {{nx: {n}, ny: {n}, width: 1 m, height: 1 m}}}}\n"
+        "pins:\n  - corners: top\n    box: {{low: [-2 cm, -1, -2 cm], high: [2 cm, 1, 2 cm]}}\n"
+    )
+    path = tmp_path / "box.yaml"
+    path.write_text(scene.format(n=11))
+    assert len(load_scene(path).scene.pins[0].vertices) == 3
+    path.write_text(scene.format(n=4))
+    with pytest.raises(SceneProblems, match=r"box = nothing.*nearest vertex is \d+ at .*mm out"):
+        load_scene(path)
+    cloth = weft.sheet(4, 4)
+    assert "207 mm outside" in cloth.nearest_to_box(("-2 cm", -1, -0.02), (0.02, 1, 0.02))

@@ -281,8 +281,9 @@ def test_save(tmp_path):
         run.save(tmp_path / "drape.fbx")
 
 
-def test_progress(tmp_path, capsys):
+def test_progress(tmp_path, capsys, monkeypatch):
     """The bar names frame, step, iterations, residual and the last file."""
+    monkeypatch.setenv("COLUMNS", "120")  # in 80, tests/cli/test_progress.py
     weft.simulate(scene(), frames=2, fps=30, out=tmp_path / "run", progress=True)
     shown = capsys.readouterr().err
     for word in ("frame 2/2", "step", "Newton", "increment", "frames/000002.npz", "left"):

@@ -1,5 +1,8 @@
 """Units: conversions by hand, dimensions, and what is refused."""
 
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,13 +28,33 @@ from weft.units import to_si
         ("5 %", "1", 0.05),
         ("1 J/m^2", "N/m", 1.0),
         ("1 m/s/s", "m/s^2", 1.0),
+        ("120 gsm", "kg/m^2", 0.12),
+        ("4 oz/yd^2", "kg/m^2", 4 * 0.028349523125 / 0.83612736),
+        ("2 lbf/in", "N/m", 2 * 0.45359237 * 9.80665 / 0.0254),
+        ("150 dtex", "kg/m", 1.5e-5),
+        ("15 tex", "kg/m", 1.5e-5),
+        ("12 momme", "kg/m^2", 12 * 0.45359237 / (1.143 * 91.44)),
+        ("0.356 cN*cm^2/cm", "N*m", 0.356e-4),
+        ("0.05 gf cm^2/cm", "N*m", 0.05 * 9.80665e-5),
+        ("3 N m", "N*m", 3.0),
+        ("2 (kg*m)/(s^2*m)", "N/m", 2.0),
+        ("5 (mm)^2*N/m^3", "N/m", 5e-6),
+        ("2 m s^-2", "m/s^2", 2.0),
+        ("2 m*s⁻²", "m/s^2", 2.0),
+        ("2 m**2", "m^2", 2.0),
+        ("1 N per m", "N/m", 1.0),
+        ("1 μm", "m", 1e-6),
+        ("45 °", "rad", 0.7853981633974483),
     ],
 )
 def test_conversions(text, unit, expected):
     assert to_si(text, unit) == pytest.approx(expected, rel=1e-14)
 
 
-@given(st.floats(-1e9, 1e9), st.sampled_from(["mm", "cm", "m", "ft"]))
+@given(
+    st.floats(1e-290, 1e9) | st.floats(-1e9, 0).filter(lambda v: v == 0 or v < -1e-290),
+    st.sampled_from(["mm", "cm", "m", "ft"]),
+)
 def test_roundtrip(value, unit):
     assert to_si(f"{value!r} {unit}", "m") == pytest.approx(
         value * to_si(f"1 {unit}", "m"), rel=1e-12
@@ -40,6 +63,95 @@ def test_roundtrip(value, unit):
 
 def test_bare_numbers_are_si():
     assert to_si(3, "m") == 3.0
+    assert to_si(np.float32(0.5), "m") == 0.5 and to_si(np.int64(2), "m") == 2.0
+
+
+@pytest.mark.parametrize(
+    "text", ["0.6 gf/(cm*deg)", "0.6 gf/(cm deg)", "0.6 gf/cm per deg", "0.6 gf/cm/deg"]
+)
+def test_shear_is_per_angle(text):
+    """Kawabata's shear stiffness: 0.6 gf/(cm deg) is 33.7 N/m per radian."""
+    expected = 0.6 * 0.980665 * 180 / math.pi
+    assert to_si(text, "N/m", per_angle=True) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(UnitError, match="an angle has no place here"):
+        to_si(text, "N/m")
+
+
+def test_shear_without_an_angle_is_per_radian():
+    assert to_si("33.7 N/m", "N/m", per_angle=True) == 33.7
+    assert to_si("33.7 N/m per rad", "N/m", per_angle=True) == pytest.approx(33.7)
+    with pytest.raises(UnitError, match="per angle"):
+        to_si("33.7 N*rad/m", "N/m", per_angle=True)
+
+
+@pytest.mark.parametrize("text", ["0.6 gf/cm*deg", "1 N/m·s", "1 kg/m^2 s", "1 J/m^2*rad"])
+def test_a_product_after_a_slash_is_refused(text):
+    """Who writes a/b*c means a/(b*c) as often as (a/b)*c: weft does not guess."""
+    with pytest.raises(UnitError, match=r"can be read in two ways.*write .*\("):
+        to_si(text, "N/m", "fabric.shear", per_angle=True)
+
+
+def test_an_angle_is_no_number():
+    for text, unit in (("5 deg", "1"), ("0.5 %", "rad"), ("1 N*rad", "N"), ("2 1", "rad")):
+        with pytest.raises(UnitError):
+            to_si(text, unit)
+
+
+def test_errors_say_which_dimension_is_wanted():
+    with pytest.raises(UnitError, match=r"a mass.*expected a length, like '3 m'"):
+        to_si("3 kg", "m", "cloth.width")
+    with pytest.raises(UnitError, match=r"expected a moment per width and curvature"):
+        to_si("3 N/m", "N*m", "fabric.bending")
+    with pytest.raises(UnitError, match="did you mean 'mm'"):
+        to_si("3 mmm", "m")
+
+
+@pytest.mark.parametrize(
+    "text, match",
+    [
+        ("1e999 m", "too large"),
+        ("1e307 km", "too large"),
+        ("1e-400 m", "too small"),
+        ("1e-307 um", "too small"),
+        ("1e-310 m", "too small"),
+        ("1 m^999999", "power from -9 to 9"),
+        ("1 m^" + "9" * 5000, "characters"),
+        ("1 " + "(" * 5000, "characters"),
+        ("9" * 5000 + " m", "characters"),
+        ("1 " + "GPa^9*" * 30 + "m", "too large"),
+        ("1 m\0", "character"),
+        ("1\0 m", "character"),
+        ("１ m", "number and a unit"),
+        ("1,5 m", "1.5 m"),
+        ("1 (m", "closing"),
+        ("1 m)", "opening"),
+        ("1 m^(1/2)", "whole number"),
+        ("1 /m", "a unit before"),
+        ("1 m/", "a unit after"),
+        ("1 m**", "power"),
+        ("1 ()", "a unit"),
+        ("inf m", "number and a unit"),
+        ("1 m per", "a unit after"),
+    ],
+)
+def test_what_has_no_value_is_named(text, match):
+    with pytest.raises(UnitError, match=match):
+        to_si(text, "m", "cloth.width")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 10**400])
+def test_bare_numbers_are_finite(value):
+    with pytest.raises(UnitError, match=r"finite"):
+        to_si(value, "m", "cloth.width")
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_number_or_a_unit_error(text):
+    for value in (text, f"1 {text}"):
+        try:
+            assert math.isfinite(to_si(value, "m"))
+        except UnitError as error:
+            assert str(error)
 
 
 @pytest.mark.parametrize(
@@ -47,12 +159,12 @@ def test_bare_numbers_are_si():
     [
         ("3", "a unit after the number"),
         ("3 furlong", "names such as"),
-        ("3 kg", "quantity in m"),
+        ("3 kg", "a length"),
         ("three m", "number and a unit"),
         ("", "number and a unit"),
         (None, "a number in m"),
         (True, "a number in m"),
-        ("3 m^", "names such as"),
+        ("3 m^", "a whole number"),
     ],
 )
 def test_refused(value, match):

@@ -14,6 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from weft import contact as contact
+    from weft import integrators as integrators
     from weft import laws as laws
     from weft.cloth import Cloth as Cloth
     from weft.contact.contact import SelfContact as SelfContact
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from weft.energies.pressure import Gas as Gas
     from weft.errors import WeftError as WeftError
     from weft.fabric import Fabric as Fabric
+    from weft.fabric import FabricFields as FabricFields
     from weft.integrators.adaptive import Adaptive as Adaptive
     from weft.integrators.adaptive import AdaptiveSettings as AdaptiveSettings
     from weft.integrators.backward_euler import BackwardEuler as BackwardEuler
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from weft.integrators.base import StepReport as StepReport
     from weft.integrators.base import StepSettings as StepSettings
     from weft.integrators.bdf2 import Bdf2 as Bdf2
+    from weft.integrators.quasi_static import QuasiStatic as QuasiStatic
+    from weft.integrators.quasi_static import QuasiStaticSettings as QuasiStaticSettings
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2 as SemiImplicitBdf2
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings as SemiImplicitSettings
     from weft.mesh import TriangleMesh as TriangleMesh
@@ -70,6 +75,7 @@ _HOME = {
     "Conditions": "weft.energies.condition",
     "Constraint": "weft.solve.constraints",
     "Fabric": "weft.fabric",
+    "FabricFields": "weft.fabric",
     "Field": "weft.render.looks",
     "Gas": "weft.energies.pressure",
     "Keyframe": "weft.pins",
@@ -78,6 +84,8 @@ _HOME = {
     "Path": "weft.pins",
     "Pin": "weft.pins",
     "Psd": "weft.psd",
+    "QuasiStatic": "weft.integrators.quasi_static",
+    "QuasiStaticSettings": "weft.integrators.quasi_static",
     "Run": "weft.run",
     "Scene": "weft.scene.scene",
     "SelfContact": "weft.contact.contact",
@@ -104,14 +112,15 @@ _HOME = {
 }
 
 __version__ = "0.1.0"
-__all__ = ["laws", *_HOME]
+_PACKAGES = ("contact", "integrators", "laws")
+__all__ = [*_PACKAGES, *_HOME]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
-    if name == "laws":
-        return import_module("weft.laws")
+    if name in _PACKAGES:
+        return import_module(f"weft.{name}")
     raise AttributeError(f"module 'weft' has no attribute {name!r}")
 
 

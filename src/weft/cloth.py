@@ -17,6 +17,7 @@ from weft.discretization.spline_surface import SplineSurface, side_of
 from weft.errors import MeshError, check_known
 from weft.fabric import Fabric
 from weft.mesh import TriangleMesh
+from weft.units import in_si
 
 _CORNERS = {
     "bottom-left": (0, 0),
@@ -45,7 +46,7 @@ class Part:
     thickness: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cloth:
     """A mesh and its fabric. The mesh's tables can be read here too.
 
@@ -57,6 +58,20 @@ class Cloth:
     fabric: Fabric
     given: Sequence[Part] = ()  # parts; none: it is one
     control: Control | None = None  # control points of splines; None: the vertices move
+
+    def __repr__(self) -> str:
+        """Two lines: size and mass, and where it comes from."""
+        kind = "vertices" if self.control is None else f"samples, {len(self.points)} control points"
+        width, height = np.ptp(self.corner_uv.reshape(-1, 2), axis=0)
+        fabrics = ", ".join(dict.fromkeys(p.fabric.name for p in self.parts))
+        several = f" {len(self.parts)} parts," if len(self.parts) > 1 else ""
+        names = [name for name in self.mesh.groups if not name.startswith("_")]
+        groups = f"; groups {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}"
+        return (
+            f"Cloth:{several} {self.n_vertices} {kind}, {len(self.faces)} triangles, "
+            f"{width:.4g} x {height:.4g} m of {fabrics}, {self.mass.sum():.4g} kg\n"
+            f"  from {self.mesh.source}{groups if names else ''}"
+        )
 
     @cached_property
     def parts(self) -> Sequence[Part]:
@@ -275,18 +290,35 @@ class Cloth:
         return self.mesh.groups[name]
 
     def in_box(self, low: Any, high: Any) -> Ints:
-        """Vertices whose position lies in the box from ``low`` to ``high`` (3,) [m].
+        """Vertices whose position lies in the box from ``low`` to ``high`` (3,) [m], or text with
+        units.
 
-        May be empty.
+        May be empty, which ``nearest_to_box`` explains.
         """
+        low, high = in_si(low, "m", "box.low"), in_si(high, "m", "box.high")
         inside = ((self.vertices >= np.asarray(low)) & (self.vertices <= np.asarray(high))).all(1)
         return np.flatnonzero(inside).astype(np.int32)
 
+    def nearest_to_box(self, low: Any, high: Any, part: Part | None = None) -> str:
+        """Which vertex is nearest to a box without any, where, and how far outside, in words."""
+        low, high = in_si(low, "m", "box.low"), in_si(high, "m", "box.high")
+        ids = np.arange(self.n_vertices) if part is None else part.vertices
+        x = self.vertices[ids]
+        distance = np.linalg.norm(x - np.clip(x, low, high), axis=1)
+        k = int(np.argmin(distance))
+        place = ", ".join(f"{c:.4g}" for c in x[k])
+        return f"the nearest vertex is {ids[k]} at ({place}) m, {1e3 * distance[k]:.3g} mm outside"
+
     def moved(self, translation: Any = (0, 0, 0), rotation: Any = (0, 0, 0)) -> "Cloth":
         """The cloth rotated about the origin by angles about x, y, z in turn [degrees], then moved
-        [m].
+        [m]; or text with units.
         """
         from scipy.spatial.transform import Rotation
+
+        translation = in_si(translation, "m", "translation")
+        turned = [np.degrees(in_si(a, "rad", "rotation")) if isinstance(a, str) else a
+                  for a in rotation]  # fmt: skip
+        rotation = np.asarray(turned, dtype=np.float64)
 
         turned = Rotation.from_euler("xyz", rotation, degrees=True).apply(np.array(self.points))
         return self.with_points(turned + np.asarray(translation, dtype=np.float64))

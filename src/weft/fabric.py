@@ -1,20 +1,23 @@
 """Fabric: what a laboratory measures of a cloth, in SI.
 
-Presets stand in ``fabrics/*.yaml``, each number with its source.
+Presets stand in ``fabrics/*.yaml``, each number with its source, which begins with its origin:
+``measured: ...`` in a laboratory, ``published: ...`` as the constant of a paper or a trade name,
+``estimated: ...`` by us from what is known of such cloth.
 """
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import yaml
 
 from weft.errors import FabricError, UnitError, check_known
-from weft.units import to_si
+from weft.units import Quantity, to_si
 
 UNITS: Mapping[str, str] = {
     "density": "kg/m^2",
@@ -28,9 +31,44 @@ UNITS: Mapping[str, str] = {
     "rest_stretch_warp": "1",
     "rest_stretch_weft": "1",
 }
+PER_ANGLE = ("shear",)  # per radian, where no angle is given
+ORIGINS = ("measured", "published", "estimated")
+FAR = 5.0  # times outside the range of all presets, from where on a number is doubted
 
 
-@dataclass(frozen=True)
+class Sourced(TypedDict, total=False):
+    """A quantity and where it comes from."""
+
+    value: Quantity
+    source: str
+
+
+Field = str | Sourced  # "120 g/m^2", or with its source
+Pair = Field | Sequence[Field]  # of warp and weft: one for both, or two
+
+
+class FabricFields(TypedDict, total=False):
+    """A fabric as a mapping, as in YAML: quantities are text with a unit."""
+
+    preset: str  # gives what is left out
+    name: str
+    title: str
+    density: Field
+    stretch: Pair
+    stretch_warp: Field
+    stretch_weft: Field
+    shear: Field
+    bending: Pair
+    bending_warp: Field
+    bending_weft: Field
+    thickness: Field
+    damping: Field
+    rest_stretch: float | Sequence[float]
+    rest_stretch_warp: float
+    rest_stretch_weft: float
+
+
+@dataclass(frozen=True, repr=False)
 class Fabric:
     """A fabric in SI units.
 
@@ -51,6 +89,34 @@ class Fabric:
     name: str = "custom"
     title: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)  # field -> where the number comes from
+
+    def __repr__(self) -> str:
+        title = f" ({self.title})" if self.title else ""
+        return (
+            f"Fabric {self.name!r}{title}: {self.density:.4g} kg/m^2, {1e3 * self.thickness:.3g} "
+            f"mm, damping {self.damping:g} s\n  stretch {self.stretch_warp:g} / "
+            f"{self.stretch_weft:g} N/m, shear {self.shear:g} N/m, bending "
+            f"{self.bending_warp:.3g} / {self.bending_weft:.3g} N*m (warp / weft)"
+        )
+
+    @classmethod
+    def of(cls, value: "FabricLike") -> "Fabric":
+        """A fabric from a preset's name, a .yaml file, or fields with units, as in YAML.
+
+        Raises:
+            FabricError: unknown name or field, a missing or negative value. UnitError: no unit, or
+            one of another dimension.
+        """
+        return fabric(value)
+
+    def origin(self, field: str) -> str:
+        """How a field's number came about: ``measured``, ``published`` (the constant of a paper or
+        a trade name), ``estimated``, ``given`` (by you) or ``default``.
+        """
+        if field not in self.sources:
+            return "default"
+        word = self.sources[field].split(":")[0]
+        return word if word in ORIGINS else "given"
 
     def __post_init__(self) -> None:
         positive = (
@@ -83,7 +149,10 @@ def preset_names() -> tuple[str, ...]:
     )
 
 
-def fabric(value: "str | Path | Mapping[str, Any] | Fabric", where: str = "fabric") -> Fabric:
+FabricLike = str | Path | FabricFields | Mapping[str, Any] | Fabric
+
+
+def fabric(value: FabricLike, where: str = "fabric") -> Fabric:
     """A fabric from a preset's name, a YAML file, a mapping of the same fields, or a Fabric.
 
     In files and mappings every quantity needs a unit (``stretch_warp: 4000 N/m``); ``stretch`` and
@@ -96,6 +165,9 @@ def fabric(value: "str | Path | Mapping[str, Any] | Fabric", where: str = "fabri
     Raises:
         FabricError: unknown name or field, a missing or negative value. UnitError: no unit, or one
         of another dimension.
+
+    Warns where a given number is five times outside the range of all presets: a unit that was
+    meant otherwise mostly is.
     """
     if isinstance(value, Fabric):
         return value
@@ -143,7 +215,34 @@ def _from_fields(fields: Mapping[str, Any], where: str, name: str) -> Fabric:
             hint="give each with its unit, or start from `preset: cotton`",
         )
     title = str(fields.get("title") or (base.title if base else ""))
-    return Fabric(**values, name=str(fields.get("name", name)), title=title, sources=sources)
+    made = Fabric(**values, name=str(fields.get("name", name)), title=title, sources=sources)
+    if where != name:  # not a preset
+        for key in [k for k in UNITS if k in fields]:
+            _doubt(key, values[key], f"{where}.{key}")
+    return made
+
+
+@lru_cache(maxsize=1)
+def known_ranges() -> Mapping[str, tuple[float, float]]:
+    """Least and greatest value of every field over all presets, in SI."""
+    presets = [fabric(name) for name in preset_names()]
+    columns = {key: [getattr(p, key) for p in presets] for key in UNITS}
+    return {key: (min(column), max(column)) for key, column in columns.items()}
+
+
+def _doubt(key: str, value: float, where: str) -> None:
+    """Warn about a number far from all fabrics known; 0 is said on purpose."""
+    low, high = known_ranges()[key]
+    if value == 0.0 or low / FAR <= value <= FAR * high:
+        return
+    factor = low / value if value < low else value / high
+    side = "below" if value < low else "above"
+    unit = "" if UNITS[key] == "1" else f" {UNITS[key]}"
+    warnings.warn(
+        f"{where} = {value:.3g}{unit} is {factor:.2g} times {side} all fabrics that weft knows "
+        f"({low:.3g} to {high:.3g}{unit}): is the unit what you mean?",
+        stacklevel=2,
+    )
 
 
 def _spread(fields: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -174,4 +273,4 @@ def _quantity(value: Any, key: str, where: str) -> tuple[float, str]:
         raise UnitError(
             where, got=repr(value), expected=f"a quantity with its unit, like '{value} {unit}'"
         )
-    return to_si(value, unit, where), source
+    return to_si(value, unit, where, per_angle=key in PER_ANGLE), source

@@ -13,6 +13,7 @@ import numpy as np
 from weft.arrays import Floats, Ints, Positions
 from weft.errors import SceneError
 from weft.settings import REQUIRED, check_settings, documented, setting
+from weft.units import fields_in_si
 
 Interpolation = Literal["linear", "smooth"]
 
@@ -20,13 +21,16 @@ Interpolation = Literal["linear", "smooth"]
 @documented
 @dataclass(frozen=True)
 class Keyframe:
-    """Where a pin is at a time, relative to its start."""
+    """Where a pin is at a time, relative to its start. Text may have a unit: ``Keyframe("500 ms",
+    ("2 cm", 0, 0), "90 deg")``.
+    """
 
     time: float = setting(REQUIRED, "", "s")
     translation: tuple[float, float, float] = setting((0.0, 0.0, 0.0), "", "m")
     rotation: float = setting(0.0, "about the path's axis", "rad")
 
     def __post_init__(self) -> None:
+        fields_in_si(self, "keyframe", time="s", translation="m", rotation="rad")
         check_settings(self, "keyframe")
 
 
@@ -56,6 +60,7 @@ class Path:
     )
 
     def __post_init__(self) -> None:
+        fields_in_si(self, "pin path", center="m")
         check_settings(self, "pin path")
         times = [k.time for k in self.keyframes]
         if not times or not np.isfinite(times).all() or any(b <= a for a, b in pairwise(times)):
@@ -90,7 +95,7 @@ class Pin:
 
     Args:
         vertices: ids, at least one.
-        until: time of release [s]; None holds for ever.
+        until: time of release [s], or text with a unit; None holds for ever.
         path: motion; None keeps the vertices where they start.
         name: for messages.
 
@@ -104,6 +109,7 @@ class Pin:
     name: str = "pin"
 
     def __post_init__(self) -> None:
+        fields_in_si(self, self.name, until="s")
         ids = np.unique(np.asarray(self.vertices, dtype=np.int64).reshape(-1)).astype(np.int32)
         object.__setattr__(self, "vertices", ids)
         if len(ids) == 0:
@@ -111,7 +117,8 @@ class Pin:
                 f"{self.name}.vertices",
                 got="nothing",
                 expected="at least one vertex",
-                hint="the selection is empty: widen the box, or list groups with `weft check`",
+                hint="the selection is empty: widen the box (Cloth.nearest_to_box says by how "
+                "much), or list groups with `weft check`",
             )
         if self.until is not None and not np.isfinite(self.until):
             raise SceneError(

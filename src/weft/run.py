@@ -19,6 +19,7 @@ from weft.io.frames import RunFolder
 from weft.mesh import TriangleMesh
 from weft.progress import progress_bar
 from weft.simulation import Progress, SceneLike, run_scene
+from weft.units import Quantity, to_si
 
 if TYPE_CHECKING:
     from weft.render.looks import Field
@@ -38,6 +39,17 @@ class Run:
     def __init__(self, path: str | Path) -> None:
         self.folder = RunFolder.open(path)
         self._tessellated: dict[int, Shown] = {}
+
+    def __repr__(self) -> str:
+        """Two lines: what there is, and where it stands."""
+        lines, frames = self.metrics, len(self)
+        last = f"last step at t = {lines[-1]['t']:.4g} s" if lines else "no step yet"
+        return (
+            f"Run {str(self.path)!r}: {frames} frames at {self.fps:g} fps "
+            f"({max(frames - 1, 0) / self.fps:.4g} s), {self.mesh.n_vertices} vertices, "
+            f"{len(self.faces)} triangles\n"
+            f"  {last}, {len(lines)} steps; of {self.manifest['frames']} frames that were asked for"
+        )
 
     @property
     def path(self) -> Path:
@@ -273,7 +285,7 @@ class Run:
 def simulate(
     scene: SceneLike,
     *,
-    seconds: float | None = None,
+    seconds: Quantity | None = None,
     frames: int | None = None,
     fps: float = 30.0,
     out: str | Path | None = None,
@@ -285,7 +297,7 @@ def simulate(
 
     Args:
         scene: what to simulate.
-        seconds: length [s]; or give ``frames``.
+        seconds: length [s], or text with a unit; or give ``frames``.
         frames: number of the last frame; frame 0 is the start.
         fps: frames per second.
         out: the folder; None makes a new one under ``runs/``.
@@ -301,7 +313,8 @@ def simulate(
         raise RunError(
             "length", got=f"seconds={seconds}, frames={frames}", expected="one of the two"
         )
-    last = frames if frames is not None else round((seconds or 0.0) * fps)
+    length = 0.0 if seconds is None else to_si(seconds, "s", "simulate.seconds")
+    last = frames if frames is not None else round(length * fps)
     path = Path(out) if out is not None else Path("runs") / time.strftime("%Y%m%d-%H%M%S")
     folder = RunFolder(path)
 

@@ -108,11 +108,20 @@ def check_settings(settings: Any, place: str, error: type[WeftError] = SceneErro
                 raise error(what, got=repr(value), expected=f"one of {names}")
         elif get_origin(kind) is Literal or (kind is str and about.choices):
             check_known(value, about.choices or get_args(kind), what, error)
+        elif isinstance(value, str) and _words(kind):
+            check_known(value, _words(kind), what, error)
         elif isinstance(value, str) and kind is not str:
             unit = f" [{about.unit}]" if about.unit else ""
             raise error(what, got=repr(value), expected=f"a number{unit}, not text")
         elif not about.holds(value):
             raise error(what, got=value, expected=about.expected)
+
+
+def _words(kind: Any) -> tuple[str, ...]:
+    """Words that a union of types allows."""
+    return tuple(
+        w for part in get_args(kind) if get_origin(part) is Literal for w in get_args(part)
+    )
 
 
 def _is_number(value: Any) -> bool:

@@ -16,9 +16,10 @@ from weft.discretization.control import Control, Piece, Triangles
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending, SplineSurface
 from weft.errors import MeshError, check_known
-from weft.fabric import Fabric
+from weft.fabric import FabricLike
 from weft.fabric import fabric as as_fabric
 from weft.mesh import Pattern, TriangleMesh, grid
+from weft.units import Quantity, in_si, to_si
 
 DISCRETIZATIONS = ("triangles", "bspline")
 
@@ -26,7 +27,7 @@ DISCRETIZATIONS = ("triangles", "bspline")
 def joined(
     cloths: Sequence[Cloth],
     names: Sequence[str] | None = None,
-    thickness: Sequence[float | None] | None = None,
+    thickness: Sequence[Quantity | None] | None = None,
 ) -> Cloth:
     """Several cloths as one, to be simulated together; they meet by contact alone.
 
@@ -38,6 +39,7 @@ def joined(
     Raises:
         MeshError: no cloths, a name that is given twice, or splines that are joined already.
     """
+    given = in_si(list(thickness or [None] * len(cloths)), "m", "joined.thickness")
     names = [f"cloth {k + 1}" for k in range(len(cloths))] if names is None else names
     if not cloths or len(set(names)) < len(cloths):
         raise MeshError("cloths", got=list(names), expected="one name for each, all different")
@@ -47,7 +49,8 @@ def joined(
     for k, (cloth, name) in enumerate(zip(cloths, names)):
         ids = np.arange(vertex, vertex + cloth.n_vertices, dtype=np.int32)
         faces = np.arange(face, face + len(cloth.faces), dtype=np.int32)
-        parts.append(Part(name, cloth.fabric, ids, faces, thickness[k] if thickness else None))
+        kept = None if given[k] is None else float(given[k])
+        parts.append(Part(name, cloth.fabric, ids, faces, kept))
         groups[name] = ids
         groups.update({f"{name} {g}": ids[v] for g, v in cloth.mesh.groups.items()})
         vertex, face = vertex + len(ids), face + len(faces)
@@ -84,9 +87,9 @@ def _joined_control(cloths: Sequence[Cloth]) -> Control:
 def spline_sheet(
     n1: int,
     n2: int,
-    width: float = 1.0,
-    height: float = 1.0,
-    fabric: str | Fabric = "cotton",
+    width: Quantity = 1.0,
+    height: Quantity = 1.0,
+    fabric: FabricLike = "cotton",
     *,
     net: str = "greville",
     rule: str = "reduced",
@@ -98,9 +101,10 @@ def spline_sheet(
     Args:
         n1: control points along the width (warp), at least 3.
         n2: control points along the height (weft), at least 3.
-        width: [m].
-        height: [m].
-        fabric: a preset's name, or a Fabric.
+        width: [m], or text with a unit.
+        height: [m], or text with a unit.
+        fabric: a preset's name, a .yaml file, fields as in YAML (``{"preset": "silk", "density":
+            "60 gsm"}``), or a Fabric.
         net: ``greville``: knot spans all alike; ``uniform``: control points equally far apart, as
             in Meng et al. (2025), with boundary spans half as long again.
         rule: quadrature: ``reduced``, ``alternating`` (Meng et al.), ``full`` (3 x 3 a span),
@@ -113,6 +117,7 @@ def spline_sheet(
         MeshError: sizes out of range, an unknown net or rule.
         FabricError: an unknown fabric.
     """
+    width, height = to_si(width, "m", "spline_sheet.width"), to_si(height, "m", "height")
     patch = rectangle(n1, n2, width, height, net)
     surface = SplineSurface.of([patch], (), *_kinds(rule, bending))
     flat = patch.rest.reshape(-1, 2) - (width / 2, height / 2)
@@ -125,7 +130,7 @@ def as_splines(
     cloth: Cloth,
     *,
     spans: int | tuple[int, int] | None = None,
-    span_size: float | None = None,
+    span_size: Quantity | None = None,
     corners: Sequence[Any] | None = None,
     smooth: bool = False,
     density: int = 1,
@@ -152,13 +157,14 @@ def as_splines(
     """
     from weft.discretization.pieces import fit_pieces  # parts of SciPy that load slowly
 
+    size = None if span_size is None else to_si(span_size, "m", "as_splines.span_size")
     if cloth.control is not None or len(cloth.parts) > 1:
         raise MeshError("cloth to fit", got=cloth.mesh.source, expected="one cloth of triangles")
     quadrature, form = _kinds(rule, bending)
     both = (spans, spans) if isinstance(spans, int) else spans
     given = [corners] if corners is not None and np.ndim(corners[0]) == 0 else corners
     mesh = cloth.mesh
-    found = fit_pieces(mesh, both, span_size, given, smooth=smooth, rule=quadrature)
+    found = fit_pieces(mesh, both, size, given, smooth=smooth, rule=quadrature)
     surface = dataclasses.replace(found.surface, bending=form)
     made = of_splines(surface, found.points, cloth.fabric, density=density, source=mesh.source)
     assert made.control is not None
@@ -178,7 +184,7 @@ def _kinds(rule: str, bending: str) -> tuple[Rule, Bending]:
 def of_splines(
     surface: SplineSurface,
     points: Positions,
-    fabric: str | Fabric = "cotton",
+    fabric: FabricLike = "cotton",
     *,
     density: int = 1,
     source: str = "spline",
@@ -191,11 +197,11 @@ def of_splines(
 def sheet(
     nx: int,
     ny: int,
-    width: float = 1.0,
-    height: float = 1.0,
+    width: Quantity = 1.0,
+    height: Quantity = 1.0,
     *,
     pattern: Pattern = "regular",
-    fabric: str | Fabric = "cotton",
+    fabric: FabricLike = "cotton",
     seed: int = 0,
 ) -> Cloth:
     """A rectangle of nx by ny vertices, lying on y = 0 and centered at the origin; its "top" edge
@@ -204,26 +210,28 @@ def sheet(
     Args:
         nx: vertices along the width (warp), at least 2.
         ny: vertices along the height (weft), at least 2.
-        width: [m].
-        height: [m].
+        width: [m], or text with a unit.
+        height: [m], or text with a unit.
         pattern: ``regular``, ``alternating`` or ``random`` triangles.
-        fabric: a preset's name, or a Fabric.
+        fabric: a preset's name, a .yaml file, fields as in YAML (``{"preset": "silk", "density":
+            "60 gsm"}``), or a Fabric.
         seed: of the random pattern.
 
     Raises:
         MeshError: sizes out of range.
         FabricError: an unknown fabric.
     """
+    width, height = to_si(width, "m", "sheet.width"), to_si(height, "m", "sheet.height")
     return Cloth(grid(nx, ny, width, height, pattern, seed), as_fabric(fabric))
 
 
 def triangulate(
     outline: Any,
     holes: Sequence[Any] = (),
-    size: float = 0.02,
+    size: Quantity = 0.02,
     *,
     divide: bool = True,
-    fabric: str | Fabric = "cotton",
+    fabric: FabricLike = "cotton",
     seed: int = 0,
 ) -> Cloth:
     """A piece of any shape, of irregular, nearly equilateral triangles; it lies on y = 0, centered
@@ -237,7 +245,8 @@ def triangulate(
         divide: add points on edges of the outline that are longer than ``size``, closer together
             towards sharp corners; False keeps the outline's points and no others. Given points are
             never moved.
-        fabric: a preset's name, or a Fabric.
+        fabric: a preset's name, a .yaml file, fields as in YAML (``{"preset": "silk", "density":
+            "60 gsm"}``), or a Fabric.
         seed: of the points inside: other seeds give other meshes of the same piece.
 
     Raises:
@@ -246,19 +255,21 @@ def triangulate(
     """
     from weft.garment.triangulate import triangulated  # SciPy's again
 
-    return Cloth(triangulated(outline, holes, size, divide, seed), as_fabric(fabric))
+    outline, holes = in_si(outline, "m", "outline"), in_si(holes, "m", "holes")
+    length = to_si(size, "m", "triangulate.size")
+    return Cloth(triangulated(outline, holes, length, divide, seed), as_fabric(fabric))
 
 
 def load(
     path: str | Path,
     *,
-    fabric: str | Fabric = "cotton",
-    scale: float = 1.0,
-    uv_scale: float | None = None,
+    fabric: FabricLike = "cotton",
+    scale: Quantity = 1.0,
+    uv_scale: Quantity | None = None,
     warp: tuple[float, float, float] | None = None,
     discretization: str = "triangles",
     spans: int | tuple[int, int] | None = None,
-    span_size: float | None = None,
+    span_size: Quantity | None = None,
     corners: Sequence[Any] | None = None,
     smooth: bool = False,
 ) -> Cloth:
@@ -266,9 +277,10 @@ def load(
 
     Args:
         path: the file.
-        fabric: a preset's name, or a Fabric.
-        scale: meters per unit of the file (0.01 for centimeters).
-        uv_scale: meters per unit of its texture coordinates; None: the same as ``scale``.
+        fabric: a preset's name, a .yaml file, fields as in YAML (``{"preset": "silk", "density":
+            "60 gsm"}``), or a Fabric.
+        scale: length of a unit of the file [m]: 0.01 or "1 cm" for centimeters.
+        uv_scale: length of a unit of its texture coordinates [m]; None: the same as ``scale``.
         warp: where the file has no texture coordinates, the direction of the warp yarns in space.
         discretization: ``triangles``, or ``bspline``: splines are fitted (``as_splines``).
         spans: knot spans of splines, of a single piece.
@@ -282,7 +294,9 @@ def load(
     """
     from weft.io import read_mesh
 
-    mesh = read_mesh(Path(path), scale=scale, uv_scale=uv_scale, warp=warp)
+    unit = to_si(scale, "m", "load.scale")
+    uv_unit = None if uv_scale is None else to_si(uv_scale, "m", "load.uv_scale")
+    mesh = read_mesh(Path(path), scale=unit, uv_scale=uv_unit, warp=warp)
     cloth = Cloth(mesh, as_fabric(fabric))
     check_known(discretization, DISCRETIZATIONS, "discretization", MeshError)
     if discretization == "triangles":

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -66,6 +67,28 @@ def test_help(run):
         assert command in out
         status, text, _ = run(command, "--help")
         assert status == 0 and len(text.splitlines()) > 5
+
+
+def test_examples(run, scene, monkeypatch):
+    """Every scene and script with a line; a scene runs by its name, also by the end of it."""
+    from weft.scene import build
+
+    status, out, _ = run("examples")
+    assert status == 0 and "flag " in out and "contact/twist" in out and "own_law" in out
+    lines = [ln for ln in out.splitlines() if ln.startswith("  ")]
+    assert len(lines) >= 20 and all(len(ln.split(maxsplit=1)) == 2 for ln in lines)
+    assert run("examples", "flag")[1].startswith("description: A silk flag")
+    original = build.load_scene
+    small = ["cloth.sheet.nx=7", "cloth.sheet.ny=7", "seconds=0.1"]
+    monkeypatch.setattr(build, "load_scene", lambda path, *_: original(path, small))
+    status, out, _ = run("demo", "twist")
+    assert status == 0 and "runs/twist/twist.png" in out
+    status, _, err = run("demo", "own_law")
+    assert status == 2 and "python" in err
+    status, _, err = run("demo", "flagg")
+    assert status == 2 and "did you mean 'flag'" in err
+    status, _, err = run("demo", "two_corners", "--quiet")
+    assert (status, err) == (0, "")  # the one whose whole name it is
 
 
 def test_version(run):
@@ -177,9 +200,44 @@ def test_fabrics(run):
 def test_explain(run):
     assert "scene.integrator" not in run("explain")[1] and "bdf2" in run("explain")[1]
     out = run("explain", "scene.integrator.bdf2")[1]
-    assert "[m/s]" in out and "0.01" in out and "projected" in out
+    assert "m/s" in out and "0.01" in out and "projected" in out
     out = run("explain", "scene.pins.path.keyframes")[1]
-    assert "translation" in out and "[degrees]" in out
+    assert "translation" in out and "degrees" in out
+
+
+def test_explain_has_units_for_nested_fields(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    rows = [line.split() for line in run("explain", "scene.cloth")[1].splitlines()]
+    units = {row[0]: row[1] for row in rows if len(row) > 1}
+    assert units["width"] == "m" and units["rotation"] == "degrees" and units["sheet"] == "block"
+    assert units["span_size"] == "m" and units["smooth"] == "yes/no"
+    assert "N/m (per rad)" in run("explain", "scene.cloth.fabric")[1]
+    everything = run("explain", "--all")[1]
+    assert "Pa" in everything and len(everything.splitlines()) > 100
+    assert len(run("explain")[1].splitlines()) < 60
+
+
+def test_json_schema(run):
+    """Quantities are numbers or text and say their unit; what is required is."""
+    schema = json.loads(run("explain", "--json-schema")[1])
+    width = schema["$defs"]["SheetBlock"]["properties"]["width"]
+    assert width["type"] == ["number", "string"] and width["unit"] == "m"
+    assert schema["properties"]["gravity"]["prefixItems"][0]["unit"] == "m/s^2"
+    assert "cloth" in schema["properties"] and schema["additionalProperties"] is False
+    choices = schema["$defs"]["ClothBlock"]["properties"]["fabric"]["anyOf"]
+    (fields,) = (c["properties"] for c in choices if c.get("type") == "object")
+    assert fields["shear"]["unit"] == "N/m" and "array" in fields["stretch"]["type"]
+
+
+def test_every_number_of_a_scene_has_a_unit():
+    from weft.scene.field_units import unit_of
+    from weft.scene.schema import SceneFile
+
+    assert {n: unit_of(f) for n, f in SceneFile.model_fields.items() if n in ("fps", "step")} == {
+        "fps": "1/s",
+        "step": "s",
+    }
+    assert all(unit_of(f) for f in SceneFile.model_fields.values())
 
 
 def test_json_is_pure(run):
@@ -187,7 +245,8 @@ def test_json_is_pure(run):
     checks = json.loads(out)
     assert status == 0 and err == ""
     assert all(
-        set(c) == {"name", "expected", "got", "error", "tolerance", "ok", "note"} for c in checks
+        set(c) == {"name", "expected", "got", "error", "tolerance", "ok", "note", "part"}
+        for c in checks
     )
     status, out, _ = run("bench", "import", "--json")
     measures = json.loads(out)
@@ -200,6 +259,26 @@ def test_validate_fails_with_status_1(run, monkeypatch):
     monkeypatch.setattr(free_fall, "GRAVITY", 9.80)
     status, out, _ = run("validate", "free-fall")
     assert status == 1 and "FAILED" in out
+
+
+def test_an_experiment_that_raises_is_a_row(run, monkeypatch):
+    from weft.validate import catenary
+
+    monkeypatch.setattr(catenary, "rest", lambda *_, **__: 1 / 0)
+    status, out, _ = run("validate", "catenary", "rigid-motion")
+    assert status == 1 and "ZeroDivisionError" in out and "4 of 5 ok" in out
+    status, out, _ = run("validate", "catenary", "--json")
+    (row,) = json.loads(out)
+    assert row["expected"] is None and row["part"] == "fast" and not row["ok"]
+
+
+@pytest.mark.parametrize(
+    "command, name",
+    [("validate", "capstan"), ("bench", "contact-pile"), ("reproduce", "kim2020-fig5")],
+)
+def test_names_are_in_the_help(run, command, name):
+    status, out, _ = run(command, "--help")
+    assert status == 0 and name in " ".join(out.split())
 
 
 def test_demo_replaces_an_earlier_demo_only(run, scene, tmp_path, monkeypatch):
@@ -299,3 +378,34 @@ def test_settle(run, scene):
     assert code == 1 and "not settled" in err and "MAX_ITERATIONS" in err
     code, _, err = run("settle", scene, "--out", "third", "--set", "law={name: arapp}")
     assert code == 2 and "did you mean 'arap'" in err
+
+
+def test_fabrics_say_what_was_measured(run, monkeypatch):
+    """By field, in 80 columns: no number is cut off."""
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = run("fabrics")
+    assert "…" not in out and all(len(line) <= 80 for line in out.splitlines())
+    (twill,) = (line for line in out.splitlines() if line.startswith("stretch-twill"))
+    assert "~60" in twill and "28300/4390" in twill and twill.rstrip().endswith("6")
+    _, out, _ = run("fabrics", "--json")
+    fabrics = {f["name"]: f for f in json.loads(out)}
+    assert fabrics["silk"]["origins"]["shear"] == "estimated"
+    assert fabrics["broadcloth"]["origins"]["bending_warp"] == "measured"
+
+
+def test_reproduce_without_matplotlib(run, tmp_path, monkeypatch):
+    """The table, what follows from it, status 0, and what a plot needs."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
+        monkeypatch.setitem(sys.modules, name, None)
+    status, out, _ = run("reproduce", "pritchard-macri")
+    assert status == 0 and "weft[plots]" in out
+    assert (tmp_path / "reproduced/pritchard-macri.csv").exists()
+
+
+def test_the_wheel_has_the_examples():
+    import tomllib
+
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+    wheel = tomllib.loads(text)["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["force-include"]["examples"] == "weft/examples"

@@ -114,8 +114,9 @@ def test_distances_of_random_and_degenerate_pairs(rng):
     whole = rng.integers(-2, 3, size=(4000, 4, 3)).astype(float)
     loose = rng.normal(size=(4000, 4, 3))
     for kind, function in (
-        (PairKind.POINT_TRIANGLE, ipctk.point_triangle_distance), (PairKind.EDGE_EDGE, ipctk.edge_edge_distance)
-    ):  # fmt: skip
+        (PairKind.POINT_TRIANGLE, ipctk.point_triangle_distance),
+        (PairKind.EDGE_EDGE, ipctk.edge_edge_distance),
+    ):
         for corners in (loose, whole):
             a, b, c, d = np.moveaxis(corners, 1, 0)
             if kind == PairKind.POINT_TRIANGLE:

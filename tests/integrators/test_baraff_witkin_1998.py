@@ -53,8 +53,8 @@ EXACT = {"tolerance": 1e-12, "linear": "splu"}
 
 @pytest.mark.parametrize("variant", [Variant.EXACT, Variant.BODY])
 def test_is_one_newton_iteration_of_backward_euler(variant):
-    """Without damping and constraints, to 1e-12: gradient and Hessian of the potential at x_n, which
-    is definite where cloth is stretched.
+    """Without damping and constraints, to 1e-12: gradient and Hessian of the potential at x_n,
+    which is definite where cloth is stretched.
     """
     m, s = model(variant=variant), moving_state(size=1e-4)
     s = State(1.1 * s.x, s.v)

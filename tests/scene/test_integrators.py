@@ -172,7 +172,8 @@ def test_explain_has_the_settings_of_every_integrator():
     _, rows = explain("scene.integrator")
     assert [r.path.split(".")[-1] for r in rows] == list(INTEGRATORS)
     _, rows = explain("scene.integrator.bdf2")
-    tolerance, _, psd = rows[:3]
+    (tolerance, _, psd), effort = rows[:3], rows[-1]
+    assert effort.default == "converged" and "interactive" in effort.meaning
     assert tolerance.meaning.startswith("[m/s]") and tolerance.default == "0.01"
     assert psd.default == "projected" and psd.choices == "exact, projected, gauss_newton"
     with pytest.raises(SceneError, match="did you mean 'tolerance'"):
@@ -202,3 +203,21 @@ def test_what_a_dataclass_refuses_has_a_line(load):
         with pytest.raises(SceneError) as caught:
             load(text)
         assert message in str(caught.value)
+
+
+def test_effort_chooses_step_and_iterations(tmp_path):
+    """``interactive`` shortens steps and stops them; metrics say what is left."""
+    cloth = weft.sheet(9, 9, 0.3, 0.3, fabric="silk")
+    pins = [weft.Pin(cloth.corners("top"))]
+    quick = weft.Scene(cloth, pins, settings=weft.StepSettings(effort="interactive"))
+    assert quick.step == 5e-3 and quick.with_(step=1e-3).step == 1e-3
+    assert weft.Scene(cloth, pins, settings=weft.StepSettings(effort=3)).step == 0.02
+    tight = weft.StepSettings(effort=1, tolerance=1e-9)
+    run = weft.simulate(
+        weft.Scene(cloth, pins, settings=tight), frames=2, fps=25, out=tmp_path / "run",
+        progress=False,
+    )  # fmt: skip
+    assert {m["outcome"] for m in run.metrics} == {"STOPPED"}
+    assert all(m["iterations"] == 1 and 0 < m["unsettled"] <= 1 for m in run.metrics)
+    with pytest.raises(weft.WeftError, match="effort.*fast"):
+        weft.StepSettings(effort="fast")

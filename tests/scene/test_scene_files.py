@@ -401,3 +401,16 @@ def test_self_contact_in_a_scene_file(tmp_path):
     assert load_scene(write(tmp_path, GOOD)).scene.model().contact is None
     assert "contact.gap" in problems(tmp_path, GOOD + "contact: {gap: 20 cm}\n")
     assert "must be > 0" in problems(tmp_path, GOOD + "contact: {gap: 0}\n")
+
+
+def test_check_doubts_units(tmp_path):
+    """A fabric that no unit test refuses, but no textile is like, is a warning of `weft check`."""
+    from weft.scene.check import check
+
+    path = tmp_path / "odd.yaml"
+    path.write_text(
+        "cloth: {sheet: {nx: 4, ny: 4}, fabric: {preset: cotton, density: 150 kg/m^2}}\n"
+        "pins: [{corners: top}]\n"
+    )
+    found = check(path)
+    assert not found.errors and any("cloth.fabric.density = 150" in w for w in found.warnings)

@@ -129,3 +129,15 @@ def test_line_search_at_round_off():
 def test_line_search_passes_infinity():
     result = backtrack(lambda a: np.inf if a > 0.3 else -a, 0.0, -1.0)
     assert result.step == 0.25
+
+
+def test_effort_stops_lower_than_it_began_and_says_what_is_left():
+    start = np.full(6, 10.0)
+    stopped = run(QUARTIC, start, effort=2)
+    assert stopped.outcome is Outcome.STOPPED and stopped.outcome.ok
+    assert stopped.counts.iterations == 2
+    x = np.reshape(kernel.numpy(stopped.x), -1)
+    assert QUARTIC.f(x) < QUARTIC.f(start) and QUARTIC.f(x) > QUARTIC.f(TARGET)
+    assert stopped.left.unsettled > 0 and stopped.left.gain > 0
+    settled = run(QUARTIC, start, effort=60)
+    assert settled.outcome is Outcome.CONVERGED and settled.left.gain == 0.0

@@ -1,27 +1,85 @@
 """The certificate (`weft validate`) as tests: a part in CI, all of it with `make test-all`."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from weft.solve.direct import have_pardiso
 from weft.validate import elastica, hanging_strip, order
-from weft.validate.runner import names, run
+from weft.validate.check import Check, attempt
+from weft.validate.runner import FAST, names, part_of, run
 
-QUICK = ("free-fall", "rigid-motion", "hanging-strip", "catenary", "derivatives", "spectra", "bias")
+SECONDS = ("rigid-motion", "hanging-strip", "catenary", "bias", "tension-field")
 
 
-@pytest.mark.parametrize("name", QUICK)
-def test_quick(name):
+@pytest.fixture
+def no_extras(monkeypatch):
+    """As after `pip install weft`: PARDISO cannot be imported."""
+    monkeypatch.setitem(sys.modules, "pypardiso", None)
+    assert not have_pardiso()
+
+
+@pytest.mark.parametrize("name", names(FAST))
+def test_fast_part_without_extras(name, no_extras):
+    for check in run([name]):
+        assert check.ok, check
+
+
+@pytest.mark.parametrize("name", SECONDS)
+def test_in_part_with_what_is_installed(name):
     for check in run([name]):
         assert check.ok, check
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n in names() if n not in QUICK])
-def test_slow(name):
+@pytest.mark.parametrize("name", [n for n in names() if n not in SECONDS])
+def test_all_of_it_with_what_is_installed(name):
     for check in run([name]):
         assert check.ok, check
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in names() if part_of(n) != FAST])
+def test_the_rest_without_extras(name, no_extras):
+    for check in run([name]):
+        assert check.ok, check
+
+
+def test_an_error_costs_one_row(monkeypatch):
+    """A case that raises is a failed row with its reason; the rows around it are there."""
+    from weft.validate import catenary
+
+    usual = hanging_strip.extension
+
+    def breaks(n, pattern):
+        if n == 16:
+            raise ZeroDivisionError("no luck")
+        return usual(n, pattern)
+
+    monkeypatch.setattr(hanging_strip, "extension", breaks)
+    monkeypatch.setattr(catenary, "rest", lambda *_, **__: 1 / 0)
+    checks = run(["hanging-strip", "catenary", "rigid-motion"])
+    failed = {c.name: c.note for c in checks if not c.ok}
+    assert failed.keys() == {"hanging-strip/regular-16", "catenary"}
+    assert "ZeroDivisionError: no luck" in failed["hanging-strip/regular-16"]
+    assert sum(c.ok for c in checks) == 4 + 4
+    assert {c.part for c in checks} == {FAST}
+
+
+def test_rows_before_an_error_are_kept():
+    def rows():
+        yield Check("a", 1.0, 1.0, 0.0, 0.1, True)
+        raise RuntimeError("later")
+
+    first, second = attempt("case", rows)
+    assert first.ok and not second.ok and second.name == "case" and "later" in second.note
+    assert np.isnan(second.expected)
+
+
+def test_the_fast_part_is_the_default():
+    assert {"pillow", "capstan"} == set(names()) - set(names(FAST))
 
 
 def test_elastica_in_part():
@@ -49,8 +107,8 @@ def test_every_experiment_is_documented():
 
     from weft.validate.runner import _EXPERIMENTS
 
-    for module in _EXPERIMENTS.values():
-        assert len(import_module(f"weft.validate.{module}").__doc__) > 60
+    for experiment in _EXPERIMENTS.values():
+        assert len(import_module(f"weft.validate.{experiment.module}").__doc__) > 60
 
 
 FREECLOTH = sorted((Path(__file__).parents[2] / "examples" / "freecloth").glob("*.yaml"))

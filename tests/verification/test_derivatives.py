@@ -118,3 +118,34 @@ def test_the_exact_hessian_is_what_is_checked():
     assert all(d.ok for d in check_derivatives(Clamped(), X))
     Clamped.zero = Psd.EXACT
     assert [d.ok for d in check_derivatives(Clamped(), X)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        weft.laws.BaraffWitkin((400.0, 300.0), 40.0),
+        weft.laws.StVK(200.0, 150.0),
+        weft.laws.Arap(300.0) + weft.laws.DotShear(90.0),
+    ],
+    ids=["baraff_witkin", "stvk", "sum"],
+)
+def test_a_law(law):
+    stress, hessian = weft.check_derivatives(law)
+    assert stress.ok and hessian.ok and (stress.name, hessian.name) == ("stress", "hessian")
+    assert "ok, relative error" in str(stress)
+
+
+def test_a_wrong_law_is_found():
+    class Twice(weft.laws.StVK):
+        def stress(self, F):
+            return 2 * super().stress(F)
+
+    stress, hessian = weft.check_derivatives(Twice(200.0, 150.0))
+    assert not stress.ok and not hessian.ok and "WRONG" in str(stress)
+
+
+def test_what_is_missing_is_named():
+    with pytest.raises(WeftError, match=r"positions \(n,3\)"):
+        weft.check_derivatives(Springs())
+    with pytest.raises(WeftError, match=r"\(n,3,2\)"):
+        weft.check_derivatives(weft.laws.Arap(1.0), np.zeros((4, 3)))

@@ -13,7 +13,7 @@ from weft.arrays import Faces, Positions
 from weft.bench.measure import Measure, at_most, best_time, info
 from weft.contact.barrier import barrier_factors, barrier_gradient
 from weft.contact.ccd import max_step
-from weft.contact.collision_mesh import CollisionMesh
+from weft.contact.collision_mesh import CollisionMesh, Trees
 from weft.contact.narrow_phase import NarrowPhase
 from weft.kernel import vec3
 from weft.mesh import grid
@@ -45,15 +45,15 @@ def kernels() -> Iterator[Measure]:
 
 def _ours(x: Positions, dx: Positions, faces: Faces) -> dict[str, float]:
     """[s] of each phase."""
-    surface, points = CollisionMesh(faces, x), kernel.array(x, vec3)
-    candidates, swept = surface.candidates(x, GAP), surface.candidates(x, GAP, x + dx)
-    narrow = NarrowPhase(surface).contacts
-    set_ = narrow(points, candidates, 1.0, GAP)
+    mesh, trees = CollisionMesh(faces, x), Trees()
+    candidates, swept = mesh.candidates(x, GAP), mesh.candidates(x, GAP, x + dx)
+    points, narrow = kernel.array(x, vec3), NarrowPhase(mesh)
+    set_ = narrow.contacts(points, candidates, 1.0, GAP)
     m = len(set_)
     gradient, factors = kernel.empty((m, 4), vec3), kernel.empty((m, 3, 4), vec3)
     return {
-        "broad phase": best_time(lambda: surface.candidates(x, GAP), 5),
-        "narrow phase": best_time(lambda: narrow(points, candidates, 1.0, GAP), 5),
+        "broad phase": best_time(lambda: mesh.candidates(x, GAP, trees=trees), 5),
+        "narrow phase": best_time(lambda: narrow.contacts(points, candidates, 1.0, GAP), 5),
         "gradient": best_time(
             lambda: kernel.launch(barrier_gradient, m, points, *set_.device, gradient), 5
         ),

@@ -67,9 +67,9 @@ def quadrature() -> Iterator[Measure]:
         assembly = made.model().assembly
         A = BlockCsr.zeros(assembly.pattern)
         x = kernel.array(made.state().x, vec3)
-        bound = assembly.bound["membrane"]
+        bound = assembly.bound[0]
         seconds[rule] = best_time(
-            lambda bound=bound, x=x, A=A: bound.add_hessian(x, Psd.PROJECTED, A, True)  # type: ignore[misc]
+            lambda bound=bound, x=x, A=A: bound.add_hessian(x, Psd.PROJECTED, A.begin())  # type: ignore[misc]
         )
         yield info(f"spline/membrane matrix, {rule} rule", 1e3 * seconds[rule], "ms")
     yield at_least(

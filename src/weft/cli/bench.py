@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
+from weft.cli.listing import listing
 from weft.cli.options import AsJson, Device, Threads, configure, print_json, say, tell_compiling
+
+
+def _names() -> list[str]:
+    from weft.bench.runner import names
+
+    return names()
+
+
+Command = listing(("Benchmarks", _names))
 
 
 def bench(

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 def check(
     path: Annotated[Path, typer.Argument(help="A scene (.yaml) or a mesh (.obj, .ply).")],
     set_: Set = None,
-    scale: Annotated[float, typer.Option(help="Meters per unit of a mesh's positions.")] = 1.0,
+    scale: Annotated[
+        str, typer.Option(help="Length of a unit of a mesh's positions: 1 cm.", metavar="LENGTH")
+    ] = "1 m",
     uv_scale: Annotated[
-        float | None, typer.Option(help="Meters per unit of its texture coordinates.")
+        str | None,
+        typer.Option(help="Length of a unit of its texture coordinates.", metavar="LENGTH"),
     ] = None,
     warp: Annotated[
         str | None,
@@ -34,7 +37,9 @@ def check(
     """
     from weft.scene.check import check as look_at
 
-    found = look_at(path, set_ or [], scale=scale, uv_scale=uv_scale, warp=_direction(warp))
+    unit = _meters(scale, "--scale")
+    uv_unit = None if uv_scale is None else _meters(uv_scale, "--uv-scale")
+    found = look_at(path, set_ or [], scale=unit, uv_scale=uv_unit, warp=_direction(warp))
     for fact in found.facts:
         say(f"         {fact}")
     for warning in found.warnings:
@@ -79,6 +84,16 @@ def _show_crossing(crossing: "tuple[TriangleMesh, Ints]", target: Path) -> None:
         file, mesh.vertices[used], corners.reshape(-1, 3).astype(np.int32), mesh.corner_uv[faces]
     )
     say(f"picture  {target} (intersecting faces in red), {file} (these faces)")
+
+
+def _meters(text: str, option: str) -> float:
+    """A length: a number in meters, or with its unit."""
+    from weft.units import to_si
+
+    try:
+        return float(text)
+    except ValueError:
+        return to_si(text, "m", option)
 
 
 def _direction(text: str | None) -> tuple[float, float, float] | None:

@@ -6,21 +6,35 @@ from typing import Annotated
 
 import typer
 
-from weft.cli.options import Device, Threads, configure, say
+from weft.cli.examples import example_named
+from weft.cli.options import Device, Quiet, Threads, configure, say
 from weft.cli.run import simulate_into
+from weft.errors import WeftError
 
 DEMO = "A square of linen "  # how the descriptions of demos begin, of earlier versions too
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder of the run.", metavar="DIR")] = Path(
-        "runs/demo"
-    ),
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A scene of `weft examples`, in place of the usual.", metavar="[NAME]"),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the run.", metavar="DIR", show_default="runs/demo"),
+    ] = None,
+    quiet: Quiet = False,
     device: Device = "cpu",
     threads: Threads = None,
 ) -> None:
-    """Simulate a sheet that falls on a sphere on a floor, and draw it. Needs no GPU, no display."""
+    """Simulate a sheet that falls on a sphere on a floor, or an example by its NAME, and draw it.
+    Needs no GPU, no display.
+    """
     configure(device, threads)
+    if name is not None:
+        _example(name, out, quiet)
+        return
+    out = out or Path("runs/demo")
     from weft.io.frames import RunFolder
     from weft.run import Run
     from weft.scene.build import load_scene
@@ -32,8 +46,31 @@ def demo(
         said = folder.manifest().get("description", {}).get("description", "")
         if said.startswith(DEMO):
             folder.clear()  # an earlier demo; the run of another scene is an error below
-    simulate_into(loaded.scene, out, loaded.frames, loaded.fps, again=f"weft demo --out {out}")
+    again = f"weft demo --out {out}"
+    simulate_into(loaded.scene, out, loaded.frames, loaded.fps, again=again, quiet=quiet)
     picture = Run(out).render(out / "demo.png")
+    if quiet:
+        return
     say(f"run      {out}")
     say(f"picture  {picture}")
     say(f"next     weft render {out} demo.webp   weft render {out} strain.png --look strain")
+
+
+def _example(name: str, out: Path | None, quiet: bool) -> None:
+    """Run an example's scene, and draw its last frame."""
+    from weft.run import Run
+    from weft.scene.build import load_scene
+
+    example = example_named(name)
+    if not example.is_scene:
+        raise WeftError(f"demo {name}", got="a script", expected="a scene (weft examples)",
+                        hint=f"run it with: python {example.path}")  # fmt: skip
+    loaded = load_scene(example.path)
+    folder = out or Path("runs") / example.path.stem
+    again = f"weft run {example.path} --out {folder} --resume"
+    simulate_into(loaded.scene, folder, loaded.frames, loaded.fps, again=again, quiet=quiet)
+    picture = Run(folder).render(folder / f"{example.path.stem}.png")
+    if not quiet:
+        say(f"run      {folder}")
+        say(f"picture  {picture}")
+        say(f"next     weft examples {example.name} > mine.yaml   weft run mine.yaml")

@@ -1,28 +1,94 @@
 """``weft explain``: what the fields of a scene mean."""
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
+
+from weft.cli.options import print_json
+
+DEEPEST = 6  # levels of nested blocks
 
 
 def explain(
     path: Annotated[
         str, typer.Argument(help="A block or field, such as scene.pins.path.", metavar="FIELD")
     ] = "scene",
+    nested: Annotated[
+        bool, typer.Option("--all", help="Of the whole scene too, the fields of nested blocks.")
+    ] = False,
+    json_schema: Annotated[
+        bool, typer.Option("--json-schema", help="The whole schema as JSON, for editors.")
+    ] = False,
 ) -> None:
-    """Explain the fields of a scene file: meaning, units, defaults."""
+    """Explain the fields of a scene file: units, meaning, defaults, nested blocks too.
+
+    Editors complete and check scenes with the schema: `weft explain --json-schema >
+    weft.schema.json`, and in the scene's first line `# yaml-language-server:
+    $schema=weft.schema.json`.
+    """
     from rich.console import Console
     from rich.table import Table
 
     from weft.scene.explain import explain as look_up
+    from weft.scene.field_units import json_schema as schema
 
+    if json_schema:
+        print_json(schema())
+        return
     title, fields = look_up(path)
+    names = [n for n in path.split(".") if n and not n.isdigit() and n != "scene"]
     table = Table(box=None, pad_edge=False, title=title, title_justify="left", show_edge=False)
-    for column in ("field", "meaning", "default"):
+    for column in ("field", "unit", "meaning", "default"):
         table.add_column(column, overflow="fold")
-    for f in fields:
-        meaning = f.meaning + (f" ({f.choices})" if f.choices else "")
-        table.add_row(
-            f.path.rsplit(".", 1)[-1], meaning.replace("[", "\\["), f.default.replace("[", "\\[")
-        )
-    Console(highlight=False).print(table)
+    single = len(fields) == 1 and fields[0].path.split(".")[1:] == names
+    for row in _rows(names[:-1] if single else names, names[-1:] if single else None,
+                     nested or bool(names)):  # fmt: skip
+        table.add_row(*(cell.replace("[", "\\[") for cell in row))
+    console = Console(highlight=False)
+    console.print(table)
+    if names[-1:] == ["fabric"]:
+        console.print(_fabric())
+    if not names and not nested:
+        console.print("\nnested blocks: weft explain scene.cloth, or all: weft explain --all")
+
+
+def _rows(
+    names: Sequence[str], only: Sequence[str] | None, nested: bool, depth: int = 0
+) -> Iterator[tuple[str, str, str, str]]:
+    """Field, unit, meaning and default of a block, and of the blocks in it."""
+    from weft.scene.explain import explain as look_up
+    from weft.scene.field_units import unit_of
+    from weft.scene.file import block_at
+
+    block = block_at(names)
+    if block is None:
+        return
+    helps = {f.path.rsplit(".", 1)[-1]: f for f in look_up(".".join(["scene", *names]))[1]}
+    for name, field in block.model_fields.items():
+        if only is not None and name not in only:
+            continue
+        shown = helps[name]
+        meaning = shown.meaning + (f" ({shown.choices})" if shown.choices else "")
+        unit = unit_of(field)
+        meaning = meaning.removeprefix(f"[{unit}]").strip() or shown.path.rsplit(".", 1)[-1]
+        yield "  " * depth + name, unit, meaning, shown.default
+        if nested and depth < DEEPEST and block_at([*names, name]) is not None:
+            yield from _rows([*names, name], None, nested, depth + 1)
+
+
+def _fabric() -> object:
+    """The fields of a fabric, with units and the range of the presets."""
+    from rich.table import Table
+
+    from weft.fabric import PER_ANGLE, UNITS, known_ranges
+
+    table = Table(box=None, pad_edge=False, show_edge=False, title="\nfields of a fabric",
+                  title_justify="left")  # fmt: skip
+    for column in ("field", "unit", "presets"):
+        table.add_column(column)
+    for name, unit in UNITS.items():
+        low, high = known_ranges()[name]
+        per = " (per rad)" if name in PER_ANGLE else ""
+        table.add_row(name, unit + per, f"{low:.3g} to {high:.3g}" if low < high else f"{low:.3g}")
+    return table

@@ -1,48 +1,89 @@
-"""``weft fabrics``: the presets, in SI, with a source for every number."""
+"""``weft fabrics``: the presets, in SI, with the origin and the source of every number."""
 
 import dataclasses
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weft.cli.options import AsJson, print_json
+
+if TYPE_CHECKING:
+    from weft.fabric import Fabric
+
+MARKS = {"measured": "", "estimated": "~", "published": "°"}
+COUNTED = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft",
+           "thickness")  # fmt: skip
+WIDE = 110  # columns of a terminal that has room for titles
 
 
 def fabrics(
     name: Annotated[str | None, typer.Argument(help="A preset, or a fabric's .yaml file.")] = None,
     json: AsJson = False,
 ) -> None:
-    """List fabrics in SI units; with a NAME, where each number comes from."""
-    from rich.console import Console
-    from rich.table import Table
-
+    """List fabrics in SI units, and which of their numbers were measured; with a NAME, where each
+    number comes from.
+    """
     from weft.fabric import UNITS, fabric, preset_names
 
     chosen = [fabric(n) for n in ([name] if name else preset_names())]
     if json:
-        print_json([{**dataclasses.asdict(f), "units": dict(UNITS)} for f in chosen])
-        return
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    if name:
-        f = chosen[0]
-        table.title, table.title_justify = f"{f.name}: {f.title}", "left"
-        for column in ("field", "value", "unit", "source"):
-            table.add_column(
-                column, overflow="fold", justify="right" if column == "value" else "left"
-            )
-        for field, unit in UNITS.items():
-            source = f.sources.get(field, "default")
-            table.add_row(field, f"{getattr(f, field):.4g}", unit, source)
+        print_json([
+            {**dataclasses.asdict(f), "units": dict(UNITS),
+             "origins": {field: f.origin(field) for field in UNITS}} for f in chosen
+        ])  # fmt: skip
+    elif name:
+        _one(chosen[0])
     else:
-        heads = ("name", "", "density\nkg/m^2", "stretch [warp/weft]\nN/m", "shear\nN/m",
-                 "bending [warp/weft]\n1e-6 N*m", "thickness\nmm")  # fmt: skip
-        for i, head in enumerate(heads):
-            table.add_column(head.replace("[", "\\["), justify="left" if i < 2 else "right")
-        for f in chosen:
-            table.add_row(
-                f.name, f.title, f"{f.density:.3g}", f"{f.stretch_warp:g} / {f.stretch_weft:g}",
-                f"{f.shear:g}", f"{1e6 * f.bending_warp:.3g} / {1e6 * f.bending_weft:.3g}",
-                f"{1e3 * f.thickness:.3g}",
-            )  # fmt: skip
-        table.caption, table.caption_justify = "sources: weft fabrics NAME", "left"
+        _all(chosen)
+
+
+def _one(f: "Fabric") -> None:
+    """Every number of a fabric, with its origin and source."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from weft.fabric import UNITS
+
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    table.title, table.title_justify = f"{f.name}: {f.title}", "left"
+    for column in ("field", "value", "unit", "origin", "source"):
+        table.add_column(column, overflow="fold", justify="right" if column == "value" else "left")
+    for field, unit in UNITS.items():
+        source = f.sources.get(field, "").removeprefix(f"{f.origin(field)}: ")
+        table.add_row(field, f"{getattr(f, field):.4g}", unit, f.origin(field), source)
     Console(highlight=False).print(table)
+
+
+def _all(chosen: "list[Fabric]") -> None:
+    """A line for every fabric."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    wide = console.width >= WIDE
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    heads = ["name", *([""] if wide else []), "kg/m^2", "stretch\nN/m",
+             "shear\nN/m", "bending\n1e-6 N*m", "thick\nmm",
+             "meas.\n of 7"]  # fmt: skip
+    left = 2 if wide else 1
+    for i, head in enumerate(heads):
+        table.add_column(head, justify="left" if i < left else "right", no_wrap=i != 1 or not wide)
+    for f in chosen:
+
+        def shown(field: str, scale: float = 1.0, f: "Fabric" = f) -> str:
+            return f"{MARKS.get(f.origin(field), '')}{scale * getattr(f, field):.3g}"
+
+        def whole(field: str, f: "Fabric" = f) -> str:
+            return f"{MARKS.get(f.origin(field), '')}{getattr(f, field):.0f}"
+
+        measured = sum(f.origin(field) == "measured" for field in COUNTED)
+        table.add_row(
+            f.name, *([f.title] if wide else []), shown("density"),
+            f"{whole('stretch_warp')}/{whole('stretch_weft')}", whole("shear"),
+            f"{shown('bending_warp', 1e6)}/{shown('bending_weft', 1e6)}",
+            shown("thickness", 1e3), f"{measured}",
+        )  # fmt: skip
+    console.print(table)
+    console.print("no mark: measured   ~ estimated by us   ° a constant that was published")
+    console.print("pairs: warp/weft; measured: how many of the seven numbers shown")
+    console.print("sources, methods and titles: weft fabrics NAME")

@@ -10,6 +10,7 @@ from weft.cli import (
     bench,
     check,
     demo,
+    examples,
     explain,
     export,
     fabrics,
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 _SIMULATE, _LOOK, _TRUST = "Simulate", "Look and export", "Trust"
 app.command("demo", rich_help_panel=_SIMULATE)(demo.demo)
+app.command("examples", rich_help_panel=_SIMULATE)(examples.examples)
 app.command("run", rich_help_panel=_SIMULATE)(run.run)
 app.command("settle", rich_help_panel=_SIMULATE)(settle.settle)
 app.command("check", rich_help_panel=_SIMULATE)(check.check)
@@ -40,9 +42,9 @@ app.command("explain", rich_help_panel=_SIMULATE)(explain.explain)
 app.command("fabrics", rich_help_panel=_SIMULATE)(fabrics.fabrics)
 app.command("render", rich_help_panel=_LOOK)(render.render)
 app.command("export", rich_help_panel=_LOOK)(export.export)
-app.command("validate", rich_help_panel=_TRUST)(validate.validate)
-app.command("reproduce", rich_help_panel=_TRUST)(reproduce.reproduce)
-app.command("bench", rich_help_panel=_TRUST)(bench.bench)
+app.command("validate", rich_help_panel=_TRUST, cls=validate.Command)(validate.validate)
+app.command("reproduce", rich_help_panel=_TRUST, cls=reproduce.Command)(reproduce.reproduce)
+app.command("bench", rich_help_panel=_TRUST, cls=bench.Command)(bench.bench)
 
 
 def _version(show: bool) -> None:

@@ -1,5 +1,6 @@
 """Options and helpers that several commands share."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +20,16 @@ Set = Annotated[
         metavar="PATH=VALUE",
     ),
 ]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+
+
+def one_blas_thread() -> None:
+    """Dense matrices of small meshes are small: threads of NumPy's BLAS cost more than they win,
+    several times so where other programs run. To be called before NumPy is imported; what the
+    environment says holds.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def configure(device: str, threads: int | None) -> None:
@@ -51,7 +61,7 @@ def tell_compiling() -> None:
 
     def on_compile(module: str) -> None:
         if not told:
-            say("compiling kernels, once on this machine (under a minute) ...", error=True)
+            say(kernel.COMPILING, error=True)
         told.append(module)
 
     kernel.configure(on_compile=on_compile)

@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
+from weft.cli.listing import listing
 from weft.cli.options import Device, Threads, configure, say, tell_compiling
+
+
+def _names() -> list[str]:
+    from weft.reproduce.runner import names
+
+    return names()
+
+
+Command = listing(("Studies", _names))
 
 
 def reproduce(
@@ -49,4 +59,7 @@ def reproduce(
             say(f"- {finding}")
         written = study.write(out)
         files = "  ".join(str(path) for path in written)
-        say(f"\n{name} in {time.perf_counter() - clock:.0f} s: {files}\n")
+        say(f"\n{name} in {time.perf_counter() - clock:.0f} s: {files}")
+        if study.missing():
+            say(study.missing())
+        say("")

@@ -1,13 +1,16 @@
 """``weft run``: simulate a scene file."""
 
+import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weft.cli.options import Device, Out, Set, Threads, configure, say
+from weft.cli.options import Device, Out, Quiet, Set, Threads, configure, say
 
 if TYPE_CHECKING:
+    from weft.progress import Update
     from weft.scene.scene import Scene
 
 
@@ -23,6 +26,14 @@ def run(
         int | None,
         typer.Option("--from", help="Continue after frame K, dropping later ones.", metavar="K"),
     ] = None,
+    preview: Annotated[
+        Path | None,
+        typer.Option(help="A picture of the running frame, replaced as it goes.", metavar="PNG"),
+    ] = None,
+    quiet: Quiet = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Progress as JSON, an object a line, on stdout.")
+    ] = False,
     set_: Set = None,
     device: Device = "cpu",
     threads: Threads = None,
@@ -30,7 +41,8 @@ def run(
     """Simulate a scene into a run folder.
 
     Ctrl-C or a kill at any instant loses at most the step it was in; `--resume` continues bitwise
-    as if nothing had happened.
+    as if nothing had happened. With --json, lines have an event: start, compiling, step or done
+    (frame, step, newton, increment, seconds, left, wrote).
     """
     configure(device, threads)
     from weft.scene.build import load_scene
@@ -46,7 +58,12 @@ def run(
         resume=resume,
         from_frame=from_frame,
         again=f"weft run {scene} --out {folder} --resume",
+        quiet=quiet,
+        json=json,
+        preview=preview,
     )
+    if quiet or json:
+        return
     say(f"run      {folder}  ({last} frames)")
     _tell_contact(folder)
     say(f"next     weft render {folder} {scene.stem}.png  (or .webp)")
@@ -81,12 +98,29 @@ def simulate_into(
     resume: bool = False,
     from_frame: int | None = None,
     again: str = "",
+    quiet: bool = False,
+    json: bool = False,
+    preview: Path | None = None,
 ) -> None:
-    """Simulate with a progress bar; Ctrl-C says how to go on and exits with status 130."""
+    """Simulate with a progress bar, with JSON lines on stdout, or quietly; Ctrl-C says how to go on
+    and exits with status 130.
+    """
+    from weft.cli.preview import previewing
     from weft.run import simulate
 
     try:
-        simulate(scene, frames=last, fps=fps, out=folder, resume=resume, from_frame=from_frame)
+        with _progress(folder, last, quiet, json) as update:
+            shown = update if preview is None else previewing(folder, preview, update)
+            simulate(scene, frames=last, fps=fps, out=folder, resume=resume,
+                     from_frame=from_frame, progress=shown)  # fmt: skip
     except KeyboardInterrupt:
         say(f"stopped; every step until here is on disk. Continue with: {again}", error=True)
         raise typer.Exit(130) from None
+
+
+def _progress(folder: Path, last: int, quiet: bool, json: bool) -> "AbstractContextManager[Update]":
+    from weft.progress import json_lines, progress_bar, silence
+
+    if json:
+        return json_lines(str(folder), last, sys.stdout)
+    return silence() if quiet else progress_bar(last)

@@ -158,7 +158,7 @@ def list_overlaps(
     begin: int,
     out: wp.array2d(dtype=wp.int32),
 ):
-    """The same pairs, written from row ``begin + start[i]`` on, in the order of what box i meets."""
+    """The same pairs, from row ``begin + start[i]`` on, in the order of what box i meets."""
     i = o + wp.tid()
     first = begin + start[i]
     if count[i] <= slots.shape[1]:

@@ -12,7 +12,7 @@ from weft import kernel
 from weft.arrays import Bools, Faces, Ints, Positions
 from weft.contact.broad_phase import Boxes, Tree
 from weft.contact.candidates import Candidates
-from weft.contact.sides import Sides
+from weft.contact.sides import Marks, Sides
 from weft.kernel import Scalar, WarpArray, vec3
 from weft.mesh import edges_of
 
@@ -23,7 +23,7 @@ class Excluded:
     ignore each other. Bits (m,2) of faces, edges and vertices (``Sides.marks``); None: no pair.
     """
 
-    faces: Ints
+    faces: Marks
     edges: WarpArray | None = None
     points: WarpArray | None = None
     triangles: WarpArray | None = None
@@ -74,7 +74,7 @@ class CollisionMesh:
     def _ids(self) -> tuple[WarpArray, WarpArray, WarpArray]:
         """Faces, edges and vertices on the device."""
         given = (self.faces, self.edges, self.vertices)
-        return tuple(kernel.array(np.asarray(i, np.int32), wp.int32) for i in given)  # type: ignore[return-value]
+        return tuple(kernel.array(np.asarray(i, np.int32), wp.int32) for i in given)
 
     @cached_property
     def unheld(self) -> Excluded:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import warp as wp
@@ -25,7 +25,7 @@ from weft.kernel import WarpArray, vec3
 from weft.psd import Psd
 from weft.solve.incidence import Incidence
 
-Records = "np.ndarray[tuple[int], np.dtype[np.void]]"
+Records: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.void]]"
 
 
 @dataclass(frozen=True, eq=False)

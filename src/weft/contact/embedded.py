@@ -234,7 +234,7 @@ class Weighted(Embedded):
         return out
 
     def shortened(self, d: WarpArray, part: WarpArray) -> WarpArray:
-        """A vertex moves by at most W |d|, of which each of its points keeps no more than is safe."""
+        """A vertex moves by at most W |d|, of which its points keep no more than is safe."""
         out, t = kernel.empty(d.shape[0], vec3), self.weights.transposed
         kernel.launch(shorten_points, t.n, t.start, t.column, d, part, out)
         return out

@@ -137,7 +137,7 @@ def mark_first(o: int, key: wp.array(dtype=wp.int64), first: wp.array(dtype=wp.i
     """1 at the first of equal keys."""
     i = o + wp.tid()
     first[i] = 1
-    if i > 0:
+    if i > 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
         if key[i] == key[i - 1]:
             first[i] = 0
 

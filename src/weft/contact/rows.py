@@ -207,8 +207,8 @@ class JoinedPattern:
         column, source = (kernel.empty(total, wp.int32) for _ in range(2))
         kernel.launch(pack_columns, n, i.start, collected, start, *own, column, source)
         near = elastic.near or elastic
-        host = (np.array(kernel.numpy(a)) for a in (start, column))
-        pattern = BlockPattern(n, *host, near)
+        starts, columns = (np.array(kernel.numpy(a)) for a in (start, column))
+        pattern = BlockPattern(n, starts, columns, near)
         return JoinedPattern(elastic, pattern, BlockCsr.zeros(pattern), source)
 
     def add(self, A: BlockCsr, blocks: Sequence[PairBlocks]) -> BlockCsr | None:

@@ -22,6 +22,7 @@ from weft.solve.vectors import combine, equal
 
 _module = wp.get_module("weft.contact_search")
 MARGIN = 1.5  # of the reach: pairs within it have blocks in the matrix beforehand
+SPARE = 0.25  # of the reach: how far anything may leave a way before candidates are found anew
 FARTHEST = 3.0  # reaches beyond which truncated directions do not look for neighbors
 ALONE = 1 << 30  # indices above which a kernel that many write for would be sliced
 
@@ -176,11 +177,11 @@ class ContactSearch:
         n, ways = y.shape[0], (self._low, self._high)
         if self._candidates is not None:
             flag = kernel.zeros(1, wp.int32)
-            spare = (MARGIN - 1) / 2 * self.reach * (1 - 1e-9)
+            spare = SPARE * self.reach * (1 - 1e-9)
             kernel.launch(leave, n, y, end, *ways, Scalar(spare), flag)
             if not kernel.scalar(flag):
                 return self._candidates
-        self._candidates = self.near(y, MARGIN * self.reach, end)
+        self._candidates = self.near(y, (1 + 2 * SPARE) * self.reach, end)
         kernel.launch(enclose, n, y, end, *ways)
         return self._candidates
 

@@ -46,6 +46,7 @@ class ContactTerm(Bound):
         sides = contact.mesh.sides
         self._table = Table.of(sides.static, sides.kinetic, sides.part)
         self._fixed: Bools | None = None
+        self.friction: FrictionSet | None = None
         self.blocked = None
 
     def freeze(self, step: Step) -> None:
@@ -57,7 +58,8 @@ class ContactTerm(Bound):
             self._excluded = self.contact.excluded(step.fixed)
         self.search.begin(self._excluded)
         self.embedded.forget()
-        self.step, self.blocked, self.friction = step, None, None
+        self.step, self.blocked = step, None
+        self.friction = None
         self._put(self._y, None, step.bodies[1])
         self._put(self._dy, None, np.zeros_like(step.bodies[1]))
         x = self.embedded.of(step.state.x)
@@ -233,6 +235,8 @@ class ContactTerm(Bound):
             if len(pairs) == 0:
                 return np.asarray(x + way)
             self.blocked = y[pairs[0]].mean(0)
+            leading: Bools
+            still: Bools
             leading, still = (
                 np.concatenate([self.embedded.whole(p), bodies])[pairs] for p in (leads, held)
             )
@@ -258,7 +262,8 @@ class ContactTerm(Bound):
         points, moves = self.embedded.points_of(pairs[pair, place])
         moves = moves & ~held[points]
         way[points[moves]] = np.broadcast_to(mean[pair][:, None, :], (*points.shape, 3))[moves]
-        leads[points[moves & leading.any(1)[pair][:, None]]] = True
+        pulled: Bools = np.any(leading, axis=1)
+        leads[points[moves & pulled[pair][:, None]]] = True
 
     def report(self, x: WarpArray) -> Mapping[str, Any]:
         """Number of pairs, least distance [m], work of friction [J] in the step, and where bodies

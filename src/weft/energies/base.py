@@ -44,7 +44,7 @@ class Bound(ABC):
         The first term to write into A clears it (``BlockCsr.claim``).
         """
 
-    def freeze(self, step: Step) -> None:
+    def freeze(self, step: Step) -> None:  # noqa: B027 (nothing, unless a term says otherwise)
         """Begin a step: take what stays as it is while it is solved (damping, lagged friction)."""
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:

@@ -49,28 +49,36 @@ class Inertia(Bound):
 
     def __init__(self, mass: Floats) -> None:
         self.mass = mass
+        self._acts = False
         self._energy = kernel.empty(len(mass))
         self._center = kernel.zeros(len(mass), vec3)
         self._shift = kernel.zeros(len(mass))
 
     def freeze(self, step: Step) -> None:
         """Take the step's prediction and scale."""
-        shift = np.zeros(len(self.mass)) if step.scale is None else self.mass / step.scale
+        self._acts = step.scale is not None
+        if step.scale is None:
+            return
+        shift = self.mass / step.scale
         self._center = kernel.points(np.array(step.predicted))
         self._shift = kernel.array(np.where(step.fixed, 0.0, shift), Scalar)
 
     def value(self, x: WarpArray) -> float:
         """[J]."""
+        if not self._acts:
+            return 0.0
         arrays = (x, self._center, self._shift, self._energy)
         kernel.launch(inertia_energy, x.shape[0], *arrays, slice_above=TRIVIAL)
         return kernel.total(self._energy)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += M (x - y)/s."""
-        arrays = (x, self._center, self._shift, g)
-        kernel.launch(add_inertia, x.shape[0], *arrays, slice_above=TRIVIAL)
+        if self._acts:
+            arrays = (x, self._center, self._shift, g)
+            kernel.launch(add_inertia, x.shape[0], *arrays, slice_above=TRIVIAL)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """A + M/s."""
-        add_diagonal(A, self._shift)
+        if self._acts:
+            add_diagonal(A, self._shift)
         return A

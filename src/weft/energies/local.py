@@ -1,13 +1,13 @@
 """Energies that are kernels over elements, and parameters: everything else is written here, once.
 
-A new bending energy is one file: kernels ``energy``, ``gradient`` and ``hessian`` of an element, and
-how a fabric gives their parameters (docs/extending.md). Kernels take ``(o, x, stencil, parameters,
-out)``; parameters are an array of a struct, one per element, or a struct of arrays.
+A new bending energy is one file: kernels ``energy``, ``gradient`` and ``hessian`` of an element,
+and how a fabric gives their parameters (docs/extending.md). Kernels take ``(o, x, stencil,
+parameters, out)``; parameters are an array of a struct, one per element, or a struct of arrays.
 
 Stiffness-proportional damping with the constant beta belongs to the energy: what an element
 measures, theta say, is damped by beta/(2h) k (theta - theta_n)^2, h the step and theta_n the value
-where it begins. In small motions that is Rayleigh damping, -beta K_n v; rigid motions of any size do
-not feel it (``tests/energies/test_damping.py``).
+where it begins. In small motions that is Rayleigh damping, -beta K_n v; rigid motions of any size
+do not feel it (``tests/energies/test_damping.py``).
 """
 
 from abc import ABC, abstractmethod

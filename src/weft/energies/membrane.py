@@ -3,8 +3,8 @@ for free:
 
 F = deform(x) (any number of vertices per sample), the law's own kernels on arrays of F, and a
 gather to the vertices. The Hessian is kept as three 3x3 blocks per sample (uu, uv, vv); each matrix
-row walks its samples (docs/decisions/0003). Damping is one more law at the samples (``viscous``), so
-that it shares F and the gather.
+row walks its samples (docs/decisions/0003). Damping is one more law at the samples (``viscous``),
+so that it shares F and the gather.
 """
 
 from collections.abc import Mapping

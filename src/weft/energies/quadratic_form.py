@@ -37,7 +37,7 @@ def form_energy(
     weight: wp.array(dtype=Scalar),
     out: wp.array(dtype=vec2),
 ):
-    """w/2 |y|^2 and rate w/2 |y - y_n|^2 of every point, y = sum_a c_a x_a. Meng 2025 supp. eq. 18."""
+    """w/2 |y|^2 and rate w/2 |y - y_n|^2, y = sum_a c_a x_a. Meng 2025 supp. eq. 18."""
     q = o + wp.tid()
     y = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     d = y
@@ -153,7 +153,8 @@ class BoundForm(Bound):
             kernel.array(form.coefficient, Scalar),
             kernel.array(form.weight, Scalar),
         )
-        self._rate, self._origin = 0.0, None
+        self._rate = 0.0
+        self._origin: WarpArray | None = None
 
     def freeze(self, step: Step) -> None:
         """Measure damping from where the new velocity is measured from."""

@@ -115,7 +115,7 @@ class Layout:
 
     add_rows: Any  # kernel
     take: Callable[[Scratch, int, int], WarpArray]  # the array that an element's kernel writes
-    full: Callable[[Floats, int], Floats]  # (m,k,k,3,3) of that array's numbers and k
+    full: Callable[[Any, int], Floats]  # (m,k,k,3,3) of that array's numbers and k
 
 
 @wp.func

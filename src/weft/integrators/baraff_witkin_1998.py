@@ -45,8 +45,8 @@ from weft.step import Step
 class Settings1998:
     """How the step is set up and solved.
 
-    ``damping`` [s] is beta = k_d/k of all conditions, or of each by the name of its energy, in place
-    of the energies' own; Pritchard's Table 1 has 0.2.
+    ``damping`` [s] is beta = k_d/k of all conditions, or of each by the name of its energy, in
+    place of the energies' own; Pritchard's Table 1 has 0.2.
     """
 
     damping: float | Mapping[str, float] | None = None

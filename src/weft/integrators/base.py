@@ -10,7 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -28,6 +28,10 @@ from weft.solve.descent import Newton
 from weft.solve.minimize import Counts, Minimum
 from weft.state import State
 from weft.step import Step
+
+# Two Newton iterations in steps of 5 ms are nearer to solved steps of 2.5 ms than solved ones of
+# 20 ms are, at half the iterations; one, or longer steps with a few, lose motion.
+INTERACTIVE, INTERACTIVE_STEP = 2, 5e-3  # iterations, [s]
 
 Memory = Mapping[
     str, Floats
@@ -49,6 +53,8 @@ class StepReport(Counts):
     rejected: int = 0  # sub-steps that were taken back
     indefinite: int = 0  # matrices that were not positive definite
     released: int = 0  # one-sided constraints that pulled
+    unsettled: float = 0.0  # of a stopped search: part of the vertices above the tolerance
+    gain: float = 0.0  # [J] of a stopped search: energy that was still to be gained
     divisible: bool = True  # a shorter step may do better, where this one failed
     contact: Mapping[str, Any] = field(default_factory=dict)  # see ``ContactTerm.report``
     phases: Mapping[str, float] = field(default_factory=dict)  # [s] by what it was spent on
@@ -69,7 +75,10 @@ class StepReport(Counts):
             more: other fields.
         """
         ok, spent = counts.outcome.ok and x is not None, dict(phi.phases)
-        after = {"terms": phi.terms(x), "contact": phi.report(x)} if ok else {}  # type: ignore[arg-type]
+        after: dict[str, Any] = {}
+        if ok:
+            assert x is not None
+            after = {"terms": phi.terms(x), "contact": phi.report(x)}
         place = phi.blocked if counts.outcome is Outcome.BLOCKED else None
         seconds = time.perf_counter() - clock
         return StepReport(
@@ -122,9 +131,27 @@ class StepSettings:
         above=0,
         below=1,
     )
+    effort: Literal["converged", "interactive"] | int = setting(
+        "converged",
+        "converged: until the tolerance; a number: so many Newton iterations, converged or not; "
+        "interactive: 2, in steps of at most 5 ms",
+        least=1,
+    )
 
     def __post_init__(self) -> None:
         check_settings(self, "StepSettings")
+
+    @property
+    def most_matrices(self) -> int:
+        """After which a step ends, converged or not; 0: it has to converge."""
+        if isinstance(self.effort, int):
+            return self.effort
+        return INTERACTIVE if self.effort == "interactive" else 0
+
+    @property
+    def longest(self) -> float:
+        """[s] longest step for this effort."""
+        return INTERACTIVE_STEP if self.effort == "interactive" else float("inf")
 
 
 class Solver:
@@ -199,7 +226,13 @@ class Integrator(ABC):
             )
         x = np.array(kernel.numpy(found.x))
         report = StepReport.of(
-            phi, x, found.counts, clock, increment=found.increment / dt, linear_solver=solver.name
+            phi,
+            x,
+            found.counts,
+            clock,
+            increment=found.increment / dt,
+            linear_solver=solver.name,
+            **vars(found.left),
         )
         if not report.outcome.ok:
             return state, memory, report
@@ -216,7 +249,8 @@ class Integrator(ABC):
         if not np.isfinite(phi.value_at(kernel.points(start))):
             start = phi.step.pinned(phi.step.state.x)
         s = self.settings
-        newton = Newton(s.tolerance * phi.step.dt, s.max_iterations, s.forcing)
+        tolerance = s.tolerance * phi.step.dt
+        newton = Newton(tolerance, s.max_iterations, s.forcing, effort=s.most_matrices)
         lags = 1 if model.contact is None else model.contact.settings.lags
         found = minimize_lagged(phi, start, solver, newton, self._solver.prepared, lags)
         self._solver.prepared = found.prepared

@@ -22,14 +22,15 @@ from weft.phases import Phases
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, close
 from weft.solve.updates import Update
+from weft.solve.vectors import max_norm
 from weft.step import Step
 
 
 @wp.kernel(module=wp.get_module("weft.potential"))
-def zero_fixed(o: int, fixed: wp.array(dtype=wp.int32), g: wp.array(dtype=vec3)):
-    """g = 0 at fixed vertices."""
+def zero_where(o: int, fixed: wp.array(dtype=wp.int32), value: int, g: wp.array(dtype=vec3)):
+    """g = 0 at vertices that are fixed (1), or at those that are not (0)."""
     v = o + wp.tid()
-    if fixed[v] != 0:
+    if fixed[v] == value:
         g[v] = vec3(wp.float64(0.0))
 
 
@@ -113,13 +114,22 @@ class Potential:
         self._add_gradients(self._point(x), g)
         return np.where(self.free[:, None], 0.0, np.array(kernel.numpy(g)))
 
-    def load(self, x: Positions) -> float:
+    def load_at(self, x: WarpArray) -> float:
         """[N] largest force on a vertex of what cloth is loaded with (weight, pressure)."""
-        g = kernel.zeros(len(self.free), vec3)
+        g = kernel.zeros(x.shape[0], vec3)
         for term in self.terms_of_phi:
             if term.is_load:
-                term.add_gradient(self._point(x), g)
-        return float(np.linalg.norm(kernel.numpy(g), axis=1).max(initial=0.0))
+                term.add_gradient(x, g)
+        return max_norm(g)
+
+    def reaction_at(self, x: WarpArray, out: WarpArray) -> float:
+        """[N] largest force of a pin; out is scratch, (n,) vec3."""
+        if not self.step.fixed.any():
+            return 0.0
+        out.zero_()
+        self._add_gradients(x, out)
+        kernel.launch(zero_where, x.shape[0], self._fixed, 0, out)
+        return max_norm(out)
 
     def report(self, x: Positions) -> dict[str, Any]:
         """What a step that ended at x (n,3) says besides energies: see ``ContactTerm.report``."""
@@ -160,7 +170,7 @@ class Potential:
         with self.phases("elastic"):
             out.zero_()
             self._add_gradients(x, out)
-            kernel.launch(zero_fixed, x.shape[0], self._fixed, out)
+            kernel.launch(zero_where, x.shape[0], self._fixed, 1, out)
 
     def matrix_at(self, x: WarpArray, psd: Psd | None = None) -> BlockCsr:
         """The Hessian that ``psd`` asks for, identity at pinned vertices.
@@ -178,7 +188,7 @@ class Potential:
         """Dense parts of rank one that ``matrix_at`` leaves out, zero at pinned vertices."""
         updates = [update for term in self.terms_of_phi for update in term.updates(x)]
         for update in updates:
-            kernel.launch(zero_fixed, x.shape[0], self._fixed, update.u)
+            kernel.launch(zero_where, x.shape[0], self._fixed, 1, update.u)
         return updates
 
     def limit_at(self, x: WarpArray, d: WarpArray) -> float:
@@ -201,7 +211,8 @@ class Potential:
 
     def lag_at(self, x: WarpArray) -> bool:
         """Take friction anew from the contacts at x; False where there is none."""
-        return any([term.lag(x) for term in self.terms_of_phi])
+        changed = [term.lag(x) for term in self.terms_of_phi]
+        return any(changed)
 
     def _add_gradients(self, x: WarpArray, g: WarpArray) -> None:
         for term in self.terms_of_phi:

@@ -1,5 +1,5 @@
-"""Quasi-static equilibrium: the potential without inertia (Kim 2020, section 5), minimized by Newton
-directions with a safeguard (``solve.descent.Shifted``).
+"""Quasi-static equilibrium: the potential without inertia (Kim 2020, section 5), minimized by
+Newton directions with a safeguard (``solve.descent.Shifted``).
 
 Nothing is damped and nothing rubs in an equilibrium. Pins and bodies come from where the one before
 left them: what is in their way is carried along, or stops the step.
@@ -15,7 +15,7 @@ from weft import kernel
 from weft.arrays import Positions
 from weft.integrators.base import Memory, Solver, StepReport
 from weft.integrators.potential import Potential
-from weft.kernel import WarpArray
+from weft.kernel import WarpArray, vec3
 from weft.model import Model
 from weft.psd import Psd
 from weft.settings import check_settings, documented, setting
@@ -24,6 +24,7 @@ from weft.solve.choose import LINEAR_SOLVERS
 from weft.solve.descent import Shifted
 from weft.solve.line_search import LineSearchSettings
 from weft.solve.minimize import Counts, Iterate, minimize
+from weft.solve.vectors import max_norm
 from weft.state import State
 
 
@@ -97,7 +98,7 @@ class QuasiStatic:
     def step(
         self, model: Model, state: State, memory: Memory, dt: float
     ) -> tuple[State, Memory, StepReport]:
-        """The equilibrium with the pins and bodies of time t + dt, in ``load_steps`` parts; at rest.
+        """The equilibrium with pins and bodies of time t + dt, in ``load_steps`` parts; at rest.
 
         On an outcome other than CONVERGED the state and memory returned are the given ones.
         """
@@ -124,7 +125,7 @@ class QuasiStatic:
 
     @staticmethod
     def _moves(model: Model, t: float, dt: float) -> bool:
-        """Whether pins or bodies move in this step, so that parts of it are easier than the whole."""
+        """Whether pins or bodies move, so that parts of the step are easier than the whole."""
         (_, before), (_, after) = model.prescribed(t), model.prescribed(t + dt)
         still = np.array_equal(model.bodies(t), model.bodies(t + dt))
         return bool(np.abs(after - before).max(initial=0.0) > 0) or not still
@@ -177,7 +178,7 @@ class QuasiStatic:
         # Weights cancel in the sum where the cloth hangs about the origin; their round-off stays.
         weights = model.gravity * float(np.sum(model.mass * np.linalg.norm(start, axis=1)))
         noise = 64 * np.finfo(np.float64).eps * weights
-        forces = _Forces(phi)
+        forces = _Forces(phi, x0)
         descent = Shifted(
             s.tolerance, s.force_tolerance, forces.scale, phi.mass, s.max_iterations,
             s.try_exact and s.psd == Psd.PROJECTED,
@@ -195,18 +196,16 @@ class QuasiStatic:
         return kernel.points(kernel.numpy(x) + part * d)
 
 
-@dataclass(eq=False)
 class _Forces:
     """What the forces of an equilibrium are compared with."""
 
-    phi: Potential
-    unloaded: float = 0.0  # [N] largest force where neither pins nor loads exert any: at the start
+    def __init__(self, phi: Potential, x: WarpArray) -> None:
+        self.phi, self.load = phi, phi.load_at(x)
+        self._scratch = kernel.empty(x.shape[0], vec3)
+        if self.load == 0.0 and phi.reaction_at(x, self._scratch) == 0.0:  # what there is at first
+            phi.gradient_at(x, self._scratch)
+            self.load = max_norm(self._scratch)
 
     def scale(self, x: WarpArray) -> float:
         """[N] largest force of a pin, or weight or pressure on a vertex."""
-        positions = np.array(kernel.numpy(x))
-        pins = np.linalg.norm(self.phi.reaction(positions), axis=1).max(initial=0.0)
-        most = max(float(pins), self.phi.load(positions))
-        if most == 0.0 and self.unloaded == 0.0:
-            self.unloaded = float(np.abs(self.phi.gradient(positions)).max(initial=0.0))
-        return max(most, self.unloaded, 1e-300)
+        return max(self.phi.reaction_at(x, self._scratch), self.load, 1e-300)

@@ -1,12 +1,14 @@
 """How kernels run: the one package that knows about devices, threads, launches and memory."""
 
 from weft.kernel.context import (
+    COMPILING,
     Context,
     configure,
     context,
     device,
     initialize,
     is_cpu,
+    telling,
     threads,
     use,
 )
@@ -38,6 +40,7 @@ from weft.kernel.memory import (
 from weft.kernel.types import Scalar, WarpArray, corners, mat22, mat32, mat33, vec2, vec3
 
 __all__ = [
+    "COMPILING",
     "Context",
     "Grown",
     "Recorded",
@@ -68,6 +71,7 @@ __all__ = [
     "scan",
     "slice_above",
     "sort_pairs",
+    "telling",
     "threads",
     "total",
     "use",

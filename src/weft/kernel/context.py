@@ -1,6 +1,7 @@
 """Where kernels run: a device and a number of threads, of the process or of a block of code."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -9,6 +10,16 @@ from dataclasses import dataclass, field
 import warp as wp
 
 from weft.errors import DeviceError
+
+COMPILING = "compiling kernels, once on this machine (under a minute) ..."
+
+
+def _tell_compiling(module: str) -> None:
+    """Say once on stderr that kernels are compiled: else a first script seems to hang."""
+    if not process.told and sys.stderr is not None:
+        process.told = True
+        sys.stderr.write(f"weft: {COMPILING}\n")
+        sys.stderr.flush()
 
 
 @dataclass(frozen=True)
@@ -26,7 +37,8 @@ class Process:
     started: bool = False
     context: Context = field(default_factory=Context)
     loaded: set[tuple[int, str]] = field(default_factory=set)
-    on_compile: Callable[[str], None] | None = None
+    on_compile: Callable[[str], None] = _tell_compiling
+    told: bool = False  # that kernels are compiled
 
 
 process = Process()
@@ -49,7 +61,8 @@ def configure(
     Args:
         device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
         threads: CPU threads that share a large launch; 1 is always right.
-        on_compile: called with a module's name before it is compiled (seconds, once per machine).
+        on_compile: called with a module's name before it is compiled (seconds, once per machine);
+            without one, a line on stderr says so once.
 
     Raises:
         DeviceError: no such device, or fewer than one thread.
@@ -57,6 +70,16 @@ def configure(
     process.context = _changed(process.context, device, threads)
     if on_compile is not None:
         process.on_compile = on_compile
+
+
+@contextmanager
+def telling(on_compile: Callable[[str], None]) -> Iterator[None]:
+    """Within the block, ``on_compile`` is called before a module is compiled."""
+    before, process.on_compile = process.on_compile, on_compile
+    try:
+        yield
+    finally:
+        process.on_compile = before
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def load(kernel: Any) -> None:
         return
     initialize()
     cache = Path(wp.config.kernel_cache_dir) / kernel.module.get_module_identifier()
-    if process.on_compile is not None and not cache.exists():
+    if not cache.exists():
         process.on_compile(kernel.module.name)
     if kernel.module.load(wp.get_device(device())) is None:
         raise DeviceError(

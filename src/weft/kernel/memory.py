@@ -75,7 +75,8 @@ class Grown:
     """A device array that grows: views of the length asked for, on memory with room to spare."""
 
     def __init__(self, dtype: Any, *width: int) -> None:
-        self.dtype, self.width, self._room = dtype, width, None
+        self.dtype, self.width = dtype, width
+        self._room: WarpArray | None = None
 
     def take(self, n: int) -> WarpArray:
         """(n, ...) of the same memory as before, where that is large enough; not initialized."""

@@ -3,13 +3,14 @@
 from weft.kernel import Scalar, mat32, mat33, vec2, vec3
 from weft.laws.arap import Arap
 from weft.laws.baraff_witkin import BaraffWitkin
-from weft.laws.base import Law, Psd, SingleLaw
+from weft.laws.base import Law, SingleLaw
 from weft.laws.immediate_buckling import ImmediateBuckling
 from weft.laws.neo_hookean import NeoHookean
 from weft.laws.own import OwnLaw
 from weft.laws.quartic import StvkShear, StvkStretch
 from weft.laws.shear import AngleShear, DotShear
 from weft.laws.stvk import StVK
+from weft.psd import Psd
 
 __all__ = [
     "AngleShear",

@@ -59,7 +59,7 @@ def hessian(F: mat32, p: Params, psd: int):
     return isotropic_hessian(s, m, psd)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Arap(SingleLaw):
     """k/2 |F - R|^2.
 

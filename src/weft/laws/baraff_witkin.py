@@ -156,7 +156,7 @@ ALIGNED = LawFunctions("baraff_witkin", Params, psi, pk1, hessian, shift)
 SKEWED = LawFunctions("baraff_witkin_skewed", skewed.Params, skewed.psi, skewed.pk1, skewed.hessian)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BaraffWitkin(SingleLaw):
     """Baraff-Witkin: ``1/2 ku (|Fa|-bu)^2 + 1/2 kv (|Fb|-bv)^2 + 1/2 ks (Fa.Fb - a.b)^2``.
 

@@ -168,6 +168,13 @@ class Law(ABC):
         """True where every term is 1/2 k C^2 of a condition with a rest value."""
         return all(part.functions.shift is not None for part in self.parts)
 
+    def __repr__(self) -> str:
+        """Two lines: what it is, and its parameters."""
+        values = [
+            f"{name} {_shown(name, v)}" for p in self.parts for name, v in p.parameters().items()
+        ]
+        return f"{self.name}: membrane law psi(F) [J/m^2]\n  {', '.join(values)}"
+
     def __add__(self, other: "Law") -> "Law":
         return SumLaw((*self.parts, *other.parts))
 
@@ -212,6 +219,15 @@ class Law(ABC):
         return np.array(kernel.numpy(out))
 
 
+def _shown(name: str, value: Any) -> str:
+    """A parameter with its unit: stiffness is in N/m, rest values and directions have none."""
+    if np.ndim(value):
+        flat = np.asarray(value)
+        return f"({', '.join(f'{v:.3g}' for v in flat)})" if flat.ndim == 1 else "by sample"
+    plain = name.startswith(("rest", "warp", "weft"))
+    return f"{value:g}" if plain else f"{value:g} N/m"
+
+
 class SingleLaw(Law):
     """A law with Warp functions of its own."""
 
@@ -250,7 +266,7 @@ class SingleLaw(Law):
         return records
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SumLaw(Law):
     """The sum of laws, evaluated one after another."""
 

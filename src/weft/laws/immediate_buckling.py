@@ -132,7 +132,7 @@ class BucklingEigensystem(NamedTuple):
     diagonals: Spectrum
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ImmediateBuckling(SingleLaw):
     """Resistance to tension along warp, weft and both diagonals, and to nothing else.
 

@@ -65,7 +65,7 @@ def hessian(F: mat32, p: Params, psd: int):
     return isotropic_hessian(s, m, psd)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NeoHookean(SingleLaw):
     """Stable neo-Hookean.
 

@@ -71,6 +71,12 @@ class OwnLaw(SingleLaw):
         """Fields of ``Params``."""
         return self.values
 
+    def __repr__(self) -> str:
+        """Two lines: what it is, and its values, in the units that psi takes them in."""
+        values = ", ".join(f"{k} {v:g}" if np.ndim(v) == 0 else f"{k} by sample"
+                           for k, v in self.values.items())  # fmt: skip
+        return f"{self.name}: own membrane law psi(F) [J/m^2]\n  {values}"
+
 
 def _functions(name: str, Params: Any, psi: Any, pk1: Any, hessian: Any) -> LawFunctions:
     """One record for one set of functions; a second set of one name gets kernels of its own."""

@@ -79,7 +79,7 @@ def shear_hessian(F: mat32, p: Params, psd: int):
     return s * uu, s * uv, s * vv
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StvkStretch(SingleLaw):
     """Fourth power of both fibers' stretch.
 
@@ -113,7 +113,7 @@ class StvkStretch(SingleLaw):
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StvkShear(SingleLaw):
     """Fourth power of the shear.
 

@@ -134,7 +134,7 @@ def angle_shift(F: mat32, rate: mat32, p: Params, keep: Scalar, beta: Scalar):
     return out
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Shear(SingleLaw):
     """A stiffness.
 

@@ -73,7 +73,7 @@ def hessian(F: mat32, p: Params, psd: int):
     return isotropic_hessian(s, m, psd)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StVK(SingleLaw):
     """mu |E|^2 + lambda/2 (tr E)^2.
 

@@ -41,7 +41,6 @@ def study(say: Say, size: float = SIZE, seconds: float = SECONDS) -> Study:
         curve: list[tuple[float, float, float]] = []
 
         def watch(state: State, model: Model, curve: list[Any] = curve) -> None:
-            fixed, target = model.prescribed(state.t)
             pull = Potential(model, model.step(state, 0.0)).reaction(state.x)
             depth = float(np.std(state.x[inner, 2]))
             curve.append((MOST_SHEAR * state.t / seconds, float(pull[top, 0].sum()) / SIDE, depth))

@@ -137,7 +137,6 @@ def _settled(
     if not found.outcome.ok and not flat:
         raise SimulationError(f"strip pushed by {shortening:g}", got=found.outcome.name,
                               hint=found.outcome.advice)  # fmt: skip
-    fixed, target = model.prescribed(0.0)
     reaction = Potential(model, model.step(State.at_rest(found.x), 0.0)).reaction(found.x)
     return found.x, float(-reaction[right, 0].sum() / WIDTH)
 

@@ -20,21 +20,20 @@ from weft.energies.base import Energy
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
-from weft.integrators.quasi_static import Equilibrium, Iterate, QuasiStatic, QuasiStaticSettings
+from weft.integrators.quasi_static import Equilibrium, QuasiStatic, QuasiStaticSettings
 from weft.laws import Law
 from weft.mesh import TriangleMesh
 from weft.model import Model
 from weft.pins import Keyframe, Path, Pin
 from weft.render.picture import Image, Renderer, Style
 from weft.reproduce.study import Say, Study, Table
-from weft.solve.base import Outcome
+from weft.solve.minimize import Iterate
 from weft.sources import sheet
 
 VERTICES = 200  # a side: the paper's 40 000
 DENSITY, GRAVITY, STRETCH, CLOSER = 0.1, 9.8, 0.3, 0.15  # [kg/m^2], [m/s^2], [1], [m]
 PATCH = 0.06  # [m] side of what is held at a corner that is pulled: a vertex alone would tear out
 SETTINGS = QuasiStaticSettings(tolerance=2e-4, force_tolerance=1e-3, max_iterations=250)
-OK = Outcome.CONVERGED
 FRONT = Style(width=640, height=560, azimuth=0.0, elevation=6.0)
 ABOVE = Style(width=640, height=560, azimuth=25.0, elevation=28.0)
 
@@ -126,12 +125,12 @@ def settle(
         if watch is not None:
             watch(iterate, x)
 
-    found = Equilibrium(where.start if loads == 1 else where.held, OK, [])
+    x = where.start if loads == 1 else where.held
     history: list[Iterate] = []
     for load in range(loads):
-        bumped = quasi.perturbed(what, found.x)
+        bumped = quasi.perturbed(what, x)
         found = quasi.solve(what, bumped, (load + 1) / loads, watch=show)
-        history += found.history
+        x, history = found.x, history + found.history
         if not found.outcome.ok:
             break
     say(f"{label}: {found.outcome.name} after {len(history)} iterations")

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from weft.arrays import Positions
-from weft.integrators.quasi_static import Iterate
 from weft.laws import BaraffWitkin, Psd
 from weft.reproduce.kim import (
     SETTINGS,
@@ -25,6 +24,7 @@ from weft.reproduce.kim import (
     stretched,
 )
 from weft.reproduce.study import INK, Say, Study, Table
+from weft.solve.minimize import Iterate
 
 K, K_THETA = 100.0, 1e-4  # [N/m], [J]
 LOOK = (1, 2, 3, 4)  # iterations that are drawn

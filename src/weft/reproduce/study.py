@@ -1,6 +1,7 @@
 """What a study is: a table, findings in words, and a plot of both; and how they are written."""
 
 import csv
+import importlib.util
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +10,6 @@ from typing import Any
 
 import PIL.Image
 
-from weft.errors import WeftError
 from weft.io.files import atomic_write
 
 Say = Callable[[str], None]  # progress of a study, a line at a time
@@ -52,12 +52,19 @@ class Study:
     pictures: Mapping[str, Any] = field(default_factory=dict)  # (h,w,3) uint8 by their names
     height: float = 4.2  # [inch] of the plot
 
+    @staticmethod
+    def missing() -> str:
+        """What a plot needs that is not installed; empty where nothing is missing."""
+        if importlib.util.find_spec("matplotlib") is None:
+            return "no plot: that needs matplotlib, pip install 'weft[plots]'"
+        return ""
+
     def write(self, folder: Path) -> list[Path]:
-        """Write NAME.csv, NAME.png, and NAME-PICTURE.png for every picture.
+        """Write NAME.csv, NAME-PICTURE.png for every picture, and, where matplotlib is installed,
+        the plot NAME.png; returns what was written.
 
         Raises:
-            WeftError: matplotlib is not installed (the table is written all the same), or a file
-            that cannot be written.
+            OSError: a file that cannot be written.
         """
         folder.mkdir(parents=True, exist_ok=True)
         table, plot = folder / f"{self.name}.csv", folder / f"{self.name}.png"
@@ -73,12 +80,7 @@ class Study:
             from matplotlib.backends.backend_agg import FigureCanvasAgg
             from matplotlib.figure import Figure
         except ImportError:
-            raise WeftError(
-                "plot",
-                got="no matplotlib",
-                expected="matplotlib",
-                hint=f"pip install 'weft[plots]'; the table is in {table}",
-            ) from None
+            return written
         figure = Figure(figsize=(9.6, self.height), dpi=110, layout="constrained")
         FigureCanvasAgg(figure)
         self.draw(figure)

@@ -8,6 +8,7 @@ import enum
 import math
 import types
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import (
     Annotated,
@@ -22,8 +23,17 @@ from typing import (
 )
 from typing import get_type_hints as hints_of
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
-from pydantic_core import PydanticCustomError, core_schema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    create_model,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from weft.errors import WeftError
 from weft.settings import Setting, settings_of
@@ -44,20 +54,40 @@ class _Quantity:
             raise ValueError(f"{error.expected}{hint}") from None
 
 
-_meter, _second, _degree = _Quantity("m"), _Quantity("s"), _Quantity("rad")
-
-
-def _degrees(value: Any) -> float:
+class _Degrees(_Quantity):
     """Degrees: a bare number is one, text has its unit."""
-    return float(value) if not isinstance(value, str) else math.degrees(_degree(value))
+
+    def __init__(self) -> None:
+        super().__init__("degrees")
+        self._angle = _Quantity("rad")
+
+    def __call__(self, value: Any) -> float:
+        return float(value) if not isinstance(value, str) else math.degrees(self._angle(value))
 
 
-Length = Annotated[float, BeforeValidator(_meter)]
-Time = Annotated[float, BeforeValidator(_second)]
-Degrees = Annotated[float, BeforeValidator(_degrees)]
-Acceleration = Annotated[float, BeforeValidator(_Quantity("m/s^2"))]
-Speed = Annotated[float, BeforeValidator(_Quantity("m/s"))]
-Volume = Annotated[float, BeforeValidator(_Quantity("m^3"))]
+@dataclass(frozen=True)
+class Unit:
+    """Marks a type with its unit, for ``weft explain`` and for editors."""
+
+    name: str
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {**handler(schema), "type": ["number", "string"], "unit": self.name}
+
+
+def unit_in(metadata: Any) -> str:
+    """The unit that an annotation's metadata names, or nothing."""
+    return metadata.name if isinstance(metadata, Unit) else ""
+
+
+Length = Annotated[float, BeforeValidator(_Quantity("m")), Unit("m")]
+Time = Annotated[float, BeforeValidator(_Quantity("s")), Unit("s")]
+Degrees = Annotated[float, BeforeValidator(_Degrees()), Unit("degrees")]
+Acceleration = Annotated[float, BeforeValidator(_Quantity("m/s^2")), Unit("m/s^2")]
+Speed = Annotated[float, BeforeValidator(_Quantity("m/s")), Unit("m/s")]
+Volume = Annotated[float, BeforeValidator(_Quantity("m^3")), Unit("m^3")]
 Point = tuple[Length, Length, Length]
 
 
@@ -78,7 +108,7 @@ class SettingsBlock(Block):
         return self.settings(**{names[key]: getattr(self, key) for key in self.model_fields_set})
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Made:
     """Marks a field whose value is what a block makes: that of ``block``, or of the dataclass."""
 
@@ -158,5 +188,5 @@ def _said(hint: Any, about: Setting) -> Any:
     if hint is float and about.unit == "rad":
         return Annotated[Degrees, AfterValidator(math.radians)]
     if hint is float and about.unit:
-        return Annotated[float, BeforeValidator(_Quantity(about.unit))]
+        return Annotated[float, BeforeValidator(_Quantity(about.unit)), Unit(about.unit)]
     return hint

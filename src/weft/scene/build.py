@@ -239,7 +239,7 @@ class Builder:
             made = fabric(self.source.path.parent / value)
         else:
             made = fabric(value, what)
-        return self._made.setdefault(repr(made), made)
+        return self._made.setdefault(repr(dataclasses.asdict(made)), made)
 
     def _mesh(self, cloth: ClothBlock) -> TriangleMesh:
         if cloth.sheet is not None:
@@ -273,8 +273,18 @@ class Builder:
             known = f"{block.cloth} {block.group}" if part else block.group
             selections.append(cloth.group(known))
         if block.box is not None:
-            inside = cloth.in_box(block.box.low, block.box.high)
-            selections.append(inside if part is None else np.intersect1d(inside, part.vertices))
+            low, high = block.box.low, block.box.high
+            inside = cloth.in_box(low, high)
+            inside = inside if part is None else np.intersect1d(inside, part.vertices)
+            if len(inside) == 0:
+                nearest = cloth.nearest_to_box(low, high, part)
+                raise SceneError(
+                    f"{name}.box",
+                    got="nothing",
+                    expected="at least one vertex inside",
+                    hint=nearest,
+                )
+            selections.append(inside)
         if block.vertices is not None:
             ids = np.array(block.vertices, dtype=np.int32)
             bad = ids[(ids < 0) | (ids >= cloth.n_vertices)]

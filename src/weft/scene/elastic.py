@@ -45,7 +45,7 @@ def elastic_energies(
     """
     make = _of_splines if isinstance(element, SplineSurface) else _of_triangles
     energies = make(scene, fabric, element)  # type: ignore[arg-type]
-    return tuple(dataclasses.replace(e, name=e.name + number) for e in energies)
+    return tuple(dataclasses.replace(e, name=e.name + number) for e in energies)  # type: ignore[type-var]
 
 
 def damping_of(scene: "Scene", fabric: Fabric) -> float:

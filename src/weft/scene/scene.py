@@ -21,22 +21,25 @@ from weft.energies.pressure import Gas, Pressure
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
 from weft.integrators.adaptive import AdaptiveSettings
+from weft.integrators.base import StepSettings
 from weft.integrators.resolve import Resolved, resolved
 from weft.laws.base import Law
 from weft.model import Model
 from weft.pins import Pin
+from weft.scene.described import described
 from weft.scene.elastic import elastic_energies
 from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
 from weft.scene.law import law_of_fabric
 from weft.state import State
+from weft.units import fields_in_si
 
 # Fields that the model does not depend on.
 APART_FROM_MODEL = frozenset({"step", "settings", "adaptive", "velocity", "description"})
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scene:
     """What is simulated.
 
@@ -91,7 +94,12 @@ class Scene:
     energies: Sequence[Energy] = ()
     stepper: Any = None
 
+    def __repr__(self) -> str:
+        return described(self)
+
     def __post_init__(self) -> None:
+        fields_in_si(self, "scene", gravity="m/s^2", damping="s", step="s", velocity="m/s",
+                     pressure="Pa")  # fmt: skip
         if not (np.isfinite(self.step) and self.step > 0):
             raise SceneError("scene.step", got=self.step, expected="must be > 0 [s]")
         if self.damping is not None and not (np.isfinite(self.damping) and self.damping >= 0):
@@ -128,6 +136,8 @@ class Scene:
                     got=type(settings).__name__,
                     expected=f"{kind.settings.__name__}, with integrator {self.integrator}",
                 )
+            if isinstance(settings, StepSettings):
+                object.__setattr__(self, "step", min(self.step, settings.longest))
             maker = Maker(None, kind, settings, self.adaptive, self.cloth)
         else:
             name = name_of(given)

@@ -15,6 +15,7 @@ class Outcome(enum.Enum):
     """How a solve ended. The value is what to do about it."""
 
     CONVERGED = "converged"
+    STOPPED = "stopped after the iterations asked for, at a lower potential than it began with"
     MAX_ITERATIONS = "the iteration limit was reached: use a smaller step, or raise the limit"
     STALLED = (
         "the line search found no lower energy: the state may be at round-off of its minimum, "
@@ -37,8 +38,8 @@ class Outcome(enum.Enum):
 
     @property
     def ok(self) -> bool:
-        """True for CONVERGED."""
-        return self is Outcome.CONVERGED
+        """True where the result counts: CONVERGED, or STOPPED as was asked for."""
+        return self in (Outcome.CONVERGED, Outcome.STOPPED)
 
     @property
     def advice(self) -> str:

@@ -1,13 +1,14 @@
 """Directions of descent: projected Newton for steps, the same with a safeguard for equilibria.
 
-Newton's increment does not depend on resolution, so it says when to stop. With a direct solver every
-factorization is used for as long as it pays: simplified Newton increments (old matrix, new gradient;
-Deuflhard 2004, section 2.1) follow while each is at most half of the one before.
+Newton's increment does not depend on resolution, so it says when to stop. With a direct solver
+every factorization is used for as long as it pays: simplified Newton increments (old matrix, new
+gradient; Deuflhard 2004, section 2.1) follow while each is at most half of the one before.
 
-Equilibria have no inertia. Every iteration solves (H + mu M) d = -g and searches along d. mu [1/s^2]
-is a safeguard of Levenberg and Marquardt's kind: at its floor it only holds what nothing else holds
-(a rigid motion that no pin stops); it grows where the line search has to shorten the step, which is
-where cloth buckles, and falls again after full steps. It changes the path, never the equilibrium.
+Equilibria have no inertia. Every iteration solves (H + mu M) d = -g and searches along d. mu
+[1/s^2] is a safeguard of Levenberg and Marquardt's kind: at its floor it only holds what nothing
+else holds (a rigid motion that no pin stops); it grows where the line search has to shorten the
+step, which is where cloth buckles, and falls again after full steps. It changes the path, never the
+equilibrium.
 """
 
 from collections.abc import Callable
@@ -20,9 +21,9 @@ from weft.kernel import WarpArray, vec3
 from weft.psd import Psd
 from weft.solve.base import Outcome
 from weft.solve.block_csr import BlockCsr, add_diagonal
-from weft.solve.minimize import Search
+from weft.solve.minimize import Left, Search
 from weft.solve.updates import solve_updated
-from weft.solve.vectors import combine, dot, max_norm, negate, weighted_square
+from weft.solve.vectors import combine, dot, max_norm, negate, part_above, weighted_distance
 
 CONTRACTION = 0.5  # of simplified increments, above which a new factorization pays
 LEAST, FIRST, MOST = 1e-4, 1.0, 1e8  # [1/s^2] mu: floor, where it starts to grow, ceiling
@@ -58,12 +59,14 @@ class Newton:
         max_iterations: matrices.
         forcing: largest relative error of an iterative linear solve, in the energy norm.
         least_forcing: what it is tightened to as Newton's decrements fall.
+        effort: matrices after which it stops, converged or not; 0: it goes on.
     """
 
     tolerance: float
     max_iterations: int = 100
     forcing: float = 0.5
     least_forcing: float = 0.3
+    effort: int = 0
 
     def directions(self, s: Search) -> "NewtonDirections":
         """For a search that begins."""
@@ -80,10 +83,11 @@ class NewtonDirections:
         self.stale, self.before = True, float("inf")  # a new matrix is wanted; the last increment
 
     def done(self, s: Search) -> Outcome | None:
-        """After too many matrices."""
-        if self.stale and s.iterations >= self.settings.max_iterations:
-            return Outcome.MAX_ITERATIONS
-        return None
+        """After too many matrices, or as many as were asked for."""
+        o = self.settings
+        if self.stale and o.effort and s.iterations >= o.effort:
+            return Outcome.STOPPED
+        return Outcome.MAX_ITERATIONS if self.stale and s.iterations >= o.max_iterations else None
 
     def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
         """-A^-1 g; none where a simplified increment is not small enough beside the last one."""
@@ -99,6 +103,8 @@ class NewtonDirections:
         if not s.increment < float("inf"):
             return None, Outcome.NOT_FINITE
         tolerance = self.settings.tolerance
+        if self.settings.effort:
+            s.left = Left(part_above(d, tolerance), 0.5 * self.decrement)
         if not fresh and s.increment > max(CONTRACTION * self.before, tolerance):
             self.stale = True
             return None, None
@@ -171,7 +177,8 @@ class ShiftedDirections:
         self.full, self.patience = 0, PATIENCE  # full steps in a row, and how many EXACT waits for
         self.decrement, self.attempts = 0.0, 0
         self.force = self.last = float("inf")
-        self.anchor, self._apart = (kernel.empty(s.x.shape[0], vec3) for _ in range(2))
+        n = s.x.shape[0]
+        self.anchor, self._squares = kernel.empty(n, vec3), kernel.empty(n)
         self.moved = True  # since the force was measured
 
     def done(self, s: Search) -> Outcome | None:
@@ -188,7 +195,7 @@ class ShiftedDirections:
         return Outcome.MAX_ITERATIONS if self.attempts > o.max_iterations else None
 
     def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
-        """With the exact Hessian after some full steps; else with the one the problem stands for."""
+        """With the exact Hessian after some full steps; else with the one that stands for it."""
         if self.settings.try_exact and self.full >= self.patience:
             d, outcome = self._solved(s, Psd.EXACT)
             if outcome.ok and dot(s.g, d) < 0.0:
@@ -216,8 +223,7 @@ class ShiftedDirections:
 
     def merit(self, s: Search, x: WarpArray) -> float:
         """mu/2 |x - x_k|_M^2."""
-        combine(x, -1.0, self.anchor, self._apart)
-        return 0.5 * self.mu * weighted_square(self._apart, self.settings.mass)
+        return 0.5 * self.mu * weighted_distance(x, self.anchor, self.settings.mass, self._squares)
 
     def truncates(self) -> bool:
         """Never: the safeguard shortens steps."""

@@ -9,7 +9,6 @@ from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from weft import kernel
@@ -99,12 +98,21 @@ class _UpperMap:
     @cached_property
     def structure(self) -> tuple[Any, Any, Any]:
         """Row starts, columns, and for each entry its index in the flat (b,3,3) values."""
-        p = self.pattern
-        numbers = np.arange(1, 9 * p.n_blocks + 1, dtype=np.int64).reshape(-1, 3, 3)
-        full = sp.bsr_matrix((numbers, p.column, p.row_start), shape=(3 * p.n, 3 * p.n))
-        upper = sp.triu(full.tocsr(), format="csr")
-        upper.sort_indices()
-        return upper.indptr.astype(np.int32), upper.indices.astype(np.int32), upper.data - 1
+        p, three = self.pattern, np.arange(3)
+        row = p.row
+        block = np.flatnonzero(p.column >= row)
+        count = 3 * np.bincount(row[block], minlength=p.n)  # scalars of the first of three rows
+        length = count[:, None] - three  # the others lack what is left of the diagonal
+        start = np.concatenate([[0], np.cumsum(length)]).astype(np.int32)
+        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        across = (3 * p.column[block][:, None] + three).reshape(-1)
+        first = (9 * block[:, None] + three).reshape(-1)
+        columns, entries = np.empty(start[-1], np.int32), np.empty(start[-1], np.int64)
+        for i in range(3):
+            kept = within >= i
+            place = (np.repeat(start[i:-1:3], count) + within - i)[kept]
+            columns[place], entries[place] = across[kept], (first + 3 * i)[kept]
+        return start, columns, entries
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,14 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class Left:
+    """What a search that is stopped leaves, as its last direction saw it before it was gone."""
+
+    unsettled: float = 0.0  # part of the vertices that moved by more than the tolerance
+    gain: float = 0.0  # [J] that Newton's model promised
+
+
+@dataclass(frozen=True)
 class Minimum:
     """The minimizer found, and how."""
 
@@ -76,6 +84,7 @@ class Minimum:
     counts: Counts
     increment: float  # largest vertex displacement of the last increment
     prepared: Any  # of the last matrix, to keep symbolic work
+    left: Left = Left()
 
     @property
     def outcome(self) -> Outcome:
@@ -108,7 +117,7 @@ class Search:
         self.value = problem.value_at(self.x)
         problem.gradient_at(self.x, self.g)
         self.iterations = self.linear_iterations = self.trials = self.rescues = 0
-        self.increment = float("inf")
+        self.increment, self.left = float("inf"), Left()
 
     def counts(self, outcome: Outcome) -> Counts:
         """What has been spent."""
@@ -178,7 +187,8 @@ def minimize(
         outcome = way.done(s)
         if outcome is None:
             outcome = _advance(s, way, line_search or LineSearchSettings(), watch)
-    return Minimum(s.x, s.counts(outcome), s.increment, s.prepared)
+    left = s.left if outcome is Outcome.STOPPED else Left()
+    return Minimum(s.x, s.counts(outcome), s.increment, s.prepared, left)
 
 
 def _advance(

@@ -8,14 +8,16 @@ the conjugate gradients around it are in float64 and stop in the energy norm (se
 
 import dataclasses
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 import warp as wp
+from scipy.linalg import lapack
+from threadpoolctl import ThreadpoolController
 
 from weft import kernel
-from weft.arrays import Ints
+from weft.arrays import Floats, Ints
 from weft.kernel import Recorded, WarpArray, vec3
 from weft.solve import multigrid_kernels as k
 from weft.solve.aggregation import Coarsening, Csr, coarsenings
@@ -227,12 +229,7 @@ class Hierarchy:
             matrix = np.eye(3 * n)
         # A rigid motion that no pin holds costs inertia only: a relative shift keeps this safe.
         matrix[np.diag_indices(3 * n)] *= 1 + 1e-6
-        values, vectors = np.linalg.eigh(matrix)
-        size = float(np.abs(values).max())
-        # A coarse matrix with a negative eigenvalue, beyond its round-off, is that of an A with one.
-        self.definite = bool(values[0] >= -ROUNDOFF * size)
-        used = np.abs(values) > 1e-12 * size
-        inverse = (vectors[:, used] / values[used]) @ vectors[:, used].T
+        inverse, self.definite = _inverse(matrix)
         blocks = inverse.reshape(n, 3, n, 3).transpose(0, 2, 1, 3).astype(np.float32)
         assert self.dense is not None
         self.dense.assign(kernel.array(blocks, wp.mat33f))
@@ -276,6 +273,29 @@ class Hierarchy:
         level.smooth_from_zero() if fresh else level.smooth()
         for _ in range(4):
             level.smooth()
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """The threads of NumPy's and SciPy's linear algebra."""
+    return ThreadpoolController()
+
+
+def _inverse(matrix: Floats) -> tuple[Floats, bool]:
+    """The inverse of a symmetric matrix, and whether it is positive definite.
+
+    A negative eigenvalue of a coarse matrix, beyond its round-off, is one of the finest too.
+    """
+    with _blas().limit(limits=1):  # waiting threads cost more than they win at this size
+        factor, failed = lapack.dpotrf(matrix, lower=1)
+        if failed == 0:
+            lower, _ = lapack.dpotri(factor, lower=1)
+            return np.tril(lower) + np.tril(lower, -1).T, True
+        values, vectors = np.linalg.eigh(matrix)
+    size = float(np.abs(values).max())
+    used = np.abs(values) > 1e-12 * size
+    inverse = (vectors[:, used] / values[used]) @ vectors[:, used].T
+    return inverse, bool(values[0] >= -ROUNDOFF * size)
 
 
 @dataclass(frozen=True, eq=False)

@@ -115,15 +115,35 @@ def largest_part(a: WarpArray) -> float:
 
 @wp.kernel(module=_module)
 def weighted_squares(
-    o: int, a: wp.array(dtype=vec3), weight: wp.array(dtype=Scalar), out: wp.array(dtype=Scalar)
+    o: int,
+    a: wp.array(dtype=vec3),
+    b: wp.array(dtype=vec3),
+    weight: wp.array(dtype=Scalar),
+    out: wp.array(dtype=Scalar),
 ):
-    """out = w |a|^2 of every entry."""
+    """out = w |a - b|^2 of every entry."""
     i = o + wp.tid()
-    out[i] = weight[i] * wp.dot(a[i], a[i])
+    d = a[i] - b[i]
+    out[i] = weight[i] * wp.dot(d, d)
 
 
-def weighted_square(a: WarpArray, weight: WarpArray) -> float:
-    """The sum of w |a|^2."""
+def weighted_distance(a: WarpArray, b: WarpArray, weight: WarpArray, scratch: WarpArray) -> float:
+    """The sum of w |a - b|^2; scratch (n,)."""
+    kernel.launch(weighted_squares, a.shape[0], a, b, weight, scratch)
+    return kernel.total(scratch)
+
+
+@wp.kernel(module=_module)
+def mark_longer(o: int, a: wp.array(dtype=vec3), least: Scalar, out: wp.array(dtype=Scalar)):
+    """1 for entries longer than ``least``, else 0."""
+    i = o + wp.tid()
+    out[i] = Scalar(0.0)
+    if wp.dot(a[i], a[i]) > least * least:
+        out[i] = Scalar(1.0)
+
+
+def part_above(a: WarpArray, least: float) -> float:
+    """Part of the entries that are longer than ``least``."""
     out = kernel.empty(a.shape[0])
-    kernel.launch(weighted_squares, a.shape[0], a, weight, out)
-    return kernel.total(out)
+    kernel.launch(mark_longer, a.shape[0], a, Scalar(least), out)
+    return kernel.total(out) / max(int(a.shape[0]), 1)

@@ -26,7 +26,7 @@ from weft.laws.baraff_witkin import BaraffWitkin
 from weft.mesh import TriangleMesh, grid
 from weft.model import Model
 from weft.pins import Pin
-from weft.validate.check import Check, compare
+from weft.validate.check import Check, attempt, compare
 from weft.validate.strip import rest
 
 STRETCH, SHEAR, DENSITY, BENDING = 100.0, 20.0, 0.1, 1e-3  # [N/m], [N/m], [kg/m^2], [N m]
@@ -41,9 +41,14 @@ def checks() -> Iterator[Check]:
         lateral = lateral_stretch(pull)
         expected = axial_force(pull, lateral)
         for name in ("law", "mesh"):
-            force, spread = equilibrium(pull, lateral, name)
-            yield compare(f"bias/{pull:g}-fibers-in-{name}", expected, force, TOLERANCE)
-            yield compare(f"bias/{pull:g}-homogeneous-{name}", 0.0, spread, TOLERANCE)
+            case = (pull, lateral, name, expected)
+            yield from attempt(f"bias/{pull:g}-fibers-in-{name}", _pulled, *case)
+
+
+def _pulled(pull: float, lateral: float, name: str, expected: float) -> Iterator[Check]:
+    force, spread = equilibrium(pull, lateral, name)
+    yield compare(f"bias/{pull:g}-fibers-in-{name}", expected, force, TOLERANCE)
+    yield compare(f"bias/{pull:g}-homogeneous-{name}", 0.0, spread, TOLERANCE)
 
 
 def lateral_stretch(pull: float) -> float:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats, Ints, Positions
+from weft.arrays import Floats, Gradients, Ints, Positions
 from weft.energies.base import Energy
 from weft.errors import WeftError
+from weft.laws.base import Law
 from weft.psd import Psd
 
 STEPS = tuple(10.0 ** -(k / 2) for k in range(4, 16))  # relative to the size of an element
@@ -30,6 +31,13 @@ class Difference:
     step: float  # where it was
     slope: float  # of log error against log step; nan where the error is round-off at every step
     ok: bool  # error <= TOLERANCE and, where there is a slope, at least 1.8
+
+    def __str__(self) -> str:
+        slope = "at round-off" if np.isnan(self.slope) else f"slope {self.slope:.2f} (2 is right)"
+        return (
+            f"{self.name}: {'ok' if self.ok else 'WRONG'}, relative error {self.error:.1e} at step "
+            f"{self.step:.0e}, {slope}"
+        )
 
 
 def compare_derivative(
@@ -61,15 +69,32 @@ def _slope(steps: Sequence[float], errors: Sequence[float]) -> float:
     return float("nan") if errors[best] <= ROUND_OFF else 0.0
 
 
-def check_derivatives(energy: Energy, x: Positions, seed: int = 0) -> list[Difference]:
-    """Gradient and Hessian of an energy at positions x (n,3) [m], along random directions.
+def check_derivatives(
+    thing: Energy | Law, x: Positions | Gradients | None = None, seed: int = 0
+) -> list[Difference]:
+    """Your own derivatives against differences: gradient and Hessian of an energy, or stress and
+    Hessian of a law, along random directions.
 
-    Works on anything with ``stencil``, ``value(x)`` (m,), ``gradient(x)`` (m,k,3) and
+        for difference in weft.check_derivatives(law):
+            print(difference)
+
+    An energy is anything with ``stencil`` (m,k), ``value(x)`` (m,), ``gradient(x)`` (m,k,3) and
     ``hessian(x, psd)`` (m,k,k,3,3): every local value is compared, so one wrong element shows.
 
+    Args:
+        thing: an energy or a law.
+        x: where. Of an energy the positions (n,3) [m], needed; of a law deformation gradients
+            (n,3,2), or None: random ones near rest, stretched, compressed, sheared and crumpled.
+        seed: of the directions, and of the law's gradients.
+
     Raises:
-        WeftError: arrays of other shapes.
+        WeftError: arrays of other shapes, or an energy without positions.
     """
+    if isinstance(thing, Law):
+        return _of_law(thing, _gradients(seed) if x is None else np.asarray(x), seed)
+    energy = thing
+    if x is None:
+        raise WeftError("x", got="nothing", expected=f"positions (n,3) [m] for {energy.name}")
     x = np.asarray(x, dtype=np.float64)
     rng = np.random.default_rng(seed)
     stencil = np.asarray(energy.stencil)
@@ -86,6 +111,41 @@ def check_derivatives(energy: Energy, x: Positions, seed: int = 0) -> list[Diffe
     return [
         compare_derivative("gradient", along(energy.value), slopes),
         compare_derivative("hessian", along(energy.gradient), curvatures),
+    ]
+
+
+def _gradients(seed: int) -> Gradients:
+    """(64,3,2) deformation gradients: rest turned in space, times stretches from 0.6 to 1.6 and
+    shears, and some crumpled ones.
+    """
+    rng = np.random.default_rng(seed)
+    turned = np.linalg.qr(rng.normal(size=(64, 3, 3)))[0][:, :, :2]
+    stretch = np.zeros((64, 2, 2))
+    stretch[:, [0, 1], [0, 1]] = rng.uniform(0.6, 1.6, (64, 2))
+    stretch[:, 0, 1] = rng.uniform(-0.4, 0.4, 64)
+    crumpled = 0.3 * rng.normal(size=(64, 3, 2)) * (np.arange(64) % 4 == 0)[:, None, None]
+    return np.asarray(turned @ stretch + crumpled)
+
+
+def _of_law(law: Law, F: Gradients, seed: int) -> list[Difference]:
+    """Stress and Hessian of a law at F (n,3,2). Each direction changes all samples."""
+    if F.ndim != 3 or F.shape[1:] != (3, 2):
+        raise WeftError("F", got=f"shape {F.shape}", expected="(n,3,2), one for every sample")
+    rng = np.random.default_rng(seed)
+    directions = [rng.normal(size=F.shape) for _ in range(3)]
+    stress, hessian = law.stress(F), law.hessian(F, Psd.EXACT)
+
+    def along(f: Callable[[Gradients], Floats]) -> Callable[[float], Floats]:
+        return lambda h: np.stack([(f(F + h * d) - f(F - h * d)) / (2 * h) for d in directions])
+
+    def vec(A: Gradients) -> Floats:
+        return np.asarray(np.swapaxes(A, 1, 2).reshape(len(A), 6))
+
+    slopes = np.stack([np.einsum("nij,nij->n", stress, d) for d in directions])
+    curvatures = np.stack([np.einsum("nij,nj->ni", hessian, vec(d)) for d in directions])
+    return [
+        compare_derivative("stress", along(law.energy), slopes),
+        compare_derivative("hessian", along(lambda G: vec(law.stress(G))), curvatures),
     ]
 
 

@@ -14,28 +14,35 @@ from weft.integrators.base import StepSettings
 from weft.mesh import grid
 from weft.model import Model
 from weft.state import State
-from weft.validate.check import Check, compare
+from weft.validate.check import Check, attempt, compare
 from weft.validate.strip import GRAVITY, Material, strip_model
 
 MATERIAL = Material(stretch=5000.0, shear=500.0, bending=5e-5, density=0.1)
 STEP, STEPS = 0.01, 25
+# [m/s] of the last increment: what an iterative solver leaves in the velocities adds up to
+# SETTLED * STEP * STEPS (STEPS + 1)/2 = 3e-12 m, below what is allowed
+SETTLED = 1e-12
 
 
 def checks() -> Iterator[Check]:
     """The mean fall, and the largest deviation of any vertex from it."""
     exact = -GRAVITY * STEP**2 * STEPS * (STEPS + 1) / 2
     for label, beta in (("undamped", 0.0), ("damped", 0.01)):
-        fallen = fall(beta)
-        yield compare(f"free-fall/{label}", exact, float(fallen[:, 1].mean()), 1e-11)
-        spread = float(np.abs(fallen - [0.0, exact, 0.0]).max())
-        yield compare(f"free-fall/{label}-spread", 0.0, spread, 1e-11)
+        yield from attempt(f"free-fall/{label}", _fall, label, beta, exact)
+
+
+def _fall(label: str, beta: float, exact: float) -> Iterator[Check]:
+    fallen = fall(beta)
+    yield compare(f"free-fall/{label}", exact, float(fallen[:, 1].mean()), 1e-11)
+    spread = float(np.abs(fallen - [0.0, exact, 0.0]).max())
+    yield compare(f"free-fall/{label}-spread", 0.0, spread, 1e-11)
 
 
 def fall(beta: float) -> np.ndarray:
     """(n,3) displacement of a free sheet after STEPS steps with damping time beta [s]."""
     mesh = grid(13, 11, 1.0, 0.8, "random")
     model = damped(strip_model(mesh, MATERIAL, []), beta)
-    integrator = BackwardEuler(StepSettings(tolerance=1e-10))
+    integrator = BackwardEuler(StepSettings(tolerance=SETTLED))
     state = State.at_rest(mesh.vertices)
     memory = integrator.init(model, state)
     for _ in range(STEPS):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from weft.mesh import Pattern, grid
-from weft.validate.check import Check, compare
+from weft.validate.check import Check, attempt, compare
 from weft.validate.strip import GRAVITY, Material, lengthwise_pins, rest, strip_model, tip
 
 LENGTH, WIDTH = 1.0, 0.25  # [m]
@@ -28,7 +28,11 @@ def checks() -> Iterator[Check]:
     """Four resolutions and an irregular mesh, to 0.1 %."""
     expected = MATERIAL.density * GRAVITY * LENGTH**2 / (2 * MATERIAL.stretch)
     for n, pattern in CASES:
-        yield compare(f"hanging-strip/{pattern}-{n}", expected, extension(n, pattern), 1e-3)
+        yield from attempt(f"hanging-strip/{pattern}-{n}", _extension, n, pattern, expected)
+
+
+def _extension(n: int, pattern: Pattern, expected: float) -> Iterator[Check]:
+    yield compare(f"hanging-strip/{pattern}-{n}", expected, extension(n, pattern), 1e-3)
 
 
 def extension(n: int, pattern: Pattern) -> float:

@@ -1,40 +1,72 @@
-"""Which experiments there are, and how to run some of them."""
+"""Which experiments there are, in which part of the certificate, and how to run some of them."""
 
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 
 from weft.errors import check_known
-from weft.validate.check import Check
+from weft.validate.check import Check, attempt
 
-__all__ = ["Check", "names", "run"]
+__all__ = ["ALL", "FAST", "Check", "names", "part_of", "run", "topic"]
+
+FAST, ALL = "fast", "all"  # runs by default, in under 30 s on two cores; runs with --all
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Where the rows of an experiment come from."""
+
+    module: str
+    part: str = FAST
+    function: str = "checks"
+
 
 _EXPERIMENTS = {
-    "free-fall": "free_fall",
-    "rigid-motion": "rigid_motion",
-    "hanging-strip": "hanging_strip",
-    "catenary": "catenary",
-    "elastica": "elastica",
-    "order": "order",
-    "derivatives": "derivatives",
-    "spectra": "spectra",
-    "bias": "bias",
-    "tension-field": "tension_field",
-    "pillow": "pillow",
-    "friction": "friction",
+    "free-fall": Experiment("free_fall"),
+    "rigid-motion": Experiment("rigid_motion"),
+    "hanging-strip": Experiment("hanging_strip"),
+    "catenary": Experiment("catenary"),
+    "elastica": Experiment("elastica"),
+    "order": Experiment("order"),
+    "derivatives": Experiment("derivatives"),
+    "spectra": Experiment("spectra"),
+    "bias": Experiment("bias"),
+    "tension-field": Experiment("tension_field"),
+    "friction": Experiment("friction"),
+    "pillow": Experiment("pillow", ALL),
+    "capstan": Experiment("friction", ALL, "capstan"),
 }
 
 
-def names() -> list[str]:
-    """Names of all experiments, in the order in which they run."""
-    return list(_EXPERIMENTS)
+def names(part: str = ALL) -> list[str]:
+    """Names of the experiments of a part, in the order in which they run; ``all``: of both."""
+    return [n for n, e in _EXPERIMENTS.items() if part == ALL or e.part == part]
 
 
-def run(names: Sequence[str] = (), on_result: Callable[[Check], None] | None = None) -> list[Check]:
-    """Run experiments.
+def part_of(name: str) -> str:
+    """In which part of the certificate an experiment is: ``fast`` or ``all``."""
+    return _EXPERIMENTS[name].part
+
+
+def topic(name: str) -> str:
+    """What an experiment compares: the first line of its module's docstring."""
+    experiment = _EXPERIMENTS[name]
+    text = import_module(f"weft.validate.{experiment.module}").__doc__ or ""
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def run(
+    names: Sequence[str] = (),
+    on_result: Callable[[Check], None] | None = None,
+    everything: bool = False,
+) -> list[Check]:
+    """Run experiments. One that raises gives a failed row with the reason, and the others go on.
 
     Args:
-        names: which; none means all.
+        names: which, of whatever part; none means the fast part.
         on_result: called with every check as it is done.
+        everything: with no names, both parts.
 
     Raises:
         WeftError: an unknown name.
@@ -42,10 +74,15 @@ def run(names: Sequence[str] = (), on_result: Callable[[Check], None] | None = N
     for name in names:
         check_known(name, _EXPERIMENTS, "experiment")
     checks = []
-    for name, module in _EXPERIMENTS.items():
-        if not names or name in names:
-            for check in import_module(f"weft.validate.{module}").checks():
-                checks.append(check)
+    for name, experiment in _EXPERIMENTS.items():
+        if name in names or (not names and (everything or experiment.part == FAST)):
+            for check in attempt(name, _rows, experiment):
+                checks.append(dataclasses.replace(check, part=experiment.part))
                 if on_result is not None:
-                    on_result(check)
+                    on_result(checks[-1])
     return checks
+
+
+def _rows(experiment: Experiment) -> Iterator[Check]:
+    module = import_module(f"weft.validate.{experiment.module}")
+    yield from getattr(module, experiment.function)()

@@ -28,7 +28,8 @@ from weft.mesh import TriangleMesh, grid
 from weft.model import Model
 from weft.pins import Pin
 from weft.state import State
-from weft.validate.check import Check, compare
+from weft.validate.check import Check, attempt, compare
+from weft.validate.solver import direct
 
 HEIGHT, LENGTH, STIFFNESS = 1.0, 6.0, 1000.0  # [m], [m], [N/m]
 NONE = 1e-6  # [N/m] of a fiber that is left to the other law
@@ -40,13 +41,17 @@ CURVATURES = (0.0005, 0.002, 0.004, 0.008)  # [1/m]: the first one before it wri
 def checks() -> Iterator[Check]:
     """Four curvatures, to 2 %."""
     for curvature in CURVATURES:
-        pull, moment, got = bent(curvature)
-        load = 2 * moment / (pull * HEIGHT)
-        scaled = 2 * pull / (STIFFNESS * HEIGHT**2 * got)
-        wrinkled = scaled < 1
-        expected = 1 - 2 / 3 * np.sqrt(scaled) if wrinkled else 1 / (3 * scaled)
-        name = f"tension-field/{'wrinkled' if wrinkled else 'taut'} {load:.2f}"
-        yield compare(name, float(expected), load, 2e-2)
+        yield from attempt(f"tension-field/curvature {curvature:g}", _of_curvature, curvature)
+
+
+def _of_curvature(curvature: float) -> Iterator[Check]:
+    pull, moment, got = bent(curvature)
+    load = 2 * moment / (pull * HEIGHT)
+    scaled = 2 * pull / (STIFFNESS * HEIGHT**2 * got)
+    wrinkled = scaled < 1
+    expected = 1 - 2 / 3 * np.sqrt(scaled) if wrinkled else 1 / (3 * scaled)
+    name = f"tension-field/{'wrinkled' if wrinkled else 'taut'} {load:.2f}"
+    yield compare(name, float(expected), load, 2e-2)
 
 
 def bent(curvature: float, segments: int = SEGMENTS) -> tuple[float, float, float]:
@@ -67,7 +72,9 @@ def bent(curvature: float, segments: int = SEGMENTS) -> tuple[float, float, floa
     law = ImmediateBuckling(taut, (0.0, 0.0)) + BaraffWitkin(across, STIFFNESS)
     mass = 0.01 * mesh.vertex_area
     model = Model(mass, (Membrane(linear_triangle(mesh), law),), (ends,), held)
-    settings = QuasiStaticSettings(1e-5, 1e-6, max_iterations=400, imperfection=0.0)
+    settings = QuasiStaticSettings(
+        1e-5, 1e-6, max_iterations=400, imperfection=0.0, linear=direct()
+    )
     found = QuasiStatic(settings).solve(model, start)
     if not found.outcome.ok:
         raise SimulationError("strip", got=found.outcome.name, hint=found.outcome.advice)
@@ -85,7 +92,6 @@ def bend(u: Positions, v: Positions, curvature: float, strain: float) -> Positio
 
 def _measure(mesh: TriangleMesh, model: Model, x: Positions) -> tuple[float, float, float]:
     """Pull, moment about the center of the middle section, and curvature of the middle line."""
-    fixed, target = model.prescribed(0.0)
     force = Potential(model, model.step(State.at_rest(x), 0.0)).reaction(x)[mesh.groups["right"]]
     uv = mesh.vertex_uv
     assert uv is not None

@@ -1,0 +1,79 @@
+"""The unit of a field of a scene file, read from its type; and the schema for editors."""
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from weft.fabric import UNITS
+from weft.scene.blocks import Block, unit_in
+
+_KINDS: dict[type, str] = {bool: "yes/no", int: "1", float: "1", str: "text"}
+_WRITTEN = re.compile(r"\[([^\]]+)\]")  # in a description: "[1/s] frames per second"
+
+
+def unit_of(field: Any) -> str:
+    """The unit of a field: ``m``; what its description says, as in ``[1/s]``; ``1`` of plain
+    numbers; or what it is: ``text``, ``yes/no``, ``block``.
+
+    Args:
+        field: a pydantic FieldInfo.
+    """
+    units = [u for u in (unit_in(m) for m in field.metadata) if u]
+    units += [u for u in _units(field.annotation) if u]
+    if units:
+        return str(units[0])
+    written = _WRITTEN.match(field.description or "")
+    if written:
+        return written[1]
+    kinds = dict.fromkeys(_kinds(field.annotation))
+    return " or ".join(kinds)
+
+
+def _units(annotation: Any) -> Iterator[str]:
+    """Units of quantities anywhere inside a type."""
+    for part in getattr(annotation, "__metadata__", ()):
+        yield unit_in(part)
+    for part in get_args(annotation):
+        yield from _units(part)
+
+
+def _kinds(annotation: Any) -> Iterator[str]:
+    """What a type without unit is."""
+    is_block = isinstance(annotation, type) and issubclass(annotation, Block)
+    if is_block or dataclasses.is_dataclass(annotation):
+        yield "block"
+    elif annotation in _KINDS:
+        yield _KINDS[annotation]
+    elif isinstance(annotation, str):
+        yield "text"  # one of several words
+    for part in get_args(annotation):
+        yield from _kinds(part)
+
+
+def _fabric_fields() -> dict[str, Any]:
+    """What a fabric written as a mapping may have."""
+    sourced = {"properties": {"value": {"type": "string"}, "source": {"type": "string"}}}
+    fields: dict[str, Any] = {k: {"type": "string"} for k in ("preset", "name", "title")}
+    for name, unit in UNITS.items():
+        kinds = ["string", "object"] if unit != "1" else ["number"]
+        field = {"type": kinds, "unit": unit, **(sourced if unit != "1" else {})}
+        fields[name] = field
+        pair = name.removesuffix("_warp").removesuffix("_weft")
+        if pair != name:  # one for both, or two
+            fields[pair] = {**field, "type": [*kinds, "array"], "items": field}
+    return {"properties": fields, "additionalProperties": False}
+
+
+def json_schema() -> dict[str, Any]:
+    """The scene file as JSON schema (draft 2020-12): editors complete and check YAML with it.
+    Quantities are numbers or text, and say their ``unit``.
+    """
+    from weft.scene.schema import SceneFile
+
+    schema = SceneFile.model_json_schema()
+    for block in schema.get("$defs", {}).values():
+        for choice in block.get("properties", {}).get("fabric", {}).get("anyOf", []):
+            if choice.get("type") == "object":
+                choice.update(_fabric_fields())
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -1,0 +1,12 @@
+"""Quantities written as people write them, turned into SI: ``"120 g/m^2"`` is 0.12 kg/m^2.
+
+A quantity is a number and a unit expression (``units.grammar``). Dimensions are checked, angles
+among them, so that a bending stiffness cannot be given in N/m, nor a stretch per degree.
+``gf*cm^2/cm`` and ``gf/(cm*deg)``, the units of Kawabata's testers, are ordinary expressions.
+"""
+
+from weft.units.grammar import parse_unit
+from weft.units.quantity import Quantity, fields_in_si, in_si, to_si
+from weft.units.table import Dimension
+
+__all__ = ["Dimension", "Quantity", "fields_in_si", "in_si", "parse_unit", "to_si"]
