@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import warp as wp
 
 from weft import kernel
 
@@ -12,8 +13,6 @@ def pytest_collection_modifyitems(config, items):
     marked = [i for i in items if "cuda" in i.keywords]
     if not marked:
         return
-    import warp as wp
-
     kernel.initialize()
     if not wp.get_cuda_devices():
         for item in marked:
@@ -23,6 +22,16 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture
 def rng():
     return np.random.default_rng(7)
+
+
+@pytest.fixture(params=["cpu", "cuda"])
+def device(request):
+    """Runs a test on every device: what it makes has to be made in it, not at import."""
+    kernel.initialize()
+    if request.param == "cuda" and not wp.get_cuda_devices():
+        pytest.skip("no CUDA device on this machine")
+    with kernel.use(device=request.param):
+        yield request.param
 
 
 @pytest.fixture

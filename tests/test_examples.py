@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import warnings
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ NUMBERS = {
     "stretch_law.py": r"exact Hessian: (\S+)",
     "moving_pins.py": r"\[0\.0, (0\.\d+),",
     "own_law.py": r"\[(\d+\.\d+),",
+    "own_energy.py": r"has (\S+) of",
     "energy_map.py": r"over that: (\S+)",
     "splines.py": r"ratio: (\S+)",
     "compare_laws.py": r"'Baraff-Witkin': (-\d\.\d+)",
@@ -25,10 +27,12 @@ EXPECTED = {
     "stretch_law.py": -47.965,
     "moving_pins.py": 0.3,
     "own_law.py": 11.25,
+    "own_energy.py": pytest.approx(0.475, abs=0.002),
     "energy_map.py": 1.0,
     "splines.py": pytest.approx(1.02, abs=0.02),
     "compare_laws.py": pytest.approx(-0.62, abs=0.02),
 }
+IN_NUMPY = ("own_energy.py",)
 
 
 def test_every_example_is_listed():
@@ -37,8 +41,12 @@ def test_every_example_is_listed():
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_example(name, capsys, tmp_path, monkeypatch):
+    """It prints its number; one that runs in NumPy is warned of, and no other."""
     monkeypatch.chdir(tmp_path)
-    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    assert any("runs in NumPy: slow" in str(w.message) for w in said) == (name in IN_NUMPY)
     found = re.search(NUMBERS[name], capsys.readouterr().out)
     assert found and float(found[1]) == EXPECTED[name]
 

@@ -92,7 +92,7 @@ def test_momentum_and_moment_of_two_free_sheets():
     assert state.v[49:, 1].mean() > -0.6  # the upper one has been slowed down
 
 
-def test_potential_in_hand(rng):
+def test_potential_in_hand(rng, device):
     """Value, gradient and matrix of Phi with contact, away from where pairs come and go."""
     cloth, corners = stack(6, 0.003)
     scene = Scene(cloth, [Pin(corners)], contact=weft.SelfContact(0.02))
@@ -109,7 +109,7 @@ def test_potential_in_hand(rng):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_directions_of_a_search(seed):
+def test_directions_of_a_search(seed, device):
     """What ``limit`` allows, and what ``truncated`` gives, passes through nothing."""
     x, X, faces = sheets(seed, apart=0.05, noise=0.004)
     rng = np.random.default_rng(seed)

@@ -48,7 +48,7 @@ FRICTIONS = {"one coefficient": 0.3, "falling": Friction(0.5, 0.1)}
 
 @pytest.mark.parametrize("friction", FRICTIONS.values(), ids=FRICTIONS)
 @pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
-def test_is_the_derivative_of_the_gradient(make, friction, rng):
+def test_is_the_derivative_of_the_gradient(make, friction, rng, device):
     """H d is (g(x + h d) - g(x - h d))/2h, and g.d is Phi's, to round-off at the best of h, 1 um
     to 0.1 nm: second derivatives jump where a pair changes its kind. H is symmetric.
     """
@@ -65,7 +65,7 @@ def test_is_the_derivative_of_the_gradient(make, friction, rng):
 
 @pytest.mark.parametrize("part", TERMS)
 @pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
-def test_is_negative_where_forces_fall(make, part):
+def test_is_negative_where_forces_fall(make, part, device):
     """Closest points that turn under pressure make the force fall: along the eigenvector v of the
     least eigenvalue the gradient does fall, at that rate. PROJECTED is definite, and not below.
     """

@@ -11,6 +11,7 @@ from weft.contact import plate, sphere
 from weft.contact.contact import SelfContact
 from weft.contact.shapes import ring
 from weft.errors import SimulationError
+from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.pins import Keyframe, Path, Pin
 from weft.scene.scene import Scene
 from weft.solve.base import Outcome
@@ -58,7 +59,7 @@ def assert_inside_where_beyond(x, faces, flat, points):
 @pytest.mark.parametrize("make, steps", [(weft.sheet, 1), (weft.sheet, 3), (weft.spline_sheet, 1)])
 @pytest.mark.parametrize("moving", ["body", "cloth"])
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_a_ball_and_a_sheet_with_pinned_border(integrator, moving, make, steps):
+def test_a_ball_and_a_sheet_with_pinned_border(integrator, moving, make, steps, device):
     """A ball comes down on a sheet, by three of its radii beyond it, or the sheet's border goes up
     past the ball: the ball ends in a bag of cloth, all of it.
     """
@@ -72,6 +73,25 @@ def test_a_ball_and_a_sheet_with_pinned_border(integrator, moving, make, steps):
     assert report.outcome.ok, report.outcome
     flat = flat + path.positions(np.zeros((1, 3)), t)
     assert assert_inside_where_beyond(x, cloth.faces, flat, ball.at(t)).all()
+
+
+PARTS = {
+    "sub-steps": {"integrator": "baraff_witkin_1998", "adaptive": weft.AdaptiveSettings()},
+    "load steps": {"integrator": "quasi_static", "settings": QuasiStaticSettings(load_steps=3)},
+    "lags of friction": {"integrator": "bdf2"},
+}
+
+
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
+def test_a_ball_in_parts_of_a_step(parts):
+    """Where an integrator divides a step, or solves it more than once: in the bag, too."""
+    cloth = weft.sheet(9, 9, 0.3, 0.3, fabric="jersey")
+    ball = sphere(0.05, 0.04).moved((0.003, 0.06, 0.002), along(0.02, -0.16, 0))
+    contact = SelfContact(GAP, friction=0.6, lags=3)
+    scene = Scene(cloth, [Pin(border(cloth))], bodies=[ball], contact=contact, **parts)
+    x, t, report = moved(scene, 1)
+    assert report.outcome.ok, report.outcome
+    assert assert_inside_where_beyond(x, cloth.faces, cloth.vertices, ball.at(t)).all()
 
 
 @pytest.mark.parametrize("steps", [1, 3])

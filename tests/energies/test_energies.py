@@ -142,7 +142,7 @@ def test_rigid_motion(make):
 
 
 @pytest.mark.parametrize("make", ENERGIES.values(), ids=ENERGIES)
-def test_bound_face_equals_the_local_one(make):
+def test_bound_face_equals_the_local_one(make, device):
     """What a step uses (row maps, gather kernels) against NumPy's sum of local arrays."""
     energy, x = make(MESH), crumple(MESH.vertices, 1)
     assert isinstance(energy, Energy)

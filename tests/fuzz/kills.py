@@ -145,7 +145,7 @@ def play_demo(path, made):
         manifest = folder.manifest() if folder.exists() else None
         if manifest and not manifest["description"]:  # of no demo yet: make it one
             folder.write_manifest({**manifest, "description": {"description": demo.DEMO}})
-        demo.demo(path)
+        demo.demo(out=path)
     finally:
         build.load_scene, weft.Run.render = kept
 

@@ -84,6 +84,17 @@ def test_flat_cloth_buckles_with_an_imperfection_and_stays_flat_without():
     assert np.abs(bumped.x - clamped(1e-3, seed=1).x).max() > 1e-3
 
 
+def test_no_force_at_all_is_balance():
+    """A sheet that is pinned everywhere, under its weight: nothing to move, so an equilibrium; it
+    was NOT_DESCENT.
+    """
+    cloth = weft.sheet(4, 4)
+    s = weft.Scene(cloth, [weft.Pin(np.arange(16))], integrator="quasi_static")
+    found = QuasiStatic().solve(s.model(), cloth.vertices)
+    assert found.outcome.ok, found.outcome
+    np.testing.assert_array_equal(found.x, cloth.vertices)
+
+
 def test_outcome_is_honest():
     s = scene(10, "linen", 40)
     quasi = QuasiStatic(QuasiStaticSettings(max_iterations=3))

@@ -27,8 +27,8 @@ SIZES = [4, 9, 61]  # vertices along a side: from one level of multigrid to seve
 
 
 def matrix(n, psd):
-    """Mass and the Hessian times h^2 of a sheet of n x n vertices, moved at random by a tenth of
-    its edge; a right-hand side.
+    """M/h^2 and the Hessian of a sheet of n x n vertices, moved at random by a tenth of its edge;
+    and a right-hand side.
     """
     cloth = weft.sheet(n, n, 0.02 * n, 0.02 * n)
     assembly = Scene(cloth, damping=0.0).model().assembly

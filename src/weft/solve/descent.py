@@ -189,7 +189,7 @@ class ShiftedDirections:
             combine(s.x, 0.0, s.x, self.anchor)
         if not (np.isfinite(s.value) and np.isfinite(self.force)):
             return Outcome.NOT_FINITE
-        if self.force <= o.force_tolerance and self.last <= o.tolerance:
+        if self.force == 0.0 or (self.force <= o.force_tolerance and self.last <= o.tolerance):
             return Outcome.CONVERGED
         self.attempts += 1
         return Outcome.MAX_ITERATIONS if self.attempts > o.max_iterations else None
