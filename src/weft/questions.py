@@ -6,7 +6,7 @@ import numpy as np
 
 from weft.contact.body import Body
 from weft.errors import shortened
-from weft.fabric import UNITS, Fabric, fabric, preset_names
+from weft.fabric import UNITS, Fabric, known_ranges
 
 ORDERS = 1e3  # beyond all presets: no cloth
 COARSE = 0.05  # of the cloth's size: a tolerance that can be seen
@@ -16,11 +16,9 @@ LARGE = 2.0  # stretch at which nothing is cloth any more
 
 def about_fabrics(fabrics: Iterable[Fabric]) -> Iterator[str]:
     """Fabrics three orders of magnitude off any that weft knows."""
-    known = [fabric(name) for name in preset_names()]
     for made in fabrics:
         for name, unit in UNITS.items():
-            values = [getattr(k, name) for k in known]
-            value, low, high = getattr(made, name), min(values), max(values)
+            value, (low, high) = getattr(made, name), known_ranges()[name]
             if value == 0 and low > 0 and name != "damping":
                 yield f"fabric {made.name}: {name} is 0 {unit}; cloth has {low:.3g} to {high:.3g}"
             elif value > 0 and not low / ORDERS <= value <= high * ORDERS:
