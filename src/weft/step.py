@@ -62,3 +62,8 @@ class Step:
     def device_origin(self) -> WarpArray:
         """``origin`` on the device."""
         return kernel.points(np.array(self.origin))
+
+    @cached_property
+    def device_velocity(self) -> WarpArray:
+        """``state.v`` on the device."""
+        return kernel.points(np.array(self.state.v))

@@ -143,11 +143,17 @@ class BoundLocal(Bound):
 
         That is the Hessian with damping measured from C - h dC/dt.
         """
-        moved = self.energy.parameters()
         if beta > 0:
-            velocity = kernel.points(np.array(step.state.v))
-            self._freeze(x, velocity, beta / step.dt, step.dt, moved)
-        self._add_rows(x, psd, A, moved)
+            self._freeze(x, step.device_velocity, beta / step.dt, step.dt, self._moved)
+        self._add_rows(x, psd, A, self._moved if beta > 0 else self._undamped)
+
+    @cached_property
+    def _moved(self) -> Any:
+        return self.energy.parameters()
+
+    @cached_property
+    def _undamped(self) -> Any:
+        return self.energy.parameters()
 
     def _freeze(self, x: WarpArray, v: WarpArray | None, rate: float, h: float, out: Any) -> None:
         arguments = (x, x if v is None else v, self.energy.device_stencil, Scalar(rate), Scalar(h))

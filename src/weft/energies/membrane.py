@@ -249,7 +249,7 @@ class BoundMembrane(Bound):
             moved.append(out)
             shift = law_kernels(part.functions).shift
             stages.append((shift, self._F, rate, p, Scalar(h / (h + beta)), Scalar(beta), out))
-        first = s.deform(x, self._F), s.deform(kernel.points(np.array(step.state.v)), rate)
+        first = s.deform(x, self._F), s.deform(step.device_velocity, rate)
         kernel.launch_each(n, *first, *stages)
         H = self._hessians()
         kernel.launch_each(n, *law.stages(Psd(psd), self._F, moved, H))

@@ -271,7 +271,7 @@ class BaraffWitkin1998:
         neither f_d nor K.
         """
         a, h, state = model.assembly, step.dt, step.state
-        x, v = kernel.points(np.array(state.x)), kernel.points(np.array(state.v))
+        x, v = step.device_origin, step.device_velocity
         refuse_updates(model, x, "baraff_witkin_1998")
         out = kernel.zeros(a.n, vec3)
         a.add_gradient(x, out)
