@@ -37,12 +37,10 @@ def progress_bar(frames: int, console: Any = None) -> Iterator[Update]:
     console = console or Console(stderr=True)
     with Bar(*_columns(), console=console, transient=False, expand=True) as bar:
         task = bar.add_task("starting", total=frames)
-        compiling: list[str] = []
 
         def on_compile(module: str) -> None:
-            if not compiling:
+            if kernel.is_first_compile():
                 bar.console.print(kernel.COMPILING)
-            compiling.append(module)
             bar.update(task, description=f"compiling {module}")
 
         wrote = ""

@@ -97,3 +97,11 @@ def test_python_says_that_kernels_are_compiled(capsys, monkeypatch):
         process.on_compile("a module")
     assert heard == ["a module"] and process.on_compile is before
     assert sys.stderr is not None
+
+
+def test_a_bar_after_that_does_not_say_it_again(capsys, monkeypatch):
+    monkeypatch.setattr(process, "told", False)
+    process.on_compile("weft.law.arap")
+    with progress_bar(2):
+        process.on_compile("weft.law.stvk")
+    assert capsys.readouterr().err.count("compiling kernels") == 1

@@ -61,11 +61,8 @@ def tell_compiling() -> None:
     """Say once on stderr when kernels are compiled."""
     from weft import kernel
 
-    told: list[str] = []
-
     def on_compile(module: str) -> None:
-        if not told:
+        if kernel.is_first_compile():
             say(kernel.COMPILING, error=True)
-        told.append(module)
 
     kernel.configure(on_compile=on_compile)

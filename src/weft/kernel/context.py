@@ -14,10 +14,15 @@ from weft.errors import DeviceError
 COMPILING = "compiling kernels, once on this machine (under a minute) ..."
 
 
+def is_first_compile() -> bool:
+    """True once in a process, for whoever says that kernels are compiled."""
+    first, process.told = not process.told, True
+    return first
+
+
 def _tell_compiling(module: str) -> None:
     """Say once on stderr that kernels are compiled: else a first script seems to hang."""
-    if not process.told and sys.stderr is not None:
-        process.told = True
+    if sys.stderr is not None and is_first_compile():
         sys.stderr.write(f"weft: {COMPILING}\n")
         sys.stderr.flush()
 
