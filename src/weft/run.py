@@ -18,6 +18,7 @@ from weft.arrays import CornerUv, Faces, Floats, Json, Positions
 from weft.discretization.surface import Tessellation
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError, shortened
+from weft.io import check_suffix, write_mesh
 from weft.io.frames import RunFolder
 from weft.mesh import TriangleMesh
 from weft.progress import progress_bar
@@ -162,7 +163,7 @@ class Run:
     def save(
         self, path: str | Path, frame: int = -1, *, density: int | None = None, net: bool = False
     ) -> Path:
-        """Write a frame as OBJ or PLY, by suffix.
+        """Write a frame as a mesh file (``weft.io.FORMATS``), by suffix.
 
         Args:
             path: the file.
@@ -173,13 +174,8 @@ class Run:
         Raises:
             RunError: another suffix, no such frame, or the net of a run without splines.
         """
-        from weft.io.obj import write_obj
-        from weft.io.ply import write_ply
-
         path = Path(path)
-        writers = {".obj": write_obj, ".ply": write_ply}
-        if path.suffix.lower() not in writers:
-            raise RunError("export format", got=path.suffix or "no suffix", expected=".obj or .ply")
+        check_suffix(path)
         if net and self.surfaces.embedding is None:
             got, wanted = "a run of triangles", "a run of splines"
             raise RunError("control net", got=got, expected=wanted, where=str(self.path))
@@ -195,7 +191,7 @@ class Run:
                 f"frame {frame}", got=f"{bad} positions that are not finite", where=str(self.path),
                 expected="numbers", hint="export an earlier frame",
             )  # fmt: skip
-        writers[path.suffix.lower()](path, x, faces, corner_uv)
+        write_mesh(path, x, faces, corner_uv)
         return path
 
     def render(

@@ -19,6 +19,7 @@ from weft.contact import (
 from weft.errors import SceneError, WeftError
 from weft.io.obj import write_obj
 from weft.pins import Keyframe, Path
+from weft.scene.body_schema import SHAPES, BodyBlock
 from weft.scene.build import load_scene
 from weft.scene.check import check
 from weft.scene.scene import Scene
@@ -46,6 +47,24 @@ def test_closed_shapes(name):
     edges = body.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
     _, count = np.unique(edges, axis=0, return_counts=True)
     assert (count == 1).all()  # every side once in either direction
+
+
+SIZES = {
+    "sphere": {"radius": 0.3},
+    "plate": {"width": 1.0, "depth": 2.0},
+    "capsule": {"radius": 0.1, "length": 0.3},
+    "box": {"width": 0.2, "height": 0.3, "depth": 0.4},
+    "ring": {"radius": 0.2, "thickness": 0.05},
+}
+
+
+@pytest.mark.parametrize("name", [name for name in SHAPES if name != "mesh"])
+def test_blocks_make_shapes_of_about_the_size_that_they_say(name):
+    """Each shape of scene files is named in SHAPES, is a field, and foresees its vertices."""
+    kind, block = BodyBlock(**{name: {**SIZES[name], "size": 0.02}}).shape
+    body = block.make("it")
+    assert kind == name and body.name == "it"
+    assert 0.5 < len(body.vertices) / block.vertices() < 2.5
 
 
 def test_flaws():

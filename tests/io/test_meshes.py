@@ -4,7 +4,8 @@ import igl
 import numpy as np
 import pytest
 
-from weft.errors import DegenerateFacesError, MeshError
+from weft import io
+from weft.errors import DegenerateFacesError, MeshError, RunError
 from weft.io import read_mesh
 from weft.io.obj import read_obj, write_obj
 from weft.io.ply import read_ply, write_ply
@@ -200,3 +201,17 @@ def test_bad_ply(tmp_path, text, match):
     path.write_text(text)
     with pytest.raises(MeshError, match=match):
         read_ply(path)
+
+
+def test_a_format_is_one_line(tmp_path, monkeypatch):
+    """What stands in ``FORMATS`` is read as cloth and as a body, and written."""
+    assert io.SUFFIXES == ".obj or .ply"
+    monkeypatch.setattr(io, "FORMATS", {**io.FORMATS, ".mine": io.FORMATS[".obj"]})
+    mesh, path = grid(4, 3, 1.0, 1.0), tmp_path / "a.MINE"
+    io.write_mesh(path, mesh.vertices, mesh.faces, mesh.corner_uv)
+    np.testing.assert_array_equal(io.read_mesh(path).vertices, mesh.vertices)
+    x, faces = io.read_surface(path, scale=2.0)
+    np.testing.assert_array_equal(x, 2 * mesh.vertices)
+    np.testing.assert_array_equal(faces, mesh.faces)
+    with pytest.raises(RunError, match=r"expected .*\.obj"):
+        io.write_mesh(tmp_path / "a.fbx", mesh.vertices, mesh.faces, mesh.corner_uv)

@@ -1,8 +1,11 @@
 """Scene files: what they mean, and every problem with its line."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
+import weft
 from weft.errors import SceneError, SceneProblems
 from weft.io.obj import write_obj
 from weft.mesh import grid
@@ -352,6 +355,36 @@ def test_a_scene_of_immediate_buckling(tmp_path):
     other = load_scene(write(tmp_path, text)).scene
     assert set(other.model().energies[1].compression) == {20.0}
     assert other.identity() != scene.identity()
+
+
+def test_bending_is_chosen_by_name(tmp_path, monkeypatch):
+    """Every name of ``BENDING`` is one that scenes and files may say; without one, as it was."""
+    from weft.energies.buckling_bending import BucklingBending
+    from weft.energies.hinge_bending import HingeBending
+    from weft.scene import elastic
+
+    assert set(get_args(elastic.BendingName)) == elastic.BENDING.keys()
+    kinds = {"hinges": HingeBending, "pairs": BucklingBending}
+    for name, kind in kinds.items():
+        scene = load_scene(write(tmp_path, BUCKLING + f"bending: {name}\n")).scene
+        assert type(scene.model().energies[1]) is kind
+        assert scene.identity()["bending"] == name
+    assert "bending" not in load_scene(write(tmp_path, BUCKLING)).scene.identity()
+    with pytest.raises(SceneProblems, match="hinges"):
+        load_scene(write(tmp_path, BUCKLING + "bending: hingse\n"))
+    for more, message in (
+        ("bending: hinges\nbuckling: {}\n", "pairs, with buckling"),
+        ("bending: pairs\nconditions: {}\n", "none, with the conditions of 1998"),
+    ):
+        text = BUCKLING.replace("law: {name: immediate_buckling}\n", "") + more
+        with pytest.raises(SceneProblems, match=message):
+            load_scene(write(tmp_path, text))
+    own = {**elastic.BENDING, "mine": lambda scene, fabric, mesh: HingeBending.of(mesh, (1.0, 2.0))}
+    monkeypatch.setattr(elastic, "BENDING", own)
+    monkeypatch.setattr("weft.scene.scene.BENDING", own)
+    cloth = weft.sheet(4, 4)
+    bending = weft.Scene(cloth, bending="mine").model().energies[1]
+    assert bending.weight.max() > 1e3 * weft.Scene(cloth).model().energies[1].weight.max()
 
 
 def test_every_law_can_bend_by_pairs_and_every_integrator_can_step(tmp_path):

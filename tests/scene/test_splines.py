@@ -212,6 +212,7 @@ def test_triangles_of_one_fabric_are_one_element():
 
 def test_what_splines_do_not_have_is_said():
     for more, name in (
+        ({"bending": "hinges"}, "bending"),
         ({"buckling": weft.BucklingForm()}, "buckling"),
         ({"rest_angles": "as-given"}, "rest_angles"),
         ({"pressure": 10.0}, "pressure"),

@@ -74,6 +74,7 @@ class SplineSurface(Surface):
     density: int = 1  # samples a knot span of what is touched
     kind: ClassVar[str] = "splines"
     lacks: ClassVar[Mapping[str, str]] = {
+        "bending": OTHERWISE,
         "buckling": OTHERWISE,
         "conditions.bend": OTHERWISE,
         "contact.resolve": "untangle the triangles they are fitted to, or move the pieces apart",

@@ -1,35 +1,90 @@
-"""What a scene file may say about the bodies that cloth meets."""
+"""What a scene file may say about the bodies that cloth meets.
+
+A shape is one block: its sizes, the body that they make, and how large that will be.
+"""
+
+import math
+from abc import abstractmethod
+from typing import ClassVar
 
 from pydantic import Field, model_validator
 
+from weft.contact import Body, box, capsule, plate, ring, sphere
+from weft.io import SUFFIXES
 from weft.pins import Path
 from weft.scene.blocks import Block, Degrees, Given, Length, Point, Time
 
 
-class SphereBlock(Block):
+class ShapeBlock(Block):
+    """Sizes of a body."""
+
+    most_vertices: ClassVar[float] = math.inf  # that the shape stops at, with longer edges
+    most_faces: ClassVar[float] = math.inf
+
+    @abstractmethod
+    def make(self, name: str) -> Body:
+        """The body."""
+
+    @abstractmethod
+    def vertices(self) -> float:
+        """About how many its sizes ask for."""
+
+
+class SphereBlock(ShapeBlock):
     """A sphere."""
 
     radius: Length = Field(gt=0, description="[m]")
     size: Length = Field(0.03, gt=0, description="[m] of its edges, about")
 
+    most_vertices: ClassVar[float] = 10 * 4**7
+    most_faces: ClassVar[float] = 330_000
 
-class PlateBlock(Block):
+    def make(self, name: str) -> Body:
+        """The sphere."""
+        return sphere(self.radius, self.size, name)
+
+    def vertices(self) -> float:
+        """Of an icosahedron, divided."""
+        return 10.0 * max(1.0, 1.05 * self.radius / self.size) ** 2
+
+
+class PlateBlock(ShapeBlock):
     """A level rectangle: a floor, or a table."""
 
     width: Length = Field(4.0, gt=0, description="[m] along x")
     depth: Length = Field(4.0, gt=0, description="[m] along z")
     size: Length = Field(0.2, gt=0, description="[m] of its edges, at most")
 
+    most_vertices: ClassVar[float] = 501 * 501
+    most_faces: ClassVar[float] = 500_000
 
-class CapsuleBlock(Block):
+    def make(self, name: str) -> Body:
+        """The plate."""
+        return plate(self.width, self.depth, self.size, name)
+
+    def vertices(self) -> float:
+        """Of a grid."""
+        return (self.width / self.size + 1) * (self.depth / self.size + 1)
+
+
+class CapsuleBlock(ShapeBlock):
     """A cylinder with half spheres at both ends, along y."""
 
     radius: Length = Field(gt=0, description="[m]")
     length: Length = Field(gt=0, description="[m] between the half spheres")
     size: Length = Field(0.03, gt=0, description="[m] of its edges, about")
 
+    def make(self, name: str) -> Body:
+        """The capsule."""
+        return capsule(self.radius, self.length, self.size, name)
 
-class SolidBlock(Block):
+    def vertices(self) -> float:
+        """Rings around, times those along."""
+        around = max(6.0, 2 * math.pi * self.radius / self.size)
+        return around * (math.pi * self.radius / self.size + self.length / self.size + 3)
+
+
+class SolidBlock(ShapeBlock):
     """A box with sides along the axes."""
 
     width: Length = Field(gt=0, description="[m] along x")
@@ -37,20 +92,41 @@ class SolidBlock(Block):
     depth: Length = Field(gt=0, description="[m] along z")
     size: Length = Field(0.1, gt=0, description="[m] of its edges, at most")
 
+    most_vertices: ClassVar[float] = 6 * 201 * 201
+    most_faces: ClassVar[float] = 480_000
 
-class RingBlock(Block):
+    def make(self, name: str) -> Body:
+        """The box."""
+        return box((self.width, self.height, self.depth), self.size, name)
+
+    def vertices(self) -> float:
+        """Of six grids."""
+        x, y, z = (1 + side / self.size for side in (self.width, self.height, self.depth))
+        return 2 * (x * y + y * z + z * x)
+
+
+class RingBlock(ShapeBlock):
     """A torus about the y axis."""
 
     radius: Length = Field(gt=0, description="[m] of the circle in its middle")
     thickness: Length = Field(gt=0, description="[m] radius of its cross section")
     size: Length = Field(0.02, gt=0, description="[m] of its edges, about")
 
+    def make(self, name: str) -> Body:
+        """The ring."""
+        return ring(self.radius, self.thickness, self.size, name)
+
+    def vertices(self) -> float:
+        """Around, times around the cross section."""
+        n = 2 * math.pi * (self.radius + self.thickness) / self.size
+        return max(8.0, n) * max(6.0, 2 * math.pi * self.thickness / self.size)
+
 
 class BodyMeshBlock(Block):
     """A mesh from a file, or one that deforms, from numbered files."""
 
     file: str = Field(
-        description=".obj or .ply, relative to the scene file; with fps: numbered ones such as "
+        description=f"{SUFFIXES}, relative to the scene file; with fps: numbered ones such as "
         "walk_*.obj, or an .npz with positions (frames, vertices, 3) and faces"
     )
     scale: Length = Field(1.0, gt=0, description="[m] length of one unit of positions: 1 cm, 1 in")
@@ -59,6 +135,7 @@ class BodyMeshBlock(Block):
     hold: bool = Field(False, description="stay at the last frame; else one at the end is needed")
 
 
+# Fields of ``BodyBlock``: a new shape is its block above, a name here and a field below.
 SHAPES = ("sphere", "plate", "capsule", "box", "ring", "mesh")
 
 
@@ -84,10 +161,10 @@ class BodyBlock(Block):
     @model_validator(mode="after")
     def _one_shape(self) -> "BodyBlock":
         if sum(getattr(self, name) is not None for name in SHAPES) != 1:
-            raise ValueError("give one of sphere, plate, capsule, box, ring and mesh")
+            raise ValueError(f"give one of {', '.join(SHAPES[:-1])} and {SHAPES[-1]}")
         return self
 
     @property
-    def shape(self) -> tuple[str, Block]:
+    def shape(self) -> tuple[str, "ShapeBlock | BodyMeshBlock"]:
         """Which shape, and its sizes."""
         return next((n, getattr(self, n)) for n in SHAPES if getattr(self, n) is not None)

@@ -1,7 +1,7 @@
 """From a typed scene file to a Scene, collecting every problem on the way."""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path as FilePath
@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.arrays import Ints
 from weft.cloth import Cloth
-from weft.contact import Body, box, capsule, load_body, load_frames, plate, ring, sphere
+from weft.contact import Body, load_body, load_frames
 from weft.errors import SceneError, SceneProblems, WeftError
 from weft.fabric import Fabric, fabric
 from weft.garment.triangulate import triangulated
@@ -30,19 +30,6 @@ from weft.sources import as_splines, joined, spline_sheet
 
 T = TypeVar("T")
 B = TypeVar("B")
-
-
-def _box(width: float, height: float, depth: float, size: float, name: str) -> Body:
-    return box((width, height, depth), size, name)
-
-
-SHAPES: Mapping[str, Callable[..., Body]] = {
-    "sphere": sphere,
-    "plate": plate,
-    "capsule": capsule,
-    "box": _box,
-    "ring": ring,
-}
 
 
 @dataclass(frozen=True)
@@ -119,6 +106,7 @@ class Builder:
                 integrator=f.integrator.name,
                 settings=f.integrator.settings,
                 law=law,
+                bending=f.bending,
                 buckling=f.buckling,
                 pressure=f.pressure,
                 conditions=f.conditions,
@@ -154,12 +142,12 @@ class Builder:
         return [thing for thing in made if thing is not None]
 
     def _body(self, number: int, block: BodyBlock) -> Body:
-        kind, shape = block.shape
+        _, shape = block.shape
         name = block.name or f"bodies.{number}"
         if isinstance(shape, BodyMeshBlock):
             body = self._body_mesh(shape, name)
         else:
-            body = SHAPES[kind](**dict(shape), name=name)
+            body = shape.make(name)
         body = dataclasses.replace(body, thickness=block.thickness)
         body = body.moved(block.translation, block.path, block.rotation)
         body.check_until(self.file.seconds)

@@ -1,12 +1,12 @@
 """The elastic energies of a scene's cloth, by what it is made of.
 
 A new kind of surface is one line of ``BENT``, a new bending energy of triangles one of
-``BENDING``.
+``BENDING`` and its name.
 """
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from weft.discretization.spline_surface import SplineSurface
 from weft.discretization.surface import Surface
@@ -78,6 +78,7 @@ def _pairs(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> LocalEnergy:
     )
 
 
+BendingName = Literal["hinges", "pairs"]
 BENDING: Mapping[str, Callable[["Scene", Fabric, TriangleMesh], Energy]] = {
     "hinges": _hinges,
     "pairs": _pairs,
@@ -85,7 +86,9 @@ BENDING: Mapping[str, Callable[["Scene", Fabric, TriangleMesh], Energy]] = {
 
 
 def bending_name(scene: "Scene", fabric: Fabric) -> str:
-    """How triangles bend: pairs where asked for, and by themselves with immediate buckling."""
+    """How triangles bend: as the scene says; else pairs with ``buckling`` or immediate buckling."""
+    if scene.bending is not None:
+        return scene.bending
     law = scene.law_of(fabric)
     buckles = any(isinstance(part, ImmediateBuckling) for part in law.parts)
     return "pairs" if scene.buckling is not None or buckles else "hinges"

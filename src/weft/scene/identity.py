@@ -47,6 +47,8 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
         "adaptive": plain(scene.adaptive),
         "velocity": np.asarray(scene.velocity).tolist(),
     }
+    if scene.bending is not None:
+        tree["bending"] = scene.bending
     if scene.energies:
         tree["energies"] = [described(e) for e in scene.energies]
     if scene.stepper.given is not None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from weft.errors import SceneError, SceneProblems, WeftError
 from weft.machine import gib, memory
 from weft.plain_yaml import Loc
-from weft.scene.body_schema import BodyBlock
+from weft.scene.body_schema import BodyBlock, BodyMeshBlock
 from weft.scene.file import Source, dotted
 from weft.scene.schema import ClothBlock, SceneFile
 from weft.simulation import MOST_FRAMES, MOST_STEPS
@@ -21,7 +21,6 @@ PER_VERTEX, PER_BODY_VERTEX = 16_000, 2_000
 LEAST = 240e6  # of the smallest scene
 PER_STORED = 8 * 9  # of a frame on disk: positions, velocities, one more step
 FILE_SPACE = 16  # times its size is what a mesh file takes
-BODY_CAPS = {"sphere": 330_000, "plate": 500_000, "box": 480_000}  # faces that shapes stop at
 
 
 @dataclass(frozen=True)
@@ -111,13 +110,12 @@ def needs_of(source: Source, file: SceneFile) -> Needs:
 def capped(file: SceneFile) -> Iterator[str]:
     """Bodies whose ``size`` asks for more faces than their shape has at most."""
     for i, block in enumerate(file.bodies):
-        for part in _body(("bodies", i), block, Path()):
-            kind = str(part.loc[2])
-            if part.faces > BODY_CAPS.get(kind, math.inf):
-                yield (
-                    f"bodies.{i}.{kind}.size asks for {part.faces:.3g} faces: it has at most "
-                    f"{BODY_CAPS[kind]}, with longer edges"
-                )
+        kind, shape = block.shape
+        if not isinstance(shape, BodyMeshBlock) and 2 * shape.vertices() > shape.most_faces:
+            yield (
+                f"bodies.{i}.{kind}.size asks for {2 * shape.vertices():.3g} faces: it has at most "
+                f"{shape.most_faces}, with longer edges"
+            )
 
 
 def _cloth(loc: Loc, b: ClothBlock, folder: Path) -> Iterator[Part]:
@@ -151,28 +149,10 @@ def _spans(loc: Loc, spans: float, dense: int) -> Part:
 
 
 def _body(loc: Loc, b: BodyBlock, folder: Path) -> Iterator[Part]:
-    def part(kind: str, vertices: float, cap: float = math.inf) -> Part:
-        most = min(vertices, cap)
-        return Part((*loc, kind, "size"), vertices, 2 * vertices, PER_BODY_VERTEX * most)
-
-    tau = 2 * math.pi
-    if b.sphere is not None:
-        edges = 1.05 * b.sphere.radius / b.sphere.size
-        yield part("sphere", 10.0 * max(1.0, edges) ** 2, 10 * 4**7)
-    if b.plate is not None:
-        yield part("plate", (b.plate.width / b.plate.size + 1) * (b.plate.depth / b.plate.size + 1),
-                   501 * 501)  # fmt: skip
-    if b.capsule is not None:
-        c = b.capsule
-        around = max(6.0, tau * c.radius / c.size)
-        yield part("capsule", around * (math.pi * c.radius / c.size + c.length / c.size + 3))
-    if b.box is not None:
-        x, y, z = (1 + side / b.box.size for side in (b.box.width, b.box.height, b.box.depth))
-        yield part("box", 2 * (x * y + y * z + z * x), 6 * 201 * 201)
-    if b.ring is not None:
-        r = b.ring
-        n, m = tau * (r.radius + r.thickness) / r.size, tau * r.thickness / r.size
-        yield part("ring", max(8.0, n) * max(6.0, m))
+    kind, shape = b.shape
+    if not isinstance(shape, BodyMeshBlock):
+        n = shape.vertices()
+        yield Part((*loc, kind, "size"), n, 2 * n, PER_BODY_VERTEX * min(n, shape.most_vertices))
     if b.mesh is not None:
         path = folder / b.mesh.file
         try:

@@ -27,7 +27,7 @@ from weft.laws.base import Law
 from weft.model import Model
 from weft.pins import Pin
 from weft.scene.described import described
-from weft.scene.elastic import elastic_energies
+from weft.scene.elastic import BENDING, elastic_energies
 from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
@@ -69,6 +69,8 @@ class Scene:
         energies: of your own, beside the scene's (``weft.energies.base.Energy``, over the points).
         stepper: an integrator of your own (``weft.integrators.base.Stepper``), in place of
             ``integrator`` and ``settings``. ``scene.stepper()`` gives the one or makes the other.
+        bending: energy of triangles that bend, one of ``scene.elastic.BENDING``; None: ``pairs``
+            with ``buckling`` or the law ``ImmediateBuckling``, else ``hinges``.
 
     Raises:
         SceneError: a value out of range.
@@ -93,6 +95,7 @@ class Scene:
     description: Mapping[str, Any] = field(default_factory=dict)
     energies: Sequence[Energy] = ()
     stepper: Any = None
+    bending: str | None = None
 
     def __repr__(self) -> str:
         return described(self)
@@ -118,10 +121,16 @@ class Scene:
             raise SceneError("scene.law", got="a law", expected="none, with the conditions of 1998")
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
-        if self.buckling is not None and (self.conditions is not None or self.is_1998):
-            raise SceneError(
-                "scene.buckling", got="given", expected="none, with the conditions of 1998"
-            )
+        for name in ("buckling", "bending"):
+            given = getattr(self, name) is not None
+            if given and (self.conditions is not None or self.is_1998):
+                raise SceneError(
+                    f"scene.{name}", got="given", expected="none, with the conditions of 1998"
+                )
+        if self.bending is not None:
+            check_known(self.bending, BENDING, "scene.bending", SceneError)
+            if self.buckling is not None and self.bending != "pairs":
+                raise SceneError("scene.bending", got=self.bending, expected="pairs, with buckling")
 
     def _check_integrator(self) -> None:
         """Integrator and settings, or a stepper that takes their place."""
@@ -171,6 +180,7 @@ class Scene:
         special = {
             "pressure": self.pressure is not None,
             "buckling": self.buckling is not None,
+            "bending": self.bending is not None,
             "rest_angles": self.rest_angles != "flat",
             "conditions.bend": self.conditions is not None and self.conditions.bend is not None,
         }

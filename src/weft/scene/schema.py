@@ -16,6 +16,7 @@ from weft.energies.condition import ConditionForm
 from weft.energies.pressure import Gas
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.base import StepSettings
+from weft.io import SUFFIXES
 from weft.pins import Path
 from weft.scene.blocks import (
     Acceleration,
@@ -31,6 +32,7 @@ from weft.scene.blocks import (
     block_of,
 )
 from weft.scene.body_schema import BodyBlock
+from weft.scene.elastic import BendingName
 from weft.scene.integrators import INTEGRATORS, Settings
 from weft.scene.law import LawName
 
@@ -51,7 +53,7 @@ class SheetBlock(Block):
 class MeshBlock(Block):
     """A mesh from a file."""
 
-    file: str = Field(description=".obj or .ply, relative to the scene file")
+    file: str = Field(description=f"{SUFFIXES}, relative to the scene file")
     scale: Length = Field(1.0, gt=0, description="[m] length of one unit of positions: 1 cm, 1 in")
     uv_scale: Length | None = Field(
         None, gt=0, description="[m] length of one unit of texture coordinates; none: as scale"
@@ -265,6 +267,11 @@ class SceneFile(Block):
         + "; ".join(f"{name}: {kind.meaning}" for name, kind in INTEGRATORS.items()),
     )
     law: LawBlock | None = Field(None, description="of the membrane; none: baraff_witkin")
+    bending: BendingName | None = Field(
+        None,
+        description="energy of triangles that bend; none: pairs with `buckling` or law "
+        "immediate_buckling, else hinges",
+    )
     buckling: Given[BucklingForm] | None = Field(
         None,
         description="bend by predicted buckled shapes ({}: defaults); none: hinges, or with law "
