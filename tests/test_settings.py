@@ -127,7 +127,7 @@ def test_blocks_refuse(said, message):
         (lambda: QuasiStaticSettings(max_iterations=0), "max_iterations = 0: must be >= 1"),
         (lambda: AdaptiveSettings(most_halvings=21), "must be >= 0 and <= 20"),
         (lambda: AdaptiveSettings(successes=50), "adaptive.most_successes = 40: must be >= succ"),
-        (lambda: weft.SelfContact(gap=0), "contact.gap = 0: must be > 0 [m]"),
+        (lambda: weft.SelfContact(gap=0), "contact.gap = 0: must be >= 1e-12 [m]"),
         (lambda: weft.SelfContact(pinch="thinn"), "did you mean 'thin'?"),
         (lambda: weft.BucklingForm(compression=-1), "buckling.compression = -1: must be > 0 [N/m]"),
         (lambda: weft.Gas(1.0, -1.0), "gas.volume = -1.0: must be > 0 [m^3]"),

@@ -89,6 +89,7 @@ def bounded():
         (SHEET + "pins: [null]", "pins.0"),
         (SHEET + "seconds: 1e308\nfps: 10000", "seconds.*frames"),
         (SHEET + "seconds: 0.001\nfps: 30", "no frame at all"),
+        (SHEET + "contact: {gap: 1e-160}", "contact.gap.*1e-12"),
         (SHEET + "step: 1e-320", "too small|steps"),
         ("cloth: {sheet: {nx: 5000, ny: 5000}}", r"sheet.nx.*GiB"),
         (SHEET + "bodies: [{capsule: {radius: 1, length: 1, size: 1e-5}}]", r"capsule.size.*GiB"),

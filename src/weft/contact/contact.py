@@ -59,7 +59,7 @@ class SelfContact:
         1e-3,
         "from which on it is pushed apart; less than the shortest edge",
         "m",
-        above=0,
+        least=1e-12,
     )
     thickness: float = setting(
         0.0,

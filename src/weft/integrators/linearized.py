@@ -67,11 +67,20 @@ class QuadraticModel(Bound):
 
 
 def refuse_updates(model: Model, x: WarpArray, integrator: str) -> None:
-    """Raise a SceneError where the Hessian has dense parts, which one linear solve leaves out.
+    """Raise a SceneError where the Hessian has dense parts, which one linear solve leaves out, or
+    an energy bounds steps, which one linear solve does not hear.
 
     Raises:
-        SceneError: a gas.
+        SceneError: a gas; a limit of strain, or another barrier.
     """
+    for term in model.assembly.bound:
+        if term.limits:
+            raise SceneError(
+                f"energy {term.name}",
+                got=f"a barrier, with {integrator}",
+                expected="backward_euler, bdf2 or quasi_static",
+                hint="one linear solve would go past it",
+            )
     if any(term.updates(x) for term in model.assembly.bound):
         raise SceneError(
             "gas pressure",
