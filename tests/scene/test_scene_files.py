@@ -433,7 +433,7 @@ def test_self_contact_in_a_scene_file(tmp_path):
     assert (contact.gap, contact.mesh.sides.thickest) == pytest.approx((4e-3, 1e-3))
     assert load_scene(write(tmp_path, GOOD)).scene.model().contact is None
     assert "contact.gap" in problems(tmp_path, GOOD + "contact: {gap: 20 cm}\n")
-    assert "must be > 0" in problems(tmp_path, GOOD + "contact: {gap: 0}\n")
+    assert "must be >= 1e-12" in problems(tmp_path, GOOD + "contact: {gap: 0}\n")
 
 
 def test_check_doubts_units(tmp_path):
