@@ -301,10 +301,15 @@ def test_demo_does_not_touch_another_run(run, scene):
 
 
 def test_ctrl_c_leaves_a_run_that_resumes(scene, tmp_path):
-    """SIGINT: status 130, a line that says how to go on, and then it goes on."""
+    """SIGINT: status 130, a line that says how to go on, and then it goes on.
+
+    What a shell starts in the background ignores SIGINT, and so does what that starts: not here.
+    """
     command = [sys.executable, "-m", "weft.cli.main", "run", str(scene), "--out", "here"]
     long = [*command, "--set", "seconds=1000", "--frames", "20000"]
+    heard = signal.signal(signal.SIGINT, signal.SIG_DFL)
     process = subprocess.Popen(long, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    signal.signal(signal.SIGINT, heard)
     deadline = time.time() + 60
     while time.time() < deadline and not (tmp_path / "here/frames/000003.npz").exists():
         time.sleep(0.01)
