@@ -12,7 +12,6 @@ from weft.kernel import Scalar, Scratch, WarpArray, vec3
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
 
-TRIVIAL = 1_000_000  # one operation an index: below, waking a thread costs more
 _module = wp.get_module("weft.gravity")
 
 
@@ -78,12 +77,12 @@ class BoundGravity(Bound):
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""
         out = self.scratch.take(x.shape[0])
-        kernel.launch(weights, x.shape[0], *self._field, x, out, slice_above=TRIVIAL)
+        kernel.launch(weights, x.shape[0], *self._field, x, out, slice_above=kernel.TRIVIAL)
         return kernel.total(out)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += dE/dx."""
-        kernel.launch(add_weight, x.shape[0], *self._field, g, slice_above=TRIVIAL)
+        kernel.launch(add_weight, x.shape[0], *self._field, g, slice_above=kernel.TRIVIAL)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """Nothing to add."""

@@ -6,27 +6,13 @@ import warp as wp
 from weft import kernel
 from weft.arrays import Floats
 from weft.energies.base import Bound
-from weft.energies.gravity import TRIVIAL
 from weft.kernel import Scalar, WarpArray, vec3
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, add_diagonal
+from weft.solve.vectors import weighted_distance
 from weft.step import Step
 
 _module = wp.get_module("weft.inertia")
-
-
-@wp.kernel(module=_module)
-def inertia_energy(
-    o: int,
-    x: wp.array(dtype=vec3),
-    y: wp.array(dtype=vec3),
-    shift: wp.array(dtype=Scalar),
-    out: wp.array(dtype=Scalar),
-):
-    """(m/2s) |x - y|^2 of every vertex."""
-    v = o + wp.tid()
-    d = x[v] - y[v]
-    out[v] = Scalar(0.5) * shift[v] * wp.dot(d, d)
 
 
 @wp.kernel(module=_module)
@@ -50,7 +36,7 @@ class Inertia(Bound):
     def __init__(self, mass: Floats) -> None:
         self.mass = mass
         self._acts = False
-        self._energy = kernel.empty(len(mass))
+        self._squares = kernel.empty(len(mass))
         self._center = kernel.zeros(len(mass), vec3)
         self._shift = kernel.zeros(len(mass))
 
@@ -67,15 +53,13 @@ class Inertia(Bound):
         """[J]."""
         if not self._acts:
             return 0.0
-        arrays = (x, self._center, self._shift, self._energy)
-        kernel.launch(inertia_energy, x.shape[0], *arrays, slice_above=TRIVIAL)
-        return kernel.total(self._energy)
+        return 0.5 * weighted_distance(x, self._center, self._shift, self._squares)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += M (x - y)/s."""
         if self._acts:
             arrays = (x, self._center, self._shift, g)
-            kernel.launch(add_inertia, x.shape[0], *arrays, slice_above=TRIVIAL)
+            kernel.launch(add_inertia, x.shape[0], *arrays, slice_above=kernel.TRIVIAL)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """A + M/s."""

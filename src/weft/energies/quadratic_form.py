@@ -19,7 +19,7 @@ from weft.energies.base import Bound
 from weft.energies.local import damping_of
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
 from weft.psd import Psd
-from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.block_csr import BlockCsr, BlockPattern, clear_row
 from weft.solve.scalar_csr import ScalarCsr
 from weft.step import Step
 
@@ -75,9 +75,7 @@ def add_form_rows(
 ):
     """Row v += scale K_vb I. Meng 2025 supp. eq. 19."""
     v = o + wp.tid()
-    if clear != 0:
-        for b in range(row_start[v], row_start[v + 1]):
-            values[b] = mat33(Scalar(0.0))
+    clear_row(v, row_start, clear, values)
     for b in range(start[v], start[v + 1]):
         at = block[b]
         k = scale * K[b]

@@ -15,7 +15,7 @@ import warp as wp
 from weft import kernel
 from weft.arrays import Floats, Ints
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
-from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.block_csr import BlockCsr, BlockPattern, clear_row
 from weft.solve.incidence import Incidence
 
 
@@ -96,9 +96,7 @@ def gather_rows(name: str, Local: Any, row: Any, block: Any) -> Any:
         values: wp.array(dtype=mat33),
     ):
         v = o + wp.tid()
-        if clear != 0:
-            for b in range(row_start[v], row_start[v + 1]):
-                values[b] = mat33(Scalar(0.0))
+        clear_row(v, row_start, clear, values)
         for m in range(entries.start[v], entries.start[v + 1]):
             i = entries.element[m]
             a = entries.place[m]

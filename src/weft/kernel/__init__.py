@@ -14,6 +14,7 @@ from weft.kernel.context import (
     use,
 )
 from weft.kernel.launching import (
+    TRIVIAL,
     Recorded,
     launch,
     launch_each,
@@ -42,6 +43,7 @@ from weft.kernel.types import Scalar, WarpArray, corners, mat22, mat32, mat33, v
 
 __all__ = [
     "COMPILING",
+    "TRIVIAL",
     "Context",
     "Grown",
     "Recorded",

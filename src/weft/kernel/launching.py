@@ -26,6 +26,8 @@ SLICE_ABOVE = (
     20_000  # indices; below, waking a second thread costs more than it saves (docs/decisions/0002)
 )
 
+TRIVIAL = 1_000_000  # the same for kernels of one operation an index
+
 _USUAL = 7  # entries of an index in the kernels that this was measured with
 
 

@@ -151,6 +151,16 @@ class BlockCsr:
         return np.array(kernel.numpy(out))
 
 
+@wp.func
+def clear_row(
+    v: int, row_start: wp.array(dtype=wp.int32), clear: int, values: wp.array(dtype=mat33)
+):
+    """Zero the blocks of row v where ``BlockCsr.claim`` says so."""
+    if clear != 0:
+        for b in range(row_start[v], row_start[v + 1]):
+            values[b] = mat33(Scalar(0.0))
+
+
 @wp.kernel(module=wp.get_module("weft.block_csr"))
 def multiply_rows(
     o: int,

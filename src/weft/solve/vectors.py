@@ -129,7 +129,7 @@ def weighted_squares(
 
 def weighted_distance(a: WarpArray, b: WarpArray, weight: WarpArray, scratch: WarpArray) -> float:
     """The sum of w |a - b|^2; scratch (n,)."""
-    kernel.launch(weighted_squares, a.shape[0], a, b, weight, scratch)
+    kernel.launch(weighted_squares, a.shape[0], a, b, weight, scratch, slice_above=kernel.TRIVIAL)
     return kernel.total(scratch)
 
 
