@@ -188,8 +188,9 @@ class BoundMembrane(Bound):
     def freeze(self, step: Step) -> None:
         """Measure damping from the strain and stiffness at the step's origin."""
         beta = self.membrane.damping
-        self._now = self._all if beta > 0 and np.isfinite(step.span) else self._elastic
-        if self._now is self._all and beta > 0:
+        damped = beta > 0 and np.isfinite(step.span)
+        self._now = self._all if damped else self._elastic
+        if damped:
             H = self._hessians()
             tangent = Scalar(beta / step.span), self._viscous
             last = (freeze_tangent, self._F, H, *tangent)

@@ -26,7 +26,7 @@ from weft.energies.base import Bound
 from weft.energies.local import damping_of
 from weft.errors import SceneError, check_known
 from weft.integrators.base import Memory, Solver, StepReport
-from weft.integrators.linearized import QuadraticModel, finish, refuse_updates
+from weft.integrators.linearized import QuadraticModel, finish, refuse_for_one_solve
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
 from weft.model import Model
@@ -149,7 +149,7 @@ class BaraffWitkin1998:
         quadratic, lags = None, 1
         if model.contact is not None:
             lags = model.contact.settings.lags
-            quadratic = self._model_of(model, state, system, dt)
+            quadratic = self._model_of(model, phi.step, system)
         after, report = finish(
             phi, lags, self._solver, solution.linear, (x, v), quadratic, self.settings.most_speed,
             clock, solves, increment=float(np.abs(solution.change).max()), indefinite=solves - 1,
@@ -158,11 +158,11 @@ class BaraffWitkin1998:
         return after, memory, report
 
     @staticmethod
-    def _model_of(model: Model, state: State, system: Linearized, dt: float) -> QuadraticModel:
+    def _model_of(model: Model, step: Step, system: Linearized) -> QuadraticModel:
         """What the solve minimizes, in positions: (M/h^2 + ...) (x - x_n) = M v/h + f."""
-        scale_by(system.A, 1 / dt**2)
-        force = model.mass[:, None] * state.v / dt + system.force
-        return QuadraticModel(system.A, kernel.array(force, vec3), kernel.points(np.array(state.x)))
+        scale_by(system.A, 1 / step.dt**2)
+        force = model.mass[:, None] * step.state.v / step.dt + system.force
+        return QuadraticModel(system.A, kernel.array(force, vec3), step.device_origin)
 
     def _constraints(self, step: Step) -> tuple[list[Constraint], Positions | None]:
         """Those of pins (no free direction, the change of velocity that takes them there), and the
@@ -224,7 +224,7 @@ class BaraffWitkin1998:
         step, n, psd = self._frozen(model, state, dt), len(model.mass), self.settings.psd
         made = self._linearized(model, step, psd, alteration)
         A = made.A.to_scipy().tocsr().copy()
-        x, forces = kernel.points(np.array(state.x)), dict[str, Forces]()
+        x, forces = step.device_origin, dict[str, Forces]()
         rate = sp.csr_matrix((3 * n, 3 * n))  # minus df/dv
         for term in model.assembly.bound:
             g = kernel.zeros(n, vec3)
@@ -257,8 +257,8 @@ class BaraffWitkin1998:
 
     def _gauss_newton(self, model: Model, term: Bound, step: Step) -> BlockCsr:
         """G = k dC dC^T of a condition."""
-        A, x = model.assembly.matrix.begin(), kernel.points(np.array(step.state.x))
-        term.add_condition_hessian(x, step, 0.0, Psd.GAUSS_NEWTON, A)
+        A = model.assembly.matrix.begin()
+        term.add_condition_hessian(step.device_origin, step, 0.0, Psd.GAUSS_NEWTON, A)
         return A.finish()
 
     def _linearized(
@@ -272,7 +272,7 @@ class BaraffWitkin1998:
         """
         a, h, state = model.assembly, step.dt, step.state
         x, v = step.device_origin, step.device_velocity
-        refuse_updates(model, x, "baraff_witkin_1998")
+        refuse_for_one_solve(model, x, "baraff_witkin_1998")
         out = kernel.zeros(a.n, vec3)
         a.add_gradient(x, out)
         force: Floats = -np.array(kernel.numpy(out))

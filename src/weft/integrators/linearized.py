@@ -66,7 +66,7 @@ class QuadraticModel(Bound):
         return A
 
 
-def refuse_updates(model: Model, x: WarpArray, integrator: str) -> None:
+def refuse_for_one_solve(model: Model, x: WarpArray, integrator: str) -> None:
     """Raise a SceneError where the Hessian has dense parts, which one linear solve leaves out, or
     an energy bounds steps, which one linear solve does not hear.
 

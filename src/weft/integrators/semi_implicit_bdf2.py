@@ -19,7 +19,7 @@ from weft import kernel
 from weft.arrays import Floats
 from weft.integrators.base import Memory, Solver, StepReport
 from weft.integrators.bdf2 import no_history, planned, remember
-from weft.integrators.linearized import QuadraticModel, finish, refuse_updates
+from weft.integrators.linearized import QuadraticModel, finish, refuse_for_one_solve
 from weft.integrators.potential import Potential
 from weft.kernel import Scalar, vec3
 from weft.model import Model
@@ -104,7 +104,7 @@ class SemiImplicitBdf2:
         a, s = model.assembly, self._solver
         assert step.scale is not None
         x = kernel.points(np.array(step.state.x))
-        refuse_updates(model, x, "bdf2_semi_implicit")
+        refuse_for_one_solve(model, x, "bdf2_semi_implicit")
         g = kernel.zeros(a.n, vec3)
         a.add_gradient(x, g)
         pull = model.mass[:, None] / step.scale * (step.predicted - step.state.x)
