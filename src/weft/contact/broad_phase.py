@@ -4,6 +4,7 @@ Boxes are rounded outwards to the float32 that the hierarchy works in, so no pai
 """
 
 import dataclasses
+import enum
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,14 @@ LEAF = 1  # boxes of a leaf
 SLOTS = 32  # overlaps of a box that are kept from counting; a box with more is asked twice
 STALE = 2.0  # growth of the boxes' total surface at which a tree is built anew instead of refitted
 WORTH_SLICING = 1000  # queries
+
+
+class Others(enum.IntEnum):
+    """Whom a box that has moved meets."""
+
+    ANY = 0
+    STILL = 1  # those that have not moved
+    LATER = 2  # of its own tree: those that have not, and later ones that have
 
 
 @wp.func
@@ -37,12 +46,18 @@ def bound(
     end: wp.array(dtype=vec3),
     ids: wp.array2d(dtype=wp.int32),
     grow: Scalar,
+    moved: wp.array(dtype=wp.int32),
     lower: wp.array(dtype=wp.vec3f),
     upper: wp.array(dtype=wp.vec3f),
     surface: wp.array(dtype=Scalar),
 ):
-    """Boxes of the points x[ids] and end[ids], larger by ``grow`` on every side."""
+    """Boxes of the points x[ids] and end[ids], larger by ``grow`` on every side; of those that
+    have moved, where that is known.
+    """
     i = o + wp.tid()
+    if moved.shape[0] > 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+        if moved[i] == 0:
+            return
     low = wp.min(x[ids[i, 0]], end[ids[i, 0]])
     high = wp.max(x[ids[i, 0]], end[ids[i, 0]])
     for a in range(1, ids.shape[1]):
@@ -64,12 +79,18 @@ def wanted(
     my_marks: wp.array2d(dtype=wp.uint32),
     their_marks: wp.array2d(dtype=wp.uint32),
     apart: int,
+    theirs_moved: wp.array(dtype=wp.int32),
+    others: int,
 ):
     """Whether a pair counts: of its own tree only once, with ``apart`` not if it shares a vertex,
-    and with ``apart`` 2 not if one is what the other does not meet.
+    and with ``apart`` 2 not if one is what the other does not meet. ``others`` says which of
+    those that have moved count, too (``Others``).
     """
     if after != 0 and j <= i:
         return False
+    if others != Others.ANY:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+        if theirs_moved[j] != 0 and (others == Others.STILL or j <= i):
+            return False
     if apart == 2:  # noqa: SIM102 (kernels evaluate both sides of `and`)
         if (my_marks[i, 0] & their_marks[j, 1]) != wp.uint32(0):
             return False
@@ -93,16 +114,25 @@ def count_overlaps(
     my_marks: wp.array2d(dtype=wp.uint32),
     their_marks: wp.array2d(dtype=wp.uint32),
     apart: int,
+    mine_moved: wp.array(dtype=wp.int32),
+    theirs_moved: wp.array(dtype=wp.int32),
+    others: int,
     count: wp.array(dtype=wp.int32),
     slots: wp.array2d(dtype=wp.int32),
 ):
-    """How many boxes of the tree every box meets, and the first of them."""
+    """How many boxes of the tree every box meets, and the first of them; only boxes that have
+    moved ask, where that is known.
+    """
     i = o + wp.tid()
+    count[i] = 0
+    if mine_moved.shape[0] > 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+        if mine_moved[i] == 0:
+            return
     query = wp.bvh_query_aabb(tree, lower[i], upper[i])
     j = int(0)
     found = int(0)
     while wp.bvh_query_next(query, j):
-        if wanted(i, j, after, mine, theirs, my_marks, their_marks, apart):
+        if wanted(i, j, after, mine, theirs, my_marks, their_marks, apart, theirs_moved, others):
             if found < slots.shape[1]:
                 slots[i, found] = j
             found += 1
@@ -119,16 +149,22 @@ def write(
     apart: int,
     out: wp.array2d(dtype=wp.int32),
 ):
-    """The pair's numbers, or with ``apart`` the vertices of both."""
+    """The pair's numbers, or with ``apart`` the vertices of both, fewer first."""
     if apart == 0:
         out[place, 0] = i
         out[place, 1] = j
     else:
         k = mine.shape[1]
+        m = theirs.shape[1]
+        first = int(0)
+        second = int(k)
+        if m < k:
+            first = m
+            second = 0
         for a in range(k):
-            out[place, a] = mine[i, a]
-        for b in range(theirs.shape[1]):
-            out[place, k + b] = theirs[j, b]
+            out[place, first + a] = mine[i, a]
+        for b in range(m):
+            out[place, second + b] = theirs[j, b]
 
 
 @wp.func
@@ -152,6 +188,9 @@ def list_overlaps(
     my_marks: wp.array2d(dtype=wp.uint32),
     their_marks: wp.array2d(dtype=wp.uint32),
     apart: int,
+    mine_moved: wp.array(dtype=wp.int32),
+    theirs_moved: wp.array(dtype=wp.int32),
+    others: int,
     count: wp.array(dtype=wp.int32),
     slots: wp.array2d(dtype=wp.int32),
     start: wp.array(dtype=wp.int32),
@@ -169,7 +208,9 @@ def list_overlaps(
         query = wp.bvh_query_aabb(tree, lower[i], upper[i])
         j = int(0)
         while wp.bvh_query_next(query, j):
-            if wanted(i, j, after, mine, theirs, my_marks, their_marks, apart):
+            if wanted(
+                i, j, after, mine, theirs, my_marks, their_marks, apart, theirs_moved, others
+            ):
                 write(place, i, j, mine, theirs, apart, out)
                 place += 1
     for k in range(first + 1, first + count[i]):  # by insertion: a box meets few others
@@ -180,6 +221,15 @@ def list_overlaps(
                 out[m, a] = out[m - 1, a]
                 out[m - 1, a] = other
             m -= 1
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Which boxes have moved, 1 or 0: those that ask, and those of the tree."""
+
+    mine: WarpArray  # (n,) int32
+    theirs: WarpArray
+    others: Others
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +259,9 @@ class Boxes:
         lower, upper = kernel.empty(n, wp.vec3f), kernel.empty(n, wp.vec3f)
         surface, start = kernel.empty(n), kernel.points(x)
         stop = start if end is None else kernel.points(end)
-        kernel.launch(bound, n, start, stop, ids, Scalar(grow), lower, upper, surface)
+        every = kernel.empty(0, wp.int32)
+        out = (lower, upper, surface)
+        kernel.launch(bound, n, start, stop, ids, Scalar(grow), every, *out)
         return Boxes(lower, upper, kernel.total(surface), ids, marks)
 
     @staticmethod
@@ -253,8 +305,19 @@ class Tree:
         of two of the tree's own. They are listed as the vertices of both.
         """
         given = boxes or self.boxes
-        marked = given.marks is not None and self.boxes.marks is not None
-        return Overlaps(self, given, int(boxes is None), 2 if marked else 1)
+        return Overlaps(self, given, int(boxes is None), _apart(given, self.boxes))
+
+    def stencils_of_moved(self, boxes: Boxes | None, moved: Moved) -> "Overlaps":
+        """The same pairs with at least one box that has moved, asked by those given."""
+        given = boxes or self.boxes
+        return Overlaps(self, given, 0, _apart(given, self.boxes), moved)
+
+    def rebound(self, moved: WarpArray, low: WarpArray, high: WarpArray, grow: float) -> None:
+        """New boxes for those that have moved, of ways (n,) vec3 from low to high."""
+        b = self.boxes
+        out = (b.lower, b.upper, kernel.empty(len(b)))
+        kernel.launch(bound, len(b), low, high, b.ids, Scalar(grow), moved, *out)
+        self._tree.refit()
 
     def _build(self, boxes: Boxes) -> None:
         self.boxes, self._surface = boxes, boxes.surface
@@ -266,16 +329,24 @@ class Tree:
         return self._tree.id
 
 
+def _apart(boxes: Boxes, others: Boxes) -> int:
+    return 1 if boxes.marks is None or others.marks is None else 2
+
+
 class Overlaps:
     """Boxes that overlap, counted; to be listed where there is room for them."""
 
-    def __init__(self, tree: Tree, boxes: Boxes, after: int, apart: int) -> None:
+    def __init__(
+        self, tree: Tree, boxes: Boxes, after: int, apart: int, moved: Moved | None = None
+    ) -> None:
         n, theirs = len(boxes), tree.boxes
         count, slots = kernel.empty(n, wp.int32), kernel.empty((n, SLOTS), wp.int32)
         none = kernel.empty((0, 2), wp.uint32)
         marks = [none if m is None else m for m in (boxes.marks, theirs.marks)]
         places = (tree.id, boxes.lower, boxes.upper, after, boxes.ids, theirs.ids)
-        self._asked = (*places, *marks, apart, count, slots)
+        still = kernel.empty(0, wp.int32)
+        m = moved or Moved(still, still, Others.ANY)
+        self._asked = (*places, *marks, apart, m.mine, m.theirs, int(m.others), count, slots)
         kernel.launch(count_overlaps, n, *self._asked, slice_above=WORTH_SLICING)
         self._n, self._start = n, kernel.empty(n, wp.int32)
         self._count = kernel.scan(count, self._start)

@@ -13,6 +13,8 @@ from weft.contact.barrier import pair_distances
 from weft.contact.distance import PairKind
 from weft.kernel import WarpArray
 
+UNKNOWN = -1e300  # [m] bound of a distance that has not been computed
+
 
 @wp.kernel(module=wp.get_module("weft.candidates"))
 def write_kinds(o: int, points: int, kind: wp.array(dtype=wp.int32)):
@@ -29,6 +31,16 @@ class Candidates:
 
     stencil: Any  # (p+e,4) int32: vertex, face; and then edge, edge; on the device or not
     points: int  # p
+    bounds: WarpArray | None = None  # (p+e,) [m] of distances, from below; None: nothing is known
+
+    @cached_property
+    def bound(self) -> WarpArray:
+        """(p+e,) [m] that the distance of a pair was at least, before its vertices moved."""
+        if self.bounds is not None:
+            return self.bounds
+        out = kernel.empty(len(self))
+        out.fill_(UNKNOWN)
+        return out
 
     @cached_property
     def device(self) -> tuple[WarpArray, WarpArray]:

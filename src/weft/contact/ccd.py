@@ -13,7 +13,13 @@ from weft import kernel
 from weft.arrays import Floats, Positions
 from weft.contact.broad_phase import WORTH_SLICING
 from weft.contact.candidates import Candidates
-from weft.contact.distance import PairKind, closest, combination, kept_distance
+from weft.contact.distance import (
+    approach,
+    approached,
+    closest,
+    combination,
+    kept_distance,
+)
 from weft.kernel import Scalar, WarpArray, corners, vec3
 
 _module = wp.get_module("weft.contact")
@@ -30,36 +36,42 @@ def advance(
     stencil: wp.array2d(dtype=wp.int32),
     kind: wp.array(dtype=wp.int32),
     kept: wp.array(dtype=Scalar),
+    bound: wp.array(dtype=Scalar),
+    origin: wp.array(dtype=vec3),
     scale: Scalar,
     fraction: Scalar,
+    reach: Scalar,
     limit: Scalar,
     stride: int,
     most: int,
     out: wp.array(dtype=Scalar),
 ):
-    """Largest part of the step dx, in [0, limit], that every stride-th pair may go."""
+    """Largest part of the step dx, in [0, limit], that every stride-th pair may go; all of it for
+    pairs that are known to stay ``reach`` beyond their thickness.
+    """
     i = stride * (o + wp.tid())
     thickness = kept_distance(kind[i], i, stencil, kept, scale)
     a, b, c, d = corners(i, x, stencil)
     da, db, dc, dd = corners(i, dx, stencil)
-    # What all four do together brings them no closer.
+    speed = approach(kind[i], da, db, dc, dd)
+    known = origin.shape[0] > 0
+    near = Scalar(0.0)
+    if known:
+        near = approached(kind[i], i, stencil, origin, x)
+        if bound[i] - near - limit * speed > thickness + reach:
+            out[i / stride] = limit
+            return
     mean = Scalar(0.25) * (da + db + dc + dd)
     da -= mean
     db -= mean
     dc -= mean
     dd -= mean
-    la = wp.length(da)
-    lb = wp.length(db)
-    lc = wp.length(dc)
-    ld = wp.length(dd)
-    speed = Scalar(0.0)
-    if kind[i] == PairKind.POINT_TRIANGLE:
-        speed = la + wp.max(lb, wp.max(lc, ld))
-    else:
-        speed = wp.max(la, lb) + wp.max(lc, ld)
     t = Scalar(0.0)
     p = closest(kind[i], a, b, c, d)
-    gap = wp.length(combination(p.w, a, b, c, d)) - thickness
+    distance = wp.length(combination(p.w, a, b, c, d))
+    if known:
+        bound[i] = distance - near
+    gap = distance - thickness
     keep = fraction * gap
     if speed == Scalar(0.0) or gap - limit * speed >= keep:
         t = limit
@@ -108,8 +120,8 @@ def step_lengths(
         scale: of the thickness.
         fraction: of its first gap that a pair keeps.
     """
-    ways = (kernel.points(x), kernel.points(dx), *candidates.device, _kept(thickness))
-    return np.array(kernel.numpy(_advanced(ways, scale, fraction, 1.0, 1)))
+    ways = (*_ways(x, dx, candidates, thickness), _nowhere())
+    return np.array(kernel.numpy(_advanced(ways, (scale, fraction, np.inf), 1.0, 1)))
 
 
 def max_step(
@@ -119,18 +131,29 @@ def max_step(
     thickness: float | WarpArray = 0.0,
     scale: float = 1.0,
     fraction: float = FRACTION,
+    reach: float = 0.0,
+    origin: WarpArray | None = None,
 ) -> float:
     """Largest part of dx, in [0, 1], that all pairs may go; arguments as for ``step_lengths``.
 
     A few pairs are looked at first: the others need to be followed only as far as these may go.
+
+    Args:
+        reach: [m] beyond their thickness that pairs keep which are not followed.
+        origin: (n,) vec3 where the candidates' bounds hold; None: all are followed.
     """
     if len(candidates) == 0:
         return 1.0
-    ways = (kernel.points(x), kernel.points(dx), *candidates.device, _kept(thickness))
-    limit = 1.0
+    ways = (*_ways(x, dx, candidates, thickness), _nowhere() if origin is None else origin)
+    numbers, limit = (scale, fraction, reach), 1.0
     if len(candidates) > 100 * SAMPLE:
-        limit = kernel.least(_advanced(ways, scale, fraction, 1.0, SAMPLE))
-    return kernel.least(_advanced(ways, scale, fraction, limit, 1))
+        limit = kernel.least(_advanced(ways, numbers, 1.0, SAMPLE))
+    return kernel.least(_advanced(ways, numbers, limit, 1))
+
+
+def _nowhere() -> WarpArray:
+    """Instead of an origin."""
+    return kernel.empty(0, vec3)
 
 
 def _kept(thickness: float | WarpArray) -> WarpArray:
@@ -139,11 +162,21 @@ def _kept(thickness: float | WarpArray) -> WarpArray:
     return kernel.array(np.array([thickness], dtype=np.float64), Scalar)
 
 
+def _ways(
+    x: Positions | WarpArray,
+    dx: Floats | WarpArray,
+    candidates: Candidates,
+    thickness: float | WarpArray,
+) -> tuple[WarpArray, ...]:
+    pairs = (*candidates.device, _kept(thickness), candidates.bound)
+    return kernel.points(x), kernel.points(dx), *pairs
+
+
 def _advanced(
-    ways: tuple[WarpArray, ...], scale: float, fraction: float, limit: float, stride: int
+    ways: tuple[WarpArray, ...], numbers: tuple[float, ...], limit: float, stride: int
 ) -> WarpArray:
     n = (ways[2].shape[0] + stride - 1) // stride
     out = kernel.empty(n)
-    numbers = (Scalar(scale), Scalar(fraction), Scalar(limit), stride, MOST)
-    kernel.launch(advance, n, *ways, *numbers, out, slice_above=WORTH_SLICING)
+    scalars = (*(Scalar(v) for v in numbers), Scalar(limit), stride, MOST)
+    kernel.launch(advance, n, *ways, *scalars, out, slice_above=WORTH_SLICING)
     return out

@@ -71,7 +71,7 @@ class CollisionMesh:
         return kernel.array(self.sides.thickness, Scalar)
 
     @cached_property
-    def _ids(self) -> tuple[WarpArray, WarpArray, WarpArray]:
+    def ids(self) -> tuple[WarpArray, WarpArray, WarpArray]:
         """Faces, edges and vertices on the device."""
         given = (self.faces, self.edges, self.vertices)
         return tuple(kernel.array(np.asarray(i, np.int32), wp.int32) for i in given)
@@ -105,7 +105,7 @@ class CollisionMesh:
         Pairs that share a vertex, or are not to meet, are left out.
         """
         out, trees = excluded or self.unheld, trees or Trees()
-        faces, edges, vertices = self._ids
+        faces, edges, vertices = self.ids
         y, z = kernel.points(x), None if end is None else kernel.points(end)
 
         def boxes(ids: WarpArray, marks: WarpArray | None) -> Boxes:

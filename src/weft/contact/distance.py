@@ -68,6 +68,40 @@ def kept_distance(
 
 
 @wp.func
+def approach(kind: int, a: vec3, b: vec3, c: vec3, d: vec3):
+    """[m] how much nearer each other displacements of its four vertices bring the sides of a pair
+    at most; what all four do together brings them no nearer. A seminorm.
+    """
+    mean = Scalar(0.25) * (a + b + c + d)
+    la = wp.length(a - mean)
+    lb = wp.length(b - mean)
+    lc = wp.length(c - mean)
+    ld = wp.length(d - mean)
+    out = Scalar(0.0)
+    if kind == PairKind.POINT_TRIANGLE:
+        out = la + wp.max(lb, wp.max(lc, ld))
+    else:
+        out = wp.max(la, lb) + wp.max(lc, ld)
+    return out
+
+
+@wp.func
+def approached(
+    kind: int,
+    i: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    origin: wp.array(dtype=vec3),
+    x: wp.array(dtype=vec3),
+):
+    """[m] how much nearer each other the sides of pair i may be at x than at the origin."""
+    a = stencil[i, 0]
+    b = stencil[i, 1]
+    c = stencil[i, 2]
+    d = stencil[i, 3]
+    return approach(kind, x[a] - origin[a], x[b] - origin[b], x[c] - origin[c], x[d] - origin[d])
+
+
+@wp.func
 def clamp01(t: Scalar):
     """t, kept in [0, 1]."""
     return wp.min(wp.max(t, Scalar(0.0)), Scalar(1.0))

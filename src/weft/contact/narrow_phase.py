@@ -9,11 +9,12 @@ import warp as wp
 from weft import kernel
 from weft.contact.barrier import PARALLEL_PART, Touch
 from weft.contact.broad_phase import WORTH_SLICING
-from weft.contact.candidates import Candidates
+from weft.contact.candidates import UNKNOWN, Candidates
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance import (
     PairKind,
+    approached,
     closest,
     combination,
     kept_distance,
@@ -82,24 +83,33 @@ def classify(
     thickness: wp.array(dtype=Scalar),
     scale: Scalar,
     gap: Scalar,
+    origin: wp.array(dtype=vec3),
+    bound: wp.array(dtype=Scalar),
     whole: wp.array(dtype=wp.int32),
     fewer: wp.array(dtype=wp.int32),
     key: wp.array(dtype=wp.int64),
     parallel: wp.array(dtype=Scalar),
 ):
     """Which candidates are closer than their thickness and ``gap``, and which of these reduce to
-    fewer vertices.
+    fewer vertices. Those that are known to be farther are not looked at; of the others the bound
+    of the distance is renewed.
 
     Edges that the mollifier acts on stay whole, as it depends on all four vertices.
     """
     i = o + wp.tid()
+    whole[i] = 0
+    fewer[i] = 0
+    reach = kept_distance(kind[i], i, stencil, thickness, scale) + gap
+    moved = Scalar(0.0)
+    if origin.shape[0] > 0:
+        moved = approached(kind[i], i, stencil, origin, x)
+    if bound[i] - moved > reach:
+        return
     ids = wp.vec4i(stencil[i, 0], stencil[i, 1], stencil[i, 2], stencil[i, 3])
     a, b, c, d = corners(i, x, stencil)
     p = closest(kind[i], a, b, c, d)
     v = combination(p.w, a, b, c, d)
-    reach = kept_distance(kind[i], i, stencil, thickness, scale) + gap
-    whole[i] = 0
-    fewer[i] = 0
+    bound[i] = wp.length(v) - moved
     if wp.dot(v, v) < reach * reach:
         stays = int(0)
         threshold = Scalar(0.0)
@@ -241,17 +251,21 @@ class NarrowPhase:
         stiffness: float,
         gap: float,
         scale: float = 1.0,
+        origin: WarpArray | None = None,
     ) -> ContactSet:
         """The candidates that are closer than their thickness (times ``scale``) and gap at x, with
-        their barrier.
+        their barrier. ``origin`` (n,) vec3 is where the candidates' bounds hold; without, they
+        are taken anew, for x.
         """
         m, n, mesh = len(candidates), x.shape[0], self.mesh
         whole, fewer, whole_at, fewer_at = (f.take(m) for f in self._flags[:4])
         parallel, key, sorted_ = self._parallel.take(m), *(k.take(2 * m) for k in self._keys)
         kept = (mesh.device_thickness, Scalar(scale), Scalar(gap))
-        found = (whole, fewer, key, parallel)
-        pairs = candidates.device
-        once = (x, mesh.device_rest, *pairs, *kept, *found)
+        found, pairs = (whole, fewer, key, parallel), candidates.device
+        if origin is None:
+            candidates.bound.fill_(UNKNOWN)
+            origin = kernel.empty(0, vec3)
+        once = (x, mesh.device_rest, *pairs, *kept, origin, candidates.bound, *found)
         kernel.launch(classify, m, *once, slice_above=WORTH_SLICING)
         n_whole, n_fewer = kernel.scan(whole, whole_at), kernel.scan(fewer, fewer_at)
         kernel.launch(collect, m, key, fewer, fewer_at, sorted_)

@@ -16,48 +16,15 @@ from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance import kept_distance
 from weft.contact.narrow_phase import NarrowPhase
+from weft.contact.neighborhood import Neighborhood
 from weft.kernel import Scalar, WarpArray, vec3
 from weft.phases import Phases
 from weft.solve.vectors import combine, equal
 
 _module = wp.get_module("weft.contact_search")
 MARGIN = 1.5  # of the reach: pairs within it have blocks in the matrix beforehand
-SPARE = 0.25  # of the reach: how far anything may leave a way before candidates are found anew
 FARTHEST = 3.0  # reaches beyond which truncated directions do not look for neighbors
 ALONE = 1 << 30  # indices above which a kernel that many write for would be sliced
-
-
-@wp.kernel(module=_module)
-def leave(
-    o: int,
-    y: wp.array(dtype=vec3),
-    end: wp.array(dtype=vec3),
-    low: wp.array(dtype=vec3),
-    high: wp.array(dtype=vec3),
-    spare: Scalar,
-    out: wp.array(dtype=wp.int32),
-):
-    """out[0] = 1 where a way leaves its box by more than ``spare``."""
-    v = o + wp.tid()
-    a = wp.min(y[v], end[v])
-    b = wp.max(y[v], end[v])
-    for k in range(3):
-        if a[k] < low[v][k] - spare or b[k] > high[v][k] + spare:
-            out[0] = 1
-
-
-@wp.kernel(module=_module)
-def enclose(
-    o: int,
-    y: wp.array(dtype=vec3),
-    end: wp.array(dtype=vec3),
-    low: wp.array(dtype=vec3),
-    high: wp.array(dtype=vec3),
-):
-    """The boxes of ways."""
-    v = o + wp.tid()
-    low[v] = wp.min(y[v], end[v])
-    high[v] = wp.max(y[v], end[v])
 
 
 @wp.kernel(module=_module)
@@ -134,9 +101,8 @@ class ContactSearch:
         self.phases = Phases() if phases is None else phases
         self.thickness_part = 1.0  # of the thickness that is kept
         self._trees, self.narrow = Trees(), NarrowPhase(mesh).contacts
-        n = len(mesh.rest)
-        self._low, self._high, self._end = (kernel.empty(n, vec3) for _ in range(3))
-        self._where = kernel.empty(n, vec3)
+        self._nearby = Neighborhood(mesh, self.reach)
+        self._end, self._where = (kernel.empty(len(mesh.rest), vec3) for _ in range(2))
         self.begin(mesh.unheld)
 
     def begin(self, excluded: Excluded, thickness_part: float = 1.0) -> None:
@@ -147,7 +113,7 @@ class ContactSearch:
             thickness_part: of the thickness that is kept.
         """
         self._excluded = excluded
-        self._candidates: Candidates | None = None
+        self._nearby.begin(excluded)
         self.thin_to(thickness_part)
 
     def thin_to(self, part: float) -> None:
@@ -174,23 +140,16 @@ class ContactSearch:
         """The candidates of the way from y to ``end``; those of an earlier way where no vertex
         leaves its box there by more than the margin allows.
         """
-        n, ways = y.shape[0], (self._low, self._high)
-        if self._candidates is not None:
-            flag = kernel.zeros(1, wp.int32)
-            spare = SPARE * self.reach * (1 - 1e-9)
-            kernel.launch(leave, n, y, end, *ways, Scalar(spare), flag)
-            if not kernel.scalar(flag):
-                return self._candidates
-        self._candidates = self.near(y, (1 + 2 * SPARE) * self.reach, end)
-        kernel.launch(enclose, n, y, end, *ways)
-        return self._candidates
+        with self.phases("broad"):
+            return self._nearby.along(y, end)
 
     def max_step(self, y: WarpArray, dy: WarpArray) -> float:
         """Part of dy, in [0, 1], that may be gone before a pair comes closer than its thickness."""
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
         with self.phases("ccd"):
-            return max_step(y, dy, candidates, *self.kept)
+            bounds = {"reach": self.gap, "origin": self._nearby.origin}
+            return max_step(y, dy, candidates, *self.kept, **bounds)
 
     def meeting(self, y: WarpArray, dy: WarpArray) -> Ints:
         """(m,4) pairs that would meet on the way from y to y + dy, on the host."""
@@ -226,7 +185,7 @@ class ContactSearch:
                 return found
         with self.phases("narrow"):
             arguments = (y, candidates, self.stiffness, self.gap, self.thickness_part)
-            found = self.narrow(*arguments)
+            found = self.narrow(*arguments, self._nearby.origin)
         wp.copy(self._where, y)
         self._contacts = candidates, found
         return found

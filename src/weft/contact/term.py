@@ -68,15 +68,10 @@ class ContactTerm(Bound):
         if settings.pinch == "thin" and sides.thickest > 0:
             self._measure_room(start)
         if sides.has_friction and np.isfinite(step.span):
-            self._freeze_friction(start, self._near(start))
-
-    def _near(self, y: WarpArray) -> ContactSet:
-        """Contacts at y, by a search of their own."""
-        s = self.search
-        candidates = s.near(y, s.reach)
-        with self.phases("friction"):
-            arguments = (y, candidates, s.stiffness, s.gap, s.thickness_part)
-            return s.narrow(*arguments)
+            # Candidates of the way that is tried first serve the contacts where it begins, too.
+            y, dy = self._with_bodies(step.state.x, step.start - step.state.x, step)
+            self.search.along(start, kernel.points(y + dy))
+            self._freeze_friction(start, self.search.contacts(start))
 
     def _freeze_friction(self, y: WarpArray, contacts: ContactSet) -> None:
         before, after = self.step.bodies

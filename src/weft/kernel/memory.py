@@ -137,6 +137,14 @@ def total(a: WarpArray) -> float:
     return float(np.sum(a.numpy())) if a.device.is_cpu else float(np.sum(wp.utils.array_sum(a)))
 
 
+def mean(a: WarpArray, n: int) -> Any:
+    """(3,) the mean of the first n vectors of an array."""
+    _count("scalars")
+    if a.device.is_cpu:
+        return a.numpy()[:n].mean(0)
+    return np.array(wp.utils.array_sum(a[:n])) / n
+
+
 def least(a: WarpArray, empty: float = float("inf")) -> float:
     """The least number of a scalar array; ``empty`` where there is none."""
     return _extreme(a, 1.0, empty)

@@ -12,7 +12,7 @@ from weft.solve.pcg import BlockJacobiPcg
 LINEAR_SOLVERS = ("auto", "multigrid", "pcg", "pardiso", "splu")
 DIRECT_UP_TO = 12_000  # vertices; above, multigrid beats PARDISO (docs/decisions/0007)
 DIRECT_WIDE, WIDE = 2_000, 16  # with rows of more blocks than that: those of splines have 25
-DIRECT_WITH_CONTACT = 3_000  # with blocks of contact, that change at every step (0011)
+DIRECT_WITH_CONTACT = 1_200  # with blocks of contact, that change at every step (0011)
 
 
 def linear_solver(

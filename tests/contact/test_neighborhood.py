@@ -1,0 +1,131 @@
+"""Candidates that are kept along one way after another, against searches of their own."""
+
+import numpy as np
+import pytest
+
+from tests.contact.test_barrier import GAP, sheets
+from weft import kernel
+from weft.contact.ccd import max_step
+from weft.contact.collision_mesh import CollisionMesh
+from weft.contact.contact_set import distances_of
+from weft.contact.distance import PairKind
+from weft.contact.narrow_phase import NarrowPhase
+from weft.contact.neighborhood import UNKNOWN, Neighborhood
+from weft.contact.sides import Sides
+from weft.mesh import grid
+
+
+def every_pair(mesh):
+    """All pairs of a point and a triangle, and of two edges, that share no vertex."""
+    f, e = mesh.faces, mesh.edges
+    points = np.repeat(mesh.vertices[:, 0], len(f))
+    point = np.column_stack([points, np.tile(f, (len(mesh.vertices), 1))])
+    i, j = np.triu_indices(len(e), 1)
+    edge = np.column_stack([e[i], e[j]])
+    point = point[(point[:, 1:] != point[:, :1]).all(1)]
+    edge = edge[(edge[:, :2, None] != edge[:, None, 2:]).all((1, 2))]
+    kinds = [PairKind.POINT_TRIANGLE] * len(point) + [PairKind.EDGE_EDGE] * len(edge)
+    return np.concatenate([point, edge]).astype(np.int32), np.array(kinds, np.int32)
+
+
+def named(stencil, points):
+    """Pairs as a set, whichever side of two edges stands first."""
+    out = set()
+    for k, row in enumerate(stencil.tolist()):
+        ids = (
+            (row[0], frozenset(row[1:]))
+            if k < points
+            else frozenset((tuple(row[:2]), tuple(row[2:])))
+        )
+        out.add(ids)
+    return out
+
+
+class Ways:
+    """One way after another: most vertices hardly move, some do, and now and then all do."""
+
+    def __init__(self, seed):
+        x, rest, faces = sheets(seed, n=6)
+        self.mesh, self.x, self.rng = (
+            CollisionMesh(faces, rest, Sides.one(len(x))),
+            x,
+            np.random.default_rng(seed),
+        )
+
+    def __iter__(self):
+        x, n = self.x, len(self.x)
+        for k in range(30):
+            d = 2e-3 * self.rng.normal(size=(n, 3))
+            few = self.rng.integers(0, n, 3)
+            d[few] += 0.06 * self.rng.normal(size=(3, 3))
+            if k % 10 == 9:
+                d += self.rng.normal(size=3) + 0.05 * self.rng.normal(size=(n, 3))
+            yield x, d
+            x = x + self.rng.random() * d
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_candidates_of_ways_that_stay_near_hold_every_pair_that_comes_near(seed):
+    """Against all pairs there are: none that comes within reach on a way is missing, whether the
+    candidates are kept, renewed where something left, or found anew; each stands there once.
+    """
+    ways, renewed = Ways(seed), []
+    near = Neighborhood(ways.mesh, GAP)
+    every, kinds = every_pair(ways.mesh)
+    points = int((kinds == PairKind.POINT_TRIANGLE).sum())
+    renew = near._renewed
+    near._renewed = lambda found: renewed.append(1) or renew(found)
+    for x, d in ways:
+        found = near.along(kernel.points(x), kernel.points(x + d))
+        listed = named(found.pairs, found.points)
+        assert len(listed) == len(found)
+        for part in (0.0, 0.3, 0.7, 1.0):
+            close = distances_of(x + part * d, every, kinds) < GAP
+            assert named(every[close], int(close[:points].sum())) <= listed
+    assert 10 < len(renewed) < 29  # most ways are served by looking around what left
+
+
+def test_bounds_of_distances_never_exceed_them():
+    """After each narrow phase, at later points: bound - approach <= distance; and what a fresh
+    search finds in contact is what is found with bounds.
+    """
+    ways = Ways(7)
+    near, narrow = Neighborhood(ways.mesh, GAP), NarrowPhase(ways.mesh)
+    known = 0
+    for x, d in ways:
+        y, end = kernel.points(x), kernel.points(x + d)
+        found = near.along(y, end)
+        with_bounds = max_step(y, kernel.points(d), found, reach=GAP, origin=near.origin)
+        assert with_bounds >= max_step(y, kernel.points(d), found) - 1e-12
+        contacts = narrow.contacts(end, found, 1.0, GAP, origin=near.origin)
+        anew = NarrowPhase(ways.mesh).contacts(end, ways.mesh.candidates(end, GAP), 1.0, GAP)
+        assert {tuple(sorted(set(p))) for p in contacts.stencil.tolist()} == {
+            tuple(sorted(set(p))) for p in anew.stencil.tolist()
+        }
+        bound, kinds = kernel.numpy(found.bound), kernel.numpy(found.device[1])
+        known += int((bound > UNKNOWN).sum())
+        shift = (x + d - kernel.numpy(near.origin))[found.pairs]
+        shift = np.linalg.norm(shift - shift.mean(1, keepdims=True), axis=2)
+        pair = np.where(
+            kinds == PairKind.POINT_TRIANGLE,
+            shift[:, 0] + shift[:, 1:].max(1),
+            shift[:, :2].max(1) + shift[:, 2:].max(1),
+        )
+        distance = distances_of(x + d, found.pairs, kinds)
+        assert (bound - pair <= distance + 1e-12).all()
+    assert known > 1000
+
+
+def test_what_flies_together_is_not_near_all_it_flies_past():
+    """A sheet that falls three times its edges' length in a step has the candidates of one that
+    hangs; without a frame that moves along it would have several times as many.
+    """
+    mesh = grid(12, 12, 1, 1)
+    x = np.array(mesh.vertices)
+    surface = CollisionMesh(mesh.faces, x)
+    fall = kernel.points(x - [0.2, 0.3, 0.1])
+    y = kernel.points(x)
+    still = len(Neighborhood(surface, 1e-3).along(y, y))
+    falling = len(Neighborhood(surface, 1e-3).along(y, fall))
+    assert falling == still
+    assert len(surface.candidates(y, 1e-3, fall)) > 5 * max(still, 100)
