@@ -7,9 +7,10 @@ import warp as wp
 from tests.checks import still
 from weft import kernel
 from weft.errors import DeviceError
-from weft.kernel import Scalar, launching, vec3
+from weft.kernel import Scalar, entry, launching, vec3
 from weft.laws import Psd
 from weft.scene.scene import Scene
+from weft.solve.vectors import add_multiple
 from weft.sources import sheet
 
 _module = wp.get_module("weft.test_kernel")
@@ -118,3 +119,26 @@ def test_cuda_agrees_with_the_cpu():
         finally:
             kernel.configure(device="cpu")
     np.testing.assert_allclose(results[0], results[1], atol=1e-9)
+
+
+def test_a_launch_on_the_cpu_is_that_of_warp_and_leaves_its_errors_to_it():
+    """Every kind of argument by both ways; what is not plainly of a kernel's type raises as
+    ``wp.launch`` does.
+    """
+    with kernel.use(device="cpu"):
+        x, g = kernel.zeros(5, vec3), kernel.zeros(5, vec3)
+        g.fill_(vec3(1.0, 2.0, 3.0))
+        kernel.launch(add_multiple, 5, x, 2, g, x)  # an int where a float is wanted
+        kernel.launch(add_multiple, 5, x, Scalar(0.5), g, x)
+        kernel.launch(add_multiple, 5, x, np.float64(0.5), g, x)
+        other = kernel.zeros(5, vec3)
+        wp.launch(add_multiple, 5, inputs=[0, other, 3.0, g, other], device="cpu")
+        assert np.array_equal(x.numpy(), other.numpy())
+        assert entry._entries[id(add_multiple)][1] is not None  # the short way was taken
+        with pytest.raises(RuntimeError, match="dtype"):
+            kernel.launch(add_multiple, 5, kernel.zeros(5), 1.0, g, x)
+        with pytest.raises(RuntimeError, match="arguments"):
+            kernel.launch(add_multiple, 5, x, 1.0)
+        numpy = np.zeros((5, 3))
+        kernel.launch(add_multiple, 5, numpy, 3.0, g, numpy)  # Warp takes these too
+        assert np.array_equal(numpy, other.numpy())

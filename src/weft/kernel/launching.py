@@ -21,6 +21,7 @@ import warp as wp
 
 from weft.errors import DeviceError
 from weft.kernel.context import device, initialize, is_cpu, process, threads
+from weft.kernel.entry import launch_on_cpu
 
 SLICE_ABOVE = (
     20_000  # indices; below, waking a second thread costs more than it saves (docs/decisions/0002)
@@ -42,10 +43,11 @@ def load(kernel: Any) -> None:
     if key in process.loaded:
         return
     initialize()
-    cache = Path(wp.config.kernel_cache_dir) / kernel.module.get_module_identifier()
+    block = 1 if is_cpu() else None  # what launches ask for: else a module is compiled twice
+    cache = Path(wp.config.kernel_cache_dir) / kernel.module.get_module_identifier(block)
     if not cache.exists():
         process.on_compile(kernel.module.name)
-    if kernel.module.load(wp.get_device(device())) is None:
+    if kernel.module.load(wp.get_device(device()), block) is None:
         raise DeviceError(
             "kernel module", got=kernel.module.name, expected="a module that compiles"
         )
@@ -84,11 +86,15 @@ def launch_each(n: int, *stages: tuple[Any, ...], slice_above: int = SLICE_ABOVE
     for stage in stages:
         load(stage[0])
     where, threads = device(), _parts(n, slice_above)
+    direct = is_cpu()
 
     def run(a: int, b: int) -> None:
         if b > a:
             for kernel, *args in stages:
-                wp.launch(kernel, b - a, inputs=[a, *args], device=where, record_tape=False)
+                if direct:
+                    launch_on_cpu(kernel, b - a, (a, *args))
+                else:
+                    wp.launch(kernel, b - a, inputs=[a, *args], device=where, record_tape=False)
 
     if threads == 1:
         run(0, n)
