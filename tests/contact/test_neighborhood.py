@@ -95,9 +95,9 @@ def test_bounds_of_distances_never_exceed_them():
     for x, d in ways:
         y, end = kernel.points(x), kernel.points(x + d)
         found = near.along(y, end)
-        with_bounds = max_step(y, kernel.points(d), found, reach=GAP, origin=near.origin)
+        with_bounds = max_step(y, kernel.points(d), found, reach=GAP, bounds=near.bounds)
         assert with_bounds >= max_step(y, kernel.points(d), found) - 1e-12
-        contacts = narrow.contacts(end, found, 1.0, GAP, origin=near.origin)
+        contacts = narrow.contacts(end, found, 1.0, GAP, bounds=near.bounds)
         anew = NarrowPhase(ways.mesh).contacts(end, ways.mesh.candidates(end, GAP), 1.0, GAP)
         assert {tuple(sorted(set(p))) for p in contacts.stencil.tolist()} == {
             tuple(sorted(set(p))) for p in anew.stencil.tolist()

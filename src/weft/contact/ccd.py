@@ -19,6 +19,7 @@ from weft.contact.distance import (
     closest,
     combination,
     kept_distance,
+    moved_apart,
 )
 from weft.kernel import Scalar, WarpArray, corners, vec3
 
@@ -38,6 +39,7 @@ def advance(
     kept: wp.array(dtype=Scalar),
     bound: wp.array(dtype=Scalar),
     origin: wp.array(dtype=vec3),
+    away: wp.array(dtype=Scalar),
     scale: Scalar,
     fraction: Scalar,
     reach: Scalar,
@@ -51,10 +53,14 @@ def advance(
     """
     i = stride * (o + wp.tid())
     thickness = kept_distance(kind[i], i, stencil, kept, scale)
+    known = origin.shape[0] > 0
+    if known:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+        if bound[i] - moved_apart(kind[i], i, stencil, away) > thickness + reach:
+            out[i / stride] = limit
+            return
     a, b, c, d = corners(i, x, stencil)
     da, db, dc, dd = corners(i, dx, stencil)
     speed = approach(kind[i], da, db, dc, dd)
-    known = origin.shape[0] > 0
     near = Scalar(0.0)
     if known:
         near = approached(kind[i], i, stencil, origin, x)
@@ -120,7 +126,7 @@ def step_lengths(
         scale: of the thickness.
         fraction: of its first gap that a pair keeps.
     """
-    ways = (*_ways(x, dx, candidates, thickness), _nowhere())
+    ways = (*_ways(x, dx, candidates, thickness), *_nowhere())
     return np.array(kernel.numpy(_advanced(ways, (scale, fraction, np.inf), 1.0, 1)))
 
 
@@ -132,7 +138,7 @@ def max_step(
     scale: float = 1.0,
     fraction: float = FRACTION,
     reach: float = 0.0,
-    origin: WarpArray | None = None,
+    bounds: tuple[WarpArray, WarpArray] | None = None,
 ) -> float:
     """Largest part of dx, in [0, 1], that all pairs may go; arguments as for ``step_lengths``.
 
@@ -140,20 +146,21 @@ def max_step(
 
     Args:
         reach: [m] beyond their thickness that pairs keep which are not followed.
-        origin: (n,) vec3 where the candidates' bounds hold; None: all are followed.
+        bounds: (n,) vec3 where the candidates' bounds hold, and (n,) [m] how far the way leads
+            from there; None: all are followed.
     """
     if len(candidates) == 0:
         return 1.0
-    ways = (*_ways(x, dx, candidates, thickness), _nowhere() if origin is None else origin)
+    ways = (*_ways(x, dx, candidates, thickness), *(bounds or _nowhere()))
     numbers, limit = (scale, fraction, reach), 1.0
     if len(candidates) > 100 * SAMPLE:
         limit = kernel.least(_advanced(ways, numbers, 1.0, SAMPLE))
     return kernel.least(_advanced(ways, numbers, limit, 1))
 
 
-def _nowhere() -> WarpArray:
-    """Instead of an origin."""
-    return kernel.empty(0, vec3)
+def _nowhere() -> tuple[WarpArray, WarpArray]:
+    """Instead of bounds."""
+    return kernel.empty(0, vec3), kernel.empty(0)
 
 
 def _kept(thickness: float | WarpArray) -> WarpArray:

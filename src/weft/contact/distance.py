@@ -86,6 +86,21 @@ def approach(kind: int, a: vec3, b: vec3, c: vec3, d: vec3):
 
 
 @wp.func
+def moved_apart(
+    kind: int, i: int, stencil: wp.array2d(dtype=wp.int32), away: wp.array(dtype=Scalar)
+):
+    """[m] the same where only the lengths of displacements are known."""
+    a = away[stencil[i, 0]]
+    b = away[stencil[i, 1]]
+    c = away[stencil[i, 2]]
+    d = away[stencil[i, 3]]
+    out = wp.max(a, b) + wp.max(c, d)
+    if kind == PairKind.POINT_TRIANGLE:
+        out = a + wp.max(b, wp.max(c, d))
+    return out
+
+
+@wp.func
 def approached(
     kind: int,
     i: int,

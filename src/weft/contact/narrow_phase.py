@@ -19,6 +19,7 @@ from weft.contact.distance import (
     combination,
     kept_distance,
     mollifier,
+    moved_apart,
     vec4,
 )
 from weft.kernel import Grown, Scalar, WarpArray, corners, vec3
@@ -84,6 +85,7 @@ def classify(
     scale: Scalar,
     gap: Scalar,
     origin: wp.array(dtype=vec3),
+    away: wp.array(dtype=Scalar),
     bound: wp.array(dtype=Scalar),
     whole: wp.array(dtype=wp.int32),
     fewer: wp.array(dtype=wp.int32),
@@ -102,6 +104,8 @@ def classify(
     reach = kept_distance(kind[i], i, stencil, thickness, scale) + gap
     moved = Scalar(0.0)
     if origin.shape[0] > 0:
+        if bound[i] - moved_apart(kind[i], i, stencil, away) > reach:
+            return
         moved = approached(kind[i], i, stencil, origin, x)
     if bound[i] - moved > reach:
         return
@@ -251,21 +255,21 @@ class NarrowPhase:
         stiffness: float,
         gap: float,
         scale: float = 1.0,
-        origin: WarpArray | None = None,
+        bounds: tuple[WarpArray, WarpArray] | None = None,
     ) -> ContactSet:
         """The candidates that are closer than their thickness (times ``scale``) and gap at x, with
-        their barrier. ``origin`` (n,) vec3 is where the candidates' bounds hold; without, they
-        are taken anew, for x.
+        their barrier. ``bounds`` are where the candidates' hold (n,) vec3, and how far x is from
+        there at most (n,) [m]; without, they are taken anew, for x.
         """
         m, n, mesh = len(candidates), x.shape[0], self.mesh
         whole, fewer, whole_at, fewer_at = (f.take(m) for f in self._flags[:4])
         parallel, key, sorted_ = self._parallel.take(m), *(k.take(2 * m) for k in self._keys)
         kept = (mesh.device_thickness, Scalar(scale), Scalar(gap))
         found, pairs = (whole, fewer, key, parallel), candidates.device
-        if origin is None:
+        if bounds is None:
             candidates.bound.fill_(UNKNOWN)
-            origin = kernel.empty(0, vec3)
-        once = (x, mesh.device_rest, *pairs, *kept, origin, candidates.bound, *found)
+            bounds = kernel.empty(0, vec3), kernel.empty(0)
+        once = (x, mesh.device_rest, *pairs, *kept, *bounds, candidates.bound, *found)
         kernel.launch(classify, m, *once, slice_above=WORTH_SLICING)
         n_whole, n_fewer = kernel.scan(whole, whole_at), kernel.scan(fewer, fewer_at)
         kernel.launch(collect, m, key, fewer, fewer_at, sorted_)

@@ -21,7 +21,7 @@ from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.kernel import Scalar, WarpArray, vec3
 
 _module = wp.get_module("weft.neighborhood")
-SPARE = 0.4  # of the reach: how far anything may leave a way before candidates are found anew
+SPARE = 0.25  # of the reach: how far anything may leave a way before candidates are found anew
 FAR = 0.5  # of the reach, on average: how far from there distances are bounded anew
 FEW = 0.3  # of the vertices: where more have left, everything is looked for
 
@@ -43,17 +43,27 @@ def leave(
     end: wp.array(dtype=vec3),
     low: wp.array(dtype=vec3),
     high: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
     here: vec3,
     there: vec3,
     spare: Scalar,
     left: wp.array(dtype=wp.int32),
-    away: wp.array(dtype=Scalar),
 ):
-    """Which ways leave their boxes, and how far y is from where distances are bounded from."""
+    """Which ways leave their boxes."""
     v = o + wp.tid()
     left[v] = leaves(y[v] - here, end[v] - there, low[v], high[v], spare)
-    away[v] = wp.length(y[v] - origin[v])
+
+
+@wp.kernel(module=_module)
+def measure(
+    o: int,
+    y: wp.array(dtype=vec3),
+    end: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    away: wp.array(dtype=Scalar),
+):
+    """How far a way leads at most from where distances are bounded from."""
+    v = o + wp.tid()
+    away[v] = wp.max(wp.length(y[v] - origin[v]), wp.length(end[v] - origin[v]))
 
 
 @wp.kernel(module=_module)
@@ -145,7 +155,7 @@ class Neighborhood:
         self.mesh, self.reach, self.trees = mesh, reach, Trees()
         n = len(mesh.rest)
         self._low, self._high, self.origin = (kernel.empty(n, vec3) for _ in range(3))
-        self._left, self._away = kernel.empty(n, wp.int32), kernel.empty(n)
+        self._left, self.away = kernel.empty(n, wp.int32), kernel.empty(n)
         self._moves = False  # whether boxes are those of ways beside the cloth's mean
         self.begin(mesh.unheld)
 
@@ -156,22 +166,35 @@ class Neighborhood:
 
     def along(self, y: WarpArray, end: WarpArray) -> Candidates:
         """Pairs that may come within reach on the way from y to ``end``."""
-        n, found = y.shape[0], self._found
-        if found is None:
-            return self._whole(y, end)
-        boxes, frame = (self._low, self._high, self.origin), self._frame(y, end)
-        spare = Scalar(SPARE * self.reach * (1 - 1e-9))
-        kernel.launch(leave, n, y, end, *boxes, *frame, spare, self._left, self._away)
-        count = kernel.total(self._left)
-        if count > FEW * n:
-            return self._whole(y, end)
-        if count:
-            kernel.launch(enclose, n, y, end, *frame, self._left, *boxes)
-            found = self._found = self._renewed(found)
-        elif kernel.total(self._away) > FAR * self.reach * n:
+        n, boxes = y.shape[0], (self._low, self._high)
+        found = self._found
+        if found is not None:
+            frame, spare = self._frame(y, end), Scalar(SPARE * self.reach * (1 - 1e-9))
+            kernel.launch(leave, n, y, end, *boxes, *frame, spare, self._left)
+            count = kernel.total(self._left)
+            if count > FEW * n:
+                found = None
+            elif count:
+                kernel.launch(enclose, n, y, end, *frame, self._left, *boxes, self.origin)
+                found = self._renewed(found)
+        self._found = self._whole(y, end) if found is None else found
+        self._measure(y, end)
+        return self._found
+
+    @property
+    def bounds(self) -> tuple[WarpArray, WarpArray]:
+        """(n,) vec3 where bounds of distances hold, and (n,) [m] how far the last way leads from
+        there at most.
+        """
+        return self.origin, self.away
+
+    def _measure(self, y: WarpArray, end: WarpArray) -> None:
+        kernel.launch(measure, y.shape[0], y, end, self.origin, self.away)
+        if end is y and kernel.total(self.away) > FAR * self.reach * y.shape[0]:
+            assert self._found is not None
             wp.copy(self.origin, y)
-            found.bound.fill_(UNKNOWN)
-        return found
+            self.away.zero_()
+            self._found.bound.fill_(UNKNOWN)
 
     def _frame(self, y: WarpArray, end: WarpArray) -> tuple[Any, Any]:
         """Where the frame of the boxes is at y and at ``end``."""
@@ -195,8 +218,7 @@ class Neighborhood:
         kernel.launch(enclose, y.shape[0], y, end, *frame, self._left, *boxes, self.origin)
         self._points: Tree | None = None
         low, high = boxes
-        self._found = self.mesh.candidates(low, self._margin, high, self.excluded, self.trees)
-        return self._found
+        return self.mesh.candidates(low, self._margin, high, self.excluded, self.trees)
 
     def _renewed(self, found: Candidates) -> Candidates:
         """The candidates, those of vertices that have left their boxes anew."""

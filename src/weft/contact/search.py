@@ -148,8 +148,8 @@ class ContactSearch:
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
         with self.phases("ccd"):
-            bounds = {"reach": self.gap, "origin": self._nearby.origin}
-            return max_step(y, dy, candidates, *self.kept, **bounds)
+            bounds = self._nearby.bounds
+            return max_step(y, dy, candidates, *self.kept, reach=self.gap, bounds=bounds)
 
     def meeting(self, y: WarpArray, dy: WarpArray) -> Ints:
         """(m,4) pairs that would meet on the way from y to y + dy, on the host."""
@@ -185,7 +185,7 @@ class ContactSearch:
                 return found
         with self.phases("narrow"):
             arguments = (y, candidates, self.stiffness, self.gap, self.thickness_part)
-            found = self.narrow(*arguments, self._nearby.origin)
+            found = self.narrow(*arguments, self._nearby.bounds)
         wp.copy(self._where, y)
         self._contacts = candidates, found
         return found
