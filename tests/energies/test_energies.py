@@ -15,6 +15,7 @@ from weft.energies.buckling_bending import BucklingBending
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
+from weft.energies.quadratic_bending import QuadraticBending
 from weft.energies.quadratic_form import QuadraticForm
 from weft.kernel import vec3
 from weft.laws import BaraffWitkin, Psd
@@ -36,6 +37,10 @@ def bending(mesh):
 def bent_bending(mesh):
     crumpled = mesh.with_vertices(crumple(mesh.vertices, 5))
     return HingeBending.of(crumpled, (2e-2, 1e-2), "as-given")
+
+
+def quadratic(mesh):
+    return QuadraticBending.of(mesh, (2e-2, 1e-2))
 
 
 def pairs(mesh):
@@ -68,7 +73,16 @@ def gravity(mesh):
 
 ENERGIES = {
     f.__name__: f
-    for f in (membrane, bending, bent_bending, pairs, spline_membrane, spline_bending, gravity)
+    for f in (
+        membrane,
+        bending,
+        bent_bending,
+        quadratic,
+        pairs,
+        spline_membrane,
+        spline_bending,
+        gravity,
+    )
 }
 INTERNAL = {n: f for n, f in ENERGIES.items() if n != "gravity"}
 TRIANGULAR = {n: f for n, f in INTERNAL.items() if not n.startswith("spline")}
@@ -185,6 +199,7 @@ def test_zero_at_rest():
     for energy, x in (
         (Membrane(linear_triangle(MESH), BaraffWitkin((500.0, 300.0), 80.0)), MESH.vertices),
         (bending(MESH), MESH.vertices),
+        (quadratic(MESH), MESH.vertices),
         (pairs(MESH), MESH.vertices),
         (bent_bending(MESH), crumple(MESH.vertices, 5)),
     ):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import weft
-from weft.errors import SceneError, SceneProblems
+from weft.errors import MeshError, SceneError, SceneProblems
 from weft.io.obj import write_obj
 from weft.mesh import grid
 from weft.scene.build import load_scene
@@ -357,14 +357,22 @@ def test_a_scene_of_immediate_buckling(tmp_path):
     assert other.identity() != scene.identity()
 
 
+def bent_sheet():
+    cloth = weft.sheet(4, 4)
+    x = np.array(cloth.vertices)
+    x[:, 1] = x[:, 0] ** 2
+    return cloth.with_points(x)
+
+
 def test_bending_is_chosen_by_name(tmp_path, monkeypatch):
     """Every name of ``BENDING`` is one that scenes and files may say; without one, as it was."""
     from weft.energies.buckling_bending import BucklingBending
     from weft.energies.hinge_bending import HingeBending
+    from weft.energies.quadratic_bending import QuadraticBending
     from weft.scene import elastic
 
     assert set(get_args(elastic.BendingName)) == elastic.BENDING.keys()
-    kinds = {"hinges": HingeBending, "pairs": BucklingBending}
+    kinds = {"hinges": HingeBending, "quadratic": QuadraticBending, "pairs": BucklingBending}
     for name, kind in kinds.items():
         scene = load_scene(write(tmp_path, BUCKLING + f"bending: {name}\n")).scene
         assert type(scene.model().energies[1]) is kind
@@ -379,6 +387,10 @@ def test_bending_is_chosen_by_name(tmp_path, monkeypatch):
         text = BUCKLING.replace("law: {name: immediate_buckling}\n", "") + more
         with pytest.raises(SceneProblems, match=message):
             load_scene(write(tmp_path, text))
+    with pytest.raises(MeshError, match="curved rest shape"):
+        as_given = weft.Scene(bent_sheet(), rest_angles="as-given", bending="quadratic")
+        as_given.model()
+
     own = {**elastic.BENDING, "mine": lambda scene, fabric, mesh: HingeBending.of(mesh, (1.0, 2.0))}
     monkeypatch.setattr(elastic, "BENDING", own)
     monkeypatch.setattr("weft.scene.scene.BENDING", own)

@@ -1,4 +1,4 @@
-"""Stiffness-proportional damping of a spline's bending, in a form that rigid motion does not feel.
+"""Stiffness-proportional damping of quadratic bending, in a form that rigid motion does not feel.
 
 Bending is 1/2 w |L|^2 of the surface's Laplacian L = sum_a c_a x_a, which near an isometry is
 normal to the surface. Its damping measures the rate of h = n.L, n the unit normal:
@@ -7,6 +7,9 @@ normal to the surface. Its damping measures the rate of h = n.L, n the unit norm
 
 A rotation turns n and L alike, so h does not change; where the surface bends without stretching,
 the Hessian is beta/dt times that of bending (tests/energies/test_curvature_damping.py).
+
+Where the normal may vanish, as between the faces of a closed fold, ``least_normal`` keeps the
+derivatives bounded: n = N/sqrt(|N|^2 + least_normal^2).
 """
 
 from dataclasses import dataclass
@@ -24,7 +27,7 @@ from weft.psd import Psd
 
 _module = wp.get_module("weft.curvature_damping")
 
-TINY = Scalar(1e-30)  # length of a normal of nothing
+TINY = 1e-30  # length of a normal of nothing
 
 
 @wp.struct
@@ -36,6 +39,7 @@ class Points:
     weight: wp.array(dtype=Scalar)  # (q,) w of bending
     start: wp.array(dtype=Scalar)  # (q,) h_n
     rate: wp.array(dtype=Scalar)  # (1,) beta/h
+    least: Scalar  # length of a normal that counts as none
 
 
 @wp.func
@@ -58,10 +62,16 @@ def frame_of(
 
 
 @wp.func
-def normal_laplacian(t0: vec3, t1: vec3, L: vec3):
+def normal_length(N: vec3, least: Scalar):
+    """|N|, and at least the least."""
+    return wp.sqrt(wp.dot(N, N) + least * least)
+
+
+@wp.func
+def normal_laplacian(t0: vec3, t1: vec3, L: vec3, least: Scalar):
     """h = n.L."""
     N = wp.cross(t0, t1)
-    return wp.dot(N, L) / wp.max(wp.length(N), TINY)
+    return wp.dot(N, L) / normal_length(N, least)
 
 
 @wp.kernel(module=_module)
@@ -77,7 +87,7 @@ def freeze_curvatures(
     """h_n of every point."""
     q = o + wp.tid()
     t0, t1, L = frame_of(q, x, stencil, p)
-    p.start[q] = normal_laplacian(t0, t1, L)
+    p.start[q] = normal_laplacian(t0, t1, L, p.least)
     if q == 0:
         p.rate[0] = rate
 
@@ -93,7 +103,7 @@ def rate_energy(
     """beta/(2h) w (h - h_n)^2, all dissipated."""
     q = o + wp.tid()
     t0, t1, L = frame_of(q, x, stencil, p)
-    d = normal_laplacian(t0, t1, L) - p.start[q]
+    d = normal_laplacian(t0, t1, L, p.least) - p.start[q]
     out[q] = vec2(Scalar(0.0), Scalar(0.5) * p.rate[0] * p.weight[q] * d * d)
 
 
@@ -108,11 +118,11 @@ def differentiate(
 ):
     """dh times w (h - h_n): the gradient; or times sqrt(w): a factor of its Hessian.
 
-    dh = n.dL + s.d(t0 x t1) with s = (L - h n)/|t0 x t1|.
+    dh = n.dL + s.d(t0 x t1) with s = (L - h n)/|t0 x t1|, also where the length is bounded.
     """
     t0, t1, L = frame_of(q, x, stencil, p)
     N = wp.cross(t0, t1)
-    length = wp.max(wp.length(N), TINY)
+    length = normal_length(N, p.least)
     n = N / length
     h = wp.dot(n, L)
     s = (L - h * n) / length
@@ -142,7 +152,7 @@ def _derivative(root: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class CurvatureDamping(LocalEnergy):
-    """Damping of a spline's bending; nothing before a step has begun.
+    """Damping of quadratic bending; nothing before a step has begun.
 
     The Hessian is always the Gauss-Newton one.
     """
@@ -152,6 +162,7 @@ class CurvatureDamping(LocalEnergy):
     damping: float  # [s]
     n_vertices: int
     name: str = "bending"
+    least_normal: float = TINY  # [1] |dx/du x dx/dv| that counts as no normal
 
     kernels = LocalKernels(
         rate_energy,
@@ -171,4 +182,5 @@ class CurvatureDamping(LocalEnergy):
         p.dN = kernel.array(self.gradient_of_points, vec2)
         p.c, p.weight = kernel.array(f.coefficient, Scalar), kernel.array(f.weight, Scalar)
         p.start, p.rate = kernel.zeros(len(f.weight)), kernel.zeros(1)
+        p.least = Scalar(self.least_normal)
         return p

@@ -50,14 +50,38 @@ def hinge_weight(mesh: TriangleMesh, stiffness: tuple[float, float]) -> Floats:
     Raises:
         MeshError: a negative or infinite stiffness.
     """
-    if not all(np.isfinite(d) and d >= 0 for d in stiffness):
-        raise MeshError("bending stiffness", got=stiffness, expected="must be >= 0 [N m]")
+    check_stiffness(stiffness)
     edge = material_edges(mesh)
     length_sq = (edge**2).sum(-1)
     share = material_share(mesh)
     D = share[..., 1] * stiffness[0] + share[..., 0] * stiffness[1]
     area = mesh.rest_area[mesh.hinge_faces].sum(1)
     return np.asarray(STRIP * (D * length_sq).mean(1) / area)
+
+
+def check_stiffness(stiffness: tuple[float, float]) -> None:
+    """Raises a MeshError where one is negative or infinite."""
+    if not all(np.isfinite(d) and d >= 0 for d in stiffness):
+        raise MeshError("bending stiffness", got=stiffness, expected="must be >= 0 [N m]")
+
+
+def rest_angles(mesh: TriangleMesh, rest: str | Floats) -> Floats:
+    """(h,) [rad] of ``"flat"``, ``"as-given"`` (those of ``mesh.vertices``), or (h,) angles.
+
+    Raises:
+        MeshError: another word, or angles of another shape.
+    """
+    if isinstance(rest, str):
+        if rest not in ("flat", "as-given"):
+            raise MeshError("rest angles", got=repr(rest), expected="flat, as-given or an array")
+        if rest == "flat":
+            return np.zeros(len(mesh.hinges))
+        return dihedral_angles(mesh.vertices, mesh.hinges)
+    angle = np.asarray(rest, dtype=np.float64)
+    if angle.shape != (len(mesh.hinges),) or not np.isfinite(angle).all():
+        expected = f"finite, ({len(mesh.hinges)},)"
+        raise MeshError("rest angles", got=angle.shape, expected=expected)
+    return angle
 
 
 def material_edges(mesh: TriangleMesh) -> Floats:
@@ -132,23 +156,7 @@ class HingeBending(LocalEnergy):
         """
         if len(mesh.non_manifold_edges):
             warnings.warn(non_manifold_warning(mesh), stacklevel=2)
-        weight = hinge_weight(mesh, stiffness)
-        if isinstance(rest, str):
-            if rest not in ("flat", "as-given"):
-                raise MeshError(
-                    "rest angles", got=repr(rest), expected="flat, as-given or an array"
-                )
-            angle = (
-                np.zeros(len(weight))
-                if rest == "flat"
-                else dihedral_angles(mesh.vertices, mesh.hinges)
-            )
-        else:
-            angle = np.asarray(rest, dtype=np.float64)
-            if angle.shape != weight.shape or not np.isfinite(angle).all():
-                raise MeshError(
-                    "rest angles", got=angle.shape, expected=f"finite, ({len(weight)},)"
-                )
+        weight, angle = hinge_weight(mesh, stiffness), rest_angles(mesh, rest)
         return HingeBending(mesh.hinges, weight, angle, mesh.n_vertices, damping=damping)
 
     @property

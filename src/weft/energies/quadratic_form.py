@@ -1,8 +1,9 @@
 """Energies that are quadratic in positions: E = 1/2 sum_q w_q |sum_a c_qa x_a|^2.
 
-Mean-curvature bending of splines (Meng et al. 2025, supplement, eqs. 13-19), points that are held,
-and seams of points are all of this form. The Hessian w c c^T is constant, and the same in x, y and
-z: it is multiplied out once, a number per block, and then added.
+Mean-curvature bending of splines (Meng et al. 2025, supplement, eqs. 13-19), quadratic bending of
+triangles (Bergou et al. 2006), points that are held, and seams of points are all of this form. The
+Hessian w c c^T is constant, and the same in x, y and z: it is multiplied out once, a number per
+block, and then added.
 """
 
 from collections.abc import Mapping
@@ -187,15 +188,16 @@ class BoundForm(Bound):
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """A + (1 + beta/h) K."""
-        return self._add(1.0 + self._rate, A)
+        return self.add_scaled(1.0 + self._rate, A)
 
     def add_condition_hessian(
         self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
     ) -> None:
         """The same: a condition that is linear in x has no second derivative."""
-        self._add(1.0 + beta / step.dt, A)
+        self.add_scaled(1.0 + beta / step.dt, A)
 
-    def _add(self, scale: float, A: BlockCsr) -> BlockCsr:
+    def add_scaled(self, scale: float, A: BlockCsr) -> BlockCsr:
+        """A + scale K."""
         rows = (self.K.start, self.block, self.K.value, Scalar(scale), A.pattern.device_row_start)
         worth = kernel.slice_above(self.block.shape[0] / max(A.n, 1))
         kernel.launch(add_form_rows, A.n, *rows, A.claim(), A.values, slice_above=worth)

@@ -24,6 +24,7 @@ from weft.energies.curvature_damping import CurvatureDamping
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.local import LocalEnergy
 from weft.energies.membrane import Membrane
+from weft.energies.quadratic_bending import QuadraticBending
 from weft.energies.quadratic_form import QuadraticForm
 from weft.errors import SceneError
 from weft.fabric import Fabric
@@ -68,6 +69,11 @@ def _hinges(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> LocalEnergy:
     return HingeBending.of(mesh, rigidity_of(fabric), scene.rest_angles, beta)
 
 
+def _quadratic(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> Energy:
+    beta = damping_of(scene, fabric)
+    return QuadraticBending.of(mesh, rigidity_of(fabric), scene.rest_angles, beta)
+
+
 def _pairs(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> LocalEnergy:
     form, beta = scene.buckling or BucklingForm(), damping_of(scene, fabric)
     spring = form.compression
@@ -78,9 +84,10 @@ def _pairs(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> LocalEnergy:
     )
 
 
-BendingName = Literal["hinges", "pairs"]
+BendingName = Literal["hinges", "quadratic", "pairs"]
 BENDING: Mapping[str, Callable[["Scene", Fabric, TriangleMesh], Energy]] = {
     "hinges": _hinges,
+    "quadratic": _quadratic,
     "pairs": _pairs,
 }
 

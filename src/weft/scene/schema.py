@@ -269,8 +269,8 @@ class SceneFile(Block):
     law: LawBlock | None = Field(None, description="of the membrane; none: baraff_witkin")
     bending: BendingName | None = Field(
         None,
-        description="energy of triangles that bend; none: pairs with `buckling` or law "
-        "immediate_buckling, else hinges",
+        description="energy of triangles that bend; quadratic: for cloth that is flat at rest and "
+        "hardly stretches; none: pairs with `buckling` or law immediate_buckling, else hinges",
     )
     buckling: Given[BucklingForm] | None = Field(
         None,

@@ -26,6 +26,7 @@ from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.local import damping_of
 from weft.energies.membrane import Membrane
+from weft.energies.quadratic_bending import QuadraticBending
 from weft.energies.quadratic_form import QuadraticForm
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.kernel import vec3
@@ -83,6 +84,7 @@ def _energies(mesh: TriangleMesh) -> Iterator[Energy]:
     buckling = ImmediateBuckling((500.0, 300.0), (80.0, 60.0))
     yield Membrane(linear_triangle(mesh), buckling, name="immediate buckling")
     yield HingeBending.of(mesh, (2e-2, 1e-2))
+    yield dataclasses.replace(QuadraticBending.of(mesh, (2e-2, 1e-2)), name="quadratic bending")
     yield Gravity(0.1 * mesh.vertex_area)
     surface, bend = _splines()
     law = BaraffWitkin((500.0, 300.0), 80.0, (1.0, 0.97))
@@ -108,14 +110,16 @@ def _viscous(mesh: TriangleMesh, x: Positions, v: Floats) -> Iterator[Check]:
     surface, spline = _splines()
     gradient = surface.laplacians(2e-2, 1e-2).gradient
     curved = CurvatureDamping(spline, gradient, BETA, mesh.n_vertices, "spline bending")
-    for energy in (membrane, bending, pairs, curved):
+    folds = QuadraticBending.of(mesh, (2e-2, 1e-2), damping=BETA)
+    folds = dataclasses.replace(folds, name="quadratic bending")
+    for energy in (membrane, bending, pairs, curved, folds):
         model = Model(0.1 * mesh.vertex_area, (energy,))
         state = State.at_rest(x - STEP * v)
         assembly = model.assembly
         assembly.freeze(model.step(state, STEP, rate=(state.x, STEP)))
         hessian = assembly.hessian(kernel.points(x), Psd.EXACT).to_scipy().toarray()
         for d in _bound(assembly, x, v, hessian):
-            if energy is not curved or d.name == "gradient":  # its Hessian is Gauss-Newton's
+            if energy not in (curved, folds) or d.name == "gradient":  # else no derivative
                 yield _line(f"{damping_of(energy.name)} {d.name}", d)
 
 

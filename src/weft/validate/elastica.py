@@ -7,6 +7,7 @@ do.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from weft.arrays import Positions
 from weft.discretization.bspline import rectangle
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending, SplineSurface
+from weft.energies.quadratic_bending import QuadraticBending
 from weft.mesh import Pattern, TriangleMesh, grid
 from weft.pins import Pin
 from weft.validate.check import Check, attempt, compare
@@ -34,8 +36,11 @@ DROPS = {1: 0.12347, 8: 0.64063, 50: 0.90792, 200: 0.95677}  # Gamma -> drop/L
 
 
 def checks() -> Iterator[Check]:
-    """Four loads, to 2 %, of triangles and of splines with half as many points along the strip."""
-    for kind, dropped in (("", drop), ("spline-", spline_drop)):
+    """Four loads, to 2 %, of triangles with both energies of bending, and of splines with half as
+    many points along the strip.
+    """
+    kinds = {"": drop, "quadratic-": partial(drop, quadratic=True), "spline-": spline_drop}
+    for kind, dropped in kinds.items():
         for gamma in DROPS:
             name = f"elastica/{kind}gamma-{gamma}"
             yield from attempt(name, _drop, name, dropped, gamma)
@@ -88,14 +93,15 @@ def drop(
     stiffness_ratio: float = STIFFNESS_RATIO,
     pattern: Pattern = "regular",
     segments: int = SEGMENTS,
+    quadratic: bool = False,
 ) -> float:
     """Drop of the tip over the length."""
-    x, mesh, _ = strip_at_rest(gamma, stiffness_ratio, pattern, segments)
+    x, mesh, _ = strip_at_rest(gamma, stiffness_ratio, pattern, segments, quadratic)
     return float(np.mean(-tip(x, mesh)[1]) / LENGTH)
 
 
 def strip_at_rest(
-    gamma: float, stiffness_ratio: float, pattern: Pattern, segments: int
+    gamma: float, stiffness_ratio: float, pattern: Pattern, segments: int, quadratic: bool = False
 ) -> tuple[Positions, TriangleMesh, float]:
     """(n,3) [m] of a strip of triangles at rest, its mesh, and its energy [J] without inertia."""
     cell = LENGTH / (segments - 0.5)
@@ -105,7 +111,8 @@ def strip_at_rest(
     bending = density * GRAVITY * LENGTH**3 / gamma
     stretch = stiffness_ratio * bending / LENGTH**2
     material = Material(stretch, stretch / 4, bending, density)
-    model = strip_model(mesh, material, [Pin(mesh.faces[clamped], name="clamp")])
+    bent = (QuadraticBending.of(mesh, (bending, bending)),) if quadratic else None
+    model = strip_model(mesh, material, [Pin(mesh.faces[clamped], name="clamp")], bending=bent)
     found = rest(model, mesh.vertices)
     energy = sum(v for name, v in found.terms(found.start).items() if name != "inertia")
     return found.start, mesh, energy

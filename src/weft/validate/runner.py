@@ -28,6 +28,7 @@ _EXPERIMENTS = {
     "hanging-strip": Experiment("hanging_strip"),
     "catenary": Experiment("catenary"),
     "elastica": Experiment("elastica"),
+    "quadratic-bending": Experiment("quadratic_bending"),
     "order": Experiment("order"),
     "derivatives": Experiment("derivatives"),
     "spectra": Experiment("spectra"),

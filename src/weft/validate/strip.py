@@ -9,6 +9,7 @@ from weft import kernel
 from weft.arrays import Floats, Positions
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.spline_surface import SplineSurface
+from weft.energies.base import Energy
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
@@ -42,13 +43,17 @@ def strip_model(
     material: Material,
     pins: Sequence[Pin],
     gravity: tuple[float, float, float] = (0.0, -GRAVITY, 0.0),
+    bending: Sequence[Energy] | None = None,
 ) -> Model:
-    """Membrane, bending and gravity on a mesh; pinned vertices stay where the mesh has them."""
+    """Membrane, bending (hinges, unless given) and gravity on a mesh; pinned vertices stay where
+    the mesh has them.
+    """
     mass = material.density * mesh.vertex_area
     law = BaraffWitkin((material.stretch, material.stretch), material.shear)
     membrane = Membrane(linear_triangle(mesh), law)
-    bending = HingeBending.of(mesh, (material.bending, material.bending))
-    return Model(mass, (membrane, bending, Gravity(mass, gravity)), tuple(pins), mesh.vertices)
+    if bending is None:
+        bending = (HingeBending.of(mesh, (material.bending, material.bending)),)
+    return Model(mass, (membrane, *bending, Gravity(mass, gravity)), tuple(pins), mesh.vertices)
 
 
 def spline_strip_model(

@@ -1,0 +1,159 @@
+"""Quadratic bending (Bergou et al. 2006) against closed forms, on a mesh of uneven lines whose
+diagonals are drawn at random.
+
+A sheet folded along a line, or rolled up along warp or weft, has dihedral angles at the lines
+across alone, whatever the diagonals: the energies are w (1 - cos theta) and P kappa^2/2 per area, P
+that of a sheet that is forced onto a cylinder (``docs/bending.md``; 5/4 D where warp and weft are
+alike). Affine maps of the material are all that costs nothing, and a strip clamped at one end drops
+by rho g L^4/(8 D), D that of its yarns, as long as that is little.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from weft.arrays import Floats, Positions
+from weft.energies.quadratic_bending import QuadraticBending
+from weft.mesh import Pattern, TriangleMesh, grid
+from weft.pins import Pin
+from weft.validate.check import Check, attempt, compare
+from weft.validate.strip import GRAVITY, Material, rest, strip_model, tip
+
+Rows = Iterator[Check]
+RIGIDITY = (3e-5, 1e-5)  # [N m] of bending warp and weft
+LENGTH, WIDTH = 1.0, 0.4  # [m]
+LINES = (61, 25)  # of the uneven mesh, across warp and weft
+RANDOM = 0.25  # what a strip of random triangles may be off: hinges are a sixth too stiff there
+FOLDS = (0.5, 1.5, 3.0)  # [rad]
+RADIUS = 1.5  # [m] of the cylinder
+LOAD = 0.1  # rho g L^3/D of the cantilever: it drops by 1/80 of its length
+SEGMENTS = 80  # of the cantilever
+
+
+def checks() -> Rows:
+    """What costs nothing, folds, and cylinders and cantilevers of two rigidities."""
+    mesh = uneven(0)
+    bending = QuadraticBending.of(mesh, RIGIDITY)
+    yield from attempt("quadratic-bending/null-space", _null_space)
+    yield from attempt("quadratic-bending/turned", _turned, mesh, bending)
+    for angle in FOLDS:
+        yield from attempt(f"quadratic-bending/fold-{angle:g}", _fold, mesh, bending, angle)
+    for axis, yarns in enumerate(("warp", "weft")):
+        name = f"quadratic-bending/cylinder-{yarns}"
+        yield from attempt(name, _cylinder, name, mesh, bending, axis)
+        name = f"quadratic-bending/cantilever-{yarns}"
+        yield from attempt(name, _cantilever, name, axis)
+    name = "quadratic-bending/cantilever-random"
+    yield from attempt(name, _cantilever, name, 0, "random", RANDOM)
+
+
+def uneven(seed: int, lines: tuple[int, int] = LINES) -> TriangleMesh:
+    """A flat sheet on y = 0 whose lines are up to three times as far apart here as there, each cell
+    split along one of its diagonals at random.
+    """
+    rng = np.random.default_rng(seed)
+    u, v = (
+        size * np.concatenate([[0.0], np.cumsum(gap := rng.uniform(1, 3, n - 1))]) / gap.sum()
+        for size, n in zip((LENGTH, WIDTH), lines)
+    )
+    flat = np.stack(np.meshgrid(u, v, indexing="ij"), axis=-1).reshape(-1, 2)
+    a, b, c, d = _cells(*lines)
+    one = rng.random(len(a)) < 0.5
+    faces = np.concatenate([
+        np.stack([a, b, np.where(one, c, d)], 1), np.stack([np.where(one, a, b), c, d], 1)
+    ])  # fmt: skip
+    x = np.stack([flat[:, 0], np.zeros(len(flat)), -flat[:, 1]], axis=1)
+    return TriangleMesh(x, faces.astype(np.int32), flat[faces])
+
+
+def _cells(nu: int, nv: int) -> Floats:
+    """(4, cells) corners of the cells, counter-clockwise."""
+    i, j = (k.reshape(-1) for k in np.meshgrid(np.arange(nu - 1), np.arange(nv - 1), indexing="ij"))
+    return np.stack([i * nv + j, (i + 1) * nv + j, (i + 1) * nv + j + 1, i * nv + j + 1])
+
+
+def rolled(mesh: TriangleMesh, axis: int, radius: float) -> Positions:
+    """(n,3) the sheet on a cylinder; 0 bends the warp yarns, 1 the weft yarns."""
+    u, v = mesh.vertices[:, 0], -mesh.vertices[:, 2]
+    along, across = (u, v) if axis == 0 else (v, u)
+    s, c = radius * np.sin(along / radius), radius * np.cos(along / radius)
+    return np.stack([s, c, -across], axis=1)
+
+
+def folded(mesh: TriangleMesh, line: float, angle: float) -> Positions:
+    """(n,3) the sheet, bent up by the angle [rad] beyond u = line."""
+    u = mesh.vertices[:, 0]
+    beyond = np.maximum(u - line, 0.0)
+    x = np.minimum(u, line) + beyond * np.cos(angle)
+    return np.stack([x, beyond * np.sin(angle), mesh.vertices[:, 2]], axis=1)
+
+
+def _null_space() -> Rows:
+    """Of each coordinate 1, u and v; of the energy also every turn and shift of the flat sheet."""
+    mesh = uneven(1, (12, 9))
+    form = QuadraticBending.of(mesh, (1.0, 0.5)).form
+    values = np.linalg.eigvalsh(form.matrix(mesh.n_vertices).toarray())
+    affine = np.abs(values[:3]).max() / values[-1]
+    yield compare("quadratic-bending/null-space", 0.0, affine, 1e-12)
+    count = float((values < 1e-9 * values[-1]).sum())
+    yield compare("quadratic-bending/null-space-dimension", 3.0, count, 0.0)
+
+
+def _turned(mesh: TriangleMesh, bending: QuadraticBending) -> Rows:
+    from scipy.spatial.transform import Rotation
+
+    x = rolled(mesh, 0, RADIUS)
+    turn = Rotation.from_euler("xyz", [40.0, -110.0, 75.0], degrees=True)
+    before, after = bending.value(x).sum(), bending.value(turn.apply(x) + [3.0, -1.0, 0.5]).sum()
+    yield compare("quadratic-bending/turned", 0.0, (after - before) / before, 1e-11)
+
+
+def _fold(mesh: TriangleMesh, bending: QuadraticBending, angle: float) -> Rows:
+    """w of the line: P of warp times its length, over half the widths on both sides."""
+    lines = np.unique(mesh.vertices[:, 0])
+    k = len(lines) // 2
+    weight = forced(0) * WIDTH / ((lines[k + 1] - lines[k - 1]) / 2)
+    got = bending.value(folded(mesh, lines[k], angle)).sum()
+    name = f"quadratic-bending/fold-{angle:g}"
+    yield compare(name, weight * (1 - np.cos(angle)), got, 1e-10)
+
+
+def _cylinder(name: str, mesh: TriangleMesh, bending: QuadraticBending, axis: int) -> Rows:
+    """Energy per area over kappa^2/2 [N m]; no edge bends half a row at either end."""
+    at = mesh.vertices[:, 0] if axis == 0 else -mesh.vertices[:, 2]
+    lines = np.unique(at)
+    length = (lines[-1] + lines[-2] - lines[1] - lines[0]) / 2
+    area = length * (WIDTH if axis == 0 else LENGTH)
+    got = bending.value(rolled(mesh, axis, RADIUS)).sum() / area * 2 * RADIUS**2
+    yield compare(name, forced(axis), got, 1e-3)
+
+
+def forced(axis: int) -> float:
+    """[N m] P of a sheet with RIGIDITY, from what a strip may do on its own: found by search, not
+    by the formula that weft solves.
+    """
+    from scipy.optimize import fsolve
+
+    def missing(p: Floats) -> Floats:
+        diagonal = 2 * p.sum()  # of z_uv, which the diagonals resist
+        return np.asarray(diagonal * p / (p + diagonal) / RIGIDITY - 1)
+
+    return float(fsolve(missing, np.array(RIGIDITY), xtol=1e-12)[axis])
+
+
+def _cantilever(name: str, axis: int, pattern: Pattern = "regular", allowed: float = 2e-2) -> Rows:
+    """Drop over the length; the clamp is in the middle of the pinned row, as in ``elastica``."""
+    cell = LENGTH / (SEGMENTS - 0.5)
+    mesh = grid(SEGMENTS + 1, 4, cell * SEGMENTS, 3 * cell, pattern)
+    clamp = Pin(mesh.faces[mesh.corner_uv[..., 0] < 1.5 * cell], name="clamp")
+    if axis == 1:  # the strip lies along the weft
+        turned = np.stack([-mesh.corner_uv[..., 1], mesh.corner_uv[..., 0]], axis=-1)
+        mesh = TriangleMesh(mesh.vertices, mesh.faces, turned, mesh.groups)
+    density = LOAD * RIGIDITY[axis] / (GRAVITY * LENGTH**3)
+    stretch = 1e5 * RIGIDITY[axis] / LENGTH**2
+    material = Material(stretch, stretch / 4, RIGIDITY[axis], density)
+    rigidity = RIGIDITY if pattern == "regular" else (RIGIDITY[axis], RIGIDITY[axis])
+    bending = (QuadraticBending.of(mesh, rigidity),)
+    found = rest(strip_model(mesh, material, [clamp], bending=bending), mesh.vertices)
+    drop = float(np.mean(-tip(found.start, mesh)[1]) / LENGTH)
+    yield compare(name, LOAD / 8, drop, allowed)

@@ -1,0 +1,221 @@
+"""Quadratic bending: the paper's cotangents, the hinges' linear limit, what collapses, and what is
+refused. The closed forms are rows of the certificate (``weft.validate.quadratic_bending``).
+"""
+
+import numpy as np
+import pytest
+
+from tests.checks import assert_derivative, dense, rotations, still
+from weft import kernel
+from weft.energies.hinge_bending import HingeBending
+from weft.energies.quadratic_bending import FOLDED, QuadraticBending, strip_weights
+from weft.errors import MeshError
+from weft.kernel import vec3
+from weft.laws import Psd
+from weft.mesh import TriangleMesh, grid
+from weft.solve.block_csr import BlockCsr, BlockPattern
+
+MESH = grid(7, 6, 0.6, 0.5, "random", seed=2)
+PATTERN = BlockPattern.of(MESH.n_vertices, [MESH.hinges])
+BETA, DT = 0.03, 0.01
+OUT = slice(1, None, 3)  # the sheet lies on y = 0
+
+
+def bent(mesh, radius=0.3):
+    u = mesh.vertices[:, 0]
+    return np.stack([radius * np.sin(u / radius), radius * (1 - np.cos(u / radius)),
+                     mesh.vertices[:, 2]], axis=1)  # fmt: skip
+
+
+def cotangent(a, b, c):
+    """Of the angle at a in the triangle abc."""
+    return (b - a) @ (c - a) / np.linalg.norm(np.cross(b - a, c - a))
+
+
+def test_is_the_form_of_the_paper():
+    """Bergou et al. 2006: 1/2 k 3/(A0 + A1) |K x|^2, K of four cotangents, k = 5 D/12."""
+    D, x = 2e-5, bent(MESH)
+    form = QuadraticBending.of(MESH, (D, D))
+    flat, expected = MESH.vertices, []
+    for (i, j, k, m), faces in zip(MESH.hinges, MESH.hinge_faces):
+        p, q, r, s = flat[[i, j, k, m]]
+        c1, c2 = cotangent(p, q, r), cotangent(p, q, s)
+        c3, c4 = cotangent(q, p, r), cotangent(q, p, s)
+        K = np.array([c3 + c4, c1 + c2, -c1 - c3, -c2 - c4])
+        y = K @ x[[i, j, k, m]]
+        expected.append(0.5 * (5 * D / 12) * 3 / MESH.rest_area[faces].sum() * (y @ y))
+    np.testing.assert_allclose(form.value(x), expected, rtol=1e-11, atol=1e-30)
+
+
+def test_is_the_linear_limit_of_hinges():
+    """Flat, both Hessians are the same out of the plane; a hinge has no stiffness within it."""
+    D = (2e-5, 2e-5)
+    form = QuadraticBending.of(MESH, D)
+    ours = dense(form, MESH.vertices)[OUT, OUT]
+    hinges = dense(HingeBending.of(MESH, D), MESH.vertices)[OUT, OUT]
+    np.testing.assert_allclose(ours, hinges, atol=1e-12 * np.abs(hinges).max())
+
+
+@pytest.mark.parametrize("D", [(1.0, 1.0), (1.0, 0.5), (0.2, 3.0), (1.0, 0.0), (0.0, 2.0)])
+def test_strips_of_a_grid_bend_with_the_rigidity_of_their_yarns(D):
+    """The energy of z = (a, b, c).(u^2/2, uv, v^2/2), least over what a strip is free to choose."""
+    mesh = grid(41, 41, 1.0, 1.0)
+    u, v = mesh.vertices[:, 0], -mesh.vertices[:, 2]
+    form = QuadraticBending.of(mesh, D)
+    y = np.einsum(
+        "ha,hai->hi", form.form.coefficient, np.stack([u * u / 2, u * v, v * v / 2], 1)[mesh.hinges]
+    )
+    inner = np.abs(mesh.vertices[mesh.hinges[:, :2]][..., [0, 2]].mean(1)).max(1) < 0.25 + 1e-3
+    Q = np.einsum("h,hi,hj->ij", form.weight[inner], y[inner], y[inner]) / 0.25
+    for axis in (0, 2):
+        free = [i for i in range(3) if i != axis]
+        pull = np.linalg.lstsq(Q[np.ix_(free, free)], Q[free, axis], rcond=None)[0]
+        assert Q[axis, axis] - Q[axis, free] @ pull == pytest.approx(
+            D[axis // 2], rel=0.06, abs=1e-9
+        )
+
+
+def test_equal_yarns_weigh_as_hinges_do():
+    assert strip_weights((2.0, 2.0)) == pytest.approx((2.5, 2.5), rel=1e-14)
+    assert strip_weights((0.0, 0.0)) == (0.0, 0.0)
+
+
+def test_a_seam_counts_every_side_in_its_own_material():
+    """Two pieces whose material coordinates are turned against each other unfold at their seam."""
+    mesh, turn = grid(5, 4, 0.4, 0.3), rotations(1)[0][:2, :2]
+    turn = np.linalg.qr(turn)[0]
+    turn[:, 0] *= np.sign(np.linalg.det(turn))
+    uv = np.array(mesh.corner_uv)
+    right = uv[:, :, 0].mean(1) > 0.2
+    uv[right] = uv[right] @ turn.T + [5.0, -3.0]
+    sewn = TriangleMesh(mesh.vertices, mesh.faces, uv)
+    x = bent(mesh)
+    one, two = (QuadraticBending.of(m, (1.0, 1.0)) for m in (mesh, sewn))
+    np.testing.assert_allclose(two.value(x), one.value(x), rtol=1e-9, atol=1e-20)
+    assert one.value(x).sum() > 1e-3
+
+
+def test_collapsed_faces_change_nothing():
+    """The matrix is bitwise the same where faces are points or needles; forces are K x."""
+    form = QuadraticBending.of(MESH, (2e-5, 1e-5))
+    bound, K = form.bind(PATTERN), form.form.matrix(MESH.n_vertices)
+    matrices = []
+    for shape in (np.array(MESH.vertices), bent(MESH)):
+        shape = shape.copy()
+        if matrices:
+            shape[MESH.faces[10]] = shape[MESH.faces[10, 0]]
+            shape[MESH.faces[30, 2]] = shape[MESH.faces[30, :2]].mean(0)
+        A, g = BlockCsr.zeros(PATTERN), kernel.zeros(len(shape), vec3)
+        bound.add_hessian(kernel.array(shape, vec3), Psd.PROJECTED, A.begin()).finish()
+        bound.add_gradient(kernel.array(shape, vec3), g)
+        np.testing.assert_allclose(kernel.numpy(g), K @ shape, atol=1e-12 * np.abs(K).max())
+        matrices.append(A.to_scipy().toarray())
+    assert np.array_equal(*matrices) and np.abs(matrices[0]).max() > 0
+
+
+def test_a_curved_rest_shape_is_refused():
+    curved = MESH.with_vertices(bent(MESH))
+    with pytest.raises(MeshError, match="curved rest shape, up to 0.*bending: hinges"):
+        QuadraticBending.of(curved, (1.0, 1.0), "as-given")
+    with pytest.raises(MeshError, match="curved rest shape"):
+        QuadraticBending.of(MESH, (1.0, 1.0), np.full(len(MESH.hinges), 0.2))
+    for wrong in ("bent", np.zeros(3)):
+        with pytest.raises(MeshError, match="rest angles"):
+            QuadraticBending.of(MESH, (1.0, 1.0), wrong)
+    with pytest.raises(MeshError, match="bending stiffness"):
+        QuadraticBending.of(MESH, (-1.0, 1.0))
+    for flat in ("as-given", np.zeros(len(MESH.hinges))):
+        form = QuadraticBending.of(MESH, (1.0, 1.0), flat)
+        assert np.abs(form.form.amount(MESH.vertices)).max() < 1e-12
+
+
+@pytest.fixture
+def damped():
+    """A step of DT from the sheet bent to 0.3 m: bending with damping, and without."""
+    bound = [QuadraticBending.of(MESH, (2e-5, 1e-5), damping=b).bind(PATTERN) for b in (BETA, 0.0)]
+    for each in bound:
+        each.freeze(still(bent(MESH), dt=DT, span=DT))
+    return bound
+
+
+def forces(bound, x):
+    """Gradient of damping alone."""
+    g = [kernel.zeros(len(x), vec3) for _ in bound]
+    for each, out in zip(bound, g):
+        each.add_gradient(kernel.array(x, vec3), out)
+    return np.array(kernel.numpy(g[0])) - kernel.numpy(g[1])
+
+
+def dissipated(bound, x):
+    elastic, damping = bound[0].terms(kernel.array(x, vec3)).values()
+    assert elastic == bound[1].value(kernel.array(x, vec3))
+    assert elastic + damping == pytest.approx(bound[0].value(kernel.array(x, vec3)), rel=1e-14)
+    return damping
+
+
+def stiffness(bound, x):
+    A = BlockCsr.zeros(PATTERN)
+    bound.add_hessian(kernel.array(x, vec3), Psd.PROJECTED, A.begin()).finish()
+    return A.to_scipy().toarray()
+
+
+def test_damping_follows_from_its_energy(damped, rng):
+    x = bent(MESH, 0.25) + 0.003 * rng.normal(size=MESH.vertices.shape)
+    d = 0.02 * rng.normal(size=x.shape)
+    slope = (forces(damped, x) * d).sum()
+    assert_derivative(lambda y: dissipated(damped, y), slope, x, d, 1e-6)
+
+
+def test_the_matrix_is_one_for_every_shape_and_damping_scales_it(damped, rng):
+    """(1 + beta/h) K, which bounds damping's Gauss-Newton matrix where cloth is unstretched."""
+    K = dense(QuadraticBending.of(MESH, (2e-5, 1e-5)), MESH.vertices)
+    x = bent(MESH)
+    for y in (x, x + 0.01 * rng.normal(size=x.shape)):
+        np.testing.assert_allclose(
+            stiffness(damped[0], y), (1 + BETA / DT) * K, atol=1e-12 * K.max()
+        )
+    exact = BlockCsr.zeros(PATTERN)
+    damped[0].rate.add_hessian(kernel.array(x, vec3), Psd.PROJECTED, exact.begin()).finish()
+    excess = np.linalg.eigvalsh(BETA / DT * K - exact.to_scipy().toarray())
+    assert excess[0] > -1e-3 * excess[-1]
+    assert np.abs(exact.to_scipy().toarray()).max() > 0.1 * BETA / DT * np.abs(K).max()
+
+
+def test_damping_is_rayleighs_out_of_the_plane(damped):
+    """beta/h K v, but for the part in a thousand that keeps closed folds finite."""
+    for each in damped:
+        each.freeze(still(MESH.vertices, dt=DT, span=DT))
+    K = BETA / DT * dense(QuadraticBending.of(MESH, (2e-5, 1e-5)), MESH.vertices)[OUT, OUT]
+    up = 1e-7 * np.sin(9 * MESH.vertices[:, 0]) * np.cos(7 * MESH.vertices[:, 2])
+    x = MESH.vertices + np.stack([0 * up, up, 0 * up], axis=1)
+    expected = K @ up / (1 + FOLDED**2)
+    np.testing.assert_allclose(
+        forces(damped, x)[:, 1], expected, atol=1e-5 * np.abs(expected).max()
+    )
+
+
+def test_rigid_motion_is_not_damped(damped, rng):
+    x = bent(MESH)
+    scale = np.abs(forces(damped, x + 0.003 * rng.normal(size=x.shape))).max()
+    for R in rotations(4, 5):
+        moved = x @ R.T + [0.1, 2.0, -1.0]
+        assert np.abs(forces(damped, moved)).max() < 1e-9 * scale
+        assert dissipated(damped, moved) < 1e-20
+
+
+def test_damping_stays_finite_in_closed_folds(rng, monkeypatch):
+    """A sheet folded onto itself, not quite evenly: the mean normal at the fold vanishes."""
+    mesh = grid(5, 4, 0.4, 0.3)
+    u = np.array(mesh.vertices)
+    x = np.stack([0.2 - np.abs(u[:, 0] - u[:, 0].mean()), 1e-9 * u[:, 0], u[:, 2]], axis=1)
+    x += 1e-5 * rng.normal(size=x.shape) * [1, 0, 1]
+    pattern, worst = BlockPattern.of(mesh.n_vertices, [mesh.hinges]), {}
+    for least in (FOLDED, 1e-30):
+        monkeypatch.setattr("weft.energies.quadratic_bending.FOLDED", least)
+        bound = QuadraticBending.of(mesh, (1.0, 1.0), damping=BETA).bind(pattern)
+        bound.freeze(still(mesh.vertices, dt=DT, span=DT))
+        g = kernel.zeros(len(x), vec3)
+        bound.rate.add_gradient(kernel.array(x, vec3), g)
+        worst[least] = np.abs(kernel.numpy(g)).max()
+    assert np.isfinite(worst[FOLDED])
+    assert worst[FOLDED] < 1e-3 * worst[1e-30]
