@@ -124,6 +124,7 @@ def test_directions_of_a_search(seed, device):
     assert ipctk.is_step_collision_free(oracle, x, x + held)
     length = np.linalg.norm(held, axis=1) / np.linalg.norm(d, axis=1)
     assert (length <= 1 + 1e-12).all() and length.mean() > part
+    assert term.max_step(at, kernel.points(held)) == 1.0
     cosine = (held * d).sum(1) / np.linalg.norm(held, axis=1) / np.linalg.norm(d, axis=1)
     np.testing.assert_allclose(cosine, 1.0, atol=1e-9)
 

@@ -33,12 +33,16 @@ def test_every_scene_has_a_small_version():
 
 @pytest.fixture
 def watched(monkeypatch):
-    """Counts the ends of line searches, and asserts that nothing intersects there."""
+    """Counts what intersects at the ends of line searches, where the potential never is higher
+    than before.
+    """
     ends = []
     advance = minimize._advance
 
     def look(search, *rest):
+        before = search.value
         outcome = advance(search, *rest)
+        assert search.value <= before + 1e-12 * abs(before)
         (term,) = (t for t in search.problem.terms_of_phi if t.limits)
         x = np.array(kernel.numpy(search.x))
         ends.append(len(term.contact.crossings(x, term.step.t)))

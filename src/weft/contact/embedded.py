@@ -56,8 +56,10 @@ class Embedded(ABC):
         """g += the gradient of points that belongs to one of vertices."""
 
     @abstractmethod
-    def lengths(self, d: WarpArray) -> WarpArray:
-        """(n,) [m] how far vertices move at most, whose points move by d (N,)."""
+    def bounds(self, d: WarpArray, size: int) -> WarpArray | None:
+        """(size,) [m] how far vertices move at most whose points move by d (N,), and zeros after
+        them; None where a part of a point's way is that part of its vertex's.
+        """
 
     @abstractmethod
     def shortened(self, d: WarpArray, part: WarpArray) -> WarpArray:
@@ -89,13 +91,6 @@ class Embedded(ABC):
             matrix = self._joined.add(A, blocks)
         assert matrix is not None  # the new pattern has every pair's blocks
         return matrix
-
-
-@wp.kernel(module=_module)
-def lengths_of(o: int, d: wp.array(dtype=vec3), out: wp.array(dtype=Scalar)):
-    """|d|."""
-    v = o + wp.tid()
-    out[v] = wp.length(d[v])
 
 
 @wp.kernel(module=_module)
@@ -171,11 +166,8 @@ class Vertices(Embedded):
     def pull_back(self, local: WarpArray, g: WarpArray) -> None:
         """Done already."""
 
-    def lengths(self, d: WarpArray) -> WarpArray:
-        """|d|."""
-        out = kernel.empty(self.n)
-        kernel.launch(lengths_of, self.n, d, out)
-        return out
+    def bounds(self, d: WarpArray, size: int) -> None:
+        """Points are vertices."""
 
     def shortened(self, d: WarpArray, part: WarpArray) -> WarpArray:
         """part d."""
@@ -227,9 +219,9 @@ class Weighted(Embedded):
         """g += W^T of it."""
         self.weights.pull_back(local, g)
 
-    def lengths(self, d: WarpArray) -> WarpArray:
+    def bounds(self, d: WarpArray, size: int) -> WarpArray:
         """W |d|."""
-        out = kernel.empty(self.n)
+        out = kernel.zeros(size)
         kernel.launch(weighted_lengths, self.n, *self.weights.rows.arrays, d, out)
         return out
 

@@ -14,48 +14,15 @@ from weft.contact.candidates import Candidates
 from weft.contact.ccd import max_step, step_lengths
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.contact.contact_set import ContactSet
-from weft.contact.distance import kept_distance
 from weft.contact.narrow_phase import NarrowPhase
 from weft.contact.neighborhood import Neighborhood
+from weft.contact.truncation import ALONE, KEEP, cut_ways
 from weft.kernel import Scalar, WarpArray, vec3
 from weft.phases import Phases
 from weft.solve.vectors import combine, equal
 
 _module = wp.get_module("weft.contact_search")
 MARGIN = 1.5  # of the reach: pairs within it have blocks in the matrix beforehand
-FARTHEST = 3.0  # reaches beyond which truncated directions do not look for neighbors
-ALONE = 1 << 30  # indices above which a kernel that many write for would be sliced
-
-
-@wp.kernel(module=_module)
-def nearest(
-    o: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    kind: wp.array(dtype=wp.int32),
-    distance: wp.array(dtype=Scalar),
-    thickness: wp.array(dtype=Scalar),
-    scale: Scalar,
-    room: wp.array(dtype=Scalar),
-):
-    """The least room of every vertex beyond the thickness; not to be sliced."""
-    i = o + wp.tid()
-    free = distance[i] - kept_distance(kind[i], i, stencil, thickness, scale)
-    for a in range(4):
-        wp.atomic_min(room, stencil[i, a], free)
-
-
-@wp.kernel(module=_module)
-def safe_parts(
-    o: int,
-    room: wp.array(dtype=Scalar),
-    length: wp.array(dtype=Scalar),
-    part: Scalar,
-    out: wp.array(dtype=Scalar),
-):
-    """Part of a length that is no more than a part of half the room."""
-    v = o + wp.tid()
-    most = part * room[v] / Scalar(2.0)
-    out[v] = wp.min(Scalar(1.0), most / wp.max(length[v], Scalar(1e-300)))
 
 
 @wp.kernel(module=_module)
@@ -159,22 +126,26 @@ class ContactSearch:
             meets = step_lengths(y, dy, candidates, *self.kept) < 1.0
         return np.asarray(candidates.pairs[meets])
 
-    def safe_parts(self, y: WarpArray, length: WarpArray, part: float) -> WarpArray:
-        """(n,) parts of displacements of these lengths (n,) [m] that are safe in any direction: no
-        vertex moves by more than ``part`` of half the distance between anything it belongs to and
-        anything else.
+    def parts(self, y: WarpArray, dy: WarpArray, bound: WarpArray | None = None) -> WarpArray:
+        """(n+b,) parts of dy, each of one vertex, with which all may go to the end without any pair
+        coming closer than its thickness.
+
+        Args:
+            y: (n+b,) [m].
+            dy: (n+b,) [m].
+            bound: (n+b,) [m] how far each may go in any direction, where not along dy; such ways
+            may meet what is not near that of dy, so ``max_step`` has the last word. None: along dy.
         """
-        thickest = self.mesh.sides.thickest
-        far = min(2 * kernel.largest(length), FARTHEST * self.reach)
-        candidates = self.near(y, far + thickest)
-        room = kernel.empty(y.shape[0])
-        room.fill_(far)
-        distance, (thickness, scale) = candidates.distances(y), self.kept
-        arrays = (*candidates.device, distance, thickness, Scalar(scale), room)
-        kernel.launch(nearest, len(candidates), *arrays, slice_above=ALONE)
-        out = kernel.empty(length.shape[0])
-        kernel.launch(safe_parts, length.shape[0], room, length, Scalar(part), out)
-        return out
+        combine(y, 1.0, dy, self._end)
+        candidates = self.along(y, self._end)
+        thickness, scale = self.kept
+        part = kernel.empty(y.shape[0])
+        part.fill_(1.0)
+        ways = (y, dy, kernel.empty(0) if bound is None else bound)
+        with self.phases("ccd"):
+            arrays = (*ways, *candidates.device, thickness, Scalar(scale), Scalar(KEEP), part)
+            kernel.launch(cut_ways, len(candidates), *arrays, slice_above=ALONE)
+        return part
 
     def contacts(self, y: WarpArray) -> ContactSet:
         """Pairs in contact at y; value, gradient and matrix at one y share a set."""

@@ -26,7 +26,7 @@ from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr
 from weft.step import Step
 
-PART = 0.9  # of the room that a vertex has, in truncated directions and where bodies pinch
+PART = 0.9  # of the room that bodies leave which pinch
 THINNER, MOST_THINNER = 0.7, 8  # of the thickness, where bodies leave no room for it
 MOST_CARRIES = 60  # rounds in which free vertices take the motion of what meets them
 
@@ -168,8 +168,9 @@ class ContactTerm(Bound):
 
     def truncated(self, x: WarpArray, d: WarpArray) -> WarpArray:
         """d with every vertex held to what its nearest neighbors leave it, and no others."""
-        y, length = self._put(self._y, x), self.embedded.lengths(d)
-        return self.embedded.shortened(d, self.search.safe_parts(y, length, PART))
+        y, dy = self._put(self._y, x), self._put(self._dy, d)
+        bound = self.embedded.bounds(d, y.shape[0])
+        return self.embedded.shortened(d, self.search.parts(y, dy, bound))
 
     def lag(self, x: WarpArray) -> bool:
         """Take friction anew from the contacts at x, where the step has led; False where there is

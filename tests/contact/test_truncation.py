@@ -1,0 +1,89 @@
+"""Directions cut vertex by vertex: closed forms for one pair, and what holds for any pair."""
+
+import numpy as np
+import pytest
+import warp as wp
+
+from weft import kernel
+from weft.contact.contact_set import distances_of
+from weft.contact.distance import PairKind
+from weft.contact.truncation import KEEP, cut_ways
+from weft.kernel import Scalar, vec3
+
+
+def parts(x, d, kind, thickness=0.0, bound=None):
+    """(n,) of one pair, or of many (m,4,3) one after another."""
+    x, d = np.asarray(x, float).reshape(-1, 3), np.asarray(d, float).reshape(-1, 3)
+    m = len(x) // 4
+    out = kernel.empty(len(x))
+    out.fill_(1.0)
+    stencil = np.arange(4 * m, dtype=np.int32).reshape(m, 4)
+    arrays = (
+        kernel.array(x, vec3),
+        kernel.array(d, vec3),
+        kernel.empty(0) if bound is None else kernel.array(bound, Scalar),
+        kernel.array(stencil, wp.int32),
+        kernel.array(np.full(m, int(kind), np.int32), wp.int32),
+        kernel.array(np.array([thickness]), Scalar),
+    )
+    kernel.launch(cut_ways, m, *arrays, Scalar(1.0), Scalar(KEEP), out)
+    return np.array(kernel.numpy(out))
+
+
+TRIANGLE = [[-1, 0, -1], [1, 0, -1], [0, 0, 1]]
+DOWN, UP, ALONG = [0, -1, 0], [0, 1, 0], [5, 0, 3]
+STILL = [[0, 0, 0]] * 3
+
+
+@pytest.mark.parametrize("thickness", [0.0, 0.04])
+def test_a_body_that_stands_still_leaves_all_the_room(thickness):
+    """A point 0.1 over a face goes down until KEEP of the room is left; the face is not held."""
+    t = parts([[0, 0.1, 0], *TRIANGLE], [DOWN, *STILL], PairKind.POINT_TRIANGLE, thickness)
+    np.testing.assert_allclose(t, [(1 - KEEP) * (0.1 - thickness), 1, 1, 1], rtol=1e-12)
+
+
+def test_room_is_shared_as_sides_approach():
+    """Ways of 1 and 3 towards each other: a quarter and three quarters of the room."""
+    d = [DOWN, *np.multiply(3, [UP] * 3)]
+    t = parts([[0, 0.1, 0], *TRIANGLE], d, PairKind.POINT_TRIANGLE)
+    room = (1 - KEEP) * 0.1
+    np.testing.assert_allclose(t, [room / 4, *[room / 4] * 3], rtol=1e-12)
+    x = [[-1, 0.1, 0], [1, 0.1, 0], [0, 0, -1], [0, 0, 1]]
+    t = parts(x, [DOWN, DOWN, *np.multiply(3, [UP] * 2)], PairKind.EDGE_EDGE)
+    np.testing.assert_allclose(t, np.full(4, room / 4), rtol=1e-12)
+
+
+@pytest.mark.parametrize("way", [ALONG, UP, [0, -0.07, 0]])
+def test_what_cannot_meet_is_not_cut(way):
+    """Along the plane, away from it, or not far enough; the isotropic bound cuts all of these."""
+    t = parts([[0, 0.1, 0], *TRIANGLE], [way, *STILL], PairKind.POINT_TRIANGLE)
+    assert (t == 1).all()
+    assert np.linalg.norm(way) > 0.45 * 0.1
+
+
+@pytest.mark.parametrize("kind", [PairKind.POINT_TRIANGLE, PairKind.EDGE_EDGE])
+@pytest.mark.parametrize("free", [False, True])
+def test_pairs_keep_their_room_whatever_else_cuts_their_vertices(kind, free, rng):
+    """Random pairs, ways and further cuts: no nearer than what is kept, on all the way.
+
+    ``free``: vertices go anywhere within their bounds.
+    """
+    m, thickness = 2000, 0.05
+    x = rng.normal(size=(m, 4, 3))
+    stencil, kinds = np.arange(4 * m, dtype=np.int32).reshape(m, 4), np.full(m, int(kind))
+    before = distances_of(x.reshape(-1, 3), stencil, kinds)
+    wide = before > thickness
+    d = rng.normal(size=(m, 4, 3))
+    length = np.linalg.norm(d, axis=2)
+    t = parts(x, d, kind, thickness, length.ravel() if free else None).reshape(m, 4)
+    assert (t < 1).any() and (t >= 0).all() and (t[wide] > 0).all()
+    if free:
+        turned = rng.normal(size=(m, 4, 3))
+        d = turned * (length / np.linalg.norm(turned, axis=2))[..., None]
+    kept = thickness + KEEP * (before - thickness)
+    for _ in range(20):
+        z = x + (t * rng.uniform(size=(m, 4)) ** 0.2)[..., None] * d
+        after = distances_of(z.reshape(-1, 3), stencil, kinds)
+        assert (after[wide] >= kept[wide] * (1 - 1e-9)).all()
+    uncut = distances_of((x + d).reshape(-1, 3), stencil, kinds)
+    assert (uncut[wide] < kept[wide]).any()
