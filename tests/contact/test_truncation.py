@@ -5,6 +5,7 @@ import pytest
 import warp as wp
 
 from weft import kernel
+from weft.contact.candidates import UNKNOWN
 from weft.contact.contact_set import distances_of
 from weft.contact.distance import PairKind
 from weft.contact.truncation import KEEP, cut_ways
@@ -26,7 +27,8 @@ def parts(x, d, kind, thickness=0.0, bound=None):
         kernel.array(np.full(m, int(kind), np.int32), wp.int32),
         kernel.array(np.array([thickness]), Scalar),
     )
-    kernel.launch(cut_ways, m, *arrays, Scalar(1.0), Scalar(KEEP), out)
+    unknown = (Scalar(0.0), kernel.array(np.full(m, UNKNOWN), Scalar), kernel.zeros(len(x)))
+    kernel.launch(cut_ways, m, *arrays, Scalar(1.0), *unknown, Scalar(KEEP), out)
     return np.array(kernel.numpy(out))
 
 

@@ -143,7 +143,9 @@ class ContactSearch:
         part.fill_(1.0)
         ways = (y, dy, kernel.empty(0) if bound is None else bound)
         with self.phases("ccd"):
-            arrays = (*ways, *candidates.device, thickness, Scalar(scale), Scalar(KEEP), part)
+            known = (Scalar(self.gap), candidates.bound, self._nearby.away)
+            kept = (thickness, Scalar(scale), *known, Scalar(KEEP))
+            arrays = (*ways, *candidates.device, *kept, part)
             kernel.launch(cut_ways, len(candidates), *arrays, slice_above=ALONE)
         return part
 

@@ -9,7 +9,7 @@ cut. Chen et al. (2025) bound ways in every direction instead, by half the dista
 
 import warp as wp
 
-from weft.contact.distance import PairKind, closest, combination, kept_distance, vec4
+from weft.contact.distance import PairKind, closest, combination, kept_distance, moved_apart, vec4
 from weft.kernel import Scalar, corners, vec3
 
 KEEP = 0.15  # of its room that a pair keeps: a little more than collision detection asks for
@@ -26,16 +26,23 @@ def cut_ways(
     kind: wp.array(dtype=wp.int32),
     thickness: wp.array(dtype=Scalar),
     scale: Scalar,
+    reach: Scalar,
+    known: wp.array(dtype=Scalar),
+    away: wp.array(dtype=Scalar),
     keep: Scalar,
     part: wp.array(dtype=Scalar),
 ):
     """part[v] = the least part of dy[v] that its pairs leave it; not to be sliced.
 
-    Where ``bound`` is not empty, v may go by ``bound[v]`` in any direction, in place of dy[v].
+    Where ``bound`` is not empty, v may go by ``bound[v]`` in any direction, in place of dy[v]. Else
+    pairs are left alone whose ways are known to stay ``reach`` apart beyond their thickness.
     """
     i = o + wp.tid()
     zero = Scalar(0.0)
     kept = kept_distance(kind[i], i, stencil, thickness, scale)
+    if bound.shape[0] == 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+        if known[i] - moved_apart(kind[i], i, stencil, away) > kept + reach:
+            return
     a, b, c, d = corners(i, y, stencil)
     v = combination(closest(kind[i], a, b, c, d).w, a, b, c, d)
     distance = wp.length(v)
