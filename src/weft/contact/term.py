@@ -26,6 +26,7 @@ from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr
 from weft.step import Step
 
+SETTLED = 0.5  # of the room of a pair, that the last increment of a search may change
 PART = 0.9  # of the room that a vertex has, in truncated directions and where bodies pinch
 THINNER, MOST_THINNER = 0.7, 8  # of the thickness, where bodies leave no room for it
 MOST_CARRIES = 60  # rounds in which free vertices take the motion of what meets them
@@ -170,6 +171,15 @@ class ContactTerm(Bound):
     def max_step(self, x: WarpArray, d: WarpArray) -> float:
         """Part of d, in [0, 1], that the cloth may go before anything would meet."""
         return self.search.max_step(self._put(self._y, x), self._put(self._dy, d))
+
+    def settled(self, x: WarpArray, d: WarpArray) -> bool:
+        """Whether d changes the distance of no pair by more than ``SETTLED`` of its room.
+
+        Newton's increment at most doubles the room of a pair that is far too near, so it says
+        nothing there of the distance to balance.
+        """
+        y, contacts = self._at(x)
+        return contacts.change_of_room(y, self._put(self._dy, d)) <= SETTLED
 
     def truncated(self, x: WarpArray, d: WarpArray) -> WarpArray:
         """d with every vertex held to what its nearest neighbors leave it, and no others."""

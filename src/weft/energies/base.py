@@ -69,6 +69,12 @@ class Bound(ABC):
         """
         return goal
 
+    def settled(self, x: WarpArray, d: WarpArray) -> bool:
+        """Whether d, the last displacement of a search, is small to this term too: one that rises
+        without bound may be far from balance where nothing moves far.
+        """
+        return True
+
     def lag(self, x: WarpArray) -> bool:
         """Take what is frozen anew at x, where a step has led; whether that changes anything."""
         return False

@@ -7,6 +7,7 @@ Without contact its minimum is the step itself. With contact it is that step und
 contact, which a search finds that passes through nothing.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ def finish(
     solver: Solver,
     linear: LinearSolution,
     ends: tuple[Positions, Floats],
-    quadratic: QuadraticModel | None,
+    quadratic: Callable[[], QuadraticModel] | None,
     most_speed: float,
     clock: float,
     solves: int = 1,
@@ -110,7 +111,9 @@ def finish(
         solver: of the linear systems.
         linear: the solve.
         ends: positions (n,3) [m] and velocities (n,3) [m/s] that it leads to.
-        quadratic: the model that it minimized; None without contact.
+        quadratic: makes the model of the step that contact searches; None without contact. It
+            takes PROJECTED Hessians: an exact one that is barely positive definite gives way under
+            forces of contact.
         most_speed: [m/s] beyond which the step counts as diverged.
         clock: ``time.perf_counter()`` when the step began.
         solves: how many linear solves were made.
@@ -120,8 +123,8 @@ def finish(
     if outcome.ok and not np.abs(v).max() < most_speed:
         outcome = Outcome.NOT_FINITE
     counts = Counts(outcome, solves, linear.iterations, 0, int(linear.rescued))
-    if outcome.ok and quadratic is not None:
-        x, counts = _under_contact(phi.modeled(quadratic), lags, solver, x, counts)
+    if outcome.ok and quadratic is not None and not phi.passes_free(x):
+        x, counts = _under_contact(phi.modeled(quadratic()), lags, solver, x, counts)
         v = phi.step.velocity(x)
     report = StepReport.of(phi, x, counts, clock, linear_solver=solver.linear.name, **more)
     return (State(x, v, phi.step.t) if report.outcome.ok else phi.step.state), report

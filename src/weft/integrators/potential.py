@@ -158,6 +158,15 @@ class Potential:
             reached = carried
         return reached
 
+    def passes_free(self, goal: Positions) -> bool:
+        """Whether the way to ``goal`` is free, and nothing presses or rubs there."""
+        reached, point = self.feasible(goal), self._point(goal)
+        return (
+            reached is not None
+            and np.array_equal(reached, goal)
+            and all(term.value(point) == 0.0 for term in self.terms_of_phi if term.limits)
+        )
+
     # What the minimizer calls (solve.minimize.Problem): device arrays, x already pinned.
 
     def value_at(self, x: WarpArray) -> float:
@@ -208,6 +217,10 @@ class Potential:
             shorter = term.truncated(x, d if held is None else held)
             held = held if shorter is None else shorter
         return held
+
+    def settled_at(self, x: WarpArray, d: WarpArray) -> bool:
+        """Whether d, as the last displacement of a search, is small to every term."""
+        return all(term.settled(x, d) for term in self.terms_of_phi)
 
     def lag_at(self, x: WarpArray) -> bool:
         """Take friction anew from the contacts at x; False where there is none."""
