@@ -42,12 +42,16 @@ def strip_model(
     material: Material,
     pins: Sequence[Pin],
     gravity: tuple[float, float, float] = (0.0, -GRAVITY, 0.0),
+    damping: float = 0.0,
 ) -> Model:
-    """Membrane, bending and gravity on a mesh; pinned vertices stay where the mesh has them."""
+    """Membrane, bending and gravity on a mesh; pinned vertices stay where the mesh has them.
+
+    ``damping`` [s] is the time constant of stiffness-proportional damping.
+    """
     mass = material.density * mesh.vertex_area
     law = BaraffWitkin((material.stretch, material.stretch), material.shear)
-    membrane = Membrane(linear_triangle(mesh), law)
-    bending = HingeBending.of(mesh, (material.bending, material.bending))
+    membrane = Membrane(linear_triangle(mesh), law, damping=damping)
+    bending = HingeBending.of(mesh, (material.bending, material.bending), damping=damping)
     return Model(mass, (membrane, bending, Gravity(mass, gravity)), tuple(pins), mesh.vertices)
 
 
