@@ -1,6 +1,7 @@
 """One step: everything that the potential of a step of time, or of an equilibrium, is made from."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -33,6 +34,7 @@ class Step:
     target: Positions  # (n,3) [m] where those are at the end; zeros elsewhere
     bodies: tuple[Positions, Positions]  # (b,3) [m] of vertices of bodies, at the start and the end
     past: tuple[Positions, float] | None = None  # (n,3) [m] x_(n-1), and a with which it counts
+    kept: Mapping[str, Floats] = field(default_factory=dict)  # what terms keep from step to step
 
     @property
     def t(self) -> float:

@@ -79,6 +79,12 @@ class Bound(ABC):
         """Take what is frozen anew at x, where a step has led; whether that changes anything."""
         return False
 
+    def remember(self, x: WarpArray) -> Mapping[str, Floats]:
+        """What the next step has to know of one that ended at x (``Step.kept``), by name; saved
+        with the state.
+        """
+        return {}
+
     def report(self, x: WarpArray) -> Mapping[str, Any]:
         """What a step that ended at x says of this term, besides its energy."""
         return {}

@@ -12,6 +12,7 @@ Without damping and constraints the step is one full Newton iteration of backwar
 from x_n. Energies that are no conditions take part as they do there, damping of theirs included.
 """
 
+import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -136,7 +137,7 @@ class BaraffWitkin1998:
                 hint="give what they stand for as a body",
             )
         self._solver.on(model)
-        phi = Potential(model, self.plan(model, state, dt))
+        phi = Potential(model, dataclasses.replace(self.plan(model, state, dt), kept=memory))
         constraints, alteration = self._constraints(phi.step)
         made = (model, phi.step, constraints, alteration)
         solution = self._solve(*made, self.settings.psd)
@@ -151,12 +152,12 @@ class BaraffWitkin1998:
         if model.contact is not None:
             lags = model.contact.settings.lags
             quadratic = partial(self._model_of, model, phi.step)
-        after, report = finish(
+        after, kept, report = finish(
             phi, lags, self._solver, solution.linear, (x, v), quadratic, self.settings.most_speed,
             clock, solves, increment=float(np.abs(solution.change).max()), indefinite=solves - 1,
             released=solution.released,
         )  # fmt: skip
-        return after, memory, report
+        return after, {**memory, **kept}, report
 
     def _model_of(self, model: Model, step: Step) -> QuadraticModel:
         """What the solve minimizes, in positions and with PROJECTED Hessians: (M/h^2 + ...) (x -

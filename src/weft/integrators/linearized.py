@@ -7,7 +7,7 @@ Without contact its minimum is the step itself. With contact it is that step und
 contact, which a search finds that passes through nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -102,8 +102,9 @@ def finish(
     clock: float,
     solves: int = 1,
     **more: Any,
-) -> tuple[State, StepReport]:
-    """The end of a step of one linear solve: under contact where there is any, with its report.
+) -> tuple[State, Mapping[str, Floats], StepReport]:
+    """The end of a step of one linear solve: under contact where there is any, with what its terms
+    remember, and its report.
 
     Args:
         phi: of the step.
@@ -127,14 +128,20 @@ def finish(
         x, counts = _under_contact(phi.modeled(quadratic()), lags, solver, x, counts)
         v = phi.step.velocity(x)
     report = StepReport.of(phi, x, counts, clock, linear_solver=solver.linear.name, **more)
-    return (State(x, v, phi.step.t) if report.outcome.ok else phi.step.state), report
+    if not report.outcome.ok:
+        return phi.step.state, {}, report
+    return State(x, v, phi.step.t), phi.remember(x), report
 
 
 def _under_contact(
     phi: Potential, lags: int, solver: Solver, x: Positions, counts: Counts
 ) -> tuple[Positions, Counts]:
-    """Where the model of a step has its minimum under contact."""
-    start = phi.feasible(x)
+    """Where the model of a step has its minimum under contact: from where the linear solve leads,
+    as far as contact lets it, or from where the step begins, if that is lower (cloth that rests).
+    """
+    starts = [phi.feasible(goal) for goal in (x, phi.step.pinned(phi.step.state.x))]
+    values = [np.inf if start is None else phi.value_at(kernel.points(start)) for start in starts]
+    start = starts[int(np.argmin(values))]
     if start is None:
         return x, Counts(Outcome.BLOCKED).after(counts)
     newton = Newton(TOLERANCE * phi.step.dt, MOST_ITERATIONS)

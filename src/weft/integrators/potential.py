@@ -13,7 +13,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Bools, Forces, Positions
+from weft.arrays import Bools, Floats, Forces, Positions
 from weft.assembly import summed
 from weft.energies.base import Bound
 from weft.kernel import WarpArray, vec3
@@ -135,6 +135,11 @@ class Potential:
         """What a step that ended at x (n,3) says besides energies: see ``ContactTerm.report``."""
         point = self._point(x)
         return {k: v for term in self.terms_of_phi for k, v in term.report(point).items()}
+
+    def remember(self, x: Positions) -> dict[str, Floats]:
+        """What the next step has to know of one that ended at x (n,3): see ``Bound.remember``."""
+        point = self._point(x)
+        return {k: v for term in self.terms_of_phi for k, v in term.remember(point).items()}
 
     @property
     def blocked(self) -> tuple[float, float, float] | None:

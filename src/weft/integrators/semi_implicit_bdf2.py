@@ -9,6 +9,7 @@ one full Newton iteration on ``Bdf2``'s potential from x_n: (M/s + H) (x' - x_n)
 dE/dx(x_n).
 """
 
+import dataclasses
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -79,7 +80,8 @@ class SemiImplicitBdf2:
         """One step of dt [s]; the given state and memory where the outcome is not CONVERGED."""
         clock, wanted = time.perf_counter(), self.settings.psd
         self._solver.on(model)
-        phi = Potential(model, planned(model, state, memory, dt))
+        step = dataclasses.replace(planned(model, state, memory, dt), kept=memory)
+        phi = Potential(model, step)
         solution, b = self._solve(model, phi.step, wanted)
         solves = 1
         if solution.linear.outcome is Outcome.INDEFINITE and wanted is Psd.EXACT:
@@ -91,11 +93,11 @@ class SemiImplicitBdf2:
             lags = model.contact.settings.lags
         x = state.x + solution.change
         increment = float(np.abs(solution.change).max()) / dt
-        after, report = finish(
+        after, kept, report = finish(
             phi, lags, self._solver, solution.linear, (x, phi.step.velocity(x)), quadratic,
             self.settings.most_speed, clock, solves, increment=increment, indefinite=solves - 1,
         )  # fmt: skip
-        return after, remember(state, dt) if report.outcome.ok else memory, report
+        return after, {**remember(state, dt), **kept} if report.outcome.ok else memory, report
 
     def _solve(self, model: Model, step: Step, psd: Psd) -> tuple[ConstrainedSolution, Floats]:
         """x' - x_n, with pinned vertices taken to where they have to be; b [N] of it."""
