@@ -64,13 +64,16 @@ def scatter(energy, x):
     return g
 
 
-def still(x, fixed=None, dt=0.0, span=np.inf, v=None):
-    """A step of dt from rest at x, without inertia, pins at their places and no bodies."""
+def still(x, fixed=None, dt=0.0, span=np.inf, v=None, past=None):
+    """A step of dt from rest at x, without inertia, pins at their places and no bodies; ``past`` as
+    in ``Step``.
+    """
     x = np.asarray(x, dtype=np.float64)
     fixed = np.zeros(len(x), dtype=bool) if fixed is None else fixed
     state = State(x, np.zeros_like(x) if v is None else v)
     none = np.zeros((0, 3))
-    return Step(state, dt, x, None, x, span, fixed, x, (none, none))
+    origin = x if past is None else x + past[1] * (x - past[0])
+    return Step(state, dt, x, None, origin, span, fixed, x, (none, none), past)
 
 
 def touching(contact, x, fixed=None):

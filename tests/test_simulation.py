@@ -217,6 +217,13 @@ def test_a_step_that_fails_is_halved(tmp_path):
     dts = {m["dt"] for m in run.metrics}
     assert len(dts) > 1 and all(m["outcome"] == "CONVERGED" for m in run.metrics)
     assert float(run.folder.frame(6)["t"]) == 6 / 30
+    t = [m["t"] for m in run.metrics]  # every part has its own time and energies
+    np.testing.assert_allclose(np.diff(t), [m["dt"] for m in run.metrics[1:]], atol=1e-12)
+    kinetic, stretched = [m["kinetic"] for m in run.metrics], [m["stretch"] for m in run.metrics]
+    assert len(set(kinetic)) == len(t) and len({str(s) for s in stretched}) == len(t)
+    last = run.folder.frame(6)
+    mass = hard.cloth.mass
+    assert kinetic[-1] == 0.5 * float(np.sum(mass * (last["v"] ** 2).sum(1)))
 
 
 def test_a_step_that_never_converges(tmp_path):

@@ -78,6 +78,7 @@ class Model:
         predicted: Positions | None = None,
         scale: float | None = None,
         rate: tuple[Positions, float] | None = None,
+        past: tuple[Positions, float] | None = None,
     ) -> Step:
         """A step of dt [s] from ``state``, with pins and bodies where they are at its end.
 
@@ -88,12 +89,13 @@ class Model:
             scale: s [s^2]; None: no inertia, an equilibrium.
             rate: origin (n,3) [m] and span [s] of the new velocity; None: of an equilibrium, in
                 which nothing is damped or rubs.
+            past: x_(n-1) (n,3) [m] and its part a in rates, of methods of two steps.
         """
         fixed, target = self.prescribed(state.t + dt)
         y = state.x if predicted is None else predicted
         bodies = self.bodies(state.t), self.bodies(state.t + dt)
         origin, span = (state.x, np.inf) if rate is None else rate
-        return Step(state, dt, y, scale, origin, span, fixed, target, bodies)
+        return Step(state, dt, y, scale, origin, span, fixed, target, bodies, past)
 
     def vertices(self, x: Positions) -> Positions:
         """(m,3) [m] of the surface, where the points are at x (n,3)."""

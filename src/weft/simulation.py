@@ -72,6 +72,14 @@ class SceneLike(Protocol):
 
 
 @dataclass(frozen=True)
+class Taken:
+    """A step, or a part of one that was halved: how it went, and where it ended."""
+
+    report: StepReport
+    state: State
+
+
+@dataclass(frozen=True)
 class Progress:
     """Where a simulation stands; given to ``on_progress`` after every step."""
 
@@ -201,19 +209,20 @@ class _Loop:
     def advance(self, place: Place, frames: int) -> Iterator[Progress]:
         """Steps until frame ``frames`` is on disk."""
         while place.frame < frames:
-            place, reports = self._step(place)
+            place, parts = self._step(place)
             self._look_at(place)
             wrote = ""
             more = self._at_frame(place) if place.step == 0 else {}
-            for report in reports:
-                self.folder.records.append(self._metrics(place, report))
+            for part in parts:
+                self.folder.records.append(self._metrics(place, part))
             if place.step == 0:
                 self.folder.records.sync()
                 self._write_frame(place, more)
                 wrote = frame_name(place.frame)
             self._write_checkpoint(place)
             frame = place.frame + (place.step > 0)
-            yield Progress(frame, frames, place.step or self.steps, self.steps, reports[-1], wrote)
+            last = parts[-1].report
+            yield Progress(frame, frames, place.step or self.steps, self.steps, last, wrote)
 
     def _look_at(self, place: Place) -> None:
         """Stop at numbers that are none; ask about a stretch that no cloth makes, once a run.
@@ -317,34 +326,35 @@ class _Loop:
         start = "the start" if first == 0 else f"frame {first - 1}"
         return f"{names}: restored bitwise, computed anew from {start}"
 
-    def _step(self, place: Place) -> tuple[Place, list[StepReport]]:
+    def _step(self, place: Place) -> tuple[Place, list[Taken]]:
         """The next step of the frame.
 
         Its end time is computed from integers, so that it does not drift.
         """
         dt = 1 / (self.fps * self.steps)
-        state, memory, reports = self._converged(place, place.state, place.memory, dt, 0)
+        state, memory, parts = self._converged(place, place.state, place.memory, dt, 0)
         step = place.step + 1
         done = step == self.steps
         frame = place.frame + done
         t = frame / self.fps + (0 if done else step) * dt
         state = dataclasses.replace(state, t=t)
-        return Place(state, memory, frame, 0 if done else step, place.count + 1), reports
+        parts[-1] = dataclasses.replace(parts[-1], state=state)
+        return Place(state, memory, frame, 0 if done else step, place.count + 1), parts
 
     def _converged(
         self, place: Place, state: State, memory: Memory, dt: float, halvings: int
-    ) -> tuple[State, Memory, list[StepReport]]:
+    ) -> tuple[State, Memory, list[Taken]]:
         """A step of dt, or two of half that if it does not converge, and so on."""
         after, kept, report = self.integrator.step(self.model, state, memory, dt)
         if report.outcome.ok:
-            return after, kept, [report]
+            return after, kept, [Taken(report, after)]
         if halvings == MOST_HALVINGS or not report.divisible:
             self._fail(place, state, memory, report)
-        reports: list[StepReport] = []
+        parts: list[Taken] = []
         for _ in range(2):
             state, memory, more = self._converged(place, state, memory, dt / 2, halvings + 1)
-            reports += more
-        return state, memory, reports
+            parts += more
+        return state, memory, parts
 
     def _fail(self, place: Place, state: State, memory: Memory, report: StepReport) -> None:
         before = dataclasses.replace(place, state=state, memory=memory)
@@ -364,14 +374,15 @@ class _Loop:
             hint=f"{report.outcome.advice}. Frame {place.frame} is the last good one",
         )
 
-    def _metrics(self, place: Place, report: StepReport) -> Json:
-        frame_end = {"intersections": self.crossing} if place.step == 0 else {}
-        kinetic = 0.5 * float(np.sum(self.model.mass * (place.state.v**2).sum(1)))
-        line = {"step": place.count, "frame": place.frame + (place.step > 0), "t": place.state.t}
+    def _metrics(self, place: Place, part: Taken) -> Json:
+        """The line of a step, or of a part of one: with its own time and energies."""
+        state, whole = part.state, part.state is place.state
+        line = {"step": place.count, "frame": place.frame + (place.step > 0), "t": state.t}
+        frame_end = whole and place.step == 0 and self.model.contact is not None
         return {
             **line,
-            **plain(report),
-            "kinetic": kinetic,
-            "stretch": self.stretched,
-            **(frame_end if self.model.contact is not None else {}),
+            **plain(part.report),
+            "kinetic": 0.5 * float(np.sum(self.model.mass * (state.v**2).sum(1))),
+            "stretch": self.stretched if whole else self.stretch.percentiles(state.x),
+            **({"intersections": self.crossing} if frame_end else {}),
         }

@@ -1,6 +1,7 @@
 """One step: everything that the potential of a step of time, or of an equilibrium, is made from."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +18,10 @@ class Step:
 
     Multi-step methods, adaptive steps and equilibria differ in these numbers, and in nothing else.
     ``model.step`` makes one; it knows pins and bodies.
+
+    What an element measures, theta, changes at the rate (theta - theta_r)/span with theta_r = (1 +
+    a) theta_n - a theta_(n-1). It is measured at both states of the past, not at ``origin``, where
+    what has turned is longer than it ever was.
     """
 
     state: State  # where it begins
@@ -28,6 +33,8 @@ class Step:
     fixed: Bools  # (n,) prescribed vertices
     target: Positions  # (n,3) [m] where those are at the end; zeros elsewhere
     bodies: tuple[Positions, Positions]  # (b,3) [m] of vertices of bodies, at the start and the end
+    past: tuple[Positions, float] | None = None  # (n,3) [m] x_(n-1), and a with which it counts
+    kept: Mapping[str, Floats] = field(default_factory=dict)  # what terms keep from step to step
 
     @property
     def t(self) -> float:
@@ -62,6 +69,21 @@ class Step:
     def device_origin(self) -> WarpArray:
         """``origin`` on the device."""
         return kernel.points(np.array(self.origin))
+
+    @cached_property
+    def device_state(self) -> WarpArray:
+        """``state.x`` on the device."""
+        return kernel.points(np.array(self.state.x))
+
+    @cached_property
+    def device_past(self) -> WarpArray:
+        """x_(n-1) on the device; x_n where it does not count."""
+        return self.device_state if self.past is None else kernel.points(np.array(self.past[0]))
+
+    @property
+    def past_part(self) -> float:
+        """a, with which x_(n-1) counts."""
+        return 0.0 if self.past is None else self.past[1]
 
     @cached_property
     def device_velocity(self) -> WarpArray:

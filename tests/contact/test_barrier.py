@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tests.checks import assert_derivative, clamp, rotations
+from weft import kernel
 from weft.contact.candidates import Candidates, least_distance
 from weft.contact.ccd import FRACTION, max_step, step_lengths
 from weft.contact.collision_mesh import CollisionMesh
@@ -158,6 +159,19 @@ def test_derivatives(thickness, rng):
     exact = (assembled(set_, x, set_.hessian(x)) @ d.reshape(-1)).reshape(-1, 3)
     difference = (gradient(x + 1e-4 * d) - gradient(x - 1e-4 * d)) / 2e-4
     np.testing.assert_allclose(exact, difference, atol=1e-5 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("thickness", [0.0, 0.01])
+def test_change_of_room(thickness, rng):
+    """The largest change of a distance beyond the thickness, against differences."""
+    x, X, faces = SCENES["close"]
+    found = contacts(x, X, faces, thickness=thickness)
+    d, e = rng.normal(size=x.shape), 1e-7
+    ahead, behind = (found.distances(x + s * e * d) for s in (1, -1))
+    rates = np.abs(ahead - behind) / (2 * e) / (found.distances(x) - thickness)
+    assert len(found) > 100
+    got = found.change_of_room(kernel.points(x), kernel.points(d))
+    assert got == pytest.approx(rates.max(), rel=1e-5)
 
 
 def test_projected_hessian():

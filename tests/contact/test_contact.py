@@ -198,13 +198,15 @@ def test_pins_do_not_push_cloth_through_cloth(tmp_path):
 
 def test_runs_resume_bitwise(tmp_path):
     cloth, corners = stack(6)
-    scene = Scene(cloth, [Pin(corners)], contact=weft.SelfContact(0.01))
+    scene = Scene(cloth, [Pin(corners)], contact=weft.SelfContact(0.01, friction=0.3))
     whole = weft.simulate(scene, frames=12, fps=50, out=tmp_path / "whole", progress=False)
     weft.simulate(scene, frames=7, fps=50, out=tmp_path / "parts", progress=False)
-    fresh = Scene(cloth, [Pin(corners)], contact=weft.SelfContact(0.01))
+    fresh = Scene(cloth, [Pin(corners)], contact=weft.SelfContact(0.01, friction=0.3))
     parts = weft.simulate(
         fresh, frames=12, fps=50, out=tmp_path / "parts", resume=True, progress=False
     )
+    np.testing.assert_array_equal(*(r.folder.frame(12)["memory.slip"] for r in (whole, parts)))
+    assert np.abs(whole.folder.frame(7)["memory.slip"]).max() > 0  # went on from it
     assert whole.metrics[-1]["energies"]["contact"] > 0
     np.testing.assert_array_equal(whole.positions(-1), parts.positions(-1))
 

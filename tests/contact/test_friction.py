@@ -9,14 +9,14 @@ from tests.checks import assert_derivative
 from tests.contact.test_barrier import GAP, SCENES, contacts
 from weft import kernel
 from weft.cloth import Cloth
-from weft.contact import intersections
+from weft.contact import intersections, plate
 from weft.contact.contact_set import ContactSet, closest_of
 from weft.contact.friction import FrictionSet, Table, normal_forces
 from weft.errors import SceneError
 from weft.fabric import Fabric
 from weft.kernel import vec3
 from weft.mesh import TriangleMesh, grid
-from weft.pins import Pin
+from weft.pins import Keyframe, Path, Pin
 from weft.scene.scene import Scene
 
 MU, SMOOTH = 0.3, 2e-3
@@ -54,10 +54,13 @@ def test_energy_and_force_are_ipctk_s(scene, rng):
         assert value == pytest.approx(potential(tangential, mesh, d), rel=1e-9)
 
 
+@pytest.mark.parametrize("held", [False, True], ids=["", "held"])
 @pytest.mark.parametrize("KINETIC", [MU, 0.4 * MU], ids=["one coefficient", "falling"])
-def test_derivatives(rng, KINETIC):
+def test_derivatives(rng, KINETIC, held):
     x, X, faces = SCENES["crumpled"]
-    friction = FrictionSet.of(contacts(x, X, faces), x, x, Table.uniform(MU, KINETIC), SMOOTH)
+    slip = rng.uniform(-0.5, 0.5, x.shape) if held else None
+    table = Table.uniform(MU, KINETIC)
+    friction = FrictionSet.of(contacts(x, X, faces), x, x, table, SMOOTH, slip)
     y, d = x + 1e-3 * rng.normal(size=x.shape), 1e-3 * rng.normal(size=x.shape)
 
     def value(p):
@@ -75,6 +78,39 @@ def test_derivatives(rng, KINETIC):
         np.testing.assert_allclose(Hd, difference, atol=1e-4 * np.abs(Hd).max())
     else:
         assert (Hd * d).sum() >= (difference * d).sum() - 1e-12  # less what falls
+
+
+def test_slip_is_kept(rng):
+    """One point on a face, by hand: a force without motion, the plane's part of what it moves,
+    length 1 at most, nothing where nothing presses; and shared where both sides have a slip.
+    """
+    x = np.array([[0.2, 0.01, 0.2], [0, 0, 0], [0, 0, 1], [1, 0, 0], [5.0, 5, 5]])
+    one = ContactSet.of(np.array([[0, 1, 2, 3]]), np.zeros(1, np.int32), 3.0, 0.05)
+    q = np.zeros((5, 3))
+    q[0] = [0.3, 0.7, -0.2]
+
+    def of(slip):
+        return FrictionSet.of(one, x, x, Table.uniform(MU), SMOOTH, slip)
+
+    load = normal_forces(one, x)[3][0]
+    on_body = of(q[:1])  # the face is of a body
+    u = np.array([0.3, 0, -0.2])  # over e
+    size = np.linalg.norm(u)
+    force = MU * load * (2 * size - size**2) * u / size
+    np.testing.assert_allclose(gradient_of(on_body, x)[0], force, atol=1e-12 * load)
+    moved = x + SMOOTH * np.array([[0.1, 2.0, 0.4], *np.zeros((4, 3))])
+    kept = np.array(kernel.numpy(on_body.kept(kernel.points(moved), kernel.points(q[:1]))))
+    np.testing.assert_allclose(kept, [[0.4, 0.7, 0.2]], atol=1e-12)
+    far = np.array(kernel.numpy(on_body.kept(kernel.points(x + [[9.0, 0, 0], *np.zeros((4, 3))]),
+                                             kernel.points(q[:1]))))  # fmt: skip
+    assert np.linalg.norm(far) == pytest.approx(1.0) and far[0, 0] > 0.99
+    shared = of(q)
+    size = np.linalg.norm(u / 2)
+    force = MU * load * (2 * size - size**2) * u / 2 / size
+    np.testing.assert_allclose(gradient_of(shared, x)[0], force, atol=1e-12 * load)
+    kept = np.array(kernel.numpy(shared.kept(kernel.points(moved), kernel.points(q))))
+    np.testing.assert_allclose(kept[1:4], [[-0.1, 0, -0.4]] * 3, atol=1e-12)
+    assert (kept[4] == 0).all()
 
 
 def test_normal_forces_are_the_barrier_s():
@@ -124,9 +160,47 @@ def slope(degrees, friction, seconds=0.4, dt=0.01):
 
 
 def test_sticks_below_the_angle_of_friction():
-    """tan 14 degrees = 0.249 < 0.3: it creeps below the sticking speed, and no more."""
-    moved, speeds = slope(14.0, 0.3)
-    assert abs(speeds[-10:]).max() < 2e-4 and abs(moved) < 1e-3
+    """tan 14 degrees = 0.249 < 0.3: after it has landed it does not move any more. (It crept at
+    0.6 of the sticking speed, 0.2 mm in these two seconds.)
+    """
+    moved, speeds = slope(14.0, 0.3, seconds=2.2, dt=0.02)
+    assert abs(moved) < 1e-3 and abs(0.02 * speeds[10:].sum()) < 1e-6
+    assert abs(speeds[-50:]).max() < 1e-9
+
+
+@pytest.mark.parametrize("integrator", ["bdf2", "bdf2_semi_implicit", "baraff_witkin_1998"])
+def test_every_integrator_sticks(integrator):
+    """A square of felt on a slope comes to rest, and shorter steps hold the same load."""
+    cloth = weft.sheet(4, 4, 0.1, 0.1, fabric="felt").moved((0, 2e-3, 0))
+    angle = np.radians(14.0)
+    pull = (9.81 * np.sin(angle), -9.81 * np.cos(angle), 0.0)
+    contact = weft.SelfContact(3e-3, friction=0.4)
+    scene = Scene(cloth, bodies=[plate(1.0, 1.0)], gravity=pull, contact=contact,
+                  integrator=integrator)  # fmt: skip
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    for dt in [0.02] * 60 + [0.005] * 20:
+        before = state
+        state, memory, report = stepper.step(model, state, memory, dt)
+        assert report.outcome.ok
+    assert np.abs(state.x - before.x).max() < 1e-9
+    assert np.linalg.norm(memory["slip"], axis=1).min() > 0.1  # it is held
+
+
+def test_a_body_carries_what_lies_on_it():
+    """A plate is pushed away under a cloth: it takes it along, and it stops where it stops."""
+    cloth = weft.sheet(4, 4, 0.1, 0.1, fabric="felt").moved((0, 2e-3, 0))
+    path = Path([Keyframe(0.2), Keyframe(0.8, (0.1, 0, 0.05), 0.0)], hold=True)
+    contact = weft.SelfContact(3e-3, friction=0.6)
+    scene = Scene(cloth, bodies=[plate(1.0, 1.0).moved((0, 0, 0), path)], contact=contact)
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory, places = stepper.init(model, state), []
+    for _ in range(60):
+        state, memory, report = stepper.step(model, state, memory, 0.02)
+        assert report.outcome.ok
+        places.append(state.x.mean(0) - cloth.vertices.mean(0))
+    np.testing.assert_allclose(places[-1][[0, 2]], [0.1, 0.05], atol=2e-4)
+    assert np.abs(places[-1] - places[-5]).max() < 1e-7
 
 
 def test_slides_above_it():

@@ -55,6 +55,18 @@ def test_hessian_where_the_step_began(term, rng):
     assert np.abs(gradient(term, x)).max() < 1e-10
 
 
+def test_with_two_steps_of_the_past(term):
+    """A rigid motion of the past costs nothing; a bend that goes on as it went neither."""
+    x = cylinder(PATCH, 0.5)
+    before, now, after = (x @ R.T for R in rotations(3, 3))
+    scale = np.abs(gradient(term, cylinder(PATCH, 0.45))).max()
+    term.freeze(still(now, dt=DT, span=DT, past=(before, 1 / 3)))
+    assert np.abs(gradient(term, after)).max() < 1e-9 * scale
+    term.freeze(still(x, dt=DT, span=DT, past=(cylinder(PATCH, 0.503), 1 / 3)))
+    on, back = (np.abs(gradient(term, cylinder(PATCH, r))).max() for r in (0.499, 0.501))
+    assert on < 0.05 * back
+
+
 def test_is_rayleigh_out_of_the_plane(term):
     term.freeze(still(FLAT, dt=DT, span=DT))
     out = np.arange(2, 144, 3)

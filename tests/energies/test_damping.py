@@ -83,6 +83,23 @@ def test_rigid_motion_is_not_damped(term):
         assert term.value(kernel.array(moved, vec3)) < 1e-18
 
 
+def test_with_two_steps_of_the_past(term, rng):
+    """What is measured is measured at both: their rigid motion is not damped, derivatives hold, and
+    nothing is where theta goes on as it went.
+    """
+    before, now, after = (START @ R.T for R in rotations(3, 3))
+    term.damped.freeze(still(now, dt=DT, span=DT, past=(before, 1 / 3)))
+    scale = np.abs(gradient(term, crumple(now, 2, 0.01))).max()
+    assert np.abs(gradient(term, after)).max() < 1e-10 * scale
+    d = 1e-4 * rng.normal(size=START.shape)
+    term.damped.freeze(still(now, dt=DT, span=DT, past=(now - d, 1 / 3)))
+    on, back = (np.abs(gradient(term, now + s * d)).max() for s in (1 / 3, -1 / 3))
+    assert 0 < on < 0.05 * back  # to first order in d
+    x, d = crumple(now, 2, 0.01), rng.normal(size=START.shape) * 0.02
+    slope = (gradient(term, x) * d).sum()
+    assert_derivative(lambda y: term.value(kernel.array(y, vec3)), slope, x, d, 1e-6)
+
+
 def test_keeps_momentum(term):
     x = crumple(START, 2, 0.01)
     g = gradient(term, x)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import weft
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.integrators.bdf2 import Bdf2
@@ -116,6 +117,27 @@ def test_loses_less_energy_than_backward_euler():
         states = run(stepper, [H] * 50)
         lost[type(stepper).__name__] = total(states[0]) - total(states[-1])
     assert 0 < lost["Bdf2"] < 0.5 * lost["BackwardEuler"]
+
+
+def test_a_damped_sheet_that_snaps_gains_nothing():
+    """A sheet swings down from two corners and snaps at 0.3 s, damped as its fabric is: no step
+    takes the energy above the start. (Damping was measured from where the past is extrapolated to,
+    where what turns is too long, and 19 x 19 vertices took in 0.05 J of 0.08 that moved.)
+    """
+    cloth = weft.sheet(13, 13, 0.5, 0.5, fabric="cotton")
+    scene = weft.Scene(cloth, pins=[weft.Pin(cloth.corners("top"))], integrator="bdf2")
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+
+    def total():
+        stored = sum(float(e.value(state.x).sum()) for e in model.energies)
+        return stored + 0.5 * float((model.mass * (state.v**2).sum(1)).sum())
+
+    memory, start, energies = stepper.init(model, state), total(), []
+    for _ in range(20):
+        state, memory, report = stepper.step(model, state, memory, 0.02)
+        assert report.outcome.ok
+        energies.append(total() - start)
+    assert energies[-1] > -0.025 and max(energies) < 0
 
 
 @pytest.mark.parametrize(

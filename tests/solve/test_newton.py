@@ -36,6 +36,9 @@ class Function:
     def limit_at(self, x, d):
         return 1.0
 
+    def settled_at(self, x, d):
+        return True
+
     def updates_at(self, x):
         return ()
 

@@ -133,6 +133,29 @@ def set_distances(
 
 
 @wp.kernel(module=_module)
+def changes_of_room(
+    o: int,
+    x: wp.array(dtype=vec3),
+    d: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    touch: wp.array(dtype=Touch),
+    out: wp.array(dtype=Scalar),
+):
+    """By how much of its room beyond the thickness the displacement d changes every pair's
+    distance, to first order.
+    """
+    i = o + wp.tid()
+    t = touch[i]
+    a, b, c, e = corners(i, x, stencil)
+    p = closest(t.kind, a, b, c, e)
+    v = combination(p.w, a, b, c, e)
+    da, db, dc, de = corners(i, d, stencil)
+    distance = wp.max(wp.length(v), Scalar(1e-300))
+    change = wp.abs(wp.dot(combination(p.w, da, db, dc, de), v)) / distance
+    out[i] = change / wp.max(distance - t.thickness, Scalar(1e-300))
+
+
+@wp.kernel(module=_module)
 def barrier_energy(
     o: int,
     x: wp.array(dtype=vec3),

@@ -73,7 +73,10 @@ class SelfContact:
         least=0,
     )
     stick: float = setting(
-        1e-3, "of sliding below which friction grows smoothly from 0", "m/s", above=0
+        1e-3,
+        "times the step: elastic slip over which friction grows smoothly from 0 before it slides",
+        "m/s",
+        above=0,
     )
     lags: int = setting(
         1,

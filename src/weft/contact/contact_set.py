@@ -15,6 +15,7 @@ from weft.contact.barrier import (
     barrier_energy,
     barrier_factors,
     barrier_gradient,
+    changes_of_room,
     closest_points,
     pair_distances,
     set_distances,
@@ -99,6 +100,14 @@ class ContactSet:
         out = kernel.empty(len(self))
         kernel.launch(set_distances, len(self), x, *self.device, out)
         return kernel.least(out)
+
+    def change_of_room(self, x: WarpArray, d: WarpArray) -> float:
+        """The largest part of its room beyond the thickness by which d changes a pair's distance,
+        to first order; 0 where there is no pair.
+        """
+        out = kernel.empty(len(self))
+        kernel.launch(changes_of_room, len(self), x, d, *self.device, out)
+        return kernel.largest(out)
 
     def value(self, x: Positions) -> Floats:
         """(m,) [J]."""

@@ -2,14 +2,21 @@
 
 Frozen at the start of a step (lagged): the pairs in contact, their normal force, the weights of
 their closest points and the plane in which they may slide. With u the displacement of the one
-closest point against the other in that plane, since the origin of the step's velocity,
+closest point against the other in that plane, in the step and, elastically, before it,
 
-    E = lambda f(|u|),   f' = mu_s (2 |u|/e - |u|^2/e^2) for |u| < e = speed * span
+    E = lambda f(|u|),   f' = mu_s (2 |u|/e - |u|^2/e^2) for |u| < e = speed * step
 
-so friction grows smoothly from rest to mu_s lambda: below ``speed`` it sticks. From e to 2 e the
-coefficient falls from the static mu_s to the kinetic mu_k as a cubic without corners, and stays
+so friction grows smoothly from rest to mu_s lambda: until e it sticks, as a spring. From e to 2 e
+the coefficient falls from the static mu_s to the kinetic mu_k as a cubic without corners, and stays
 there. The Hessian in the plane is f'' along u, clamped at 0 where friction falls, and f'/|u|
 across.
+
+What u was before the step is kept from step to step, in parts of e, so that a load is held without
+any motion (a spring that slides when it is stretched by e: Cundall & Strack 1979's tangential
+contact). It is kept at the vertices, q_v for the slip of v's side against what it touches, as pairs
+come and go: a pair begins with e sum w_a q_a (half of it where both sides have one), and after the
+step q_v changes by the mean of its pairs' slips, weighted with what they carry, and is cut to
+length 1. Where nothing moves nothing changes, whatever the pairs are.
 """
 
 from dataclasses import dataclass
@@ -20,233 +27,22 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
-from weft.contact.barrier import Touch, barrier_gradient
+from weft.contact.barrier import barrier_gradient
 from weft.contact.contact_set import ContactSet
-from weft.contact.distance import closest, combination, other_side, vec4
-from weft.kernel import Scalar, WarpArray, corners, mat33, vec3
+from weft.contact.distance import vec4
+from weft.contact.friction_kernels import (
+    Slide,
+    freeze_slides,
+    friction_energy,
+    friction_factors,
+    friction_gradient,
+    friction_hessians,
+    keep_slips,
+    normal_loads,
+    slips,
+)
+from weft.kernel import Scalar, WarpArray, mat33, vec3
 from weft.solve.incidence import Incidence
-
-_module = wp.get_module("weft.friction")
-
-
-@wp.struct
-class Slide:
-    """A pair that may slide."""
-
-    w: vec4  # weights of the closest points
-    t0: vec3  # orthonormal directions of sliding
-    t1: vec3
-    load: Scalar  # [N] lambda
-    mu_static: Scalar  # mu_s
-    mu_kinetic: Scalar  # mu_k
-    smooth: Scalar  # [m] e
-
-
-@wp.func
-def rise(y: Scalar, s: Slide):
-    """f, f'/y and f'' at y >= 0."""
-    e = s.smooth
-    drop = s.mu_kinetic - s.mu_static
-    value = Scalar(0.0)
-    over = Scalar(0.0)
-    second = Scalar(0.0)
-    if y < e:
-        value = s.mu_static * (y * y / e - y * y * y / (Scalar(3.0) * e * e) + e / Scalar(3.0))
-        over = s.mu_static * (Scalar(2.0) / e - y / (e * e))
-        second = s.mu_static * (Scalar(2.0) / e - Scalar(2.0) * y / (e * e))
-    else:
-        t = wp.min((y - e) / e, Scalar(1.0))
-        beyond = wp.max(y - Scalar(2.0) * e, Scalar(0.0))
-        fallen = drop * t * t * (Scalar(3.0) - Scalar(2.0) * t)
-        value = s.mu_static * e + e * (
-            s.mu_static * t + drop * t * t * t * (Scalar(1.0) - t / Scalar(2.0))
-        )
-        value += s.mu_kinetic * beyond
-        over = (s.mu_static + fallen) / y
-        second = drop * Scalar(6.0) * t * (Scalar(1.0) - t) / e
-    return value, over, second
-
-
-@wp.func
-def sliding(
-    i: int,
-    x: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    s: Slide,
-):
-    """u along t0 and t1."""
-    a, b, c, d = corners(i, x, stencil)
-    a0, b0, c0, d0 = corners(i, origin, stencil)
-    v = combination(s.w, a - a0, b - b0, c - c0, d - d0)
-    return wp.dot(v, s.t0), wp.dot(v, s.t1)
-
-
-@wp.kernel(module=_module)
-def normal_loads(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    touch: wp.array(dtype=Touch),
-    gradient: wp.array2d(dtype=vec3),
-    load: wp.array(dtype=Scalar),
-    weights: wp.array(dtype=vec4),
-    normal: wp.array(dtype=vec3),
-    pushes: wp.array(dtype=wp.int32),
-):
-    """Normal force of every pair, from its barrier's gradient: -lambda w n but for the mollifier's
-    part, which is no normal force.
-    """
-    i = o + wp.tid()
-    a, b, c, d = corners(i, x, stencil)
-    p = closest(touch[i].kind, a, b, c, d)
-    v = combination(p.w, a, b, c, d)
-    n = v / wp.max(wp.length(v), Scalar(1e-300))
-    force = Scalar(0.0)
-    for j in range(4):
-        force -= p.w[j] * wp.dot(gradient[i, j], n)
-    force = force / wp.max(wp.dot(p.w, p.w), Scalar(1e-300))
-    load[i] = force
-    weights[i] = p.w
-    normal[i] = n
-    pushes[i] = 0
-    if force > Scalar(0.0):
-        pushes[i] = 1
-
-
-@wp.kernel(module=_module)
-def freeze_slides(
-    o: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    touch: wp.array(dtype=Touch),
-    load: wp.array(dtype=Scalar),
-    weights: wp.array(dtype=vec4),
-    normal: wp.array(dtype=vec3),
-    pushes: wp.array(dtype=wp.int32),
-    place: wp.array(dtype=wp.int32),
-    part: wp.array(dtype=wp.int32),
-    mu_static: wp.array2d(dtype=Scalar),
-    mu_kinetic: wp.array2d(dtype=Scalar),
-    smooth: Scalar,
-    out: wp.array2d(dtype=wp.int32),
-    slide: wp.array(dtype=Slide),
-):
-    """The pairs that push, with the plane in which they slide."""
-    i = o + wp.tid()
-    if pushes[i] != 0:
-        n = normal[i]
-        axis = vec3(Scalar(1.0), Scalar(0.0), Scalar(0.0))
-        if wp.abs(n[1]) < wp.abs(n[0]) and wp.abs(n[1]) <= wp.abs(n[2]):
-            axis = vec3(Scalar(0.0), Scalar(1.0), Scalar(0.0))
-        elif wp.abs(n[2]) < wp.abs(n[0]) and wp.abs(n[2]) < wp.abs(n[1]):
-            axis = vec3(Scalar(0.0), Scalar(0.0), Scalar(1.0))
-        s = Slide()
-        s.t0 = wp.normalize(wp.cross(n, axis))
-        s.t1 = wp.cross(n, s.t0)
-        s.w = weights[i]
-        s.load = load[i]
-        a = part[wp.min(stencil[i, 0], part.shape[0] - 1)]
-        b = part[wp.min(other_side(touch[i].kind, i, stencil), part.shape[0] - 1)]
-        s.mu_static = mu_static[a, b]
-        s.mu_kinetic = mu_kinetic[a, b]
-        s.smooth = smooth
-        at = place[i]
-        slide[at] = s
-        for j in range(4):
-            out[at, j] = stencil[i, j]
-
-
-@wp.kernel(module=_module)
-def friction_energy(
-    o: int,
-    x: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    slide: wp.array(dtype=Slide),
-    out: wp.array(dtype=Scalar),
-):
-    """E of every pair."""
-    i = o + wp.tid()
-    s = slide[i]
-    u0, u1 = sliding(i, x, origin, stencil, s)
-    value, _over, _second = rise(wp.sqrt(u0 * u0 + u1 * u1), s)
-    out[i] = s.load * value
-
-
-@wp.kernel(module=_module)
-def friction_gradient(
-    o: int,
-    x: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    slide: wp.array(dtype=Slide),
-    out: wp.array2d(dtype=vec3),
-):
-    """dE/dx of every pair."""
-    i = o + wp.tid()
-    s = slide[i]
-    u0, u1 = sliding(i, x, origin, stencil, s)
-    _value, over, _second = rise(wp.sqrt(u0 * u0 + u1 * u1), s)
-    force = s.load * over * (u0 * s.t0 + u1 * s.t1)
-    for j in range(4):
-        out[i, j] = s.w[j] * force
-
-
-@wp.kernel(module=_module)
-def friction_hessians(
-    o: int,
-    x: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    slide: wp.array(dtype=Slide),
-    out: wp.array3d(dtype=mat33),
-):
-    """The exact Hessian of every pair."""
-    i = o + wp.tid()
-    s = slide[i]
-    u0, u1 = sliding(i, x, origin, stencil, s)
-    y = wp.sqrt(u0 * u0 + u1 * u1)
-    _value, over, second = rise(y, s)
-    c0 = Scalar(1.0)
-    c1 = Scalar(0.0)
-    if y > Scalar(0.0):
-        c0 = u0 / y
-        c1 = u1 / y
-    along = c0 * s.t0 + c1 * s.t1
-    across = c0 * s.t1 - c1 * s.t0
-    K = s.load * (second * wp.outer(along, along) + over * wp.outer(across, across))
-    for a in range(4):
-        for b in range(4):
-            out[i, a, b] = (s.w[a] * s.w[b]) * K
-
-
-@wp.kernel(module=_module)
-def friction_factors(
-    o: int,
-    x: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    slide: wp.array(dtype=Slide),
-    out: wp.array3d(dtype=vec3),
-):
-    """The projected Hessian as two outer products: along u and across it."""
-    i = o + wp.tid()
-    zero = Scalar(0.0)
-    s = slide[i]
-    u0, u1 = sliding(i, x, origin, stencil, s)
-    y = wp.sqrt(u0 * u0 + u1 * u1)
-    _value, over, second = rise(y, s)
-    c0 = Scalar(1.0)
-    c1 = zero
-    if y > zero:
-        c0 = u0 / y
-        c1 = u1 / y
-    along = wp.sqrt(s.load * wp.max(second, zero)) * (c0 * s.t0 + c1 * s.t1)
-    across = wp.sqrt(s.load * over) * (c0 * s.t1 - c1 * s.t0)
-    for j in range(4):
-        out[i, 0, j] = s.w[j] * along
-        out[i, 1, j] = s.w[j] * across
-        out[i, 2, j] = vec3(zero, zero, zero)
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,6 +82,7 @@ class FrictionSet:
         origin: Positions | WarpArray,
         table: Table,
         smooth: float,
+        slip: Positions | WarpArray | None = None,
     ) -> "FrictionSet":
         """From the contacts at x.
 
@@ -295,12 +92,14 @@ class FrictionSet:
             origin: (n,3) [m] from which sliding is measured.
             table: coefficients of friction.
             smooth: [m] of sliding below which pairs stick.
+            slip: (k,3) q of the vertices that are of no body, the first ones; None: 0.
         """
         m, loads = len(contacts), _loads(contacts, kernel.points(x))
         place = kernel.empty(m, wp.int32)
         count = kernel.scan(loads[-1], place)
         pairs, slide = kernel.empty((count, 4), wp.int32), kernel.empty(count, Slide)
-        mu = (table.part, table.static, table.kinetic, Scalar(smooth))
+        before = kernel.zeros(0, vec3) if slip is None else kernel.points(slip)
+        mu = (table.part, table.static, table.kinetic, Scalar(smooth), before)
         kernel.launch(freeze_slides, m, *contacts.device, *loads, place, *mu, pairs, slide)
         return FrictionSet(pairs, slide, kernel.points(origin))
 
@@ -335,6 +134,15 @@ class FrictionSet:
         """[J] that friction takes on the way from the origin to x (n,)."""
         u = kernel.numpy(x) - kernel.numpy(self.origin)
         return float((kernel.numpy(self.gradient(x)) * u[self.stencil]).sum())
+
+    def kept(self, x: WarpArray, slip: WarpArray) -> WarpArray:
+        """(k,) vec3 q after a step that ended at x, which began with ``slip`` (k,)."""
+        change, out = kernel.empty(len(self), vec3), kernel.empty(slip.shape[0], vec3)
+        self._launch(slips, x, change)
+        i = self.incidence(slip.shape[0])
+        arrays = (i.start, i.element, i.place, self.slide, change, slip, out)
+        kernel.launch(keep_slips, slip.shape[0], *arrays)
+        return out
 
     def factors(self, x: WarpArray) -> WarpArray:
         """(m,3,4) factors of the projected Hessian."""

@@ -26,6 +26,8 @@ from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr
 from weft.step import Step
 
+SLIP = "slip"  # name of friction's elastic slip among what is kept from step to step
+SETTLED = 0.5  # of the room of a pair, that the last increment of a search may change
 PART = 0.9  # of the room that bodies leave which pinch
 THINNER, MOST_THINNER = 0.7, 8  # of the thickness, where bodies leave no room for it
 MOST_CARRIES = 60  # rounds in which free vertices take the motion of what meets them
@@ -60,6 +62,10 @@ class ContactTerm(Bound):
         self.embedded.forget()
         self.step, self.blocked = step, None
         self.friction = None
+        if self._rubs:
+            slip = step.kept.get(SLIP)
+            n = self.embedded.n
+            self._slip = kernel.zeros(n, vec3) if slip is None else kernel.points(np.array(slip))
         self._put(self._y, None, step.bodies[1])
         self._put(self._dy, None, np.zeros_like(step.bodies[1]))
         x = self.embedded.of(step.state.x)
@@ -67,20 +73,22 @@ class ContactTerm(Bound):
         start = kernel.points(np.concatenate([x, step.bodies[0]]))
         if settings.pinch == "thin" and sides.thickest > 0:
             self._measure_room(start)
-        if sides.has_friction and np.isfinite(step.span):
+        if self._rubs:
             # Candidates of the way that is tried first serve the contacts where it begins, too.
             y, dy = self._with_bodies(step.state.x, step.start - step.state.x, step)
             self.search.along(start, kernel.points(y + dy))
             self._freeze_friction(start, self.search.contacts(start))
 
+    @property
+    def _rubs(self) -> bool:
+        """Whether there may be friction in the step."""
+        return self.contact.mesh.sides.has_friction and bool(np.isfinite(self.step.span))
+
     def _freeze_friction(self, y: WarpArray, contacts: ContactSet) -> None:
-        before, after = self.step.bodies
-        since = self.embedded.of(self.step.origin)
-        moved = after - (after - before) * (self.step.span / self.step.dt)
+        since = np.concatenate([self.embedded.of(self.step.state.x), self.step.bodies[0]])
         with self.phases("friction"):
-            smooth = self.contact.settings.stick * self.step.span
-            origin = np.concatenate([since, moved])
-            self.friction = FrictionSet.of(contacts, y, origin, self._table, smooth) or None
+            rubbing = (self._table, self.contact.settings.stick * self.step.dt, self._slip)
+            self.friction = FrictionSet.of(contacts, y, since, *rubbing) or None
 
     def _measure_room(self, y: WarpArray) -> None:
         """Keep less than the thickness where y (n+b,3) has less: what bodies leave that pinch."""
@@ -166,6 +174,15 @@ class ContactTerm(Bound):
         """Part of d, in [0, 1], that the cloth may go before anything would meet."""
         return self.search.max_step(self._put(self._y, x), self._put(self._dy, d))
 
+    def settled(self, x: WarpArray, d: WarpArray) -> bool:
+        """Whether d changes the distance of no pair by more than ``SETTLED`` of its room.
+
+        Newton's increment at most doubles the room of a pair that is far too near, so it says
+        nothing there of the distance to balance.
+        """
+        y, contacts = self._at(x)
+        return contacts.change_of_room(y, self._put(self._dy, d)) <= SETTLED
+
     def truncated(self, x: WarpArray, d: WarpArray) -> WarpArray:
         """d with every vertex held to what its nearest neighbors leave it, and no others."""
         y, dy = self._put(self._y, x), self._put(self._dy, d)
@@ -176,7 +193,7 @@ class ContactTerm(Bound):
         """Take friction anew from the contacts at x, where the step has led; False where there is
         none to take.
         """
-        if not (self.contact.mesh.sides.has_friction and np.isfinite(self.step.span)):
+        if not self._rubs:
             return False
         y, contacts = self._at(x)
         self._freeze_friction(y, contacts)
@@ -261,6 +278,15 @@ class ContactTerm(Bound):
         pulled: Bools = np.any(leading, axis=1)
         leads[points[moves & pulled[pair][:, None]]] = True
 
+    def remember(self, x: WarpArray) -> Mapping[str, Floats]:
+        """Elastic slip of friction after a step that ended at x: see ``friction``."""
+        if not self._rubs:
+            return {}
+        if not self.friction:
+            return {SLIP: np.zeros((self.embedded.n, 3))}
+        after = self.friction.kept(self._put(self._y, x), self._slip)
+        return {SLIP: np.array(kernel.numpy(after))}
+
     def report(self, x: WarpArray) -> Mapping[str, Any]:
         """Number of pairs, least distance [m], work of friction [J] in the step, and where bodies
         pinched the cloth.
@@ -271,7 +297,7 @@ class ContactTerm(Bound):
         if len(contacts):
             found["least_distance"] = contacts.least_distance(y)
         if self.friction:
-            found["friction_work"] = self.friction.work(y) * self.step.dt / self.step.span
+            found["friction_work"] = self.friction.work(y)
         if self.search.thickness_part < 1.0 and self.blocked is not None:
             place = [float(c) for c in self.blocked]
             found["pinched"] = {

@@ -69,9 +69,21 @@ class Bound(ABC):
         """
         return goal
 
+    def settled(self, x: WarpArray, d: WarpArray) -> bool:
+        """Whether d, the last displacement of a search, is small to this term too: one that rises
+        without bound may be far from balance where nothing moves far.
+        """
+        return True
+
     def lag(self, x: WarpArray) -> bool:
         """Take what is frozen anew at x, where a step has led; whether that changes anything."""
         return False
+
+    def remember(self, x: WarpArray) -> Mapping[str, Floats]:
+        """What the next step has to know of one that ended at x (``Step.kept``), by name; saved
+        with the state.
+        """
+        return {}
 
     def report(self, x: WarpArray) -> Mapping[str, Any]:
         """What a step that ended at x says of this term, besides its energy."""

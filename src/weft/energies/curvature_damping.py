@@ -78,16 +78,21 @@ def normal_laplacian(t0: vec3, t1: vec3, L: vec3, least: Scalar):
 def freeze_curvatures(
     o: int,
     x: wp.array(dtype=vec3),
-    v: wp.array(dtype=vec3),
+    other: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
     rate: Scalar,
     h: Scalar,
+    past: Scalar,
     p: Points,
 ):
-    """h_n of every point."""
+    """h_n of every point, and ``past`` times its change since x_(n-1) (``other``)."""
     q = o + wp.tid()
     t0, t1, L = frame_of(q, x, stencil, p)
-    p.start[q] = normal_laplacian(t0, t1, L, p.least)
+    start = normal_laplacian(t0, t1, L, p.least)
+    if past != Scalar(0.0):
+        s0, s1, K = frame_of(q, other, stencil, p)
+        start += past * (start - normal_laplacian(s0, s1, K, p.least))
+    p.start[q] = start
     if q == 0:
         p.rate[0] = rate
 

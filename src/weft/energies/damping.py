@@ -6,7 +6,8 @@ potential of a step that is beta/(2h) u.K_n u with u = x - x_n, but u is not sma
 rotates: the chord of a rotation by angle a shortens by a^2/2, and K_n would resist that. So u is
 measured by strain instead, beta/(2h) (e - e_n).C_n (e - e_n) per sample, e Green's strain and C_n
 the Gauss-Newton Hessian of the law at x_n seen in strain space, C_n = G B H B^T G with B = de/dF
-and G = (B B^T)^-1. At x_n its Hessian is beta/h K_n (Gauss-Newton).
+and G = (B B^T)^-1. At x_n its Hessian is beta/h K_n (Gauss-Newton). Methods of two steps measure
+from (1 + a) e_n - a e_(n-1).
 """
 
 import warp as wp
@@ -41,3 +42,11 @@ def freeze_tangent(
     C = scale * (G * M * G)
     p[q].tangent = Scalar(0.5) * (C + wp.transpose(C))
     p[q].start = strain(F[q])
+
+
+@wp.kernel(module=_module)
+def measure_past(o: int, F: wp.array(dtype=mat32), past: Scalar, p: wp.array(dtype=Params)):
+    """e_n + past (e_n - e_(n-1)) in place of e_n, with F of x_(n-1)."""
+    q = o + wp.tid()
+    e = p[q].start
+    p[q].start = e + past * (e - strain(F[q]))

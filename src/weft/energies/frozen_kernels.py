@@ -9,7 +9,7 @@ atan2(sin, cos) then.
 
 import warp as wp
 
-from weft.energies.hinge_kernels import Hinge, deviation, energies, frozen
+from weft.energies.hinge_kernels import Hinge, angle_difference, deviation, energies, frozen
 from weft.energies.rows import packed
 from weft.kernel import Scalar, corners, mat33, vec2, vec3
 
@@ -191,20 +191,27 @@ def fold_energy(
 def freeze_folds(
     o: int,
     x: wp.array(dtype=vec3),
-    v: wp.array(dtype=vec3),
+    other: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
     rate: Scalar,
     h: Scalar,
+    past: Scalar,
     out: wp.array(dtype=Hinge),
 ):
-    """Damping of every hinge from its angle at x, with the lead h sum_j g_j.v_j (eq. 58)."""
+    """Damping of every hinge from its angle at x, with the lead h sum_j g_j.v_j (eq. 58; v is
+    ``other``), or less ``past`` times the change since x_(n-1) (``other``).
+    """
     i = o + wp.tid()
     f = fold_of(i, x, stencil)
+    theta = wp.atan2(f.sin, f.cos)
     lead = Scalar(0.0)
     if h != Scalar(0.0):
         for j in range(4):
-            lead += h * wp.dot(angle_slope(j, f), v[stencil[i, j]])
-    out[i] = frozen(out[i], wp.atan2(f.sin, f.cos), rate, lead)
+            lead += h * wp.dot(angle_slope(j, f), other[stencil[i, j]])
+    if past != Scalar(0.0):
+        b = fold_of(i, other, stencil)
+        lead -= past * angle_difference(theta, wp.atan2(b.sin, b.cos))
+    out[i] = frozen(out[i], theta, rate, lead)
 
 
 @wp.kernel(module=_module)

@@ -23,7 +23,7 @@ class Hinge:
     rest: Scalar  # [rad] theta_0
     start: Scalar  # [rad] theta_n
     rate: Scalar  # [1] beta/h
-    lead: Scalar  # [rad] h dtheta/dt, of conditions
+    lead: Scalar  # [rad] added to theta - theta_n: h dtheta/dt of conditions, or what the past says
 
 
 @wp.func
@@ -52,7 +52,7 @@ def angle_difference(theta: Scalar, rest: Scalar):
 
 @wp.func
 def deviation(h: Hinge, theta: Scalar):
-    """theta - theta_0 + beta/h (theta - theta_n): w times this is the moment."""
+    """theta - theta_0 + beta/h (theta - theta_n + lead): w times this is the moment."""
     d = angle_difference(theta, h.rest)
     if h.rate != Scalar(0.0):
         d += h.rate * (angle_difference(theta, h.start) + h.lead)
@@ -61,12 +61,12 @@ def deviation(h: Hinge, theta: Scalar):
 
 @wp.func
 def energies(h: Hinge, theta: Scalar):
-    """1/2 w (theta - theta_0)^2, and 1/2 beta/h w (theta - theta_n)^2."""
+    """1/2 w (theta - theta_0)^2, and 1/2 beta/h w (theta - theta_n + lead)^2."""
     half = Scalar(0.5) * h.weight
     d = angle_difference(theta, h.rest)
     r = Scalar(0.0)
     if h.rate != Scalar(0.0):
-        r = angle_difference(theta, h.start)
+        r = angle_difference(theta, h.start) + h.lead
     return vec2(half * d * d, half * h.rate * r * r)
 
 
@@ -145,21 +145,28 @@ def hinge_energy(
 def freeze_hinges(
     o: int,
     x: wp.array(dtype=vec3),
-    v: wp.array(dtype=vec3),
+    other: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
     rate: Scalar,
     h: Scalar,
+    past: Scalar,
     out: wp.array(dtype=Hinge),
 ):
-    """Damping of every hinge from its angle at x, with the lead h dtheta/dx . v."""
+    """Damping of every hinge from its angle at x, with the lead h dtheta/dx . v (``other``), or
+    less ``past`` times the change since x_(n-1) (``other``).
+    """
     i = o + wp.tid()
     x0, x1, x2, x3 = corners(i, x, stencil)
+    theta = dihedral(x0, x1, x2, x3)
     lead = Scalar(0.0)
     if h != Scalar(0.0):
-        v0, v1, v2, v3 = corners(i, v, stencil)
+        v0, v1, v2, v3 = corners(i, other, stencil)
         g0, g1, g2, g3 = dihedral_gradient(x0, x1, x2, x3)
         lead = h * (wp.dot(g0, v0) + wp.dot(g1, v1) + wp.dot(g2, v2) + wp.dot(g3, v3))
-    out[i] = frozen(out[i], dihedral(x0, x1, x2, x3), rate, lead)
+    if past != Scalar(0.0):
+        b0, b1, b2, b3 = corners(i, other, stencil)
+        lead -= past * angle_difference(theta, dihedral(b0, b1, b2, b3))
+    out[i] = frozen(out[i], theta, rate, lead)
 
 
 @wp.kernel(module=_module)

@@ -6,8 +6,8 @@ parameters, out)``; parameters are an array of a struct, one per element, or a s
 
 Stiffness-proportional damping with the constant beta belongs to the energy: what an element
 measures, theta say, is damped by beta/(2h) k (theta - theta_n)^2, h the step and theta_n the value
-where it begins. In small motions that is Rayleigh damping, -beta K_n v; rigid motions of any size
-do not feel it (``tests/energies/test_damping.py``).
+where it begins; with two steps of the past see ``Step``. In small motions that is Rayleigh damping,
+-beta K_n v; rigid motions of any size do not feel it (``tests/energies/test_damping.py``).
 """
 
 from abc import ABC, abstractmethod
@@ -36,7 +36,7 @@ class LocalKernels:
     energy: Any  # out (m,) vec2: the elastic and the dissipated part [J]
     gradient: Any  # out (m,k) vec3, of both parts
     hessian: Mapping[Psd, tuple[Any, Layout]]  # out in the layout, of both parts
-    freeze: Any = None  # (o, x, v, stencil, parameters, rate, h, out): see ``BoundLocal.freeze``
+    freeze: Any = None  # (o, x, other, stencil, rate, h, past, out): see ``BoundLocal.freeze``
 
 
 class LocalEnergy(ABC):
@@ -131,10 +131,11 @@ class BoundLocal(Bound):
         return self._add_rows(x, psd, A, self.parameters)
 
     def freeze(self, step: Step) -> None:
-        """Measure damping from where the new velocity is measured from, beta/h the rate."""
+        """Measure damping from (1 + past) theta(x_n) - past theta(x_(n-1)), beta/h the rate."""
         if self.energy.damping > 0:
             rate = self.energy.damping / step.span
-            self._freeze(step.device_origin, None, rate, 0.0, self.parameters)
+            at = (step.device_state, step.device_past)
+            self._freeze(at, rate, 0.0, step.past_part, self.parameters)
 
     def add_condition_hessian(
         self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
@@ -144,7 +145,8 @@ class BoundLocal(Bound):
         That is the Hessian with damping measured from C - h dC/dt.
         """
         if beta > 0:
-            self._freeze(x, step.device_velocity, beta / step.dt, step.dt, self._moved)
+            at = (x, step.device_velocity)
+            self._freeze(at, beta / step.dt, step.dt, 0.0, self._moved)
         self._add_rows(x, psd, A, self._moved if beta > 0 else self._undamped)
 
     @cached_property
@@ -155,9 +157,13 @@ class BoundLocal(Bound):
     def _undamped(self) -> Any:
         return self.energy.parameters()
 
-    def _freeze(self, x: WarpArray, v: WarpArray | None, rate: float, h: float, out: Any) -> None:
-        arguments = (x, x if v is None else v, self.energy.device_stencil, Scalar(rate), Scalar(h))
-        kernel.launch(self.kernels.freeze, self.shape[0], *arguments, out)
+    def _freeze(
+        self, at: tuple[WarpArray, WarpArray], rate: float, h: float, past: float, out: Any
+    ) -> None:
+        """Positions, and velocities where h is not 0 or else the positions before."""
+        numbers = (Scalar(rate), Scalar(h), Scalar(past))
+        arguments = (*at, self.energy.device_stencil, *numbers, out)
+        kernel.launch(self.kernels.freeze, self.shape[0], *arguments)
 
     def _add_rows(self, x: WarpArray, psd: Psd, A: BlockCsr, parameters: Any) -> BlockCsr:
         evaluate, layout = self.kernels.hessian[Psd(psd)]

@@ -19,7 +19,7 @@ from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.discretization.samples import Samples
 from weft.energies.base import Bound
-from weft.energies.damping import freeze_tangent
+from weft.energies.damping import freeze_tangent, measure_past
 from weft.energies.local import damping_of
 from weft.energies.rows import SAMPLED, RowMap, Sampled
 from weft.errors import LawError
@@ -186,7 +186,7 @@ class BoundMembrane(Bound):
             self._now = self._all
 
     def freeze(self, step: Step) -> None:
-        """Measure damping from the strain and stiffness at the step's origin."""
+        """Measure damping with the stiffness at x_n, from the strain of the step's past."""
         beta = self.membrane.damping
         damped = beta > 0 and np.isfinite(step.span)
         self._now = self._all if damped else self._elastic
@@ -194,7 +194,11 @@ class BoundMembrane(Bound):
             H = self._hessians()
             tangent = Scalar(beta / step.span), self._viscous
             last = (freeze_tangent, self._F, H, *tangent)
-            self._launch(step.device_origin, Psd.GAUSS_NEWTON, H, self._elastic, last)
+            self._launch(step.device_state, Psd.GAUSS_NEWTON, H, self._elastic, last)
+            if step.past is not None:
+                s, past = self.samples, Scalar(step.past_part)
+                stages = s.deform(step.device_past, self._F), (measure_past, self._F, past)
+                kernel.launch_each(len(s), stages[0], (*stages[1], self._viscous))
 
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""

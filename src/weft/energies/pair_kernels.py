@@ -139,18 +139,25 @@ def pair_hessian(mode: Psd) -> tuple[Any, Layout]:
 def freeze_pairs(
     o: int,
     x: wp.array(dtype=vec3),
-    v: wp.array(dtype=vec3),
+    other: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
     rate: Scalar,
     h: Scalar,
+    past: Scalar,
     out: wp.array(dtype=Pair),
 ):
-    """Damping's springs of every pair at x: ``rate`` times its stiffness, at rest there."""
+    """Damping's springs of every pair at x: ``rate`` times its stiffness, at rest there, or past it
+    by ``past`` times the change since x_(n-1) (``other``).
+    """
     i = o + wp.tid()
     p = out[i]
     d = wp.length(x[stencil[i, 1]] - x[stencil[i, 0]])
     r, _s, _q, _c = guarded_length(d / p.length)
+    p.before = r
+    if past != Scalar(0.0):
+        d = wp.length(other[stencil[i, 1]] - other[stencil[i, 0]])
+        earlier, _s2, _q2, _c2 = guarded_length(d / p.length)
+        p.before += past * (r - earlier)
     _energy, _force, stiffness = elastic(r, p)
     p.viscous = rate * wp.max(stiffness, Scalar(0.0))
-    p.before = r
     out[i] = p

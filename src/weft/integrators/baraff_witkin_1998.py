@@ -12,9 +12,11 @@ Without damping and constraints the step is one full Newton iteration of backwar
 from x_n. Energies that are no conditions take part as they do there, damping of theirs included.
 """
 
+import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -135,12 +137,12 @@ class BaraffWitkin1998:
                 hint="give what they stand for as a body",
             )
         self._solver.on(model)
-        phi = Potential(model, self.plan(model, state, dt))
+        phi = Potential(model, dataclasses.replace(self.plan(model, state, dt), kept=memory))
         constraints, alteration = self._constraints(phi.step)
         made = (model, phi.step, constraints, alteration)
-        solution, system = self._solve(*made, self.settings.psd)
+        solution = self._solve(*made, self.settings.psd)
         if solution.linear.outcome is Outcome.INDEFINITE:
-            solution, system = self._solve(*made, Psd.PROJECTED)
+            solution = self._solve(*made, Psd.PROJECTED)
             solves = 2
         v = state.v + solution.change
         x = state.x + dt * v
@@ -149,17 +151,19 @@ class BaraffWitkin1998:
         quadratic, lags = None, 1
         if model.contact is not None:
             lags = model.contact.settings.lags
-            quadratic = self._model_of(model, phi.step, system)
-        after, report = finish(
+            quadratic = partial(self._model_of, model, phi.step)
+        after, kept, report = finish(
             phi, lags, self._solver, solution.linear, (x, v), quadratic, self.settings.most_speed,
             clock, solves, increment=float(np.abs(solution.change).max()), indefinite=solves - 1,
             released=solution.released,
         )  # fmt: skip
-        return after, memory, report
+        return after, {**memory, **kept}, report
 
-    @staticmethod
-    def _model_of(model: Model, step: Step, system: Linearized) -> QuadraticModel:
-        """What the solve minimizes, in positions: (M/h^2 + ...) (x - x_n) = M v/h + f."""
+    def _model_of(self, model: Model, step: Step) -> QuadraticModel:
+        """What the solve minimizes, in positions and with PROJECTED Hessians: (M/h^2 + ...) (x -
+        x_n) = M v/h + f.
+        """
+        system = self._linearized(model, step, Psd.PROJECTED, None)
         scale_by(system.A, 1 / step.dt**2)
         force = model.mass[:, None] * step.state.v / step.dt + system.force
         return QuadraticModel(system.A, kernel.array(force, vec3), step.device_origin)
@@ -195,7 +199,7 @@ class BaraffWitkin1998:
         """The change of velocity under constraints, and their impulse."""
         self._solver.on(model)
         step = self._frozen(model, state, dt)
-        return self._solve(model, step, constraints, alteration, psd)[0]
+        return self._solve(model, step, constraints, alteration, psd)
 
     def _frozen(self, model: Model, state: State, dt: float) -> Step:
         step = self.plan(model, state, dt)
@@ -209,13 +213,14 @@ class BaraffWitkin1998:
         constraints: Sequence[Constraint],
         alteration: Positions | None,
         psd: Psd,
-    ) -> tuple[ConstrainedSolution, Linearized]:
+    ) -> ConstrainedSolution:
         s, system = self._solver, self._linearized(model, step, psd, alteration)
         assert s.work is not None
         settings = (s.linear, self.settings.tolerance, s.prepared)
-        solution = solve_releasing(system.A, system.b, constraints, s.work, *settings)
+        with model.assembly.phases("solve"):
+            solution = solve_releasing(system.A, system.b, constraints, s.work, *settings)
         s.prepared = solution.prepared
-        return solution, system
+        return solution
 
     def system(
         self, model: Model, state: State, dt: float, alteration: Positions | None = None

@@ -6,6 +6,7 @@ velocity.
 The minimizer is shared. An integrator declares its order; ``tests/verification`` measures it.
 """
 
+import dataclasses
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -205,7 +206,8 @@ class Integrator(ABC):
 
         Valid until the next step or potential of this model.
         """
-        return Potential(model, self.plan(model, state, memory, dt), self.settings.psd)
+        step = dataclasses.replace(self.plan(model, state, memory, dt), kept=memory)
+        return Potential(model, step, self.settings.psd)
 
     def step(
         self, model: Model, state: State, memory: Memory, dt: float
@@ -237,7 +239,7 @@ class Integrator(ABC):
         if not report.outcome.ok:
             return state, memory, report
         after = State(x, phi.step.velocity(x), state.t + dt)
-        return after, self.remember(state, memory, dt), report
+        return after, {**self.remember(state, memory, dt), **phi.remember(x)}, report
 
     def _minimize(self, model: Model, phi: Potential, solver: LinearSolver) -> Minimum | None:
         """Newton from where inertia alone would lead, as far as contact lets it; from x_n, if the

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from weft.arrays import Positions
 from weft.integrators.base import Integrator, Memory
 from weft.model import Model
 from weft.state import State
@@ -26,12 +27,13 @@ def planned(model: Model, state: State, memory: Memory, dt: float) -> Step:
     """The step of dt [s] from ``state`` above."""
     before = float(memory["dt"])
     x, v, span = state.x, state.v, dt
+    past: tuple[Positions, float] | None = None
     if before != 0.0 and dt <= MOST_GROWTH * before * (1 + 1e-9):
         w = dt / before
         a1, a2 = (1 + w) ** 2 / (1 + 2 * w), w * w / (1 + 2 * w)
         x, v = a1 * state.x - a2 * memory["x"], a1 * state.v - a2 * memory["v"]
-        span = (1 + w) / (1 + 2 * w) * dt
-    return model.step(state, dt, x + span * v, span**2, (x, span))
+        span, past = (1 + w) / (1 + 2 * w) * dt, (memory["x"], a2)
+    return model.step(state, dt, x + span * v, span**2, (x, span), past)
 
 
 def no_history(state: State) -> Memory:

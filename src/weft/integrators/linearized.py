@@ -7,6 +7,7 @@ Without contact its minimum is the step itself. With contact it is that step und
 contact, which a search finds that passes through nothing.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -96,13 +97,14 @@ def finish(
     solver: Solver,
     linear: LinearSolution,
     ends: tuple[Positions, Floats],
-    quadratic: QuadraticModel | None,
+    quadratic: Callable[[], QuadraticModel] | None,
     most_speed: float,
     clock: float,
     solves: int = 1,
     **more: Any,
-) -> tuple[State, StepReport]:
-    """The end of a step of one linear solve: under contact where there is any, with its report.
+) -> tuple[State, Mapping[str, Floats], StepReport]:
+    """The end of a step of one linear solve: under contact where there is any, with what its terms
+    remember, and its report.
 
     Args:
         phi: of the step.
@@ -110,7 +112,9 @@ def finish(
         solver: of the linear systems.
         linear: the solve.
         ends: positions (n,3) [m] and velocities (n,3) [m/s] that it leads to.
-        quadratic: the model that it minimized; None without contact.
+        quadratic: makes the model of the step that contact searches; None without contact. It
+            takes PROJECTED Hessians: an exact one that is barely positive definite gives way under
+            forces of contact.
         most_speed: [m/s] beyond which the step counts as diverged.
         clock: ``time.perf_counter()`` when the step began.
         solves: how many linear solves were made.
@@ -120,18 +124,24 @@ def finish(
     if outcome.ok and not np.abs(v).max() < most_speed:
         outcome = Outcome.NOT_FINITE
     counts = Counts(outcome, solves, linear.iterations, 0, int(linear.rescued))
-    if outcome.ok and quadratic is not None:
-        x, counts = _under_contact(phi.modeled(quadratic), lags, solver, x, counts)
+    if outcome.ok and quadratic is not None and not phi.passes_free(x):
+        x, counts = _under_contact(phi.modeled(quadratic()), lags, solver, x, counts)
         v = phi.step.velocity(x)
     report = StepReport.of(phi, x, counts, clock, linear_solver=solver.linear.name, **more)
-    return (State(x, v, phi.step.t) if report.outcome.ok else phi.step.state), report
+    if not report.outcome.ok:
+        return phi.step.state, {}, report
+    return State(x, v, phi.step.t), phi.remember(x), report
 
 
 def _under_contact(
     phi: Potential, lags: int, solver: Solver, x: Positions, counts: Counts
 ) -> tuple[Positions, Counts]:
-    """Where the model of a step has its minimum under contact."""
-    start = phi.feasible(x)
+    """Where the model of a step has its minimum under contact: from where the linear solve leads,
+    as far as contact lets it, or from where the step begins, if that is lower (cloth that rests).
+    """
+    starts = [phi.feasible(goal) for goal in (x, phi.step.pinned(phi.step.state.x))]
+    values = [np.inf if start is None else phi.value_at(kernel.points(start)) for start in starts]
+    start = starts[int(np.argmin(values))]
     if start is None:
         return x, Counts(Outcome.BLOCKED).after(counts)
     newton = Newton(TOLERANCE * phi.step.dt, MOST_ITERATIONS)

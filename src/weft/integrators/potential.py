@@ -13,7 +13,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Bools, Forces, Positions
+from weft.arrays import Bools, Floats, Forces, Positions
 from weft.assembly import summed
 from weft.energies.base import Bound
 from weft.kernel import WarpArray, vec3
@@ -136,6 +136,11 @@ class Potential:
         point = self._point(x)
         return {k: v for term in self.terms_of_phi for k, v in term.report(point).items()}
 
+    def remember(self, x: Positions) -> dict[str, Floats]:
+        """What the next step has to know of one that ended at x (n,3): see ``Bound.remember``."""
+        point = self._point(x)
+        return {k: v for term in self.terms_of_phi for k, v in term.remember(point).items()}
+
     @property
     def blocked(self) -> tuple[float, float, float] | None:
         """[m] where there was no room for something; None where there was."""
@@ -157,6 +162,15 @@ class Potential:
                 return None
             reached = carried
         return reached
+
+    def passes_free(self, goal: Positions) -> bool:
+        """Whether the way to ``goal`` is free, and nothing presses or rubs there."""
+        reached, point = self.feasible(goal), self._point(goal)
+        return (
+            reached is not None
+            and np.array_equal(reached, goal)
+            and all(term.value(point) == 0.0 for term in self.terms_of_phi if term.limits)
+        )
 
     # What the minimizer calls (solve.minimize.Problem): device arrays, x already pinned.
 
@@ -208,6 +222,10 @@ class Potential:
             shorter = term.truncated(x, d if held is None else held)
             held = held if shorter is None else shorter
         return held
+
+    def settled_at(self, x: WarpArray, d: WarpArray) -> bool:
+        """Whether d, as the last displacement of a search, is small to every term."""
+        return all(term.settled(x, d) for term in self.terms_of_phi)
 
     def lag_at(self, x: WarpArray) -> bool:
         """Take friction anew from the contacts at x; False where there is none."""

@@ -9,8 +9,10 @@ one full Newton iteration on ``Bdf2``'s potential from x_n: (M/s + H) (x' - x_n)
 dE/dx(x_n).
 """
 
+import dataclasses
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +23,7 @@ from weft.integrators.base import Memory, Solver, StepReport
 from weft.integrators.bdf2 import no_history, planned, remember
 from weft.integrators.linearized import QuadraticModel, finish, refuse_for_one_solve
 from weft.integrators.potential import Potential
-from weft.kernel import Scalar, vec3
+from weft.kernel import Scalar, WarpArray, vec3
 from weft.model import Model
 from weft.psd import Psd
 from weft.settings import check_settings, documented, setting
@@ -78,29 +80,27 @@ class SemiImplicitBdf2:
         """One step of dt [s]; the given state and memory where the outcome is not CONVERGED."""
         clock, wanted = time.perf_counter(), self.settings.psd
         self._solver.on(model)
-        phi = Potential(model, planned(model, state, memory, dt))
-        solution, A, b = self._solve(model, phi.step, wanted)
+        step = dataclasses.replace(planned(model, state, memory, dt), kept=memory)
+        phi = Potential(model, step)
+        solution, b = self._solve(model, phi.step, wanted)
         solves = 1
         if solution.linear.outcome is Outcome.INDEFINITE and wanted is Psd.EXACT:
-            solution, A, b = self._solve(model, phi.step, Psd.PROJECTED)
+            solution, b = self._solve(model, phi.step, Psd.PROJECTED)
             solves = 2
         quadratic, lags = None, 1
         if model.contact is not None:
-            here = kernel.points(np.array(state.x))
-            quadratic = QuadraticModel(A, kernel.array(b, vec3), here)
+            quadratic = partial(self._model_of, model, phi.step, b)
             lags = model.contact.settings.lags
         x = state.x + solution.change
         increment = float(np.abs(solution.change).max()) / dt
-        after, report = finish(
+        after, kept, report = finish(
             phi, lags, self._solver, solution.linear, (x, phi.step.velocity(x)), quadratic,
             self.settings.most_speed, clock, solves, increment=increment, indefinite=solves - 1,
         )  # fmt: skip
-        return after, remember(state, dt) if report.outcome.ok else memory, report
+        return after, {**remember(state, dt), **kept} if report.outcome.ok else memory, report
 
-    def _solve(
-        self, model: Model, step: Step, psd: Psd
-    ) -> tuple[ConstrainedSolution, BlockCsr, Floats]:
-        """x' - x_n, with pinned vertices taken to where they have to be; A and b [N] of it."""
+    def _solve(self, model: Model, step: Step, psd: Psd) -> tuple[ConstrainedSolution, Floats]:
+        """x' - x_n, with pinned vertices taken to where they have to be; b [N] of it."""
         a, s = model.assembly, self._solver
         assert step.scale is not None
         x = kernel.points(np.array(step.state.x))
@@ -109,13 +109,27 @@ class SemiImplicitBdf2:
         a.add_gradient(x, g)
         pull = model.mass[:, None] / step.scale * (step.predicted - step.state.x)
         b: Floats = pull - kernel.numpy(g)
-        A = a.hessian(x, psd)
-        add_diagonal(A, kernel.array(model.mass / step.scale, Scalar))
+        A = self._matrix(model, step, x, psd)
         ids = np.flatnonzero(step.fixed).astype(np.int32)
         change = step.target[ids] - step.state.x[ids]
         held = Filter.of(a.n, [Constraint(ids, np.eye(3), change)] if len(ids) else [])
         assert s.work is not None
         settings = (s.linear, self.settings.tolerance, s.prepared)
-        solution = solve_constrained(A, b, held, s.work, *settings)
+        with a.phases("solve"):
+            solution = solve_constrained(A, b, held, s.work, *settings)
         s.prepared = solution.prepared
-        return solution, A, b
+        return solution, b
+
+    @staticmethod
+    def _matrix(model: Model, step: Step, x: WarpArray, psd: Psd) -> BlockCsr:
+        """M/s + H(x); valid until the next one is made."""
+        assert step.scale is not None
+        A = model.assembly.hessian(x, psd)
+        add_diagonal(A, kernel.array(model.mass / step.scale, Scalar))
+        return A
+
+    def _model_of(self, model: Model, step: Step, b: Floats) -> QuadraticModel:
+        """What the solve minimizes, with PROJECTED Hessians."""
+        x = kernel.points(np.array(step.state.x))
+        A = self._matrix(model, step, x, Psd.PROJECTED)
+        return QuadraticModel(A, kernel.array(b, vec3), x)

@@ -81,6 +81,9 @@ class NewtonDirections:
     def __init__(self, settings: Newton) -> None:
         self.settings, self.forcing, self.decrement = settings, settings.forcing, 0.0
         self.stale, self.before = True, float("inf")  # a new matrix is wanted; the last increment
+        # Whether the direction of the last matrix was small to all terms, and the present one is to
+        # be the last.
+        self.settled, self.last = True, False
 
     def done(self, s: Search) -> Outcome | None:
         """After too many matrices, or as many as were asked for."""
@@ -108,11 +111,14 @@ class NewtonDirections:
         if not fresh and s.increment > max(CONTRACTION * self.before, tolerance):
             self.stale = True
             return None, None
+        if fresh:
+            self.settled = s.problem.settled_at(s.x, d)
+        self.last = s.increment <= tolerance and self.settled
         return d, None
 
     def arrives(self, s: Search, d: WarpArray) -> bool:
-        """Where the increment is small enough."""
-        return s.increment <= self.settings.tolerance
+        """Where the increment is small enough, also to what rises without bound."""
+        return self.last
 
     def merit(self, s: Search, x: WarpArray) -> float:
         """Nothing."""
@@ -124,7 +130,7 @@ class NewtonDirections:
 
     def went(self, s: Search, step: float, slope: float, length: float) -> None:
         """The matrix serves again after full steps, where another solve costs little."""
-        self.stale = not s.solver.is_direct or step < 1.0
+        self.stale = not s.solver.is_direct or step < 1.0 or not self.settled
         self.before = s.increment
 
     def stuck(self, s: Search) -> Outcome | None:

@@ -48,6 +48,9 @@ class Problem(Protocol):
     def truncated_at(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
         """A direction in its place that may be gone to the end, for when little of d may be."""
 
+    def settled_at(self, x: WarpArray, d: WarpArray) -> bool:
+        """Whether the direction d, short enough to be the last one, is so in every measure."""
+
     def updates_at(self, x: WarpArray) -> Sequence[Update]:
         """Dense parts c u u^T that belong to the Hessian too; mostly none."""
 

@@ -21,6 +21,7 @@ from weft.validate.strip import Material, strip_model
 MATERIAL = Material(stretch=20.0, shear=5.0, bending=1e-3, density=0.2)
 SECONDS, COARSEST = 0.2, 50  # [s], steps
 TOLERANCE = 0.1  # of the order
+DAMPING = 0.01  # [s]
 
 
 class Unequal:
@@ -59,24 +60,25 @@ def checks() -> Iterator[Check]:
     }
     for name, stepper in steppers.items():
         yield from attempt(f"order/{name}", _order, name, stepper)
+    yield from attempt("order/bdf2-damped", _order, "bdf2-damped", Bdf2(settled), DAMPING)
 
 
-def _order(name: str, stepper: Stepper) -> Iterator[Check]:
-    got = measured_order(stepper)
+def _order(name: str, stepper: Stepper, damping: float = 0.0) -> Iterator[Check]:
+    got = measured_order(stepper, damping)
     error = abs(got - stepper.order)
     yield Check(f"order/{name}", stepper.order, got, error, TOLERANCE, error <= TOLERANCE)
 
 
-def measured_order(stepper: Stepper) -> float:
+def measured_order(stepper: Stepper, damping: float = 0.0) -> float:
     """log2 of the ratio of successive differences at three steps (no reference solution needed)."""
-    a, b, c = (swing(stepper, COARSEST * 2**i) for i in range(3))
+    a, b, c = (swing(stepper, COARSEST * 2**i, damping) for i in range(3))
     return float(np.log2(np.linalg.norm(a - b) / np.linalg.norm(b - c)))
 
 
-def swing(stepper: Stepper, steps: int) -> Positions:
+def swing(stepper: Stepper, steps: int, damping: float = 0.0) -> Positions:
     """Positions after SECONDS of a small sheet that hangs by one edge and swings down."""
     mesh = grid(5, 5, 0.4, 0.4)
-    model = strip_model(mesh, MATERIAL, [Pin(mesh.groups["top"])])
+    model = strip_model(mesh, MATERIAL, [Pin(mesh.groups["top"])], damping=damping)
     state = State.at_rest(mesh.vertices)
     memory = stepper.init(model, state)
     for _ in range(steps):

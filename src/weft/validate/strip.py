@@ -44,15 +44,19 @@ def strip_model(
     pins: Sequence[Pin],
     gravity: tuple[float, float, float] = (0.0, -GRAVITY, 0.0),
     bending: Sequence[Energy] | None = None,
+    damping: float = 0.0,
 ) -> Model:
     """Membrane, bending (hinges, unless given) and gravity on a mesh; pinned vertices stay where
     the mesh has them.
+
+    ``damping`` [s] is the time constant of stiffness-proportional damping.
     """
     mass = material.density * mesh.vertex_area
     law = BaraffWitkin((material.stretch, material.stretch), material.shear)
-    membrane = Membrane(linear_triangle(mesh), law)
+    membrane = Membrane(linear_triangle(mesh), law, damping=damping)
     if bending is None:
-        bending = (HingeBending.of(mesh, (material.bending, material.bending)),)
+        rigidity = (material.bending, material.bending)
+        bending = (HingeBending.of(mesh, rigidity, damping=damping),)
     return Model(mass, (membrane, *bending, Gravity(mass, gravity)), tuple(pins), mesh.vertices)
 
 
