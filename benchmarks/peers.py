@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import weft
-from weft.bench.reference import Machine, machine
+from weft.bench.reference import machine
 from weft.contact import intersections
 from weft.scene.build import LoadedScene, load_scene
 from weft.scene.scene import Scene
@@ -131,7 +131,7 @@ class Row:
     failed: str = ""  # why there is nothing else
     cpu: float = np.nan  # [s] of processor time a second of cloth
     wall: float = np.nan  # [s] a second of cloth
-    factor: float = np.nan  # the machine's, just before
+    factor: float = np.nan  # the machine's, mean of before and after
     step: float = np.nan  # [s]
     frames: int = 0  # with intersections
     own: int = 0  # most pairs of the cloth's own faces in a frame
@@ -232,15 +232,16 @@ def simulated(name: str, side: int, folder: Path, cores: int) -> Row:
         options = {"file": str(DEMO), "set": [*sizes, *options.get("set", [])]}
     try:
         python = sys.executable if rival.package is None else python_of(rival.package, folder)
-        before: Machine = machine()
+        before = machine()
         call([python, RIVALS / rival.runner, given, result, json.dumps(options)], cores, folder)
+        after = machine()
     except (RuntimeError, OSError) as error:
         return dataclasses.replace(row, failed=str(error))
     with np.load(result) as file:
         said, x = json.loads(str(file["said"])), file["frames"]
     row = dataclasses.replace(
         row, version=said["version"], cpu=said["cpu"] / loaded.seconds,
-        wall=said["wall"] / loaded.seconds, factor=before.factor,
+        wall=said["wall"] / loaded.seconds, factor=(before.factor + after.factor) / 2,
         step=loaded.seconds / said["steps"], note=said["note"],
     )  # fmt: skip
     if not np.isfinite(x).all():

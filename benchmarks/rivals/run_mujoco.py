@@ -42,5 +42,6 @@ for _ in range(d.n_frames):
     mujoco.mj_kinematics(model, data)
     mujoco.mj_flex(model, data)
     d.frame(data.flexvert_xpos)
-warnings = sum(int(w.number) for w in data.warning)
-d.write(mujoco.__version__, steps * d.n_frames, f"{warnings} warnings" if warnings else "")
+names = [w.name.removeprefix("mjWARN_").lower() for w in mujoco.mjtWarning.__members__.values()]
+said = [f"{w.number} x {name}" for name, w in zip(names, data.warning) if w.number]
+d.write(mujoco.__version__, steps * d.n_frames, f"warnings: {', '.join(said)}" if said else "")

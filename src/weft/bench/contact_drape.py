@@ -13,7 +13,7 @@ from weft import kernel
 from weft.bench.contact import broad_phase
 from weft.bench.drapes import DRAPES, EFFORTS, Drape, Spent, apart
 from weft.bench.freecloth import FREECLOTH, Total, hanging, run_1998
-from weft.bench.measure import Measure, Selection, at_most, info
+from weft.bench.measure import Measure, Selection, at_least, at_most, info
 from weft.errors import check_known
 from weft.machine import GIB
 
@@ -59,7 +59,7 @@ def _drape(name: str, drape: Drape, effort: str, selection: Selection) -> Iterat
     try:
         runs = [apart(name, effort, seconds) for _ in range(selection.repeats)]
     except RuntimeError as error:
-        yield Measure(f"{NAME}/{name} {effort}: {error}", float("nan"), "", 0.0, False)
+        yield at_least(f"{NAME}/{error}", 0.0, "runs", 1.0)
         return
     yield from measures(f"{NAME}/{name} {effort}", drape, effort, seconds, runs)
 

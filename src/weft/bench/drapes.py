@@ -140,7 +140,7 @@ DRAPES = {
         "pile of ten sheets 50 x 50", partial(pile, 50), 2.0, 0.5, 2.0, {"converged": 150.0},
     ),
     "layers": Drape(
-        "50 layers of 70 x 70 on a cylinder", partial(layers, 70), 0.5, 0.04, None,
+        "50 layers of 70 x 70 on a cylinder", partial(layers, 70), 0.5, 0.12, None,
         {"interactive": 4.0}, memory=12.0,
     ),
 }  # fmt: skip
