@@ -135,6 +135,7 @@ def test_run_goes_into_a_folder_named_after_the_scene(run, scene, tmp_path):
         (("explain", "scene.clot"), "did you mean 'cloth'"),
         (("validate", "elastika"), "did you mean 'elastica'"),
         (("bench", "asembly"), "did you mean 'assembly'"),
+        (("bench", "--only", "demo-10"), "did you mean 'demo-100'"),
         (("check", "scene.yaml", "--warp", "up"), None),
     ],
 )
@@ -240,7 +241,7 @@ def test_every_number_of_a_scene_has_a_unit():
     assert all(unit_of(f) for f in SceneFile.model_fields.values())
 
 
-def test_json_is_pure(run):
+def test_json_is_pure(run, monkeypatch):
     status, out, err = run("validate", "free-fall", "rigid-motion", "--json")
     checks = json.loads(out)
     assert status == 0 and err == ""
@@ -250,7 +251,15 @@ def test_json_is_pure(run):
     )
     status, out, _ = run("bench", "import", "--json")
     measures = json.loads(out)
-    assert set(measures[0]) == {"name", "value", "unit", "target", "ok"}
+    assert set(measures[0]) == {"name", "value", "unit", "target", "ok", "normalized"}
+    factor, took = measures[0]["value"], measures[1]
+    assert measures[0]["name"] == "machine/factor" and factor > 0
+    assert took["normalized"] == pytest.approx(took["value"] / factor)
+    monkeypatch.setattr("weft.bench.startup.import_time", lambda: iter(()))
+    status, out, _ = run("bench", "import", "--markdown")
+    assert status == 0 and out.startswith("machine: ")
+    rows = [line for line in out.splitlines() if line.startswith("|")]
+    assert len(rows) == 3 and all(r.count("|") == 7 for r in rows)
 
 
 def test_validate_fails_with_status_1(run, monkeypatch):

@@ -23,13 +23,10 @@ SIDE, GAP = 200, 2e-3  # vertices, [m]
 
 def kernels() -> Iterator[Measure]:
     """Broad phase, narrow phase, gradient, projected Hessian, continuous collision detection."""
-    mesh = grid(SIDE, SIDE, 1.0, 1.0)
-    flat = np.array(mesh.vertices)
-    x = np.concatenate([flat, flat + [0.0, GAP / 2, 0.0]])
-    faces = np.concatenate([mesh.faces, mesh.faces + len(flat)])
+    x, faces = sheets()
     rng = np.random.default_rng(0)
     dx = 1e-4 * rng.normal(size=x.shape)
-    dx[: len(flat), 1] += GAP
+    dx[: len(x) // 2, 1] += GAP
     ours, theirs = _ours(x, dx, faces), _theirs(x, dx, faces)
     limits = {"broad phase": 1.0, "ccd": 0.5, "gradient": 1.0, "projected Hessian": 0.15}
     for name, seconds in ours.items():
@@ -41,6 +38,28 @@ def kernels() -> Iterator[Measure]:
                 yield at_most(f"contact/{name} over ipctk's", ratio, "x", limits[name])
             else:
                 yield info(f"contact/{name} over ipctk's", ratio, "x")
+
+
+def sheets() -> tuple[Positions, Faces]:
+    """Two sheets that lie on each other at half the gap."""
+    mesh = grid(SIDE, SIDE, 1.0, 1.0)
+    flat = np.array(mesh.vertices)
+    x = np.concatenate([flat, flat + [0.0, GAP / 2, 0.0]])
+    return x, np.concatenate([mesh.faces, mesh.faces + len(flat)])
+
+
+def broad_phase(repeats: int = 5) -> tuple[float, float | None]:
+    """[s] of our broad phase and of ipctk's; None: it is not installed."""
+    x, faces = sheets()
+    mesh, trees = CollisionMesh(faces, x), Trees()
+    ours = best_time(lambda: mesh.candidates(x, GAP, trees=trees), repeats)
+    try:
+        import ipctk
+    except ImportError:
+        return ours, None
+    theirs = ipctk.CollisionMesh(x, ipctk.edges(faces), faces)
+    candidates: Any = ipctk.Candidates()
+    return ours, best_time(lambda: candidates.build(theirs, x, GAP / 2, ipctk.LBVH()), repeats)
 
 
 def _ours(x: Positions, dx: Positions, faces: Faces) -> dict[str, float]:

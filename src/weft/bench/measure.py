@@ -1,8 +1,11 @@
 """One number of a benchmark, and how to time things on noisy machines."""
 
+import dataclasses
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+
+TIMES = ("s", "ms")  # first words of units that the machine's speed enters
 
 
 @dataclass(frozen=True)
@@ -12,8 +15,41 @@ class Measure:
     name: str  # benchmark/quantity
     value: float
     unit: str
-    target: float | None = None  # None: for information
+    target: float | None = None  # None: for information; of the reference machine, if a time
     ok: bool | None = None
+    normalized: float | None = None  # what it would be on the reference machine; None: no time
+
+    @property
+    def is_time(self) -> bool:
+        """Whether a slower machine makes it larger."""
+        return self.unit.replace(",", " ").split(" ")[0] in TIMES
+
+    def on(self, factor: float) -> "Measure":
+        """The measure of a machine that takes ``factor`` times as long as the reference machine:
+        it is the normalized time that has to reach the target.
+        """
+        if not self.is_time:
+            return self
+        normalized = self.value / factor
+        ok = None if self.target is None else normalized <= self.target
+        return dataclasses.replace(self, normalized=normalized, ok=ok)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which scenes of a benchmark run, and how much of them.
+
+    Args:
+        only: their names; none: the quick ones.
+        big: all of them.
+        whole: from start to end, not just as many steps as say something.
+        repeats: how often; the median counts.
+    """
+
+    only: tuple[str, ...] = ()
+    big: bool = False
+    whole: bool = False
+    repeats: int = 1
 
 
 def at_most(name: str, value: float, unit: str, target: float) -> Measure:

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from weft.bench.measure import Measure
-from weft.errors import check_known
+from weft.bench.measure import Measure, Selection, info
+from weft.bench.reference import Machine, machine
+from weft.errors import WeftError, check_known
 
-__all__ = ["Measure", "names", "run"]
+__all__ = ["Machine", "Measure", "Selection", "names", "run"]
 
 _BENCHMARKS = {
     "import": ("startup", "import_time"),
@@ -22,12 +23,13 @@ _BENCHMARKS = {
     "spline": ("spline", "hanging"),
     "spline-quadrature": ("spline", "quadrature"),
     "contact": ("contact", "kernels"),
-    "contact-drape": ("contact_scenes", "drape"),
-    "contact-pile": ("contact_scenes", "pile"),
+    "contact-drape": ("contact_drape", "contact_drape"),
+    "contact-pile": ("contact_pile", "pile"),
     "memory": ("memory", "memory"),
     "render": ("render", "render"),
     "demo": ("startup", "demo"),
 }
+_OF_SCENES = ("contact-drape",)  # that take a selection of their scenes
 
 
 def names() -> list[str]:
@@ -36,24 +38,44 @@ def names() -> list[str]:
 
 
 def run(
-    names: Sequence[str] = (), on_result: Callable[[Measure], None] | None = None
+    names: Sequence[str] = (),
+    on_result: Callable[[Measure], None] | None = None,
+    selection: Selection | None = None,
+    on_machine: Callable[[Machine], None] | None = None,
 ) -> list[Measure]:
-    """Run benchmarks.
+    """Time the machine, then run benchmarks; the first measure is the machine's factor.
 
     Args:
         names: which; none means all.
         on_result: called with every measure as it is done.
+        selection: of scenes, for benchmarks that consist of some.
+        on_machine: called with the machine, before anything else.
 
     Raises:
-        WeftError: an unknown name.
+        WeftError: an unknown name or scene, or scenes of a benchmark that has none.
     """
     for name in names:
         check_known(name, _BENCHMARKS, "benchmark")
-    measures = []
+    chosen = selection or Selection()
+    if chosen.only and names and not set(names) & set(_OF_SCENES):
+        raise WeftError("only", got=list(names), expected=f"one of {list(_OF_SCENES)}")
+    for module in {_BENCHMARKS[name][0] for name in _OF_SCENES}:
+        import_module(f"weft.bench.{module}").check(chosen)
+    at = machine()
+    if on_machine is not None:
+        on_machine(at)
+    measures: list[Measure] = []
+
+    def note(measure: Measure) -> None:
+        measures.append(measure.on(at.factor))
+        if on_result is not None:
+            on_result(measures[-1])
+
+    note(info("machine/factor", at.factor, "x the reference machine"))
     for name, (module, function) in _BENCHMARKS.items():
-        if not names or name in names:
-            for measure in getattr(import_module(f"weft.bench.{module}"), function)():
-                measures.append(measure)
-                if on_result is not None:
-                    on_result(measure)
+        if (names and name not in names) or (chosen.only and name not in _OF_SCENES):
+            continue
+        benchmark = getattr(import_module(f"weft.bench.{module}"), function)
+        for measure in benchmark(chosen) if name in _OF_SCENES else benchmark():
+            note(measure)
     return measures

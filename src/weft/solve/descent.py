@@ -28,6 +28,7 @@ from weft.solve.vectors import combine, dot, max_norm, negate, part_above, weigh
 CONTRACTION = 0.5  # of simplified increments, above which a new factorization pays
 LEAST, FIRST, MOST = 1e-4, 1.0, 1e8  # [1/s^2] mu: floor, where it starts to grow, ceiling
 GROW, SHRINK, SHORT = 4.0, 4.0, 0.5  # mu grows after steps shorter than SHORT
+MOST_EFFORT = 4  # times the matrices asked for, where terms are far from balance
 PATIENCE = 4  # full steps before the exact Hessian is tried; doubled each time it is indefinite
 MOST_FORCING, LEAST_FORCING = 0.1, 1e-3  # of linear solves of equilibria (Eisenstat & Walker 1996)
 
@@ -86,10 +87,13 @@ class NewtonDirections:
         self.settled, self.last = True, False
 
     def done(self, s: Search) -> Outcome | None:
-        """After too many matrices, or as many as were asked for."""
+        """After too many matrices, or as many as were asked for; a few more where a term is far
+        from balance, else what is pressed comes nearer by a tenth in step after step.
+        """
         o = self.settings
         if self.stale and o.effort and s.iterations >= o.effort:
-            return Outcome.STOPPED
+            if self.settled or s.iterations >= MOST_EFFORT * o.effort:
+                return Outcome.STOPPED
         return Outcome.MAX_ITERATIONS if self.stale and s.iterations >= o.max_iterations else None
 
     def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:

@@ -1,0 +1,117 @@
+"""Measure weft anew and write the tables of docs/speed.md.
+
+    python benchmarks/speed.py [--only peers-41 peers-100 scenes iteration] [--repeats 3]
+
+Each table is what stands between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``. Rows of other
+simulators are those that ``peers.py`` found last (``--into`` as there); the text around the tables
+is not touched.
+"""
+
+import argparse
+import datetime
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import peers
+
+from weft.bench.measure import Measure, Selection
+from weft.bench.runner import run
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "speed.md"
+# [ms] of an iteration of the drape of 41 x 41, converged, one thread, normalized: commit 9c7f5d8,
+# before contact was made faster; 745 iterations, measured with others at work. What is compared.
+BEFORE = {
+    "solve": 12.80, "broad": 6.89, "elastic": 4.33, "narrow": 2.48, "contact matrix": 1.64,
+    "ccd": 1.63, "barrier": 1.22, "friction": 0.20, "all else": 1.93,
+}  # fmt: skip
+BEFORE_ITERATIONS = 9.3  # a step
+
+
+def replaced(text: str, name: str, block: str) -> str:
+    """The document with another block between the markers of that name.
+
+    Raises:
+        ValueError: markers that are not there once.
+    """
+    pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
+    new, count = pattern.subn(lambda m: f"{m[1]}{block.rstrip()}\n{m[2]}", text)
+    if count != 1:
+        raise ValueError(f"{count} places for {name} in the document, expected 1")
+    return new
+
+
+def beside_others(side: int, into: Path) -> str:
+    """The table of ``peers.py``, with weft's rows measured now."""
+    command = [sys.executable, Path(peers.__file__), "--side", str(side), "--into", into]
+    ours = ["weft", "weft-interactive"]
+    done = subprocess.run([*command, "--only", *ours, "--markdown"], stdout=subprocess.PIPE,
+                          text=True, check=True)  # fmt: skip
+    return done.stdout
+
+
+def measured(selection: Selection) -> list[Measure]:
+    """``weft bench contact-drape``, with its lines on stderr as they come."""
+
+    def show(m: Measure) -> None:
+        print(f"{m.name}: {m.value:.4g} {m.unit}", file=sys.stderr, flush=True)
+
+    return run(["contact-drape"], show, selection)
+
+
+def scenes(measures: Sequence[Measure]) -> str:
+    """Times, goals and what they are worth: no phases."""
+    rows = ["| scene | raw | normalized | goal | unit |", "|---|---|---|---|---|"]
+    for m in measures:
+        name = m.name.removeprefix("contact-drape/")
+        if ", iteration, " not in name and not name.endswith(", iteration"):
+            normalized = "" if m.normalized is None else f"{m.normalized:.3g}"
+            goal = "" if m.target is None else f"{m.target:.3g}"
+            rows.append(f"| {name} | {m.value:.3g} | {normalized} | {goal} | {m.unit} |")
+    return "\n".join(rows)
+
+
+def iteration(measures: Sequence[Measure]) -> str:
+    """Milliseconds of an iteration of the drape, before and now."""
+    label = "contact-drape/demo converged, "
+    found = {m.name.removeprefix(label): m for m in measures if m.name.startswith(label)}
+    parts = {
+        name.removeprefix("iteration, "): m.normalized or 0.0
+        for name, m in found.items()
+        if name.startswith("iteration, ")
+    }
+    rows = ["| ms of an iteration, normalized | before | now |", "|---|---|---|"]
+    for name in [*BEFORE, *(p for p in parts if p not in BEFORE)]:
+        old, new = (f"{d[name]:.2f}" if name in d else "" for d in (BEFORE, parts))
+        rows.append(f"| {name} | {old} | {new} |")
+    rows.append(f"| **all** | {sum(BEFORE.values()):.2f} | {sum(parts.values()):.2f} |")
+    now = found["iterations"].value
+    rows.append(f"| iterations a step | {BEFORE_ITERATIONS:.1f} | {now:.1f} |")
+    return "\n".join(rows)
+
+
+def main() -> None:
+    """Measure what was asked for and write it."""
+    names = ("peers-41", "peers-100", "scenes", "iteration")
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--only", nargs="+", choices=names, default=names)
+    p.add_argument("--repeats", type=int, default=3, help="runs of a scene; the median counts")
+    p.add_argument("--whole", action="store_true", help="scenes to their end")
+    p.add_argument("--into", type=Path, default=peers.arguments([]).into)
+    a = p.parse_args()
+    today = datetime.datetime.now(datetime.UTC).date()
+    for name in a.only:
+        if name.startswith("peers"):
+            block = beside_others(int(name.removeprefix("peers-")), a.into)
+        elif name == "scenes":
+            block = scenes(measured(Selection((), True, a.whole, a.repeats)))
+        else:
+            block = iteration(measured(Selection(("demo",), False, True, a.repeats)))
+        text = replaced(DOCUMENT.read_text(), name, f"Measured {today}.\n\n{block}")
+        DOCUMENT.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
