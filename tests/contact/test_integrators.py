@@ -173,13 +173,13 @@ def test_two_iterations_a_step_keep_what_is_pressed_in_balance():
     """Stopped after two matrices, converged or not, pairs came nearer by a tenth in every step, to
     1e-13 m, where friction of such forces holds anything in the air.
     """
-    cloth = weft.sheet(15, 15, 0.5, 0.5, fabric="linen").moved((0.01, 0.14, 0.005))
-    contact, ball = SelfContact(4e-3, friction=0.3), sphere(0.12, 0.03)
-    quick = weft.StepSettings(effort="interactive")
-    scene = Scene(cloth, bodies=[ball], contact=contact, settings=quick, damping=0.02)
+    cloth = weft.sheet(25, 25, 1.0, 1.0, fabric="linen").moved((0.03, 0.47, 0.02), (0, 20, 0))
+    contact, ball = SelfContact(4e-3, friction=0.3), sphere(0.2, 0.04).moved((0, 0.202, 0))
+    quick, floor = weft.StepSettings(effort="interactive"), plate(1.7, 1.7)
+    scene = Scene(cloth, bodies=[ball, floor], contact=contact, settings=quick, damping=0.02)
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory, nearest = stepper.init(model, state), []
-    for _ in range(80):
+    for _ in range(110):
         state, memory, report = stepper.step(model, state, memory, scene.step)
         assert report.outcome.ok, report
         if report.contact["count"]:
