@@ -17,7 +17,9 @@ import numpy as np
 from weft.arrays import Json
 from weft.cloth import Cloth
 from weft.contact.body import Body, joined_positions
+from weft.contact.firmness import Firmness
 from weft.contact.loads import contact_loads
+from weft.contact.term import FIRMNESS
 from weft.errors import RunError, SceneError, SimulationError
 from weft.integrators.base import Memory, Stepper, StepReport, StepSettings
 from weft.io.frames import RunFolder, frame_name
@@ -257,7 +259,8 @@ class _Loop:
         contact = self.model.contact
         if contact is not None:
             x = self.model.vertices(place.state.x)
-            more.update(contact_loads(contact, x, place.state.t, self.area))
+            firmness = Firmness.of(place.memory.get(FIRMNESS)).before
+            more.update(contact_loads(contact, x, place.state.t, self.area, firmness))
             fixed, _ = self.model.prescribed(place.state.t)
             pairs = contact.crossings(x, place.state.t, contact.excluded(fixed))
             self.crossing = len(pairs)

@@ -1,8 +1,9 @@
 """Contact of a surface with itself and with bodies: what it is, once and for a whole simulation.
 
-Stiffness: a vertex that is pressed with ``LOAD`` times its weight rests at half the gap. k does not
-depend on the step, and is bounded by what presses: the stiffness of a contact that carries the
-force f at the gap g is about f/g. Measured in docs/decisions/0011.
+Stiffness: a vertex that is pressed with ``LOAD`` times its weight rests at half the gap, and what
+presses harder makes contact firmer (``firmness``). k does not depend on the step, and is bounded by
+what presses: the stiffness of a contact that carries the force f at the gap g is about f/g.
+Measured in docs/decisions/0011.
 """
 
 from collections.abc import Sequence
@@ -193,9 +194,15 @@ class Contact:
 
     @cached_property
     def stiffness(self) -> float:
-        """[J/m^4] k: 2 k |b'| g = LOAD m g at the gap's half (without thickness)."""
-        force = LOAD * GRAVITY * float(self.mass.mean())
-        return force / (HALF_FORCE * self.gap**3)
+        """[J/m^4] k: 2 k |b'| g = LOAD m g at the gap's half (without thickness); times the
+        ``firmness`` of what presses.
+        """
+        return self.held_force / (HALF_FORCE * self.gap**3)
+
+    @property
+    def held_force(self) -> float:
+        """[N] that this stiffness holds at half the gap."""
+        return LOAD * GRAVITY * float(self.mass.mean())
 
     def body_positions(self, t: float) -> Positions:
         """(b,3) [m] of the vertices of all bodies at time t."""

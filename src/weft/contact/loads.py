@@ -8,7 +8,9 @@ from weft.contact.friction import normal_forces
 from weft.contact.narrow_phase import contacts
 
 
-def contact_loads(contact: Contact, x: Positions, t: float, area: Floats) -> dict[str, Floats]:
+def contact_loads(
+    contact: Contact, x: Positions, t: float, area: Floats, firmness: float = 1.0
+) -> dict[str, Floats]:
     """Contacts at x (n,3) and time t.
 
     Args:
@@ -16,6 +18,7 @@ def contact_loads(contact: Contact, x: Positions, t: float, area: Floats) -> dic
         x: (n,3) [m].
         t: [s].
         area: (n,) [m^2] of cloth around every vertex.
+        firmness: factor on the stiffness, of the step that led there.
 
     Returns:
         ``contact_points`` (m,3) [m] halfway between the closest points of every pair that pushes,
@@ -23,7 +26,7 @@ def contact_loads(contact: Contact, x: Positions, t: float, area: Floats) -> dic
     """
     y = np.concatenate([x, contact.body_positions(t)])
     near = contact.mesh.candidates(y, contact.reach)
-    set_ = contacts(contact.mesh, y, near, contact.stiffness, contact.gap)
+    set_ = contacts(contact.mesh, y, near, firmness * contact.stiffness, contact.gap)
     if len(set_) == 0:
         none = {"contact_points": np.zeros((0, 3)), "contact_forces": np.zeros(0)}
         return {**none, "pressure": np.zeros(len(x))}

@@ -88,6 +88,11 @@ class ContactSearch:
         self.thickness_part = part
         self._contacts: tuple[Candidates, ContactSet] | None = None
 
+    def stiffen(self, stiffness: float) -> None:
+        """From now on the barrier has this stiffness [J/m^4]."""
+        if stiffness != self.stiffness:
+            self.stiffness, self._contacts = stiffness, None
+
     @property
     def reach(self) -> float:
         """[m] from which on pairs push each other, at most."""

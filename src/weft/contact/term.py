@@ -15,6 +15,7 @@ from weft.arrays import Bools, Floats, Ints, Positions
 from weft.contact.barrier import barrier_energy, barrier_factors, barrier_gradient
 from weft.contact.contact import Contact
 from weft.contact.contact_set import ContactSet
+from weft.contact.firmness import Firmness
 from weft.contact.friction import FrictionSet, Table
 from weft.contact.rows import PairBlocks
 from weft.contact.search import ContactSearch
@@ -24,9 +25,10 @@ from weft.kernel import WarpArray, mat33, vec3
 from weft.phases import Phases
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr
+from weft.solve.vectors import max_norm
 from weft.step import Step
 
-SLIP = "slip"  # name of friction's elastic slip among what is kept from step to step
+SLIP, FIRMNESS = "slip", "firmness"  # names among what is kept from step to step
 SETTLED = 0.5  # of the room of a pair, that the last increment of a search may change
 PART = 0.9  # of the room that bodies leave which pinch
 THINNER, MOST_THINNER = 0.7, 8  # of the thickness, where bodies leave no room for it
@@ -62,6 +64,7 @@ class ContactTerm(Bound):
         self.embedded.forget()
         self.step, self.blocked = step, None
         self.friction = None
+        self._firmness = Firmness.of(step.kept.get(FIRMNESS))
         if self._rubs:
             slip = step.kept.get(SLIP)
             n = self.embedded.n
@@ -77,7 +80,10 @@ class ContactTerm(Bound):
             # Candidates of the way that is tried first serve the contacts where it begins, too.
             y, dy = self._with_bodies(step.state.x, step.start - step.state.x, step)
             self.search.along(start, kernel.points(y + dy))
+            # They push as in the step that led there.
+            self.search.stiffen(self.contact.stiffness * self._firmness.before)
             self._freeze_friction(start, self.search.contacts(start))
+        self.search.stiffen(self.contact.stiffness * self._firmness.now)
 
     @property
     def _rubs(self) -> bool:
@@ -137,9 +143,7 @@ class ContactTerm(Bound):
         with self.phases("barrier"):
             local = self.embedded.gradient_of(g)
             if len(contacts):
-                forces = kernel.empty((len(contacts), 4), vec3)
-                kernel.launch(barrier_gradient, len(contacts), y, *contacts.device, forces)
-                self._gather(contacts, forces, local)
+                self._gather(contacts, self._forces(y, contacts), local)
             if self.friction:
                 self._gather(self.friction, self.friction.gradient(y), local)
             self.embedded.pull_back(local, g)
@@ -279,13 +283,36 @@ class ContactTerm(Bound):
         leads[points[moves & pulled[pair][:, None]]] = True
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """Elastic slip of friction after a step that ended at x: see ``friction``."""
-        if not self._rubs:
+        """After a step that ended at x: how stiff contact has to be (``firmness``), and the elastic
+        slip of friction (``friction``).
+        """
+        if self.step.scale is None:
             return {}
-        if not self.friction:
-            return {SLIP: np.zeros((self.embedded.n, 3))}
-        after = self.friction.kept(self._put(self._y, x), self._slip)
-        return {SLIP: np.array(kernel.numpy(after))}
+        kept = {FIRMNESS: self._firmness.after(*self._pressed(x)).saved()}
+        if self._rubs:
+            kept[SLIP] = np.zeros((self.embedded.n, 3))
+            if self.friction:
+                after = self.friction.kept(self._put(self._y, x), self._slip)
+                kept[SLIP] = np.array(kernel.numpy(after))
+        return kept
+
+    def _pressed(self, x: WarpArray) -> tuple[float, float]:
+        """Largest force of contact on a vertex, over what the stiffness of weight holds; and least
+        room over the gap (that of the thickest).
+        """
+        y, contacts = self._at(x)
+        if len(contacts) == 0:
+            return 0.0, 1.0
+        g = kernel.zeros(self.embedded.n, vec3)
+        self._gather(contacts, self._forces(y, contacts), g)
+        kept = self.search.thickness_part * self.contact.mesh.sides.thickest
+        room = (contacts.least_distance(y) - kept) / self.contact.gap
+        return max_norm(g) / self.contact.held_force, room
+
+    def _forces(self, y: WarpArray, contacts: ContactSet) -> WarpArray:
+        forces = kernel.empty((len(contacts), 4), vec3)
+        kernel.launch(barrier_gradient, len(contacts), y, *contacts.device, forces)
+        return forces
 
     def report(self, x: WarpArray) -> Mapping[str, Any]:
         """Number of pairs, least distance [m], work of friction [J] in the step, and where bodies

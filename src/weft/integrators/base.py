@@ -32,7 +32,8 @@ from weft.step import Step
 
 # Two Newton iterations in steps of 5 ms are nearer to solved steps of 2.5 ms than solved ones of
 # 20 ms are, at half the iterations; one, or longer steps with a few, lose motion.
-INTERACTIVE, INTERACTIVE_STEP = 2, 5e-3  # iterations, [s]
+# Of interactive steps (`weft reproduce effort`).
+INTERACTIVE, INTERACTIVE_STEP, INTERACTIVE_TOLERANCE = 8, 1e-2, 0.1  # iterations, [s], [m/s]
 
 Memory = Mapping[
     str, Floats
@@ -135,7 +136,7 @@ class StepSettings:
     effort: Literal["converged", "interactive"] | int = setting(
         "converged",
         "converged: until the tolerance; a number: so many Newton iterations, converged or not; "
-        "interactive: 2, in steps of at most 5 ms",
+        "interactive: at most 8 and until 0.1 m/s, in steps of at most 10 ms",
         least=1,
     )
 
@@ -148,6 +149,11 @@ class StepSettings:
         if isinstance(self.effort, int):
             return self.effort
         return INTERACTIVE if self.effort == "interactive" else 0
+
+    @property
+    def enough(self) -> float:
+        """[m/s] increment at which a step may stop before it has converged."""
+        return INTERACTIVE_TOLERANCE if self.effort == "interactive" else 0.0
 
     @property
     def longest(self) -> float:
@@ -251,8 +257,10 @@ class Integrator(ABC):
         if not np.isfinite(phi.value_at(kernel.points(start))):
             start = phi.step.pinned(phi.step.state.x)
         s = self.settings
-        tolerance = s.tolerance * phi.step.dt
-        newton = Newton(tolerance, s.max_iterations, s.forcing, effort=s.most_matrices)
+        tolerance, enough = s.tolerance * phi.step.dt, s.enough * phi.step.dt
+        newton = Newton(
+            tolerance, s.max_iterations, s.forcing, effort=s.most_matrices, enough=enough
+        )
         lags = 1 if model.contact is None else model.contact.settings.lags
         found = minimize_lagged(phi, start, solver, newton, self._solver.prepared, lags)
         self._solver.prepared = found.prepared

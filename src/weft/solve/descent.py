@@ -61,6 +61,7 @@ class Newton:
         forcing: largest relative error of an iterative linear solve, in the energy norm.
         least_forcing: what it is tightened to as Newton's decrements fall.
         effort: matrices after which it stops, converged or not; 0: it goes on.
+        enough: increment at which it stops, too, where no term is far from balance.
     """
 
     tolerance: float
@@ -68,6 +69,7 @@ class Newton:
     forcing: float = 0.5
     least_forcing: float = 0.3
     effort: int = 0
+    enough: float = 0.0
 
     def directions(self, s: Search) -> "NewtonDirections":
         """For a search that begins."""
@@ -82,19 +84,19 @@ class NewtonDirections:
     def __init__(self, settings: Newton) -> None:
         self.settings, self.forcing, self.decrement = settings, settings.forcing, 0.0
         self.stale, self.before = True, float("inf")  # a new matrix is wanted; the last increment
-        # Whether the direction of the last matrix was small to all terms, and the present one is to
-        # be the last.
-        self.settled, self.last = True, False
+        self.settled = True  # whether the direction of the last matrix was small to all terms
 
     def done(self, s: Search) -> Outcome | None:
         """After too many matrices, or as many as were asked for; a few more where a term is far
         from balance, else what is pressed comes nearer by a tenth in step after step.
         """
         o = self.settings
-        if self.stale and o.effort and s.iterations >= o.effort:
-            if self.settled or s.iterations >= MOST_EFFORT * o.effort:
-                return Outcome.STOPPED
-        return Outcome.MAX_ITERATIONS if self.stale and s.iterations >= o.max_iterations else None
+        if not self.stale:
+            return None
+        most = o.effort if self.settled else MOST_EFFORT * o.effort
+        if o.effort and s.iterations >= most:
+            return Outcome.STOPPED
+        return Outcome.MAX_ITERATIONS if s.iterations >= o.max_iterations else None
 
     def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
         """-A^-1 g; none where a simplified increment is not small enough beside the last one."""
@@ -117,12 +119,14 @@ class NewtonDirections:
             return None, None
         if fresh:
             self.settled = s.problem.settled_at(s.x, d)
-        self.last = s.increment <= tolerance and self.settled
         return d, None
 
-    def arrives(self, s: Search, d: WarpArray) -> bool:
+    def arrives(self, s: Search, d: WarpArray) -> Outcome | None:
         """Where the increment is small enough, also to what rises without bound."""
-        return self.last
+        if not self.settled or s.increment > max(self.settings.tolerance, self.settings.enough):
+            return None
+        converged = s.increment <= self.settings.tolerance
+        return Outcome.CONVERGED if converged else Outcome.STOPPED
 
     def merit(self, s: Search, x: WarpArray) -> float:
         """Nothing."""
@@ -227,9 +231,8 @@ class ShiftedDirections:
         s.increment = max_norm(d)
         return d, outcome
 
-    def arrives(self, s: Search, d: WarpArray) -> bool:
+    def arrives(self, s: Search, d: WarpArray) -> None:
         """Never: forces have to be looked at."""
-        return False
 
     def merit(self, s: Search, x: WarpArray) -> float:
         """mu/2 |x - x_k|_M^2."""

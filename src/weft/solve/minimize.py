@@ -140,8 +140,8 @@ class Directions(Protocol):
     def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
         """A direction to search along; or none, and how that ends the search (None: ask again)."""
 
-    def arrives(self, s: Search, d: WarpArray) -> bool:
-        """Whether the search ends with this direction, gone without a look at the value."""
+    def arrives(self, s: Search, d: WarpArray) -> Outcome | None:
+        """How the search ends with this direction, gone without a look at the value; None: not."""
 
     def merit(self, s: Search, x: WarpArray) -> float:
         """What the direction's own model adds to the value at x."""
@@ -205,9 +205,10 @@ def _advance(
     d, outcome = way.direction(s)
     if d is None:
         return outcome
-    if way.arrives(s, d):
+    end = way.arrives(s, d)
+    if end is not None:
         combine(s.x, s.problem.limit_at(s.x, d), d, s.x)
-        return Outcome.CONVERGED
+        return end
     slope = dot(s.g, d)
     if not slope < 0.0:
         return Outcome.NOT_DESCENT

@@ -1,0 +1,106 @@
+"""Cloth that is pressed hard: contact gets as stiff as that needs; forces stay what they are."""
+
+import numpy as np
+import pytest
+
+import weft
+from weft.cloth import Cloth
+from weft.contact import sphere
+from weft.contact.body import Body
+from weft.contact.body_frames import BodyFrames
+from weft.contact.contact import SelfContact
+from weft.contact.contact_set import ContactSet
+from weft.contact.distance import PairKind
+from weft.contact.firmness import Firmness, push
+from weft.contact.loads import contact_loads
+from weft.fabric import fabric
+from weft.mesh import TriangleMesh
+from weft.scene.scene import Scene
+
+GAP = 3e-3
+
+
+def bag(grow=1.3):
+    """A closed bag of cotton around a sphere of 10 cm, which grows from 0.1 s to 0.5 s."""
+    ball, shell = sphere(0.1, 0.035), sphere(0.1 + 1.5 * GAP, 0.035)
+    corner = shell.vertices[shell.faces]
+    e, f = corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]
+    length = np.linalg.norm(e, axis=1)
+    along = (e * f).sum(1) / length
+    across = np.sqrt((f**2).sum(1) - along**2)
+    zero = np.zeros(len(e))
+    uv = np.stack([zero, zero, length, zero, along, across], axis=1).reshape(-1, 3, 2)
+    cloth = Cloth(TriangleMesh(shell.vertices, shell.faces, uv), fabric("cotton"))
+    places = np.stack([ball.vertices, ball.vertices, grow * ball.vertices])
+    frames = BodyFrames(np.array([0.0, 0.1, 0.5]), places, hold=True)
+    body = Body(ball.vertices, ball.faces, frames=frames, name="ball")
+    return Scene(cloth, bodies=[body], contact=SelfContact(GAP, friction=0.3))
+
+
+def test_a_sphere_that_grows_in_a_bag():
+    """It is 30 % larger after 0.4 s: every step of 20 ms finds room, the bag stays an eighth of the
+    gap away (it sat at 1 um and less, and steps were halved to 1.25 ms), and is hardly sheared.
+    """
+    scene = bag()
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory, samples = stepper.init(model, state), scene.cloth.samples()
+    for _ in range(30):
+        state, memory, report = stepper.step(model, state, memory, 0.02)
+        assert report.outcome.ok, report.outcome
+        assert report.contact["least_distance"] > GAP / 8
+    assert len(model.contact.crossings(state.x, state.t)) == 0
+    F = samples.deformation_gradient(state.x)
+    stretch = np.linalg.norm(F, axis=1)
+    assert stretch.min() > 1.2 and stretch.max() < 1.32
+    assert np.abs(np.einsum("qi,qi->q", F[..., 0], F[..., 1])).max() < 0.07
+
+    # At rest contact carries what the bag pulls with: sum f.x is dE/ds of x -> (1 + s) x, for both.
+    area, firmness = scene.cloth.mesh.vertex_area, memory["firmness"][0]
+    loads = contact_loads(model.contact, state.x, state.t, area, firmness)
+    pressing = float(
+        (loads["contact_forces"] * np.linalg.norm(loads["contact_points"], axis=1)).sum()
+    )
+    h = 1e-6
+    stored = [
+        sum(float(e.value((1 + s * h) * state.x).sum()) for e in model.energies) for s in (1, -1)
+    ]
+    assert pressing == pytest.approx((stored[0] - stored[1]) / (2 * h), rel=0.02)
+    assert firmness > 20 and report.contact["least_distance"] > GAP / 3
+
+
+def test_runs_resume_bitwise(tmp_path):
+    """Firmness is saved with the state."""
+    fps = 50.0
+    whole = weft.simulate(bag(), frames=12, fps=fps, out=tmp_path / "whole", progress=False)
+    weft.simulate(bag(), frames=9, fps=fps, out=tmp_path / "parts", progress=False)
+    parts = weft.simulate(
+        bag(), frames=12, fps=fps, out=tmp_path / "parts", resume=True, progress=False
+    )
+    assert whole.folder.frame(9)["memory.firmness"][1] > 1
+    np.testing.assert_array_equal(whole.positions(-1), parts.positions(-1))
+
+
+def test_firmness():
+    """It follows what presses by a factor of 8 a step at most, from 1 to 1000; and not at all where
+    it is about right, where there is room (cloth that is pinched), or where little presses.
+    """
+    one, near = Firmness(), 1e-3
+    assert one.after(0.0, near) == one and one.after(2.0, near) == one
+    assert one.after(1e6, 0.5) == one and one.after(1e6, 0.4) == one
+    up = one.after(100.0, near)
+    assert up == Firmness(1.0, 8.0) and up.after(100.0, near) == Firmness(8.0, 64.0)
+    there = up.after(100.0, near).after(100.0, 0.4)
+    assert there == Firmness(64.0, 64.0) and there.after(60.0, 0.5) == there
+    assert there.after(10.0, 0.5) == Firmness(64.0, 10.0)
+    assert there.after(0.0, 1.0) == Firmness(64.0, 8.0) and up.after(0.0, 1.0).now == 1.0
+    assert Firmness(1.0, 900.0).after(1e9, near).now == 1000.0
+    assert Firmness.of(up.saved()) == up and Firmness.of(None) == one
+
+
+def test_push_is_the_barrier_s():
+    """Forces of a point over a point, over the one at half the gap."""
+    x = np.array([[0.0, 0, 0], [0, 1, 0]])
+    pair = ContactSet.of(np.array([[0, 1, 0, 0]]), np.array([PairKind.POINT_POINT]), 1.0, 1.0)
+    half, near, far = (np.abs(pair.gradient(r * x)[0]).max() for r in (0.5, 0.01, 0.9))
+    assert push(0.01) == pytest.approx(near / half, rel=1e-4)
+    assert push(0.9) == pytest.approx(far / half, rel=1e-4) and push(1.0) == push(2.0) == 0.0
