@@ -62,9 +62,14 @@ def newton(solver: str, iterations: int, contact: tuple[float, float]) -> dict[s
 
 EFFORT = "integrator.backward_euler.effort"
 SIMULATORS = {
-    "weft": Rival("weft, converged, 20 ms", None, "run_weft.py"),
+    "weft": Rival(
+        "weft, converged, 20 ms", None, "run_weft.py", {"set": ["step=0.02", f"{EFFORT}=converged"]}
+    ),
     "weft-interactive": Rival(
-        "weft, `effort: interactive`, 5 ms", None, "run_weft.py", {"set": [f"{EFFORT}=interactive"]}
+        "weft, `effort: interactive`, 10 ms",
+        None,
+        "run_weft.py",
+        {"set": [f"{EFFORT}=interactive"]},
     ),
     "mujoco": Rival(
         "MuJoCo, `ipc`, 20 ms", "mujoco>=4", "run_mujoco.py", {"step": 0.02, "solver": "CG"}

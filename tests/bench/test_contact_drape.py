@@ -93,11 +93,11 @@ def test_a_run_that_fails_is_a_line(monkeypatch):
 
 
 def test_a_run():
-    """Short, interactive: two iterations in steps of 5 ms; no phase is counted twice."""
+    """Short, interactive steps of 10 ms; no phase is counted twice."""
     drape = Drape("t", partial(drapes.demo, 9), 1.6, 0.2, 1.0)
     spent = drapes.run(drape, "interactive", 0.2)
-    assert spent.steps == 40 and spent.vertices == 81 and spent.seconds == pytest.approx(0.2)
-    assert 40 <= spent.iterations <= 80 + 2 * spent.failed
+    assert spent.steps == 20 and spent.vertices == 81 and spent.seconds == pytest.approx(0.2)
+    assert 20 <= spent.iterations <= 8 * (20 + 2 * spent.failed)
     assert spent.crossings == 0 and spent.contacts > 0
     assert 0.3 * spent.cpu < sum(spent.phases.values()) <= spent.cpu
     assert {"elastic", "solve", "broad", "ccd"} <= set(spent.phases)
@@ -115,6 +115,6 @@ def test_stacks_start_apart(make):
     model = scene.model()
     x = scene.state().x
     assert len(model.contact.crossings(x)) == 0
-    assert scene.step == pytest.approx(5e-3)
+    assert scene.step == pytest.approx(1e-2)
     heights = np.sort([x[p.vertices, 1].min() for p in scene.cloth.parts])
     assert (np.diff(heights) > 1.2 * scene.contact.gap).all()

@@ -210,7 +210,7 @@ def test_effort_chooses_step_and_iterations(tmp_path):
     cloth = weft.sheet(9, 9, 0.3, 0.3, fabric="silk")
     pins = [weft.Pin(cloth.corners("top"))]
     quick = weft.Scene(cloth, pins, settings=weft.StepSettings(effort="interactive"))
-    assert quick.step == 5e-3 and quick.with_(step=1e-3).step == 1e-3
+    assert quick.step == 1e-2 and quick.with_(step=1e-3).step == 1e-3
     assert weft.Scene(cloth, pins, settings=weft.StepSettings(effort=3)).step == 0.02
     tight = weft.StepSettings(effort=1, tolerance=1e-9)
     run = weft.simulate(

@@ -144,3 +144,13 @@ def test_effort_stops_lower_than_it_began_and_says_what_is_left():
     assert stopped.left.unsettled > 0 and stopped.left.gain > 0
     settled = run(QUARTIC, start, effort=60)
     assert settled.outcome is Outcome.CONVERGED and settled.left.gain == 0.0
+
+
+def test_enough_is_not_converged():
+    """An increment that is enough ends the search as STOPPED, one below the tolerance as it was."""
+    start = np.full(6, 10.0)
+    stopped = run(QUARTIC, start, effort=60, enough=0.5)
+    assert stopped.outcome is Outcome.STOPPED and 1e-10 < stopped.increment <= 0.5
+    assert 2 < stopped.counts.iterations < run(QUARTIC, start).counts.iterations
+    assert stopped.left.unsettled > 0
+    assert run(QUARTIC, TARGET, effort=60, enough=0.5).outcome is Outcome.CONVERGED

@@ -1,7 +1,7 @@
 """Drapes with contact: seconds of wall and of processor, by phase, beside their goals.
 
 Times are of a second of cloth, of 20 ms or of a step, as their unit says; medians of several runs.
-Interactive steps are of 5 ms: four of them are 20 ms of cloth.
+Interactive steps are of 10 ms: two of them are 20 ms of cloth.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -56,7 +56,7 @@ def demo(side: int, effort: str) -> Scene:
     """The scene of ``weft demo``, with ``side`` x ``side`` vertices."""
     path = Path(weft.__file__).parent / "scenes" / "demo.yaml"
     sizes = [f"cloth.sheet.{n}={side}" for n in ("nx", "ny")]
-    return load_scene(path, [*sizes, f"{EFFORT}={effort}"]).scene
+    return load_scene(path, [*sizes, f"step={STEP}", f"{EFFORT}={effort}"]).scene
 
 
 def pile(side: int, effort: str = "converged") -> Scene:
