@@ -10,7 +10,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "weft"
 STAGES = [
     ["arrays", "errors", "machine", "phases"],
     ["plain_yaml"],
-    ["units", "settings", "state", "psd"],
+    ["units"],
+    ["settings", "state", "psd"],
     ["kernel"],
     ["step"],
     ["fabric", "mesh", "laws", "solve"],

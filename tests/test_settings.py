@@ -113,7 +113,7 @@ def test_blocks_refuse(said, message):
     "make, message",
     [
         (lambda: Outer(length=0), "outer.length = 0: must be > 0 and < 9 [m]"),
-        (lambda: Outer(length="3 mm"), "outer.length = '3 mm': expected a number [m], not text"),
+        (lambda: Outer(count="3 m"), "outer.count = '3 m': expected a number, not text"),
         (lambda: Outer(length=np.nan), "outer.length = nan"),
         (lambda: Outer(count=np.int64(0)), "outer.count = 0: must be >= 1"),
         (lambda: Outer(kind=1), "outer.kind = 1: expected one of Kind.FIRST_ONE, Kind.OTHER"),
@@ -147,3 +147,34 @@ def test_the_class_of_the_error_may_be_another():
 
 def test_a_spring_may_be_infinite_in_python():
     assert weft.BucklingForm(compression=np.inf).compression == np.inf
+
+
+def test_python_takes_units_wherever_yaml_does():
+    """Settings, bodies and their shapes; bounds are those of the number in SI."""
+    assert Outer(length="3 mm").length == 3e-3
+    assert Outer(pair=("2 gf/cm", 1)).pair == pytest.approx((2 * 0.980665, 1))
+    contact = weft.SelfContact("4 mm", thickness="0.5 mm", stick="1 mm/s")
+    assert (contact.gap, contact.thickness, contact.stick) == (4e-3, 5e-4, 1e-3)
+    assert weft.StepSettings(tolerance="1 cm/s").tolerance == 1e-2
+    assert weft.Gas("2 kPa", "10 cm^3").volume == pytest.approx(1e-5)
+    forms = weft.ConditionForm(bend=("1e-6 J", "2e-6 J"), damping=("10 ms", 0.0, 0.0))
+    assert forms.bend == pytest.approx((1e-6, 2e-6)) and forms.damping[0] == 0.01
+    shapes = weft.contact
+    for said, meant in (
+        (shapes.sphere("20 cm", "4 cm"), shapes.sphere(0.2, 0.04)),
+        (shapes.plate("1 m", "50 cm"), shapes.plate(1.0, 0.5)),
+        (shapes.capsule("5 cm", "0.3 m", "2 cm"), shapes.capsule(0.05, 0.3, 0.02)),
+        (shapes.box(("10 cm", 0.2, "0.3 m")), shapes.box((0.1, 0.2, 0.3))),
+        (shapes.ring("10 cm", "2 cm", "1 cm"), shapes.ring(0.1, 0.02, 0.01)),
+    ):
+        np.testing.assert_allclose(said.vertices, meant.vertices, rtol=1e-12)
+    for make, message in (
+        (lambda: Outer(length="3 kg"), "outer.length): expected a length"),
+        (lambda: shapes.sphere("2 s", 0.1), "sphere.radius): expected a length"),
+        (lambda: weft.SelfContact("-4 mm"), "contact.gap = -0.004: must be >= 1e-12"),
+    ):
+        with pytest.raises(weft.WeftError) as caught:
+            make()
+        assert message in str(caught.value)
+    ball = shapes.sphere(0.2, 0.1)
+    assert dataclasses.replace(ball, thickness="2 mm").thickness == 2e-3

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from weft.errors import SceneError, WeftError, check_known
+from weft.units import fields_in_si
 
 T = TypeVar("T")
 REQUIRED: Any = dataclasses.MISSING  # the default of a field without one
@@ -92,7 +93,8 @@ def documented(kind: type[T]) -> type[T]:
 
 
 def check_settings(settings: Any, place: str, error: type[WeftError] = SceneError) -> None:
-    """Raise ``error`` unless every field of a dataclass of settings has a value that it takes.
+    """Raise ``error`` unless every field of a dataclass of settings has a value that it takes. Text
+    with a unit, where a number is wanted that has one, becomes that number in SI.
 
     Args:
         settings: the dataclass.
@@ -101,6 +103,8 @@ def check_settings(settings: Any, place: str, error: type[WeftError] = SceneErro
     """
     hints = get_type_hints(type(settings))
     for name, about in settings_of(type(settings)).items():
+        if about.unit and not _words(hints[name]) and hints[name] is not str:
+            fields_in_si(settings, place, **{name: about.unit})
         value, kind, what = getattr(settings, name), hints[name], f"{place}.{name}"
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             if not isinstance(value, kind):
@@ -111,8 +115,7 @@ def check_settings(settings: Any, place: str, error: type[WeftError] = SceneErro
         elif isinstance(value, str) and _words(kind):
             check_known(value, _words(kind), what, error)
         elif isinstance(value, str) and kind is not str:
-            unit = f" [{about.unit}]" if about.unit else ""
-            raise error(what, got=repr(value), expected=f"a number{unit}, not text")
+            raise error(what, got=repr(value), expected="a number, not text")
         elif not about.holds(value):
             raise error(what, got=value, expected=about.expected)
 

@@ -10,6 +10,7 @@ from weft.arrays import Faces, Positions
 from weft.contact.body_frames import BodyFrames
 from weft.errors import SceneError
 from weft.pins import Path, Pin
+from weft.units import fields_in_si
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,7 @@ class Body:
     frames: BodyFrames | None = None
 
     def __post_init__(self) -> None:
+        fields_in_si(self, self.name, thickness="m")
         x = np.asarray(self.vertices, dtype=np.float64)
         f = np.asarray(self.faces, dtype=np.int32)
         if x.ndim != 2 or x.shape[1:] != (3,) or not np.isfinite(x).all():

@@ -9,11 +9,12 @@ from weft.contact.body import Body
 from weft.errors import SceneError
 from weft.io import read_surface
 from weft.mesh import edges_of, grid
+from weft.units import Quantity, in_si
 
 MOST_FACES = 200_000
 
 
-def load_body(path: str | FilePath, scale: float = 1.0, name: str = "body") -> Body:
+def load_body(path: str | FilePath, scale: Quantity = 1.0, name: str = "body") -> Body:
     """A body from an OBJ or PLY file.
 
     Args:
@@ -24,11 +25,11 @@ def load_body(path: str | FilePath, scale: float = 1.0, name: str = "body") -> B
     Raises:
         MeshError: a file that cannot be read.
     """
-    x, faces = read_surface(FilePath(path), scale)
+    x, faces = read_surface(FilePath(path), in_si(scale, "m", f"{name}.scale"))
     return Body(x, faces, None, name)
 
 
-def sphere(radius: float, size: float, name: str = "sphere") -> Body:
+def sphere(radius: Quantity, size: Quantity, name: str = "sphere") -> Body:
     """A sphere about the origin.
 
     Args:
@@ -39,8 +40,7 @@ def sphere(radius: float, size: float, name: str = "sphere") -> Body:
     Raises:
         SceneError: a radius or size that is not > 0.
     """
-    if not (radius > 0 and size > 0 and np.isfinite([radius, size]).all()):
-        raise SceneError(f"{name} radius, size", got=(radius, size), expected="must be > 0 [m]")
+    radius, size = _lengths(name, radius=radius, size=size)
     x, faces = _icosahedron()
     edge = 1.05 * radius
     while edge > size and len(faces) < 200_000:
@@ -50,7 +50,7 @@ def sphere(radius: float, size: float, name: str = "sphere") -> Body:
     return Body(radius * x, faces, None, name)
 
 
-def plate(width: float, depth: float, size: float = 0.2, name: str = "plate") -> Body:
+def plate(width: Quantity, depth: Quantity, size: Quantity = 0.2, name: str = "plate") -> Body:
     """A level rectangle about the origin: a floor, or a table.
 
     Args:
@@ -62,15 +62,13 @@ def plate(width: float, depth: float, size: float = 0.2, name: str = "plate") ->
     Raises:
         SceneError: a length that is not > 0.
     """
-    given = (width, depth, size)
-    if not (np.isfinite(given).all() and min(given) > 0):
-        raise SceneError(f"{name} width, depth, size", got=given, expected="must be > 0 [m]")
+    width, depth, size = _lengths(name, width=width, depth=depth, size=size)
     nx, nz = (min(int(np.ceil(side / size)), 500) + 1 for side in (width, depth))
     mesh = grid(nx, nz, width, depth)
     return Body(mesh.vertices, mesh.faces, None, name)
 
 
-def capsule(radius: float, length: float, size: float, name: str = "capsule") -> Body:
+def capsule(radius: Quantity, length: Quantity, size: Quantity, name: str = "capsule") -> Body:
     """A cylinder with half spheres at both ends, along y, about the origin.
 
     Args:
@@ -82,7 +80,7 @@ def capsule(radius: float, length: float, size: float, name: str = "capsule") ->
     Raises:
         SceneError: a length that is not > 0.
     """
-    _check(name, {"radius": radius, "length": length, "size": size})
+    radius, length, size = _lengths(name, radius=radius, length=length, size=size)
     around = max(6, int(np.ceil(2 * np.pi * radius / size)))
     rings = max(2, int(np.ceil(np.pi / 2 * radius / size)))
     along = max(1, int(np.ceil(length / size)))
@@ -95,7 +93,7 @@ def capsule(radius: float, length: float, size: float, name: str = "capsule") ->
     return _lathe(profile, around, (-length / 2 - radius, length / 2 + radius), name)
 
 
-def box(size: tuple[float, float, float], edge: float = 0.1, name: str = "box") -> Body:
+def box(size: tuple[Quantity, Quantity, Quantity], edge: Quantity = 0.1, name: str = "box") -> Body:
     """A box about the origin, sides along the axes.
 
     Args:
@@ -107,12 +105,12 @@ def box(size: tuple[float, float, float], edge: float = 0.1, name: str = "box") 
         SceneError: a length that is not > 0.
     """
     given = dict(zip(("width", "height", "depth"), size))
-    _check(name, {**given, "edge": edge})
-    half = np.asarray(size, dtype=np.float64) / 2
+    *lengths, length = _lengths(name, **given, edge=edge)
+    half = np.asarray(lengths, dtype=np.float64) / 2
     points, faces, first = [], [], 0
     for axis in range(3):
         u, v = (axis + 1) % 3, (axis + 2) % 3
-        nu, nv = (min(int(np.ceil(size[k] / edge)), 200) + 1 for k in (u, v))
+        nu, nv = (min(int(np.ceil(lengths[k] / length)), 200) + 1 for k in (u, v))
         side = grid(nu, nv, 2.0, 2.0)
         for sign in (-1.0, 1.0):
             x = np.empty((side.n_vertices, 3))
@@ -124,7 +122,7 @@ def box(size: tuple[float, float, float], edge: float = 0.1, name: str = "box") 
     return _welded(np.concatenate(points), np.concatenate(faces), name)
 
 
-def ring(radius: float, thickness: float, size: float, name: str = "ring") -> Body:
+def ring(radius: Quantity, thickness: Quantity, size: Quantity, name: str = "ring") -> Body:
     """A torus about the y axis, at the origin.
 
     Args:
@@ -136,7 +134,7 @@ def ring(radius: float, thickness: float, size: float, name: str = "ring") -> Bo
     Raises:
         SceneError: a length that is not > 0, or a cross section that fills the ring.
     """
-    _check(name, {"radius": radius, "thickness": thickness, "size": size})
+    radius, thickness, size = _lengths(name, radius=radius, thickness=thickness, size=size)
     if thickness >= radius:
         raise SceneError(f"{name} thickness", got=thickness, expected=f"less than {radius:g} [m]")
     n = max(8, int(np.ceil(2 * np.pi * (radius + thickness) / size)))
@@ -186,10 +184,13 @@ def _welded(x: Floats, faces: Faces, name: str) -> Body:
     return Body(x[first], number.reshape(-1)[faces].astype(np.int32), None, name)
 
 
-def _check(name: str, lengths: dict[str, float]) -> None:
-    for what, value in lengths.items():
+def _lengths(name: str, **lengths: float | str) -> list[float]:
+    """[m] each, text with a unit turned into SI."""
+    found = [in_si(value, "m", f"{name}.{what}") for what, value in lengths.items()]
+    for what, value in zip(lengths, found):
         if not (np.isfinite(value) and value > 0):
             raise SceneError(f"{name} {what}", got=value, expected="must be > 0 [m]")
+    return found
 
 
 def _icosahedron() -> tuple[Floats, Faces]:
