@@ -148,7 +148,7 @@ def test_errors(tmp_path):
         Scene(cloth, bodies=[turned]).model()
     with pytest.raises(SceneError, match="sphere radius"):
         sphere(-1.0, 0.1)
-    with pytest.raises(SceneError, match="plate width"):
+    with pytest.raises(SceneError, match="plate depth"):
         plate(1.0, 0.0)
     with pytest.raises(SceneError, match="body.faces"):
         Body(np.zeros((3, 3)), np.array([[0, 1, 3]]))

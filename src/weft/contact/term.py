@@ -11,8 +11,9 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Bools, Floats, Ints, Positions
+from weft.arrays import Bools, Floats, Positions
 from weft.contact.barrier import barrier_energy, barrier_factors, barrier_gradient
+from weft.contact.carrying import Carrying
 from weft.contact.contact import Contact
 from weft.contact.contact_set import ContactSet
 from weft.contact.firmness import Firmness
@@ -32,7 +33,6 @@ SLIP, FIRMNESS = "slip", "firmness"  # names among what is kept from step to ste
 SETTLED = 0.5  # of the room of a pair, that the last increment of a search may change
 PART = 0.9  # of the room that bodies leave which pinch
 THINNER, MOST_THINNER = 0.7, 8  # of the thickness, where bodies leave no room for it
-MOST_CARRIES = 60  # rounds in which free vertices take the motion of what meets them
 
 
 class ContactTerm(Bound):
@@ -65,22 +65,20 @@ class ContactTerm(Bound):
         self.step, self.blocked = step, None
         self.friction = None
         self._firmness = Firmness.of(step.kept.get(FIRMNESS))
-        if self._rubs:
-            slip = step.kept.get(SLIP)
-            n = self.embedded.n
-            self._slip = kernel.zeros(n, vec3) if slip is None else kernel.points(np.array(slip))
         self._put(self._y, None, step.bodies[1])
         self._put(self._dy, None, np.zeros_like(step.bodies[1]))
-        x = self.embedded.of(step.state.x)
         settings, sides = self.contact.settings, self.contact.mesh.sides
-        start = kernel.points(np.concatenate([x, step.bodies[0]]))
+        x = np.asarray(step.state.x)
+        y, dy = Carrying(self.search, self.embedded, step, x).everything(step.start - x)
+        start = kernel.points(y)
         if settings.pinch == "thin" and sides.thickest > 0:
             self._measure_room(start)
         if self._rubs:
-            # Candidates of the way that is tried first serve the contacts where it begins, too.
-            y, dy = self._with_bodies(step.state.x, step.start - step.state.x, step)
+            slip, n = step.kept.get(SLIP), self.embedded.n
+            self._slip = kernel.zeros(n, vec3) if slip is None else kernel.points(np.array(slip))
+            # Candidates of the way that is tried first serve the contacts where it begins, too;
+            # these push as in the step that led there.
             self.search.along(start, kernel.points(y + dy))
-            # They push as in the step that led there.
             self.search.stiffen(self.contact.stiffness * self._firmness.before)
             self._freeze_friction(start, self.search.contacts(start))
         self.search.stiffen(self.contact.stiffness * self._firmness.now)
@@ -209,78 +207,21 @@ class ContactTerm(Bound):
 
         Where these cannot go without meeting cloth, they carry it along.
         """
-        way = goal - x
-        part = self._reachable(x, way, step)
-        moving = np.where(step.free[:, None], 0.0, way)
-        if part == 1.0 or not (step.moves_bodies or moving.any()):
+        carrying, way = Carrying(self.search, self.embedded, step, x), goal - x
+        part = carrying.reachable(way)
+        if part == 1.0 or not carrying.prescribes(way):
             return np.asarray(x + part * way)
         with self.phases("carry"):
-            found = self._carried(x, way, step)
+            found = carrying.carried(way)
             if self.contact.settings.pinch == "thin":
                 for _ in range(MOST_THINNER):
                     if found is not None:
                         break
                     self.search.thin_to(THINNER * self.search.thickness_part)
-                    found = self._carried(x, way, step)
+                    found = carrying.carried(way)
+        if carrying.blocked is not None:
+            self.blocked = carrying.blocked
         return found
-
-    def _reachable(self, x: Positions, way: Floats, step: Step) -> float:
-        y, dy = self._with_bodies(x, way, step)
-        return self.search.max_step(kernel.points(y), kernel.points(dy))
-
-    def _with_bodies(self, x: Positions, way: Floats, step: Step) -> tuple[Positions, Floats]:
-        """(n+b,3) where everything is when the step begins, and its displacement."""
-        before, after = step.bodies
-        return (
-            np.concatenate([self.embedded.of(x), before]),
-            np.concatenate([self.embedded.of(way), after - before]),
-        )
-
-    def _carried(self, x: Positions, way: Floats, step: Step) -> Positions | None:
-        """x + way, with free points whose vertices would be met carried along by what meets them.
-
-        What is prescribed, pinned points and bodies, goes all its way. A free vertex in a pair that
-        would meet takes the displacement of the pair's prescribed vertices (or of those that are
-        carried already), or, where there are none, the pair's mean. None where that does not come
-        to an end: something is caught between what is prescribed.
-        """
-        way, leads, held = np.array(way), step.fixed.copy(), step.fixed
-        bodies = np.ones(len(step.bodies[1]), dtype=bool)
-        for _ in range(MOST_CARRIES):
-            y, dy = self._with_bodies(x, way, step)
-            pairs = self.search.meeting(kernel.points(y), kernel.points(dy))
-            if len(pairs) == 0:
-                return np.asarray(x + way)
-            self.blocked = y[pairs[0]].mean(0)
-            leading: Bools
-            still: Bools
-            leading, still = (
-                np.concatenate([self.embedded.whole(p), bodies])[pairs] for p in (leads, held)
-            )
-            if still.all(1).any():
-                return None
-            self._follow(pairs, leading, still, dy, way, leads, held)
-        return None
-
-    def _follow(
-        self,
-        pairs: Ints,
-        leading: Bools,
-        still: Bools,
-        dy: Floats,
-        way: Floats,
-        leads: Bools,
-        held: Bools,
-    ) -> None:
-        """Give points of vertices that follow the mean displacement of those that lead."""
-        share = np.where(leading.any(1, keepdims=True), leading, True)
-        mean = np.einsum("ma,mai->mi", share, dy[pairs]) / share.sum(1, keepdims=True)
-        pair, place = np.nonzero(~still & (pairs < self.embedded.n))
-        points, moves = self.embedded.points_of(pairs[pair, place])
-        moves = moves & ~held[points]
-        way[points[moves]] = np.broadcast_to(mean[pair][:, None, :], (*points.shape, 3))[moves]
-        pulled: Bools = np.any(leading, axis=1)
-        leads[points[moves & pulled[pair][:, None]]] = True
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """After a step that ended at x: how stiff contact has to be (``firmness``), and the elastic
