@@ -147,6 +147,13 @@ class Apart(NamedTuple):
     outline: float  # part of the second's silhouette by which silhouettes differ
 
 
+def motion_apart(run: Trace, other: Trace) -> float:
+    """Mean difference of kinetic energies over the mean of the second's: 1 of cloth that halts in
+    the air.
+    """
+    return float(np.abs(run.kinetic - other.kinetic).sum() / other.kinetic.sum())
+
+
 def apart(x: Positions, other: Positions, faces: Faces, axis: int) -> Apart:
     """Distances of shapes (n,3) [m], seen along an axis."""
     low = np.minimum(x.min(0), other.min(0))
