@@ -9,13 +9,24 @@ import pytest
 import weft
 from weft.errors import SimulationError, WeftError
 from weft.reproduce import effort, runner
-from weft.reproduce.effort_runs import REST, Effort, apart, rest_after, run
+from weft.reproduce.effort_runs import (
+    REST,
+    Effort,
+    Look,
+    Trace,
+    apart,
+    motion_apart,
+    rest_after,
+    run,
+)
 from weft.reproduce.effort_scenes import CASES, SHIFT
 from weft.reproduce.study import Several, Table
 
 DRAPE, _, CROSSED = CASES
 SHORT = dataclasses.replace(CROSSED, seconds=0.24)  # the strips meet at about 0.13 s
-SOLVED, STOPPED, ONE = Effort(0.02, 0), Effort(0.02, 2), Effort(0.005, 1)
+SOLVED, STOPPED, ONE = Effort(0.02, "converged"), Effort(0.02, 2), Effort(0.005, 1)
+STILL = Look(np.zeros((0, 3)), (), 0.0, 0.0, 0.0)
+EMPTY = Trace(SOLVED, 0, 0.0, 0, np.arange(4.0), np.zeros(4), STILL, STILL, 0.0, 0)
 
 
 def quiet(_):
@@ -47,6 +58,18 @@ def test_vertices_that_change_places_are_no_other_shape():
     assert turned.heights < 2e-3 and turned.outline < 0.02  # pixels, and the triangles' diagonals
 
 
+def test_motion_is_compared_over_the_whole_run():
+    """Cloth that halts half way, and cloth that never moves."""
+    moving = np.array([0.0, 1.0, 2.0, 3.0])
+
+    def trace(kinetic):
+        return dataclasses.replace(EMPTY, kinetic=np.asarray(kinetic))
+
+    assert motion_apart(trace(moving), trace(moving)) == 0.0
+    assert motion_apart(trace([0.0, 1.0, 2.0, 0.0]), trace(moving)) == pytest.approx(0.5)
+    assert motion_apart(trace(0 * moving), trace(moving)) == pytest.approx(1.0)
+
+
 def test_rest_is_the_last_time_that_it_moves():
     t = np.arange(6.0)
     speeds = REST * np.array([0.0, 2.0, 0.5, 2.0, 0.5, 0.5])
@@ -73,8 +96,9 @@ def test_the_study(tmp_path, monkeypatch):
         assert reference[what] == (0.0, 0.0)
         assert stopped[what].mean > 0 and one[what].mean > 0
         assert row[f"{SOLVED.label}, {effort.OTHER}"][what].mean > 0
-    assert one["iterations"] == (48.0, 0.0)  # a step of 5 ms each
-    assert stopped["iterations"].mean <= 24 < reference["iterations"].mean
+    # So many matrices a step, and up to four times that where something is pressed.
+    assert 48 <= one["iterations"].mean <= 4 * 48
+    assert 12 < stopped["iterations"].mean < reference["iterations"].mean
     assert reference["intersections"] == stopped["intersections"] == 0
     assert all(r["runs that failed"] == 0 for r in row.values())
     # What the table calls kinetic energy is that of the velocities at the instant of impact.
@@ -83,7 +107,7 @@ def test_the_study(tmp_path, monkeypatch):
     memory = stepper.init(model, state)
     for _ in range(10):
         state, memory, report = stepper.step(model, state, memory, 0.02)
-        assert report.iterations <= 2
+        assert report.iterations <= 4 * 2
     trace = run(SHORT, STOPPED, 9, 0)
     assert trace.impact.kinetic == pytest.approx(0.5 * np.sum(model.mass * (state.v**2).sum(1)))
     assert trace.impact.gravity == pytest.approx(9.81 * np.sum(model.mass * state.x[:, 1]))

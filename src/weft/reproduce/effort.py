@@ -26,14 +26,14 @@ from weft.reproduce.effort_table import (
 )
 from weft.reproduce.study import Say, Several, Study, Table
 
-REFERENCE = Effort(2.5e-3, 0)
+REFERENCE = Effort(2.5e-3, "converged")
 EFFORTS = (
     REFERENCE,
-    Effort(0.02, 0), Effort(0.02, 5),
-    Effort(0.01, 0), Effort(0.01, 2),
-    Effort(0.005, 0), Effort(0.005, 3), Effort(0.005, 2), Effort(0.005, 1),
+    Effort(0.02, "converged"), Effort(0.02, 5),
+    Effort(0.01, "converged"), Effort(0.01, "interactive"), Effort(0.01, 2),
+    Effort(0.005, "converged"), Effort(0.005, 3), Effort(0.005, 2), Effort(0.005, 1),
 )  # fmt: skip
-VERTICES, STARTS = 21, 3
+VERTICES, STARTS = 17, 3
 
 
 def study(

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import warp as wp
@@ -25,20 +25,19 @@ PIXELS = 256  # a side, of height fields
 
 @dataclass(frozen=True)
 class Effort:
-    """A step and how many Newton iterations it gets."""
+    """A step and the ``effort`` of ``StepSettings``."""
 
     step: float  # [s]
-    iterations: int  # 0: until it has converged
+    effort: Literal["converged", "interactive"] | int
 
     @property
     def label(self) -> str:
         """For tables and pictures."""
-        return f"{1e3 * self.step:g} ms, {self.iterations or 'converged'}"
+        return f"{1e3 * self.step:g} ms, {self.effort}"
 
     def of(self, scene: Scene) -> Scene:
         """The scene at this effort."""
-        settings = StepSettings(effort=self.iterations) if self.iterations else StepSettings()
-        return scene.with_(step=self.step, settings=settings)
+        return scene.with_(step=self.step, settings=StepSettings(effort=self.effort))
 
 
 @dataclass(frozen=True, eq=False)
