@@ -1,4 +1,4 @@
-"""Pictures of efforts: drapes side by side, kinetic energy in time, errors against CPU time."""
+"""Pictures of efforts: drapes side by side, kinetic energy in time, its error against CPU time."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from PIL import ImageDraw, ImageFont
 from weft.contact.body import joined_faces
 from weft.render.picture import Image, Renderer
 from weft.reproduce.effort_scenes import Case
-from weft.reproduce.effort_table import CPU, HEIGHT, OTHER, Row, Runs, mean
+from weft.reproduce.effort_table import CPU, MOTION, OTHER, Row, Runs, mean
 from weft.reproduce.study import INK, Several
 
 
@@ -42,7 +42,7 @@ def _labelled(image: Image, text: str) -> Image:
 def plot(
     figure: Any, cases: Sequence[Case], found: Mapping[str, Runs], rows: Sequence[Row]
 ) -> None:
-    """Kinetic energy in time, of the first start; error of the shape against CPU time."""
+    """Kinetic energy in time, of the first start; how far it is off, against CPU time."""
     panels = figure.subplots(2, len(cases), squeeze=False)
     for (top, bottom), case in zip(panels.T, cases):
         for k, (effort, traces) in enumerate(found[case.name].items()):
@@ -51,18 +51,18 @@ def plot(
             if trace is not None:
                 top.plot(trace.t, 1e3 * trace.kinetic, dash, lw=1, color=ink, label=effort.label)
             row = next(r for r in rows if r[:2] == [case.name, effort.label])
-            cpu, height = row[CPU], row[HEIGHT]
-            if k and isinstance(cpu, Several) and isinstance(height, Several):
+            cpu, off = row[CPU], row[MOTION]
+            if k and isinstance(cpu, Several) and isinstance(off, Several):
                 bottom.errorbar(
-                    cpu.mean, height.mean, height.spread, cpu.spread, "o" if dash == "-" else "s",
+                    cpu.mean, off.mean, off.spread, cpu.spread, "o" if dash == "-" else "s",
                     ms=4, lw=0.8, color=ink, label=effort.label,
                 )  # fmt: skip
         chance = [r for r in rows if r[0] == case.name and OTHER in str(r[1])]
         for row in chance:
-            bottom.axhline(mean(row, HEIGHT), color="0.6", lw=0.8, label=OTHER)
+            bottom.axhline(mean(row, MOTION), color="0.6", lw=0.8, label=OTHER)
         top.axvline(case.impact, color="0.8", lw=0.8)
         top.set(title=case.name, xlabel="time [s]", ylabel="kinetic energy [mJ]")
-        bottom.set(xlabel="CPU time [s]", ylabel="height off at end [mm]", ylim=(0, None))
+        bottom.set(xlabel="CPU time [s]", ylabel="kinetic energy off [%]", ylim=(0, None))
         for axes in (top, bottom):
             axes.grid(alpha=0.25)
     panels[0, 0].legend(fontsize=6)
