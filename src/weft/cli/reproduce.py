@@ -31,6 +31,10 @@ def reproduce(
         int | None,
         typer.Option(help="Vertices a side, for studies on one mesh.", show_default="the paper's"),
     ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(help="Starts, for studies that average over some.", show_default="a few"),
+    ] = None,
     device: Device = "cpu",
     threads: Threads = None,
 ) -> None:
@@ -45,7 +49,7 @@ def reproduce(
     if not names:
         for name in runner.names():
             say(f"{name:26} {runner.question(name)}")
-        say("\nweft reproduce NAME runs one (seconds to a minute), `weft reproduce all` every one")
+        say("\nweft reproduce NAME runs one (seconds to minutes), `weft reproduce all` every one")
         return
     for name in names:
         check_known(name, [*runner.names(), "all"], "study")
@@ -53,7 +57,7 @@ def reproduce(
     chosen = runner.names() if "all" in names else names
     for name in chosen:
         clock = time.perf_counter()
-        study = runner.run(name, lambda text: say(f"  {text}", error=True), n)
+        study = runner.run(name, lambda text: say(f"  {text}", error=True), n, seeds)
         say(f"{study.title}\n\n{study.table.text()}\n")
         for finding in study.findings:
             say(f"- {finding}")

@@ -30,6 +30,12 @@ _STUDIES = {
     "buckling-compression": "buckling_compression",
     "buckling-bias": "buckling_bias",
     "buckling-anisotropy": "buckling_anisotropy",
+    "effort": "effort",
+}
+# Of some studies: the least, what it counts, and which they are.
+_NUMBERS = {
+    "n": (8, "vertices a side", "on one mesh: kim2020-..., effort"),
+    "seeds": (1, "start", "that takes the mean over starts: effort"),
 }
 
 
@@ -44,23 +50,28 @@ def question(name: str) -> str:
     return " ".join(text.split("\n\n")[0].split())
 
 
-def run(name: str, say: Say = lambda _: None, n: int | None = None) -> Study:
+def run(
+    name: str, say: Say = lambda _: None, n: int | None = None, seeds: int | None = None
+) -> Study:
     """Run a study.
 
     Args:
         name: which.
         say: called with a line for every part that is done.
         n: vertices a side, of studies on one mesh; None: as published.
+        seeds: starts, of studies that take the mean over some; None: as published.
 
     Raises:
-        WeftError: an unknown name, or an n that is too small or that the study does not have.
+        WeftError: an unknown name, a number that is too small or that the study does not have.
     """
     check_known(name, _STUDIES, "study")
     study: Callable[..., Study] = import_module(f"weft.reproduce.{_STUDIES[name]}").study
-    if n is None:
-        return study(say)
-    if "n" not in signature(study).parameters:
-        raise WeftError("--n", got=f"with {name}", expected="a study on one mesh: kim2020-...")
-    if n < 8:
-        raise WeftError("--n", got=n, expected="at least 8 vertices a side")
-    return study(say, n)
+    given = {key: value for key, value in (("n", n), ("seeds", seeds)) if value is not None}
+    for key, (least, unit, who) in _NUMBERS.items():
+        if key not in given:
+            continue
+        if key not in signature(study).parameters:
+            raise WeftError(f"--{key}", got=f"with {name}", expected=f"a study {who}")
+        if given[key] < least:
+            raise WeftError(f"--{key}", got=given[key], expected=f"at least {least} {unit}")
+    return study(say, **given)

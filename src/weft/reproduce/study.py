@@ -6,8 +6,9 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import PIL.Image
 
 from weft.io.files import atomic_write
@@ -17,24 +18,47 @@ Say = Callable[[str], None]  # progress of a study, a line at a time
 INK = ("#1f4e79", "#c0504d", "#2e8b57", "#8064a2", "#d08a2e", "#555555")
 
 
+class Several(NamedTuple):
+    """What several runs gave."""
+
+    mean: float
+    spread: float  # standard deviation; 0 of a single run
+
+    @staticmethod
+    def of(values: Sequence[float]) -> "Several":
+        """Of at least one value."""
+        return Several(float(np.mean(values)), float(np.std(values, ddof=int(len(values) > 1))))
+
+
+Cell = float | str | Several
+
+
 @dataclass(frozen=True)
 class Table:
     """Numbers with the names and units of their columns."""
 
     columns: Sequence[str]  # "sag [m]"
-    rows: Sequence[Sequence[float | str]]
+    rows: Sequence[Sequence[Cell]]
 
     def csv(self) -> str:
-        """As comma-separated values."""
+        """As comma-separated values; a column of several runs is two, mean and spread."""
+        double = [any(isinstance(row[c], Several) for row in self.rows) for c in self._ids]
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows([[_digits(v) for v in row] for row in self.rows])
+        names = zip(self.columns, double)
+        writer.writerow([n for name, two in names for n in (name, f"{name}, spread")[: 1 + two]])
+        for row in self.rows:
+            cells = [_both(v)[: 1 + two] for v, two in zip(row, double)]
+            writer.writerow([_digits(v) for cell in cells for v in cell])
         return out.getvalue()
+
+    @property
+    def _ids(self) -> range:
+        return range(len(self.columns))
 
     def text(self) -> str:
         """As aligned columns for a terminal."""
-        cells = [list(self.columns), *([_digits(v, 5) for v in row] for row in self.rows)]
+        cells = [list(self.columns), *([_shown(v) for v in row] for row in self.rows)]
         widths = [max(len(row[c]) for row in cells) for c in range(len(self.columns))]
         lines = ["  ".join(v.rjust(w) for v, w in zip(row, widths)) for row in cells]
         return "\n".join(lines)
@@ -88,6 +112,16 @@ class Study:
         with atomic_write(plot) as file:
             figure.savefig(file, format="png")
         return [*written, plot]
+
+
+def _both(value: Cell) -> tuple[float | str, float | str]:
+    return value if isinstance(value, Several) else (value, "")
+
+
+def _shown(value: Cell) -> str:
+    if isinstance(value, Several):
+        return f"{_digits(value.mean, 4)} ± {_digits(value.spread, 2)}"
+    return _digits(value, 5)
 
 
 def _digits(value: float | str, digits: int = 8) -> str:
