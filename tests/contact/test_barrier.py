@@ -278,3 +278,28 @@ def test_parallel_threshold_is_ipctk_s(rng):
     X = rng.normal(size=(4, 3))
     expected = ipctk.edge_edge_mollifier_threshold(*X)
     assert parallel_threshold(X, np.array([[0, 1, 2, 3]]))[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_slow_approach_while_sliding_does_not_pass_through():
+    """Vertices 4e-11 m from faces that slide a million times as fast as they come nearer: sums of
+    that many tiny steps were off by more than the gap, and most of these passed through.
+    """
+    rng, n = np.random.default_rng(0), 200
+    tri = 0.05 * rng.normal(size=(n, 3, 3)) + [0.03, 0.4, 0.01]
+    normal = np.cross(tri[:, 1] - tri[:, 0], tri[:, 2] - tri[:, 0])
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    vertex = np.einsum("na,nai->ni", rng.dirichlet([2, 2, 2], n), tri) + 4e-11 * normal
+    slide = 1e-5 * rng.normal(size=(n, 3))
+    slide -= (slide * normal).sum(1, keepdims=True) * normal
+    d = slide[:, None] * rng.normal(size=(n, 3, 1)) + 8e-11 * normal[:, None]
+    x = np.concatenate([vertex[:, None], tri], axis=1)
+    dx = np.concatenate([np.zeros((n, 1, 3)), d], axis=1)
+    pairs = Candidates(np.arange(4 * n, dtype=np.int32).reshape(n, 4), n)
+    part = step_lengths(x.reshape(-1, 3), dx.reshape(-1, 3), pairs)
+
+    def height(y):
+        m = np.cross(y[:, 2] - y[:, 1], y[:, 3] - y[:, 1])
+        return ((y[:, 0] - y[:, 1]) * m).sum(1) / np.linalg.norm(m, axis=1)
+
+    left = height(x + part[:, None, None] * dx) / height(x)
+    assert left.min() > 0.99 * FRACTION and part.min() > 0.2

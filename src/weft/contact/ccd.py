@@ -89,17 +89,19 @@ def advance(
                 if t + step <= t or (t > Scalar(0.0) and gap - keep < Scalar(1e-3) * keep):
                     going = 0
                 else:
-                    a += step * da
-                    b += step * db
-                    c += step * dc
-                    d += step * dd
                     t += step
                     if t >= limit:
                         t = limit
                         going = 0
                     else:
-                        p = closest(kind[i], a, b, c, d)
-                        gap = wp.length(combination(p.w, a, b, c, d)) - thickness
+                        # From the start each time: a million sums of tiny steps are off by more
+                        # than what is left of a gap of 1e-11 m.
+                        at = a + t * da
+                        bt = b + t * db
+                        ct = c + t * dc
+                        dt = d + t * dd
+                        p = closest(kind[i], at, bt, ct, dt)
+                        gap = wp.length(combination(p.w, at, bt, ct, dt)) - thickness
             else:
                 break
     out[i / stride] = t
