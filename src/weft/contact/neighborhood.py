@@ -162,12 +162,12 @@ class Neighborhood:
     def begin(self, excluded: Excluded) -> None:
         """Nothing is known of ways yet; some pairs are left out."""
         self.excluded = excluded
-        self._found: Candidates | None = None
+        self.found: Candidates | None = None  # those of the last way
 
     def along(self, y: WarpArray, end: WarpArray) -> Candidates:
         """Pairs that may come within reach on the way from y to ``end``."""
         n, boxes = y.shape[0], (self._low, self._high)
-        found = self._found
+        found = self.found
         if found is not None:
             frame, spare = self._frame(y, end), Scalar(SPARE * self.reach * (1 - 1e-9))
             kernel.launch(leave, n, y, end, *boxes, *frame, spare, self._left)
@@ -177,9 +177,9 @@ class Neighborhood:
             elif count:
                 kernel.launch(enclose, n, y, end, *frame, self._left, *boxes, self.origin)
                 found = self._renewed(found)
-        self._found = self._whole(y, end) if found is None else found
-        self._measure(y, end)
-        return self._found
+        self.found = self._whole(y, end) if found is None else found
+        self._measure(y, end, self.found)
+        return self.found
 
     @property
     def bounds(self) -> tuple[WarpArray, WarpArray]:
@@ -188,18 +188,21 @@ class Neighborhood:
         """
         return self.origin, self.away
 
-    def _measure(self, y: WarpArray, end: WarpArray) -> None:
+    def _measure(self, y: WarpArray, end: WarpArray, found: Candidates) -> None:
         kernel.launch(measure, y.shape[0], y, end, self.origin, self.away)
         if end is y and kernel.total(self.away) > FAR * self.reach * y.shape[0]:
-            assert self._found is not None
             wp.copy(self.origin, y)
             self.away.zero_()
-            self._found.bound.fill_(UNKNOWN)
+            found.bound.fill_(UNKNOWN)
 
     def _frame(self, y: WarpArray, end: WarpArray) -> tuple[Any, Any]:
         """Where the frame of the boxes is at y and at ``end``."""
         if not self._moves:
             return vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
+        return self._means(y, end)
+
+    def _means(self, y: WarpArray, end: WarpArray) -> tuple[Any, Any]:
+        """The cloth's mean at y and at ``end``."""
         m = self.mesh.sides.first_body
         here = kernel.mean(y, m)
         return vec3(*here), vec3(*(here if end is y else kernel.mean(end, m)))
@@ -209,8 +212,7 @@ class Neighborhood:
         return (1 + 2 * SPARE) * self.reach
 
     def _whole(self, y: WarpArray, end: WarpArray) -> Candidates:
-        self._moves = True
-        here, there = self._frame(y, end)
+        here, there = self._means(y, end)
         self._moves = bool(np.linalg.norm(np.subtract(there, here)) > SPARE * self.reach)
         boxes = (self._low, self._high)
         self._left.fill_(1)

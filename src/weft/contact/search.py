@@ -103,10 +103,10 @@ class ContactSearch:
         """Thickness of the vertices, and the part of it that is kept."""
         return self.mesh.device_thickness, self.thickness_part
 
-    def near(self, y: WarpArray, reach: float, end: WarpArray | None = None) -> Candidates:
-        """Candidates at y, or on the way to ``end``, by a search of their own."""
+    def near(self, y: WarpArray, reach: float) -> Candidates:
+        """Candidates at y, by a search of their own."""
         with self.phases("broad"):
-            return self.mesh.candidates(y, reach, end, self._excluded, self._trees)
+            return self.mesh.candidates(y, reach, None, self._excluded, self._trees)
 
     def along(self, y: WarpArray, end: WarpArray) -> Candidates:
         """The candidates of the way from y to ``end``; those of an earlier way where no vertex
@@ -156,11 +156,11 @@ class ContactSearch:
 
     def contacts(self, y: WarpArray) -> ContactSet:
         """Pairs in contact at y; value, gradient and matrix at one y share a set."""
-        candidates = self.along(y, y)
         if self._contacts is not None:
             of, found = self._contacts
-            if of is candidates and equal(y, self._where):
+            if of is self._nearby.found and equal(y, self._where):
                 return found
+        candidates = self.along(y, y)
         with self.phases("narrow"):
             arguments = (y, candidates, self.stiffness, self.gap, self.thickness_part)
             found = self.narrow(*arguments, self._nearby.bounds)
