@@ -49,9 +49,11 @@ class Gravity:
     name: str = "gravity"
 
     def part(self, t: float) -> float:
-        """Part of the acceleration that acts at time t [s]."""
+        """Part of the acceleration that acts in a step that ends at time t [s]."""
         begin, end = self.onset
-        return float(np.clip((t - begin) / (end - begin), 0, 1)) if end > begin else float(t >= end)
+        if end > begin:
+            return float(np.clip((t - begin) / (end - begin), 0, 1))
+        return float(t > end * (1 + 1e-9))
 
     @property
     def stencil(self) -> Ints:
