@@ -19,6 +19,7 @@ STAGES = [
     ["discretization"],
     ["energies", "cloth", "pins"],
     ["sources"],
+    ["outfit"],
     ["contact"],
     ["assembly"],
     ["model"],

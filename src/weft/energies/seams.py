@@ -8,6 +8,8 @@ apart, micrometers in a garment that is worn.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -54,21 +56,32 @@ class Joint:
 
     Args:
         pairs: (k,2) points of both sides.
+        segments: (s,2) rows of ``pairs`` between which both sides have an edge; None: all in turn.
         name: of the seam.
         angle: [rad] fold between the panels, 0: flat.
         fold_stiffness: [N m/rad per m]; None: as the fabrics bend.
         strength: [N/m] at which it tears; infinite: never.
         life: (2,) [s] from when, and until when it holds.
         apart: [m] distance up to which its points are free: 0, or what zips leave.
+        share: [m] of the seam that each point holds; None: half of what is to both sides.
     """
 
     pairs: Ints
+    segments: Ints | None = None
     name: str = ""
     angle: float = 0.0
     fold_stiffness: float | None = None
     strength: float = np.inf
     life: tuple[float, float] = (0.0, np.inf)
     apart: float = 0.0
+    share: float | None = None
+
+    @property
+    def edges(self) -> tuple[Ints, Ints]:
+        """(s,2) points of the edges of the first side, and of the second."""
+        rows = np.arange(len(self.pairs) - 1)[:, None] + [0, 1]
+        ends = np.asarray(self.pairs)[rows if self.segments is None else self.segments]
+        return ends[:, :, 0], ends[:, :, 1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +100,7 @@ class Sides:
 
     def bonds(self, joint: Joint, x: Positions, sewing: Sewing, begin: float = 0.0) -> Bonds:
         """The bonds of a joint, closing from ``begin`` [s] on; x (n,3) [m]: where it starts."""
-        pairs = np.asarray(joint.pairs, dtype=np.int32)
-        reach = self.reach(pairs)
+        pairs, reach = np.asarray(joint.pairs, dtype=np.int32), self.reach(joint)
         two = pairs[:, 0] != pairs[:, 1]  # darts end where their legs meet
         pairs, reach = pairs[two], reach[two]
         gap = np.linalg.norm(x[pairs[:, 1]] - x[pairs[:, 0]], axis=1)
@@ -101,17 +113,31 @@ class Sides:
             last=joint.apart,
             closing=(begin, begin + sewing.closing),
             life=joint.life,
-            strength=joint.strength * reach,
+            strength=np.where(reach > 0, joint.strength * np.maximum(reach, 1e-300), np.inf),
             name=joint.name or "seam",
         )
 
-    def reach(self, pairs: Ints) -> Floats:
-        """(k,) [m] of seam that belongs to each pair: half of what is to both sides."""
-        uv = self._corner_uv()
-        ends = [uv[pairs[:, side]] for side in (0, 1)]
-        steps = np.mean([np.linalg.norm(np.diff(p, axis=0), axis=1) for p in ends], axis=0)
-        return np.asarray((np.append(steps, 0.0) + np.insert(steps, 0, 0.0)) / 2)
+    def reach(self, joint: Joint) -> Floats:
+        """(k,) [m] of seam that belongs to each pair."""
+        if joint.share is not None:
+            return np.full(len(joint.pairs), joint.share)
+        rows = np.arange(len(joint.pairs) - 1)[:, None] + [0, 1]
+        segments: Any = rows if joint.segments is None else joint.segments
+        lengths = np.mean([np.linalg.norm(self.along(e), axis=1) for e in joint.edges], axis=0)
+        out = np.zeros(len(joint.pairs))
+        np.add.at(out, segments, lengths[:, None] / 2)
+        return out
 
+    def along(self, edges: Ints) -> Floats:
+        """(s,2) [m] edges (s,2) in material coordinates."""
+        uv = self._corner_uv
+        return np.asarray(uv[edges[:, 1]] - uv[edges[:, 0]])
+
+    def lengths(self, edges: Ints) -> Floats:
+        """(s,) [m] of edges (s,2) in material coordinates."""
+        return np.asarray(np.linalg.norm(self.along(edges), axis=1))
+
+    @cached_property
     def _corner_uv(self) -> Floats:
         """(n,2) [m] material coordinates of each vertex: panels are not welded."""
         uv = np.zeros((self.mesh.n_vertices, 2))
@@ -142,18 +168,20 @@ class Sides:
 
     def _across(self, joint: Joint) -> tuple[Ints, Floats]:
         """(h,4) hinges of a joint and (h,) [J] their weights."""
-        pairs = np.asarray(joint.pairs)
-        near, other = pairs[:, 0], pairs[:, 1]
-        one = _faces_at(self.mesh.faces, near[:-1], near[1:])
-        two = _faces_at(self.mesh.faces, other[:-1], other[1:])
+        near, other = joint.edges
+        one = _faces_at(self.mesh.faces, *near.T)
+        if near is other or np.array_equal(near, other):  # a line inside a panel
+            two = _faces_at(self.mesh.faces, *near.T[::-1])
+            two[:, 2] = 1 - two[:, 2]
+        else:
+            two = _faces_at(self.mesh.faces, *other.T)
         # of two panels whose right sides agree, one runs along its seam and the other against it
         held = (one[:, 0] >= 0) & (two[:, 0] >= 0) & (one[:, 2] != two[:, 2])
-        one, two = one[held], two[held]
-        start = np.where(one[:, 2] > 0, near[:-1][held], near[1:][held])
-        end = np.where(one[:, 2] > 0, near[1:][held], near[:-1][held])
+        one, two, near, other = one[held], two[held], near[held], other[held]
+        start = np.where(one[:, 2] > 0, near[:, 0], near[:, 1])
+        end = np.where(one[:, 2] > 0, near[:, 1], near[:, 0])
         stencil = np.stack([start, end, one[:, 1], two[:, 1]], axis=1)
-        uv = self._corner_uv()
-        edges = np.stack([np.diff(uv[side], axis=0)[held] for side in (near, other)], axis=1)
+        edges = np.stack([self.along(near), self.along(other)], axis=1)
         length_sq = (edges**2).sum(-1)
         if joint.fold_stiffness is not None:
             length = np.sqrt(length_sq).mean(1)
@@ -181,16 +209,3 @@ def _faces_at(faces: Faces, start: Ints, end: Ints) -> Ints:
             if key in table:
                 out[k] = (*table[key], along)
     return out
-
-
-def representatives(n: int, pairs: Sequence[Ints]) -> Ints:
-    """(n,) the least vertex of all that seams bring together with each one."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    every = np.concatenate([np.zeros((0, 2), dtype=np.int32), *pairs])
-    graph = coo_matrix((np.ones(len(every)), (every[:, 0], every[:, 1])), shape=(n, n))
-    _, label = connected_components(graph, directed=False)
-    least = np.full(label.max(initial=0) + 1, n, dtype=np.int64)
-    np.minimum.at(least, label, np.arange(n))
-    return np.asarray(least[label], dtype=np.int32)
