@@ -78,14 +78,14 @@ class EdgeCurve:
         """(l-2,) [rad] by which a polyline turns at its inner points."""
         d = np.diff(self.controls, axis=0)
         dot = (d[:-1] * d[1:]).sum(axis=1)
-        return np.abs(np.arctan2(_cross(d[:-1], d[1:]), dot))
+        return np.asarray(np.abs(np.arctan2(_cross(d[:-1], d[1:]), dot)))
 
     @property
     def kinks(self) -> Floats:
         """Fractions of the length at which the edge has corners."""
         if self.polyline is None:
             return np.zeros(0)
-        return self.polyline[1:-1][self._turns > KINK]
+        return np.asarray(self.polyline[1:-1][self._turns > KINK])
 
     def at(self, t: Floats) -> Floats:
         """(k,2) [m] points at parameters t in [0, 1]; but for Béziers these are fractions of the

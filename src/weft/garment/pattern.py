@@ -167,8 +167,8 @@ class Seam:
             bends.
         strength: [N/m] at which it tears; None: never.
         buttons: how many points hold, of ``BUTTONS``.
-        open_at, close_at: [s] of the animation at which a zip or buttons open and close; None: never,
-            and from the start.
+        open_at, close_at: [s] of the animation at which a zip or buttons open and close; None:
+            never, and from the start.
     """
 
     name: str
