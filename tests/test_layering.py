@@ -29,6 +29,7 @@ STAGES = [
     ["simulation", "render"],
     ["progress"],
     ["run"],
+    ["quality"],
     ["scene", "validate"],
     ["reproduce"],
     ["bench"],

@@ -73,14 +73,11 @@ class Outfit:
                     thickness.append(panel.thickness if thick is None else thick)
             first = sum(c.n_vertices for c in cloths)
         cloth = joined(cloths, names, thickness)
-        sewn = [
-            line.pairs + start
-            for start, garment in worn
-            for line in garment.seams
-            if line.seam.closing is Closing.SEWN
-        ]
-        if sewn:
-            cloth = dataclasses.replace(cloth, sewn=representatives(cloth.n_vertices, sewn))
+        seams = [(start, line) for start, garment in worn for line in garment.seams]
+        held = [ln.pairs + start for start, ln in seams if ln.seam.closing is Closing.SEWN]
+        named_seams = tuple((ln.seam.name, ln.pairs + start) for start, ln in seams)
+        sewn = representatives(cloth.n_vertices, held) if held else None
+        cloth = dataclasses.replace(cloth, sewn=sewn, seams=named_seams)
         return Outfit(cloth, tuple(worn))
 
     @cached_property

@@ -75,6 +75,10 @@ def mesh_arrays(cloth: Cloth, bodies: Sequence[Body]) -> dict[str, Any]:
     mesh = cloth.mesh
     arrays = {"faces": mesh.faces, "corner_uv": mesh.corner_uv, "vertices": mesh.vertices}
     arrays.update(cloth.surfaces.arrays())
+    if cloth.seams:
+        arrays["seams"] = np.concatenate([pairs for _, pairs in cloth.seams])
+    if cloth.sewn is not None:
+        arrays["sewn"] = cloth.sewn
     if bodies:
         arrays["body_faces"] = joined_faces(bodies)
     return arrays

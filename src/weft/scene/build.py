@@ -224,15 +224,13 @@ class Builder:
         """All cloths and garments as one cloth."""
         f = self.file
         blocks = [f.cloth] if f.cloth else f.cloths
-        thickness: list[float | None] = []
-        for b, thing in zip(blocks, things):
-            own = thing.fabric.thickness if b.thickness == "fabric" else b.thickness
-            thickness.append(own)
+        thickness = [_thickness(k, b, thing) for k, (b, thing) in enumerate(zip(blocks, things))]
         names = [b.name or f"cloth {k + 1}" for k, b in enumerate(blocks)]
         if len({b.rest_angles for b in blocks}) > 1:
             raise SceneError("cloths", got="different rest_angles", expected="the same for all")
-        if f.cloth is not None and isinstance(things[0], Cloth):
-            (cloth,), (part,) = things, things[0].parts
+        cloth = things[0]
+        if f.cloth is not None and isinstance(cloth, Cloth):
+            (part,) = cloth.parts
             part = dataclasses.replace(part, name=f.cloth.name or part.name, thickness=thickness[0])
             return Outfit(dataclasses.replace(cloth, given=(part,)), ())
         made = [
@@ -306,3 +304,21 @@ class Builder:
         pin = Pin(np.concatenate(selections), block.until, block.path, name)
         pin.check_until(self.file.seconds)
         return pin
+
+
+def _thickness(number: int, block: ClothBlock, thing: Cloth | Garment) -> float | None:
+    """[m] that a cloth keeps in contact; None: the scene's, or that of a garment's panels.
+
+    Raises:
+        SceneError: that of the fabric, of a garment.
+    """
+    if block.thickness != "fabric":
+        return block.thickness
+    if isinstance(thing, Cloth):
+        return thing.fabric.thickness
+    raise SceneError(
+        f"cloths.{number}.thickness",
+        got="fabric",
+        expected="a length, with a garment",
+        hint="its panels have thicknesses of their own, in the pattern",
+    )

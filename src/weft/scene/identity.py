@@ -53,6 +53,8 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
         tree["gravity_from"] = list(scene.gravity_from)
     if cloth.sewn is not None:
         tree["sewn"] = digest(cloth.sewn)
+    if cloth.seams:
+        tree["seams"] = [{"name": name, "pairs": len(pairs)} for name, pairs in cloth.seams]
     if scene.energies:
         tree["energies"] = [described(e) for e in scene.energies]
     if scene.stepper.given is not None:
