@@ -212,8 +212,8 @@ class Run:
             path: ``.png`` or ``.webp``.
             frame: of a PNG; -1 is the last.
             style: size, camera, antialiasing.
-            look: checker, panels, plain, strain, curvature or pressure (of contact); None: the
-                style's.
+            look: checker, panels, plain, strain, curvature, pressure (of contact) or fit (distance
+                from bodies); None: the style's.
             field: a number at every vertex to color the cloth by, in place of a look.
             on_frame: called with the number of pictures done and of all.
             contacts: draw a dot where cloth touches.
@@ -224,7 +224,7 @@ class Run:
             RunError: another suffix, no such frame, contacts or their pressure of a run without
                 any, or a file that cannot be written.
         """
-        from weft.render.looks import Look
+        from weft.render.looks import MEASURED
         from weft.render.picture import Renderer, Style, look_named, save_png, save_webp
 
         path, style = Path(path), style or Style()
@@ -235,18 +235,20 @@ class Run:
             raise RunError("picture", got=path.suffix or "no suffix", expected=".png or .webp")
         count = len(self)
         shown = [frame] if kind == ".png" else sorted({*range(0, count, max(1, count // 12))})
-        pressed = style.look is Look.PRESSURE and field is None
-        own = pressed or field is not None
+        measured = style.look in MEASURED and field is None
+        own = measured or field is not None
         if density is None and not own:
             density = max(SMOOTH, self.surfaces.density)
         frames = [self._drawn(k, density) for k in shown]
-        loads = np.concatenate([self.contacts(k)[2] for k in shown]) if pressed else None
+        loads = None
+        if measured:
+            loads = np.concatenate([self._measured(k, style.look.value) for k in shown])
         mesh = self._shown(density).mesh(self.points(0), str(self.path))
         bodies = self.body_faces
         renderer = Renderer(mesh, frames, style, field=field, body_faces=bodies, loads=loads)
 
         def image(k: int) -> "Image":
-            values = self.contacts(k)[2] if pressed else None
+            values = self._measured(k, style.look.value) if measured else None
             dots = self.contacts(k)[0] if contacts else None
             return renderer.image(self._drawn(k, density), values, dots)
 
@@ -262,6 +264,18 @@ class Run:
 
         save_webp(path, images(), self.fps)
         return path
+
+    def _measured(self, frame: int, look: str) -> Floats:
+        """(n,) what a look shows of a frame: pressure [Pa], or distance from bodies [mm]."""
+        if look == "pressure":
+            return self.contacts(frame)[2]
+        from weft.contact.nearest import Places
+
+        if len(self.body_faces) == 0:
+            got, wanted = "a run without bodies", "a scene with bodies"
+            raise RunError("look fit", got=got, expected=wanted, where=str(self.path))
+        body = self.body_positions(frame)
+        return 1e3 * Places.of(self.positions(frame), body, self.body_faces).distance
 
     def _drawn(self, frame: int, density: int | None) -> Positions:
         """(n+b,3) positions of the cloth and of bodies."""
