@@ -89,9 +89,8 @@ def _tell(report: Any) -> None:
     for name, gap in last.get("seams", {}).items():
         if gap["max"] > 1.0:
             say(f"warning  seam {name} is open by {gap['max']:.3g} mm")
-    say(
-        f"worst    {', '.join(f'{k.replace(chr(95), chr(32))} {_short(v)}' for k, v in worst.items())}"
-    )
+    told = [f"{name.replace('_', ' ')} {_short(value)}" for name, value in worst.items()]
+    say(f"worst    {', '.join(told)}")
     rest = "at rest" if last["static"] else f"moving, 99 % below {last['speed']['p99']:.3g} m/s"
     say(f"state    {rest}")
 
