@@ -17,17 +17,18 @@ from weft.arrays import Floats
 
 
 class Curve(enum.Enum):
-    """What an edge is between its corners; the value is its number of control points."""
+    """What an edge is between its corners."""
 
     LINE = 0
     QUADRATIC = 1  # Bézier
     CUBIC = 2  # Bézier
     ARC = 3  # of a circle; one control point, which it passes through
+    POLYLINE = 4  # straight from control point to control point, any number of them
 
     @property
-    def n_controls(self) -> int:
-        """How many points an edge of this kind has besides its ends."""
-        return (0, 1, 2, 1)[self.value]
+    def n_controls(self) -> int | None:
+        """How many points an edge of this kind has besides its ends; None: any number."""
+        return (0, 1, 2, 1, None)[self.value]
 
 
 @dataclass(frozen=True, eq=False)
