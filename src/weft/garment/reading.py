@@ -9,9 +9,11 @@ from pathlib import Path
 from weft.errors import PatternError
 from weft.garment.garmentcode import read_garmentcode
 from weft.garment.pattern import Pattern
+from weft.garment.svg import read_svg
 
 FORMATS: Mapping[str, Callable[[Path], Pattern]] = {
-    ".json": read_garmentcode,
+    ".json": read_garmentcode,  # GarmentCode
+    ".svg": read_svg,  # drawings, with seams in data-seams or a side-car file
 }
 SUFFIXES = f"{', '.join([*FORMATS][:-1])} or {[*FORMATS][-1]}"  # for messages
 

@@ -9,7 +9,7 @@ from weft.arrays import Floats
 from weft.garment.pattern import Curve, Edge
 
 SAMPLES = 32  # of a curved stroke, where only the side that it is on matters
-SAME = 1e-6  # [m] ends closer than this are the same point; 1/1000 of a plotter's line
+MARKS = 8  # of a curved stroke of a hole or a line inside: a circle has 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +51,12 @@ class Stroke:
         """Every point p at ``linear`` (2,2) p + ``offset`` (2,); of arcs only by a similarity."""
         return replace(self, points=self.points @ linear.T + np.asarray(offset))
 
-    def sampled(self) -> Floats:
+    def sampled(self, samples: int = SAMPLES) -> Floats:
         """(s,2) points along it, with its beginning, without its end."""
         p = self.points
         if self.curve in (Curve.LINE, Curve.POLYLINE):
             return p[:-1]
-        t = np.arange(SAMPLES)[:, None] / SAMPLES
+        t = np.arange(samples)[:, None] / samples
         if self.curve is Curve.QUADRATIC:
             return np.asarray((1 - t) ** 2 * p[0] + 2 * t * (1 - t) * p[1] + t**2 * p[2])
         if self.curve is Curve.CUBIC:
@@ -100,6 +100,6 @@ def counter_clockwise(strokes: Sequence[Stroke]) -> list[Stroke]:
     return [s.turned() for s in reversed(strokes)]
 
 
-def polygon(strokes: Sequence[Stroke]) -> Floats:
+def polygon(strokes: Sequence[Stroke], samples: int = SAMPLES) -> Floats:
     """(h,2) a closed chain as points."""
-    return np.concatenate([s.sampled() for s in strokes])
+    return np.concatenate([s.sampled(samples) for s in strokes])

@@ -9,7 +9,7 @@ import numpy as np
 from weft.arrays import Floats
 from weft.errors import PatternError
 from weft.garment.pattern import Curve
-from weft.garment.stroke import Stroke
+from weft.garment.stroke import MARKS, Stroke
 from weft.garment.svg_tree import Node
 from weft.garment.svg_units import user_length
 
@@ -18,7 +18,9 @@ GAP = 1e-4  # [m] an outline whose ends are closer is closed: a tenth of a penci
 LARGEST = 1e4  # [m] of a coordinate
 MOST_COMMANDS = 100_000
 _PATH = re.compile(r"[MmZzLlHhVvCcSsQqTtAa0-9eE+\-.,\s]*$")
-_TRANSFORM = re.compile(r"(\s*[a-zA-Z]+\s*\([-+0-9eE.,\s]*\)\s*,?)*\s*$")
+_TRANSFORM = re.compile(
+    r"\s*(?:(?:matrix|translate|scale|rotate|skewX|skewY)\s*\([-+0-9eE.,\s]*\)[\s,]*)*$"
+)
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
@@ -42,7 +44,7 @@ class Drawn:
     @property
     def points(self) -> Floats:
         """(n,2) [m] along it, with its end."""
-        return np.concatenate([*(s.sampled() for s in self.strokes), [self.strokes[-1].end]])
+        return np.concatenate([*(s.sampled(MARKS) for s in self.strokes), [self.strokes[-1].end]])
 
 
 def svgelements() -> Any:
@@ -71,7 +73,7 @@ def matrix_of(node: Node, file: str) -> Any:
             raise _refused(each, file, "transform", text, "translate(...), matrix(...) and such")
         try:
             total = total * svg.Matrix(text)
-            values = [float(v) for v in total]
+            values = [float(v) for v in (total.a, total.b, total.c, total.d, total.e, total.f)]
         except (ValueError, TypeError, IndexError, AttributeError, OverflowError) as problem:
             raise _refused(each, file, "transform", text, "a transform") from problem
         if not (np.isfinite(values).all() and abs(np.linalg.det(_linear(total))) > 1e-12):
@@ -128,6 +130,7 @@ def _strokes(segment: Any, matrix: Any, meters: float, svg: Any) -> list[Stroke]
 
     def points(*given: Any) -> Floats:
         p = np.array([[q.x, q.y] for q in given], dtype=np.float64)
+        p = np.where(np.isfinite(p), p, np.finfo(np.float64).max)  # is refused
         return np.asarray((p @ linear.T + [matrix.e, matrix.f]) * [meters, -meters])
 
     if isinstance(segment, svg.Arc):
@@ -139,17 +142,36 @@ def _strokes(segment: Any, matrix: Any, meters: float, svg: Any) -> list[Stroke]
         if circular and even:
             middle = segment.point(0.5)
             return [Stroke(Curve.ARC, points(segment.start, middle, segment.end))]
-        count = int(np.ceil(abs(segment.sweep) / (np.pi / 2) - 1e-9))
-        return [
-            Stroke(Curve.CUBIC, points(c.start, c.control1, c.control2, c.end))
-            for c in segment.as_cubic_curves(count)
-        ]
+        cubics = _cubics(segment) @ linear.T + [matrix.e, matrix.f]
+        return [Stroke(Curve.CUBIC, p * [meters, -meters]) for p in cubics]
     if isinstance(segment, svg.QuadraticBezier):
         return [Stroke(Curve.QUADRATIC, points(segment.start, segment.control, segment.end))]
     if isinstance(segment, svg.CubicBezier):
         ends = (segment.start, segment.control1, segment.control2, segment.end)
         return [Stroke(Curve.CUBIC, points(*ends))]
     return [Stroke(Curve.LINE, points(segment.start, segment.end))]
+
+
+def _cubics(arc: Any) -> Floats:
+    """(n,4,2) Béziers along an elliptical arc, each of a quarter of a turn at most.
+
+    c + U cos t + V sin t; handles of 4/3 tan(turn/4) times its derivative leave it by 2.7e-4 of the
+    radii at most.
+    """
+    c, u, v, start, end = (
+        np.array([p.x, p.y]) for p in (arc.center, arc.prx, arc.pry, arc.start, arc.end)
+    )
+    frame = np.array([u - c, v - c])
+    cosine, sine = np.linalg.solve(frame.T, start - c)
+    n = int(np.ceil(abs(arc.sweep) / (np.pi / 2) - 1e-9))
+    # The sweep's sign is that of the page: with frames of the other hand, t runs backward.
+    turn = arc.sweep / n * np.sign(np.linalg.det(frame))
+    t = np.arctan2(sine, cosine) + turn * np.arange(n + 1)
+    points = c + np.stack([np.cos(t), np.sin(t)], axis=1) @ frame
+    points[0], points[-1] = start, end
+    handles = 4 / 3 * np.tan(turn / 4) * np.stack([-np.sin(t), np.cos(t)], axis=1) @ frame
+    first, last = points[:-1] + handles[:-1], points[1:] - handles[1:]
+    return np.stack([points[:-1], first, last, points[1:]], axis=1)
 
 
 def _joined(commands: list[list[Stroke]], closes: bool, node: Node, file: str) -> Drawn:
