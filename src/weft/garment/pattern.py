@@ -38,7 +38,8 @@ class Edge:
     Args:
         curve: its kind.
         controls: (c,2) [m] control points in the panel's plane; none of a line.
-        name: for seams and messages; none: its number.
+        name: for seams and messages; none: its number. Parts of one edge, between which darts or
+            pleats were cut, share a name.
     """
 
     curve: Curve = Curve.LINE
@@ -71,13 +72,28 @@ class Placement:
 
     Args:
         translation: [m].
-        rotation: [degrees] about x, y and z in turn.
+        rotation: [degrees] about x, y and z in turn; a wrapped panel turns about its wrap's center.
         wrap: around a limb, before it is turned and moved; None: flat.
     """
 
     translation: tuple[float, float, float] = (0.0, 0.0, 0.0)
     rotation: tuple[float, float, float] = (0.0, 0.0, 0.0)
     wrap: Wrap | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """A line inside a panel along which it keeps an angle: of a pleat, a crease.
+
+    Args:
+        points: (l,2) [m] polyline that triangles follow; its ends may lie on the outline.
+        angle: [rad] at rest, -pi to pi; 0: flat. Positive: a mountain, seen from the right side.
+        stiffness: [N m/rad per m]; None: as the fabric bends.
+    """
+
+    points: Floats
+    angle: float
+    stiffness: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +107,7 @@ class Panel:
         grain: [rad] direction of the warp yarns in the panel's plane, from x.
         holes: polygons (h,2) [m] cut out.
         lines: polylines (l,2) [m] inside that triangles follow: folds, quilting, marks.
+        folds: lines inside that keep an angle.
         fabric: a preset, a file or fields, as scenes say them; None: the pattern's.
         thickness: [m] kept in contact; None: that of the scene's contact.
         layer: 0 next to the body, 1 over it, ...; starts and contact keep their order.
@@ -103,6 +120,7 @@ class Panel:
     grain: float = np.pi / 2
     holes: Sequence[Floats] = ()
     lines: Sequence[Floats] = ()
+    folds: Sequence[Fold] = ()
     fabric: Any = None
     thickness: float | None = None
     layer: int = 0
@@ -149,8 +167,8 @@ class Seam:
             bends.
         strength: [N/m] at which it tears; None: never.
         buttons: how many points hold, of ``BUTTONS``.
-        open_at, close_at: [s] of the animation at which a zip or buttons open and close; None: never,
-            and from the start.
+        open_at, close_at: [s] of the animation at which a zip or buttons open and close; None:
+            never, and from the start.
     """
 
     name: str

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from weft.arrays import Faces, Floats
+from weft.arrays import Faces, Floats, Ints
 from weft.errors import MeshError
 from weft.garment.outline import GROWTH, checked_loop, contains, divided, first_crossing
 from weft.machine import memory
@@ -54,7 +54,7 @@ def triangulated(
             expected=f"at most {MOST_POINTS} vertices", hint="are both in meters?",
         )  # fmt: skip
     loops = [divided(p, size, i == 0) for i, p in enumerate(given)] if divide else given
-    points, faces = _Filling(loops, size, seed).fill()
+    points, faces = filled(loops, size, seed)
     groups, first = {}, 0
     for i, loop in enumerate(loops):
         name = "outline" if i == 0 else f"hole {i - 1}"
@@ -85,9 +85,40 @@ def _check_apart(loops: Sequence[Floats]) -> None:
             )
 
 
-def delaunay(loops: Sequence[Floats], inner: Floats) -> Faces:
+def filled(
+    loops: Sequence[Floats], size: float, seed: int, extra: Floats | None = None, lines: Any = None
+) -> tuple[Floats, Faces]:
+    """Points and triangles of the piece inside the first loop and outside the others.
+
+    Args:
+        loops: (k,2) [m] polygons that do not cross, the first counter-clockwise.
+        size: [m] wanted edge length; smaller where the loops' edges are.
+        seed: of the points inside.
+        extra: (p,2) [m] points inside that stay where they are.
+        lines: (e,2) edges that triangles follow; points of the loops first, then ``extra``.
+
+    Returns:
+        (n,2) the loops' points, ``extra``, and points inside; (m,3) counter-clockwise triangles.
+
+    Raises:
+        MeshError: points that coincide or lie on edges of the loops or on lines.
+    """
+    return _Filling(loops, size, seed, extra, lines).fill()
+
+
+def loop_edges(loops: Sequence[Floats]) -> Ints:
+    """(e,2) edges of loops whose points are numbered in turn."""
+    edges, first = [], 0
+    for loop in loops:
+        ids = np.arange(first, first + len(loop), dtype=np.int32)
+        edges.append(np.stack([ids, np.roll(ids, -1)], axis=1))
+        first += len(loop)
+    return np.concatenate(edges)
+
+
+def delaunay(loops: Sequence[Floats], inner: Floats, lines: Ints | None = None) -> Faces:
     """(m,3) counter-clockwise constrained Delaunay triangles of the points of the loops and the
-    ``inner`` ones, in that order.
+    ``inner`` ones, in that order; ``lines`` (e,2) inside are followed.
 
     Raises:
         MeshError: points that coincide or lie on an edge of the loops.
@@ -95,38 +126,54 @@ def delaunay(loops: Sequence[Floats], inner: Floats) -> Faces:
     import condeltri as cdt
 
     points = np.concatenate([*loops, inner])
-    edges, first = [], 0
-    for loop in loops:
-        ids = np.arange(first, first + len(loop))
-        edges.append(np.stack([ids, np.roll(ids, -1)], axis=1))
-        first += len(loop)
+    edges = loop_edges(loops)
     t = cdt.Triangulation(
         cdt.VertexInsertionOrder.AUTO, cdt.IntersectingConstraintEdges.NOT_ALLOWED, 0.0
     )
     try:
         t.insert_vertices(np.ascontiguousarray(points))
-        t.insert_edges(np.concatenate(edges).astype(np.uint32))
-        t.erase_outer_triangles_and_holes()
+        if lines is None or len(lines) == 0:
+            t.insert_edges(edges.astype(np.uint32))
+            t.erase_outer_triangles_and_holes()
+        else:  # it would take what lines enclose for holes
+            t.insert_edges(np.concatenate([edges, lines]).astype(np.uint32))
+            t.erase_super_triangle()
     except Exception as error:
         raise MeshError("triangulation", got=str(error), expected="points apart") from error
-    return np.asarray(t.triangles_array()["vertices"], dtype=np.int32).reshape(-1, 3)
+    faces = np.asarray(t.triangles_array()["vertices"], dtype=np.int32).reshape(-1, 3)
+    if lines is None or len(lines) == 0:
+        return faces
+    on_border = (faces < sum(map(len, loops))).all(axis=1)
+    outside = np.zeros(len(faces), dtype=bool)
+    outside[on_border] = ~contains(loops, points[faces[on_border]].mean(axis=1))
+    return faces[~outside]
 
 
 class _Filling:
     """Points inside the loops, under way."""
 
-    def __init__(self, loops: Sequence[Floats], size: float, seed: int) -> None:
-        self.loops, self.size = loops, size
+    def __init__(
+        self,
+        loops: Sequence[Floats],
+        size: float,
+        seed: int,
+        extra: Floats | None = None,
+        lines: Ints | None = None,
+    ) -> None:
+        self.loops, self.size, self.lines = loops, size, lines
         self.rng = np.random.default_rng(seed)
-        self.border = np.concatenate(loops)
-        a = self.border
-        b = np.concatenate([np.roll(p, -1, axis=0) for p in loops])
+        self.extra = np.zeros((0, 2)) if extra is None else extra
+        self.border = np.concatenate([*loops, self.extra])  # what stays where it is
+        edges = loop_edges(loops)
+        edges = edges if lines is None else np.concatenate([edges, lines])
+        a, b = self.border[edges[:, 0]], self.border[edges[:, 1]]
         length = np.linalg.norm(b - a, axis=1)
         # Stand-ins along the outline, closer together than its edges are long.
         steps = (np.arange(8) + 0.5) / 8
         along = a[:, None] + steps[:, None] * (b - a)[:, None]
-        self.dense = np.concatenate([a, along.reshape(-1, 2)])
-        here = np.minimum(length, np.roll(length, 1))
+        self.dense = np.concatenate([self.border, along.reshape(-1, 2)])
+        here = np.full(len(self.border), np.inf)
+        np.minimum.at(here, edges, np.repeat(length[:, None], 2, axis=1))
         self.dense_size = np.minimum(np.concatenate([here, np.repeat(length, 8)]), size)
         self.tree = cKDTree(self.dense)
 
@@ -150,7 +197,10 @@ class _Filling:
                 break
         for _ in range(SMOOTHING):
             inner = self._centered(inner)
-        return np.concatenate([self.border, inner]), delaunay(self.loops, inner)
+        return np.concatenate([self.border, inner]), self._delaunay(inner)
+
+    def _delaunay(self, inner: Floats) -> Faces:
+        return delaunay(self.loops, np.concatenate([self.extra, inner]), self.lines)
 
     def _start(self) -> Floats:
         """Lattice points of the spacing that is wanted where they stand."""
@@ -209,7 +259,7 @@ class _Filling:
         if len(inner) == 0:
             return inner
         points = np.concatenate([self.border, inner])
-        faces = delaunay(self.loops, inner)
+        faces = self._delaunay(inner)
         corners = points[faces]
         center = corners.mean(1)
         one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
@@ -223,7 +273,7 @@ class _Filling:
     def _missing(self, inner: Floats) -> Floats:
         """Circumcenters of triangles that are too large, the largest of each neighborhood."""
         points = np.concatenate([self.border, inner])
-        corners = points[delaunay(self.loops, inner)]
+        corners = points[self._delaunay(inner)]
         center, radius = circumcircle(corners)
         center = np.where(np.isfinite(center), center, 0.0)
         h = self.h(center)
