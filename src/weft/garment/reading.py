@@ -21,14 +21,24 @@ FORMATS: Mapping[str, Callable[[Path], Pattern]] = {
 SUFFIXES = f"{', '.join([*FORMATS][:-1])} or {[*FORMATS][-1]}"  # for messages
 
 
-def read_pattern(path: str | Path) -> Pattern:
+def read_pattern(path: str | Path, measures: Mapping[str, str | float] | None = None) -> Pattern:
     """A garment's pattern from a file, by suffix.
 
+    Args:
+        path: the file.
+        measures: in place of those that a file of weft's own drafts its panels from.
+
     Raises:
-        PatternError: another suffix, or a file that cannot be read, with what is wrong and where.
+        PatternError: another suffix, or a file that cannot be read, with what is wrong and where;
+            measures for a file that has none.
     """
     path = Path(path)
     read = FORMATS.get(path.suffix.lower())
     if read is None:
         raise PatternError("pattern file", got=str(path), expected=SUFFIXES)
-    return read(path)
+    if not measures:
+        return read(path)
+    if read is not read_yaml_pattern:
+        expected = "none: only weft's own patterns are drafted from measures"
+        raise PatternError("measures", got=", ".join(measures), expected=expected, where=str(path))
+    return read_yaml_pattern(path, measures)

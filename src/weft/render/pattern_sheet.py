@@ -15,8 +15,8 @@ from weft.garment.check_panel import panel_problems
 from weft.garment.curves import curve_of, flattened
 from weft.garment.pattern import Closing, Elastic, Panel, Side
 from weft.render.arrange import arranged, roomiest
-from weft.render.picture import save_png
 from weft.render.pen import Color, Pen
+from weft.render.picture import save_png
 
 PAPER, FABRIC, INK, QUIET = (255, 255, 255), (246, 243, 236), (45, 48, 56), (125, 128, 136)
 WRONG = (205, 45, 45)

@@ -40,7 +40,8 @@ def garment_of(folder: Path, block: ClothBlock) -> Garment:
     """
     g = block.garment
     assert g is not None
-    made = cut(read_pattern(folder / g.pattern, g.measures), g.size, seed=g.seed)
+    measures = dict(g.measures) or None
+    made = cut(read_pattern(folder / g.pattern, measures), g.size, seed=g.seed)
     placed = Cloth(made.mesh, fabric("cotton")).moved(block.translation, block.rotation)
     return dataclasses.replace(made, mesh=placed.mesh)
 
