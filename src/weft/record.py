@@ -55,6 +55,10 @@ class Stretch:
     def __init__(self, cloth: Cloth) -> None:
         self.samples = cloth.samples()
 
+    def largest(self, x: Floats) -> Floats:
+        """(q,) of every sample, at points x (n,3)."""
+        return principal_stretches(self.samples.deformation_gradient(x))[0]
+
     def percentiles(self, x: Floats) -> Json:
         """p50, p95 and max of the largest stretch, min of the smallest."""
         high, low = principal_stretches(self.samples.deformation_gradient(x))

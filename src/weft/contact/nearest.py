@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import warp as wp
 
+from weft import kernel
 from weft.arrays import Faces, Floats, Ints, Positions
 
 FARTHEST = 10.0  # [m] in which the surface is looked for
@@ -12,6 +13,7 @@ FARTHEST = 10.0  # [m] in which the surface is looked for
 
 @wp.kernel(module=wp.get_module("weft.quality"))
 def nearest(
+    o: int,
     body: wp.uint64,
     x: wp.array(dtype=wp.vec3f),
     farthest: wp.float32,
@@ -20,7 +22,7 @@ def nearest(
     weight: wp.array(dtype=wp.vec2f),
 ):
     """Distance of points to a surface, the face there, and where on it."""
-    i = wp.tid()
+    i = o + wp.tid()
     found = wp.mesh_query_point_no_sign(body, x[i], farthest)
     distance[i] = farthest
     face[i] = -1
@@ -49,19 +51,19 @@ class Places:
     def of(x: Positions, body: Positions, faces: Faces) -> "Places":
         """On a body (b,3) with faces (m,3), of points (n,3)."""
         mesh = wp.Mesh(
-            wp.array(np.asarray(body, np.float32), dtype=wp.vec3f, device="cpu"),
-            wp.array(np.asarray(faces, np.int32).ravel(), dtype=wp.int32, device="cpu"),
+            kernel.array(np.asarray(body, np.float32), wp.vec3f),
+            kernel.array(np.asarray(faces, np.int32).ravel(), wp.int32),
         )
         n = len(x)
-        distance = wp.empty(n, dtype=wp.float32, device="cpu")
-        face = wp.empty(n, dtype=wp.int32, device="cpu")
-        weight = wp.zeros(n, dtype=wp.vec2f, device="cpu")
-        points = wp.array(np.asarray(x, np.float32), dtype=wp.vec3f, device="cpu")
-        arguments = [mesh.id, points, FARTHEST, distance, face, weight]
-        wp.launch(nearest, n, arguments, device="cpu")
-        u, v = weight.numpy().astype(np.float64).T
+        distance, face = kernel.empty(n, wp.float32), kernel.empty(n, wp.int32)
+        weight = kernel.zeros(n, wp.vec2f)
+        points = kernel.array(np.asarray(x, np.float32), wp.vec3f)
+        kernel.launch(nearest, n, mesh.id, points, wp.float32(FARTHEST), distance, face, weight)
+        u, v = kernel.numpy(weight).astype(np.float64).T
         return Places(
-            distance.numpy().astype(np.float64), face.numpy(), np.stack([u, v, 1 - u - v], axis=1)
+            np.array(kernel.numpy(distance), np.float64),
+            np.array(kernel.numpy(face)),
+            np.stack([u, v, 1 - u - v], axis=1),
         )
 
     def on(self, body: Positions, faces: Faces) -> Positions:
