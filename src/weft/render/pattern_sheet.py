@@ -118,7 +118,9 @@ class Sheet:
         fabric = panel.fabric if panel.fabric is not None else self.report.pattern.fabric
         said = fabric if isinstance(fabric, str) else "own fabric"
         small = f"{said}, layer {panel.layer}" if panel.layer else f"{said}"
-        pen.text((middle[0], middle[1] + 0.5 * size), small, QUIET, max(12, 0.55 * size), "mm", True)
+        pen.text(
+            (middle[0], middle[1] + 0.5 * size), small, QUIET, max(12, 0.55 * size), "mm", True
+        )
         for i in range(len(panel.corners)):
             self.edge_label(panel, i)
 
@@ -241,7 +243,9 @@ def _drawable(panel: Panel) -> bool:
     """Whether a panel's numbers can be drawn, right or wrong."""
     try:
         points = flattened(panel)[0]
-        inner = [np.asarray(h, dtype=np.float64).reshape(-1, 2) for h in (*panel.holes, *panel.lines)]
+        inner = [
+            np.asarray(h, dtype=np.float64).reshape(-1, 2) for h in (*panel.holes, *panel.lines)
+        ]
         every = np.concatenate([points, *inner])
         return bool(len(points) >= 2 and np.isfinite(every).all())
     except (ValueError, IndexError, TypeError, ZeroDivisionError):

@@ -48,7 +48,9 @@ class Pen:
 
     def line(self, points: Floats, color: Color, width: float) -> None:
         """A polyline with round joints."""
-        self._draw.line(self._at(points), fill=color, width=round(width * OVERSAMPLE), joint="curve")
+        self._draw.line(
+            self._at(points), fill=color, width=round(width * OVERSAMPLE), joint="curve"
+        )
 
     def dashed(self, points: Floats, color: Color, width: float, dash: float) -> None:
         """A polyline of dashes [px] with gaps of the same length."""

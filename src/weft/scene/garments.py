@@ -1,6 +1,7 @@
 """Garments of a scene file: cut from their patterns, and what sews them."""
 
 import dataclasses
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,8 @@ def garment_of(folder: Path, block: ClothBlock) -> Garment:
     assert g is not None
     measures = dict(g.measures) or None
     made = cut(read_pattern(folder / g.pattern, measures), g.size, seed=g.seed)
+    for warning in made.warnings:
+        warnings.warn(f"{g.pattern}: {warning}", stacklevel=2)
     placed = Cloth(made.mesh, fabric("cotton")).moved(block.translation, block.rotation)
     return dataclasses.replace(made, mesh=placed.mesh)
 

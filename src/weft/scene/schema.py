@@ -80,8 +80,8 @@ class GarmentBlock(Block):
 
     pattern: str = Field(description="a pattern file (docs/garments.md), relative to the scene's")
     size: Length = Field(0.02, gt=0, description="[m] edge length")
-    measures: dict[str, Length] = Field(
-        {}, description="[m] in place of those that the pattern file drafts its panels from"
+    measures: dict[str, str | float] = Field(
+        {}, description="in place of those that the pattern file drafts its panels from: 96 cm"
     )
     seed: int = Field(0, ge=0, description="of the points inside panels")
 
