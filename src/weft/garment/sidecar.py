@@ -106,7 +106,9 @@ def _panels(car: Field | None, known: dict[str, Piece]) -> tuple[dict[str, Piece
         panels.append(_panel(name, used[name], values))
     left = [n for n in known if n not in {p.name for p in used.values()}]
     if left:
-        warnings.warn(f"{listed.where}: pieces that no panel takes: {', '.join(left)}", stacklevel=4)
+        warnings.warn(
+            f"{listed.where}: pieces that no panel takes: {', '.join(left)}", stacklevel=4
+        )
     if not panels:
         raise listed.error("at least one panel")
     return used, panels
