@@ -89,6 +89,10 @@ class SceneProblems(SceneError):
         return "\n".join(str(p) for p in self.problems)
 
 
+class MannequinError(SceneError):
+    """A measure, pose or motion that a mannequin cannot have."""
+
+
 class RunError(WeftError):
     """A run folder that cannot be written, resumed or read."""
 
