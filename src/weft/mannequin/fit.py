@@ -12,7 +12,7 @@ from weft.mannequin.measures import Measures
 from weft.mannequin.solids import Union
 from weft.mannequin.torso import Factors, torso
 
-RAYS = 96  # around a cut
+RAYS = 72  # around a cut
 CLOSE, ROUNDS = 5e-4, 25  # [m] of all girths; of the fixed point
 ARMS = ("arm", "hand", "shoulder")  # not part of a girth
 
@@ -66,15 +66,16 @@ def cut(shape: Union, y: float, rays: int = RAYS) -> Floats:
     angle = 2 * np.pi * np.arange(rays) / rays
     ahead = np.stack([np.cos(angle), np.zeros(rays), np.sin(angle)], axis=1)
     start = np.array([0.0, y, 0.0])
-    radii = np.linspace(0.0, 0.45, 46)
-    points = start + radii[:, None, None] * ahead
-    inside = (shape.distance(points.reshape(-1, 3)) < 0).reshape(len(radii), rays)
+    radii = np.linspace(0.0, 0.45, 31)
+    points = (start + radii[:, None, None] * ahead).reshape(-1, 3)
+    inside = (shape.distance(points) < 0).reshape(len(radii), rays)
     last = len(radii) - 1 - np.argmax(inside[::-1], axis=0)  # the outermost sample inside
     low = radii[last]
     high = low + radii[1]
-    for _ in range(14):
+    near = shape.near(start + low[:, None] * ahead, radii[1])
+    for _ in range(13):
         middle = 0.5 * (low + high)
-        out = shape.distance(start + middle[:, None] * ahead) >= 0
+        out = shape.distance(start + middle[:, None] * ahead, near) >= 0
         low, high = np.where(out, low, middle), np.where(out, middle, high)
     return np.asarray((0.5 * (low + high)[:, None] * ahead)[:, [0, 2]])
 

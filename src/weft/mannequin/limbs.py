@@ -19,7 +19,7 @@ X, Y, Z = np.eye(3)
 # the front and to the back, over thigh (upper rows) and calf; shift outwards and to the front [m].
 KNEE = 0.502
 THIGH = (
-    (0.00, 0.80, 0.86, 0.84, 0.000),
+    (0.00, 0.84, 0.90, 0.90, 0.000),
     (0.09, 0.90, 1.06, 1.02, 0.002),
     (0.20, 0.86, 1.01, 0.97, 0.002),
     (0.32, 0.76, 0.88, 0.87, 0.001),
@@ -52,10 +52,10 @@ FOOT = (
     (0.12, 0.130, 0.200, 0.068, 0.000),
     (0.28, 0.130, 0.200, 0.068, 0.000),
     (0.45, 0.140, 0.135, 0.068, -0.010),
-    (0.62, 0.168, 0.082, 0.068, -0.018),
-    (0.74, 0.180, 0.050, 0.068, -0.016),
-    (0.86, 0.168, 0.028, 0.066, -0.012),
-    (0.96, 0.135, 0.012, 0.060, -0.006),
+    (0.62, 0.168, 0.088, 0.068, -0.018),
+    (0.74, 0.180, 0.062, 0.068, -0.016),
+    (0.86, 0.170, 0.044, 0.067, -0.012),
+    (0.96, 0.140, 0.034, 0.066, -0.006),
 )
 
 
@@ -88,14 +88,14 @@ def _leg(m: Measures, hip: Floats, ankle: Floats, side: float) -> Tube:
     table[:, 5] = -0.004 * np.sin(np.pi * table[:, 0])
     front = np.cross(out, axis) * side
     front *= np.sign(front[2])
-    return Tube(hip, axis, out, front, length, table, (0.05, 0.02), 2.0, 0.035, "leg")
+    return Tube(hip, axis, out, front, length, table, (0.06, 0.03), 2.0, 0.045, "leg")
 
 
 def _foot(m: Measures, ankle: Floats, side: float) -> Tube:
     long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam
     axis = np.array([np.sin(TOE_OUT) * side, 0.0, np.cos(TOE_OUT)])
     out = np.array([np.cos(TOE_OUT) * side, 0.0, -np.sin(TOE_OUT)])
-    ends = (0.035 * long, 0.045 * long)
+    ends = (0.06 * long, 0.08 * long)
     base = np.array([ankle[0], 0.068 * long, ankle[2]]) - (HEEL * long - ends[0]) * axis
     length = long - ends[0] - ends[1]
     table = np.zeros((len(FOOT), 6))
@@ -112,9 +112,9 @@ def _arm(m: Measures, shoulder: Floats, wrist: Floats, side: float) -> list[Soli
     table = np.zeros((len(ARM), 6))
     for k, row in enumerate(ARM):
         table[k, 0], table[k, 1:4] = row[0], r * np.array(row[1:])
-    arm = Tube(shoulder, axis, out, Z, length, table, (1.0 * r, 0.02), 2.0, 0.045, "arm")
+    arm = Tube(shoulder, axis, out, Z, length, table, (1.0 * r, 0.03), 2.0, 0.045, "arm")
     hand = HAND_OVER_HEIGHT * h
-    thick, wide = 0.075 * hand, 0.205 * hand
+    thick, wide = 0.080 * hand, 0.205 * hand
     rows = [
         (0.00, 1.35, 0.75), (0.12, 1.45, 0.85), (0.30, 1.55, 1.02), (0.50, 1.30, 1.00),
         (0.75, 1.05, 0.88), (0.92, 0.90, 0.70), (1.00, 0.75, 0.52),
@@ -122,7 +122,7 @@ def _arm(m: Measures, shoulder: Floats, wrist: Floats, side: float) -> list[Soli
     flat = np.zeros((len(rows), 6))
     for k, (place, deep, broad) in enumerate(rows):
         flat[k] = place, thick * deep, wide * broad, wide * broad, 0.0, 0.02 * hand * place
-    palm = Tube(wrist, axis, out, Z, 0.93 * hand, flat, (0.02, 0.05 * hand), 2.2, 0.02, "hand")
+    palm = Tube(wrist, axis, out, Z, 0.91 * hand, flat, (0.03, 0.08 * hand), 2.2, 0.02, "hand")
     root = wrist + 0.16 * hand * axis + 0.12 * hand * Z
     tip = wrist + 0.50 * hand * axis + 0.30 * hand * Z - 0.03 * hand * out
     thumb = Cone(root, tip, (0.075 * hand, 0.052 * hand), 0.018, "hand")

@@ -77,7 +77,7 @@ def on_grid(shape: Union, origin: Floats, counts: Ints, size: float) -> Floats:
     axes = [origin[i] + size * np.arange(counts[i]) for i in range(3)]
     for solid in shape.solids:
         low, high = solid.box()
-        margin = solid.blend + 1.5 * size
+        margin = shape.reach + 1.5 * size
         cut = tuple(
             slice(*np.searchsorted(a, (lo - margin, hi + margin)))
             for a, lo, hi in zip(axes, low, high)
@@ -109,10 +109,9 @@ def _table() -> tuple[Ints, Ints]:
 
 def _labels(inside: Ints) -> list[int]:
     """Of the 8 corners: those inside are joined along edges, those outside across faces too."""
-    label = list(range(8))
-    for _ in range(8):
+    label, signs = list(range(8)), inside.tolist()
+    for _ in range(4):
         for a, b in product(range(8), repeat=2):
-            apart = int(np.abs(CORNERS[a] - CORNERS[b]).sum())
-            if inside[a] == inside[b] and apart <= (1 if inside[a] else 2):
+            if signs[a] == signs[b] and (a ^ b).bit_count() <= (1 if signs[a] else 2):
                 label[a] = label[b] = min(label[a], label[b])
     return label

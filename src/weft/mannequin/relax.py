@@ -7,30 +7,31 @@ from weft.mannequin.solids import Union
 
 ROUNDS, FLIPS = 14, 8  # of sliding; of flipping, after every other of the last ones
 STEP = 0.6  # of the way to the middle of the neighbors
+FAIRING = (0.5, -0.53)  # of the way to it and back (Taubin 1995): seams of solids become smooth
+FAIRED = 14  # times
 
 
 def relaxed(shape: Union, x: Positions, faces: Faces) -> tuple[Positions, Faces]:
     """The mesh with vertices on the zero set, moved along it to the middle of their neighbors, and
-    edges flipped where the angles across from them sum to more than 180 degrees.
+    edges flipped where the angles across from them sum to more than 180 degrees; then faired.
     """
-    x = _onto(shape, x, shape.gradient(x))
     for k in range(ROUNDS):
-        normal = shape.gradient(x)
-        unit = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-9)
-        move = _middle(x, faces) - x
-        move -= np.einsum("ni,ni->n", move, unit)[:, None] * unit
-        x = _onto(shape, x + STEP * move, normal)
+        if k % 5 == 0:
+            near = shape.near(x, 0.02)
+        distance, normal = shape.with_gradient(x, near)
+        steep = np.maximum((normal**2).sum(1), 0.05)[:, None]
+        move = STEP * (_middle(x, faces) - x) * (k > 0)
+        move -= np.einsum("ni,ni->n", move, normal)[:, None] * normal / steep
+        x = x + move - np.clip(distance[:, None] / steep, -0.01, 0.01) * normal
         if k % 3 == 2:
             faces = flipped(x, faces)
-    x = _onto(shape, x, shape.gradient(x))
-    return x, flipped(x, faces)
-
-
-def _onto(shape: Union, x: Positions, gradient: Floats) -> Positions:
-    """A Newton step to the zero set."""
-    steep = np.maximum((gradient**2).sum(1), 0.05)
-    step = np.clip(shape.distance(x) / steep, -0.01, 0.01)
-    return np.asarray(x - step[:, None] * gradient)
+    for _ in range(2):
+        distance, normal = shape.with_gradient(x, near)
+        x = x - distance[:, None] / np.maximum((normal**2).sum(1), 0.05)[:, None] * normal
+    faces = flipped(x, faces)
+    for way in FAIRING * FAIRED:
+        x = x + way * (_middle(x, faces) - x)
+    return x, faces
 
 
 def _middle(x: Positions, faces: Faces) -> Positions:

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
+from weft.arrays import Floats, Ints, Positions
 
 SAMPLES = 241  # of a tube's cross sections along its axis
+STEP = 2e-4  # [m] of differences
+TETRAHEDRON = np.array([[1.0, -1, -1], [-1, -1, 1], [-1, 1, -1], [1, 1, 1]])
 FAR = 1.0  # [m] distance that is said of points that no solid is near
 
 
@@ -32,6 +34,7 @@ class Tube:
         power: 2 of ellipses, more of rounder boxes.
         blend: [m] width of the seam with what came before.
         part: name, of those that a girth looks at.
+        fair: width of the smoothing of the rows, over the length.
     """
 
     start: Floats
@@ -44,6 +47,7 @@ class Tube:
     power: float = 2.0
     blend: float = 0.03
     part: str = ""
+    fair: float = 0.017
     table: Floats = field(init=False)  # (SAMPLES,5)
 
     def __post_init__(self) -> None:
@@ -53,7 +57,7 @@ class Tube:
         rows = np.asarray(self.rows, dtype=np.float64)
         at = np.linspace(0, 1, SAMPLES)
         curve = PchipInterpolator(rows[:, 0], rows[:, 1:], axis=0)(at)
-        smooth = gaussian_filter1d(curve, SAMPLES / 60, axis=0, mode="nearest")
+        smooth = gaussian_filter1d(curve, SAMPLES * self.fair, axis=0, mode="nearest")
         object.__setattr__(self, "table", smooth)
 
     def distance(self, p: Positions) -> Floats:
@@ -77,12 +81,10 @@ class Tube:
         size = np.abs(ratios)
         rho = np.maximum((size**n).sum(0) ** (1 / n), 1e-6)
         pull = np.sign(ratios) * (size / rho) ** (n - 1)
-        along = np.where(
-            s == inside,
-            -pull[0] * (ratios[0] * dwide + slope[:, 3]) / wide
-            - pull[1] * (ratios[1] * ddeep + slope[:, 4]) / deep,
-            0.0,
-        )
+        along = -pull[0] * (ratios[0] * dwide + slope[:, 3]) / wide
+        along -= pull[1] * (ratios[1] * ddeep + slope[:, 4]) / deep
+        # Beyond the ends nothing depends on the place: no jump of the distance there.
+        along *= np.clip(8 * np.minimum(s, self.length - s) / self.length, 0.0, 1.0)
         gradient = (pull[0] / wide) ** 2 + (pull[1] / deep) ** 2 + (pull[2] / end + along) ** 2
         return np.asarray((rho - 1) / np.sqrt(np.maximum(gradient, 1.0)))
 
@@ -173,34 +175,52 @@ class Cone:
 Solid = Tube | Ellipsoid | Cone
 
 
+Near = Sequence[Ints]  # of every solid, the points that are near it
+
+
 @dataclass(frozen=True, eq=False)
 class Union:
     """Solids, smoothly united in their order."""
 
     solids: Sequence[Solid]
 
-    def distance(self, p: Positions) -> Floats:
+    @property
+    def reach(self) -> float:
+        """[m] from a solid within which it matters: the widest seam, and a little."""
+        return max(s.blend for s in self.solids) + 0.01
+
+    def near(self, p: Positions, further: float = 0.0) -> Near:
+        """Which points (n,3) every solid has to do with, and would if they moved by ``further``
+        [m].
+        """
+        x, y, z = (np.ascontiguousarray(p[:, i]) for i in range(3))
+        found, margin = [], self.reach + further
+        for solid in self.solids:
+            low, high = solid.box()
+            low, high = low - margin, high + margin
+            close = (x > low[0]) & (x < high[0]) & (y > low[1]) & (y < high[1])
+            found.append(np.flatnonzero(close & (z > low[2]) & (z < high[2])))
+        return found
+
+    def distance(self, p: Positions, near: Near | None = None) -> Floats:
         """(n,) [m] about the signed distance of points (n,3), where it is small; ``FAR`` where no
         solid is near.
         """
-        p = np.asarray(p, dtype=np.float64)
         out = np.full(len(p), FAR)
-        for solid in self.solids:
-            low, high = solid.box()
-            margin = solid.blend + 0.01
-            near = np.flatnonzero(((p > low - margin) & (p < high + margin)).all(1))
-            if len(near):
-                out[near] = smooth_minimum(out[near], solid.distance(p[near]), solid.blend)
+        for solid, ids in zip(self.solids, self.near(p) if near is None else near):
+            if len(ids):
+                out[ids] = smooth_minimum(out[ids], solid.distance(p[ids]), solid.blend)
         return out
 
-    def gradient(self, p: Positions, step: float = 1e-4) -> Floats:
-        """(n,3) by central differences."""
-        out = np.empty((len(p), 3))
-        for i in range(3):
-            d = np.zeros(3)
-            d[i] = step
-            out[:, i] = (self.distance(p + d) - self.distance(p - d)) / (2 * step)
-        return out
+    def with_gradient(self, p: Positions, near: Near | None = None) -> tuple[Floats, Floats]:
+        """(n,) distances and (n,3) their gradients, from the corners of small tetrahedra."""
+        near = self.near(p, STEP) if near is None else near
+        total, gradient = np.zeros(len(p)), np.zeros((len(p), 3))
+        for corner in TETRAHEDRON:
+            d = self.distance(p + STEP * corner, near)
+            total += d / 4
+            gradient += d[:, None] * corner / (4 * STEP)
+        return total, gradient
 
     def box(self) -> tuple[Floats, Floats]:
         """(3,) lowest and (3,) highest coordinates [m]."""

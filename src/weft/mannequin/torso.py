@@ -16,15 +16,14 @@ X, Y, Z = np.eye(3)
 # (chest 283 x 252 mm, waist 318 x 230, hips 348 x 242); the girths then scale them.
 SECTIONS: Mapping[str, Sequence[tuple[float, float, float, float]]] = {
     "woman": (
-        (0.488, 0.110, 0.072, 0.076),
-        (0.502, 0.150, 0.088, 0.092),
-        (0.520, 0.168, 0.095, 0.098),
-        (0.545, 0.170, 0.100, 0.098),
-        (0.575, 0.158, 0.099, 0.090),
-        (0.602, 0.137, 0.094, 0.080),
-        (0.624, 0.125, 0.090, 0.076),
-        (0.650, 0.124, 0.089, 0.083),
-        (0.680, 0.131, 0.091, 0.095),
+        (0.512, 0.105, 0.078, 0.080),
+        (0.526, 0.138, 0.090, 0.088),
+        (0.545, 0.160, 0.098, 0.092),
+        (0.575, 0.157, 0.100, 0.086),
+        (0.602, 0.135, 0.096, 0.076),
+        (0.624, 0.121, 0.092, 0.072),
+        (0.650, 0.121, 0.091, 0.080),
+        (0.680, 0.130, 0.092, 0.094),
         (0.705, 0.137, 0.093, 0.104),
         (0.7234, 0.141, 0.090, 0.109),
         (0.758, 0.141, 0.076, 0.112),
@@ -34,11 +33,10 @@ SECTIONS: Mapping[str, Sequence[tuple[float, float, float, float]]] = {
         (0.845, 0.054, 0.026, 0.074),
     ),
     "man": (
-        (0.488, 0.118, 0.078, 0.078),
-        (0.502, 0.150, 0.094, 0.092),
-        (0.520, 0.166, 0.102, 0.100),
-        (0.545, 0.168, 0.108, 0.100),
-        (0.575, 0.163, 0.110, 0.094),
+        (0.512, 0.105, 0.082, 0.080),
+        (0.526, 0.138, 0.096, 0.090),
+        (0.545, 0.158, 0.104, 0.094),
+        (0.575, 0.160, 0.109, 0.090),
         (0.602, 0.155, 0.110, 0.088),
         (0.624, 0.150, 0.110, 0.088),
         (0.650, 0.149, 0.110, 0.094),
@@ -70,11 +68,11 @@ def torso(m: Measures, factors: Factors) -> list[Solid]:
     y, s = at["chest"], factors.chest * grow
     for side in (1.0, -1.0):
         if m.figure == "woman":
-            center, radii = (0.074 * side * s, y - 0.006 * s, 0.070 * s), (0.056, 0.060, 0.062)
-            solids.append(Ellipsoid(np.array(center), s * np.array(radii), 0.035, "bust"))
+            center, radii = (0.074 * side * s, y - 0.006 * s, 0.066 * s), (0.060, 0.064, 0.060)
+            solids.append(Ellipsoid(np.array(center), s * np.array(radii), 0.05, "bust"))
         else:
             center, radii = (0.080 * side * s, y + 0.012 * s, 0.066 * s), (0.078, 0.058, 0.048)
-            solids.append(Ellipsoid(np.array(center), s * np.array(radii), 0.045, "bust"))
+            solids.append(Ellipsoid(np.array(center), s * np.array(radii), 0.06, "bust"))
     return solids + _shoulders(m, grow) + _head(m)
 
 
@@ -93,8 +91,9 @@ def _trunk(m: Measures, factors: Factors) -> Tube:
     table = np.zeros((len(rows), 6))
     table[:, 0] = (heights - start) / length
     table[:, 1:4] = scale * rows[:, 1:]
-    ends = (max(start - at["crotch"] - 0.004, 0.004), 0.02)
-    return Tube(np.array([0.0, start, 0.0]), Y, X, Z, length, table, ends, 2.2, 0.03, "trunk")
+    ends = (start - at["crotch"], 0.05)
+    return Tube(np.array([0.0, start, 0.0]), Y, X, Z, length, table, ends, 2.2, 0.03, "trunk",
+                0.03)  # fmt: skip
 
 
 def _buttocks(m: Measures, factors: Factors) -> list[Solid]:
@@ -122,9 +121,9 @@ def _shoulders(m: Measures, grow: float) -> list[Solid]:
         inner = np.array([0.012 * h * side, at.at(0.822), -0.020 * h])
         outer = np.array([(end - 0.016 * h) * side, at["shoulder"] - thick, -0.012 * h])
         solids.append(Cone(inner, outer, (1.12 * thick, thick), 0.05, "shoulder"))
-        high = np.array([0.010 * h * side, at.at(0.862), -0.022 * h])
+        high = np.array([0.010 * h * side, at.at(0.852), -0.022 * h])
         low = np.array([(end - 0.045 * h) * side, at["shoulder"] - 0.020 * h, -0.018 * h])
-        solids.append(Cone(high, low, (0.8 * thick, 0.62 * thick), 0.05, "shoulder"))
+        solids.append(Cone(high, low, (0.72 * thick, 0.6 * thick), 0.05, "shoulder"))
     return solids
 
 
@@ -141,7 +140,7 @@ def _head(m: Measures) -> list[Solid]:
     table = np.zeros((3, 6))
     table[:, 0], table[:, 1:4] = rows[:, 0], radius * rows[:, 1:]
     long = float(np.linalg.norm(high - low))
-    neck = Tube(low, axis, X, -front if front[2] < 0 else front, long, table, (0.02, 0.02), 2.0,
+    neck = Tube(low, axis, X, -front if front[2] < 0 else front, long, table, (0.05, 0.05), 2.0,
                 0.035, "neck")  # fmt: skip
     skull = np.array([0.0445, 0.0590, 0.0560]) * s
     top = np.array([0.0, h - skull[1], 0.004 * s])
