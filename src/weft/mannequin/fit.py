@@ -14,7 +14,7 @@ from weft.mannequin.torso import Factors, torso
 
 RAYS = 72  # around a cut
 CLOSE, ROUNDS = 5e-4, 25  # [m] of all girths; of the fixed point
-ARMS = ("arm", "hand", "shoulder")  # not part of a girth
+ARMS = ("arm", "hand")  # not part of a girth
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -27,15 +27,15 @@ class Shape:
 
 
 def fitted(m: Measures) -> Shape:
-    """The shape whose chest, waist and hips are those of the measures.
+    """The shape whose chest, waist, hips and neck are those of the measures.
 
     Raises:
         MannequinError: girths that no such shape has.
     """
     factors, at = Factors(), Levels(m)
     joints = rest_joints(m, thigh_width(m))
-    asked = np.array([m.chest, m.waist, m.hips])
-    heights = [at["chest"], at["waist"], at["hips"]]
+    asked = np.array([m.chest, m.waist, m.hips, m.neck])
+    heights = [at["chest"], at["waist"], at["hips"], at["throat"]]
     found = asked
     for _ in range(ROUNDS):
         trunk = Union([*torso(m, factors), *limbs(m, joints)]).without(*ARMS)
@@ -47,7 +47,7 @@ def fitted(m: Measures) -> Shape:
         factors = Factors(*(float(f) for f in new))
     else:
         worst = int(np.argmax(np.abs(found - asked)))
-        name = ("chest", "waist", "hips")[worst]
+        name = ("chest", "waist", "hips", "neck")[worst]
         raise MannequinError(
             f"mannequin.{name}", got=f"{asked[worst]:.4g} m",
             expected=f"about {found[worst]:.3g} m with the other measures",

@@ -35,6 +35,7 @@ HEIGHTS: Mapping[str, float] = {
     "waist": 0.5 * (1040.06 + 1099.59) / 1714.41,  # between crest and tenth rib, as in ISO 8559-1
     "shoulder": 1406.16 / 1714.41,  # acromion
     "neck": 1477.49 / 1714.41,  # cervicale
+    "throat": 0.8625,  # where the neck is thinnest
 }
 CHEST_HEIGHT = {"woman": 1178.0 / 1628.5, "man": 1288.0 / 1756.2}  # of the fullest part
 FOOT_OVER_HEIGHT = 263.03 / 1714.41
@@ -43,7 +44,7 @@ HAND_OVER_HEIGHT = 189.29 / 1714.41
 UPPER_ARM = 327.37 / (327.37 + 259.19)  # of the arm: acromion to radiale
 HEEL = 0.24  # of the foot behind the ankle
 DROP = 0.026  # [of the stature] from the acromion to the joint of the shoulder
-GAP = 0.0065  # [of the stature] between a thigh and the plane of symmetry
+GAP = 0.0075  # [of the stature] between a thigh and the plane of symmetry
 
 
 def parents() -> tuple[int, ...]:

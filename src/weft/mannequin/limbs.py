@@ -88,7 +88,7 @@ def _leg(m: Measures, hip: Floats, ankle: Floats, side: float) -> Tube:
     table[:, 5] = -0.004 * np.sin(np.pi * table[:, 0])
     front = np.cross(out, axis) * side
     front *= np.sign(front[2])
-    return Tube(hip, axis, out, front, length, table, (0.06, 0.03), 2.0, 0.045, "leg")
+    return Tube(hip, axis, out, front, length, table, (0.06, 0.03), 2.0, 0.034, "leg")
 
 
 def _foot(m: Measures, ankle: Floats, side: float) -> Tube:
@@ -116,7 +116,7 @@ def _arm(m: Measures, shoulder: Floats, wrist: Floats, side: float) -> list[Soli
     hand = HAND_OVER_HEIGHT * h
     thick, wide = 0.080 * hand, 0.205 * hand
     rows = [
-        (0.00, 1.35, 0.75), (0.12, 1.45, 0.85), (0.30, 1.55, 1.02), (0.50, 1.30, 1.00),
+        (0.00, 1.10, 0.62), (0.12, 1.30, 0.78), (0.30, 1.55, 1.02), (0.50, 1.30, 1.00),
         (0.75, 1.05, 0.88), (0.92, 0.90, 0.70), (1.00, 0.75, 0.52),
     ]  # fmt: skip
     flat = np.zeros((len(rows), 6))

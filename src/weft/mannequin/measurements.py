@@ -24,7 +24,7 @@ class Measurements:
         waist: girth at ``waist_height``.
         high_hip: girth halfway from waist to hips.
         hips: girth at ``hips_height``.
-        neck: girth halfway up.
+        neck: girth, where it is thinnest.
         upper_arm: girth of the left upper arm, at right angles to it.
         elbow: girth.
         wrist: girth.
@@ -110,10 +110,11 @@ def measured(m: Measures, x: Positions, faces: Faces, joints: Floats) -> Measure
         p, q = joint["hip"], joint["ankle"]
         return girth(x, faces, p + (p[1] - y) / (p[1] - q[1]) * (q - p), Y)
 
-    crotch = crotch_height(x)
+    crotch = crotch_height(x, faces)
     calves = [leg(at.at(p)) for p in np.linspace(0.17, 0.23, 7)]
     ankles = [leg(at.at(p)) for p in np.linspace(0.06, 0.10, 5)]
-    left = _top(x, joints[NUMBER["left_shoulder"]][0])
+    left = _top(x, 0.48 * m.shoulders)
+    collar = loop(x, faces, np.array([0.0, at["neck"], 0.0]), Y)
     nape, waist = _back(x, faces, at["neck"]), _back(x, faces, at["waist"])
     heights = np.linspace(at["waist"], at["neck"], 13)
     spine = np.array([_back(x, faces, y) for y in heights])
@@ -121,28 +122,28 @@ def measured(m: Measures, x: Positions, faces: Faces, joints: Floats) -> Measure
         height=float(np.ptp(x[:, 1])),
         chest=level(at["chest"]), underbust=level(under), waist=level(at["waist"]),
         high_hip=level(0.5 * (at["waist"] + at["hips"])), hips=level(at["hips"]),
-        neck=girth(x, faces, 0.5 * (joints[NUMBER["neck"]] + joints[NUMBER["head"]]), Y),
+        neck=level(at["throat"]),
         upper_arm=along("shoulder", "elbow", 0.5), elbow=along("elbow", "wrist", 0.0),
         wrist=along("elbow", "wrist", 0.96),
         thigh=leg(crotch - 0.015 * m.height), knee=leg(at["knee"]),
         calf=max(calves), ankle=min(ankles),
         chest_height=at["chest"], underbust_height=under, waist_height=at["waist"],
         hips_height=at["hips"], crotch_height=crotch, knee_height=at["knee"],
-        ankle_height=at["ankle"], shoulder_height=left[1], neck_height=at["neck"],
+        ankle_height=at["ankle"], shoulder_height=float(left[1]), neck_height=at["neck"],
         arm_length=float(np.linalg.norm(joint["wrist"] - left)),
         upper_arm_length=float(np.linalg.norm(joint["elbow"] - left)),
-        shoulder_breadth=2 * left[0],
+        shoulder_breadth=float(2 * left[0]),
         back_waist_length=_convex_length(spine),
         crotch_depth=float(waist[1] - crotch),
-        neck_back=_point(nape), neck_side=_point(_top(x, m.neck / (2 * np.pi))),
+        neck_back=_point(nape), neck_side=_point(collar[np.argmax(collar[:, 0])]),
         left_shoulder=_point(left), right_shoulder=_point(left * (-1, 1, 1)),
     )  # fmt: skip
 
 
-def crotch_height(x: Positions) -> float:
+def crotch_height(x: Positions, faces: Faces) -> float:
     """[m] the lowest point of the trunk in the plane of symmetry."""
-    near = np.abs(x[:, 0]) < 0.02
-    return float(x[near & (x[:, 1] > 0.3), 1].min())
+    middle = 0.55 * float(np.ptp(x[:, 1]))
+    return float(loop(x, faces, np.array([1e-6, middle, 0.0]), np.array([1.0, 0, 0]))[:, 1].min())
 
 
 def _top(x: Positions, aside: float) -> Floats:

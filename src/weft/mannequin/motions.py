@@ -187,7 +187,7 @@ def seated(body: Body, share: Floats) -> Stance:
     lean = LEAN * np.sin(np.pi * share) ** 2
     trunk[:, 0, 0], trunk[:, 1, 0] = 0.5 * lean, 0.3 * lean
     trunk[:, 2, 0], trunk[:, 3, 0] = 0.2 * lean, -0.4 * lean
-    lap = np.radians([15.0, 34.0, 50.0])
+    lap = np.radians([15.0, 16.0, 52.0])
     arms = np.broadcast_to(DOWN + share[:, None, None] * (lap - DOWN), (n, 2, 3))
     ankles, feet = np.repeat(first.ankles, n, 0), np.repeat(first.feet, n, 0)
     return Stance(root, trunk, arms, ankles, feet)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.mannequin.joints import Levels
-from weft.mannequin.measures import SIZES, Measures
+from weft.mannequin.measures import NECK_OVER_HEIGHT, SIZES, Measures
 from weft.mannequin.solids import Cone, Ellipsoid, Solid, Tube
 
 X, Y, Z = np.eye(3)
@@ -30,7 +30,7 @@ SECTIONS: Mapping[str, Sequence[tuple[float, float, float, float]]] = {
         (0.785, 0.126, 0.060, 0.108),
         (0.806, 0.098, 0.044, 0.099),
         (0.826, 0.069, 0.032, 0.085),
-        (0.845, 0.054, 0.026, 0.074),
+        (0.845, 0.042, 0.022, 0.066),
     ),
     "man": (
         (0.512, 0.105, 0.082, 0.080),
@@ -47,7 +47,7 @@ SECTIONS: Mapping[str, Sequence[tuple[float, float, float, float]]] = {
         (0.785, 0.148, 0.074, 0.122),
         (0.806, 0.116, 0.054, 0.112),
         (0.826, 0.082, 0.040, 0.097),
-        (0.845, 0.063, 0.036, 0.086),
+        (0.845, 0.050, 0.030, 0.078),
     ),
 }
 
@@ -59,6 +59,7 @@ class Factors:
     chest: float = 1.0
     waist: float = 1.0
     hips: float = 1.0
+    neck: float = 1.0
 
 
 def torso(m: Measures, factors: Factors) -> list[Solid]:
@@ -73,7 +74,7 @@ def torso(m: Measures, factors: Factors) -> list[Solid]:
         else:
             center, radii = (0.080 * side * s, y + 0.012 * s, 0.066 * s), (0.078, 0.058, 0.048)
             solids.append(Ellipsoid(np.array(center), s * np.array(radii), 0.06, "bust"))
-    return solids + _shoulders(m, grow) + _head(m)
+    return solids + _shoulders(m, grow) + _head(m, factors)
 
 
 def _trunk(m: Measures, factors: Factors) -> Tube:
@@ -82,7 +83,7 @@ def _trunk(m: Measures, factors: Factors) -> Tube:
 
     at, grow = Levels(m), m.height / SIZES[m.figure][0]
     rows = np.array(SECTIONS[m.figure])
-    neck = m.neck / (0.2027 if m.figure == "woman" else 0.2264) / m.height
+    neck = factors.neck * m.neck / (NECK_OVER_HEIGHT[m.figure] * m.height)
     knots = [at.at(p) for p in (0.4, 0.545)] + [at["waist"], at["chest"], at.at(0.77), at.at(0.85)]
     values = [factors.hips, factors.hips, factors.waist, factors.chest, factors.chest, neck]
     heights = np.array([at.at(p) for p in rows[:, 0]])
@@ -91,7 +92,7 @@ def _trunk(m: Measures, factors: Factors) -> Tube:
     table = np.zeros((len(rows), 6))
     table[:, 0] = (heights - start) / length
     table[:, 1:4] = scale * rows[:, 1:]
-    ends = (start - at["crotch"], 0.05)
+    ends = (start - at["crotch"] - 0.006 * m.height, 0.05)
     return Tube(np.array([0.0, start, 0.0]), Y, X, Z, length, table, ends, 2.2, 0.03, "trunk",
                 0.03)  # fmt: skip
 
@@ -121,22 +122,22 @@ def _shoulders(m: Measures, grow: float) -> list[Solid]:
         inner = np.array([0.012 * h * side, at.at(0.822), -0.020 * h])
         outer = np.array([(end - 0.016 * h) * side, at["shoulder"] - thick, -0.012 * h])
         solids.append(Cone(inner, outer, (1.12 * thick, thick), 0.05, "shoulder"))
-        high = np.array([0.010 * h * side, at.at(0.852), -0.022 * h])
+        high = np.array([0.010 * h * side, at.at(0.838), -0.022 * h])
         low = np.array([(end - 0.045 * h) * side, at["shoulder"] - 0.020 * h, -0.018 * h])
         solids.append(Cone(high, low, (0.72 * thick, 0.6 * thick), 0.05, "shoulder"))
     return solids
 
 
-def _head(m: Measures) -> list[Solid]:
+def _head(m: Measures, factors: Factors) -> list[Solid]:
     """Neck, skull and jaw."""
     h, at = m.height, Levels(m)
     # An egg of ANSUR II's head: breadth 152, length 196 mm; menton 0.13 of the stature below the top.
     s = 0.5 * h + 0.5 * SIZES[m.figure][0]  # heads grow less than people
-    radius = m.neck / (2 * np.pi)
+    radius = factors.neck * m.neck / (2 * np.pi)
     low, high = np.array([0.0, at.at(0.835), -0.022 * h]), np.array([0.0, at.at(0.915), -0.002 * h])
     axis = (high - low) / np.linalg.norm(high - low)
     front = np.cross(X, axis)
-    rows = np.array([[0, 1.22, 1.18, 1.18], [0.35, 1.0, 1.02, 1.0], [1, 0.98, 1.0, 1.0]])
+    rows = np.array([[0, 1.05, 1.05, 1.05], [0.35, 0.94, 0.98, 0.96], [1, 0.94, 1.0, 1.0]])
     table = np.zeros((3, 6))
     table[:, 0], table[:, 1:4] = rows[:, 0], radius * rows[:, 1:]
     long = float(np.linalg.norm(high - low))
@@ -150,7 +151,7 @@ def _head(m: Measures) -> list[Solid]:
     return [
         neck,
         Ellipsoid(top, skull, 0.03, "head"),
-        Ellipsoid(jaw, np.array([0.0375, 0.0400, 0.0375]) * s, 0.045, "head"),
+        Ellipsoid(jaw, np.array([0.0375, 0.0400, 0.0375]) * s, 0.03, "head"),
         Ellipsoid(chin, np.array([0.0170, 0.0120, 0.0140]) * s, 0.035, "head"),
         Cone(nose + [0, 0.016 * s, -0.004 * s], nose, (0.004 * s, 0.0062 * s), 0.022, "head"),
     ]

@@ -14,7 +14,7 @@ from weft.mannequin.joints import LIMBS, NAMES, NUMBER
 
 MOST = 4  # joints of a vertex
 HEAT = 1.0  # c
-LEAST = 1e-3  # weight that counts
+LEAST = 1e-3  # weight that counts, at least
 Segments = Mapping[int, Sequence[tuple[Floats, Floats]]]
 
 
@@ -63,10 +63,11 @@ def skin_weights(x: Positions, faces: Faces, segments: Segments) -> tuple[Ints, 
     source[np.arange(len(x)), nearest] = heat
     system = (stiffness + diags(heat)).tocsc()
     w = splu(system, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(source)
-    w = np.where(w > LEAST, w, 0.0)
-    order = np.argsort(-w, axis=1, kind="stable")[:, :MOST]
+    order = np.argsort(-w, axis=1, kind="stable")[:, : MOST + 1]
     top = np.take_along_axis(w, order, axis=1)
-    return order.astype(np.int32), top / top.sum(1, keepdims=True)
+    # Less than what is left out: weights stay continuous where the order changes.
+    top = np.maximum(top[:, :MOST] - np.maximum(top[:, MOST:], LEAST), 0.0)
+    return order[:, :MOST].astype(np.int32), top / top.sum(1, keepdims=True)
 
 
 def _to_bone(x: Positions, segments: Sequence[tuple[Floats, Floats]]) -> Floats:
