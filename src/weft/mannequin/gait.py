@@ -29,11 +29,12 @@ PERRY = np.array(
     ]
 )
 STANCE = 0.62  # of the cycle that a foot is on the floor
-STRIDE = 0.76  # of the stature, at the free speed
+STRIDE = 0.69  # of the stature, at the free speed
 CADENCE = 113 / 60  # [1/s] steps, at the free speed (Perry 1992)
 TOES = (0.20, 0.52, 0.80)  # of the cycle: toes lie flat from the first to the second one
-RISE = 0.010  # of the stature: amplitude of the pelvis, up and down twice a cycle (4 cm in all)
-LONGEST = 0.996  # of a leg's length, from hip to ankle
+RISE = 0.007  # of the stature: amplitude of the pelvis, up and down twice a cycle
+BEHIND = 0.012  # of the stature: steps are that much farther back than in the mean
+LONGEST = 0.998  # of a leg's length, from hip to ankle
 CLEARANCE = 0.012  # [m] of the foot in the air above the floor, halfway
 GRID = 240
 
@@ -44,7 +45,7 @@ class Foot:
 
     Args:
         heel: where it meets the floor.
-        ball: below the joint of the toes.
+        ball: the joint of the toes.
         tip: of the toes.
     """
 
@@ -115,7 +116,7 @@ def cycle_of(rest: Floats, foot: Foot, height: float, stride: float) -> Cycle:
     leg = swing(wide, bones)
     ahead = _planted(phase, pitch, foot, stride)
     on = phase <= STANCE
-    ahead[:, 0] += (leg[on, 0] - ahead[on, 0]).mean()
+    ahead[:, 0] += (leg[on, 0] - ahead[on, 0]).mean() - BEHIND * height
     lift = RISE * height * size * np.cos(4 * np.pi * (phase - 0.31))
     level = float((ahead[on, 1] - leg[on, 1] - lift[on]).mean())
     air = leg + np.stack([np.zeros(GRID), level + lift], axis=1)
@@ -150,7 +151,7 @@ def _turned(angle: Floats, v: Floats) -> Floats:
 
 def _planted(phase: Floats, pitch: Floats, foot: Foot, stride: float) -> Floats:
     """(k,2) [m] the ankle of a foot on the moving floor: the heel stays where it is while the toes
-    are up, ball and toes while the heel is.
+    are up, toes while the heel is.
     """
     floor = -stride * phase
     heel = -_turned(pitch[:, 0], foot.heel)
