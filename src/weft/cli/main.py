@@ -15,6 +15,7 @@ from weft.cli import (
     explain,
     export,
     fabrics,
+    mannequin,
     render,
     reproduce,
     run,
@@ -41,6 +42,7 @@ app.command("settle", rich_help_panel=_SIMULATE)(settle.settle)
 app.command("check", rich_help_panel=_SIMULATE)(check.check)
 app.command("explain", rich_help_panel=_SIMULATE)(explain.explain)
 app.command("fabrics", rich_help_panel=_SIMULATE)(fabrics.fabrics)
+app.command("mannequin", rich_help_panel=_LOOK)(mannequin.mannequin)
 app.command("render", rich_help_panel=_LOOK)(render.render)
 app.command("export", rich_help_panel=_LOOK)(export.export)
 app.command("validate", rich_help_panel=_TRUST, cls=validate.Command)(validate.validate)

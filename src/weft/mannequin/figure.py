@@ -21,6 +21,7 @@ from weft.mannequin.weights import bones, skin_weights
 from weft.units import Quantity, in_si
 
 SIZE = 0.0088  # of the stature: edges that give about 21 000 faces
+FACES_PER_SIZE = 21_000.0  # at that size
 FINEST, COARSEST = 0.0075, 0.0125  # 30 000 to 10 000 faces
 
 
@@ -64,6 +65,13 @@ class Mannequin:
             f"{100 * m.waist:.0f}, hips {100 * m.hips:.0f} cm\n"
             f" {len(self.vertices)} vertices, {len(self.faces)} faces>"
         )
+
+    @staticmethod
+    def of(
+        figure: str = "woman", *, size: Quantity | None = None, **measures: Quantity | None
+    ) -> "Mannequin":
+        """A mannequin of given measures: ``mannequin``, which says what it takes and raises."""
+        return mannequin(figure, size=size, **measures)
 
     @cached_property
     def measurements(self) -> Measurements:
