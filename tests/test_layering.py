@@ -15,7 +15,7 @@ STAGES = [
     ["kernel"],
     ["step"],
     ["fabric", "mesh", "laws", "solve"],
-    ["garment", "io"],
+    ["garment", "io", "mannequin"],
     ["discretization"],
     ["energies", "cloth", "pins"],
     ["sources"],

@@ -104,6 +104,10 @@ class PatternProblems(PatternError):
         return "\n".join(str(p) for p in self.problems)
 
 
+class MannequinError(SceneError):
+    """A measure, pose or motion that a mannequin cannot have."""
+
+
 class RunError(WeftError):
     """A run folder that cannot be written, resumed or read."""
 

@@ -15,6 +15,7 @@ from weft.cli import (
     explain,
     export,
     fabrics,
+    mannequin,
     quality,
     render,
     reproduce,
@@ -42,6 +43,7 @@ app.command("settle", rich_help_panel=_SIMULATE)(settle.settle)
 app.command("check", rich_help_panel=_SIMULATE)(check.check)
 app.command("explain", rich_help_panel=_SIMULATE)(explain.explain)
 app.command("fabrics", rich_help_panel=_SIMULATE)(fabrics.fabrics)
+app.command("mannequin", rich_help_panel=_LOOK)(mannequin.mannequin)
 app.command("render", rich_help_panel=_LOOK)(render.render)
 app.command("quality", rich_help_panel=_LOOK)(quality.quality)
 app.command("export", rich_help_panel=_LOOK)(export.export)

@@ -166,7 +166,8 @@ def _body(loc: Loc, b: BodyBlock, folder: Path) -> Iterator[Part]:
     kind, shape = b.shape
     if not isinstance(shape, BodyMeshBlock):
         n = shape.vertices()
-        yield Part((*loc, kind, "size"), n, 2 * n, PER_BODY_VERTEX * min(n, shape.most_vertices))
+        size = (PER_BODY_VERTEX + 2 * 24 * shape.frames()) * min(n, shape.most_vertices)
+        yield Part((*loc, kind, "size"), n, 2 * n, size)
     if b.mesh is not None:
         path = folder / b.mesh.file
         try:

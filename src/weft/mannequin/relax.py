@@ -1,0 +1,108 @@
+"""Well-shaped triangles on a smooth surface: vertices slide, edges flip."""
+
+import numpy as np
+
+from weft.arrays import Faces, Floats, Ints, Positions
+from weft.mannequin.solids import Union
+
+ROUNDS, FLIPS = 14, 8  # of sliding; of flipping, after every other of the last ones
+STEP = 0.6  # of the way to the middle of the neighbors
+FAIRING = (0.5, -0.53)  # of the way to it and back (Taubin 1995): seams of solids become smooth
+FAIRED = 14  # times
+
+
+def relaxed(shape: Union, x: Positions, faces: Faces) -> tuple[Positions, Faces]:
+    """The mesh with vertices on the zero set, moved along it to the middle of their neighbors, and
+    edges flipped where the angles across from them sum to more than 180 degrees; then faired.
+    """
+    for k in range(ROUNDS):
+        if k % 5 == 0:
+            near = shape.near(x, 0.02)
+        distance, normal = shape.with_gradient(x, near)
+        steep = np.maximum((normal**2).sum(1), 0.05)[:, None]
+        move = STEP * (_middle(x, faces) - x) * (k > 0)
+        move -= np.einsum("ni,ni->n", move, normal)[:, None] * normal / steep
+        x = x + move - np.clip(distance[:, None] / steep, -0.01, 0.01) * normal
+        if k % 3 == 2:
+            faces = flipped(x, faces)
+    for _ in range(2):
+        distance, normal = shape.with_gradient(x, near)
+        x = x - distance[:, None] / np.maximum((normal**2).sum(1), 0.05)[:, None] * normal
+    faces = flipped(x, faces)
+    for way in FAIRING * FAIRED:
+        x = x + way * (_middle(x, faces) - x)
+    return x, faces
+
+
+def _middle(x: Positions, faces: Faces) -> Positions:
+    """(n,3) mean of the neighbors of every vertex of a closed mesh."""
+    n = len(x)
+    ids = faces.reshape(-1)
+    ahead = x[np.roll(faces, -1, axis=1).reshape(-1)]
+    count = np.bincount(ids, minlength=n)
+    total = np.stack([np.bincount(ids, ahead[:, i], n) for i in range(3)], axis=1)
+    return np.asarray(total / count[:, None])
+
+
+def flipped(x: Positions, faces: Faces) -> Faces:
+    """Faces with edges flipped until the mesh is intrinsically Delaunay, or a few rounds."""
+    faces = np.array(faces)
+    for _ in range(FLIPS):
+        left, right, a, b, c, d = _edges(faces)
+        bad = _angle(x, c, a, b) + _angle(x, d, a, b) > np.pi + 1e-3
+        bad &= _normals_agree(x, a, b, c, d) & ~_joined(faces, c, d)
+        chosen = _apart(np.flatnonzero(bad), left, right, len(faces))
+        if len(chosen) == 0:
+            break
+        # Two flips must not make the same edge.
+        key = np.sort(np.stack([c[chosen], d[chosen]], 1), axis=1).astype(np.int64) @ [len(x), 1]
+        chosen = chosen[np.unique(key, return_index=True)[1]]
+        faces[left[chosen]] = np.stack([a[chosen], d[chosen], c[chosen]], axis=1)
+        faces[right[chosen]] = np.stack([b[chosen], c[chosen], d[chosen]], axis=1)
+    return faces
+
+
+def _edges(faces: Faces) -> tuple[Ints, ...]:
+    """Of every edge a-b: its left and right face, its ends, and the corners across (c, d)."""
+    n = int(faces.max()) + 1
+    a, b = faces.reshape(-1).astype(np.int64), np.roll(faces, -1, axis=1).reshape(-1)
+    c = np.roll(faces, -2, axis=1).reshape(-1)
+    order, back = np.argsort(a * n + b), np.argsort(b * np.int64(n) + a)
+    twin = np.empty(len(a), dtype=np.int64)
+    twin[order] = back
+    e = np.flatnonzero(a < b)
+    t = twin[e]
+    return e // 3, t // 3, a[e], b[e], c[e], c[t]
+
+
+def _angle(x: Positions, tip: Ints, a: Ints, b: Ints) -> Floats:
+    """(n,) [rad] angles at the tips."""
+    u, v = x[a] - x[tip], x[b] - x[tip]
+    sine = np.linalg.norm(np.cross(u, v), axis=1)
+    return np.asarray(np.arctan2(sine, np.einsum("ni,ni->n", u, v)))
+
+
+def _normals_agree(x: Positions, a: Ints, b: Ints, c: Ints, d: Ints) -> Floats:
+    """(n,) whether both new faces look where the old ones look."""
+    old = np.cross(x[b] - x[a], x[c] - x[a]) + np.cross(x[a] - x[b], x[d] - x[b])
+    one = np.cross(x[d] - x[a], x[c] - x[a])
+    two = np.cross(x[c] - x[b], x[d] - x[b])
+    least = 0.1 * np.einsum("ni,ni->n", old, old)
+    return np.asarray(
+        (np.einsum("ni,ni->n", one, old) > least) & (np.einsum("ni,ni->n", two, old) > least)
+    )
+
+
+def _joined(faces: Faces, c: Ints, d: Ints) -> Floats:
+    """(n,) whether there is an edge c-d already."""
+    n = int(faces.max()) + 1
+    half = np.stack([faces, np.roll(faces, -1, axis=1)], -1).reshape(-1, 2).astype(np.int64)
+    return np.isin(np.sort(np.stack([c, d], 1), 1) @ [n, 1], np.sort(half, 1) @ [n, 1])
+
+
+def _apart(edges: Ints, left: Ints, right: Ints, m: int) -> Ints:
+    """Some of the edges, no two of which share a face."""
+    first = np.full(m, len(left), dtype=np.int64)
+    np.minimum.at(first, left[edges], edges)
+    np.minimum.at(first, right[edges], edges)
+    return edges[(first[left[edges]] == edges) & (first[right[edges]] == edges)]
