@@ -208,8 +208,13 @@ def joints_of(line: SeamLine, start: int) -> list[Joint]:
     if seam.closing is not Closing.SEWN:
         return []
     strength = np.inf if seam.strength is None else seam.strength
-    about = {"angle": seam.angle, "fold_stiffness": seam.fold_stiffness, "strength": strength}
-    return [Joint(line.pairs + start, line.segments, seam.name, **about)]  # type: ignore[arg-type]
+    about: dict[str, Any] = {
+        "angle": seam.angle,
+        "fold_stiffness": seam.fold_stiffness,
+        "strength": strength,
+    }
+    about["window"] = seam.window
+    return [Joint(line.pairs + start, line.segments, seam.name, **about)]
 
 
 def openings(line: SeamLine, start: int, sewing: Sewing, apart: float) -> list[Joint]:

@@ -63,6 +63,7 @@ class Joint:
         strength: [N/m] at which it tears; infinite: never.
         life: (2,) [s] from when, and until when it holds.
         apart: [m] distance up to which its points are free: 0, or what zips leave.
+        window: begin and end of its closing, as parts of the time that sewing takes.
         share: [m] of the seam that each point holds; None: half of what is to both sides.
     """
 
@@ -74,6 +75,7 @@ class Joint:
     strength: float = np.inf
     life: tuple[float, float] = (0.0, np.inf)
     apart: float = 0.0
+    window: tuple[float, float] = (0.0, 1.0)
     share: float | None = None
 
     @property
@@ -105,13 +107,14 @@ class Sides:
         pairs, reach = pairs[two], reach[two]
         gap = np.linalg.norm(x[pairs[:, 1]] - x[pairs[:, 0]], axis=1)
         held = np.minimum(*self.stretch[pairs].T) * sewing.stiffness
+        first, last = joint.window
         return Bonds(
             pairs,
             held,
             self.mesh.n_vertices,
             first=np.maximum(gap, joint.apart),
             last=joint.apart,
-            closing=(begin, begin + sewing.closing),
+            closing=(begin + first * sewing.closing, begin + last * sewing.closing),
             life=joint.life,
             strength=np.where(reach > 0, joint.strength * np.maximum(reach, 1e-300), np.inf),
             name=joint.name or "seam",

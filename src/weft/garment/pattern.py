@@ -169,6 +169,8 @@ class Seam:
         buttons: how many points hold, of ``BUTTONS``.
         open_at, close_at: [s] of the animation at which a zip or buttons open and close; None:
             never, and from the start.
+        window: begin and end of its closing, as parts of the time in which the garment is sewn:
+            inseams close before the sides pull legs apart.
     """
 
     name: str
@@ -182,6 +184,7 @@ class Seam:
     buttons: int = 5
     open_at: float | None = None
     close_at: float | None = None
+    window: tuple[float, float] = (0.0, 1.0)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from weft.garment.yaml_values import Values
 
 CLOSINGS = tuple(c.name.lower() for c in Closing)
 _FIELDS = ("name", "join", "flip", "closing", "angle", "fold_stiffness", "strength", "buttons",
-           "open_at", "close_at")  # fmt: skip
+           "open_at", "close_at", "window")  # fmt: skip
 _UNITS = {"fold_stiffness": "N", "strength": "N/m", "open_at": "s", "close_at": "s"}
 
 
@@ -50,6 +50,11 @@ def seam(name: str | None, f: Field, panels: Mapping[str, Panel], values: Values
         more["angle"] = values.angle(said["angle"])
     if "buttons" in said:
         more["buttons"] = said["buttons"].index(1000, "buttons")
+    if "window" in said:
+        begin, end = (values.plain(v) for v in said["window"].items(2, 2))
+        if not 0 <= begin < end <= 1:
+            raise said["window"].error("two numbers from 0 to 1, the second one larger")
+        more["window"] = (begin, end)
     if "closing" in said:
         kind = said["closing"]
         if kind.value not in CLOSINGS:
