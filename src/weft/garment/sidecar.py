@@ -3,6 +3,7 @@
 Drawings have no seams and no placement. The side-car file has both; all of its fields are optional:
 
     fabric: denim              # of all panels
+    fabrics: {SHELL: denim}    # for the names of fabrics in a DXF file
     size: M                    # of a DXF file that holds several
     notches: corners           # of a DXF file: its notches divide edges
     panels:                    # without it: every piece once, under its own name
@@ -16,6 +17,7 @@ Drawings have no seams and no placement. The side-car file has both; all of its 
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from weft.errors import PatternError, UnitError, did_you_mean
@@ -26,7 +28,7 @@ from weft.plain_yaml import read_yaml
 from weft.units import to_si
 
 DEFAULT_FABRIC = Pattern("", ()).fabric
-FIELDS = ("fabric", "size", "notches", "panels", "seams")
+FIELDS = ("fabric", "fabrics", "size", "notches", "panels", "seams")
 
 
 def sidecar(path: Path) -> Field | None:
@@ -60,6 +62,7 @@ def assembled(path: Path, name: str, pieces: Sequence[Piece], car: Field | None 
     car = car or sidecar(path)
     known = by_name(pieces)
     used, panels = _panels(car, known)
+    panels = _with_fabrics(car, used, panels)
     seams = _drawn_seams(used)
     fabric = DEFAULT_FABRIC
     if car is not None:
@@ -106,7 +109,9 @@ def _panels(car: Field | None, known: dict[str, Piece]) -> tuple[dict[str, Piece
         panels.append(_panel(name, used[name], values))
     left = [n for n in known if n not in {p.name for p in used.values()}]
     if left:
-        warnings.warn(f"{listed.where}: pieces that no panel takes: {', '.join(left)}", stacklevel=4)
+        warnings.warn(
+            f"{listed.where}: pieces that no panel takes: {', '.join(left)}", stacklevel=4
+        )
     if not panels:
         raise listed.error("at least one panel")
     return used, panels
@@ -122,6 +127,23 @@ def _panel(name: str, piece: Piece, f: Field) -> Panel:
         thickness=None if thickness is None else _meters(thickness),
         layer=0 if layer is None else layer.index(100, "layers"),
     )  # fmt: skip
+
+
+def _with_fabrics(car: Field | None, used: dict[str, Piece], panels: list[Panel]) -> list[Panel]:
+    """Panels with the fabrics that ``fabrics`` gives for the names in the drawing."""
+    named = sorted({p.fabric for p in used.values() if p.fabric})
+    table = None if car is None else car.get("fabrics")
+    known = {} if table is None else table.mapping()
+    for name, f in known.items():
+        if name not in named:
+            raise f.error(f"one of the drawing's fabrics: {', '.join(named) or 'it names none'}",
+                          got=repr(name), hint=did_you_mean(name, named))  # fmt: skip
+    return [
+        replace(p, fabric=known[used[p.name].fabric].value)
+        if p.fabric is None and used[p.name].fabric in known
+        else p
+        for p in panels
+    ]
 
 
 def _placement(f: Field) -> Placement:

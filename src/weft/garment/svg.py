@@ -208,7 +208,9 @@ def _with(piece: Piece, other: _Found, file: str) -> Piece:
         if not all(c.closed for c in other.chains):
             raise PatternError(f"hole of {piece.name!r}", got="an open path", where=where,
                                expected="a closed one")  # fmt: skip
-        return replace(piece, holes=[*piece.holes, *(polygon(c.strokes, MARKS) for c in other.chains)])
+        return replace(
+            piece, holes=[*piece.holes, *(polygon(c.strokes, MARKS) for c in other.chains)]
+        )
     if other.role == "internal":
         return replace(piece, lines=[*piece.lines, *(c.points for c in other.chains)])
     if piece.grain is not None:
