@@ -91,7 +91,8 @@ def test_arcs_that_are_no_circles_become_cubics(tmp_path):
     """The area of a half ellipse, drawn as one and as a circle under an uneven scale."""
     one = '<path class="outline" id="a" d="M10,50 A40,20 0 0 0 90,50 Z" data-edges="bow line"/>'
     two = ('<g transform="translate(10,40) scale(1,0.5)">'
-           '<path class="outline" id="a" d="M0,20 a40,40 0 0 0 80,0 z" data-edges="bow line"/></g>')  # fmt: skip
+           '<path class="outline" id="a" d="M0,20 a40,40 0 0 0 80,0 z"'
+           ' data-edges="bow line"/></g>')  # fmt: skip
     for text in (one, two):
         panel = read(tmp_path, text).panels[0]
         assert [e.curve for e in panel.edges] == [Curve.CUBIC, Curve.CUBIC, Curve.LINE]
@@ -165,7 +166,8 @@ def test_the_side_car_file(tmp_path):
 
 
 REFUSED = [
-    ('<path class="outline" d="M0,0 L9,0 L9,9"/>', "outline = open: from .*shape.svg:1.*a closed path; end it with Z"),
+    ('<path class="outline" d="M0,0 L9,0 L9,9"/>',
+     "outline = open: from .*shape.svg:1.*a closed path; end it with Z"),
     ('<path class="outline" d="M0,0 L9,0 L9,0 L9,9 Z"/>', "edge 1 has no length"),
     ('<path class="outline" d="M0,0 L9,0 foo Z"/>', "M0,0 L9,0 foo Z .*SVG path data"),
     ('<path class="outline" d="L9,0 L9,0 Z"/>', "SVG path data"),
@@ -185,10 +187,12 @@ REFUSED = [
     ("<svg>" + SQUARE + "</svg>", "inside another"),
     (SQUARE + SQUARE, "piece 'p' = twice"),
     ("", "no path of class outline"),
-    (SQUARE.replace(" d=", ' data-seams="a b" d='), "data-seams = 2 words .*one for each of the 4 edges"),
+    (SQUARE.replace(" d=", ' data-seams="a b" d='),
+     "data-seams = 2 words .*one for each of the 4 edges"),
     (SQUARE.replace(" d=", ' data-seams="a b c -" d='), "seam 'c' of data-seams = 1 sides: p.1"),
-    ("<g id='q'>" + SQUARE + "<path class='grain' d='M1,1L2,2'/><path class='grain' d='M1,1L2,2'/></g>", "a second one"),
-    ("<g id='q'>" + SQUARE + "<path class='hole' d='M1,1L2,2L3,1'/></g>", "hole of 'q' = an open path"),
+    ("<g id='q'>" + SQUARE + 2 * "<path class='grain' d='M1,1L2,2'/>" + "</g>", "a second one"),
+    ("<g id='q'>" + SQUARE + "<path class='hole' d='M1,1L2,2L3,1'/></g>",
+     "hole of 'q' = an open path"),
     ("<g>" * 200, "at most 200000 of them, 100 deep"),
     ("<a", "SVG = .*valid XML"),
 ]  # fmt: skip
@@ -202,13 +206,15 @@ def test_what_is_refused(tmp_path, body, message):
 
 
 CARS = [
-    ("seams: [{first: p.2, second: p.4}]", r"seams\[0\].second = 'p.4' .*:1\).*an edge from 0 to 3"),
+    ("seams: [{first: p.2, second: p.4}]",
+     r"seams\[0\].second = 'p.4' .*:1\).*an edge from 0 to 3"),
     ("seams: [{first: p.2}]", r"seams\[0\].second = nothing .*this field"),
     ("seams: [{first: q.2, second: p.1}]", r"one of the panels p before the dot"),
     ("seams: [{first: 2, second: p.1}]", r"seams\[0\].first = 2 .*text"),
     ("seams: [{first: p.wast, second: p.1}]", "an edge of panel 'p' by number, or one of -"),
     ("seams: [{first: p.0, second: p.1, flop: 1}]", "flop = 1 .*did you mean 'flip'"),
-    ("seams: [{name: a, first: p.0, second: p.1}, {name: a, first: p.2, second: p.3}]", "seam 'a' = twice"),
+    ("seams: [{name: a, first: p.0, second: p.1}, {name: a, first: p.2, second: p.3}]",
+     "seam 'a' = twice"),
     ("panels: {q: {}}", "panels.q = 'q' .*one of the pieces p"),
     ("panels: {q: {piece: p, layer: -1}}", "layer = -1"),
     ("panels: {q: {piece: p, translation: [1 kg, 0, 0]}}", r"translation\[0\] = '1 kg'"),

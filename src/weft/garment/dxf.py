@@ -33,7 +33,7 @@ from weft.garment.pieces import Piece
 from weft.garment.sidecar import assembled, sidecar
 from weft.garment.stroke import MARKS, Stroke, area, counter_clockwise, polygon
 
-BOUNDARY, TURNS, MIRROR, GRAIN, INTERNAL, CUTOUTS, SEW = "1 2 6 7 8 11 14".split()
+BOUNDARY, TURNS, MIRROR, GRAIN, INTERNAL, CUTOUTS, SEW = "1", "2", "6", "7", "8", "11", "14"
 NOTCHES = ("4", "80", "81", "82", "83")
 REACH = 3e-3  # [m] a notch is at most this far from the seam line that it belongs to
 
@@ -74,8 +74,10 @@ def _of_one_size(
         return blocks
     sample = texts.get("sample size", "")
     if sample not in sizes:
-        raise PatternError("size", got=f"pieces of the sizes {', '.join(sizes)}", where=path.name,
-                           expected=f"`size: {sizes[0]}` or such in {path.stem}.seams.yaml")  # fmt: skip
+        raise PatternError(
+            "size", got=f"pieces of the sizes {', '.join(sizes)}", where=path.name,
+            expected=f"`size: {sizes[0]}` or such in {path.stem}.seams.yaml",
+        )  # fmt: skip
     warnings.warn(f"{path.name} holds the sizes {', '.join(sizes)}: taken is its sample size "
                   f"{sample}", stacklevel=3)  # fmt: skip
     return [b for b in blocks if _size(b) in ("", sample)]
@@ -118,8 +120,11 @@ def _piece(block: Block, name: str, split: bool, file: str) -> Piece:
         cut = split_at(chain, point, REACH)
         if cut is None:
             at = ", ".join(f"{1e3 * c:.4g}" for c in point)
-            warnings.warn(f"{file}, piece {name!r}: the notch at ({at}) mm is more than "
-                          f"{1e3 * REACH:g} mm from the outline: not used", stacklevel=4)  # fmt: skip
+            warnings.warn(
+                f"{file}, piece {name!r}: the notch at ({at}) mm is more than {1e3 * REACH:g} mm "
+                "from the outline: not used",
+                stacklevel=4,
+            )
             continue
         before, chain = {tuple(s.start) for s in chain}, cut
         new = [s.start for s in chain if tuple(s.start) not in before]
@@ -128,14 +133,16 @@ def _piece(block: Block, name: str, split: bool, file: str) -> Piece:
     corner = corners_of(chain, turns)
     if not corner.any():
         corner = kinks(chain)
-        warnings.warn(f"{file}, piece {name!r}: no turn points of layer 2 on the outline: edges end "
-                      "where it turns by more than 30 degrees", stacklevel=4)  # fmt: skip
+        warnings.warn(
+            f"{file}, piece {name!r}: no turn points of layer 2 on the outline: edges end where it "
+            "turns by more than 30 degrees",
+            stacklevel=4,
+        )
     corner |= corners_of(chain, np.array(extra).reshape(-1, 2))
-    piece = Piece(
+    return Piece(
         name, edges_of(chain, corner), _holes(block, name, mirror, file), _lines(block, mirror),
         _grain(block), _copies(block), _fabric(block), file,
     )  # fmt: skip
-    return piece
 
 
 def _mirror(block: Block, name: str, file: str) -> Floats | None:
@@ -166,8 +173,11 @@ def _outline(
         closed.sort(key=lambda found: -abs(area(found[0])))
         if closed:
             if layer == BOUNDARY and len(closed) > 1:
-                warnings.warn(f"{file}, piece {name!r}: {len(closed)} closed lines on layer 1: the "
-                              "largest is the outline, the others are not read", stacklevel=5)  # fmt: skip
+                warnings.warn(
+                    f"{file}, piece {name!r}: {len(closed)} closed lines on layer 1: the largest "
+                    "is the outline, the others are not read",
+                    stacklevel=5,
+                )
             outline, half = closed[0]
             return outline, mirror if half else None
     if any(halves) and is_closed(chains[0]):

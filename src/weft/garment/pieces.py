@@ -10,6 +10,8 @@ from weft.errors import PatternError
 from weft.garment.pattern import Panel, Placement
 from weft.garment.stroke import Stroke, counter_clockwise, polygon
 
+UNPLACED = Placement()
+
 
 @dataclass(frozen=True, eq=False)
 class Piece:
@@ -58,7 +60,7 @@ class Piece:
             grain=grain,
         )
 
-    def panel(self, name: str, placement: Placement = Placement()) -> Panel:
+    def panel(self, name: str, placement: Placement = UNPLACED) -> Panel:
         """As a panel of a pattern."""
         return Panel(
             name,

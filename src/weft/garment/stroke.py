@@ -33,12 +33,12 @@ class Stroke:
     @property
     def start(self) -> Floats:
         """(2,) [m]."""
-        return self.points[0]
+        return np.asarray(self.points[0])
 
     @property
     def end(self) -> Floats:
         """(2,) [m]."""
-        return self.points[-1]
+        return np.asarray(self.points[-1])
 
     @property
     def edge(self) -> Edge:

@@ -1,9 +1,9 @@
 """Reader of patterns drawn as SVG: pieces by the classes of their paths.
 
-``class="outline"`` (or ``sew``, ``cut``) is the border of a piece, ``hole`` is cut out, ``internal``
-lines are marks that triangles follow, ``grain`` shows the warp. Without a class, a path's id or
-Inkscape label says it, or the group or layer around it. Groups are pieces. Seams: words of
-``data-seams`` on outlines, one for each edge as drawn, and the side-car file.
+``class="outline"`` (or ``sew``, ``cut``) is the border of a piece, ``hole`` is cut out,
+``internal`` lines are marks that triangles follow, ``grain`` shows the warp. Without a class, a
+path's id or Inkscape label says it, or the group or layer around it. Groups are pieces. Seams:
+words of ``data-seams`` on outlines, one for each edge as drawn, and the side-car file.
 """
 
 import re
@@ -88,8 +88,9 @@ def _shapes(root: Node, file: str, meters: float) -> list[_Found]:
                                expected="one page")  # fmt: skip
         role = _role(node)
         if role and node.tag == "use":
-            raise PatternError("<use>", got="a copy of another element", where=f"{file}:{node.line}",
-                               expected="paths", hint="unlink clones before exporting")  # fmt: skip
+            raise PatternError("<use>", got="a copy of another element", expected="paths",
+                               where=f"{file}:{node.line}",
+                               hint="unlink clones before exporting")  # fmt: skip
         if node.tag not in SHAPES:
             continue
         if not role:
