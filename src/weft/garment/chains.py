@@ -123,11 +123,18 @@ def orientation(seam: Seam, first: Chain, second: Chain) -> Orientation:
     every = {s.panel for s in (*first.sides, *second.sides)}
     if len(every) > 1 and all(is_placed(first.panels[name]) for name in every):
         a, b = first.in_space(PROBES), second.in_space(PROBES)
-        straight = float(np.linalg.norm(a - b, axis=1).sum())
-        turned = float(np.linalg.norm(a - b[::-1], axis=1).sum())
-        mine, other = (turned, straight) if flip else (straight, turned)
-        confirmed = True if mine < CLEARLY * other else False if other < CLEARLY * mine else None
+        confirmed = _nearer(a, b, flip)
+        if confirmed is None:  # far apart: their directions
+            confirmed = _nearer(a - a.mean(axis=0), b - b.mean(axis=0), flip)
     return Orientation(flip, seam.flip is None, confirmed, flip != natural)
+
+
+def _nearer(a: Positions, b: Positions, flip: bool) -> bool | None:
+    """Whether points are clearly nearer to each other in a pairing than in the other one."""
+    straight = float(np.linalg.norm(a - b, axis=1).sum())
+    turned = float(np.linalg.norm(a - b[::-1], axis=1).sum())
+    mine, other = (turned, straight) if flip else (straight, turned)
+    return True if mine < CLEARLY * other else False if other < CLEARLY * mine else None
 
 
 def chained(

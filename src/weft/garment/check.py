@@ -78,8 +78,14 @@ def examined(pattern: Pattern) -> Report:
     _lonely(report)
     _twists(report)
     for error in report.errors:
-        error.where = error.where or pattern.source or None
+        error.where = error.where or _place(pattern, error.what)
     return report
+
+
+def _place(pattern: Pattern, what: str) -> str | None:
+    """Where in the file a thing stands."""
+    known = [k for k in pattern.places if what == k or what.startswith((f"{k}:", f"{k},"))]
+    return pattern.places[max(known, key=len)] if known else pattern.source or None
 
 
 def _placed(panel: Panel) -> list[WeftError]:

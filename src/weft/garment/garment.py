@@ -156,12 +156,10 @@ def edges_named(panel: Panel, name: str) -> list[int]:
         return [int(name)]
     known = list(dict.fromkeys(e.name or str(i) for i, e in enumerate(panel.edges)))
     check_known(name, known, f"edge of panel {panel.name}")
-    # A run that goes over the last corner begins before it.
-    starts = [i for i in found if (i - 1) % k not in found]
-    if len(starts) >= 1 and 0 in found and k - 1 in found and len(found) < k:
-        last = max(starts)
-        found = [i for i in found if i >= last] + [i for i in found if i < last]
-    return found
+    # They begin after the largest gap: a name may go over the last corner.
+    gaps = [(b - a) % k or k for a, b in zip([found[-1], *found], found)]
+    first = gaps.index(max(gaps))
+    return found[first:] + found[:first]
 
 
 def representatives(n: int, pairs: Sequence[Ints]) -> Ints:

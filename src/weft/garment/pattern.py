@@ -7,7 +7,7 @@ the right, y up, and the right side looks along +z before it is turned.
 """
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -212,6 +212,7 @@ class Pattern:
         elastics: bands along edges.
         fabric: of panels that name none.
         source: the file that it came from.
+        places: where in it things stand, for messages: ``panel front`` -> ``skirt.yaml:12``.
     """
 
     name: str
@@ -220,6 +221,7 @@ class Pattern:
     elastics: Sequence[Elastic] = ()
     fabric: Any = "cotton"
     source: str = ""
+    places: Mapping[str, str] = field(default_factory=dict)
 
     def panel(self, name: str) -> Panel:
         """The panel of a name; ``KeyError`` where there is none."""

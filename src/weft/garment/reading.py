@@ -11,8 +11,11 @@ from weft.garment.dxf import read_dxf
 from weft.garment.garmentcode import read_garmentcode
 from weft.garment.pattern import Pattern
 from weft.garment.svg import read_svg
+from weft.garment.yaml_pattern import read_yaml_pattern
 
 FORMATS: Mapping[str, Callable[[Path], Pattern]] = {
+    ".yaml": read_yaml_pattern,  # weft's own
+    ".yml": read_yaml_pattern,
     ".json": read_garmentcode,  # GarmentCode
     ".dxf": read_dxf,  # AAMA and ASTM D6673, with seams in a side-car file
     ".svg": read_svg,  # drawings, with seams in data-seams or a side-car file
