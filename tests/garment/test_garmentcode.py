@@ -230,7 +230,7 @@ def test_files_that_are_none(tmp_path):
     with pytest.raises(PatternError, match="no ordinary file"):
         (tmp_path / "folder.json").mkdir()
         read_pattern(tmp_path / "folder.json")
-    with pytest.raises(PatternError, match=r"pattern file = .*x.pdf: expected .json"):
+    with pytest.raises(PatternError, match="pattern file = .*x.pdf: expected .yaml, .yml, .json, .dxf or .svg"):
         read_pattern(tmp_path / "x.pdf")
     with (tmp_path / "large.json").open("wb") as file:
         file.truncate(33 << 20)

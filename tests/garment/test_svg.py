@@ -139,11 +139,15 @@ def test_holes_of_one_path(tmp_path):
 CAR = """
 fabric: denim
 panels:
-  left: {piece: p, translation: [10 cm, 1.2, 0], rotation: [0, 90, 0], layer: 1, thickness: 2 mm}
-  right: {piece: p, mirrored: true, fabric: silk, wrap: {center: [0, 1, 0], radius: 15 cm}}
+  left: {piece: p, placement: {translation: [10 cm, 1.2, 0], rotation: [0, 90, 0]}, layer: 1,
+         thickness: 2 mm}
+  right: {piece: p, mirrored: true, fabric: silk,
+          placement: {wrap: {center: [0, 1, 0], radius: 15 cm}}}
 seams:
-  - {name: side, first: left.2, second: -right.slant}
-  - {first: [left.0, left.3], second: right.straight, flip: false}
+  side: [left.2, -right.slant]
+  top: {join: [[left.0, left.1], right.straight], flip: false}
+elastics:
+  - {edges: left.3, ratio: 0.8, stiffness: 30 N}
 """
 SLANTED = """<path id="p" class="outline" data-edges="straight straight slant low"
   d="M0,0 L0,50 L0,100 L80,100 Z"/>"""
@@ -159,10 +163,13 @@ def test_the_side_car_file(tmp_path):
     np.testing.assert_allclose(right.corners[0], left.corners[0] * [-1, 1])
     assert [e.name for e in left.edges] == ["straight", "straight", "slant", "low"]
     assert [e.name for e in right.edges] == ["low", "slant", "straight", "straight"]
-    side, other = pattern.seams
-    assert (side.first, side.second) == ([Side("left", 2)], [Side("right", 1, True)])
-    assert (other.name, other.flip) == ("seam 1", False)
-    assert other.second == [Side("right", 2), Side("right", 3)]
+    side, top = pattern.seams
+    assert (list(side.first), list(side.second)) == ([Side("left", 2)], [Side("right", 1, True)])
+    assert (top.name, top.flip) == ("top", False)
+    assert list(top.second) == [Side("right", 2), Side("right", 3)]
+    assert (pattern.elastics[0].ratio, pattern.elastics[0].stiffness) == (0.8, 30.0)
+    assert pattern.places["seam side"] == "shape.seams.yaml:9"
+    assert pattern.places["panel left"] == "shape.svg:1"
 
 
 REFUSED = [
@@ -206,19 +213,20 @@ def test_what_is_refused(tmp_path, body, message):
 
 
 CARS = [
-    ("seams: [{first: p.2, second: p.4}]",
-     r"seams\[0\].second = 'p.4' .*:1\).*an edge from 0 to 3"),
-    ("seams: [{first: p.2}]", r"seams\[0\].second = nothing .*this field"),
-    ("seams: [{first: q.2, second: p.1}]", r"one of the panels p before the dot"),
-    ("seams: [{first: 2, second: p.1}]", r"seams\[0\].first = 2 .*text"),
-    ("seams: [{first: p.wast, second: p.1}]", "an edge of panel 'p' by number, or one of -"),
-    ("seams: [{first: p.0, second: p.1, flop: 1}]", "flop = 1 .*did you mean 'flip'"),
-    ("seams: [{name: a, first: p.0, second: p.1}, {name: a, first: p.2, second: p.3}]",
-     "seam 'a' = twice"),
+    ("seams: [[p.2, p.4]]", r"seams\[0\]\[1\] = 'p.4' .*:1\).*one of 0, 1, 2, 3"),
+    ("seams: {s: {join: [p.2]}}", r"seams.s.join = 1 entries"),
+    ("seams: [[q.2, p.1]]", r"seams\[0\]\[0\] = 'q.2' .*panels are p"),
+    ("seams: [[2, p.1]]", r"seams\[0\]\[0\] = 2 .*text"),
+    ("seams: [[p.wast, p.1], [p.0, 7]]", r"(?s)p.wast.*seams\[1\]\[1\] = 7"),  # both at once
+    ("seams: {s: {join: [p.0, p.1], flop: 1}}", "flop = 1 .*did you mean 'flip'"),
+    ("elastics: {e: {edges: p.0, ratio: 1 kg, stiffness: 3 N}}", "elastics.e.ratio = '1 kg'"),
     ("panels: {q: {}}", "panels.q = 'q' .*one of the pieces p"),
     ("panels: {q: {piece: p, layer: -1}}", "layer = -1"),
-    ("panels: {q: {piece: p, translation: [1 kg, 0, 0]}}", r"translation\[0\] = '1 kg'"),
-    ("panels: {q: {piece: p, wrap: {radius: 1}}}", "wrap.center = nothing"),
+    ("panels: {q: {piece: p, placement: {translation: [1 kg, 0, 0]}}}",
+     r"translation\[0\] = '1 kg'"),
+    ("panels: {q: {piece: p, placement: {wrap: {radius: 1}}}}", "wrap.center = nothing"),
+    ("panels: {}", "panels = .*at least one panel"),
+    ("fabrics: {SHELL: denim}", "fabrics.SHELL = 'SHELL' .*it names none"),
     ("panel: {}", "panel = .*did you mean 'panels'"),
     ("seams: [", "YAML"),
     ("[]", "named fields"),
