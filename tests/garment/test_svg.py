@@ -121,7 +121,7 @@ def test_roles_by_id_label_and_layer(tmp_path):
         <polygon id="b" points="60,10 90,10 90,40"/></g>
       <g id="grain"><path d="M10,30 L20,20"/><path d="M80,15 L85,15"/></g>
       <path id="internal-2" d="M85,12 L85,20"/>
-      <path class="note outline-not" d="M1,1 L2,2"/>"""
+      <path class="outline-not" d="M1,1 L2,2"/>"""
     with pytest.warns(UserWarning, match="1 shapes without a class"):
         pattern = read(tmp_path, text)
     a, b = pattern.panel("a"), pattern.panel("b")
