@@ -1,4 +1,4 @@
-"""``weft check``: every problem of a scene or mesh at once."""
+"""``weft check``: every problem of a scene, pattern or mesh at once."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def check(
-    path: Annotated[Path, typer.Argument(help="A scene (.yaml) or a mesh (.obj, .ply).")],
+    path: Annotated[
+        Path,
+        typer.Argument(help="A scene (.yaml), a garment's pattern, or a mesh (.obj, .ply)."),
+    ],
     set_: Set = None,
     scale: Annotated[
         str, typer.Option(help="Length of a unit of a mesh's positions: 1 cm.", metavar="LENGTH")
@@ -28,13 +31,21 @@ def check(
         typer.Option(help="Warp direction of a mesh without texture coordinates: 0,1,0."),
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option(help="Where to draw faces that have a problem.", metavar="PNG")
+        Path | None,
+        typer.Option(help="Where to draw a pattern, or faces that have a problem.", metavar="PNG"),
     ] = None,
 ) -> None:
-    """List every problem of a scene or mesh by name and place; exit status 1 if there is any.
+    """List every problem of a scene, pattern or mesh by name and place; exit status 1 if there is
+    any.
 
-    Faces without material area, or that intersect, are drawn in red into a picture beside the file.
+    Faces without material area, or that intersect, are drawn in red into a picture beside the file;
+    a garment's pattern is drawn flat, with its seams.
     """
+    from weft.cli.check_pattern import check_pattern, is_pattern
+
+    if is_pattern(path):
+        check_pattern(path, set_ or [], picture)
+        return
     from weft.scene.check import check as look_at
 
     unit = _meters(scale, "--scale")

@@ -1,8 +1,8 @@
 """Triangles that would fold onto others once seams are closed, divided before.
 
 A triangle with two edges on the outline (an ear) and its like on the panel it is sewn to would
-share all three vertices; one whose two outline edges are sewn to each other would have no area. The edges
-inside panels that would coincide with another edge get a vertex in their middle.
+share all three vertices; one whose two outline edges are sewn to each other would have no area. The
+edges inside panels that would coincide with another edge get a vertex in their middle.
 """
 
 from collections.abc import Callable, Mapping, Sequence

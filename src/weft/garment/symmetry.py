@@ -82,7 +82,7 @@ def unfolded(
 
     order = [(fold + 1 + i) % k for i in range(k - 1)]  # edges that stay
     own = [corners[i] for i in [*order, fold]]
-    other = across(corners[[i for i in order[:0:-1]]]) if k > 2 else np.zeros((0, 2))
+    other = across(corners[order[:0:-1]]) if k > 2 else np.zeros((0, 2))
     edges = [panel.edges[i] for i in order]
     for i in order[::-1]:
         edge = backward(panel.edges[i])

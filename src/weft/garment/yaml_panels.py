@@ -130,8 +130,8 @@ class PanelReader:
         features: list[Feature] = []
         for kind, read in (("darts", self.dart), ("pleats", self.pleat)):
             for i, entry in enumerate(found[kind]):
-                edge = self.edge(entry.need("edge"), panel)
-                features.append((edge, read(entry, f"{kind[:-1]}{i + 1}")))
+                number = self.edge(entry.need("edge"), panel)
+                features.append((number, read(entry, f"{kind[:-1]}{i + 1}")))
         if area(flattened(panel)[0]) < 0:
             features = mirrored_features(panel, features)
             panel = turned_around(panel)

@@ -3,7 +3,8 @@
 docs/garments.md describes every field. All problems of a file are found at once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from weft.plain_yaml import parse_yaml, read_yaml
 
 FIELDS = ("name", "measures", "fabric", "panels", "seams", "elastics")
 T = TypeVar("T")
+J = TypeVar("J", Seam, Elastic)
 
 
 def read_yaml_pattern(
@@ -76,13 +78,13 @@ class _Reader:
         panels, closed = self.panels(values)
         seams, elastics = list[Seam](), list[Elastic]()
         if not self.problems:
-            seams, elastics = self.joins(values, panels)
+            seams, elastics = self.joins(values, panels, closed)
         if self.problems:
             raise PatternProblems(self.problems)
         return Pattern(
             stem if name is None else name.text(),
             list(panels.values()),
-            [*closed, *seams],
+            seams,
             elastics,
             Pattern.fabric if fabric is None else fabric.value,
             source,
@@ -91,12 +93,14 @@ class _Reader:
 
     def panels(self, values: Values) -> tuple[dict[str, Panel], list[Seam]]:
         """All panels, and the seams of their darts and pleats."""
+        panels, closed = dict[str, Panel](), list[Seam]()
         block = self.attempt(lambda: self.root.need("panels"))
         reader = None if block is None else self.attempt(lambda: PanelReader(block, values))
-        panels, closed = dict[str, Panel](), list[Seam]()
-        for name, f in {} if reader is None else reader.fields.items():
+        if reader is None:
+            return panels, closed
+        for name, f in reader.fields.items():
             self.places[f"panel {name}"] = f.where
-            made = self.attempt(lambda name=name: reader.read(name))  # type: ignore[misc]
+            made = self.attempt(partial(reader.read, name))
             if made is not None:
                 panels[name] = made[0]
                 closed += made[1]
@@ -104,22 +108,29 @@ class _Reader:
         return panels, closed
 
     def joins(
-        self, values: Values, panels: Mapping[str, Panel]
+        self, values: Values, panels: Mapping[str, Panel], closed: Sequence[Seam]
     ) -> tuple[list[Seam], list[Elastic]]:
-        """Seams and elastics."""
-        seams, elastics = list[Seam](), list[Elastic]()
-        for key in ("seams", "elastics"):
-            block = self.root.get(key)
-            entries = [] if block is None else self.attempt(lambda block=block: list(named(block)))
-            for name, f in entries or []:
-                if key == "seams":
-                    one = self.attempt(lambda n=name, f=f: seam(n, f, panels, values))
-                    if one is not None:
-                        seams.append(one)
-                        self.places[f"seam {one.name}"] = f.where
-                else:
-                    band = self.attempt(lambda n=name, f=f: elastic(n, f, panels, values))
-                    if band is not None:
-                        elastics.append(band)
-                        self.places[f"elastic {band.name}"] = f.where
-        return directed(seams, panels) if not self.problems else seams, elastics
+        """Seams, ``closed`` first, and elastics."""
+        seams = self.entries("seams", seam, panels, values)
+        elastics = self.entries("elastics", elastic, panels, values)
+        if self.problems:
+            return [], []
+        return directed([*closed, *seams], panels), elastics
+
+    def entries(
+        self,
+        key: str,
+        read: Callable[[str | None, Field, Mapping[str, Panel], Values], J],
+        panels: Mapping[str, Panel],
+        values: Values,
+    ) -> list[J]:
+        """What the entries of a block make."""
+        found: list[J] = []
+        block = self.root.get(key)
+        listed = None if block is None else self.attempt(lambda: list(named(block)))
+        for name, f in listed or []:
+            made = self.attempt(partial(read, name, f, panels, values))
+            if made is not None:
+                found.append(made)
+                self.places[f"{key[:-1]} {made.name}"] = f.where
+        return found

@@ -1,6 +1,7 @@
 """Seams and elastics of weft's pattern files, and what they call edges: ``front.side``."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from weft.errors import WeftError, did_you_mean
 from weft.garment.chains import Chain, Corner, chained, orientation
@@ -114,21 +115,15 @@ def directed(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Seam]:
         return c
 
     def turned(sides: Sequence[Side]) -> tuple[Side, ...]:
-        """Each panel's edges in turn the other way, panels in the order in which they stand."""
+        """What was listed in turn the other way, where that makes a chain of it."""
         if any(s.backward for s in sides) or _follow(sides):
             return tuple(sides)
-        groups: list[list[Side]] = []
-        for s in sides:
-            run = groups[-1] if groups and groups[-1][-1].panel == s.panel else None
-            if run is not None and _joined(run[-1], s):
-                run.append(s)
-            else:
-                groups.append([s])
-        back = tuple(Side(s.panel, s.edge, True) for run in groups for s in run[::-1])
+        runs = [list(run) for _, run in groupby(sides, lambda s: (s.panel, _called(s)))]
+        back = tuple(Side(s.panel, s.edge, True) for run in runs for s in run[::-1])
         return back if _follow(back) else tuple(sides)
 
-    def _joined(a: Side, b: Side) -> bool:
-        return _follow((a, b))
+    def _called(s: Side) -> str:
+        return panels[s.panel].edges[s.edge].name or str(s.edge)
 
     def _follow(sides: Sequence[Side]) -> bool:
         return chained(sides, panels, lambda a, b: root(a) == root(b)) is None

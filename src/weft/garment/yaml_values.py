@@ -109,7 +109,7 @@ def _measure(said: str | float, known: Mapping[str, Measure]) -> Measure:
     try:
         return evaluated(said, known)
     except UnitError:
-        number, _, unit = said.strip().partition(" ")
+        _, _, unit = said.strip().partition(" ")
         try:
             return Measure(to_si(said, unit), parse_unit(unit)[1])  # "30 N/m"
         except UnitError:

@@ -15,14 +15,16 @@ from weft.garment.check_panel import panel_problems
 from weft.garment.curves import curve_of, flattened
 from weft.garment.pattern import Closing, Elastic, Panel, Side
 from weft.render.arrange import arranged, roomiest
-from weft.render.picture import save_png
 from weft.render.pen import Color, Pen
+from weft.render.picture import Image, save_png
 
 PAPER, FABRIC, INK, QUIET = (255, 255, 255), (246, 243, 236), (45, 48, 56), (125, 128, 136)
 WRONG = (205, 45, 45)
 GOLDEN = 0.61803398875  # turns of hue from one seam to the next
 WIDTH = 1800  # [px] of the panels' part
 MARGIN, GAP = 60, 0.07  # [px]; [m] between panels
+NARROW = 42  # [px] of room below which names and labels stand outside
+SMOOTH = np.radians(1.5)  # of curves as they are drawn
 INSIDE = 7  # [px] from the outline to a seam's line
 _FINE = np.linspace(0, 1, 97)
 
@@ -56,20 +58,21 @@ class Sheet:
         self.report = report
         drawable = [p for p in report.pattern.panels if _drawable(p)]
         self.panels = {p.name: p for p in drawable}
-        self.outlines = {n: flattened(p)[0] for n, p in self.panels.items()}
+        self.outlines = {n: flattened(p, SMOOTH)[0] for n, p in self.panels.items()}
+        self.rooms = {n: roomiest([self.outlines[n], *p.holes]) for n, p in self.panels.items()}
         self.origins, extent = arranged(self.outlines, GAP)
         self.rows = [(m, seam_color(i)) for i, m in enumerate(report.seams)]
         width, height = np.maximum(extent, 0.1)
         self.scale = min(WIDTH / width, 1600 / height)
         font = 17
         listed = len(self.rows) + len(report.elastics)
-        self.list_width = 620 if listed else 0
+        self.list_width = 500 if listed else 0
         w = int(width * self.scale) + 2 * MARGIN + self.list_width
         h = int(max(height * self.scale + 150, 24.0 * listed + 110)) + MARGIN
         self.pen = Pen(max(w, 500), h, PAPER, font)
         self.top = h - 110  # [px] of y = 0
 
-    def image(self) -> np.ndarray:  # type: ignore[type-arg]
+    def image(self) -> Image:
         """(h,w,3) uint8."""
         if not self.panels:
             self.pen.text((MARGIN, MARGIN), "no panel that can be drawn", WRONG, 22, "lm")
@@ -110,25 +113,31 @@ class Sheet:
     def labels(self, name: str) -> None:
         """Name, grain, and what edges are called."""
         panel, pen = self.panels[name], self.pen
-        center, room = roomiest([self.outlines[name], *panel.holes])
+        center, room = self.rooms[name]
         middle, room = self.at(name, center)[0], room * self.scale
+        for i in range(len(panel.corners)):
+            self.edge_label(panel, i, room < NARROW)
         self.grain(panel, middle, room)
-        size = float(np.clip(room * 0.42, 13, 30))
+        if room < NARROW:
+            box = self.at(name, self.outlines[name])
+            place = (box[:, 0].min() + 2, box[:, 1].min() - 14)
+            pen.text(place, name, INK, 17, "lm")
+            return
+        size = float(np.clip(room * 0.42, 15, 30))
         pen.text((middle[0], middle[1] - 0.62 * size), name, INK, size, "mm", True)
         fabric = panel.fabric if panel.fabric is not None else self.report.pattern.fabric
         said = fabric if isinstance(fabric, str) else "own fabric"
         small = f"{said}, layer {panel.layer}" if panel.layer else f"{said}"
-        pen.text((middle[0], middle[1] + 0.5 * size), small, QUIET, max(12, 0.55 * size), "mm", True)
-        for i in range(len(panel.corners)):
-            self.edge_label(panel, i)
+        below = (middle[0], middle[1] + 0.5 * size)
+        pen.text(below, small, QUIET, max(12, 0.55 * size), "mm", True)
 
-    def edge_label(self, panel: Panel, i: int) -> None:
-        """Name or number and length, inside along the edge."""
+    def edge_label(self, panel: Panel, i: int, outside: bool) -> None:
+        """Number, name and length, along the edge."""
         curve = curve_of(panel, i)
         points = self.at(panel.name, curve.points(np.array([0.0, 0.47, 0.5, 0.53, 1.0])))
         d = points[3] - points[1]
         length = curve.length * self.scale
-        if length < 14 or not np.hypot(*d) > 0:
+        if length < (70 if outside else 14) or not np.hypot(*d) > 0:
             return
         d = d / np.hypot(*d)
         inward = np.array([d[1], -d[0]])  # y is down: the panel is to the left of the edge
@@ -138,7 +147,7 @@ class Sheet:
         while text and self.pen.width(text, 13) > length - 8:
             text = name if text != name else ""
         if text:
-            place = points[2] + (INSIDE + 13) * inward
+            place = points[2] + (-13 if outside else INSIDE + 13) * inward
             self.pen.along(place, d, text, QUIET, 13)
 
     def grain(self, panel: Panel, middle: Floats, room: float) -> None:
@@ -147,7 +156,7 @@ class Sheet:
         half = float(np.clip(room * 0.8, 12, 90))
         tilt = abs(d[1])
         place = middle + (np.array([-0.62 * room, 0]) if tilt > 0.5 else np.array([0, 0.62 * room]))
-        place = middle if room < 24 else place
+        place = middle if room < NARROW else place
         ends = place - half * d, place + half * d
         self.pen.line(np.array(ends), QUIET, 1.6)
         for end, sign in zip(ends, (-1, 1)):
@@ -211,17 +220,17 @@ class Sheet:
             one, two = 100 * match.first.length, 100 * match.second.length
             ease = 100 * (match.ratio - 1)
             pen.tag(np.array([x + 12.0, y]), str(i + 1), color)
-            pen.text((x + 34, y), _shortened(match.seam.name, 34), INK, 15, "lm")
+            pen.text((x + 34, y), _shortened(match.seam.name, 24), INK, 15, "lm")
             text = f"{one:.1f} | {two:.1f} cm"
-            pen.text((x + 470, y), text, QUIET, 15, "rm")
-            pen.text((x + 560, y), f"{ease:+.1f} %" if abs(ease) >= 0.05 else "", QUIET, 15, "rm")
+            pen.text((x + 370, y), text, QUIET, 15, "rm")
+            pen.text((x + 450, y), f"{ease:+.1f} %" if abs(ease) >= 0.05 else "", QUIET, 15, "rm")
             y += 24
         for elastic, chain in self.report.elastics:
             zig = np.array([[x + 2 + 3 * k, y + (4 if k % 2 else -4)] for k in range(8)])
             pen.line(zig, INK, 1.5)
-            pen.text((x + 34, y), f"elastic {_shortened(elastic.name, 26)}", INK, 15, "lm")
+            pen.text((x + 34, y), f"elastic {_shortened(elastic.name, 16)}", INK, 15, "lm")
             text = f"{100 * chain.length:.1f} to {100 * chain.length * elastic.ratio:.1f} cm"
-            pen.text((x + 470, y), text, QUIET, 15, "rm")
+            pen.text((x + 370, y), text, QUIET, 15, "rm")
             y += 24
 
     def scale_bar(self) -> None:
@@ -241,7 +250,9 @@ def _drawable(panel: Panel) -> bool:
     """Whether a panel's numbers can be drawn, right or wrong."""
     try:
         points = flattened(panel)[0]
-        inner = [np.asarray(h, dtype=np.float64).reshape(-1, 2) for h in (*panel.holes, *panel.lines)]
+        inner = [
+            np.asarray(h, dtype=np.float64).reshape(-1, 2) for h in (*panel.holes, *panel.lines)
+        ]
         every = np.concatenate([points, *inner])
         return bool(len(points) >= 2 and np.isfinite(every).all())
     except (ValueError, IndexError, TypeError, ZeroDivisionError):

@@ -6,6 +6,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from weft.arrays import Floats
+from weft.render.picture import Image as Picture
 
 OVERSAMPLE = 2
 Color = tuple[int, int, int]
@@ -27,7 +28,7 @@ class Pen:
         self._tag = size
         self._fonts: dict[int, Any] = {}
 
-    def image(self) -> np.ndarray:  # type: ignore[type-arg]
+    def image(self) -> Picture:
         """(h,w,3) uint8."""
         return np.asarray(self._image.resize(self.size, Image.Resampling.LANCZOS))
 
@@ -48,7 +49,9 @@ class Pen:
 
     def line(self, points: Floats, color: Color, width: float) -> None:
         """A polyline with round joints."""
-        self._draw.line(self._at(points), fill=color, width=round(width * OVERSAMPLE), joint="curve")
+        self._draw.line(
+            self._at(points), fill=color, width=round(width * OVERSAMPLE), joint="curve"
+        )
 
     def dashed(self, points: Floats, color: Color, width: float, dash: float) -> None:
         """A polyline of dashes [px] with gaps of the same length."""
@@ -89,8 +92,10 @@ class Pen:
     ) -> None:
         """Horizontal text; ``anchor`` as Pillow says it; a halo covers what is behind."""
         x, y = (float(c) * OVERSAMPLE for c in place)
-        more = {"stroke_width": 3 * OVERSAMPLE, "stroke_fill": (246, 243, 236)} if halo else {}
-        self._draw.text((x, y), text, fill=color, font=self._font(size), anchor=anchor, **more)
+        width, font = 3 * OVERSAMPLE if halo else 0, self._font(size)
+        self._draw.text(
+            (x, y), text, color, font, anchor, stroke_width=width, stroke_fill=(246, 243, 236)
+        )
 
     def tag(self, center: Floats, text: str, color: Color) -> None:
         """A number in a disc."""

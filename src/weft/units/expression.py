@@ -173,7 +173,7 @@ class _Reader:
             return self.named(text)
         if self.take("("):
             return self.enclosed(lambda: self.sum())
-        self.refuse(f"a number, a name or '(' in place of {text or 'the end'!r}")
+        return self.refuse(f"a number, a name or '(' in place of {text or 'the end'!r}")
 
     def enclosed(self, inside: Callable[[], Measure]) -> Measure:
         """What stands up to the closing parenthesis."""
@@ -208,7 +208,7 @@ class _Reader:
             return Measure(CONSTANTS[name])
         known = ", ".join(self.known) or "nothing"
         hint = did_you_mean(name, [*self.known, *FUNCTIONS])
-        self.refuse(f"a known measure in place of {name!r} ({known})", hint)
+        return self.refuse(f"a known measure in place of {name!r} ({known})", hint)
 
     def function(self, name: str) -> Measure:
         """A function of its arguments, up to the closing parenthesis."""
