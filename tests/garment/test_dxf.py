@@ -10,6 +10,7 @@ from tests.garment.dxf_writer import block, drawing, line, point, polyline, text
 from tests.garment.mutations import mutations
 from weft.errors import PatternError
 from weft.garment.curves import area, edge_length, flattened
+from weft.garment.cutting import cut
 from weft.garment.pattern import Curve, Side
 from weft.garment.reading import read_pattern
 
@@ -102,6 +103,19 @@ def test_mirror_lines_of_any_direction(tmp_path, angle, open_):
     wanted = np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y) * 1e-6
     assert area(flattened(panel)[0]) == pytest.approx(wanted, rel=1e-9)
     assert len(panel.edges) == 8
+
+
+def test_an_unfolded_piece_with_lines_and_holes_is_cut_into_triangles(tmp_path):
+    """Its area is that of the outline without the holes: no slivers along straight edges, whose
+    points rounding puts beside the line.
+    """
+    half = front(line((0, 0), (0, 300), 6))
+    with pytest.warns(UserWarning, match="cut 2 times"):
+        pattern = read(tmp_path, drawing([half]))
+    mesh = cut(pattern).mesh
+    disk = 0.5 * N * 0.04 * np.sin(np.pi / (2 * N)) - 0.04**2
+    chords = 0.1**2 / 6  # of the bow at edges of 2 cm: 1 - sin(a)/a with a = 0.02/0.2
+    assert mesh.rest_area.sum() == pytest.approx(2 * (disk * (1 - chords) - 0.5e-4), rel=5e-4)
 
 
 def test_a_whole_piece_with_a_mirror_line_stays(tmp_path):
