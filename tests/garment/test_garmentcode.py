@@ -13,9 +13,12 @@ from scipy.spatial.transform import Rotation
 
 from tests.garment.mutations import mutations
 from weft.errors import PatternError
+from weft.garment.check import checked
 from weft.garment.curves import edge_length
+from weft.garment.cutting import cut
 from weft.garment.pattern import Curve, Seam, Side
 from weft.garment.reading import read_pattern
+from weft.garment.sewn import shape_of
 
 FILE = Path(__file__).parent / "files" / "every_edge.json"
 DATA = json.loads(FILE.read_text())
@@ -103,6 +106,30 @@ def test_a_clockwise_panel_shows_its_outer_side_to_minus_z():
     turn = Rotation.from_euler("xyz", back.placement.rotation, degrees=True)
     np.testing.assert_allclose(turn.apply([0, 0, 1]), normal / np.linalg.norm(normal), atol=1e-12)
     assert turn.apply([0, 0, 1])[2] < 0 and data["translation"][2] < 0
+
+
+def test_a_skirt_is_sewn_right_sides_out():
+    """Places in space confirm both stitches; sewn, it is a tube whose right side looks outward."""
+    pattern = read_pattern(FILE.parent / "skirt.json")
+    report = checked(pattern)
+    assert report.warnings == []
+    found = [(m.orientation.flip, m.orientation.confirmed) for m in report.seams]
+    assert found == 2 * [(True, True)]
+    garment = cut(pattern)
+    shape = shape_of(garment)
+    assert (shape.pieces, shape.openings, shape.euler, shape.orientable) == (1, 2, 0, True)
+    corners = garment.mesh.vertices[garment.mesh.faces]
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    assert (normal[:, 2] * corners.mean(1)[:, 2] > 0).all()  # of the front +z, of the back -z
+    hem, waist = 80**2 * _part(35 / 80), 40**2 * _part(18 / 40)
+    wanted = 2 * (60 * (70 + 36) / 2 + hem - waist) * 1e-4
+    assert garment.mesh.rest_area.sum() == pytest.approx(wanted, rel=1e-3)
+
+
+def _part(sine):
+    """Area of a circle's segment over a chord, of a unit radius."""
+    angle = 2 * np.arcsin(sine)
+    return (angle - np.sin(angle)) / 2
 
 
 def test_a_circle_of_each_flag(tmp_path):
@@ -230,7 +257,9 @@ def test_files_that_are_none(tmp_path):
     with pytest.raises(PatternError, match="no ordinary file"):
         (tmp_path / "folder.json").mkdir()
         read_pattern(tmp_path / "folder.json")
-    with pytest.raises(PatternError, match="pattern file = .*x.pdf: expected .yaml, .yml, .json, .dxf or .svg"):
+    with pytest.raises(
+        PatternError, match="pattern file = .*x.pdf: expected .yaml, .yml, .json, .dxf or .svg"
+    ):
         read_pattern(tmp_path / "x.pdf")
     with (tmp_path / "large.json").open("wb") as file:
         file.truncate(33 << 20)

@@ -1,6 +1,7 @@
 """Patterns drawn as SVG: units, classes, curves, transforms, seams, and what is refused."""
 
 import re
+import sys
 import warnings
 from pathlib import Path
 
@@ -130,6 +131,17 @@ def test_roles_by_id_label_and_layer(tmp_path):
     assert (len(a.lines), len(b.lines)) == (0, 1)
 
 
+def test_parts_of_one_edge_and_an_origin(tmp_path):
+    """``+`` makes one polyline of straight parts; the origin is where its mark is."""
+    text = """<g id="a"><path class="outline" data-edges="low + + high - -"
+      d="M0,50 L10,60 L30,60 L40,50 L40,0 L0,0 Z"/>
+      <circle class="origin" cx="20" cy="0" r="1"/><text class="note">a</text></g>"""
+    panel = read(tmp_path, text).panels[0]
+    assert [e.name for e in panel.edges] == ["low", "high", "", ""]
+    assert panel.edges[0].curve is Curve.POLYLINE and len(panel.edges[0].controls) == 2
+    np.testing.assert_allclose(panel.corners[0], [-0.02, -0.05], atol=1e-12)
+
+
 def test_holes_of_one_path(tmp_path):
     pattern = read(tmp_path, '<path class="outline" id="a" d="M40,40h10v10h-10z M0,0H90V90H0Z"/>')
     assert len(pattern.panels[0].holes) == 1
@@ -197,6 +209,7 @@ REFUSED = [
     (SQUARE.replace(" d=", ' data-seams="a b" d='),
      "data-seams = 2 words .*one for each of the 4 edges"),
     (SQUARE.replace(" d=", ' data-seams="a b c -" d='), "seam 'c' of data-seams = 1 sides: p.1"),
+    (SQUARE.replace(" d=", ' data-edges="+ - - -" d='), "data-edges = '\\+' at edge 0"),
     ("<g id='q'>" + SQUARE + 2 * "<path class='grain' d='M1,1L2,2'/>" + "</g>", "a second one"),
     ("<g id='q'>" + SQUARE + "<path class='hole' d='M1,1L2,2L3,1'/></g>",
      "hole of 'q' = an open path"),
@@ -239,6 +252,20 @@ def test_what_is_refused_in_a_side_car_file(tmp_path, car, message):
         read(tmp_path, SQUARE, car=car)
     assert re.search(message, str(caught.value)), str(caught.value)
     assert "shape.s" in str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".dxf"])
+def test_packages_that_are_not_installed(tmp_path, monkeypatch, suffix):
+    package = {".svg": "svgelements", ".dxf": "ezdxf"}[suffix]
+    for name in [m for m in sys.modules if m.partition(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    path = tmp_path / f"shape{suffix}"
+    path.write_text(f"<svg>{SQUARE}</svg>")
+    message = rf"{package} = not installed.*pip install 'weft\[garments\]'"
+    with warnings.catch_warnings(), pytest.raises(PatternError, match=message):
+        warnings.simplefilter("ignore")
+        read_pattern(path)
 
 
 @pytest.mark.parametrize(
