@@ -1,6 +1,7 @@
 """Patterns written as SVG and read again are the same."""
 
 import dataclasses
+import sys
 import warnings
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.garment.dxf_writer import drawing
 from tests.garment.test_dxf import back, front
+from weft.cli import main as cli
 from weft.garment import read_pattern
 from weft.garment.curves import edge_length
 from weft.garment.pattern import (
@@ -105,3 +107,43 @@ def test_everything_that_a_pattern_can_say(tmp_path):
     same(pattern, found)
     assert found.fabric == "denim"
     assert [e.name for e in found.panels[0].edges] == ["hem_line", "round", "", ""]
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """A command in this process: exit status, standard output."""
+
+    def invoke(*arguments):
+        monkeypatch.setattr(sys, "argv", ["weft", *map(str, arguments)])
+        status = 0
+        try:
+            cli.main()
+        except SystemExit as exit_:
+            status = exit_.code or 0
+        shown = capsys.readouterr()
+        return status, shown.out + shown.err
+
+    return invoke
+
+
+def test_from_the_command_line(tmp_path, run):
+    """Exported and checked again; what is no pattern or no drawing is named."""
+    status, said = run("export", FILES / "skirt.json", tmp_path / "skirt.svg")
+    assert status == 0 and "wrote" in said and "to scale" in said
+    same(read_pattern(FILES / "skirt.json"), read_pattern(tmp_path / "skirt.svg"))
+    status, said = run("check", tmp_path / "skirt.svg")
+    assert status == 0 and "2 openings" in said and "no problems" in said
+    assert (tmp_path / "skirt.check.png").exists()
+    status, said = run("export", FILES / "skirt.json", tmp_path / "skirt.obj")
+    assert status and ".svg of a pattern" in said
+    status, said = run("export", FILES / "every_edge.json", tmp_path / "skirt.svg")
+    assert status and "belong together" in said  # its seams cannot be sewn
+
+
+def test_a_reader_s_warnings_and_errors_on_the_command_line(tmp_path, run):
+    status, said = run("check", FILES / "two_pieces.svg", "--picture", tmp_path / "a.png")
+    assert status == 0 and "warning  two_pieces.svg: 1 shapes without a class" in said
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"pattern": {"panels": {"a": {}}}}')
+    status, said = run("check", broken)
+    assert status == 1 and "error    pattern.panels.a.vertices" in said

@@ -209,8 +209,8 @@ def _named(chain: Drawn, node: Node, where: str) -> list[Stroke]:
             points = np.concatenate([parts[0].points, *(s.points[1:] for s in parts[1:])])
             result[-1] = replace(result[-1], curve=Curve.POLYLINE, points=points)
             continue
-        names = {"name": "" if name == NONE else name, "seam": "" if seam == NONE else seam}
-        result += [replace(s, **names) for s in command]
+        name, seam = ("" if word == NONE else word for word in (name, seam))
+        result += [replace(s, name=name, seam=seam) for s in command]
     return result
 
 

@@ -64,11 +64,20 @@ def write_svg(path: str | Path, pattern: Pattern) -> list[Path]:
     if folded:
         warnings.warn(f"folds of {', '.join(folded)} become internal lines: SVG has no angles",
                       stacklevel=2)  # fmt: skip
-    notes = yaml.safe_dump(_notes(pattern), sort_keys=False, allow_unicode=True, width=100)
+    notes = yaml.dump(_notes(pattern), Dumper=_Notes, sort_keys=False, allow_unicode=True, width=99)
     for file, content in ((path, text), (beside, notes)):
         with atomic_write(file) as out:
             out.write(content.encode())
     return [path, beside]
+
+
+class _Notes(yaml.SafeDumper):
+    """YAML with lists in one line."""
+
+
+_Notes.add_representer(
+    list, lambda dump, v: dump.represent_sequence("tag:yaml.org,2002:seq", v, flow_style=True)
+)
 
 
 class _Page:
@@ -166,7 +175,7 @@ def _about(panel: Panel) -> dict[str, Any]:
         about["layer"] = panel.layer
     if panel.placement != Placement():
         p = panel.placement
-        about["placement"] = {"translation": list(p.translation), "rotation": list(p.rotation)}
+        about["placement"] = {"translation": _list(p.translation), "rotation": _list(p.rotation)}
         if p.wrap is not None:
             about["placement"]["wrap"] = _wrap(p.wrap)
     return about
@@ -174,15 +183,19 @@ def _about(panel: Panel) -> dict[str, Any]:
 
 def _wrap(wrap: Wrap) -> Mapping[str, Any]:
     return {
-        "center": list(wrap.center),
+        "center": _list(wrap.center),
         "radius": wrap.radius,
-        "direction": list(wrap.direction),
-        "facing": list(wrap.facing),
+        "direction": _list(wrap.direction),
+        "facing": _list(wrap.facing),
     }
 
 
-def _seam(seam: Seam) -> dict[str, Any]:
-    """A seam, with what is not as usual."""
+def _list(values: Sequence[float]) -> list[float]:
+    return [float(v) + 0.0 for v in values]  # without -0.0
+
+
+def _seam(seam: Seam) -> dict[str, Any] | list[Any]:
+    """A seam, with what is not as usual; its two sides alone where nothing is."""
     entry: dict[str, Any] = {"join": [_chain(seam.first), _chain(seam.second)]}
     usual = Seam("", (), ())
     for key in ("flip", "angle", "fold_stiffness", "strength", "buttons", "open_at", "close_at"):
@@ -191,8 +204,9 @@ def _seam(seam: Seam) -> dict[str, Any]:
             entry[key] = float(np.degrees(value)) if key == "angle" else value
     if seam.closing is not Closing.SEWN:
         entry["closing"] = seam.closing.name.lower()
-    return entry
+    return entry if len(entry) > 1 else list(entry["join"])
 
 
-def _chain(sides: Sequence[Side]) -> list[str]:
-    return [f"{'-' * s.backward}{s.panel}.{s.edge}" for s in sides]
+def _chain(sides: Sequence[Side]) -> list[str] | str:
+    names = [f"{'-' * s.backward}{s.panel}.{s.edge}" for s in sides]
+    return names if len(names) > 1 else names[0]
