@@ -310,3 +310,21 @@ def test_damaged_files_never_end_in_anything_but_a_named_error(tmp_path):
             except PatternError as error:
                 assert str(error)
     assert 10 < read_ones < 290
+
+
+def test_damaged_side_car_files(tmp_path):
+    car = tmp_path / "shape.seams.yaml"
+    (tmp_path / "shape.svg").write_text(
+        f'<svg width="100mm" height="100mm" viewBox="0 0 100 100">{SLANTED}</svg>'
+    )
+    read_ones = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for data in mutations(CAR.encode(), 200):
+            car.write_bytes(data)
+            try:
+                read_pattern(tmp_path / "shape.svg")
+                read_ones += 1
+            except PatternError as error:
+                assert str(error)
+    assert 5 < read_ones < 195
