@@ -70,7 +70,9 @@ def test_what_the_file_says():
     assert [e.curve for e in back.edges] == [A, L, L, L]
     assert [e.name for e in front.edges] == ["hem"] + 6 * [""]
     assert [e.name for e in back.edges] == ["", "", "side", "side"]
-    np.testing.assert_allclose(front.corners, np.array(DATA["pattern"]["panels"]["front"]["vertices"]) / 100)
+    np.testing.assert_allclose(
+        front.corners, np.array(DATA["pattern"]["panels"]["front"]["vertices"]) / 100
+    )
 
 
 def test_stitches():
@@ -78,7 +80,9 @@ def test_stitches():
     assert first == Seam("stitch 0", [Side("front", 6)], [Side("back", 2)], flip=True)
     assert second == Seam("stitch 1", [Side("front", 1)], [Side("back", 0)], flip=False)
     assert dart == Seam("stitch 2", [Side("front", 3)], [Side("front", 4)], flip=True)
-    assert old == Seam("stitch 3", [Side("back", 1)], [Side("front", 2), Side("front", 5)], flip=None)
+    assert old == Seam(
+        "stitch 3", [Side("back", 1)], [Side("front", 2), Side("front", 5)], flip=None
+    )
 
 
 def test_a_clockwise_panel_shows_its_outer_side_to_minus_z():

@@ -19,7 +19,9 @@ SQUARE = '<path id="p" class="outline" d="M0,0 H100 V100 H0 Z"/>'
 
 
 def read(tmp_path, body, head='width="100mm" height="100mm" viewBox="0 0 100 100"', car=None):
-    (tmp_path / "shape.svg").write_text(f'<svg xmlns="http://www.w3.org/2000/svg" {head}>{body}</svg>')
+    (tmp_path / "shape.svg").write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" {head}>{body}</svg>'
+    )
     if car is not None:
         (tmp_path / "shape.seams.yaml").write_text(car)
     return read_pattern(tmp_path / "shape.svg")
@@ -76,7 +78,9 @@ def test_units(tmp_path, head, meters):
     np.testing.assert_allclose(np.ptp(panel.corners, axis=0), 100 * meters, rtol=1e-12)
 
 
-@pytest.mark.parametrize("head", ["", 'width="100" height="100px"', 'viewBox="0 0 9 9" width="100%"'])
+@pytest.mark.parametrize(
+    "head", ["", 'width="100" height="100px"', 'viewBox="0 0 9 9" width="100%"']
+)
 def test_pixels_are_warned_of(tmp_path, head):
     with pytest.warns(UserWarning, match="96 pixels to an inch"):
         panel = read(tmp_path, SQUARE, head).panels[0]
