@@ -22,6 +22,7 @@ ROUNDS, SMOOTHING = 8, 6  # of adding and removing points; centerings in each
 FIRST_ROW = 0.62  # distance of points from the outline, over h, below which they are removed
 CLOSE, LARGE = 0.62, 0.80  # of neighbors over h; circumradius over h: sqrt(1/3) where equilateral
 PER_LATTICE_POINT = 120  # [bytes] while points are chosen from a lattice
+FAR = 3.0  # wanted lengths from the outline: no centering moves a point across from there
 MOST_POINTS = 4_000_000
 REACH = 5  # lattice steps around a point of the outline that can want their spacing: 1/GROWTH, skew
 
@@ -262,7 +263,9 @@ class _Filling:
             return inner
         h = self.h(inner)
         distance, _ = self.tree.query(inner)
-        keep = (distance > FIRST_ROW * h) & contains(self.loops, inner)
+        keep = distance > FIRST_ROW * h
+        near = np.flatnonzero(keep & (distance < FAR * self.size))
+        keep[near] = contains(self.loops, inner[near])
         inner, h = inner[keep], h[keep]
         pairs = cKDTree(inner).query_pairs(CLOSE * self.size, output_type="ndarray")
         apart = np.linalg.norm(inner[pairs[:, 0]] - inner[pairs[:, 1]], axis=1)
@@ -296,7 +299,8 @@ class _Filling:
         center, radius = circumcircle(corners)
         center = np.where(np.isfinite(center), center, 0.0)
         h = self.h(center)
-        wanted = (radius > LARGE * h) & (radius < 4 * self.size) & contains(self.loops, center)
+        wanted = (radius > LARGE * h) & (radius < 4 * self.size)
+        wanted[wanted] = contains(self.loops, center[wanted])
         order = np.flatnonzero(wanted)[np.argsort(-(radius / h)[wanted])]
         center, h = center[order], h[order]
         if len(center) == 0:
