@@ -17,6 +17,7 @@ from weft.garment.garment import (
     edges_named,
 )  # fmt: skip
 from weft.garment.inner_lines import inner_lines
+from weft.garment.loops import least_counts
 from weft.garment.panel_mesh import PanelMesh, panel_mesh
 from weft.garment.pattern import Closing, Panel, Pattern
 from weft.garment.place import LAYER_GAP, place
@@ -56,7 +57,8 @@ def cut(
         for end in (e for line in every for e in (line.first, line.last) if e is not None):
             breaks.setdefault((name, end[0]), []).append(end[1])
     joins = [Join(m.seam.name, m.first, m.second) for m in report.seams]
-    fractions, index, parts = sampled_edges(panels, joins, size, breaks)
+    least = least_counts(report.seams, panels)
+    fractions, index, parts = sampled_edges(panels, joins, size, breaks, least)
     meshes = {}
     for name, panel in panels.items():
         own = {e: fractions[name, e] for e in range(len(panel.corners))}

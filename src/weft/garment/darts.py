@@ -130,6 +130,8 @@ def _ranges(
     before, last = 0.0, "the edge's beginning"
     for f in own:
         what = f"{type(f).__name__.lower()} {f.name} of panel {panel.name}"
+        if isinstance(f, Pleat) and f.kind not in KINDS:
+            raise PatternError(f"{what}: kind", got=f.kind, expected=f"one of {', '.join(KINDS)}")
         sizes = {"width": f.width} if isinstance(f, Dart) else {"length": f.length}
         for name, value in {**sizes, "depth": f.depth}.items():
             if not (np.isfinite(value) and value > 0):
@@ -161,8 +163,6 @@ def _folded(
 ) -> tuple[Floats, list[int], list[Fold]]:
     """Fractions at which the edge is cut, the parts that are sewn to the next one, and folds."""
     what = f"pleat {pleat.name} of panel {panel.name}"
-    if pleat.kind not in KINDS:
-        raise PatternError(f"{what}: kind", got=pleat.kind, expected=f"one of {', '.join(KINDS)}")
     if not 0 < abs(pleat.angle) < np.pi:
         raise PatternError(f"{what}: angle", got=f"{np.degrees(pleat.angle):.4g} degrees",
                            expected="between 0 and 180 degrees")  # fmt: skip

@@ -19,6 +19,7 @@ from weft.garment.pattern import Panel
 
 TURN = 0.5  # [rad] that an edge of the mesh may turn along a curve
 FINEST = 1 / 8  # of the wanted length, on curves
+FEWEST = 6  # edges of the mesh along a curve that turns much, however large they are wanted
 SNAP = 0.1  # of the wanted length: breaks that are closer together are one
 ROUNDS = 50  # of carrying breaks across seams
 _TABLE = np.linspace(0, 1, 257)
@@ -51,6 +52,7 @@ def sampled_edges(
     joins: Sequence[Join],
     size: float,
     breaks: Mapping[EdgeId, Iterable[float]],
+    least: Mapping[EdgeId, int],
 ) -> tuple[dict[EdgeId, Floats], dict[EdgeId, list[int]], list[list[tuple[Part, Part, bool]]]]:
     """Fractions of every edge's length at which vertices stand.
 
@@ -59,6 +61,7 @@ def sampled_edges(
         joins: chains that are to be divided alike.
         size: [m] wanted edge length.
         breaks: fractions of edges at which a vertex has to stand.
+        least: numbers of edges of the mesh that some edges need, however short they are.
 
     Returns:
         Fractions from 0 to 1 by edge; the index of every break among them; and, for every join, its
@@ -85,7 +88,7 @@ def sampled_edges(
         )  # fmt: skip
     pairs = [_matched(join, cuts) for join in joins]
     wanted = _Wanted(panels, size)
-    fractions, index = _divided(cuts, pairs, wanted)
+    fractions, index = _divided(cuts, pairs, wanted, least)
     return fractions, index, pairs
 
 
@@ -148,7 +151,8 @@ class _Wanted:
         if edge not in self.tables:
             name, e = edge
             curve, angles, size = self.curves[edge], self.angles[name], self.size
-            h = np.clip(TURN / np.maximum(curve.turning(_TABLE), 1e-9), FINEST * size, size)
+            finest = min(FINEST * size, curve.length / FEWEST)
+            h = np.clip(TURN / np.maximum(curve.turning(_TABLE), 1e-9), finest, size)
             for angle, end in ((angles[e], 0), (angles[(e + 1) % len(angles)], -1)):
                 if angle < SHARP:
                     h[end] = min(h[end], size * max(np.sin(max(angle, LEAST_CORNER)), 0.1))
@@ -169,6 +173,7 @@ def _divided(
     cuts: Mapping[EdgeId, list[float]],
     pairs: Sequence[Sequence[tuple[Part, Part, bool]]],
     wanted: _Wanted,
+    least: Mapping[EdgeId, int],
 ) -> tuple[dict[EdgeId, Floats], dict[EdgeId, list[int]]]:
     """Fractions of every edge, and where its breaks are among them."""
     linked: dict[Part, list[tuple[Part, bool]]] = {}
@@ -187,7 +192,7 @@ def _divided(
             ]
             count = np.max(every, axis=0)
             total = np.concatenate([[0.0], np.cumsum((count[1:] + count[:-1]) / 2 / 256)])
-            n = max(1, round(float(total[-1])))
+            n = max(1, round(float(total[-1])), *(least.get(e, 1) for (e, _), _ in members))
             s = np.interp(np.arange(1, n) * total[-1] / n, total, _TABLE)
             for part, back in members:
                 inner[part] = 1 - s[::-1] if back else s

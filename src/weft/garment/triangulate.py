@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from weft.arrays import Faces, Floats, Ints
+from weft.arrays import Bools, Faces, Floats, Ints
 from weft.errors import MeshError
 from weft.garment.outline import GROWTH, checked_loop, contains, divided, first_crossing
 from weft.machine import memory
@@ -22,7 +22,10 @@ ROUNDS, SMOOTHING = 8, 6  # of adding and removing points; centerings in each
 FIRST_ROW = 0.62  # distance of points from the outline, over h, below which they are removed
 CLOSE, LARGE = 0.62, 0.80  # of neighbors over h; circumradius over h: sqrt(1/3) where equilateral
 PER_LATTICE_POINT = 120  # [bytes] while points are chosen from a lattice
+SLIVER = 1e-9  # height over length of a triangle that rounding makes of points on a line
+FAR = 3.0  # wanted lengths from the outline: no centering moves a point across from there
 MOST_POINTS = 4_000_000
+REACH = 5  # lattice steps around a point of the outline that can want their spacing: 1/GROWTH, skew
 
 
 def triangulated(
@@ -145,8 +148,16 @@ def delaunay(loops: Sequence[Floats], inner: Floats, lines: Ints | None = None) 
         return faces
     on_border = (faces < sum(map(len, loops))).all(axis=1)
     outside = np.zeros(len(faces), dtype=bool)
-    outside[on_border] = ~contains(loops, points[faces[on_border]].mean(axis=1))
+    corners = points[faces[on_border]]
+    outside[on_border] = ~contains(loops, corners.mean(axis=1)) | _flat(corners)
     return faces[~outside]
+
+
+def _flat(corners: Floats) -> Bools:
+    """(m,) which triangles (m,3,2) are slivers between points of a straight part of the border."""
+    b, c = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    size = np.maximum((b * b).sum(1), (c * c).sum(1))
+    return np.asarray(np.abs(b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]) <= SLIVER * size)
 
 
 class _Filling:
@@ -176,11 +187,15 @@ class _Filling:
         np.minimum.at(here, edges, np.repeat(length[:, None], 2, axis=1))
         self.dense_size = np.minimum(np.concatenate([here, np.repeat(length, 8)]), size)
         self.tree = cKDTree(self.dense)
+        # Beyond, all parts of the outline allow the full size.
+        self.reach = (size - float(self.dense_size.min())) / GROWTH * 1.001 + 1e-3 * size
 
     def h(self, points: Floats) -> Floats:
         """(n,) [m] wanted edge length."""
-        distance, near = self.tree.query(points, k=min(8, len(self.dense)))
-        grown = self.dense_size[near] + GROWTH * distance
+        distance, near = self.tree.query(
+            points, k=min(8, len(self.dense)), distance_upper_bound=self.reach
+        )
+        grown = np.append(self.dense_size, np.inf)[near] + GROWTH * distance
         return np.asarray(np.minimum(grown.min(axis=1), self.size))
 
     def fill(self) -> tuple[Floats, Faces]:
@@ -216,7 +231,8 @@ class _Filling:
             )  # fmt: skip
         while True:
             least = spacing / np.sqrt(2)
-            points = self._lattice(low, high, spacing)
+            near = None if spacing == self.size else self.dense[self.dense_size < spacing]
+            points = self._lattice(low, high, spacing, near)
             h = self.h(points)
             last = least < finest
             layers.append(points[(h > (0 if last else least)) & (h <= spacing * 1.000001)])
@@ -226,14 +242,27 @@ class _Filling:
         points = np.concatenate(layers)
         return points[contains(self.loops, points)]
 
-    def _lattice(self, low: Floats, high: Floats, spacing: float) -> Floats:
-        """A hexagonal lattice over a rectangle, turned and shifted by the seed."""
+    def _lattice(self, low: Floats, high: Floats, spacing: float, near: Floats | None) -> Floats:
+        """A hexagonal lattice over a rectangle, turned and shifted by the seed; only around points
+        ``near``, as far as these can want this spacing, if they are given.
+        """
         middle, radius = (low + high) / 2, float(np.linalg.norm(high - low)) / 2 + spacing
         n = int(np.ceil(radius / spacing)) + 1
-        i, j = np.meshgrid(np.arange(-2 * n, 2 * n + 1), np.arange(-2 * n, 2 * n + 1))
-        x, y = spacing * (i + 0.5 * j).ravel(), spacing * (np.sqrt(0.75) * j).ravel()
         turn, shift = self.rng.uniform(0, np.pi / 3), self.rng.uniform(0, spacing, 2)
         c, s = np.cos(turn), np.sin(turn)
+        if near is None:
+            i, j = np.meshgrid(np.arange(-2 * n, 2 * n + 1), np.arange(-2 * n, 2 * n + 1))
+        else:
+            back = (near - middle - shift) @ np.array([[c, -s], [s, c]]) / spacing
+            row = back[:, 1] / np.sqrt(0.75)
+            column = back[:, 0] - 0.5 * row
+            r = np.arange(-REACH, REACH + 1)
+            b = (np.round(row).astype(int)[:, None, None] + r[:, None]) + 0 * r
+            a = (np.round(column).astype(int)[:, None, None] + r) + 0 * r[:, None]
+            wide = 1 << 31
+            j, i = np.divmod(np.unique(b * wide + (a + wide // 2)), wide)
+            i = i - wide // 2
+        x, y = spacing * (i + 0.5 * j).ravel(), spacing * (np.sqrt(0.75) * j).ravel()
         p = np.stack([c * x - s * y, s * x + c * y], axis=1) + middle + shift
         return p[((p >= low) & (p <= high)).all(1)]
 
@@ -243,7 +272,9 @@ class _Filling:
             return inner
         h = self.h(inner)
         distance, _ = self.tree.query(inner)
-        keep = (distance > FIRST_ROW * h) & contains(self.loops, inner)
+        keep = distance > FIRST_ROW * h
+        near = np.flatnonzero(keep & (distance < FAR * self.size))
+        keep[near] = contains(self.loops, inner[near])
         inner, h = inner[keep], h[keep]
         pairs = cKDTree(inner).query_pairs(CLOSE * self.size, output_type="ndarray")
         apart = np.linalg.norm(inner[pairs[:, 0]] - inner[pairs[:, 1]], axis=1)
@@ -277,7 +308,8 @@ class _Filling:
         center, radius = circumcircle(corners)
         center = np.where(np.isfinite(center), center, 0.0)
         h = self.h(center)
-        wanted = (radius > LARGE * h) & (radius < 4 * self.size) & contains(self.loops, center)
+        wanted = (radius > LARGE * h) & (radius < 4 * self.size)
+        wanted[wanted] = contains(self.loops, center[wanted])
         order = np.flatnonzero(wanted)[np.argsort(-(radius / h)[wanted])]
         center, h = center[order], h[order]
         if len(center) == 0:

@@ -62,6 +62,12 @@ class Sheet:
         self.rooms = {n: roomiest([self.outlines[n], *p.holes]) for n, p in self.panels.items()}
         self.origins, extent = arranged(self.outlines, GAP)
         self.rows = [(m, seam_color(i)) for i, m in enumerate(report.seams)]
+        self.legs = {
+            (s.panel, s.edge)
+            for m in report.seams
+            if _is_dart(m)
+            for s in (*m.first.sides, *m.second.sides)
+        }
         width, height = np.maximum(extent, 0.1)
         self.scale = min(WIDTH / width, 1600 / height)
         font = 17
@@ -116,17 +122,18 @@ class Sheet:
         center, room = self.rooms[name]
         middle, room = self.at(name, center)[0], room * self.scale
         for i in range(len(panel.corners)):
-            self.edge_label(panel, i, room < NARROW)
-        self.grain(panel, middle, room)
+            if (name, i) not in self.legs:
+                self.edge_label(panel, i, room < NARROW)
+        size = float(np.clip(room * 0.42, 15, 30))
+        self.grain(panel, middle, room, 0.0 if room < NARROW else pen.width(name, size) / 2 + 16)
         if room < NARROW:
             box = self.at(name, self.outlines[name])
             place = (box[:, 0].min() + 2, box[:, 1].min() - 14)
             pen.text(place, name, INK, 17, "lm")
             return
-        size = float(np.clip(room * 0.42, 15, 30))
         pen.text((middle[0], middle[1] - 0.62 * size), name, INK, size, "mm", True)
         fabric = panel.fabric if panel.fabric is not None else self.report.pattern.fabric
-        said = fabric if isinstance(fabric, str) else "own fabric"
+        said = fabric if isinstance(fabric, str) else _fabric_name(fabric)
         small = f"{said}, layer {panel.layer}" if panel.layer else f"{said}"
         below = (middle[0], middle[1] + 0.5 * size)
         pen.text(below, small, QUIET, max(12, 0.55 * size), "mm", True)
@@ -150,12 +157,13 @@ class Sheet:
             place = points[2] + (-13 if outside else INSIDE + 13) * inward
             self.pen.along(place, d, text, QUIET, 13)
 
-    def grain(self, panel: Panel, middle: Floats, room: float) -> None:
-        """An arrow along the warp, beside the name."""
+    def grain(self, panel: Panel, middle: Floats, room: float, text: float) -> None:
+        """An arrow along the warp, beside the name (half as wide as ``text`` [px]) or below."""
         d = np.array([np.cos(panel.grain), -np.sin(panel.grain)])
         half = float(np.clip(room * 0.8, 12, 90))
-        tilt = abs(d[1])
-        place = middle + (np.array([-0.62 * room, 0]) if tilt > 0.5 else np.array([0, 0.62 * room]))
+        aside = abs(d[1]) > 0.5 and text < 0.8 * room
+        down = 34 + half * abs(d[1])
+        place = middle + (np.array([-max(0.62 * room, text), 0]) if aside else np.array([0, down]))
         place = middle if room < NARROW else place
         ends = place - half * d, place + half * d
         self.pen.line(np.array(ends), QUIET, 1.6)
@@ -166,6 +174,7 @@ class Sheet:
         """Both sides of a seam, with arrows that agree where they meet, and its number."""
         for chain in (match.first, match.second):
             whole = sum(c.length for c in chain.curves)
+            twin = chain is match.second and _is_dart(match)  # one number for both legs
             for side, curve in zip(chain.sides, chain.curves):
                 points, inward = self.beside(side, chain)
                 closing = match.seam.closing
@@ -181,9 +190,10 @@ class Sheet:
                     k = round(0.62 * (len(points) - 1))
                     d = points[k + 1] - points[k - 1]
                     self.pen.arrow(points[k] + 7 * d / np.hypot(*d), d, color, min(15, pixels / 3))
-                if curve.length > 0.25 * whole or len(chain.sides) == 1:
-                    k = round(0.36 * (len(points) - 1))
-                    out = points[k] - (INSIDE + 15) * inward[k]
+                if (curve.length > 0.25 * whole or len(chain.sides) == 1) and not twin:
+                    dart = _is_dart(match)
+                    k = round((0.12 if dart else 0.36) * (len(points) - 1))
+                    out = points[k] - (INSIDE + (5 if dart else 15)) * inward[k]
                     self.pen.tag(out, str(i + 1), color)
 
     def beside(self, side: Side, chain: Chain) -> tuple[Floats, Floats]:
@@ -257,6 +267,19 @@ def _drawable(panel: Panel) -> bool:
         return bool(len(points) >= 2 and np.isfinite(every).all())
     except (ValueError, IndexError, TypeError, ZeroDivisionError):
         return False
+
+
+def _fabric_name(fabric: object) -> str:
+    """What a fabric that is given as fields is called."""
+    fields = fabric if isinstance(fabric, dict) else {}
+    return str(fields.get("name") or fields.get("preset") or "own fabric")
+
+
+def _is_dart(match: Match) -> bool:
+    """Whether a seam closes two neighboring edges of a panel."""
+    one, two = match.first, match.second
+    same = {one.ends[0], one.ends[1]} & {two.ends[0], two.ends[1]}
+    return bool(same) and {s.panel for s in (*one.sides, *two.sides)} == {one.sides[0].panel}
 
 
 def _shortened(text: str, most: int) -> str:
