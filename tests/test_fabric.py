@@ -189,6 +189,27 @@ def test_clydes_fabrics_follow_from_the_published_constants(name):
     assert 0.7 < slope(shear, ends[2] ** 2) < 1.1  # so the start of the curve speaks for the range
 
 
+@pytest.mark.parametrize(
+    "name, Ex, nu_x, Ey, nu_y, E45, nu45",
+    [("wool", 21.860, 0.705, 8.149, 0.277, 0.170, 1.377),
+     ("polyester", 5.152, 0.381, 11.674, 0.779, 0.478, 1.366)],
+)  # fmt: skip
+def test_penavas_fabrics_follow_from_the_published_moduli(name, Ex, nu_x, Ey, nu_y, E45, nu45):
+    """Moduli [MPa] times thickness; the shear modulus has a second way to it, through 1/E45."""
+    f = fabric(name)
+    assert [k for k in list(UNITS)[:7] if f.origin(k) != "measured"] == [
+        "bending_warp", "bending_weft"
+    ]  # fmt: skip
+    t, MPa = f.thickness, 1e6
+    assert f.stretch_warp == pytest.approx(Ex * MPa * t, rel=1e-3)
+    assert f.stretch_weft == pytest.approx(Ey * MPa * t, rel=1e-3)
+    G = E45 / (2 * (1 + nu45))
+    assert f.shear == pytest.approx(G * MPa * t, rel=1e-3)
+    assert nu_x / Ex == pytest.approx(nu_y / Ey, rel=0.11)  # as the energy being one asks for
+    other = 1 / (4 / E45 - 1 / Ex - 1 / Ey + 2 * nu_x / Ex)
+    assert other == pytest.approx(1.2 * G, rel=0.01)
+
+
 def test_repr_is_two_lines_with_units():
     lines = repr(fabric("silk")).splitlines()
     assert len(lines) == 2 and "kg/m^2" in lines[0] and "N*m" in lines[1]
