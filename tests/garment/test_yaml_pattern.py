@@ -103,7 +103,7 @@ def test_everything():
     (cuff,) = p.elastics
     assert (cuff.ratio, cuff.stiffness) == (0.8, 20.0)
     checked(p)
-    garment = cut(p, 0.02)
+    garment = cut(p, 0.03)
     assert len(garment.folds) == 15 and shape_of(garment).orientable
     assert not shape_of(garment).warnings
 
@@ -173,7 +173,7 @@ def test_chains_are_put_in_turn(chain):
          r"panels.a.outline\[1\]\[0\] = '1 kg' \(pattern.yaml:3\): expected a length"),
         ("panels:\n  a:\n    outline: [[0, 0], [.inf, 0], [0, 1]]\n", "finite number"),
         ("panels:\n  a:\n    outline: [[0, 0], {at: [1, 0], arc: [1, 1], cubic: []}, [0, 1]]\n",
-         "cubic and arc: expected one kind"),
+         "cubic and arc .*expected one kind"),
         ("panels:\n  a:\n    outline: [[0, 0], {at: [1, 0], cubic: [[1, 1]]}, [0, 1]]\n",
          r"cubic = 1 entries.*expected 2 entries"),
         ("panels:\n  a: {copy: b}\n  b: {mirror: a}\n", r"a -> b -> a|b -> a -> b"),
@@ -216,7 +216,7 @@ def test_all_problems_of_a_file_at_once():
 
 def test_what_cannot_be_right_has_the_line_of_its_panel_or_seam():
     text = (
-        SQUARE.replace("[0.4, 0],", "[-0.4, 0.6],")
+        SQUARE.replace("[0.4, 0],", "[0.4, 0.5],")
         + "seams:\n  s: [a.hem, b.hem]\n  t: [a.hem, b.1]\n"
     )
     with pytest.raises(PatternProblems) as caught:
@@ -235,7 +235,7 @@ def test_drafted_patterns(name, euler, openings, measures):
     report = checked(pattern)
     assert not report.warnings
     assert all(abs(m.ratio - 1) < 0.012 for m in report.seams)
-    garment = cut(pattern, 0.03)
+    garment = cut(pattern, 0.05)
     shape = shape_of(garment)
     assert (shape.pieces, shape.euler, shape.openings) == (1, euler, openings)
     assert shape.orientable and not shape.warnings and not garment.warnings
