@@ -187,7 +187,7 @@ def test_chains_are_put_in_turn(chain):
          r"darts\[0\].edge = 'tpo'.*:5.*hem, 1, top, 3.*did you mean 'top'"),
         (SQUARE.replace("  b:", "    darts: [{edge: top, width: 1 cm, depth: 1 m}]\n  b:"),
          r"dart dart1 of panel a: depth = 100 cm \(pattern.yaml:3\)"),
-        (SQUARE.replace("  b:", "    pleats: [{edge: top, depth: 0.1, length: 0.1, kind: x}]\n  b:"),
+        (SQUARE.replace("  b:", "    pleats: [{edge: top, depth: 0.1, length: 1, kind: x}]\n  b:"),
          r"kind = 'x'.*one of knife, box"),
         (SQUARE.replace("  b:", "    fold: hme\n  b:"), r"fold = 'hme'.*did you mean 'hem'"),
         (SQUARE.replace("  b:", "    grain: fast\n  b:"), r"panels.a.grain = 'fast'"),
@@ -253,3 +253,17 @@ def test_drafted_patterns_start_apart(name):
     mesh = cut(read_pattern(PATTERNS / f"{name}.yaml"), 0.03).mesh
     assert len(intersections(mesh.vertices, mesh.faces)) == 0
     assert np.linalg.norm(mesh.vertices[:, [0, 2]], axis=1).min() > 0.075
+
+
+def test_a_skirt_of_splines():
+    """Four panels of four corners: four patches, joined along all six seams."""
+    import weft
+
+    garment = cut(read_pattern(PATTERNS / "skirt.yaml"), 0.02)
+    mesh, new = garment.weld(garment.mesh.vertices)
+    corners = [new[c].tolist() for c in garment.patch_corners()]
+    assert [len(c) for c in corners] == [4, 4, 4, 4]
+    cloth = weft.as_splines(
+        weft.Cloth(mesh, weft.Fabric.of("cotton")), span_size=0.08, corners=corners
+    )
+    assert len(cloth.surfaces.pieces) == 1 and len(cloth.surfaces.pieces[0].joints) == 6
