@@ -1,17 +1,25 @@
-"""What cannot be right about a pattern is named, all of it together; what looks odd is warned of."""
+"""What cannot be right about a pattern is named, all together; what looks odd is warned of."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tests.garment.patterns import before, disc, edges, panel, pillow, rectangle, seam, tube
+from tests.garment.patterns import disc, edges, panel, pillow, rectangle, seam, tube
 from weft.errors import PatternProblems
 from weft.garment.check import checked, examined
 from weft.garment.curves import area, flattened
 from weft.garment.cutting import cut
 from weft.garment.pattern import (
-    Closing, Curve, Edge, Elastic, Panel, Pattern, Placement, Side, Wrap,
+    Closing,
+    Curve,
+    Edge,
+    Elastic,
+    Panel,
+    Pattern,
+    Placement,
+    Side,
+    Wrap,
 )  # fmt: skip
 from weft.garment.sewn import shape_of
 from weft.garment.turn import counter_clockwise

@@ -1,4 +1,4 @@
-"""Edges by arc length against dense polygons, circles and closed forms; cut, reversed, flattened."""
+"""Edges by arc length against dense polygons, circles and closed forms; cut and reversed."""
 
 import numpy as np
 import pytest

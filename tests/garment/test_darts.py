@@ -123,7 +123,8 @@ def odd():
     """A panel without symmetry, with everything in it."""
     corners = np.array([[0, 0], [0.3, 0.05], [0.25, 0.4], [0, 0.45]])
     curves = [Edge(Curve.QUADRATIC, np.array([[0.1, -0.05]]), "hem"), Edge(name="side"),
-              Edge(Curve.CUBIC, np.array([[0.2, 0.35], [0.1, 0.45]]), "waist"), Edge(name="center")]  # fmt: skip
+              Edge(Curve.CUBIC, np.array([[0.2, 0.35], [0.1, 0.45]]), "waist"),
+              Edge(name="center")]  # fmt: skip
     hole = [[0.1, 0.1], [0.15, 0.1], [0.1, 0.15]]
     line, fold = [[0.0, 0.2], [0.2, 0.2]], Fold(np.array([[0.05, 0.3], [0.2, 0.3]]), 0.7)
     wrap = Wrap((0.1, 1, 0), 0.3, (0, 1, 0.1), (0.5, 0, 1))

@@ -18,6 +18,7 @@ from weft.garment.outline import contains
 from weft.garment.pattern import Edge, Fold, Panel, Seam, Side
 
 KINDS = ("knife", "box", "inverted")
+FINELY = np.radians(0.5)  # of the outline that legs and folds have to stay within
 ANGLE = np.radians(150.0)  # of a pleat's folds at rest, pressed but not ironed flat
 
 
@@ -87,7 +88,7 @@ def shaped(panel: Panel, features: Sequence[Feature]) -> tuple[Panel, list[Seam]
     """
     if not features:
         return panel, []
-    inside = flattened(panel)[0]
+    inside = flattened(panel, FINELY)[0]
     parts: list[tuple[EdgeCurve, str]] = []
     folds, joins = list(panel.folds), list[tuple[str, int, int]]()
     for e in range(len(panel.corners)):
@@ -195,7 +196,7 @@ def _within(
     what: str, depth: float, lines: Sequence[tuple[Floats, Floats]], inside: Floats
 ) -> None:
     """Raise unless lines from the edge stay in the panel."""
-    t = np.linspace(0.01, 1, 100)[:, None]
+    t = np.linspace(0.05, 1, 96)[:, None]
     for a, b in lines:
         out = np.flatnonzero(~contains([inside], a + t * (b - a)))
         if len(out):

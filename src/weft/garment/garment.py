@@ -11,7 +11,10 @@ from weft.arrays import Floats, Ints, Positions
 from weft.errors import check_known
 from weft.garment.check import Match
 from weft.garment.pattern import Closing, Elastic, Fold, Panel, Pattern, Seam
+from weft.garment.sampling import corner_angles
 from weft.mesh import TriangleMesh
+
+PATCH_TURN = np.radians(20.0)  # as where corners of patches are looked for (docs/splines.md)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +113,17 @@ class Garment:
         every = np.concatenate([self.outline[panel, e] for e in edges])
         repeated = np.concatenate([[False], every[1:] == every[:-1]])
         return np.asarray(every[~repeated])
+
+    def patch_corners(self, least_turn: float = PATCH_TURN) -> list[Ints]:
+        """Vertices of every panel's corners at which its outline turns by more than ``least_turn``
+        [rad]: where there are four, ``as_splines`` fits a patch with these ``corners``.
+        """
+        found = []
+        for panel in self.pattern.panels:
+            turns = np.abs(np.pi - corner_angles(panel)) > least_turn
+            ids = [self.outline[panel.name, e][0] for e in np.flatnonzero(turns).tolist()]
+            found.append(np.array(ids, dtype=np.int32))
+        return found
 
     def seam(self, name: str) -> SeamLine:
         """A seam by name."""

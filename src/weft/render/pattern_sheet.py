@@ -160,7 +160,7 @@ class Sheet:
     def grain(self, panel: Panel, middle: Floats, room: float, text: float) -> None:
         """An arrow along the warp, beside the name (half as wide as ``text`` [px]) or below."""
         d = np.array([np.cos(panel.grain), -np.sin(panel.grain)])
-        half = float(np.clip(room * 0.8, 12, 90))
+        half = float(np.clip(room * 0.6, 12, 90))
         aside = abs(d[1]) > 0.5 and text < 0.8 * room
         down = 34 + half * abs(d[1])
         place = middle + (np.array([-max(0.62 * room, text), 0]) if aside else np.array([0, down]))
