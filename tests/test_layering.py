@@ -26,6 +26,7 @@ STAGES = [
     ["record", "questions"],
     ["opening"],
     ["simulation", "render"],
+    ["animated"],
     ["progress"],
     ["run"],
     ["scene", "validate"],

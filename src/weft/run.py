@@ -6,7 +6,7 @@ A simulation on disk, as users handle it: ``weft.simulate`` makes one, ``weft.Ru
 import dataclasses
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft.arrays import CornerUv, Faces, Floats, Json, Positions
+from weft.animated import Selection, animation_of
+from weft.arrays import CornerUv, Faces, Floats, Json, Positions, Velocities
 from weft.discretization.surface import Tessellation
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError, shortened
-from weft.io import check_suffix, write_mesh
+from weft.io import format_to_write, write_animation, write_mesh
+from weft.io.animation import Animation, Convention
 from weft.io.frames import RunFolder
 from weft.mesh import TriangleMesh
 from weft.progress import progress_bar
@@ -150,6 +152,74 @@ class Run:
         """
         return self._shown(density).embedding.of(self.points(frame))
 
+    def velocities(self, frame: int = -1, density: int | None = None) -> Velocities:
+        """(n,3) [m/s] of the vertices in a frame; arguments as of ``positions``."""
+        v: Velocities = self._frame(frame)["v"]
+        return self._shown(density).embedding.of(v[: len(self.surfaces.points)])
+
+    def pressure(self, frame: int = -1) -> Floats | None:
+        """(n,) [Pa] of contact on the vertices of ``mesh`` in a frame; None without contact."""
+        result: Floats | None = self._frame(frame).get("pressure")
+        return result
+
+    def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:
+        """Names of the cloths that the run is of, and how many faces each has."""
+        told = self.manifest["scene"].get("parts", [])
+        faces, pieces = len(self.tessellation(density)[0]), self.surfaces.pieces
+        counts = [int(p["faces"]) for p in told]
+        if len(pieces) > 1 and len(pieces) == len(told):
+            parts = [p.shown if density is None else p.tessellated(density) for p in pieces]
+            counts = [len(part.faces) for part in parts]
+        if len(told) < 2 or sum(counts) != faces:
+            return [(str(told[0]["name"]) if told else "cloth", faces)]
+        return [(str(p["name"]), n) for p, n in zip(told, counts)]
+
+    def animation(
+        self,
+        frames: str | None = None,
+        *,
+        fps: float | None = None,
+        up: str = "y",
+        units: str = "m",
+        first: int | None = None,
+        density: int | None = None,
+    ) -> Animation:
+        """Frames as writers of files take them, read one by one.
+
+        Args:
+            frames: ``A:B`` or ``A:B:STEP``, the last one included; None: all.
+            fps: frames a second, between those of the run where it is another rate; None: theirs.
+            up: ``y`` or ``z``.
+            units: ``m``, ``cm``, ``mm`` or ``in``.
+            first: number of the first frame in the file; None: that of the run.
+            density: of splines, samples a knot span; None: those of ``mesh``.
+
+        Raises:
+            RunError: no such frames, rate, axis or units.
+        """
+        chosen = Selection.of(frames)
+        number = chosen.numbers(len(self), str(self.path))[0] if first is None else first
+        convention = Convention(up, units)  # type: ignore[arg-type]
+        return animation_of(self, selection=chosen, fps=fps, first=number, convention=convention,
+                            density=density)  # fmt: skip
+
+    def export(self, path: str | Path, frames: str | None = None, **how: Any) -> Sequence[str]:
+        """Write frames into one file that holds an animation (``docs/files.md``), by suffix.
+
+        Args:
+            path: the file: .usdc, .glb, .vtkhdf, .pc2, .npz, ...
+            frames: as of ``animation``.
+            how: what else ``animation`` takes.
+
+        Returns:
+            What is worth knowing about the file, for people.
+
+        Raises:
+            RunError: another suffix, no such frames, or a package that is missing.
+        """
+        format_to_write(Path(path))
+        return write_animation(Path(path), self.animation(frames, **how))
+
     def tessellation(self, density: int | None = None) -> tuple[Faces, CornerUv]:
         """Faces and their material coordinates, with ``density`` samples a knot span of splines."""
         shown = self._shown(density)
@@ -175,7 +245,7 @@ class Run:
             RunError: another suffix, no such frame, or the net of a run without splines.
         """
         path = Path(path)
-        check_suffix(path)
+        format_to_write(path)
         if net and self.surfaces.embedding is None:
             got, wanted = "a run of triangles", "a run of splines"
             raise RunError("control net", got=got, expected=wanted, where=str(self.path))

@@ -184,7 +184,7 @@ def write_obj(
     Raises:
         RunError: the file cannot be written.
     """
-    lines = ["# weft: meters, y up"]
+    lines = ["# weft"]
     lines += [f"v {x!r} {y!r} {z!r}" for x, y, z in np.asarray(vertices).tolist()]
     f = np.asarray(faces) + 1
     if corner_uv is None:

@@ -254,7 +254,7 @@ def write_ply(
     if corner_uv is not None:
         rows["n_uv"], rows["uv"] = 6, corner_uv.reshape(-1, 6)
     header = (
-        "ply\nformat binary_little_endian 1.0\ncomment weft: meters, y up\n"
+        "ply\nformat binary_little_endian 1.0\ncomment weft\n"
         f"element vertex {len(vertices)}\n"
         "property double x\nproperty double y\nproperty double z\n"
         f"element face {len(faces)}\nproperty list uchar int vertex_indices\n{texcoord}end_header\n"
