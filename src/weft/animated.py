@@ -142,7 +142,7 @@ def animation_of(
     bodies = bodies_of(run)
     shapes = [Shape("cloth", faces, corner_uv / c.meters, regions), *(s for s, _ in bodies)]
     moment = partial(_moment, run, mesh, places, rate, c, [b for _, b in bodies], density)
-    about = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
+    about: Json = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
     return Animation(shapes, len(places), moment, rate, first, c, about)
 
 

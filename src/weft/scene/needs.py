@@ -161,6 +161,8 @@ def _body(loc: Loc, b: BodyBlock, folder: Path) -> Iterator[Part]:
                 files = list(path.parent.glob(path.name))
         except (OSError, ValueError, NotImplementedError, IndexError):
             files = []
+        if b.mesh.motion is not None:
+            files.append(folder / b.mesh.motion)
         yield from _file((*loc, "mesh", "file"), files)
 
 

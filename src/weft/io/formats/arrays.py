@@ -1,8 +1,8 @@
 """npz and HDF5: arrays for learning and analysis, in float64.
 
-``positions`` (k,n,3) and ``velocities`` (k,n,3) of the cloth, ``times`` (k,) [s], ``faces`` (m,3),
 ``positions`` (k,n,3), ``velocities`` (k,n,3) of the cloth, ``times`` (k,) [s], ``faces`` (m,3),
 ``corner_uv`` (m,3,2), ``region`` (m,) and ``region_names``; of each body b ``body_b_positions`` and
+``body_b_faces`` with ``body_names``; numbers at vertices ``point_NAME`` (k,n,...) and on faces
 ``cell_NAME`` (k,m,...); ``about``, JSON: scene, versions, units, axes. A run's .npz is read as a
 body (``bodies: - mesh: {file: run.npz, fps: 30}``).
 """

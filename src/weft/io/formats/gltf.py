@@ -8,6 +8,7 @@ the format wants it; v points down. Specification: Khronos glTF 2.0.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -56,8 +57,8 @@ class _Node:
         corner, vertex, uv = _split(shape)
         attributes = self._attributes(vertex, uv)
         targets = self._targets(vertex) if len(self.frames) > 1 else []
-        mesh = {"name": shape.name, "primitives": self._primitives(corner, attributes, targets,
-                                                                   cloth)}  # fmt: skip
+        primitives = self._primitives(corner, attributes, targets, cloth)
+        mesh: dict[str, Any] = {"name": shape.name, "primitives": primitives}
         if targets:
             mesh["weights"] = [0.0] * len(targets)
         node = buffer.append("nodes", {"name": shape.name, "mesh": buffer.append("meshes", mesh)})
@@ -91,7 +92,7 @@ class _Node:
         self, corner: Faces, attributes: dict[str, int], targets: list[dict[str, int]], cloth: bool
     ) -> list[dict[str, object]]:
         """One for every region, with a material of its own."""
-        regions = self.shape.regions or [(self.shape.name, np.arange(len(corner)))]
+        regions = self.shape.regions or [(self.shape.name, np.arange(len(corner), dtype=np.int32))]
         primitives = []
         for k, (name, faces) in enumerate(regions):
             primitive: dict[str, object] = {

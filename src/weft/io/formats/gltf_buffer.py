@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Ints
+from weft.arrays import Floats
 
 FLOAT, UINT = 5126, 5125  # component types
 ARRAY, ELEMENT = 34962, 34963  # targets of buffer views
@@ -33,11 +33,11 @@ class Buffer:
         things.append(thing)
         return len(things) - 1
 
-    def vectors(self, values: Floats, *, bounds: bool = False) -> int:
+    def vectors(self, values: Any, *, bounds: bool = False) -> int:
         """The accessor of float32 vectors (n,d) of vertices, with least and greatest ones."""
         return self._accessor(values, FLOAT, TYPES[values.shape[1]], ARRAY, bounds)
 
-    def indices(self, ids: Ints) -> int:
+    def indices(self, ids: Any) -> int:
         """The accessor of indices."""
         return self._accessor(ids.astype(np.uint32), UINT, "SCALAR", ELEMENT, False)
 

@@ -121,4 +121,6 @@ def _positions(data: bytes, start: int, count: int, n: int, dtype: str) -> Float
     """(count,n,3) from the bytes after ``start``, which must be exactly these."""
     if count < 1 or n < 1 or 12 * count * n != len(data) - start:
         raise ValueError(f"{count} frames of {n} vertices in {len(data) - start} bytes")
-    return np.frombuffer(data, dtype, 3 * count * n, start).reshape(count, n, 3).astype(np.float64)
+    flat = np.frombuffer(data, dtype, 3 * count * n, start)
+    with np.errstate(invalid="ignore"):  # signaling NaN; looked for later
+        return flat.reshape(count, n, 3).astype(np.float64)

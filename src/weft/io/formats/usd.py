@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Positions
 from weft.errors import RunError
 from weft.io.animation import Animation, Moment, Shape, distinct
 from weft.io.extra import optional
@@ -101,12 +100,12 @@ def _mesh(stage: Any, path: str, shape: Shape) -> Any:
 
 
 class _Track:
-    """The samples of one mesh; one that never moves has a single value for all times."""
+    """The samples of one mesh, in float32; what never moves has one value for all times."""
 
     def __init__(self, mesh: Any, *, velocities: bool) -> None:
         self.points, self.extent = mesh.CreatePointsAttr(), mesh.CreateExtentAttr()
         self.velocities = mesh.CreateVelocitiesAttr() if velocities else None
-        self.before: Positions | None = None  # of the frame added last
+        self.before: Any = None  # of the frame added last
         self.sampled: int | None = None  # the frame that has a sample of its own, the last of them
 
     def add(self, number: int, moment: Moment, k: int) -> None:
@@ -128,7 +127,7 @@ class _Track:
             self.sampled = number
         self.before = x
 
-    def _sample(self, number: int | None, x: Positions) -> None:
+    def _sample(self, number: int | None, x: Any) -> None:
         from pxr import Usd, Vt
 
         at = Usd.TimeCode.Default() if number is None else Usd.TimeCode(number)
