@@ -13,6 +13,7 @@ import numpy as np
 from weft.arrays import CornerUv, Faces, Floats, Json, Positions, Velocities
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.samples import principal_stretches
+from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError
 from weft.io.animation import Animation, Convention, Fields, Moment, Shape
 from weft.mesh import TriangleMesh
@@ -159,6 +160,18 @@ def regions_of(mesh: TriangleMesh, parts: Sequence[tuple[str, int]]) -> list[tup
             continue
         found += [(f"{name}_panel_{i + 1}", faces[label[faces] == k]) for i, k in enumerate(kinds)]
     return found
+
+
+def parts_of(manifest: Json, surfaces: Surfaces, density: int | None) -> list[tuple[str, int]]:
+    """Names of the cloths of a run, and how many faces each has."""
+    told, pieces = manifest["scene"].get("parts", []), surfaces.pieces
+    shown = [p.shown if density is None else p.tessellated(density) for p in pieces]
+    made, counts = [len(t.faces) for t in shown], [int(p["faces"]) for p in told]
+    if len(made) > 1 and len(made) == len(told):
+        counts = made
+    if len(told) < 2 or sum(counts) != sum(made):
+        return [(str(told[0]["name"]) if told else "cloth", sum(made))]
+    return [(str(p["name"]), n) for p, n in zip(told, counts)]
 
 
 def bodies_of(run: Frames) -> list[tuple[Shape, slice]]:

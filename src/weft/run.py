@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft.animated import Selection, animation_of
+from weft.animated import Selection, animation_of, parts_of
 from weft.arrays import CornerUv, Faces, Floats, Json, Positions, Velocities
 from weft.discretization.surface import Tessellation
 from weft.discretization.surfaces import Surfaces
@@ -164,15 +164,7 @@ class Run:
 
     def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:
         """Names of the cloths that the run is of, and how many faces each has."""
-        told = self.manifest["scene"].get("parts", [])
-        faces, pieces = len(self.tessellation(density)[0]), self.surfaces.pieces
-        counts = [int(p["faces"]) for p in told]
-        if len(pieces) > 1 and len(pieces) == len(told):
-            parts = [p.shown if density is None else p.tessellated(density) for p in pieces]
-            counts = [len(part.faces) for part in parts]
-        if len(told) < 2 or sum(counts) != faces:
-            return [(str(told[0]["name"]) if told else "cloth", faces)]
-        return [(str(p["name"]), n) for p, n in zip(told, counts)]
+        return parts_of(self.manifest, self.surfaces, density)
 
     def animation(
         self,
@@ -275,11 +267,12 @@ class Run:
         on_frame: Callable[[int, int], None] | None = None,
         contacts: bool = False,
         density: int | None = None,
+        sheet: int | None = None,
     ) -> Path:
-        """Draw a frame as PNG, or all frames as animated WebP, by suffix.
+        """Draw a frame as PNG, or all frames as MP4 or animated WebP, by suffix.
 
         Args:
-            path: ``.png`` or ``.webp``.
+            path: ``.png``, ``.mp4`` or ``.webp``.
             frame: of a PNG; -1 is the last.
             style: size, camera, antialiasing.
             look: checker, panels, plain, strain, curvature or pressure (of contact); None: the
@@ -289,6 +282,7 @@ class Run:
             contacts: draw a dot where cloth touches.
             density: of splines, samples a knot span; None: at least three, or where the picture
                 shows a number at every vertex those of ``mesh``.
+            sheet: of a PNG, so many frames side by side; the style's size is that of all.
 
         Raises:
             RunError: another suffix, no such frame, contacts or their pressure of a run without
@@ -296,15 +290,21 @@ class Run:
         """
         from weft.render.looks import Look
         from weft.render.picture import Renderer, Style, look_named, save_png, save_webp
+        from weft.render.sheet import Sheet
+        from weft.render.video import save_mp4
 
         path, style = Path(path), style or Style()
         if look is not None:
             style = dataclasses.replace(style, look=look_named(look))
         kind = path.suffix.lower()
-        if kind not in (".png", ".webp"):
-            raise RunError("picture", got=path.suffix or "no suffix", expected=".png or .webp")
+        wanted = (".png",) if sheet is not None else (".png", ".mp4", ".webp")
+        if kind not in wanted:
+            raise RunError("picture", got=path.suffix or "no suffix", expected=" or ".join(wanted))
         count = len(self)
         shown = [frame] if kind == ".png" else sorted({*range(0, count, max(1, count // 12))})
+        several = None if sheet is None else Sheet.of(style, sheet, count)
+        if several is not None:
+            shown, style = list(several.numbers), several.cell
         pressed = style.look is Look.PRESSURE and field is None
         own = pressed or field is not None
         if density is None and not own:
@@ -320,17 +320,21 @@ class Run:
             dots = self.contacts(k)[0] if contacts else None
             return renderer.image(self._drawn(k, density), values, dots)
 
-        if kind == ".png":
+        if kind == ".png" and several is None:
             save_png(path, image(frame))
             return path
 
-        def images() -> "Iterator[Image]":
-            for k in range(count):
+        def images(numbers: Sequence[int]) -> "Iterator[Image]":
+            for done, k in enumerate(numbers, start=1):
                 yield image(k)
                 if on_frame is not None:
-                    on_frame(k + 1, count)
+                    on_frame(done, len(numbers))
 
-        save_webp(path, images(), self.fps)
+        if several is not None:
+            labels = [f"frame {k}, {k / self.fps:.3g} s" for k in shown]
+            save_png(path, several.joined(list(images(shown)), labels))
+        else:
+            (save_mp4 if kind == ".mp4" else save_webp)(path, images(range(count)), self.fps)
         return path
 
     def _drawn(self, frame: int, density: int | None) -> Positions:

@@ -31,7 +31,7 @@ def pose_times(document: Document, fps: float | None) -> Floats:
     keys = [document.array(s["input"])[:, 0] for s in _samplers(document)]
     if not keys:
         return np.zeros(1)
-    times = np.unique(np.concatenate(keys))
+    times: Floats = np.unique(np.concatenate(keys))
     if not np.isfinite(times).all() or (times[-1] - times[0]) * (fps or RATE) > MOST_POSES:
         raise ValueError(f"keys from {times[0]:g} to {times[-1]:g} s")
     straight = all(c["target"]["path"] == "weights" for c in _channels(document)) and all(
