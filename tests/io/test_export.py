@@ -14,7 +14,7 @@ from weft.io.animation import Animation, Moment, Shape, distinct
 from weft.io.archive import read_npz
 from weft.mesh import grid
 
-ANIMATED = [s for s, f in FORMATS.items() if f.animate is not None]
+ANIMATED = [s for s, f in FORMATS.items() if f.animate is not None and s != ".abc"]
 
 
 def z_up(x):

@@ -10,6 +10,7 @@ from pathlib import Path
 from weft.arrays import CornerUv, Faces, Floats, Positions
 from weft.errors import MeshError, RunError
 from weft.io.animation import Animation
+from weft.io.formats.alembic import alembic_contents, alembic_moving, write_alembic
 from weft.io.formats.arrays import write_arrays, write_hdf5
 from weft.io.formats.gltf import write_gltf
 from weft.io.formats.gltf_scene import gltf_contents, gltf_moving
@@ -60,6 +61,7 @@ FORMATS: Mapping[str, Format] = {
     ".usdz": _USD,
     ".glb": _GLTF,
     ".gltf": _GLTF,
+    ".abc": Format(read=alembic_contents, moving=alembic_moving, animate=write_alembic),
     ".vtkhdf": Format(animate=write_vtkhdf),
     ".pc2": Format(cache=read_point_cache, animate=write_pc2),
     ".mdd": Format(cache=read_point_cache, animate=write_mdd),

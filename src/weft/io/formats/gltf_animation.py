@@ -42,7 +42,8 @@ def pose_times(document: Document, fps: float | None) -> Floats:
     count = int(np.ceil((times[-1] - times[0]) * (fps or RATE) - 1e-6)) + 1
     even = np.minimum(times[0] + np.arange(count) / (fps or RATE), times[-1])
     found: Floats = np.unique(np.concatenate([times, even]))
-    return found[np.concatenate([[True], np.diff(found) > 1e-6])]
+    apart: Floats = found[np.concatenate([[True], np.diff(found) > 1e-6])]
+    return apart
 
 
 def posed(document: Document, t: float) -> Pose:
