@@ -132,34 +132,44 @@ def build_mesh(
     return TriangleMesh(x, faces, uv, dict(found.groups), where, dict(found.weights))
 
 
-def triangulated(x: Positions, polygons: Sequence[Ints], where: str) -> tuple[Faces, Ints, Ints]:
-    """Triangles (m,3) of polygons, the polygon (m,) of each, and where its corners (m,3) are among
-    the corners of all polygons.
+def triangulated(x: Positions, polygons: Sequence[Ints], where: str) -> tuple[Faces, Ints]:
+    """Triangles (m,3) of polygons, and where their corners (m,3) are among those of all polygons.
 
     Raises:
         MeshError: ids out of range, a corner that is there twice, or very many corners.
     """
+    sizes = np.array([len(ids) for ids in polygons])
+    if len(sizes) and (sizes == 3).all():
+        table = np.concatenate(polygons).reshape(-1, 3).astype(np.int32)
+        _check_corners(table, np.arange(len(table), dtype=np.int32), len(x), where)
+        return table, np.arange(3 * len(table), dtype=np.int32).reshape(-1, 3)
     faces: list[Ints] = []
-    owner: list[int] = []
     corners: list[Ints] = []
     first = 0
     for k, ids in enumerate(polygons):
-        few = len(ids) < 3 or len(np.unique(ids)) < len(ids)
-        if few or not 0 <= ids.min() <= ids.max() < len(x):
-            raise MeshError(
-                f"vertex indices of face {k}", got=ids.tolist(), where=where,
-                expected=f"three or more different ones from 0 to {len(x) - 1}",
-            )  # fmt: skip
+        _check_corners(ids[None], np.array([k]), len(x), where)
         for t in triangulate(x[ids], f"face {k}", where):
             faces.append(ids[list(t)])
             corners.append(first + np.array(t))
-            owner.append(k)
         first += len(ids)
     return (
         np.array(faces, dtype=np.int32).reshape(-1, 3),
-        np.array(owner, dtype=np.int32),
         np.array(corners, dtype=np.int32).reshape(-1, 3),
     )
+
+
+def _check_corners(faces: Ints, numbers: Ints, n: int, where: str) -> None:
+    """That faces (m,k) have three or more different vertices of n each."""
+    ordered = np.sort(faces, axis=1)
+    bad = (faces < 0).any(1) | (faces >= n).any(1) | (ordered[:, 1:] == ordered[:, :-1]).any(1)
+    if faces.shape[1] < 3:
+        bad[:] = True
+    if bad.any():
+        k = int(np.flatnonzero(bad)[0])
+        raise MeshError(
+            f"vertex indices of face {numbers[k]}", got=faces[k].tolist(), where=where,
+            expected=f"three or more different ones from 0 to {n - 1}",
+        )  # fmt: skip
 
 
 def unfold(x: Positions, faces: Faces, warp: Sequence[float], where: str) -> CornerUv:

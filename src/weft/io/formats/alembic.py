@@ -142,6 +142,6 @@ def _mesh(job: Job, k: int, told: Any, frames: int, path: Path) -> tuple[Any, An
     x = np.stack([y[..., 0], y[..., 2], -y[..., 1]], axis=-1)
     counts, ids = job.get(f"counts{k}", "<i4"), job.get(f"ids{k}", "<i4")
     polygons = np.split(ids, np.cumsum(counts)[:-1])
-    faces, _, corners = triangulated(x[0], polygons, f"{path}/{told['name']}")
+    faces, corners = triangulated(x[0], polygons, f"{path}/{told['name']}")
     uv = job.get(f"uv{k}", "<f4").astype(np.float64).reshape(-1, 2)[corners] if told["uv"] else None
     return x, faces, uv

@@ -1,8 +1,8 @@
 """A Blender on this machine, as a separate process: for Alembic, which has no package in Python.
 
 Found by the variable ``WEFT_BLENDER`` (Blender, or a Python that has ``bpy``), as ``blender`` on
-the path, or as the package ``bpy`` beside weft. What it is to do is a folder: ``job.json``, arrays of
-float32 and int32, and ``blender_job.py``, which it runs.
+the path, or as the package ``bpy`` beside weft. What it is to do is a folder: ``job.json`` and
+arrays of float32 and int32; ``blender_job.py`` is what it runs.
 """
 
 import json

@@ -29,6 +29,7 @@ class _Part:
     name: str
     mesh: Any
     polygons: Sequence[Ints]
+    top: int  # the greatest index
 
 
 def usd_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
@@ -53,7 +54,7 @@ def _contents(path: Path, prim: str | None, one: bool) -> Contents:
     x = [_positions(stage, p, start, path) for p in parts]
     first = np.cumsum([0, *(len(a) for a in x)])
     tables = [triangulated(a, p.polygons, f"{path}{p.name}") for a, p in zip(x, parts)]
-    uv = [_corner_uv(p, t[2], start) for p, t in zip(parts, tables)]
+    uv = [_corner_uv(p, t[1], start) for p, t in zip(parts, tables)]
     groups: dict[str, Ints] = {}
     weights: dict[str, Floats] = {}
     for p, f, a in zip(parts, first, x):
@@ -179,10 +180,11 @@ def _part(mesh: Any, path: Path) -> _Part:
             "faces", got=f"{len(counts)} of {counts.sum()} corners, and {len(ids)} indices",
             where=where, expected="faces of three or more corners, and an index for each",
         )  # fmt: skip
+    top = int(ids.max())
     polygons = np.split(ids.astype(np.int32), np.cumsum(counts)[:-1])
     if mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
         polygons = [p[::-1] for p in polygons]
-    return _Part(str(mesh.GetPath()), mesh, polygons)
+    return _Part(str(mesh.GetPath()), mesh, polygons, top)
 
 
 def _times(stage: Any, parts: Sequence[_Part]) -> list[float]:
@@ -208,10 +210,9 @@ def _positions(stage: Any, part: _Part, code: float, path: Path) -> Positions:
     x = _floats(part.mesh.GetPointsAttr().Get(code), (0, 3))
     if len(x) == 0:
         raise MeshError("points", got=f"none at time code {code:g}", where=where, expected="some")
-    top = max(int(p.max()) for p in part.polygons)
-    if top >= len(x):
+    if part.top >= len(x):
         raise MeshError("points", got=f"{len(x)} at time code {code:g}", where=where,
-                        expected=f"{top + 1} or more, as faces need")  # fmt: skip
+                        expected=f"{part.top + 1} or more, as faces need")  # fmt: skip
     M = np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(part.mesh.GetPrim()))
     with np.errstate(all="ignore"):
         x = x @ M[:3, :3] + M[3, :3]
