@@ -53,7 +53,7 @@ def test_load(tmp_path, cloth):
         (lambda c: c.group("sleeve"), MeshError, "one of: bottom"),
         (lambda c: weft.sheet(5, 5, fabric="cottn"), FabricError, "cotton"),
         (lambda c: weft.load("missing.obj"), MeshError, "missing.obj"),
-        (lambda c: weft.load("shirt.fbx"), MeshError, "obj or .ply"),
+        (lambda c: weft.load("shirt.fbx"), MeshError, "obj, .ply"),
     ],
 )
 def test_errors(cloth, call, error, match):

@@ -27,6 +27,7 @@ STAGES = [
     ["record", "questions"],
     ["opening"],
     ["simulation", "render"],
+    ["animated"],
     ["progress"],
     ["run"],
     ["quality"],

@@ -284,7 +284,7 @@ def test_save(tmp_path):
         mesh = read_mesh(run.save(tmp_path / f"drape{suffix}"))
         np.testing.assert_array_equal(mesh.vertices, run.positions())
         np.testing.assert_array_equal(mesh.corner_uv, run.corner_uv)
-    with pytest.raises(RunError, match=".obj or .ply"):
+    with pytest.raises(RunError, match=".obj, .ply"):
         run.save(tmp_path / "drape.fbx")
 
 

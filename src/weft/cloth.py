@@ -239,6 +239,33 @@ class Cloth:
             )
         return self.mesh.groups[name]
 
+    def weighted(self, name: str, above: float = 0.5, part: Part | None = None) -> Ints:
+        """Vertices whose painted weight of that name is greater than a number.
+
+        Args:
+            name: of the weights in the mesh file (``mesh.weights``).
+            above: the number.
+            part: of this one of several cloths; None: of all.
+
+        Raises:
+            MeshError: no such weights, or none that are greater.
+        """
+        if name not in self.mesh.weights:
+            known = ", ".join(self.mesh.weights) or "none"
+            raise MeshError(
+                "weights", got=repr(name), expected=f"one of: {known}", where=self.mesh.source
+            )
+        values = self.mesh.weights[name]
+        ids = np.flatnonzero(values > above).astype(np.int32)
+        ids = ids if part is None else np.intersect1d(ids, part.vertices)
+        if len(ids) == 0:
+            of = values if part is None else values[part.vertices]
+            raise MeshError(
+                f"weights {name!r}", got=f"none above {above:g}", where=self.mesh.source,
+                expected=f"some: they go from {of.min():g} to {of.max():g}",
+            )  # fmt: skip
+        return ids
+
     def in_box(self, low: Any, high: Any) -> Ints:
         """Vertices whose position lies in the box from ``low`` to ``high`` (3,) [m], or text with
         units.

@@ -41,6 +41,7 @@ class TriangleMesh:
         default_factory=dict
     )  # name -> vertex ids (OBJ g and o, grid borders)
     source: str = "mesh"  # what error messages call it
+    weights: Mapping[str, Floats] = field(default_factory=dict)  # name -> (n,) painted numbers
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "vertices", np.ascontiguousarray(self.vertices, dtype=np.float64))
@@ -215,7 +216,9 @@ class TriangleMesh:
 
     def with_vertices(self, vertices: Positions) -> "TriangleMesh":
         """The same mesh at other positions; material coordinates stay."""
-        return TriangleMesh(vertices, self.faces, self.corner_uv, self.groups, self.source)
+        return TriangleMesh(
+            vertices, self.faces, self.corner_uv, self.groups, self.source, self.weights
+        )
 
 
 def edges_of(faces: Faces) -> tuple[Ints, Ints]:

@@ -96,6 +96,7 @@ def manifest_of(
     frames: int,
     fps: float,
     steps: int,
+    bodies: Sequence[Body] = (),
 ) -> Json:
     """What a run is of. ``trajectory`` names all that decides its numbers."""
     told = {"scene": json.loads(json.dumps(identity)), "fps": fps, "steps_per_frame": steps}
@@ -105,6 +106,9 @@ def manifest_of(
         **told,
         "description": json.loads(json.dumps(description)),
         "frames": frames,
+        "bodies": [
+            {"name": b.name, "vertices": len(b.vertices), "faces": len(b.faces)} for b in bodies
+        ],
         "trajectory": [{"after": 0, "run": trajectory_id(told)}],
         "mesh": {"content": mesh_digest(mesh), "rest": mesh_digest(rest)},
         "versions": {"python": platform.python_version(), **{n: version(n) for n in PACKAGES}},

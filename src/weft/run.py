@@ -3,10 +3,9 @@
 A simulation on disk, as users handle it: ``weft.simulate`` makes one, ``weft.Run`` opens one.
 """
 
-import dataclasses
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft.arrays import CornerUv, Faces, Floats, Json, Positions
+from weft.animated import Selection, animation_of, parts_of
+from weft.arrays import CornerUv, Faces, Floats, Json, Positions, Velocities
 from weft.discretization.surface import Tessellation
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError, shortened
-from weft.io import check_suffix, write_mesh
+from weft.io import format_to_write, write_animation, write_mesh
+from weft.io.animation import Animation, Convention
 from weft.io.frames import RunFolder
 from weft.mesh import TriangleMesh
 from weft.progress import progress_bar
@@ -27,10 +28,7 @@ from weft.units import Quantity, to_si
 
 if TYPE_CHECKING:
     from weft.render.looks import Field
-    from weft.render.picture import Image, Style
-
-
-SMOOTH = 3  # samples a knot span of splines in pictures
+    from weft.render.picture import Style
 
 
 class Run:
@@ -148,20 +146,87 @@ class Run:
             frame: its number.
             density: of splines, samples a knot span; None: those of ``mesh``.
         """
-        return self._shown(density).embedding.of(self.points(frame))
+        return self.shown(density).embedding.of(self.points(frame))
+
+    def velocities(self, frame: int = -1, density: int | None = None) -> Velocities:
+        """(n,3) [m/s] of the vertices in a frame; arguments as of ``positions``."""
+        v: Velocities = self._frame(frame)["v"]
+        return self.shown(density).embedding.of(v[: len(self.surfaces.points)])
+
+    def pressure(self, frame: int = -1) -> Floats | None:
+        """(n,) [Pa] of contact on the vertices of ``mesh`` in a frame; None without contact."""
+        result: Floats | None = self._frame(frame).get("pressure")
+        return result
+
+    def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:
+        """Names of the cloths that the run is of, and how many faces each has."""
+        return parts_of(self.manifest, self.surfaces, density)
+
+    def animation(
+        self,
+        frames: str | None = None,
+        *,
+        fps: float | None = None,
+        up: str = "y",
+        units: str = "m",
+        first: int | None = None,
+        density: int | None = None,
+    ) -> Animation:
+        """Frames as writers of files take them, read one by one.
+
+        Args:
+            frames: ``A:B`` or ``A:B:STEP``, the last one included; None: all.
+            fps: frames a second, between those of the run where it is another rate; None: theirs.
+            up: ``y`` or ``z``.
+            units: ``m``, ``cm``, ``mm`` or ``in``.
+            first: number of the first frame in the file; None: that of the run.
+            density: of splines, samples a knot span; None: those of ``mesh``.
+
+        Raises:
+            RunError: no such frames, rate, axis or units.
+        """
+        chosen = Selection.of(frames)
+        number = chosen.numbers(len(self), str(self.path))[0] if first is None else first
+        convention = Convention(up, units)  # type: ignore[arg-type]
+        return animation_of(self, selection=chosen, fps=fps, first=number, convention=convention,
+                            density=density)  # fmt: skip
+
+    def export(self, path: str | Path, frames: str | None = None, **how: Any) -> Sequence[str]:
+        """Write frames into one file that holds an animation (``docs/files.md``), by suffix.
+
+        Args:
+            path: the file: .usdc, .glb, .vtkhdf, .pc2, .npz, ...
+            frames: as of ``animation``.
+            how: what else ``animation`` takes.
+
+        Returns:
+            What is worth knowing about the file, for people.
+
+        Raises:
+            RunError: another suffix, no such frames, or a package that is missing.
+        """
+        format_to_write(Path(path))
+        return write_animation(Path(path), self.animation(frames, **how))
 
     def tessellation(self, density: int | None = None) -> tuple[Faces, CornerUv]:
         """Faces and their material coordinates, with ``density`` samples a knot span of splines."""
-        shown = self._shown(density)
+        shown = self.shown(density)
         return shown.faces, shown.corner_uv
 
-    def _shown(self, density: int | None) -> Tessellation:
+    def shown(self, density: int | None) -> Tessellation:
+        """Triangles, with ``density`` samples a knot span of splines; None: those of ``mesh``."""
         if density not in self._tessellated:
             self._tessellated[density] = self.surfaces.tessellated(density)
         return self._tessellated[density]
 
     def save(
-        self, path: str | Path, frame: int = -1, *, density: int | None = None, net: bool = False
+        self,
+        path: str | Path,
+        frame: int = -1,
+        *,
+        density: int | None = None,
+        net: bool = False,
+        weld: bool = False,
     ) -> Path:
         """Write a frame as a mesh file (``weft.io.FORMATS``), by suffix.
 
@@ -170,12 +235,15 @@ class Run:
             frame: its number; -1 is the last.
             density: of splines, samples a knot span; None: those of ``mesh``.
             net: write the control points of splines, as quadrilaterals of two triangles each.
+            weld: join what seams have brought together: one vertex, with the material coordinates
+                of every panel.
 
         Raises:
-            RunError: another suffix, no such frame, or the net of a run without splines.
+            RunError: another suffix, no such frame, the net of a run without splines, or a run
+                without seams to weld.
         """
         path = Path(path)
-        check_suffix(path)
+        format_to_write(path)
         if net and self.surfaces.embedding is None:
             got, wanted = "a run of triangles", "a run of splines"
             raise RunError("control net", got=got, expected=wanted, where=str(self.path))
@@ -185,6 +253,8 @@ class Run:
         else:
             faces, corner_uv = self.tessellation(density)
             x = self.positions(frame, density)
+        if weld:
+            x, faces = self._welded(x, faces)
         if not np.isfinite(x).all():
             bad = int((~np.isfinite(x).all(1)).sum())
             raise RunError(
@@ -193,6 +263,17 @@ class Run:
             )  # fmt: skip
         write_mesh(path, x, faces, corner_uv)
         return path
+
+    def _welded(self, x: Positions, faces: Faces) -> tuple[Positions, Faces]:
+        """Positions and faces with what is sewn together as one vertex, in its middle."""
+        sewn = self.folder.mesh().get("sewn")
+        if sewn is None:
+            got, wanted = "a run without seams", "a garment's"
+            raise RunError("weld", got=got, expected=wanted, where=str(self.path))
+        old, new = np.unique(sewn, return_inverse=True)
+        total = np.zeros((len(old), 3))
+        np.add.at(total, new, x)
+        return total / np.bincount(new)[:, None], new[faces].astype(np.int32)
 
     def render(
         self,
@@ -205,11 +286,12 @@ class Run:
         on_frame: Callable[[int, int], None] | None = None,
         contacts: bool = False,
         density: int | None = None,
+        sheet: int | None = None,
     ) -> Path:
-        """Draw a frame as PNG, or all frames as animated WebP, by suffix.
+        """Draw a frame as PNG, or all frames as MP4 or animated WebP, by suffix.
 
         Args:
-            path: ``.png`` or ``.webp``.
+            path: ``.png``, ``.mp4`` or ``.webp``.
             frame: of a PNG; -1 is the last.
             style: size, camera, antialiasing.
             look: checker, panels, plain, strain, curvature, pressure (of contact) or fit (distance
@@ -219,70 +301,17 @@ class Run:
             contacts: draw a dot where cloth touches.
             density: of splines, samples a knot span; None: at least three, or where the picture
                 shows a number at every vertex those of ``mesh``.
+            sheet: of a PNG, so many frames side by side; the style's size is that of all.
 
         Raises:
             RunError: another suffix, no such frame, contacts or their pressure of a run without
                 any, or a file that cannot be written.
         """
-        from weft.render.looks import MEASURED
-        from weft.render.picture import Renderer, Style, look_named, save_png, save_webp
+        from weft.render.of_run import draw
 
-        path, style = Path(path), style or Style()
-        if look is not None:
-            style = dataclasses.replace(style, look=look_named(look))
-        kind = path.suffix.lower()
-        if kind not in (".png", ".webp"):
-            raise RunError("picture", got=path.suffix or "no suffix", expected=".png or .webp")
-        count = len(self)
-        shown = [frame] if kind == ".png" else sorted({*range(0, count, max(1, count // 12))})
-        measured = style.look in MEASURED and field is None
-        own = measured or field is not None
-        if density is None and not own:
-            density = max(SMOOTH, self.surfaces.density)
-        frames = [self._drawn(k, density) for k in shown]
-        loads = None
-        if measured:
-            loads = np.concatenate([self._measured(k, style.look.value) for k in shown])
-        mesh = self._shown(density).mesh(self.points(0), str(self.path))
-        bodies = self.body_faces
-        renderer = Renderer(mesh, frames, style, field=field, body_faces=bodies, loads=loads)
-
-        def image(k: int) -> "Image":
-            values = self._measured(k, style.look.value) if measured else None
-            dots = self.contacts(k)[0] if contacts else None
-            return renderer.image(self._drawn(k, density), values, dots)
-
-        if kind == ".png":
-            save_png(path, image(frame))
-            return path
-
-        def images() -> "Iterator[Image]":
-            for k in range(count):
-                yield image(k)
-                if on_frame is not None:
-                    on_frame(k + 1, count)
-
-        save_webp(path, images(), self.fps)
-        return path
-
-    def _measured(self, frame: int, look: str) -> Floats:
-        """(n,) what a look shows of a frame: pressure [Pa], or distance from bodies [mm]."""
-        if look == "pressure":
-            return self.contacts(frame)[2]
-        from weft.contact.nearest import Places
-
-        if len(self.body_faces) == 0:
-            got, wanted = "a run without bodies", "a scene with bodies"
-            raise RunError("look fit", got=got, expected=wanted, where=str(self.path))
-        body = self.body_positions(frame)
-        return 1e3 * Places.of(self.positions(frame), body, self.body_faces).distance
-
-    def _drawn(self, frame: int, density: int | None) -> Positions:
-        """(n+b,3) positions of the cloth and of bodies."""
-        x = self.positions(frame, density)
-        if len(self.body_faces) == 0:
-            return x
-        return np.concatenate([x, self.body_positions(frame)])
+        how = {"frame": frame, "style": style, "look": look, "field": field, "sheet": sheet}
+        draw(self, Path(path), **how, on_frame=on_frame, contacts=contacts, density=density)  # type: ignore[arg-type]
+        return Path(path)
 
 
 def simulate(

@@ -164,7 +164,7 @@ class _Loop:
         mesh = mesh_arrays(self.scene.cloth, self.scene.bodies)
         manifest = manifest_of(
             self.scene.identity(), self.scene.description, mesh,
-            frames=frames, fps=self.fps, steps=self.steps,
+            frames=frames, fps=self.fps, steps=self.steps, bodies=self.scene.bodies,
         )  # fmt: skip
         if self.scene.resolved is not None:
             manifest["resolved"] = str(self.scene.resolved)

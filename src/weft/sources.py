@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Positions
+from weft.arrays import Floats, Positions
 from weft.cloth import Cloth, Part
 from weft.discretization.bspline import rectangle
 from weft.discretization.quadrature import Rule
@@ -50,6 +50,8 @@ def joined(
     if any(len(made) > 1 for made in pieces):
         raise MeshError("cloths", got="some that are joined already", expected="join all at once")
     parts, groups, vertex, face = [], {}, 0, 0
+    n = sum(c.n_vertices for c in cloths)
+    weights: dict[str, Floats] = {}
     for k, (cloth, name) in enumerate(zip(cloths, names)):
         ids = np.arange(vertex, vertex + cloth.n_vertices, dtype=np.int32)
         faces = np.arange(face, face + len(cloth.faces), dtype=np.int32)
@@ -57,6 +59,8 @@ def joined(
         parts.append(Part(name, cloth.fabric, ids, faces, kept))
         groups[name] = ids
         groups.update({f"{name} {g}": ids[v] for g, v in cloth.mesh.groups.items()})
+        for painted, values in cloth.mesh.weights.items():
+            weights.setdefault(painted, np.zeros(n))[ids] = values
         vertex, face = vertex + len(ids), face + len(faces)
     mesh = TriangleMesh(
         np.concatenate([c.vertices for c in cloths]),
@@ -64,6 +68,7 @@ def joined(
         np.concatenate([c.corner_uv for c in cloths]),
         groups,
         ", ".join(dict.fromkeys(c.mesh.source for c in cloths)),
+        weights,
     )
     points = np.concatenate([c.points for c in cloths])
     first = np.cumsum([0, *(len(c.points) for c in cloths)]).tolist()
@@ -264,24 +269,27 @@ def load(
     path: str | Path,
     *,
     fabric: FabricLike = "cotton",
-    scale: Quantity = 1.0,
+    scale: Quantity | None = None,
     uv_scale: Quantity | None = None,
     warp: tuple[float, float, float] | None = None,
+    prim: str | None = None,
     discretization: str = "triangles",
     spans: int | tuple[int, int] | None = None,
     span_size: Quantity | None = None,
     corners: Sequence[Any] | None = None,
     smooth: bool = False,
 ) -> Cloth:
-    """A cloth from an OBJ or PLY file.
+    """A cloth from a mesh file: OBJ, PLY, USD or glTF.
 
     Args:
         path: the file.
         fabric: a preset's name, a .yaml file, fields as in YAML (``{"preset": "silk", "density":
             "60 gsm"}``), or a Fabric.
-        scale: length of a unit of the file [m]: 0.01 or "1 cm" for centimeters.
+        scale: length of a unit of the file [m]: 0.01 or "1 cm" for centimeters; None: what it says
+            (USD), else 1 m.
         uv_scale: length of a unit of its texture coordinates [m]; None: the same as ``scale``.
         warp: where the file has no texture coordinates, the direction of the warp yarns in space.
+        prim: of a USD or glTF file with several meshes, which one, by path or name.
         discretization: ``triangles``, or ``bspline``: splines are fitted (``as_splines``).
         spans: knot spans of splines, of a single piece.
         span_size: [m] of a span, in place of ``spans``.
@@ -294,9 +302,9 @@ def load(
     """
     from weft.io import read_mesh
 
-    unit = to_si(scale, "m", "load.scale")
+    unit = None if scale is None else to_si(scale, "m", "load.scale")
     uv_unit = None if uv_scale is None else to_si(uv_scale, "m", "load.uv_scale")
-    mesh = read_mesh(Path(path), scale=unit, uv_scale=uv_unit, warp=warp)
+    mesh = read_mesh(Path(path), scale=unit, uv_scale=uv_unit, warp=warp, prim=prim)
     cloth = Cloth(mesh, as_fabric(fabric))
     check_known(discretization, DISCRETIZATIONS, "discretization", MeshError)
     if discretization == "triangles":

@@ -7,6 +7,7 @@ import pytest
 from weft import io
 from weft.errors import DegenerateFacesError, MeshError, RunError
 from weft.io import read_mesh
+from weft.io.animation import Animation, Shape
 from weft.io.obj import read_obj, write_obj
 from weft.io.ply import read_ply, write_ply
 from weft.io.surface import triangulate
@@ -205,7 +206,7 @@ def test_bad_ply(tmp_path, text, match):
 
 def test_a_format_is_one_line(tmp_path, monkeypatch):
     """What stands in ``FORMATS`` is read as cloth and as a body, and written."""
-    assert io.SUFFIXES == ".obj or .ply"
+    assert io.SUFFIXES.startswith(".obj, .ply, ")
     monkeypatch.setattr(io, "FORMATS", {**io.FORMATS, ".mine": io.FORMATS[".obj"]})
     mesh, path = grid(4, 3, 1.0, 1.0), tmp_path / "a.MINE"
     io.write_mesh(path, mesh.vertices, mesh.faces, mesh.corner_uv)
@@ -213,5 +214,11 @@ def test_a_format_is_one_line(tmp_path, monkeypatch):
     x, faces = io.read_surface(path, scale=2.0)
     np.testing.assert_array_equal(x, 2 * mesh.vertices)
     np.testing.assert_array_equal(faces, mesh.faces)
+    notes = []
+    mine = io.Format(animate=lambda path, film: notes.append((path.name, film.count)) or ["a note"])
+    monkeypatch.setattr(io, "FORMATS", {**io.FORMATS, ".film": mine})
+    film = Animation([Shape("cloth", mesh.faces)], 3, lambda k: None)
+    assert io.write_animation(tmp_path / "b.film", film) == ["a note"]
+    assert notes == [("b.film", 3)]
     with pytest.raises(RunError, match=r"expected .*\.obj"):
         io.write_mesh(tmp_path / "a.fbx", mesh.vertices, mesh.faces, mesh.corner_uv)

@@ -103,8 +103,8 @@ def bounded():
         ("cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]], size: 0.2}, discretization: bspline, "
          "spline: {spans: [-3, 2]}}", "spans"),
         ("cloth: {panel: {outline: [[0, 0], [1e-6, 0], [1, 1], [0, 1]], size: 0.1}}", "an edge of"),
-        ("cloth: {mesh: {file: /dev/zero}}", "ordinary|obj or .ply"),
-        ("cloth: {mesh: {file: .}}", "obj or .ply"),
+        ("cloth: {mesh: {file: /dev/zero}}", "ordinary|expected .obj, .ply"),
+        ("cloth: {mesh: {file: .}}", "obj, .ply"),
         (SHEET + "bodies: [{mesh: {file: '', fps: 3}}]", "frames|mesh"),
         (SHEET + "bodies: [{mesh: {file: '**', fps: 3}}]", "frames|mesh"),
     ],

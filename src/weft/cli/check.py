@@ -16,12 +16,19 @@ if TYPE_CHECKING:
 def check(
     path: Annotated[
         Path,
-        typer.Argument(help="A scene (.yaml), a garment's pattern, or a mesh (.obj, .ply)."),
+        typer.Argument(
+            help="A scene (.yaml), a garment's pattern, or a mesh (.obj, .ply, USD or glTF)."
+        ),
     ],
     set_: Set = None,
     scale: Annotated[
-        str, typer.Option(help="Length of a unit of a mesh's positions: 1 cm.", metavar="LENGTH")
-    ] = "1 m",
+        str | None,
+        typer.Option(
+            help="Length of a unit of a mesh's positions: 1 cm.",
+            metavar="LENGTH",
+            show_default="what the file says, else 1 m",
+        ),
+    ] = None,
     uv_scale: Annotated[
         str | None,
         typer.Option(help="Length of a unit of its texture coordinates.", metavar="LENGTH"),
@@ -29,6 +36,9 @@ def check(
     warp: Annotated[
         str | None,
         typer.Option(help="Warp direction of a mesh without texture coordinates: 0,1,0."),
+    ] = None,
+    prim: Annotated[
+        str | None, typer.Option(help="Of a USD or glTF file: which mesh, by path or name.")
     ] = None,
     picture: Annotated[
         Path | None,
@@ -48,9 +58,10 @@ def check(
         return
     from weft.scene.check import check as look_at
 
-    unit = _meters(scale, "--scale")
+    unit = None if scale is None else _meters(scale, "--scale")
     uv_unit = None if uv_scale is None else _meters(uv_scale, "--uv-scale")
-    found = look_at(path, set_ or [], scale=unit, uv_scale=uv_unit, warp=_direction(warp))
+    direction = _direction(warp)
+    found = look_at(path, set_ or [], scale=unit, uv_scale=uv_unit, warp=direction, prim=prim)
     for fact in found.facts:
         say(f"         {fact}")
     for warning in found.warnings:

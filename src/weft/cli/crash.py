@@ -17,7 +17,10 @@ from weft.errors import clipped
 STATUS = 70  # EX_SOFTWARE of sysexits.h
 SEND_TO = "whoever gave you weft (its issue tracker, where there is one)"
 MOST = 4 << 20  # [bytes] of a file that is copied into the report
-KINDS = (".yaml", ".yml", ".obj", ".ply", ".json", ".npz")
+KINDS = (
+    ".yaml", ".yml", ".obj", ".ply", ".json", ".npz", ".usda", ".usdc", ".usd", ".usdz", ".glb",
+    ".gltf", ".pc2", ".mdd",
+)  # fmt: skip
 
 
 def report(error: BaseException, arguments: Sequence[str]) -> int:

@@ -1,12 +1,16 @@
 """``weft export``: frames of a run for other programs; patterns as drawings to scale."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weft.cli.options import say
 from weft.errors import RunError
+
+if TYPE_CHECKING:
+    from weft.run import Run
 
 
 def export(
@@ -16,36 +20,122 @@ def export(
     out: Annotated[
         Path,
         typer.Argument(
-            help="A .obj or .ply file; with # for the number, all frames. Of a pattern, a .svg."
+            help="All frames: .usdc, .usda, .usdz, .glb, .gltf, .abc, .vtkhdf, .pc2, .mdd, .npz or "
+            ".h5. A frame: .obj or .ply; with # for the number, a file for every frame. Of a "
+            "pattern, a .svg."
         ),
     ],
-    frame: Annotated[int, typer.Option(help="Which frame; -1 is the last.")] = -1,
+    frame: Annotated[
+        int | None,
+        typer.Option(help="One frame; -1 is the last.", show_default="the last of .obj, .ply"),
+    ] = None,
+    frames: Annotated[
+        str | None,
+        typer.Option(help="A:B or A:B:STEP, the last one included.", show_default="all"),
+    ] = None,
+    fps: Annotated[
+        float | None,
+        typer.Option(help="Frames a second, made from those of the run.", show_default="the run's"),
+    ] = None,
+    up: Annotated[str, typer.Option(help="Axis that points up: y or z.")] = "y",
+    units: Annotated[str, typer.Option(help="m, cm, mm or in.")] = "m",
+    first: Annotated[
+        int | None,
+        typer.Option(help="Number of the first frame in the file: 1001.", show_default="the run's"),
+    ] = None,
     density: Annotated[
         int | None, typer.Option(min=1, help="Of splines: samples a knot span.")
     ] = None,
     net: Annotated[bool, typer.Option("--net", help="Of splines: the control points.")] = False,
+    weld: Annotated[
+        bool, typer.Option("--weld", help="Of garments, as .obj or .ply: seams as one vertex.")
+    ] = False,
 ) -> None:
-    """Write a frame as OBJ or PLY, in meters, y up, with material coordinates.
+    """Write a run for other programs, with material coordinates: USD, glTF, Alembic, VTKHDF, point
+    caches and arrays hold all frames and bodies (docs/files.md); OBJ and PLY a frame.
 
-    `weft export RUN cloth.####.obj` writes all frames. `weft export skirt.yaml skirt.svg` draws a
-    pattern to scale, to print and cut.
+    `weft export RUN cloth.####.obj` writes a file for every frame. `weft export skirt.yaml
+    skirt.svg` draws a pattern to scale, to print and cut.
     """
     if run.is_file():
         _export_pattern(run, out)
         return
+    from weft.io import format_to_write
     from weft.run import Run
 
     opened = Run(run)
-    digits = out.name.count("#")
-    if digits == 0:
-        say(f"wrote    {opened.save(out, frame, density=density, net=net)}")
+    form = format_to_write(out)
+    if frame is not None and frames is not None:
+        raise RunError("--frame, --frames", got="both", expected="one of them")
+    if weld and (form.write is None or (up, units, fps) != ("y", "m", None)):
+        raise RunError("--weld", got=out.name, expected=".obj or .ply, in meters, y up")
+    if form.animate is not None and "#" not in out.name:
+        if net:
+            raise RunError("--net", got=out.suffix, expected="a .obj or .ply file")
+        chosen = frames if frame is None else str(frame)
+        animation = opened.animation(chosen, fps=fps, up=up, units=units, first=first,
+                                     density=density)  # fmt: skip
+        notes = form.animate(out, animation)
+        count = f"{animation.count} frame{'s' * (animation.count > 1)}"
+        say(f"wrote    {out} ({count} at {animation.fps:g} fps)")
+        for note in notes:
+            say(f"note     {note}")
         return
-    if "#" * digits not in out.name:
+    if form.write is None:
+        raise RunError("export name", got=out.name, expected="one without #: it holds all frames")
+    if "#" not in out.name and frames is not None:
+        raise RunError("--frames", got=out.name, expected="a name with #, as in cloth.####.obj")
+    if (up, units, fps) != ("y", "m", None) or (first is not None and "#" not in out.name):
+        _converted(opened, out, frame, frames, up=up, units=units, fps=fps, first=first,
+                   density=density, net=net)  # fmt: skip
+        return
+    if "#" not in out.name:
+        number = -1 if frame is None else frame
+        say(f"wrote    {opened.save(out, number, density=density, net=net, weld=weld)}")
+        return
+    chosen = frames if frame is None else str(frame)
+    numbers = list(_numbers(opened, chosen))
+    for place, number in enumerate(numbers):
+        named = number if first is None else first + place
+        opened.save(numbered(out, named), number, density=density, net=net, weld=weld)
+    say(f"wrote    {len(numbers)} frame{'s' * (len(numbers) > 1)} to {out}")
+
+
+def _numbers(run: "Run", frames: str | None) -> Iterator[int]:
+    from weft.animated import Selection
+
+    yield from Selection.of(frames).numbers(len(run), str(run.path))
+
+
+def _converted(
+    run: "Run", out: Path, frame: int | None, frames: str | None, *, net: bool, **how: object
+) -> None:
+    """A mesh file of every frame, in other axes or units, or at another rate."""
+    from weft.io import write_mesh
+
+    if net:
+        raise RunError("--net", got="with --up, --units, --fps or --first",
+                       expected="meters, y up: the control points as they are")  # fmt: skip
+    several = "#" in out.name
+    chosen = frames if several and frame is None else str(-1 if frame is None else frame)
+    animation = run.animation(chosen, **how)  # type: ignore[arg-type]
+    cloth = animation.cloth
+    for number, moment in enumerate(animation, start=animation.first):
+        path = numbered(out, number) if several else out
+        write_mesh(path, moment.positions[0], cloth.faces, cloth.corner_uv)
+    say(f"wrote    {animation.count} frame{'s' * (animation.count > 1)} to {out}")
+
+
+def numbered(out: Path, number: int) -> Path:
+    """The name with a number in place of its # signs.
+
+    Raises:
+        RunError: several groups of them.
+    """
+    digits = out.name.count("#")
+    if digits == 0 or "#" * digits not in out.name:
         raise RunError("export name", got=out.name, expected="one group of #, as in cloth.####.obj")
-    for number in range(len(opened)):
-        file = out.with_name(out.name.replace("#" * digits, f"{number:0{digits}d}"))
-        opened.save(file, number, density=density, net=net)
-    say(f"wrote    {len(opened)} frames to {out}")
+    return out.with_name(out.name.replace("#" * digits, f"{number:0{digits}d}"))
 
 
 def _export_pattern(path: Path, out: Path) -> None:

@@ -13,6 +13,9 @@ NEEDED = ("numpy", "scipy", "warp-lang", "pydantic", "PyYAML", "typer", "Pillow"
 OPTIONAL: Mapping[str, str] = {  # module -> what it is for
     "pypardiso": "direct solver (weft[direct])",
     "matplotlib": "plots (weft[plots])",
+    "pxr": "USD files (weft[usd])",
+    "h5py": "HDF5 and VTKHDF files (weft[hdf5])",
+    "av": "video (weft[video])",
     "igl": "tests",
     "ipctk": "tests",
     "hypothesis": "tests",

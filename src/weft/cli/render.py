@@ -10,7 +10,9 @@ from weft.cli.options import Device, Threads, configure, say, tell_compiling
 
 def render(
     run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
-    out: Annotated[Path, typer.Argument(help="A .png (one frame) or .webp (all).", metavar="OUT")],
+    out: Annotated[
+        Path, typer.Argument(help="A .png (one frame), .mp4 or .webp (all).", metavar="OUT")
+    ],
     look: Annotated[
         str, typer.Option(help="checker, panels, plain, strain, curvature, pressure or fit.")
     ] = "checker",
@@ -25,10 +27,13 @@ def render(
     density: Annotated[
         int | None, typer.Option(min=1, help="Of splines: samples a knot span.")
     ] = None,
+    sheet: Annotated[
+        int | None, typer.Option(help="So many frames side by side, in a .png.", metavar="COUNT")
+    ] = None,
     device: Device = "cpu",
     threads: Threads = None,
 ) -> None:
-    """Draw a run: one frame as PNG, all frames as animated WebP."""
+    """Draw a run: one frame as PNG, all frames as MP4 or animated WebP, some in a contact sheet."""
     configure(device, threads)
     tell_compiling()
     from rich.console import Console
@@ -41,6 +46,8 @@ def render(
     opened = Run(run)
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("drawing", total=len(opened))
-        opened.render(out, frame=frame, style=style, contacts=contacts, density=density,
-                      on_frame=lambda done, _: bar.update(task, completed=done))  # fmt: skip
+        opened.render(
+            out, frame=frame, style=style, contacts=contacts, density=density, sheet=sheet,
+            on_frame=lambda done, count: bar.update(task, completed=done, total=count),
+        )  # fmt: skip
     say(f"picture  {out}")

@@ -72,7 +72,7 @@ def load_frames(
     pattern: str | Path,
     fps: float,
     *,
-    scale: float = 1.0,
+    scale: float | None = None,
     start: float = 0.0,
     hold: bool = False,
     name: str = "body",
@@ -83,7 +83,7 @@ def load_frames(
         pattern: files such as ``walk_*.obj`` (or .ply), in the order of their last number; or one
             .npz with ``positions`` (k,b,3) and ``faces`` (m,3).
         fps: frames a second.
-        scale: meters per unit.
+        scale: meters per unit; None: 1.
         start: [s] time of the first frame.
         hold: stay at the last frame for as long as the run lasts.
         name: for messages.
@@ -100,7 +100,7 @@ def load_frames(
     else:
         positions, faces = _numbered_files(path, name)
     times = start + np.arange(len(positions)) / fps
-    return BodyFrames(times, scale * positions, hold), faces
+    return BodyFrames(times, (1.0 if scale is None else scale) * positions, hold), faces
 
 
 def _array_file(path: Path, name: str) -> tuple[Floats, Faces]:

@@ -14,18 +14,25 @@ from weft.units import Quantity, in_si
 MOST_FACES = 200_000
 
 
-def load_body(path: str | FilePath, scale: Quantity = 1.0, name: str = "body") -> Body:
-    """A body from an OBJ or PLY file.
+def load_body(
+    path: str | FilePath,
+    scale: Quantity | None = None,
+    name: str = "body",
+    prim: str | None = None,
+) -> Body:
+    """A body at rest from a mesh file.
 
     Args:
         path: the file.
-        scale: meters per unit of its positions.
+        scale: meters per unit of its positions; None: what the file says, else 1.
         name: for messages.
+        prim: of a file of several meshes, which one, by path or name; None: all.
 
     Raises:
         MeshError: a file that cannot be read.
     """
-    x, faces = read_surface(FilePath(path), in_si(scale, "m", f"{name}.scale"))
+    unit = None if scale is None else in_si(scale, "m", f"{name}.scale")
+    x, faces = read_surface(FilePath(path), unit, prim)
     return Body(x, faces, None, name)
 
 

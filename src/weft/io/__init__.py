@@ -1,17 +1,26 @@
-"""Files: meshes in and out, and the folder of a run.
+"""Files: meshes and animations in and out, and the folder of a run.
 
-A format of meshes is one line of ``FORMATS``.
+A format is one line of ``FORMATS``, by suffix. What it needs is imported when it is used.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from weft.arrays import CornerUv, Faces, Positions
+from weft.arrays import CornerUv, Faces, Floats, Positions
 from weft.errors import MeshError, RunError
-from weft.io.obj import obj_surface, read_obj, write_obj
-from weft.io.ply import ply_surface, read_ply, write_ply
+from weft.io.animation import Animation
+from weft.io.formats.alembic import alembic_contents, alembic_moving, write_alembic
+from weft.io.formats.arrays import write_arrays, write_hdf5
+from weft.io.formats.gltf import write_gltf
+from weft.io.formats.gltf_scene import gltf_contents, gltf_moving
+from weft.io.formats.point_cache import read_point_cache, write_mdd, write_pc2
+from weft.io.formats.usd import write_usd
+from weft.io.formats.usd_read import usd_contents, usd_moving
+from weft.io.formats.vtkhdf import write_vtkhdf
+from weft.io.obj import obj_contents, write_obj
+from weft.io.ply import ply_contents, write_ply
+from weft.io.surface import Contents, Moving, build_mesh
 from weft.mesh import TriangleMesh
 
 Warp = tuple[float, float, float]
@@ -19,51 +28,133 @@ Warp = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Format:
-    """What is done with files of one suffix."""
+    """What is done with files of one suffix; None: it is not done."""
 
-    read: Callable[..., TriangleMesh]  # (path, scale=, uv_scale=, warp=)
-    surface: Callable[[Path], tuple[Any, ...]]  # positions, faces, and what else it has
-    write: Callable[[Path, Positions, Faces, CornerUv | None], None]
+    # what it says of a mesh: (path, prim, one=): which mesh; whether several are refused
+    read: Callable[..., Contents] | None = None
+    moving: Callable[[Path, float | None, str | None], Moving] | None = None  # (path, fps, prim)
+    cache: Callable[[Path, float | None], tuple[Floats, Floats]] | None = None  # motion alone
+    write: Callable[[Path, Positions, Faces, CornerUv | None], None] | None = None  # of a frame
+    animate: Callable[[Path, Animation], Sequence[str]] | None = None  # all frames; notes
 
 
+def _alone(read: Callable[[Path], Contents]) -> Callable[..., Contents]:
+    """A reader of files that hold one mesh."""
+
+    def read_one(path: Path, prim: str | None, *, one: bool) -> Contents:
+        if prim is not None:
+            raise MeshError("prim", got=repr(prim), where=str(path),
+                            expected="none: the file holds one mesh")  # fmt: skip
+        return read(path)
+
+    return read_one
+
+
+_USD = Format(read=usd_contents, moving=usd_moving, animate=write_usd)
+_GLTF = Format(read=gltf_contents, moving=gltf_moving, animate=write_gltf)
 FORMATS: Mapping[str, Format] = {
-    ".obj": Format(read_obj, obj_surface, write_obj),
-    ".ply": Format(read_ply, ply_surface, write_ply),
+    ".obj": Format(read=_alone(obj_contents), write=write_obj),
+    ".ply": Format(read=_alone(ply_contents), write=write_ply),
+    ".usdc": _USD,
+    ".usda": _USD,
+    ".usd": _USD,
+    ".usdz": _USD,
+    ".glb": _GLTF,
+    ".gltf": _GLTF,
+    ".abc": Format(read=alembic_contents, moving=alembic_moving, animate=write_alembic),
+    ".vtkhdf": Format(animate=write_vtkhdf),
+    ".pc2": Format(cache=read_point_cache, animate=write_pc2),
+    ".mdd": Format(cache=read_point_cache, animate=write_mdd),
+    ".npz": Format(animate=write_arrays),
+    ".h5": Format(animate=write_hdf5),
 }
-SUFFIXES = f"{', '.join([*FORMATS][:-1])} or {[*FORMATS][-1]}"  # for messages
+
+
+def suffixes(*what: str) -> str:
+    """``.obj, .ply or .usd``: those of the formats that do one of these, for messages."""
+    names = [s for s, f in FORMATS.items() if any(getattr(f, w) is not None for w in what)]
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+SUFFIXES = suffixes("read")  # that are read, for messages
 
 
 def read_mesh(
-    path: Path, *, scale: float = 1.0, uv_scale: float | None = None, warp: Warp | None = None
+    path: Path,
+    *,
+    scale: float | None = None,
+    uv_scale: float | None = None,
+    warp: Warp | None = None,
+    prim: str | None = None,
 ) -> TriangleMesh:
     """A mesh from a file, by suffix.
 
     Args:
         path: the file.
-        scale: meters per unit of its positions.
+        scale: meters per unit of its positions; None: what the file says, else 1.
         uv_scale: meters per unit of its texture coordinates; None: the same as ``scale``.
         warp: direction of the warp yarns in space, for a file without texture coordinates.
+        prim: of a file of several meshes, which one, by path or name.
 
     Raises:
         MeshError: another suffix, or a file that cannot be read or simulated.
     """
-    return _format(path).read(path, scale=scale, uv_scale=uv_scale, warp=warp)
+    found = _contents(path, prim, one=True)
+    return build_mesh(path, found, scale=scale, uv_scale=uv_scale, warp=warp)
 
 
-def read_surface(path: Path, scale: float = 1.0) -> tuple[Positions, Faces]:
+def read_surface(
+    path: Path, scale: float | None = None, prim: str | None = None
+) -> tuple[Positions, Faces]:
     """Positions (n,3) [m] and triangles (m,3) of a mesh file, without material coordinates.
 
     Args:
         path: the file.
-        scale: meters per unit of its positions.
+        scale: meters per unit of its positions; None: what the file says, else 1.
+        prim: of a file of several meshes, which one; None: all.
 
     Raises:
         MeshError: another suffix, a file that cannot be read, or one without faces.
     """
-    x, faces = _format(path).surface(path)[:2]
-    if len(faces) == 0:
+    found = _contents(path, prim, one=False)
+    if len(found.faces) == 0:
         raise MeshError("faces", got=0, expected="at least one triangle", where=str(path))
-    return scale * x, faces
+    return (found.meters if scale is None else scale) * found.x, found.faces
+
+
+def read_moving(
+    path: Path, fps: float | None = None, scale: float | None = None, prim: str | None = None
+) -> tuple[Floats, Floats, Faces]:
+    """Times (k,) [s] from 0 on, positions (k,n,3) [m] and triangles (m,3) of a file that knows its
+    motion; one time of a mesh at rest.
+
+    Args:
+        path: the file.
+        fps: frames a second, in place of what it says.
+        scale: meters per unit of its positions; None: what the file says.
+        prim: which of its meshes; None: all.
+
+    Raises:
+        MeshError: another suffix, or a file that cannot be read.
+    """
+    moving = _format(path).moving
+    if moving is None:
+        raise MeshError("animated file", got=str(path), expected=suffixes("moving"))
+    found = moving(path, fps, prim)
+    unit = found.meters if scale is None else scale
+    return found.times, unit * found.positions, found.faces
+
+
+def read_cache(path: Path, fps: float | None = None) -> tuple[Floats, Floats]:
+    """Times (k,) [s] from 0 on and positions (k,n,3), in its units, of a file of motion alone.
+
+    Raises:
+        MeshError: another suffix, or a file that cannot be read.
+    """
+    cache = _format(path).cache
+    if cache is None:
+        raise MeshError("motion", got=str(path), expected=suffixes("cache"))
+    return cache(path, fps)
 
 
 def write_mesh(path: Path, x: Positions, faces: Faces, corner_uv: CornerUv | None) -> None:
@@ -72,18 +163,49 @@ def write_mesh(path: Path, x: Positions, faces: Faces, corner_uv: CornerUv | Non
     Raises:
         RunError: another suffix, or a file that cannot be written.
     """
-    check_suffix(path)
-    FORMATS[path.suffix.lower()].write(path, x, faces, corner_uv)
+    write = format_to_write(path).write
+    if write is None:
+        raise RunError("mesh file", got=path.suffix, expected=suffixes("write"))
+    write(path, x, faces, corner_uv)
 
 
-def check_suffix(path: Path) -> None:
-    """Raise a RunError where no format to write has the suffix."""
-    if path.suffix.lower() not in FORMATS:
-        raise RunError("export format", got=path.suffix or "no suffix", expected=SUFFIXES)
+def write_animation(path: Path, animation: Animation) -> Sequence[str]:
+    """Write all frames into one file, by suffix; returns what is worth knowing about it.
+
+    Raises:
+        RunError: another suffix, a package that is missing, or a file that cannot be written.
+    """
+    animate = format_to_write(path).animate
+    if animate is None:
+        raise RunError("animation file", got=path.suffix, expected=suffixes("animate"))
+    return animate(path, animation)
+
+
+def format_to_write(path: Path) -> Format:
+    """The format that writes a suffix.
+
+    Raises:
+        RunError: none does.
+    """
+    found = FORMATS.get(path.suffix.lower())
+    if found is None or (found.write is None and found.animate is None):
+        raise RunError("export format", got=path.suffix or "no suffix",
+                       expected=suffixes("write", "animate"))  # fmt: skip
+    return found
+
+
+def knows_motion(path: Path) -> bool:
+    """Whether files of this suffix say how their meshes move."""
+    return _format(path).moving is not None
+
+
+def _contents(path: Path, prim: str | None, *, one: bool) -> Contents:
+    read = _format(path).read
+    if read is None:
+        raise MeshError("mesh file", got=str(path), expected=SUFFIXES)
+    return read(path, prim, one=one)
 
 
 def _format(path: Path) -> Format:
-    found = FORMATS.get(path.suffix.lower())
-    if found is None:
-        raise MeshError("mesh file", got=str(path), expected=SUFFIXES)
-    return found
+    """The format of a suffix; one that does nothing of another."""
+    return FORMATS.get(path.suffix.lower(), Format())

@@ -1,10 +1,12 @@
 """Writing a file so that it is either the old one or the new one, never half of each."""
 
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from weft.errors import RunError
 from weft.io.inside import Inside
 
 
@@ -22,3 +24,27 @@ def atomic_write(path: str | Path, *, fsync: bool = False) -> Iterator[IO[bytes]
     path = Path(path)
     with Inside(path.parent, fsync=fsync).writing(path.name) as file:
         yield file
+
+
+@contextmanager
+def atomic_path(path: str | Path) -> Iterator[Path]:
+    """A path beside ``path``, with its suffix, for libraries that open files by name; what they
+    write there takes the place of ``path`` when the block ends without an error.
+
+    Raises:
+        RunError: nothing could be written; ``path`` is as it was.
+    """
+    path = Path(path)
+    new = path.with_name(f".{path.stem[:80]}.{secrets.token_hex(8)}{path.suffix}")
+    try:
+        if not path.parent.is_dir():
+            raise FileNotFoundError(2, "no such folder")
+        yield new
+        new.replace(path)
+    except OSError as error:
+        raise RunError(
+            f"cannot write {path.name}", got=error.strerror or str(error), where=str(path.parent),
+            hint="free some space or choose another folder; what was written before is intact",
+        ) from error  # fmt: skip
+    finally:
+        new.unlink(missing_ok=True)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.arrays import CornerUv, Faces, Ints, Positions
+from weft.arrays import CornerUv, Faces, Positions
 from weft.errors import MeshError
 from weft.io.files import atomic_write
-from weft.io.surface import build_mesh, read_bytes, triangulate
+from weft.io.surface import Contents, build_mesh, read_bytes, triangulate
 from weft.mesh import TriangleMesh
 
 MOST_MEMBERSHIPS = 50_000_000
@@ -99,7 +99,7 @@ class _Contents:
 def read_obj(
     path: str | Path,
     *,
-    scale: float = 1.0,
+    scale: float | None = None,
     uv_scale: float | None = None,
     warp: Sequence[float] | None = None,
 ) -> TriangleMesh:
@@ -107,7 +107,7 @@ def read_obj(
 
     Args:
         path: the file.
-        scale: meters per unit of ``v``.
+        scale: meters per unit of ``v``; None: 1.
         uv_scale: meters per unit of ``vt``; None: the same as ``scale``.
         warp: direction of the warp yarns, for a file without ``vt``.
 
@@ -115,13 +115,11 @@ def read_obj(
         MeshError: with file and line.
     """
     path = Path(path)
-    x, faces, uv, groups = obj_surface(path)
-    return build_mesh(path, x, faces, uv, groups, scale=scale, uv_scale=uv_scale, warp=warp)
+    return build_mesh(path, obj_contents(path), scale=scale, uv_scale=uv_scale, warp=warp)
 
 
-def obj_surface(path: Path) -> tuple[Positions, Faces, CornerUv | None, dict[str, Ints]]:
-    """What an OBJ file says: positions (n,3) in its units, triangles (m,3), texture coordinates
-    (m,3,2) if it has any, and vertices by group.
+def obj_contents(path: Path) -> Contents:
+    """What an OBJ file says.
 
     Raises:
         MeshError: with file and line.
@@ -142,7 +140,8 @@ def obj_surface(path: Path) -> tuple[Positions, Faces, CornerUv | None, dict[str
         name: np.unique(np.concatenate([c.polygons[p][1] for p in members])).astype(np.int32)
         for name, members in c.members.items()
     }
-    return np.array(c.v).reshape(-1, 3), faces, uv if any(with_uv) else None, groups
+    x = np.array(c.v, dtype=np.float64).reshape(-1, 3)
+    return Contents(x, faces, uv if any(with_uv) else None, groups)
 
 
 def _statements(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -184,7 +183,7 @@ def write_obj(
     Raises:
         RunError: the file cannot be written.
     """
-    lines = ["# weft: meters, y up"]
+    lines = ["# weft"]
     lines += [f"v {x!r} {y!r} {z!r}" for x, y, z in np.asarray(vertices).tolist()]
     f = np.asarray(faces) + 1
     if corner_uv is None:

@@ -1,7 +1,8 @@
 """Stanford PLY, ASCII and binary: positions, faces, and texture coordinates per vertex or corner.
 
 Texture coordinates are the vertex properties ``s t``, ``u v`` or ``texture_u texture_v``, or a list
-``texcoord`` of each face (two numbers a corner), which keeps seams.
+``texcoord`` of each face (two numbers a corner), which keeps seams. What else vertices have are
+painted weights.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ import numpy as np
 from weft.arrays import CornerUv, Faces, Floats, Positions
 from weft.errors import MeshError
 from weft.io.files import atomic_write
-from weft.io.surface import build_mesh, read_bytes, triangulate
+from weft.io.surface import Contents, build_mesh, read_bytes, triangulate
 from weft.mesh import TriangleMesh
 
 _TYPES = {
@@ -23,6 +24,7 @@ _TYPES = {
     "float": "f4", "float32": "f4", "double": "f8", "float64": "f8",
 }  # fmt: skip
 _ORDER = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
+_PLACES = {*"xyzstuv", "nx", "ny", "nz", "texture_u", "texture_v"}
 _UV = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"))
 
 
@@ -43,7 +45,7 @@ class _Element:
 def read_ply(
     path: str | Path,
     *,
-    scale: float = 1.0,
+    scale: float | None = None,
     uv_scale: float | None = None,
     warp: Sequence[float] | None = None,
 ) -> TriangleMesh:
@@ -53,13 +55,11 @@ def read_ply(
         MeshError: not a PLY file, a damaged one, or what the mesh checks find.
     """
     path = Path(path)
-    x, faces, uv = ply_surface(path)
-    return build_mesh(path, x, faces, uv, {}, scale=scale, uv_scale=uv_scale, warp=warp)
+    return build_mesh(path, ply_contents(path), scale=scale, uv_scale=uv_scale, warp=warp)
 
 
-def ply_surface(path: Path) -> tuple[Positions, Faces, CornerUv | None]:
-    """What a PLY file says: positions (n,3) in its units, triangles (m,3) and, if it has any,
-    texture coordinates (m,3,2).
+def ply_contents(path: Path) -> Contents:
+    """What a PLY file says.
 
     Raises:
         MeshError: not a PLY file, or a damaged one.
@@ -78,6 +78,8 @@ def ply_surface(path: Path) -> tuple[Positions, Faces, CornerUv | None]:
         polygons = face["vertex_indices" if "vertex_indices" in face else "vertex_index"]
         _check_indices(polygons, len(x), path)
         corner_uv = _corner_uv(vertex, face, polygons)
+        (kind,) = (e for e in elements if e.name == "vertex")
+        weights = _weights(vertex, {p.name for p in kind.properties if p.type == "u1"})
     except (KeyError, ValueError, IndexError, TypeError, OverflowError, MemoryError) as error:
         raise MeshError(
             "PLY file",
@@ -86,7 +88,20 @@ def ply_surface(path: Path) -> tuple[Positions, Faces, CornerUv | None]:
             expected="an ASCII or binary PLY with vertex (x y z) and face (vertex_indices)",
         ) from error
     faces, uv = _triangles(x, polygons, corner_uv, path)
-    return x, faces, uv
+    return Contents(x, faces, uv, weights=weights)
+
+
+def _weights(vertex: Any, bytes_: set[str]) -> dict[str, Floats]:
+    """(n,) every property of the vertices that is a number and no place: painted weights, colors.
+    Those of one byte, as colors are, go from 0 to 1.
+    """
+    found: dict[str, Floats] = {}
+    for name, values in vertex.items():
+        a = np.asarray(values)
+        if name in _PLACES or a.ndim != 1 or a.dtype.kind not in "fiu":
+            continue
+        found[name] = a.astype(np.float64) / (255 if name in bytes_ else 1)
+    return found
 
 
 def _header(data: bytes) -> tuple[str, list[_Element], bytes]:
@@ -254,7 +269,7 @@ def write_ply(
     if corner_uv is not None:
         rows["n_uv"], rows["uv"] = 6, corner_uv.reshape(-1, 6)
     header = (
-        "ply\nformat binary_little_endian 1.0\ncomment weft: meters, y up\n"
+        "ply\nformat binary_little_endian 1.0\ncomment weft\n"
         f"element vertex {len(vertices)}\n"
         "property double x\nproperty double y\nproperty double z\n"
         f"element face {len(faces)}\nproperty list uchar int vertex_indices\n{texcoord}end_header\n"

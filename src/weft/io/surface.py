@@ -4,6 +4,7 @@ coordinates.
 
 import stat
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +18,49 @@ SPACE = 16  # times its size is what reading a file takes
 MOST_CORNERS = 1000  # of a face
 
 
-def read_bytes(path: Path) -> bytes:
-    """A file's contents.
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What a mesh file says.
+
+    Args:
+        x: (n,3) positions in its units, y up.
+        faces: (m,3).
+        corner_uv: (m,3,2) texture coordinates; None: none.
+        groups: vertices by name.
+        weights: painted numbers (n,) by name.
+        meters: [m] a unit, where the file says it.
+    """
+
+    x: Positions
+    faces: Faces
+    corner_uv: CornerUv | None = None
+    groups: Mapping[str, Ints] = field(default_factory=dict)
+    weights: Mapping[str, Floats] = field(default_factory=dict)
+    meters: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Moving:
+    """What a file says of a mesh that moves.
+
+    Args:
+        times: (k,) [s] from 0 on; one of a mesh at rest.
+        positions: (k,n,3) in its units, y up.
+        faces: (m,3).
+        meters: [m] a unit, where the file says it.
+    """
+
+    times: Floats
+    positions: Floats
+    faces: Faces
+    meters: float = 1.0
+
+
+def check_file(path: Path) -> None:
+    """That a file is an ordinary one that this machine can read.
 
     Raises:
-        MeshError: it cannot be read.
+        MeshError: it is not.
     """
     try:
         found = path.stat()
@@ -29,20 +68,32 @@ def read_bytes(path: Path) -> bytes:
             raise OSError("no ordinary file")
         if found.st_size * SPACE > memory():
             raise OSError(f"{gib(found.st_size)}: to read it may take {gib(SPACE * found.st_size)}")
-        return path.read_bytes()
+        with path.open("rb"):
+            pass
     except (OSError, ValueError) as error:  # a NUL in the name
         got = getattr(error, "strerror", None) or str(error)
         raise MeshError("mesh file", got=got, where=str(path), expected="a file") from error
 
 
+def read_bytes(path: Path) -> bytes:
+    """A file's contents.
+
+    Raises:
+        MeshError: it cannot be read.
+    """
+    check_file(path)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        got = error.strerror or str(error)
+        raise MeshError("mesh file", got=got, where=str(path), expected="a file") from error
+
+
 def build_mesh(
     source: Path,
-    vertices: Positions,
-    faces: Faces,
-    corner_uv: CornerUv | None,
-    groups: Mapping[str, Ints],
+    found: Contents,
     *,
-    scale: float,
+    scale: float | None,
     uv_scale: float | None,
     warp: Sequence[float] | None,
 ) -> TriangleMesh:
@@ -53,30 +104,72 @@ def build_mesh(
         MeshError: no material coordinates and no warp, a scale that is not positive, or what
         TriangleMesh finds.
     """
-    for name, value in (("scale", scale), ("uv_scale", 1.0 if uv_scale is None else uv_scale)):
+    unit = found.meters if scale is None else scale
+    for name, value in (("scale", unit), ("uv_scale", 1.0 if uv_scale is None else uv_scale)):
         if not (np.isfinite(value) and value > 0):
             raise MeshError(name, got=value, where=str(source), expected="must be > 0 [m per unit]")
+    faces, where = found.faces, str(source)
     if len(faces) == 0:
-        raise MeshError("faces", got=0, expected="at least one triangle", where=str(source))
-    x = np.asarray(vertices, dtype=np.float64) * scale
+        raise MeshError("faces", got=0, expected="at least one triangle", where=where)
+    x = np.asarray(found.x, dtype=np.float64) * unit
     if not np.isfinite(x).all():
         bad = int(np.flatnonzero(~np.isfinite(x).all(1))[0])
         raise MeshError(
-            f"position of vertex {bad}", got=x[bad], where=str(source), expected="finite numbers"
+            f"position of vertex {bad}", got=x[bad], where=where, expected="finite numbers"
         )
-    if corner_uv is not None:
-        uv = corner_uv * (scale if uv_scale is None else uv_scale)
+    if found.corner_uv is not None:
+        uv = found.corner_uv * (unit if uv_scale is None else uv_scale)
     elif warp is not None:
-        uv = unfold(x, faces, warp, str(source))
+        uv = unfold(x, faces, warp, where)
     else:
         raise MeshError(
             "material coordinates",
             got="none",
-            where=str(source),
+            where=where,
             expected="texture coordinates, or a warp direction",
             hint="give one, e.g. warp: [0, 1, 0] (weft.load(..., warp=(0, 1, 0)))",
         )
-    return TriangleMesh(x, faces, uv, dict(groups), str(source))
+    return TriangleMesh(x, faces, uv, dict(found.groups), where, dict(found.weights))
+
+
+def triangulated(x: Positions, polygons: Sequence[Ints], where: str) -> tuple[Faces, Ints]:
+    """Triangles (m,3) of polygons, and where their corners (m,3) are among those of all polygons.
+
+    Raises:
+        MeshError: ids out of range, a corner that is there twice, or very many corners.
+    """
+    sizes = np.array([len(ids) for ids in polygons])
+    if len(sizes) and (sizes == 3).all():
+        table = np.concatenate(polygons).reshape(-1, 3).astype(np.int32)
+        _check_corners(table, np.arange(len(table), dtype=np.int32), len(x), where)
+        return table, np.arange(3 * len(table), dtype=np.int32).reshape(-1, 3)
+    faces: list[Ints] = []
+    corners: list[Ints] = []
+    first = 0
+    for k, ids in enumerate(polygons):
+        _check_corners(ids[None], np.array([k]), len(x), where)
+        for t in triangulate(x[ids], f"face {k}", where):
+            faces.append(ids[list(t)])
+            corners.append(first + np.array(t))
+        first += len(ids)
+    return (
+        np.array(faces, dtype=np.int32).reshape(-1, 3),
+        np.array(corners, dtype=np.int32).reshape(-1, 3),
+    )
+
+
+def _check_corners(faces: Ints, numbers: Ints, n: int, where: str) -> None:
+    """That faces (m,k) have three or more different vertices of n each."""
+    ordered = np.sort(faces, axis=1)
+    bad = (faces < 0).any(1) | (faces >= n).any(1) | (ordered[:, 1:] == ordered[:, :-1]).any(1)
+    if faces.shape[1] < 3:
+        bad[:] = True
+    if bad.any():
+        k = int(np.flatnonzero(bad)[0])
+        raise MeshError(
+            f"vertex indices of face {numbers[k]}", got=faces[k].tolist(), where=where,
+            expected=f"three or more different ones from 0 to {n - 1}",
+        )  # fmt: skip
 
 
 def unfold(x: Positions, faces: Faces, warp: Sequence[float], where: str) -> CornerUv:

@@ -64,9 +64,7 @@ class Levels:
     measures: Measures
 
     def __getitem__(self, name: str) -> float:
-        return self.at(
-            CHEST_HEIGHT[self.measures.figure] if name == "chest" else HEIGHTS[name]
-        )
+        return self.at(CHEST_HEIGHT[self.measures.figure] if name == "chest" else HEIGHTS[name])
 
     def at(self, part: float) -> float:
         """[m] height of a part of the stature: below the crotch by the inseam, above by what is
@@ -115,5 +113,3 @@ def rest_joints(measures: Measures, thigh_width: float) -> Floats:
     left = np.array([limb[n] for n in LIMBS], dtype=np.float64)
     trunk = np.array([place[n] for n in TRUNK], dtype=np.float64)
     return np.concatenate([trunk, left, left * (-1.0, 1.0, 1.0)])
-
-

@@ -147,5 +147,3 @@ def heel(m: Measures, ankle: Floats, side: float) -> Floats:
     long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam * (HEEL - 0.06)
     ahead = np.array([np.sin(TOE_OUT) * side, 0.0, np.cos(TOE_OUT)])
     return np.asarray(ankle * (1, 0, 1) - long * ahead)
-
-

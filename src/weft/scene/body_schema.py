@@ -112,11 +112,23 @@ class BodyMeshBlock(Block):
     """A mesh from a file, or one that deforms, from numbered files."""
 
     file: str = Field(
-        description=f"{SUFFIXES}, relative to the scene file; with fps: numbered ones such as "
-        "walk_*.obj, or an .npz with positions (frames, vertices, 3) and faces"
+        description=f"{SUFFIXES}, relative to the scene file; USD and glTF move as they say; with "
+        "fps: numbered ones such as walk_*.obj, or an .npz with positions (frames, vertices, 3) "
+        "and faces"
     )
-    scale: Length = Field(1.0, gt=0, description="[m] length of one unit of positions: 1 cm, 1 in")
-    fps: float | None = Field(None, gt=0, description="[1/s] frames a second; none: one shape")
+    motion: str | None = Field(None, description="a .pc2 or .mdd file that moves its vertices")
+    prim: str | None = Field(
+        None, description="of a USD or glTF file: which mesh, by path or name; none: all"
+    )
+    scale: Length | None = Field(
+        None,
+        gt=0,
+        description="[m] length of one unit of positions: 1 cm, 1 in; none: what the "
+        "file says (USD), else 1 m",
+    )
+    fps: float | None = Field(
+        None, gt=0, description="[1/s] frames a second; none: what the file says, or one shape"
+    )
     start: Time = Field(0.0, description="[s] time of the first frame")
     hold: bool = Field(False, description="stay at the last frame; else one at the end is needed")
 

@@ -5,18 +5,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path as FilePath
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from weft.arrays import Ints
 from weft.cloth import Cloth
-from weft.contact import Body, load_body, load_frames
+from weft.contact import Body, load_animated, load_body, load_cached, load_frames
 from weft.errors import SceneError, SceneProblems, WeftError
 from weft.fabric import Fabric, fabric
 from weft.garment.garment import Garment
 from weft.garment.triangulate import triangulated
-from weft.io import read_mesh
+from weft.io import knows_motion, read_mesh
 from weft.laws.base import Law
 from weft.mesh import TriangleMesh, grid, isolated_error
 from weft.outfit import Outfit
@@ -162,8 +162,19 @@ class Builder:
 
     def _body_mesh(self, m: BodyMeshBlock, name: str) -> Body:
         path = self.source.path.parent / m.file
-        if m.fps is None:
-            return load_body(path, m.scale, name)
+        timed: dict[str, Any] = {
+            "scale": m.scale,
+            "start": m.start,
+            "hold": m.hold,
+            "prim": m.prim,
+            "name": name,
+        }
+        if m.motion is not None:
+            return load_cached(path, self.source.path.parent / m.motion, m.fps, **timed)
+        if knows_motion(path):
+            return load_animated(path, m.fps, **timed)
+        if m.fps is None or m.prim is not None:
+            return load_body(path, m.scale, name, m.prim)
         frames, faces = load_frames(
             path, m.fps, scale=m.scale, start=m.start, hold=m.hold, name=name
         )
@@ -259,7 +270,7 @@ class Builder:
         m = cloth.mesh
         assert m is not None
         path = self.source.path.parent / m.file
-        return read_mesh(path, scale=m.scale, uv_scale=m.uv_scale, warp=m.warp)
+        return read_mesh(path, scale=m.scale, uv_scale=m.uv_scale, warp=m.warp, prim=m.prim)
 
     def _pin(self, cloth: Cloth, number: int, block: PinBlock) -> Pin:
         selections: list[Ints] = []
@@ -280,6 +291,8 @@ class Builder:
         if block.group is not None:
             known = f"{block.cloth} {block.group}" if part else block.group
             selections.append(cloth.group(known))
+        if block.weights is not None:
+            selections.append(cloth.weighted(block.weights, block.above, part))
         if block.box is not None:
             low, high = block.box.low, block.box.high
             inside = cloth.in_box(low, high)

@@ -35,11 +35,12 @@ def check(
     path: str | Path,
     overrides: Sequence[str] = (),
     *,
-    scale: float = 1.0,
+    scale: float | None = None,
     uv_scale: float | None = None,
     warp: tuple[float, float, float] | None = None,
+    prim: str | None = None,
 ) -> Findings:
-    """Look at a scene (.yaml) or a mesh (.obj, .ply); the keywords are those of ``weft.load``."""
+    """Look at a scene (.yaml) or a mesh file; the keywords are those of ``weft.load``."""
     from weft.io import read_mesh
     from weft.scene.build import load_scene
 
@@ -73,7 +74,7 @@ def check(
                 f"{cloth.mass.sum():.4g} kg, {len(held)} vertices pinned"
             )
         else:
-            mesh = read_mesh(path, scale=scale, uv_scale=uv_scale, warp=warp)
+            mesh = read_mesh(path, scale=scale, uv_scale=uv_scale, warp=warp, prim=prim)
             if len(mesh.isolated_vertices):
                 found.errors.append(isolated_error(mesh))
         describe(mesh, found)
@@ -119,6 +120,8 @@ def describe(mesh: TriangleMesh, found: Findings) -> None:
     )
     if mesh.groups:
         found.facts.append(f"groups: {', '.join(mesh.groups)}")
+    if mesh.weights:
+        found.facts.append(f"painted weights: {', '.join(mesh.weights)}")
     if len(mesh.non_manifold_edges):
         found.warnings.append(non_manifold_warning(mesh))
     mirrored = int((mesh.signed_material_area < 0).sum())

@@ -81,7 +81,9 @@ class MannequinBlock(ShapeBlock):
     def vertices(self) -> float:
         """By the size of its edges."""
         tall = measures_of(self.figure, **self.given).height
-        return 0.5 * FACES_PER_SIZE * (1.0 if self.size is None else (0.0088 * tall / self.size) ** 2)
+        return (
+            0.5 * FACES_PER_SIZE * (1.0 if self.size is None else (0.0088 * tall / self.size) ** 2)
+        )
 
     def frames(self) -> float:
         """Of its motion, at most about."""

@@ -178,6 +178,7 @@ def _body(loc: Loc, b: BodyBlock, folder: Path) -> Iterator[Part]:
             files = []
         frames = _frames_of(path) if b.mesh.fps is not None else None
         if frames is None:
+            files += [] if b.mesh.motion is None else [folder / b.mesh.motion]
             yield from _file((*loc, "mesh", "file"), files)
         else:
             k, n = frames

@@ -55,12 +55,20 @@ class MeshBlock(Block):
     """A mesh from a file."""
 
     file: str = Field(description=f"{SUFFIXES}, relative to the scene file")
-    scale: Length = Field(1.0, gt=0, description="[m] length of one unit of positions: 1 cm, 1 in")
+    scale: Length | None = Field(
+        None,
+        gt=0,
+        description="[m] length of one unit of positions: 1 cm, 1 in; none: what the "
+        "file says (USD), else 1 m",
+    )
     uv_scale: Length | None = Field(
         None, gt=0, description="[m] length of one unit of texture coordinates; none: as scale"
     )
     warp: tuple[float, float, float] | None = Field(
         None, description="direction of the warp yarns, for a file without texture coordinates"
+    )
+    prim: str | None = Field(
+        None, description="of a USD or glTF file with several meshes: which, by path or name"
     )
 
 
@@ -183,7 +191,13 @@ class PinBlock(Block):
     cloth: str | None = Field(None, description="of which cloth, where there are several")
     corners: str | None = Field(None, description="top, bottom, left, right, all, top-left, ...")
     border: str | None = Field(None, description="top, bottom, left or right")
-    group: str | None = Field(None, description="a group of the mesh file (OBJ g and o)")
+    group: str | None = Field(
+        None, description="a group of the mesh file (OBJ g and o, USD subsets, glTF materials)"
+    )
+    weights: str | None = Field(
+        None, description="painted weights of the mesh file (USD primvar, PLY property, glTF _NAME)"
+    )
+    above: float = Field(0.5, description="weights greater than this hold")
     box: BoxBlock | None = Field(None, description="all vertices that start inside")
     vertices: list[int] | None = Field(None, description="ids, from 0")
     until: Time | None = Field(None, description="[s] time of release; none: for ever")
@@ -191,8 +205,11 @@ class PinBlock(Block):
 
     @model_validator(mode="after")
     def _selects(self) -> "PinBlock":
-        if all(v is None for v in (self.corners, self.border, self.group, self.box, self.vertices)):
-            raise ValueError("select vertices: corners, border, group, box or vertices")
+        kinds = ("corners", "border", "group", "weights", "box", "vertices")
+        if all(getattr(self, kind) is None for kind in kinds):
+            raise ValueError(f"select vertices: {', '.join(kinds[:-1])} or {kinds[-1]}")
+        if "above" in self.model_fields_set and self.weights is None:
+            raise ValueError("above needs weights")
         return self
 
 

@@ -1,0 +1,259 @@
+"""Frames of a run as an ``io.animation.Animation``: which frames, at which times, in which axes and
+units, and what is measured on the cloth.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from weft.arrays import CornerUv, Faces, Floats, Json, Positions, Velocities
+from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.samples import principal_stretches
+from weft.discretization.surfaces import Surfaces
+from weft.errors import RunError
+from weft.io.animation import Animation, Convention, Fields, Moment, Shape
+from weft.mesh import TriangleMesh
+from weft.render.looks import panels, strain
+
+MOST_PANELS = 256  # of a cloth; one of more is a region without panels
+
+
+class Frames(Protocol):
+    """What is needed of a run."""
+
+    @property
+    def fps(self) -> float:
+        """Frames a second."""
+
+    @property
+    def manifest(self) -> Json:
+        """Scene, bodies, versions."""
+
+    @property
+    def path(self) -> Any:
+        """For messages."""
+
+    @property
+    def body_faces(self) -> Faces:
+        """(k,3) of all bodies."""
+
+    def __len__(self) -> int:
+        """Number of frames."""
+
+    def positions(self, frame: int = -1, density: int | None = None) -> Positions:
+        """(n,3) [m]."""
+
+    def velocities(self, frame: int = -1, density: int | None = None) -> Velocities:
+        """(n,3) [m/s]."""
+
+    def body_positions(self, frame: int = -1) -> Positions:
+        """(b,3) [m]."""
+
+    def tessellation(self, density: int | None = None) -> tuple[Faces, CornerUv]:
+        """Faces and their material coordinates."""
+
+    def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:
+        """Names of the cloths, and how many faces each has."""
+
+    def pressure(self, frame: int = -1) -> Floats | None:
+        """(n,) [Pa] of contact, at the vertices of the run's own mesh."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Frames A to B, both included, every so many; negative ones count from the end.
+
+    Raises:
+        RunError: a text that is not ``A:B:step``, or no such frames.
+    """
+
+    first: int = 0
+    last: int = -1
+    step: int = 1
+
+    @staticmethod
+    def of(text: str | None) -> "Selection":
+        """From ``A:B``, ``A:B:step``, ``:``, or one number."""
+        expected = "A:B or A:B:STEP, the last one included, as in 0:48 or 0:-1:2"
+        words = [""] if text is None else text.split(":")
+        try:
+            a, b, s = (int(w) if w.strip() else None for w in [*words, "", ""][:3])
+        except ValueError:
+            a = b = s = None
+            words = ["", "", "", ""]
+        if len(words) > 3 or (s is not None and s < 1):
+            raise RunError("--frames", got=repr(text), expected=expected)
+        if text is not None and len(words) == 1 and a is not None:
+            b = a
+        return Selection(0 if a is None else a, -1 if b is None else b, 1 if s is None else s)
+
+    def numbers(self, count: int, where: str) -> range:
+        """Of a run of so many frames."""
+        ends = [k if k >= 0 else count + k for k in (self.first, self.last)]
+        if not 0 <= ends[0] <= ends[1] < count:
+            raise RunError(
+                "--frames", got=f"{self.first}:{self.last}", expected=f"frames of 0 to {count - 1}",
+                where=where,
+            )  # fmt: skip
+        return range(ends[0], ends[1] + 1, self.step)
+
+
+def animation_of(
+    run: Frames,
+    *,
+    selection: Selection | None = None,
+    fps: float | None = None,
+    first: int = 0,
+    convention: Convention | None = None,
+    density: int | None = None,
+) -> Animation:
+    """Frames of a run as writers take them.
+
+    Args:
+        run: the run.
+        selection: which frames; None: all.
+        fps: frames a second; between frames of the run positions are a cubic of positions and
+            velocities (Hermite), bodies linear. None: those of the run, over the step.
+        first: number that the file gives the first frame.
+        convention: axes and units; None: meters, y up.
+        density: of splines, samples a knot span; None: those of the run's mesh.
+
+    Raises:
+        RunError: no such frames, or a rate that is none.
+    """
+    chosen = selection or Selection()
+    numbers = chosen.numbers(len(run), str(run.path))
+    if fps is not None and not (math.isfinite(fps) and fps > 0):
+        raise RunError("--fps", got=fps, expected="must be > 0 [1/s]")
+    c = convention or Convention()
+    if fps is None:
+        rate, places = run.fps / chosen.step, [float(k) for k in numbers]
+    else:
+        length = (numbers[-1] - numbers[0]) / run.fps
+        rate = fps
+        count = math.floor(length * fps * (1 + 1e-12) + 1e-9) + 1
+        places = [numbers[0] + j * run.fps / fps for j in range(count)]
+    faces, corner_uv = run.tessellation(density)
+    mesh = TriangleMesh(run.positions(numbers[0], density), faces, corner_uv)
+    regions = regions_of(mesh, run.parts(density))
+    bodies = bodies_of(run)
+    shapes = [Shape("cloth", faces, corner_uv / c.meters, regions), *(s for s, _ in bodies)]
+    moment = partial(_moment, run, mesh, places, rate, c, [b for _, b in bodies], density)
+    about: Json = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
+    return Animation(shapes, len(places), moment, rate, first, c, about)
+
+
+def regions_of(mesh: TriangleMesh, parts: Sequence[tuple[str, int]]) -> list[tuple[str, Any]]:
+    """Names with faces: the cloths, and where a cloth is of several panels, these."""
+    found: list[tuple[str, Any]] = []
+    label, start = panels(mesh), 0
+    for name, count in parts:
+        faces = np.arange(start, start + count)
+        start += count
+        kinds = np.unique(label[faces])
+        if not 1 < len(kinds) <= MOST_PANELS:
+            found.append((name, faces))
+            continue
+        found += [(f"{name}_panel_{i + 1}", faces[label[faces] == k]) for i, k in enumerate(kinds)]
+    return found
+
+
+def parts_of(manifest: Json, surfaces: Surfaces, density: int | None) -> list[tuple[str, int]]:
+    """Names of the cloths of a run, and how many faces each has."""
+    told, pieces = manifest["scene"].get("parts", []), surfaces.pieces
+    shown = [p.shown if density is None else p.tessellated(density) for p in pieces]
+    made, counts = [len(t.faces) for t in shown], [int(p["faces"]) for p in told]
+    if len(made) > 1 and len(made) == len(told):
+        counts = made
+    if len(told) < 2 or sum(counts) != sum(made):
+        return [(str(told[0]["name"]) if told else "cloth", sum(made))]
+    return [(str(p["name"]), n) for p, n in zip(told, counts)]
+
+
+def bodies_of(run: Frames) -> list[tuple[Shape, slice]]:
+    """Every body, and where its vertices are among those of all; one of all bodies for a run whose
+    manifest does not tell them apart.
+    """
+    faces = run.body_faces
+    if len(faces) == 0:
+        return []
+    told = run.manifest.get("bodies") or [{"name": "bodies", "vertices": 0, "faces": len(faces)}]
+    if sum(int(b["faces"]) for b in told) != len(faces):
+        told = [{"name": "bodies", "faces": len(faces)}]
+    if len(told) == 1:
+        return [(Shape(str(told[0]["name"]), faces), slice(None))]
+    found, vertex, face = [], 0, 0
+    for body in told:
+        n, m = int(body["vertices"]), int(body["faces"])
+        shape = Shape(str(body["name"]), faces[face : face + m] - vertex)
+        found.append((shape, slice(vertex, vertex + n)))
+        vertex, face = vertex + n, face + m
+    return found
+
+
+def _moment(
+    run: Frames, mesh: TriangleMesh, places: Sequence[float], fps: float, c: Convention,
+    bodies: Sequence[slice], density: int | None, k: int,
+) -> Moment:  # fmt: skip
+    """Frame k of the animation."""
+    place = places[k]
+    near = round(place)
+    if abs(place - near) < 1e-6:
+        x, v, b = run.positions(near, density), run.velocities(near, density), _bodies(run, near)
+    else:
+        x, v, b = _between(run, place, density)
+    if not np.isfinite(x).all():
+        bad = int((~np.isfinite(x).all(1)).sum())
+        raise RunError(
+            f"frame {near}", got=f"{bad} positions that are not finite", where=str(run.path),
+            expected="numbers", hint="export earlier frames (--frames)",
+        )  # fmt: skip
+    positions = [c.of(x), *(c.of(b[own]) for own in bodies)]
+    measured = partial(measure, mesh, x, run, near, density)
+    return Moment(k / fps, positions, c.of(v), measured)
+
+
+def _bodies(run: Frames, frame: int) -> Positions:
+    return run.body_positions(frame) if len(run.body_faces) else np.zeros((0, 3))
+
+
+def _between(
+    run: Frames, place: float, density: int | None
+) -> tuple[Positions, Velocities, Positions]:
+    """Positions, velocities and bodies between two frames: cubic Hermite; linear."""
+    k, h = math.floor(place), 1 / run.fps
+    s = place - k
+    p, q = run.positions(k, density), run.positions(k + 1, density)
+    u, w = h * run.velocities(k, density), h * run.velocities(k + 1, density)
+    a, b = 2 * p - 2 * q + u + w, 3 * q - 3 * p - 2 * u - w
+    x = ((a * s + b) * s + u) * s + p
+    v = ((3 * a * s + 2 * b) * s + u) / h
+    return x, v, (1 - s) * _bodies(run, k) + s * _bodies(run, k + 1)
+
+
+def measure(
+    mesh: TriangleMesh, x: Positions, run: Frames, frame: int, density: int | None
+) -> Fields:
+    """Strains at vertices and on faces, and the pressure of contact of the nearest frame.
+
+    ``strain`` [1] is the largest principal one. On faces ``strain_max`` and ``strain_min`` are the
+    principal ones, ``strain_warp`` and ``strain_weft`` those along the yarns, ``shear`` [rad] what
+    the angle between the yarns lacks of 90 degrees.
+    """
+    F = linear_triangle(mesh).deformation_gradient(x)
+    high, low = principal_stretches(F)
+    warp, weft = np.linalg.norm(F[:, :, 0], axis=1), np.linalg.norm(F[:, :, 1], axis=1)
+    cosine = np.einsum("mi,mi->m", F[:, :, 0], F[:, :, 1]) / np.maximum(warp * weft, 1e-300)
+    cells = {
+        "strain_max": high - 1, "strain_min": low - 1, "strain_warp": warp - 1,
+        "strain_weft": weft - 1, "shear": np.arcsin(np.clip(cosine, -1, 1)),
+    }  # fmt: skip
+    points = {"strain": strain(mesh, x) / 100}
+    pressure = run.pressure(frame) if density is None else None
+    if pressure is not None:
+        points["contact_pressure"] = pressure
+    return Fields(points, cells)

@@ -1,0 +1,84 @@
+"""Bodies that files move: USD and glTF scenes, and point caches on a mesh."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+
+from weft.contact.body import Body
+from weft.contact.body_frames import BodyFrames
+from weft.contact.shapes import load_body
+from weft.errors import SceneError
+from weft.io import read_cache, read_moving
+
+
+def load_animated(
+    path: str | Path,
+    fps: float | None = None,
+    *,
+    scale: float | None = None,
+    start: float = 0.0,
+    hold: bool = False,
+    prim: str | None = None,
+    name: str = "body",
+) -> Body:
+    """A body from a file that says how it moves; one at rest where it does not move.
+
+    Args:
+        path: a USD or glTF file.
+        fps: frames a second, in place of what it says.
+        scale: meters per unit; None: what the file says.
+        start: [s] time of its first frame.
+        hold: stay at the last frame for as long as the run lasts.
+        prim: of a file of several meshes, which one, by path or name; None: all.
+        name: for messages.
+
+    Raises:
+        MeshError: a file that cannot be read.
+    """
+    times, positions, faces = read_moving(Path(path), fps, scale, prim)
+    if len(times) == 1:
+        return Body(positions[0], faces, None, name)
+    frames = BodyFrames(start + times, positions, hold)
+    return Body(positions[0], faces, None, name, None, frames)
+
+
+def load_cached(
+    path: str | Path,
+    motion: str | Path,
+    fps: float | None = None,
+    *,
+    scale: float | None = None,
+    start: float = 0.0,
+    hold: bool = False,
+    prim: str | None = None,
+    name: str = "body",
+) -> Body:
+    """A body of a mesh file, moved by a point cache of the same vertices, units and axes.
+
+    Args:
+        path: the mesh file.
+        motion: a .pc2 or .mdd file.
+        fps: frames a second; a .pc2 does not say it.
+        scale: meters per unit of both; None: 1.
+        start: [s] time of the first frame.
+        hold: stay at the last frame for as long as the run lasts.
+        prim: of a file of several meshes, which one.
+        name: for messages.
+
+    Raises:
+        SceneError: another number of vertices. MeshError: a file that cannot be read.
+    """
+    body = load_body(path, 1.0, name, prim)
+    unit = 1.0 if scale is None else scale
+    times, positions = read_cache(Path(motion), fps)
+    n = positions.shape[1]
+    if n != len(body.vertices):
+        raise SceneError(
+            f"{name}.motion", got=f"{n} vertices", where=str(motion),
+            expected=f"{len(body.vertices)}, as in {Path(path).name}",
+            hint="export mesh and cache from the same object, without changing its topology",
+        )  # fmt: skip
+    frames = BodyFrames(start + times, unit * positions, hold) if len(times) > 1 else None
+    vertices = np.array(unit * positions[0])
+    return dataclasses.replace(body, vertices=vertices, frames=frames)

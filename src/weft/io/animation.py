@@ -1,0 +1,166 @@
+"""What writers of animations need: surfaces, and where they are frame by frame, read as they are
+written.
+
+A writer takes an ``Animation`` and a path. Positions are in the file's units and axes already.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal, get_args
+
+import numpy as np
+
+from weft.arrays import CornerUv, Faces, Floats, Ints, Json, Positions, Velocities
+from weft.errors import RunError
+
+Up = Literal["y", "z"]
+UNITS: Mapping[str, float] = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}  # [m]
+
+
+@dataclass(frozen=True, eq=False)
+class Convention:
+    """Axes and units of a file. weft itself has meters, y up.
+
+    Raises:
+        RunError: an axis or a unit that is not known.
+    """
+
+    up: Up = "y"
+    units: str = "m"
+
+    def __post_init__(self) -> None:
+        if self.up not in get_args(Up):
+            raise RunError("--up", got=repr(self.up), expected="y or z")
+        if self.units not in UNITS:
+            raise RunError("--units", got=repr(self.units), expected=f"one of {', '.join(UNITS)}")
+
+    @property
+    def meters(self) -> float:
+        """[m] a unit."""
+        return UNITS[self.units]
+
+    def of(self, vectors: Floats) -> Floats:
+        """Positions or velocities (..., 3) from meters, y up."""
+        x = vectors if self.meters == 1 else vectors / self.meters
+        return x if self.up == "y" else np.stack([x[..., 0], -x[..., 2], x[..., 1]], axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A surface whose triangles stay the same.
+
+    Args:
+        name: of the cloth, or of a body.
+        faces: (m,3).
+        corner_uv: (m,3,2) texture coordinates in the file's units; None: none.
+        regions: names with the faces that they have, each face in one: cloths and their panels.
+    """
+
+    name: str
+    faces: Faces
+    corner_uv: CornerUv | None = None
+    regions: Sequence[tuple[str, Ints]] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Fields:
+    """Numbers on the cloth: at its vertices (n,) or (n,3), and on its faces (m,) or (m,3)."""
+
+    points: Mapping[str, Floats] = field(default_factory=dict)
+    cells: Mapping[str, Floats] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """A frame.
+
+    Args:
+        t: [s] since the first frame of the file.
+        positions: of every shape (n,3).
+        velocities: of the cloth (n,3), units a second.
+        measured: what is computed where a format asks for it.
+    """
+
+    t: float
+    positions: Sequence[Positions]
+    velocities: Velocities
+    measured: Callable[[], Fields] = Fields
+
+    @property
+    def fields(self) -> Fields:
+        """Numbers on the cloth."""
+        return self.measured()
+
+
+@dataclass(frozen=True, eq=False)
+class Animation:
+    """Shapes that move; the first is the cloth.
+
+    Args:
+        shapes: cloth, then bodies.
+        count: number of frames.
+        moment: frame k, counted from 0; read when it is asked for.
+        fps: frames a second.
+        first: number that the file gives the first frame.
+        convention: axes and units that positions are in.
+        about: what made it, as a plain tree: scene, versions.
+    """
+
+    shapes: Sequence[Shape]
+    count: int
+    moment: Callable[[int], Moment]
+    fps: float = 30.0
+    first: int = 0
+    convention: Convention = field(default_factory=Convention)
+    about: Json = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Moment]:
+        return map(self.moment, range(self.count))
+
+    @property
+    def cloth(self) -> Shape:
+        """The first shape."""
+        return self.shapes[0]
+
+    @property
+    def last(self) -> int:
+        """Number that the file gives the last frame."""
+        return self.first + self.count - 1
+
+    def thinned(self, most: int) -> "Animation":
+        """At most so many frames, first and last among them, at nearly even times."""
+        if self.count <= most:
+            return self
+        kept = np.unique(np.round(np.linspace(0, self.count - 1, most)).astype(int))
+        return Animation(self.shapes, len(kept), partial(_kept, self.moment, kept), self.fps,
+                         self.first, self.convention, self.about)  # fmt: skip
+
+
+def _kept(moment: Callable[[int], Moment], kept: Ints, k: int) -> Moment:
+    return moment(int(kept[k]))
+
+
+def require_meters_y_up(animation: Animation, format_name: str) -> None:
+    """Raise a RunError where another convention is asked of a format that fixes its own."""
+    c = animation.convention
+    if c.up != "y" or c.units != "m":
+        raise RunError(
+            "--up, --units", got=f"{c.up}, {c.units}",
+            expected=f"y and m: {format_name} files are in meters, y up, by their specification",
+        )  # fmt: skip
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """The names as identifiers of letters, digits and _, made different by numbers."""
+    found: list[str] = []
+    for name in names:
+        plain = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
+        plain = plain or "unnamed"
+        plain = f"_{plain}" if plain[0].isdigit() else plain
+        number, tried = 1, plain
+        while tried in found:
+            number += 1
+            tried = f"{plain}_{number}"
+        found.append(tried)
+    return found

@@ -1,0 +1,1 @@
+"""One file a format: what reads and writes it. ``weft.io`` lists them."""

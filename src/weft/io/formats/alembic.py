@@ -1,0 +1,147 @@
+"""Alembic (.abc) through a Blender that is on the machine: out with texture coordinates and every
+body as a mesh of its own, in as cloth or bodies. Alembic is y up by convention.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Positions
+from weft.errors import MeshError, RunError
+from weft.io.animation import Animation, distinct
+from weft.io.files import atomic_path
+from weft.io.formats.blender import Job, in_blender, run
+from weft.io.formats.point_cache import PC2, PC2_MAGIC
+from weft.io.surface import Contents, Moving, check_file, triangulated
+
+WHAT = "Alembic file"
+FINEST = 1001  # denominator of frame rates: 24000/1001 is one
+RATE = 24.0  # [1/s] at which a file is looked at: it holds times, and no rate
+FEW = 8  # names in a message
+
+
+def write_alembic(path: Path, animation: Animation) -> Sequence[str]:
+    """Write all frames.
+
+    Raises:
+        RunError: no Blender, one that fails, or z up.
+    """
+    if animation.convention.up != "y":
+        raise RunError("--up", got="z", expected="y: Alembic files are y up by convention")
+    rate = Fraction(animation.fps).limit_denominator(FINEST)
+    with in_blender(WHAT, RunError) as job, atomic_path(path) as new:
+        first = animation.moment(0)
+        names = distinct([s.name for s in animation.shapes])
+        shapes: list[dict[str, Any]] = []
+        for k, (shape, name, x) in enumerate(zip(animation.shapes, names, first.positions)):
+            uv = "" if shape.corner_uv is None else job.put(f"uv{k}", shape.corner_uv, "<f4")
+            shapes.append({
+                "name": name, "uv": uv, "x": job.put(f"x{k}", _z_up(x), "<f4"),
+                "faces": job.put(f"faces{k}", shape.faces, "<i4"), "cache": "",
+            })  # fmt: skip
+        if animation.count > 1:
+            for told, cache in zip(shapes, _caches(job, animation)):
+                told["cache"] = cache
+        run(job, {
+            "task": "write_alembic", "out": str(new.absolute()), "shapes": shapes,
+            "fps": rate.numerator, "fps_base": rate.denominator,
+            "first": animation.first, "last": animation.last,
+        }, WHAT, RunError)  # fmt: skip
+        if not new.exists():
+            raise RunError(WHAT, got="nothing written by Blender", where=str(path))
+    return ()
+
+
+def _caches(job: Job, animation: Animation) -> list[str]:
+    """A PC2 file of every shape, in Blender's axes."""
+    paths = [job.folder / f"cache{k}.pc2" for k in range(len(animation.shapes))]
+    for path, x in zip(paths, animation.moment(0).positions):
+        path.write_bytes(PC2.pack(PC2_MAGIC, 1, len(x), 0.0, 1.0, animation.count))
+    for moment in animation:
+        for path, x in zip(paths, moment.positions):
+            with path.open("ab") as file:
+                file.write(np.ascontiguousarray(_z_up(x), dtype="<f4").tobytes())
+    return [str(path) for path in paths]
+
+
+def _z_up(x: Positions) -> Positions:
+    return np.stack([x[:, 0], -x[:, 2], x[:, 1]], axis=1)
+
+
+def alembic_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
+    """The meshes of a file at its first frame.
+
+    Args:
+        path: the file.
+        prim: which of them, by name; None: all.
+        one: refuse several: what is read becomes a cloth.
+
+    Raises:
+        MeshError: no Blender, one that cannot read the file, no such mesh, or several.
+    """
+    found, uv = _read(path, prim, RATE, one=one)
+    return Contents(found.positions[0], found.faces, uv)
+
+
+def alembic_moving(path: Path, fps: float | None, prim: str | None) -> Moving:
+    """The meshes of a file at all its frames.
+
+    Args:
+        path: the file.
+        fps: frames a second at which it is looked at, linear between its samples; None: 24.
+        prim: which of them, by name; None: all.
+
+    Raises:
+        MeshError: as of ``alembic_contents``.
+    """
+    return _read(path, prim, RATE if fps is None else fps, one=False)[0]
+
+
+def _read(path: Path, prim: str | None, fps: float, *, one: bool) -> tuple[Moving, Any]:
+    check_file(path)
+    rate = Fraction(fps).limit_denominator(FINEST)
+    with in_blender(WHAT, MeshError) as job:
+        run(job, {
+            "task": "read_alembic", "file": str(path.absolute()),
+            "fps": rate.numerator, "fps_base": rate.denominator,
+        }, WHAT, MeshError)  # fmt: skip
+        told = job.told()
+        known = [m["name"] for m in told["meshes"]]
+        shown = ", ".join(known[:FEW]) or "none"
+        chosen = [k for k, name in enumerate(known) if prim in (None, name)]
+        if not chosen:
+            what = WHAT if prim is None else "prim"
+            raise MeshError(what, got=prim or "no mesh", where=str(path), expected=f"of {shown}")
+        if one and len(chosen) > 1:
+            raise MeshError(
+                WHAT, got=f"{len(chosen)} meshes", where=str(path),
+                expected="one, as cloth", hint=f"say which with prim: {shown}",
+            )  # fmt: skip
+        parts = [_mesh(job, k, told["meshes"][k], told["frames"], path) for k in chosen]
+    first = np.cumsum([0, *(p[0].shape[1] for p in parts)])
+    faces = np.concatenate([f + s for (_, f, _), s in zip(parts, first)]).astype(np.int32)
+    uv = [u for _, _, u in parts if u is not None]
+    x = np.concatenate([p[0] for p in parts], axis=1)
+    if (x == x[0]).all():
+        x = x[:1]
+    times = np.arange(len(x)) / float(rate)
+    return Moving(times, x, faces), np.concatenate(uv) if len(uv) == len(parts) else None
+
+
+def _mesh(job: Job, k: int, told: Any, frames: int, path: Path) -> tuple[Any, Any, Any]:
+    """Positions (frames,n,3), triangles and texture coordinates of mesh k."""
+    flat = job.get(f"x{k}", "<f4").astype(np.float64)
+    n = int(told["vertices"])
+    if n == 0 or len(flat) != 3 * n * frames:
+        raise MeshError(WHAT, got=f"{told['name']}: vertices that come and go", where=str(path),
+                        expected="the same ones in all frames")  # fmt: skip
+    y = flat.reshape(frames, n, 3)
+    x = np.stack([y[..., 0], y[..., 2], -y[..., 1]], axis=-1)
+    counts, ids = job.get(f"counts{k}", "<i4"), job.get(f"ids{k}", "<i4")
+    polygons = np.split(ids, np.cumsum(counts)[:-1])
+    faces, corners = triangulated(x[0], polygons, f"{path}/{told['name']}")
+    uv = job.get(f"uv{k}", "<f4").astype(np.float64).reshape(-1, 2)[corners] if told["uv"] else None
+    return x, faces, uv

@@ -1,0 +1,89 @@
+"""npz and HDF5: arrays for learning and analysis, in float64.
+
+``positions`` (k,n,3), ``velocities`` (k,n,3) of the cloth, ``times`` (k,) [s], ``faces`` (m,3),
+``corner_uv`` (m,3,2), ``region`` (m,) and ``region_names``; of each body b ``body_b_positions`` and
+``body_b_faces`` with ``body_names``; numbers at vertices ``point_NAME`` (k,n,...) and on faces
+``cell_NAME`` (k,m,...); ``about``, JSON: scene, versions, units, axes. A run's .npz is read as a
+body (``bodies: - mesh: {file: run.npz, fps: 30}``).
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.errors import RunError
+from weft.io.animation import Animation, Moment
+from weft.io.archive import write_npz
+from weft.io.extra import optional
+from weft.io.files import atomic_path, atomic_write
+
+
+def write_arrays(path: Path, animation: Animation) -> Sequence[str]:
+    """Write an .npz; all frames are in memory meanwhile.
+
+    Raises:
+        RunError: the file cannot be written.
+    """
+    frames = [dict(_of_frame(moment)) for moment in animation]
+    moving = {name: np.stack([f[name] for f in frames]) for name in frames[0]}
+    with atomic_write(path) as file:
+        write_npz(file, {**moving, **dict(_still(animation))})
+    return ()
+
+
+def write_hdf5(path: Path, animation: Animation) -> Sequence[str]:
+    """Write an .h5, a frame at a time.
+
+    Raises:
+        RunError: ``h5py`` is missing, or the file cannot be written.
+    """
+    h5py = optional("h5py", "hdf5", "HDF5 files", RunError)
+    with atomic_path(path) as new, h5py.File(new, "w") as file:
+        for name, value in _still(animation):
+            file[name] = [str(v) for v in value] if value.dtype.kind == "U" and value.ndim else (
+                str(value) if value.dtype.kind == "U" else value
+            )  # fmt: skip
+        for k, moment in enumerate(animation):
+            for name, value in _of_frame(moment):
+                a = np.asarray(value, dtype=np.float64)
+                if k == 0:
+                    chunk = (1, *a.shape) if a.size else None
+                    file.create_dataset(name, (animation.count, *a.shape), a.dtype, chunks=chunk)
+                file[name][k] = a
+    return ()
+
+
+def _still(animation: Animation) -> Iterator[tuple[str, Any]]:
+    """What is the same in all frames."""
+    cloth, c = animation.cloth, animation.convention
+    yield "faces", cloth.faces
+    if cloth.corner_uv is not None:
+        yield "corner_uv", cloth.corner_uv
+    region = np.zeros(len(cloth.faces), dtype=np.int32)
+    for k, (_, faces) in enumerate(cloth.regions):
+        region[faces] = k
+    yield "region", region
+    yield "region_names", np.array([name for name, _ in cloth.regions] or [cloth.name])
+    if len(animation.shapes) > 1:
+        yield "body_names", np.array([s.name for s in animation.shapes[1:]])
+    for b, shape in enumerate(animation.shapes[1:]):
+        yield f"body_{b}_faces", shape.faces
+    told = {"up": c.up, "meters_per_unit": c.meters, "fps": animation.fps, "first": animation.first}
+    yield "about", np.array(json.dumps({**told, **animation.about}))
+
+
+def _of_frame(moment: Moment) -> Iterator[tuple[str, Any]]:
+    """What a frame has."""
+    yield "times", moment.t
+    yield "positions", moment.positions[0]
+    yield "velocities", moment.velocities
+    for b, x in enumerate(moment.positions[1:]):
+        yield f"body_{b}_positions", x
+    fields = moment.fields
+    for name, values in fields.points.items():
+        yield f"point_{name}", values
+    for name, values in fields.cells.items():
+        yield f"cell_{name}", values

@@ -1,0 +1,102 @@
+"""A Blender on this machine, as a separate process: for Alembic, which has no package in Python.
+
+Found by the variable ``WEFT_BLENDER`` (Blender, or a Python that has ``bpy``), as ``blender`` on
+the path, or as the package ``bpy`` beside weft. What it is to do is a folder: ``job.json`` and
+arrays of float32 and int32; ``blender_job.py`` is what it runs.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.errors import WeftError
+
+VARIABLE = "WEFT_BLENDER"
+PATIENCE = 1800  # [s] for one file
+SCRIPT = Path(__file__).with_name("blender_job.py")
+HINT = f"install Blender, put it on the path or into {VARIABLE}; or: pip install bpy"
+
+
+def blender() -> Sequence[str] | None:
+    """The command that runs the script, or None where no Blender is found."""
+    named = os.environ.get(VARIABLE) or shutil.which("blender")
+    if named and "python" not in Path(named).name:
+        quiet = ("--background", "--factory-startup", "--python-exit-code", "3")
+        return (named, *quiet, "--python", str(SCRIPT), "--")
+    if named or find_spec("bpy") is not None:
+        return (named or sys.executable, str(SCRIPT))
+    return None
+
+
+class Job:
+    """A folder for arrays that go to Blender and come back."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, name: str, values: Any, dtype: str) -> str:
+        """Write an array; returns its path."""
+        path = self.folder / name
+        np.ascontiguousarray(values, dtype=dtype).tofile(path)
+        return str(path)
+
+    def get(self, name: str, dtype: str) -> Any:
+        """An array that Blender wrote."""
+        return np.fromfile(self.folder / name, dtype=dtype)
+
+    def told(self) -> Any:
+        """What Blender says about its arrays."""
+        return json.loads((self.folder / "told.json").read_text())
+
+
+@contextmanager
+def in_blender(what: str, error: type[WeftError]) -> Iterator[Job]:
+    """A job for Blender.
+
+    Args:
+        what: what needs it, for messages.
+        error: the class of errors.
+
+    Raises:
+        error: there is no Blender.
+    """
+    if blender() is None:
+        raise error(what, got="no Blender", expected="one on this machine", hint=HINT)
+    with tempfile.TemporaryDirectory(prefix="weft-blender-") as folder:
+        yield Job(Path(folder))
+
+
+def run(job: Job, task: Mapping[str, Any], what: str, error: type[WeftError]) -> None:
+    """Have Blender do a task.
+
+    Raises:
+        error: it fails, or takes too long.
+    """
+    command = blender()
+    assert command is not None
+    path = job.folder / "job.json"
+    path.write_text(json.dumps({**task, "folder": str(job.folder)}))
+    try:
+        done = subprocess.run(
+            [*command, str(path)], capture_output=True, timeout=PATIENCE, check=False,
+            text=True, errors="replace",
+        )  # fmt: skip
+        said, ok = done.stdout + done.stderr, (job.folder / "told.json").exists()
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        said, ok = str(problem), False
+    if not ok:
+        marked = [line for line in said.splitlines() if line.startswith("weft: ")]
+        lines = marked or [line for line in said.splitlines() if line.strip()] or ["nothing"]
+        last = lines[-1].removeprefix("weft: ")
+        raise error(what, got=f"Blender ended: {last}", expected="a file that it can work with",
+                    hint=f"Blender is {command[0]}")  # fmt: skip

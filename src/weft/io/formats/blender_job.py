@@ -1,0 +1,109 @@
+"""What Blender runs: meshes with point caches to Alembic, and Alembic to arrays.
+
+Runs in Blender's Python with nothing but its standard library; weft never imports it.
+"""
+
+import array
+import json
+import pathlib
+import sys
+from typing import Any
+
+
+def numbers(path: str, code: str) -> "array.array[Any]":
+    """The numbers in a file."""
+    data: array.array[Any] = array.array(code)
+    data.frombytes(pathlib.Path(path).read_bytes())
+    return data
+
+
+def write_alembic(bpy: Any, job: dict[str, Any]) -> dict[str, Any]:
+    """Meshes that point caches move, as an .abc file."""
+    scene = bpy.context.scene
+    scene.render.fps, scene.render.fps_base = job["fps"], job["fps_base"]
+    scene.frame_start, scene.frame_end = job["first"], job["last"]
+    for shape in job["shapes"]:
+        x, f = numbers(shape["x"], "f"), numbers(shape["faces"], "i")
+        mesh = bpy.data.meshes.new(shape["name"])
+        mesh.from_pydata(
+            [tuple(x[i : i + 3]) for i in range(0, len(x), 3)], [],
+            [tuple(f[i : i + 3]) for i in range(0, len(f), 3)],
+        )  # fmt: skip
+        if shape["uv"]:
+            mesh.uv_layers.new(name="st").data.foreach_set("uv", numbers(shape["uv"], "f"))
+        thing = bpy.data.objects.new(shape["name"], mesh)
+        scene.collection.objects.link(thing)
+        if shape["cache"]:
+            cache = thing.modifiers.new("weft", "MESH_CACHE")
+            cache.cache_format, cache.filepath = "PC2", shape["cache"]
+            cache.frame_start = job["first"]
+            cache.forward_axis, cache.up_axis = "POS_Y", "POS_Z"
+    bpy.ops.wm.alembic_export(
+        filepath=job["out"], start=job["first"], end=job["last"], uvs=True, normals=False,
+        face_sets=False, export_hair=False, export_particles=False, as_background_job=False,
+    )  # fmt: skip
+    return {}
+
+
+def read_alembic(bpy: Any, job: dict[str, Any]) -> dict[str, Any]:
+    """Positions of all meshes at all frames, as arrays."""
+    scene = bpy.context.scene
+    scene.render.fps, scene.render.fps_base = job["fps"], job["fps_base"]
+    bpy.ops.wm.alembic_import(filepath=job["file"], as_background_job=False)
+    things = sorted((o for o in scene.objects if o.type == "MESH"), key=lambda o: o.name)
+    told: dict[str, Any] = {"meshes": []}
+    frames = range(scene.frame_start, scene.frame_end + 1)
+    folder = pathlib.Path(job["folder"])
+    told["frames"] = len(frames)
+    for k, thing in enumerate(things):
+        (folder / f"x{k}").write_bytes(b"")
+        told["meshes"].append({"name": thing.name})
+    for frame in frames:
+        scene.frame_set(frame)
+        graph = bpy.context.evaluated_depsgraph_get()
+        for k, thing in enumerate(things):
+            shown = thing.evaluated_get(graph)
+            mesh = shown.to_mesh()
+            mesh.transform(shown.matrix_world)
+            x = array.array("f", bytes(12 * len(mesh.vertices)))
+            mesh.vertices.foreach_get("co", x)
+            with (folder / f"x{k}").open("ab") as file:
+                file.write(x.tobytes())
+            if frame == frames[0]:
+                told["meshes"][k].update(topology(mesh, folder, k))
+            shown.to_mesh_clear()
+    return told
+
+
+def topology(mesh: Any, folder: pathlib.Path, k: int) -> dict[str, Any]:
+    """Faces and texture coordinates of a mesh."""
+    counts = array.array("i", bytes(4 * len(mesh.polygons)))
+    mesh.polygons.foreach_get("loop_total", counts)
+    ids = array.array("i", bytes(4 * len(mesh.loops)))
+    mesh.loops.foreach_get("vertex_index", ids)
+    (folder / f"counts{k}").write_bytes(counts.tobytes())
+    (folder / f"ids{k}").write_bytes(ids.tobytes())
+    layer = mesh.uv_layers.active
+    if layer is not None:
+        uv = array.array("f", bytes(8 * len(mesh.loops)))
+        layer.data.foreach_get("uv", uv)
+        (folder / f"uv{k}").write_bytes(uv.tobytes())
+    return {"vertices": len(mesh.vertices), "uv": layer is not None}
+
+
+def main() -> None:
+    """The task of job.json, in an empty scene."""
+    import bpy
+
+    job = json.loads(pathlib.Path(sys.argv[-1]).read_text())
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    told = {"write_alembic": write_alembic, "read_alembic": read_alembic}[job["task"]](bpy, job)
+    (pathlib.Path(job["folder"]) / "told.json").write_text(json.dumps(told))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Exception as error:
+        sys.stderr.write(f"weft: {type(error).__name__}: {error}\n")
+        sys.exit(3)

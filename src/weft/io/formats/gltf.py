@@ -1,0 +1,133 @@
+"""glTF 2.0 out: .glb and .gltf with morph targets, for browsers, game engines and Blender.
+
+Every frame is a morph target of positions and normals, and an animation of weights goes from one to
+the next, so that it is exact at the frames and linear between. Viewers keep all targets in memory:
+a long run is thinned to ``MOST_TARGETS``. Vertices with several texture coordinates are several, as
+the format wants it; v points down. Specification: Khronos glTF 2.0.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Faces, Floats, Ints, Positions
+from weft.io.animation import Animation, Shape, require_meters_y_up
+from weft.io.files import atomic_write
+from weft.io.formats.gltf_buffer import Buffer
+
+MOST_TARGETS = 64
+COLORS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
+GRAY = "b8b8b8"  # bodies
+MOVED = 1e-6  # [m] that a body has to move to be animated
+
+
+def write_gltf(path: Path, animation: Animation) -> Sequence[str]:
+    """Write the frames, thinned where there are many; returns what is worth knowing about the file.
+
+    Raises:
+        RunError: other units or axes than meters, y up, or the file cannot be written.
+    """
+    require_meters_y_up(animation, "glTF")
+    kept = animation.thinned(MOST_TARGETS)
+    notes = []
+    if kept.count < animation.count:
+        notes.append(f"{kept.count} of {animation.count} frames (a glTF viewer keeps all of them "
+                     "in memory); --frames A:B:STEP chooses")  # fmt: skip
+    moments = list(kept)
+    times = np.array([m.t for m in moments])
+    buffer = Buffer()
+    for k, shape in enumerate(kept.shapes):
+        _Node(buffer, shape, k == 0, [m.positions[k] for m in moments], times)
+    with atomic_write(path) as file:
+        file.write(buffer.glb() if path.suffix.lower() == ".glb" else buffer.gltf())
+    return notes
+
+
+class _Node:
+    """One shape: a node with its mesh, and the weights that animate it."""
+
+    def __init__(
+        self, buffer: Buffer, shape: Shape, cloth: bool, frames: Sequence[Positions], times: Floats
+    ) -> None:
+        still = not cloth and max(float(np.abs(x - frames[0]).max()) for x in frames) < MOVED
+        self.buffer, self.shape = buffer, shape
+        self.frames = frames[:1] if still else frames
+        corner, vertex, uv = _split(shape)
+        attributes = self._attributes(vertex, uv)
+        targets = self._targets(vertex) if len(self.frames) > 1 else []
+        primitives = self._primitives(corner, attributes, targets, cloth)
+        mesh: dict[str, Any] = {"name": shape.name, "primitives": primitives}
+        if targets:
+            mesh["weights"] = [0.0] * len(targets)
+        node = buffer.append("nodes", {"name": shape.name, "mesh": buffer.append("meshes", mesh)})
+        buffer.tree["scenes"][0]["nodes"].append(node)
+        if targets:
+            weights = np.eye(len(self.frames))[:, 1:]  # the first frame is the mesh itself
+            buffer.animate_weights(node, times, weights)
+
+    def _attributes(self, vertex: Ints, uv: Floats | None) -> dict[str, int]:
+        x = self.frames[0][vertex].astype(np.float32)
+        attributes = {"POSITION": self.buffer.vectors(x, bounds=True)}
+        normal = _normals(self.frames[0], self.shape.faces)[vertex]
+        attributes["NORMAL"] = self.buffer.vectors(normal.astype(np.float32))
+        if uv is not None:
+            down = np.stack([uv[:, 0], 1 - uv[:, 1]], axis=1)
+            attributes["TEXCOORD_0"] = self.buffer.vectors(down.astype(np.float32))
+        return attributes
+
+    def _targets(self, vertex: Ints) -> list[dict[str, int]]:
+        first = self.frames[0][vertex].astype(np.float32)
+        normal = _normals(self.frames[0], self.shape.faces)
+        targets = []
+        for x in self.frames[1:]:
+            moved = x[vertex].astype(np.float32) - first
+            turned = (_normals(x, self.shape.faces) - normal)[vertex].astype(np.float32)
+            targets.append({"POSITION": self.buffer.vectors(moved, bounds=True),
+                            "NORMAL": self.buffer.vectors(turned)})  # fmt: skip
+        return targets
+
+    def _primitives(
+        self, corner: Faces, attributes: dict[str, int], targets: list[dict[str, int]], cloth: bool
+    ) -> list[dict[str, object]]:
+        """One for every region, with a material of its own."""
+        regions = self.shape.regions or [(self.shape.name, np.arange(len(corner), dtype=np.int32))]
+        primitives = []
+        for k, (name, faces) in enumerate(regions):
+            primitive: dict[str, object] = {
+                "attributes": attributes,
+                "indices": self.buffer.indices(corner[faces].reshape(-1)),
+                "material": self.buffer.material(name, COLORS[k % len(COLORS)] if cloth else GRAY),
+            }
+            if targets:
+                primitive["targets"] = targets
+            primitives.append(primitive)
+        return primitives
+
+
+def _split(shape: Shape) -> tuple[Faces, Ints, Floats | None]:
+    """Faces among vertices that have one texture coordinate each, the vertex of the mesh that each
+    of them is, and the coordinates. Unsplit ones keep their order.
+    """
+    if shape.corner_uv is None:
+        used = np.arange(int(shape.faces.max()) + 1, dtype=np.int32)
+        return shape.faces, used, None
+    uv = shape.corner_uv.reshape(-1, 2).astype(np.float32)
+    rows = np.column_stack([shape.faces.reshape(-1).astype(np.float64), uv])
+    unique, ids = np.unique(rows, axis=0, return_inverse=True)
+    corner = ids.reshape(-1, 3).astype(np.int32)
+    return corner, unique[:, 0].astype(np.int32), unique[:, 1:]
+
+
+def _normals(x: Positions, faces: Faces) -> Floats:
+    """(n,3) unit normals of vertices, weighted by area; up where there is none."""
+    a, b, c = (x[faces[:, i]] for i in range(3))
+    normal = np.cross(b - a, c - a)
+    ids = faces.reshape(-1)
+    total = np.stack(
+        [np.bincount(ids, np.repeat(normal[:, i], 3), len(x)) for i in range(3)], axis=1
+    )
+    length = np.linalg.norm(total, axis=1, keepdims=True)
+    unit = total / np.where(length > 0, length, 1.0)
+    return np.asarray(np.where(length > 0, unit, (0.0, 1.0, 0.0)))

@@ -1,0 +1,148 @@
+"""Poses of a glTF scene: transforms of nodes and weights of morph targets at a time.
+
+The first animation, its samplers linear, stepped or cubic; rotations are interpolated on the
+sphere. Specification: Khronos glTF 2.0, appendix C.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.io.formats.gltf_read import Document
+
+RATE = 30.0  # [1/s] at which skins and nodes are looked at, at least
+MOST_POSES = 100_000
+PARALLEL = 0.9995  # cosine above which two rotations are blended in a straight line
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """A moment of a scene."""
+
+    world: Mapping[int, Floats]  # (4,4) of every node, to the world
+    weights: Mapping[int, Floats]  # of morph targets, of nodes that are animated
+
+
+def pose_times(document: Document, fps: float | None) -> Floats:
+    """(k,) [s] all keys of the first animation, and between them at least so many a second."""
+    keys = [document.array(s["input"])[:, 0] for s in _samplers(document)]
+    if not keys:
+        return np.zeros(1)
+    times: Floats = np.unique(np.concatenate(keys))
+    if not np.isfinite(times).all() or (times[-1] - times[0]) * (fps or RATE) > MOST_POSES:
+        raise ValueError(f"keys from {times[0]:g} to {times[-1]:g} s")
+    straight = all(c["target"]["path"] == "weights" for c in _channels(document)) and all(
+        s.get("interpolation", "LINEAR") == "LINEAR" for s in _samplers(document)
+    )
+    if straight and fps is None:
+        return times  # linear between keys, as bodies are between frames
+    count = int(np.ceil((times[-1] - times[0]) * (fps or RATE) - 1e-6)) + 1
+    even = np.minimum(times[0] + np.arange(count) / (fps or RATE), times[-1])
+    found: Floats = np.unique(np.concatenate([times, even]))
+    apart: Floats = found[np.concatenate([[True], np.diff(found) > 1e-6])]
+    return apart
+
+
+def posed(document: Document, t: float) -> Pose:
+    """The scene at time t [s]."""
+    nodes = document.things("nodes")
+    moved: dict[int, dict[str, Floats]] = {}
+    samplers = _samplers(document)
+    for channel in _channels(document):
+        target = channel["target"]
+        if "node" in target:
+            value = _sampled(document, samplers[channel["sampler"]], t, target["path"])
+            moved.setdefault(target["node"], {})[target["path"]] = value
+    local = [_local(node, moved.get(k, {})) for k, node in enumerate(nodes)]
+    parent = {c: k for k, node in enumerate(nodes) for c in node.get("children", [])}
+    world: dict[int, Floats] = {}
+    for k in range(len(nodes)):
+        M, at, steps = local[k], k, 0
+        while at in parent:
+            at, steps = parent[at], steps + 1
+            if steps > len(nodes):
+                raise ValueError("nodes that are below themselves")
+            M = local[at] @ M
+        world[k] = M
+    return Pose(world, {k: v["weights"] for k, v in moved.items() if "weights" in v})
+
+
+def _animation(document: Document) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = (document.things("animations") or [{}])[0]
+    return found
+
+
+def _samplers(document: Document) -> list[Any]:
+    return list(_animation(document).get("samplers", []))
+
+
+def _channels(document: Document) -> list[Any]:
+    return list(_animation(document).get("channels", []))
+
+
+def _sampled(document: Document, sampler: Mapping[str, Any], t: float, path: str) -> Floats:
+    """The value of a sampler at time t; held before the first key and after the last."""
+    times = document.array(sampler["input"])[:, 0]
+    values = document.array(sampler["output"])
+    kind = sampler.get("interpolation", "LINEAR")
+    cubic = kind == "CUBICSPLINE"
+    rows = values.reshape(len(times), 3 if cubic else 1, -1)
+    k = int(np.searchsorted(times, t, side="right")) - 1
+    if k < 0 or k >= len(times) - 1:
+        return _unit(rows[0 if k < 0 else -1, int(cubic)], path)
+    a, b = rows[k, int(cubic)], rows[k + 1, int(cubic)]
+    h = times[k + 1] - times[k]
+    s = (t - times[k]) / h if h > 0 else 0.0
+    if kind == "STEP":
+        return _unit(a, path)
+    if cubic:
+        m, n = h * rows[k, 2], h * rows[k + 1, 0]  # out of this key, into the next
+        c2, c3 = s * s, s * s * s
+        mixed = (
+            (2 * c3 - 3 * c2 + 1) * a + (c3 - 2 * c2 + s) * m
+            + (3 * c2 - 2 * c3) * b + (c3 - c2) * n
+        )  # fmt: skip
+        return _unit(mixed, path)
+    return _slerp(a, b, s) if path == "rotation" else np.asarray((1 - s) * a + s * b)
+
+
+def _unit(value: Floats, path: str) -> Floats:
+    if path != "rotation":
+        return value
+    return np.asarray(value / max(float(np.linalg.norm(value)), 1e-300))
+
+
+def _slerp(a: Floats, b: Floats, s: float) -> Floats:
+    """From quaternion a to b, the short way."""
+    a, b = _unit(a, "rotation"), _unit(b, "rotation")
+    cosine = float(a @ b)
+    b, cosine = (b, cosine) if cosine >= 0 else (-b, -cosine)
+    if cosine > PARALLEL:
+        return _unit((1 - s) * a + s * b, "rotation")
+    angle = np.arccos(cosine)
+    return np.asarray((np.sin((1 - s) * angle) * a + np.sin(s * angle) * b) / np.sin(angle))
+
+
+def _local(node: Mapping[str, Any], moved: Mapping[str, Floats]) -> Floats:
+    """(4,4) of a node to its parent."""
+    M = np.eye(4)
+    if "matrix" in node and not moved:
+        return np.array(node["matrix"], dtype=np.float64).reshape(4, 4).T
+    x, y, z, w = _unit(
+        np.asarray(moved.get("rotation", node.get("rotation", [0, 0, 0, 1])), dtype=np.float64),
+        "rotation",
+    )
+    R = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+    scale = np.asarray(moved.get("scale", node.get("scale", [1, 1, 1])), dtype=np.float64)
+    M[:3, :3] = R * scale
+    M[:3, 3] = moved.get("translation", node.get("translation", [0, 0, 0]))
+    return M

@@ -1,0 +1,161 @@
+"""glTF 2.0 in: .glb and .gltf files as a tree with arrays. Own reader, of JSON and NumPy.
+
+Buffers within the file or beside it; sparse accessors and normalized integers are read, compressed
+meshes (Draco, meshopt) refused.
+"""
+
+import base64
+import binascii
+import json
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import MeshError
+from weft.io.formats.gltf_buffer import BIN, JSON, MAGIC
+from weft.io.surface import read_bytes
+
+COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
+COMPRESSED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression")
+MOST_VALUES = 500_000_000  # of an accessor
+
+Broken = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, MemoryError,
+          RecursionError, ZeroDivisionError, struct.error, binascii.Error)  # fmt: skip
+"""What a tree raises that is not as the specification says."""
+
+
+class Document:
+    """A file: its tree, and the arrays that accessors stand for.
+
+    Raises:
+        MeshError: it cannot be read, is no glTF 2.0, or is compressed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.tree, chunk = _parts(read_bytes(path))
+            if not str(self.tree["asset"]["version"]).startswith("2"):
+                raise ValueError(f"version {self.tree['asset']['version']}, not 2.0")
+            packed = [e for e in COMPRESSED if e in self.tree.get("extensionsRequired", [])]
+            if packed:
+                raise ValueError(f"compressed ({packed[0]}); export it without compression")
+            self.buffers = [self._buffer(b, chunk) for b in self.tree.get("buffers", [])]
+        except Broken as error:
+            raise self.error(error) from error
+        self._read: dict[int, Floats] = {}
+
+    def error(self, error: BaseException) -> MeshError:
+        """The error for something that the specification does not allow."""
+        got = f"{type(error).__name__}: {error}"
+        return MeshError("glTF file", got=got, where=str(self.path), expected="a glTF 2.0 file")
+
+    def things(self, kind: str) -> list[Any]:
+        """``meshes``, ``nodes``, ..."""
+        found = self.tree.get(kind, [])
+        if not isinstance(found, list):
+            raise ValueError(f"{kind} that are no list")
+        return found
+
+    def array(self, number: int) -> Floats:
+        """The values of an accessor (count, width), as float64.
+
+        Raises:
+            Broken: it is not there, or reaches out of its buffer.
+        """
+        if number not in self._read:
+            self._read[number] = self._accessor(self._one("accessors", number))
+        return self._read[number]
+
+    def _one(self, kind: str, number: Any) -> Mapping[str, Any]:
+        """One of a list, by number; negative ones are none."""
+        if not isinstance(number, int) or number < 0:
+            raise IndexError(f"{kind} {number!r}")
+        found = self.things(kind)[number]
+        if not isinstance(found, dict):
+            raise TypeError(f"{kind} {number} is no object")
+        return found
+
+    def _accessor(self, a: Mapping[str, Any]) -> Floats:
+        count, width = int(a["count"]), WIDTHS[a["type"]]
+        dtype = np.dtype(COMPONENTS[a["componentType"]])
+        if not 0 < count * width <= MOST_VALUES:
+            raise ValueError(f"{count} values")
+        if "bufferView" in a:
+            values = self._view(a["bufferView"], int(a.get("byteOffset", 0)), count, width, dtype)
+        else:
+            values = np.zeros((count, width), dtype)
+        if "sparse" in a:
+            s = a["sparse"]
+            n, at, new = int(s["count"]), s["indices"], s["values"]
+            kind = np.dtype(COMPONENTS[at["componentType"]])
+            ids = self._view(at["bufferView"], int(at.get("byteOffset", 0)), n, 1, kind)[:, 0]
+            values = values.copy()
+            values[ids] = self._view(
+                new["bufferView"], int(new.get("byteOffset", 0)), n, width, dtype
+            )
+        with np.errstate(invalid="ignore"):  # signaling NaN; looked for later
+            found: Floats = values.astype(np.float64)
+        if a.get("normalized") and dtype.kind in "iu":
+            found = np.maximum(found / np.iinfo(dtype).max, -1.0)
+        return found
+
+    def _view(self, number: Any, offset: int, count: int, width: int, dtype: Any) -> Any:
+        view = self._one("bufferViews", number)
+        if "extensions" in view:
+            raise ValueError("a compressed buffer view")
+        data = self.buffers[self._checked(view["buffer"])]
+        start = int(view.get("byteOffset", 0)) + offset
+        step = int(view.get("byteStride", 0)) or width * dtype.itemsize
+        size = width * dtype.itemsize
+        end = start + (count - 1) * step + size
+        if start < 0 or offset < 0 or step < size or end > len(data):
+            raise ValueError(f"{count} values up to byte {end} of a buffer of {len(data)}")
+        rows = np.ndarray((count, size), np.uint8, data, start, (step, 1))
+        return np.ascontiguousarray(rows).view(dtype).reshape(count, width)
+
+    def _checked(self, number: Any) -> int:
+        if not isinstance(number, int) or not 0 <= number < len(self.buffers):
+            raise IndexError(f"buffer {number!r}")
+        return number
+
+    def _buffer(self, b: Mapping[str, Any], chunk: bytes | None) -> bytes:
+        uri = b.get("uri")
+        if uri is None:
+            if chunk is None:
+                raise ValueError("a buffer without data")
+            return chunk
+        if str(uri).startswith("data:"):
+            return base64.b64decode(str(uri).partition(",")[2])
+        from urllib.parse import unquote
+
+        name = Path(unquote(str(uri)))
+        if name.is_absolute() or ".." in name.parts or ":" in str(uri):
+            raise ValueError(f"a buffer elsewhere: {uri}")
+        return read_bytes(self.path.parent / name)
+
+
+def _parts(data: bytes) -> tuple[dict[str, Any], bytes | None]:
+    """The tree, and the binary chunk of a .glb."""
+    if len(data) < 12 or struct.unpack_from("<I", data)[0] != MAGIC:
+        tree, chunk = json.loads(data.decode("utf-8")), None
+    else:
+        tree, chunk, place = None, None, 12
+        while place + 8 <= len(data):
+            size, kind = struct.unpack_from("<II", data, place)
+            part = data[place + 8 : place + 8 + size]
+            if len(part) < size:
+                raise ValueError("the file ends early")
+            if kind == JSON and tree is None:
+                tree = json.loads(part.decode("utf-8"))
+            elif kind == BIN and chunk is None:
+                chunk = part
+            place += 8 + size
+    if not isinstance(tree, dict):
+        raise ValueError("no JSON object")
+    return tree, chunk

@@ -1,0 +1,237 @@
+"""The meshes of a glTF scene as surfaces in space: nodes, morph targets, skins, animation.
+
+glTF has a vertex for every texture coordinate and normal that a place has. Vertices that coincide
+in all that moves them (position, morph targets, joints and weights) are one here, so that cloth
+hangs together at seams; the first of them gives the number. The world is meters, y up.
+Specification: Khronos glTF 2.0, sections 3.7 (geometry, skins) and 3.11 (animations, appendix C).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
+from weft.errors import MeshError
+from weft.io.formats.gltf_animation import Pose, pose_times, posed
+from weft.io.formats.gltf_read import Broken, Document
+from weft.io.surface import Contents, Moving
+
+TRIANGLES = 4  # the mode of a primitive
+FEW = 8  # names in a message
+
+
+@dataclass(frozen=True, eq=False)
+class _Primitive:
+    """A part of a mesh with a material of its own."""
+
+    faces: Faces  # among its own vertices
+    rows: Floats  # (n,...) all that moves them
+    uv: Floats | None  # (n,2)
+    painted: Mapping[str, Floats]
+    material: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """The mesh of a node, welded."""
+
+    node: int
+    name: str
+    x: Positions  # (n,3) of the mesh
+    faces: Faces
+    corner_uv: CornerUv | None
+    targets: Floats  # (t,n,3)
+    joints: Ints  # (n,4k) of the skin; (n,0) without
+    weights: Floats  # (n,4k)
+    painted: Mapping[str, Floats]
+    materials: Mapping[str, Ints]  # vertices
+
+
+def gltf_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
+    """The meshes of a scene where its animation begins.
+
+    Args:
+        path: the file.
+        prim: which of them, by the node's or mesh's name; None: all.
+        one: refuse several: what is read becomes a cloth.
+
+    Raises:
+        MeshError: a damaged or compressed file, no such mesh, or several.
+    """
+    document = Document(path)
+    try:
+        pieces = _chosen(document, prim, one)
+        pose = posed(document, pose_times(document, None)[0])
+        x = [_placed(document, p, pose) for p in pieces]
+    except Broken as error:
+        raise document.error(error) from error
+    first = np.cumsum([0, *(len(a) for a in x)])
+    groups: dict[str, Ints] = {}
+    weights: dict[str, Floats] = {}
+    for p, f in zip(pieces, first):
+        if len(pieces) > 1:
+            groups[p.name] = np.arange(f, f + len(p.x), dtype=np.int32)
+        groups |= {name: ids + f for name, ids in p.materials.items()}
+        for name, values in p.painted.items():
+            weights.setdefault(name, np.zeros(first[-1]))[f : f + len(p.x)] = values
+    uv = [p.corner_uv for p in pieces if p.corner_uv is not None]
+    faces = np.concatenate([p.faces + f for p, f in zip(pieces, first)]).astype(np.int32)
+    corner_uv = np.concatenate(uv) if len(uv) == len(pieces) else None
+    return Contents(np.concatenate(x), faces, corner_uv, groups, weights)
+
+
+def gltf_moving(path: Path, fps: float | None, prim: str | None) -> Moving:
+    """The meshes of a scene as its first animation moves them.
+
+    Args:
+        path: the file.
+        fps: frames a second at which it is looked at, beside its keys; None: 30.
+        prim: which of them, by the node's or mesh's name; None: all.
+
+    Raises:
+        MeshError: as of ``gltf_contents``.
+    """
+    document = Document(path)
+    try:
+        pieces = _chosen(document, prim, one=False)
+        times = pose_times(document, fps)
+        frames = []
+        for t in times:
+            pose = posed(document, t)
+            frames.append(np.concatenate([_placed(document, p, pose) for p in pieces]))
+    except Broken as error:
+        raise document.error(error) from error
+    first = np.cumsum([0, *(len(p.x) for p in pieces)])
+    faces = np.concatenate([p.faces + f for p, f in zip(pieces, first)]).astype(np.int32)
+    x = np.array(frames)
+    if len(x) > 1 and (x == x[0]).all():
+        times, x = times[:1], x[:1]
+    return Moving(times - times[0], x, faces)
+
+
+def _chosen(document: Document, prim: str | None, one: bool) -> list[_Piece]:
+    """The nodes with a mesh that a name stands for."""
+    nodes, meshes = document.things("nodes"), document.things("meshes")
+    named: dict[int, str] = {}
+    for k, node in enumerate(nodes):
+        if "mesh" in node:
+            mesh = meshes[node["mesh"]]
+            name = str(node.get("name") or mesh.get("name") or f"node {k}")
+            if prim is None or prim in (name, mesh.get("name")):
+                named[k] = name
+    if not named:
+        known = [str(n.get("name", f"node {k}")) for k, n in enumerate(nodes) if "mesh" in n]
+        got = "no mesh" if prim is None else repr(prim)
+        raise MeshError("glTF file" if prim is None else "prim", got=got, where=str(document.path),
+                        expected=f"a mesh of {', '.join(known[:FEW]) or 'its own'}")  # fmt: skip
+    if one and len(named) > 1:
+        shown = ", ".join(list(named.values())[:FEW])
+        raise MeshError(
+            "glTF file", got=f"{len(named)} meshes", where=str(document.path),
+            expected="one, as cloth", hint=f"say which with prim: {shown}",
+        )  # fmt: skip
+    return [_piece(document, k, name) for k, name in named.items()]
+
+
+def _piece(document: Document, number: int, name: str) -> _Piece:
+    """All primitives of a node's mesh as one."""
+    node = document.things("nodes")[number]
+    mesh = document.things("meshes")[node["mesh"]]
+    parts: list[_Primitive] = []
+    moving = None
+    for p in mesh["primitives"]:
+        if p.get("mode", TRIANGLES) != TRIANGLES:
+            continue
+        given = {k: document.array(v) for k, v in p["attributes"].items()}
+        n = len(given["POSITION"])
+        kinds = [f"{k}_{i}" for i in range(8) for k in ("JOINTS", "WEIGHTS") if f"{k}_{i}" in given]
+        targets = [document.array(t["POSITION"]) if "POSITION" in t else np.zeros((n, 3))
+                   for t in p.get("targets", [])]  # fmt: skip
+        shape = (len(targets), len(kinds) if "skin" in node else 0)
+        if moving not in (None, shape) or any(len(a) != n for a in (*given.values(), *targets)):
+            raise ValueError(f"primitives of mesh {name} that do not fit together")
+        moving = shape
+        skin = [given[k] for k in kinds] if shape[1] else []
+        rows = np.concatenate([given["POSITION"], *targets, *skin], axis=1)
+        ids = document.array(p["indices"])[:, 0] if "indices" in p else np.arange(n)
+        if len(ids) == 0 or len(ids) % 3 or ids.min() < 0 or ids.max() >= n:
+            raise ValueError(f"indices of mesh {name} beyond its {n} vertices")
+        painted = {k[1:]: v[:, 0] for k, v in given.items() if k[0] == "_" and v.shape[1] == 1}
+        faces = ids.astype(np.int32).reshape(-1, 3)
+        uv = given.get("TEXCOORD_0")
+        parts.append(_Primitive(faces, rows, uv, painted, _material(document, p)))
+    if moving is None:
+        raise ValueError(f"mesh {name} has no triangles")
+    return _welded(number, name, parts, moving)
+
+
+def _material(document: Document, primitive: Mapping[str, Any]) -> str:
+    if "material" not in primitive:
+        return ""
+    return str(document.things("materials")[primitive["material"]].get("name", ""))
+
+
+def _welded(number: int, name: str, parts: Sequence[_Primitive], moving: tuple[int, int]) -> _Piece:
+    """Vertices that coincide in all that moves them as one, in the order of the first ones."""
+    rows = np.concatenate([p.rows for p in parts])
+    if not np.isfinite(rows).all():
+        raise ValueError(f"mesh {name} has numbers that are not finite")
+    _, where, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(where)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    ends = np.cumsum([len(p.rows) for p in parts])[:-1]
+    kept = rows[where[order]]
+    faces: list[Faces] = []
+    uv: list[Floats] = []
+    painted: dict[str, Floats] = {}
+    materials: dict[str, Ints] = {}
+    for p, ids in zip(parts, np.split(rank[inverse.reshape(-1)].astype(np.int32), ends)):
+        welded = ids[p.faces]
+        good = (welded != np.roll(welded, 1, axis=1)).all(1)
+        faces.append(welded[good])
+        if p.uv is not None:
+            corners = p.uv[p.faces][good]
+            uv.append(np.stack([corners[..., 0], 1 - corners[..., 1]], axis=-1))
+        for key, values in p.painted.items():
+            painted.setdefault(key, np.zeros(len(kept)))[ids] = values
+        if p.material:
+            before = materials.get(p.material, np.zeros(0, np.int32))
+            materials[p.material] = np.union1d(before, welded).astype(np.int32)
+    t, kinds = moving
+    targets = kept[:, 3 : 3 + 3 * t].reshape(len(kept), t, 3).transpose(1, 0, 2)
+    skin = kept[:, 3 + 3 * t :].reshape(len(kept), kinds // 2, 2, -1 if kinds else 1)
+    joints = skin[:, :, 0].reshape(len(kept), -1).astype(np.int32)
+    return _Piece(
+        number, name, kept[:, :3], np.concatenate(faces).astype(np.int32),
+        np.concatenate(uv) if len(uv) == len(parts) else None, targets, joints,
+        skin[:, :, 1].reshape(len(kept), -1), painted, materials,
+    )  # fmt: skip
+
+
+def _placed(document: Document, piece: _Piece, pose: Pose) -> Positions:
+    """(n,3) [m] where a pose puts the vertices: morph targets, then the skin or the node."""
+    node = document.things("nodes")[piece.node]
+    mesh = document.things("meshes")[node["mesh"]]
+    x = piece.x
+    if len(piece.targets):
+        weights = pose.weights.get(piece.node)
+        if weights is None:
+            weights = node.get("weights", mesh.get("weights", [0.0] * len(piece.targets)))
+        x = x + np.einsum("t,tni->ni", np.asarray(weights, dtype=np.float64), piece.targets)
+    if piece.joints.shape[1] == 0:
+        M = pose.world[piece.node]
+        return np.asarray(x @ M[:3, :3].T + M[:3, 3])
+    skin = document.things("skins")[node["skin"]]
+    joints = skin["joints"]
+    inverse = np.tile(np.eye(4), (len(joints), 1, 1))
+    if "inverseBindMatrices" in skin:
+        given = document.array(skin["inverseBindMatrices"])
+        inverse = given.reshape(-1, 4, 4).transpose(0, 2, 1)[: len(joints)]
+    bones = np.array([pose.world[j] for j in joints]) @ inverse
+    w = piece.weights / np.maximum(piece.weights.sum(1, keepdims=True), 1e-300)
+    M = np.einsum("na,naij->nij", w, bones[piece.joints])
+    return np.asarray(np.einsum("nij,nj->ni", M[:, :3, :3], x) + M[:, :3, 3])

@@ -1,0 +1,136 @@
+"""USD out: .usda, .usdc and .usdz.
+
+One prim a surface below a default prim: ``points`` and ``extent`` at every frame, ``velocities`` of
+the cloth, face-varying ``st``, no subdivision, a ``GeomSubset`` for every cloth or panel. Axes,
+units and frame rate are the stage's metadata. Clean under ``UsdValidation``.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.errors import RunError
+from weft.io.animation import Animation, Moment, Shape, distinct
+from weft.io.extra import optional
+from weft.io.files import atomic_path
+
+ROOT = "weft"  # the default prim
+FAMILY = "part"  # of the subsets
+
+
+def write_usd(path: Path, animation: Animation) -> Sequence[str]:
+    """Write all frames; returns what is worth knowing about the file.
+
+    Raises:
+        RunError: ``usd-core`` is missing, or the file cannot be written.
+    """
+    optional("pxr.Usd", "usd", "USD files", RunError)
+    with atomic_path(path) as new:
+        if path.suffix.lower() != ".usdz":
+            _write(new, animation)
+        else:
+            from pxr import Sdf, UsdUtils
+
+            layer = new.with_suffix(".usdc")
+            try:
+                _write(layer, animation)
+                made = UsdUtils.CreateNewUsdzPackage(
+                    Sdf.AssetPath(str(layer)), str(new), f"{path.stem}.usdc"
+                )
+            finally:
+                layer.unlink(missing_ok=True)
+            if not made:
+                raise OSError("the package could not be made")
+    return ()
+
+
+def _write(path: Path, animation: Animation) -> None:
+    from pxr import Tf, Usd, UsdGeom
+
+    try:
+        stage = Usd.Stage.CreateNew(str(path))
+    except Tf.ErrorException as error:
+        raise OSError(str(error)) from error
+    c = animation.convention
+    UsdGeom.SetStageMetersPerUnit(stage, c.meters)
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y if c.up == "y" else UsdGeom.Tokens.z)
+    stage.SetFramesPerSecond(animation.fps)
+    stage.SetTimeCodesPerSecond(animation.fps)
+    stage.SetStartTimeCode(animation.first)
+    stage.SetEndTimeCode(animation.last)
+    stage.SetMetadata("comment", "weft")
+    root = UsdGeom.Xform.Define(stage, f"/{ROOT}")
+    stage.SetDefaultPrim(root.GetPrim())
+    names = distinct([s.name for s in animation.shapes])
+    tracks = [
+        _Track(_mesh(stage, f"/{ROOT}/{name}", shape), velocities=k == 0)
+        for k, (name, shape) in enumerate(zip(names, animation.shapes))
+    ]
+    for number, moment in enumerate(animation, start=animation.first):
+        for k, track in enumerate(tracks):
+            track.add(number, moment, k)
+    stage.GetRootLayer().Save()
+    del stage
+
+
+def _mesh(stage: Any, path: str, shape: Shape) -> Any:
+    """What does not change: triangles, texture coordinates, subsets."""
+    from pxr import Sdf, UsdGeom, Vt
+
+    mesh = UsdGeom.Mesh.Define(stage, path)
+    m = len(shape.faces)
+    mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
+    mesh.CreateDoubleSidedAttr(True)
+    mesh.CreateFaceVertexCountsAttr(Vt.IntArray.FromNumpy(np.full(m, 3, dtype=np.int32)))
+    mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(np.array(shape.faces.reshape(-1))))
+    if shape.corner_uv is not None:
+        st = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar(
+            "st", Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.faceVarying
+        )
+        st.Set(Vt.Vec2fArray.FromNumpy(shape.corner_uv.reshape(-1, 2).astype(np.float32)))
+    for (_, faces), name in zip(shape.regions, distinct([n for n, _ in shape.regions])):
+        UsdGeom.Subset.CreateGeomSubset(
+            mesh, name, UsdGeom.Tokens.face,
+            Vt.IntArray.FromNumpy(np.array(faces, dtype=np.int32)),
+            FAMILY, UsdGeom.Tokens.partition,
+        )  # fmt: skip
+    return mesh
+
+
+class _Track:
+    """The samples of one mesh, in float32; what never moves has one value for all times."""
+
+    def __init__(self, mesh: Any, *, velocities: bool) -> None:
+        self.points, self.extent = mesh.CreatePointsAttr(), mesh.CreateExtentAttr()
+        self.velocities = mesh.CreateVelocitiesAttr() if velocities else None
+        self.before: Any = None  # of the frame added last
+        self.sampled: int | None = None  # the frame that has a sample of its own, the last of them
+
+    def add(self, number: int, moment: Moment, k: int) -> None:
+        """Frame ``number``, of shape k."""
+        from pxr import Vt
+
+        x = np.asarray(moment.positions[k], dtype=np.float32)
+        if self.velocities is not None:
+            self._sample(number, x)
+            v = np.asarray(moment.velocities, dtype=np.float32)
+            self.velocities.Set(Vt.Vec3fArray.FromNumpy(v), number)
+            return
+        if self.before is None:
+            self._sample(None, x)
+        elif not np.array_equal(x, self.before):
+            if self.sampled != number - 1:  # it stood still until then
+                self._sample(number - 1, self.before)
+            self._sample(number, x)
+            self.sampled = number
+        self.before = x
+
+    def _sample(self, number: int | None, x: Any) -> None:
+        from pxr import Usd, Vt
+
+        at = Usd.TimeCode.Default() if number is None else Usd.TimeCode(number)
+        points = Vt.Vec3fArray.FromNumpy(x)
+        self.points.Set(points, at)
+        self.extent.Set(Vt.Vec3fArray.FromNumpy(np.stack([x.min(0), x.max(0)])), at)

@@ -1,0 +1,101 @@
+"""VTKHDF out: poly data that changes in time, for ParaView and VTK (format version 2.0).
+
+Cloth and bodies are one mesh; the cell array ``part`` says which is which (0: cloth, then bodies),
+``region`` numbers cloths and panels. Numbers on the cloth are NaN on bodies. Triangles are
+written once, and every step refers to them.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import RunError
+from weft.io.animation import Animation
+from weft.io.extra import optional
+from weft.io.files import atomic_path
+
+KINDS = ("Vertices", "Lines", "Polygons", "Strips")  # of cells, in the order of the format
+
+
+def write_vtkhdf(path: Path, animation: Animation) -> Sequence[str]:
+    """Write all frames.
+
+    Raises:
+        RunError: ``h5py`` is missing, or the file cannot be written.
+    """
+    h5py = optional("h5py", "hdf5", "VTKHDF files", RunError)
+    with atomic_path(path) as new, h5py.File(new, "w") as file:
+        root = file.create_group("VTKHDF")
+        root.attrs["Version"] = np.array([2, 0])
+        root.attrs.create("Type", b"PolyData", dtype=h5py.string_dtype("ascii", 8))
+        _write(root, animation)
+    return ()
+
+
+def _write(root: Any, animation: Animation) -> None:
+    sizes = [len(x) for x in animation.moment(0).positions]
+    n, m, count = sum(sizes), sum(len(s.faces) for s in animation.shapes), animation.count
+    first = np.cumsum([0, *sizes[:-1]])
+    faces = np.concatenate([s.faces + f for s, f in zip(animation.shapes, first)])
+    for kind in KINDS:
+        cells = faces.astype(np.int64) if kind == "Polygons" else np.zeros((0, 3), np.int64)
+        group = root.create_group(kind)
+        group["NumberOfCells"] = np.array([len(cells)])
+        group["NumberOfConnectivityIds"] = np.array([cells.size])
+        group["Connectivity"] = cells.reshape(-1)
+        group["Offsets"] = 3 * np.arange(len(cells) + 1)
+    root["NumberOfPoints"] = np.full(count, n)
+    steps = root.create_group("Steps")
+    steps.attrs["NSteps"] = count
+    steps["PartOffsets"] = np.zeros(count, np.int64)
+    steps["NumberOfParts"] = np.ones(count, np.int64)
+    steps["PointOffsets"] = n * np.arange(count)
+    for name in ("CellOffsets", "ConnectivityIdOffsets"):
+        steps[name] = np.zeros((count, len(KINDS)), np.int64)
+    points = root.create_dataset("Points", (count * n, 3), "f8", chunks=(n, 3))
+    table = _Table(root, steps, count)
+    values = np.zeros(count)
+    for k, moment in enumerate(animation):
+        points[k * n : (k + 1) * n] = np.concatenate(list(moment.positions))
+        values[k] = moment.t
+        found = moment.fields
+        table.add(k, "PointData", {"velocity": moment.velocities, **found.points}, n)
+        table.add(k, "CellData", found.cells, m)
+    steps["Values"] = values
+    _labels(root, steps, animation, m)
+
+
+class _Table:
+    """Arrays at points and cells, a frame after the other."""
+
+    def __init__(self, root: Any, steps: Any, count: int) -> None:
+        self.root, self.steps, self.count = root, steps, count
+
+    def add(self, k: int, kind: str, arrays: Mapping[str, Floats], rows: int) -> None:
+        """The arrays of frame k, filled up with NaN to so many rows."""
+        for name, values in arrays.items():
+            shape = values.shape[1:]
+            group = self.root.require_group(kind)
+            if name not in group:
+                whole = (self.count * rows, *shape)
+                group.create_dataset(name, whole, "f4", chunks=(rows, *shape))
+                offsets = self.steps.require_group(f"{kind}Offsets")
+                offsets[name] = rows * np.arange(self.count)
+            full = np.full((rows, *shape), np.nan, dtype=np.float32)
+            full[: len(values)] = values
+            group[name][k * rows : (k + 1) * rows] = full
+
+
+def _labels(root: Any, steps: Any, animation: Animation, m: int) -> None:
+    """``part`` and ``region`` of cells, once for all steps."""
+    part = np.repeat(np.arange(len(animation.shapes)), [len(s.faces) for s in animation.shapes])
+    region = np.full(m, -1)
+    for k, (_, faces) in enumerate(animation.cloth.regions):
+        region[faces] = k
+    cells, offsets = root.require_group("CellData"), steps.require_group("CellDataOffsets")
+    for name, values in (("part", part), ("region", region)):
+        cells[name] = values.astype(np.int32)
+        offsets[name] = np.zeros(animation.count, np.int64)

@@ -1,0 +1,109 @@
+"""With a Blender: Alembic, and a scene that goes from Blender through weft and back."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+import weft
+from weft.errors import MeshError, RunError
+from weft.io import read_mesh, read_moving
+from weft.io.formats.blender import VARIABLE, blender
+from weft.scene.build import load_scene
+
+needs_blender = pytest.mark.skipif(blender() is None, reason="no Blender on this machine")
+needs_bpy = pytest.mark.skipif(find_spec("bpy") is None, reason="no bpy")
+
+MAKE = """
+import bpy, sys
+bpy.ops.wm.read_factory_settings(use_empty=True)
+bpy.ops.mesh.primitive_grid_add(x_subdivisions=6, y_subdivisions=5, size=0.5, location=(0, 0, 1))
+thing = bpy.context.object
+thing.name = "Tablecloth"
+mesh = thing.data
+pin = mesh.attributes.new("pin", "FLOAT", "POINT")
+pin.data.foreach_set("value", [float(v.co.y > 0.24) for v in mesh.vertices])
+bpy.ops.wm.usd_export(filepath=sys.argv[-1], export_materials=False)
+"""
+LOOK = """
+import bpy, sys, array
+bpy.ops.wm.read_factory_settings(use_empty=True)
+scene = bpy.context.scene
+bpy.ops.wm.usd_import(filepath=sys.argv[-2])
+thing = bpy.data.objects["cloth"]
+out = open(sys.argv[-1], "wb")
+for frame in range(scene.frame_start, scene.frame_end + 1):
+    scene.frame_set(frame)
+    mesh = thing.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    x = array.array("f", bytes(12 * len(mesh.vertices)))
+    mesh.vertices.foreach_get("co", x)
+    out.write(x.tobytes())
+out.close()
+ids = array.array("i", bytes(4 * len(mesh.loops)))
+mesh.loops.foreach_get("vertex_index", ids)
+open(sys.argv[-1] + ".faces", "wb").write(ids.tobytes())
+"""
+
+
+def in_bpy(code, *arguments):
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.blender
+@needs_bpy
+def test_blender_weft_blender_vertex_for_vertex(tmp_path):
+    """Blender's grid, z up, pinned where it is painted; simulated; back in Blender every vertex of
+    every frame is, in float32, the run's.
+    """
+    pytest.importorskip("pxr.Usd")
+    in_bpy(MAKE, tmp_path / "in.usdc")
+    (tmp_path / "s.yaml").write_text(
+        "cloth: {mesh: {file: in.usdc, uv_scale: 0.5}}\npins: [{weights: pin}]\nseconds: 0.2 s\n"
+    )
+    loaded = load_scene(tmp_path / "s.yaml")
+    (pin,) = loaded.scene.pins
+    assert len(pin.vertices) == 7 and (loaded.scene.cloth.vertices[:, 1] == 1).all()
+    run = weft.simulate(loaded.scene, frames=6, out=tmp_path / "r", progress=False, fsync=False)
+    run.export(tmp_path / "out.usdc", up="z")
+    in_bpy(LOOK, tmp_path / "out.usdc", tmp_path / "seen")
+    seen = np.fromfile(tmp_path / "seen", np.float32).reshape(7, -1, 3)
+    for k in range(7):
+        x = run.positions(k)
+        z_up = np.stack([x[:, 0], -x[:, 2], x[:, 1]], axis=1)
+        np.testing.assert_array_equal(seen[k], z_up.astype(np.float32))
+    faces = np.fromfile(tmp_path / "seen.faces", np.int32).reshape(-1, 3)
+    np.testing.assert_array_equal(faces, run.faces)
+    assert np.abs(seen[-1] - seen[0]).max() > 0.05
+
+
+@pytest.mark.blender
+@needs_blender
+def test_alembic_there_and_back(made, tmp_path):
+    made.export(tmp_path / "a.abc", units="cm", first=1001)
+    times, x, faces = read_moving(tmp_path / "a.abc", 30.0, scale=0.01, prim="cloth")
+    np.testing.assert_allclose(times, np.arange(7) / 30)
+    np.testing.assert_allclose(x, [made.positions(k) for k in range(7)], atol=1e-6)
+    np.testing.assert_array_equal(faces, made.faces)
+    mesh = read_mesh(tmp_path / "a.abc", scale=0.01, prim="cloth")
+    np.testing.assert_allclose(mesh.corner_uv, made.corner_uv, atol=1e-6)
+    with pytest.raises(MeshError, match=r"3 meshes.*ball, bodies_1, cloth"):
+        read_mesh(tmp_path / "a.abc")
+    with pytest.raises(RunError, match="y up"):
+        made.export(tmp_path / "b.abc", up="z")
+    (tmp_path / "c.abc").write_bytes(b"no alembic")
+    with pytest.raises(MeshError, match="Alembic file"):
+        read_mesh(tmp_path / "c.abc")
+
+
+def test_no_blender_is_named(made, tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "none" / "blender"))
+    with pytest.raises(RunError, match=r"Blender ended: .*No such file"):
+        made.export(tmp_path / "a.abc")
+    monkeypatch.setattr("weft.io.formats.blender.blender", lambda: None)
+    with pytest.raises(RunError, match=r"no Blender.*WEFT_BLENDER"):
+        made.export(tmp_path / "a.abc")
+    assert list(tmp_path.iterdir()) == []

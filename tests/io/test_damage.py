@@ -1,0 +1,112 @@
+"""Damaged files of every format that is read: a named error or a result, no other exception."""
+
+import random
+import struct
+
+import numpy as np
+import pytest
+
+from tests.fuzz.mutations import changed_bytes
+from weft.errors import MeshError
+from weft.io import read_cache, read_mesh, read_moving, read_surface, write_animation
+from weft.io.animation import Animation, Moment, Shape
+from weft.mesh import grid
+
+FORMATS = (".usda", ".usdc", ".usdz", ".glb", ".gltf", ".pc2", ".mdd")
+MUTATIONS = 40
+
+
+def moving():
+    mesh = grid(4, 3, 1.0, 1.0)
+    frames = [mesh.vertices + [0, 0.1 * k, 0] for k in range(3)]
+    shape = Shape("cloth", mesh.faces, mesh.corner_uv, [("all", np.arange(len(mesh.faces)))])
+    return Animation([shape], 3, lambda k: Moment(k / 30, [frames[k]], np.zeros((12, 3))))
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_damage_is_named(tmp_path, suffix):
+    if suffix.startswith(".usd"):
+        pytest.importorskip("pxr.Usd")
+    path = tmp_path / f"a{suffix}"
+    write_animation(path, moving())
+    whole, rng = path.read_bytes(), random.Random(3)
+    named = 0
+    for _ in range(MUTATIONS):
+        path.write_bytes(changed_bytes(rng, whole))
+        if suffix in (".pc2", ".mdd"):
+            readers = [lambda: read_cache(path, 24.0)]
+        else:
+            readers = [
+                lambda: read_mesh(path, warp=(1, 0.2, 0.1)), lambda: read_surface(path),
+                lambda: read_moving(path),
+            ]  # fmt: skip
+        for read in readers:
+            try:
+                read()
+            except MeshError as error:
+                named += 1
+                assert 0 < len(str(error)) < 3000
+    assert named > MUTATIONS // 4
+
+
+@pytest.mark.parametrize("suffix", [s for s in FORMATS if s not in (".pc2", ".mdd")])
+@pytest.mark.parametrize(
+    "data", [b"", b"\0" * 100, b"PXR-USDC", b"glTF\2\0\0\0", b"{}", b"#usda 1.0"]
+)
+def test_what_is_no_mesh_at_all(tmp_path, suffix, data):
+    if suffix.startswith(".usd"):
+        pytest.importorskip("pxr.Usd")
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(data)
+    with pytest.raises(MeshError, match="USD file|glTF file"):
+        read_mesh(path)
+    path.unlink()
+    with pytest.raises(MeshError, match="mesh file = No such file"):
+        read_surface(path)
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        ({"asset": {"version": "1.0"}}, "version 1.0"),
+        ({"extensionsRequired": ["KHR_draco_mesh_compression"]}, "without compression"),
+        ({"buffers": [{"uri": "../secret.bin", "byteLength": 4}]}, "elsewhere"),
+        ({"buffers": [{"uri": "none.bin", "byteLength": 4}]}, "none.bin"),
+        ({"nodes": [{"children": [0], "mesh": 0}]}, "below themselves"),
+        ({"meshes": [{"primitives": [{"mode": 1, "attributes": {"POSITION": 0}}]}]}, "no triangle"),
+        ({"meshes": [{"primitives": [{"attributes": {"POSITION": -1}}]}]}, "accessors -1"),
+        ({"nodes": []}, "no mesh"),
+    ],
+)  # fmt: skip
+def test_gltf_that_says_something_impossible(tmp_path, change, match):
+    import base64
+    import json
+
+    x = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1]], dtype="<f4").tobytes()
+    tree = {
+        "asset": {"version": "2.0"},
+        "buffers": [{"uri": "data:;base64," + base64.b64encode(x).decode(), "byteLength": 36}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "nodes": [{"mesh": 0}],
+    }
+    path = tmp_path / "a.gltf"
+    path.write_text(json.dumps(tree))
+    assert len(read_surface(path)[1]) == 1
+    path.write_text(json.dumps({**tree, **change}))
+    with pytest.raises(MeshError, match=match):
+        read_surface(path)
+
+
+def test_point_caches_promise_no_more_than_they_hold(tmp_path):
+    many = 2**30
+    for suffix, head in ((".pc2", struct.pack("<12siiffi", b"POINTCACHE2\0", 1, many, 0, 1, many)),
+                         (".mdd", struct.pack(">ii", 2**30, 2**30))):  # fmt: skip
+        path = tmp_path / f"a{suffix}"
+        path.write_bytes(head + bytes(64))
+        with pytest.raises(MeshError, match="bytes"):
+            read_cache(path, 24.0)
+    (tmp_path / "a.mdd").write_bytes(struct.pack(">iifff", 2, 1, 1.0, 1.0, 0) + bytes(20))
+    with pytest.raises(MeshError, match="increasing"):
+        read_cache(tmp_path / "a.mdd")

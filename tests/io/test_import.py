@@ -1,0 +1,398 @@
+"""Cloth and bodies from USD, glTF and point caches that other libraries, or plain bytes, made."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+
+import weft
+from weft.contact import load_animated, load_cached
+from weft.errors import MeshError, SceneError, SceneProblems
+from weft.io import read_mesh, read_moving, read_surface
+from weft.io.ply import write_ply
+from weft.mesh import grid
+from weft.scene.build import load_scene
+
+GRID = grid(5, 4, 1.0, 0.8)
+QUADS = [
+    [i + 5 * j, i + 1 + 5 * j, i + 6 + 5 * j, i + 5 + 5 * j] for j in range(3) for i in range(4)
+]
+
+
+def turned(angle):
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[1.0, 0, 0], [0, c, -s], [0, s, c]])
+
+
+@pytest.fixture
+def stage(tmp_path):
+    pytest.importorskip("pxr.Usd")
+    from pxr import Usd, UsdGeom
+
+    stage = Usd.Stage.CreateNew(str(tmp_path / "a.usda"))
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)  # where nothing is said it is centimeters
+    return stage, tmp_path / "a.usda"
+
+
+def define(stage, path, x, faces, uv=None, interpolation="vertex"):
+    """A mesh, as usd-core makes it."""
+    from pxr import Sdf, UsdGeom, Vt
+
+    mesh = UsdGeom.Mesh.Define(stage, path)
+    mesh.CreatePointsAttr(Vt.Vec3fArray.FromNumpy(np.float32(x)))
+    mesh.CreateFaceVertexCountsAttr([len(f) for f in faces])
+    mesh.CreateFaceVertexIndicesAttr([int(i) for f in faces for i in f])
+    if uv is not None:
+        st = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar("st", Sdf.ValueTypeNames.TexCoord2fArray,
+                                                     interpolation)  # fmt: skip
+        st.Set(Vt.Vec2fArray.FromNumpy(np.float32(uv)))
+    return mesh
+
+
+def test_usd_cloth(stage):
+    """Quads in centimeters, z up, below a transform, left-handed; subsets, painted weights."""
+    from pxr import Gf, Sdf, UsdGeom
+
+    stage, path = stage
+    UsdGeom.SetStageUpAxis(stage, "Z")
+    UsdGeom.SetStageMetersPerUnit(stage, 0.01)
+    UsdGeom.Xform.Define(stage, "/top").AddTranslateOp().Set(Gf.Vec3d(0, 0, 200))
+    x = 100 * GRID.vertices
+    z_up = np.stack([x[:, 0], -x[:, 2], x[:, 1]], axis=1)
+    corner = 100 * GRID.vertex_uv[np.concatenate(QUADS)]
+    mesh = define(stage, "/top/cloth", z_up, QUADS, corner, "faceVarying")
+    painted = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar(
+        "pin", Sdf.ValueTypeNames.FloatArray, "vertex"
+    )
+    painted.Set([1.0 if k < 5 else 0.25 for k in range(20)])
+    UsdGeom.Subset.CreateGeomSubset(mesh, "pocket", "face", [0, 1], "part")
+    stage.Save()
+    cloth = weft.load(path)
+    expected = np.float32(x).astype(float) / 100 + [0, 2, 0]
+    np.testing.assert_allclose(cloth.vertices, expected, atol=1e-15)
+    assert len(cloth.faces) == 24
+    np.testing.assert_allclose(cloth.mesh.vertex_uv, GRID.vertex_uv, atol=1e-7)
+    np.testing.assert_allclose(cloth.mesh.rest_area.sum(), 0.8, rtol=1e-6)
+    assert cloth.group("pocket").tolist() == [0, 1, 2, 5, 6, 7]
+    assert cloth.weighted("pin").tolist() == [0, 1, 2, 3, 4]
+    with pytest.raises(MeshError, match=r"none above 2.*from 0.25 to 1"):
+        cloth.weighted("pin", 2)
+    with pytest.raises(MeshError, match="one of: pin"):
+        cloth.weighted("pins")
+    normal = np.cross(*(cloth.vertices[cloth.faces[0, [1, 2]]] - cloth.vertices[cloth.faces[0, 0]]))
+    assert normal[1] > 0
+    mesh.CreateOrientationAttr("leftHanded")
+    stage.Save()
+    other = read_mesh(path)
+    np.testing.assert_allclose(other.vertex_uv, GRID.vertex_uv, atol=1e-7)
+    normal = np.cross(*(other.vertices[other.faces[0, [1, 2]]] - other.vertices[other.faces[0, 0]]))
+    assert normal[1] < 0
+    assert read_mesh(path, scale=1.0, uv_scale=0.01).vertices[0, 1] == pytest.approx(200)
+
+
+def test_usd_of_several_meshes(stage):
+    stage, path = stage
+    define(stage, "/a/one", GRID.vertices, GRID.faces, GRID.vertex_uv)
+    define(stage, "/a/two", GRID.vertices + 5, GRID.faces, GRID.vertex_uv)
+    stage.Save()
+    with pytest.raises(MeshError, match=r"2 meshes.*prim: /a/one.*/a/two"):
+        read_mesh(path)
+    for prim in ("/a/two", "two"):
+        np.testing.assert_allclose(
+            read_mesh(path, prim=prim).vertices, GRID.vertices + 5, atol=1e-6
+        )
+    with pytest.raises(MeshError, match="'three'.*/a/one"):
+        read_mesh(path, prim="three")
+    x, faces = read_surface(path)
+    assert len(x) == 40 and len(faces) == 48 and faces.max() == 39
+    with pytest.raises(MeshError, match="holds one mesh"):
+        write_ply(path.with_suffix(".ply"), GRID.vertices, GRID.faces)
+        read_mesh(path.with_suffix(".ply"), prim="x")
+
+
+def test_usd_motion(stage):
+    """Samples of points and of a transform above; seconds from time codes."""
+    from pxr import Gf, UsdGeom, Vt
+
+    stage, path = stage
+    stage.SetTimeCodesPerSecond(50)
+    top = UsdGeom.Xform.Define(stage, "/a")
+    move = top.AddTranslateOp()
+    mesh = define(stage, "/a/body", GRID.vertices, GRID.faces)
+    for k in range(3):
+        mesh.GetPointsAttr().Set(
+            Vt.Vec3fArray.FromNumpy(np.float32(GRID.vertices * (1 + k))), 1001 + k
+        )
+    for code, y in ((1001, 0.0), (1006, 1.0)):
+        move.Set(Gf.Vec3d(0, y, 0), code)
+    stage.Save()
+    times, x, faces = read_moving(path)
+    np.testing.assert_allclose(times, np.array([0, 1, 2, 5]) / 50)
+    for k, (factor, y) in enumerate(((1, 0), (2, 0.2), (3, 0.4), (3, 1.0))):
+        np.testing.assert_allclose(x[k], factor * GRID.vertices + [0, y, 0], atol=1e-6)
+    np.testing.assert_array_equal(faces, GRID.faces)
+    assert read_moving(path, fps=25.0)[0][-1] == pytest.approx(5 / 25)
+    body = load_animated(path, start=1.0)
+    np.testing.assert_allclose(body.at(1.01), 1.5 * GRID.vertices + [0, 0.1, 0], atol=1e-6)
+
+
+def test_usd_skin(stage):
+    """A strip of two joints: the second turns by 90 degrees, and what it holds turns with it."""
+    from pxr import Gf, UsdSkel
+
+    stage, path = stage
+    UsdSkel.Root.Define(stage, "/root")
+    x = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 2, 0], [1, 2, 0]], dtype=float)
+    mesh = define(stage, "/root/body", x, [[0, 1, 3, 2], [2, 3, 5, 4]])
+    skeleton = UsdSkel.Skeleton.Define(stage, "/root/skeleton")
+    skeleton.CreateJointsAttr(["a", "a/b"])
+    one, up = Gf.Matrix4d(1), Gf.Matrix4d().SetTranslate(Gf.Vec3d(0, 1, 0))
+    skeleton.CreateBindTransformsAttr([one, up])
+    skeleton.CreateRestTransformsAttr([one, up])
+    anim = UsdSkel.Animation.Define(stage, "/root/anim")
+    anim.CreateJointsAttr(["a", "a/b"])
+    anim.CreateTranslationsAttr([Gf.Vec3f(0), Gf.Vec3f(0, 1, 0)])
+    anim.CreateScalesAttr([Gf.Vec3h(1), Gf.Vec3h(1)])
+    rotations = anim.CreateRotationsAttr()
+    half = float(np.sqrt(0.5))
+    rotations.Set([Gf.Quatf(1), Gf.Quatf(1)], 0)
+    rotations.Set([Gf.Quatf(1), Gf.Quatf(half, half, 0, 0)], 24)
+    binding = UsdSkel.BindingAPI.Apply(mesh.GetPrim())
+    binding.CreateSkeletonRel().SetTargets([skeleton.GetPath()])
+    binding.CreateJointIndicesPrimvar(False, 1).Set([0, 0, 1, 1, 1, 1])
+    binding.CreateJointWeightsPrimvar(False, 1).Set([1.0] * 6)
+    UsdSkel.BindingAPI.Apply(skeleton.GetPrim()).CreateAnimationSourceRel().SetTargets(
+        [anim.GetPath()]
+    )
+    stage.Save()
+    times, found, _ = read_moving(path)
+    assert times[-1] == pytest.approx(1.0)
+    np.testing.assert_allclose(found[0], x, atol=1e-6)
+    bent = x.copy()
+    bent[2:] = (x[2:] - [0, 1, 0]) @ turned(np.pi / 2).T + [0, 1, 0]
+    np.testing.assert_allclose(found[-1], bent, atol=1e-6)
+
+
+def gltf(tree, arrays, path):
+    """A .gltf of a tree and of arrays, whose numbers accessors are."""
+    blob, views, accessors = b"", [], []
+    for a in arrays:
+        a = np.asarray(a)
+        a = a.astype(np.float32) if a.dtype.kind == "f" else a
+        width = 1 if a.ndim == 1 else a.shape[1]
+        kind = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}[width]
+        code = {"f4": 5126, "u2": 5123, "u1": 5121, "i8": 5125}[a.dtype.str[1:]]
+        data = (a.astype(np.uint32) if code == 5125 else a).tobytes()
+        views.append({"buffer": 0, "byteOffset": len(blob), "byteLength": len(data)})
+        accessors.append({"bufferView": len(views) - 1, "componentType": code, "count": len(a),
+                          "type": kind})  # fmt: skip
+        blob += data + b"\0" * (-len(data) % 4)
+    import base64
+
+    uri = "data:application/octet-stream;base64," + base64.b64encode(blob).decode()
+    whole = {"asset": {"version": "2.0"}, "bufferViews": views, "accessors": accessors,
+             "buffers": [{"uri": uri, "byteLength": len(blob)}], **tree}  # fmt: skip
+    path.write_text(json.dumps(whole))
+    return path
+
+
+def test_gltf_cloth_hangs_together_at_seams(tmp_path):
+    """A vertex with two texture coordinates is one; nodes are applied; painted numbers are read."""
+    x = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0], [0, 1, 0]], dtype=float)
+    uv = np.array([[0, 1], [1, 1], [0, 0], [9, 0], [9, 1], [8, 0]], dtype=float)
+    tree = {
+        "nodes": [{"name": "top", "children": [1], "translation": [0, 0, 3]},
+                  {"name": "cloth", "mesh": 0, "scale": [2, 2, 2]}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "TEXCOORD_0": 1, "_PIN": 3},
+                                    "indices": 2, "material": 0}]}],
+        "materials": [{"name": "red"}],
+    }  # fmt: skip
+    pins = np.array([0.0, 1, 0, 0, 1, 0])
+    path = gltf(tree, [x, uv, np.array([0, 1, 2, 4, 3, 5], np.uint16), pins], tmp_path / "a.gltf")
+    mesh = read_mesh(path)
+    np.testing.assert_allclose(mesh.vertices, 2 * x[:4] + [0, 0, 3])
+    assert mesh.faces.tolist() == [[0, 1, 2], [1, 3, 2]] and len(mesh.hinges) == 1
+    np.testing.assert_allclose(mesh.corner_uv[1], [[9, 0], [9, 1], [8, 1]])
+    assert mesh.groups["red"].tolist() == [0, 1, 2, 3]
+    assert mesh.weights["PIN"].tolist() == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize("kind", ["LINEAR", "STEP", "CUBICSPLINE"])
+def test_gltf_skin(tmp_path, kind):
+    """Linear blend: what half hangs on a joint goes half of its way; samplers of every kind."""
+    x = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 2, 0], [1, 2, 0]], dtype=float)
+    joints = np.tile(np.array([0, 1, 0, 0], np.uint8), (6, 1))
+    share = np.array([0, 0, 0.5, 0.5, 1, 1])
+    weights = np.stack([1 - share, share, 0 * share, 0 * share], axis=1)
+    inverse = np.stack([np.eye(4), np.eye(4)])
+    inverse[1, 1, 3] = -1
+    h = np.sqrt(0.5)
+    keys = np.array([[0, 0, 0, 1], [h, 0, 0, h]])
+    if kind == "CUBICSPLINE":
+        keys = np.stack([0 * keys, keys, 0 * keys], axis=1).reshape(-1, 4)
+    tree = {
+        "nodes": [{"mesh": 0, "skin": 0, "translation": [99, 0, 0]},  # of no effect: it is skinned
+                  {"children": [2]}, {"translation": [0, 1, 0]}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "JOINTS_0": 2, "WEIGHTS_0": 3},
+                                    "indices": 1}]}],
+        "skins": [{"joints": [1, 2], "inverseBindMatrices": 4}],
+        "animations": [{"samplers": [{"input": 5, "output": 6, "interpolation": kind}],
+                        "channels": [{"sampler": 0, "target": {"node": 2, "path": "rotation"}}]}],
+    }  # fmt: skip
+    ids = np.array([0, 1, 3, 0, 3, 2, 2, 3, 5, 2, 5, 4], np.uint16)
+    columns = inverse.transpose(0, 2, 1).reshape(2, 16)
+    arrays = [x, ids, joints, weights, columns, np.array([2.0, 3.0]), keys]
+    times, found, _ = read_moving(gltf(tree, arrays, tmp_path / "a.gltf"), fps=8.0)
+    assert times[0] == 0 and times[-1] == 1 and len(times) == 9
+
+    def bent(angle):
+        moved = (x - [0, 1, 0]) @ turned(angle).T + [0, 1, 0]
+        return (1 - share)[:, None] * x + share[:, None] * moved
+
+    np.testing.assert_allclose(found[0], x, atol=1e-6)
+    np.testing.assert_allclose(found[-1], bent(np.pi / 2), atol=1e-6)
+    middle = {"LINEAR": np.pi / 4, "STEP": 0.0, "CUBICSPLINE": np.pi / 4}[kind]
+    np.testing.assert_allclose(found[4], bent(middle), atol=1e-6)
+
+
+def test_what_weft_writes_comes_back(made, tmp_path):
+    """USD and glTF: cloth vertex for vertex and face for face, seams and bodies too."""
+    made.export(tmp_path / "a.glb")
+    mesh = read_mesh(tmp_path / "a.glb", prim="cloth")
+    np.testing.assert_array_equal(mesh.vertices, np.float32(made.positions(0)))
+    np.testing.assert_array_equal(mesh.faces, made.faces)
+    np.testing.assert_allclose(mesh.corner_uv, made.corner_uv, atol=1e-7)
+    times, x, _ = read_moving(tmp_path / "a.glb", prim="cloth")
+    np.testing.assert_allclose(times, np.arange(7) / 30, atol=1e-7)
+    np.testing.assert_allclose(x, [made.positions(k) for k in range(7)], atol=1e-6)
+    pytest.importorskip("pxr.Usd")
+    made.export(tmp_path / "a.usdz", up="z", units="cm", first=1001)
+    mesh = read_mesh(tmp_path / "a.usdz", prim="cloth")
+    np.testing.assert_allclose(mesh.vertices, made.positions(0), atol=1e-8)
+    np.testing.assert_array_equal(mesh.faces, made.faces)
+    np.testing.assert_allclose(mesh.corner_uv, made.corner_uv, atol=1e-7)
+    assert set(mesh.groups) == {"a", "b"}
+    times, x, _ = read_moving(tmp_path / "a.usdz", prim="ball")
+    np.testing.assert_allclose(x[-1], made.body_positions(6)[:42], atol=1e-7)
+
+
+BODY = "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 3 2\n"
+
+
+@pytest.mark.parametrize("suffix", [".pc2", ".mdd"])
+def test_point_cache_moves_a_body(tmp_path, suffix):
+    """Hand-made bytes; the scene file says the rest."""
+    x = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1]]) + np.arange(6)[:, None, None] * [0, 0.5, 0]
+    if suffix == ".pc2":
+        data = (
+            struct.pack("<12siiffi", b"POINTCACHE2\0", 1, 3, 0.0, 1.0, 6)
+            + x.astype("<f4").tobytes()
+        )
+    else:
+        data = struct.pack(">ii", 6, 3) + (np.arange(6) / 25).astype(">f4").tobytes()
+        data += x.astype(">f4").tobytes()
+    (tmp_path / f"walk{suffix}").write_bytes(data)
+    (tmp_path / "walk.obj").write_text(BODY)
+    fps = "" if suffix == ".mdd" else ", fps: 25"
+    (tmp_path / "s.yaml").write_text(
+        "cloth: {sheet: {nx: 3, ny: 3}, translation: [0, 9, 0]}\nseconds: 0.2 s\n"
+        f"bodies: [{{mesh: {{file: walk.obj, motion: walk{suffix}, scale: 10 cm{fps}}}}}]\n"
+    )
+    (body,) = load_scene(tmp_path / "s.yaml").scene.bodies
+    np.testing.assert_allclose(body.at(0.1), 0.1 * (x[2] + x[3]) / 2, atol=1e-7)
+    with pytest.raises(SceneProblems, match=r"bodies.0.frames = a last frame at 0.2 s"):
+        load_scene(tmp_path / "s.yaml", ["seconds=0.4"])
+    load_scene(tmp_path / "s.yaml", ["seconds=0.4", "bodies.0.mesh.hold=true"])
+    (tmp_path / "walk.obj").write_text(BODY + "v 0 0 0\n")
+    with pytest.raises(SceneError, match=r"motion = 3 vertices.*4, as in walk.obj"):
+        load_cached(tmp_path / "walk.obj", tmp_path / f"walk{suffix}", 25.0)
+    (tmp_path / f"walk{suffix}").write_bytes(data[:-4])
+    with pytest.raises(MeshError, match="6 frames of 3 vertices in 212 bytes"):
+        load_cached(tmp_path / "walk.obj", tmp_path / f"walk{suffix}", 25.0)
+
+
+def test_pc2_needs_a_rate(tmp_path):
+    data = struct.pack("<12siiffi", b"POINTCACHE2\0", 1, 3, 0.0, 1.0, 1) + bytes(36)
+    (tmp_path / "a.pc2").write_bytes(data)
+    (tmp_path / "a.obj").write_text(BODY)
+    with pytest.raises(MeshError, match="fps"):
+        load_cached(tmp_path / "a.obj", tmp_path / "a.pc2")
+
+
+PLY = """ply
+format ascii 1.0
+element vertex 4
+property float x
+property float y
+property float z
+property float s
+property float t
+property float pin
+property uchar red
+element face 1
+property list uchar int vertex_index
+end_header
+0 0 0 0 0 1.0 255
+1 0 0 1 0 0.7 51
+1 1 0 1 1 0 0
+0 1 0 0 1 0 0
+4 0 1 2 3
+"""
+
+
+def test_pins_by_painted_weights(tmp_path):
+    """PLY vertex properties, in a scene file; bytes are colors, from 0 to 1."""
+    (tmp_path / "a.ply").write_text(PLY)
+    text = "cloth: {mesh: {file: a.ply}}\npins: [{weights: NAME}]\n"
+    path = tmp_path / "s.yaml"
+    path.write_text(text.replace("NAME", "pin"))
+    (pin,) = load_scene(path).scene.pins
+    assert pin.vertices.tolist() == [0, 1]
+    (pin,) = load_scene(path, ["pins.0.above=0.8"]).scene.pins
+    assert pin.vertices.tolist() == [0]
+    assert weft.load(tmp_path / "a.ply").mesh.weights["red"].tolist() == [1.0, 0.2, 0.0, 0.0]
+    path.write_text(text.replace("NAME", "pinn"))
+    with pytest.raises(SceneProblems, match=r"s.yaml:2.*one of: pin, red"):
+        load_scene(path)
+    path.write_text(text.replace("weights: NAME", "corners: all, above: 0.3"))
+    with pytest.raises(SceneProblems, match="above needs weights"):
+        load_scene(path)
+    several = weft.joined([weft.load(tmp_path / "a.ply"), weft.sheet(3, 3)])
+    assert several.weighted("pin").tolist() == [0, 1]
+
+
+def test_meshes_that_cannot_be_cloth(stage):
+    """Each is named: empty, not finite, out of range, degenerate, changing faces."""
+    from pxr import Vt
+
+    stage, path = stage
+
+    def error(x, faces, uv=GRID.vertex_uv, match=""):
+        stage.RemovePrim("/a")
+        define(stage, "/a", x, faces, uv)
+        stage.Save()
+        with pytest.raises(MeshError, match=match):
+            read_mesh(path)
+
+    error(np.zeros((0, 3)), [[0, 1, 2]], match="points = none")
+    error(GRID.vertices, [], match="faces = 0 of 0 corners")
+    error(np.full((20, 3), np.nan), GRID.faces, match="position of vertex 0")
+    error(GRID.vertices, [[0, 1, 99]], match="20 at time code 0.*100 or more")
+    error(GRID.vertices, [[0, 1, -1]], match="vertex indices of face 0")
+    error(GRID.vertices, [[0, 1, 1]], match="different")
+    error(GRID.vertices, GRID.faces, uv=None, match="warp direction")
+    error(GRID.vertices, GRID.faces, uv=np.zeros((3, 2)), match="primvar st = 3 values")
+    error(GRID.vertices, GRID.faces, uv=np.zeros((20, 2)), match="material coordinates")
+    mesh = define(stage, "/a", GRID.vertices, GRID.faces)
+    for k in range(2):
+        mesh.GetFaceVertexIndicesAttr().Set(
+            Vt.IntArray.FromNumpy(np.roll(GRID.faces.ravel(), k)), k
+        )
+    stage.Save()
+    with pytest.raises(MeshError, match="change in time"):
+        read_mesh(path)
+    stage.RemovePrim("/a")
+    stage.Save()
+    with pytest.raises(MeshError, match="no mesh"):
+        read_mesh(path)
