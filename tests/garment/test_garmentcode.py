@@ -1,4 +1,4 @@
-"""GarmentCode files: geometry against closed forms and quadrature, stitches, and what is refused."""
+"""GarmentCode files: geometry against closed forms, stitches, and what is refused."""
 
 import copy
 import json
@@ -13,9 +13,12 @@ from scipy.spatial.transform import Rotation
 
 from tests.garment.mutations import mutations
 from weft.errors import PatternError
+from weft.garment.check import checked
 from weft.garment.curves import edge_length
+from weft.garment.cutting import cut
 from weft.garment.pattern import Curve, Seam, Side
 from weft.garment.reading import read_pattern
+from weft.garment.sewn import shape_of
 
 FILE = Path(__file__).parent / "files" / "every_edge.json"
 DATA = json.loads(FILE.read_text())
@@ -41,7 +44,8 @@ def one_edge(curvature, a=(1, 2), b=(7, 10)):
     """A panel whose edge 0 goes from a to b, to the right of a corner far to the left."""
     panel = {
         "vertices": [list(a), list(b), [-100, 80]],
-        "edges": [{"endpoints": [0, 1], "curvature": curvature}, {"endpoints": [1, 2]}, {"endpoints": [2, 0]}],
+        "edges": [{"endpoints": [0, 1],
+     "curvature": curvature}, {"endpoints": [1, 2]}, {"endpoints": [2, 0]}],
     }  # fmt: skip
     return {"pattern": {"panels": {"p": panel}}, "properties": {"units_in_meter": 100}}
 
@@ -102,6 +106,30 @@ def test_a_clockwise_panel_shows_its_outer_side_to_minus_z():
     turn = Rotation.from_euler("xyz", back.placement.rotation, degrees=True)
     np.testing.assert_allclose(turn.apply([0, 0, 1]), normal / np.linalg.norm(normal), atol=1e-12)
     assert turn.apply([0, 0, 1])[2] < 0 and data["translation"][2] < 0
+
+
+def test_a_skirt_is_sewn_right_sides_out():
+    """Places in space confirm both stitches; sewn, it is a tube whose right side looks outward."""
+    pattern = read_pattern(FILE.parent / "skirt.json")
+    report = checked(pattern)
+    assert report.warnings == []
+    found = [(m.orientation.flip, m.orientation.confirmed) for m in report.seams]
+    assert found == 2 * [(True, True)]
+    garment = cut(pattern)
+    shape = shape_of(garment)
+    assert (shape.pieces, shape.openings, shape.euler, shape.orientable) == (1, 2, 0, True)
+    corners = garment.mesh.vertices[garment.mesh.faces]
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    assert (normal[:, 2] * corners.mean(1)[:, 2] > 0).all()  # of the front +z, of the back -z
+    hem, waist = 80**2 * _part(35 / 80), 40**2 * _part(18 / 40)
+    wanted = 2 * (60 * (70 + 36) / 2 + hem - waist) * 1e-4
+    assert garment.mesh.rest_area.sum() == pytest.approx(wanted, rel=1e-3)
+
+
+def _part(sine):
+    """Area of a circle's segment over a chord, of a unit radius."""
+    angle = 2 * np.arcsin(sine)
+    return (angle - np.sin(angle)) / 2
 
 
 def test_a_circle_of_each_flag(tmp_path):
@@ -174,28 +202,38 @@ def test_names_of_patterns(tmp_path):
 FRONT = ("pattern", "panels", "front")
 REFUSED = [
     (changed(*FRONT, "edges", 0, "curvature", "type", value="spline"),
-     r"pattern.panels.front.edges\[0\].curvature.type = 'spline' \(x.json\): .*quadratic, cubic, circle"),
-    (changed(*FRONT, "edges", 0, "curvature", "params", value=[[0.5]]), r"params\[0\] = 1 entries .*: expected 2"),
+     r"front.edges\[0\].curvature.type = 'spline' \(x.json\): .*quadratic, cubic, circle"),
+    (changed(*FRONT, "edges", 0, "curvature", "params", value=[[0.5]]),
+     r"params\[0\] = 1 entries .*: expected 2"),
     (changed(*FRONT, "edges", 0, "curvature", "params", value=7), "params = 7 .*a list"),
     (changed(*FRONT, "edges", 1, "endpoints", value=[2, 1]),
-     r"edges\[1\].endpoints = \[2, 1\].*to begin at vertex 1, where edge 0 ends: the outline of panel 'front' is open"),
-    (changed(*FRONT, "edges", 1, "endpoints", value=[1, 99]), r"endpoints\[1\] = 99 .*from 0 to 6: there are 7 vertices"),
+     r"edges\[1\].endpoints = \[2, 1\].*to begin at vertex 1, .*outline of panel 'front' is open"),
+    (changed(*FRONT, "edges", 1, "endpoints", value=[1, 99]),
+     r"endpoints\[1\] = 99 .*from 0 to 6: there are 7 vertices"),
     (changed(*FRONT, "edges", 1, "endpoints", value=[1, 2.5]), "the number of one of the vertices"),
-    (changed(*FRONT, "vertices", 3, value=[1e300, 0]), r"vertices\[3\]\[0\] = 1e\+300 .*a finite number"),
+    (changed(*FRONT, "vertices", 3, value=[1e300, 0]),
+     r"vertices\[3\]\[0\] = 1e\+300 .*a finite number"),
     (changed(*FRONT, "vertices", 3, value=["a", 0]), r"vertices\[3\]\[0\] = 'a' .*a number"),
     (changed(*FRONT, "vertices", value={}), "vertices = a mapping of 0 fields .*a list"),
     (changed(*FRONT, "edges", value=[]), "edges = 0 entries .*at least 2"),
     (changed(*FRONT, value=None), "pattern.panels.front = nothing .*named fields"),
-    (changed(*FRONT, "edges", 6, "curvature", "params", value=[20, 0, 1]), r"params\[0\] = 20 .*at least 30, half"),
-    (changed(*FRONT, "edges", 6, "curvature", "params", value=[50, 2, 1]), r"params\[1\] = 2 .*true or false"),
-    (changed("pattern", "stitches", 0, 1, "edge", value=4), "edge = 4 .*from 0 to 3: there are 4 edges of panel 'back'"),
+    (changed(*FRONT, "edges", 6, "curvature", "params", value=[20, 0, 1]),
+     r"params\[0\] = 20 .*at least 30, half"),
+    (changed(*FRONT, "edges", 6, "curvature", "params", value=[50, 2, 1]),
+     r"params\[1\] = 2 .*true or false"),
+    (changed("pattern", "stitches", 0, 1, "edge", value=4),
+     "edge = 4 .*from 0 to 3: there are 4 edges of panel 'back'"),
     (changed("pattern", "stitches", 0, 1, "edge", value=-1), "edge = -1 .*from 0 to 3"),
-    (changed("pattern", "stitches", 0, 1, "panel", value="bak"), r"stitches\[0\]\[1\].panel = 'bak' .*did you mean 'back'"),
-    (changed("pattern", "stitches", 1, 2, value="wrong_right"), r"stitches\[1\]\[2\] = 'wrong_right'"),
+    (changed("pattern", "stitches", 0, 1, "panel", value="bak"),
+     r"stitches\[0\]\[1\].panel = 'bak' .*did you mean 'back'"),
+    (changed("pattern", "stitches", 1, 2, value="wrong_right"),
+     r"stitches\[1\]\[2\] = 'wrong_right'"),
     (changed("pattern", "stitches", 1, value=[]), "0 entries"),
-    (changed("pattern", "panels", value={}), "pattern.panels = a mapping of 0 fields .*at least one panel"),
+    (changed("pattern", "panels", value={}),
+     "pattern.panels = a mapping of 0 fields .*at least one panel"),
     (changed("properties", "units_in_meter", value=0), "units_in_meter = 0 .*100 for centimeters"),
-    (changed("properties", "curvature_coords", value="polar"), "curvature_coords = 'polar' .*'relative' or 'absolute'"),
+    (changed("properties", "curvature_coords", value="polar"),
+     "curvature_coords = 'polar' .*'relative' or 'absolute'"),
     ([], "pattern = no such field"),
     ("{", "JSON = .*valid JSON"),
     ("// comment\n{}", r"JSON .*x.json:1.*JSON has no comments"),
@@ -219,7 +257,9 @@ def test_files_that_are_none(tmp_path):
     with pytest.raises(PatternError, match="no ordinary file"):
         (tmp_path / "folder.json").mkdir()
         read_pattern(tmp_path / "folder.json")
-    with pytest.raises(PatternError, match=r"pattern file = .*x.pdf: expected .json"):
+    with pytest.raises(
+        PatternError, match="pattern file = .*x.pdf: expected .yaml, .yml, .json, .dxf or .svg"
+    ):
         read_pattern(tmp_path / "x.pdf")
     with (tmp_path / "large.json").open("wb") as file:
         file.truncate(33 << 20)

@@ -1,6 +1,7 @@
 """Patterns drawn as SVG: units, classes, curves, transforms, seams, and what is refused."""
 
 import re
+import sys
 import warnings
 from pathlib import Path
 
@@ -91,7 +92,8 @@ def test_arcs_that_are_no_circles_become_cubics(tmp_path):
     """The area of a half ellipse, drawn as one and as a circle under an uneven scale."""
     one = '<path class="outline" id="a" d="M10,50 A40,20 0 0 0 90,50 Z" data-edges="bow line"/>'
     two = ('<g transform="translate(10,40) scale(1,0.5)">'
-           '<path class="outline" id="a" d="M0,20 a40,40 0 0 0 80,0 z" data-edges="bow line"/></g>')  # fmt: skip
+           '<path class="outline" id="a" d="M0,20 a40,40 0 0 0 80,0 z"'
+           ' data-edges="bow line"/></g>')  # fmt: skip
     for text in (one, two):
         panel = read(tmp_path, text).panels[0]
         assert [e.curve for e in panel.edges] == [Curve.CUBIC, Curve.CUBIC, Curve.LINE]
@@ -120,13 +122,24 @@ def test_roles_by_id_label_and_layer(tmp_path):
         <polygon id="b" points="60,10 90,10 90,40"/></g>
       <g id="grain"><path d="M10,30 L20,20"/><path d="M80,15 L85,15"/></g>
       <path id="internal-2" d="M85,12 L85,20"/>
-      <path class="note outline-not" d="M1,1 L2,2"/>"""
+      <path class="outline-not" d="M1,1 L2,2"/>"""
     with pytest.warns(UserWarning, match="1 shapes without a class"):
         pattern = read(tmp_path, text)
     a, b = pattern.panel("a"), pattern.panel("b")
     assert np.ptp(a.corners, axis=0) == pytest.approx([0.036, 0.036])
     assert (a.grain, b.grain) == (pytest.approx(np.pi / 4), pytest.approx(0.0))
     assert (len(a.lines), len(b.lines)) == (0, 1)
+
+
+def test_parts_of_one_edge_and_an_origin(tmp_path):
+    """``+`` makes one polyline of straight parts; the origin is where its mark is."""
+    text = """<g id="a"><path class="outline" data-edges="low + + high - -"
+      d="M0,50 L10,60 L30,60 L40,50 L40,0 L0,0 Z"/>
+      <circle class="origin" cx="20" cy="0" r="1"/><text class="note">a</text></g>"""
+    panel = read(tmp_path, text).panels[0]
+    assert [e.name for e in panel.edges] == ["low", "high", "", ""]
+    assert panel.edges[0].curve is Curve.POLYLINE and len(panel.edges[0].controls) == 2
+    np.testing.assert_allclose(panel.corners[0], [-0.02, -0.05], atol=1e-12)
 
 
 def test_holes_of_one_path(tmp_path):
@@ -138,11 +151,15 @@ def test_holes_of_one_path(tmp_path):
 CAR = """
 fabric: denim
 panels:
-  left: {piece: p, translation: [10 cm, 1.2, 0], rotation: [0, 90, 0], layer: 1, thickness: 2 mm}
-  right: {piece: p, mirrored: true, fabric: silk, wrap: {center: [0, 1, 0], radius: 15 cm}}
+  left: {piece: p, placement: {translation: [10 cm, 1.2, 0], rotation: [0, 90, 0]}, layer: 1,
+         thickness: 2 mm}
+  right: {piece: p, mirrored: true, fabric: silk,
+          placement: {wrap: {center: [0, 1, 0], radius: 15 cm}}}
 seams:
-  - {name: side, first: left.2, second: -right.slant}
-  - {first: [left.0, left.3], second: right.straight, flip: false}
+  side: [left.2, -right.slant]
+  top: {join: [[left.0, left.1], right.straight], flip: false}
+elastics:
+  - {edges: left.3, ratio: 0.8, stiffness: 30 N}
 """
 SLANTED = """<path id="p" class="outline" data-edges="straight straight slant low"
   d="M0,0 L0,50 L0,100 L80,100 Z"/>"""
@@ -158,14 +175,18 @@ def test_the_side_car_file(tmp_path):
     np.testing.assert_allclose(right.corners[0], left.corners[0] * [-1, 1])
     assert [e.name for e in left.edges] == ["straight", "straight", "slant", "low"]
     assert [e.name for e in right.edges] == ["low", "slant", "straight", "straight"]
-    side, other = pattern.seams
-    assert (side.first, side.second) == ([Side("left", 2)], [Side("right", 1, True)])
-    assert (other.name, other.flip) == ("seam 1", False)
-    assert other.second == [Side("right", 2), Side("right", 3)]
+    side, top = pattern.seams
+    assert (list(side.first), list(side.second)) == ([Side("left", 2)], [Side("right", 1, True)])
+    assert (top.name, top.flip) == ("top", False)
+    assert list(top.second) == [Side("right", 2), Side("right", 3)]
+    assert (pattern.elastics[0].ratio, pattern.elastics[0].stiffness) == (0.8, 30.0)
+    assert pattern.places["seam side"] == "shape.seams.yaml:9"
+    assert pattern.places["panel left"] == "shape.svg:1"
 
 
 REFUSED = [
-    ('<path class="outline" d="M0,0 L9,0 L9,9"/>', "outline = open: from .*shape.svg:1.*a closed path; end it with Z"),
+    ('<path class="outline" d="M0,0 L9,0 L9,9"/>',
+     "outline = open: from .*shape.svg:1.*a closed path; end it with Z"),
     ('<path class="outline" d="M0,0 L9,0 L9,0 L9,9 Z"/>', "edge 1 has no length"),
     ('<path class="outline" d="M0,0 L9,0 foo Z"/>', "M0,0 L9,0 foo Z .*SVG path data"),
     ('<path class="outline" d="L9,0 L9,0 Z"/>', "SVG path data"),
@@ -185,10 +206,13 @@ REFUSED = [
     ("<svg>" + SQUARE + "</svg>", "inside another"),
     (SQUARE + SQUARE, "piece 'p' = twice"),
     ("", "no path of class outline"),
-    (SQUARE.replace(" d=", ' data-seams="a b" d='), "data-seams = 2 words .*one for each of the 4 edges"),
+    (SQUARE.replace(" d=", ' data-seams="a b" d='),
+     "data-seams = 2 words .*one for each of the 4 edges"),
     (SQUARE.replace(" d=", ' data-seams="a b c -" d='), "seam 'c' of data-seams = 1 sides: p.1"),
-    ("<g id='q'>" + SQUARE + "<path class='grain' d='M1,1L2,2'/><path class='grain' d='M1,1L2,2'/></g>", "a second one"),
-    ("<g id='q'>" + SQUARE + "<path class='hole' d='M1,1L2,2L3,1'/></g>", "hole of 'q' = an open path"),
+    (SQUARE.replace(" d=", ' data-edges="+ - - -" d='), "data-edges = '\\+' at edge 0"),
+    ("<g id='q'>" + SQUARE + 2 * "<path class='grain' d='M1,1L2,2'/>" + "</g>", "a second one"),
+    ("<g id='q'>" + SQUARE + "<path class='hole' d='M1,1L2,2L3,1'/></g>",
+     "hole of 'q' = an open path"),
     ("<g>" * 200, "at most 200000 of them, 100 deep"),
     ("<a", "SVG = .*valid XML"),
 ]  # fmt: skip
@@ -202,17 +226,20 @@ def test_what_is_refused(tmp_path, body, message):
 
 
 CARS = [
-    ("seams: [{first: p.2, second: p.4}]", r"seams\[0\].second = 'p.4' .*:1\).*an edge from 0 to 3"),
-    ("seams: [{first: p.2}]", r"seams\[0\].second = nothing .*this field"),
-    ("seams: [{first: q.2, second: p.1}]", r"one of the panels p before the dot"),
-    ("seams: [{first: 2, second: p.1}]", r"seams\[0\].first = 2 .*text"),
-    ("seams: [{first: p.wast, second: p.1}]", "an edge of panel 'p' by number, or one of -"),
-    ("seams: [{first: p.0, second: p.1, flop: 1}]", "flop = 1 .*did you mean 'flip'"),
-    ("seams: [{name: a, first: p.0, second: p.1}, {name: a, first: p.2, second: p.3}]", "seam 'a' = twice"),
+    ("seams: [[p.2, p.4]]", r"seams\[0\]\[1\] = 'p.4' .*:1\).*one of 0, 1, 2, 3"),
+    ("seams: {s: {join: [p.2]}}", r"seams.s.join = 1 entries"),
+    ("seams: [[q.2, p.1]]", r"seams\[0\]\[0\] = 'q.2' .*panels are p"),
+    ("seams: [[2, p.1]]", r"seams\[0\]\[0\] = 2 .*text"),
+    ("seams: [[p.wast, p.1], [p.0, 7]]", r"(?s)p.wast.*seams\[1\]\[1\] = 7"),  # both at once
+    ("seams: {s: {join: [p.0, p.1], flop: 1}}", "flop = 1 .*did you mean 'flip'"),
+    ("elastics: {e: {edges: p.0, ratio: 1 kg, stiffness: 3 N}}", "elastics.e.ratio = '1 kg'"),
     ("panels: {q: {}}", "panels.q = 'q' .*one of the pieces p"),
     ("panels: {q: {piece: p, layer: -1}}", "layer = -1"),
-    ("panels: {q: {piece: p, translation: [1 kg, 0, 0]}}", r"translation\[0\] = '1 kg'"),
-    ("panels: {q: {piece: p, wrap: {radius: 1}}}", "wrap.center = nothing"),
+    ("panels: {q: {piece: p, placement: {translation: [1 kg, 0, 0]}}}",
+     r"translation\[0\] = '1 kg'"),
+    ("panels: {q: {piece: p, placement: {wrap: {radius: 1}}}}", "wrap.center = nothing"),
+    ("panels: {}", "panels = .*at least one panel"),
+    ("fabrics: {SHELL: denim}", "fabrics.SHELL = 'SHELL' .*it names none"),
     ("panel: {}", "panel = .*did you mean 'panels'"),
     ("seams: [", "YAML"),
     ("[]", "named fields"),
@@ -225,6 +252,20 @@ def test_what_is_refused_in_a_side_car_file(tmp_path, car, message):
         read(tmp_path, SQUARE, car=car)
     assert re.search(message, str(caught.value)), str(caught.value)
     assert "shape.s" in str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".dxf"])
+def test_packages_that_are_not_installed(tmp_path, monkeypatch, suffix):
+    package = {".svg": "svgelements", ".dxf": "ezdxf"}[suffix]
+    for name in [m for m in sys.modules if m.partition(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    path = tmp_path / f"shape{suffix}"
+    path.write_text(f"<svg>{SQUARE}</svg>")
+    message = rf"{package} = not installed.*pip install 'weft\[garments\]'"
+    with warnings.catch_warnings(), pytest.raises(PatternError, match=message):
+        warnings.simplefilter("ignore")
+        read_pattern(path)
 
 
 @pytest.mark.parametrize(
@@ -269,3 +310,21 @@ def test_damaged_files_never_end_in_anything_but_a_named_error(tmp_path):
             except PatternError as error:
                 assert str(error)
     assert 10 < read_ones < 290
+
+
+def test_damaged_side_car_files(tmp_path):
+    car = tmp_path / "shape.seams.yaml"
+    (tmp_path / "shape.svg").write_text(
+        f'<svg width="100mm" height="100mm" viewBox="0 0 100 100">{SLANTED}</svg>'
+    )
+    read_ones = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for data in mutations(CAR.encode(), 100):
+            car.write_bytes(data)
+            try:
+                read_pattern(tmp_path / "shape.svg")
+                read_ones += 1
+            except PatternError as error:
+                assert str(error)
+    assert 5 < read_ones < 95

@@ -1,5 +1,6 @@
 """``weft check`` of a pattern: a table of panels, edges and seams, and a picture of the layout."""
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,8 +36,12 @@ def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) ->
     from weft.garment.check import examined
     from weft.render.pattern_sheet import save_pattern
 
+    told: list[str] = []
     try:
-        pattern = _read(path, overrides)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            pattern = _read(path, overrides)
+        told = list(dict.fromkeys(str(w.message) for w in caught))
     except PatternProblems as problems:
         for problem in problems.problems:
             say(f"error    {problem}")
@@ -50,7 +55,7 @@ def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) ->
     if not report.errors:
         for line in _cut(report):
             say(f"         {line}")
-    for warning in report.warnings:
+    for warning in told + report.warnings:
         say(f"warning  {warning}")
     for problem in report.errors:
         say(f"error    {problem}")
@@ -59,7 +64,7 @@ def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) ->
     say(f"picture  {target}")
     if report.errors:
         raise typer.Exit(1)
-    count = len(report.warnings)
+    count = len(told + report.warnings)
     say(f"no errors, {count} warning{'s' * (count > 1)}" if count else "no problems")
 
 

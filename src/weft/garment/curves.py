@@ -154,7 +154,7 @@ class EdgeCurve:
         s = np.asarray(fractions, dtype=np.float64)
         if self.arc is not None:
             return np.full(len(s), 1 / self.arc[1])
-        if len(self.controls) == 2:
+        if len(self.controls) == 2 or self.length == 0:
             return np.zeros(len(s))
         if self.polyline is not None:
             gaps = np.diff(self.polyline) * self.length

@@ -121,14 +121,10 @@ def _panel(name: str, f: Field, units: _Units) -> Panel:
     for i, (_, last) in enumerate(ends):
         j = (i + 1) % len(ends)
         if last != ends[j][0] and not np.array_equal(vertices[last], vertices[ends[j][0]]):
-            raise (
-                edges[j]
-                .at("endpoints")
-                .error(
-                    f"to begin at vertex {last}, where edge {i} ends: the outline of panel {name!r} "
-                    "is open"
-                )
-            )
+            raise edges[j].at("endpoints").error(
+                f"to begin at vertex {last}, where edge {i} ends: the outline of panel "
+                f"{name!r} is open"
+            )  # fmt: skip
     strokes = [_stroke(e, vertices[[a, b]], units) for e, (a, b) in zip(edges, ends)]
     if units.centered:
         center = vertices.mean(0)

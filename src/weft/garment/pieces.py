@@ -10,6 +10,8 @@ from weft.errors import PatternError
 from weft.garment.pattern import Panel, Placement
 from weft.garment.stroke import Stroke, counter_clockwise, polygon
 
+UNPLACED = Placement()
+
 
 @dataclass(frozen=True, eq=False)
 class Piece:
@@ -24,6 +26,7 @@ class Piece:
         copies: how often it is to be cut, as the file says; None: it does not.
         fabric: what the file says of the fabric; "": nothing.
         where: file and line, for messages.
+        origin: (2,) [m] about which it is placed; None: the middle of its bounding box.
     """
 
     name: str
@@ -34,11 +37,13 @@ class Piece:
     copies: int | None = None
     fabric: str = ""
     where: str = ""
+    origin: Floats | None = None
 
     def centered(self) -> "Piece":
-        """The same with the middle of its bounding box at the origin."""
+        """The same with its origin, or else the middle of its bounding box, at (0, 0)."""
         points = polygon(self.outline)
-        return self.moved(np.eye(2), -(points.min(0) + points.max(0)) / 2)
+        middle = (points.min(0) + points.max(0)) / 2
+        return self.moved(np.eye(2), -(middle if self.origin is None else self.origin))
 
     def mirrored(self) -> "Piece":
         """Its mirror image in x; edge i of it is edge -1 - i of this one, of n, turned around."""
@@ -56,9 +61,10 @@ class Piece:
             holes=[h @ linear.T + np.asarray(offset) for h in self.holes],
             lines=[p @ linear.T + np.asarray(offset) for p in self.lines],
             grain=grain,
+            origin=None if self.origin is None else linear @ self.origin + np.asarray(offset),
         )
 
-    def panel(self, name: str, placement: Placement = Placement()) -> Panel:
+    def panel(self, name: str, placement: Placement = UNPLACED) -> Panel:
         """As a panel of a pattern."""
         return Panel(
             name,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from weft.errors import PatternError
+from weft.garment.dxf import read_dxf
 from weft.garment.garmentcode import read_garmentcode
 from weft.garment.pattern import Pattern
 from weft.garment.svg import read_svg
@@ -16,6 +17,7 @@ FORMATS: Mapping[str, Callable[[Path], Pattern]] = {
     ".yaml": read_yaml_pattern,  # weft's own
     ".yml": read_yaml_pattern,
     ".json": read_garmentcode,  # GarmentCode
+    ".dxf": read_dxf,  # AAMA and ASTM D6673, with seams in a side-car file
     ".svg": read_svg,  # drawings, with seams in data-seams or a side-car file
 }
 SUFFIXES = f"{', '.join([*FORMATS][:-1])} or {[*FORMATS][-1]}"  # for messages

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from weft.arrays import Floats
+from weft.garment.curves import EdgeCurve
+from weft.garment.curves import area as area_of
 from weft.garment.pattern import Curve, Edge
 
 SAMPLES = 32  # of a curved stroke, where only the side that it is on matters
@@ -31,12 +33,12 @@ class Stroke:
     @property
     def start(self) -> Floats:
         """(2,) [m]."""
-        return self.points[0]
+        return np.asarray(self.points[0])
 
     @property
     def end(self) -> Floats:
         """(2,) [m]."""
-        return self.points[-1]
+        return np.asarray(self.points[-1])
 
     @property
     def edge(self) -> Edge:
@@ -53,44 +55,14 @@ class Stroke:
 
     def sampled(self, samples: int = SAMPLES) -> Floats:
         """(s,2) points along it, with its beginning, without its end."""
-        p = self.points
         if self.curve in (Curve.LINE, Curve.POLYLINE):
-            return p[:-1]
-        t = np.arange(samples)[:, None] / samples
-        if self.curve is Curve.QUADRATIC:
-            return np.asarray((1 - t) ** 2 * p[0] + 2 * t * (1 - t) * p[1] + t**2 * p[2])
-        if self.curve is Curve.CUBIC:
-            return np.asarray(
-                (1 - t) ** 3 * p[0]
-                + 3 * t * (1 - t) ** 2 * p[1]
-                + 3 * t**2 * (1 - t) * p[2]
-                + t**3 * p[3]
-            )
-        return _arc(p, t)
-
-
-def _arc(p: Floats, t: Floats) -> Floats:
-    """(s,2) points of the circle through three points at fractions t (s,1) of its length."""
-    b, c = p[1] - p[0], p[2] - p[0]
-    d = 2 * (b[0] * c[1] - b[1] * c[0])
-    size = float(np.abs(p - p[0]).max())
-    if abs(d) <= 1e-12 * size * size:
-        return np.asarray(p[0] + t * c)
-    b_sq, c_sq = b @ b, c @ c
-    center = p[0] + np.array([c[1] * b_sq - b[1] * c_sq, b[0] * c_sq - c[0] * b_sq]) / d
-    first, via, last = (np.arctan2(*(q - center)[::-1]) for q in p)
-    sweep, until = (last - first) % (2 * np.pi), (via - first) % (2 * np.pi)
-    sweep = sweep if until <= sweep else sweep - 2 * np.pi
-    angle = first + t[:, 0] * sweep
-    radius = np.linalg.norm(p[0] - center)
-    return np.asarray(center + radius * np.stack([np.cos(angle), np.sin(angle)], axis=1))
+            return self.points[:-1]
+        return EdgeCurve(self.start, self.end, self.edge).at(np.arange(samples) / samples)
 
 
 def area(strokes: Sequence[Stroke]) -> float:
     """[m^2] inside a closed chain; positive where it runs counter-clockwise."""
-    p = np.concatenate([s.sampled() for s in strokes])
-    q = np.roll(p, -1, axis=0)
-    return 0.5 * float(np.sum(p[:, 0] * q[:, 1] - q[:, 0] * p[:, 1]))
+    return area_of(polygon(strokes))
 
 
 def counter_clockwise(strokes: Sequence[Stroke]) -> list[Stroke]:

@@ -1,9 +1,9 @@
 """Reader of patterns drawn as SVG: pieces by the classes of their paths.
 
-``class="outline"`` (or ``sew``, ``cut``) is the border of a piece, ``hole`` is cut out, ``internal``
-lines are marks that triangles follow, ``grain`` shows the warp. Without a class, a path's id or
-Inkscape label says it, or the group or layer around it. Groups are pieces. Seams: words of
-``data-seams`` on outlines, one for each edge as drawn, and the side-car file.
+``class="outline"`` (or ``sew``, ``cut``) is the border of a piece, ``hole`` is cut out,
+``internal`` lines are marks that triangles follow, ``grain`` shows the warp. Without a class, a
+path's id or Inkscape label says it, or the group or layer around it. Groups are pieces. Seams:
+words of ``data-seams`` on outlines, one for each edge as drawn, and the side-car file.
 """
 
 import re
@@ -18,7 +18,7 @@ from weft.arrays import Floats
 from weft.errors import PatternError
 from weft.garment.contents import name_of
 from weft.garment.outline import contains
-from weft.garment.pattern import Pattern
+from weft.garment.pattern import Curve, Pattern
 from weft.garment.pieces import Piece
 from weft.garment.sidecar import assembled
 from weft.garment.stroke import MARKS, Stroke, area, counter_clockwise, polygon
@@ -27,9 +27,11 @@ from weft.garment.svg_tree import Node, read_svg_tree
 from weft.garment.svg_units import meters_per_unit
 
 BORDERS = ("sew", "outline", "cut")  # of a piece that has several, the first is taken
-ROLES = (*BORDERS, "hole", "internal", "grain")
+ROLES = (*BORDERS, "hole", "internal", "grain", "origin")
+NOTE = "note"  # drawn for people
 UNSEEN = ("defs", "symbol", "clipPath", "mask", "marker", "pattern", "metadata", "style")
 NONE = "-"  # in data-edges and data-seams: this edge has no name, or no seam
+CONTINUED = "+"  # in data-edges: a part of the edge before
 _LABEL = re.compile(rf"({'|'.join(ROLES)})(?:[-_. ]?\d+)?$")
 _AUTOMATIC = re.compile(r"(?:g|layer|svg|use|text|" + "|".join(SHAPES) + r")\d+(?:-\d+)*$")
 
@@ -88,12 +90,13 @@ def _shapes(root: Node, file: str, meters: float) -> list[_Found]:
                                expected="one page")  # fmt: skip
         role = _role(node)
         if role and node.tag == "use":
-            raise PatternError("<use>", got="a copy of another element", where=f"{file}:{node.line}",
-                               expected="paths", hint="unlink clones before exporting")  # fmt: skip
+            raise PatternError("<use>", got="a copy of another element", expected="paths",
+                               where=f"{file}:{node.line}",
+                               hint="unlink clones before exporting")  # fmt: skip
         if node.tag not in SHAPES:
             continue
         if not role:
-            skipped += 1
+            skipped += NOTE not in node.attributes.get("class", "").split()
             continue
         result.append(_Found(node, role, drawn(node, file, meters), _group_of(node)))
     if skipped:
@@ -194,11 +197,21 @@ def _named(chain: Drawn, node: Node, where: str) -> list[Stroke]:
                 key, got=f"{len(words[key])} words", where=where,
                 expected=f"one for each of the {len(chain.commands)} edges; {NONE!r} for none",
             )  # fmt: skip
-    return [
-        replace(s, name="" if name == NONE else name, seam="" if seam == NONE else seam)
-        for command, name, seam in zip(chain.commands, words["data-edges"], words["data-seams"])
-        for s in command
-    ]
+    result: list[Stroke] = []
+    for command, name, seam in zip(chain.commands, words["data-edges"], words["data-seams"]):
+        if name == CONTINUED:
+            parts = [*result[-1:], *command]
+            if not result or any(s.curve not in (Curve.LINE, Curve.POLYLINE) for s in parts):
+                raise PatternError(
+                    "data-edges", got=f"{CONTINUED!r} at edge {len(result)}", where=where,
+                    expected="it after straight parts, at straight parts only",
+                )  # fmt: skip
+            points = np.concatenate([parts[0].points, *(s.points[1:] for s in parts[1:])])
+            result[-1] = replace(result[-1], curve=Curve.POLYLINE, points=points)
+            continue
+        name, seam = ("" if word == NONE else word for word in (name, seam))
+        result += [replace(s, name=name, seam=seam) for s in command]
+    return result
 
 
 def _with(piece: Piece, other: _Found, file: str) -> Piece:
@@ -213,6 +226,9 @@ def _with(piece: Piece, other: _Found, file: str) -> Piece:
         )
     if other.role == "internal":
         return replace(piece, lines=[*piece.lines, *(c.points for c in other.chains)])
+    if other.role == "origin":
+        points = other.chains[0].points
+        return replace(piece, origin=(points.min(0) + points.max(0)) / 2)
     if piece.grain is not None:
         raise PatternError(f"grain of {piece.name!r}", got="a second one", where=where,
                            expected="one line")  # fmt: skip

@@ -67,10 +67,7 @@ def meters_per_unit(root: Node, file: str) -> float:
         meters = number * ABSOLUTE.get(unit, INCH / PIXELS)
         if not 0 < meters < LARGEST:
             raise PatternError(f"svg {name}", got=repr(text), expected="must be > 0", where=where)
-        if box is None:
-            scales.append(ABSOLUTE.get("in", INCH) / PIXELS)
-        else:
-            scales.append(meters / size)
+        scales.append(INCH / PIXELS if box is None else meters / size)
     if pixels or not scales:
         warnings.warn(
             f"{file} says no width and height in mm, cm or in: taken as 96 pixels to an inch; "

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from weft.arrays import Faces, Floats, Ints
+from weft.arrays import Bools, Faces, Floats, Ints
 from weft.errors import MeshError
 from weft.garment.outline import GROWTH, checked_loop, contains, divided, first_crossing
 from weft.machine import memory
@@ -22,6 +22,7 @@ ROUNDS, SMOOTHING = 8, 6  # of adding and removing points; centerings in each
 FIRST_ROW = 0.62  # distance of points from the outline, over h, below which they are removed
 CLOSE, LARGE = 0.62, 0.80  # of neighbors over h; circumradius over h: sqrt(1/3) where equilateral
 PER_LATTICE_POINT = 120  # [bytes] while points are chosen from a lattice
+SLIVER = 1e-9  # height over length of a triangle that rounding makes of points on a line
 FAR = 3.0  # wanted lengths from the outline: no centering moves a point across from there
 MOST_POINTS = 4_000_000
 REACH = 5  # lattice steps around a point of the outline that can want their spacing: 1/GROWTH, skew
@@ -147,8 +148,16 @@ def delaunay(loops: Sequence[Floats], inner: Floats, lines: Ints | None = None) 
         return faces
     on_border = (faces < sum(map(len, loops))).all(axis=1)
     outside = np.zeros(len(faces), dtype=bool)
-    outside[on_border] = ~contains(loops, points[faces[on_border]].mean(axis=1))
+    corners = points[faces[on_border]]
+    outside[on_border] = ~contains(loops, corners.mean(axis=1)) | _flat(corners)
     return faces[~outside]
+
+
+def _flat(corners: Floats) -> Bools:
+    """(m,) which triangles (m,3,2) are slivers between points of a straight part of the border."""
+    b, c = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    size = np.maximum((b * b).sum(1), (c * c).sum(1))
+    return np.asarray(np.abs(b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]) <= SLIVER * size)
 
 
 class _Filling:
