@@ -156,7 +156,7 @@ class Outfit:
         for start, garment in self.worn:
             for line in garment.folds:
                 ids = np.asarray(line.vertices + start, dtype=np.int32)
-                joints.append(Joint(np.stack([ids, ids], axis=1), angle=line.fold.angle))
+                joints.append(Joint(np.stack([ids, ids], axis=1)))
         if not joints:
             return None
         folds: list[Fold] = [line.fold for _, g in self.worn for line in g.folds]
@@ -169,7 +169,7 @@ class Outfit:
                 length = self.sides.lengths(h.hinges[:, :2])
                 weight = np.maximum(fold.stiffness * length - h.weight, 0.1 * h.weight)
             # with the flat hinge there: rest at the angle, as stiff as was asked for
-            angle = fold.angle * (weight + h.weight) / weight
+            angle = -fold.angle * (weight + h.weight) / weight  # hinges count valleys as positive
             rest = np.clip(angle, -np.pi, np.pi)
             out.append(dataclasses.replace(h, weight=weight, rest_angle=rest))
         return dataclasses.replace(
@@ -209,7 +209,7 @@ def joints_of(line: SeamLine, start: int) -> list[Joint]:
         return []
     strength = np.inf if seam.strength is None else seam.strength
     about: dict[str, Any] = {
-        "angle": seam.angle,
+        "angle": -seam.angle,
         "fold_stiffness": seam.fold_stiffness,
         "strength": strength,
     }

@@ -83,7 +83,7 @@ def draw(
     kind = path.suffix.lower()
     wanted = (".png",) if sheet is not None else (".png", ".mp4", ".webp")
     if kind not in wanted:
-        raise RunError("picture", got=path.suffix or "no suffix", expected=" or ".join(wanted))
+        raise RunError("picture", got=path.suffix or "no suffix", expected=", ".join(wanted))
     count = len(run)
     shown = [frame] if kind == ".png" else sorted({*range(0, count, max(1, count // 12))})
     several = None if sheet is None else Sheet.of(style, sheet, count)
