@@ -27,7 +27,8 @@ class Shape:
 
 
 def fitted(m: Measures) -> Shape:
-    """The shape whose chest, waist, hips and neck are those of the measures.
+    """The shape whose chest, waist and hips are those of the measures; the neck as near to its own
+    as head and shoulders leave it.
 
     Raises:
         MannequinError: girths that no such shape has.
@@ -40,14 +41,14 @@ def fitted(m: Measures) -> Shape:
     for _ in range(ROUNDS):
         trunk = Union([*torso(m, factors), *limbs(m, joints)]).without(*ARMS)
         found = np.array([tape(trunk, y) for y in heights])
-        if np.abs(found - asked).max() < CLOSE:
+        if np.abs(found - asked)[:3].max() < CLOSE:
             break
-        ratio = np.clip(asked / found, 0.7, 1.4)
-        new = np.array(dataclasses.astuple(factors)) * ratio
+        new = np.array(dataclasses.astuple(factors)) * np.clip(asked / found, 0.7, 1.4)
+        new[3] = np.clip(new[3], 0.6, 1.6)
         factors = Factors(*(float(f) for f in new))
     else:
-        worst = int(np.argmax(np.abs(found - asked)))
-        name = ("chest", "waist", "hips", "neck")[worst]
+        worst = int(np.argmax(np.abs(found - asked)[:3]))
+        name = ("chest", "waist", "hips")[worst]
         raise MannequinError(
             f"mannequin.{name}", got=f"{asked[worst]:.4g} m",
             expected=f"about {found[worst]:.3g} m with the other measures",

@@ -42,8 +42,8 @@ ARM = (
     (0.52, 0.82, 0.84, 0.84),
     (0.62, 0.84, 0.92, 0.90),
     (0.78, 0.70, 0.78, 0.76),
-    (0.92, 0.53, 0.63, 0.62),
-    (1.00, 0.50, 0.64, 0.64),
+    (0.92, 0.49, 0.58, 0.57),
+    (1.00, 0.46, 0.57, 0.57),
 )
 # Along the foot from heel to toes: half breadth, height above and depth below the ball's height,
 # all over the foot's length; shift inwards.

@@ -5,7 +5,8 @@ Defaults of height, chest, waist and hips are a common size of clothes (EN 13402
 chest in ANSUR II. All other measures follow from these by the proportions of ANSUR II (Gordon et
 al., 2012 Anthropometric Survey of U.S. Army Personnel: Methods and Summary Statistics,
 NATICK/TR-15/007, 2014; public domain): lengths from the height, girths of legs from the hips, of
-arms from the chest. They are ratios of means over all 6068 people measured, or over the 4082 men
+arms from the chest; neck and shoulders grow a little with a chest that is large for the height. They
+are ratios of means over all 6068 people measured, or over the 4082 men
 and 1986 women where these differ. Joints inside the body lie where Drillis & Contini (1966; Winter,
 Biomechanics and Motor Control of Human Movement, fig. 4.1) have them.
 """
@@ -147,9 +148,10 @@ def measures_of(figure: str = "woman", **given: Quantity | None) -> Measures:
     growth = tall / SIZES[figure][0]
     size = {n: said.get(n, growth * v) for n, v in zip(names, SIZES[figure])}
     height, chest, hips = size["height"], size["chest"], size["hips"]
+    stout = chest / (growth * SIZES[figure][1])  # necks and shoulders grow with height and chest
     rest = {
-        "neck": NECK_OVER_HEIGHT[figure] * height,
-        "shoulders": SHOULDERS_OVER_HEIGHT[figure] * height,
+        "neck": NECK_OVER_HEIGHT[figure] * height * math.sqrt(stout),
+        "shoulders": SHOULDERS_OVER_HEIGHT[figure] * height * stout**0.3,
         "inseam": INSEAM_OVER_HEIGHT * height,
         "arm": ARM_OVER_HEIGHT * height,
         "thigh": 0.96 * THIGH_OVER_HIPS * hips,
