@@ -52,7 +52,7 @@ def test_feet_do_not_slide(woman):
         for run in np.split(ids, np.flatnonzero(np.diff(ids) > 1) + 1):
             worst = max(worst, float(np.ptp(foot[run, v][:, [0, 2]], axis=0).max()))
         touching += 1
-    assert touching > 100 and worst < 0.02
+    assert touching > 40 and worst < 0.02
     lowest = x[:, :, 1].min(1)  # some foot is always on the floor
     assert lowest.max() < 0.02
 
@@ -91,12 +91,13 @@ def test_published_angles_are_interpolated():
 @pytest.mark.parametrize("name", MOTIONS)
 def test_motions_begin_at_rest_and_are_smooth(woman, name):
     """The a-pose during the hold; continuous velocities: differences of second order shrink with
-    the step squared (a kink would leave them proportional to the step).
+    the step to a power above one (a kink would leave them proportional to the step; a knee that
+    begins to bend goes with the power 1.5).
     """
     settings = MotionSettings(name, hold=0.2, blend=0.5, cycles=1)
     motion = Motion(woman.body, settings)
     rest = woman.standing(*motion.at(np.array([0.0, 0.19])))
-    assert np.abs(rest - woman.vertices).max() < 2e-3
+    assert np.abs(rest - woman.vertices).max() < 1e-6
     last = motion.duration
     corners = np.array([0.2, 0.7, last - 0.5, last])
 
@@ -109,7 +110,7 @@ def test_motions_begin_at_rest_and_are_smooth(woman, name):
             turn.reshape(-1, 3) @ [1, -2, 1]).max()  # fmt: skip
 
     coarse, fine = jump(4e-3), jump(1e-3)
-    assert fine < 0.12 * coarse + 1e-12
+    assert fine < 0.18 * coarse + 1e-9
 
 
 @pytest.mark.parametrize("name", ["arms_down", "walk", "turn", "sit"])

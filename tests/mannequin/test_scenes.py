@@ -35,7 +35,7 @@ def test_scene_with_a_walk(tmp_path):
     (body,) = load_scene(write(tmp_path, says)).scene.bodies
     assert body.name == "body" and body.flaws == []
     made = weft.Mannequin.of("woman", height="168 cm", chest="90 cm", size="20 mm")
-    np.testing.assert_allclose(body.at(0.0), made.vertices, atol=2e-3)
+    np.testing.assert_allclose(body.at(0.0), made.vertices, atol=1e-6)
     assert body.frames.hold and body.frames.times[1] == pytest.approx(0.05)
     assert np.abs(body.at(1.3) - body.at(0.0)).max() > 0.1
 

@@ -8,7 +8,6 @@ from weft.mannequin import mannequin
 from weft.mannequin.contour import contour, is_manifold
 from weft.mannequin.figure import COARSEST, FINEST
 from weft.mannequin.fit import hull_perimeter
-from weft.mannequin.nets import surface_nets
 from weft.mannequin.solids import Cone, Ellipsoid, Tube, Union, smooth_minimum
 from weft.mannequin.tape import girth
 from weft.mesh import edges_of
@@ -121,15 +120,14 @@ def test_contour_of_a_ball():
 
 
 def test_sheets_in_one_cell_stay_apart():
-    """Two rods, less than a cell from each other and askew: two closed surfaces."""
+    """Two rods askew to the grid, closer than the diagonal of a cell: two closed surfaces."""
     tilt = np.array([1.0, 0.7, 0.2]) / np.linalg.norm([1.0, 0.7, 0.2])
-    rods = [Cone(s * 0.012 * Z - 0.1 * tilt, s * 0.012 * Z + 0.1 * tilt, (0.01, 0.01), 0.0)
+    rods = [Cone(s * 0.016 * Z - 0.1 * tilt, s * 0.016 * Z + 0.1 * tilt, (0.01, 0.01), 0.0)
             for s in (1, -1)]  # fmt: skip
-    x, quads = surface_nets(Union(rods), 0.009, np.array([0.001, 0.002, 0.003]))
-    faces = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
-    edges, _ = edges_of(faces.astype(np.int32))
-    assert is_manifold(faces.astype(np.int32))
-    assert len(x) - len(edges) + len(faces) == 4
+    x, faces = contour(Union(rods), 0.009)
+    edges, _ = edges_of(faces)
+    assert is_manifold(faces) and len(x) - len(edges) + len(faces) == 4
+    assert len(intersections(x, faces)) == 0
 
 
 def test_distances_of_solids():

@@ -204,7 +204,7 @@ def mannequin(
 @lru_cache(maxsize=4)
 def _made(m: Measures, size: float) -> Mannequin:
     """Kept, as scenes ask for the same one again."""
-    shape = fitted(m)
+    shape = fitted(m, size)
     x, faces = contour(shape.union, size)
     low, high = float(x[:, 1].min()), float(x[:, 1].max())
     x[:, 1] = (x[:, 1] - low) * (m.height / (high - low))

@@ -26,9 +26,13 @@ class Shape:
     joints: Floats  # (J,3) [m]
 
 
-def fitted(m: Measures) -> Shape:
+def fitted(m: Measures, size: float) -> Shape:
     """The shape whose chest, waist and hips are those of the measures; the neck as near to its own
     as head and shoulders leave it.
+
+    Args:
+        m: what is asked for.
+        size: [m] of the edges that it will be shown with: nothing is much thinner.
 
     Raises:
         MannequinError: girths that no such shape has.
@@ -39,7 +43,7 @@ def fitted(m: Measures) -> Shape:
     heights = [at["chest"], at["waist"], at["hips"], at["throat"]]
     found = asked
     for _ in range(ROUNDS):
-        trunk = Union([*torso(m, factors), *limbs(m, joints)]).without(*ARMS)
+        trunk = Union([*torso(m, factors), *limbs(m, joints, size)]).without(*ARMS)
         found = np.array([tape(trunk, y) for y in heights])
         if np.abs(found - asked)[:3].max() < CLOSE:
             break
@@ -54,7 +58,7 @@ def fitted(m: Measures) -> Shape:
             expected=f"about {found[worst]:.3g} m with the other measures",
             hint="thighs may be too large for the hips" if name == "hips" else None,
         )  # fmt: skip
-    return Shape(m, Union([*torso(m, factors), *limbs(m, joints)]), joints)
+    return Shape(m, Union([*torso(m, factors), *limbs(m, joints, size)]), joints)
 
 
 def tape(shape: Union, y: float) -> float:

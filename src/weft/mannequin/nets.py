@@ -20,6 +20,7 @@ for _axis, _u, _v in product(range(3), (0, 1), (0, 1)):
     EDGES[4 * _axis + 2 * _u + _v, :, (_axis + 1) % 3] = _u
     EDGES[4 * _axis + 2 * _u + _v, :, (_axis + 2) % 3] = _v
     EDGES[4 * _axis + 2 * _u + _v, 1, _axis] = 1
+INNER = (0.05, 0.95)  # of an edge, where it is taken to be crossed
 _WEIGHTS = np.array([4, 2, 1])
 
 
@@ -54,7 +55,7 @@ def surface_nets(shape: Union, size: float, shift: Floats) -> tuple[Positions, I
         edges = np.argwhere((a < 0) != (b < 0))
         one, two = a[tuple(edges.T)], b[tuple(edges.T)]
         where = edges.astype(np.float64)
-        where[:, axis] += one / (one - two)
+        where[:, axis] += np.clip(one / (one - two), *INNER)  # vertices do not coincide
         ring = []
         for du, dv in ((1, 1), (0, 1), (0, 0), (1, 0)):  # the edge's place in the cell
             cell = edges.copy()

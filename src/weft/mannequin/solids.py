@@ -124,7 +124,8 @@ class Ellipsoid:
         q = q / self.radii
         rho = np.sqrt((q**2).sum(1))
         slope = np.sqrt(((q / self.radii) ** 2).sum(1))
-        return np.asarray(rho * (rho - 1) / np.maximum(slope, 1e-6))
+        reach = np.where(slope > 1e-9, rho / np.maximum(slope, 1e-9), np.min(self.radii))
+        return np.asarray((rho - 1) * reach)
 
     def box(self) -> tuple[Floats, Floats]:
         """(3,) lowest and (3,) highest coordinates [m]."""

@@ -92,7 +92,7 @@ def _trunk(m: Measures, factors: Factors) -> Tube:
     table = np.zeros((len(rows), 6))
     table[:, 0] = (heights - start) / length
     table[:, 1:4] = scale * rows[:, 1:]
-    ends = (start - at["crotch"] - 0.006 * m.height, 0.05)
+    ends = (start - at["crotch"] - 0.009 * m.height, 0.05)
     return Tube(np.array([0.0, start, 0.0]), Y, X, Z, length, table, ends, 2.2, 0.03, "trunk",
                 0.03)  # fmt: skip
 
