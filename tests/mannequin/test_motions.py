@@ -103,7 +103,7 @@ def test_motions_begin_at_rest_and_are_smooth(woman, name):
 
     def jump(h):
         t = (corners[:, None] + h * np.array([-1.0, 0.0, 1.0])).ravel()
-        stance, turn, shift = motion.at(t)
+        stance, turn, _ = motion.at(t)
         _, places = solved(stance, woman.joints)
         places = places.reshape(len(corners), 3, -1)
         return np.abs(places[:, 0] - 2 * places[:, 1] + places[:, 2]).max() + np.abs(
@@ -129,7 +129,7 @@ def test_turn_comes_round(woman):
 
 def test_sitting_is_on_level_thighs_with_feet_in_place(woman):
     x, rest = woman.posed("sit"), woman.vertices
-    feet = np.flatnonzero((rest[:, 1] < 0.03))
+    feet = np.flatnonzero(rest[:, 1] < 0.03)
     assert np.abs(x[feet] - rest[feet]).max() < 5e-3
     thighs = np.isin(woman.skin[:, 0], [NUMBER["left_hip"], NUMBER["right_hip"]])
     assert np.ptp(x[thighs & (woman.weights[:, 0] > 0.9), 1]) < 0.22

@@ -66,6 +66,7 @@ def test_poses_do_not_intersect_themselves(woman, name):
 
 def test_joints_keep_their_volume(woman):
     """Knees bent by a right angle: no collapse (a linear blend loses more than twice as much)."""
+
     def volume(x):
         a, b, c = np.moveaxis(x[woman.faces], 1, 0)
         return np.einsum("mi,mi->", a, np.cross(b, c)) / 6
@@ -98,7 +99,9 @@ def test_legs_reach_where_ankles_are_put(woman):
     turns, places = solved(low, woman.joints)
     for side in ("left_", "right_"):
         hip, knee, ankle = (NUMBER[side + n] for n in ("hip", "knee", "ankle"))
-        np.testing.assert_allclose(places[:, ankle], low.ankles[:, int(side == "right_")], atol=1e-9)
+        np.testing.assert_allclose(
+            places[:, ankle], low.ankles[:, int(side == "right_")], atol=1e-9
+        )
         for a, b in ((hip, knee), (knee, ankle)):
             bone = np.linalg.norm(woman.joints[b] - woman.joints[a])
             np.testing.assert_allclose(np.linalg.norm(places[:, b] - places[:, a], axis=1), bone)

@@ -91,9 +91,7 @@ class Mannequin:
         """What motions know of it."""
         ankle = self.joints[NUMBER["left_ankle"]]
         places = [heel(self.measures, ankle, 1.0), toe_tip(self.measures, ankle, 1.0)]
-        back, tip, ball = (
-            (p - ankle)[[2, 1]] for p in (*places, self.joints[NUMBER["left_ball"]])
-        )
+        back, tip, ball = ((p - ankle)[[2, 1]] for p in (*places, self.joints[NUMBER["left_ball"]]))
         return Body(self.joints, self.measures.height, Foot(back, ball, tip), self._room())
 
     def _room(self) -> float:

@@ -82,9 +82,9 @@ def _leg(m: Measures, hip: Floats, ankle: Floats, side: float) -> Tube:
     out = np.cross(axis, Z) * side
     out *= np.sign(out[0] * side) / np.linalg.norm(out)
     table = np.zeros((len(THIGH) + len(CALF), 6))
-    for k, (place, wide, front, back, shift) in enumerate((*THIGH, *CALF)):
+    for k, (place, wide, ahead, behind, shift) in enumerate((*THIGH, *CALF)):
         r = thigh if place < 0.46 else calf
-        table[k] = place, r * wide, r * front, r * back, shift, 0.0
+        table[k] = place, r * wide, r * ahead, r * behind, shift, 0.0
     table[:, 5] = -0.004 * np.sin(np.pi * table[:, 0])
     front = np.cross(out, axis) * side
     front *= np.sign(front[2])
@@ -104,9 +104,7 @@ def _foot(m: Measures, ankle: Floats, side: float) -> Tube:
     return Tube(base, axis, out, Y, length, table, ends, 2.5, 0.035, "foot")
 
 
-def _arm(
-    m: Measures, shoulder: Floats, wrist: Floats, side: float, size: float
-) -> list[Solid]:
+def _arm(m: Measures, shoulder: Floats, wrist: Floats, side: float, size: float) -> list[Solid]:
     h, r = m.height, m.upper_arm / (2 * np.pi)
     length = float(np.linalg.norm(wrist - shoulder))
     axis = (wrist - shoulder) / length
@@ -150,5 +148,3 @@ def heel(m: Measures, ankle: Floats, side: float) -> Floats:
     long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam * (HEEL - 0.06)
     ahead = np.array([np.sin(TOE_OUT) * side, 0.0, np.cos(TOE_OUT)])
     return np.asarray(ankle * (1, 0, 1) - long * ahead)
-
-

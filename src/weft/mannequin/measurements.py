@@ -1,11 +1,12 @@
 """Measurements that patterns are drafted from, taken from the mesh as a tailor takes them."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from weft.arrays import Faces, Floats, Positions
-from weft.mannequin.joints import CHEST_HEIGHT, NUMBER, Levels
+from weft.mannequin.joints import NUMBER, Levels
 from weft.mannequin.measures import Measures
 from weft.mannequin.tape import girth, loop
 
@@ -86,9 +87,7 @@ class Measurements:
     right_shoulder: Point
 
 
-def measured(
-    m: Measures, x: Positions, faces: Faces, joints: Floats, trunk: Faces
-) -> Measurements:
+def measured(m: Measures, x: Positions, faces: Faces, joints: Floats, trunk: Faces) -> Measurements:
     """Measurements of a mesh.
 
     Args:
@@ -99,7 +98,7 @@ def measured(
         trunk: (t,3) faces that are not of an arm.
     """
     at = Levels(m)
-    under = at.at(CHEST_HEIGHT[m.figure] - 0.028)
+    under = at["chest"] - 0.028 * m.height
     joint = {n: joints[NUMBER[f"left_{n}"]] for n in ("shoulder", "elbow", "wrist", "hip", "ankle")}
 
     def level(y: float) -> float:
@@ -169,7 +168,7 @@ def _convex_length(points: Floats) -> float:
         while len(kept) > 1 and _turns_out(kept[-2], kept[-1], p):
             kept.pop()
         kept.append(p)
-    return float(sum(np.linalg.norm(b - a) for a, b in zip(kept, kept[1:])))
+    return float(sum(np.linalg.norm(b - a) for a, b in pairwise(kept)))
 
 
 def _turns_out(a: Floats, b: Floats, c: Floats) -> bool:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Ints, Positions
-from weft.mannequin.solids import Union
+from weft.arrays import Bools, Faces, Floats, Positions
+from weft.mannequin.solids import Ids, Union
 
 ROUNDS, FLIPS = 14, 12  # of sliding; of flipping, after every other of the last ones
 STEP = 0.6  # of the way to the middle of the neighbors
@@ -62,11 +62,14 @@ def flipped(x: Positions, faces: Faces) -> Faces:
     return faces
 
 
-def _edges(faces: Faces) -> tuple[Ints, ...]:
+def _edges(faces: Faces) -> tuple[Ids, ...]:
     """Of every edge a-b: its left and right face, its ends, and the corners across (c, d)."""
     n = int(faces.max()) + 1
-    a, b = faces.reshape(-1).astype(np.int64), np.roll(faces, -1, axis=1).reshape(-1)
-    c = np.roll(faces, -2, axis=1).reshape(-1)
+    a, b = (
+        faces.reshape(-1).astype(np.int64),
+        np.roll(faces, -1, axis=1).reshape(-1).astype(np.int64),
+    )
+    c = np.roll(faces, -2, axis=1).reshape(-1).astype(np.int64)
     order, back = np.argsort(a * n + b), np.argsort(b * np.int64(n) + a)
     twin = np.empty(len(a), dtype=np.int64)
     twin[order] = back
@@ -75,14 +78,14 @@ def _edges(faces: Faces) -> tuple[Ints, ...]:
     return e // 3, t // 3, a[e], b[e], c[e], c[t]
 
 
-def _angle(x: Positions, tip: Ints, a: Ints, b: Ints) -> Floats:
+def _angle(x: Positions, tip: Ids, a: Ids, b: Ids) -> Floats:
     """(n,) [rad] angles at the tips."""
     u, v = x[a] - x[tip], x[b] - x[tip]
     sine = np.linalg.norm(np.cross(u, v), axis=1)
     return np.asarray(np.arctan2(sine, np.einsum("ni,ni->n", u, v)))
 
 
-def _normals_agree(x: Positions, a: Ints, b: Ints, c: Ints, d: Ints) -> Floats:
+def _normals_agree(x: Positions, a: Ids, b: Ids, c: Ids, d: Ids) -> Bools:
     """(n,) whether both new faces look where the old ones look."""
     old = np.cross(x[b] - x[a], x[c] - x[a]) + np.cross(x[a] - x[b], x[d] - x[b])
     one = np.cross(x[d] - x[a], x[c] - x[a])
@@ -93,14 +96,14 @@ def _normals_agree(x: Positions, a: Ints, b: Ints, c: Ints, d: Ints) -> Floats:
     )
 
 
-def _joined(faces: Faces, c: Ints, d: Ints) -> Floats:
+def _joined(faces: Faces, c: Ids, d: Ids) -> Bools:
     """(n,) whether there is an edge c-d already."""
     n = int(faces.max()) + 1
     half = np.stack([faces, np.roll(faces, -1, axis=1)], -1).reshape(-1, 2).astype(np.int64)
     return np.isin(np.sort(np.stack([c, d], 1), 1) @ [n, 1], np.sort(half, 1) @ [n, 1])
 
 
-def _apart(edges: Ints, corners: Ints, n: int) -> Ints:
+def _apart(edges: Ids, corners: Ids, n: int) -> Ids:
     """Some of the edges, no two of which have a corner of their faces in common: flips of one round
     do not know of each other.
     """

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from weft.arrays import Floats, Ints, Positions
+from weft.arrays import Floats, Positions
 
 SAMPLES = 241  # of a tube's cross sections along its axis
 STEP = 2e-4  # [m] of differences
@@ -165,7 +166,8 @@ class Cone:
         first = np.hypot(across, along) - self.radii[0]
         second = np.hypot(across, along - length) - self.radii[1]
         body = across * rise + along * lean - self.radii[0]
-        return np.where(side < 0, first, np.where(side > length * rise, second, body))
+        far = side > length * rise
+        return np.asarray(np.where(side < 0, first, np.where(far, second, body)))
 
     def box(self) -> tuple[Floats, Floats]:
         """(3,) lowest and (3,) highest coordinates [m]."""
@@ -176,7 +178,8 @@ class Cone:
 Solid = Tube | Ellipsoid | Cone
 
 
-Near = Sequence[Ints]  # of every solid, the points that are near it
+Ids = NDArray[np.int64]  # any shape
+Near = Sequence[Ids]  # of every solid, the points that are near it
 
 
 @dataclass(frozen=True, eq=False)
