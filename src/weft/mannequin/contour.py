@@ -12,7 +12,7 @@ from weft.arrays import Faces, Ints, Positions
 from weft.errors import MannequinError
 from weft.mannequin.nets import surface_nets
 from weft.mannequin.relax import relaxed
-from weft.mannequin.solids import Union
+from weft.mannequin.solids import Ids, Union
 
 ATTEMPTS = 6  # grids that are tried, each shifted by a part of a cell
 
@@ -38,7 +38,7 @@ def contour(shape: Union, size: float) -> tuple[Positions, Faces]:
     )
 
 
-def split(x: Positions, quads: Ints) -> Faces:
+def split(x: Positions, quads: Ids) -> Faces:
     """(2q,3) triangles: every quad along its shorter diagonal."""
     a, b, c, d = quads.T
     short = ((x[a] - x[c]) ** 2).sum(1) <= ((x[b] - x[d]) ** 2).sum(1)

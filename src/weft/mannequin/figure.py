@@ -22,6 +22,7 @@ from weft.units import Quantity, in_si
 
 SIZE = 0.0088  # of the stature: edges that give about 21 000 faces
 FACES_PER_SIZE = 21_000.0  # at that size
+CLEAR = 0.012  # [m] between hanging arms and the trunk
 FINEST, COARSEST = 0.0075, 0.0125  # 30 000 to 10 000 faces
 
 
@@ -76,7 +77,14 @@ class Mannequin:
     @cached_property
     def measurements(self) -> Measurements:
         """Girths, heights and points that patterns are drafted from [m]."""
-        return measured(self.measures, self.vertices, self.faces, self.joints)
+        trunk = self.faces[(self._of_arms[self.faces] < 0.5).all(1)]
+        return measured(self.measures, self.vertices, self.faces, self.joints, trunk)
+
+    @cached_property
+    def _of_arms(self) -> Floats:
+        """(b,) share of every vertex that arms move."""
+        arms = [NUMBER[s + n] for s in ("left_", "right_") for n in ("shoulder", "elbow", "wrist")]
+        return np.asarray((self.weights * np.isin(self.skin, arms)).sum(1))
 
     @cached_property
     def body(self) -> Body:
@@ -84,7 +92,17 @@ class Mannequin:
         ankle = self.joints[NUMBER["left_ankle"]]
         places = [heel(self.measures, ankle, 1.0), toe_tip(self.measures, ankle, 1.0)]
         back, tip, ball = ((p - ankle)[[2, 1]] for p in (*places, self.joints[NUMBER["left_ball"]]))
-        return Body(self.joints, self.measures.height, Foot(back, ball, tip))
+        return Body(self.joints, self.measures.height, Foot(back, ball, tip), self._room())
+
+    def _room(self) -> float:
+        """[rad] abduction at which hanging arms clear the trunk and thighs."""
+        x = self.vertices[self._of_arms < 0.05]
+        shoulder, wrist = (self.joints[NUMBER[f"left_{n}"]] for n in ("shoulder", "wrist"))
+        radius = self.measures.upper_arm / (2 * np.pi)
+        low = shoulder[1] - np.linalg.norm(wrist - shoulder) - 0.08 * self.measures.height
+        beside = x[(x[:, 1] > low) & (x[:, 1] < shoulder[1] - 3 * radius)]
+        aside = beside[:, 0] + radius + CLEAR - shoulder[0]
+        return float(np.arctan2(aside, shoulder[1] - beside[:, 1]).max())
 
     def posed(self, name: str = "a_pose") -> Positions:
         """(b,3) [m] vertices in a pose: ``a_pose, t_pose, arms_down, sit``.
@@ -184,7 +202,7 @@ def mannequin(
 @lru_cache(maxsize=4)
 def _made(m: Measures, size: float) -> Mannequin:
     """Kept, as scenes ask for the same one again."""
-    shape = fitted(m)
+    shape = fitted(m, size)
     x, faces = contour(shape.union, size)
     low, high = float(x[:, 1].min()), float(x[:, 1].max())
     x[:, 1] = (x[:, 1] - low) * (m.height / (high - low))

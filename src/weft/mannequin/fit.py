@@ -26,8 +26,13 @@ class Shape:
     joints: Floats  # (J,3) [m]
 
 
-def fitted(m: Measures) -> Shape:
-    """The shape whose chest, waist, hips and neck are those of the measures.
+def fitted(m: Measures, size: float) -> Shape:
+    """The shape whose chest, waist and hips are those of the measures; the neck as near to its own
+    as head and shoulders leave it.
+
+    Args:
+        m: what is asked for.
+        size: [m] of the edges that it will be shown with: nothing is much thinner.
 
     Raises:
         MannequinError: girths that no such shape has.
@@ -38,22 +43,22 @@ def fitted(m: Measures) -> Shape:
     heights = [at["chest"], at["waist"], at["hips"], at["throat"]]
     found = asked
     for _ in range(ROUNDS):
-        trunk = Union([*torso(m, factors), *limbs(m, joints)]).without(*ARMS)
+        trunk = Union([*torso(m, factors), *limbs(m, joints, size)]).without(*ARMS)
         found = np.array([tape(trunk, y) for y in heights])
-        if np.abs(found - asked).max() < CLOSE:
+        if np.abs(found - asked)[:3].max() < CLOSE:
             break
-        ratio = np.clip(asked / found, 0.7, 1.4)
-        new = np.array(dataclasses.astuple(factors)) * ratio
+        new = np.array(dataclasses.astuple(factors)) * np.clip(asked / found, 0.7, 1.4)
+        new[3] = np.clip(new[3], 0.6, 1.6)
         factors = Factors(*(float(f) for f in new))
     else:
-        worst = int(np.argmax(np.abs(found - asked)))
-        name = ("chest", "waist", "hips", "neck")[worst]
+        worst = int(np.argmax(np.abs(found - asked)[:3]))
+        name = ("chest", "waist", "hips")[worst]
         raise MannequinError(
             f"mannequin.{name}", got=f"{asked[worst]:.4g} m",
             expected=f"about {found[worst]:.3g} m with the other measures",
             hint="thighs may be too large for the hips" if name == "hips" else None,
         )  # fmt: skip
-    return Shape(m, Union([*torso(m, factors), *limbs(m, joints)]), joints)
+    return Shape(m, Union([*torso(m, factors), *limbs(m, joints, size)]), joints)
 
 
 def tape(shape: Union, y: float) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.arrays import Bools, Floats
 from weft.mannequin.joints import NUMBER
 
 # Part of the cycle; thigh to the front, knee flexion, ankle dorsiflexion [degrees].
@@ -108,7 +108,7 @@ def cycle_of(rest: Floats, foot: Foot, height: float, stride: float) -> Cycle:
         stride: [m].
     """
     hip, knee, ankle = (rest[NUMBER[f"left_{n}"]] for n in ("hip", "knee", "ankle"))
-    bones = np.linalg.norm(knee - hip), np.linalg.norm(ankle - knee)
+    bones = float(np.linalg.norm(knee - hip)), float(np.linalg.norm(ankle - knee))
     phase = np.arange(GRID) / GRID
     size = stride / (STRIDE * height)  # longer strides have wider angles
     wide = published(phase) * [size, 0.5 + 0.5 * size, 1.0]
@@ -163,7 +163,7 @@ def _planted(phase: Floats, pitch: Floats, foot: Foot, stride: float) -> Floats:
     return ankle
 
 
-def _joined(phase: Floats, air: Floats, floor: Floats, part: Floats) -> Floats:
+def _joined(phase: Floats, air: Floats, floor: Floats, part: Bools) -> Floats:
     """The path in the air, moved by a cubic so that position and velocity at both ends are those of
     the foot on the floor.
     """

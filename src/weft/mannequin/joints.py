@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.arrays import Floats
-from weft.mannequin.measures import INSEAM_OVER_HEIGHT, Measures
+from weft.mannequin.measures import CHEST_HEIGHT, INSEAM_OVER_HEIGHT, STATURE, Measures
 
 TRUNK = ("pelvis", "spine", "chest", "neck", "head")
 LIMBS = ("clavicle", "shoulder", "elbow", "wrist", "hip", "knee", "ankle", "ball")
@@ -37,7 +37,6 @@ HEIGHTS: Mapping[str, float] = {
     "neck": 1477.49 / 1714.41,  # cervicale
     "throat": 0.8625,  # where the neck is thinnest
 }
-CHEST_HEIGHT = {"woman": 1178.0 / 1628.5, "man": 1288.0 / 1756.2}  # of the fullest part
 FOOT_OVER_HEIGHT = 263.03 / 1714.41
 BALL_OVER_FOOT = 194.75 / 263.03
 HAND_OVER_HEIGHT = 189.29 / 1714.41
@@ -64,7 +63,9 @@ class Levels:
     measures: Measures
 
     def __getitem__(self, name: str) -> float:
-        return self.at(CHEST_HEIGHT[self.measures.figure] if name == "chest" else HEIGHTS[name])
+        figure = self.measures.figure
+        fullest = CHEST_HEIGHT[figure] / STATURE[figure]
+        return self.at(fullest if name == "chest" else HEIGHTS[name])
 
     def at(self, part: float) -> float:
         """[m] height of a part of the stature: below the crotch by the inseam, above by what is

@@ -42,8 +42,8 @@ ARM = (
     (0.52, 0.82, 0.84, 0.84),
     (0.62, 0.84, 0.92, 0.90),
     (0.78, 0.70, 0.78, 0.76),
-    (0.92, 0.53, 0.63, 0.62),
-    (1.00, 0.50, 0.64, 0.64),
+    (0.92, 0.49, 0.58, 0.57),
+    (1.00, 0.46, 0.57, 0.57),
 )
 # Along the foot from heel to toes: half breadth, height above and depth below the ball's height,
 # all over the foot's length; shift inwards.
@@ -64,14 +64,14 @@ def thigh_width(m: Measures) -> float:
     return 0.90 * m.thigh / (2 * np.pi)
 
 
-def limbs(m: Measures, joints: Floats) -> list[Solid]:
-    """Both arms and legs."""
+def limbs(m: Measures, joints: Floats, size: float) -> list[Solid]:
+    """Both arms and legs; thumbs no thinner than edges of a size [m] can show."""
     solids: list[Solid] = []
     for name, side in (("left", 1.0), ("right", -1.0)):
         at = {n: joints[NUMBER[f"{name}_{n}"]] for n in ("shoulder", "elbow", "wrist")}
         leg = {n: joints[NUMBER[f"{name}_{n}"]] for n in ("hip", "ankle")}
         solids += [_leg(m, leg["hip"], leg["ankle"], side), _foot(m, leg["ankle"], side)]
-        solids += _arm(m, at["shoulder"], at["wrist"], side)
+        solids += _arm(m, at["shoulder"], at["wrist"], side, size)
     return solids
 
 
@@ -82,9 +82,9 @@ def _leg(m: Measures, hip: Floats, ankle: Floats, side: float) -> Tube:
     out = np.cross(axis, Z) * side
     out *= np.sign(out[0] * side) / np.linalg.norm(out)
     table = np.zeros((len(THIGH) + len(CALF), 6))
-    for k, (place, wide, front, back, shift) in enumerate((*THIGH, *CALF)):
+    for k, (place, wide, ahead, behind, shift) in enumerate((*THIGH, *CALF)):
         r = thigh if place < 0.46 else calf
-        table[k] = place, r * wide, r * front, r * back, shift, 0.0
+        table[k] = place, r * wide, r * ahead, r * behind, shift, 0.0
     table[:, 5] = -0.004 * np.sin(np.pi * table[:, 0])
     front = np.cross(out, axis) * side
     front *= np.sign(front[2])
@@ -104,7 +104,7 @@ def _foot(m: Measures, ankle: Floats, side: float) -> Tube:
     return Tube(base, axis, out, Y, length, table, ends, 2.5, 0.035, "foot")
 
 
-def _arm(m: Measures, shoulder: Floats, wrist: Floats, side: float) -> list[Solid]:
+def _arm(m: Measures, shoulder: Floats, wrist: Floats, side: float, size: float) -> list[Solid]:
     h, r = m.height, m.upper_arm / (2 * np.pi)
     length = float(np.linalg.norm(wrist - shoulder))
     axis = (wrist - shoulder) / length
@@ -125,7 +125,8 @@ def _arm(m: Measures, shoulder: Floats, wrist: Floats, side: float) -> list[Soli
     palm = Tube(wrist, axis, out, Z, 0.91 * hand, flat, (0.03, 0.08 * hand), 2.2, 0.02, "hand")
     root = wrist + 0.16 * hand * axis + 0.12 * hand * Z
     tip = wrist + 0.50 * hand * axis + 0.30 * hand * Z - 0.03 * hand * out
-    thumb = Cone(root, tip, (0.075 * hand, 0.052 * hand), 0.018, "hand")
+    thick = max(0.052 * hand, 0.65 * size)
+    thumb = Cone(root, tip, (max(0.075 * hand, thick), thick), 0.018, "hand")
     return [arm, palm, thumb]
 
 

@@ -1,11 +1,12 @@
 """Measurements that patterns are drafted from, taken from the mesh as a tailor takes them."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from weft.arrays import Faces, Floats, Positions
-from weft.mannequin.joints import CHEST_HEIGHT, NUMBER, Levels
+from weft.mannequin.joints import NUMBER, Levels
 from weft.mannequin.measures import Measures
 from weft.mannequin.tape import girth, loop
 
@@ -86,7 +87,7 @@ class Measurements:
     right_shoulder: Point
 
 
-def measured(m: Measures, x: Positions, faces: Faces, joints: Floats) -> Measurements:
+def measured(m: Measures, x: Positions, faces: Faces, joints: Floats, trunk: Faces) -> Measurements:
     """Measurements of a mesh.
 
     Args:
@@ -94,13 +95,14 @@ def measured(m: Measures, x: Positions, faces: Faces, joints: Floats) -> Measure
         x: (b,3) [m] in the rest pose.
         faces: (m,3).
         joints: (J,3) [m].
+        trunk: (t,3) faces that are not of an arm.
     """
     at = Levels(m)
-    under = at.at(CHEST_HEIGHT[m.figure] - 0.028)
+    under = at["chest"] - 0.028 * m.height
     joint = {n: joints[NUMBER[f"left_{n}"]] for n in ("shoulder", "elbow", "wrist", "hip", "ankle")}
 
     def level(y: float) -> float:
-        return girth(x, faces, np.array([0.0, y, 0.0]), Y)
+        return girth(x, trunk, np.array([0.0, y, 0.0]), Y, whole=True)
 
     def along(a: str, b: str, share: float) -> float:
         p, q = joint[a], joint[b]
@@ -113,7 +115,7 @@ def measured(m: Measures, x: Positions, faces: Faces, joints: Floats) -> Measure
     crotch = crotch_height(x, faces)
     calves = [leg(at.at(p)) for p in np.linspace(0.17, 0.23, 7)]
     ankles = [leg(at.at(p)) for p in np.linspace(0.06, 0.10, 5)]
-    left = _top(x, 0.48 * m.shoulders)
+    left = _top(x, 0.495 * m.shoulders)
     collar = loop(x, faces, np.array([0.0, at["neck"], 0.0]), Y)
     nape, waist = _back(x, faces, at["neck"]), _back(x, faces, at["waist"])
     heights = np.linspace(at["waist"], at["neck"], 13)
@@ -166,7 +168,7 @@ def _convex_length(points: Floats) -> float:
         while len(kept) > 1 and _turns_out(kept[-2], kept[-1], p):
             kept.pop()
         kept.append(p)
-    return float(sum(np.linalg.norm(b - a) for a, b in zip(kept, kept[1:])))
+    return float(sum(np.linalg.norm(b - a) for a, b in pairwise(kept)))
 
 
 def _turns_out(a: Floats, b: Floats, c: Floats) -> bool:

@@ -1,13 +1,13 @@
 """Measures of a figure: what a tape and a rule say of a person, their defaults and their bounds.
 
 Defaults of height, chest, waist and hips are a common size of clothes (EN 13402-3: a woman's bust
-88, waist 72, hips 96 cm; a man's chest 100, waist 88 cm), a man's hips those that belong to his
-chest in ANSUR II. All other measures follow from these by the proportions of ANSUR II (Gordon et
-al., 2012 Anthropometric Survey of U.S. Army Personnel: Methods and Summary Statistics,
-NATICK/TR-15/007, 2014; public domain): lengths from the height, girths of legs from the hips, of
-arms from the chest. They are ratios of means over all 6068 people measured, or over the 4082 men
-and 1986 women where these differ. Joints inside the body lie where Drillis & Contini (1966; Winter,
-Biomechanics and Motor Control of Human Movement, fig. 4.1) have them.
+88, waist 72, hips 96 cm; a man's chest 100, waist 88 cm, with hips of our own). All other measures
+follow from these by the proportions of ANSUR II (Gordon et al., 2012 Anthropometric Survey of U.S.
+Army Personnel: Methods and Summary Statistics, NATICK/TR-15/007, 2014; public domain): lengths from
+the height, girths of legs from the hips, of arms from the chest. They are ratios of means over all
+6068 people measured, or over the 4082 men and 1986 women where these differ. Departures: thighs are
+4 % slimmer, so that they leave a gap; neck and shoulders grow a little with a chest that is large
+for the height.
 """
 
 import dataclasses
@@ -55,11 +55,14 @@ MEANING: Mapping[str, str] = {
 # A ratio of girths beyond these has no smooth torso in between.
 RATIOS = (("waist", "chest", 0.55, 1.25), ("waist", "hips", 0.5, 1.2), ("chest", "hips", 0.7, 1.4))
 
-# ANSUR II: means of men and women over mean stature (1714.41 mm of all; 1756.2, 1628.5).
-NECK_OVER_HEIGHT = {"woman": 0.2027, "man": 0.2264}
-SHOULDERS_OVER_HEIGHT = {"woman": 365.3 / 1628.5, "man": 415.7 / 1756.2}
+# ANSUR II: means [mm] of women and of men, and over all (1714.41 mm: the mean stature of all).
+STATURE = {"woman": 1628.5, "man": 1756.2}
+NECK = {"woman": 330.1, "man": 397.6}
+BIACROMIAL = {"woman": 365.3, "man": 415.7}
+CHEST_HEIGHT = {"woman": 1178.0, "man": 1288.0}
 INSEAM_OVER_HEIGHT = 825.11 / 1714.41
 ARM_OVER_HEIGHT = (327.37 + 259.19) / 1714.41  # acromion to radiale, to stylion
+SLIM = 0.96  # of thighs, which leave a gap
 THIGH_OVER_HIPS = 622.20 / 1020.08
 CALF_OVER_HIPS = 386.04 / 1020.08
 UPPER_ARM_OVER_CHEST = 0.92 * 340.93 / 1022.10  # flexed in the survey; 8 % less when it hangs
@@ -147,12 +150,13 @@ def measures_of(figure: str = "woman", **given: Quantity | None) -> Measures:
     growth = tall / SIZES[figure][0]
     size = {n: said.get(n, growth * v) for n, v in zip(names, SIZES[figure])}
     height, chest, hips = size["height"], size["chest"], size["hips"]
+    stout = chest / (growth * SIZES[figure][1])  # necks and shoulders grow with height and chest
     rest = {
-        "neck": NECK_OVER_HEIGHT[figure] * height,
-        "shoulders": SHOULDERS_OVER_HEIGHT[figure] * height,
+        "neck": NECK[figure] / STATURE[figure] * height * math.sqrt(stout),
+        "shoulders": BIACROMIAL[figure] / STATURE[figure] * height * stout**0.3,
         "inseam": INSEAM_OVER_HEIGHT * height,
         "arm": ARM_OVER_HEIGHT * height,
-        "thigh": 0.96 * THIGH_OVER_HIPS * hips,
+        "thigh": SLIM * THIGH_OVER_HIPS * hips,
         "calf": CALF_OVER_HIPS * hips,
         "upper_arm": UPPER_ARM_OVER_CHEST * chest,
     }

@@ -66,11 +66,18 @@ class Body:
         rest: (J,3) [m] joints at rest.
         height: [m].
         foot: the left one.
+        room: [rad] abduction at which hanging arms are clear of it.
     """
 
     rest: Floats
     height: float
     foot: Foot
+    room: float = 0.0
+
+    @property
+    def down(self) -> Floats:
+        """(3,) [rad] of hanging arms: abduction, flexion, and of the elbow."""
+        return np.array([max(DOWN[0], self.room), *DOWN[1:]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +171,7 @@ def smooth_integral(s: Floats) -> Floats:
 def arms_down(body: Body) -> Stance:
     """Standing, arms at the sides."""
     first = a_pose(body.rest)
-    arms = np.broadcast_to(DOWN, (1, 2, 3))
+    arms = np.broadcast_to(body.down, (1, 2, 3))
     return Stance(first.root, first.trunk, arms, first.ankles, first.feet)
 
 
@@ -187,8 +194,8 @@ def seated(body: Body, share: Floats) -> Stance:
     lean = LEAN * np.sin(np.pi * share) ** 2
     trunk[:, 0, 0], trunk[:, 1, 0] = 0.5 * lean, 0.3 * lean
     trunk[:, 2, 0], trunk[:, 3, 0] = 0.2 * lean, -0.4 * lean
-    lap = np.radians([15.0, 16.0, 52.0])
-    arms = np.broadcast_to(DOWN + share[:, None, None] * (lap - DOWN), (n, 2, 3))
+    lap = np.array([body.down[0] + np.radians(2.0), *np.radians([16.0, 52.0])])
+    arms = np.broadcast_to(body.down + share[:, None, None] * (lap - body.down), (n, 2, 3))
     ankles, feet = np.repeat(first.ankles, n, 0), np.repeat(first.feet, n, 0)
     return Stance(root, trunk, arms, ankles, feet)
 
@@ -238,7 +245,7 @@ def walking(body: Body, cycle: Cycle, phase: Floats) -> Stance:
     trunk[:, 4, 1] = -0.8 * yaw
     arms = np.empty((n, 2, 3))
     for k, a in enumerate((turn, turn + np.pi)):
-        arms[:, k, 0] = DOWN[0]
+        arms[:, k, 0] = body.down[0]
         arms[:, k, 1] = ARM_SWING[0] - size * ARM_SWING[1] * np.cos(a)
         arms[:, k, 2] = ELBOW[0] - size * ELBOW[1] * np.cos(a)
     return Stance(root, trunk, arms, ankles, legs[:, :, 2:4])

@@ -10,8 +10,8 @@ from itertools import product
 
 import numpy as np
 
-from weft.arrays import Floats, Ints, Positions
-from weft.mannequin.solids import FAR, Union, smooth_minimum
+from weft.arrays import Bools, Floats, Positions
+from weft.mannequin.solids import FAR, Ids, Union, smooth_minimum
 
 CORNERS = np.array(list(product((0, 1), repeat=3)))  # number 4i + 2j + k
 # An edge of a cell by its axis and its place (0 or 1) along the two next axes: 4 axis + 2u + v.
@@ -20,10 +20,11 @@ for _axis, _u, _v in product(range(3), (0, 1), (0, 1)):
     EDGES[4 * _axis + 2 * _u + _v, :, (_axis + 1) % 3] = _u
     EDGES[4 * _axis + 2 * _u + _v, :, (_axis + 2) % 3] = _v
     EDGES[4 * _axis + 2 * _u + _v, 1, _axis] = 1
+INNER = (0.05, 0.95)  # of an edge, where it is taken to be crossed
 _WEIGHTS = np.array([4, 2, 1])
 
 
-def surface_nets(shape: Union, size: float, shift: Floats) -> tuple[Positions, Ints]:
+def surface_nets(shape: Union, size: float, shift: Floats) -> tuple[Positions, Ids]:
     """Vertices (b,3) [m] and quads (q,4), counter-clockwise seen from outside.
 
     Args:
@@ -54,7 +55,7 @@ def surface_nets(shape: Union, size: float, shift: Floats) -> tuple[Positions, I
         edges = np.argwhere((a < 0) != (b < 0))
         one, two = a[tuple(edges.T)], b[tuple(edges.T)]
         where = edges.astype(np.float64)
-        where[:, axis] += one / (one - two)
+        where[:, axis] += np.clip(one / (one - two), *INNER)  # vertices do not coincide
         ring = []
         for du, dv in ((1, 1), (0, 1), (0, 0), (1, 0)):  # the edge's place in the cell
             cell = edges.copy()
@@ -71,7 +72,7 @@ def surface_nets(shape: Union, size: float, shift: Floats) -> tuple[Positions, I
     return origin + size * total / count[:, None], np.concatenate(quads)
 
 
-def on_grid(shape: Union, origin: Floats, counts: Ints, size: float) -> Floats:
+def on_grid(shape: Union, origin: Floats, counts: Ids, size: float) -> Floats:
     """(nx,ny,nz) distances; every solid only near its box."""
     values = np.full(tuple(counts), FAR)
     axes = [origin[i] + size * np.arange(counts[i]) for i in range(3)]
@@ -89,7 +90,7 @@ def on_grid(shape: Union, origin: Floats, counts: Ints, size: float) -> Floats:
 
 
 @cache
-def _table() -> tuple[Ints, Ints]:
+def _table() -> tuple[Ids, Ids]:
     """(256,12) the sheet that crosses each edge of a cell, by which corners are inside; and (256,)
     how many sheets there are.
     """
@@ -107,7 +108,7 @@ def _table() -> tuple[Ints, Ints]:
     return sheets, number
 
 
-def _labels(inside: Ints) -> list[int]:
+def _labels(inside: Bools) -> list[int]:
     """Of the 8 corners: those inside are joined along edges, those outside across faces too."""
     label, signs = list(range(8)), inside.tolist()
     for _ in range(4):

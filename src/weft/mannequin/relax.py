@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Ints, Positions
-from weft.mannequin.solids import Union
+from weft.arrays import Bools, Faces, Floats, Positions
+from weft.mannequin.solids import Ids, Union
 
-ROUNDS, FLIPS = 14, 8  # of sliding; of flipping, after every other of the last ones
+ROUNDS, FLIPS = 14, 12  # of sliding; of flipping, after every other of the last ones
 STEP = 0.6  # of the way to the middle of the neighbors
 FAIRING = (0.5, -0.53)  # of the way to it and back (Taubin 1995): seams of solids become smooth
 FAIRED = 14  # times
@@ -20,7 +20,7 @@ def relaxed(shape: Union, x: Positions, faces: Faces) -> tuple[Positions, Faces]
             near = shape.near(x, 0.02)
         distance, normal = shape.with_gradient(x, near)
         steep = np.maximum((normal**2).sum(1), 0.05)[:, None]
-        move = STEP * (_middle(x, faces) - x) * (k > 0)
+        move = STEP * (_middle(x, faces, by_length=True) - x) * (k > 0)
         move -= np.einsum("ni,ni->n", move, normal)[:, None] * normal / steep
         x = x + move - np.clip(distance[:, None] / steep, -0.01, 0.01) * normal
         if k % 3 == 2:
@@ -34,13 +34,16 @@ def relaxed(shape: Union, x: Positions, faces: Faces) -> tuple[Positions, Faces]
     return x, faces
 
 
-def _middle(x: Positions, faces: Faces) -> Positions:
-    """(n,3) mean of the neighbors of every vertex of a closed mesh."""
+def _middle(x: Positions, faces: Faces, by_length: bool = False) -> Positions:
+    """(n,3) mean of the neighbors of every vertex of a closed mesh; those that are far count more
+    ``by_length`` of the edges, which keeps vertices from gathering.
+    """
     n = len(x)
     ids = faces.reshape(-1)
     ahead = x[np.roll(faces, -1, axis=1).reshape(-1)]
-    count = np.bincount(ids, minlength=n)
-    total = np.stack([np.bincount(ids, ahead[:, i], n) for i in range(3)], axis=1)
+    weight = np.linalg.norm(ahead - x[ids], axis=1) if by_length else np.ones(len(ids))
+    count = np.maximum(np.bincount(ids, weight, n), 1e-12)
+    total = np.stack([np.bincount(ids, weight * ahead[:, i], n) for i in range(3)], axis=1)
     return np.asarray(total / count[:, None])
 
 
@@ -51,22 +54,22 @@ def flipped(x: Positions, faces: Faces) -> Faces:
         left, right, a, b, c, d = _edges(faces)
         bad = _angle(x, c, a, b) + _angle(x, d, a, b) > np.pi + 1e-3
         bad &= _normals_agree(x, a, b, c, d) & ~_joined(faces, c, d)
-        chosen = _apart(np.flatnonzero(bad), left, right, len(faces))
+        chosen = _apart(np.flatnonzero(bad), np.stack([a, b, c, d], axis=1), len(x))
         if len(chosen) == 0:
             break
-        # Two flips must not make the same edge.
-        key = np.sort(np.stack([c[chosen], d[chosen]], 1), axis=1).astype(np.int64) @ [len(x), 1]
-        chosen = chosen[np.unique(key, return_index=True)[1]]
         faces[left[chosen]] = np.stack([a[chosen], d[chosen], c[chosen]], axis=1)
         faces[right[chosen]] = np.stack([b[chosen], c[chosen], d[chosen]], axis=1)
     return faces
 
 
-def _edges(faces: Faces) -> tuple[Ints, ...]:
+def _edges(faces: Faces) -> tuple[Ids, ...]:
     """Of every edge a-b: its left and right face, its ends, and the corners across (c, d)."""
     n = int(faces.max()) + 1
-    a, b = faces.reshape(-1).astype(np.int64), np.roll(faces, -1, axis=1).reshape(-1)
-    c = np.roll(faces, -2, axis=1).reshape(-1)
+    a, b = (
+        faces.reshape(-1).astype(np.int64),
+        np.roll(faces, -1, axis=1).reshape(-1).astype(np.int64),
+    )
+    c = np.roll(faces, -2, axis=1).reshape(-1).astype(np.int64)
     order, back = np.argsort(a * n + b), np.argsort(b * np.int64(n) + a)
     twin = np.empty(len(a), dtype=np.int64)
     twin[order] = back
@@ -75,14 +78,14 @@ def _edges(faces: Faces) -> tuple[Ints, ...]:
     return e // 3, t // 3, a[e], b[e], c[e], c[t]
 
 
-def _angle(x: Positions, tip: Ints, a: Ints, b: Ints) -> Floats:
+def _angle(x: Positions, tip: Ids, a: Ids, b: Ids) -> Floats:
     """(n,) [rad] angles at the tips."""
     u, v = x[a] - x[tip], x[b] - x[tip]
     sine = np.linalg.norm(np.cross(u, v), axis=1)
     return np.asarray(np.arctan2(sine, np.einsum("ni,ni->n", u, v)))
 
 
-def _normals_agree(x: Positions, a: Ints, b: Ints, c: Ints, d: Ints) -> Floats:
+def _normals_agree(x: Positions, a: Ids, b: Ids, c: Ids, d: Ids) -> Bools:
     """(n,) whether both new faces look where the old ones look."""
     old = np.cross(x[b] - x[a], x[c] - x[a]) + np.cross(x[a] - x[b], x[d] - x[b])
     one = np.cross(x[d] - x[a], x[c] - x[a])
@@ -93,16 +96,17 @@ def _normals_agree(x: Positions, a: Ints, b: Ints, c: Ints, d: Ints) -> Floats:
     )
 
 
-def _joined(faces: Faces, c: Ints, d: Ints) -> Floats:
+def _joined(faces: Faces, c: Ids, d: Ids) -> Bools:
     """(n,) whether there is an edge c-d already."""
     n = int(faces.max()) + 1
     half = np.stack([faces, np.roll(faces, -1, axis=1)], -1).reshape(-1, 2).astype(np.int64)
     return np.isin(np.sort(np.stack([c, d], 1), 1) @ [n, 1], np.sort(half, 1) @ [n, 1])
 
 
-def _apart(edges: Ints, left: Ints, right: Ints, m: int) -> Ints:
-    """Some of the edges, no two of which share a face."""
-    first = np.full(m, len(left), dtype=np.int64)
-    np.minimum.at(first, left[edges], edges)
-    np.minimum.at(first, right[edges], edges)
-    return edges[(first[left[edges]] == edges) & (first[right[edges]] == edges)]
+def _apart(edges: Ids, corners: Ids, n: int) -> Ids:
+    """Some of the edges, no two of which have a corner of their faces in common: flips of one round
+    do not know of each other.
+    """
+    first = np.full(n, np.iinfo(np.int64).max)
+    np.minimum.at(first, corners[edges], edges[:, None])
+    return np.asarray(edges[(first[corners[edges]] == edges[:, None]).all(1)])

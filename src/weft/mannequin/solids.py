@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from weft.arrays import Floats, Ints, Positions
+from weft.arrays import Floats, Positions
 
 SAMPLES = 241  # of a tube's cross sections along its axis
 STEP = 2e-4  # [m] of differences
@@ -124,7 +125,8 @@ class Ellipsoid:
         q = q / self.radii
         rho = np.sqrt((q**2).sum(1))
         slope = np.sqrt(((q / self.radii) ** 2).sum(1))
-        return np.asarray(rho * (rho - 1) / np.maximum(slope, 1e-6))
+        reach = np.where(slope > 1e-9, rho / np.maximum(slope, 1e-9), np.min(self.radii))
+        return np.asarray((rho - 1) * reach)
 
     def box(self) -> tuple[Floats, Floats]:
         """(3,) lowest and (3,) highest coordinates [m]."""
@@ -164,7 +166,8 @@ class Cone:
         first = np.hypot(across, along) - self.radii[0]
         second = np.hypot(across, along - length) - self.radii[1]
         body = across * rise + along * lean - self.radii[0]
-        return np.where(side < 0, first, np.where(side > length * rise, second, body))
+        far = side > length * rise
+        return np.asarray(np.where(side < 0, first, np.where(far, second, body)))
 
     def box(self) -> tuple[Floats, Floats]:
         """(3,) lowest and (3,) highest coordinates [m]."""
@@ -175,7 +178,8 @@ class Cone:
 Solid = Tube | Ellipsoid | Cone
 
 
-Near = Sequence[Ints]  # of every solid, the points that are near it
+Ids = NDArray[np.int64]  # any shape
+Near = Sequence[Ids]  # of every solid, the points that are near it
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,6 @@ import numpy as np
 from weft.arrays import Floats
 from weft.mannequin.joints import ABDUCTION, LIMBS, NAMES, NUMBER, parents
 
-REACH = 0.9999  # of a straight leg
 CLAVICLE = 0.22  # of the arm's abduction that the collar bone takes
 X, Y, Z = np.eye(3)
 
@@ -108,7 +107,7 @@ def _leg(
     start = places[:, hip]
     way = ankle - start
     far = np.linalg.norm(way, axis=1)
-    reach = np.minimum(far, REACH * (upper + lower))
+    reach = np.minimum(far, upper + lower)
     along = way / far[:, None]
     # The knee: on the way by `part`, beside it by `beside`.
     part = (upper**2 - lower**2 + reach**2) / (2 * reach)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Positions
+from weft.arrays import Faces, Floats, Ints, Positions
 from weft.mannequin.fit import hull_perimeter
 
 
@@ -15,6 +15,14 @@ def loop(x: Positions, faces: Faces, point: Floats, normal: Floats) -> Floats:
         point: (3,) [m] in the plane.
         normal: (3,) of the plane.
     """
+    points, label = _cut(x, faces, point, normal)
+    middles = np.array([points[label == k].mean(0) for k in range(int(label.max()) + 1)])
+    best = int(np.argmin(((middles - point) ** 2).sum(1)))
+    return np.asarray(points[label == best])
+
+
+def _cut(x: Positions, faces: Faces, point: Floats, normal: Floats) -> tuple[Floats, Ints]:
+    """(n,3) [m] where a plane cuts the edges of a mesh, and (n,) which part of the cut that is."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -33,13 +41,12 @@ def loop(x: Positions, faces: Faces, point: Floats, normal: Floats) -> Floats:
     points = x[a] + where[:, None] * (x[b] - x[a])
     n = len(names)
     graph = coo_matrix((np.ones(len(ids)), (ids[:, 0], ids[:, 1])), shape=(n, n))
-    count, label = connected_components(graph, directed=False)
-    middles = np.array([points[label == k].mean(0) for k in range(count)])
-    best = int(np.argmin(((middles - point) ** 2).sum(1)))
-    return np.asarray(points[label == best])
+    return points, np.asarray(connected_components(graph, directed=False)[1])
 
 
-def girth(x: Positions, faces: Faces, point: Floats, normal: Floats) -> float:
+def girth(
+    x: Positions, faces: Faces, point: Floats, normal: Floats, *, whole: bool = False
+) -> float:
     """[m] of a tape pulled tight around a mesh in a plane: the perimeter of the cut's convex hull.
 
     Args:
@@ -47,8 +54,9 @@ def girth(x: Positions, faces: Faces, point: Floats, normal: Floats) -> float:
         faces: (m,3).
         point: (3,) [m] inside the part that is measured.
         normal: (3,) of the plane.
+        whole: around all parts of the cut, not only the one around the point.
     """
-    points = loop(x, faces, point, normal)
+    points = _cut(x, faces, point, normal)[0] if whole else loop(x, faces, point, normal)
     unit = np.asarray(normal, dtype=np.float64) / np.linalg.norm(normal)
     across = np.cross(unit, np.eye(3)[int(np.argmin(np.abs(unit)))])
     across /= np.linalg.norm(across)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.mannequin.joints import Levels
-from weft.mannequin.measures import NECK_OVER_HEIGHT, SIZES, Measures
+from weft.mannequin.measures import NECK, SIZES, STATURE, Measures
 from weft.mannequin.solids import Cone, Ellipsoid, Solid, Tube
 
 X, Y, Z = np.eye(3)
@@ -83,7 +83,7 @@ def _trunk(m: Measures, factors: Factors) -> Tube:
 
     at, grow = Levels(m), m.height / SIZES[m.figure][0]
     rows = np.array(SECTIONS[m.figure])
-    neck = factors.neck * m.neck / (NECK_OVER_HEIGHT[m.figure] * m.height)
+    neck = factors.neck * m.neck / (NECK[m.figure] / STATURE[m.figure] * m.height)
     knots = [at.at(p) for p in (0.4, 0.545)] + [at["waist"], at["chest"], at.at(0.77), at.at(0.85)]
     values = [factors.hips, factors.hips, factors.waist, factors.chest, factors.chest, neck]
     heights = np.array([at.at(p) for p in rows[:, 0]])
@@ -92,7 +92,7 @@ def _trunk(m: Measures, factors: Factors) -> Tube:
     table = np.zeros((len(rows), 6))
     table[:, 0] = (heights - start) / length
     table[:, 1:4] = scale * rows[:, 1:]
-    ends = (start - at["crotch"] - 0.006 * m.height, 0.05)
+    ends = (start - at["crotch"] - 0.009 * m.height, 0.05)
     return Tube(np.array([0.0, start, 0.0]), Y, X, Z, length, table, ends, 2.2, 0.03, "trunk",
                 0.03)  # fmt: skip
 
@@ -131,7 +131,7 @@ def _shoulders(m: Measures, grow: float) -> list[Solid]:
 def _head(m: Measures, factors: Factors) -> list[Solid]:
     """Neck, skull and jaw."""
     h, at = m.height, Levels(m)
-    # An egg of ANSUR II's head: breadth 152, length 196 mm; menton 0.13 of the stature below the top.
+    # ANSUR II: head breadth 152, length 196 mm; the chin about 0.13 of the stature below the top.
     s = 0.5 * h + 0.5 * SIZES[m.figure][0]  # heads grow less than people
     radius = factors.neck * m.neck / (2 * np.pi)
     low, high = np.array([0.0, at.at(0.835), -0.022 * h]), np.array([0.0, at.at(0.915), -0.002 * h])

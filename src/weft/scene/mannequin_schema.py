@@ -7,8 +7,7 @@ from pydantic import Field
 from weft.contact import Body, BodyFrames
 from weft.mannequin import MotionSettings, mannequin, measures_of
 from weft.mannequin.figure import FACES_PER_SIZE
-from weft.mannequin.measures import BOUNDS, FIGURES, MEANING
-from weft.mannequin.motions import MOTIONS
+from weft.mannequin.measures import BOUNDS, MEANING
 from weft.scene.blocks import Length, Speed, Time
 from weft.scene.shape_block import ShapeBlock
 
@@ -25,12 +24,12 @@ def _measure(name: str, default: str = _TABLES) -> Length | None:
 
 
 class MannequinBlock(ShapeBlock):
-    """A person on y = 0 who looks along +z: in the a-pose at first, then moving (docs/mannequin.md).
+    """A person on y = 0 who looks along +z, at first in the a-pose (docs/mannequin.md).
 
     Measures that are not said follow from anthropometric tables.
     """
 
-    figure: Literal[FIGURES] = Field("woman", description="shape and proportions")  # type: ignore[valid-type]
+    figure: Literal["woman", "man"] = Field("woman", description="shape and proportions")
     height: Length | None = _measure("height", "none: 1.68 m of a woman, 1.76 m of a man")
     chest: Length | None = _measure("chest", "none: 0.88 m, 1.00 m, as the height")
     waist: Length | None = _measure("waist", "none: 0.72 m, 0.88 m, as the height")
@@ -45,7 +44,9 @@ class MannequinBlock(ShapeBlock):
     size: Length | None = Field(
         None, gt=0, description="[m] of its edges, about; none: 0.9 % of the height"
     )
-    motion: Literal[MOTIONS] = Field("a_pose", description="what it does")  # type: ignore[valid-type]
+    motion: Literal["a_pose", "arms_down", "walk", "turn", "sit"] = Field(
+        "a_pose", description="what it does"
+    )
     hold: Time = Field(0.5, ge=0, le=600, description="[s] it first stays in the a-pose")
     blend: Time = Field(
         1.0, ge=0.2, le=60, description="[s] into the motion, and out of it at the end"
