@@ -42,7 +42,7 @@ def mannequin(
     have mannequins of their own: `weft explain scene.bodies.mannequin`.
     """
     from weft.errors import MannequinError
-    from weft.io import format_to_write, write_mesh
+    from weft.io import FORMATS, suffixes, write_mesh
     from weft.mannequin import mannequin as make
 
     named = {}
@@ -53,7 +53,10 @@ def mannequin(
         named[name.strip()] = value.strip()
     moving = out is not None and out.suffix.lower() == ".npz"
     if out is not None and not moving:
-        format_to_write(out)
+        form = FORMATS.get(out.suffix.lower())
+        if form is None or form.write is None:
+            expected = f"{suffixes('write')}, or .npz for a motion"
+            raise MannequinError("file", got=out.suffix or "no suffix", expected=expected)
     made = make(figure, **named)
     if out is not None and not moving:
         write_mesh(out, made.posed(pose), made.faces, None)
