@@ -219,3 +219,46 @@ def test_what_is_wrong_is_named(scene_file, change, said):
         text = text.replace(old, new)
     with pytest.raises(WeftError, match=said):
         loaded(scene_file(scene=text))
+
+
+SLOW = [
+    pytest.param(name, marks=pytest.mark.slow)
+    for name in ("arap", "stvk_shear", "no_shear", "stvk", "neo_hookean")
+]
+
+
+@pytest.mark.parametrize("law", ["immediate_buckling", "baraff_witkin", *SLOW])
+def test_every_law_sews(scene_file, tmp_path, law):
+    scene = loaded(scene_file(), f"law.name={law}")
+    run = weft.simulate(scene, frames=20, fps=25, out=tmp_path / "run", progress=False)
+    report = Quality(run).report([0, 10, 20])
+    assert report["worst"]["intersections"] == 0
+    assert report["worst"]["seam_gap_mm"] < 0.1
+
+
+def test_layers_are_sewn_one_over_the_other(scene_file, tmp_path):
+    scene = SCENE.replace(
+        "cloth: {garment: {pattern: tube.yaml, size: 4 cm}}",
+        "cloths:\n"
+        "  - {name: inner, garment: {pattern: tube.yaml, size: 4 cm}}\n"
+        "  - {name: outer, garment: {pattern: tube.yaml, size: 4 cm, measures: {width: 38 cm}}}",
+    )
+    wide = PATTERN.replace("[0, 0, 12 cm]", "[0, 0, 0.375 * width]").replace(
+        "[0, 0, -12 cm]", "[0, 0, -0.375 * width]"
+    )
+    made = loaded(scene_file(scene=scene, pattern=wide))
+    run = weft.simulate(made, frames=22, fps=25, out=tmp_path / "run", progress=False)
+    report = Quality(run).report([0, 12, 22])
+    assert report["worst"]["intersections"] == 0
+    assert report["worst"]["seam_gap_mm"] < 0.1
+    x = run.positions(-1)
+    angle, radius = np.arctan2(x[:, 2], x[:, 0]), np.hypot(x[:, 0], x[:, 2])
+    owner = {p.name: p.vertices for p in made.cloth.parts}
+    inner = np.concatenate([owner["inner front"], owner["inner back"]])
+    outer = np.concatenate([owner["outer front"], owner["outer back"]])
+    for a in np.linspace(-np.pi, np.pi, 12, endpoint=False):
+        near = [
+            radius[ids][np.abs(np.angle(np.exp(1j * (angle[ids] - a)))) < 0.4]
+            for ids in (inner, outer)
+        ]
+        assert near[0].mean() < near[1].mean(), "the outer one is outside, all around"
