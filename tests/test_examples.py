@@ -70,8 +70,17 @@ def test_length_and_names(path):
 def test_scene(path):
     """Scenes load, and their first two steps converge; those of contact: contact/test_stress.py."""
     small = ["cloth.sheet.nx=13", "cloth.sheet.ny=13"]
-    if "panel" in path.read_text():
+    text = path.read_text()
+    if "panel" in text:
         small = ["cloth.panel.size=7 cm"]
+    if "garment:" in text:
+        count = text.count("garment:")
+        of = ["cloth"] if "cloth:" in text else [f"cloths.{k}" for k in range(count)]
+            ["cloth"]
+            if "cloth:" in text
+            else [f"cloths.{k}" for k in range(text.count("garment:"))]
+        )
+        small = [f"{cloth}.garment.size=5 cm" for cloth in of]
     scene = load_scene(path, small).scene
     model, integrator, state = scene.model(), scene.stepper(), scene.state()
     memory = integrator.init(model, state)
