@@ -76,10 +76,6 @@ def test_scene(path):
     if "garment:" in text:
         count = text.count("garment:")
         of = ["cloth"] if "cloth:" in text else [f"cloths.{k}" for k in range(count)]
-            ["cloth"]
-            if "cloth:" in text
-            else [f"cloths.{k}" for k in range(text.count("garment:"))]
-        )
         small = [f"{cloth}.garment.size=5 cm" for cloth in of]
     scene = load_scene(path, small).scene
     model, integrator, state = scene.model(), scene.stepper(), scene.state()
