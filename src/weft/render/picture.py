@@ -214,7 +214,8 @@ class Renderer:
         across /= np.linalg.norm(across)
         up = np.cross(towards, across)
         flat = np.stack([x @ across, x @ up, x @ towards], axis=1)
-        cloth = flat[: self.cloth.n_vertices]  # what is far from it casts no shadow on it
+        # What is far from the cloth casts no shadow on it.
+        cloth = flat if self.style.whole else flat[: self.cloth.n_vertices]
         low, high = cloth.min(0), cloth.max(0)
         low[2], high[2] = flat[:, 2].min(), flat[:, 2].max()
         blur = SHADOW_SIZE // 24
