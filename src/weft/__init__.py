@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from weft.energies.condition import Conditions as Conditions
     from weft.energies.condition import Variant as Variant
     from weft.energies.condition import condition_energies as condition_energies
+    from weft.energies.air import Wind as Wind
+    from weft.energies.gusts import Gusts as Gusts
     from weft.energies.pressure import Gas as Gas
+    from weft.energies.wind_grid import WindGrid as WindGrid
     from weft.errors import WeftError as WeftError
     from weft.fabric import Fabric as Fabric
     from weft.fabric import FabricFields as FabricFields
@@ -78,6 +81,7 @@ _HOME = {
     "FabricFields": "weft.fabric",
     "Field": "weft.render.looks",
     "Gas": "weft.energies.pressure",
+    "Gusts": "weft.energies.gusts",
     "Keyframe": "weft.pins",
     "Model": "weft.model",
     "Outcome": "weft.solve.base",
@@ -99,6 +103,8 @@ _HOME = {
     "TriangleMesh": "weft.mesh",
     "Variant": "weft.energies.condition",
     "WeftError": "weft.errors",
+    "Wind": "weft.energies.air",
+    "WindGrid": "weft.energies.wind_grid",
     "as_splines": "weft.sources",
     "check_derivatives": "weft.validate.differences",
     "condition_energies": "weft.energies.condition",

@@ -94,6 +94,7 @@ class Builder:
             raise SceneProblems(self.problems)
         law = self._try(("law",), self._law)
         bodies = self._each("bodies", f.bodies, self._body)
+        wind = f.wind and self._try(("wind",), lambda: f.wind.loaded(self.source.path.parent))
         scene = self._try(
             (),
             lambda: Scene(
@@ -109,6 +110,7 @@ class Builder:
                 bending=f.bending,
                 buckling=f.buckling,
                 pressure=f.pressure,
+                wind=wind,
                 conditions=f.conditions,
                 contact=f.contact,
                 bodies=bodies,

@@ -49,6 +49,8 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
     }
     if scene.bending is not None:
         tree["bending"] = scene.bending
+    if scene.wind is not None:
+        tree["wind"] = described(scene.wind)
     if scene.energies:
         tree["energies"] = [described(e) for e in scene.energies]
     if scene.stepper.given is not None:

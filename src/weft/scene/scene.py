@@ -13,11 +13,13 @@ import numpy as np
 from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import Contact, Piece, SelfContact
+from weft.energies.air import Wind
 from weft.energies.base import Energy
 from weft.energies.buckling_bending import BucklingForm
 from weft.energies.condition import ConditionForm
 from weft.energies.gravity import Gravity
 from weft.energies.pressure import Gas, Pressure
+from weft.energies.wind import AirForce
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
 from weft.integrators.adaptive import AdaptiveSettings
@@ -71,6 +73,7 @@ class Scene:
             ``integrator`` and ``settings``. ``scene.stepper()`` gives the one or makes the other.
         bending: energy of triangles that bend, one of ``scene.elastic.BENDING``; None: ``pairs``
             with ``buckling`` or the law ``ImmediateBuckling``, else ``hinges``.
+        wind: air that flows or stands still (``Wind``): lift and drag; None: there is no air.
 
     Raises:
         SceneError: a value out of range.
@@ -96,6 +99,7 @@ class Scene:
     energies: Sequence[Energy] = ()
     stepper: Any = None
     bending: str | None = None
+    wind: Wind | None = None
 
     def __repr__(self) -> str:
         return described(self)
@@ -119,6 +123,11 @@ class Scene:
                 )
         if self.law is not None and (self.conditions is not None or self.is_1998):
             raise SceneError("scene.law", got="a law", expected="none, with the conditions of 1998")
+        if self.wind is not None:
+            if not isinstance(self.wind, Wind):
+                got = type(self.wind).__name__
+                raise SceneError("scene.wind", got=got, expected="a weft.Wind")
+            object.__setattr__(self, "wind", self.wind.loaded())
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
         for name in ("buckling", "bending"):
@@ -186,14 +195,17 @@ class Scene:
         }
         cloth.surfaces.require(*(name for name, given in special.items() if given))
         elastic: tuple[Energy, ...] = ()
+        blown: tuple[Energy, ...] = ()
         for k, (fabric, surface) in enumerate(cloth.elements):
             number = "" if k == 0 else f" {k + 1}"
             elastic = (*elastic, *elastic_energies(self, fabric, surface, number))
+            if self.wind is not None:
+                blown = (*blown, AirForce(surface.samples(), self.wind, "wind" + number))
         inside: tuple[Energy, ...] = ()
         if self.pressure is not None:
             inside = (Pressure.of(cloth.mesh, self.pressure),)
         mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR)])
-        energies = (*elastic, *inside, *held.energies, Gravity(mass, self.gravity))
+        energies = (*elastic, *inside, *blown, *held.energies, Gravity(mass, self.gravity))
         _check_energies(self.energies, [e.name for e in energies], len(cloth.points))
         energies = (*energies, *self.energies)
         embedding = cloth.embedding

@@ -4,6 +4,7 @@ Quantities are numbers in SI, or text with a unit (``"25 cm"``). Blocks of setti
 their dataclasses (``blocks.block_of``). ``weft explain`` prints all of it.
 """
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -13,6 +14,7 @@ from pydantic import Field, create_model, model_validator
 from weft.contact.contact import SelfContact
 from weft.energies.buckling_bending import BucklingForm
 from weft.energies.condition import ConditionForm
+from weft.energies.air import Wind
 from weft.energies.pressure import Gas
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.base import StepSettings
@@ -206,6 +208,23 @@ class PressureBlock(block_of(Gas)):  # type: ignore[misc]
         return made
 
 
+class WindBlock(block_of(Wind)):  # type: ignore[misc]
+    """Air that flows past cloth, or stands still: lift and drag. Nothing shelters what is behind
+    it.
+    """
+
+    field: str | None = Field(
+        None,
+        description="an .npz of velocities on a grid (`docs/forces.md`), relative to the scene "
+        "file, added to the rest; none: none",
+    )
+
+    def make(self) -> Wind:
+        """The wind; its field is still the name of a file."""
+        made: Wind = dataclasses.replace(super().make(), field=self.field)
+        return made
+
+
 @dataclass(frozen=True)
 class Chosen:
     """An integrator and its settings."""
@@ -279,6 +298,9 @@ class SceneFile(Block):
     )
     pressure: Annotated[float | Gas, Made(PressureBlock)] | None = Field(
         None, description="inside a closed surface; none: none"
+    )
+    wind: Annotated[Wind, Made(WindBlock)] | None = Field(
+        None, description="lift and drag of the air ({}: still air); none: there is no air"
     )
     conditions: Given[ConditionForm] | None = Field(
         None,
