@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from weft import laws as laws
     from weft.cloth import Cloth as Cloth
     from weft.contact.contact import SelfContact as SelfContact
+    from weft.energies.air import Wind as Wind
     from weft.energies.buckling_bending import BucklingForm as BucklingForm
     from weft.energies.condensed import vertex_energy as vertex_energy
     from weft.energies.condition import ConditionForm as ConditionForm
     from weft.energies.condition import Conditions as Conditions
     from weft.energies.condition import Variant as Variant
     from weft.energies.condition import condition_energies as condition_energies
-    from weft.energies.air import Wind as Wind
     from weft.energies.gusts import Gusts as Gusts
     from weft.energies.pressure import Gas as Gas
     from weft.energies.wind_grid import WindGrid as WindGrid

@@ -46,8 +46,10 @@ def test_production_face_equals_numpys(kind, span, device):
     """Energy, forces and matrix of a step, on the device and in NumPy."""
     cloth = spline()
     samples = linear_triangle(MESH) if kind == "triangles" else cloth.samples()
-    x = X if kind == "triangles" else np.array(cloth.points) + 0.05 * RNG.normal(
-        size=cloth.points.shape
+    x = (
+        X
+        if kind == "triangles"
+        else np.array(cloth.points) + 0.05 * RNG.normal(size=cloth.points.shape)
     )
     at = dataclasses.replace(
         still(x, dt=0.02, span=span, v=RNG.normal(size=x.shape)), origin=x - 0.003
@@ -217,3 +219,98 @@ BAD = {
 def test_errors(said):
     with pytest.raises(SceneError, match=said):
         BAD[said]()
+
+
+INTEGRATORS = ("backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998")
+
+
+@pytest.mark.parametrize("kind", ["triangles", "splines"])
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_terminal_velocity_with_every_integrator(integrator, kind):
+    """Of a horizontal sheet that falls through still air: sqrt(2 rho_s g/(rho C_D)), on what it is
+    made of and however it is integrated.
+    """
+    cloth = weft.sheet(6, 6) if kind == "triangles" else weft.spline_sheet(6, 6)
+    wind = Wind(density=1.2, drag=1.1, lift=1.0)
+    scene = weft.Scene(cloth, wind=wind, integrator=integrator, step=0.02, damping=0.0)
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    for _ in range(150):
+        state, memory, report = stepper.step(model, state, memory, scene.step)
+        assert report.outcome.ok
+    speed = np.sqrt(2 * cloth.fabric.density * 9.81 / (1.2 * 1.1))
+    mean = (cloth.mass[:, None] * state.v).sum(0) / cloth.mass.sum()
+    np.testing.assert_allclose(mean, [0, -speed, 0], atol=2e-3 * speed)
+    assert "wind" in report.terms
+
+
+@pytest.mark.filterwarnings("ignore:fabric.*all fabrics")
+@pytest.mark.parametrize("integrator", ["bdf2", "bdf2_semi_implicit"])
+def test_order_stays_two_in_wind(integrator):
+    """Lagged speeds, normals and areas are extrapolated: half the step, a quarter of the error."""
+    from weft.integrators.base import StepSettings
+    from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings
+
+    def swing(steps):
+        cloth = weft.sheet(
+            4,
+            4,
+            0.4,
+            0.4,
+            fabric={
+                "preset": "freecloth",
+                "stretch": "20 N/m",
+                "shear": "5 N/m",
+                "bending": "1e-3 N*m",
+            },
+        )
+        wind = Wind((2.0, 0.5, 1.0), gusts=Gusts(0.2, 0.5))
+        settings = SemiImplicitSettings(Psd.EXACT, linear="splu")
+        if integrator == "bdf2":
+            settings = StepSettings(tolerance=1e-9, linear="splu")
+        pins = [weft.Pin(cloth.border("top"))]
+        how = {"integrator": integrator, "settings": settings, "damping": 0.0}
+        scene = weft.Scene(cloth, pins, wind=wind, **how)
+        model, stepper, state = scene.model(), scene.stepper(), scene.state()
+        memory = stepper.init(model, state)
+        for _ in range(steps):
+            state, memory, report = stepper.step(model, state, memory, 0.2 / steps)
+            assert report.outcome.ok
+        return state.x
+
+    a, b, c = (swing(80 * 2**i) for i in range(3))
+    order = np.log2(np.linalg.norm(a - b) / np.linalg.norm(b - c))
+    assert order == pytest.approx(2.0, abs=0.15)
+
+
+def test_resumed_runs_go_on_bit_by_bit(tmp_path):
+    """Gusts are a function of place and time alone."""
+    cloth = weft.sheet(6, 6)
+    wind = Wind((3.0, 0.0, 1.0), gusts=Gusts(0.3, 0.5))
+    scene = weft.Scene(cloth, [weft.Pin(cloth.border("left"))], wind=wind, integrator="bdf2")
+    whole = weft.simulate(scene, frames=6, out=tmp_path / "whole", progress=False)
+    weft.simulate(scene, frames=3, out=tmp_path / "parts", progress=False)
+    parts = weft.simulate(scene, frames=6, out=tmp_path / "parts", progress=False, resume=True)
+    np.testing.assert_array_equal(whole.positions(6), parts.positions(6))
+    other = weft.simulate(scene.with_(wind=dataclasses.replace(wind, gusts=Gusts(0.3, 0.5, 1))),
+                          frames=6, out=tmp_path / "other", progress=False)  # fmt: skip
+    assert np.abs(whole.positions(6) - other.positions(6)).max() > 1e-4
+
+
+def test_a_scene_file(tmp_path):
+    """Units, the field relative to the file, and errors at their line."""
+    from weft.scene.build import load_scene
+
+    np.savez(tmp_path / "air.npz", **vars(a_grid()))
+    text = "cloth: {sheet: {nx: 3, ny: 3}}\nwind:\n  velocity: [18 km/h, 0, 0]\n  field: air.npz\n"
+    path = tmp_path / "scene.yaml"
+    path.write_text(text + "  gusts: {intensity: 0.2, length: 50 cm}\n")
+    wind = load_scene(path).scene.wind
+    assert wind.velocity == (5.0, 0.0, 0.0) and wind.gusts == Gusts(0.2, 0.5)
+    np.testing.assert_array_equal(wind.field.velocity, a_grid().velocity)
+    path.write_text(text.replace("air.npz", "none.npz"))
+    with pytest.raises(weft.WeftError, match=r"wind.field.*scene.yaml:4.*none.npz"):
+        load_scene(path)
+    path.write_text(text.replace("18 km/h", ".inf m/s"))
+    with pytest.raises(weft.WeftError, match=r"wind.velocity.*scene.yaml:3"):
+        load_scene(path)

@@ -69,9 +69,7 @@ class Gusts:
         edges = np.geomspace(LONGEST, SHORTEST, self.bands + 1) / self.length
         inside = edges.copy()
         inside[0], inside[-1] = 1e-3 * edges[0], 1e3 * edges[-1]
-        energy = [
-            band_energy(a, b, sigma, self.length) for a, b in zip(inside[:-1], inside[1:])
-        ]
+        energy = [band_energy(a, b, sigma, self.length) for a, b in zip(inside[:-1], inside[1:])]
         at = edges[:-1, None] * (edges[1:] / edges[:-1])[:, None] ** rng.random((self.bands, 3))
         frames, _ = np.linalg.qr(rng.normal(size=(self.bands, 3, 3)))
         size = np.sqrt(4 / 3 * np.array(energy))[:, None, None]  # sum |a|^2/2 = 2 E dk
@@ -111,9 +109,7 @@ def energy_spectrum(k: Floats, sigma: float, length: float) -> Floats:
 def along_spectrum(f: Floats, sigma: float, length: float, speed: float) -> Floats:
     """[m^2/s] one-sided spectrum of the component along the wind at frequencies f [Hz]."""
     ratio = length / speed
-    return np.asarray(
-        4 * sigma**2 * ratio / (1 + 70.8 * (np.asarray(f) * ratio) ** 2) ** (5 / 6)
-    )
+    return np.asarray(4 * sigma**2 * ratio / (1 + 70.8 * (np.asarray(f) * ratio) ** 2) ** (5 / 6))
 
 
 def band_energy(low: float, high: float, sigma: float, length: float) -> float:

@@ -46,9 +46,7 @@ def add_linear(
         dx = (corner >> 1) & 1
         dy = (corner >> 2) & 1
         dz = (corner >> 3) & 1
-        w = (f[0] if dx == 1 else Scalar(1.0) - f[0]) * (
-            f[1] if dy == 1 else Scalar(1.0) - f[1]
-        )
+        w = (f[0] if dx == 1 else Scalar(1.0) - f[0]) * (f[1] if dy == 1 else Scalar(1.0) - f[1])
         w = w * (f[2] if dz == 1 else Scalar(1.0) - f[2])
         w = w * (part if t == 1 else Scalar(1.0) - part)
         if w > Scalar(0.0):

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model, model_validator
 
 from weft.contact.contact import SelfContact
+from weft.energies.air import Wind
 from weft.energies.buckling_bending import BucklingForm
 from weft.energies.condition import ConditionForm
-from weft.energies.air import Wind
 from weft.energies.pressure import Gas
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.base import StepSettings

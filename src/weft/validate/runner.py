@@ -35,8 +35,10 @@ _EXPERIMENTS = {
     "bias": Experiment("bias"),
     "tension-field": Experiment("tension_field"),
     "friction": Experiment("friction"),
+    "wind": Experiment("wind"),
     "pillow": Experiment("pillow", ALL),
     "capstan": Experiment("friction", ALL, "capstan"),
+    "flag-flutter": Experiment("flutter", ALL),
 }
 
 

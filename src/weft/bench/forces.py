@@ -1,0 +1,53 @@
+"""What wind and limits of strain cost, beside the same sheet without them in the same run."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from weft.bench.measure import Measure, at_most, info
+from weft.energies.air import Wind
+from weft.energies.gusts import Gusts
+from weft.pins import Pin
+from weft.scene.scene import Scene
+from weft.sources import sheet
+
+SIDE, STEP, STEPS, ROUNDS = 66, 0.01, 8, 2
+GUSTY = Wind((5.0, 0.0, 1.0), gusts=Gusts(0.25, 0.5))
+
+
+def forces() -> Iterator[Measure]:
+    """A flag of 66 x 66 in gusts."""
+    plain, windy = flag(None), flag(GUSTY)
+    times = by_turns(plain, windy)
+    yield info("forces/flag without wind", 1e3 * times[0], "ms a step")
+    yield info("forces/flag in gusts", 1e3 * times[1], "ms a step")
+    yield at_most("forces/gusts over none", times[1] / times[0], "x", 1.2)
+
+
+def flag(wind: Wind | None) -> Scene:
+    """A sheet beside its pole, with wind or without: there it falls in folds."""
+    cloth = sheet(SIDE, SIDE, fabric="silk", pattern="alternating").moved((0, 0, 0), (90, 0, 0))
+    return Scene(cloth, [Pin(cloth.border("left"))], step=STEP, wind=wind)
+
+
+def by_turns(*scenes: Scene) -> list[float]:
+    """[s] of a step of each, the least mean of several runs in turn: noise only adds."""
+    best = np.full(len(scenes), np.inf)
+    for _ in range(ROUNDS):
+        for k, scene in enumerate(scenes):
+            best[k] = min(best[k], seconds_a_step(scene))
+    return [float(b) for b in best]
+
+
+def seconds_a_step(scene: Scene, steps: int = STEPS) -> float:
+    """[s] mean over steps from the start, after a first one."""
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory: Any = stepper.init(model, state)
+    clock = 0.0
+    for k in range(steps + 1):
+        state, memory, report = stepper.step(model, state, memory, scene.step)
+        assert report.outcome.ok, report.outcome
+        clock = clock if k else time.perf_counter()
+    return (time.perf_counter() - clock) / steps
