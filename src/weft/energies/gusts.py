@@ -15,6 +15,7 @@ component has the same variance, sigma^2 in all, for every seed.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import warp as wp
@@ -69,7 +70,7 @@ class Gusts:
         edges = np.geomspace(LONGEST, SHORTEST, self.bands + 1) / self.length
         inside = edges.copy()
         inside[0], inside[-1] = 1e-3 * edges[0], 1e3 * edges[-1]
-        energy = [band_energy(a, b, sigma, self.length) for a, b in zip(inside[:-1], inside[1:])]
+        energy = [band_energy(a, b, sigma, self.length) for a, b in pairwise(inside)]
         at = edges[:-1, None] * (edges[1:] / edges[:-1])[:, None] ** rng.random((self.bands, 3))
         frames, _ = np.linalg.qr(rng.normal(size=(self.bands, 3, 3)))
         size = np.sqrt(4 / 3 * np.array(energy))[:, None, None]  # sum |a|^2/2 = 2 E dk

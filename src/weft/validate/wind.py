@@ -4,10 +4,10 @@ in wind at the angle whose tangent is rho C_D U^2 / (2 rho_s g).
 A horizontal sheet falls across the air, so drag is all that it feels, and its weight per area rho_s
 g is met by rho C_D v^2/2. Backward Euler meets the steady speed exactly, whatever the step.
 
-A strip that neither bends nor stretches, with U horizontal: at the angle theta from the vertical the
-air pushes with rho C_D U^2 cos(theta)/2 across every element (incidence pi/2 - theta; what it pulls
-along the strip has no moment about its top) and weight with rho_s g sin(theta). All elements balance
-at the same angle, so a straight strip does, whatever its length and friction coefficient.
+A strip that neither bends nor stretches, with U horizontal: at the angle theta from the vertical
+the air pushes with rho C_D U^2 cos(theta)/2 across every element (the incidence is pi/2 - theta;
+what it pulls along the strip has no moment about its top), and weight with rho_s g sin(theta). All
+elements balance at the same angle, so a straight strip does, whatever its length and friction.
 """
 
 from collections.abc import Iterator
