@@ -15,13 +15,43 @@ from typing import Any
 import numpy as np
 import warp as wp
 
+from weft.curve import MOST_POINTS, Curve
 from weft.errors import LawError
 from weft.kernel import Scalar, mat32, vec3
 from weft.laws.baraff_witkin import shear_hessian
 from weft.laws.base import LawFunctions, SingleLaw
-from weft.laws.curve import Curve, Knots, on_curve
 from weft.laws.fiber import guarded_length
 from weft.psd import Psd
+
+Knots = wp.types.vector(length=MOST_POINTS, dtype=Scalar)
+
+
+@wp.func
+def on_curve(x: Scalar, e: Knots, s: Knots, d: Knots, w: Knots, compression: Scalar, count: int):
+    """Energy density, force and stiffness at the strain x: ``compression`` below 0."""
+    work = Scalar(0.5) * compression * x * x
+    force = compression * x
+    stiffness = compression
+    if x > Scalar(0.0):
+        k = int(0)
+        while k < count - 1 and e[k + 1] < x:
+            k += 1
+        u = x - e[k]
+        if k == count - 1:
+            work = w[k] + u * (s[k] + Scalar(0.5) * d[k] * u)
+            force = s[k] + d[k] * u
+            stiffness = d[k]
+        else:
+            h = e[k + 1] - e[k]
+            m = (s[k + 1] - s[k]) / h
+            c2 = (Scalar(3.0) * m - Scalar(2.0) * d[k] - d[k + 1]) / h
+            c3 = (d[k] + d[k + 1] - Scalar(2.0) * m) / (h * h)
+            force = s[k] + u * (d[k] + u * (c2 + u * c3))
+            stiffness = d[k] + u * (Scalar(2.0) * c2 + Scalar(3.0) * c3 * u)
+            half = Scalar(0.5) * d[k]
+            third = c2 / Scalar(3.0)
+            work = w[k] + u * (s[k] + u * (half + u * (third + Scalar(0.25) * c3 * u)))
+    return work, force, stiffness
 
 
 @wp.struct

@@ -60,7 +60,8 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
 
 def _part(part: Part) -> Mapping[str, Any]:
     """Name, fabric and size of a cloth."""
-    fabric = {k: v for k, v in dataclasses.asdict(part.fabric).items() if k != "sources"}
+    given = dataclasses.asdict(part.fabric).items()
+    fabric = {k: v for k, v in given if k != "sources" and v is not None}
     size = {"faces": len(part.faces), "thickness": part.thickness}
     return {"name": part.name, "fabric": fabric, **size}
 

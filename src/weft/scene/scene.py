@@ -55,8 +55,8 @@ class Scene:
         rest_angles: ``flat``, or ``as-given``: the mesh's own angles are its rest shape.
         integrator: one of ``scene.integrators.INTEGRATORS``, such as ``bdf2``.
         settings: how it solves a step, such as ``StepSettings``; None: its defaults.
-        law: of the membrane, or a function that gives each fabric its own; None: Baraff-Witkin
-            with the fabric's stiffness.
+        law: of the membrane, or a function that gives each fabric its own; None: the fabric's
+            curves, or Baraff-Witkin with its stiffness.
         buckling: bend by predicted buckled shapes (Choi & Ko), in this form; None: hinges, or with
             the law ``ImmediateBuckling`` the form's defaults.
         pressure: [Pa] inside a closed surface, or a ``Gas``; None: none.
@@ -227,7 +227,7 @@ class Scene:
     def law_of(self, fabric: Fabric) -> Law:
         """The membrane's law for one of the fabrics."""
         if self.law is None:
-            return law_of_fabric(fabric)
+            return law_of_fabric(fabric, "measured" if fabric.is_measured else "baraff_witkin")
         return self.law if isinstance(self.law, Law) else self.law(fabric)
 
     @cached_property

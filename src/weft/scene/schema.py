@@ -128,7 +128,8 @@ class ClothBlock(Block):
     fabric: str | dict[str, Any] = Field(
         "cotton",
         description="a preset (`weft fabrics`), a .yaml file, or fields with units: "
-        "density, stretch, shear, bending, thickness, damping, preset",
+        "density, stretch, shear, bending, thickness, damping, limit, limit_shear, curve_warp, "
+        "curve_weft, preset",
     )
     translation: Point = Field((0, 0, 0), description="[m] moved by, after rotation")
     rotation: tuple[Degrees, Degrees, Degrees] = Field(
@@ -187,7 +188,8 @@ class LawBlock(Block):
         "baraff_witkin",
         description="arap: in place of the stretch terms; stvk_shear: fourth power of the shear; "
         "no_shear: stretch terms alone; stvk, neo_hookean: isotropic references; "
-        "immediate_buckling: tension only (Choi & Ko), with the bending of `buckling`",
+        "immediate_buckling: tension only (Choi & Ko), with the bending of `buckling`; measured: "
+        "the fabric's curves",
     )
     warp: tuple[float, float] = Field((1, 0), description="direction of the warp in the material")
     weft: tuple[float, float] = Field((0, 1), description="direction of the weft, any angle to it")
@@ -285,7 +287,9 @@ class SceneFile(Block):
         description="a name, or {name: {settings}}; "
         + "; ".join(f"{name}: {kind.meaning}" for name, kind in INTEGRATORS.items()),
     )
-    law: LawBlock | None = Field(None, description="of the membrane; none: baraff_witkin")
+    law: LawBlock | None = Field(
+        None, description="of the membrane; none: the fabric's curves, or baraff_witkin"
+    )
     bending: BendingName | None = Field(
         None,
         description="energy of triangles that bend; quadratic: for cloth that is flat at rest and "

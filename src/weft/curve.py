@@ -10,15 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import warp as wp
 
 from weft.arrays import Floats
-from weft.errors import LawError
-from weft.kernel import Scalar
+from weft.errors import FabricError
 
 MOST_POINTS = 24  # of a curve, the origin among them
-
-Knots = wp.types.vector(length=MOST_POINTS, dtype=Scalar)
 
 
 @dataclass(frozen=True)
@@ -30,7 +26,7 @@ class Curve:
             0, forces not falling; (0, 0) is put before them.
 
     Raises:
-        LawError: no points or too many, strains that do not rise, forces that fall or are not > 0
+        FabricError: no points or too many, strains that do not rise, forces that fall or are not > 0
             at the end, numbers that are not finite.
     """
 
@@ -40,30 +36,34 @@ class Curve:
         given = np.asarray(self.points, dtype=np.float64)
         if given.ndim != 2 or given.shape[1] != 2:
             got = f"shape {given.shape}"
-            raise LawError("curve", got=got, expected="pairs of strain and force per width")
+            raise FabricError("curve", got=got, expected="pairs of strain and force per width")
         if not np.isfinite(given).all():
-            raise LawError("curve", got="numbers that are not finite", expected="finite numbers")
+            raise FabricError("curve", got="numbers that are not finite", expected="finite numbers")
         if len(given) and (given[0] == 0).all():
             given = given[1:]
         if not 1 <= len(given) < MOST_POINTS:
-            raise LawError("curve", got=f"{len(given)} points", expected=f"1 to {MOST_POINTS - 1}")
+            raise FabricError(
+                "curve", got=f"{len(given)} points", expected=f"1 to {MOST_POINTS - 1}"
+            )
         object.__setattr__(self, "points", tuple((float(e), float(s)) for e, s in given))
         e, s = self.knots
         falls, back = np.flatnonzero(np.diff(s) < 0), np.flatnonzero(np.diff(e) <= 0)
         if len(back):
             k = int(back[0])
-            raise LawError(
+            raise FabricError(
                 "curve strains", got=f"{e[k]:g}, then {e[k + 1]:g}", expected="must rise from 0"
             )
         if len(falls):
             k = int(falls[0])
-            raise LawError(
+            raise FabricError(
                 "curve", got=f"{s[k]:g} N/m, then {s[k + 1]:g} N/m at a strain of {e[k + 1]:g}",
                 expected="forces that do not fall",
                 hint="take the loading branch up to where the cloth yields",
             )  # fmt: skip
         if not s[-1] > 0:
-            raise LawError("curve", got="no force at all", expected="must be > 0 [N/m] at its end")
+            raise FabricError(
+                "curve", got="no force at all", expected="must be > 0 [N/m] at its end"
+            )
 
     @cached_property
     def knots(self) -> tuple[Floats, Floats]:
@@ -111,31 +111,3 @@ class Curve:
         first, *rest = (np.pad(c, (0, pad), mode="edge") for c in columns)
         first[len(e) :] = np.inf
         return first, *rest  # type: ignore[return-value]
-
-
-@wp.func
-def on_curve(x: Scalar, e: Knots, s: Knots, d: Knots, w: Knots, compression: Scalar, count: int):
-    """Energy density, force and stiffness at the strain x: ``compression`` below 0."""
-    work = Scalar(0.5) * compression * x * x
-    force = compression * x
-    stiffness = compression
-    if x > Scalar(0.0):
-        k = int(0)
-        while k < count - 1 and e[k + 1] < x:
-            k += 1
-        u = x - e[k]
-        if k == count - 1:
-            work = w[k] + u * (s[k] + Scalar(0.5) * d[k] * u)
-            force = s[k] + d[k] * u
-            stiffness = d[k]
-        else:
-            h = e[k + 1] - e[k]
-            m = (s[k + 1] - s[k]) / h
-            c2 = (Scalar(3.0) * m - Scalar(2.0) * d[k] - d[k + 1]) / h
-            c3 = (d[k] + d[k + 1] - Scalar(2.0) * m) / (h * h)
-            force = s[k] + u * (d[k] + u * (c2 + u * c3))
-            stiffness = d[k] + u * (Scalar(2.0) * c2 + Scalar(3.0) * c3 * u)
-            half = Scalar(0.5) * d[k]
-            third = c2 / Scalar(3.0)
-            work = w[k] + u * (s[k] + u * (half + u * (third + Scalar(0.25) * c3 * u)))
-    return work, force, stiffness
