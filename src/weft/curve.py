@@ -26,8 +26,8 @@ class Curve:
             0, forces not falling; (0, 0) is put before them.
 
     Raises:
-        FabricError: no points or too many, strains that do not rise, forces that fall or are not > 0
-            at the end, numbers that are not finite.
+        FabricError: no points or too many, strains that do not rise, forces that fall or are not
+            > 0 at the end, numbers that are not finite.
     """
 
     points: Sequence[tuple[float, float]]

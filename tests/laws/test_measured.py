@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.checks import assert_derivative, clamp, rotations
+from weft.curve import MOST_POINTS, Curve
 from weft.errors import FabricError, LawError
 from weft.laws import BaraffWitkin, Psd
-from weft.curve import MOST_POINTS, Curve
 from weft.laws.measured import Measured
 from weft.laws.strain_limit import StrainLimit
 

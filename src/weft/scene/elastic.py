@@ -8,6 +8,9 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from weft.arrays import Positions
 from weft.discretization.samples import Samples
 from weft.discretization.spline_surface import SplineSurface
 from weft.discretization.surface import Surface
@@ -77,6 +80,24 @@ def limits_of(fabric: Fabric, samples: Samples) -> Made:
     rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
     law = StrainLimit((stretch[0], stretch[1]), fabric.limit_shear, stiffness, rest=rest)
     return (StrainLimits(samples, law),)
+
+
+def check_start(energies: Made, x: Positions) -> None:
+    """That points x (n,3) are within the limits of strain.
+
+    Raises:
+        SceneError: they are not.
+    """
+    for energy in energies:
+        if isinstance(energy, StrainLimits) and not np.isfinite(energy.value(x)).all():
+            warp, weft, sine = energy.measured(x).max(0)
+            angle = float(np.degrees(np.arcsin(min(sine, 1.0))))
+            raise SceneError(
+                "start of the cloth",
+                got=f"stretches {warp:.4g} and {weft:.4g}, shear {angle:.3g} deg",
+                expected=f"cloth within its {energy.name}",
+                hint="make material coordinates and positions fit, or the limits wider",
+            )
 
 
 def damping_of(scene: "Scene", fabric: Fabric) -> float:

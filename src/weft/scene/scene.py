@@ -29,7 +29,7 @@ from weft.laws.base import Law
 from weft.model import Model
 from weft.pins import Pin
 from weft.scene.described import described
-from weft.scene.elastic import BENDING, elastic_energies
+from weft.scene.elastic import BENDING, check_start, elastic_energies
 from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
@@ -208,6 +208,7 @@ class Scene:
         energies = (*elastic, *inside, *blown, *held.energies, Gravity(mass, self.gravity))
         _check_energies(self.energies, [e.name for e in energies], len(cloth.points))
         energies = (*energies, *self.energies)
+        check_start(energies, held.points)
         embedding = cloth.embedding
         if embedding is not None:
             embedding = embedding.wider(len(mass))
