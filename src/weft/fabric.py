@@ -248,7 +248,7 @@ def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -
     sources = dict(base.sources) if base is not None else {}
     for key in [k for k in UNITS if k in fields]:
         values[key], sources[key] = _quantity(fields[key], key, f"{where}.{key}")
-    more: dict[str, Any] = {k: getattr(base, k) for k in (*LIMITS, *CURVES)} if base else {}
+    more: dict[str, Any] = {k: getattr(base, k, None) for k in (*LIMITS, *CURVES)}
     for key in [k for k in (*LIMITS, *CURVES) if k in fields]:
         read = _curve if key in CURVES else _limit
         more[key], sources[key] = read(fields[key], key, f"{where}.{key}")
@@ -264,7 +264,7 @@ def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -
         )
     title = str(fields.get("title") or (base.title if base else ""))
     called = str(fields.get("name", name))
-    made = Fabric(**values, **more, name=called, title=title, sources=sources)
+    made = Fabric(**{**more, **values}, name=called, title=title, sources=sources)
     if where != name:  # not a preset
         for key in [k for k in UNITS if k in fields]:
             _doubt(key, values[key], f"{where}.{key}")

@@ -7,6 +7,7 @@ there are. Nine tenths of what is found are gone at most: no sample ever reaches
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import warp as wp
@@ -27,7 +28,10 @@ SETTLED = 0.1  # part of the way to a limit that the last displacement of a sear
 HALVINGS, REFINED = 40, 4  # of the interval on which shear is looked at, and back
 _module = wp.get_module("weft.strain_limit")
 
-vec5 = wp.types.vector(length=5, dtype=Scalar)
+if TYPE_CHECKING:
+    vec5 = Any
+else:
+    vec5 = wp.types.vector(length=5, dtype=Scalar)
 
 
 @wp.func

@@ -10,7 +10,7 @@ it W'/|f|, which PROJECTED clamps where it is compressed (Kim 2020, eqs. 21-26).
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import warp as wp
@@ -23,7 +23,10 @@ from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.fiber import guarded_length
 from weft.psd import Psd
 
-Knots = wp.types.vector(length=MOST_POINTS, dtype=Scalar)
+if TYPE_CHECKING:
+    Knots = Any
+else:
+    Knots = wp.types.vector(length=MOST_POINTS, dtype=Scalar)
 
 
 @wp.func

@@ -94,7 +94,9 @@ class Builder:
             raise SceneProblems(self.problems)
         law = self._try(("law",), self._law)
         bodies = self._each("bodies", f.bodies, self._body)
-        wind = f.wind and self._try(("wind",), lambda: f.wind.loaded(self.source.path.parent))
+        wind = None
+        if f.wind is not None:
+            wind = self._try(("wind",), partial(f.wind.loaded, self.source.path.parent))
         scene = self._try(
             (),
             lambda: Scene(

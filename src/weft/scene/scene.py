@@ -123,11 +123,12 @@ class Scene:
                 )
         if self.law is not None and (self.conditions is not None or self.is_1998):
             raise SceneError("scene.law", got="a law", expected="none, with the conditions of 1998")
-        if self.wind is not None:
-            if not isinstance(self.wind, Wind):
-                got = type(self.wind).__name__
+        wind: Any = self.wind
+        if wind is not None:
+            if not isinstance(wind, Wind):
+                got = type(wind).__name__
                 raise SceneError("scene.wind", got=got, expected="a weft.Wind")
-            object.__setattr__(self, "wind", self.wind.loaded())
+            object.__setattr__(self, "wind", wind.loaded())
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
         for name in ("buckling", "bending"):
