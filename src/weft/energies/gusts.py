@@ -15,6 +15,7 @@ component has the same variance, sigma^2 in all, for every seed.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -27,8 +28,33 @@ from weft.settings import REQUIRED, check_settings, documented, setting
 
 KARMAN = 1.339  # Gamma(1/3) / (sqrt(pi) Gamma(5/6)): makes L the integral length
 LONGEST, SHORTEST = 0.03, 100.0  # [1/L] wave numbers of the bands; the ends hold what is beyond
+# Constants of 64 bits: wp.pi, and quotients of literals in a kernel, have 32.
+PI = Scalar(np.pi)
+S3, S5, S7, S9 = Scalar(1 / 6), Scalar(1 / 120), Scalar(1 / 5040), Scalar(1 / 362880)
+S11, S13 = Scalar(1 / 39916800), Scalar(1 / 6227020800)
+S15, S17 = Scalar(1 / 1307674368000), Scalar(1 / 355687428096000)
+SLICE = 256  # places, from where on threads share the work
 _STEPS = 200  # of the quadrature of a band
 _module = wp.get_module("weft.gusts")
+
+
+@wp.func
+def cos_of_turns(t: Scalar):
+    """cos(2 pi t) = 1 - 2 sin(pi t)^2, to round-off: Taylor's sine on half a turn, without branches; a
+    third of the time of the library's.
+    """
+    y = PI * (t - wp.floor(t + Scalar(0.5)))
+    z = y * y
+    p = S17
+    p = p * z - S15
+    p = p * z + S13
+    p = p * z - S11
+    p = p * z + S9
+    p = p * z - S7
+    p = p * z + S5
+    p = p * z - S3
+    s = y + y * z * p
+    return Scalar(1.0) - Scalar(2.0) * s * s
 
 
 @wp.kernel(module=_module)
@@ -40,11 +66,11 @@ def add_waves(
     phase: wp.array(dtype=Scalar),
     out: wp.array(dtype=vec3),
 ):
-    """out += sum_n a_n cos(k_n . x + phase_n)."""
+    """out += sum_n a_n cos(2 pi (k_n . x + phase_n)), k in turns a meter and phase in turns."""
     i = o + wp.tid()
     sum = out[i]
     for n in range(wave.shape[0]):
-        sum += wp.cos(wp.dot(wave[n], x[i]) + phase[n]) * amplitude[n]
+        sum += cos_of_turns(wp.dot(wave[n], x[i]) + phase[n]) * amplitude[n]
     out[i] = sum
 
 
@@ -96,9 +122,15 @@ class Waves:
 
     def add(self, x: WarpArray, carried: Floats, out: WarpArray) -> None:
         """The same into out (m,) vec3, on the device."""
-        phase = np.mod(self.phase - self.wave @ carried, 2 * np.pi)
-        waves = (kernel.array(a, vec3) for a in (self.wave, self.amplitude))
-        kernel.launch(add_waves, x.shape[0], x, *waves, kernel.array(phase, Scalar), out)
+        phase = np.mod((self.phase - self.wave @ carried) / (2 * np.pi), 1.0)
+        phases = kernel.array(phase, Scalar)
+        kernel.launch(add_waves, x.shape[0], x, *self._device, phases, out, slice_above=SLICE)
+
+    @cached_property
+    def _device(self) -> tuple[WarpArray, WarpArray]:
+        """Wave vectors in turns a meter, and amplitudes."""
+        turns = self.wave / (2 * np.pi)
+        return kernel.array(turns, vec3), kernel.array(self.amplitude, vec3)
 
 
 def energy_spectrum(k: Floats, sigma: float, length: float) -> Floats:
