@@ -40,7 +40,7 @@ _module = wp.get_module("weft.gusts")
 
 @wp.func
 def cos_of_turns(t: Scalar):
-    """cos(2 pi t) = 1 - 2 sin(pi t)^2, to round-off: Taylor's sine on half a turn, without branches; a
+    """cos(2 pi t) = 1 - 2 sin(pi t)^2, to round-off: Taylor's sine on half a turn, no branches; a
     third of the time of the library's.
     """
     y = PI * (t - wp.floor(t + Scalar(0.5)))
