@@ -11,6 +11,7 @@ import weft
 from tests.laws.test_laws import LAWS
 from tests.laws.test_own import BY_HAND, FROM_PSI, FROM_STRESS
 from weft import kernel
+from weft.laws import Measured, StrainLimit
 from weft.laws.base import law_kernels
 from weft.laws.viscous import Viscous
 
@@ -22,7 +23,9 @@ def modules():
     """Warp's modules of weft by name, with all laws' kernels made, those of generated ones too."""
     for found in pkgutil.walk_packages(weft.__path__, "weft."):
         importlib.import_module(found.name)
-    for law in (*LAWS.values(), Viscous(), BY_HAND, FROM_PSI, FROM_STRESS):
+    line = [(0.1, 9.0)]
+    more = (Viscous(), Measured((line, line), 1.0), StrainLimit((1.1, 1.1)))
+    for law in (*LAWS.values(), *more, BY_HAND, FROM_PSI, FROM_STRESS):
         for part in law.parts:
             law_kernels(part.functions)
     kernels = [o for o in gc.get_objects() if isinstance(o, wp.Kernel)]

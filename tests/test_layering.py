@@ -11,7 +11,7 @@ STAGES = [
     ["arrays", "errors", "machine", "phases"],
     ["plain_yaml"],
     ["units"],
-    ["settings", "state", "psd"],
+    ["curve", "settings", "state", "psd"],
     ["kernel"],
     ["step"],
     ["fabric", "mesh", "laws", "solve"],

@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     from weft import laws as laws
     from weft.cloth import Cloth as Cloth
     from weft.contact.contact import SelfContact as SelfContact
+    from weft.energies.air import Wind as Wind
     from weft.energies.buckling_bending import BucklingForm as BucklingForm
     from weft.energies.condensed import vertex_energy as vertex_energy
     from weft.energies.condition import ConditionForm as ConditionForm
     from weft.energies.condition import Conditions as Conditions
     from weft.energies.condition import Variant as Variant
     from weft.energies.condition import condition_energies as condition_energies
+    from weft.energies.gusts import Gusts as Gusts
     from weft.energies.pressure import Gas as Gas
+    from weft.energies.wind_grid import WindGrid as WindGrid
     from weft.errors import WeftError as WeftError
     from weft.fabric import Fabric as Fabric
     from weft.fabric import FabricFields as FabricFields
@@ -79,6 +82,7 @@ _HOME = {
     "FabricFields": "weft.fabric",
     "Field": "weft.render.looks",
     "Gas": "weft.energies.pressure",
+    "Gusts": "weft.energies.gusts",
     "Keyframe": "weft.pins",
     "Mannequin": "weft.mannequin.figure",
     "Model": "weft.model",
@@ -101,6 +105,8 @@ _HOME = {
     "TriangleMesh": "weft.mesh",
     "Variant": "weft.energies.condition",
     "WeftError": "weft.errors",
+    "Wind": "weft.energies.air",
+    "WindGrid": "weft.energies.wind_grid",
     "as_splines": "weft.sources",
     "check_derivatives": "weft.validate.differences",
     "condition_energies": "weft.energies.condition",

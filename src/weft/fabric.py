@@ -15,6 +15,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from weft.curve import Curve
 from weft.errors import FabricError, UnitError, check_known
 from weft.plain_yaml import parse_yaml, read_yaml
 from weft.units import Quantity, to_si
@@ -32,6 +33,8 @@ UNITS: Mapping[str, str] = {
     "rest_stretch_warp": "1",
     "rest_stretch_weft": "1",
 }
+LIMITS: Mapping[str, str] = {"limit_warp": "1", "limit_weft": "1", "limit_shear": "rad"}
+CURVES = ("curve_warp", "curve_weft")
 PER_ANGLE = ("shear",)  # per radian, where no angle is given
 ORIGINS = ("measured", "published", "estimated")
 FAR = 5.0  # times outside the range of all presets, from where on a number is doubted
@@ -67,6 +70,13 @@ class FabricFields(TypedDict, total=False):
     rest_stretch: float | Sequence[float]
     rest_stretch_warp: float
     rest_stretch_weft: float
+    limit: Pair
+    limit_warp: Field
+    limit_weft: Field
+    limit_shear: Field
+    curve: Any
+    curve_warp: Any
+    curve_weft: Any
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,6 +100,11 @@ class Fabric:
     name: str = "custom"
     title: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)  # field -> where the number comes from
+    limit_warp: float | None = None  # [1] largest strain of the warp, never passed; None: none
+    limit_weft: float | None = None  # [1]
+    limit_shear: float | None = None  # [rad] largest angle of shear
+    curve_warp: Curve | None = None  # force per width over strain, in place of stretch_warp
+    curve_weft: Curve | None = None
 
     def __repr__(self) -> str:
         title = f" ({self.title})" if self.title else ""
@@ -99,6 +114,16 @@ class Fabric:
             f"{self.stretch_weft:g} N/m, shear {self.shear:g} N/m, bending "
             f"{self.bending_warp:.3g} / {self.bending_weft:.3g} N*m (warp / weft)"
         )
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a strain that it never passes."""
+        return any(getattr(self, name) is not None for name in LIMITS)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it has a curve."""
+        return any(getattr(self, name) is not None for name in CURVES)
 
     @classmethod
     def of(cls, value: "FabricLike") -> "Fabric":
@@ -139,6 +164,23 @@ class Fabric:
                     expected=bound,
                     hint="`weft fabrics` lists typical values",
                 )
+        self._check_limits()
+
+    def _check_limits(self) -> None:
+        rest = {"limit_warp": self.rest_stretch_warp - 1, "limit_weft": self.rest_stretch_weft - 1}
+        for name in LIMITS:
+            value, least = getattr(self, name), rest.get(name, 0.0)
+            most = np.pi / 2 if name == "limit_shear" else np.inf
+            if value is not None and not (np.isfinite(value) and least < value < most):
+                above = f" and < {most:.4g} [rad]" if name == "limit_shear" else ""
+                raise FabricError(
+                    f"fabric.{name}", got=value, expected=f"must be > {least:g}{above}",
+                    hint="" if above else "the strain at rest, where the fiber carries no force",
+                )  # fmt: skip
+        for name in CURVES:
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, Curve):
+                object.__setattr__(self, name, Curve(value))
 
 
 @lru_cache(maxsize=1)
@@ -198,7 +240,7 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -> Fabric:
     fields = _spread(fields, where)
-    known = [*UNITS, "title", "name", "preset"]
+    known = [*UNITS, *LIMITS, *CURVES, "title", "name", "preset"]
     for key in fields:
         check_known(str(key), known, f"field of {where}", FabricError)
     base = fabric(fields["preset"], f"{where}.preset", depth + 1) if "preset" in fields else None
@@ -206,6 +248,10 @@ def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -
     sources = dict(base.sources) if base is not None else {}
     for key in [k for k in UNITS if k in fields]:
         values[key], sources[key] = _quantity(fields[key], key, f"{where}.{key}")
+    more: dict[str, Any] = {k: getattr(base, k, None) for k in (*LIMITS, *CURVES)}
+    for key in [k for k in (*LIMITS, *CURVES) if k in fields]:
+        read = _curve if key in CURVES else _limit
+        more[key], sources[key] = read(fields[key], key, f"{where}.{key}")
     if base is not None:
         values = {**{k: getattr(base, k) for k in UNITS}, **values}
     required = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft")
@@ -217,7 +263,8 @@ def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -
             hint="give each with its unit, or start from `preset: cotton`",
         )
     title = str(fields.get("title") or (base.title if base else ""))
-    made = Fabric(**values, name=str(fields.get("name", name)), title=title, sources=sources)
+    called = str(fields.get("name", name))
+    made = Fabric(**{**more, **values}, name=called, title=title, sources=sources)
     if where != name:  # not a preset
         for key in [k for k in UNITS if k in fields]:
             _doubt(key, values[key], f"{where}.{key}")
@@ -250,7 +297,10 @@ def _doubt(key: str, value: float, where: str) -> None:
 def _spread(fields: Mapping[str, Any], where: str) -> dict[str, Any]:
     """``stretch: 4000 N/m`` or ``stretch: [4000 N/m, 3000 N/m]`` as two fields."""
     result = dict(fields)
-    for short in ("stretch", "bending", "rest_stretch"):
+    if "curve" in result:
+        both = result.pop("curve")
+        result = {**dict.fromkeys(CURVES, both), **result}
+    for short in ("stretch", "bending", "rest_stretch", "limit"):
         if short in result:
             value = result.pop(short)
             pair = value if isinstance(value, list | tuple) else [value, value]
@@ -264,15 +314,49 @@ def _spread(fields: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 def _quantity(value: Any, key: str, where: str) -> tuple[float, str]:
     """A field's value in SI and its source."""
-    source = ""
-    if isinstance(value, Mapping):
-        extra = set(value) - {"value", "source"}
-        if extra or "value" not in value:
-            raise FabricError(where, got=dict(value), expected="value and source")
-        value, source = value["value"], str(value.get("source", ""))
+    value, source = _sourced(value, where)
     unit = UNITS[key]
     if unit != "1" and not isinstance(value, str):
         raise UnitError(
             where, got=repr(value), expected=f"a quantity with its unit, like '{value} {unit}'"
         )
     return to_si(value, unit, where, per_angle=key in PER_ANGLE), source
+
+
+def _limit(value: Any, key: str, where: str) -> tuple[float | None, str]:
+    """A limit in SI and its source; none takes that of the preset away."""
+    value, source = _sourced(value, where)
+    if value is None:
+        return None, source
+    if LIMITS[key] != "1" and not isinstance(value, str):
+        raise UnitError(where, got=repr(value), expected="an angle with its unit, like '30 deg'")
+    return to_si(value, LIMITS[key], where), source
+
+
+def _curve(value: Any, key: str, where: str) -> tuple[Curve | None, str]:
+    """A curve from pairs of strain and force per width with its unit, and its source."""
+    value, source = _sourced(value, where)
+    if value is None:
+        return None, source
+    pairs = value if isinstance(value, list | tuple) else []
+    if not pairs or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
+        raise FabricError(where, got=value, expected="pairs [strain, force per width]",
+                          hint="such as [[1 %, 20 N/m], [3 %, 90 N/m]]")  # fmt: skip
+    points = []
+    for strain, force in pairs:
+        if not isinstance(force, str) and force != 0:
+            raise UnitError(where, got=repr(force), expected=f"with its unit, like '{force} N/m'")
+        points.append((to_si(strain, "1", where), to_si(force, "N/m", where)))
+    try:
+        return Curve(points), source
+    except FabricError as error:
+        error.what = f"{where}: {error.what}"
+        raise
+
+
+def _sourced(value: Any, where: str) -> tuple[Any, str]:
+    if not isinstance(value, Mapping):
+        return value, ""
+    if set(value) - {"value", "source"} or "value" not in value:
+        raise FabricError(where, got=dict(value), expected="value and source")
+    return value["value"], str(value.get("source", ""))

@@ -17,8 +17,9 @@ from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
 from weft.energies.quadratic_bending import QuadraticBending
 from weft.energies.quadratic_form import QuadraticForm
+from weft.energies.strain_limit import StrainLimits
 from weft.kernel import vec3
-from weft.laws import BaraffWitkin, Psd
+from weft.laws import BaraffWitkin, Measured, Psd, StrainLimit
 from weft.mesh import TriangleMesh, grid
 from weft.solve.block_csr import BlockCsr, BlockPattern
 
@@ -67,6 +68,17 @@ def spline_bending(mesh):
     return QuadraticForm(at.stencil, at.coefficient, at.weight)
 
 
+def limits(mesh):
+    """So wide that all states are within, and at work in all of them."""
+    law = StrainLimit((9.0, 8.0), 1.57, (50.0, 30.0, 5.0), 0.001)
+    return StrainLimits(linear_triangle(mesh), law)
+
+
+def measured(mesh):
+    curve = [(0.11, 30.0), (0.32, 180.0), (0.53, 400.0), (1.2, 1300.0)]
+    return Membrane(linear_triangle(mesh), Measured((curve, curve), 40.0))
+
+
 def gravity(mesh):
     return Gravity(0.2 * mesh.vertex_area)
 
@@ -81,6 +93,8 @@ ENERGIES = {
         pairs,
         spline_membrane,
         spline_bending,
+        limits,
+        measured,
         gravity,
     )
 }
@@ -201,6 +215,8 @@ def test_zero_at_rest():
         (bending(MESH), MESH.vertices),
         (quadratic(MESH), MESH.vertices),
         (pairs(MESH), MESH.vertices),
+        (limits(MESH), MESH.vertices),
+        (measured(MESH), MESH.vertices),
         (bent_bending(MESH), crumple(MESH.vertices, 5)),
     ):
         assert total(energy, x) < 1e-25

@@ -13,9 +13,10 @@ from weft.energies.bonds import Bonds
 from weft.energies.drag import Drag
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
-from weft.energies.seams import Joint, Sewing, Sides, representatives
+from weft.energies.seams import Joint, Sewing, Sides
 from weft.errors import SceneError
 from weft.fabric import fabric
+from weft.garment.garment import representatives
 from weft.integrators.base import StepSettings
 from weft.mesh import TriangleMesh, grid
 from weft.psd import Psd

@@ -25,6 +25,7 @@ _BENCHMARKS = {
     "contact": ("contact", "kernels"),
     "contact-drape": ("contact_drape", "contact_drape"),
     "contact-pile": ("contact_pile", "pile"),
+    "forces": ("forces", "forces"),
     "memory": ("memory", "memory"),
     "render": ("render", "render"),
     "demo": ("startup", "demo"),

@@ -81,7 +81,7 @@ def _fabric() -> object:
     """The fields of a fabric, with units and the range of the presets."""
     from rich.table import Table
 
-    from weft.fabric import PER_ANGLE, UNITS, known_ranges
+    from weft.fabric import CURVES, LIMITS, PER_ANGLE, UNITS, known_ranges
 
     table = Table(box=None, pad_edge=False, show_edge=False, title="\nfields of a fabric",
                   title_justify="left")  # fmt: skip
@@ -91,4 +91,8 @@ def _fabric() -> object:
         low, high = known_ranges()[name]
         per = " (per rad)" if name in PER_ANGLE else ""
         table.add_row(name, unit + per, f"{low:.3g} to {high:.3g}" if low < high else f"{low:.3g}")
+    for name, unit in LIMITS.items():
+        table.add_row(name, unit, "none: a strain that is never passed")
+    for name in CURVES:
+        table.add_row(name, "1, N/m", "none: pairs [strain, force per width]")
     return table

@@ -42,7 +42,7 @@ def _one(f: "Fabric") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from weft.fabric import UNITS
+    from weft.fabric import CURVES, LIMITS, UNITS
 
     table = Table(box=None, pad_edge=False, show_edge=False)
     table.title, table.title_justify = f"{f.name}: {f.title}", "left"
@@ -51,6 +51,12 @@ def _one(f: "Fabric") -> None:
     for field, unit in UNITS.items():
         source = f.sources.get(field, "").removeprefix(f"{f.origin(field)}: ")
         table.add_row(field, f"{getattr(f, field):.4g}", unit, f.origin(field), source)
+    for field in (*LIMITS, *CURVES):
+        value = getattr(f, field)
+        if value is not None:
+            shown = f"{len(value.points)} points" if field in CURVES else f"{value:.4g}"
+            source = f.sources.get(field, "").removeprefix(f"{f.origin(field)}: ")
+            table.add_row(field, shown, LIMITS.get(field, "1, N/m"), f.origin(field), source)
     Console(highlight=False).print(table)
 
 

@@ -19,6 +19,7 @@ class Samples:
     gradient: Floats  # (q,k,2) [1/m] dN_a/dX
     weight: Floats  # (q,) [m^2] rest area the sample stands for
     n_vertices: int
+    value: Floats | None = None  # (q,k) N_a there; None: the same for all k, a triangle's middle
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stencil", np.ascontiguousarray(self.stencil, dtype=np.int32))
@@ -32,7 +33,15 @@ class Samples:
             return parts[0]
         stencil, gradient = as_wide([p.stencil for p in parts], [p.gradient for p in parts])
         weight = np.concatenate([p.weight for p in parts])
-        return Samples(stencil, gradient, weight, parts[0].n_vertices)
+        _, value = as_wide([p.stencil for p in parts], [p.shares for p in parts])
+        return Samples(stencil, gradient, weight, parts[0].n_vertices, value)
+
+    @property
+    def shares(self) -> Floats:
+        """(q,k) with which the vertices make the place of a sample."""
+        if self.value is not None:
+            return self.value
+        return np.full(self.stencil.shape, 1.0 / self.stencil.shape[1])
 
     def deformation_gradient(self, x: Positions) -> Gradients:
         """F at every sample, (q,3,2), for positions (n,3)."""

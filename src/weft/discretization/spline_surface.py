@@ -116,7 +116,7 @@ class SplineSurface(Surface):
         """Where a membrane law is sampled. Meng 2025 supp. eqs. 8-12."""
         return Samples.joined(
             [
-                Samples(stencil, d.gradient, weight, self.n_points)
+                Samples(stencil, d.gradient, weight, self.n_points, d.functions.value)
                 for stencil, d, weight in self._at(membrane_points)
             ]
         )

@@ -232,3 +232,36 @@ SAMPLED = Layout(  # Sampled
     lambda scratch, m, k: scratch.take((m, 3), mat33),
     _pulled_back,
 )
+
+
+@wp.struct
+class Shared:
+    """Hessians of what depends on the places of samples alone: scale N_a N_b K_q."""
+
+    N: wp.array2d(dtype=Scalar)  # (q,k)
+    K: wp.array(dtype=mat33)  # (q,)
+    scale: Scalar
+
+
+@wp.func
+def shared_row(local: Shared, q: int, a: int, k: int):
+    """scale N_a K_q."""
+    return (local.scale * local.N[q, a]) * local.K[q]
+
+
+@wp.func
+def shared_block(local: Shared, r: mat33, q: int, a: int, b: int):
+    """scale N_a N_b K_q."""
+    return local.N[q, b] * r
+
+
+def _shared(local: Any, k: int) -> Floats:
+    N, K = kernel.numpy(local.N), kernel.numpy(local.K)
+    return np.asarray(np.einsum(",qa,qb,qij->qabij", local.scale, N, N, K))
+
+
+SHARED = Layout(  # Shared
+    gather_rows("shared", Shared, shared_row, shared_block),
+    lambda scratch, m, k: scratch.take(m, mat33),
+    _shared,
+)

@@ -3,8 +3,13 @@ Newton directions with a safeguard (``solve.descent.Shifted``).
 
 Nothing is damped and nothing rubs in an equilibrium. Pins and bodies come from where the one before
 left them: what is in their way is carried along, or stops the step.
+
+Loads that turn with the cloth (wind) have no potential. They are held while one is minimized, taken
+anew where that led, and so on until nothing moves any more; parts of the way by Aitken's dynamic
+relaxation, as where fluids and structures are solved by turns (Kuettler & Wall 2008, eqs. 44-45).
 """
 
+import dataclasses
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,6 +31,8 @@ from weft.solve.line_search import LineSearchSettings
 from weft.solve.minimize import Counts, Iterate, minimize
 from weft.solve.vectors import max_norm
 from weft.state import State
+
+FIRST_PART, LEAST_PART = 0.5, 0.02  # of the way, before loads are taken anew
 
 
 @documented
@@ -185,8 +192,18 @@ class QuasiStatic:
         )  # fmt: skip
         search = LineSearchSettings(noise=noise)
         found = minimize(phi, x0, solver, descent, search, self._solver.prepared, look)
+        way, counts = _Relaxed(np.array(kernel.numpy(x0))), found.counts
+        while found.outcome.ok:
+            x = way.next(np.array(kernel.numpy(found.x)))
+            if not phi.lag_at(kernel.points(x)) or way.distance <= s.tolerance:
+                break  # what was found balances the loads of where it is, to the tolerance
+            if counts.iterations >= s.max_iterations:
+                counts = dataclasses.replace(counts, outcome=Outcome.MAX_ITERATIONS)
+                break
+            found = minimize(phi, found.x, solver, descent, search, found.prepared, look)
+            counts = found.counts.after(counts)
         self._solver.prepared = found.prepared
-        return Equilibrium(np.array(kernel.numpy(found.x)), found.counts, phi, history)
+        return Equilibrium(np.array(kernel.numpy(found.x)), counts, phi, history)
 
     @staticmethod
     def _perturbed(phi: Potential, x: WarpArray, bumps: Positions) -> WarpArray:
@@ -194,6 +211,30 @@ class QuasiStatic:
         d = np.where(phi.free[:, None], bumps, 0.0)
         part = phi.limit_at(x, kernel.points(d))
         return kernel.points(kernel.numpy(x) + part * d)
+
+
+class _Relaxed:
+    """Where loads are taken anew: x + w (found - x), w by Aitken's secant."""
+
+    def __init__(self, x: Positions) -> None:
+        self.x, self.part = x, 1.0
+        self.left: Positions | None = None  # (n,3) [m] found - x
+        self.distance = float("inf")  # [m] largest of it
+
+    def next(self, found: Positions) -> Positions:
+        """(n,3) after the loads of the last place led to ``found``."""
+        left = found - self.x
+        if self.left is not None:
+            change = left - self.left
+            size = float((change * change).sum())
+            if size > 0:
+                part = -self.part * float((self.left * change).sum()) / size
+                self.part = float(np.clip(part, LEAST_PART, 1.0))
+        else:
+            self.part = FIRST_PART
+        self.distance = float(np.linalg.norm(left, axis=1).max(initial=0.0))
+        self.x, self.left = self.x + self.part * left, left
+        return self.x
 
 
 class _Forces:

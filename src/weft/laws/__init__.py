@@ -5,10 +5,12 @@ from weft.laws.arap import Arap
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.base import Law, SingleLaw
 from weft.laws.immediate_buckling import ImmediateBuckling
+from weft.laws.measured import Measured
 from weft.laws.neo_hookean import NeoHookean
 from weft.laws.own import OwnLaw
 from weft.laws.quartic import StvkShear, StvkStretch
 from weft.laws.shear import AngleShear, DotShear
+from weft.laws.strain_limit import StrainLimit
 from weft.laws.stvk import StVK
 from weft.psd import Psd
 
@@ -19,12 +21,14 @@ __all__ = [
     "DotShear",
     "ImmediateBuckling",
     "Law",
+    "Measured",
     "NeoHookean",
     "OwnLaw",
     "Psd",
     "Scalar",
     "SingleLaw",
     "StVK",
+    "StrainLimit",
     "StvkShear",
     "StvkStretch",
     "mat32",

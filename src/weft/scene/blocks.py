@@ -113,7 +113,8 @@ class SettingsBlock(Block):
     def make(self) -> Any:
         """The dataclass; what is not said is its default."""
         names = {about.key or name: name for name, about in settings_of(self.settings).items()}
-        return self.settings(**{names[key]: getattr(self, key) for key in self.model_fields_set})
+        said = self.model_fields_set & names.keys()
+        return self.settings(**{names[key]: getattr(self, key) for key in said})
 
 
 @dataclass(frozen=True)

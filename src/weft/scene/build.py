@@ -99,6 +99,9 @@ class Builder:
         law = self._try(("law",), self._law)
         bodies = self._each("bodies", f.bodies, self._body)
         worn = worn_by(outfit, f)
+        wind = None
+        if f.wind is not None:
+            wind = self._try(("wind",), partial(f.wind.loaded, self.source.path.parent))
         scene = self._try(
             (),
             lambda: Scene(
@@ -114,6 +117,7 @@ class Builder:
                 bending=f.bending,
                 buckling=f.buckling,
                 pressure=f.pressure,
+                wind=wind,
                 conditions=f.conditions,
                 contact=worn.contact,
                 energies=worn.energies,

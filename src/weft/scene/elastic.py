@@ -8,6 +8,10 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from weft.arrays import Positions
+from weft.discretization.samples import Samples
 from weft.discretization.spline_surface import SplineSurface
 from weft.discretization.surface import Surface
 from weft.discretization.triangles import Triangles
@@ -26,15 +30,17 @@ from weft.energies.local import LocalEnergy
 from weft.energies.membrane import Membrane
 from weft.energies.quadratic_bending import QuadraticBending
 from weft.energies.quadratic_form import QuadraticForm
+from weft.energies.strain_limit import StrainLimits
 from weft.errors import SceneError
 from weft.fabric import Fabric
-from weft.laws import ImmediateBuckling
+from weft.laws import ImmediateBuckling, StrainLimit
 from weft.mesh import TriangleMesh
 
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
 
 TIE = 100.0  # stiffness of tied seams, over the fabric's stretch stiffness
+SOFT = 1e-2  # barrier of shear over stretch stiffness, of fabrics that shear freely
 Made = tuple[Energy, ...]
 
 
@@ -50,8 +56,48 @@ def elastic_energies(scene: "Scene", fabric: Fabric, surface: Surface, number: s
         membranes: Made = (Membrane(samples, scene.law_of(fabric), damping=beta),)
     else:
         membranes = condition_membranes(samples, _conditions(scene, fabric, form))
-    energies = (*membranes, *BENT[type(surface)](scene, fabric, surface))
+        if fabric.is_measured:
+            raise SceneError(
+                f"fabric {fabric.name}", got="a curve, with the conditions of 1998",
+                expected="another integrator, or the fabric without its curves",
+            )  # fmt: skip
+    energies = (
+        *membranes,
+        *limits_of(fabric, samples),
+        *BENT[type(surface)](scene, fabric, surface),
+    )
     return tuple(dataclasses.replace(e, name=e.name + number) for e in energies)  # type: ignore[type-var]
+
+
+def limits_of(fabric: Fabric, samples: Samples) -> Made:
+    """The barriers of a fabric that has limits of strain, as stiff as the fabric itself."""
+    if not fabric.is_limited:
+        return ()
+    pair = (fabric.limit_warp, fabric.limit_weft)
+    stretch = tuple(None if e is None else 1 + e for e in pair)
+    k = fabric.stretch_warp, fabric.stretch_weft
+    stiffness = (*k, fabric.shear or SOFT * min(k))
+    rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
+    law = StrainLimit((stretch[0], stretch[1]), fabric.limit_shear, stiffness, rest=rest)
+    return (StrainLimits(samples, law),)
+
+
+def check_start(energies: Made, x: Positions) -> None:
+    """That points x (n,3) are within the limits of strain.
+
+    Raises:
+        SceneError: they are not.
+    """
+    for energy in energies:
+        if isinstance(energy, StrainLimits) and not np.isfinite(energy.value(x)).all():
+            warp, weft, sine = energy.measured(x).max(0)
+            angle = float(np.degrees(np.arcsin(min(sine, 1.0))))
+            raise SceneError(
+                "start of the cloth",
+                got=f"stretches {warp:.4g} and {weft:.4g}, shear {angle:.3g} deg",
+                expected=f"cloth within its {energy.name}",
+                hint="make material coordinates and positions fit, or the limits wider",
+            )
 
 
 def damping_of(scene: "Scene", fabric: Fabric) -> float:

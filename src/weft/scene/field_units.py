@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, get_args
 
-from weft.fabric import UNITS
+from weft.fabric import CURVES, LIMITS, UNITS
 from weft.scene.blocks import Block, unit_in
 
 _KINDS: dict[type, str] = {bool: "yes/no", int: "1", float: "1", str: "text"}
@@ -62,6 +62,11 @@ def _fabric_fields() -> dict[str, Any]:
         pair = name.removesuffix("_warp").removesuffix("_weft")
         if pair != name:  # one for both, or two
             fields[pair] = {**field, "type": [*kinds, "array"], "items": field}
+    for name, unit in LIMITS.items():
+        fields[name] = {"type": ["number", "string", "object", "null"], "unit": unit, **sourced}
+    fields["limit"] = {**fields["limit_warp"], "type": [*fields["limit_warp"]["type"], "array"]}
+    for name in ("curve", *CURVES):
+        fields[name] = {"type": ["array", "object", "null"], "unit": "1, N/m"}
     return {"properties": fields, "additionalProperties": False}
 
 

@@ -55,6 +55,8 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
         tree["sewn"] = digest(cloth.sewn)
     if cloth.seams:
         tree["seams"] = [{"name": name, "pairs": len(pairs)} for name, pairs in cloth.seams]
+    if scene.wind is not None:
+        tree["wind"] = described(scene.wind)
     if scene.energies:
         tree["energies"] = [described(e) for e in scene.energies]
     if scene.stepper.given is not None:
@@ -64,7 +66,8 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
 
 def _part(part: Part) -> Mapping[str, Any]:
     """Name, fabric and size of a cloth."""
-    fabric = {k: v for k, v in dataclasses.asdict(part.fabric).items() if k != "sources"}
+    given = dataclasses.asdict(part.fabric).items()
+    fabric = {k: v for k, v in given if k != "sources" and v is not None}
     size = {"faces": len(part.faces), "thickness": part.thickness}
     return {"name": part.name, "fabric": fabric, **size}
 

@@ -2,6 +2,7 @@
 
 from typing import Any, Literal, get_args
 
+from weft.curve import Curve
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
 from weft.laws import (
@@ -10,14 +11,16 @@ from weft.laws import (
     DotShear,
     ImmediateBuckling,
     Law,
+    Measured,
     NeoHookean,
     StVK,
     StvkShear,
 )
 
 LawName = Literal[
-    "baraff_witkin", "arap", "stvk_shear", "no_shear", "stvk", "neo_hookean", "immediate_buckling"
-]
+    "baraff_witkin", "arap", "stvk_shear", "no_shear", "stvk", "neo_hookean", "immediate_buckling",
+    "measured",
+]  # fmt: skip
 LAWS: tuple[str, ...] = get_args(LawName)
 SKEWED = ("baraff_witkin", "no_shear", "stvk_shear")  # those with fibers
 
@@ -33,6 +36,7 @@ def law_of_fabric(
     ``arap`` takes the place of the stretch terms, as in Kim 2020, and keeps the shear; it and the
     other isotropic laws have one stiffness, the mean of warp and weft (k = 2 mu, lambda = 0).
     ``immediate_buckling`` has diagonals of 4 times the shear stiffness: the same shear modulus.
+    ``measured`` has the fabric's curves, and is straight where it has none.
 
     Args:
         fabric: stiffness.
@@ -58,6 +62,7 @@ def law_of_fabric(
         "stvk": StVK(0.5 * k),
         "neo_hookean": NeoHookean(0.5 * k),
         "immediate_buckling": ImmediateBuckling(stretch, (diagonal, diagonal), rest),
+        "measured": _measured(fabric),
     }
     if name in without_fibers:
         return without_fibers[name]
@@ -65,6 +70,14 @@ def law_of_fabric(
     shear = fabric.shear if name == "baraff_witkin" else 0.0
     law: Law = BaraffWitkin(stretch, shear, rest, **fibers)
     return law + StvkShear(fabric.shear, **fibers) if name == "stvk_shear" else law
+
+
+def _measured(fabric: Fabric) -> Law:
+    stretch = fabric.stretch_warp, fabric.stretch_weft
+    given = zip((fabric.curve_warp, fabric.curve_weft), stretch)
+    curves = tuple(Curve([(0.01, 0.01 * k)]) if curve is None else curve for curve, k in given)
+    rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
+    return Measured((curves[0], curves[1]), fabric.shear, stretch, rest)
 
 
 def _unit(a: tuple[float, float]) -> tuple[float, float]:

@@ -13,11 +13,13 @@ import numpy as np
 from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import Contact, Piece, SelfContact
+from weft.energies.air import Wind
 from weft.energies.base import Energy
 from weft.energies.buckling_bending import BucklingForm
 from weft.energies.condition import ConditionForm
 from weft.energies.gravity import Gravity
 from weft.energies.pressure import Gas, Pressure
+from weft.energies.wind import AirForce
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
 from weft.integrators.adaptive import AdaptiveSettings
@@ -27,7 +29,7 @@ from weft.laws.base import Law
 from weft.model import Model
 from weft.pins import Pin
 from weft.scene.described import described
-from weft.scene.elastic import BENDING, elastic_energies
+from weft.scene.elastic import BENDING, check_start, elastic_energies
 from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
@@ -53,8 +55,8 @@ class Scene:
         rest_angles: ``flat``, or ``as-given``: the mesh's own angles are its rest shape.
         integrator: one of ``scene.integrators.INTEGRATORS``, such as ``bdf2``.
         settings: how it solves a step, such as ``StepSettings``; None: its defaults.
-        law: of the membrane, or a function that gives each fabric its own; None: Baraff-Witkin
-            with the fabric's stiffness.
+        law: of the membrane, or a function that gives each fabric its own; None: the fabric's
+            curves, or Baraff-Witkin with its stiffness.
         buckling: bend by predicted buckled shapes (Choi & Ko), in this form; None: hinges, or with
             the law ``ImmediateBuckling`` the form's defaults.
         pressure: [Pa] inside a closed surface, or a ``Gas``; None: none.
@@ -72,6 +74,7 @@ class Scene:
         bending: energy of triangles that bend, one of ``scene.elastic.BENDING``; None: ``pairs``
             with ``buckling`` or the law ``ImmediateBuckling``, else ``hinges``.
         gravity_from: [s] two times between which gravity grows; it is not there before.
+        wind: air that flows or stands still (``Wind``): lift and drag; None: there is no air.
 
     Raises:
         SceneError: a value out of range.
@@ -98,6 +101,7 @@ class Scene:
     stepper: Any = None
     bending: str | None = None
     gravity_from: tuple[float, float] = (0.0, 0.0)
+    wind: Wind | None = None
 
     def __repr__(self) -> str:
         return described(self)
@@ -121,6 +125,12 @@ class Scene:
                 )
         if self.law is not None and (self.conditions is not None or self.is_1998):
             raise SceneError("scene.law", got="a law", expected="none, with the conditions of 1998")
+        wind: Any = self.wind
+        if wind is not None:
+            if not isinstance(wind, Wind):
+                got = type(wind).__name__
+                raise SceneError("scene.wind", got=got, expected="a weft.Wind")
+            object.__setattr__(self, "wind", wind.loaded())
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
         for name in ("buckling", "bending"):
@@ -188,21 +198,21 @@ class Scene:
         }
         cloth.surfaces.require(*(name for name, given in special.items() if given))
         elastic: tuple[Energy, ...] = ()
+        blown: tuple[Energy, ...] = ()
         for k, (fabric, surface) in enumerate(cloth.elements):
             number = "" if k == 0 else f" {k + 1}"
             elastic = (*elastic, *elastic_energies(self, fabric, surface, number))
+            if self.wind is not None:
+                blown = (*blown, AirForce(surface.samples(), self.wind, "wind" + number))
         inside: tuple[Energy, ...] = ()
         if self.pressure is not None:
             inside = (Pressure.of(cloth.mesh, self.pressure),)
         mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR)])
-        energies = (
-            *elastic,
-            *inside,
-            *held.energies,
-            Gravity(mass, self.gravity, self.gravity_from),
-        )
+        weight = Gravity(mass, self.gravity, self.gravity_from)
+        energies = (*elastic, *inside, *blown, *held.energies, weight)
         _check_energies(self.energies, [e.name for e in energies], len(cloth.points))
         energies = (*energies, *self.energies)
+        check_start(energies, held.points)
         embedding = cloth.embedding
         if embedding is not None:
             embedding = embedding.wider(len(mass))
@@ -228,7 +238,7 @@ class Scene:
     def law_of(self, fabric: Fabric) -> Law:
         """The membrane's law for one of the fabrics."""
         if self.law is None:
-            return law_of_fabric(fabric)
+            return law_of_fabric(fabric, "measured" if fabric.is_measured else "baraff_witkin")
         return self.law if isinstance(self.law, Law) else self.law(fabric)
 
     @cached_property

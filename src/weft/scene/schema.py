@@ -4,6 +4,7 @@ Quantities are numbers in SI, or text with a unit (``"25 cm"``). Blocks of setti
 their dataclasses (``blocks.block_of``). ``weft explain`` prints all of it.
 """
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -11,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model, model_validator
 
 from weft.contact.contact import SelfContact
+from weft.energies.air import Wind
 from weft.energies.buckling_bending import BucklingForm
 from weft.energies.condition import ConditionForm
 from weft.energies.pressure import Gas
@@ -149,7 +151,8 @@ class ClothBlock(Block):
     fabric: str | dict[str, Any] = Field(
         "cotton",
         description="a preset (`weft fabrics`), a .yaml file, or fields with units: "
-        "density, stretch, shear, bending, thickness, damping, preset",
+        "density, stretch, shear, bending, thickness, damping, limit, limit_shear, curve_warp, "
+        "curve_weft, preset",
     )
     translation: Point = Field((0, 0, 0), description="[m] moved by, after rotation")
     rotation: tuple[Degrees, Degrees, Degrees] = Field(
@@ -220,7 +223,8 @@ class LawBlock(Block):
         "baraff_witkin",
         description="arap: in place of the stretch terms; stvk_shear: fourth power of the shear; "
         "no_shear: stretch terms alone; stvk, neo_hookean: isotropic references; "
-        "immediate_buckling: tension only (Choi & Ko), with the bending of `buckling`",
+        "immediate_buckling: tension only (Choi & Ko), with the bending of `buckling`; measured: "
+        "the fabric's curves",
     )
     warp: tuple[float, float] = Field((1, 0), description="direction of the warp in the material")
     weft: tuple[float, float] = Field((0, 1), description="direction of the weft, any angle to it")
@@ -238,6 +242,23 @@ class PressureBlock(block_of(Gas)):  # type: ignore[misc]
     def make(self) -> float | Gas:
         """The constant pressure [Pa], or the gas."""
         made: float | Gas = self.pressure if self.volume is None else super().make()
+        return made
+
+
+class WindBlock(block_of(Wind)):  # type: ignore[misc]
+    """Air that flows past cloth, or stands still: lift and drag. Nothing shelters what is behind
+    it.
+    """
+
+    field: str | None = Field(
+        None,
+        description="an .npz of velocities on a grid (`docs/forces.md`), relative to the scene "
+        "file, added to the rest; none: none",
+    )
+
+    def make(self) -> Wind:
+        """The wind; its field is still the name of a file."""
+        made: Wind = dataclasses.replace(super().make(), field=self.field)
         return made
 
 
@@ -301,7 +322,9 @@ class SceneFile(Block):
         description="a name, or {name: {settings}}; "
         + "; ".join(f"{name}: {kind.meaning}" for name, kind in INTEGRATORS.items()),
     )
-    law: LawBlock | None = Field(None, description="of the membrane; none: baraff_witkin")
+    law: LawBlock | None = Field(
+        None, description="of the membrane; none: the fabric's curves, or baraff_witkin"
+    )
     bending: BendingName | None = Field(
         None,
         description="energy of triangles that bend; quadratic: for cloth that is flat at rest and "
@@ -314,6 +337,9 @@ class SceneFile(Block):
     )
     pressure: Annotated[float | Gas, Made(PressureBlock)] | None = Field(
         None, description="inside a closed surface; none: none"
+    )
+    wind: Annotated[Wind, Made(WindBlock)] | None = Field(
+        None, description="lift and drag of the air ({}: still air); none: there is no air"
     )
     conditions: Given[ConditionForm] | None = Field(
         None,

@@ -35,8 +35,11 @@ _EXPERIMENTS = {
     "bias": Experiment("bias"),
     "tension-field": Experiment("tension_field"),
     "friction": Experiment("friction"),
+    "wind": Experiment("wind"),
+    "limits": Experiment("limits"),
     "pillow": Experiment("pillow", ALL),
     "capstan": Experiment("friction", ALL, "capstan"),
+    "flag-flutter": Experiment("flutter", ALL),
 }
 
 

@@ -1,0 +1,319 @@
+"""Lift and drag on cloth, of the velocity of the air relative to it.
+
+An element of area A and unit normal n, past which air goes with u = w - v', feels
+
+    F = rho A |u|/2 [(C_D - C_L) u + C_L (u.n) n]
+
+drag C_D - C_L cos^2 a along u and lift C_L sin a cos a across it, at the incidence a; both faces
+alike. That is the resistance of a slender body to flow along and across it (Taylor 1952), as cloth
+has it since Wejchert & Haumann (1991, C_D = C_L) and Ling, Damodaran & Gay (1996).
+
+F is no gradient of positions. A step lags |u|, n and A, as friction does its normal forces: then F
+= K u with K symmetric and, as 0 <= C_L <= C_D, positive semi-definite, and F is the derivative of
+Rayleigh's dissipation potential. With d = x' - origin at the middle of the element, v' = d/span,
+
+    E = -(K w).d + d.K d/(2 span)
+
+whose Hessian is K/span, exact and projected alike. What is lagged is taken at x_n + h v_n and at
+the velocity extrapolated from v_n and v_(n-1), so that methods of order 2 keep it. In an
+equilibrium nothing moves, span is infinite, and wind is a load. ``docs/forces.md``.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Floats, Ints, Positions, Velocities
+from weft.discretization.samples import Samples
+from weft.energies.air import Wind
+from weft.energies.base import Bound
+from weft.energies.rows import SHARED, RowMap, Shared
+from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
+from weft.psd import Psd
+from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.step import Step
+
+_module = wp.get_module("weft.wind")
+
+
+@wp.struct
+class Sheet:
+    """Samples of the cloth."""
+
+    stencil: wp.array2d(dtype=wp.int32)  # (q,k)
+    N: wp.array2d(dtype=Scalar)  # (q,k)
+    dN: wp.array2d(dtype=vec2)  # (q,k) [1/m]
+    weight: wp.array(dtype=Scalar)  # (q,) [m^2]
+
+
+@wp.struct
+class Frozen:
+    """What a step lags."""
+
+    K: wp.array(dtype=mat33)  # (q,) [N s/m] of which F = K u
+    push: wp.array(dtype=vec3)  # (q,) [N] K w, on what does not move
+    origin: wp.array(dtype=vec3)  # (n,) [m] velocities are (x - origin) rate
+    rate: Scalar  # [1/s] 1/span; 0 in an equilibrium
+
+
+@wp.kernel(module=_module)
+def place(o: int, x: wp.array(dtype=vec3), s: Sheet, out: wp.array(dtype=vec3)):
+    """sum_a N_a x_a."""
+    q = o + wp.tid()
+    sum = vec3(Scalar(0.0))
+    for a in range(s.stencil.shape[1]):
+        sum += s.N[q, a] * x[s.stencil[q, a]]
+    out[q] = sum
+
+
+@wp.kernel(module=_module)
+def resist(
+    o: int,
+    x: wp.array(dtype=vec3),
+    v: wp.array(dtype=vec3),
+    s: Sheet,
+    wind: wp.array(dtype=vec3),
+    along: Scalar,
+    across: Scalar,
+    frozen: Frozen,
+):
+    """K = rho A |u|/2 [(C_D - C_L) I + C_L n n^T], and K w; the arguments along and across are rho
+    (C_D - C_L)/2 and rho C_L/2.
+    """
+    q = o + wp.tid()
+    f0 = vec3(Scalar(0.0))
+    f1 = vec3(Scalar(0.0))
+    u = wind[q]
+    for a in range(s.stencil.shape[1]):
+        i = s.stencil[q, a]
+        f0 += s.dN[q, a][0] * x[i]
+        f1 += s.dN[q, a][1] * x[i]
+        u -= s.N[q, a] * v[i]
+    normal = wp.cross(f0, f1)  # as long as the area has grown
+    size = wp.length(normal)
+    K = mat33(Scalar(0.0))
+    if size > Scalar(0.0):
+        scale = s.weight[q] * wp.length(u)
+        K = (scale * along * size) * wp.identity(n=3, dtype=Scalar)
+        K += (scale * across / size) * wp.outer(normal, normal)
+    frozen.K[q] = K
+    frozen.push[q] = K * wind[q]
+
+
+@wp.func
+def moved(x: wp.array(dtype=vec3), s: Sheet, frozen: Frozen, q: int):
+    """sum_a N_a (x - origin)_a."""
+    d = vec3(Scalar(0.0))
+    for a in range(s.stencil.shape[1]):
+        i = s.stencil[q, a]
+        d += s.N[q, a] * (x[i] - frozen.origin[i])
+    return d
+
+
+@wp.kernel(module=_module)
+def energies(
+    o: int, x: wp.array(dtype=vec3), s: Sheet, frozen: Frozen, out: wp.array(dtype=Scalar)
+):
+    """-(K w).d + d.K d rate/2."""
+    q = o + wp.tid()
+    d = moved(x, s, frozen, q)
+    half = Scalar(0.5) * frozen.rate
+    out[q] = wp.dot(half * (frozen.K[q] * d) - frozen.push[q], d)
+
+
+@wp.kernel(module=_module)
+def gradients(
+    o: int, x: wp.array(dtype=vec3), s: Sheet, frozen: Frozen, out: wp.array2d(dtype=vec3)
+):
+    """N_a (K d rate - K w)."""
+    q = o + wp.tid()
+    g = frozen.rate * (frozen.K[q] * moved(x, s, frozen, q)) - frozen.push[q]
+    for a in range(s.stencil.shape[1]):
+        out[q, a] = s.N[q, a] * g
+
+
+@dataclass(frozen=True, eq=False)
+class AirForce:
+    """Lift and drag of a wind on cloth, at samples of it.
+
+    Local arrays are those of no step, zeros; ``frozen`` has those of one.
+    """
+
+    samples: Samples
+    wind: Wind
+    name: str = "wind"
+
+    @property
+    def stencil(self) -> Ints:
+        """(q,k)."""
+        return self.samples.stencil
+
+    def value(self, x: Positions) -> Floats:
+        """(q,) zero."""
+        return np.zeros(len(self.stencil))
+
+    def gradient(self, x: Positions) -> Floats:
+        """(q,k,3) zero."""
+        return np.zeros((*self.stencil.shape, 3))
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(q,k,k,3,3) zero."""
+        q, k = self.stencil.shape
+        return np.zeros((q, k, k, 3, 3))
+
+    def frozen(self, step: Step) -> "FrozenAir":
+        """The potential of a step, in NumPy."""
+        x, v = extrapolated(step)
+        s, w = self.samples, self.wind
+        at = np.einsum("qa,qai->qi", s.shares, x[s.stencil])
+        air = w.at(at, step.t)
+        u = air - np.einsum("qa,qai->qi", s.shares, v[s.stencil])
+        F = s.deformation_gradient(x)
+        normal = np.cross(F[:, :, 0], F[:, :, 1])
+        size = np.linalg.norm(normal, axis=1)
+        n = normal / size[:, None]
+        part = w.drag - w.lift
+        shape = part * np.eye(3) + w.lift * n[:, :, None] * n[:, None, :]
+        scale = 0.5 * w.density * s.weight * size * np.linalg.norm(u, axis=1)
+        return FrozenAir(s, scale[:, None, None] * shape, air, np.array(step.origin), step.span)
+
+    def bind(self, pattern: BlockPattern) -> "BoundAir":
+        """The production face."""
+        rows = RowMap.of(self.stencil, self.samples.n_vertices, pattern)
+        return BoundAir(self, rows, pattern.scratch)
+
+
+@dataclass(frozen=True, eq=False)
+class FrozenAir:
+    """The potential of a step's lift and drag: -(K w).d + d.K d/(2 span)."""
+
+    samples: Samples
+    K: Floats  # (q,3,3) [N s/m]
+    air: Velocities  # (q,3) [m/s] w
+    origin: Positions  # (n,3) [m]
+    span: float  # [s]
+    name: str = "wind"
+
+    @property
+    def stencil(self) -> Ints:
+        """(q,k)."""
+        return self.samples.stencil
+
+    def moved(self, x: Positions) -> Floats:
+        """(q,3) [m] d at the samples."""
+        s = self.samples
+        return np.asarray(np.einsum("qa,qai->qi", s.shares, (x - self.origin)[s.stencil]))
+
+    def value(self, x: Positions) -> Floats:
+        """(q,) [J]."""
+        d = self.moved(x)
+        pull = np.einsum("qij,qj->qi", self.K, 0.5 * d / self.span - self.air)
+        return np.asarray((pull * d).sum(1))
+
+    def gradient(self, x: Positions) -> Floats:
+        """(q,k,3) [N]."""
+        g = np.einsum("qij,qj->qi", self.K, self.moved(x) / self.span - self.air)
+        return np.asarray(self.samples.shares[:, :, None] * g[:, None])
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(q,k,k,3,3) [N/m]."""
+        N = self.samples.shares
+        return np.asarray(np.einsum("qa,qb,qij->qabij", N, N, self.K / self.span))
+
+
+class BoundAir(Bound):
+    """Lift and drag on a pattern; nothing before the first ``freeze``."""
+
+    is_load = True
+
+    def __init__(self, energy: AirForce, rows: RowMap, scratch: Scratch) -> None:
+        self.energy, self.rows, self.scratch, self.name = energy, rows, scratch, energy.name
+        self.shape, w = energy.stencil.shape, energy.wind
+        half = 0.5 * w.density
+        self._coefficients = Scalar(half * (w.drag - w.lift)), Scalar(half * w.lift)
+        self._step: Step | None = None
+        self._frozen = Frozen()
+        self._frozen.K = kernel.zeros(self.shape[0], mat33)
+        self._frozen.push = kernel.zeros(self.shape[0], vec3)
+        self._frozen.origin = kernel.zeros(rows.n, vec3)
+
+    @cached_property
+    def _sheet(self) -> Any:
+        s, out = self.energy.samples, Sheet()
+        out.stencil = kernel.array(s.stencil, wp.int32)
+        out.N = kernel.array(s.shares, Scalar)
+        out.dN = kernel.array(s.gradient, vec2)
+        out.weight = kernel.array(s.weight, Scalar)
+        return out
+
+    def freeze(self, step: Step) -> None:
+        """Take |u|, normals, areas and the air as they are expected at the step's end."""
+        self._step = step
+        self._frozen.origin = step.device_origin
+        self._frozen.rate = Scalar(1.0 / step.span)
+        x, v = extrapolated(step)
+        self._lag(kernel.points(x), kernel.points(v), step.t)
+
+    def lag(self, x: WarpArray) -> bool:
+        """Take them anew at x."""
+        step = self._step
+        if step is None:
+            return False
+        v = step.velocity(np.array(kernel.numpy(x)))
+        self._lag(x, kernel.points(v), step.t)
+        return True
+
+    def _lag(self, x: WarpArray, v: WarpArray, t: float) -> None:
+        q = self.shape[0]
+        at, air = self.scratch.take(q, vec3), kernel.empty(q, vec3)
+        kernel.launch(place, q, x, self._sheet, at)
+        self.energy.wind.blow(at, t, air)
+        kernel.launch(resist, q, x, v, self._sheet, air, *self._coefficients, self._frozen)
+
+    def _energies(self, x: WarpArray) -> WarpArray:
+        out = self.scratch.take(self.shape[0])
+        kernel.launch(energies, self.shape[0], x, self._sheet, self._frozen, out)
+        return out
+
+    def value(self, x: WarpArray) -> float:
+        """Of the lagged potential [J]: less by what the wind does, plus half of what is lost."""
+        return kernel.total(self._energies(x))
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx: minus lift and drag."""
+        local = self.scratch.take(self.shape, vec3)
+        kernel.launch(gradients, self.shape[0], x, self._sheet, self._frozen, local)
+        self.rows.add_gradient(local, g)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A + N N^T K/span, the same for every x and psd."""
+        if self._frozen.rate > 0.0:
+            local = Shared()
+            local.N, local.K, local.scale = self._sheet.N, self._frozen.K, self._frozen.rate
+            self.rows.add_rows(SHARED, local, A)
+        return A
+
+
+def extrapolated(step: Step) -> tuple[Positions, Velocities]:
+    """Where cloth will be at the end of a step, (n,3) [m], and how fast, (n,3) [m/s], to second
+    order in its length with two steps of the past, to first order with one; at rest in an
+    equilibrium.
+
+    With p = (1 + a) v_n - a v_(n-1) the velocity of the prediction, a = w^2/(1 + 2 w) and w the
+    step over the one before, w = a + sqrt(a^2 + a) and v' = v_n + w (v_n - v_(n-1)).
+    """
+    x_n, v_n = np.asarray(step.state.x), np.asarray(step.state.v)
+    if not np.isfinite(step.span):
+        return step.pinned(x_n), np.zeros_like(x_n)
+    v, a = v_n, step.past_part
+    if a > 0:
+        growth = a + np.sqrt(a * a + a)
+        v = v_n + growth / a * (step.velocity(step.predicted) - v_n)
+    if step.dt > 0:
+        to_target = (step.target - x_n) / step.dt
+        v = np.where(step.fixed[:, None], to_target, v)
+    return step.pinned(x_n + step.dt * v_n), v

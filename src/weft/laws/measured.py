@@ -1,0 +1,203 @@
+"""A law with measured stress-strain curves along warp and weft:
+
+    psi(F) = W_warp(|f0| - b0) + W_weft(|f1| - b1) + 1/2 ks (f0 . f1)^2
+
+W is the integral of a curve of force per width over strain in tension (``curve``), and k/2 e^2 with
+a constant stiffness in compression, as ``baraff_witkin`` has it; the shear is that law's too. With
+curves that are straight it is that law. W is convex: along a fiber the Hessian has W'' >= 0, across
+it W'/|f|, which PROJECTED clamps where it is compressed (Kim 2020, eqs. 21-26).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import warp as wp
+
+from weft.curve import MOST_POINTS, Curve
+from weft.errors import LawError
+from weft.kernel import Scalar, mat32, vec3
+from weft.laws.baraff_witkin import shear_hessian
+from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.fiber import guarded_length
+from weft.psd import Psd
+
+if TYPE_CHECKING:
+    Knots = Any
+else:
+    Knots = wp.types.vector(length=MOST_POINTS, dtype=Scalar)
+
+
+@wp.func
+def on_curve(x: Scalar, e: Knots, s: Knots, d: Knots, w: Knots, compression: Scalar, count: int):
+    """Energy density, force and stiffness at the strain x: ``compression`` below 0."""
+    work = Scalar(0.5) * compression * x * x
+    force = compression * x
+    stiffness = compression
+    if x > Scalar(0.0):
+        k = int(0)
+        while k < count - 1 and e[k + 1] < x:
+            k += 1
+        u = x - e[k]
+        if k == count - 1:
+            work = w[k] + u * (s[k] + Scalar(0.5) * d[k] * u)
+            force = s[k] + d[k] * u
+            stiffness = d[k]
+        else:
+            h = e[k + 1] - e[k]
+            m = (s[k + 1] - s[k]) / h
+            c2 = (Scalar(3.0) * m - Scalar(2.0) * d[k] - d[k + 1]) / h
+            c3 = (d[k] + d[k + 1] - Scalar(2.0) * m) / (h * h)
+            force = s[k] + u * (d[k] + u * (c2 + u * c3))
+            stiffness = d[k] + u * (Scalar(2.0) * c2 + Scalar(3.0) * c3 * u)
+            half = Scalar(0.5) * d[k]
+            third = c2 / Scalar(3.0)
+            work = w[k] + u * (s[k] + u * (half + u * (third + Scalar(0.25) * c3 * u)))
+    return work, force, stiffness
+
+
+@wp.struct
+class Params:
+    """Curves as knots, stiffness in compression and shear [N/m], stretch at rest [1]."""
+
+    strain_warp: Knots
+    force_warp: Knots
+    slope_warp: Knots
+    work_warp: Knots
+    strain_weft: Knots
+    force_weft: Knots
+    slope_weft: Knots
+    work_weft: Knots
+    points_warp: wp.int32
+    points_weft: wp.int32
+    compression_warp: Scalar
+    compression_weft: Scalar
+    shear: Scalar
+    rest_warp: Scalar
+    rest_weft: Scalar
+
+
+@wp.func
+def at_warp(length: Scalar, p: Params):
+    """Energy, force and stiffness of the warp."""
+    w, s, k = on_curve(length - p.rest_warp, p.strain_warp, p.force_warp, p.slope_warp,
+                       p.work_warp, p.compression_warp, p.points_warp)  # fmt: skip
+    return w, s, k
+
+
+@wp.func
+def at_weft(length: Scalar, p: Params):
+    """Energy, force and stiffness of the weft."""
+    w, s, k = on_curve(length - p.rest_weft, p.strain_weft, p.force_weft, p.slope_weft,
+                       p.work_weft, p.compression_weft, p.points_weft)  # fmt: skip
+    return w, s, k
+
+
+@wp.func
+def psi(F: mat32, p: Params):
+    """Energy density."""
+    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
+    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    l0, _a0, _o0, _c0 = guarded_length(wp.length(f0))
+    l1, _a1, _o1, _c1 = guarded_length(wp.length(f1))
+    w0, _s0, _k0 = at_warp(l0, p)
+    w1, _s1, _k1 = at_weft(l1, p)
+    I6 = wp.dot(f0, f1)
+    return w0 + w1 + Scalar(0.5) * p.shear * I6 * I6
+
+
+@wp.func
+def pk1(F: mat32, p: Params):
+    """First Piola-Kirchhoff stress."""
+    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
+    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    l0, _a0, o0, _c0 = guarded_length(wp.length(f0))
+    l1, _a1, o1, _c1 = guarded_length(wp.length(f1))
+    _w0, s0, _k0 = at_warp(l0, p)
+    _w1, s1, _k1 = at_weft(l1, p)
+    I6 = p.shear * wp.dot(f0, f1)
+    P0 = (s0 * o0) * f0 + I6 * f1
+    P1 = (s1 * o1) * f1 + I6 * f0
+    return mat32(P0[0], P1[0], P0[1], P1[1], P0[2], P1[2])
+
+
+@wp.func
+def fiber(f: vec3, s: Scalar, k: Scalar, psd: int):
+    """d2/df2 of W(|f| - b): W'' along f, W'/|f| across."""
+    r = wp.length(f)
+    _length, slope, slope_over_r, second = guarded_length(r)
+    along = k * slope * slope
+    across = Scalar(0.0)
+    if psd != Psd.GAUSS_NEWTON:
+        along += s * second
+        across = s * slope_over_r
+        if psd == Psd.PROJECTED:
+            along = wp.max(along, Scalar(0.0))
+            across = wp.max(across, Scalar(0.0))
+    n = vec3(Scalar(0.0))
+    if r > Scalar(0.0):
+        n = f / r
+    return across * wp.identity(n=3, dtype=Scalar) + (along - across) * wp.outer(n, n)
+
+
+@wp.func
+def hessian(F: mat32, p: Params, psd: int):
+    """d2 psi/dF2 as (uu, uv, vv), term by term."""
+    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
+    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    l0, _a0, _o0, _c0 = guarded_length(wp.length(f0))
+    l1, _a1, _o1, _c1 = guarded_length(wp.length(f1))
+    _w0, s0, k0 = at_warp(l0, p)
+    _w1, s1, k1 = at_weft(l1, p)
+    uu, uv, vv = shear_hessian(f0, f1, wp.dot(f0, f1), psd)
+    uu = p.shear * uu + fiber(f0, s0, k0, psd)
+    vv = p.shear * vv + fiber(f1, s1, k1, psd)
+    return uu, p.shear * uv, vv
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Measured(SingleLaw):
+    """Measured curves along warp and weft, with a linear shear.
+
+    Args:
+        curves: (warp, weft), each a ``Curve`` or its points (strain, N/m).
+        shear: ks [N/m], >= 0.
+        compression: (warp, weft) stiffness [N/m], > 0; None: that of the curves at the origin, or
+            where these begin without any, to their first point.
+        rest_stretch: (bu, bv) stretch at rest [1], both > 0.
+
+    Raises:
+        LawError: curves that fall, or a number out of range.
+    """
+
+    curves: tuple[Any, Any]
+    shear: float
+    compression: tuple[float, float] | None = None
+    rest_stretch: tuple[float, float] = (1.0, 1.0)
+    functions = LawFunctions("measured", Params, psi, pk1, hessian)
+
+    def __post_init__(self) -> None:
+        curves = tuple(c if isinstance(c, Curve) else Curve(c) for c in self.curves)
+        object.__setattr__(self, "curves", curves)
+        if self.compression is None:
+            first = [c.slopes[0] or c.points[0][1] / c.points[0][0] for c in curves]
+            object.__setattr__(self, "compression", tuple(float(k) for k in first))
+        for name in ("compression", "rest_stretch"):
+            pair = getattr(self, name)
+            if len(pair) != 2 or not all(np.isfinite(v) and v > 0 for v in pair):
+                raise LawError(f"Measured.{name}", got=pair, expected="must be two numbers > 0")
+        if not (np.isfinite(self.shear) and self.shear >= 0):
+            raise LawError("Measured.shear", got=self.shear, expected="must be >= 0 [N/m]")
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Fields of ``Params``."""
+        assert self.compression is not None
+        out: dict[str, Any] = {"shear": self.shear}
+        for k, word in enumerate(("warp", "weft")):
+            names = (f"{part}_{word}" for part in ("strain", "force", "slope", "work"))
+            out.update(zip(names, self.curves[k].padded()))
+            out[f"points_{word}"] = len(self.curves[k].points) + 1
+            out[f"compression_{word}"] = self.compression[k]
+            out[f"rest_{word}"] = self.rest_stretch[k]
+        return out

@@ -1,0 +1,245 @@
+"""Limits of strain: a barrier on the stretch of each fiber and on the angle of shear, as a law.
+
+    psi(F) = sum_i k_i (m_i - a_i)^2 b((e_i - a_i)/(m_i - a_i)),   b(y) = -y^2 log(1 - y) for y > 0
+
+over the stretches e = |f0| and |f1| and e = |sin gamma|, gamma the angle by which the fibers are
+off the right angle. Nothing up to the onset a, infinite at the limit m. b is C2 and convex: that of
+Li et al. 2021 (Codimensional IPC, section 5) for singular values, here for warp, weft and shear as
+fabrics have them. k is a stiffness [N/m]: beyond the onset the fabric gets about so much stiffer.
+
+Without a limit m is infinite. Compression is not limited. Lengths in sin gamma = f0.f1/(|f0| |f1|)
+are guarded, sqrt(f.f + e^2) with e = 1e-6, where a fiber is collapsed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft.errors import LawError
+from weft.kernel import Scalar, mat32, mat33, vec3
+from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.generated import clamp6, mat66
+from weft.psd import Psd
+
+COLLAPSED_SQ = Scalar(1e-12)
+NO_LIMIT = 1e300
+
+
+@wp.struct
+class Params:
+    """Onset and limit of stretch [1] and of the sine of shear [1], and stiffness [N/m]."""
+
+    onset_warp: Scalar
+    most_warp: Scalar
+    onset_weft: Scalar
+    most_weft: Scalar
+    onset_shear: Scalar
+    most_shear: Scalar
+    stretch_warp: Scalar
+    stretch_weft: Scalar
+    shear: Scalar
+
+
+@wp.func
+def barrier(e: Scalar, a: Scalar, m: Scalar):
+    """(m - a)^2 b(y) with its first and second derivative by e, y = (e - a)/(m - a)."""
+    b = Scalar(0.0)
+    b1 = Scalar(0.0)
+    b2 = Scalar(0.0)
+    if e > a:
+        width = m - a
+        y = (e - a) / width
+        left = Scalar(1.0) - y
+        if left > Scalar(0.0):
+            r = wp.log(left)
+            b = -width * width * y * y * r
+            b1 = width * (y * y / left - Scalar(2.0) * y * r)
+            b2 = y * y / (left * left) + Scalar(4.0) * y / left - Scalar(2.0) * r
+        else:
+            b = Scalar(wp.inf)
+    return b, b1, b2
+
+
+@wp.func
+def sine_of_shear(f0: vec3, f1: vec3):
+    """f0.f1/(|f0| |f1|), and the guarded lengths."""
+    r0 = wp.sqrt(wp.dot(f0, f0) + COLLAPSED_SQ)
+    r1 = wp.sqrt(wp.dot(f1, f1) + COLLAPSED_SQ)
+    return wp.dot(f0, f1) / (r0 * r1), r0, r1
+
+
+@wp.func
+def psi(F: mat32, p: Params):
+    """Energy density."""
+    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
+    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    s, _r0, _r1 = sine_of_shear(f0, f1)
+    warp, _w1, _w2 = barrier(wp.length(f0), p.onset_warp, p.most_warp)
+    weft, _v1, _v2 = barrier(wp.length(f1), p.onset_weft, p.most_weft)
+    shear, _s1, _s2 = barrier(wp.abs(s), p.onset_shear, p.most_shear)
+    return p.stretch_warp * warp + p.stretch_weft * weft + p.shear * shear
+
+
+@wp.func
+def fiber_pull(f: vec3, k: Scalar, a: Scalar, m: Scalar):
+    """d/df of k times the barrier of |f|."""
+    r = wp.length(f)
+    _b, b1, _b2 = barrier(r, a, m)
+    pull = vec3(Scalar(0.0))
+    if b1 > Scalar(0.0):
+        pull = (k * b1 / r) * f
+    return pull
+
+
+@wp.func
+def pk1(F: mat32, p: Params):
+    """First Piola-Kirchhoff stress."""
+    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
+    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    P0 = fiber_pull(f0, p.stretch_warp, p.onset_warp, p.most_warp)
+    P1 = fiber_pull(f1, p.stretch_weft, p.onset_weft, p.most_weft)
+    s, r0, r1 = sine_of_shear(f0, f1)
+    _b, b1, _b2 = barrier(wp.abs(s), p.onset_shear, p.most_shear)
+    if b1 > Scalar(0.0):
+        slope = p.shear * b1 * wp.sign(s)
+        P0 += (slope / r0) * (f1 / r1 - s * (f0 / r0))
+        P1 += (slope / r1) * (f0 / r0 - s * (f1 / r1))
+    return mat32(P0[0], P1[0], P0[1], P1[1], P0[2], P1[2])
+
+
+@wp.func
+def fiber_stiffness(f: vec3, k: Scalar, a: Scalar, m: Scalar):
+    """d2/df2 of k times the barrier of |f|: b'' along f, b'/|f| across, neither negative."""
+    r = wp.length(f)
+    _b, b1, b2 = barrier(r, a, m)
+    H = mat33(Scalar(0.0))
+    if b2 > Scalar(0.0):
+        n = f / r
+        across = k * b1 / r
+        H = across * wp.identity(n=3, dtype=Scalar) + (k * b2 - across) * wp.outer(n, n)
+    return H
+
+
+@wp.func
+def fiber_gauss_newton(f: vec3, k: Scalar, a: Scalar, m: Scalar):
+    """b'' along f alone."""
+    r = wp.length(f)
+    _b, _b1, b2 = barrier(r, a, m)
+    H = mat33(Scalar(0.0))
+    if b2 > Scalar(0.0):
+        H = (k * b2 / (r * r)) * wp.outer(f, f)
+    return H
+
+
+@wp.func
+def clamped(uu: mat33, uv: mat33, vv: mat33, n: int):
+    """The symmetric matrix of these blocks with its negative eigenvalues set to zero; n is 6."""
+    H = mat66(Scalar(0.0))
+    for i in range(3):
+        for j in range(3):
+            H[i, j] = uu[i, j]
+            H[i, j + 3] = uv[i, j]
+            H[j + 3, i] = uv[i, j]
+            H[i + 3, j + 3] = vv[i, j]
+    H = clamp6(H, n)
+    for i in range(3):
+        for j in range(3):
+            uu[i, j] = H[i, j]
+            uv[i, j] = H[i, j + 3]
+            vv[i, j] = H[i + 3, j + 3]
+    return uu, uv, vv
+
+
+@wp.func
+def hessian(F: mat32, p: Params, psd: int):
+    """d2 psi/dF2 as (uu, uv, vv), the shear's part clamped where psd asks for it."""
+    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
+    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    uu = mat33(Scalar(0.0))
+    uv = mat33(Scalar(0.0))
+    vv = mat33(Scalar(0.0))
+    s, r0, r1 = sine_of_shear(f0, f1)
+    _b, b1, b2 = barrier(wp.abs(s), p.onset_shear, p.most_shear)
+    if b2 > Scalar(0.0):
+        e0 = f0 / r0
+        e1 = f1 / r1
+        g0 = (e1 - s * e0) / r0
+        g1 = (e0 - s * e1) / r1
+        along = p.shear * b2
+        uu = along * wp.outer(g0, g0)
+        uv = along * wp.outer(g0, g1)
+        vv = along * wp.outer(g1, g1)
+        if psd != Psd.GAUSS_NEWTON:
+            c = p.shear * b1 * wp.sign(s)
+            I3 = wp.identity(n=3, dtype=Scalar)
+            P0 = I3 - wp.outer(e0, e0)
+            P1 = I3 - wp.outer(e1, e1)
+            uu -= (c / r0) * (wp.outer(e0, g0) + wp.outer(g0, e0) + (s / r0) * P0)
+            vv -= (c / r1) * (wp.outer(e1, g1) + wp.outer(g1, e1) + (s / r1) * P1)
+            uv += (c / r0) * (P1 / r1 - wp.outer(e0, g1))
+            if psd == Psd.PROJECTED:
+                uu, uv, vv = clamped(uu, uv, vv, psd + 5)  # 6, not a constant: loops stay rolled
+    if psd == Psd.GAUSS_NEWTON:
+        uu += fiber_gauss_newton(f0, p.stretch_warp, p.onset_warp, p.most_warp)
+        vv += fiber_gauss_newton(f1, p.stretch_weft, p.onset_weft, p.most_weft)
+    else:
+        uu += fiber_stiffness(f0, p.stretch_warp, p.onset_warp, p.most_warp)
+        vv += fiber_stiffness(f1, p.stretch_weft, p.onset_weft, p.most_weft)
+    return uu, uv, vv
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StrainLimit(SingleLaw):
+    """Barriers on the stretch of warp and weft and on the angle of shear.
+
+    Args:
+        stretch: (warp, weft) largest stretch [1], each above ``rest``; None: no limit.
+        shear: largest angle of shear [rad], below pi/2; None: no limit.
+        stiffness: (warp, weft, shear) [N/m] of the barriers, all > 0.
+        onset: part of the way from rest to the limit where a barrier begins, in [0, 1).
+        rest: (warp, weft) stretch at rest [1].
+
+    Raises:
+        LawError: a limit that is not beyond the rest strain, or another number out of range.
+    """
+
+    stretch: tuple[float | None, float | None] = (None, None)
+    shear: float | None = None
+    stiffness: tuple[float, float, float] = (1000.0, 1000.0, 100.0)
+    onset: float = 0.5
+    rest: tuple[float, float] = (1.0, 1.0)
+    functions = LawFunctions("strain_limit", Params, psi, pk1, hessian)
+
+    def __post_init__(self) -> None:
+        for most, rest, word in zip(self.stretch, self.rest, ("warp", "weft")):
+            if most is not None and not (np.isfinite(most) and most > rest):
+                raise LawError(
+                    f"limit of {word} stretch", got=most, expected=f"must be > {rest:g}, at rest"
+                )
+        if self.shear is not None and not 0 < self.shear < np.pi / 2:
+            raise LawError(
+                "limit of shear", got=self.shear, expected="must be > 0 and < pi/2 [rad]"
+            )
+        if not all(np.isfinite(k) and k > 0 for k in self.stiffness):
+            raise LawError("limit stiffness", got=self.stiffness, expected="must be > 0 [N/m]")
+        if not 0 <= self.onset < 1:
+            raise LawError("onset", got=self.onset, expected="must be >= 0 and < 1")
+
+    @property
+    def most(self) -> tuple[float, float, float]:
+        """Largest stretch of warp and weft, and sine of shear; ``NO_LIMIT`` where there is none."""
+        warp, weft = (NO_LIMIT if m is None else m for m in self.stretch)
+        return warp, weft, NO_LIMIT if self.shear is None else float(np.sin(self.shear))
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Fields of ``Params``."""
+        begin = (*self.rest, 0.0)
+        names, values = ("warp", "weft", "shear"), {}
+        for name, most, rest in zip(names, self.most, begin):
+            part = rest + self.onset * (most - rest) if most < NO_LIMIT else 0.5 * NO_LIMIT
+            values[f"onset_{name}"], values[f"most_{name}"] = part, most
+        keys = ("stretch_warp", "stretch_weft", "shear")
+        return {**values, **dict(zip(keys, self.stiffness))}

@@ -1,0 +1,139 @@
+"""Limits of strain and measured curves: a strip that falls under ten times its weight never passes
+its limit, and comes to rest where its tension says; a homogeneous pull gives a curve back.
+
+At the material height s below the top of a hanging strip the tension is T = rho g (L - s), and the
+strain e(T) solves k e + k (m - a) b'((e - a)/(m - a)) = T with the barrier b(y) = -y^2 log(1 - y)
+(``laws.strain_limit``). The tip sinks by the integral of e(T(s)), found here by bisection. The
+curve is SciPy's interpolant of the same points.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.gravity import Gravity
+from weft.energies.membrane import Membrane
+from weft.energies.strain_limit import StrainLimits
+from weft.errors import SimulationError
+from weft.integrators.bdf2 import Bdf2
+from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.laws.baraff_witkin import BaraffWitkin
+from weft.laws.measured import Measured
+from weft.laws.strain_limit import StrainLimit
+from weft.mesh import TriangleMesh, grid
+from weft.model import Model
+from weft.state import State
+from weft.validate.check import Check, attempt, compare
+from weft.validate.solver import direct
+from weft.validate.strip import GRAVITY, lengthwise_pins, tip
+
+DENSITY, STIFFNESS, SHEAR = 0.2, 60.0, 20.0  # [kg/m^2], [N/m], [N/m]
+LENGTH, WIDTH, LIMIT, ONSET = 1.0, 0.25, 0.1, 0.5  # [m], [m], strain, part of it
+TIMES = 10.0  # its weight
+STEP, STEPS = 0.01, 100  # [s]
+CURVE = ((0.01, 4.0), (0.03, 20.0), (0.06, 80.0), (0.1, 250.0))
+PULLS = (0.005, 0.02, 0.045, 0.1, 0.13)
+
+
+def checks() -> Iterator[Check]:
+    """The limit in every step, the tip at rest to 0.1 %, and the curve to 1e-6."""
+    yield from attempt("strain-limit/falling", _falling)
+    yield from attempt("strain-limit/at-rest", _at_rest)
+    for e in PULLS:
+        yield from attempt(f"measured-curve/{e:g}", _pull, e)
+
+
+def _falling() -> Iterator[Check]:
+    got = largest_strain()
+    past = max(got - LIMIT, 0.0)
+    yield Check("strain-limit/falling", LIMIT, got, past, 0.0, got < LIMIT, "at most")
+
+
+def _at_rest() -> Iterator[Check]:
+    mesh, model = _strip()
+    found = _equilibrium(model, mesh)
+    got = float(tip(mesh.vertices, mesh, "bottom")[1] - tip(found, mesh, "bottom")[1])
+    yield compare("strain-limit/at-rest", extension(), got, 1e-3)
+
+
+def _pull(e: float) -> Iterator[Check]:
+    from scipy.interpolate import PchipInterpolator
+
+    points = np.array([(0.0, 0.0), *CURVE])
+    inside = PchipInterpolator(*points.T)
+    end, slope = points[-1], float(inside.derivative()(points[-1, 0]))
+    beyond = end[1] + slope * (e - end[0])
+    expected = float(inside(e)) if e <= end[0] else float(beyond)
+    yield compare(f"measured-curve/{e:g}", expected, pulled(e), 1e-6)
+
+
+def largest_strain() -> float:
+    """Of a strip that is let go at ten times its weight, in any step and triangle."""
+    mesh, model = _strip()
+    limit = next(e for e in model.energies if isinstance(e, StrainLimits))
+    stepper, state, most = Bdf2(), State.at_rest(mesh.vertices), 0.0
+    memory = stepper.init(model, state)
+    for _ in range(STEPS):
+        state, memory, report = stepper.step(model, state, memory, STEP)
+        if not report.outcome.ok:
+            raise SimulationError("fall", got=report.outcome.name, hint=report.outcome.advice)
+        most = max(most, float(limit.measured(state.x)[:, 1].max()) - 1)
+    return most
+
+
+def extension(samples: int = 20001) -> float:
+    """[m] by which the tip sinks."""
+    T = DENSITY * TIMES * GRAVITY * np.linspace(0, LENGTH, samples)
+    low, high = np.zeros(samples), np.full(samples, LIMIT)
+    for _ in range(60):
+        e = 0.5 * (low + high)
+        short = _tension(e) < T
+        low, high = np.where(short, e, low), np.where(short, high, e)
+    return float(np.trapezoid(low, dx=LENGTH / (samples - 1)))
+
+
+def _tension(e: Floats) -> Floats:
+    a = ONSET * LIMIT
+    y = np.maximum(e - a, 0.0) / (LIMIT - a)
+    slope = y * y / (1 - y) - 2 * y * np.log(1 - y)
+    return np.asarray(STIFFNESS * (e + (LIMIT - a) * slope))
+
+
+def pulled(e: float) -> float:
+    """[N/m] force per width that holds a strip of a measured fabric at the strain e."""
+    mesh = grid(5, 17, WIDTH, LENGTH)
+    law = Measured((CURVE, CURVE), SHEAR)
+    pins = lengthwise_pins(mesh, "top", "bottom")
+    stretched = mesh.with_vertices(np.array(mesh.vertices) * [1, 1, 1 + e])
+    mass = DENSITY * mesh.vertex_area
+    energies = (Membrane(linear_triangle(mesh), law),)
+    model = Model(mass, energies, tuple(pins), stretched.vertices)
+    settings = QuasiStaticSettings(1e-12, 1e-10, linear=direct(), imperfection=0.0)
+    found = QuasiStatic(settings).solve(model, stretched.vertices)
+    if not found.outcome.ok:
+        raise SimulationError("pull", got=found.outcome.name, hint=found.outcome.advice)
+    top = found.phi.reaction(found.x)[mesh.groups["top"]]
+    return float(abs(top[:, 2].sum()) / WIDTH)
+
+
+def _strip() -> tuple[TriangleMesh, Model]:
+    """A strip that hangs by its top, under ten times its weight; the weft is along it."""
+    mesh = grid(9, 65, WIDTH, LENGTH)
+    upright = np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(mesh.n_vertices)], 1)
+    mesh = mesh.with_vertices(upright)
+    mass, at = DENSITY * mesh.vertex_area, linear_triangle(mesh)
+    k = (STIFFNESS, STIFFNESS)
+    barrier = StrainLimit((None, 1 + LIMIT), None, (*k, SHEAR), ONSET)
+    weight = Gravity(mass, (0.0, -TIMES * GRAVITY, 0.0))
+    energies = (Membrane(at, BaraffWitkin(k, SHEAR)), StrainLimits(at, barrier), weight)
+    return mesh, Model(mass, energies, tuple(lengthwise_pins(mesh, "top")), mesh.vertices)
+
+
+def _equilibrium(model: Model, mesh: TriangleMesh) -> Floats:
+    settings = QuasiStaticSettings(1e-9, 1e-8, max_iterations=2000, linear=direct())
+    found = QuasiStatic(settings).solve(model, mesh.vertices)
+    if not found.outcome.ok:
+        raise SimulationError("strip", got=found.outcome.name, hint=found.outcome.advice)
+    return found.x

@@ -1,0 +1,90 @@
+"""Wind on cloth: a sheet that falls flat reaches sqrt(2 rho_s g / (rho C_D)); a light strip hangs
+in wind at the angle whose tangent is rho C_D U^2 / (2 rho_s g).
+
+A horizontal sheet falls across the air, so drag is all that it feels, and its weight per area rho_s
+g is met by rho C_D v^2/2. Backward Euler meets the steady speed exactly, whatever the step.
+
+A strip that neither bends nor stretches, with U horizontal: at the angle theta from the vertical
+the air pushes with rho C_D U^2 cos(theta)/2 across every element (the incidence is pi/2 - theta;
+what it pulls along the strip has no moment about its top), and weight with rho_s g sin(theta). All
+elements balance at the same angle, so a straight strip does, whatever its length and friction.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.air import Wind
+from weft.energies.wind import AirForce
+from weft.errors import SimulationError
+from weft.integrators.backward_euler import BackwardEuler
+from weft.integrators.base import StepSettings
+from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.mesh import TriangleMesh, grid
+from weft.model import Model
+from weft.pins import Pin
+from weft.state import State
+from weft.validate.check import Check, attempt, compare
+from weft.validate.solver import direct
+from weft.validate.strip import GRAVITY, Material, lengthwise_pins, strip_model, tip
+
+SHEET = Material(stretch=1000.0, shear=300.0, bending=1e-4, density=0.1)
+STRIP = Material(stretch=5000.0, shear=500.0, bending=1e-10, density=0.05)
+AIR = Wind(density=1.2, drag=1.1, lift=1.0)
+STEP, STEPS = 0.01, 400  # [s]: 4 s, 20 times what a fall takes to get steady
+RATIOS = (0.5, 2.0)  # of the wind's pressure to the weight per area
+
+
+def checks() -> Iterator[Check]:
+    """The steady speed to 1e-6, and the angle to 1e-3."""
+    yield from attempt("terminal-velocity", _speed)
+    for ratio in RATIOS:
+        yield from attempt(f"strip-in-wind/{ratio:g}", _angle, ratio)
+
+
+def _speed() -> Iterator[Check]:
+    expected = np.sqrt(2 * SHEET.density * GRAVITY / (AIR.density * AIR.drag))
+    yield compare("terminal-velocity", float(expected), steady_speed(), 1e-6)
+
+
+def _angle(ratio: float) -> Iterator[Check]:
+    yield compare(f"strip-in-wind/{ratio:g}", ratio, slope_in_wind(ratio), 1e-3)
+
+
+def steady_speed() -> float:
+    """[m/s] of a sheet that has fallen flat for STEP * STEPS."""
+    mesh = grid(7, 7, 0.5, 0.5)
+    model = blown(strip_model(mesh, SHEET, []), mesh, AIR)
+    stepper, state = BackwardEuler(StepSettings(tolerance=1e-9)), State.at_rest(mesh.vertices)
+    memory = stepper.init(model, state)
+    for _ in range(STEPS):
+        state, memory, report = stepper.step(model, state, memory, STEP)
+        if not report.outcome.ok:
+            raise SimulationError("fall", got=report.outcome.name, hint=report.outcome.advice)
+    return -float(state.v[:, 1].mean())
+
+
+def slope_in_wind(ratio: float) -> float:
+    """Tangent of the angle of a hanging strip in a wind whose pressure across it, rho C_D U^2/2, is
+    ``ratio`` times its weight per area.
+    """
+    mesh = grid(3, 31, 0.1, 1.0)
+    vertical = np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(mesh.n_vertices)], 1)
+    mesh = mesh.with_vertices(vertical)
+    speed = float(np.sqrt(2 * ratio * STRIP.density * GRAVITY / (AIR.density * AIR.drag)))
+    wind = Wind((0.0, 0.0, speed), AIR.density, AIR.drag, AIR.lift)
+    pins: list[Pin] = lengthwise_pins(mesh, "top")
+    settings = QuasiStaticSettings(1e-6, 1e-5, max_iterations=3000, linear=direct())
+    model = blown(strip_model(mesh, STRIP, pins), mesh, wind)
+    found = QuasiStatic(settings).solve(model, mesh.vertices)
+    if not found.outcome.ok:
+        raise SimulationError("strip", got=found.outcome.name, hint=found.outcome.advice)
+    across = tip(found.x, mesh, "bottom") - tip(found.x, mesh, "top")
+    return float(-across[2] / across[1])
+
+
+def blown(model: Model, mesh: TriangleMesh, wind: Wind) -> Model:
+    """The model in a wind."""
+    energies = (*model.energies, AirForce(linear_triangle(mesh), wind))
+    return Model(model.mass, energies, model.pins, model.start)

@@ -1,0 +1,164 @@
+"""Limits of strain on cloth: never passed, by any step; how far a step may go; what is refused."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import weft
+from weft import kernel
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.strain_limit import PART, StrainLimits
+from weft.errors import SceneError
+from weft.kernel import vec3
+from weft.laws import StrainLimit
+from weft.mesh import grid
+from weft.solve.block_csr import BlockPattern
+
+pytestmark = pytest.mark.filterwarnings("ignore:fabric")
+SOFT = {"preset": "jersey", "stretch": ["12 N/m", "8 N/m"], "shear": "2 N/m"}
+LIMITED = {**SOFT, "limit": ["10 %", "15 %"], "limit_shear": "20 deg"}
+MOST = np.array([1.1, 1.15, np.sin(np.radians(20))])
+
+
+def limit_of(scene):
+    return next(e for e in scene.model().energies if isinstance(e, StrainLimits))
+
+
+def hung(integrator, fabric=LIMITED, kind="triangles", steps=40, **more):
+    cloth = weft.sheet(8, 8, fabric=fabric)
+    if kind == "splines":
+        cloth = weft.spline_sheet(7, 7, fabric=fabric)
+    pins = [weft.Pin(cloth.corners("top"))]
+    scene = weft.Scene(cloth, pins, integrator=integrator, step=0.02, **more)
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory, states = stepper.init(model, state), []
+    for _ in range(steps if integrator != "quasi_static" else 1):
+        state, memory, report = stepper.step(model, state, memory, scene.step)
+        assert report.outcome.ok, report
+        states.append(state.x)
+    return scene, states, report
+
+
+@pytest.mark.parametrize("kind", ["triangles", "splines"])
+@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "quasi_static"])
+def test_no_step_passes_a_limit(integrator, kind):
+    """Of warp, weft and shear, in a sheet that would stretch and shear much farther."""
+    scene, states, report = hung(integrator, kind=kind)
+    limit = limit_of(scene)
+    found = np.max([limit.measured(x).max(0) for x in states], axis=0)
+    assert (found < MOST).all() and (found > 0.7 * MOST).all()
+    assert report.terms["strain limit"] > 0
+    _, free, _ = hung(integrator, SOFT, kind)
+    assert (np.max([limit.measured(x).max(0) for x in free], axis=0) > 1.1 * MOST).any()
+
+
+def test_adaptive_and_moving_pins():
+    """A pole that runs away with the cloth: what is beyond a limit is carried along."""
+    cloth = weft.sheet(8, 8, fabric=LIMITED)
+    keys = [weft.Keyframe(0.0), weft.Keyframe(0.3, (1.5, 0, 0))]
+    pins = [weft.Pin(cloth.border("left"), path=weft.Path(keys, hold=True))]
+    scene = weft.Scene(cloth, pins, step=0.02, adaptive=weft.AdaptiveSettings())
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory, limit, most = stepper.init(model, state), limit_of(scene), np.zeros(3)
+    for _ in range(25):
+        state, memory, report = stepper.step(model, state, memory, scene.step)
+        assert report.outcome.ok, report
+        most = np.maximum(most, limit.measured(state.x).max(0))
+    assert (most < MOST).all()
+
+
+@pytest.mark.parametrize("integrator", ["bdf2_semi_implicit", "baraff_witkin_1998"])
+def test_one_linear_solve_refuses_limits(integrator):
+    with pytest.raises(SceneError, match="strain limit.*backward_euler"):
+        hung(integrator)
+
+
+def test_how_far_a_step_may_go(rng, device):
+    """Nine tenths of the way to the first limit, found by bisection in NumPy."""
+    mesh = grid(5, 4, 1.0, 0.8, "random", seed=1)
+    x = np.array(mesh.vertices) * 0.98
+    energy = StrainLimits(linear_triangle(mesh), StrainLimit((1.1, 1.2), 0.5, (50.0, 60.0, 7.0)))
+    bound = energy.bind(BlockPattern.of(len(x), [energy.stencil]))
+    for size in (1e-3, 0.05, 0.4):
+        d = size * rng.normal(size=x.shape)
+
+        def inside(t, d=d):
+            y = energy.measured(x + t * d)
+            return (y[:, 0] < 1.1).all() and (y[:, 1] < 1.2).all() and (y[:, 2] < np.sin(0.5)).all()
+
+        low, high = 0.0, 1.0
+        if inside(1.0):  # so it is all the way, unless a limit is nearer than 1/PART
+            assert bound.max_step(kernel.array(x, vec3), kernel.array(d, vec3)) > PART
+            continue
+        times = np.linspace(0, 1, 4001)
+        first = next(k for k, t in enumerate(times) if not inside(t))
+        low, high = times[first - 1], times[first]
+        for _ in range(40):
+            middle = (low + high) / 2
+            low, high = (middle, high) if inside(middle) else (low, middle)
+        step = bound.max_step(kernel.array(x, vec3), kernel.array(d, vec3))
+        assert 0.85 * PART * low < step <= PART * low * (1 + 1e-9)
+        assert np.isfinite(energy.value(x + step * d)).all()
+
+
+def test_settled_looks_at_limits():
+    """A direction that is short beside the cloth, but long beside what is left to a limit."""
+    mesh = grid(4, 4, 1.0, 1.0)
+    energy = StrainLimits(linear_triangle(mesh), StrainLimit((1.1, None)))
+    bound = energy.bind(BlockPattern.of(16, [energy.stencil]))
+    x = np.array(mesh.vertices) * [1.0999, 1, 1]
+    d = 1e-4 * np.array(mesh.vertices) * [1, 0, 0]
+    assert not bound.settled(kernel.array(x, vec3), kernel.array(d, vec3))
+    assert bound.settled(kernel.array(x, vec3), kernel.array(1e-2 * d, vec3))
+
+
+def test_a_start_beyond_a_limit_is_refused():
+    cloth = weft.sheet(4, 4, fabric=LIMITED)
+    stretched = cloth.with_points(np.array(cloth.points) * [1.12, 1, 1])
+    with pytest.raises(SceneError, match=r"start.*1\.12.*strain limit"):
+        weft.Scene(stretched).model()
+
+
+def test_fabrics_say_limits_and_curves():
+    """With units, as pairs, with sources; a preset's are taken away by null."""
+    f = weft.Fabric.of(LIMITED)
+    assert (f.limit_warp, f.limit_weft) == (0.1, 0.15)
+    assert f.limit_shear == pytest.approx(np.radians(20)) and f.is_limited
+    curve = {"value": [["1 %", "20 N/m"], [0.03, "0.9 N/cm"]], "source": "measured: here"}
+    f = weft.Fabric.of({"preset": "cotton", "curve_warp": curve})
+    assert f.curve_warp.points == ((0.01, 20.0), (0.03, pytest.approx(90.0)))
+    assert f.origin("curve_warp") == "measured" and f.curve_weft is None and f.is_measured
+    assert "measured" in weft.Scene(weft.sheet(3, 3, fabric=f)).law_of(f).name
+
+
+BAD = {
+    "limit_warp.*must be > 0.05": {"limit": "4 %", "rest_stretch": 1.05},
+    "limit_shear.*an angle": {"limit_shear": 0.3},
+    "limit_shear.*must be > 0": {"limit_shear": "95 deg"},
+    "curve_warp.*do not fall": {"curve": [[0.1, "20 N/m"], [0.2, "10 N/m"]]},
+    "curve_weft.*unit": {"curve_weft": [[0.1, 20.0]]},
+    "curve_weft.*pairs": {"curve_weft": [0.1, "20 N/m"]},
+}
+
+
+@pytest.mark.parametrize("said", BAD)
+def test_errors(said):
+    with pytest.raises(weft.WeftError, match=said):
+        weft.Fabric.of({"preset": "cotton", **BAD[said]})
+
+
+def test_curves_and_the_conditions_of_1998():
+    fabric = {"preset": "cotton", "curve": [[0.01, "20 N/m"], [0.03, "90 N/m"]]}
+    scene = weft.Scene(weft.sheet(3, 3, fabric=fabric), integrator="baraff_witkin_1998")
+    with pytest.raises(SceneError, match="a curve, with the conditions of 1998"):
+        scene.model()
+
+
+def test_old_runs_are_still_theirs():
+    """A fabric without limits and curves is what it was to a run's identity."""
+    scene = weft.Scene(weft.sheet(3, 3))
+    names = scene.identity()["parts"][0]["fabric"].keys()
+    assert not any("limit" in n or "curve" in n for n in names)
+    limited = dataclasses.replace(weft.Fabric.of("cotton"), limit_warp=0.05)
+    assert weft.Scene(weft.sheet(3, 3, fabric=limited)).identity() != scene.identity()

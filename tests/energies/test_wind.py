@@ -1,0 +1,316 @@
+"""Wind: the force law, its potential in a step, gusts with their spectrum, fields, and limits."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import weft
+from tests.checks import assert_derivative, dense, scatter, still
+from weft import kernel
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.air import Wind
+from weft.energies.gusts import Gusts, along_spectrum, energy_spectrum
+from weft.energies.wind import AirForce, extrapolated
+from weft.energies.wind_grid import WindGrid
+from weft.errors import SceneError
+from weft.kernel import vec3
+from weft.laws import Psd
+from weft.mesh import grid
+from weft.solve.block_csr import BlockCsr, BlockPattern
+
+MESH = grid(6, 5, 1.0, 0.8, "random", seed=4)
+RNG = np.random.default_rng(2)
+X = np.array(MESH.vertices) + 0.05 * RNG.normal(size=MESH.vertices.shape)
+V = RNG.normal(size=X.shape)
+WIND = Wind((3.0, 1.0, -0.5), 1.3, 1.1, 0.9, Gusts(0.3, 0.5, seed=3))
+
+
+def step(span=0.02, dt=0.02):
+    return dataclasses.replace(still(X, dt=dt, span=span, v=V), origin=X - 0.1 * span * V)
+
+
+def spline():
+    return weft.spline_sheet(7, 6, 1.0, 0.8)
+
+
+def bound_of(energy, n, at):
+    bound = energy.bind(BlockPattern.of(n, [energy.stencil]))
+    bound.freeze(at)
+    return bound
+
+
+@pytest.mark.parametrize("kind", ["triangles", "splines"])
+@pytest.mark.parametrize("span", [0.02, np.inf])
+def test_production_face_equals_numpys(kind, span, device):
+    """Energy, forces and matrix of a step, on the device and in NumPy."""
+    cloth = spline()
+    samples = linear_triangle(MESH) if kind == "triangles" else cloth.samples()
+    x = (
+        X
+        if kind == "triangles"
+        else np.array(cloth.points) + 0.05 * RNG.normal(size=cloth.points.shape)
+    )
+    at = dataclasses.replace(
+        still(x, dt=0.02, span=span, v=RNG.normal(size=x.shape)), origin=x - 0.003
+    )
+    energy = AirForce(samples, WIND)
+    frozen, bound = energy.frozen(at), bound_of(energy, len(x), at)
+    y = x + 0.02 * RNG.normal(size=x.shape)
+    point, g = kernel.array(y, vec3), kernel.zeros(len(x), vec3)
+    assert bound.value(point) == pytest.approx(frozen.value(y).sum(), rel=1e-12)
+    bound.add_gradient(point, g)
+    np.testing.assert_allclose(kernel.numpy(g), scatter(frozen, y), atol=1e-13)
+    for psd in Psd:
+        A = BlockCsr.zeros(BlockPattern.of(len(x), [energy.stencil]))
+        bound.add_hessian(point, psd, A.begin()).finish()
+        H = A.to_scipy().toarray()
+        np.testing.assert_allclose(H, dense(frozen, y, psd), atol=1e-12)
+        assert np.linalg.eigvalsh(H).min() > -1e-12
+
+
+def test_derivatives(rng):
+    frozen, d = AirForce(linear_triangle(MESH), WIND).frozen(step()), rng.normal(size=X.shape)
+    slope = (scatter(frozen, X) * d).sum()
+    assert_derivative(lambda y: frozen.value(y).sum(), slope, X, d, 1e-8)
+    exact = (dense(frozen, X) @ d.reshape(-1)).reshape(-1, 3)
+    assert_derivative(lambda y: scatter(frozen, y), exact, X, d, 1e-8)
+
+
+@pytest.mark.parametrize("degrees", [0, 10, 35, 90])
+def test_lift_and_drag_of_a_plate(degrees):
+    """From their definition: along the wind and across it, at an incidence; turned over alike."""
+    speed, wind = 4.0, Wind((4.0, 0.0, 0.0), 1.2, 1.1, 0.8)
+    mesh, a = grid(5, 5, 0.5, 0.4), np.radians(degrees)
+    flat = np.array(mesh.vertices)
+    c, s = np.cos(a), np.sin(a)
+    turn = np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])  # the edge in front goes up
+    for faces in (mesh, mesh.with_vertices(flat * [1, 1, -1])):
+        x = np.array(faces.vertices) @ turn.T
+        at = still(x, dt=0.01, span=0.01)
+        force = -scatter(AirForce(linear_triangle(faces), wind).frozen(at), x).sum(0)
+        q = 0.5 * 1.2 * speed**2 * 0.2
+        drag, lift = q * (1.1 - 0.8 * c * c), q * 0.8 * s * c
+        np.testing.assert_allclose(force, [drag, lift, 0], atol=1e-12)
+
+
+def test_still_air_takes_energy():
+    """The power of the force on the velocities it was taken from is never positive."""
+    wind = Wind(drag=1.0, lift=1.0)
+    for seed in range(5):
+        v = np.random.default_rng(seed).normal(size=X.shape)
+        at = still(X, dt=0.01, span=0.01, v=v)
+        g = scatter(AirForce(linear_triangle(MESH), wind).frozen(at), X + 0.01 * v)
+        assert (g * v).sum() > 0
+
+
+def test_extrapolation_is_of_second_order():
+    """x_n + h v_n, and v_n + w (v_n - v_(n-1)) from the prediction of two-step methods."""
+    from weft.integrators.bdf2 import planned
+
+    cloth = weft.sheet(4, 4)
+    model = weft.Scene(cloth).model()
+    x, v, before = cloth.vertices, RNG.normal(size=(16, 3)), RNG.normal(size=(16, 3))
+    for dt in (0.01, 0.015):
+        memory = {"x": x - 0.01, "v": before, "dt": np.array(0.01)}
+        at = planned(model, weft.State(x, v), memory, dt)
+        y, u = extrapolated(at)
+        np.testing.assert_allclose(y, x + dt * v, atol=1e-14)
+        np.testing.assert_allclose(u, v + dt / 0.01 * (v - before), atol=1e-12)
+
+
+def test_waves():
+    """No divergence, the same variance in all directions, the same for the same seed."""
+    gusts = Gusts(0.25, 0.7, seed=5)
+    waves = gusts.waves(4.0)
+    assert np.abs((waves.wave * waves.amplitude).sum(1)).max() < 1e-12
+    variance = 0.5 * waves.amplitude.T @ waves.amplitude
+    np.testing.assert_allclose(variance, np.eye(3), atol=2e-3)  # (0.25 * 4)^2
+    again = gusts.waves(4.0)
+    assert all(np.array_equal(a, b) for a, b in zip(vars(waves).values(), vars(again).values()))
+    other = dataclasses.replace(gusts, seed=6).waves(4.0)
+    assert not np.allclose(other.phase, waves.phase)
+
+
+def test_energy_of_the_spectrum():
+    """Its integral is the kinetic energy 3/2 sigma^2; that of the frequencies is sigma^2."""
+    k, f = np.geomspace(1e-4, 1e6, 20001), np.geomspace(1e-6, 1e6, 40001)
+    E, S = energy_spectrum(k, 1.3, 0.4), along_spectrum(f, 1.3, 0.4, 5.0)
+    assert np.trapezoid(E, k) == pytest.approx(1.5 * 1.3**2, rel=1e-3)
+    assert np.trapezoid(S, f) == pytest.approx(1.3**2, rel=1e-3)
+
+
+def test_spectrum_at_a_place():
+    """Frequencies and powers of the waves at a place, over many seeds, against von Karman's."""
+    U, L, edges, seeds = 5.0, 0.5, [0.1, 0.3, 1, 3, 9, 27], 800
+    power = np.zeros(len(edges) - 1)
+    for seed in range(seeds):
+        waves = Gusts(1 / U, L, seed).waves(U)
+        f = np.abs(waves.wave[:, 0]) * U / (2 * np.pi)
+        power += np.histogram(f, edges, weights=waves.amplitude[:, 0] ** 2 / 2)[0] / seeds
+    f = np.geomspace(0.1, 27, 20001)
+    S = along_spectrum(f, 1.0, L, U)
+    for got, low, high in zip(power, edges[:-1], edges[1:]):
+        band = (f >= low) & (f < high)
+        assert got == pytest.approx(np.trapezoid(S[band], f[band]), rel=0.12), (low, high)
+
+
+def test_the_device_blows_as_numpy_does(device):
+    """Gusts at places and a time, carried with the wind."""
+    x, waves = RNG.normal(size=(40, 3)), WIND.gusts.waves(WIND.speed)
+    U = np.array(WIND.velocity)
+    np.testing.assert_allclose(WIND.at(x, 3.7), U + waves.at(x, 3.7 * U), atol=1e-11)
+    np.testing.assert_allclose(WIND.at(x + 0.5 * U, 0.5), WIND.at(x, 0.0), atol=1e-11)
+
+
+def linear_field(x, t):
+    return np.stack([1 + 2 * x[:, 1], x[:, 2] - t, 0.5 * x[:, 0] * x[:, 1]], axis=1)
+
+
+def a_grid(frames=3):
+    spacing, origin, times = np.array([0.5, 0.25, 0.4]), [-1.0, 0.0, -0.4], np.arange(frames) * 0.5
+    nodes = np.stack(np.meshgrid(*(np.arange(n) for n in (5, 4, 3)), indexing="ij"), -1)
+    places = (origin + nodes * spacing).reshape(-1, 3)
+    velocity = np.stack([linear_field(places, t).reshape(5, 4, 3, 3) for t in times])
+    return WindGrid(velocity, origin, spacing, times)
+
+
+def test_a_grid_is_linear_between_nodes_and_ends_at_its_border(device):
+    """What is linear along every axis and in time is met exactly; outside, the nearest place."""
+    wind = Wind(field=a_grid())
+    x = RNG.uniform([-1, 0, -0.4], [1, 0.75, 0.4], size=(50, 3))
+    for t in (0.0, 0.3, 0.7, 1.0):
+        np.testing.assert_allclose(wind.at(x, t), linear_field(x, t), atol=1e-12)
+    np.testing.assert_allclose(wind.at(x, 5.0), linear_field(x, 1.0), atol=1e-12)
+    np.testing.assert_allclose(
+        wind.at(np.array([[9.0, 0.2, 0.1]]), 0.2), linear_field(np.array([[1.0, 0.2, 0.1]]), 0.2)
+    )
+
+
+def test_a_function_and_a_file(tmp_path):
+    x = RNG.normal(size=(7, 3))
+    made = Wind((1.0, 0, 0), field=linear_field)
+    np.testing.assert_allclose(made.at(x, 0.3), [1, 0, 0] + linear_field(x, 0.3))
+    g = a_grid()
+    np.savez(tmp_path / "air.npz", **vars(g))
+    read = Wind(field="air.npz").loaded(tmp_path)
+    y = RNG.uniform(0, 0.4, size=(7, 3))
+    np.testing.assert_allclose(read.at(y, 0.3), linear_field(y, 0.3), atol=1e-12)
+
+
+BAD = {
+    "wind.velocity": lambda: Wind((np.nan, 0.0, 0.0)),
+    "wind.density": lambda: Wind(density=0.0),
+    "must be <= drag": lambda: Wind(drag=1.0, lift=1.1),
+    "with still air": lambda: Wind(gusts=Gusts(0.1)),
+    "wind.field = int": lambda: Wind(field=3),
+    "numbers that are not finite": lambda: Wind(field=lambda x, t: x * np.nan).at(X, 0.0),
+    "expected velocities, shape": lambda: Wind(field=lambda x, t: x[:, 0]).at(X, 0.0),
+    "2 not finite": lambda: dataclasses.replace(a_grid(), origin=[np.nan, np.inf, 0]),
+    "times that rise": lambda: dataclasses.replace(a_grid(), times=[0.0, 0.0, 1.0]),
+    "must be > 0": lambda: dataclasses.replace(a_grid(), spacing=[0.0, 1.0, 1.0]),
+    "no-such": lambda: WindGrid.load("no-such.npz"),
+    "gusts.intensity": lambda: Gusts(-0.1),
+    "scene.wind": lambda: weft.Scene(weft.sheet(3, 3), wind=3.0),
+}
+
+
+@pytest.mark.parametrize("said", BAD)
+def test_errors(said):
+    with pytest.raises(SceneError, match=said):
+        BAD[said]()
+
+
+INTEGRATORS = ("backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998")
+
+
+@pytest.mark.parametrize("kind", ["triangles", "splines"])
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_terminal_velocity_with_every_integrator(integrator, kind):
+    """Of a horizontal sheet that falls through still air: sqrt(2 rho_s g/(rho C_D)), on what it is
+    made of and however it is integrated.
+    """
+    cloth = weft.sheet(6, 6) if kind == "triangles" else weft.spline_sheet(6, 6)
+    wind = Wind(density=1.2, drag=1.1, lift=1.0)
+    scene = weft.Scene(cloth, wind=wind, integrator=integrator, step=0.02, damping=0.0)
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    for _ in range(150):
+        state, memory, report = stepper.step(model, state, memory, scene.step)
+        assert report.outcome.ok
+    speed = np.sqrt(2 * cloth.fabric.density * 9.81 / (1.2 * 1.1))
+    mean = (cloth.mass[:, None] * state.v).sum(0) / cloth.mass.sum()
+    np.testing.assert_allclose(mean, [0, -speed, 0], atol=2e-3 * speed)
+    assert "wind" in report.terms
+
+
+@pytest.mark.filterwarnings("ignore:fabric.*all fabrics")
+@pytest.mark.parametrize("integrator", ["bdf2", "bdf2_semi_implicit"])
+def test_order_stays_two_in_wind(integrator):
+    """Lagged speeds, normals and areas are extrapolated: half the step, a quarter of the error."""
+    from weft.integrators.base import StepSettings
+    from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings
+
+    def swing(steps):
+        cloth = weft.sheet(
+            4,
+            4,
+            0.4,
+            0.4,
+            fabric={
+                "preset": "freecloth",
+                "stretch": "20 N/m",
+                "shear": "5 N/m",
+                "bending": "1e-3 N*m",
+            },
+        )
+        wind = Wind((2.0, 0.5, 1.0), gusts=Gusts(0.2, 0.5))
+        settings = SemiImplicitSettings(Psd.EXACT, linear="splu")
+        if integrator == "bdf2":
+            settings = StepSettings(tolerance=1e-9, linear="splu")
+        pins = [weft.Pin(cloth.border("top"))]
+        how = {"integrator": integrator, "settings": settings, "damping": 0.0}
+        scene = weft.Scene(cloth, pins, wind=wind, **how)
+        model, stepper, state = scene.model(), scene.stepper(), scene.state()
+        memory = stepper.init(model, state)
+        for _ in range(steps):
+            state, memory, report = stepper.step(model, state, memory, 0.2 / steps)
+            assert report.outcome.ok
+        return state.x
+
+    a, b, c = (swing(80 * 2**i) for i in range(3))
+    order = np.log2(np.linalg.norm(a - b) / np.linalg.norm(b - c))
+    assert order == pytest.approx(2.0, abs=0.15)
+
+
+def test_resumed_runs_go_on_bit_by_bit(tmp_path):
+    """Gusts are a function of place and time alone."""
+    cloth = weft.sheet(6, 6)
+    wind = Wind((3.0, 0.0, 1.0), gusts=Gusts(0.3, 0.5))
+    scene = weft.Scene(cloth, [weft.Pin(cloth.border("left"))], wind=wind, integrator="bdf2")
+    whole = weft.simulate(scene, frames=6, out=tmp_path / "whole", progress=False)
+    weft.simulate(scene, frames=3, out=tmp_path / "parts", progress=False)
+    parts = weft.simulate(scene, frames=6, out=tmp_path / "parts", progress=False, resume=True)
+    np.testing.assert_array_equal(whole.positions(6), parts.positions(6))
+    other = weft.simulate(scene.with_(wind=dataclasses.replace(wind, gusts=Gusts(0.3, 0.5, 1))),
+                          frames=6, out=tmp_path / "other", progress=False)  # fmt: skip
+    assert np.abs(whole.positions(6) - other.positions(6)).max() > 1e-4
+
+
+def test_a_scene_file(tmp_path):
+    """Units, the field relative to the file, and errors at their line."""
+    from weft.scene.build import load_scene
+
+    np.savez(tmp_path / "air.npz", **vars(a_grid()))
+    text = "cloth: {sheet: {nx: 3, ny: 3}}\nwind:\n  velocity: [18 km/h, 0, 0]\n  field: air.npz\n"
+    path = tmp_path / "scene.yaml"
+    path.write_text(text + "  gusts: {intensity: 0.2, length: 50 cm}\n")
+    wind = load_scene(path).scene.wind
+    assert wind.velocity == (5.0, 0.0, 0.0) and wind.gusts == Gusts(0.2, 0.5)
+    np.testing.assert_array_equal(wind.field.velocity, a_grid().velocity)
+    path.write_text(text.replace("air.npz", "none.npz"))
+    with pytest.raises(weft.WeftError, match=r"wind.field.*scene.yaml:4.*none.npz"):
+        load_scene(path)
+    path.write_text(text.replace("18 km/h", ".inf m/s"))
+    with pytest.raises(weft.WeftError, match=r"wind.velocity.*scene.yaml:3"):
+        load_scene(path)
