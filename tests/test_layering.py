@@ -28,6 +28,7 @@ STAGES = [
     ["simulation", "render"],
     ["progress"],
     ["run"],
+    ["laboratory"],
     ["scene", "validate"],
     ["reproduce"],
     ["bench"],
