@@ -35,8 +35,10 @@ _EXPERIMENTS = {
     "bias": Experiment("bias"),
     "tension-field": Experiment("tension_field"),
     "friction": Experiment("friction"),
+    "laboratory": Experiment("laboratory"),
     "pillow": Experiment("pillow", ALL),
     "capstan": Experiment("friction", ALL, "capstan"),
+    "drape": Experiment("laboratory", ALL, "drapes"),
 }
 
 
