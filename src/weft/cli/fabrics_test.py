@@ -50,10 +50,10 @@ def test(
     one_blas_thread()
     configure(device, threads)
     from weft.fabric import fabric
-    from weft.laboratory.sheet import sheet, tests_named
+    from weft.laboratory.sheet import sheet, chosen_tests
     from weft.units import to_si
 
-    chosen = tests_named([t.strip() for t in tests.split(",") if t.strip()])
+    chosen = chosen_tests([t.strip() for t in tests.split(",") if t.strip()])
     edge = to_si(size, "m", "--size")
     what = fabric(name)
     if not (quiet or json):

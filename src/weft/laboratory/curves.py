@@ -65,7 +65,9 @@ def _cantilever(sheet: Sheet, axes: Any) -> None:
     reach = 0.0
     for r in sheet.cantilever:
         line = 100 * r.profile
-        axes.plot(*line.T, color=INK[r.direction], label=f"{r.direction}, L = {100 * r.overhang:.2f} cm")
+        axes.plot(
+            *line.T, color=INK[r.direction], label=f"{r.direction}, L = {100 * r.overhang:.2f} cm"
+        )
         reach = max(reach, float(line[-1, 0]))
     axes.plot([0, reach], [0, -reach * np.tan(PLANE)], "k:", lw=1, label="41.5°")
     axes.set(xlabel="[cm]", ylabel="[cm]", title="cantilever", aspect="equal")
@@ -75,7 +77,10 @@ def _cantilever(sheet: Sheet, axes: Any) -> None:
 def _outlines(sheet: Sheet, axes: Any) -> None:
     assert sheet.cusick is not None
     for d in sheet.cusick.drapings:
-        closed = np.append(d.shadow.angle, 2 * np.pi), np.append(d.shadow.radius, d.shadow.radius[0])
+        closed = (
+            np.append(d.shadow.angle, 2 * np.pi),
+            np.append(d.shadow.radius, d.shadow.radius[0]),
+        )
         at = 100 * closed[1] * np.stack([np.cos(closed[0]), np.sin(closed[0])])
         axes.plot(*at, lw=1, label=f"{d.coefficient:.1%}, {d.shadow.nodes} folds")
     turn = np.linspace(0, 2 * np.pi, 181)

@@ -177,7 +177,9 @@ def specimen(size: float, seed: int) -> tuple[TriangleMesh, Ints, Ints]:
     n, k = len(uv), len(first)
     inside = np.arange(n, n + k)
     after, behind = np.roll(first, -1), np.roll(inside, -1)
-    row = np.concatenate([np.stack([inside, first, after], 1), np.stack([inside, after, behind], 1)])
+    row = np.concatenate(
+        [np.stack([inside, first, after], 1), np.stack([inside, after, behind], 1)]
+    )
     uv = np.concatenate([uv, uv[first] * ((inner - size) / inner)])
     one, two = uv[row[:, 1]] - uv[row[:, 0]], uv[row[:, 2]] - uv[row[:, 0]]
     backward = one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0] < 0

@@ -78,7 +78,7 @@ class Sheet:
         return {"fabric": self.fabric.name, "title": self.fabric.title, **tables}
 
 
-def tests_named(names: Sequence[str]) -> Sequence[str]:
+def chosen_tests(names: Sequence[str]) -> Sequence[str]:
     """Known tests, in the order in which they run; none means all.
 
     Raises:
@@ -111,7 +111,7 @@ def sheet(
         FabricError: an unknown test. WeftError: a size or count out of range.
         SimulationError: no equilibrium.
     """
-    chosen, got = tests_named(tests), dict[str, Any]()
+    chosen, got = chosen_tests(tests), dict[str, Any]()
     if drapings < 1:
         raise WeftError("drapings", got=drapings, expected="at least 1")
     if "tensile" in chosen:

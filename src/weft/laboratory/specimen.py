@@ -55,9 +55,7 @@ def specimen_model(
     return Model(mass, (membrane, *bending, *load), tuple(pins), at)
 
 
-def at_rest(
-    model: Model, x: Positions, settings: QuasiStaticSettings, what: str
-) -> Equilibrium:
+def at_rest(model: Model, x: Positions, settings: QuasiStaticSettings, what: str) -> Equilibrium:
     """The equilibrium near x (n,3).
 
     Raises:

@@ -121,7 +121,9 @@ def _drape(name: str) -> Iterator[Check]:
 
 
 def _meshes() -> Iterator[Check]:
-    coarse, fine = (cusick(fabric("denim"), s, mesh_seed=i).coefficient for i, s in enumerate(SIZES))
+    coarse, fine = (
+        cusick(fabric("denim"), s, mesh_seed=i).coefficient for i, s in enumerate(SIZES)
+    )
     yield compare("cusick/two meshes", fine, coarse, AGREE / fine)
 
 
