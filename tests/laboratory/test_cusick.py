@@ -37,14 +37,13 @@ def test_coefficients():
 
 
 def test_plate():
-    """Closed form, against beams where the ring is narrow: Poisson's ratio 0 and radii apart by
-    little would give q b^4/8; here its own equation is integrated."""
+    """The closed form against the plate's equation, integrated."""
     from scipy.integrate import solve_bvp
 
     nu = 0.2
 
-    def rate(r, y):  # w, w', M-like y2 = w'', y3 = w'''
-        w, s, k, j = y
+    def rate(r, y):  # of w, w', w'', w''' under a unit load
+        _, s, k, j = y
         return [s, k, j, 1.0 - 2 * j / r + k / r**2 - s / r**3]
 
     def ends(a, b):

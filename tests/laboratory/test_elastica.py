@@ -1,4 +1,4 @@
-"""The heavy elastica from its tip, against SciPy's boundary value solver and the small-load limit."""
+"""The heavy elastica from its tip, against SciPy's boundary value solver and small loads."""
 
 import numpy as np
 import pytest

@@ -12,7 +12,7 @@ from weft.cli import main
 from weft.errors import FabricError
 from weft.fabric import fabric, preset_names
 from weft.laboratory.published import DRAPE_COEFFICIENTS
-from weft.laboratory.sheet import sheet, chosen_tests
+from weft.laboratory.sheet import chosen_tests, sheet
 
 SMALL = ("--size", "14 mm", "--drapings", "1")
 

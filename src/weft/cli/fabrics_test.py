@@ -50,7 +50,7 @@ def test(
     one_blas_thread()
     configure(device, threads)
     from weft.fabric import fabric
-    from weft.laboratory.sheet import sheet, chosen_tests
+    from weft.laboratory.sheet import chosen_tests, sheet
     from weft.units import to_si
 
     chosen = chosen_tests([t.strip() for t in tests.split(",") if t.strip()])

@@ -31,7 +31,7 @@ from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.elastica import PLANE, of_chord
 from weft.laboratory.specimen import GRAVITY, at_rest, specimen_model
 from weft.laws.base import Law
-from weft.mesh import Pattern, TriangleMesh, grid
+from weft.mesh import TriangleMesh, grid
 from weft.pins import Pin
 
 Direction = Literal["warp", "weft"]

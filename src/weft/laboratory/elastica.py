@@ -33,7 +33,7 @@ class Elastica:
 
 
 def from_tip(slope: float) -> Elastica:
-    """The strip whose tip has this slope [rad], in (0, pi/2): integrated from the tip until level."""
+    """The strip whose tip has this slope [rad], in (0, pi/2): from the tip until it is level."""
     from scipy.integrate import solve_ivp
 
     def rate(t: float, y: list[float]) -> list[float]:

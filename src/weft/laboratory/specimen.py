@@ -12,8 +12,8 @@ from weft.energies.membrane import Membrane
 from weft.errors import SimulationError
 from weft.fabric import Fabric
 from weft.integrators.quasi_static import Equilibrium, QuasiStatic, QuasiStaticSettings
-from weft.laws.base import Law
 from weft.laws.baraff_witkin import BaraffWitkin
+from weft.laws.base import Law
 from weft.mesh import TriangleMesh
 from weft.model import Model
 from weft.pins import Pin

@@ -1,8 +1,8 @@
 """Virtual tests of a textile laboratory: cantilever, draped ring, and fabrics as published.
 
-The cantilever must give back the rigidity that went in, by the exact heavy elastica. A ring so stiff
-that it hardly sags is a clamped annular plate, whose edge sinks by a closed form. Draped fabrics are
-compared with what was measured on them, or on such fabrics (``laboratory.published``).
+The cantilever must give back the rigidity that went in, by the exact heavy elastica. A ring so
+stiff that it hardly sags is a clamped annular plate, whose edge sinks by a closed form. Draped
+fabrics are compared with what was measured on them, or on such fabrics (``laboratory.published``).
 """
 
 from collections.abc import Iterator, Sequence
