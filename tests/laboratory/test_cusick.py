@@ -115,6 +115,12 @@ def test_meshes_agree():
     assert np.ptp(found) < 0.02
 
 
+def test_no_rigidity():
+    limp = dataclasses.replace(fabric("silk"), bending_weft=0.0)
+    with pytest.raises(WeftError, match="bending_weft of silk"):
+        cusick(limp)
+
+
 @pytest.mark.parametrize(("size", "n"), [(0.5e-3, 1), (0.1, 1), (5e-3, 0), (float("nan"), 1)])
 def test_bad_input(size, n):
     with pytest.raises(WeftError, match="size|drapings"):

@@ -119,6 +119,12 @@ def test_bad_input(weft, words, said):
     assert status == 2 and said in err and "Traceback" not in err
 
 
+def test_a_file_in_the_way(weft, tmp_path):
+    (tmp_path / "lab").write_text("")
+    status, _, err = weft("fabrics", "test", "silk", "--tests", "shear", "--out", tmp_path / "lab")
+    assert status == 2 and "--out" in err and "Traceback" not in err
+
+
 def test_listing_still_lists(weft):
     assert "cotton" in weft("fabrics")[1]
     assert "momme" in weft("fabrics", "silk")[1]

@@ -81,6 +81,15 @@ def test_frame():
     assert found.kawabata == pytest.approx(found.modulus / 56.1876, rel=1e-5)
 
 
+def test_no_shear():
+    """Threads that turn freely: said by name, and nothing along them is in the way."""
+    free = dataclasses.replace(COTTON, shear=0.0)
+    for test in (lambda: shear(free), lambda: tensile(free, "bias")):
+        with pytest.raises(FabricError, match="shear of cotton"):
+            test()
+    assert tensile(free, "warp", (0.01,)).force == pytest.approx(40.0)
+
+
 def test_another_law():
     """Diagonals of 4 ks have the same modulus at small angles."""
     stretch = (COTTON.stretch_warp, COTTON.stretch_weft)

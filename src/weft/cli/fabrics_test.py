@@ -76,13 +76,17 @@ def test(
 
 def _write(found: "Sheet", folder: Path, tell: Callable[[str], None]) -> None:
     """Tables, JSON, pictures of the draped specimen, and curves where matplotlib is installed."""
+    from weft.errors import RunError
     from weft.io.files import atomic_write
     from weft.laboratory import curves
     from weft.laboratory.pictures import draped_pictures
     from weft.render.picture import save_png
 
     name = found.fabric.name
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError("--out", got=str(folder), expected="a folder", hint=str(error)) from error
     written = []
     for table in found.tables:
         written.append(folder / f"{name}-{table.name}.csv")

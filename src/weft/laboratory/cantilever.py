@@ -25,11 +25,11 @@ import numpy as np
 
 from weft.arrays import Bools, Floats, Positions
 from weft.energies.hinge_bending import STRIP, HingeBending, hinge_weight
-from weft.errors import FabricError, SimulationError
+from weft.errors import SimulationError
 from weft.fabric import Fabric
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.elastica import PLANE, of_chord
-from weft.laboratory.specimen import GRAVITY, at_rest, specimen_model
+from weft.laboratory.specimen import GRAVITY, at_rest, require, specimen_model
 from weft.laws.base import Law
 from weft.mesh import TriangleMesh, grid
 from weft.pins import Pin
@@ -92,12 +92,8 @@ def cantilever(
     Raises:
         FabricError: a fabric with no rigidity. SimulationError: no equilibrium, or no overhang.
     """
+    require(fabric, f"bending_{direction}", "a cantilever", "it would hang down at any overhang")
     rigidity = fabric.bending_warp if direction == "warp" else fabric.bending_weft
-    if not rigidity > 0:
-        raise FabricError(
-            f"bending_{direction} of {fabric.name}", got=f"{rigidity:g} N*m",
-            expected="must be > 0 for a cantilever test", hint="it would hang down at any overhang",
-        )  # fmt: skip
     weight = fabric.density * GRAVITY
     c = (rigidity / weight) ** (1 / 3)
     strip = _Strip(fabric, direction, segments, law)

@@ -29,7 +29,7 @@ from weft.garment.triangulate import triangulated
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.plate import plate_hinges
 from weft.laboratory.shadow import Shadow, shadow
-from weft.laboratory.specimen import at_rest, specimen_model
+from weft.laboratory.specimen import at_rest, require, specimen_model
 from weft.laws.base import Law
 from weft.mesh import TriangleMesh
 from weft.pins import Pin
@@ -120,12 +120,15 @@ def cusick(
         on_draping: called after each.
 
     Raises:
-        WeftError: a size or count out of range. SimulationError: no equilibrium was found.
+        WeftError: a size or count out of range. FabricError: a fabric with no rigidity.
+        SimulationError: no equilibrium was found.
     """
     if not (1e-3 <= size <= 15e-3):
         raise WeftError("size", got=f"{size:g} m", expected="1 mm to 15 mm, for a ring of 6 cm")
     if drapings < 1:
         raise WeftError("drapings", got=drapings, expected="at least 1")
+    for field in ("bending_warp", "bending_weft"):
+        require(fabric, field, "a drape test", "its folds would have no size")
     mesh, held, _ = specimen(size, mesh_seed)
     done = []
     for i in range(drapings):

@@ -16,7 +16,7 @@ from weft.energies.hinge_bending import HingeBending
 from weft.errors import WeftError
 from weft.fabric import Fabric
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.specimen import at_rest, specimen_model
+from weft.laboratory.specimen import at_rest, require, specimen_model
 from weft.laws.base import Law
 from weft.mesh import TriangleMesh, grid
 from weft.pins import Pin
@@ -58,8 +58,11 @@ def shear(fabric: Fabric, angles: Sequence[float] = ANGLES, law: Law | None = No
         law: of the membrane; None: Baraff & Witkin's.
 
     Raises:
-        WeftError: angles out of range. SimulationError: no equilibrium.
+        WeftError: angles out of range. FabricError: no shear stiffness.
+        SimulationError: no equilibrium.
     """
+    if law is None:
+        require(fabric, "shear", "a shear frame", "its threads would turn freely")
     given = np.array(angles, dtype=np.float64)
     grows = given.ndim == 1 and len(given) > 0 and (np.diff(given, prepend=0.0) > 0).all()
     if not (grows and given[-1] < 60):

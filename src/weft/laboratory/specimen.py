@@ -9,8 +9,8 @@ from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.base import Energy
 from weft.energies.gravity import Gravity
 from weft.energies.membrane import Membrane
-from weft.errors import SimulationError
-from weft.fabric import Fabric
+from weft.errors import FabricError, SimulationError
+from weft.fabric import UNITS, Fabric
 from weft.integrators.quasi_static import Equilibrium, QuasiStatic, QuasiStaticSettings
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.base import Law
@@ -25,6 +25,20 @@ def law_of(fabric: Fabric) -> Law:
     """Baraff & Witkin's law with the fabric's stiffness: what weft takes unless told otherwise."""
     rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
     return BaraffWitkin((fabric.stretch_warp, fabric.stretch_weft), fabric.shear, rest)
+
+
+def require(fabric: Fabric, field: str, test: str, hint: str) -> None:
+    """That a number of a fabric is above 0.
+
+    Raises:
+        FabricError: it is 0.
+    """
+    value = getattr(fabric, field)
+    if not value > 0:
+        raise FabricError(
+            f"{field} of {fabric.name}", got=f"{value:g} {UNITS[field]}",
+            expected=f"must be > 0 for {test}", hint=hint,
+        )  # fmt: skip
 
 
 def specimen_model(

@@ -17,7 +17,7 @@ from weft.energies.hinge_bending import HingeBending
 from weft.errors import WeftError
 from weft.fabric import Fabric
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.specimen import at_rest, specimen_model
+from weft.laboratory.specimen import at_rest, require, specimen_model
 from weft.laws.base import Law
 from weft.mesh import TriangleMesh, grid
 from weft.pins import Pin
@@ -65,8 +65,11 @@ def tensile(
         law: of the membrane; None: Baraff & Witkin's.
 
     Raises:
-        WeftError: strains that do not grow. SimulationError: no equilibrium.
+        WeftError: strains that do not grow. FabricError: no shear stiffness, on the bias.
+        SimulationError: no equilibrium.
     """
+    if cut == "bias" and law is None:
+        require(fabric, "shear", "a pull on the bias", "its threads would turn freely")
     pulls = np.array(STRAINS[cut] if strains is None else strains, dtype=np.float64)
     if pulls.ndim != 1 or len(pulls) == 0 or not (np.diff(pulls, prepend=0.0) > 0).all():
         raise WeftError("strains", got=pulls.tolist(), expected="above 0, each above the last")
