@@ -99,9 +99,11 @@ def test_json(weft):
 
 
 def test_a_file(weft, tmp_path):
-    (tmp_path / "mine.yaml").write_text("preset: silk\nshear: 20 N/m\n")
-    status, out, _ = weft("fabrics", "test", tmp_path / "mine.yaml", "--tests", "shear")
+    (tmp_path / "mine.yaml").write_text("preset: silk\nname: a/../b\nshear: 20 N/m\n")
+    words = (tmp_path / "mine.yaml", "--tests", "shear", "--out", tmp_path / "lab")
+    status, out, _ = weft("fabrics", "test", *words)
     assert status == 0 and "given 20 N/m" in out
+    assert (tmp_path / "lab" / "a_.._b-shear.csv").exists()
 
 
 @pytest.mark.parametrize(

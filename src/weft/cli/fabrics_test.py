@@ -1,6 +1,7 @@
 """``weft fabrics test NAME``: a virtual laboratory's data sheet of a fabric."""
 
 import json as json_of
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -82,7 +83,7 @@ def _write(found: "Sheet", folder: Path, tell: Callable[[str], None]) -> None:
     from weft.laboratory.pictures import draped_pictures
     from weft.render.picture import save_png
 
-    name = found.fabric.name
+    name = re.sub(r"[^\w.-]", "_", found.fabric.name)  # of a file: whatever its author wrote
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
