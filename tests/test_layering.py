@@ -31,6 +31,7 @@ STAGES = [
     ["progress"],
     ["run"],
     ["quality"],
+    ["laboratory"],
     ["scene", "validate"],
     ["reproduce"],
     ["bench"],

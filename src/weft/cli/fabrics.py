@@ -1,10 +1,14 @@
-"""``weft fabrics``: the presets, in SI, with the origin and the source of every number."""
+"""``weft fabrics``: the presets, in SI, with the origin and the source of every number; and
+``weft fabrics test NAME`` (``cli/fabrics_test.py``).
+"""
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from weft.cli import fabrics_test
 from weft.cli.options import AsJson, print_json
 
 if TYPE_CHECKING:
@@ -16,6 +20,24 @@ COUNTED = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "
 WIDE = 110  # columns of a terminal that has room for titles
 
 
+class NamesToo(TyperGroup):
+    """``weft fabrics`` and ``weft fabrics NAME`` list; other first words are commands."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Say ``list`` where no command was said."""
+        first = args[0] if args else ""
+        if first not in self.commands and first not in ctx.help_option_names:
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=NamesToo,
+    help="List fabrics: `weft fabrics`, `weft fabrics NAME`; test one: `weft fabrics test NAME`.",
+)
+
+
+@app.command("list")
 def fabrics(
     name: Annotated[str | None, typer.Argument(help="A preset, or a fabric's .yaml file.")] = None,
     json: AsJson = False,
@@ -93,3 +115,6 @@ def _all(chosen: "list[Fabric]") -> None:
     console.print("no mark: measured   ~ estimated by us   ° a constant that was published")
     console.print("pairs: warp/weft; measured: how many of the seven numbers shown")
     console.print("sources, methods and titles: weft fabrics NAME")
+
+
+app.command("test")(fabrics_test.test)

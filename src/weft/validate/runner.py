@@ -37,9 +37,11 @@ _EXPERIMENTS = {
     "friction": Experiment("friction"),
     "wind": Experiment("wind"),
     "limits": Experiment("limits"),
+    "flag-flutter": Experiment("flutter", ALL),
+    "laboratory": Experiment("laboratory"),
     "pillow": Experiment("pillow", ALL),
     "capstan": Experiment("friction", ALL, "capstan"),
-    "flag-flutter": Experiment("flutter", ALL),
+    "drape": Experiment("laboratory", ALL, "drapes"),
 }
 
 

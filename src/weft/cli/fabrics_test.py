@@ -1,0 +1,109 @@
+"""``weft fabrics test NAME``: a virtual laboratory's data sheet of a fabric."""
+
+import json as json_of
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weft.cli.options import (
+    AsJson,
+    Device,
+    Quiet,
+    Threads,
+    configure,
+    one_blas_thread,
+    print_json,
+    say,
+    tell_compiling,
+)
+
+if TYPE_CHECKING:
+    from weft.laboratory.sheet import Sheet
+
+
+def test(
+    name: Annotated[str, typer.Argument(help="A preset, or a fabric's .yaml file.")],
+    tests: Annotated[
+        str,
+        typer.Option(help="Of tensile,shear,cantilever,cusick.", metavar="NAMES"),
+    ] = "tensile,shear,cantilever,cusick",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for CSV, JSON and pictures.", metavar="DIR")
+    ] = None,
+    size: Annotated[
+        str, typer.Option(help="Edges of the draped specimen.", metavar="LENGTH")
+    ] = "5 mm",
+    drapings: Annotated[int, typer.Option(help="Times that it is draped.", min=1)] = 3,
+    seed: Annotated[int, typer.Option(help="Of the bumps from which it buckles.", min=0)] = 0,
+    quiet: Quiet = False,
+    json: AsJson = False,
+    device: Device = "cpu",
+    threads: Threads = None,
+) -> None:
+    """Test a fabric as a laboratory would: tensile in three directions, shear frame, cantilever
+    (ASTM D1388) and Cusick's drape test (BS 5058), each as a table.
+
+    With --out also as CSV, JSON and pictures. All takes a minute, most of it draping.
+    """
+    one_blas_thread()
+    configure(device, threads)
+    from weft.fabric import fabric
+    from weft.laboratory.sheet import chosen_tests, sheet
+    from weft.units import to_si
+
+    chosen = chosen_tests([t.strip() for t in tests.split(",") if t.strip()])
+    edge = to_si(size, "m", "--size")
+    what = fabric(name)
+    if not (quiet or json):
+        tell_compiling()
+
+    def tell(text: str) -> None:
+        if not (quiet or json):
+            say(text, error=True)
+
+    found = sheet(what, chosen, edge, drapings, seed, tell)
+    if json:
+        print_json(found.plain)
+    elif not quiet:
+        say(f"{what.name}: {what.title}")
+        for table in found.tables:
+            say(f"\n{table.name}\n{table.text()}")
+    if out is not None:
+        _write(found, out, tell)
+
+
+def _write(found: "Sheet", folder: Path, tell: Callable[[str], None]) -> None:
+    """Tables, JSON, pictures of the draped specimen, and curves where matplotlib is installed."""
+    from weft.errors import RunError
+    from weft.io.files import atomic_write
+    from weft.laboratory import curves
+    from weft.laboratory.pictures import draped_pictures
+    from weft.render.picture import save_png
+
+    name = re.sub(r"[^\w.-]", "_", found.fabric.name)  # of a file: whatever its author wrote
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError("--out", got=str(folder), expected="a folder", hint=str(error)) from error
+    written = []
+    for table in found.tables:
+        written.append(folder / f"{name}-{table.name}.csv")
+        with atomic_write(written[-1]) as file:
+            file.write(table.csv().encode())
+    written.append(folder / f"{name}.json")
+    with atomic_write(written[-1]) as file:
+        file.write((json_of.dumps(found.plain, indent=2) + "\n").encode())
+    if found.cusick is not None:
+        for view, image in draped_pictures(found.cusick).items():
+            written.append(folder / f"{name}-draped-{view}.png")
+            save_png(written[-1], image)
+    if lacking := curves.missing():
+        tell(lacking)
+    else:
+        written.append(folder / f"{name}-curves.png")
+        curves.draw(found, written[-1])
+    for path in written:
+        tell(f"wrote {path}")

@@ -1,0 +1,90 @@
+"""Curves of a data sheet, drawn with matplotlib where that is installed."""
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.io.files import atomic_write
+from weft.laboratory.cusick import DISK, SPECIMEN
+from weft.laboratory.elastica import PLANE
+from weft.laboratory.sheet import Sheet
+
+INK = {"warp": "#1f4e79", "weft": "#c0504d", "bias": "#2e8b57"}
+
+
+def missing() -> str:
+    """What curves need that is not installed; empty where nothing is missing."""
+    if importlib.util.find_spec("matplotlib") is None:
+        return "no curves: these need matplotlib, pip install 'weft[plots]'"
+    return ""
+
+
+def draw(sheet: Sheet, path: Path) -> None:
+    """Write a PNG with a panel for every test that was run.
+
+    Raises:
+        RunError: the file cannot be written.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    panels = []
+    if sheet.tensile:
+        panels.append(_tensile)
+    if sheet.shear is not None:
+        panels.append(_shear)
+    if sheet.cantilever:
+        panels.append(_cantilever)
+    if sheet.cusick is not None:
+        panels.append(_outlines)
+    figure = Figure(figsize=(4.2 * len(panels), 3.8), dpi=110, layout="constrained")
+    FigureCanvasAgg(figure)
+    for panel, axes in zip(panels, np.atleast_1d(figure.subplots(1, len(panels)))):
+        panel(sheet, axes)
+    figure.suptitle(f"{sheet.fabric.name}: {sheet.fabric.title}", fontsize=11)
+    with atomic_write(path) as file:
+        figure.savefig(file, format="png")
+
+
+def _tensile(sheet: Sheet, axes: Any) -> None:
+    for r in sheet.tensile:
+        axes.plot(100 * r.strain, r.force, "o-", ms=3, color=INK[r.cut], label=r.cut)
+    axes.set(xlabel="strain [%]", ylabel="force per width [N/m]", title="tensile", yscale="log")
+    axes.legend(frameon=False)
+
+
+def _shear(sheet: Sheet, axes: Any) -> None:
+    assert sheet.shear is not None
+    axes.plot(sheet.shear.angle, sheet.shear.force, "o-", ms=3, color=INK["bias"])
+    axes.set(xlabel="shear angle [deg]", ylabel="force per width [N/m]", title="shear frame")
+
+
+def _cantilever(sheet: Sheet, axes: Any) -> None:
+    reach = 0.0
+    for r in sheet.cantilever:
+        line = 100 * r.profile
+        axes.plot(
+            *line.T, color=INK[r.direction], label=f"{r.direction}, L = {100 * r.overhang:.2f} cm"
+        )
+        reach = max(reach, float(line[-1, 0]))
+    axes.plot([0, reach], [0, -reach * np.tan(PLANE)], "k:", lw=1, label="41.5°")
+    axes.set(xlabel="[cm]", ylabel="[cm]", title="cantilever", aspect="equal")
+    axes.legend(frameon=False, fontsize=8)
+
+
+def _outlines(sheet: Sheet, axes: Any) -> None:
+    assert sheet.cusick is not None
+    for d in sheet.cusick.drapings:
+        closed = (
+            np.append(d.shadow.angle, 2 * np.pi),
+            np.append(d.shadow.radius, d.shadow.radius[0]),
+        )
+        at = 100 * closed[1] * np.stack([np.cos(closed[0]), np.sin(closed[0])])
+        axes.plot(*at, lw=1, label=f"{d.coefficient:.1%}, {d.shadow.nodes} folds")
+    turn = np.linspace(0, 2 * np.pi, 181)
+    for radius in (DISK, SPECIMEN):
+        axes.plot(100 * radius * np.cos(turn), 100 * radius * np.sin(turn), "k:", lw=0.8)
+    axes.set(xlabel="warp [cm]", ylabel="weft [cm]", title="shadow", aspect="equal")
+    axes.legend(frameon=False, fontsize=7, loc="center")

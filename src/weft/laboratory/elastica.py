@@ -1,0 +1,71 @@
+"""The heavy elastica: a strip clamped level at one end that bends under its own weight, exactly.
+
+With lengths in units of c = (D/(rho g))^(1/3), t the distance from the tip along the strip and
+theta the slope below the horizontal (Bickley 1934; Peirce 1930),
+
+    theta'' = -t cos(theta),   theta'(0) = 0 at the tip,   theta(l) = 0 at the clamp,
+
+so a strip of overhang L is that of l = L/c alone. The chord from the clamp to the tip is the angle
+that ASTM D1388's and ISO 9073-7's plane of 41.5 degrees measures.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+PLANE = np.radians(41.5)  # of ASTM D1388, option A
+PRECISION = 1e-11  # of the integration, relative and absolute
+
+
+@dataclass(frozen=True)
+class Elastica:
+    """A strip at rest, lengths over c."""
+
+    length: float  # l = L/c
+    reach: float  # of the tip, horizontally
+    drop: float  # of the tip
+
+    @property
+    def chord(self) -> float:
+        """[rad] of the line from the clamp to the tip, below the horizontal."""
+        return float(np.arctan2(self.drop, self.reach))
+
+
+def from_tip(slope: float) -> Elastica:
+    """The strip whose tip has this slope [rad], in (0, pi/2): from the tip until it is level."""
+    from scipy.integrate import solve_ivp
+
+    def rate(t: float, y: list[float]) -> list[float]:
+        return [y[1], -t * np.cos(y[0]), np.cos(y[0]), np.sin(y[0])]
+
+    def level(t: float, y: list[float]) -> float:
+        return y[0]
+
+    level.terminal = True  # type: ignore[attr-defined]
+    found = solve_ivp(
+        rate, (0.0, 100.0), [slope, 0.0, 0.0, 0.0], rtol=PRECISION, atol=PRECISION, events=level
+    )
+    return Elastica(float(found.t[-1]), float(found.y[2, -1]), float(found.y[3, -1]))
+
+
+def of_length(length: float) -> Elastica:
+    """The strip of overhang l = L/c > 0."""
+    from scipy.optimize import brentq
+
+    def off(slope: float) -> float:
+        return from_tip(slope).length - length
+
+    slope = brentq(off, 1e-9, np.pi / 2 - 1e-9, xtol=1e-13)
+    return from_tip(float(slope))
+
+
+@lru_cache(maxsize=16)
+def of_chord(angle: float = PLANE) -> Elastica:
+    """The strip whose chord has this angle [rad], in (0, pi/2)."""
+    from scipy.optimize import brentq
+
+    def off(slope: float) -> float:
+        return from_tip(slope).chord - angle
+
+    return from_tip(float(brentq(off, angle, np.pi / 2 - 1e-6, xtol=1e-13)))

@@ -1,0 +1,62 @@
+"""Hinges that bend as a given plate on the mesh at hand.
+
+A hinge resists the angle across its edge, so what a mesh of hinges resists depends on its edges:
+wrapped around a cylinder (no twist, no curvature across), the irregular meshes of
+``garment.triangulate`` cost 1.22 to 1.28 times D with the weights that make strips of a grid right
+(``docs/bending.md``). A sheet that hardly stretches bends in no other way, so here the two numbers
+behind the weights are solved for: cylinders along warp and weft cost 1/2 D kappa^2 each.
+
+The angle across an edge is linear in the heights of a nearly flat sheet, and meshes of this kind do
+not relax when their vertices are free to leave the cylinder (0.3 % less energy): the energy of the
+quadric at the vertices is that of the plate.
+"""
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.energies.hinge_bending import HingeBending, check_stiffness, hinge_weight
+from weft.energies.quadratic_bending import QuadraticBending
+from weft.mesh import TriangleMesh
+
+
+def plate_hinges(
+    mesh: TriangleMesh, stiffness: tuple[float, float], damping: float = 0.0
+) -> HingeBending:
+    """Hinges with which cylinders along warp and weft cost (D_warp, D_weft) [N m].
+
+    Where one is so much larger than the other (about 5 times) that no weights >= 0 can do it, the
+    softer direction is stiffer than asked for.
+
+    Args:
+        mesh: flat, with material coordinates at its vertices.
+        stiffness: D >= 0 of bending the warp yarns and the weft yarns.
+        damping: [s] time constant of stiffness-proportional damping.
+
+    Raises:
+        MeshError: a negative stiffness.
+    """
+    check_stiffness(stiffness)
+    share = cylinder_energies(mesh)
+    wanted = np.linalg.solve(share, stiffness)
+    if wanted.min() < 0:
+        soft = int(np.argmin(wanted))
+        wanted[soft] = 0.0
+        wanted[1 - soft] = stiffness[1 - soft] / share[1 - soft, 1 - soft]
+    weight = hinge_weight(mesh, (float(wanted[0]), float(wanted[1])))
+    return HingeBending(
+        mesh.hinges, weight, np.zeros(len(weight)), mesh.n_vertices, damping=damping
+    )
+
+
+def cylinder_energies(mesh: TriangleMesh) -> Floats:
+    """(2,2) what cylinders along warp (row 0) and weft cost, over kappa^2/2 and area, with hinge
+    weights of (1, 0) N m and (0, 1) N m (columns).
+    """
+    form = QuadraticBending.of(mesh, (1.0, 1.0)).form  # its coefficients are the angle's derivative
+    uv = mesh.vertex_uv
+    assert uv is not None
+    angle = [(form.coefficient * (z**2 / 2)[mesh.hinges]).sum(1) for z in uv.T]
+    weight = [hinge_weight(mesh, pair) for pair in ((1.0, 0.0), (0.0, 1.0))]
+    return np.array([[float((w * a**2).sum()) for w in weight] for a in angle]) / float(
+        mesh.rest_area.sum()
+    )

@@ -1,0 +1,44 @@
+"""Drape coefficients that others measured or give for such fabrics, beside what is simulated."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Published:
+    """A drape coefficient, or a range."""
+
+    low: float  # 0 to 1
+    high: float
+    source: str
+    nodes: int | None = None  # folds, where they were counted
+
+    @property
+    def text(self) -> str:
+        """In percent."""
+        if self.low == self.high:
+            return f"{100 * self.low:.1f} %"
+        return f"{100 * self.low:.0f} to {100 * self.high:.0f} %"
+
+    def misses(self, coefficient: float) -> float:
+        """How far a coefficient is outside; 0 inside, negative below."""
+        return min(coefficient - self.low, 0.0) + max(coefficient - self.high, 0.0)
+
+
+_MATSUDAIRA = (
+    "measured on this fabric: Matsudaira, Masuda, Wada & Yokura 2015, J. Textile Eng. 61(6) 69-73, "
+    "doi 10.4188/jte.61.69, Table 2, taken from a transcription"
+)
+_KIND = "range of such fabrics, as textbooks give it; not of this one"
+
+# Of presets. Whose rigidity and density were measured with it, it is of the same cloth.
+DRAPE_COEFFICIENTS: Mapping[str, Published] = {
+    "broadcloth": Published(0.829, 0.829, _MATSUDAIRA, 2),
+    "wool-tropical": Published(0.498, 0.498, _MATSUDAIRA, 5),
+    "poly-tropical": Published(0.507, 0.507, _MATSUDAIRA, 5),
+    "faille": Published(0.283, 0.283, _MATSUDAIRA, 7),
+    "silk": Published(0.20, 0.40, _KIND),
+    "cotton": Published(0.60, 0.76, _KIND),
+    "wool": Published(0.40, 0.70, _KIND),
+    "denim": Published(0.70, 0.90, _KIND),
+}

@@ -1,0 +1,115 @@
+"""The shadow of draped cloth: area and outline of its projection along the vertical.
+
+Rows of the raster are cut through the triangles exactly, and what the triangles and the disk cover
+of a row is the union of intervals; only the sum over rows is a midpoint rule. For the circle of
+30 cm its error is below 1e-5 with rows of a quarter of a millimeter
+(``tests/laboratory/test_shadow.py``).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Faces, Floats, Ints, Positions
+
+ROW = 2.5e-4  # [m] height of a row
+RAYS = 720  # of an outline
+PROMINENCE = 2e-3  # [m] by which a fold stands out from its neighbors
+
+
+@dataclass(frozen=True, eq=False)
+class Shadow:
+    """What a tester with parallel vertical light sees, about the middle of the disk."""
+
+    area: float  # [m^2] of cloth and disk together
+    radius: Floats  # (720,) [m] of the outline, in equal angles from the warp (+x) towards the weft
+    nodes: int  # folds: peaks of the radius
+
+    @property
+    def angle(self) -> Floats:
+        """(720,) [rad]."""
+        return np.asarray(2 * np.pi * np.arange(len(self.radius)) / len(self.radius))
+
+
+def shadow(x: Positions, faces: Faces, rim: Ints, disk: float) -> Shadow:
+    """Of cloth at x (n,3), y up, around a disk with its middle at the origin.
+
+    Args:
+        x: [m].
+        faces: (m,3).
+        rim: (k,) vertices of the cloth's border, in turn.
+        disk: [m] radius of the disk.
+    """
+    flat = np.stack([x[:, 0], -x[:, 2]], axis=1)
+    radius = outline(flat[rim], disk)
+    return Shadow(area(flat, faces, disk), radius, nodes(radius))
+
+
+def area(flat: Floats, faces: Faces, disk: float = 0.0, row: float = ROW) -> float:
+    """[m^2] that triangles (m,3) of points (n,2) and a disk about the origin cover together."""
+    rows, low, high = _spans(flat[faces], row)
+    if disk > 0:
+        k = np.arange(int(np.ceil(-disk / row)), int(np.floor(disk / row)))
+        half = np.sqrt(np.maximum(disk**2 - ((k + 0.5) * row) ** 2, 0.0))
+        rows = np.concatenate([rows, k])
+        low, high = np.concatenate([low, -half]), np.concatenate([high, half])
+    return row * _union(rows, low, high)
+
+
+def _spans(corners: Floats, row: float) -> tuple[Ints, Floats, Floats]:
+    """Row numbers, and where each triangle (m,3,2) begins and ends in them [m].
+
+    The middle of row k is at (k + 1/2) times its height.
+    """
+    y = corners[..., 1]
+    first = np.ceil(y.min(1) / row - 0.5).astype(np.int64)
+    count = np.maximum(np.ceil(y.max(1) / row - 0.5).astype(np.int64) - first, 0)
+    face = np.repeat(np.arange(len(corners)), count)
+    k = first[face] + np.arange(len(face)) - np.repeat(np.cumsum(count) - count, count)
+    height = (k + 0.5) * row
+    low, high = np.full(len(face), np.inf), np.full(len(face), -np.inf)
+    for a, b in ((0, 1), (1, 2), (2, 0)):
+        p, q = corners[face, a], corners[face, b]
+        crosses = (p[:, 1] <= height) != (q[:, 1] <= height)
+        rise = np.where(crosses, q[:, 1] - p[:, 1], 1.0)
+        at = p[:, 0] + (height - p[:, 1]) / rise * (q[:, 0] - p[:, 0])
+        low = np.where(crosses, np.minimum(low, at), low)
+        high = np.where(crosses, np.maximum(high, at), high)
+    cut = low <= high
+    return k[cut], low[cut], high[cut]
+
+
+def _union(rows: Ints, low: Floats, high: Floats) -> float:
+    """[m] covered by intervals, row by row."""
+    if len(rows) == 0:
+        return 0.0
+    # Rows are put one after the other on a line, far enough apart.
+    apart = 2 * (float(np.abs(np.concatenate([low, high])).max()) + 1.0)
+    order = np.lexsort((low, rows))
+    shift = apart * (rows - rows.min())[order]
+    begin, end = low[order] + shift, high[order] + shift
+    reached = np.maximum.accumulate(np.concatenate([[begin[0]], end[:-1]]))
+    return float(np.maximum(end - np.maximum(begin, reached), 0.0).sum())
+
+
+def outline(rim: Floats, disk: float) -> Floats:
+    """(720,) [m] largest radius at which rays from the origin meet the border (k,2), at least the
+    disk's.
+    """
+    p, q = rim, np.roll(rim, -1, axis=0)
+    steps = (np.arange(64) + 0.5) / 64
+    points = (p[:, None] + steps[:, None] * (q - p)[:, None]).reshape(-1, 2)
+    turn = np.arctan2(points[:, 1], points[:, 0]) / (2 * np.pi) * RAYS
+    ray = np.round(turn).astype(np.int64) % RAYS
+    radius = np.full(RAYS, disk)
+    np.maximum.at(radius, ray, np.linalg.norm(points, axis=1))
+    return radius
+
+
+def nodes(radius: Floats, prominence: float = PROMINENCE) -> int:
+    """Folds of an outline (k,): peaks that stand out from the valleys beside them."""
+    from scipy.signal import find_peaks
+
+    turned = np.roll(radius, -int(np.argmin(radius)))
+    closed = np.append(turned, turned[0])
+    return len(find_peaks(closed, prominence=prominence)[0])

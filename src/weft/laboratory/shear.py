@@ -1,0 +1,92 @@
+"""Shear of a square in a frame of four hinged bars (picture frame; KES-FB4's range of angles).
+
+The bars keep their length and lie along warp and weft, so the threads are not stretched, and the
+angle between them falls from 90 degrees by gamma. The shear force per width is the work of the
+frame per area and angle, T = dW/dgamma; Baraff & Witkin's law gives ks sin(gamma) cos(gamma).
+Kawabata's G is the slope from 0.5 to 2.5 degrees, in gf/(cm deg).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Floats, Positions
+from weft.energies.hinge_bending import HingeBending
+from weft.errors import WeftError
+from weft.fabric import Fabric
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.laboratory.specimen import at_rest, require, specimen_model
+from weft.laws.base import Law
+from weft.mesh import TriangleMesh, grid
+from weft.pins import Pin
+
+SIDE, CELLS = 0.1, 8  # [m], along a side
+ANGLES = (0.5, 1.0, 2.0, 2.5, 4.0, 6.0, 8.0)  # [degrees]
+KES = (0.5, 2.5)  # [degrees] between which G is measured
+GF_PER_CM = 0.980665  # [N/m]
+SETTINGS = QuasiStaticSettings(1e-8, 1e-6, imperfection=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Shear:
+    """What the test gives."""
+
+    angle: Floats  # (k,) [degrees] gamma
+    force: Floats  # (k,) [N/m] per width
+    x: Positions  # (n,3) [m] at the last angle
+    mesh: TriangleMesh
+
+    @property
+    def modulus(self) -> float:
+        """[N/m] per radian, from 0.5 to 2.5 degrees."""
+        low, high = np.interp(KES, self.angle, self.force)
+        return float((high - low) / np.radians(KES[1] - KES[0]))
+
+    @property
+    def kawabata(self) -> float:
+        """[gf/(cm deg)] G."""
+        return self.modulus / GF_PER_CM * float(np.radians(1.0))
+
+
+def shear(fabric: Fabric, angles: Sequence[float] = ANGLES, law: Law | None = None) -> Shear:
+    """Shear a square.
+
+    Args:
+        fabric: what to test.
+        angles: gamma [degrees], above 0 and below 60, growing.
+        law: of the membrane; None: Baraff & Witkin's.
+
+    Raises:
+        WeftError: angles out of range. FabricError: no shear stiffness.
+        SimulationError: no equilibrium.
+    """
+    if law is None:
+        require(fabric, "shear", "a shear frame", "its threads would turn freely")
+    given = np.array(angles, dtype=np.float64)
+    grows = given.ndim == 1 and len(given) > 0 and (np.diff(given, prepend=0.0) > 0).all()
+    if not (grows and given[-1] < 60):
+        raise WeftError(
+            "angles", got=given.tolist(), expected="above 0 and below 60 degrees, growing"
+        )
+    mesh = grid(CELLS + 1, CELLS + 1, SIDE, SIDE, "alternating")
+    bending = HingeBending.of(mesh, (fabric.bending_warp, fabric.bending_weft))
+    forces, x = [], mesh.vertices
+    for gamma in np.radians(given):
+        start, rate = _frame(mesh, float(gamma))
+        pin = Pin(mesh.boundary)
+        model = specimen_model(mesh, fabric, [pin], [bending], weight=0, law=law, start=start)
+        what = f"square of {fabric.name} sheared by {np.degrees(gamma):.3g} degrees"
+        found = at_rest(model, start, SETTINGS, what)
+        x = found.x
+        forces.append(abs(float((found.phi.reaction(x) * rate).sum())) / SIDE**2)
+    return Shear(given, np.array(forces), x, mesh)
+
+
+def _frame(mesh: TriangleMesh, gamma: float) -> tuple[Positions, Positions]:
+    """(n,3) [m] vertices sheared by gamma [rad], alike from both threads, and their derivative."""
+    u, v = mesh.vertices[:, [0]], mesh.vertices[:, [2]]
+    c, s = np.cos(gamma / 2), np.sin(gamma / 2)
+    x = u * [c, 0.0, s] + v * [s, 0.0, c]
+    rate = 0.5 * (u * [-s, 0.0, c] + v * [c, 0.0, -s])
+    return x, rate

@@ -1,0 +1,204 @@
+"""A data sheet: virtual tests of one fabric as tables, for terminals, CSV and JSON."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weft.errors import FabricError, WeftError, check_known
+from weft.fabric import Fabric
+from weft.laboratory.cantilever import Cantilever, both
+from weft.laboratory.cusick import Cusick, cusick
+from weft.laboratory.published import DRAPE_COEFFICIENTS
+from weft.laboratory.shear import Shear, shear
+from weft.laboratory.tensile import CUTS, Tensile, tensile
+
+TESTS = ("tensile", "shear", "cantilever", "cusick")
+Say = Callable[[str], None]  # progress, a line at a time
+Cell = float | int | str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers with the names and units of their columns."""
+
+    name: str
+    columns: Sequence[str]  # "force [N/m]"
+    rows: Sequence[Sequence[Cell]]
+    notes: Sequence[str] = ()  # what follows from them, a sentence each
+
+    def csv(self) -> str:
+        """Comma-separated, with a line of names."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows([[_digits(v, 8) for v in row] for row in self.rows])
+        return out.getvalue()
+
+    def text(self) -> str:
+        """Aligned columns and the notes."""
+        cells = [list(self.columns), *([_digits(v, 4) for v in row] for row in self.rows)]
+        widths = [max(len(row[c]) for row in cells) for c in range(len(self.columns))]
+        lines = ["  ".join(v.rjust(w) for v, w in zip(row, widths)) for row in cells]
+        return "\n".join([*lines, *self.notes])
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """The results of a fabric's tests; those that were not run are empty or None."""
+
+    fabric: Fabric
+    tensile: Sequence[Tensile] = ()
+    shear: Shear | None = None
+    cantilever: Sequence[Cantilever] = ()
+    cusick: Cusick | None = None
+
+    @property
+    def tables(self) -> Sequence[Table]:
+        """One for each test that was run."""
+        made = []
+        if self.tensile:
+            made.append(_of_tensile(self.tensile))
+        if self.shear is not None:
+            made.append(_of_shear(self.shear, self.fabric))
+        if self.cantilever:
+            made.append(_of_cantilever(self.cantilever))
+        if self.cusick is not None:
+            made.append(_of_cusick(self.cusick))
+        return made
+
+    @property
+    def plain(self) -> Mapping[str, Any]:
+        """For JSON."""
+        tables = {
+            t.name: {"rows": [dict(zip(t.columns, row)) for row in t.rows], "notes": list(t.notes)}
+            for t in self.tables
+        }
+        return {"fabric": self.fabric.name, "title": self.fabric.title, **tables}
+
+
+def chosen_tests(names: Sequence[str]) -> Sequence[str]:
+    """Known tests, in the order in which they run; none means all.
+
+    Raises:
+        FabricError: an unknown one.
+    """
+    for name in names:
+        check_known(name, TESTS, "test", FabricError)
+    return [t for t in TESTS if t in names or not names]
+
+
+def sheet(
+    fabric: Fabric,
+    tests: Sequence[str] = (),
+    size: float = 5e-3,
+    drapings: int = 3,
+    seed: int = 0,
+    say: Say = lambda text: None,
+) -> Sheet:
+    """Run tests of a fabric.
+
+    Args:
+        fabric: what to test.
+        tests: of ``TESTS``; none means all.
+        size: [m] of edges of the draped specimen.
+        drapings: how many times it is draped.
+        seed: of its bumps.
+        say: called before every part.
+
+    Raises:
+        FabricError: an unknown test. WeftError: a size or count out of range.
+        SimulationError: no equilibrium.
+    """
+    chosen, got = chosen_tests(tests), dict[str, Any]()
+    if drapings < 1:
+        raise WeftError("drapings", got=drapings, expected="at least 1")
+    if "tensile" in chosen:
+        got["tensile"] = []
+        for cut in CUTS:
+            say(f"tensile: pulling a strip along the {cut}")
+            got["tensile"].append(tensile(fabric, cut))
+    if "shear" in chosen:
+        say("shear: a square in a frame")
+        got["shear"] = shear(fabric)
+    if "cantilever" in chosen:
+        say("cantilever: sliding strips out, warp and weft")
+        got["cantilever"] = both(fabric)
+    if "cusick" in chosen:
+        say(f"cusick: draping 1 of {drapings}")
+        done = 0
+
+        def draped(draping: Any) -> None:
+            nonlocal done
+            done += 1
+            what = f"drape coefficient {draping.coefficient:.1%}, {draping.shadow.nodes} folds"
+            more = f"; draping {done + 1} of {drapings}" if done < drapings else ""
+            say(f"cusick: {what}{more}")
+
+        got["cusick"] = cusick(fabric, size, drapings, seed, on_draping=draped)
+    return Sheet(fabric, **got)
+
+
+def _of_tensile(results: Sequence[Tensile]) -> Table:
+    columns = ("cut", "strain [%]", "force [N/m]", "narrowing [%]")
+    rows = [
+        (r.cut, 100 * float(e), float(f), 100 * float(n))
+        for r in results
+        for e, f, n in zip(r.strain, r.force, r.narrowing)
+    ]
+    notes = [
+        f"{r.cut}: {r.stiffness:.4g} N/m up to {r.strain[0]:.1%}" for r in results
+    ]  # fmt: skip
+    return Table("tensile", columns, rows, notes)
+
+
+def _of_shear(result: Shear, fabric: Fabric) -> Table:
+    rows = [(float(a), float(f)) for a, f in zip(result.angle, result.force)]
+    note = (
+        f"G = {result.modulus:.4g} N/m per radian = {result.kawabata:.3g} gf/(cm deg), from 0.5 to "
+        f"2.5 degrees; given {fabric.shear:.4g} N/m"
+    )
+    return Table("shear", ("angle [deg]", "force [N/m]"), rows, [note])
+
+
+def _of_cantilever(results: Sequence[Cantilever]) -> Table:
+    columns = (
+        "direction", "overhang [mm]", "bending length [mm]", "rigidity [uN m]", "exact [uN m]",
+        "given [uN m]",
+    )  # fmt: skip
+    rows = [
+        (
+            r.direction, 1e3 * r.overhang, 1e3 * r.bending_length, 1e6 * r.rigidity, 1e6 * r.exact,
+            1e6 * r.given,
+        )
+        for r in results
+    ]  # fmt: skip
+    return Table("cantilever", columns, rows, ["exact: by the heavy elastica, not by L = 2 c"])
+
+
+def _of_cusick(result: Cusick) -> Table:
+    columns = ("seed", "drape coefficient [%]", "folds", "least radius [cm]", "energy [uJ]")
+    rows = [
+        (
+            d.seed, 100 * d.coefficient, d.shadow.nodes, 100 * float(d.shadow.radius.min()),
+            1e6 * d.energy,
+        )
+        for d in result.drapings
+    ]  # fmt: skip
+    several = f", one draping varies by {100 * result.spread:.1f}" if len(rows) > 1 else ""
+    notes = [
+        f"DC = {100 * result.coefficient:.1f} %{several}; {result.nodes:.3g} folds; "
+        f"{result.mesh.n_vertices} vertices"
+    ]
+    known = DRAPE_COEFFICIENTS.get(result.fabric.name)
+    if known is not None:
+        folds = f", {known.nodes} folds" if known.nodes is not None else ""
+        notes.append(f"published: {known.text}{folds} ({known.source})")
+    if any(d.under for d in result.drapings):
+        notes.append("cloth swung in under the disk, which is not simulated: a tester reads more")
+    return Table("cusick", columns, rows, notes)
+
+
+def _digits(value: Cell, digits: int) -> str:
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,83 @@
+"""A fabric's energies on a specimen, and where its rest is looked for."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from weft.arrays import Positions
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.base import Energy
+from weft.energies.gravity import Gravity
+from weft.energies.membrane import Membrane
+from weft.errors import FabricError, SimulationError
+from weft.fabric import UNITS, Fabric
+from weft.integrators.quasi_static import Equilibrium, QuasiStatic, QuasiStaticSettings
+from weft.laws.baraff_witkin import BaraffWitkin
+from weft.laws.base import Law
+from weft.mesh import TriangleMesh
+from weft.model import Model
+from weft.pins import Pin
+
+GRAVITY = 9.81  # [m/s^2]
+
+
+def law_of(fabric: Fabric) -> Law:
+    """Baraff & Witkin's law with the fabric's stiffness: what weft takes unless told otherwise."""
+    rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
+    return BaraffWitkin((fabric.stretch_warp, fabric.stretch_weft), fabric.shear, rest)
+
+
+def require(fabric: Fabric, field: str, test: str, hint: str) -> None:
+    """That a number of a fabric is above 0.
+
+    Raises:
+        FabricError: it is 0.
+    """
+    value = getattr(fabric, field)
+    if not value > 0:
+        raise FabricError(
+            f"{field} of {fabric.name}", got=f"{value:g} {UNITS[field]}",
+            expected=f"must be > 0 for {test}", hint=hint,
+        )  # fmt: skip
+
+
+def specimen_model(
+    mesh: TriangleMesh,
+    fabric: Fabric,
+    pins: Sequence[Pin],
+    bending: Sequence[Energy],
+    *,
+    weight: float = 1.0,
+    law: Law | None = None,
+    start: Positions | None = None,
+) -> Model:
+    """Membrane, bending and ``weight`` times gravity of a specimen.
+
+    Args:
+        mesh: the specimen.
+        fabric: density and stiffness.
+        pins: what holds it.
+        bending: its bending energies.
+        weight: of gravity; 0: none.
+        law: of the membrane; None: ``law_of(fabric)``.
+        start: (n,3) [m] where pinned vertices are; None: where the mesh has them.
+    """
+    mass = fabric.density * mesh.vertex_area
+    membrane = Membrane(linear_triangle(mesh), law or law_of(fabric))
+    load = (Gravity(mass, (0.0, -weight * GRAVITY, 0.0)),) if weight else ()
+    at = mesh.vertices if start is None else start
+    return Model(mass, (membrane, *bending, *load), tuple(pins), at)
+
+
+def at_rest(model: Model, x: Positions, settings: QuasiStaticSettings, what: str) -> Equilibrium:
+    """The equilibrium near x (n,3).
+
+    Raises:
+        SimulationError: none was found; ``what`` says of which test.
+    """
+    found = QuasiStatic(settings).solve(model, np.asarray(x))
+    if not found.outcome.ok:
+        raise SimulationError(
+            what, got=found.outcome.name, expected="an equilibrium", hint=found.outcome.advice
+        )
+    return found

@@ -1,0 +1,97 @@
+"""Tensile test of a strip (ISO 13934-1's shape, KES-FB1's small loads): force per width at strains.
+
+A strip of 20 cm by 5 cm, cut along the warp, the weft or the bias (45 degrees), is held at its ends
+and pulled. Along warp and weft Baraff & Witkin's law gives k times the strain, as it has no
+contraction across; on the bias the threads turn towards the pull, the strip narrows, and the force
+is that of ``weft validate bias`` but for the ends, which may not narrow. The strip is kept flat.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from weft.arrays import Floats, Positions
+from weft.energies.hinge_bending import HingeBending
+from weft.errors import WeftError
+from weft.fabric import Fabric
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.laboratory.specimen import at_rest, require, specimen_model
+from weft.laws.base import Law
+from weft.mesh import TriangleMesh, grid
+from weft.pins import Pin
+
+Cut = Literal["warp", "weft", "bias"]
+
+CUTS: Sequence[Cut] = ("warp", "weft", "bias")
+TURN = {"warp": 0.0, "weft": np.pi / 2, "bias": np.pi / 4}  # of the warp against the pull
+LENGTH, WIDTH = 0.2, 0.05  # [m] between the jaws
+STRAINS = {
+    "warp": (0.005, 0.01, 0.02, 0.03, 0.04, 0.05),
+    "weft": (0.005, 0.01, 0.02, 0.03, 0.04, 0.05),
+    "bias": (0.01, 0.02, 0.04, 0.06, 0.08, 0.1),
+}
+CELLS = 8  # across
+EXACT_ENOUGH = QuasiStaticSettings(1e-8, 1e-6, imperfection=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Tensile:
+    """What the test gives of one cut."""
+
+    cut: Cut
+    strain: Floats  # (k,)
+    force: Floats  # (k,) [N/m] per width
+    narrowing: Floats  # (k,) width lost in the middle, over the width
+    x: Positions  # (n,3) [m] at the last strain
+    mesh: TriangleMesh
+
+    @property
+    def stiffness(self) -> float:
+        """[N/m] chord to the first strain."""
+        return float(self.force[0] / self.strain[0])
+
+
+def tensile(
+    fabric: Fabric, cut: Cut, strains: Sequence[float] | None = None, law: Law | None = None
+) -> Tensile:
+    """Pull a strip.
+
+    Args:
+        fabric: what to test.
+        cut: of its length.
+        strains: to hold it at, > 0, each more than the one before; None: ``STRAINS``.
+        law: of the membrane; None: Baraff & Witkin's.
+
+    Raises:
+        WeftError: strains that do not grow. FabricError: no shear stiffness, on the bias.
+        SimulationError: no equilibrium.
+    """
+    if cut == "bias" and law is None:
+        require(fabric, "shear", "a pull on the bias", "its threads would turn freely")
+    pulls = np.array(STRAINS[cut] if strains is None else strains, dtype=np.float64)
+    if pulls.ndim != 1 or len(pulls) == 0 or not (np.diff(pulls, prepend=0.0) > 0).all():
+        raise WeftError("strains", got=pulls.tolist(), expected="above 0, each above the last")
+    mesh = _strip(cut)
+    left, right = mesh.groups["left"], mesh.groups["right"]
+    bending = HingeBending.of(mesh, (fabric.bending_warp, fabric.bending_weft))
+    middle = np.isclose(mesh.vertices[:, 0], 0.0)
+    x, stretched, forces, narrowing = mesh.vertices, 0.0, [], []
+    for strain in pulls:
+        x = x * [(1 + strain) / (1 + stretched), 1.0, 1.0]
+        pin = Pin(np.concatenate([left, right]))
+        model = specimen_model(mesh, fabric, [pin], [bending], weight=0, law=law, start=x)
+        found = at_rest(model, x, EXACT_ENOUGH, f"{cut} strip of {fabric.name} at {strain:.1%}")
+        x, stretched = found.x, float(strain)
+        forces.append(abs(float(found.phi.reaction(x)[right, 0].sum())) / WIDTH)
+        narrowing.append(1 - float(np.ptp(x[middle, 2])) / WIDTH)
+    return Tensile(cut, pulls, np.array(forces), np.array(narrowing), x, mesh)
+
+
+def _strip(cut: Cut) -> TriangleMesh:
+    """Along +x, its material turned."""
+    flat = grid(4 * CELLS + 1, CELLS + 1, LENGTH, WIDTH, "alternating")
+    c, s = np.cos(TURN[cut]), np.sin(TURN[cut])
+    uv = flat.corner_uv @ np.array([[c, -s], [s, c]])
+    return TriangleMesh(flat.vertices, flat.faces, uv, flat.groups, f"{cut} strip")
