@@ -30,6 +30,7 @@ STAGES = [
     ["run"],
     ["scene", "validate"],
     ["reproduce"],
+    ["sweep"],
     ["bench"],
     ["cli"],
 ]
@@ -70,8 +71,8 @@ def test_imports_come_from_the_left(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_only_the_command_line_benchmarks_and_studies_import_scenes(path):
-    if part_of(path) not in ("scene", "cli", "bench", "reproduce", None):
+def test_only_the_command_line_benchmarks_studies_and_sweeps_import_scenes(path):
+    if part_of(path) not in ("scene", "cli", "bench", "reproduce", "sweep", None):
         assert "scene" not in set(imports(path))
 
 

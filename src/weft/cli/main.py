@@ -19,6 +19,7 @@ from weft.cli import (
     reproduce,
     run,
     settle,
+    sweep,
     validate,
 )
 from weft.cli.options import say
@@ -38,6 +39,7 @@ app.command("demo", rich_help_panel=_SIMULATE)(demo.demo)
 app.command("examples", rich_help_panel=_SIMULATE)(examples.examples)
 app.command("run", rich_help_panel=_SIMULATE)(run.run)
 app.command("settle", rich_help_panel=_SIMULATE)(settle.settle)
+app.add_typer(sweep.app, name="sweep", rich_help_panel=_SIMULATE)
 app.command("check", rich_help_panel=_SIMULATE)(check.check)
 app.command("explain", rich_help_panel=_SIMULATE)(explain.explain)
 app.command("fabrics", rich_help_panel=_SIMULATE)(fabrics.fabrics)
