@@ -20,7 +20,8 @@ from weft.sweep.status import Found, Kind, Status
 MOST_CHECKED = 60  # samples whose fields are read before anything runs
 MOST_BUILT = 3  # of the first samples, one of which has to make a scene
 WAIT = 2.0  # [s] between looks at samples that other processes are at
-MOST_FRUITLESS = 3  # rounds in which nothing got done
+ASK_AGAIN = 30.0  # [s] after which samples that seem to run are tried themselves
+MOST_FRUITLESS = 5  # rounds in which nothing got done
 
 
 @dataclass(frozen=True)
@@ -85,22 +86,26 @@ def planned(sweep: SweepFile, out: Path | None = None, threads: int | None = Non
 def _run(folder: SweepFolder, engine: Engine, retry: bool, hooks: Hooks) -> None:
     found = folder.look()
     hooks.begun(folder, found)
-    fruitless, first = 0, True
-    while True:
-        todo = to_do(found, retry and first)
-        if not todo:
-            if not any(f.kind is Kind.RUNNING for f in found):
-                return
-            time.sleep(WAIT)  # others are at what remains
-        else:
+    todo, fruitless, waited = to_do(found, retry), 0, 0.0
+    while todo or any(f.kind is Kind.RUNNING for f in found):
+        if todo:
             engine.run(Work(folder, todo, retry, hooks.told, hooks.note))
-        first = False
-        before, found = found, folder.look()
-        left = len(to_do(found, False))
-        fruitless = fruitless + 1 if left and left >= len(to_do(before, False)) else 0
+        else:
+            time.sleep(WAIT)  # others are at what remains
+        waited = 0.0 if todo else waited + WAIT
+        before, found = open_samples(found), folder.look()
+        fruitless = fruitless + 1 if todo and open_samples(found) >= before else 0
         if fruitless == MOST_FRUITLESS:
-            raise SweepError("samples", got=f"{left} that cannot be begun", where=str(folder.path),
+            raise SweepError("samples", got=f"{before} that do not end", where=str(folder.path),
                              expected="samples that end, or fail with a reason")  # fmt: skip
+        todo, retry = to_do(found, False), False
+        if waited >= ASK_AGAIN:  # a lock of another machine may outlast it
+            todo, waited = [f.sample for f in found if f.kind is Kind.RUNNING], 0.0
+
+
+def open_samples(found: Sequence[Found]) -> int:
+    """How many have not ended."""
+    return sum(f.kind not in (Kind.DONE, Kind.FAILED) for f in found)
 
 
 def to_do(found: Sequence[Found], retry: bool) -> list[Sample]:

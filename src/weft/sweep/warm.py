@@ -2,11 +2,14 @@
 
 import hashlib
 import os
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from weft.arrays import Json
-from weft.errors import SweepError
+from weft.errors import SweepError, WeftError
+from weft.sweep.faults import BusyError, DiskFullError
 from weft.sweep.folder import NAME, SweepFolder, open_sweep
 from weft.sweep.plan import PLAN, Sample
 
@@ -53,7 +56,6 @@ def compile_kernels(sweep: SweepFolder, sample: Sample) -> None:
     result is thrown away. What is wrong with the sample is said when it runs.
     """
     from weft import kernel
-    from weft.errors import WeftError
     from weft.scene.build import load_scene
 
     with kernel.use(device=str(sweep.about["device"]), threads=sweep.threads):
@@ -65,13 +67,49 @@ def compile_kernels(sweep: SweepFolder, sample: Sample) -> None:
             return
 
 
-def one(path: str, name: str, retry: bool = False) -> Json:
-    """What engines of other machines call: a sweep's folder and a sample's id; gives its status.
+def warmed(path: str, name: str) -> Json:
+    """Kernels compiled for a sample: nothing, or ``error``."""
+    try:
+        sweep = opened(path)
+        compile_kernels(sweep, sweep.sample(name))
+    except WeftError as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+    return {}
 
-    Raises:
-        BusyError, DiskFullError, SweepError: as ``run_sample``.
+
+def answer(
+    path: str, name: str, retry: bool = False, watch: Callable[[Any], None] | None = None
+) -> Json:
+    """What engines of other processes call: runs a sample, or goes on with it.
+
+    Args:
+        path: the sweep's folder.
+        name: the sample's id.
+        retry: try again what has failed.
+        watch: called after every step; what it raises stops the sample.
+
+    Returns:
+        One of ``status`` (how it ended), ``busy`` (another process is at it), ``full`` (no space is
+        left) and ``error`` (no sample can be begun: why).
     """
     from weft.sweep.sample import run_sample
 
-    sweep = opened(path)
-    return dict(vars(run_sample(sweep, sweep.sample(name), retry=retry)))
+    try:
+        sweep = opened(path)
+        return {"status": vars(run_sample(sweep, sweep.sample(name), retry=retry, watch=watch))}
+    except BusyError as error:
+        return {"busy": str(error)}
+    except DiskFullError as error:
+        return {"full": str(error)}
+    except WeftError as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+def answers(path: str, names: Sequence[str], retry: bool = False) -> list[Json]:
+    """``answer`` of several samples in turn; a full disk ends it."""
+    told = []
+    for name in names:
+        told.append(answer(path, name, retry))
+        if "full" in told[-1] or "error" in told[-1]:
+            break
+    return told

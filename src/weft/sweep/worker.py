@@ -29,32 +29,19 @@ def main(arguments: list[str]) -> None:
 
 
 def _answer(path: str, order: dict[str, Any], parent: int) -> dict[str, Any]:
-    from weft.errors import WeftError
-    from weft.sweep.faults import BusyError, DiskFullError, StoppedError
-    from weft.sweep.sample import run_sample
-    from weft.sweep.warm import compile_kernels, opened
+    from weft.sweep.faults import StoppedError
+    from weft.sweep.warm import answer, warmed
 
     def watch(_: object) -> None:
         if os.getppid() != parent:
             raise StoppedError
 
-    name = order.get("warm") or order["sample"]
+    if "warm" in order:
+        return {"warm": order["warm"], **warmed(path, order["warm"])}
     try:
-        sweep = opened(path)
-        sample = sweep.sample(name)
-        if "warm" in order:
-            compile_kernels(sweep, sample)
-            return {"warm": name}
-        status = run_sample(sweep, sample, retry=bool(order.get("retry")), watch=watch)
-        return {"sample": name, "status": vars(status)}
+        return {**answer(path, order["sample"], bool(order["retry"]), watch), "sample": order["sample"]}
     except StoppedError:
         sys.exit(1)
-    except BusyError as error:
-        return {"sample": name, "busy": str(error)}
-    except DiskFullError as error:
-        return {"sample": name, "full": str(error)}
-    except WeftError as error:
-        return {"sample": name, "error": f"{type(error).__name__}: {error}"}
 
 
 if __name__ == "__main__":

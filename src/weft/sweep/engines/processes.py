@@ -14,7 +14,7 @@ from typing import Any
 
 from weft.errors import SweepError
 from weft.io.inside import Inside
-from weft.sweep.engines.base import Work
+from weft.sweep.engines.base import Work, refused
 from weft.sweep.faults import BusyError, full, sample_lock
 from weft.sweep.folder import cores
 from weft.sweep.plan import Sample
@@ -131,7 +131,7 @@ class _Pool:
             self._take(worker, json.loads(line))
 
     def _take(self, worker: _Worker, answer: dict[str, Any]) -> None:
-        if "warm" in answer:
+        if "warm" in answer and "error" not in answer:
             self.warm = True
             for other in self.workers.values():
                 self._feed(other)
@@ -140,8 +140,7 @@ class _Pool:
         if "full" in answer:
             raise full(self.work.sweep.path)
         if "error" in answer:
-            raise SweepError(f"sample {answer['sample']}", got=answer["error"],
-                             expected="a sample that can be begun")  # fmt: skip
+            raise refused(answer["error"], self.work)
         if "status" in answer:
             assert sample is not None
             self.deaths = 0
