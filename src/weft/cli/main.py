@@ -9,6 +9,7 @@ import typer
 from weft.cli import (
     bench,
     check,
+    dataset,
     demo,
     doctor,
     examples,
@@ -45,6 +46,7 @@ app.command("explain", rich_help_panel=_SIMULATE)(explain.explain)
 app.command("fabrics", rich_help_panel=_SIMULATE)(fabrics.fabrics)
 app.command("render", rich_help_panel=_LOOK)(render.render)
 app.command("export", rich_help_panel=_LOOK)(export.export)
+app.command("dataset", rich_help_panel=_LOOK)(dataset.dataset)
 app.command("validate", rich_help_panel=_TRUST, cls=validate.Command)(validate.validate)
 app.command("reproduce", rich_help_panel=_TRUST, cls=reproduce.Command)(reproduce.reproduce)
 app.command("doctor", rich_help_panel=_TRUST)(doctor.doctor)

@@ -27,7 +27,6 @@ from weft.sweep.file import SweepFile, overrides
 from weft.sweep.plan import Sample, plan_of, read_plan, write_plan
 from weft.sweep.quality import Filters
 from weft.sweep.status import SAMPLES, Found, look
-from weft.sweep.varied import yaml_text
 
 NAME, FORMAT = "sweep.json", 1
 PACKAGES = ("weft", "numpy", "scipy", "warp-lang", "pypardiso")
@@ -214,7 +213,7 @@ def _about(sweep: SweepFile, rounds: list[int], count: int) -> Json:
         "scene_digest": _digest(sweep.scene.read_bytes()),
         "set": dict(sweep.common),
         "design": design.name,
-        "vary": {path: yaml_text(_said(field)) for path, field in design.fields.items()},
+        "vary": {path: field.said() for path, field in design.fields.items()},
         "rounds": rounds,
         "rows": design.samples,
         "samples": count,
@@ -226,10 +225,6 @@ def _about(sweep: SweepFile, rounds: list[int], count: int) -> Json:
         "machine": machine(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-
-
-def _said(field: Any) -> Any:
-    return list(field.values) if hasattr(field, "values") else field.__dict__
 
 
 def _rounds(sweep: SweepFile, old: Json | None) -> list[int]:

@@ -37,6 +37,10 @@ class Choice:
         """How many levels a grid has."""
         return len(self.values)
 
+    def said(self) -> str:
+        """As a sweep file says it."""
+        return yaml_text(self.values)
+
 
 @dataclass(frozen=True)
 class Range:
@@ -79,6 +83,13 @@ class Range:
         if self.steps is not None:
             return self.steps
         return round(self.high) - round(self.low) + 1 if self.whole else 0
+
+    def said(self) -> str:
+        """As a sweep file says it."""
+        tree: dict[str, Any] = {"from": self._said(self.low), "to": self._said(self.high)}
+        tree |= {"steps": self.steps} if self.steps is not None else {}
+        tree |= {"scale": "log"} if self.log else {}
+        return yaml_text(tree | ({"whole": True} if self.whole else {}))
 
     def _said(self, value: float) -> Any:
         return f"{value!r} {self.unit}" if self.unit else value
@@ -155,6 +166,14 @@ def _quantity(what: str, value: Any, where: str) -> tuple[float, str]:
     return float(number), found[2] if found else ""
 
 
+def quantity_of(value: Any) -> tuple[float, str] | None:
+    """Number and unit of a value, (15.0, "cm") of ``15 cm``; None: it is no number."""
+    try:
+        return _quantity("", value, "")
+    except SweepError:
+        return None
+
+
 def yaml_text(value: Any) -> str:
     """A value as YAML of one line that reads back as the same value, floats in every bit.
 
@@ -167,7 +186,7 @@ def yaml_text(value: Any) -> str:
     if isinstance(value, float):
         return _float_text(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_quoted(str(k))}: {yaml_text(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{_plain_or_quoted(str(k))}: {yaml_text(v)}" for k, v in value.items()) + "}"
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + ", ".join(yaml_text(v) for v in value) + "]"
     return _plain_or_quoted(str(value))
