@@ -11,6 +11,7 @@ from weft.plain_yaml import parse_yaml
 
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*", re.DOTALL)
 _FIELDS = ("from", "to", "steps", "scale", "whole")
+DIGITS = 12  # of a value
 SCALES = ("linear", "log")
 
 
@@ -92,6 +93,8 @@ class Range:
         return yaml_text(tree | ({"whole": True} if self.whole else {}))
 
     def _said(self, value: float) -> Any:
+        """Rounded to what the logarithms of all machines agree in: names of samples depend on it."""
+        value = value if isinstance(value, int) else float(f"{value:.{DIGITS}g}")
         return f"{value!r} {self.unit}" if self.unit else value
 
 
