@@ -147,7 +147,8 @@ class _Attempt:
         self.start = self.start or spent
         if self.watch is not None:
             self.watch(now)
-        if limit is not None and spent > limit and now.frame < now.frames:
+        done = (now.frame, now.step) == (now.frames, now.steps)
+        if limit is not None and spent > limit and not done:
             raise TimeUpError(
                 f"frame {now.frame} of {now.frames} after {spent:.3g} s of wall clock; "
                 f"time_limit is {limit:g} s"
