@@ -29,7 +29,10 @@ def test_more_samples_keep_the_first(name, n):
 
 
 def test_latin_hypercube_has_one_point_in_every_stratum_of_each_round():
-    first, both = made("latin_hypercube", 10).points([10]), made("latin_hypercube", 16).points([10, 6])
+    first, both = (
+        made("latin_hypercube", 10).points([10]),
+        made("latin_hypercube", 16).points([10, 6]),
+    )
     np.testing.assert_array_equal(first, both[:10])
     for points in (both[:10], both[10:]):
         strata = np.sort((points * len(points)).astype(int), axis=0)

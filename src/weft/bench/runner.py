@@ -27,6 +27,7 @@ _BENCHMARKS = {
     "contact-pile": ("contact_pile", "pile"),
     "memory": ("memory", "memory"),
     "render": ("render", "render"),
+    "sweep": ("sweep", "sweep"),
     "demo": ("startup", "demo"),
 }
 _OF_SCENES = ("contact-drape",)  # that take a selection of their scenes

@@ -37,9 +37,7 @@ def spread_out(found: Sequence[Found], most: int) -> list[Found]:
     return [found[int(k * len(found) / most)] for k in range(most)]
 
 
-def contact_sheet(
-    sweep: SweepFolder, found: Sequence[Found], path: Path, columns: int = 6
-) -> Path:
+def contact_sheet(sweep: SweepFolder, found: Sequence[Found], path: Path, columns: int = 6) -> Path:
     """A PNG of thumbnails with their values below."""
     pictures = [(f, thumbnail(sweep, f)) for f in found]
     shown = [(f, p) for f, p in pictures if p is not None]

@@ -135,7 +135,13 @@ def _shape(sweep: SweepFolder, kept: Sequence[Found], choices: Choices) -> Shape
         vertices, faces = max(vertices, run.mesh.n_vertices), max(faces, len(run.faces))
         meshes.add(digest(run.faces))
         flats.add(digest(run.corner_uv))
-    return Shape(1 if choices.frames == "last" else frames, vertices, faces, len(meshes) == 1, len(flats) == 1)
+    return Shape(
+        1 if choices.frames == "last" else frames,
+        vertices,
+        faces,
+        len(meshes) == 1,
+        len(flats) == 1,
+    )
 
 
 def _declare(
@@ -159,14 +165,10 @@ def _declare(
     dims = ("sample", "triangle", "corner", "uv")
     size = (n, shape.faces, 3, 2)
     skip = int(shape.one_face)
-    store.declare(
-        Variable("face", dims[skip:3], size[skip:3], np.dtype(np.int32), None, faces)
-    )
+    store.declare(Variable("face", dims[skip:3], size[skip:3], np.dtype(np.int32), None, faces))
     uv = {"long_name": "material coordinates of the corners of faces", "units": "m"}
     skip = int(shape.one_uv)
-    store.declare(
-        Variable("corner_uv", dims[skip:], size[skip:], np.dtype(np.float64), np.nan, uv)
-    )
+    store.declare(Variable("corner_uv", dims[skip:], size[skip:], np.dtype(np.float64), np.nan, uv))
     own = {"long_name": "vertices of the sample; those after them are missing"}
     store.declare(Variable("n_vertices", ("sample",), (n,), np.dtype(np.int32), None, own))
     for column in columns:

@@ -112,7 +112,9 @@ def _dependence(sweep: SweepFolder, found: Sequence[Found], done: Sequence[Found
     if told is None:
         return "<p>too few samples, or no parameter that is a number</p>"
     what = "rows of the design" if sweep.about["design"] == "saltelli" else "samples"
-    text = f"<p>{escape(told.method)}. From {told.used} {what}; {told.left_out} without a result.</p>"
+    text = (
+        f"<p>{escape(told.method)}. From {told.used} {what}; {told.left_out} without a result.</p>"
+    )
     return text + _effects(told) + _clouds(told, done)
 
 

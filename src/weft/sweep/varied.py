@@ -4,12 +4,16 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from weft.errors import SweepError, WeftError
 from weft.plain_yaml import parse_yaml
 
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*", re.DOTALL)
+_MEASURED = re.compile(
+    r"[-+]?[0-9][0-9.]*(?:e[-+][0-9]+)? [A-Za-z][A-Za-z0-9/^*]*"
+)  # plain in YAML
 _FIELDS = ("from", "to", "steps", "scale", "whole")
 DIGITS = 12  # of a value
 SCALES = ("linear", "log")
@@ -189,7 +193,11 @@ def yaml_text(value: Any) -> str:
     if isinstance(value, float):
         return _float_text(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_plain_or_quoted(str(k))}: {yaml_text(v)}" for k, v in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{_plain_or_quoted(str(k))}: {yaml_text(v)}" for k, v in value.items())
+            + "}"
+        )
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + ", ".join(yaml_text(v) for v in value) + "]"
     return _plain_or_quoted(str(value))
@@ -204,8 +212,11 @@ def _float_text(value: float) -> str:
     return f"{mantissa}{e}{sign}{exponent}"
 
 
+@lru_cache(maxsize=4096)
 def _plain_or_quoted(text: str) -> str:
     """Without quotes where that reads back as the same text: ``25 cm``."""
+    if _MEASURED.fullmatch(text):
+        return text
     if re.fullmatch(r"[A-Za-z0-9.+-][A-Za-z0-9 ._/^*+-]*", text) and text == text.strip():
         try:
             if parse_yaml(text, "value", SweepError).value == text:

@@ -39,7 +39,10 @@ def _answer(path: str, order: dict[str, Any], parent: int) -> dict[str, Any]:
     if "warm" in order:
         return {"warm": order["warm"], **warmed(path, order["warm"])}
     try:
-        return {**answer(path, order["sample"], bool(order["retry"]), watch), "sample": order["sample"]}
+        return {
+            **answer(path, order["sample"], bool(order["retry"]), watch),
+            "sample": order["sample"],
+        }
     except StoppedError:
         sys.exit(1)
 

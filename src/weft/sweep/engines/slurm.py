@@ -93,7 +93,9 @@ class Slurm:
                 "executor slurm", got=str(error), expected="a machine with sbatch and srun",
                 hint="--local runs the same jobs as processes of this machine",
             ) from error  # fmt: skip
-        executor.update_parameters(name="weft-sweep", timeout_min=self.minutes, cpus_per_task=threads)
+        executor.update_parameters(
+            name="weft-sweep", timeout_min=self.minutes, cpus_per_task=threads
+        )
         if not self.local:
             setup = [f"export {name}={threads}" for name in
                      ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")]  # fmt: skip
