@@ -64,11 +64,17 @@ def test_length_and_names(path):
 
 @pytest.mark.parametrize(
     "path",
-    sorted(p for p in EXAMPLES.rglob("*.yaml") if p.parent.name != "contact"),
+    sorted(
+        p
+        for p in EXAMPLES.rglob("*.yaml")
+        if p.parent.name != "contact" and "\nscene:" not in p.read_text()
+    ),
     ids=lambda p: p.name,
 )
 def test_scene(path):
-    """Scenes load, and their first two steps converge; those of contact: contact/test_stress.py."""
+    """Scenes load, and their first two steps converge; those of contact: contact/test_stress.py;
+    sweeps: sweep/test_cli.py.
+    """
     small = ["cloth.sheet.nx=13", "cloth.sheet.ny=13"]
     if "panel" in path.read_text():
         small = ["cloth.panel.size=7 cm"]

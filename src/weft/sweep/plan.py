@@ -54,7 +54,7 @@ def sample_of(values: Mapping[str, Any], number: int, seed: int, seeded: Sequenc
     """
     texts = {path: yaml_text(value) for path, value in values.items()}
     own = int(_digest([texts, seed])[:16], 16) % SEEDS
-    whole = {**values, **{path: own for path in seeded}}
+    whole = {**values, **dict.fromkeys(seeded, own)}
     if seeded:
         texts = {**texts, **{path: str(own) for path in seeded}}
     return Sample(_digest(texts)[:NAME], whole, own, number)
