@@ -85,7 +85,7 @@ class Pictures(HTMLParser):
 
 def test_report(sweep_file, tmp_path):
     """One file; every failure with the command that reproduces it."""
-    vary = "cloth.fabric: [cotton, koton]\n  gravity.1: [-9.81, -8.0, -7.0, -6.0, -5.0, -4.0, -3.0, -2.0]"
+    vary = "cloth.fabric: [cotton, koton]\n  gravity.1: [-9.0, -8, -7, -6, -5, -4, -3, -2]"
     sweep = open_sweep(planned_by(sweep_file("keep: {static: 0.5 m/s}\n", vary)))
     for sample in sweep.plan:
         run_sample(sweep, sample)
@@ -107,7 +107,7 @@ def test_report(sweep_file, tmp_path):
 def test_report_of_a_saltelli_design_has_sobol_indices(sweep_file, tmp_path):
     """Speed after a short fall is that of gravity alone; the width does not enter."""
     vary = "gravity.1: {from: -10.0, to: -2.0}\n  cloth.sheet.width: {from: 39 cm, to: 41 cm}"
-    path = sweep_file("design: saltelli\nsamples: 8\nset: {seconds: 0.02 s, fps: 50}\n", vary)
+    path = sweep_file("design: saltelli\nsamples: 32\nset: {seconds: 0.02 s, fps: 50}\n", vary)
     sweep = open_sweep(planned_by(path))
     for sample in sweep.plan:
         run_sample(sweep, sample)
@@ -115,7 +115,7 @@ def test_report_of_a_saltelli_design_has_sobol_indices(sweep_file, tmp_path):
     text = (tmp_path / "r.html").read_text()
     row = re.search(r"<tr><td>speed_end</td>(.*?)</tr>", text)[1]
     numbers = [float(n) for n in re.findall(r"total (-?\d\.\d+)", row)]
-    assert "Sobol indices" in text and numbers[0] > 0.5 and numbers[1] < 0.05
+    assert "Sobol indices" in text and numbers[0] > 0.6 and numbers[1] < 0.05
 
 
 def test_contact_sheet(planned, tmp_path):

@@ -1,4 +1,4 @@
-"""Dask on a real cluster of this machine: workers killed, a scheduler that goes away and comes back."""
+"""Dask on a real cluster of this machine: killed workers, a scheduler that goes and comes back."""
 
 import os
 import signal

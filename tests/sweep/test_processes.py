@@ -5,11 +5,12 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from tests.sweep.conftest import digests, statuses
-from weft.errors import RunError, SceneProblems, SweepError
+from weft.errors import RunError, SceneError, SweepError
 from weft.io.inside import Inside
 from weft.io.lock import Lock
 from weft.sweep.engines.processes import Processes
@@ -105,23 +106,20 @@ def test_a_killed_parent_stops_its_workers(sweep_file, tmp_path):
 
 def is_running(pid):
     try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 
 
-def test_more_samples_keep_the_old(sweep_file):
-    for design in ("random", "latin_hypercube", "sobol"):
-        path = sweep_file(f"design: {design}\nsamples: 4\nout: {sweep_file().parent / design}\n"
-                          .replace("out:", "description: x\n#"), vary=WIDE)  # fmt: skip
-        out = path.parent / design
-        few = run(path, out=out)
-        before = {p: p.stat().st_mtime_ns for p in few.path.glob("samples/*/status.json")}
-        many = run(path, out=out, samples=6)
-        assert len(many.plan) == 6 and many.plan[:4] == few.plan
-        assert len(digests(out)) == 6
-        assert all(p.stat().st_mtime_ns == t for p, t in before.items())
+@pytest.mark.parametrize("design", ["random", "latin_hypercube", "sobol"])
+def test_more_samples_keep_the_old(sweep_file, tmp_path, design):
+    path = sweep_file(f"design: {design}\nsamples: 4\n", vary=WIDE)
+    few = run(path)
+    before = {p: p.stat().st_mtime_ns for p in few.path.glob("samples/*/status.json")}
+    many = run(path, samples=6)
+    assert len(many.plan) == 6 and many.plan[:4] == few.plan
+    assert len(digests(tmp_path / "out")) == 6
+    assert all(p.stat().st_mtime_ns == t for p, t in before.items())
 
 
 def test_a_grid_with_another_value_keeps_the_old(sweep_file, tmp_path):
@@ -137,21 +135,16 @@ def test_two_sweeps_in_one_folder(sweep_file, tmp_path):
     path = sweep_file()
     inside = Inside(tmp_path / "out")
     with Lock(inside), pytest.raises(RunError, match=r"in use: process \d+"):
-        subprocess_free(path)
+        run(path)
     run(path)
     before = digests(tmp_path / "out")
     with pytest.raises(SweepError, match=r"another scene \(differs in: the scene file\)"):
         scene = tmp_path / "scene.yaml"
         scene.write_text(scene.read_text().replace("20 ms", "10 ms"))
         run(path)
-    with pytest.raises(SweepError, match="differs in: threads"):
+    with pytest.raises(SweepError, match="differs in: .*threads"):
         run(sweep_file("threads: 2\nset: {}\n").rename(tmp_path / "b.yaml"))
     assert digests(tmp_path / "out") == before
-
-
-def subprocess_free(path):
-    """In this process the lock counts; another file descriptor of it is refused all the same."""
-    return run_sweep(read_sweep(path), Processes(1))
 
 
 @pytest.mark.parametrize(
@@ -166,7 +159,7 @@ def subprocess_free(path):
 )
 def test_fields_that_do_not_exist_or_do_not_take_it(sweep_file, tmp_path, vary, message):
     """Nothing is written, nothing runs."""
-    with pytest.raises((SceneProblems, Exception), match=message):
+    with pytest.raises(SceneError, match=message):
         run(sweep_file(vary=vary))
     assert not (tmp_path / "out" / "plan.jsonl").exists()
 
@@ -211,10 +204,10 @@ def test_a_full_disk_stops_a_sweep(sweep_file, tmp_path, monkeypatch):
 
 def test_workers_that_cannot_start(sweep_file, tmp_path, monkeypatch):
     (tmp_path / "sitecustomize.py").write_text(
-        "import sys\nif 'weft.sweep.worker' in ' '.join(sys.orig_argv):\n    sys.exit('no such luck')\n"
+        "import sys\nif 'weft.sweep.worker' in ' '.join(sys.orig_argv): sys.exit('no such luck')\n"
     )
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
-    with pytest.raises(SweepError, match="ended 3 times at once.*no such luck"):
+    with pytest.raises(SweepError, match=r"ended \d+ times in turn.*no such luck"):
         run(sweep_file())
 
 

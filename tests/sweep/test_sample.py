@@ -140,7 +140,7 @@ def test_a_sample_that_takes_its_process_with_it(planned):
 
 @pytest.mark.parametrize("number", [1, 2, 4, 7, 11])
 def test_a_disk_that_fills(planned, monkeypatch, number):
-    """At whichever file: the sample is no failure, and goes on bitwise where there is room again."""
+    """At whichever file: no failure of the sample, which goes on bitwise where there is room."""
     wanted = run_sample(planned(out="other"), planned().plan[0]).digest
     sweep = planned()
     count, original = iter(range(1, 1000)), inside_module.Inside.writing

@@ -1,5 +1,5 @@
-"""Slurm: submitit's local executor everywhere; a real controller and node where they start (root, Debian's
-slurmctld, slurmd and munge).
+"""Slurm: submitit's local executor everywhere; a real controller and node where they start (root,
+Debian's slurmctld, slurmd and munge).
 """
 
 import os

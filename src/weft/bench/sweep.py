@@ -1,4 +1,4 @@
-"""Sweeps: how well workers fill the cores, how soon a sample starts, how fast a folder is looked at.
+"""Sweeps: how well workers fill the cores, how soon a sample starts, how fast folders are read.
 
 The work is that of 33 x 33 sheets that hang for a second. What 200 samples would take follows from
 fewer: efficiency is the sum of the samples' times, each on one worker that runs alone, over cores

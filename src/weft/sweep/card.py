@@ -47,7 +47,7 @@ def write_card(
             "vertices": shape.vertices, "same_faces": shape.one_face,
         },
         "columns": {c.name: dict(c.about) for c in columns},
-        "sha256": {name: digest for name, digest in _sums(out)},
+        "sha256": dict(_sums(out)),
     }  # fmt: skip
     card = out.with_name(f"{out.name}.card.json")
     with atomic_write(card) as file:
@@ -124,10 +124,10 @@ def _words(out: Path, told: Json) -> str:
     )
     varied = "\n".join(f"- `{path}`: {said}" for path, said in sweep["vary"].items())
     filters = ", ".join(f"{k}: {v}" for k, v in told["filters"]["set"].items()) or "none"
-    made = told["made_by"]
+    made, count = told["made_by"], told["samples"]["kept"]
     return f"""# {told["title"] or out.name}
 
-{told["samples"]["kept"]} samples, left out: {left}. Design: {sweep["design"]}, seed {sweep["seed"]}.
+{count} samples, left out: {left}. Design: {sweep["design"]}, seed {sweep["seed"]}.
 
 {varied or "Values: from a file or a function; see the columns `param.*`."}
 

@@ -1,6 +1,7 @@
 """Thumbnails of finished samples, drawn once each, and a sheet of them."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from PIL import Image as PilImage
@@ -66,10 +67,8 @@ def _short(override: str) -> str:
     """``width=31.2cm`` of ``cloth.sheet.width=31.21784 cm``."""
     path, _, value = override.partition("=")
     number, _, unit = value.partition(" ")
-    try:
+    with suppress(ValueError):
         value = f"{float(number):.3g}{unit}"
-    except ValueError:
-        pass
     parts = path.split(".")
     name = ".".join(parts[-2:]) if parts[-1].isdecimal() else parts[-1]
     return f"{name}={value}"

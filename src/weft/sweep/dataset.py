@@ -1,8 +1,8 @@
 """A sweep's samples as one data set: positions, faces, parameters, measures, flags.
 
-Samples of different meshes share arrays: vertices beyond a sample's own are missing (NaN), faces are
--1. Positions may be quantised: integers times a step, so that no coordinate is off by more than half
-of it (``scale_factor``, which xarray applies when it reads).
+Samples of different meshes share arrays: vertices beyond a sample's own are missing (NaN), faces
+are -1. Positions may be quantised: integers times a step, so that no coordinate is off by more than
+half of it (``scale_factor``, which xarray applies when it reads).
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.arrays import Floats, Ints
 from weft.errors import RunError, SweepError, check_known
 from weft.io.frames import RunFolder
 from weft.run import Run
@@ -109,7 +110,8 @@ def write_dataset(sweep: SweepFolder, out: str | Path, choices: Choices | None =
 
 def _kept(found: Sequence[Found], choices: Choices) -> tuple[list[Found], dict[str, int]]:
     """Finished samples, and how many are left out and why."""
-    kept, out = [], {}
+    kept: list[Found] = []
+    out: dict[str, int] = {}
     for f in found:
         why = f.kind.value if f.kind is not Kind.DONE else ""
         if not why and choices.good_only and f.status and not f.status.flags.get("good", True):
@@ -149,13 +151,14 @@ def _declare(
     shape: Shape, choices: Choices,
 ) -> None:  # fmt: skip
     """All variables, with units and meanings, before anything is written."""
-    n, about = len(kept), {"long_name": "positions of vertices", "units": "m"}
-    fill: Any = np.nan
-    kind = np.dtype(np.float64)
+    fill: Any
+    kind: np.dtype[Any]
+    n, fill, kind = len(kept), np.nan, np.dtype(np.float64)
+    about: dict[str, Any] = {"long_name": "positions of vertices", "units": "m"}
     if choices.quantum is not None:
         fill, kind = MISSING, np.dtype(np.int32)
-        about = {**about, "scale_factor": choices.quantum,
-                 "comment": f"no coordinate is off by more than {choices.quantum / 2:g} m"}  # fmt: skip
+        about["scale_factor"] = choices.quantum
+        about["comment"] = f"no coordinate is off by more than {choices.quantum / 2:g} m"
     size = (n, shape.frames, shape.vertices, 3)
     dims = ("sample", "frame", "vertex", "axis")
     store.declare(Variable("position", dims, size, kind, fill, about))
@@ -221,7 +224,7 @@ def _put_mesh(store: Store, run: Run, k: int, shape: Shape) -> None:
         store.put("corner_uv", None if shape.one_uv else k, uv)
 
 
-def quantised(x: np.ndarray, quantum: float) -> tuple[np.ndarray, float]:  # type: ignore[type-arg]
+def quantised(x: Floats, quantum: float) -> tuple[Ints, float]:
     """Coordinates as whole steps (NaN: ``MISSING``), and the greatest error [m] of reading them.
 
     Raises:
@@ -230,7 +233,8 @@ def quantised(x: np.ndarray, quantum: float) -> tuple[np.ndarray, float]:  # typ
     steps = np.rint(x / quantum)
     most = float(np.nanmax(np.abs(steps))) if np.isfinite(steps).any() else 0.0
     if most > MOST_STEPS:
-        raise SweepError("--quantise", got=f"{quantum:g} m", expected=f"at least {quantum * most / MOST_STEPS:.2g} m")  # fmt: skip
+        least = f"at least {quantum * most / MOST_STEPS:.2g} m"
+        raise SweepError("--quantise", got=f"{quantum:g} m", expected=least)
     lost = np.isnan(steps)
     whole = np.where(lost, MISSING, np.where(lost, 0, steps)).astype(np.int32)
     read = whole.astype(np.float64) * quantum

@@ -1,10 +1,10 @@
 """Designs: which values the samples of a sweep take, from few points of [0, 1)^d to fields.
 
-``grid`` takes all combinations; ``random``, ``latin_hypercube`` (McKay et al. 1979) and ``sobol`` (SciPy's
-scrambled sequence) fill the box of the fields; ``saltelli`` is the design of Saltelli et al. 2010 (table
-2, radial A, B, A_B^i), from which Sobol indices are estimated; ``csv`` and ``function`` take values from
-elsewhere. More samples of a random, Sobol or Saltelli design keep the first ones; those of a Latin
-hypercube are drawn in rounds, each of them a Latin hypercube (``rounds``).
+``grid`` takes all combinations; ``random``, ``latin_hypercube`` (McKay et al. 1979) and ``sobol``
+(SciPy's scrambled sequence) fill the box of the fields; ``saltelli`` is the design A, B, A_B^i of
+Saltelli et al. 2010, from which Sobol indices are estimated; ``csv`` and ``function`` take values
+from elsewhere. More samples of a random, Sobol or Saltelli design keep the first ones; those of a
+Latin hypercube are drawn in rounds, each of them a Latin hypercube (``rounds``).
 """
 
 import csv
@@ -129,10 +129,8 @@ def _sobol(n: int, d: int, seed: int) -> Floats:
     """The first n points of a scrambled Sobol sequence, whose prefixes do not depend on n."""
     from scipy.stats import qmc
 
-    power = max(0, math.ceil(math.log2(max(n, 1))))
-    points: Floats = qmc.Sobol(d, scramble=True, rng=np.random.default_rng(seed)).random_base2(
-        power
-    )
+    sequence = qmc.Sobol(d, scramble=True, rng=np.random.default_rng(seed))
+    points: Floats = sequence.random_base2(math.ceil(math.log2(max(n, 1))))
     return points[:n]
 
 

@@ -203,9 +203,9 @@ class _Reader:
         if samples is not None and not design.takes_samples:
             raise self.error("samples", samples, f"nothing, with design {name}")
         if name == "grid":
-            for path, field in fields.items():
-                if field.count == 0:
-                    raise self.error("vary", f"{path} without steps",
+            for field, taken in fields.items():
+                if taken.count == 0:
+                    raise self.error("vary", f"{field} without steps",
                                      "steps: a grid needs to know how many")  # fmt: skip
         design.check_size()
         return design

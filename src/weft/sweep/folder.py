@@ -94,8 +94,8 @@ class SweepFolder:
             exact = [self.plan[int(name)]]
         found = exact or found
         if len(found) != 1:
-            raise SweepError("sample", got=name, where=str(self.path),
-                             expected="the id of one (`weft sweep status --list` has them)")  # fmt: skip
+            expected = "the id of one (`weft sweep status --list` has them)"
+            raise SweepError("sample", got=name, where=str(self.path), expected=expected)
         return found[0]
 
     def place(self, sample: Sample) -> Path:
@@ -263,16 +263,17 @@ def _read(inside: Inside) -> Json:
         if not isinstance(found, dict):
             raise ValueError("no sweep")
     except FileNotFoundError as error:
-        raise SweepError("sweep folder", got=str(inside.root),
-                         expected="a folder that `weft sweep` made (with a sweep.json)") from error  # fmt: skip
+        expected = "a folder that `weft sweep` made (with a sweep.json)"
+        raise SweepError("sweep folder", got=str(inside.root), expected=expected) from error
     except (OSError, ValueError, RecursionError) as error:
         got = getattr(error, "strerror", None) or str(error)
         raise SweepError(NAME, got=got, where=str(inside.root), expected="what weft wrote",
                          hint=_ANEW) from error  # fmt: skip
     said = found.pop(_SUM, None)
     if found.get("format") != FORMAT or said != _digest(_text(found)):
-        raise SweepError(NAME, got="its checksum is not that of its contents",
-                         where=str(inside.root), expected="what weft wrote", hint=_ANEW)  # fmt: skip
+        got = "its checksum is not that of its contents"
+        where = str(inside.root)
+        raise SweepError(NAME, got=got, where=where, expected="what weft wrote", hint=_ANEW)
     return found
 
 

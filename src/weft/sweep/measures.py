@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.arrays import Json
+from weft.arrays import Json, Positions
 from weft.contact.intersections import intersections
 from weft.errors import MeshError
 from weft.io.frames import RunFolder
@@ -84,7 +84,7 @@ def _undivided(lines: list[Json]) -> bool:
     return len(set(numbers)) == len(numbers)
 
 
-def _crossing(run: Run, x: np.ndarray) -> int | None:  # type: ignore[type-arg]
+def _crossing(run: Run, x: Positions) -> int | None:
     """Pairs of the cloth's faces that intersect; None: too many to be counted."""
     try:
         return len(intersections(x, run.faces))
@@ -92,7 +92,7 @@ def _crossing(run: Run, x: np.ndarray) -> int | None:  # type: ignore[type-arg]
         return None
 
 
-def _top(run: Run, bodies: np.ndarray) -> float:  # type: ignore[type-arg]
+def _top(run: Run, bodies: Positions) -> float:
     """[m] height of the highest vertex of all bodies."""
     used = np.unique(run.body_faces)
     return float(bodies[used, 1].max())

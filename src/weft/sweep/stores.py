@@ -1,12 +1,12 @@
 """Files of data sets: Zarr, HDF5 (NetCDF-4) and Parquet behind three calls.
 
-``declare`` a variable, ``put`` its values, a sample at a time or whole; when the block ends without an
-error, the finished file takes its name, never before.
+``declare`` a variable, ``put`` its values, a sample at a time or whole; when the block ends without
+an error, the finished file takes its name, never before.
 """
 
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -186,7 +186,7 @@ class _Parquet(Store):
         return self.variables["position"].shape[0]
 
 
-_KINDS: dict[str, tuple[type[Store], str]] = {
+_KINDS: dict[str, tuple[Callable[[Path], Store], str]] = {
     ".zarr": (_Zarr, "zarr"),
     ".h5": (_Hdf5, "h5netcdf"),
     ".nc": (_Hdf5, "h5netcdf"),

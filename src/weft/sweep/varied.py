@@ -97,7 +97,7 @@ class Range:
         return yaml_text(tree | ({"whole": True} if self.whole else {}))
 
     def _said(self, value: float) -> Any:
-        """Rounded to what the logarithms of all machines agree in: names of samples depend on it."""
+        """Rounded to what logarithms of all machines agree in: names of samples depend on it."""
         value = value if isinstance(value, int) else float(f"{value:.{DIGITS}g}")
         return f"{value!r} {self.unit}" if self.unit else value
 

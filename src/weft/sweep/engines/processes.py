@@ -18,9 +18,9 @@ from weft.sweep.engines.base import Work, refused
 from weft.sweep.faults import BusyError, full, sample_lock
 from weft.sweep.folder import cores
 from weft.sweep.plan import Sample
-from weft.sweep.status import Reason, Status, write_status
+from weft.sweep.status import MOST_ATTEMPTS, Reason, Status, write_status
 
-MOST_DEATHS = 3  # of workers in turn, without any sample ended between
+MOST_DEATHS = MOST_ATTEMPTS + 1  # of each worker, and once more, without any sample ended between
 OVERDUE, GRACE = 2.0, 30.0  # times the limit, and [s] more, after which a worker is killed
 TICK = 1.0  # [s]
 
@@ -158,10 +158,10 @@ class _Pool:
         self.work.note(f"worker {worker.number} ended ({_said(code)}){was}")
         if worker.sample is not None:
             self.queue.append(worker.sample)
-        elif self.deaths >= MOST_DEATHS:
+        if self.deaths >= MOST_DEATHS * (self.size + 1):
             log = self.work.sweep.path / "logs" / f"worker-{worker.number}.txt"
             last = log.read_text(errors="replace").strip().splitlines()[-1:]
-            raise SweepError("workers", got=f"ended {MOST_DEATHS} times at once: {last}",
+            raise SweepError("workers", got=f"ended {self.deaths} times in turn: {last}",
                              where=str(log), expected="processes that run")  # fmt: skip
         for pipe in (worker.process.stdin, worker.process.stdout):
             with suppress(OSError):
