@@ -205,7 +205,11 @@ def report(
     sweep: Folder,
     out: Annotated[
         Path | None,
-        typer.Argument(help="An .html file.", metavar="[HTML]", show_default="in the folder"),
+        typer.Argument(
+            help="An .html file, or a .png: the contact sheet alone.",
+            metavar="[OUT]",
+            show_default="report.html in the folder",
+        ),
     ] = None,
     thumbnails: Annotated[int, typer.Option(help="Pictures in the contact sheet.", min=0)] = 48,
 ) -> None:
@@ -216,5 +220,11 @@ def report(
     from weft.sweep.report import write_report
 
     folder = open_sweep(sweep)
+    if out is not None and out.suffix.lower() == ".png":
+        from weft.sweep.contact_sheet import contact_sheet, finished, spread_out
+
+        shown = spread_out(finished(folder), thumbnails)
+        say(f"picture  {contact_sheet(folder, shown, out)}  ({len(shown)} samples)")
+        return
     path = write_report(folder, out or folder.path / "report.html", thumbnails)
     say(f"report   {path}")

@@ -7,10 +7,10 @@ from pathlib import Path
 from PIL import Image as PilImage
 from PIL import ImageDraw
 
-from weft.errors import WeftError
+from weft.errors import SweepError, WeftError
 from weft.run import Run
 from weft.sweep.folder import SweepFolder
-from weft.sweep.status import RUN, Found
+from weft.sweep.status import RUN, Found, Kind
 
 NAME = "thumbnail.png"
 WIDTH, HEIGHT = 200, 150  # pixels
@@ -29,6 +29,19 @@ def thumbnail(sweep: SweepFolder, f: Found) -> Path | None:
         return Run(folder / RUN).render(path, style=Style(width=WIDTH, height=HEIGHT))
     except (OSError, WeftError):
         return None
+
+
+def finished(sweep: SweepFolder) -> list[Found]:
+    """Samples that are done.
+
+    Raises:
+        SweepError: none is.
+    """
+    done = [f for f in sweep.look() if f.kind is Kind.DONE]
+    if not done:
+        raise SweepError("contact sheet", got="no sample", where=str(sweep.path),
+                         expected="at least one that is done")  # fmt: skip
+    return done
 
 
 def spread_out(found: Sequence[Found], most: int) -> list[Found]:

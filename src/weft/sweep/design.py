@@ -160,8 +160,9 @@ def _of_csv(path: Path) -> Iterator[Values]:
             reader = csv.reader(file)
             head = [name.strip() for name in next(reader, [])]
             if not head or "" in head or len(set(head)) < len(head):
-                raise SweepError("csv", got=f"first line {','.join(head)!r}", where=str(path),
-                                 expected="paths of fields, each once: cloth.fabric,step")  # fmt: skip
+                expected = "paths of fields, each once: cloth.fabric,step"
+                got = f"first line {','.join(head)!r}"
+                raise SweepError("csv", got=got, where=str(path), expected=expected)
             for row in reader:
                 where = f"{path.name}:{reader.line_num}"
                 if not row:
