@@ -59,6 +59,8 @@ def _efficiency(place: Path, samples: int = SAMPLES_TIMED) -> Iterator[Measure]:
     starts = [s.start for s in (*alone, *all_)]
     yield info(f"sweep/{samples} samples, sum of times alone", work, "s")
     yield info(f"sweep/{samples} samples, wall clock on {cores()} cores", wall, "s")
+    busy = sum(s.seconds for s in all_) / (cores() * wall)
+    yield info("sweep/part of the workers' time that is samples", busy, "of all cores")
     yield at_least("sweep/efficiency", work / (cores() * wall), "of all cores", 0.9)
     yield at_most("sweep/start with first step, median", float(np.median(starts)), "s", 0.3)
 
