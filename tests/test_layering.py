@@ -34,6 +34,7 @@ STAGES = [
     ["laboratory"],
     ["scene", "validate"],
     ["reproduce"],
+    ["sweep"],
     ["bench"],
     ["cli"],
 ]
@@ -74,8 +75,8 @@ def test_imports_come_from_the_left(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_only_the_command_line_benchmarks_and_studies_import_scenes(path):
-    if part_of(path) not in ("scene", "cli", "bench", "reproduce", None):
+def test_only_the_command_line_benchmarks_studies_and_sweeps_import_scenes(path):
+    if part_of(path) not in ("scene", "cli", "bench", "reproduce", "sweep", None):
         assert "scene" not in set(imports(path))
 
 

@@ -112,6 +112,10 @@ class RunError(WeftError):
     """A run folder that cannot be written, resumed or read."""
 
 
+class SweepError(WeftError):
+    """A sweep that cannot be planned, run, continued or read."""
+
+
 class DeviceError(WeftError):
     """A device or thread count that this machine does not have."""
 

@@ -28,6 +28,7 @@ _BENCHMARKS = {
     "forces": ("forces", "forces"),
     "memory": ("memory", "memory"),
     "render": ("render", "render"),
+    "sweep": ("sweep", "sweep"),
     "demo": ("startup", "demo"),
 }
 _OF_SCENES = ("contact-drape",)  # that take a selection of their scenes

@@ -64,8 +64,9 @@ def _example(name: str, out: Path | None, quiet: bool) -> None:
 
     example = example_named(name)
     if not example.is_scene:
-        raise WeftError(f"demo {name}", got="a script", expected="a scene (weft examples)",
-                        hint=f"run it with: python {example.path}")  # fmt: skip
+        how = "python" if example.kind == "script" else "weft sweep"
+        raise WeftError(f"demo {name}", got=f"a {example.kind}", expected="a scene (weft examples)",
+                        hint=f"run it with: {how} {example.path}")  # fmt: skip
     loaded = load_scene(example.path)
     folder = out or Path("runs") / example.path.stem
     again = f"weft run {example.path} --out {folder} --resume"

@@ -14,16 +14,17 @@ from weft.errors import WeftError, check_known
 
 @dataclass(frozen=True)
 class Example:
-    """A scene (.yaml) or a script (.py)."""
+    """A scene (.yaml), a sweep of one (.yaml with a line ``scene:``), or a script (.py)."""
 
     name: str  # its path below the folder of examples, without the suffix
     path: Path
     line: str  # what it shows
+    kind: str = "scene"  # or script, sweep
 
     @property
     def is_scene(self) -> bool:
         """True for a scene, which ``weft demo NAME`` runs."""
-        return self.path.suffix == ".yaml"
+        return self.kind == "scene"
 
 
 def folder() -> Path:
@@ -69,12 +70,13 @@ def example_named(name: str) -> Example:
 def _example(root: Path, path: Path) -> Example:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
-        line = (ast.get_docstring(ast.parse(text)) or "").split("\n")[0]
+        line, kind = (ast.get_docstring(ast.parse(text)) or "").split("\n")[0], "script"
     else:
+        kind = "sweep" if "\nscene:" in text else "scene"
         start = next((ln for ln in text.splitlines() if ln.startswith("description:")), "")
-        line = start.removeprefix("description:").strip()
+        line = start.removeprefix("description:").strip().strip('"')
     name = path.relative_to(root).with_suffix("").as_posix()
-    return Example(name, path, line)
+    return Example(name, path, line, kind)
 
 
 def examples(
@@ -88,9 +90,14 @@ def examples(
         return
     known = examples_by_name().values()
     width = max(len(e.name) for e in known)
-    for title, scenes in (("Scenes (weft demo NAME)", True), ("Scripts (python FILE)", False)):
+    titles = {
+        "scene": "Scenes (weft demo NAME)",
+        "sweep": "Sweeps (weft sweep FILE)",
+        "script": "Scripts (python FILE)",
+    }
+    for kind, title in titles.items():
         say(title)
         for e in known:
-            if e.is_scene is scenes:
+            if e.kind == kind:
                 say(f"  {e.name:{width}}  {e.line}")
     say(f"\nfolder: {folder()}")

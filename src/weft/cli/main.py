@@ -9,6 +9,7 @@ import typer
 from weft.cli import (
     bench,
     check,
+    dataset,
     demo,
     doctor,
     examples,
@@ -21,6 +22,7 @@ from weft.cli import (
     reproduce,
     run,
     settle,
+    sweep,
     validate,
 )
 from weft.cli.options import say
@@ -40,6 +42,7 @@ app.command("demo", rich_help_panel=_SIMULATE)(demo.demo)
 app.command("examples", rich_help_panel=_SIMULATE)(examples.examples)
 app.command("run", rich_help_panel=_SIMULATE)(run.run)
 app.command("settle", rich_help_panel=_SIMULATE)(settle.settle)
+app.add_typer(sweep.app, name="sweep", rich_help_panel=_SIMULATE)
 app.command("check", rich_help_panel=_SIMULATE)(check.check)
 app.command("explain", rich_help_panel=_SIMULATE)(explain.explain)
 app.command("mannequin", rich_help_panel=_LOOK)(mannequin.mannequin)
@@ -47,6 +50,7 @@ app.add_typer(fabrics.app, name="fabrics", rich_help_panel=_SIMULATE)
 app.command("render", rich_help_panel=_LOOK)(render.render)
 app.command("quality", rich_help_panel=_LOOK)(quality.quality)
 app.command("export", rich_help_panel=_LOOK)(export.export)
+app.command("dataset", rich_help_panel=_LOOK)(dataset.dataset)
 app.command("validate", rich_help_panel=_TRUST, cls=validate.Command)(validate.validate)
 app.command("reproduce", rich_help_panel=_TRUST, cls=reproduce.Command)(reproduce.reproduce)
 app.command("doctor", rich_help_panel=_TRUST)(doctor.doctor)

@@ -1,0 +1,39 @@
+"""``weft dataset``: a sweep as one file for machine learning."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weft.cli.options import Quiet, say
+
+
+def dataset(
+    sweep: Annotated[
+        Path, typer.Argument(help="Folder of a sweep, or its sweep file.", metavar="SWEEP")
+    ],
+    out: Annotated[Path, typer.Argument(help="A .zarr, .h5, .nc or .parquet.", metavar="OUT")],
+    quantise: Annotated[
+        str | None,
+        typer.Option(help="Positions in steps of this length: 0.1 mm.", metavar="LENGTH"),
+    ] = None,
+    frames: Annotated[str, typer.Option(help="last or all.")] = "last",
+    good: Annotated[bool, typer.Option("--good", help="Only what passes the filters.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write the finished samples of a sweep as one data set: positions, faces, parameters, measures
+    and quality flags, with a card that says how it was made.
+    """
+    from weft.sweep.dataset import Choices, write_dataset
+    from weft.sweep.folder import open_sweep
+    from weft.units import to_si
+
+    quantum = None if quantise is None else to_si(quantise, "m", "--quantise")
+    made = write_dataset(open_sweep(sweep), out, Choices(quantum, frames, good))
+    if quiet:
+        return
+    left = ", ".join(f"{n} {why}" for why, n in made.left_out.items())
+    say(f"data set {made.path}  ({made.samples} samples{'; left out: ' + left if left else ''})")
+    if quantum is not None:
+        say(f"error    {made.error:.3g} m at most, of {quantum / 2:.3g} m")
+    say(f"card     {made.card}")

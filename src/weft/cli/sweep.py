@@ -1,0 +1,230 @@
+"""``weft sweep``: many samples of a scene, on this machine or on others."""
+
+import shlex
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from weft.cli.options import AsJson, Quiet, print_json, say
+
+if TYPE_CHECKING:
+    from weft.sweep.engines.base import Engine
+    from weft.sweep.file import SweepFile
+    from weft.sweep.runner import Hooks
+
+EXECUTORS = ("processes", "dask", "slurm", "commands")
+Folder = Annotated[
+    Path, typer.Argument(help="Folder of a sweep, or its sweep file.", metavar="SWEEP")
+]
+
+
+class _Group(TyperGroup):
+    """``weft sweep FILE`` is ``weft sweep run FILE``."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command, or ``run``."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            args = ["run", *args]
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    cls=_Group, no_args_is_help=True, rich_markup_mode="rich",
+    help="Run a sweep file: `weft sweep SWEEP.yaml`. Look at one: status, report.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
+
+
+@app.command("run")
+def run(
+    sweep: Annotated[Path, typer.Argument(help="A sweep file.", metavar="SWEEP.yaml")],
+    out: Annotated[Path | None, typer.Option(help="Folder of the sweep.", metavar="DIR")] = None,
+    executor: Annotated[str, typer.Option(help=", ".join(EXECUTORS))] = "processes",
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Samples at a time (processes, slurm).", min=1, show_default="all cores"),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="CPU threads of a sample, for a new sweep.", min=1)
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="In place of the file's number: extends a sweep.", min=1)
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Of dask: tcp://HOST:PORT.", metavar="ADDRESS")
+    ] = None,
+    patience: Annotated[
+        float, typer.Option(help="[s] to wait for a scheduler that is gone.", min=0)
+    ] = 600.0,
+    partition: Annotated[str | None, typer.Option(help="Of slurm.")] = None,
+    minutes: Annotated[
+        int, typer.Option(help="Of slurm: time limit of an array's task.", min=1)
+    ] = 240,
+    local: Annotated[
+        bool, typer.Option("--local", help="Of slurm: submitit's local executor.")
+    ] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Also what failed.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Count, run one sample elsewhere, estimate; no more.")
+    ] = False,
+    quiet: Quiet = False,
+    json: AsJson = False,
+) -> None:
+    """Run what remains of a sweep: all of it, or what a kill, a full disk or new samples left.
+
+    Every sample has a folder of its own below the sweep's; the same command goes on where the last
+    one stopped, on this engine or another one.
+    """
+    from weft.sweep.file import read_sweep
+
+    file = read_sweep(sweep, samples)
+    if dry_run:
+        _dry_run(file, out, workers, json)
+        return
+    if executor == "commands":
+        _commands(file, out, threads)
+        return
+    from weft.sweep.runner import run_sweep
+    from weft.sweep.status import counts
+
+    engine = _engine(executor, workers, scheduler, patience, partition, minutes, local)
+    with _telling(quiet or json) as hooks:
+        try:
+            folder = run_sweep(file, engine, out=out, retry=retry, threads=threads, hooks=hooks)
+        except KeyboardInterrupt:
+            say(f"stopped; what is done is on disk. Continue with: weft sweep {sweep}", error=True)
+            raise typer.Exit(130) from None
+    told = {kind.value: n for kind, n in counts(folder.look()).items() if n}
+    if json:
+        print_json({"sweep": str(folder.path), **told})
+    elif not quiet:
+        say(f"sweep    {folder.path}  ({', '.join(f'{n} {kind}' for kind, n in told.items())})")
+        say(f"next     weft sweep report {folder.path}   weft dataset {folder.path} out.zarr")
+
+
+def _engine(
+    name: str, workers: int | None, scheduler: str | None, patience: float,
+    partition: str | None, minutes: int, local: bool,
+) -> "Engine":  # fmt: skip
+    from weft.errors import SweepError, check_known
+
+    check_known(name, EXECUTORS, "executor", SweepError)
+    if (scheduler is None) == (name == "dask"):
+        expected = "tcp://HOST:PORT, with --executor dask" if name == "dask" else "--executor dask"
+        raise SweepError("--scheduler", got=scheduler or "nothing", expected=expected)
+    if name == "dask":
+        from weft.sweep.engines.dask import Dask
+
+        return Dask(str(scheduler), patience)
+    if name == "slurm":
+        from weft.sweep.engines.slurm import Slurm
+
+        return Slurm(workers, partition, minutes, local, patience)
+    from weft.sweep.engines.processes import Processes
+
+    return Processes(workers)
+
+
+def _telling(quiet: bool) -> "AbstractContextManager[Hooks]":
+    from weft.sweep.bar import silent, sweep_bar
+
+    return silent(lambda text: say(text, error=True)) if quiet else sweep_bar()
+
+
+def _dry_run(file: "SweepFile", out: Path | None, workers: int | None, json: bool) -> None:
+    from weft.sweep.estimate import estimate
+
+    found = estimate(file, out or file.out, workers)
+    if json:
+        print_json(found.plain())
+        return
+    for line in found.lines():
+        say(line)
+
+
+def _commands(file: "SweepFile", out: Path | None, threads: int | None) -> None:
+    from weft.sweep.runner import planned, to_do
+
+    folder = planned(file, out, threads)
+    for sample in to_do(folder.look(), False):
+        typer.echo(shlex.join(["weft", "sweep", "sample", str(folder.path.resolve()), sample.id]))
+
+
+@app.command("sample")
+def sample(
+    sweep: Folder,
+    name: Annotated[str, typer.Argument(help="Id of a sample, or its number.", metavar="ID")],
+    retry: Annotated[bool, typer.Option("--retry", help="Also where it failed.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run one sample in its folder, or go on with it; exit status 1 where it fails."""
+    from weft.sweep.folder import open_sweep
+    from weft.sweep.warm import opened, quiet_libraries
+
+    quiet_libraries(open_sweep(sweep).threads)
+    from weft.sweep.sample import run_sample
+
+    folder = opened(open_sweep(sweep).path)
+    found = folder.sample(name)
+    status = run_sample(folder, found, retry=retry)
+    if not quiet:
+        said = f"{status.reason}: {status.message}" if status.state == "failed" else ""
+        say(f"sample   {found.id} {status.state} after {status.seconds:.3g} s  {said}".rstrip())
+    if status.state == "failed":
+        raise typer.Exit(1)
+
+
+@app.command("status")
+def status(
+    sweep: Folder,
+    once: Annotated[bool, typer.Option("--once", help="Say it once and end.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="Every sample on a line.")] = False,
+    json: AsJson = False,
+) -> None:
+    """How a sweep stands, live on a terminal until nothing runs any more."""
+    from weft.sweep.folder import open_sweep
+    from weft.sweep.table import as_json, listed, live, table
+
+    folder = open_sweep(sweep)
+    if json:
+        print_json(as_json(folder))
+    elif list_:
+        for line in listed(folder):
+            typer.echo(line)
+    elif once or not live(folder):
+        from rich.console import Console
+
+        Console().print(table(folder, folder.look()))
+
+
+@app.command("report")
+def report(
+    sweep: Folder,
+    out: Annotated[
+        Path | None,
+        typer.Argument(
+            help="An .html file, or a .png: the contact sheet alone.",
+            metavar="[OUT]",
+            show_default="report.html in the folder",
+        ),
+    ] = None,
+    thumbnails: Annotated[int, typer.Option(help="Pictures in the contact sheet.", min=0)] = 48,
+) -> None:
+    """One HTML file: distributions, failures with the commands that reproduce them, a contact
+    sheet, and what the results depend on.
+    """
+    from weft.sweep.folder import open_sweep
+    from weft.sweep.report import write_report
+
+    folder = open_sweep(sweep)
+    if out is not None and out.suffix.lower() == ".png":
+        from weft.sweep.contact_sheet import contact_sheet, finished, spread_out
+
+        shown = spread_out(finished(folder), thumbnails)
+        say(f"picture  {contact_sheet(folder, shown, out)}  ({len(shown)} samples)")
+        return
+    path = write_report(folder, out or folder.path / "report.html", thumbnails)
+    say(f"report   {path}")

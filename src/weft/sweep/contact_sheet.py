@@ -1,0 +1,87 @@
+"""Thumbnails of finished samples, drawn once each, and a sheet of them."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from PIL import Image as PilImage
+from PIL import ImageDraw
+
+from weft.errors import SweepError, WeftError
+from weft.run import Run
+from weft.sweep.folder import SweepFolder
+from weft.sweep.status import RUN, Found, Kind
+
+NAME = "thumbnail.png"
+WIDTH, HEIGHT = 200, 150  # pixels
+LABEL = 26  # pixels below each
+
+
+def thumbnail(sweep: SweepFolder, f: Found) -> Path | None:
+    """A picture of a sample's last frame; None: it cannot be drawn."""
+    from weft.render.picture import Style
+
+    folder = sweep.place(f.sample)
+    path, frames = folder / NAME, folder / RUN / "frames"
+    try:
+        if path.is_file() and path.stat().st_mtime >= frames.stat().st_mtime:
+            return path
+        return Run(folder / RUN).render(path, style=Style(width=WIDTH, height=HEIGHT))
+    except (OSError, WeftError):
+        return None
+
+
+def finished(sweep: SweepFolder) -> list[Found]:
+    """Samples that are done.
+
+    Raises:
+        SweepError: none is.
+    """
+    done = [f for f in sweep.look() if f.kind is Kind.DONE]
+    if not done:
+        raise SweepError("contact sheet", got="no sample", where=str(sweep.path),
+                         expected="at least one that is done")  # fmt: skip
+    return done
+
+
+def spread_out(found: Sequence[Found], most: int) -> list[Found]:
+    """So many samples, evenly from the whole plan."""
+    if len(found) <= most:
+        return list(found)
+    return [found[int(k * len(found) / most)] for k in range(most)]
+
+
+def contact_sheet(sweep: SweepFolder, found: Sequence[Found], path: Path, columns: int = 6) -> Path:
+    """A PNG of thumbnails with their values below."""
+    pictures = [(f, thumbnail(sweep, f)) for f in found]
+    shown = [(f, p) for f, p in pictures if p is not None]
+    rows = -(-len(shown) // columns)
+    sheet = PilImage.new("RGB", (columns * WIDTH, max(1, rows) * (HEIGHT + LABEL)), "white")
+    draw = ImageDraw.Draw(sheet)
+    for k, (f, picture) in enumerate(shown):
+        x, y = (k % columns) * WIDTH, (k // columns) * (HEIGHT + LABEL)
+        with PilImage.open(picture) as image:
+            sheet.paste(image.convert("RGB"), (x, y))
+        for i, text in enumerate(label_lines(f)):
+            draw.text((x + 4, y + HEIGHT + 12 * i), text, fill="black")
+    sheet.save(path)
+    return path
+
+
+def label_lines(f: Found) -> list[str]:
+    """A sample's values, in two short lines."""
+    said = [text.rpartition(".")[2] for text in f.sample.overrides]
+    words = [_short(o) for o in f.sample.overrides] or said
+    half = -(-len(words) // 2)
+    return [" ".join(words[:half])[:34], " ".join(words[half:])[:34]]
+
+
+def _short(override: str) -> str:
+    """``width=31.2cm`` of ``cloth.sheet.width=31.21784 cm``."""
+    path, _, value = override.partition("=")
+    number, _, unit = value.partition(" ")
+    with suppress(ValueError):
+        value = f"{float(number):.3g}{unit}"
+    parts = path.split(".")
+    name = ".".join(parts[-2:]) if parts[-1].isdecimal() else parts[-1]
+    return f"{name}={value}"

@@ -1,0 +1,256 @@
+"""A sweep's samples as one data set: positions, faces, parameters, measures, flags.
+
+Samples of different meshes share arrays: vertices beyond a sample's own are missing (NaN), faces
+are -1. Positions may be quantised: integers times a step, so that no coordinate is off by more than
+half of it (``scale_factor``, which xarray applies when it reads).
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats, Ints
+from weft.errors import RunError, SweepError, check_known
+from weft.io.frames import RunFolder
+from weft.run import Run
+from weft.scene.identity import digest
+from weft.sweep.card import write_card
+from weft.sweep.folder import SweepFolder
+from weft.sweep.parameters import Column, columns_of
+from weft.sweep.status import RUN, Found, Kind
+from weft.sweep.stores import Store, Variable, store_for
+
+MOST_STEPS = 2**31 - 2  # of a quantised coordinate
+MISSING = -(2**31)  # a quantised coordinate that there is none of
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What goes into a data set.
+
+    Args:
+        quantum: [m] step of positions; None: float64, as simulated.
+        frames: ``last``, or ``all``.
+        good_only: leave out samples that do not pass the sweep's filters.
+    """
+
+    quantum: float | None = None
+    frames: str = "last"
+    good_only: bool = False
+
+    def __post_init__(self) -> None:
+        check_known(self.frames, ("last", "all"), "--frames", SweepError)
+        if self.quantum is not None and not (0 < self.quantum < 1):
+            raise SweepError("--quantise", got=f"{self.quantum} m", expected="0 to 1 m: 0.1 mm")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes of the arrays of positions: samples, frames, most vertices and faces of any."""
+
+    frames: int
+    vertices: int
+    faces: int
+    one_face: bool  # the same faces in all samples
+    one_uv: bool  # the same material coordinates
+
+
+@dataclass(frozen=True)
+class Made:
+    """What was written.
+
+    Args:
+        path: the data set.
+        card: what says how it was made.
+        samples: how many it has.
+        left_out: why others are not in it, by count.
+        error: [m] greatest error of a coordinate by quantisation, as measured.
+    """
+
+    path: Path
+    card: Path
+    samples: int
+    left_out: dict[str, int]
+    error: float
+
+
+def write_dataset(sweep: SweepFolder, out: str | Path, choices: Choices | None = None) -> Made:
+    """Write the finished samples of a sweep.
+
+    Args:
+        sweep: the sweep.
+        out: ``.zarr``, ``.h5`` (``.nc``) or ``.parquet``.
+        choices: what goes in.
+
+    Raises:
+        SweepError: another suffix, a file that is there, no finished sample, a package that is not
+        installed, or positions too far for the step.
+    """
+    out, choices = Path(out), choices or Choices()
+    found = sweep.look()
+    kept, left_out = _kept(found, choices)
+    if not kept:
+        raise SweepError("data set", got="no sample", where=str(sweep.path), hint=str(left_out),
+                         expected="at least one that is done")  # fmt: skip
+    shape = _shape(sweep, kept, choices)
+    columns = columns_of([f.sample for f in kept])
+    error = 0.0
+    with store_for(out) as store:
+        _declare(store, sweep, kept, columns, shape, choices)
+        for k, f in enumerate(kept):
+            error = max(error, _put(store, sweep, f, k, shape, choices))
+        _put_columns(store, kept, columns)
+    card = write_card(sweep, out, kept, left_out, columns, choices, shape, error)
+    return Made(out, card, len(kept), left_out, error)
+
+
+def _kept(found: Sequence[Found], choices: Choices) -> tuple[list[Found], dict[str, int]]:
+    """Finished samples, and how many are left out and why."""
+    kept: list[Found] = []
+    out: dict[str, int] = {}
+    for f in found:
+        why = f.kind.value if f.kind is not Kind.DONE else ""
+        if not why and choices.good_only and f.status and not f.status.flags.get("good", True):
+            why = "not good"
+        if why:
+            out[why] = out.get(why, 0) + 1
+        else:
+            kept.append(f)
+    return kept, out
+
+
+def _runs(sweep: SweepFolder, kept: Sequence[Found]) -> Iterator[Run]:
+    for f in kept:
+        yield Run(sweep.place(f.sample) / RUN)
+
+
+def _shape(sweep: SweepFolder, kept: Sequence[Found], choices: Choices) -> Shape:
+    """Sizes that hold all samples."""
+    frames = vertices = faces = 0
+    meshes, flats = set(), set()
+    for run in _runs(sweep, kept):
+        frames = max(frames, len(run))
+        vertices, faces = max(vertices, run.mesh.n_vertices), max(faces, len(run.faces))
+        meshes.add(digest(run.faces))
+        flats.add(digest(run.corner_uv))
+    return Shape(
+        1 if choices.frames == "last" else frames,
+        vertices,
+        faces,
+        len(meshes) == 1,
+        len(flats) == 1,
+    )
+
+
+def _declare(
+    store: Store, sweep: SweepFolder, kept: Sequence[Found], columns: Sequence[Column],
+    shape: Shape, choices: Choices,
+) -> None:  # fmt: skip
+    """All variables, with units and meanings, before anything is written."""
+    fill: Any
+    kind: np.dtype[Any]
+    n, fill, kind = len(kept), np.nan, np.dtype(np.float64)
+    about: dict[str, Any] = {"long_name": "positions of vertices", "units": "m"}
+    if choices.quantum is not None:
+        fill, kind = MISSING, np.dtype(np.int32)
+        about["scale_factor"] = choices.quantum
+        about["comment"] = f"no coordinate is off by more than {choices.quantum / 2:g} m"
+    size = (n, shape.frames, shape.vertices, 3)
+    dims = ("sample", "frame", "vertex", "axis")
+    store.declare(Variable("position", dims, size, kind, fill, about))
+    times = {"long_name": "time since the start", "units": "s"}
+    store.declare(Variable("time", dims[:2], size[:2], np.dtype(np.float64), np.nan, times))
+    faces = {"long_name": "vertices of faces; -1: none"}
+    dims = ("sample", "triangle", "corner", "uv")
+    size = (n, shape.faces, 3, 2)
+    skip = int(shape.one_face)
+    store.declare(Variable("face", dims[skip:3], size[skip:3], np.dtype(np.int32), None, faces))
+    uv = {"long_name": "material coordinates of the corners of faces", "units": "m"}
+    skip = int(shape.one_uv)
+    store.declare(Variable("corner_uv", dims[skip:], size[skip:], np.dtype(np.float64), np.nan, uv))
+    own = {"long_name": "vertices of the sample; those after them are missing"}
+    store.declare(Variable("n_vertices", ("sample",), (n,), np.dtype(np.int32), None, own))
+    for column in columns:
+        store.declare(Variable(column.name, ("sample",), (n,), column.dtype, None, column.about))
+    store.describe({
+        "title": sweep.about["description"] or sweep.path.name,
+        "source": f"weft {sweep.about['machine']['versions']['weft']}",
+        "scene": Path(sweep.about["scene"]).name,
+        "seed": sweep.about["seed"],
+        "card": json.dumps({"quantum_m": choices.quantum, "frames": choices.frames}),
+    })  # fmt: skip
+
+
+def _put(
+    store: Store, sweep: SweepFolder, f: Found, k: int, shape: Shape, choices: Choices
+) -> float:
+    """One sample's arrays; returns the greatest error of a coordinate [m]."""
+    folder = RunFolder(sweep.place(f.sample) / RUN)
+    run = Run(folder.path)
+    numbers = range(len(run)) if choices.frames == "all" else [len(run) - 1]
+    _check(folder, f, len(run) - 1)
+    n = run.mesh.n_vertices
+    x = np.full((shape.frames, shape.vertices, 3), np.nan)
+    t = np.full(shape.frames, np.nan)
+    for i, number in enumerate(numbers):
+        x[i, :n] = run.positions(number)
+        t[i] = float(folder.frame(number)["t"])
+    error = 0.0
+    if choices.quantum is None:
+        store.put("position", k, x)
+    else:
+        steps, error = quantised(x, choices.quantum)
+        store.put("position", k, steps)
+    store.put("time", k, t)
+    store.put("n_vertices", k, np.int32(n))
+    _put_mesh(store, run, k, shape)
+    return error
+
+
+def _put_mesh(store: Store, run: Run, k: int, shape: Shape) -> None:
+    """Faces and material coordinates: of this sample, or once of all."""
+    m = len(run.faces)
+    if not shape.one_face or k == 0:
+        faces = np.full((shape.faces, 3), -1, dtype=np.int32)
+        faces[:m] = run.faces
+        store.put("face", None if shape.one_face else k, faces)
+    if not shape.one_uv or k == 0:
+        uv = np.full((shape.faces, 3, 2), np.nan)
+        uv[:m] = run.corner_uv
+        store.put("corner_uv", None if shape.one_uv else k, uv)
+
+
+def quantised(x: Floats, quantum: float) -> tuple[Ints, float]:
+    """Coordinates as whole steps (NaN: ``MISSING``), and the greatest error [m] of reading them.
+
+    Raises:
+        SweepError: a coordinate too far for 32 bits of such steps.
+    """
+    steps = np.rint(x / quantum)
+    most = float(np.nanmax(np.abs(steps))) if np.isfinite(steps).any() else 0.0
+    if most > MOST_STEPS:
+        least = f"at least {quantum * most / MOST_STEPS:.2g} m"
+        raise SweepError("--quantise", got=f"{quantum:g} m", expected=least)
+    lost = np.isnan(steps)
+    whole = np.where(lost, MISSING, np.where(lost, 0, steps)).astype(np.int32)
+    read = whole.astype(np.float64) * quantum
+    errors = np.abs(read - x)[~lost]
+    return whole, float(errors.max()) if errors.size else 0.0
+
+
+def _check(folder: RunFolder, f: Found, last: int) -> None:
+    """That the last frame is the one that the sample ended with."""
+    assert f.status is not None
+    if folder.sealed_frame(last)[1].content != f.status.digest:
+        raise RunError(f"sample {f.sample.id}", got="another last frame than it ended with",
+                       where=str(folder.path), expected="what weft wrote",
+                       hint="remove its folder and run the sweep again")  # fmt: skip
+
+
+def _put_columns(store: Store, kept: Sequence[Found], columns: Sequence[Column]) -> None:
+    for column in columns:
+        store.put(column.name, None, column.values(kept))

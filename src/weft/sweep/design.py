@@ -1,0 +1,227 @@
+"""Designs: which values the samples of a sweep take, from few points of [0, 1)^d to fields.
+
+``grid`` takes all combinations; ``random``, ``latin_hypercube`` (McKay et al. 1979) and ``sobol``
+(SciPy's scrambled sequence) fill the box of the fields; ``saltelli`` is the design A, B, A_B^i of
+Saltelli et al. 2010, from which Sobol indices are estimated; ``csv`` and ``function`` take values
+from elsewhere. More samples of a random, Sobol or Saltelli design keep the first ones; those of a
+Latin hypercube are drawn in rounds, each of them a Latin hypercube (``rounds``).
+"""
+
+import csv
+import importlib.util
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import SweepError, check_known, clipped
+from weft.plain_yaml import parse_yaml
+from weft.sweep.varied import Varied
+
+DESIGNS = ("grid", "random", "latin_hypercube", "sobol", "saltelli", "csv", "function")
+MOST_SAMPLES = 1_000_000
+Values = dict[str, Any]  # of a sample: a value by the path of its field
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a sweep file says of its design.
+
+    Args:
+        name: one of ``DESIGNS``.
+        fields: what varies, in the order of the file.
+        samples: how many; of saltelli, rows of A: there are (d + 2) times as many samples.
+        seed: of random numbers.
+        file: of csv, the file; of function, ``file.py:function``.
+        folder: what ``file`` is relative to.
+    """
+
+    name: str
+    fields: Mapping[str, Varied]
+    samples: int | None = None
+    seed: int = 0
+    file: str = ""
+    folder: Path = Path()
+
+    @property
+    def takes_samples(self) -> bool:
+        """True where the file says how many samples there are."""
+        return self.name in ("random", "latin_hypercube", "sobol", "saltelli", "function")
+
+    def count(self) -> int | None:
+        """How many samples there will be, without making them; None: known only once they are."""
+        if self.name == "grid":
+            return math.prod(f.count for f in self.fields.values())
+        if self.name in ("csv", "function"):
+            return None
+        assert self.samples is not None
+        return self.samples * (len(self.fields) + 2 if self.name == "saltelli" else 1)
+
+    def check_size(self) -> None:
+        """That no more samples are asked for than folders can be looked at.
+
+        Raises:
+            SweepError: more than ``MOST_SAMPLES``.
+        """
+        count = self.count() or self.samples or 0
+        if count > MOST_SAMPLES:
+            raise SweepError(
+                "samples", got=f"{count:,}", expected=f"at most {MOST_SAMPLES:,} in a sweep",
+                hint="a grid of many fields grows fast: `design: sobol` covers the same box with "
+                "as many samples as you like",
+            )  # fmt: skip
+
+    def rows(self, rounds: Sequence[int] = ()) -> Iterator[Values]:
+        """Values of all samples, in order.
+
+        Args:
+            rounds: of a Latin hypercube, how many samples were drawn at a time.
+
+        Raises:
+            SweepError: too many, or values from elsewhere that are none.
+        """
+        self.check_size()
+        if self.name == "csv":
+            yield from _limited(_of_csv(self.folder / self.file))
+            return
+        if self.name == "function":
+            yield from _limited(_of_function(self.file, self.folder, self.seed, self.samples))
+            return
+        names, fields = list(self.fields), list(self.fields.values())
+        if self.name == "grid":
+            for values in itertools.product(*(f.levels() for f in fields)):
+                yield dict(zip(names, values))
+            return
+        for point in self.points(rounds):
+            yield {n: f.at(float(u)) for n, f, u in zip(names, fields, point)}
+
+    def points(self, rounds: Sequence[int] = ()) -> Floats:
+        """(n,d) in [0, 1): where the samples lie in the box of the fields."""
+        n, d = self.samples or 0, len(self.fields)
+        if self.name == "random":
+            points: Floats = np.random.default_rng(self.seed).random((n, d))
+            return points
+        if self.name == "latin_hypercube":
+            return _latin_hypercube(list(rounds) or [n], d, self.seed)
+        if self.name == "sobol":
+            return _sobol(n, d, self.seed)
+        return _saltelli(n, d, self.seed)
+
+
+def _latin_hypercube(rounds: Sequence[int], d: int, seed: int) -> Floats:
+    """Each round a Latin hypercube of its own, from a seed of its own."""
+    from scipy.stats import qmc
+
+    drawn = [
+        qmc.LatinHypercube(d, rng=np.random.default_rng([seed, k])).random(n)
+        for k, n in enumerate(rounds)
+    ]
+    points: Floats = np.concatenate(drawn)
+    return points
+
+
+def _sobol(n: int, d: int, seed: int) -> Floats:
+    """The first n points of a scrambled Sobol sequence, whose prefixes do not depend on n."""
+    from scipy.stats import qmc
+
+    sequence = qmc.Sobol(d, scramble=True, rng=np.random.default_rng(seed))
+    points: Floats = sequence.random_base2(math.ceil(math.log2(max(n, 1))))
+    return points[:n]
+
+
+def _saltelli(n: int, d: int, seed: int) -> Floats:
+    """(n (d + 2), d): of every row, a of A, b of B, and a with each coordinate of b in turn."""
+    both = _sobol(n, 2 * d, seed)
+    a, b = both[:, :d], both[:, d:]
+    rows = np.repeat(a[:, None], d + 2, axis=1)
+    rows[:, 1] = b
+    for i in range(d):
+        rows[:, 2 + i, i] = b[:, i]
+    return rows.reshape(-1, d)
+
+
+def _limited(rows: Iterator[Values]) -> Iterator[Values]:
+    for k, row in enumerate(rows):
+        if k == MOST_SAMPLES:
+            raise SweepError("samples", got=f"more than {MOST_SAMPLES:,}",
+                             expected=f"at most {MOST_SAMPLES:,} in a sweep")  # fmt: skip
+        yield row
+
+
+def _of_csv(path: Path) -> Iterator[Values]:
+    """A row a sample, a column a field; empty cells leave the scene's value."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            head = [name.strip() for name in next(reader, [])]
+            if not head or "" in head or len(set(head)) < len(head):
+                expected = "paths of fields, each once: cloth.fabric,step"
+                got = f"first line {','.join(head)!r}"
+                raise SweepError("csv", got=got, where=str(path), expected=expected)
+            for row in reader:
+                where = f"{path.name}:{reader.line_num}"
+                if not row:
+                    continue
+                if len(row) != len(head):
+                    raise SweepError("csv", got=f"{len(row)} cells", where=where,
+                                     expected=f"{len(head)}, as in the first line")  # fmt: skip
+                yield {
+                    name: parse_yaml(cell, where, SweepError).value
+                    for name, cell in zip(head, row)
+                    if cell.strip()
+                }
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        got = getattr(error, "strerror", None) or str(error)
+        raise SweepError("csv", got=got, where=str(path), expected="a readable CSV file") from error
+
+
+def _of_function(said: str, folder: Path, seed: int, samples: int | None) -> Iterator[Values]:
+    """What a user's ``function(rng, samples)`` gives: mappings of paths to values."""
+    try:
+        made = _function(said, folder)(np.random.default_rng(seed), samples)
+        for k, row in enumerate(made):
+            if not isinstance(row, Mapping) or not all(isinstance(key, str) for key in row):
+                raise SweepError(f"sample {k} of {said}", got=clipped(repr(row)),
+                                 expected="a mapping of paths of fields to values")  # fmt: skip
+            yield {key: _plain(value) for key, value in row.items()}
+    except SweepError:
+        raise
+    except Exception as error:  # the user's code may raise anything
+        raise SweepError(
+            f"function {said}", got=f"{type(error).__name__}: {error}", where=_line_of(error),
+            expected="function(rng, samples) that gives mappings of paths to values",
+        ) from error  # fmt: skip
+
+
+def _function(said: str, folder: Path) -> Callable[..., Any]:
+    name, colon, function = said.rpartition(":")
+    path = folder / name
+    if not colon or not name.endswith(".py"):
+        raise SweepError("function", got=said, expected="file.py:function")
+    if not path.is_file():
+        raise SweepError("function", got=f"no file {path}", expected="file.py:function")
+    spec = importlib.util.spec_from_file_location(f"weft_sweep_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    known = [k for k, v in vars(module).items() if callable(v) and not k.startswith("_")]
+    check_known(function, known, f"function in {path.name}", SweepError)
+    found: Callable[..., Any] = getattr(module, function)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays as Python's."""
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+
+
+def _line_of(error: BaseException) -> str | None:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return None if trace is None else f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"

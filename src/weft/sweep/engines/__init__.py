@@ -1,0 +1,1 @@
+"""Engines: where samples run. What is done is read from folders; engines only hand out work."""

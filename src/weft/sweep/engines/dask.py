@@ -1,0 +1,157 @@
+"""Dask distributed: a scheduler that somebody started, and workers that see the sweep's folder.
+
+Futures only say when to look: what is done stands in the folders. So a killed worker, a scheduler
+that goes away and comes back, and this process being killed cost nothing but the steps being taken.
+"""
+
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.errors import SweepError
+from weft.sweep.engines.base import Work, missing, refused, waiting
+from weft.sweep.faults import full
+from weft.sweep.plan import Sample
+from weft.sweep.status import is_held, read_status
+from weft.sweep.warm import answer
+
+AHEAD = 4  # samples a thread of the cluster that are handed out
+LOOK = 0.02  # [s] between looks at futures
+RECOUNT = 5.0  # [s] between looks at the cluster's size
+CONNECT = 10.0  # [s] of a try to connect
+
+
+class _GoneError(Exception):
+    """The scheduler cannot be reached."""
+
+
+@dataclass
+class Dask:
+    """A Dask cluster.
+
+    Args:
+        scheduler: its address, ``tcp://HOST:PORT``.
+        patience: [s] to wait for a scheduler that is gone.
+    """
+
+    scheduler: str
+    patience: float = 600.0
+    name: str = field(default="dask", init=False)
+
+    def run(self, work: Work) -> None:
+        """Run the samples of ``work``; raises as ``Engine.run`` says."""
+        try:
+            import distributed  # noqa: F401
+        except ImportError as error:
+            raise missing("distributed") from error
+        queue = deque(work.samples)
+        while queue:
+            client = self._connected(work)
+            try:
+                _Session(client, work, queue).serve()
+            except _GoneError:
+                work.note(f"scheduler {self.scheduler} is gone: waiting for it")
+            finally:
+                with suppress(Exception):  # of a connection that is gone
+                    client.close(timeout=2)
+
+    def _connected(self, work: Work) -> Any:
+        from distributed import Client
+
+        waited = 0.0
+        while True:
+            clock = time.monotonic()
+            try:
+                return Client(self.scheduler, timeout=CONNECT, set_as_default=False)
+            except (OSError, TimeoutError, ValueError, RuntimeError) as error:
+                pause = waiting(waited, self.patience)
+                if pause <= 0 or isinstance(error, ValueError):
+                    raise SweepError(
+                        "scheduler", got=self.scheduler, where=f"{type(error).__name__}: {error}",
+                        expected="a Dask scheduler that answers: dask scheduler --port 8786",
+                        hint="what is done is on disk; the same command goes on",
+                    ) from error  # fmt: skip
+                if waited == 0:
+                    work.note(f"no scheduler at {self.scheduler}: waiting")
+                time.sleep(pause)
+                waited += time.monotonic() - clock
+
+
+class _Session:
+    """One connection: samples out, and looks at what became of them."""
+
+    def __init__(self, client: Any, work: Work, queue: deque[Sample]) -> None:
+        self.client, self.work, self.queue = client, work, queue
+        self.path = str(work.sweep.path.resolve())
+        self.futures: dict[Any, Sample] = {}
+        self.size, self.counted = 0, float("-inf")
+
+    def serve(self) -> None:
+        """Until the queue is empty and all futures are done.
+
+        Raises:
+            _GoneError: the connection is lost; what was handed out is in the queue again.
+        """
+        try:
+            while self.queue or self.futures:
+                self._check()
+                while self.queue and len(self.futures) < AHEAD * self._threads():
+                    self._hand_out(self.queue.popleft())
+                for future in [f for f in self.futures if f.status != "pending"]:
+                    self._take(future, self.futures.pop(future))
+                time.sleep(LOOK)
+        except (OSError, TimeoutError) as error:
+            raise _GoneError from error
+        finally:
+            self.queue.extendleft(reversed(self.futures.values()))
+            for future in self.futures:
+                with suppress(Exception):
+                    future.cancel()
+
+    def _check(self) -> None:
+        lost = any(f.status in ("lost", "cancelled") for f in self.futures)
+        if lost or self.client.status != "running":
+            raise _GoneError
+
+    def _threads(self) -> int:
+        """Of the cluster, at least one: samples wait where there is no worker yet."""
+        if time.monotonic() - self.counted > RECOUNT:
+            self.size = len(self.client.nthreads())  # a process runs one sample at a time
+            if self.size == 0:
+                self.work.note("the cluster has no worker: waiting for some")
+            self.counted = time.monotonic()
+        return max(1, self.size)
+
+    def _hand_out(self, sample: Sample) -> None:
+        future = self.client.submit(
+            answer, self.path, sample.id, self.work.retry, pure=False, key=f"weft-{sample.id}"
+        )
+        self.futures[future] = sample
+
+    def _take(self, future: Any, sample: Sample) -> None:
+        """What a future that ended left in the sample's folder."""
+        if future.status == "error":
+            self.work.note(f"sample {sample.id}: {type(future.exception()).__name__}; tried again")
+            self.queue.append(sample)
+            return
+        if future.status != "finished":
+            self.queue.append(sample)
+            raise _GoneError
+        folder = self.work.sweep.place(sample)
+        status = read_status(folder)
+        if status is not None and status.final:
+            self.work.told(sample, status)
+            return
+        said = future.result(timeout=CONNECT)
+        if "full" in said:
+            raise full(self.work.sweep.path)
+        if "error" in said:
+            raise refused(said["error"], self.work)
+        if "status" in said and not is_held(folder):
+            raise SweepError(
+                "sweep folder", got="a folder that workers do not write into", where=self.path,
+                expected="one that this process and all workers see: a shared file system",
+            )  # fmt: skip
+        self.work.note(f"left for another process: {said.get('busy', sample.id)}")

@@ -1,0 +1,127 @@
+"""What a sweep will take: samples, time, disk; from the samples that are done, or from one."""
+
+import tempfile
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from weft.arrays import Json
+from weft.machine import disk, gib
+from weft.simulation import Progress
+from weft.sweep.faults import StoppedError
+from weft.sweep.file import SweepFile
+from weft.sweep.folder import NAME, cores, prepare, threads_for
+from weft.sweep.plan import plan_of
+from weft.sweep.runner import check_fields
+from weft.sweep.sample import run_sample, size_of
+from weft.sweep.status import Kind
+
+LONGEST = 60.0  # [s] that an estimate takes
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a sweep takes.
+
+    Args:
+        samples: how many.
+        left: how many of them are to be run.
+        seconds: [s] of one, on one worker.
+        size: [bytes] on disk of one.
+        workers: that run at a time.
+        free: [bytes] on the disk; None: unknown.
+        basis: what the numbers come from.
+    """
+
+    samples: int
+    left: int
+    seconds: float
+    size: float
+    workers: int
+    free: int | None
+    basis: str
+
+    @property
+    def hours(self) -> float:
+        """[h] of wall clock."""
+        return self.left * self.seconds / self.workers / 3600
+
+    def lines(self) -> list[str]:
+        """For people."""
+        needed = self.left * self.size
+        room = "" if self.free is None else f" of {gib(self.free)} free"
+        warning = " (NOT ENOUGH)" if self.free is not None and needed > self.free else ""
+        return [
+            f"samples  {self.samples}, {self.left} to run",
+            f"time     {self.seconds:.3g} s each ({self.basis}); "
+            f"about {_duration(3600 * self.hours)} with {self.workers} at a time",
+            f"disk     {self.size / 2**20:.3g} MiB each; {gib(needed)}{room}{warning}",
+        ]
+
+    def plain(self) -> Json:
+        """As a tree."""
+        return {**asdict(self), "hours": self.hours}
+
+
+def estimate(sweep: SweepFile, out: Path, workers: int | None = None) -> Estimate:
+    """Count samples, and run the first one in a temporary folder, at most for ``LONGEST`` seconds.
+
+    Raises:
+        SweepError, SceneError: as when it is run.
+    """
+    samples, _ = plan_of(sweep)
+    check_fields(sweep, samples)
+    threads = sweep.threads or threads_for(len(samples))
+    at_once = workers or max(1, cores() // threads)
+    left, done = len(samples), []
+    if (out / NAME).is_file():
+        from weft.sweep.folder import open_sweep
+
+        names = {s.id for s in samples}
+        old = [f for f in open_sweep(out).look() if f.sample.id in names]
+        left -= sum(f.kind in (Kind.DONE, Kind.FAILED) for f in old)
+        done = [f.status for f in old if f.kind is Kind.DONE and f.status is not None]
+    if done:
+        seconds = sum(s.seconds for s in done) / len(done)
+        size = sum(s.size for s in done) / len(done)
+        basis = f"mean of {len(done)} that are done"
+    else:
+        seconds, size, basis = _one(sweep)
+    return Estimate(len(samples), left, seconds, size, at_once, disk(out), basis)
+
+
+def _one(sweep: SweepFile) -> tuple[float, float, str]:
+    """[s] and [bytes] of the first sample, and where they come from."""
+    with tempfile.TemporaryDirectory(prefix="weft-sweep-") as place:
+        alone = replace(sweep, time_limit=None)
+        folder = prepare(alone, Path(place))
+        sample = folder.plan[0]
+        at: list[tuple[float, float]] = []  # (part done, time)
+
+        def watch(now: Progress) -> None:
+            at.append(((now.frame - 1 + now.step / now.steps) / now.frames, time.perf_counter()))
+            if at[-1][1] - at[0][1] > LONGEST:
+                raise StoppedError
+
+        try:
+            status = run_sample(folder, sample, watch=watch)
+        except StoppedError:
+            (first, began), (part, now) = at[0], at[-1]
+            size = size_of(folder.place(sample)) / part
+            return (
+                (now - began) / (part - first),
+                size,
+                f"extrapolated from {100 * part:.0f} % of one",
+            )
+        if status.state == "failed":
+            return status.seconds, float(status.size), f"of one, which failed: {status.reason}"
+        if len(at) > 2:  # the first step may have compiled kernels
+            (first, began), (part, now) = at[0], at[-1]
+            return (now - began) / (part - first), float(status.size), "of one sample"
+        return status.seconds, float(status.size), "of one sample"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

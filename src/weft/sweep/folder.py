@@ -1,0 +1,294 @@
+"""A sweep on disk.
+
+sweep.json        what is swept: scene, design, threads, seed, versions; with a checksum
+plan.jsonl        one line a sample
+samples/ID/       status.json, log.txt and run/ (a run folder) of each
+logs/             what workers said
+"""
+
+import hashlib
+import json
+import os
+import platform
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from weft.arrays import Json
+from weft.errors import SweepError
+from weft.io.inside import Inside
+from weft.io.lock import Lock
+from weft.record import differences
+from weft.sweep.file import SweepFile, overrides
+from weft.sweep.plan import Sample, plan_of, read_plan, write_plan
+from weft.sweep.quality import Filters
+from weft.sweep.status import SAMPLES, Found, look
+
+NAME, FORMAT = "sweep.json", 1
+PACKAGES = ("weft", "numpy", "scipy", "warp-lang", "pypardiso")
+_SUM = "sha256"
+
+
+@dataclass(frozen=True)
+class SweepFolder:
+    """A sweep's folder, open.
+
+    Args:
+        path: the folder.
+        about: contents of ``sweep.json``.
+        plan: its samples.
+    """
+
+    path: Path
+    about: Json
+    plan: tuple[Sample, ...]
+
+    @property
+    def inside(self) -> Inside:
+        """Its files."""
+        return Inside(self.path)
+
+    @property
+    def lock(self) -> Lock:
+        """A lock that one process holds while it hands out samples."""
+        return Lock(self.inside)
+
+    @property
+    def scene(self) -> Path:
+        """The scene file."""
+        return Path(self.about["scene"])
+
+    @property
+    def common(self) -> list[str]:
+        """Overrides of all samples."""
+        return overrides(self.about["set"])
+
+    @property
+    def threads(self) -> int:
+        """CPU threads of a sample."""
+        return int(self.about["threads"])
+
+    @property
+    def time_limit(self) -> float | None:
+        """[s] of a sample; None: no limit."""
+        return None if self.about["time_limit"] is None else float(self.about["time_limit"])
+
+    @property
+    def keep(self) -> Filters:
+        """Which samples are good."""
+        return Filters(**self.about["keep"])
+
+    def sample(self, name: str) -> Sample:
+        """A sample by its id, the beginning of it, or its number.
+
+        Raises:
+            SweepError: none, or several.
+        """
+        found = [s for s in self.plan if s.id.startswith(name)]
+        exact = [s for s in found if s.id == name]
+        if not exact and name.isdecimal() and int(name) < len(self.plan):
+            exact = [self.plan[int(name)]]
+        found = exact or found
+        if len(found) != 1:
+            expected = "the id of one (`weft sweep status --list` has them)"
+            raise SweepError("sample", got=name, where=str(self.path), expected=expected)
+        return found[0]
+
+    def place(self, sample: Sample) -> Path:
+        """A sample's folder."""
+        return self.path / SAMPLES / sample.id
+
+    def look(self) -> list[Found]:
+        """How all samples stand."""
+        return look(self.path, self.plan)
+
+    def reproducer(self, sample: Sample, out: str = "reproduced") -> list[str]:
+        """The command that simulates a sample alone, as arguments."""
+        sets = [a for text in [*self.common, *sample.overrides] for a in ("--set", text)]
+        return [
+            "weft", "run", str(self.scene), *sets, "--device", str(self.about["device"]),
+            "--threads", str(self.threads), "--out", out,
+        ]  # fmt: skip
+
+
+def open_sweep(path: str | Path) -> SweepFolder:
+    """A sweep by its folder, or by its sweep file.
+
+    Raises:
+        SweepError: no sweep there, or a damaged one.
+    """
+    path = Path(path)
+    if path.is_file():
+        from weft.sweep.file import read_sweep
+
+        path = read_sweep(path).out
+    inside = Inside(path)
+    return SweepFolder(path, _read(inside), tuple(read_plan(inside)))
+
+
+def prepare(
+    sweep: SweepFile,
+    out: Path,
+    threads: int | None = None,
+    check: Callable[[SweepFile, Sequence[Sample]], None] = lambda *_: None,
+) -> SweepFolder:
+    """Plan a sweep into its folder: a new one, or one that goes on or is extended. To be called
+    with the folder's lock.
+
+    Args:
+        sweep: the file.
+        out: the folder.
+        threads: of a sample, where neither file nor folder says.
+        check: called with the file and the plan before anything is written.
+
+    Raises:
+        SweepError: the folder holds a sweep of another scene, or cannot be written.
+    """
+    inside = Inside(out)
+    old = _read(inside) if inside.has(NAME) else None
+    rounds = _rounds(sweep, old)
+    plan, order = plan_of(sweep, rounds)
+    about = _about(sweep, rounds, len(plan))
+    about["order"] = order if sweep.design.name == "saltelli" else []
+    if old is not None:
+        about["started"] = old["started"]
+    about["threads"] = (
+        sweep.threads or (old or {}).get("threads") or threads or threads_for(len(plan))
+    )
+    if old is not None:
+        _same_sweep(out, old, about)
+    check(sweep, plan)
+    inside.make(SAMPLES)
+    write_plan(inside, plan)
+    _write(inside, about)
+    return SweepFolder(out, json.loads(json.dumps(about)), tuple(plan))
+
+
+def threads_for(samples: int) -> int:
+    """CPU threads of a sample, so that so many of them fill the cores."""
+    return max(1, cores() // max(1, samples))
+
+
+def cores() -> int:
+    """CPU cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def machine() -> Json:
+    """What results may depend on: processor, system, versions."""
+    versions = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {
+        "host": socket.gethostname(), "system": platform.platform(), "cores": cores(),
+        "processor": _processor(), "versions": versions,
+    }  # fmt: skip
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(ln.partition(":")[2].strip() for ln in lines if ln.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor()
+
+
+def _about(sweep: SweepFile, rounds: list[int], count: int) -> Json:
+    design = sweep.design
+    return {
+        "format": FORMAT,
+        "description": sweep.description,
+        "file": str(sweep.path.resolve()),
+        "scene": str(sweep.scene.resolve()),
+        "scene_digest": _digest(sweep.scene.read_bytes()),
+        "set": dict(sweep.common),
+        "design": design.name,
+        "vary": {path: field.said() for path, field in design.fields.items()},
+        "rounds": rounds,
+        "rows": design.samples,
+        "samples": count,
+        "seed": design.seed,
+        "seeds": list(sweep.seeds),
+        "time_limit": sweep.time_limit,
+        "device": sweep.device,
+        "keep": sweep.keep.said(),
+        "machine": machine(),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _rounds(sweep: SweepFile, old: Json | None) -> list[int]:
+    """How many samples of a Latin hypercube were drawn at a time: those of before, and the rest."""
+    design = sweep.design
+    if design.name != "latin_hypercube" or design.samples is None:
+        return []
+    before = []
+    if old is not None and old["design"] == design.name and old["seed"] == design.seed:
+        before = [int(n) for n in old["rounds"]]
+    if not before or sum(before) > design.samples:
+        return [design.samples]
+    more = design.samples - sum(before)
+    return [*before, more] if more else before
+
+
+def _same_sweep(out: Path, old: Json, new: Json) -> None:
+    """That samples on disk are of the same scene."""
+    common = ("scene_digest", "set", "device", "threads", "seeds")
+    changed = [c for name in common for c in differences({name: old[name]}, {name: new[name]})]
+    if old["seeds"] and old["seed"] != new["seed"]:
+        changed.append("seed")
+    if changed:
+        shown = ["the scene file" if c == "scene_digest" else c for c in changed]
+        raise SweepError(
+            "sweep folder", got=f"a sweep of another scene (differs in: {', '.join(shown)})",
+            where=str(out), expected="what its samples were simulated with",
+            hint="choose another folder with --out",
+        )  # fmt: skip
+
+
+def _read(inside: Inside) -> Json:
+    try:
+        with inside.reading(NAME) as file:
+            found: Any = json.loads(file.read())
+        if not isinstance(found, dict):
+            raise ValueError("no sweep")
+    except FileNotFoundError as error:
+        expected = "a folder that `weft sweep` made (with a sweep.json)"
+        raise SweepError("sweep folder", got=str(inside.root), expected=expected) from error
+    except (OSError, ValueError, RecursionError) as error:
+        got = getattr(error, "strerror", None) or str(error)
+        raise SweepError(NAME, got=got, where=str(inside.root), expected="what weft wrote",
+                         hint=_ANEW) from error  # fmt: skip
+    said = found.pop(_SUM, None)
+    if found.get("format") != FORMAT or said != _digest(_text(found)):
+        got = "its checksum is not that of its contents"
+        where = str(inside.root)
+        raise SweepError(NAME, got=got, where=where, expected="what weft wrote", hint=_ANEW)
+    return found
+
+
+_ANEW = "remove it: `weft sweep SWEEP.yaml` writes it anew, and finds the samples that are there"
+
+
+def _write(inside: Inside, about: Mapping[str, Any]) -> None:
+    told = json.loads(json.dumps(about))
+    with inside.writing(NAME) as file:
+        file.write(json.dumps({**told, _SUM: _digest(_text(told))}, indent=2).encode() + b"\n")
+
+
+def _text(about: Json) -> bytes:
+    return json.dumps(about, sort_keys=True).encode()
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

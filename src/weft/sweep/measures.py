@@ -1,0 +1,98 @@
+"""What is measured of a finished run: few numbers, each with a name and a unit."""
+
+import numpy as np
+
+from weft.arrays import Json, Positions
+from weft.contact.intersections import intersections
+from weft.errors import MeshError
+from weft.io.frames import RunFolder
+from weft.run import Run
+
+UNITS = {
+    "frames": "1",
+    "steps": "1",
+    "newton": "1",
+    "converged": "",
+    "intersections": "1",
+    "strain_end": "1",
+    "strain_p95": "1",
+    "speed_end": "m/s",
+    "kinetic_end": "J",
+    "height_end": "m",
+    "lowest_end": "m",
+    "highest_end": "m",
+    "width_end": "m",
+    "depth_end": "m",
+    "contacts_end": "1",
+    "slipped_off": "",
+}
+MEANINGS = {
+    "frames": "number of the last frame",
+    "steps": "steps taken, parts of divided ones counted",
+    "newton": "Newton iterations of all steps",
+    "converged": "no step was divided because it did not converge",
+    "intersections": "pairs of faces that intersect: most of any frame with contact, else the last",
+    "strain_end": "greatest principal strain of a face in the last frame",
+    "strain_p95": "95th percentile of the greatest principal strains in the last frame",
+    "speed_end": "greatest speed of a point in the last frame",
+    "kinetic_end": "kinetic energy in the last frame",
+    "height_end": "mean height of the vertices in the last frame",
+    "lowest_end": "height of the lowest vertex in the last frame",
+    "highest_end": "height of the highest vertex in the last frame",
+    "width_end": "extent along x in the last frame",
+    "depth_end": "extent along z in the last frame",
+    "contacts_end": "points that touch in the last frame; none: no contact",
+    "slipped_off": "the cloth's highest vertex lies below the top of the highest body; none: no "
+    "bodies",
+}
+
+
+def measured(folder: RunFolder) -> Json:
+    """Measures of a finished run, by the names of ``UNITS``; None: the scene has no such thing."""
+    run = Run(folder.path)
+    lines = run.metrics
+    last = folder.frame(len(run) - 1)
+    x = run.positions()
+    found = [int(m["intersections"]) for m in lines if "intersections" in m]
+    stretch = lines[-1]["stretch"] if lines else {"max": 1.0, "p95": 1.0}
+    low, high = x.min(axis=0), x.max(axis=0)
+    bodies = run.body_positions()
+    touching = last.get("contact_points")
+    return {
+        "frames": len(run) - 1,
+        "steps": len(lines),
+        "newton": sum(int(m["iterations"]) for m in lines),
+        "converged": _undivided(lines),
+        "intersections": max(found) if found else _crossing(run, x),
+        "strain_end": float(stretch["max"]) - 1.0,
+        "strain_p95": float(stretch["p95"]) - 1.0,
+        "speed_end": float(np.sqrt((last["v"] ** 2).sum(axis=1).max())),
+        "kinetic_end": float(lines[-1]["kinetic"]) if lines else 0.0,
+        "height_end": float(x[:, 1].mean()),
+        "lowest_end": float(low[1]),
+        "highest_end": float(high[1]),
+        "width_end": float(high[0] - low[0]),
+        "depth_end": float(high[2] - low[2]),
+        "contacts_end": None if touching is None else len(touching),
+        "slipped_off": bool(high[1] < _top(run, bodies)) if len(bodies) else None,
+    }
+
+
+def _undivided(lines: list[Json]) -> bool:
+    """Whether every step has one line: a step that is halved has several."""
+    numbers = [m["step"] for m in lines]
+    return len(set(numbers)) == len(numbers)
+
+
+def _crossing(run: Run, x: Positions) -> int | None:
+    """Pairs of the cloth's faces that intersect; None: too many to be counted."""
+    try:
+        return len(intersections(x, run.faces))
+    except MeshError:
+        return None
+
+
+def _top(run: Run, bodies: Positions) -> float:
+    """[m] height of the highest vertex of all bodies."""
+    used = np.unique(run.body_faces)
+    return float(bodies[used, 1].max())

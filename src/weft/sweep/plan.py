@@ -1,0 +1,114 @@
+"""The samples of a sweep, each with a name that its values decide.
+
+A sample's folder is named by a digest of its values (not by a number), so that a sweep which is
+extended, ordered otherwise or planned anew finds the samples that it has.
+"""
+
+import hashlib
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weft.errors import SweepError, shortened
+from weft.io.inside import Inside
+from weft.sweep.file import SweepFile, overrides
+from weft.sweep.varied import yaml_text
+
+PLAN = "plan.jsonl"
+SEEDS = 2**31  # below which a sample's own seed lies
+NAME = 12  # hexadecimal digits
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One simulation of a sweep.
+
+    Args:
+        id: digest of its values: the name of its folder.
+        values: by path of a field, without those that all samples share.
+        seed: its own.
+        number: its place in the plan, from 0.
+    """
+
+    id: str
+    values: Mapping[str, Any]
+    seed: int
+    number: int
+
+    @property
+    def overrides(self) -> list[str]:
+        """Its values as ``weft run --set`` takes them."""
+        return overrides(self.values)
+
+
+def sample_of(values: Mapping[str, Any], number: int, seed: int, seeded: Sequence[str]) -> Sample:
+    """A sample by its values.
+
+    Args:
+        values: by path.
+        number: its place in the plan.
+        seed: the sweep's.
+        seeded: fields that take the sample's own seed.
+    """
+    texts = {path: yaml_text(value) for path, value in values.items()}
+    own = int(_digest([texts, seed])[:16], 16) % SEEDS
+    whole = {**values, **dict.fromkeys(seeded, own)}
+    if seeded:
+        texts = {**texts, **{path: str(own) for path in seeded}}
+    return Sample(_digest(texts)[:NAME], whole, own, number)
+
+
+def plan_of(sweep: SweepFile, rounds: Sequence[int] = ()) -> tuple[list[Sample], list[int]]:
+    """All samples of a sweep, equal ones as one, with a warning; and of every row of the design the
+    number of its sample.
+
+    Raises:
+        SweepError: a design that gives none, or too many.
+    """
+    samples: dict[str, Sample] = {}
+    order: list[int] = []
+    for values in sweep.design.rows(rounds):
+        made = sample_of(values, len(samples), sweep.design.seed, sweep.seeds)
+        order.append(samples.setdefault(made.id, made).number)
+    if not samples:
+        raise SweepError("samples", got="none", where=sweep.path.name, expected="at least one")
+    twice = len(order) - len(samples)
+    if twice and sweep.design.name != "saltelli":
+        warnings.warn(f"{twice} samples have the values of another one: each runs once",
+                      stacklevel=2)  # fmt: skip
+    return list(samples.values()), order
+
+
+def write_plan(inside: Inside, samples: Sequence[Sample]) -> None:
+    """Replace the plan."""
+    with inside.writing(PLAN) as file:
+        for s in samples:
+            line = {"id": s.id, "seed": s.seed, "values": dict(s.values)}
+            file.write(json.dumps(line).encode() + b"\n")
+
+
+def read_plan(inside: Inside) -> list[Sample]:
+    """The plan.
+
+    Raises:
+        SweepError: it is missing or damaged.
+    """
+    try:
+        with inside.reading(PLAN) as file:
+            lines = [json.loads(line) for line in file]
+        plan = [Sample(r["id"], r["values"], r["seed"], k) for k, r in enumerate(lines)]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        got = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+        raise SweepError(PLAN, got=got, where=str(inside.root), expected="what weft wrote",
+                         hint="`weft sweep SWEEP.yaml` writes it anew") from error  # fmt: skip
+    strange = [s.id for s in plan if len(s.id) != NAME or not s.id.isalnum()]
+    if strange:
+        raise SweepError(PLAN, got=f"samples {shortened(strange)}", where=str(inside.root),
+                         expected="what weft wrote")  # fmt: skip
+    return plan
+
+
+def _digest(tree: Any) -> str:
+    return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,192 @@
+"""A report of a sweep: one HTML file that needs nothing else."""
+
+import base64
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from weft.errors import SweepError
+from weft.io.files import atomic_write
+from weft.sweep.contact_sheet import label_lines, spread_out, thumbnail
+from weft.sweep.figures import cloud, histogram, table
+from weft.sweep.folder import SweepFolder
+from weft.sweep.measures import MEANINGS, UNITS
+from weft.sweep.parameters import numbers_of
+from weft.sweep.sensitivity import Sensitivity, results, sensitivity
+from weft.sweep.status import Found, Kind, Reason, counts
+
+SHOWN = ("lowest_end", "height_end", "width_end", "depth_end", "strain_end", "speed_end",
+         "intersections", "newton", "contacts_end")  # fmt: skip
+MOST_FAILURES, MOST_CLOUDS = 200, 12
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 1180px; color: #222;
+  background: #fff; padding: 0 1rem; }
+h1, h2 { font-weight: 600; } h2 { margin-top: 2.2rem; border-bottom: 1px solid #ccc; }
+table { border-collapse: collapse; } td, th { padding: .15rem .7rem; text-align: left; }
+tr:nth-child(even) td { background: #f4f4f4; }
+code, pre { font: 12.5px/1.4 ui-monospace, monospace; background: #f4f4f4; }
+pre { padding: .5rem; overflow-x: auto; margin: .2rem 0 .8rem; }
+.grid { display: flex; flex-wrap: wrap; gap: 1rem; } figure { margin: 0; }
+figcaption { font-size: 12.5px; color: #555; max-width: 260px; overflow-wrap: anywhere; }
+svg { background: #fafafa; } rect, circle { fill: #3b6ea5; } circle { fill-opacity: .6; }
+line { stroke: #777; } svg text { font-size: 11px; fill: #555; }
+.bad img { outline: 3px solid #b3261e; }
+"""
+
+
+def write_report(sweep: SweepFolder, path: Path, thumbnails: int = 48) -> Path:
+    """Write the report of a sweep.
+
+    Args:
+        sweep: the sweep.
+        path: an ``.html`` file.
+        thumbnails: pictures in the contact sheet.
+
+    Raises:
+        SweepError: another suffix. RunError: it cannot be written.
+    """
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise SweepError("report", got=path.suffix or "no suffix", expected=".html")
+    found = sweep.look()
+    done = [f for f in found if f.kind is Kind.DONE]
+    title = str(sweep.about["description"] or sweep.path.name)
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        _summary(sweep, found),
+        "<h2>Distributions</h2>" + _distributions(done),
+        "<h2>What results depend on</h2>" + _dependence(sweep, found, done),
+        "<h2>Failures</h2>" + _failures(sweep, found),
+        "<h2>Contact sheet</h2>" + _sheet(sweep, done, thumbnails),
+    ]
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
+    html = f"<!doctype html><html lang=en><head>{head}</head><body>{''.join(parts)}</body></html>\n"
+    with atomic_write(path) as file:
+        file.write(html.encode())
+    return path
+
+
+def _summary(sweep: SweepFolder, found: Sequence[Found]) -> str:
+    about = sweep.about
+    told = counts(found)
+    seconds = [f.status.seconds for f in found if f.kind is Kind.DONE and f.status]
+    flags = Counter(
+        k for f in found if f.status is not None for k, ok in f.status.flags.items() if not ok
+    )
+    rows = [
+        ("samples", ", ".join(f"{n} {kind.value}" for kind, n in told.items() if n)),
+        ("design", f"{about['design']}, seed {about['seed']}"),
+        *((f"varies: {path}", said) for path, said in about["vary"].items()),
+        ("scene", str(about["scene"])),
+        ("the same in all", " ".join(sweep.common) or "nothing else"),
+        ("filters", ", ".join(f"{k}: {v}" for k, v in sweep.keep.said().items()) or "none"),
+        ("not passed", ", ".join(f"{n} {k}" for k, n in flags.items() if k != "good") or "none"),
+        ("time", f"{sum(seconds):.4g} s in all, {np.mean(seconds or [0]):.3g} s a sample, "
+                 f"{sweep.threads} thread(s) each"),
+        ("machine", f"{about['machine']['processor']}, weft "
+                    f"{about['machine']['versions']['weft']}, {about['started']}"),
+    ]  # fmt: skip
+    return table(("", ""), rows)
+
+
+def _distributions(done: Sequence[Found]) -> str:
+    figures = []
+    for name in SHOWN:
+        drawn = histogram(results(done, name), _unit(name))
+        if drawn:
+            caption = f"<b>{name}</b>: {escape(MEANINGS[name])}"
+            figures.append(f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>")
+    return f'<div class="grid">{"".join(figures)}</div>' if figures else "<p>nothing is done</p>"
+
+
+def _unit(name: str) -> str:
+    return "" if UNITS[name] == "1" else UNITS[name]
+
+
+def _dependence(sweep: SweepFolder, found: Sequence[Found], done: Sequence[Found]) -> str:
+    told = sensitivity(sweep, found, SHOWN)
+    if told is None:
+        return "<p>too few samples, or no parameter that is a number</p>"
+    what = "rows of the design" if sweep.about["design"] == "saltelli" else "samples"
+    text = (
+        f"<p>{escape(told.method)}. From {told.used} {what}; {told.left_out} without a result.</p>"
+    )
+    return text + _effects(told) + _clouds(told, done)
+
+
+def _effects(told: Sensitivity) -> str:
+    paths = list(dict.fromkeys(e.parameter for all_ in told.effects.values() for e in all_))
+    rows = []
+    for name, effects in told.effects.items():
+        said = {}
+        for e in effects:
+            first = f"{e.first:.2f}"
+            if e.total is None:
+                said[e.parameter] = f"{first} (p {e.spread:.1g})"
+            else:
+                said[e.parameter] = (
+                    f"{first} ± {e.spread:.2f}, total {e.total:.2f} ± {e.spread_total:.2f}"
+                )
+        rows.append([name, *(said.get(p, "") for p in paths)])
+    return table(("", *paths), rows)
+
+
+def _clouds(told: Sensitivity, done: Sequence[Found]) -> str:
+    """The strongest dependences, as dots."""
+    strongest = sorted(
+        ((abs(e.first if e.total is None else e.total), name, e.parameter)
+         for name, effects in told.effects.items() for e in effects), reverse=True,
+    )  # fmt: skip
+    figures = []
+    for _, name, path in strongest[:MOST_CLOUDS]:
+        numbers, unit = numbers_of(path, [f.sample for f in done])
+        if numbers is None:
+            continue
+        drawn = cloud(np.array(numbers), results(done, name), unit)
+        caption = f"<b>{name}</b> over {escape(path)}"
+        figures.append(f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>")
+    return f'<div class="grid">{"".join(figures)}</div>'
+
+
+def _failures(sweep: SweepFolder, found: Sequence[Found]) -> str:
+    failed = [f for f in found if f.kind is Kind.FAILED and f.status is not None]
+    if not failed:
+        return "<p>none</p>"
+    reasons = Counter(f.status.reason for f in failed if f.status)
+    rows = [(name, str(n), _advice(name)) for name, n in reasons.most_common()]
+    parts = [table(("reason", "samples", "what to do"), rows)]
+    for f in failed[:MOST_FAILURES]:
+        assert f.status is not None
+        command = shlex.join(sweep.reproducer(f.sample, f"reproduced-{f.sample.id}"))
+        parts.append(
+            f"<p><b>{f.sample.id}</b> {f.status.reason}: {escape(f.status.message)}</p>"
+            f"<pre>{escape(command)}</pre>"
+        )
+    if len(failed) > MOST_FAILURES:
+        parts.append(f"<p>and {len(failed) - MOST_FAILURES} more: weft sweep status --list</p>")
+    return "".join(parts)
+
+
+def _advice(name: str) -> str:
+    return Reason[name].advice if name in Reason.__members__ else ""
+
+
+def _sheet(sweep: SweepFolder, done: Sequence[Found], most: int) -> str:
+    figures = []
+    for f in spread_out(done, most):
+        picture = thumbnail(sweep, f)
+        if picture is None:
+            continue
+        data = base64.b64encode(picture.read_bytes()).decode()
+        good = f.status is None or f.status.flags.get("good", True)
+        figures.append(
+            f'<figure class="{"" if good else "bad"}"><img width=200 alt="{f.sample.id}" '
+            f'src="data:image/png;base64,{data}"><figcaption>{f.sample.id}<br>'
+            f"{escape(' '.join(label_lines(f)))}</figcaption></figure>"
+        )
+    note = f"<p>{len(figures)} of {len(done)}; framed in red: not good by the filters.</p>"
+    return f'{note}<div class="grid">{"".join(figures)}</div>'

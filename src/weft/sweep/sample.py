@@ -1,0 +1,193 @@
+"""One sample, from its values to a finished run: the same procedure on every engine.
+
+A run that was begun goes on where it stands, in the same bits. Whatever ends this process, the
+folder says what remains: a status ``started`` whose lock nobody holds is a sample to go on with.
+"""
+
+import os
+import socket
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from weft import kernel
+from weft.errors import RunError, SceneError, SimulationError, SweepError, WeftError, clipped
+from weft.io.frames import RunFolder
+from weft.io.inside import Inside
+from weft.simulation import Progress, run_scene
+from weft.sweep.faults import StoppedError, TimeUpError, full, is_full, sample_lock
+from weft.sweep.folder import SweepFolder
+from weft.sweep.measures import measured
+from weft.sweep.plan import Sample
+from weft.sweep.status import (
+    LOG,
+    MOST_ATTEMPTS,
+    RUN,
+    Reason,
+    Status,
+    read_status,
+    write_status,
+)
+
+_one_at_a_time = threading.Lock()  # of a process: kernels are launched by one thread
+Watch = Callable[[Progress], None]
+
+
+def run_sample(
+    sweep: SweepFolder, sample: Sample, *, retry: bool = False, watch: Watch | None = None
+) -> Status:
+    """Simulate a sample, or go on with it; returns how it ended. Failures are statuses.
+
+    Args:
+        sweep: its sweep.
+        sample: which.
+        retry: try again what has failed.
+        watch: called after every step; what it raises stops the sample, to be gone on with.
+
+    Raises:
+        BusyError: another process is at it. DiskFullError: no space is left. StoppedError: what
+        ``watch`` raised.
+    """
+    inside = Inside(sweep.place(sample), fsync=False)
+    with _one_at_a_time:
+        try:
+            with sample_lock(inside):
+                return _Attempt(sweep, sample, inside, watch).made(retry)
+        except (RunError, OSError) as error:
+            if is_full(error):
+                raise full(inside.root) from error
+            raise
+
+
+class _Attempt:
+    """A sample that this process is at; the lock is held."""
+
+    def __init__(
+        self, sweep: SweepFolder, sample: Sample, inside: Inside, watch: Watch | None
+    ) -> None:
+        self.sweep, self.sample, self.inside, self.watch = sweep, sample, inside, watch
+        self.run = RunFolder(inside.root / RUN, fsync=False)
+        self.clock, self.start = time.perf_counter(), 0.0
+
+    def made(self, retry: bool) -> Status:
+        """The status that the sample ends with."""
+        before = read_status(self.inside.root)
+        if before is not None and before.final and not (retry and before.state == "failed"):
+            return before
+        status = self._begun(before)
+        if status.attempts > MOST_ATTEMPTS:
+            failed = _failed(Reason.CRASHED, Reason.CRASHED.advice)
+            return self._ended(replace(status, attempts=MOST_ATTEMPTS, **failed))
+        write_status(self.inside, status)
+        self._log(f"attempt {status.attempts} on {status.where}, {self.sweep.threads} threads: "
+                  + " ".join(self.sample.overrides))  # fmt: skip
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("always")
+                warnings.showwarning = self._warning  # type: ignore[assignment]
+                found = self._outcome()
+        except (StoppedError, KeyboardInterrupt):  # asked for: no attempt that failed
+            write_status(self.inside, replace(status, attempts=status.attempts - 1))
+            raise
+        return self._ended(replace(status, **found))
+
+    def _begun(self, before: Status | None) -> Status:
+        frames = len(self.run.frames())
+        attempts = 1
+        if before is not None and before.state == "started" and before.frames >= frames:
+            attempts = before.attempts + 1
+        started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        where = f"{socket.gethostname()} {os.getpid()}"
+        return Status("started", attempts, frames, where=where, started=started)
+
+    def _outcome(self) -> dict[str, Any]:
+        """State, and reason of a failure or digest and measures."""
+        try:
+            return {"state": "done", **self._simulated()}
+        except TimeUpError as error:
+            return _failed(Reason.TIME_LIMIT, str(error))
+        except SimulationError as error:
+            return _failed(Reason.NOT_CONVERGED, str(error))
+        except (StoppedError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            if is_full(error):
+                raise
+            if isinstance(error, SceneError) or _of_values(error):
+                return _failed(Reason.BAD_SCENE, str(error))
+            self._log(traceback.format_exc())
+            return _failed(Reason.ERROR, f"{type(error).__name__}: {clipped(error)}")
+
+    def _simulated(self) -> dict[str, Any]:
+        """Digest and measures of the finished run."""
+        from weft.scene.build import load_scene
+
+        sweep, run = self.sweep, self.run
+        with (
+            kernel.use(device=str(sweep.about["device"]), threads=sweep.threads),
+            threadpool_limits(limits=sweep.threads),
+            kernel.telling(lambda _: None),
+        ):
+            loaded = load_scene(sweep.scene, [*sweep.common, *self.sample.overrides])
+            run_scene(loaded.scene, run, frames=loaded.frames, fps=loaded.fps, resume=True,
+                      on_progress=self._after_step)  # fmt: skip
+            digest = run.sealed_frame(loaded.frames)[1].content
+            return {"digest": digest, "measures": measured(run)}
+
+    def _after_step(self, now: Progress) -> None:
+        spent, limit = time.perf_counter() - self.clock, self.sweep.time_limit
+        self.start = self.start or spent
+        if self.watch is not None:
+            self.watch(now)
+        done = (now.frame, now.step) == (now.frames, now.steps)
+        if limit is not None and spent > limit and not done:
+            raise TimeUpError(
+                f"frame {now.frame} of {now.frames} after {spent:.3g} s of wall clock; "
+                f"time_limit is {limit:g} s"
+            )
+
+    def _ended(self, status: Status) -> Status:
+        seconds = round(time.perf_counter() - self.clock, 4)
+        size, start = size_of(self.inside.root), round(self.start, 4)
+        status = replace(status, seconds=seconds, start=start, size=size)
+        if status.measures:
+            status = replace(status, flags=self.sweep.keep.flags(status.measures))
+        self._log(f"{status.state} after {seconds} s {status.reason} {status.message}".rstrip())
+        write_status(self.inside, status)
+        return status
+
+    def _log(self, text: str) -> None:
+        path = self.inside.root / LOG
+        with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+
+    def _warning(self, message: Warning | str, *_: object) -> None:
+        """For ``warnings.showwarning``."""
+        self._log(f"warning: {message}")
+
+
+def _failed(reason: Reason, message: str) -> dict[str, Any]:
+    return {"state": "failed", "reason": reason.name, "message": clipped(message, 2000)}
+
+
+def _of_values(error: Exception) -> bool:
+    """Whether an error says that the values make no scene (no fabric, mesh, law ... like that)."""
+    return isinstance(error, WeftError) and not isinstance(error, RunError | SweepError)
+
+
+def size_of(folder: Path) -> int:
+    """[bytes] of all files below a folder."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(place, name)).st_size  # noqa: PTH118
+    return total

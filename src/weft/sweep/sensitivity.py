@@ -1,0 +1,149 @@
+"""What results depend on: Sobol indices where the design allows them, else rank correlations.
+
+First-order indices by Saltelli et al. 2010 (table 2 b), total ones by Jansen 1999 (table 2 f):
+
+    S_i  = mean(f_B (f_ABi - f_A)) / V        ST_i = mean((f_A - f_ABi)^2) / 2 V
+
+with V the variance of f_A and f_B together, both centered first (which changes neither expectation,
+and takes away most of the error of S_i). Intervals are from resampled rows. Elsewhere Spearman's
+rank correlation says how far a result rises or falls with a parameter, others varying as well; that
+is no share of a variance, and misses what is not monotonic.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.sweep.folder import SweepFolder
+from weft.sweep.parameters import numbers_of
+from weft.sweep.status import Found, Kind
+
+RESAMPLED, SEED = 200, 0  # of intervals
+LEAST = 8  # samples below which nothing is said
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How far a result depends on a parameter.
+
+    Args:
+        parameter: its path.
+        first: index of first order, or rank correlation.
+        total: total index; None: of a correlation.
+        spread: half the 95 % interval of ``first``; of a correlation its p value.
+        spread_total: half the 95 % interval of ``total``.
+    """
+
+    parameter: str
+    first: float
+    total: float | None
+    spread: float
+    spread_total: float | None = None
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What results depend on.
+
+    Args:
+        method: what the numbers are, in words.
+        effects: of every measure, of every parameter.
+        used: samples (or rows of the design) that the numbers come from.
+        left_out: those without a result.
+    """
+
+    method: str
+    effects: Mapping[str, Sequence[Effect]]
+    used: int
+    left_out: int
+
+
+def sensitivity(
+    sweep: SweepFolder, found: Sequence[Found], measures: Sequence[str]
+) -> Sensitivity | None:
+    """Of measures of a sweep; None: too few samples, or nothing that varies and is a number."""
+    if sweep.about["design"] == "saltelli":
+        return _of_saltelli(sweep, found, measures)
+    done = [f for f in found if f.kind is Kind.DONE]
+    if len(done) < LEAST:
+        return None
+    parameters = {}
+    for path in dict.fromkeys(p for f in done for p in f.sample.values):
+        numbers, _ = numbers_of(path, [f.sample for f in done])
+        if numbers is not None and len(set(numbers)) > 1:
+            parameters[path] = np.array(numbers)
+    effects = {name: _ranked(parameters, results(done, name)) for name in measures}
+    effects = {name: e for name, e in effects.items() if e}
+    if not effects:
+        return None
+    method = "Spearman's rank correlation (no share of the variance; -1 falls, 1 rises)"
+    return Sensitivity(method, effects, len(done), len(found) - len(done))
+
+
+def results(found: Sequence[Found], name: str) -> Floats:
+    """A measure of all samples; NaN: a sample has none."""
+    values = [f.status.measures.get(name) if f.status is not None else None for f in found]
+    return np.array([np.nan if v is None else float(v) for v in values])
+
+
+def sobol_indices(f: Floats) -> tuple[Floats, Floats]:
+    """First-order and total indices.
+
+    Args:
+        f: (n, d + 2) results at A, B, and A with each coordinate of B in turn.
+
+    Returns:
+        (d,) and (d,).
+    """
+    f = f - f[:, :2].mean()
+    a, b, ab = f[:, 0], f[:, 1], f[:, 2:]
+    variance = f[:, :2].var()
+    first = (b[:, None] * (ab - a[:, None])).mean(axis=0) / variance
+    total = ((a[:, None] - ab) ** 2).mean(axis=0) / (2 * variance)
+    return first, total
+
+
+def _of_saltelli(
+    sweep: SweepFolder, found: Sequence[Found], measures: Sequence[str]
+) -> Sensitivity | None:
+    """Sobol indices of the rows whose samples all have a result."""
+    names = list(sweep.about["vary"])
+    order = np.array(sweep.about["order"]).reshape(-1, len(names) + 2)
+    effects, used = {}, 0
+    for name in measures:
+        f = results(found, name)[order]
+        f = f[np.isfinite(f).all(axis=1)]
+        if len(f) < LEAST or np.ptp(f) <= 1e-12 * np.abs(f).max():
+            continue
+        used = max(used, len(f))
+        effects[name] = _with_intervals(names, f)
+    if not effects:
+        return None
+    method = "Sobol indices: shares of the variance (first: alone; total: with others)"
+    return Sensitivity(method, effects, used, len(order) - used)
+
+
+def _with_intervals(names: Sequence[str], f: Floats) -> list[Effect]:
+    first, total = sobol_indices(f)
+    rng = np.random.default_rng(SEED)
+    again = [sobol_indices(f[rng.integers(0, len(f), len(f))]) for _ in range(RESAMPLED)]
+    spread, spread_total = (1.96 * np.std([r[k] for r in again], axis=0) for k in (0, 1))
+    return [
+        Effect(n, float(first[i]), float(total[i]), float(spread[i]), float(spread_total[i]))
+        for i, n in enumerate(names)
+    ]
+
+
+def _ranked(parameters: Mapping[str, Floats], values: Floats) -> list[Effect]:
+    from scipy.stats import spearmanr
+
+    effects = []
+    for path, numbers in parameters.items():
+        there = np.isfinite(values) & np.isfinite(numbers)
+        if there.sum() < LEAST or np.ptp(values[there]) == 0 or np.ptp(numbers[there]) == 0:
+            continue
+        found = spearmanr(numbers[there], values[there])
+        effects.append(Effect(path, float(found.statistic), None, float(found.pvalue)))
+    return effects

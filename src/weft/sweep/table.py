@@ -1,0 +1,94 @@
+"""How a sweep stands, as a table, a list or a tree."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from weft.arrays import Json
+from weft.sweep.folder import SweepFolder
+from weft.sweep.status import Found, Kind, counts, orphans
+
+EVERY = 1.0  # [s] between looks
+
+
+def as_json(sweep: SweepFolder) -> Json:
+    """Counts, reasons of failures, and what was measured of time and room."""
+    found = sweep.look()
+    done = [f.status for f in found if f.kind is Kind.DONE and f.status is not None]
+    reasons = Counter(f.status.reason for f in found if f.status is not None and f.status.reason)
+    return {
+        "sweep": str(sweep.path),
+        "samples": len(found),
+        **{kind.value: n for kind, n in counts(found).items()},
+        "good": sum(s.flags.get("good", True) for s in done),
+        "reasons": dict(reasons),
+        "seconds": sum(s.seconds for s in done),
+        "bytes": sum(s.size for s in done),
+        "of_earlier_plans": orphans(sweep.path, sweep.plan),
+    }
+
+
+def listed(sweep: SweepFolder) -> list[str]:
+    """A line a sample: number, id, state, values."""
+    return [
+        f"{f.sample.number:6} {f.sample.id} {f.kind.value:8} {' '.join(f.sample.overrides)}"
+        for f in sweep.look()
+    ]
+
+
+def table(sweep: SweepFolder, found: Sequence[Found], rate: float | None = None) -> Any:
+    """A rich table.
+
+    Args:
+        sweep: the sweep.
+        found: its samples.
+        rate: [1/s] samples that end now; None: unknown.
+    """
+    from rich.table import Table
+
+    told = counts(found)
+    done = [f.status for f in found if f.kind is Kind.DONE and f.status is not None]
+    result = Table(title=f"{sweep.path}: {len(found)} samples", title_justify="left")
+    for name in ("state", "samples", ""):
+        result.add_column(name, justify="right" if name == "samples" else "left")
+    good = sum(s.flags.get("good", True) for s in done)
+    mean = sum(s.seconds for s in done) / max(1, len(done))
+    size = sum(s.size for s in done)
+    result.add_row("done", str(told[Kind.DONE]),
+                   f"{good} good, {mean:.3g} s each, {size / 2**20:.4g} MiB")  # fmt: skip
+    reasons = Counter(f.status.reason for f in found if f.kind is Kind.FAILED and f.status)
+    result.add_row("failed", str(told[Kind.FAILED]),
+                   ", ".join(f"{n} {r}" for r, n in reasons.most_common()))  # fmt: skip
+    where = Counter(f.status.where.split(" ")[0] for f in found
+                    if f.kind is Kind.RUNNING and f.status)  # fmt: skip
+    result.add_row("running", str(told[Kind.RUNNING]),
+                   ", ".join(f"{n} on {host}" for host, n in where.most_common(4)))  # fmt: skip
+    left = told[Kind.STOPPED] + told[Kind.PENDING]
+    more = f"{left / rate:.0f} s left" if rate else ""
+    result.add_row("to run", str(left), more)
+    if old := orphans(sweep.path, sweep.plan):
+        result.add_row("of earlier plans", str(old), "kept, no part of the sweep now")
+    return result
+
+
+def live(sweep: SweepFolder) -> bool:
+    """Show the table on a terminal as long as something runs; False: there is no terminal."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console()
+    if not console.is_terminal:
+        return False
+    clock, first = time.monotonic(), -1
+    with Live(console=console, auto_refresh=False) as screen:
+        while True:
+            found = sweep.look()
+            told = counts(found)
+            ended = told[Kind.DONE] + told[Kind.FAILED]
+            first = ended if first < 0 else first
+            rate = (ended - first) / max(time.monotonic() - clock, 1e-9)
+            screen.update(table(sweep, found, rate or None), refresh=True)
+            if not told[Kind.RUNNING]:
+                return True
+            time.sleep(EVERY)

@@ -1,0 +1,230 @@
+"""What a field of a scene takes in a sweep: one of some values, or a number of a range."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from weft.errors import SweepError, WeftError
+from weft.plain_yaml import parse_yaml
+
+_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*", re.DOTALL)
+_MEASURED = re.compile(
+    r"[-+]?[0-9][0-9.]*(?:e[-+][0-9]+)? [A-Za-z][A-Za-z0-9/^*]*"
+)  # plain in YAML
+_FIELDS = ("from", "to", "steps", "scale", "whole")
+DIGITS = 12  # of a value
+SCALES = ("linear", "log")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some values, all alike."""
+
+    values: tuple[Any, ...]
+
+    def at(self, u: float) -> Any:
+        """The value at u in [0, 1)."""
+        return self.values[min(int(u * len(self.values)), len(self.values) - 1)]
+
+    def levels(self) -> tuple[Any, ...]:
+        """All values, for a grid."""
+        return self.values
+
+    def ends(self) -> tuple[Any, ...]:
+        """Values by which the field is checked before a sweep starts: all."""
+        return self.values
+
+    @property
+    def count(self) -> int:
+        """How many levels a grid has."""
+        return len(self.values)
+
+    def said(self) -> str:
+        """As a sweep file says it."""
+        return yaml_text(self.values)
+
+
+@dataclass(frozen=True)
+class Range:
+    """A number between two ends, in the unit that both are written in."""
+
+    low: float
+    high: float
+    unit: str = ""
+    steps: int | None = None  # levels of a grid, both ends among them
+    log: bool = False
+    whole: bool = False
+
+    def at(self, u: float) -> Any:
+        """The value at u in [0, 1]: a number, or text with its unit."""
+        if self.whole:
+            lowest, count = round(self.low), round(self.high) - round(self.low) + 1
+            return self._said(min(lowest + int(u * count), round(self.high)))
+        if self.log:
+            a, b = math.log(self.low), math.log(self.high)
+            return self._said(
+                self.low if u == 0 else self.high if u == 1 else math.exp(a + u * (b - a))
+            )
+        return self._said(self.low + u * (self.high - self.low))
+
+    def levels(self) -> tuple[Any, ...]:
+        """Values of a grid."""
+        last = self.count - 1
+        if self.whole:
+            span = (round(self.high) - round(self.low)) / last if last else 0
+            return tuple(self._said(round(self.low) + round(k * span)) for k in range(last + 1))
+        return tuple(self.at(k / last if last else 0.0) for k in range(last + 1))
+
+    def ends(self) -> tuple[Any, ...]:
+        """The values at both ends."""
+        return (self.at(0.0), self.at(1.0))
+
+    @property
+    def count(self) -> int:
+        """How many levels a grid has."""
+        if self.steps is not None:
+            return self.steps
+        return round(self.high) - round(self.low) + 1 if self.whole else 0
+
+    def said(self) -> str:
+        """As a sweep file says it."""
+        tree: dict[str, Any] = {"from": self._said(self.low), "to": self._said(self.high)}
+        tree |= {"steps": self.steps} if self.steps is not None else {}
+        tree |= {"scale": "log"} if self.log else {}
+        return yaml_text(tree | ({"whole": True} if self.whole else {}))
+
+    def _said(self, value: float) -> Any:
+        """Rounded to what logarithms of all machines agree in: names of samples depend on it."""
+        value = value if isinstance(value, int) else float(f"{value:.{DIGITS}g}")
+        return f"{value!r} {self.unit}" if self.unit else value
+
+
+Varied = Choice | Range
+
+
+def varied(path: str, said: Any, where: str) -> Varied:
+    """What a sweep file says of a field: a list, or ``{from: 1 cm, to: 2 cm}``.
+
+    Args:
+        path: the field's dotted path.
+        said: the value in the file.
+        where: file and line, for messages.
+
+    Raises:
+        SweepError: neither, an empty list, ends in different units or the wrong way round.
+    """
+    what = f"vary.{path}"
+    if isinstance(said, list):
+        if not said:
+            raise SweepError(what, got="an empty list", where=where, expected="values")
+        return Choice(tuple(said))
+    if not isinstance(said, Mapping) or not {"from", "to"} <= said.keys():
+        raise SweepError(
+            what, got=repr(said), where=where,
+            expected="a list of values, or {from: 1 cm, to: 2 cm}",
+            hint="a field that stays the same stands in `set`",
+        )  # fmt: skip
+    unknown = [k for k in said if k not in _FIELDS]
+    if unknown:
+        raise SweepError(
+            f"{what}.{unknown[0]}", where=where, expected=f"one of {', '.join(_FIELDS)}"
+        )
+    return _range(what, said, where)
+
+
+def _range(what: str, said: Mapping[str, Any], where: str) -> Range:
+    (low, unit), (high, other) = (_quantity(f"{what}.{k}", said[k], where) for k in ("from", "to"))
+    if unit != other:
+        raise SweepError(what, got=f"{said['from']!r} to {said['to']!r}", where=where,
+                         expected="both ends in the same unit")  # fmt: skip
+    scale, whole, steps = said.get("scale", "linear"), said.get("whole", False), said.get("steps")
+    if scale not in SCALES:
+        raise SweepError(f"{what}.scale", got=scale, where=where, expected="linear or log")
+    if not isinstance(whole, bool):
+        raise SweepError(f"{what}.whole", got=whole, where=where, expected="true or false")
+    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
+        raise SweepError(f"{what}.steps", got=steps, where=where, expected="must be >= 1")
+    if not low < high:
+        raise SweepError(what, got=f"{said['from']} to {said['to']}", where=where,
+                         expected="must be from less to more")  # fmt: skip
+    if scale == "log" and low <= 0:
+        raise SweepError(f"{what}.from", got=said["from"], where=where,
+                         expected="must be > 0, with scale: log")  # fmt: skip
+    if whole and not (low.is_integer() and high.is_integer()):
+        raise SweepError(what, got=f"{said['from']} to {said['to']}", where=where,
+                         expected="whole numbers, with whole: true")  # fmt: skip
+    if whole and scale == "log":
+        raise SweepError(
+            f"{what}.scale", got="log", where=where, expected="linear, with whole: true"
+        )
+    return Range(low, high, unit, steps, scale == "log", whole)
+
+
+def _quantity(what: str, value: Any, where: str) -> tuple[float, str]:
+    """Number and unit of ``15 cm`` or 0.15."""
+    found = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
+    number = float(found[1]) if found else value
+    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+        raise SweepError(what, got=repr(value), where=where,
+                         expected="a number, or one with a unit such as 15 cm")  # fmt: skip
+    return float(number), found[2] if found else ""
+
+
+def quantity_of(value: Any) -> tuple[float, str] | None:
+    """Number and unit of a value, (15.0, "cm") of ``15 cm``; None: it is no number."""
+    try:
+        return _quantity("", value, "")
+    except SweepError:
+        return None
+
+
+def yaml_text(value: Any) -> str:
+    """A value as YAML of one line that reads back as the same value, floats in every bit.
+
+    YAML 1.1 takes ``1e-05`` for text: floats are written with a point.
+    """
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return _float_text(value)
+    if isinstance(value, Mapping):
+        return (
+            "{"
+            + ", ".join(f"{_plain_or_quoted(str(k))}: {yaml_text(v)}" for k, v in value.items())
+            + "}"
+        )
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(yaml_text(v) for v in value) + "]"
+    return _plain_or_quoted(str(value))
+
+
+def _float_text(value: float) -> str:
+    if not math.isfinite(value):
+        return {math.inf: ".inf", -math.inf: "-.inf"}.get(value, ".nan")
+    mantissa, e, exponent = repr(value).partition("e")
+    mantissa = mantissa if "." in mantissa else f"{mantissa}.0"
+    sign = "" if not e or exponent[0] in "+-" else "+"
+    return f"{mantissa}{e}{sign}{exponent}"
+
+
+@lru_cache(maxsize=4096)
+def _plain_or_quoted(text: str) -> str:
+    """Without quotes where that reads back as the same text: ``25 cm``."""
+    if _MEASURED.fullmatch(text):
+        return text
+    if re.fullmatch(r"[A-Za-z0-9.+-][A-Za-z0-9 ._/^*+-]*", text) and text == text.strip():
+        try:
+            if parse_yaml(text, "value", SweepError).value == text:
+                return text
+        except WeftError:
+            pass
+    return _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

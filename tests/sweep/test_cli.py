@@ -1,0 +1,164 @@
+"""``weft sweep`` and ``weft dataset`` from the command line: what they say, and no tracebacks."""
+
+import json
+import re
+import shlex
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.sweep.conftest import digests
+from weft.cli.main import app
+from weft.errors import SweepError, WeftError
+from weft.sweep.contact_sheet import contact_sheet, spread_out
+from weft.sweep.file import read_sweep
+from weft.sweep.folder import open_sweep, threads_for
+from weft.sweep.plan import plan_of
+from weft.sweep.sample import run_sample
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "sweep"
+
+
+def weft(*line):
+    """Its output; raises what the command raises."""
+    result = CliRunner().invoke(app, [str(a) for a in line], catch_exceptions=False)
+    assert result.exit_code in (0, 1), result.output
+    return result.output
+
+
+def test_commands_each_run_one_sample(sweep_file, tmp_path):
+    """For any other batch system: as many lines as samples, each of which is run here."""
+    path = sweep_file()
+    lines = weft("sweep", path, "--executor", "commands").splitlines()
+    assert len(lines) == 4
+    for line in lines[:2]:
+        words = shlex.split(line)
+        assert words[:3] == ["weft", "sweep", "sample"]
+        assert "done after" in weft(*words[1:])
+    assert len(digests(tmp_path / "out")) == 2
+    assert len(weft("sweep", path, "--executor", "commands").splitlines()) == 2
+
+
+def test_a_dry_run_writes_nothing(sweep_file, tmp_path):
+    told = json.loads(weft("sweep", sweep_file(), "--dry-run", "--json"))
+    assert (told["samples"], told["left"]) == (4, 4) and told["seconds"] > 0
+    assert not (tmp_path / "out").exists()
+    sweep = open_sweep(planned_by(sweep_file()))
+    size = run_sample(sweep, sweep.plan[0]).size
+    assert told["size"] == pytest.approx(size, rel=0.05)
+    again = json.loads(weft("sweep", sweep_file(), "--dry-run", "--json"))
+    assert (again["left"], again["basis"]) == (3, "mean of 1 that are done")
+    assert "3 to run" in weft("sweep", sweep_file(), "--dry-run")
+
+
+def planned_by(path):
+    weft("sweep", path, "--executor", "commands")
+    return read_sweep(path).out
+
+
+def test_status(sweep_file):
+    sweep = open_sweep(planned_by(sweep_file()))
+    run_sample(sweep, sweep.plan[1])
+    told = json.loads(weft("sweep", "status", sweep.path, "--json"))
+    assert (told["done"], told["pending"], told["failed"], told["good"]) == (1, 3, 0, 1)
+    lines = weft("sweep", "status", sweep_file(), "--list").splitlines()
+    assert [line.split()[2] for line in lines] == ["pending", "done", "pending", "pending"]
+    assert "cloth.sheet.width=40 cm" in lines[1]
+    assert re.search(r"to run +│ +3", weft("sweep", "status", sweep.path, "--once"))
+
+
+class Pictures(HTMLParser):
+    """What a page loads from elsewhere, and its pictures."""
+
+    def __init__(self):
+        super().__init__()
+        self.elsewhere, self.pictures = [], 0
+
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            if name in ("src", "href"):
+                self.pictures += value.startswith("data:image/png;base64,")
+                self.elsewhere += [] if value.startswith("data:") else [value]
+
+
+def test_report(sweep_file, tmp_path):
+    """One file; every failure with the command that reproduces it."""
+    vary = "cloth.fabric: [cotton, koton]\n  gravity.1: [-9.0, -8, -7, -6, -5, -4, -3, -2]"
+    sweep = open_sweep(planned_by(sweep_file("keep: {static: 0.5 m/s}\n", vary)))
+    for sample in sweep.plan:
+        run_sample(sweep, sample)
+    weft("sweep", "report", sweep.path, tmp_path / "r.html", "--thumbnails", 3)
+    text = (tmp_path / "r.html").read_text()
+    page = Pictures()
+    page.feed(text)
+    assert page.pictures == 3 and page.elsewhere == []
+    assert text.count("--set cloth.fabric=koton --set gravity.1=") == 8
+    assert "Spearman" in text and "Sobol" not in text
+    row = re.search(r"<tr><td>speed_end</td>(.*?)</tr>", text)[1]
+    assert re.search(
+        r"<td>-1\.00 \(p", row
+    )  # it falls the faster, the stronger gravity (more negative)
+    with pytest.raises(SweepError, match=r"\.html"):
+        weft("sweep", "report", sweep.path, tmp_path / "r.pdf")
+
+
+def test_report_of_a_saltelli_design_has_sobol_indices(sweep_file, tmp_path):
+    """Speed after a short fall is that of gravity alone; the width does not enter."""
+    vary = "gravity.1: {from: -10.0, to: -2.0}\n  cloth.sheet.width: {from: 39 cm, to: 41 cm}"
+    path = sweep_file("design: saltelli\nsamples: 32\nset: {seconds: 0.02 s, fps: 50}\n", vary)
+    sweep = open_sweep(planned_by(path))
+    for sample in sweep.plan:
+        run_sample(sweep, sample)
+    weft("sweep", "report", sweep.path, tmp_path / "r.html", "--thumbnails", 0)
+    text = (tmp_path / "r.html").read_text()
+    row = re.search(r"<tr><td>speed_end</td>(.*?)</tr>", text)[1]
+    numbers = [float(n) for n in re.findall(r"total (-?\d\.\d+)", row)]
+    assert "Sobol indices" in text and numbers[0] > 0.6 and numbers[1] < 0.05
+
+
+def test_contact_sheet(planned, tmp_path):
+    from PIL import Image
+
+    sweep = planned()
+    for sample in sweep.plan[:3]:
+        run_sample(sweep, sample)
+    found = [f for f in sweep.look() if f.status]
+    path = contact_sheet(sweep, found, tmp_path / "sheet.png", columns=2)
+    assert Image.open(path).size == (400, 2 * 176)
+    assert spread_out(list(range(10)), 5) == [0, 2, 4, 6, 8]
+
+
+def test_what_is_wrong_is_one_line(sweep_file, tmp_path):
+    for line, message in [
+        (["sweep", tmp_path / "no.yaml"], "sweep file"),
+        (["sweep", "status", tmp_path], "a folder that `weft sweep` made"),
+        (["sweep", sweep_file(), "--executor", "mpi"], "one of processes"),
+        (["sweep", sweep_file(), "--executor", "dask"], "tcp://HOST:PORT"),
+        (["sweep", sweep_file(), "--scheduler", "tcp://a:1"], "--executor dask"),
+        (["dataset", tmp_path, tmp_path / "o.zarr"], "a folder that `weft sweep` made"),
+        (["sweep", "sample", planned_by(sweep_file()), "zz"], "the id of one"),
+    ]:
+        with pytest.raises(WeftError, match=message) as error:
+            weft(*line)
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda p: p.name)
+def test_examples(path):
+    if "\nscene:" not in path.read_text():
+        return
+    from weft.sweep.runner import check_fields
+
+    sweep = read_sweep(path)
+    plan, _ = plan_of(sweep)
+    check_fields(sweep, plan)
+    assert len(plan) == {"grid": 12, "latin_hypercube": 1000, "saltelli": 160}[path.stem]
+
+
+def test_threads_fill_the_cores(monkeypatch):
+    from weft.sweep import folder
+
+    monkeypatch.setattr(folder, "cores", lambda: 16)
+    assert [threads_for(n) for n in (1, 3, 8, 1000)] == [16, 5, 2, 1]

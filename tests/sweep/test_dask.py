@@ -1,0 +1,139 @@
+"""Dask on a real cluster of this machine: killed workers, a scheduler that goes and comes back."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.sweep.conftest import digests, statuses
+from weft.errors import SweepError
+from weft.sweep.engines.dask import Dask
+from weft.sweep.engines.processes import Processes
+from weft.sweep.file import read_sweep
+from weft.sweep.runner import Hooks, run_sweep
+
+pytest.importorskip("distributed")
+WIDE = "cloth.sheet.width: {from: 30 cm, to: 60 cm}"
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Cluster:
+    """A scheduler and two workers, each a process group."""
+
+    def __init__(self, port, folder):
+        self.address, self.port, self.folder = f"tcp://127.0.0.1:{port}", port, folder
+        self.processes = {}
+
+    def start(self, kind):
+        more = {
+            "scheduler": ["--host", "127.0.0.1", "--port", str(self.port), "--no-show"],
+            "worker": [self.address, "--nworkers", "2", "--nthreads", "1", "--local-directory",
+                       str(self.folder)],
+        }[kind]  # fmt: skip
+        line = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--no-dashboard", *more]
+        with (self.folder / f"{kind}.txt").open("a") as out:
+            made = subprocess.Popen(line, stdout=out, stderr=out, start_new_session=True)
+        self.processes[kind] = made
+
+    def kill(self, kind):
+        process = self.processes.pop(kind)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    made = Cluster(free_port(), folder)
+    made.start("scheduler")
+    made.start("worker")
+    yield made
+    for kind in list(made.processes):
+        made.kill(kind)
+
+
+def run(path, engine, **more):
+    return run_sweep(read_sweep(path), engine, **more)
+
+
+def test_the_bits_of_processes_through_a_killed_worker(sweep_file, tmp_path, cluster):
+    path = sweep_file("design: random\nsamples: 6\nset: {seconds: 0.5 s}\n", vary=WIDE)
+    wanted = digests(run(path, Processes(2), out=tmp_path / "alone").path)
+    killed = []
+
+    def told(sample, status):
+        if not killed:
+            began = [s for s in statuses(tmp_path / "out").values() if s["state"] == "started"]
+            killed.extend(int(s["where"].split()[1]) for s in began[:1])
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+
+    run(path, Dask(cluster.address, 60), hooks=Hooks(told=told))
+    assert killed and digests(tmp_path / "out") == wanted
+
+
+def test_a_scheduler_that_goes_away_and_comes_back(sweep_file, tmp_path, cluster):
+    """Everything of the cluster is killed half-way, and started again three seconds later."""
+    path = sweep_file("design: random\nsamples: 6\nset: {seconds: 0.5 s}\n", vary=WIDE)
+    notes, gone = [], []
+
+    def told(sample, status):
+        if not gone:
+            gone.append(sample)
+            cluster.kill("scheduler")
+            cluster.kill("worker")
+
+    def note(text):
+        notes.append(text)
+        if "gone" in text or "no scheduler" in text:
+            time.sleep(3)
+            if not cluster.processes:
+                cluster.start("scheduler")
+                cluster.start("worker")
+
+    run(path, Dask(cluster.address, 120), hooks=Hooks(told=told, note=note))
+    assert any("is gone: waiting" in n for n in notes)
+    assert len(digests(tmp_path / "out")) == 6
+
+
+def test_a_scheduler_that_is_not_there(sweep_file, tmp_path):
+    """It is waited for as long as asked, then named; the sweep is planned and goes on later."""
+    with pytest.raises(SweepError, match=r"scheduler = tcp://127.0.0.1:\d+.*same command goes on"):
+        run(sweep_file(), Dask(f"tcp://127.0.0.1:{free_port()}", 0))
+    assert len(digests(run(sweep_file(), Processes(2)).path)) == 4
+
+
+def test_a_folder_that_workers_do_not_share(sweep_file, tmp_path, cluster, monkeypatch):
+    """They say done, and nothing is here: named, not run for ever."""
+    from weft.sweep.engines import dask
+
+    monkeypatch.setattr(dask, "answer", elsewhere)
+    with pytest.raises(SweepError, match="workers do not write into.*shared file system"):
+        run(sweep_file(), Dask(cluster.address, 60))
+
+
+def elsewhere(path, name, retry):
+    return {"status": {"state": "done"}}
+
+
+def test_a_full_disk_of_a_worker(sweep_file, cluster, monkeypatch):
+    from weft.sweep.engines import dask
+    from weft.sweep.faults import DiskFullError
+
+    monkeypatch.setattr(dask, "answer", filled)
+    with pytest.raises(DiskFullError, match="no space left"):
+        run(sweep_file(), Dask(cluster.address, 60))
+
+
+def filled(path, name, retry):
+    return {"full": "disk = no space left"}

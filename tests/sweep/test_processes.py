@@ -1,0 +1,222 @@
+"""Sweeps on this machine: through kills, twice, extended, in the same bits with any workers."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.sweep.conftest import digests, statuses
+from weft.errors import RunError, SceneError, SweepError
+from weft.io.inside import Inside
+from weft.io.lock import Lock
+from weft.sweep.engines.processes import Processes
+from weft.sweep.faults import DiskFullError
+from weft.sweep.file import read_sweep
+from weft.sweep.folder import open_sweep
+from weft.sweep.runner import Hooks, run_sweep
+from weft.sweep.status import Kind, counts
+
+WIDE = "cloth.sheet.width: {from: 30 cm, to: 60 cm}"
+LONG = "set: {seconds: 1 s}\n"  # about a second each
+
+
+def run(path, workers=2, **more):
+    return run_sweep(read_sweep(path, more.pop("samples", None)), Processes(workers), **more)
+
+
+def command(path, *more):
+    """A sweep in processes of their own."""
+    line = [sys.executable, "-m", "weft.cli.main", "sweep", str(path), "-q", *more]
+    return subprocess.Popen(line, start_new_session=True)
+
+
+def wait_for(condition, seconds=120):
+    clock = time.monotonic()
+    while not condition():
+        assert time.monotonic() - clock < seconds
+        time.sleep(0.05)
+
+
+def test_the_same_bits_with_any_number_of_workers(sweep_file, tmp_path):
+    path = sweep_file("design: random\nsamples: 6\n", vary=WIDE)
+    one = digests(run(path, 1, out=tmp_path / "one").path)
+    assert len(one) == len(set(one.values())) == 6
+    assert digests(run(path, 3, out=tmp_path / "three").path) == one
+
+
+def test_what_a_sample_says_reproduces_it(sweep_file, tmp_path):
+    """`weft run` with the overrides of a report gives the same last frame, bitwise."""
+    from weft.io.frames import RunFolder
+
+    sweep = run(sweep_file())
+    line = sweep.reproducer(sweep.plan[2], str(tmp_path / "again"))
+    subprocess.run([sys.executable, "-m", "weft.cli.main", *line[1:], "-q"], check=True)
+    found = RunFolder(tmp_path / "again").sealed_frame(1)[1].content
+    assert found == digests(sweep.path)[sweep.plan[2].id]
+
+
+def test_kill_nine_of_everything(sweep_file, tmp_path):
+    """Half-way, twice; then it ends with the bits of a sweep that nothing happened to."""
+    path = sweep_file(f"design: random\nsamples: 8\n{LONG}", vary=WIDE)
+    whole = digests(run(path, out=tmp_path / "whole").path)
+    for least in (2, 5):
+        process = command(path)
+        wait_for(lambda least=least: len(digests(tmp_path / "out")) >= least)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    kept = digests(tmp_path / "out")
+    assert len(kept) < 8 and kept.items() <= whole.items()
+    times = {k: (tmp_path / f"out/samples/{k}/status.json").stat().st_mtime_ns for k in kept}
+    assert digests(run(path).path) == whole
+    for k, before in times.items():  # what was done is not done again
+        assert (tmp_path / f"out/samples/{k}/status.json").stat().st_mtime_ns == before
+
+
+def test_a_killed_worker(sweep_file, tmp_path):
+    """Its sample is begun again by another one; the sweep does not stop."""
+    path = sweep_file(f"design: random\nsamples: 5\n{LONG}", vary=WIDE)
+    killed, notes = [], []
+
+    def told(sample, status):
+        if not killed:
+            mine = [s for s in statuses(tmp_path / "out").values() if s["state"] == "started"]
+            killed.append(int(mine[0]["where"].split()[1]))
+            os.kill(killed[0], signal.SIGKILL)
+
+    sweep = run(path, hooks=Hooks(told=told, note=notes.append))
+    assert counts(sweep.look())[Kind.DONE] == 5
+    assert any("signal 9) while it ran" in n for n in notes)
+
+
+def test_a_killed_parent_stops_its_workers(sweep_file, tmp_path):
+    path = sweep_file("design: random\nsamples: 4\nset: {seconds: 1000 s}\n", vary=WIDE)
+    process = command(path)
+    started = lambda: [s for s in statuses(tmp_path / "out").values() if s["state"] == "started"]  # noqa: E731
+    wait_for(lambda: len(started()) == 2)
+    workers = [int(s["where"].split()[1]) for s in started()]
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    wait_for(lambda: not any(is_running(pid) for pid in workers), 30)
+    assert all(s["attempts"] == 0 for s in started())
+
+
+def is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("design", ["random", "latin_hypercube", "sobol"])
+def test_more_samples_keep_the_old(sweep_file, tmp_path, design):
+    path = sweep_file(f"design: {design}\nsamples: 4\n", vary=WIDE)
+    few = run(path)
+    before = {p: p.stat().st_mtime_ns for p in few.path.glob("samples/*/status.json")}
+    many = run(path, samples=6)
+    assert len(many.plan) == 6 and many.plan[:4] == few.plan
+    assert len(digests(tmp_path / "out")) == 6
+    assert all(p.stat().st_mtime_ns == t for p, t in before.items())
+
+
+def test_a_grid_with_another_value_keeps_the_old(sweep_file, tmp_path):
+    first = run(sweep_file(vary="step: [0.01, 0.02]"))
+    second = run(sweep_file(vary="step: [0.005, 0.02]"))
+    names = [s.id for s in first.plan]
+    assert second.plan[1].id == names[1] and len(digests(tmp_path / "out")) == 3
+    assert len(second.look()) == 2
+
+
+def test_two_sweeps_in_one_folder(sweep_file, tmp_path):
+    """At a time: the second is told of the first. Of another scene: it is refused."""
+    path = sweep_file()
+    inside = Inside(tmp_path / "out")
+    with Lock(inside), pytest.raises(RunError, match=r"in use: process \d+"):
+        run(path)
+    run(path)
+    before = digests(tmp_path / "out")
+    with pytest.raises(SweepError, match=r"another scene \(differs in: the scene file\)"):
+        scene = tmp_path / "scene.yaml"
+        scene.write_text(scene.read_text().replace("20 ms", "10 ms"))
+        run(path)
+    with pytest.raises(SweepError, match="differs in: .*threads"):
+        run(sweep_file("threads: 2\nset: {}\n").rename(tmp_path / "b.yaml"))
+    assert digests(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize(
+    "vary, message",
+    [
+        ("cloth.sheet.widht: [30 cm]", r"cloth\.sheet\.widht.*did you mean 'width'"),
+        ("cloth.sheet.width: [30 cm, 40 kg]", r"cloth\.sheet\.width"),
+        ("cloth.sheet.nx: {from: 10, to: 6000, whole: true, steps: 2}", "<= 5000"),
+        ("bodies.0.name: [a]", "bodies"),
+        ("pins.3.until: [1 s]", "no entry 3"),
+    ],
+)
+def test_fields_that_do_not_exist_or_do_not_take_it(sweep_file, tmp_path, vary, message):
+    """Nothing is written, nothing runs."""
+    with pytest.raises(SceneError, match=message):
+        run(sweep_file(vary=vary))
+    assert not (tmp_path / "out" / "plan.jsonl").exists()
+
+
+def test_failures_do_not_stop_a_sweep(sweep_file):
+    """A sample without a fabric, one with; retried only when asked for."""
+    path = sweep_file(vary="cloth.fabric: [cotton, koton, silk]")
+    told = []
+    sweep = run(path, hooks=Hooks(told=lambda s, st: told.append(st.state)))
+    assert sorted(told) == ["done", "done", "failed"]
+    told.clear()
+    run(path, hooks=Hooks(told=lambda s, st: told.append(st.state)))
+    assert told == []
+    run(path, retry=True, hooks=Hooks(told=lambda s, st: told.append(st.state)))
+    assert told == ["failed"]
+    assert counts(sweep.look())[Kind.FAILED] == 1
+
+
+def test_a_full_disk_stops_a_sweep(sweep_file, tmp_path, monkeypatch):
+    """Workers see a disk without room; the sweep ends with one error, and goes on afterwards."""
+    path = sweep_file("design: random\nsamples: 4\n", vary=WIDE)
+    (tmp_path / "sitecustomize.py").write_text(
+        "import errno, os, sys\n"
+        "if 'weft.sweep.worker' in ' '.join(sys.orig_argv):\n"
+        "    from weft.io import inside\n"
+        "    old = inside.Inside.writing\n"
+        "    def writing(self, name, **more):\n"
+        "        if name.startswith('frames/000001'):\n"
+        "            raise OSError(errno.ENOSPC, 'No space left on device')\n"
+        "        return old(self, name, **more)\n"
+        "    inside.Inside.writing = writing\n"
+    )
+    with monkeypatch.context() as patch:
+        old = os.environ.get("PYTHONPATH", "")
+        patch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{old}")
+        with pytest.raises(DiskFullError, match="no space left"):
+            run(path)
+    assert not digests(tmp_path / "out")
+    assert {f.kind for f in open_sweep(tmp_path / "out").look()} <= {Kind.PENDING, Kind.STOPPED}
+    assert len(digests(run(path).path)) == 4
+
+
+def test_workers_that_cannot_start(sweep_file, tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\nif 'weft.sweep.worker' in ' '.join(sys.orig_argv): sys.exit('no such luck')\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    with pytest.raises(SweepError, match=r"ended \d+ times in turn.*no such luck"):
+        run(sweep_file())
+
+
+def test_a_sweep_json_that_is_damaged(sweep_file, tmp_path):
+    sweep = run(sweep_file())
+    path = sweep.path / "sweep.json"
+    path.write_text(path.read_text().replace('"threads": ', '"threads": 1'))
+    with pytest.raises(SweepError, match="checksum.*remove it"):
+        run(sweep_file())
+    path.unlink()
+    before = digests(sweep.path)
+    assert digests(run(sweep_file()).path) == before

@@ -1,0 +1,174 @@
+"""Slurm: submitit's local executor everywhere; a real controller and node where they start (root,
+Debian's slurmctld, slurmd and munge).
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.sweep.conftest import digests, statuses
+from weft.errors import SweepError
+from weft.sweep.engines.processes import Processes
+from weft.sweep.engines.slurm import Slurm, shared_out
+from weft.sweep.file import read_sweep
+from weft.sweep.runner import Hooks, run_sweep
+
+pytest.importorskip("submitit")
+WIDE = "cloth.sheet.width: {from: 30 cm, to: 60 cm}"
+TEXT = "design: random\nsamples: 4\nset: {seconds: 0.3 s}\n"
+
+CONF = """ClusterName=weft
+SlurmctldHost={host}(127.0.0.1)
+AuthType=auth/munge
+AuthInfo=socket={at}/munge.socket
+SlurmUser=root
+SlurmdUser=root
+SlurmctldPort={port}
+SlurmdPort={other}
+StateSaveLocation={at}/state
+SlurmdSpoolDir={at}/spool
+SlurmctldPidFile={at}/slurmctld.pid
+SlurmdPidFile={at}/slurmd.pid
+SlurmctldLogFile={at}/slurmctld.log
+SlurmdLogFile={at}/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+ReturnToService=2
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
+PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+def run(path, engine, **more):
+    return run_sweep(read_sweep(path), engine, **more)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Here:
+    """Slurm on this machine."""
+
+    def __init__(self, at):
+        self.at, self.conf = at, at / "slurm.conf"
+        for name in ("state", "spool"):
+            (at / name).mkdir()
+        values = {"host": socket.gethostname().split(".")[0], "at": at, "port": free_port(),
+                  "other": free_port(), "cpus": min(2, os.cpu_count() or 1)}  # fmt: skip
+        self.conf.write_text(CONF.format(**values))
+
+    def daemon(self, *line):
+        subprocess.run(line, check=True, timeout=30, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+
+    def start(self):
+        at = self.at
+        self.daemon("munged", "--force", "--key-file=/etc/munge/munge.key",
+                    f"--socket={at}/munge.socket", f"--pid-file={at}/munged.pid",
+                    f"--log-file={at}/munged.log", f"--seed-file={at}/munge.seed")  # fmt: skip
+        self.controller()
+        self.daemon("slurmd", "-f", str(self.conf))
+        for _ in range(60):
+            said = subprocess.run(["sinfo", "-h", "-o", "%T"], capture_output=True, text=True,
+                                  check=False)  # fmt: skip
+            if said.stdout.strip() == "idle":
+                return
+            time.sleep(1)
+        raise OSError("no node is idle")
+
+    def controller(self):
+        self.daemon("slurmctld", "-f", str(self.conf))
+
+    def stop(self, name):
+        path = self.at / f"{name}.pid"
+        if path.exists():
+            pid = int(path.read_text())
+            os.kill(pid, signal.SIGTERM)
+            for _ in range(100):
+                if not Path(f"/proc/{pid}").exists():
+                    return
+                time.sleep(0.1)
+
+
+@pytest.fixture
+def slurm(tmp_path, monkeypatch):
+    needed = ("munged", "slurmctld", "slurmd", "sbatch", "squeue")
+    if not all(shutil.which(n) for n in needed) or os.geteuid() != 0:
+        pytest.skip(
+            "no Slurm to start: apt-get install slurmctld slurmd slurm-client munge, as root"
+        )
+    at = tmp_path / "slurm-here"
+    at.mkdir()
+    tmp_path.chmod(0o755)
+    here = Here(at)
+    monkeypatch.setenv("SLURM_CONF", str(here.conf))
+    try:
+        try:
+            here.start()
+        except (OSError, subprocess.SubprocessError) as error:
+            pytest.skip(f"Slurm does not start here: {error}")
+        yield here
+    finally:
+        for name in ("slurmd", "slurmctld", "munged"):
+            here.stop(name)
+
+
+def test_local_executor_gives_the_bits_of_processes(sweep_file, tmp_path):
+    path = sweep_file(TEXT, vary=WIDE)
+    wanted = digests(run(path, Processes(2), out=tmp_path / "alone").path)
+    assert digests(run(path, Slurm(1, local=True)).path) == wanted
+
+
+def test_a_killed_task_is_submitted_again(sweep_file, tmp_path):
+    """Of submitit's local executor."""
+    path, killed = sweep_file(TEXT.replace("0.3", "0.6"), vary=WIDE), []
+
+    def told(sample, status):
+        began = [s for s in statuses(tmp_path / "out").values() if s["state"] == "started"]
+        if not killed and began:
+            killed.append(int(began[0]["where"].split()[1]))
+            os.kill(killed[0], signal.SIGKILL)
+
+    notes = []
+    run(path, Slurm(1, local=True), hooks=Hooks(told=told, note=notes.append))
+    assert len(digests(tmp_path / "out")) == 4
+
+
+def test_a_real_controller_that_goes_away_and_comes_back(sweep_file, tmp_path, slurm):
+    path = sweep_file(TEXT, vary=WIDE)
+    wanted = digests(run(path, Processes(2), out=tmp_path / "alone").path)
+    gone = []
+
+    def told(sample, status):
+        if not gone:
+            gone.append(sample)
+            slurm.stop("slurmctld")
+            time.sleep(3)
+            slurm.controller()
+
+    run(path, Slurm(2, patience=120), hooks=Hooks(told=told))
+    assert gone and digests(tmp_path / "out") == wanted
+
+
+def test_no_slurm_is_named(sweep_file, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(SweepError, match="a machine with sbatch and srun.*--local"):
+        run(sweep_file(), Slurm(patience=0))
+
+
+def test_shares_are_even_and_lose_nothing():
+    for n, tasks in ((1, 8), (8, 8), (1000, 256), (7, 3)):
+        shares = shared_out(list(range(n)), tasks)
+        assert sorted(s for share in shares for s in share) == list(range(n))
+        assert max(map(len, shares)) - min(map(len, shares)) <= 1 and len(shares) <= tasks
