@@ -19,7 +19,7 @@ from weft.settings import REQUIRED, check_settings, documented, setting, setting
 DATACLASSES = sorted(
     {kind.settings for kind in INTEGRATORS.values()}
     | {weft.SelfContact, weft.ConditionForm, weft.BucklingForm, weft.Gas, weft.Keyframe}
-    | {weft.AdaptiveSettings, weft.Path},
+    | {weft.AdaptiveSettings, weft.Path, weft.Wind, weft.Gusts},
     key=lambda kind: kind.__name__,
 )
 
