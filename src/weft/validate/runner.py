@@ -37,7 +37,6 @@ _EXPERIMENTS = {
     "friction": Experiment("friction"),
     "wind": Experiment("wind"),
     "limits": Experiment("limits"),
-    "flag-flutter": Experiment("flutter", ALL),
     "laboratory": Experiment("laboratory"),
     "pillow": Experiment("pillow", ALL),
     "capstan": Experiment("friction", ALL, "capstan"),
