@@ -5,10 +5,10 @@ import pytest
 
 from weft.contact.intersections import intersections
 from weft.errors import MannequinError
-from weft.mannequin import MOTIONS, MotionSettings
+from weft.mannequin import MOTIONS, MotionSettings, mannequin
 from weft.mannequin.gait import PERRY, STRIDE, cycle_of, foot_pitch, published
 from weft.mannequin.joints import NUMBER
-from weft.mannequin.motions import Motion, smooth, smooth_integral, walking
+from weft.mannequin.motions import DOWN, Motion, smooth, smooth_integral, walking
 from weft.mannequin.stance import solved
 
 FLOOR = 0.006  # [m] below which a vertex of the sole is on the floor
@@ -113,11 +113,18 @@ def test_motions_begin_at_rest_and_are_smooth(woman, name):
     assert fine < 0.18 * coarse + 1e-9
 
 
-@pytest.mark.parametrize("name", ["arms_down", "walk", "turn", "sit"])
+@pytest.mark.parametrize("name", ["arms_down", "walk", "sit"])  # `turn` is arms_down, turned
 def test_no_limb_goes_through_another(woman, name):
-    frames = woman.motion(name, hold=0, blend=0.6, cycles=1, fps=5)
+    frames = woman.motion(name, hold=0, blend=0.6, cycles=1, fps=4)
     for x in frames.positions:
         assert len(intersections(x, woman.faces)) == 0
+
+
+def test_arms_of_a_stout_figure_clear_it():
+    """Arms hang farther out the broader the trunk is."""
+    stout = mannequin("woman", height=1.75, chest=1.17, waist=1.15, hips=1.06, size=0.0212)
+    assert np.degrees(stout.body.down[0]) > 15 > np.degrees(DOWN[0])
+    assert len(intersections(stout.posed("arms_down"), stout.faces)) == 0
 
 
 def test_turn_comes_round(woman):

@@ -60,8 +60,7 @@ def test_scene_that_stands_still(tmp_path):
 def test_scenes_that_cannot_be(tmp_path, says, text):
     with pytest.raises(weft.WeftError, match=text) as error:
         load_scene(write(tmp_path, says))
-    if isinstance(error.value, SceneProblems):
-        assert "scene.yaml" in str(error.value)
+    assert isinstance(error.value, SceneProblems) and "scene.yaml" in str(error.value)
 
 
 def test_command(tmp_path):

@@ -2,9 +2,11 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from weft.contact import Body, BodyFrames
+from weft.errors import WeftError
 from weft.mannequin import MotionSettings, mannequin, measures_of
 from weft.mannequin.figure import FACES_PER_SIZE
 from weft.mannequin.measures import BOUNDS, MEANING
@@ -57,6 +59,15 @@ class MannequinBlock(ShapeBlock):
     )
     forward: bool = Field(False, description="walk ahead; false: in place, as on a treadmill")
     fps: float = Field(50.0, ge=10, le=1000, description="[1/s] frames that the motion is kept in")
+
+    @model_validator(mode="after")
+    def _can_be(self) -> "MannequinBlock":
+        try:
+            assert measures_of(self.figure, **self.given) and self.settings
+        except WeftError as error:
+            said = {"text": str(error), "error": error}
+            raise PydanticCustomError("weft", "{text}", said) from None
+        return self
 
     @property
     def settings(self) -> MotionSettings:
