@@ -29,7 +29,7 @@ _MATSUDAIRA = (
     "measured on this fabric: Matsudaira, Masuda, Wada & Yokura 2015, J. Textile Eng. 61(6) 69-73, "
     "doi 10.4188/jte.61.69, Table 2, taken from a transcription"
 )
-_KIND = "range of such fabrics, as textbooks give it; not of this one"
+_KIND = "usual range of such fabrics, for which we found no one source; not of this one"
 
 # Of presets. Whose rigidity and density were measured with it, it is of the same cloth.
 DRAPE_COEFFICIENTS: Mapping[str, Published] = {
