@@ -129,6 +129,9 @@ def animation_of(
     numbers = chosen.numbers(len(run), str(run.path))
     if fps is not None and not (math.isfinite(fps) and fps > 0):
         raise RunError("--fps", got=fps, expected="must be > 0 [1/s]")
+    if fps is not None and chosen.step != 1:
+        raise RunError("--frames, --fps", got=f"a step of {chosen.step}, and {fps:g} fps",
+                       expected="one of the two")  # fmt: skip
     c = convention or Convention()
     if fps is None:
         rate, places = run.fps / chosen.step, [float(k) for k in numbers]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import CornerUv, Floats, Ints, Positions
+from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.errors import MeshError
 from weft.io.extra import optional
 from weft.io.surface import Contents, Moving, check_file, triangulated
@@ -53,7 +53,7 @@ def _contents(path: Path, prim: str | None, one: bool) -> Contents:
     start = _times(stage, parts)[0]
     x = [_positions(stage, p, start, path) for p in parts]
     first = np.cumsum([0, *(len(a) for a in x)])
-    tables = [triangulated(a, p.polygons, f"{path}{p.name}") for a, p in zip(x, parts)]
+    tables = [_triangles(stage, p, a, start, path) for a, p in zip(x, parts)]
     uv = [_corner_uv(p, t[1], start) for p, t in zip(parts, tables)]
     groups: dict[str, Ints] = {}
     weights: dict[str, Floats] = {}
@@ -222,6 +222,18 @@ def _positions(stage: Any, part: _Part, code: float, path: Path) -> Positions:
                         expected="finite numbers")  # fmt: skip
     up = UsdGeom.GetStageUpAxis(stage)
     return x if up != UsdGeom.Tokens.z else np.stack([x[:, 0], x[:, 2], -x[:, 1]], axis=1)
+
+
+def _triangles(
+    stage: Any, part: _Part, x: Positions, code: float, path: Path
+) -> tuple[Faces, Ints]:
+    """As of ``triangulated``; the other way round where a transform mirrors."""
+    from pxr import UsdGeom
+
+    faces, corners = triangulated(x, part.polygons, f"{path}{part.name}")
+    M = np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(part.mesh.GetPrim()))
+    mirrored = np.linalg.det(M[:3, :3]) < 0
+    return (faces[:, ::-1], corners[:, ::-1]) if mirrored else (faces, corners)
 
 
 def _floats(values: Any, none: tuple[int, ...]) -> Floats:
