@@ -47,6 +47,22 @@ open(sys.argv[-1] + ".faces", "wb").write(ids.tobytes())
 """
 
 
+WALK = """
+import bpy, sys
+bpy.ops.wm.read_factory_settings(use_empty=True)
+bpy.ops.mesh.primitive_grid_add(x_subdivisions=3, y_subdivisions=2, size=1)
+wave = bpy.context.object.modifiers.new("wave", "WAVE")
+bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 5
+bpy.ops.wm.usd_export(filepath=sys.argv[-2], export_materials=False, export_animation=True)
+scene, out = bpy.context.scene, open(sys.argv[-1], "wb")
+for frame in range(1, 6):
+    scene.frame_set(frame)
+    mesh = bpy.context.object.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    for v in mesh.vertices:
+        out.write(__import__("struct").pack("<3f", *v.co))
+"""
+
+
 def in_bpy(code, *arguments):
     command = [sys.executable, "-c", code, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900)
@@ -78,6 +94,19 @@ def test_blender_weft_blender_vertex_for_vertex(tmp_path):
     faces = np.fromfile(tmp_path / "seen.faces", np.int32).reshape(-1, 3)
     np.testing.assert_array_equal(faces, run.faces)
     assert np.abs(seen[-1] - seen[0]).max() > 0.05
+
+
+@pytest.mark.blender
+@needs_bpy
+def test_a_body_that_blender_animates(tmp_path):
+    """Its modifiers deform it; Blender writes its faces at every frame, all the same."""
+    pytest.importorskip("pxr.Usd")
+    in_bpy(WALK, tmp_path / "walk.usdc", tmp_path / "seen")
+    seen = np.fromfile(tmp_path / "seen", "<f4").reshape(5, -1, 3)
+    times, x, _ = read_moving(tmp_path / "walk.usdc")
+    np.testing.assert_allclose(times, np.arange(5) / 24)
+    np.testing.assert_allclose(x, np.stack([seen[..., 0], seen[..., 2], -seen[..., 1]], -1))
+    assert np.abs(seen[4] - seen[0]).max() > 0.01
 
 
 @pytest.mark.blender

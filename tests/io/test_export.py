@@ -7,12 +7,12 @@ import time
 import numpy as np
 import pytest
 
-from weft.animated import Selection
 from weft.contact import load_frames
 from weft.errors import RunError
 from weft.io import FORMATS, write_animation
 from weft.io.animation import Animation, Moment, Shape, distinct
 from weft.io.archive import read_npz
+from weft.io.selection import Selection
 from weft.mesh import grid
 
 ANIMATED = [s for s, f in FORMATS.items() if f.animate is not None and s != ".abc"]
