@@ -58,13 +58,13 @@ def test_length_and_names(path):
     if path.suffix not in (".py", ".yaml"):
         return
     text = path.read_text()
-    assert len(text.splitlines()) <= 40
+    assert len(text.splitlines()) <= (120 if path.parent.name == "patterns" else 40)
     assert not re.search(r"from weft\.|import weft\.", text), "public names only"
 
 
 @pytest.mark.parametrize(
     "path",
-    sorted(p for p in EXAMPLES.rglob("*.yaml") if p.parent.name != "contact"),
+    sorted(p for p in EXAMPLES.rglob("*.yaml") if p.parent.name not in ("contact", "patterns")),
     ids=lambda p: p.name,
 )
 def test_scene(path):

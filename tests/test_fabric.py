@@ -136,6 +136,80 @@ def test_cupro_is_measured_in_every_number_and_follows_from_the_readings():
     assert cupro.thickness == pytest.approx(0.010464174672961237e-2, rel=1e-3)
 
 
+CLYDE = {  # as published: k11, k12, k22, G12, thickness [mm]; (mu, alpha) of the warp, weft, shear;
+    # largest Green strains of the fit in the warp, the weft, and in shear
+    "canvas-294": ((5.366, 2.683, 19.804, 2.009, 0.37),
+                   ((1881.386, 22.619), (-1880.386, 22.082)),
+                   ((-27.627, 212.682), (70.532, 149.080), (-41.905, 69.532)),
+                   ((19.484, 2.1), (-1.805, 0.869), (-16.679, 1.132)), (0.11, 0.067, 0.059)),
+    "cotton-104": ((15.557, 7.779, 25.004, 1.076, 0.253),
+                   ((-352.871, -63.206), (4.952, -550.784), (348.919, -54.525)),
+                   ((-2587.08, 109.194), (-285.733, 102.720), (2873.813, 108.583)),
+                   ((8.362, 5.973), (-7.362, 3.496)), (0.14, 0.14, 0.063)),
+    "silk-83": ((4.3, 4.971, 9.942, 0.57, 0.239),
+                ((61.769, -2.23), (-60.769, -115.578)), ((13.46, -2.612), (-12.46, -195.533)),
+                ((3213.226, -2.926), (-3503.817, -3.205), (291.591, -6.401)), (0.41, 0.34, 0.11)),
+}  # fmt: skip
+
+
+def slope(terms, x):
+    """eta'(x) of Clyde's energy; 1 at no strain."""
+    return sum(mu * (1 + x) ** (alpha - 1) for mu, alpha in terms)
+
+
+def pulled(extension, k, across, coupling, terms, h):
+    """[N/m] of the width at rest that holds a strip, free to narrow, at this extension."""
+    E = extension + extension**2 / 2
+    return (k * slope(terms, E**2) - coupling**2 / across) * E * (1 + extension) * h
+
+
+@pytest.mark.parametrize("name", CLYDE)
+def test_clydes_fabrics_follow_from_the_published_constants(name):
+    """Chords at FAST's load, and a shell's bending; what no fiber could carry is no unit for it."""
+    f, ((k11, k12, k22, G, mm), warp, weft, shear, ends) = fabric(name), CLYDE[name]
+    assert [f.origin(k) for k in list(UNITS)[:7]] == ["measured", *["published"] * 5, "measured"]
+    h, MPa = mm * 1e-3, 1e6
+    k11, k12, k22, G = k11 * MPa, k12 * MPa, k22 * MPa, G * MPa
+    assert f.thickness == pytest.approx(h)
+    for k, across, terms, end, given, bending in (
+        (k11, k22, warp, ends[0], f.stretch_warp, f.bending_warp),
+        (k22, k11, weft, ends[1], f.stretch_weft, f.bending_weft),
+    ):
+        assert slope(terms, 0) == pytest.approx(1)  # a digit lost in passing on would show here
+        load = 9.80665 * 10
+        assert pulled(load / given, k, across, k12, terms, h) == pytest.approx(load, rel=2e-3)
+        assert load / given + (load / given) ** 2 / 2 < end
+        assert bending == pytest.approx(k * h**3 / 12, rel=1e-3)
+        assert 0.01 < (bending / (f.density * 9.80665)) ** (1 / 3) < 0.04  # length it bends at
+        most = k * slope(terms, end**2) * end * math.sqrt(1 + 2 * end) * h
+        tenacity = most / (f.density / 2) / 1e3  # [mN/tex], half of the yarns carry
+        assert 20 < tenacity < (550 if name == "silk-83" else 300)  # yarns of silk, of cotton
+    assert slope(shear, 0) == pytest.approx(1)
+    assert f.shear == pytest.approx(G * h / 2, rel=1e-3)
+    assert 0.7 < slope(shear, ends[2] ** 2) < 1.1  # so the start of the curve speaks for the range
+
+
+@pytest.mark.parametrize(
+    "name, Ex, nu_x, Ey, nu_y, E45, nu45",
+    [("wool", 21.860, 0.705, 8.149, 0.277, 0.170, 1.377),
+     ("polyester", 5.152, 0.381, 11.674, 0.779, 0.478, 1.366)],
+)  # fmt: skip
+def test_penavas_fabrics_follow_from_the_published_moduli(name, Ex, nu_x, Ey, nu_y, E45, nu45):
+    """Moduli [MPa] times thickness; the shear modulus has a second way to it, through 1/E45."""
+    f = fabric(name)
+    assert [k for k in list(UNITS)[:7] if f.origin(k) != "measured"] == [
+        "bending_warp", "bending_weft"
+    ]  # fmt: skip
+    t, MPa = f.thickness, 1e6
+    assert f.stretch_warp == pytest.approx(Ex * MPa * t, rel=1e-3)
+    assert f.stretch_weft == pytest.approx(Ey * MPa * t, rel=1e-3)
+    G = E45 / (2 * (1 + nu45))
+    assert f.shear == pytest.approx(G * MPa * t, rel=1e-3)
+    assert nu_x / Ex == pytest.approx(nu_y / Ey, rel=0.11)  # as the energy being one asks for
+    other = 1 / (4 / E45 - 1 / Ex - 1 / Ey + 2 * nu_x / Ex)
+    assert other == pytest.approx(1.2 * G, rel=0.01)
+
+
 def test_repr_is_two_lines_with_units():
     lines = repr(fabric("silk")).splitlines()
     assert len(lines) == 2 and "kg/m^2" in lines[0] and "N*m" in lines[1]

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from weft.integrators.quasi_static import QuasiStaticSettings as QuasiStaticSettings
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2 as SemiImplicitBdf2
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings as SemiImplicitSettings
+    from weft.mannequin.figure import Mannequin as Mannequin
     from weft.mesh import TriangleMesh as TriangleMesh
     from weft.model import Model as Model
     from weft.pins import Keyframe as Keyframe
@@ -79,6 +80,7 @@ _HOME = {
     "Field": "weft.render.looks",
     "Gas": "weft.energies.pressure",
     "Keyframe": "weft.pins",
+    "Mannequin": "weft.mannequin.figure",
     "Model": "weft.model",
     "Outcome": "weft.solve.base",
     "Path": "weft.pins",

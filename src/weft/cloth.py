@@ -58,6 +58,10 @@ class Cloth:
     fabric: Fabric
     given: Sequence[Part] = ()  # parts; none: it is one
     made_of: Surfaces | None = None  # for every part; None: the mesh's triangles
+    # (n,) the same number for vertices that seams bring together; None: none. What has one of them
+    # does not meet in contact what has the other.
+    sewn: Ints | None = None
+    seams: Sequence[tuple[str, Ints]] = ()  # names, and (k,2) vertices that seams bring together
 
     def __repr__(self) -> str:
         """Two lines: size and mass, and where it comes from."""

@@ -89,6 +89,25 @@ class SceneProblems(SceneError):
         return "\n".join(str(p) for p in self.problems)
 
 
+class PatternError(WeftError):
+    """A garment's pattern that cannot be read, cut or sewn."""
+
+
+class PatternProblems(PatternError):
+    """Several problems of one pattern, each a WeftError."""
+
+    def __init__(self, problems: list[WeftError]) -> None:
+        self.problems = problems
+        super().__init__(f"{len(problems)} problems")
+
+    def __str__(self) -> str:
+        return "\n".join(str(p) for p in self.problems)
+
+
+class MannequinError(SceneError):
+    """A measure, pose or motion that a mannequin cannot have."""
+
+
 class RunError(WeftError):
     """A run folder that cannot be written, resumed or read."""
 

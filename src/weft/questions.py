@@ -1,17 +1,53 @@
 """What is allowed but absurd: asked about in warnings, by name and number."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 
+from weft.arrays import Floats, Positions
+from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.errors import shortened
 from weft.fabric import UNITS, Fabric, known_ranges
+from weft.integrators.base import Stepper, StepSettings
 
 ORDERS = 1e3  # beyond all presets: no cloth
 COARSE = 0.05  # of the cloth's size: a tolerance that can be seen
 JUMP = 0.3  # change of the largest stretch in one step that no cloth makes
+LEAP, FAST = 8.0, 5.0  # way between two frames over the usual one; [m/s] that nobody walks
+STRIDE = 0.15  # of a body's size: too far for one step
+OPEN = 2e-3  # [m] of a seam that is sewn
+TIGHT = 0.25  # stretch of most of a panel
 LARGE = 2.0  # stretch at which nothing is cloth any more
+
+
+class Asked(Protocol):
+    """What is looked at of a scene."""
+
+    @property
+    def cloth(self) -> Cloth:
+        """Mesh and fabric."""
+
+    @property
+    def step(self) -> float:
+        """[s] largest step."""
+
+    @property
+    def bodies(self) -> Sequence[Body]:
+        """What the cloth meets."""
+
+
+def questions(scene: Asked, stepper: Stepper) -> Iterator[str]:
+    """What is allowed but absurd: fabrics like no cloth, a tolerance that can be seen."""
+    yield from about_bodies(scene.bodies)
+    yield from about_jumps(scene.bodies, scene.step)
+    yield from about_fabrics({id(p.fabric): p.fabric for p in scene.cloth.parts}.values())
+    settings = getattr(getattr(stepper, "stepper", stepper), "settings", None)  # of adaptive steps
+    if isinstance(settings, StepSettings):
+        size = float(np.ptp(scene.cloth.vertices, axis=0).max())
+        yield from about_tolerance(size, scene.step, settings.tolerance)
 
 
 def about_fabrics(fabrics: Iterable[Fabric]) -> Iterator[str]:
@@ -38,6 +74,68 @@ def about_bodies(bodies: Sequence[Body]) -> Iterator[str]:
         if len(names) > 1:
             yield (
                 f"bodies {shortened(names)}: {len(names)} of one shape in one place; one is enough"
+            )
+
+
+def about_jumps(bodies: Sequence[Body], step: float) -> Iterator[str]:
+    """Frames of bodies between which they move farther than in most others, or than cloth can
+    follow in a step [s].
+    """
+    for body in bodies:
+        if body.frames is None or len(body.frames.times) < 2:
+            continue
+        t, x = body.frames.times, body.frames.positions
+        gaps = np.diff(t)
+        ways = [float(np.abs(b - a).max()) for a, b in itertools.pairwise(x)]
+        usual = float(np.median([w for w in ways if w > 0] or [0.0]))
+        worst = int(np.argmax(ways))
+        speed = ways[worst] / float(gaps[worst])
+        place = x[worst, int(np.argmax(np.abs(x[worst + 1] - x[worst]).max(1)))]
+        where = ", ".join(f"{c:.3g}" for c in place)
+        if ways[worst] > LEAP * usual and speed > FAST:
+            yield (
+                f"{body.name} jumps {ways[worst]:.3g} m between frames {worst} and {worst + 1} "
+                f"(t = {t[worst]:.4g} s, near ({where})), {ways[worst] / usual:.3g} times as far "
+                "as in other frames: cloth may not get out of its way"
+            )
+        elif speed * step > STRIDE * float(np.ptp(x[0], axis=0).max()):
+            yield (
+                f"{body.name} moves {speed * step:.3g} m in a step of {step:g} s at "
+                f"t = {t[worst]:.4g} s, near ({where}): cloth may not follow; a shorter `step` may"
+            )
+
+
+def about_garment(cloth: Cloth, x: Positions, high: Floats, t: float) -> Iterator[str]:
+    """A garment at x (n,3) and time t [s], when it should be sewn; high (q,) its stretches."""
+    yield from about_seams(cloth, x, t)
+    yield from about_tightness(cloth, high, t)
+
+
+def about_seams(cloth: Cloth, x: Positions, t: float) -> Iterator[str]:
+    """Seams that are open when they should be closed, and panels that are stretched: a garment that
+    is too small, or caught.
+    """
+    for name, pairs in cloth.seams:
+        if cloth.sewn is None or (cloth.sewn[pairs[:, 0]] != cloth.sewn[pairs[:, 1]]).any():
+            continue  # a zip or buttons
+        gap = np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1)
+        k = int(np.argmax(gap))
+        if gap[k] > OPEN:
+            where = ", ".join(f"{c:.3g}" for c in x[pairs[k, 0]])
+            yield (
+                f"seam {name} is open by {1e3 * gap[k]:.3g} mm at t = {t:.3g} s near ({where}): "
+                "the garment is too small there, or something is in its way"
+            )
+
+
+def about_tightness(cloth: Cloth, high: Floats, t: float) -> Iterator[str]:
+    """Parts whose largest stretches (m,) of faces say that they are too small."""
+    for part in cloth.parts:
+        tight = float(np.percentile(high[part.faces], 95))
+        if tight > 1 + TIGHT:
+            yield (
+                f"{part.name} is stretched by {100 * (tight - 1):.3g} % (95 % of it less) at "
+                f"t = {t:.3g} s: the garment is smaller than the body"
             )
 
 

@@ -55,6 +55,10 @@ class Stretch:
     def __init__(self, cloth: Cloth) -> None:
         self.samples = cloth.samples()
 
+    def largest(self, x: Floats) -> Floats:
+        """(q,) of every sample, at points x (n,3)."""
+        return principal_stretches(self.samples.deformation_gradient(x))[0]
+
     def percentiles(self, x: Floats) -> Json:
         """p50, p95 and max of the largest stretch, min of the smallest."""
         high, low = principal_stretches(self.samples.deformation_gradient(x))
@@ -75,6 +79,10 @@ def mesh_arrays(cloth: Cloth, bodies: Sequence[Body]) -> dict[str, Any]:
     mesh = cloth.mesh
     arrays = {"faces": mesh.faces, "corner_uv": mesh.corner_uv, "vertices": mesh.vertices}
     arrays.update(cloth.surfaces.arrays())
+    if cloth.seams:
+        arrays["seams"] = np.concatenate([pairs for _, pairs in cloth.seams])
+    if cloth.sewn is not None:
+        arrays["sewn"] = cloth.sewn
     if bodies:
         arrays["body_faces"] = joined_faces(bodies)
     return arrays

@@ -3,10 +3,9 @@
 A simulation on disk, as users handle it: ``weft.simulate`` makes one, ``weft.Run`` opens one.
 """
 
-import dataclasses
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import cached_property, partial
 from pathlib import Path
@@ -30,10 +29,7 @@ from weft.units import Quantity, to_si
 
 if TYPE_CHECKING:
     from weft.render.looks import Field
-    from weft.render.picture import Image, Style
-
-
-SMOOTH = 3  # samples a knot span of splines in pictures
+    from weft.render.picture import Style
 
 
 class Run:
@@ -151,12 +147,12 @@ class Run:
             frame: its number.
             density: of splines, samples a knot span; None: those of ``mesh``.
         """
-        return self._shown(density).embedding.of(self.points(frame))
+        return self.shown(density).embedding.of(self.points(frame))
 
     def velocities(self, frame: int = -1, density: int | None = None) -> Velocities:
         """(n,3) [m/s] of the vertices in a frame; arguments as of ``positions``."""
         v: Velocities = self._frame(frame)["v"]
-        return self._shown(density).embedding.of(v[: len(self.surfaces.points)])
+        return self.shown(density).embedding.of(v[: len(self.surfaces.points)])
 
     def pressure(self, frame: int = -1) -> Floats | None:
         """(n,) [Pa] of contact on the vertices of ``mesh`` in a frame; None without contact."""
@@ -218,16 +214,23 @@ class Run:
 
     def tessellation(self, density: int | None = None) -> tuple[Faces, CornerUv]:
         """Faces and their material coordinates, with ``density`` samples a knot span of splines."""
-        shown = self._shown(density)
+        shown = self.shown(density)
         return shown.faces, shown.corner_uv
 
-    def _shown(self, density: int | None) -> Tessellation:
+    def shown(self, density: int | None) -> Tessellation:
+        """Triangles, with ``density`` samples a knot span of splines; None: those of ``mesh``."""
         if density not in self._tessellated:
             self._tessellated[density] = self.surfaces.tessellated(density)
         return self._tessellated[density]
 
     def save(
-        self, path: str | Path, frame: int = -1, *, density: int | None = None, net: bool = False
+        self,
+        path: str | Path,
+        frame: int = -1,
+        *,
+        density: int | None = None,
+        net: bool = False,
+        weld: bool = False,
     ) -> Path:
         """Write a frame as a mesh file (``weft.io.FORMATS``), by suffix.
 
@@ -236,9 +239,12 @@ class Run:
             frame: its number; -1 is the last.
             density: of splines, samples a knot span; None: those of ``mesh``.
             net: write the control points of splines, as quadrilaterals of two triangles each.
+            weld: join what seams have brought together: one vertex, with the material coordinates
+                of every panel.
 
         Raises:
-            RunError: another suffix, no such frame, or the net of a run without splines.
+            RunError: another suffix, no such frame, the net of a run without splines, or a run
+                without seams to weld.
         """
         path = Path(path)
         format_to_write(path)
@@ -251,6 +257,8 @@ class Run:
         else:
             faces, corner_uv = self.tessellation(density)
             x = self.positions(frame, density)
+        if weld:
+            x, faces = self._welded(x, faces)
         if not np.isfinite(x).all():
             bad = int((~np.isfinite(x).all(1)).sum())
             raise RunError(
@@ -259,6 +267,17 @@ class Run:
             )  # fmt: skip
         write_mesh(path, x, faces, corner_uv)
         return path
+
+    def _welded(self, x: Positions, faces: Faces) -> tuple[Positions, Faces]:
+        """Positions and faces with what is sewn together as one vertex, in its middle."""
+        sewn = self.folder.mesh().get("sewn")
+        if sewn is None:
+            got, wanted = "a run without seams", "a garment's"
+            raise RunError("weld", got=got, expected=wanted, where=str(self.path))
+        old, new = np.unique(sewn, return_inverse=True)
+        total = np.zeros((len(old), 3))
+        np.add.at(total, new, x)
+        return total / np.bincount(new)[:, None], new[faces].astype(np.int32)
 
     def render(
         self,
@@ -279,8 +298,8 @@ class Run:
             path: ``.png``, ``.mp4`` or ``.webp``.
             frame: of a PNG; -1 is the last.
             style: size, camera, antialiasing.
-            look: checker, panels, plain, strain, curvature or pressure (of contact); None: the
-                style's.
+            look: checker, panels, plain, strain, curvature, pressure (of contact) or fit (distance
+                from bodies); None: the style's.
             field: a number at every vertex to color the cloth by, in place of a look.
             on_frame: called with the number of pictures done and of all.
             contacts: draw a dot where cloth touches.
@@ -292,61 +311,11 @@ class Run:
             RunError: another suffix, no such frame, contacts or their pressure of a run without
                 any, or a file that cannot be written.
         """
-        from weft.render.looks import Look
-        from weft.render.picture import Renderer, Style, look_named, save_png, save_webp
-        from weft.render.sheet import Sheet
-        from weft.render.video import save_mp4
+        from weft.render.of_run import draw
 
-        path, style = Path(path), style or Style()
-        if look is not None:
-            style = dataclasses.replace(style, look=look_named(look))
-        kind = path.suffix.lower()
-        wanted = (".png",) if sheet is not None else (".png", ".mp4", ".webp")
-        if kind not in wanted:
-            raise RunError("picture", got=path.suffix or "no suffix", expected=" or ".join(wanted))
-        count = len(self)
-        shown = [frame] if kind == ".png" else sorted({*range(0, count, max(1, count // 12))})
-        several = None if sheet is None else Sheet.of(style, sheet, count)
-        if several is not None:
-            shown, style = list(several.numbers), several.cell
-        pressed = style.look is Look.PRESSURE and field is None
-        own = pressed or field is not None
-        if density is None and not own:
-            density = max(SMOOTH, self.surfaces.density)
-        frames = [self._drawn(k, density) for k in shown]
-        loads = np.concatenate([self.contacts(k)[2] for k in shown]) if pressed else None
-        mesh = self._shown(density).mesh(self.points(0), str(self.path))
-        bodies = self.body_faces
-        renderer = Renderer(mesh, frames, style, field=field, body_faces=bodies, loads=loads)
-
-        def image(k: int) -> "Image":
-            values = self.contacts(k)[2] if pressed else None
-            dots = self.contacts(k)[0] if contacts else None
-            return renderer.image(self._drawn(k, density), values, dots)
-
-        if kind == ".png" and several is None:
-            save_png(path, image(frame))
-            return path
-
-        def images(numbers: Sequence[int]) -> "Iterator[Image]":
-            for done, k in enumerate(numbers, start=1):
-                yield image(k)
-                if on_frame is not None:
-                    on_frame(done, len(numbers))
-
-        if several is not None:
-            labels = [f"frame {k}, {k / self.fps:.3g} s" for k in shown]
-            save_png(path, several.joined(list(images(shown)), labels))
-        else:
-            (save_mp4 if kind == ".mp4" else save_webp)(path, images(range(count)), self.fps)
-        return path
-
-    def _drawn(self, frame: int, density: int | None) -> Positions:
-        """(n+b,3) positions of the cloth and of bodies."""
-        x = self.positions(frame, density)
-        if len(self.body_faces) == 0:
-            return x
-        return np.concatenate([x, self.body_positions(frame)])
+        how = {"frame": frame, "style": style, "look": look, "field": field, "sheet": sheet}
+        draw(self, Path(path), **how, on_frame=on_frame, contacts=contacts, density=density)  # type: ignore[arg-type]
+        return Path(path)
 
 
 def simulate(

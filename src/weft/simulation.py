@@ -21,13 +21,13 @@ from weft.contact.firmness import Firmness
 from weft.contact.loads import contact_loads
 from weft.contact.term import FIRMNESS
 from weft.errors import RunError, SceneError, SimulationError
-from weft.integrators.base import Memory, Stepper, StepReport, StepSettings
+from weft.integrators.base import Memory, Stepper, StepReport
 from weft.io.frames import RunFolder, frame_name
 from weft.io.seal import Seal, content_of
 from weft.machine import disk, gib
 from weft.model import Model
 from weft.opening import Opened, begin, branch, repairable, resume
-from weft.questions import about_bodies, about_fabrics, about_stretch, about_tolerance
+from weft.questions import about_garment, about_stretch, questions
 from weft.record import Place, Stretch, manifest_of, mesh_arrays, plain
 from weft.state import State
 
@@ -145,16 +145,6 @@ def run_scene(
                 on_progress(now)
 
 
-def questions(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
-    """What is allowed but absurd: fabrics like no cloth, a tolerance that can be seen."""
-    yield from about_bodies(scene.bodies)
-    yield from about_fabrics({id(p.fabric): p.fabric for p in scene.cloth.parts}.values())
-    settings = getattr(getattr(stepper, "stepper", stepper), "settings", None)  # of adaptive steps
-    if isinstance(settings, StepSettings):
-        size = float(np.ptp(scene.cloth.vertices, axis=0).max())
-        yield from about_tolerance(size, scene.step, settings.tolerance)
-
-
 class _Loop:
     """One run: the scene's model and integrator, and the folder."""
 
@@ -239,10 +229,20 @@ class _Loop:
                 expected="positions", where=str(self.folder.path),
                 hint=f"frame {last} is the last good one; use a shorter step",
             )  # fmt: skip
+        self._ask_about_garments(place)
         before, self.stretched = self.stretched, self.stretch.percentiles(place.state.x)
         if not self.asked:
             for question in about_stretch(before["max"], self.stretched["max"], place.count):
                 self.asked = True
+                warnings.warn(question, stacklevel=2)
+
+    def _ask_about_garments(self, place: Place) -> None:
+        """Whether seams are closed and panels large enough, once, when friction begins."""
+        contact, cloth, t = self.model.contact, self.scene.cloth, place.state.t
+        begin = 0.0 if contact is None else contact.settings.friction_from
+        if cloth.sewn is not None and begin <= t < begin + 1 / (self.fps * self.steps) - 1e-9:
+            x = place.state.x
+            for question in about_garment(cloth, x, self.stretch.largest(x), t):
                 warnings.warn(question, stacklevel=2)
 
     def _start(self, *, anew: bool = False) -> Place:

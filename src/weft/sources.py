@@ -73,7 +73,11 @@ def joined(
     points = np.concatenate([c.points for c in cloths])
     first = np.cumsum([0, *(len(c.points) for c in cloths)]).tolist()
     surfaces = [piece.among(points, f) for (piece,), f in zip(pieces, first)]
-    return Cloth(mesh, cloths[0].fabric, tuple(parts), Surfaces(points, surfaces))
+    sewn = None
+    if any(c.sewn is not None for c in cloths):
+        own = [np.arange(c.n_vertices) if c.sewn is None else c.sewn for c in cloths]
+        sewn = np.concatenate([s + p.vertices[0] for s, p in zip(own, parts)])
+    return Cloth(mesh, cloths[0].fabric, tuple(parts), Surfaces(points, surfaces), sewn)
 
 
 def spline_sheet(

@@ -55,6 +55,7 @@ SIZES = {
     "capsule": {"radius": 0.1, "length": 0.3},
     "box": {"width": 0.2, "height": 0.3, "depth": 0.4},
     "ring": {"radius": 0.2, "thickness": 0.05},
+    "mannequin": {},
 }
 
 

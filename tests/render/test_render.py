@@ -195,7 +195,7 @@ def test_run_render(tmp_path):
     done = []
     run.render(tmp_path / "a.webp", style=style, on_frame=lambda k, n: done.append((k, n)))
     assert done == [(1, 3), (2, 3), (3, 3)]
-    with pytest.raises(RunError, match=".png or .mp4 or .webp"):
+    with pytest.raises(RunError, match=".png, .mp4, .webp"):
         run.render(tmp_path / "a.gif")
     with pytest.raises(WeftError, match="did you mean 'strain'"):
         run.render(tmp_path / "a.png", look="strian")

@@ -1,4 +1,4 @@
-"""``weft check``: every problem of a scene or mesh at once."""
+"""``weft check``: every problem of a scene, pattern or mesh at once."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 def check(
     path: Annotated[
-        Path, typer.Argument(help="A scene (.yaml) or a mesh (.obj, .ply, USD or glTF).")
+        Path,
+        typer.Argument(
+            help="A scene (.yaml), a garment's pattern, or a mesh (.obj, .ply, USD or glTF)."
+        ),
     ],
     set_: Set = None,
     scale: Annotated[
@@ -38,13 +41,21 @@ def check(
         str | None, typer.Option(help="Of a USD or glTF file: which mesh, by path or name.")
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option(help="Where to draw faces that have a problem.", metavar="PNG")
+        Path | None,
+        typer.Option(help="Where to draw a pattern, or faces that have a problem.", metavar="PNG"),
     ] = None,
 ) -> None:
-    """List every problem of a scene or mesh by name and place; exit status 1 if there is any.
+    """List every problem of a scene, pattern or mesh by name and place; exit status 1 if there is
+    any.
 
-    Faces without material area, or that intersect, are drawn in red into a picture beside the file.
+    Faces without material area, or that intersect, are drawn in red into a picture beside the file;
+    a garment's pattern is drawn flat, with its seams.
     """
+    from weft.cli.check_pattern import check_pattern, is_pattern
+
+    if is_pattern(path):
+        check_pattern(path, set_ or [], picture)
+        return
     from weft.scene.check import check as look_at
 
     unit = None if scale is None else _meters(scale, "--scale")

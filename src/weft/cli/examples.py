@@ -41,9 +41,13 @@ def folder() -> Path:
 
 
 def examples_by_name() -> dict[str, Example]:
-    """Every example, scenes first."""
+    """Every example, scenes first; patterns of garments are what scenes of them read."""
     root = folder()
-    found = [_example(root, p) for p in sorted(root.rglob("*")) if p.suffix in (".yaml", ".py")]
+    found = [
+        _example(root, p)
+        for p in sorted(root.rglob("*"))
+        if p.suffix in (".yaml", ".py") and p.parent.name != "patterns"
+    ]
     return {e.name: e for e in sorted(found, key=lambda e: (not e.is_scene, e.name))}
 
 

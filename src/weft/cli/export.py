@@ -1,4 +1,4 @@
-"""``weft export``: frames of a run for other programs."""
+"""``weft export``: frames of a run for other programs; patterns as drawings to scale."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 
 def export(
-    run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
+    run: Annotated[
+        Path, typer.Argument(help="Folder of a run, or a garment's pattern.", metavar="RUN")
+    ],
     out: Annotated[
         Path,
         typer.Argument(
             help="All frames: .usdc, .usda, .usdz, .glb, .gltf, .abc, .vtkhdf, .pc2, .mdd, .npz or "
-            ".h5. A frame: .obj or .ply; with # for the number, a file for every frame."
+            ".h5. A frame: .obj or .ply; with # for the number, a file for every frame. Of a "
+            "pattern, a .svg."
         ),
     ],
     frame: Annotated[
@@ -44,12 +47,19 @@ def export(
         int | None, typer.Option(min=1, help="Of splines: samples a knot span.")
     ] = None,
     net: Annotated[bool, typer.Option("--net", help="Of splines: the control points.")] = False,
+    weld: Annotated[
+        bool, typer.Option("--weld", help="Of garments, as .obj or .ply: seams as one vertex.")
+    ] = False,
 ) -> None:
     """Write a run for other programs, with material coordinates: USD, glTF, Alembic, VTKHDF, point
     caches and arrays hold all frames and bodies (docs/files.md); OBJ and PLY a frame.
 
-    `weft export RUN cloth.####.obj` writes a file for every frame.
+    `weft export RUN cloth.####.obj` writes a file for every frame. `weft export skirt.yaml
+    skirt.svg` draws a pattern to scale, to print and cut.
     """
+    if run.is_file():
+        _export_pattern(run, out)
+        return
     from weft.io import format_to_write
     from weft.run import Run
 
@@ -57,6 +67,8 @@ def export(
     form = format_to_write(out)
     if frame is not None and frames is not None:
         raise RunError("--frame, --frames", got="both", expected="one of them")
+    if weld and (form.write is None or (up, units, fps) != ("y", "m", None)):
+        raise RunError("--weld", got=out.name, expected=".obj or .ply, in meters, y up")
     if form.animate is not None and "#" not in out.name:
         if net:
             raise RunError("--net", got=out.suffix, expected="a .obj or .ply file")
@@ -79,13 +91,13 @@ def export(
         return
     if "#" not in out.name:
         number = -1 if frame is None else frame
-        say(f"wrote    {opened.save(out, number, density=density, net=net)}")
+        say(f"wrote    {opened.save(out, number, density=density, net=net, weld=weld)}")
         return
     chosen = frames if frame is None else str(frame)
     numbers = list(_numbers(opened, chosen))
     for place, number in enumerate(numbers):
         named = number if first is None else first + place
-        opened.save(numbered(out, named), number, density=density, net=net)
+        opened.save(numbered(out, named), number, density=density, net=net, weld=weld)
     say(f"wrote    {len(numbers)} frame{'s' * (len(numbers) > 1)} to {out}")
 
 
@@ -124,3 +136,26 @@ def numbered(out: Path, number: int) -> Path:
     if digits == 0 or "#" * digits not in out.name:
         raise RunError("export name", got=out.name, expected="one group of #, as in cloth.####.obj")
     return out.with_name(out.name.replace("#" * digits, f"{number:0{digits}d}"))
+
+
+def _export_pattern(path: Path, out: Path) -> None:
+    """A pattern as SVG, with its side-car file."""
+    import warnings
+
+    from weft.cli.check_pattern import is_pattern
+    from weft.garment import read_pattern
+    from weft.garment.check import checked
+    from weft.render.pattern_svg import write_svg
+
+    if not is_pattern(path):
+        raise RunError("export", got=str(path), expected="the folder of a run, or a pattern file")
+    if out.suffix.lower() != ".svg":
+        raise RunError("export name", got=out.name, expected=".svg of a pattern")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        pattern = read_pattern(path)
+        checked(pattern)
+        written = write_svg(out, pattern)
+    for warning in caught:
+        say(f"warning  {warning.message}")
+    say(f"wrote    {written[0]} (to scale: print it at 100 %) and {written[1].name}")

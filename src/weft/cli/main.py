@@ -15,6 +15,8 @@ from weft.cli import (
     explain,
     export,
     fabrics,
+    mannequin,
+    quality,
     render,
     reproduce,
     run,
@@ -41,7 +43,9 @@ app.command("settle", rich_help_panel=_SIMULATE)(settle.settle)
 app.command("check", rich_help_panel=_SIMULATE)(check.check)
 app.command("explain", rich_help_panel=_SIMULATE)(explain.explain)
 app.command("fabrics", rich_help_panel=_SIMULATE)(fabrics.fabrics)
+app.command("mannequin", rich_help_panel=_LOOK)(mannequin.mannequin)
 app.command("render", rich_help_panel=_LOOK)(render.render)
+app.command("quality", rich_help_panel=_LOOK)(quality.quality)
 app.command("export", rich_help_panel=_LOOK)(export.export)
 app.command("validate", rich_help_panel=_TRUST, cls=validate.Command)(validate.validate)
 app.command("reproduce", rich_help_panel=_TRUST, cls=reproduce.Command)(reproduce.reproduce)

@@ -14,7 +14,7 @@ def render(
         Path, typer.Argument(help="A .png (one frame), .mp4 or .webp (all).", metavar="OUT")
     ],
     look: Annotated[
-        str, typer.Option(help="checker, panels, plain, strain, curvature or pressure.")
+        str, typer.Option(help="checker, panels, plain, strain, curvature, pressure or fit.")
     ] = "checker",
     frame: Annotated[int, typer.Option(help="Frame of a .png; -1 is the last.")] = -1,
     width: Annotated[int, typer.Option(help="Pixels.")] = 1280,
@@ -22,6 +22,7 @@ def render(
     azimuth: Annotated[float, typer.Option(help="Degrees to the right of the front.")] = 28.0,
     elevation: Annotated[float, typer.Option(help="Degrees above the horizon.")] = 14.0,
     ground: Annotated[bool, typer.Option(help="A ground with the cloth's shadow.")] = True,
+    whole: Annotated[bool, typer.Option("--whole", help="Show bodies whole, too.")] = False,
     contacts: Annotated[bool, typer.Option(help="A dot where cloth touches.")] = False,
     density: Annotated[
         int | None, typer.Option(min=1, help="Of splines: samples a knot span.")
@@ -41,7 +42,7 @@ def render(
     from weft.render.picture import Style, look_named
     from weft.run import Run
 
-    style = Style(look_named(look), width, height, 2, azimuth, elevation, ground)
+    style = Style(look_named(look), width, height, 2, azimuth, elevation, ground, whole)
     opened = Run(run)
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("drawing", total=len(opened))

@@ -79,12 +79,13 @@ def wanted(
     my_marks: wp.array2d(dtype=wp.uint32),
     their_marks: wp.array2d(dtype=wp.uint32),
     apart: int,
+    sewn: wp.array(dtype=wp.int32),
     theirs_moved: wp.array(dtype=wp.int32),
     others: int,
 ):
-    """Whether a pair counts: of its own tree only once, with ``apart`` not if it shares a vertex,
-    and with ``apart`` 2 not if one is what the other does not meet. ``others`` says which of
-    those that have moved count, too (``Others``).
+    """Whether a pair counts: of its own tree only once, with ``apart`` not if it shares a vertex
+    (or what is ``sewn`` to it), and with ``apart`` 2 not if one is what the other does not meet.
+    ``others`` says which of those that have moved count, too (``Others``).
     """
     if after != 0 and j <= i:
         return False
@@ -99,6 +100,9 @@ def wanted(
             for b in range(theirs.shape[1]):
                 if mine[i, a] == theirs[j, b]:
                     return False
+                if sewn.shape[0] > 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+                    if sewn[mine[i, a]] == sewn[theirs[j, b]]:
+                        return False
     return True
 
 
@@ -114,6 +118,7 @@ def count_overlaps(
     my_marks: wp.array2d(dtype=wp.uint32),
     their_marks: wp.array2d(dtype=wp.uint32),
     apart: int,
+    sewn: wp.array(dtype=wp.int32),
     mine_moved: wp.array(dtype=wp.int32),
     theirs_moved: wp.array(dtype=wp.int32),
     others: int,
@@ -132,7 +137,9 @@ def count_overlaps(
     j = int(0)
     found = int(0)
     while wp.bvh_query_next(query, j):
-        if wanted(i, j, after, mine, theirs, my_marks, their_marks, apart, theirs_moved, others):
+        if wanted(
+            i, j, after, mine, theirs, my_marks, their_marks, apart, sewn, theirs_moved, others
+        ):
             if found < slots.shape[1]:
                 slots[i, found] = j
             found += 1
@@ -188,6 +195,7 @@ def list_overlaps(
     my_marks: wp.array2d(dtype=wp.uint32),
     their_marks: wp.array2d(dtype=wp.uint32),
     apart: int,
+    sewn: wp.array(dtype=wp.int32),
     mine_moved: wp.array(dtype=wp.int32),
     theirs_moved: wp.array(dtype=wp.int32),
     others: int,
@@ -209,7 +217,7 @@ def list_overlaps(
         j = int(0)
         while wp.bvh_query_next(query, j):
             if wanted(
-                i, j, after, mine, theirs, my_marks, their_marks, apart, theirs_moved, others
+                i, j, after, mine, theirs, my_marks, their_marks, apart, sewn, theirs_moved, others
             ):
                 write(place, i, j, mine, theirs, apart, out)
                 place += 1
@@ -241,6 +249,7 @@ class Boxes:
     surface: float  # [m^2] of all boxes
     ids: WarpArray  # (n,k) vertices of what is inside
     marks: WarpArray | None = None  # (n,2) bits of what it is, and of what it does not meet
+    sewn: WarpArray | None = None  # one number for vertices that are sewn together; None: none are
 
     @staticmethod
     def of(
@@ -249,9 +258,10 @@ class Boxes:
         grow: float = 0.0,
         end: Positions | WarpArray | None = None,
         marks: WarpArray | None = None,
+        sewn: WarpArray | None = None,
     ) -> "Boxes":
         """Boxes of the points x[ids], (n,k), larger by ``grow`` [m] on every side; with ``end``, of
-        points that move there in straight lines. Marks (n,2): none where not given.
+        points that move there in straight lines. Marks (n,2), and what is sewn: none if not given.
         """
         if not isinstance(ids, wp.array):
             ids = kernel.array(np.asarray(ids, dtype=np.int32), wp.int32)
@@ -262,7 +272,7 @@ class Boxes:
         every = kernel.empty(0, wp.int32)
         out = (lower, upper, surface)
         kernel.launch(bound, n, start, stop, ids, Scalar(grow), every, *out)
-        return Boxes(lower, upper, kernel.total(surface), ids, marks)
+        return Boxes(lower, upper, kernel.total(surface), ids, marks, sewn)
 
     @staticmethod
     def around(points: Floats, grow: float = 0.0) -> "Boxes":
@@ -289,7 +299,8 @@ class Tree:
             return
         wp.copy(self.boxes.lower, boxes.lower)
         wp.copy(self.boxes.upper, boxes.upper)
-        self.boxes = dataclasses.replace(self.boxes, ids=boxes.ids, marks=boxes.marks)
+        kept = {"ids": boxes.ids, "marks": boxes.marks, "sewn": boxes.sewn}
+        self.boxes = dataclasses.replace(self.boxes, **kept)
         self._tree.refit()
 
     def overlaps(self, boxes: Boxes) -> Ints:
@@ -346,7 +357,9 @@ class Overlaps:
         places = (tree.id, boxes.lower, boxes.upper, after, boxes.ids, theirs.ids)
         still = kernel.empty(0, wp.int32)
         m = moved or Moved(still, still, Others.ANY)
-        self._asked = (*places, *marks, apart, m.mine, m.theirs, int(m.others), count, slots)
+        sewn = still if boxes.sewn is None else boxes.sewn
+        moves = (m.mine, m.theirs, int(m.others))
+        self._asked = (*places, *marks, apart, sewn, *moves, count, slots)
         kernel.launch(count_overlaps, n, *self._asked, slice_above=WORTH_SLICING)
         self._n, self._start = n, kernel.empty(n, wp.int32)
         self._count = kernel.scan(count, self._start)

@@ -71,6 +71,12 @@ class CollisionMesh:
         return kernel.array(self.sides.thickness, Scalar)
 
     @cached_property
+    def device_sewn(self) -> WarpArray | None:
+        """(n,) which vertices count as one; None where nothing is sewn."""
+        sewn = self.sides.sewn
+        return None if sewn is None else kernel.array(np.asarray(sewn, np.int32), wp.int32)
+
+    @cached_property
     def ids(self) -> tuple[WarpArray, WarpArray, WarpArray]:
         """Faces, edges and vertices on the device."""
         given = (self.faces, self.edges, self.vertices)
@@ -102,14 +108,15 @@ class CollisionMesh:
     ) -> Candidates:
         """Pairs whose boxes are no more than ``reach`` [m] apart at x, or on the way to ``end``.
 
-        Pairs that share a vertex, or are not to meet, are left out.
+        Pairs that share a vertex, or have two that are sewn together, or are not to meet, are left
+        out.
         """
         out, trees = excluded or self.unheld, trees or Trees()
         faces, edges, vertices = self.ids
         y, z = kernel.points(x), None if end is None else kernel.points(end)
 
         def boxes(ids: WarpArray, marks: WarpArray | None) -> Boxes:
-            return Boxes.of(y, ids, reach / 2, z, marks)
+            return Boxes.of(y, ids, reach / 2, z, marks, self.device_sewn)
 
         trees.faces = _updated(trees.faces, boxes(faces, out.triangles))
         trees.edges = _updated(trees.edges, boxes(edges, out.edges))

@@ -6,6 +6,7 @@ what presses: the stiffness of a contact that carries the force f at the gap g i
 Measured in docs/decisions/0011.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -79,6 +80,12 @@ class SelfContact:
         "m/s",
         above=0,
     )
+    friction_from: float = setting(
+        0.0,
+        "time from which on there is friction: what is sewn slides into its place",
+        "s",
+        least=0,
+    )
     lags: int = setting(
         1,
         "how often, at most, a step takes friction's normal forces anew and is solved again",
@@ -142,6 +149,7 @@ class Contact:
         bodies: Sequence[Body] = (),
         pieces: Sequence[Piece] = (),
         embedding: Embedding | None = None,
+        sewn: Ints | None = None,
     ) -> "Contact":
         """Contact of a mesh with itself and with bodies, from where its vertices are.
 
@@ -152,6 +160,8 @@ class Contact:
             bodies: what it meets.
             pieces: parts of the cloth; none: it is one, called ``cloth``.
             embedding: of the mesh's vertices in the points that move it.
+            sewn: (n,) the same number for vertices that are sewn together: what has one of them
+                does not meet what has the other; None: none are.
 
         Raises:
             SceneError: a gap that is not smaller than the mesh's edges, names that nothing has, or
@@ -161,6 +171,9 @@ class Contact:
         every = np.concatenate([mesh.faces, joined_faces(bodies) + mesh.n_vertices])
         rest = np.concatenate([_flat(mesh), placed])
         sides = _sides(mesh, settings, bodies, pieces)
+        if sewn is not None:
+            others = np.arange(mesh.n_vertices, len(rest))
+            sides = dataclasses.replace(sides, sewn=np.concatenate([sewn, others]))
         contact = Contact(
             CollisionMesh(every, rest, sides), mass, settings, tuple(bodies), embedding
         )
@@ -233,7 +246,17 @@ class Contact:
         if len(pairs) == 0:
             return pairs
         marks = self.mesh.unheld.faces if excluded is None else excluded.faces
-        return np.asarray(pairs[(marks[pairs[:, 0], 0] & marks[pairs[:, 1], 1]) == 0])
+        pairs = np.asarray(pairs[(marks[pairs[:, 0], 0] & marks[pairs[:, 1], 1]) == 0])
+        return pairs if self.mesh.sides.sewn is None else pairs[~self._at_seam(pairs)]
+
+    def _at_seam(self, pairs: Ints) -> Bools:
+        """(k,) pairs of faces with vertices that are sewn together: they meet there."""
+        sewn = self.mesh.sides.sewn
+        assert sewn is not None
+        one, other = (sewn[self.mesh.faces[pairs[:, k]]] for k in (0, 1))
+        joined = one[:, :, None] == other[:, None, :]
+        same = self.mesh.faces[pairs[:, 0]][:, :, None] == self.mesh.faces[pairs[:, 1]][:, None, :]
+        return np.asarray((joined & ~same).any((1, 2)))
 
     def name_of(self, vertex: int) -> str:
         """The piece or body of a vertex of the surface."""

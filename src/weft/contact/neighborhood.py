@@ -237,7 +237,8 @@ class Neighborhood:
         return self._joined(found, asked)
 
     def _boxes(self, ids: WarpArray, marks: WarpArray | None) -> Boxes:
-        return Boxes.of(self._low, ids, self._margin / 2, self._high, marks)
+        sewn = self.mesh.device_sewn
+        return Boxes.of(self._low, ids, self._margin / 2, self._high, marks, sewn)
 
     def _moved(self, tree: Tree) -> WarpArray:
         """Which primitives of a tree have moved; they get new boxes."""

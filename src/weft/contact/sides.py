@@ -51,6 +51,7 @@ class Sides:
     static: Floats  # (k,k) coefficients of friction between pieces and bodies
     kinetic: Floats  # (k,k)
     apart: Sequence[tuple[Bools, Bools]] = ()  # sets of vertices (n,) that do not meet
+    sewn: Ints | None = None  # (n,) the same number for vertices that are sewn to one another
 
     def __post_init__(self) -> None:
         if len(self.apart) > MOST_APART:

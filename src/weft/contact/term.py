@@ -86,7 +86,8 @@ class ContactTerm(Bound):
     @property
     def _rubs(self) -> bool:
         """Whether there may be friction in the step."""
-        return self.contact.mesh.sides.has_friction and bool(np.isfinite(self.step.span))
+        begun = self.step.t > self.contact.settings.friction_from * (1 - 1e-12)
+        return self.contact.mesh.sides.has_friction and bool(np.isfinite(self.step.span)) and begun
 
     def _freeze_friction(self, y: WarpArray, contacts: ContactSet) -> None:
         since = np.concatenate([self.embedded.of(self.step.state.x), self.step.bodies[0]])

@@ -11,6 +11,7 @@ from weft.energies.base import Bound
 from weft.kernel import Scalar, Scratch, WarpArray, vec3
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.step import Step
 
 _module = wp.get_module("weft.gravity")
 
@@ -37,11 +38,22 @@ def add_weight(o: int, mass: wp.array(dtype=Scalar), acceleration: vec3, g: wp.a
 
 @dataclass(frozen=True, eq=False)
 class Gravity:
-    """A uniform field of acceleration g [m/s^2] on masses (n,) [kg]."""
+    """A uniform field of acceleration g [m/s^2] on masses (n,) [kg].
+
+    It grows between two times ``onset`` [s]: before the first one there is none.
+    """
 
     mass: Floats
     acceleration: tuple[float, float, float] = (0.0, -9.81, 0.0)
+    onset: tuple[float, float] = (0.0, 0.0)
     name: str = "gravity"
+
+    def part(self, t: float) -> float:
+        """Part of the acceleration that acts in a step that ends at time t [s]."""
+        begin, end = self.onset
+        if end > begin:
+            return float(np.clip((t - begin) / (end - begin), 0, 1))
+        return float(t > end * (1 + 1e-9))
 
     @property
     def stencil(self) -> Ints:
@@ -71,8 +83,15 @@ class BoundGravity(Bound):
     is_load = True
 
     def __init__(self, gravity: Gravity, scratch: Scratch) -> None:
-        self.name, self.scratch = gravity.name, scratch
-        self._field = kernel.array(gravity.mass, Scalar), vec3(*gravity.acceleration)
+        self.gravity, self.name, self.scratch = gravity, gravity.name, scratch
+        self._mass = kernel.array(gravity.mass, Scalar)
+        self._field = self._mass, vec3(*gravity.acceleration)
+
+    def freeze(self, step: Step) -> None:
+        """Take what acts at the end of the step."""
+        if self.gravity.onset != (0.0, 0.0):
+            part = self.gravity.part(step.t)
+            self._field = self._mass, vec3(*(part * a for a in self.gravity.acceleration))
 
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""

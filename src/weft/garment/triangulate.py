@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from weft.arrays import Faces, Floats
+from weft.arrays import Bools, Faces, Floats, Ints
 from weft.errors import MeshError
 from weft.garment.outline import GROWTH, checked_loop, contains, divided, first_crossing
 from weft.machine import memory
@@ -22,7 +22,10 @@ ROUNDS, SMOOTHING = 8, 6  # of adding and removing points; centerings in each
 FIRST_ROW = 0.62  # distance of points from the outline, over h, below which they are removed
 CLOSE, LARGE = 0.62, 0.80  # of neighbors over h; circumradius over h: sqrt(1/3) where equilateral
 PER_LATTICE_POINT = 120  # [bytes] while points are chosen from a lattice
+SLIVER = 1e-9  # height over length of a triangle that rounding makes of points on a line
+FAR = 3.0  # wanted lengths from the outline: no centering moves a point across from there
 MOST_POINTS = 4_000_000
+REACH = 5  # lattice steps around a point of the outline that can want their spacing: 1/GROWTH, skew
 
 
 def triangulated(
@@ -54,7 +57,7 @@ def triangulated(
             expected=f"at most {MOST_POINTS} vertices", hint="are both in meters?",
         )  # fmt: skip
     loops = [divided(p, size, i == 0) for i, p in enumerate(given)] if divide else given
-    points, faces = _Filling(loops, size, seed).fill()
+    points, faces = filled(loops, size, seed)
     groups, first = {}, 0
     for i, loop in enumerate(loops):
         name = "outline" if i == 0 else f"hole {i - 1}"
@@ -85,9 +88,40 @@ def _check_apart(loops: Sequence[Floats]) -> None:
             )
 
 
-def delaunay(loops: Sequence[Floats], inner: Floats) -> Faces:
+def filled(
+    loops: Sequence[Floats], size: float, seed: int, extra: Floats | None = None, lines: Any = None
+) -> tuple[Floats, Faces]:
+    """Points and triangles of the piece inside the first loop and outside the others.
+
+    Args:
+        loops: (k,2) [m] polygons that do not cross, the first counter-clockwise.
+        size: [m] wanted edge length; smaller where the loops' edges are.
+        seed: of the points inside.
+        extra: (p,2) [m] points inside that stay where they are.
+        lines: (e,2) edges that triangles follow; points of the loops first, then ``extra``.
+
+    Returns:
+        (n,2) the loops' points, ``extra``, and points inside; (m,3) counter-clockwise triangles.
+
+    Raises:
+        MeshError: points that coincide or lie on edges of the loops or on lines.
+    """
+    return _Filling(loops, size, seed, extra, lines).fill()
+
+
+def loop_edges(loops: Sequence[Floats]) -> Ints:
+    """(e,2) edges of loops whose points are numbered in turn."""
+    edges, first = [], 0
+    for loop in loops:
+        ids = np.arange(first, first + len(loop), dtype=np.int32)
+        edges.append(np.stack([ids, np.roll(ids, -1)], axis=1))
+        first += len(loop)
+    return np.concatenate(edges)
+
+
+def delaunay(loops: Sequence[Floats], inner: Floats, lines: Ints | None = None) -> Faces:
     """(m,3) counter-clockwise constrained Delaunay triangles of the points of the loops and the
-    ``inner`` ones, in that order.
+    ``inner`` ones, in that order; ``lines`` (e,2) inside are followed.
 
     Raises:
         MeshError: points that coincide or lie on an edge of the loops.
@@ -95,45 +129,73 @@ def delaunay(loops: Sequence[Floats], inner: Floats) -> Faces:
     import condeltri as cdt
 
     points = np.concatenate([*loops, inner])
-    edges, first = [], 0
-    for loop in loops:
-        ids = np.arange(first, first + len(loop))
-        edges.append(np.stack([ids, np.roll(ids, -1)], axis=1))
-        first += len(loop)
+    edges = loop_edges(loops)
     t = cdt.Triangulation(
         cdt.VertexInsertionOrder.AUTO, cdt.IntersectingConstraintEdges.NOT_ALLOWED, 0.0
     )
     try:
         t.insert_vertices(np.ascontiguousarray(points))
-        t.insert_edges(np.concatenate(edges).astype(np.uint32))
-        t.erase_outer_triangles_and_holes()
+        if lines is None or len(lines) == 0:
+            t.insert_edges(edges.astype(np.uint32))
+            t.erase_outer_triangles_and_holes()
+        else:  # it would take what lines enclose for holes
+            t.insert_edges(np.concatenate([edges, lines]).astype(np.uint32))
+            t.erase_super_triangle()
     except Exception as error:
         raise MeshError("triangulation", got=str(error), expected="points apart") from error
-    return np.asarray(t.triangles_array()["vertices"], dtype=np.int32).reshape(-1, 3)
+    faces = np.asarray(t.triangles_array()["vertices"], dtype=np.int32).reshape(-1, 3)
+    if lines is None or len(lines) == 0:
+        return faces
+    on_border = (faces < sum(map(len, loops))).all(axis=1)
+    outside = np.zeros(len(faces), dtype=bool)
+    corners = points[faces[on_border]]
+    outside[on_border] = ~contains(loops, corners.mean(axis=1)) | _flat(corners)
+    return faces[~outside]
+
+
+def _flat(corners: Floats) -> Bools:
+    """(m,) which triangles (m,3,2) are slivers between points of a straight part of the border."""
+    b, c = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    size = np.maximum((b * b).sum(1), (c * c).sum(1))
+    return np.asarray(np.abs(b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]) <= SLIVER * size)
 
 
 class _Filling:
     """Points inside the loops, under way."""
 
-    def __init__(self, loops: Sequence[Floats], size: float, seed: int) -> None:
-        self.loops, self.size = loops, size
+    def __init__(
+        self,
+        loops: Sequence[Floats],
+        size: float,
+        seed: int,
+        extra: Floats | None = None,
+        lines: Ints | None = None,
+    ) -> None:
+        self.loops, self.size, self.lines = loops, size, lines
         self.rng = np.random.default_rng(seed)
-        self.border = np.concatenate(loops)
-        a = self.border
-        b = np.concatenate([np.roll(p, -1, axis=0) for p in loops])
+        self.extra = np.zeros((0, 2)) if extra is None else extra
+        self.border = np.concatenate([*loops, self.extra])  # what stays where it is
+        edges = loop_edges(loops)
+        edges = edges if lines is None else np.concatenate([edges, lines])
+        a, b = self.border[edges[:, 0]], self.border[edges[:, 1]]
         length = np.linalg.norm(b - a, axis=1)
         # Stand-ins along the outline, closer together than its edges are long.
         steps = (np.arange(8) + 0.5) / 8
         along = a[:, None] + steps[:, None] * (b - a)[:, None]
-        self.dense = np.concatenate([a, along.reshape(-1, 2)])
-        here = np.minimum(length, np.roll(length, 1))
+        self.dense = np.concatenate([self.border, along.reshape(-1, 2)])
+        here = np.full(len(self.border), np.inf)
+        np.minimum.at(here, edges, np.repeat(length[:, None], 2, axis=1))
         self.dense_size = np.minimum(np.concatenate([here, np.repeat(length, 8)]), size)
         self.tree = cKDTree(self.dense)
+        # Beyond, all parts of the outline allow the full size.
+        self.reach = (size - float(self.dense_size.min())) / GROWTH * 1.001 + 1e-3 * size
 
     def h(self, points: Floats) -> Floats:
         """(n,) [m] wanted edge length."""
-        distance, near = self.tree.query(points, k=min(8, len(self.dense)))
-        grown = self.dense_size[near] + GROWTH * distance
+        distance, near = self.tree.query(
+            points, k=min(8, len(self.dense)), distance_upper_bound=self.reach
+        )
+        grown = np.append(self.dense_size, np.inf)[near] + GROWTH * distance
         return np.asarray(np.minimum(grown.min(axis=1), self.size))
 
     def fill(self) -> tuple[Floats, Faces]:
@@ -150,7 +212,10 @@ class _Filling:
                 break
         for _ in range(SMOOTHING):
             inner = self._centered(inner)
-        return np.concatenate([self.border, inner]), delaunay(self.loops, inner)
+        return np.concatenate([self.border, inner]), self._delaunay(inner)
+
+    def _delaunay(self, inner: Floats) -> Faces:
+        return delaunay(self.loops, np.concatenate([self.extra, inner]), self.lines)
 
     def _start(self) -> Floats:
         """Lattice points of the spacing that is wanted where they stand."""
@@ -166,7 +231,8 @@ class _Filling:
             )  # fmt: skip
         while True:
             least = spacing / np.sqrt(2)
-            points = self._lattice(low, high, spacing)
+            near = None if spacing == self.size else self.dense[self.dense_size < spacing]
+            points = self._lattice(low, high, spacing, near)
             h = self.h(points)
             last = least < finest
             layers.append(points[(h > (0 if last else least)) & (h <= spacing * 1.000001)])
@@ -176,14 +242,27 @@ class _Filling:
         points = np.concatenate(layers)
         return points[contains(self.loops, points)]
 
-    def _lattice(self, low: Floats, high: Floats, spacing: float) -> Floats:
-        """A hexagonal lattice over a rectangle, turned and shifted by the seed."""
+    def _lattice(self, low: Floats, high: Floats, spacing: float, near: Floats | None) -> Floats:
+        """A hexagonal lattice over a rectangle, turned and shifted by the seed; only around points
+        ``near``, as far as these can want this spacing, if they are given.
+        """
         middle, radius = (low + high) / 2, float(np.linalg.norm(high - low)) / 2 + spacing
         n = int(np.ceil(radius / spacing)) + 1
-        i, j = np.meshgrid(np.arange(-2 * n, 2 * n + 1), np.arange(-2 * n, 2 * n + 1))
-        x, y = spacing * (i + 0.5 * j).ravel(), spacing * (np.sqrt(0.75) * j).ravel()
         turn, shift = self.rng.uniform(0, np.pi / 3), self.rng.uniform(0, spacing, 2)
         c, s = np.cos(turn), np.sin(turn)
+        if near is None:
+            i, j = np.meshgrid(np.arange(-2 * n, 2 * n + 1), np.arange(-2 * n, 2 * n + 1))
+        else:
+            back = (near - middle - shift) @ np.array([[c, -s], [s, c]]) / spacing
+            row = back[:, 1] / np.sqrt(0.75)
+            column = back[:, 0] - 0.5 * row
+            r = np.arange(-REACH, REACH + 1)
+            b = (np.round(row).astype(int)[:, None, None] + r[:, None]) + 0 * r
+            a = (np.round(column).astype(int)[:, None, None] + r) + 0 * r[:, None]
+            wide = 1 << 31
+            j, i = np.divmod(np.unique(b * wide + (a + wide // 2)), wide)
+            i = i - wide // 2
+        x, y = spacing * (i + 0.5 * j).ravel(), spacing * (np.sqrt(0.75) * j).ravel()
         p = np.stack([c * x - s * y, s * x + c * y], axis=1) + middle + shift
         return p[((p >= low) & (p <= high)).all(1)]
 
@@ -193,7 +272,9 @@ class _Filling:
             return inner
         h = self.h(inner)
         distance, _ = self.tree.query(inner)
-        keep = (distance > FIRST_ROW * h) & contains(self.loops, inner)
+        keep = distance > FIRST_ROW * h
+        near = np.flatnonzero(keep & (distance < FAR * self.size))
+        keep[near] = contains(self.loops, inner[near])
         inner, h = inner[keep], h[keep]
         pairs = cKDTree(inner).query_pairs(CLOSE * self.size, output_type="ndarray")
         apart = np.linalg.norm(inner[pairs[:, 0]] - inner[pairs[:, 1]], axis=1)
@@ -209,7 +290,7 @@ class _Filling:
         if len(inner) == 0:
             return inner
         points = np.concatenate([self.border, inner])
-        faces = delaunay(self.loops, inner)
+        faces = self._delaunay(inner)
         corners = points[faces]
         center = corners.mean(1)
         one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
@@ -223,11 +304,12 @@ class _Filling:
     def _missing(self, inner: Floats) -> Floats:
         """Circumcenters of triangles that are too large, the largest of each neighborhood."""
         points = np.concatenate([self.border, inner])
-        corners = points[delaunay(self.loops, inner)]
+        corners = points[self._delaunay(inner)]
         center, radius = circumcircle(corners)
         center = np.where(np.isfinite(center), center, 0.0)
         h = self.h(center)
-        wanted = (radius > LARGE * h) & (radius < 4 * self.size) & contains(self.loops, center)
+        wanted = (radius > LARGE * h) & (radius < 4 * self.size)
+        wanted[wanted] = contains(self.loops, center[wanted])
         order = np.flatnonzero(wanted)[np.argsort(-(radius / h)[wanted])]
         center, h = center[order], h[order]
         if len(center) == 0:

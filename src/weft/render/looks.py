@@ -22,6 +22,7 @@ class Look(enum.Enum):
     STRAIN = "strain"
     CURVATURE = "curvature"
     PRESSURE = "pressure"
+    FIT = "fit"
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,14 @@ def curvature(mesh: TriangleMesh, x: Positions) -> Floats:
 def pressure_scale(values: Floats) -> Scale:
     """A range for pressures of contact [Pa]: those of the cloth that is pressed."""
     return Scale("pressure of contact", 0.0, nice_limit(values[values > 0]), "Pa", VIRIDIS)
+
+
+def fit_scale(values: Floats) -> Scale:
+    """A range for distances from the body [mm]."""
+    return Scale("distance from the body", 0.0, nice_limit(values), "mm", VIRIDIS)
+
+
+MEASURED = {Look.PRESSURE: pressure_scale, Look.FIT: fit_scale}  # looks of numbers that are given
 
 
 def nice_limit(values: Floats) -> float:

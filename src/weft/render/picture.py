@@ -45,6 +45,7 @@ class Style:
     azimuth: float = 28.0  # [degrees] to the right of the front (+z)
     elevation: float = 14.0  # [degrees] above the horizon
     ground: bool = True
+    whole: bool = False  # bodies belong into the picture, too
 
     def __post_init__(self) -> None:
         if not (16 <= self.width <= 8192 and 16 <= self.height <= 8192 and 1 <= self.samples <= 4):
@@ -76,7 +77,8 @@ class Renderer:
         field: what to color the cloth by, in place of the style's look.
         body_faces: (k,3) faces of bodies, drawn in gray; their vertices follow the cloth's in all
             positions.
-        loads: [Pa] pressures that the color scale must suit, for the look that shows them.
+        loads: numbers that the color scale must suit, of looks that show what is given: pressures
+            [Pa], distances from the body [mm].
     """
 
     def __init__(
@@ -93,15 +95,17 @@ class Renderer:
         self.mesh = mesh if body_faces is None else _with_bodies(mesh, body_faces, frames[0])
         self.marked, self.field = marked, field or self._field_of_look()
         s = self.style
-        points = np.concatenate([_hull_points(x[: mesh.n_vertices]) for x in frames])
+        shown = None if s.whole else mesh.n_vertices
+        points = np.concatenate([_hull_points(x[:shown]) for x in frames])
         size = float(np.ptp(points, axis=0).max()) or 1.0
         self.ground = min(float(x[:, 1].min()) for x in frames) - 0.02 * size
         # A little of the ground before and below the cloth belongs into the picture.
         self.camera: Camera = framing(points, s.width / s.height, s.azimuth, s.elevation)
         n = mesh.n_vertices
         self.scale = self.field.scale([x[:n] for x in frames]) if self.field else None
-        if self.field is None and self.style.look is Look.PRESSURE:
-            self.scale = looks.pressure_scale(np.zeros(0) if loads is None else loads)
+        if self.field is None and self.style.look in looks.MEASURED:
+            given = np.zeros(0) if loads is None else loads
+            self.scale = looks.MEASURED[self.style.look](given)
         self._faces = kernel.array(np.array(self.mesh.faces), wp.int32)
         self._uv = kernel.array(self.mesh.corner_uv.astype(np.float32), wp.vec2f)
         self._seen = Buffer.of(s.width * s.samples, s.height * s.samples)

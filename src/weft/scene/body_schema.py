@@ -4,7 +4,6 @@ A shape is one block: its sizes, the body that they make, and how large that wil
 """
 
 import math
-from abc import abstractmethod
 from typing import ClassVar
 
 from pydantic import Field, model_validator
@@ -13,21 +12,8 @@ from weft.contact import Body, box, capsule, plate, ring, sphere
 from weft.io import SUFFIXES
 from weft.pins import Path
 from weft.scene.blocks import Block, Degrees, Given, Length, Point, Time
-
-
-class ShapeBlock(Block):
-    """Sizes of a body."""
-
-    most_vertices: ClassVar[float] = math.inf  # that the shape stops at, with longer edges
-    most_faces: ClassVar[float] = math.inf
-
-    @abstractmethod
-    def make(self, name: str) -> Body:
-        """The body."""
-
-    @abstractmethod
-    def vertices(self) -> float:
-        """About how many its sizes ask for."""
+from weft.scene.mannequin_schema import MannequinBlock
+from weft.scene.shape_block import ShapeBlock
 
 
 class SphereBlock(ShapeBlock):
@@ -148,7 +134,7 @@ class BodyMeshBlock(Block):
 
 
 # Fields of ``BodyBlock``: a new shape is its block above, a name here and a field below.
-SHAPES = ("sphere", "plate", "capsule", "box", "ring", "mesh")
+SHAPES = ("sphere", "plate", "capsule", "box", "ring", "mannequin", "mesh")
 
 
 class BodyBlock(Block):
@@ -160,6 +146,7 @@ class BodyBlock(Block):
     capsule: CapsuleBlock | None = Field(None, description="a capsule: a limb")
     box: SolidBlock | None = Field(None, description="a box")
     ring: RingBlock | None = Field(None, description="a torus")
+    mannequin: MannequinBlock | None = Field(None, description="a person, who may move")
     mesh: BodyMeshBlock | None = Field(None, description="a mesh file, or frames of one")
     thickness: Length | None = Field(
         None, ge=0, description="[m] kept from it; none: contact.thickness"

@@ -14,19 +14,22 @@ from weft.cloth import Cloth
 from weft.contact import Body, load_animated, load_body, load_cached, load_frames
 from weft.errors import SceneError, SceneProblems, WeftError
 from weft.fabric import Fabric, fabric
+from weft.garment.garment import Garment
 from weft.garment.triangulate import triangulated
 from weft.io import knows_motion, read_mesh
 from weft.laws.base import Law
 from weft.mesh import TriangleMesh, grid, isolated_error
+from weft.outfit import Outfit
 from weft.pins import Pin
 from weft.plain_yaml import Loc
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
 from weft.scene.file import Source, dotted, read_source, validate
+from weft.scene.garments import garment_of, worn_by
 from weft.scene.law import law_of_fabric
 from weft.scene.needs import needs_of
 from weft.scene.scene import Scene
 from weft.scene.schema import ClothBlock, PinBlock, SceneFile
-from weft.sources import as_splines, joined, spline_sheet
+from weft.sources import as_splines, spline_sheet
 
 T = TypeVar("T")
 B = TypeVar("B")
@@ -82,18 +85,20 @@ class Builder:
         several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), b) for i, b in enumerate(f.cloths)]
         blocks: list[tuple[Loc, ClothBlock]] = [(("cloth",), f.cloth)] if f.cloth else several
         self._made: dict[str, Fabric] = {}
-        made = [self._cloth(loc, block) for loc, block in blocks]
-        cloths = [cloth for cloth in made if cloth is not None]
-        cloth = None
-        if len(cloths) == len(made):
-            cloth = self._try(("cloths",), lambda: self._joined(cloths))
-        if cloth is None:
+        made = [self._source_of(loc, block) for loc, block in blocks]
+        things = [thing for thing in made if thing is not None]
+        outfit = None
+        if len(things) == len(made):
+            outfit = self._try(("cloths",), lambda: self._joined(things))
+        if outfit is None:
             raise SceneProblems(self.problems)
+        cloth = outfit.cloth
         pins = self._each("pins", f.pins, partial(self._pin, cloth))
         if self.problems:
             raise SceneProblems(self.problems)
         law = self._try(("law",), self._law)
         bodies = self._each("bodies", f.bodies, self._body)
+        worn = worn_by(outfit, f)
         scene = self._try(
             (),
             lambda: Scene(
@@ -110,7 +115,9 @@ class Builder:
                 buckling=f.buckling,
                 pressure=f.pressure,
                 conditions=f.conditions,
-                contact=f.contact,
+                contact=worn.contact,
+                energies=worn.energies,
+                gravity_from=worn.gravity_from,
                 bodies=bodies,
                 adaptive=f.adaptive,
                 velocity=f.velocity,
@@ -182,6 +189,12 @@ class Builder:
             law(made)
         return law
 
+    def _source_of(self, loc: Loc, block: ClothBlock) -> Cloth | Garment | None:
+        """A cloth or a garment where it starts; None with its problems noted."""
+        if block.garment is None:
+            return self._cloth(loc, block)
+        return self._try((*loc, "garment"), lambda: garment_of(self.source.path.parent, block))
+
     def _cloth(self, loc: Loc, block: ClothBlock) -> Cloth | None:
         """One cloth where it starts; None with its problems noted."""
         made = self._try((*loc, "fabric"), lambda: self._fabric(block, dotted((*loc, "fabric"))))
@@ -218,22 +231,25 @@ class Builder:
         how = b.model_dump(include={"net", "rule", "bending", "density"})
         return spline_sheet(s.nx, s.ny, s.width, s.height, made or fabric("cotton"), **how)
 
-    def _joined(self, cloths: list[Cloth]) -> Cloth:
-        """All cloths as one."""
+    def _joined(self, things: list[Cloth | Garment]) -> Outfit:
+        """All cloths and garments as one cloth."""
         f = self.file
         blocks = [f.cloth] if f.cloth else f.cloths
-        thickness = [
-            c.fabric.thickness if b.thickness == "fabric" else b.thickness
-            for b, c in zip(blocks, cloths)
-        ]
+        thickness = [_thickness(k, b, thing) for k, (b, thing) in enumerate(zip(blocks, things))]
         names = [b.name or f"cloth {k + 1}" for k, b in enumerate(blocks)]
-        if f.cloth is None:
-            if len({b.rest_angles for b in blocks}) > 1:
-                raise SceneError("cloths", got="different rest_angles", expected="the same for all")
-            return joined(cloths, names, thickness)
-        (cloth,), (part,) = cloths, cloths[0].parts
-        part = dataclasses.replace(part, name=f.cloth.name or part.name, thickness=thickness[0])
-        return dataclasses.replace(cloth, given=(part,))
+        if len({b.rest_angles for b in blocks}) > 1:
+            raise SceneError("cloths", got="different rest_angles", expected="the same for all")
+        cloth = things[0]
+        if f.cloth is not None and isinstance(cloth, Cloth):
+            (part,) = cloth.parts
+            part = dataclasses.replace(part, name=f.cloth.name or part.name, thickness=thickness[0])
+            return Outfit(dataclasses.replace(cloth, given=(part,)), ())
+        made = [
+            self._fabric(b, dotted(("cloths", k, "fabric"))) if "fabric" in b.model_fields_set
+            else None
+            for k, b in enumerate(blocks)
+        ]  # fmt: skip
+        return Outfit.of(list(zip(names, things, thickness)), made)
 
     def _fabric(self, cloth: ClothBlock, what: str) -> Fabric:
         """A cloth's fabric; equal ones are one."""
@@ -301,3 +317,21 @@ class Builder:
         pin = Pin(np.concatenate(selections), block.until, block.path, name)
         pin.check_until(self.file.seconds)
         return pin
+
+
+def _thickness(number: int, block: ClothBlock, thing: Cloth | Garment) -> float | None:
+    """[m] that a cloth keeps in contact; None: the scene's, or that of a garment's panels.
+
+    Raises:
+        SceneError: that of the fabric, of a garment.
+    """
+    if block.thickness != "fabric":
+        return block.thickness
+    if isinstance(thing, Cloth):
+        return thing.fabric.thickness
+    raise SceneError(
+        f"cloths.{number}.thickness",
+        got="fabric",
+        expected="a length, with a garment",
+        hint="its panels have thicknesses of their own, in the pattern",
+    )

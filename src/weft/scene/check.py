@@ -13,10 +13,10 @@ from weft.contact import intersections
 from weft.discretization.patch_error import PatchDrawing, PatchError
 from weft.errors import DegenerateFacesError, SceneProblems, WeftError
 from weft.mesh import TriangleMesh, isolated_error, non_manifold_warning
+from weft.questions import questions
 from weft.scene.file import read_source, validate
 from weft.scene.needs import needs_of
 from weft.scene.scene import Scene
-from weft.simulation import questions
 
 
 @dataclass

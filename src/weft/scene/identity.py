@@ -49,6 +49,12 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
     }
     if scene.bending is not None:
         tree["bending"] = scene.bending
+    if scene.gravity_from != (0.0, 0.0):
+        tree["gravity_from"] = list(scene.gravity_from)
+    if cloth.sewn is not None:
+        tree["sewn"] = digest(cloth.sewn)
+    if cloth.seams:
+        tree["seams"] = [{"name": name, "pairs": len(pairs)} for name, pairs in cloth.seams]
     if scene.energies:
         tree["energies"] = [described(e) for e in scene.energies]
     if scene.stepper.given is not None:

@@ -4,11 +4,16 @@ it is asked for where the machine has less, by the field that causes it.
 
 import math
 import warnings
+import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy.lib.format as npy
+
 from weft.errors import SceneError, SceneProblems, WeftError
+from weft.garment.reading import read_pattern
 from weft.machine import gib, memory
 from weft.plain_yaml import Loc
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
@@ -140,6 +145,15 @@ def _cloth(loc: Loc, b: ClothBlock, folder: Path) -> Iterator[Part]:
         yield _spans(spline_loc, n1 * n2 + n1 + n2, dense)
     if b.mesh is not None:
         yield from _file((*loc, "mesh", "file"), [folder / b.mesh.file])
+    if b.garment is not None:
+        try:
+            panels = read_pattern(folder / b.garment.pattern, dict(b.garment.measures)).panels
+        except WeftError:
+            return  # said where it is built
+        size = max(b.garment.size, 1e-300)
+        n = sum(_area(p.corners.tolist()) / (0.75**0.5 * size) / size for p in panels)
+        n += sum(_perimeter(p.corners.tolist()) / size for p in panels)
+        yield Part((*loc, "garment", "size"), n, 2 * n, PER_VERTEX * n)
 
 
 def _spans(loc: Loc, spans: float, dense: int) -> Part:
@@ -152,7 +166,8 @@ def _body(loc: Loc, b: BodyBlock, folder: Path) -> Iterator[Part]:
     kind, shape = b.shape
     if not isinstance(shape, BodyMeshBlock):
         n = shape.vertices()
-        yield Part((*loc, kind, "size"), n, 2 * n, PER_BODY_VERTEX * min(n, shape.most_vertices))
+        size = (PER_BODY_VERTEX + 2 * 24 * shape.frames()) * min(n, shape.most_vertices)
+        yield Part((*loc, kind, "size"), n, 2 * n, size)
     if b.mesh is not None:
         path = folder / b.mesh.file
         try:
@@ -161,9 +176,26 @@ def _body(loc: Loc, b: BodyBlock, folder: Path) -> Iterator[Part]:
                 files = list(path.parent.glob(path.name))
         except (OSError, ValueError, NotImplementedError, IndexError):
             files = []
-        if b.mesh.motion is not None:
-            files.append(folder / b.mesh.motion)
-        yield from _file((*loc, "mesh", "file"), files)
+        frames = _frames_of(path) if b.mesh.fps is not None else None
+        if frames is None:
+            files += [] if b.mesh.motion is None else [folder / b.mesh.motion]
+            yield from _file((*loc, "mesh", "file"), files)
+        else:
+            k, n = frames
+            yield Part((*loc, "mesh", "file"), n, 2 * n, PER_BODY_VERTEX * n + 2 * 24 * k * n)
+
+
+def _frames_of(path: Path) -> tuple[int, int] | None:
+    """How many frames of how many vertices an .npz holds; None: it is none, or damaged."""
+    if path.suffix.lower() != ".npz":
+        return None
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open("positions.npy") as file:
+            read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+            shape = read[npy.read_magic(file)](file)[0]
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError, zlib.error):
+        return None
+    return (int(shape[0]), int(shape[1])) if len(shape) == 3 else None
 
 
 def _file(loc: Loc, paths: Sequence[Path]) -> Iterator[Part]:

@@ -71,6 +71,7 @@ class Scene:
             ``integrator`` and ``settings``. ``scene.stepper()`` gives the one or makes the other.
         bending: energy of triangles that bend, one of ``scene.elastic.BENDING``; None: ``pairs``
             with ``buckling`` or the law ``ImmediateBuckling``, else ``hinges``.
+        gravity_from: [s] two times between which gravity grows; it is not there before.
 
     Raises:
         SceneError: a value out of range.
@@ -96,6 +97,7 @@ class Scene:
     energies: Sequence[Energy] = ()
     stepper: Any = None
     bending: str | None = None
+    gravity_from: tuple[float, float] = (0.0, 0.0)
 
     def __repr__(self) -> str:
         return described(self)
@@ -193,7 +195,12 @@ class Scene:
         if self.pressure is not None:
             inside = (Pressure.of(cloth.mesh, self.pressure),)
         mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR)])
-        energies = (*elastic, *inside, *held.energies, Gravity(mass, self.gravity))
+        energies = (
+            *elastic,
+            *inside,
+            *held.energies,
+            Gravity(mass, self.gravity, self.gravity_from),
+        )
         _check_energies(self.energies, [e.name for e in energies], len(cloth.points))
         energies = (*energies, *self.energies)
         embedding = cloth.embedding
@@ -203,7 +210,13 @@ class Scene:
         if self.contact is not None:
             pieces = [Piece(p.name, p.vertices, p.thickness) for p in cloth.parts]
             contact = Contact.of(
-                cloth.mesh, cloth.vertex_mass, self.contact, self.bodies, pieces, embedding
+                cloth.mesh,
+                cloth.vertex_mass,
+                self.contact,
+                self.bodies,
+                pieces,
+                embedding,
+                cloth.sewn,
             )
         return Model(mass, energies, held.pins, held.points, contact, embedding)
 

@@ -14,6 +14,7 @@ from weft.contact.contact import SelfContact
 from weft.energies.buckling_bending import BucklingForm
 from weft.energies.condition import ConditionForm
 from weft.energies.pressure import Gas
+from weft.energies.seams import Sewing
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.base import StepSettings
 from weft.io import SUFFIXES
@@ -82,6 +83,17 @@ class PanelBlock(Block):
     seed: int = Field(0, ge=0, description="of the points inside")
 
 
+class GarmentBlock(Block):
+    """A garment cut from a flat pattern, sewn at the start of the run (`sewing`)."""
+
+    pattern: str = Field(description="a pattern file (docs/garments.md), relative to the scene's")
+    size: Length = Field(0.02, gt=0, description="[m] edge length")
+    measures: dict[str, str | float] = Field(
+        {}, description="in place of those that the pattern file drafts its panels from: 96 cm"
+    )
+    seed: int = Field(0, ge=0, description="of the points inside panels")
+
+
 class SplineBlock(Block):
     """Quadratic B-splines (Meng et al. 2025), for ``discretization: bspline``.
 
@@ -118,7 +130,9 @@ class SplineBlock(Block):
 
 
 class ClothBlock(Block):
-    """What the cloth is, and where it starts. Give one of ``sheet``, ``panel`` and ``mesh``."""
+    """What the cloth is, and where it starts. Give one of ``sheet``, ``panel``, ``mesh`` and
+    ``garment``.
+    """
 
     name: str = Field("", description="for messages, pins and contact pairs; none: cloth 1, ...")
     thickness: Length | Literal["fabric"] | None = Field(
@@ -127,6 +141,7 @@ class ClothBlock(Block):
     sheet: SheetBlock | None = Field(None, description="a rectangle")
     panel: PanelBlock | None = Field(None, description="a piece of any shape")
     mesh: MeshBlock | None = Field(None, description="a mesh file")
+    garment: GarmentBlock | None = Field(None, description="panels of a pattern, sewn together")
     discretization: Literal["triangles", "bspline"] = Field(
         "triangles", description="what it is made of (`docs/splines.md`)"
     )
@@ -146,8 +161,11 @@ class ClothBlock(Block):
 
     @model_validator(mode="after")
     def _one_source(self) -> "ClothBlock":
-        if sum(b is not None for b in (self.sheet, self.panel, self.mesh)) != 1:
-            raise ValueError("give one of sheet, panel and mesh")
+        sources = (self.sheet, self.panel, self.mesh, self.garment)
+        if sum(b is not None for b in sources) != 1:
+            raise ValueError("give one of sheet, panel, mesh and garment")
+        if self.garment is not None and self.discretization != "triangles":
+            raise ValueError("garments are made of triangles")
         fitted = self.discretization == "bspline" and self.sheet is None
         given = (self.spline.spans is not None) + (self.spline.span_size is not None)
         if fitted and given != 1:
@@ -307,6 +325,9 @@ class SceneFile(Block):
     )
     bodies: list[BodyBlock] = Field(
         [], description="what cloth does not pass through; `contact` says from how near on"
+    )
+    sewing: Given[Sewing] | None = Field(
+        None, description="how garments are sewn before the animation begins; none: the defaults"
     )
     adaptive: Given[AdaptiveSettings] | None = Field(
         None, description="divide steps in which cloth stretches too fast ({}: defaults); none: off"

@@ -1,0 +1,148 @@
+"""``weft check`` of a pattern: a table of panels, edges and seams, and a picture of the layout."""
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from weft.cli.options import say
+from weft.errors import PatternError, PatternProblems, WeftError
+
+if TYPE_CHECKING:
+    from weft.garment.check import Report
+    from weft.garment.pattern import Pattern
+
+
+def is_pattern(path: Path) -> bool:
+    """Whether a file is a garment's pattern: by its suffix, or a YAML file with panels."""
+    from weft.garment.reading import FORMATS
+
+    suffix = path.suffix.lower()
+    if suffix not in (".yaml", ".yml"):
+        return suffix in FORMATS
+    from weft.plain_yaml import read_yaml
+
+    try:
+        tree = read_yaml(path, "file", WeftError).value
+    except WeftError:
+        return False  # as a scene, it gets its own message
+    return isinstance(tree, dict) and "panels" in tree and "cloth" not in tree
+
+
+def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) -> None:
+    """Print what a pattern is made of and every problem, and draw it."""
+    from weft.garment.check import examined
+    from weft.render.pattern_sheet import save_pattern
+
+    told: list[str] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            pattern = _read(path, overrides)
+        told = list(dict.fromkeys(str(w.message) for w in caught))
+    except PatternProblems as problems:
+        for problem in problems.problems:
+            say(f"error    {problem}")
+        raise typer.Exit(1) from None
+    except WeftError as error:
+        say(f"error    {error}")
+        raise typer.Exit(1) from None
+    report = examined(pattern)
+    for line in table(report):
+        say(f"         {line}" if line else "")
+    if not report.errors:
+        for line in _cut(report):
+            say(f"         {line}")
+    for warning in told + report.warnings:
+        say(f"warning  {warning}")
+    for problem in report.errors:
+        say(f"error    {problem}")
+    target = picture or path.with_suffix(".check.png")
+    save_pattern(target, report)
+    say(f"picture  {target}")
+    if report.errors:
+        raise typer.Exit(1)
+    count = len(told + report.warnings)
+    say(f"no errors, {count} warning{'s' * (count > 1)}" if count else "no problems")
+
+
+def _read(path: Path, overrides: Sequence[str]) -> "Pattern":
+    """The pattern, with ``measures.NAME=VALUE`` in place of the file's."""
+    from weft.garment.reading import read_pattern
+    from weft.garment.yaml_pattern import read_yaml_pattern
+
+    given: dict[str, str | float] = {}
+    for text in overrides:
+        name, equals, value = text.partition("=")
+        if not equals or not name.startswith("measures."):
+            raise PatternError("--set", got=repr(text), expected="measures.NAME=VALUE of a pattern")
+        given[name.removeprefix("measures.")] = value.strip()
+    if path.suffix.lower() in (".yaml", ".yml"):
+        return read_yaml_pattern(path, given)
+    if given:
+        raise PatternError("--set", got=path.name, expected="a YAML pattern, which has measures")
+    return read_pattern(path)
+
+
+def table(report: "Report") -> list[str]:
+    """Lines about panels with their edges, seams with lengths and ease, and elastics."""
+    from weft.garment.curves import area, edge_length, flattened
+    from weft.render.pattern_sheet import names_of
+
+    pattern, lines = report.pattern, list[str]()
+    sewn = {
+        (s.panel, s.edge): m.seam.name
+        for m in report.seams
+        for s in (*m.first.sides, *m.second.sides)
+    }
+    every = {p.name: p for p in pattern.panels}
+    whole = 0.0
+    for panel in pattern.panels:
+        try:
+            points = flattened(panel)[0]
+            size = points.max(axis=0) - points.min(axis=0)
+            cloth = abs(area(points)) - sum(abs(area(h)) for h in panel.holes)
+            whole += cloth
+            lines.append(
+                f"{panel.name}: {100 * size[0]:.1f} x {100 * size[1]:.1f} cm, "
+                f"{1e4 * cloth:.0f} cm^2, layer {panel.layer}"
+            )
+            for i, edge in enumerate(panel.edges):
+                name, kind = edge.name or str(i), edge.curve.name.lower()
+                length = f"{100 * edge_length(panel, i):.1f} cm"
+                seam = sewn.get((panel.name, i), "")
+                lines.append(f"  {i:>3} {name:<20} {kind:<10} {length:>9}  {seam}".rstrip())
+        except (ValueError, IndexError, ZeroDivisionError):
+            lines.append(f"{panel.name}: cannot be drawn")
+    if report.seams:
+        lines += ["", f"{'seam':<22} {'first':>9} {'second':>9} {'ease':>8}  joins"]
+    for m in report.seams:
+        one, two = f"{100 * m.first.length:.1f} cm", f"{100 * m.second.length:.1f} cm"
+        joins = f"{names_of(m.seam.first, every)} | {names_of(m.seam.second, every)}"
+        kind = "" if m.seam.closing.name == "SEWN" else f" ({m.seam.closing.name.lower()})"
+        ease = f"{100 * (m.ratio - 1):+.1f} %"
+        lines.append(f"{m.seam.name:<22} {one:>9} {two:>9} {ease:>8}  {joins}{kind}")
+    for elastic, chain in report.elastics:
+        lines.append(
+            f"elastic {elastic.name}: {100 * chain.length:.1f} cm to "
+            f"{100 * chain.length * elastic.ratio:.1f} cm, {elastic.stiffness:g} N at a strain of 1"
+        )
+    lines += ["", f"{len(pattern.panels)} panels, {whole:.4g} m^2 of cloth"]
+    return lines
+
+
+def _cut(report: "Report") -> list[str]:
+    """What the garment is once it is sewn."""
+    from weft.garment.cutting import cut
+    from weft.garment.sewn import shape_of
+
+    try:
+        garment = cut(report.pattern)
+    except WeftError as error:
+        report.errors.append(error)
+        return []
+    shape = shape_of(garment)
+    report.warnings += shape.warnings
+    return [f"at an edge length of 2 cm: {garment.mesh.n_vertices} vertices; sewn: {shape}"]

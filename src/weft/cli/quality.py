@@ -1,0 +1,99 @@
+"""``weft quality``: how the cloth of a run sits: seams, strain, fit, rest, intersections."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from weft.cli.options import AsJson, print_json, say
+
+
+def quality(
+    run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
+    frame: Annotated[
+        list[int] | None,
+        typer.Option(help="A frame, -1 the last; repeatable.", show_default="all"),
+    ] = None,
+    since: Annotated[
+        int | None,
+        typer.Option(help="Frame from which slipping is measured.", show_default="once sewn"),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for quality.json and pictures of fit and panels.", metavar="DIR"),
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Report how the cloth of a run sits, frame by frame: intersections, gaps of seams, strain by
+    panel and direction, distance and pressure on the body, whether it slipped off or rests.
+
+    Exit status 1 where faces intersect or a garment has slipped off.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from weft.quality import Quality
+    from weft.run import Run
+
+    opened = Run(run)
+    looked = Quality(opened, since)
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("looking", total=len(opened) if frame is None else len(frame))
+        report = looked.report(frame, lambda done, _: bar.update(task, completed=done))
+    if out is not None:
+        _write(out, opened, report)
+    if json:
+        print_json(report)
+    else:
+        _tell(report)
+        if out is not None:
+            say(f"report   {out / 'quality.json'}, with pictures beside it")
+    worst = report["worst"]
+    if worst["intersections"] or worst.get("slipped_off"):
+        raise typer.Exit(1)
+
+
+def _write(out: Path, run: Any, report: Any) -> None:
+    import json as text
+
+    from weft.io.files import atomic_write
+
+    out.mkdir(parents=True, exist_ok=True)
+    with atomic_write(out / "quality.json") as file:
+        file.write(text.dumps(report, indent=1).encode())
+    last = report["frames"][-1]["frame"]
+    for look in ("panels", "strain", *(("fit",) if len(run.body_faces) else ())):
+        run.render(out / f"{look}.png", frame=last, look=look)
+
+
+def _tell(report: Any) -> None:
+    """The last frame part by part, and the worst of all."""
+    from rich.console import Console
+    from rich.table import Table
+
+    last, worst = report["frames"][-1], report["worst"]
+    body = last.get("body", {})
+    table = Table(title=f"frame {last['frame']}, t = {last['t']:.3g} s", box=None)
+    for name in ("part", "warp %", "weft %", "shear °", "body mm", "Pa", "slip mm"):
+        table.add_column(name, justify="left" if name == "part" else "right", no_wrap=True)
+    for name, part in last["parts"].items():
+        cells = [f"{part[k]['p50']:.1f}/{part[k]['p99']:.1f}" for k in ("warp", "weft", "shear")]
+        there = body.get(name)
+        if there is not None:
+            cells.append(f"{there['distance']['p5']:.1f}/{there['distance']['p50']:.1f}")
+            cells.append("-" if there["pressure"] is None else f"{there['pressure']['p95']:.0f}")
+            cells.append(f"{1e3 * there['slip']:.1f}" if "slip" in there else "-")
+        table.add_row(name, *cells)
+    Console(highlight=False).print(table)
+    say("         strain: median / 99 %; distance: 5 % / median; pressure: 95 % where it presses")
+    for name, gap in last.get("seams", {}).items():
+        if gap["max"] > 1.0:
+            say(f"warning  seam {name} is open by {gap['max']:.3g} mm")
+    told = [f"{name.replace('_', ' ')} {_short(value)}" for name, value in worst.items()]
+    say(f"worst    {', '.join(told)}")
+    rest = "at rest" if last["static"] else f"moving, 99 % below {last['speed']['p99']:.3g} m/s"
+    say(f"state    {rest}")
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

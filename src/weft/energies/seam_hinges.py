@@ -1,0 +1,65 @@
+"""How seams fold: hinges whose two faces belong to panels that are sewn together.
+
+They are hinges like any other (``hinge_bending``), with the edge of the one panel and the tips of
+both, and act from when the seam is closed. An angle other than 0 is a crease that was pressed in.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.energies.hinge_bending import HingeBending
+from weft.energies.local import BoundLocal
+from weft.energies.rows import RowMap
+from weft.kernel import Scratch, WarpArray
+from weft.psd import Psd
+from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.step import Step
+
+
+@dataclass(frozen=True, eq=False)
+class SeamHinges(HingeBending):
+    """Hinges (h,4) across seams, with weights and rest angles, from the time ``begin`` [s] on."""
+
+    begin: float = 0.0
+    name: str = "seams"
+
+    def bind(self, pattern: BlockPattern) -> "BoundSeams":
+        """The production face."""
+        rows = RowMap.of(self.stencil, self.n_vertices, pattern)
+        return BoundSeams(self, rows, self.parameters(), pattern.scratch)
+
+
+class BoundSeams(BoundLocal):
+    """Hinges across seams, which act once these are closed."""
+
+    energy: SeamHinges
+
+    def __init__(
+        self, energy: SeamHinges, rows: RowMap, parameters: WarpArray, scratch: Scratch
+    ) -> None:
+        super().__init__(energy, rows, parameters, scratch)
+        none = dataclasses.replace(energy, weight=np.zeros_like(energy.weight))
+        self._acting, self._open = self.parameters, none.parameters()
+        self.acts = True
+
+    def freeze(self, step: Step) -> None:
+        """Whether seams are closed at the end of the step; their damping."""
+        self.acts = step.t > self.energy.begin * (1 + 1e-12)
+        self.parameters = self._acting if self.acts else self._open
+        if self.acts:
+            super().freeze(step)
+
+    def value(self, x: WarpArray) -> float:
+        """Total energy [J]."""
+        return super().value(x) if self.acts else 0.0
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx."""
+        if self.acts:
+            super().add_gradient(x, g)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A + d2E/dx2."""
+        return super().add_hessian(x, psd, A) if self.acts else A

@@ -1,0 +1,214 @@
+"""What sews a garment, from its seams: bonds that bring points together, and hinges across.
+
+Closing: a bond's length goes from the gap at the start to nothing within ``closing`` seconds, so
+that no seam is pulled harder than its panels' inertia asks for. Its stiffness is ``stiffness``
+times that of the fabric in stretch: at the tension f [N/m] of a seam its sides are f/stiffness
+apart, micrometers in a garment that is worn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Faces, Floats, Ints, Positions
+from weft.energies.bonds import Bonds
+from weft.energies.hinge_bending import STRIP
+from weft.energies.seam_hinges import SeamHinges
+from weft.mesh import TriangleMesh
+from weft.settings import check_settings, documented, setting
+
+
+@documented
+@dataclass(frozen=True)
+class Sewing:
+    """How a garment is sewn at the start of a run; its animation begins after that."""
+
+    closing: float = setting(1.0, "in which seams close, without gravity", "s", above=0)
+    settle: float = setting(
+        1.0,
+        "after that, in which it comes to rest, with gravity and without friction",
+        "s",
+        least=0,
+    )
+    stiffness: float = setting(
+        10.0, "of seams, over the stiffness of the fabric in stretch", above=0, most=1e4
+    )
+    drag: float = setting(
+        5.0, "rate at which motion dies until the animation begins", "1/s", least=0
+    )
+    onset: float = setting(0.3, "in which gravity grows, once seams are closed", "s", least=0)
+
+    def __post_init__(self) -> None:
+        check_settings(self, "sewing")
+
+    @property
+    def until(self) -> float:
+        """[s] when the animation begins."""
+        return self.closing + self.settle
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """Two rows of points that are brought together, in the order of the seam.
+
+    Args:
+        pairs: (k,2) points of both sides.
+        segments: (s,2) rows of ``pairs`` between which both sides have an edge; None: all in turn.
+        name: of the seam.
+        angle: [rad] fold between the panels, 0: flat.
+        fold_stiffness: [N m/rad per m]; None: as the fabrics bend.
+        strength: [N/m] at which it tears; infinite: never.
+        life: (2,) [s] from when, and until when it holds.
+        apart: [m] distance up to which its points are free: 0, or what zips leave.
+        window: begin and end of its closing, as parts of the time that sewing takes.
+        share: [m] of the seam that each point holds; None: half of what is to both sides.
+    """
+
+    pairs: Ints
+    segments: Ints | None = None
+    name: str = ""
+    angle: float = 0.0
+    fold_stiffness: float | None = None
+    strength: float = np.inf
+    life: tuple[float, float] = (0.0, np.inf)
+    apart: float = 0.0
+    window: tuple[float, float] = (0.0, 1.0)
+    share: float | None = None
+
+    @property
+    def edges(self) -> tuple[Ints, Ints]:
+        """(s,2) points of the edges of the first side, and of the second."""
+        rows = np.arange(len(self.pairs) - 1)[:, None] + [0, 1]
+        ends = np.asarray(self.pairs)[rows if self.segments is None else self.segments]
+        return ends[:, :, 0], ends[:, :, 1]
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Panels as seams see them: the mesh, and stiffness of each face's fabric.
+
+    Args:
+        mesh: of all panels, not welded.
+        stretch: (n,) [N/m] of the fabric at each vertex, the larger of warp and weft.
+        bending: (m,2) [N m] flexural rigidity (warp, weft) at each face.
+    """
+
+    mesh: TriangleMesh
+    stretch: Floats
+    bending: Floats
+
+    def bonds(self, joint: Joint, x: Positions, sewing: Sewing, begin: float = 0.0) -> Bonds:
+        """The bonds of a joint, closing from ``begin`` [s] on; x (n,3) [m]: where it starts."""
+        pairs, reach = np.asarray(joint.pairs, dtype=np.int32), self.reach(joint)
+        two = pairs[:, 0] != pairs[:, 1]  # darts end where their legs meet
+        pairs, reach = pairs[two], reach[two]
+        gap = np.linalg.norm(x[pairs[:, 1]] - x[pairs[:, 0]], axis=1)
+        held = np.minimum(*self.stretch[pairs].T) * sewing.stiffness
+        first, last = joint.window
+        return Bonds(
+            pairs,
+            held,
+            self.mesh.n_vertices,
+            first=np.maximum(gap, joint.apart),
+            last=joint.apart,
+            closing=(begin + first * sewing.closing, begin + last * sewing.closing),
+            life=joint.life,
+            strength=np.where(reach > 0, joint.strength * np.maximum(reach, 1e-300), np.inf),
+            name=joint.name or "seam",
+        )
+
+    def reach(self, joint: Joint) -> Floats:
+        """(k,) [m] of seam that belongs to each pair."""
+        if joint.share is not None:
+            return np.full(len(joint.pairs), joint.share)
+        rows = np.arange(len(joint.pairs) - 1)[:, None] + [0, 1]
+        segments: Any = rows if joint.segments is None else joint.segments
+        lengths = np.mean([np.linalg.norm(self.along(e), axis=1) for e in joint.edges], axis=0)
+        out = np.zeros(len(joint.pairs))
+        np.add.at(out, segments, lengths[:, None] / 2)
+        return out
+
+    def along(self, edges: Ints) -> Floats:
+        """(s,2) [m] edges (s,2) in material coordinates."""
+        uv = self._corner_uv
+        return np.asarray(uv[edges[:, 1]] - uv[edges[:, 0]])
+
+    def lengths(self, edges: Ints) -> Floats:
+        """(s,) [m] of edges (s,2) in material coordinates."""
+        return np.asarray(np.linalg.norm(self.along(edges), axis=1))
+
+    @cached_property
+    def _corner_uv(self) -> Floats:
+        """(n,2) [m] material coordinates of each vertex: panels are not welded."""
+        uv = np.zeros((self.mesh.n_vertices, 2))
+        uv[self.mesh.faces.ravel()] = self.mesh.corner_uv.reshape(-1, 2)
+        return uv
+
+    def hinges(self, joints: Sequence[Joint], begin: float, damping: float = 0.0) -> SeamHinges:
+        """Hinges across joints that hold for good, which act from ``begin`` [s] on.
+
+        None where a seam joins a right side to a wrong one, or where one side of it has no face.
+        """
+        stencils, weights, angles = [], [], []
+        for joint in joints:
+            found, weight = self._across(joint)
+            stencils.append(found)
+            weights.append(weight)
+            angles.append(np.full(len(found), joint.angle))
+        empty = np.zeros((0, 4), dtype=np.int32)
+        return SeamHinges(
+            np.concatenate([empty, *stencils]).astype(np.int32),
+            np.concatenate([np.zeros(0), *weights]),
+            np.concatenate([np.zeros(0), *angles]),
+            self.mesh.n_vertices,
+            "seams",
+            damping,
+            begin,
+        )
+
+    def _across(self, joint: Joint) -> tuple[Ints, Floats]:
+        """(h,4) hinges of a joint and (h,) [J] their weights."""
+        near, other = joint.edges
+        one = _faces_at(self.mesh.faces, *near.T)
+        if near is other or np.array_equal(near, other):  # a line inside a panel
+            two = _faces_at(self.mesh.faces, *near.T[::-1])
+            two[:, 2] = 1 - two[:, 2]
+        else:
+            two = _faces_at(self.mesh.faces, *other.T)
+        # of two panels whose right sides agree, one runs along its seam and the other against it
+        held = (one[:, 0] >= 0) & (two[:, 0] >= 0) & (one[:, 2] != two[:, 2])
+        one, two, near, other = one[held], two[held], near[held], other[held]
+        start = np.where(one[:, 2] > 0, near[:, 0], near[:, 1])
+        end = np.where(one[:, 2] > 0, near[:, 1], near[:, 0])
+        stencil = np.stack([start, end, one[:, 1], two[:, 1]], axis=1)
+        edges = np.stack([self.along(near), self.along(other)], axis=1)
+        length_sq = (edges**2).sum(-1)
+        if joint.fold_stiffness is not None:
+            length = np.sqrt(length_sq).mean(1)
+            return stencil, np.asarray(joint.fold_stiffness * length)
+        faces = np.stack([one[:, 0], two[:, 0]], axis=1)
+        share = edges**2 / np.maximum(length_sq, 1e-300)[..., None]
+        rigidity = self.bending[faces]
+        D = share[..., 1] * rigidity[..., 0] + share[..., 0] * rigidity[..., 1]
+        area = self.mesh.rest_area[faces].sum(1)
+        return stencil, np.asarray(STRIP * (D * length_sq).mean(1) / area)
+
+
+def _faces_at(faces: Faces, start: Ints, end: Ints) -> Ints:
+    """(k,3) of edges start -> end: the face, the vertex across, and 1 where the face runs along the
+    edge, 0 where against it; -1 where no face has the edge.
+    """
+    table: dict[tuple[int, int], tuple[int, int]] = {}
+    for c in range(3):
+        a, b, tip = faces[:, c], faces[:, (c + 1) % 3], faces[:, (c + 2) % 3]
+        keys = zip(a.tolist(), b.tolist())
+        table.update(zip(keys, zip(range(len(faces)), tip.tolist())))
+    out = np.full((len(start), 3), -1, dtype=np.int32)
+    for k, (a, b) in enumerate(zip(start.tolist(), end.tolist())):
+        for along, key in ((1, (a, b)), (0, (b, a))):
+            if key in table:
+                out[k] = (*table[key], along)
+    return out

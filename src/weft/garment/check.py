@@ -1,0 +1,311 @@
+"""What cannot be right about a pattern, and what is worth knowing, all of it, by name."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from weft.errors import PatternError, PatternProblems, WeftError, did_you_mean, shortened
+from weft.garment.chains import Chain, Corner, Orientation, chained, orientation
+from weft.garment.check_panel import edge_name, panel_problems
+from weft.garment.pattern import Closing, Elastic, Panel, Pattern, Seam, Side
+from weft.garment.place import place
+
+WARN_RATIO, MOST_RATIO = 1.5, 4.0  # of the lengths of two chains; gathers of cloth reach 3
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """A seam with its chains, the second turned so that equal fractions meet."""
+
+    seam: Seam
+    first: Chain
+    second: Chain
+    orientation: Orientation
+
+    @property
+    def ratio(self) -> float:
+        """Length of the first chain over that of the second."""
+        return self.first.length / self.second.length
+
+
+@dataclass(eq=False)
+class Report:
+    """What a look at a pattern found."""
+
+    pattern: Pattern
+    errors: list[WeftError] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    seams: list[Match] = field(default_factory=list)  # those without errors
+    elastics: list[tuple[Elastic, Chain]] = field(default_factory=list)
+
+
+def checked(pattern: Pattern) -> Report:
+    """The pattern's seams and elastics with their chains, and warnings.
+
+    Raises:
+        PatternProblems: everything that cannot be right.
+    """
+    report = examined(pattern)
+    if report.errors:
+        raise PatternProblems(report.errors)
+    return report
+
+
+def examined(pattern: Pattern) -> Report:
+    """All problems of a pattern."""
+    report = Report(pattern)
+    if not pattern.panels:
+        report.errors.append(PatternError("panels", got="none", expected="at least one"))
+    for kind, things in (("panel", pattern.panels), ("seam", pattern.seams),
+                         ("elastic", pattern.elastics)):  # fmt: skip
+        for name, count in Counter(t.name for t in things).items():
+            if count > 1:
+                report.errors.append(
+                    PatternError(f"{kind} {name}", got=f"{count} of them", expected="names once")
+                )
+    good: dict[str, Panel] = {}
+    for panel in pattern.panels:
+        problems = panel_problems(panel)
+        problems = problems or _placed(panel)
+        report.errors += problems
+        if not problems:
+            good[panel.name] = panel
+    every = {p.name: p for p in pattern.panels}
+    _seams(report, every, good)
+    _elastics(report, every, good)
+    _lonely(report)
+    _twists(report)
+    for error in report.errors:
+        error.where = error.where or _place(pattern, error.what)
+    return report
+
+
+def _place(pattern: Pattern, what: str) -> str | None:
+    """Where in the file a thing stands."""
+    known = [k for k in pattern.places if what == k or what.startswith((f"{k}:", f"{k},"))]
+    return pattern.places[max(known, key=len)] if known else pattern.source or None
+
+
+def _placed(panel: Panel) -> list[WeftError]:
+    try:
+        place(panel, np.asarray(panel.corners, dtype=np.float64))
+    except WeftError as error:
+        return [error]
+    return []
+
+
+def _unknown(what: str, sides: Sequence[Side], every: dict[str, Panel]) -> list[WeftError]:
+    """Sides that are not there."""
+    found: list[WeftError] = []
+    if not sides:
+        found.append(PatternError(what, got="no edges", expected="at least one on either side"))
+    for s in sides:
+        if s.panel not in every:
+            known = f"one of {shortened(list(every), 12)}"
+            hint = did_you_mean(s.panel, every)
+            found.append(PatternError(f"{what}: panel", got=s.panel, expected=known, hint=hint))
+        elif not 0 <= s.edge < len(every[s.panel].edges):
+            count = len(every[s.panel].edges)
+            found.append(PatternError(f"{what}: edge of panel {s.panel}", got=s.edge,
+                                      expected=f"0 to {count - 1}"))  # fmt: skip
+    return found
+
+
+def _seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> None:
+    used: dict[tuple[str, int], Seam] = {}
+    for seam in report.pattern.seams:
+        what = f"seam {seam.name}"
+        problems = [e for sides in (seam.first, seam.second) for e in _unknown(what, sides, every)]
+        problems += _values(seam, what)
+        sides = [*seam.first, *seam.second]
+        if not problems:
+            mine: set[tuple[str, int]] = set()
+            for s in sides:
+                key = (s.panel, s.edge)
+                name = f"{edge_name(every[s.panel], s.edge)} of panel {s.panel}"
+                if key in mine:
+                    problems.append(PatternError(what, got=f"{name} twice", expected="once"))
+                elif key in used and Closing.SEWN in (seam.closing, used[key].closing):
+                    problems.append(PatternError(
+                        what, got=f"{name}, which seam {used[key].name} has",
+                        expected="edges in one seam",
+                        hint="cut the edge in two where the seams part",
+                    ))  # fmt: skip
+                mine.add(key)
+            used |= dict.fromkeys(mine, seam)
+        report.errors += problems
+        if not problems and all(s.panel in good for s in sides):
+            first, second = Chain(tuple(seam.first), good), Chain(tuple(seam.second), good)
+            found = orientation(seam, first, second)
+            turned = second.turned() if found.flip else second
+            report.seams.append(Match(seam, first, turned, found))
+    for match in report.seams:
+        report.errors += _consecutive(report, match)
+        _fit(report, match)
+    _said(report)
+
+
+def _values(seam: Seam, what: str) -> list[WeftError]:
+    """Numbers of a seam."""
+    found: list[WeftError] = []
+    for name, least in (("angle", -np.inf), ("fold_stiffness", 0.0), ("strength", 0.0),
+                        ("open_at", -np.inf), ("close_at", -np.inf)):  # fmt: skip
+        value = getattr(seam, name)
+        if value is not None and not (np.isfinite(value) and value >= least):
+            expected = "a finite number" if least < 0 else "must be >= 0"
+            found.append(PatternError(f"{what}: {name}", got=value, expected=expected))
+    if seam.closing is Closing.BUTTONS and seam.buttons < 1:
+        found.append(PatternError(f"{what}: buttons", got=seam.buttons, expected="at least one"))
+    return found
+
+
+def _consecutive(report: Report, match: Match) -> list[WeftError]:
+    """Chains whose edges do not follow one another, but for other seams."""
+    parent: dict[Corner, Corner] = {}
+
+    def root(c: Corner) -> Corner:
+        while c in parent:
+            c = parent[c]
+        return c
+
+    for other in report.seams:
+        if other is not match and other.seam.closing is Closing.SEWN:
+            for a, b in sewn_corners(other):
+                if root(a) != root(b):
+                    parent[root(a)] = root(b)
+    found: list[WeftError] = []
+    for sides in (match.seam.first, match.seam.second):
+        i = chained(sides, match.first.panels, lambda a, b: root(a) == root(b))
+        if i is not None:
+            one, two = (f"{s.panel}, {edge_name(match.first.panels[s.panel], s.edge)}"
+                        for s in (sides[i - 1], sides[i]))  # fmt: skip
+            found.append(PatternError(
+                f"seam {match.seam.name}", got=f"{one}, then {two}",
+                expected="edges that follow one another",
+                hint="they share no corner, and no seam joins their ends",
+            ))  # fmt: skip
+    return found
+
+
+def sewn_corners(match: Match) -> list[tuple[Corner, Corner]]:
+    """Corners that a seam sews together: its ends, and corners at equal fractions."""
+    found = list(zip(match.first.ends, match.second.ends))
+    for i, at in enumerate(match.first.starts[1:-1].tolist(), 1):
+        j = int(np.argmin(np.abs(match.second.starts - at)))
+        if 0 < j < len(match.second.sides) and abs(match.second.starts[j] - at) < 1e-2:
+            one, two = match.first, match.second
+            found.append((one.corners(one.sides[i - 1])[1], two.corners(two.sides[j - 1])[1]))
+            found.append((one.corners(one.sides[i])[0], two.corners(two.sides[j])[0]))
+    return found
+
+
+def _fit(report: Report, match: Match) -> None:
+    """Lengths that differ by more than gathers do."""
+    a, b = match.first.length, match.second.length
+    ratio = max(a, b) / min(a, b)
+    text = f"{100 * a:.1f} cm and {100 * b:.1f} cm"
+    what = f"seam {match.seam.name}"
+    if ratio > MOST_RATIO:
+        report.errors.append(PatternError(
+            what, got=text, expected=f"lengths within a factor of {MOST_RATIO:g}",
+            hint="are these the edges that belong together?",
+        ))  # fmt: skip
+    elif ratio > WARN_RATIO:
+        report.warnings.append(
+            f"{what} joins {text}: the longer side is gathered {ratio:.2f} times"
+        )
+
+
+def _said(report: Report) -> None:
+    """Which way round seams are, where that is a guess or looks wrong."""
+    guessed = []
+    for match in report.seams:
+        o = match.orientation
+        if o.confirmed is False:
+            source = "as its flip says" if not o.inferred else "inferred from the right sides"
+            report.warnings.append(
+                f"seam {match.seam.name}, {source}, joins ends that start further apart than the "
+                f"other way round: is `flip: {str(not o.flip).lower()}` meant?"
+            )
+        elif o.inferred and o.confirmed is None:
+            guessed.append(match)
+    across = [m.seam.name for m in guessed if len(_panels_of(m)) > 1]
+    if across:
+        report.warnings.append(
+            f"which way round {shortened(across, 8)} are sewn is inferred from the right sides; "
+            "their places in space do not tell: `flip` says it for sure"
+        )
+
+
+def _panels_of(match: Match) -> list[str]:
+    return list(dict.fromkeys(s.panel for s in (*match.first.sides, *match.second.sides)))
+
+
+def _elastics(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> None:
+    for elastic in report.pattern.elastics:
+        what = f"elastic {elastic.name}"
+        problems = _unknown(what, elastic.chain, every)
+        if not (np.isfinite(elastic.ratio) and 0 < elastic.ratio <= 2):
+            problems.append(PatternError(f"{what}: ratio", got=elastic.ratio,
+                                         expected="must be > 0 and <= 2"))  # fmt: skip
+        if not (np.isfinite(elastic.stiffness) and elastic.stiffness > 0):
+            problems.append(PatternError(f"{what}: stiffness", got=elastic.stiffness,
+                                         expected="must be > 0 [N]"))  # fmt: skip
+        report.errors += problems
+        if not problems and all(s.panel in good for s in elastic.chain):
+            report.elastics.append((elastic, Chain(tuple(elastic.chain), good)))
+
+
+def _lonely(report: Report) -> None:
+    """Panels that no seam joins to anything."""
+    sewn = {s.panel for seam in report.pattern.seams for s in (*seam.first, *seam.second)}
+    alone = [p.name for p in report.pattern.panels if p.name not in sewn]
+    if alone and len(report.pattern.panels) > 1:
+        many = "s" * (len(alone) > 1)
+        report.warnings.append(
+            f"panel{many} {shortened(alone, 8)} without a seam: cut, but not sewn"
+        )
+
+
+def _twists(report: Report) -> None:
+    """Seams that no choice of right sides agrees with: they twist the garment (Möbius)."""
+    parent: dict[str, tuple[str, bool]] = {}
+
+    def root(name: str) -> tuple[str, bool]:
+        turned = False
+        while name in parent:
+            name, other = parent[name]
+            turned ^= other
+        return name, turned
+
+    for match in report.seams:
+        for (a, b), twisted in links(match).items():
+            (one, p), (two, q) = root(a), root(b)
+            if one != two:
+                parent[one] = (two, p ^ q ^ twisted)
+            elif p ^ q ^ twisted:
+                name = f"panel {a}" if a == b else f"panels {a} and {b}"
+                report.warnings.append(
+                    f"seam {match.seam.name} twists {name}: sewn like this, the right side goes "
+                    "over into the wrong side (a Möbius band)"
+                )
+    turned = sorted(p.name for p in report.pattern.panels if root(p.name)[1])
+    if turned:
+        report.warnings.append(
+            f"right sides meet wrong sides: panels {shortened(turned, 8)} are sewn inside out to "
+            "the others; folds across these seams carry no bending"
+        )
+
+
+def links(match: Match) -> dict[tuple[str, str], bool]:
+    """Pairs of panels that a seam joins, and whether right sides meet wrong sides there."""
+    found: dict[tuple[str, str], bool] = {}
+    for i, a in enumerate(match.first.sides):
+        for j, b in enumerate(match.second.sides):
+            low = max(match.first.starts[i], match.second.starts[j])
+            high = min(match.first.starts[i + 1], match.second.starts[j + 1])
+            if high - low > 1e-3:
+                found.setdefault((a.panel, b.panel), a.backward == b.backward)
+    return found

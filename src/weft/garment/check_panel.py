@@ -1,0 +1,161 @@
+"""What cannot be right about a panel, all of it, by name."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import PatternError, WeftError
+from weft.garment.curves import area, curve_of, flattened
+from weft.garment.outline import contains, first_crossing
+from weft.garment.pattern import Curve, Panel
+
+LEAST = 1e-4  # [m] of an edge: shorter ones are slips
+LARGEST = 100.0  # [m] of a panel
+
+
+def panel_problems(panel: Panel) -> list[WeftError]:
+    """Every problem of a panel that can be found without the others."""
+    what = f"panel {panel.name}"
+    found = [*_numbers(panel, what)]
+    if not found:
+        found += _edges(panel, what)
+    if not found:
+        found += _outline(panel, what)
+    return found
+
+
+def edge_name(panel: Panel, edge: int) -> str:
+    """``edge 2 (hem)``."""
+    name = panel.edges[edge].name if edge < len(panel.edges) else ""
+    return f"edge {edge} ({name})" if name and name != str(edge) else f"edge {edge}"
+
+
+def _numbers(panel: Panel, what: str) -> Iterator[WeftError]:
+    """Shapes and finite values."""
+    corners = _points(panel.corners)
+    if corners is None or len(corners) < 2:
+        yield PatternError(f"{what}: corners", got=np.shape(panel.corners),
+                           expected="at least two points, (k, 2) [m]")  # fmt: skip
+        return
+    if len(panel.edges) != len(corners):
+        yield PatternError(f"{what}: edges", got=len(panel.edges),
+                           expected=f"{len(corners)}, one from every corner")  # fmt: skip
+        return
+    groups: list[tuple[str, Any]] = [("corner", corners)]
+    for i, edge in enumerate(panel.edges):
+        controls, n = _points(edge.controls), edge.curve.n_controls
+        name = f"{what}, {edge_name(panel, i)}"
+        if controls is None or (n is not None and len(controls) != n):
+            shape = "(c, 2)" if n is None else f"({n}, 2)"
+            yield PatternError(f"{name}: controls", got=np.shape(edge.controls),
+                               expected=f"{shape} [m] of a {edge.curve.name.lower()}")  # fmt: skip
+        else:
+            groups.append((f"{edge_name(panel, i)}, control", controls))
+    polygons = [("hole", panel.holes, 3), ("line", panel.lines, 2)]
+    polygons.append(("fold", [f.points for f in panel.folds], 2))
+    for kind, lists, least in polygons:
+        for i, given in enumerate(lists):
+            points = _points(given)
+            if points is None or len(points) < least:
+                yield PatternError(f"{what}: {kind} {i}", got=np.shape(given),
+                                   expected=f"at least {least} points, (n, 2) [m]")  # fmt: skip
+            else:
+                groups.append((f"{kind} {i}, point", points))
+    for kind, points in groups:
+        for i in np.flatnonzero(~np.isfinite(points).all(axis=1))[:1]:
+            yield PatternError(f"{what}, {kind} {i}", got=points[i].tolist(),
+                               expected="finite numbers")  # fmt: skip
+    scalars = {"grain": panel.grain, "thickness": panel.thickness, "layer": panel.layer}
+    scalars |= {f"fold {i}: angle": f.angle for i, f in enumerate(panel.folds)}
+    for name, value in scalars.items():
+        bound = 0.0 if name == "layer" else -np.inf
+        if value is not None and not (np.isfinite(value) and value >= bound):
+            yield PatternError(f"{what}: {name}", got=value, expected="a finite number")
+    if panel.thickness is not None and not panel.thickness > 0:
+        yield PatternError(f"{what}: thickness", got=panel.thickness, expected="must be > 0 [m]")
+    for name in ("translation", "rotation"):
+        value = getattr(panel.placement, name)
+        if np.shape(value) != (3,) or not np.isfinite(value).all():
+            yield PatternError(f"{what}: placement.{name}", got=value, expected="three numbers")
+
+
+def _edges(panel: Panel, what: str) -> Iterator[WeftError]:
+    """Lengths of edges."""
+    size = float(np.ptp(flattened(panel)[0], axis=0).max())
+    if not size < LARGEST:
+        yield PatternError(what, got=f"{size:.4g} m across", expected=f"below {LARGEST:g} m",
+                           hint="is its unit right?")  # fmt: skip
+    for i, edge in enumerate(panel.edges):
+        curve = curve_of(panel, i)
+        name = f"{what}, {edge_name(panel, i)}"
+        if edge.curve is Curve.ARC and np.array_equal(curve.start, curve.end):
+            yield PatternError(name, got="an arc that ends where it begins",
+                               expected="two arcs for a circle")  # fmt: skip
+        elif not curve.length > LEAST:
+            yield PatternError(name, got=f"{curve.length:.3g} m long at {curve.start.tolist()}",
+                               expected=f"more than {LEAST:g} m",
+                               hint="leave out one of its corners")  # fmt: skip
+
+
+def _outline(panel: Panel, what: str) -> Iterator[WeftError]:
+    """Crossings, direction, and what lies inside."""
+    points, edges = flattened(panel)
+    if len(points) < 3:
+        yield PatternError(what, got="no area", expected="an outline around fabric")
+        return
+    crossing = first_crossing([points])
+    if crossing is not None:
+        (_, i), (_, j) = crossing
+        one, two = edge_name(panel, int(edges[i])), edge_name(panel, int(edges[j]))
+        where = f"near {np.round(points[i], 4).tolist()}"
+        got = f"{one} crosses itself" if one == two else f"{one} and {two} cross or touch"
+        yield PatternError(what, got=f"{got} {where}",
+                           expected="an outline that meets itself nowhere")  # fmt: skip
+        return
+    if not area(points) > 0:
+        yield PatternError(
+            what, got="clockwise corners", expected="counter-clockwise, seen from the right side",
+            hint="list them from the last to the first (garment.turn.counter_clockwise does)",
+        )  # fmt: skip
+        return
+    loops = [points]
+    for i, given in enumerate(panel.holes):
+        hole = _opened(np.asarray(given, dtype=np.float64))
+        if first_crossing([hole]) is not None:
+            yield PatternError(f"{what}: hole {i}", got="edges that cross", expected="a polygon")
+        elif first_crossing([*loops, hole]) is not None or not contains(loops, hole[:1])[0]:
+            yield PatternError(
+                f"{what}: hole {i}", got=f"at {np.round(hole[0], 4).tolist()}",
+                expected="inside the outline, apart from it and from other holes",
+            )  # fmt: skip
+        else:
+            loops.append(hole)
+    inner = [(f"line {i}", p) for i, p in enumerate(panel.lines)]
+    inner += [(f"fold {i}", f.points) for i, f in enumerate(panel.folds)]
+    for name, given in inner:
+        line = np.asarray(given, dtype=np.float64)
+        t = np.linspace(0.02, 0.98, 49)[:, None]
+        every = np.concatenate([a + t * (b - a) for a, b in pairwise(line)])
+        outside = ~contains(loops, every)
+        if outside.any():
+            at = np.round(every[np.argmax(outside)], 4).tolist()
+            yield PatternError(f"{what}: {name}", got=f"{at} on it", expected="inside the panel")
+
+
+def _points(given: Any) -> Floats | None:
+    """(n,2) of points, or None."""
+    try:
+        points = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    if points.size == 0:
+        return points.reshape(0, 2)
+    return points if points.ndim == 2 and points.shape[1] == 2 else None
+
+
+def _opened(loop: Floats) -> Floats:
+    """A polygon without its first point repeated at the end."""
+    return loop[:-1] if len(loop) > 3 and np.array_equal(loop[0], loop[-1]) else loop

@@ -1,0 +1,258 @@
+"""Edges of panels as curves: points by arc length, lengths, cuts, mirrored and reversed edges.
+
+Arc length is integrated by Gauss-Legendre quadrature over ``PARTS`` parts of the parameter and
+inverted by Newton's method; straight edges, polylines and arcs are exact.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.garment.pattern import Curve, Edge, Panel
+
+KINK = np.radians(30.0)  # a polyline turns by more at a point that is kept as a corner
+PARTS = 128  # of the parameter of a Bézier
+_GAUSS = np.polynomial.legendre.leggauss(5)
+STRAIGHT = 1e-9  # height of an arc over its chord below which it is a line
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeCurve:
+    """An edge with its ends.
+
+    Args:
+        start, end: (2,) [m].
+        edge: what it is between them.
+    """
+
+    start: Floats
+    end: Floats
+    edge: Edge
+
+    @cached_property
+    def controls(self) -> Floats:
+        """(c+2,2) [m] start, control points, end; two where the edge is straight."""
+        middle = np.asarray(self.edge.controls, dtype=np.float64).reshape(-1, 2)
+        if self.edge.curve is Curve.LINE or self._flat_arc:
+            middle = np.zeros((0, 2))
+        return np.concatenate([[self.start], middle, [self.end]])
+
+    @cached_property
+    def _flat_arc(self) -> bool:
+        if self.edge.curve is not Curve.ARC:
+            return False
+        through = np.asarray(self.edge.controls, dtype=np.float64).reshape(-1, 2)[0]
+        chord = self.end - self.start
+        height = _cross(chord, through - self.start)
+        return bool(abs(height) <= STRAIGHT * float(chord @ chord))
+
+    @cached_property
+    def arc(self) -> tuple[Floats, float, float, float] | None:
+        """Center, radius, first angle and signed sweep of an arc; None of other edges."""
+        if self.edge.curve is not Curve.ARC or self._flat_arc:
+            return None
+        a, b, c = self.controls
+        u, w = b - a, c - a
+        d = 2 * _cross(u, w)
+        offset = np.array(
+            [w[1] * (u @ u) - u[1] * (w @ w), u[0] * (w @ w) - w[0] * (u @ u)]
+        ) / d  # fmt: skip
+        center, radius = a + offset, float(np.hypot(*offset))
+        first = float(np.arctan2(*(a - center)[::-1]))
+        last = float(np.arctan2(*(c - center)[::-1]))
+        sweep = (last - first) % (2 * np.pi)
+        return center, radius, first, sweep if d > 0 else sweep - 2 * np.pi
+
+    @cached_property
+    def polyline(self) -> Floats | None:
+        """(l,) fractions of the length at which a polyline's points stand; None of other edges."""
+        if self.edge.curve is not Curve.POLYLINE or len(self.controls) == 2:
+            return None
+        along = np.cumsum(np.linalg.norm(np.diff(self.controls, axis=0), axis=1))
+        return np.concatenate([[0.0], along / max(along[-1], 1e-300)])
+
+    @cached_property
+    def _turns(self) -> Floats:
+        """(l-2,) [rad] by which a polyline turns at its inner points."""
+        d = np.diff(self.controls, axis=0)
+        dot = (d[:-1] * d[1:]).sum(axis=1)
+        return np.asarray(np.abs(np.arctan2(_cross(d[:-1], d[1:]), dot)))
+
+    @property
+    def kinks(self) -> Floats:
+        """Fractions of the length at which the edge has corners."""
+        if self.polyline is None:
+            return np.zeros(0)
+        return np.asarray(self.polyline[1:-1][self._turns > KINK])
+
+    def at(self, t: Floats) -> Floats:
+        """(k,2) [m] points at parameters t in [0, 1]; but for Béziers these are fractions of the
+        length.
+        """
+        t = np.asarray(t, dtype=np.float64)
+        if self.polyline is not None:
+            points = np.stack([np.interp(t, self.polyline, c) for c in self.controls.T], axis=1)
+        elif self.arc is not None:
+            center, radius, first, sweep = self.arc
+            angle = first + t * sweep
+            points = center + radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        else:
+            points = _bezier(self.controls, t)
+        points[t == 0], points[t == 1] = self.start, self.end  # exactly
+        return points
+
+    @cached_property
+    def _table(self) -> tuple[Floats, Floats]:
+        """Parameters and the lengths up to them."""
+        t = np.linspace(0, 1, PARTS + 1)
+        nodes, weights = _GAUSS
+        inner = t[:-1, None] + (nodes + 1) / (2 * PARTS)
+        speed = self._speed(inner.ravel()).reshape(inner.shape)
+        return t, np.concatenate([[0.0], np.cumsum(speed @ weights / (2 * PARTS))])
+
+    def _speed(self, t: Floats) -> Floats:
+        slope = (len(self.controls) - 1) * np.diff(self.controls, axis=0)
+        return np.asarray(np.linalg.norm(_bezier(slope, t), axis=1))
+
+    @cached_property
+    def length(self) -> float:
+        """[m] along the edge."""
+        if self.arc is not None:
+            return float(self.arc[1] * abs(self.arc[3]))
+        if len(self.controls) == 2 or self.polyline is not None:
+            return float(np.linalg.norm(np.diff(self.controls, axis=0), axis=1).sum())
+        return float(self._table[1][-1])
+
+    def parameters(self, fractions: Floats) -> Floats:
+        """(k,) parameters of points at fractions of the length."""
+        s = np.asarray(fractions, dtype=np.float64)
+        straight = len(self.controls) == 2 or self.polyline is not None
+        if self.arc is not None or straight or self.length == 0:
+            return s
+        t, lengths = self._table
+        wanted = s * lengths[-1]
+        part = np.clip(np.searchsorted(lengths, wanted, side="right") - 1, 0, PARTS - 1)
+        low, high = t[part], t[part + 1]
+        x = np.interp(wanted, lengths, t)
+        nodes, weights = _GAUSS
+        for _ in range(3):
+            half = (x - low) / 2
+            inner = low[:, None] + half[:, None] * (nodes + 1)
+            speed = self._speed(inner.ravel()).reshape(inner.shape)
+            excess = lengths[part] + half * (speed @ weights) - wanted
+            x = np.clip(x - excess / np.maximum(self._speed(x), 1e-300), low, high)
+        return np.where((s == 0) | (s == 1), s, x)
+
+    def points(self, fractions: Floats) -> Floats:
+        """(k,2) [m] points at fractions of the length; 0 and 1 are the corners exactly."""
+        return self.at(self.parameters(fractions))
+
+    def turning(self, fractions: Floats) -> Floats:
+        """(k,) [1/m] curvature at fractions of the length, without sign."""
+        s = np.asarray(fractions, dtype=np.float64)
+        if self.arc is not None:
+            return np.full(len(s), 1 / self.arc[1])
+        if len(self.controls) == 2 or self.length == 0:
+            return np.zeros(len(s))
+        if self.polyline is not None:
+            gaps = np.diff(self.polyline) * self.length
+            bent = np.where(self._turns > KINK, 0.0, self._turns) / (gaps[:-1] + gaps[1:]) * 2
+            return np.interp(s, self.polyline[1:-1], bent)
+        t, n = self.parameters(s), len(self.controls) - 1
+        first = _bezier(n * np.diff(self.controls, axis=0), t)
+        second = _bezier(n * (n - 1) * np.diff(self.controls, 2, axis=0), t)
+        speed = np.linalg.norm(first, axis=1)
+        size = max(self.length, 1e-300)
+        return np.asarray(np.abs(_cross(first, second)) / np.maximum(speed, 1e-6 * size) ** 3)
+
+    def cut(self, first: float, last: float) -> "EdgeCurve":
+        """The part between two fractions of the length."""
+        t0, t1 = self.parameters(np.array([first, last])).tolist()
+        start, end = self.at(np.array([t0, t1]))
+        if self.arc is not None:
+            controls = self.at(np.array([(t0 + t1) / 2]))
+        elif len(self.controls) == 2:
+            return EdgeCurve(start, end, Edge(name=self.edge.name))
+        elif self.polyline is not None:
+            inside = (self.polyline > first) & (self.polyline < last)
+            controls = self.controls[inside]
+        else:
+            right = _split(self.controls, t0)[1]
+            controls = _split(right, (t1 - t0) / (1 - t0))[0][1:-1] if t0 < 1 else right[1:-1]
+        return EdgeCurve(start, end, replace(self.edge, controls=controls))
+
+
+def curve_of(panel: Panel, edge: int) -> EdgeCurve:
+    """Edge ``edge`` of a panel with its ends."""
+    corners = np.asarray(panel.corners, dtype=np.float64)
+    k = len(corners)
+    return EdgeCurve(corners[edge % k], corners[(edge + 1) % k], panel.edges[edge % k])
+
+
+def edge_length(panel: Panel, edge: int) -> float:
+    """[m] along an edge."""
+    return curve_of(panel, edge).length
+
+
+def edge_points(panel: Panel, edge: int, fractions: Floats) -> Floats:
+    """(k,2) [m] points of an edge at fractions of its length; 0 and 1 are its corners exactly."""
+    return curve_of(panel, edge).points(fractions)
+
+
+def flattened(panel: Panel, most_turn: float = np.radians(6.0)) -> tuple[Floats, Floats]:
+    """The outline as a polygon.
+
+    Args:
+        panel: with finite corners and controls.
+        most_turn: [rad] between two parts of a curve.
+
+    Returns:
+        (n,2) [m] points, every corner among them; (n,) the edge that each point begins or lies on.
+    """
+    points, edges = [], []
+    for i in range(len(panel.corners)):
+        curve = curve_of(panel, i)
+        s = np.zeros(1)
+        if curve.polyline is not None:
+            s = curve.polyline[:-1]
+        elif len(curve.controls) > 2:
+            turned = float(np.mean(curve.turning(np.linspace(0, 1, 65)))) * curve.length
+            n = int(np.clip(np.ceil(turned / most_turn), 2, 256))
+            s = np.arange(n) / n
+        points.append(curve.points(s))
+        edges.append(np.full(len(s), i))
+    return np.concatenate(points), np.concatenate(edges)
+
+
+def area(points: Floats) -> float:
+    """[m^2] signed area of a polygon (n,2): positive where it runs counter-clockwise."""
+    return 0.5 * float(np.sum(_cross(points, np.roll(points, -1, axis=0))))
+
+
+def backward(edge: Edge) -> Edge:
+    """The edge from its end to its beginning."""
+    return replace(edge, controls=np.asarray(edge.controls, dtype=np.float64).reshape(-1, 2)[::-1])
+
+
+def _bezier(controls: Floats, t: Floats) -> Floats:
+    """(k,2) by de Casteljau."""
+    points = np.broadcast_to(controls[:, None], (len(controls), len(t), 2))
+    while len(points) > 1:
+        points = points[:-1] + t[:, None] * (points[1:] - points[:-1])
+    return np.array(points[0])
+
+
+def _split(controls: Floats, t: float) -> tuple[Floats, Floats]:
+    """Controls of the parts before and after t (de Casteljau)."""
+    left, right, row = [controls[0]], [controls[-1]], controls
+    while len(row) > 1:
+        row = row[:-1] + t * (row[1:] - row[:-1])
+        left.append(row[0])
+        right.append(row[-1])
+    return np.array(left), np.array(right[::-1])
+
+
+def _cross(a: Floats, b: Floats) -> Floats:
+    return np.asarray(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])

@@ -1,0 +1,181 @@
+"""From a pattern to a garment: every panel meshed, with equal counts on both sides of a seam."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from weft.arrays import Floats, Ints
+from weft.errors import PatternError
+from weft.garment.chains import Chain
+from weft.garment.check import checked
+from weft.garment.ears import without_ears
+from weft.garment.garment import (
+    ElasticLine,
+    FoldLine,
+    Garment,
+    SeamLine,
+    edges_named,
+)  # fmt: skip
+from weft.garment.inner_lines import inner_lines
+from weft.garment.loops import least_counts
+from weft.garment.panel_mesh import PanelMesh, panel_mesh
+from weft.garment.pattern import Closing, Panel, Pattern
+from weft.garment.place import LAYER_GAP, place
+from weft.garment.sampling import EdgeId, Join, Part, sampled_edges
+from weft.mesh import TriangleMesh
+
+MOST_VERTICES = 4_000_000
+UV_GAP = 0.02  # [m] between panels in material coordinates
+
+
+def cut(
+    pattern: Pattern, size: float = 0.02, *, seed: int = 0, layer_gap: float = LAYER_GAP
+) -> Garment:
+    """A garment from its pattern: panels of triangles, where they start in space.
+
+    Args:
+        pattern: on paper.
+        size: [m] wanted edge length; smaller at sharp corners and along tight curves.
+        seed: of the points inside panels.
+        layer_gap: [m] from one layer's start to the next one's.
+
+    Raises:
+        PatternProblems: everything that cannot be right.
+        PatternError: a size out of range, or too large for a panel's curves and narrow parts.
+    """
+    if not (np.isfinite(size) and size > 0):
+        raise PatternError("size", got=size, expected="must be > 0 [m]")
+    report = checked(pattern)
+    panels = {p.name: p for p in pattern.panels}
+    cloth = sum(float(np.ptp(p.corners, axis=0).prod()) for p in pattern.panels)
+    if cloth / size**2 > MOST_VERTICES:
+        raise PatternError("size", got=f"{size:g} m for {cloth:.3g} m^2 of cloth",
+                           expected=f"at most {MOST_VERTICES} vertices")  # fmt: skip
+    lines = {name: inner_lines(p, size) for name, p in panels.items()}
+    breaks: dict[EdgeId, list[float]] = {}
+    for name, every in lines.items():
+        for end in (e for line in every for e in (line.first, line.last) if e is not None):
+            breaks.setdefault((name, end[0]), []).append(end[1])
+    joins = [Join(m.seam.name, m.first, m.second) for m in report.seams]
+    least = least_counts(report.seams, panels)
+    fractions, index, parts = sampled_edges(panels, joins, size, breaks, least)
+    meshes = {}
+    for name, panel in panels.items():
+        own = {e: fractions[name, e] for e in range(len(panel.corners))}
+        meshes[name] = panel_mesh(panel, own, lines[name], size, seed)
+    chains = [_pairs(join, p, fractions, index) for join, p in zip(joins, parts)]
+    sewn = [c for c, m in zip(chains, report.seams) if m.seam.closing is Closing.SEWN]
+    meshes = without_ears(meshes, lambda now: [_ids(c[0], now) for c in sewn])
+    seams = []
+    for match, (pairs, at, segments) in zip(report.seams, chains):
+        seams.append(SeamLine(match, _ids(pairs, meshes), at, segments))
+    first = _offsets(meshes)
+    folds = [
+        FoldLine(name, fold, line + first[name])
+        for name, p in panels.items()
+        for fold, line in zip(p.folds, meshes[name].lines[len(p.lines) :])
+    ]
+    outline = {
+        (name, e): ids + first[name]
+        for name, m in meshes.items()
+        for e, ids in enumerate(m.outline)
+    }
+    elastics = [ElasticLine(e, _edges(c, outline), c.length) for e, c in report.elastics]
+    mesh, flat, vertices, faces = _assembled(pattern, meshes, layer_gap, outline)
+    return Garment(
+        pattern, mesh, flat, vertices, faces, outline, seams, folds, elastics,
+        tuple(report.warnings),
+    )  # fmt: skip
+
+
+EdgePoint = tuple[str, int, int]  # panel, edge, index of the sample on it
+
+
+def _pairs(
+    join: Join,
+    parts: Sequence[tuple[Part, Part, bool]],
+    fractions: Mapping[EdgeId, Floats],
+    index: Mapping[EdgeId, list[int]],
+) -> tuple[list[tuple[EdgePoint, EdgePoint]], Floats, Ints]:
+    """Samples that meet in a seam, fractions of the first chain, and rows between which it has an
+    edge.
+    """
+    pairs: list[tuple[EdgePoint, EdgePoint]] = []
+    at: list[float] = []
+    segments: list[tuple[int, int]] = []
+    backward = {(s.panel, s.edge): s.backward for s in join.first.sides}
+    number = {(s.panel, s.edge): i for i, s in enumerate(join.first.sides)}
+    for (one, k), (two, m), opposite in parts:
+        own = range(index[one][k], index[one][k + 1] + 1)
+        other = range(index[two][m], index[two][m + 1] + 1)
+        rows = list(zip(own, reversed(other) if opposite else other))
+        rows = rows[::-1] if backward[one] else rows
+        where = join.first.place_of(number[one], fractions[one][[i for i, _ in rows]]).tolist()
+        for n, ((i, j), s) in enumerate(zip(rows, where)):
+            pairs.append(((*one, i), (*two, j)))
+            at.append(s)
+            if n:
+                segments.append((len(pairs) - 2, len(pairs) - 1))
+    return pairs, np.array(at), np.array(segments, dtype=np.int32)
+
+
+def _offsets(meshes: Mapping[str, PanelMesh]) -> dict[str, int]:
+    """The first vertex of every panel."""
+    starts = np.cumsum([0, *(len(m.points) for m in meshes.values())]).tolist()
+    return dict(zip(meshes, starts))
+
+
+def _ids(pairs: Sequence[tuple[EdgePoint, EdgePoint]], meshes: Mapping[str, PanelMesh]) -> Ints:
+    """(k,2) vertices of samples."""
+    first = _offsets(meshes)
+    found = [[first[n] + meshes[n].outline[e][i] for n, e, i in pair] for pair in pairs]
+    return np.array(found, dtype=np.int32).reshape(-1, 2)
+
+
+def _edges(chain: Chain, outline: Mapping[tuple[str, int], Ints]) -> Ints:
+    """(k,2) edges of the mesh along a chain."""
+    found = []
+    for s in chain.sides:
+        ids = outline[s.panel, s.edge][:: -1 if s.backward else 1]
+        found.append(np.stack([ids[:-1], ids[1:]], axis=1))
+    return np.concatenate(found)
+
+
+def _assembled(
+    pattern: Pattern,
+    meshes: Mapping[str, PanelMesh],
+    layer_gap: float,
+    outline: Mapping[tuple[str, int], Ints],
+) -> tuple[TriangleMesh, Floats, dict[str, range], dict[str, range]]:
+    """One mesh of all panels."""
+    vertices, faces, points, uv = {}, {}, [], []
+    groups: dict[str, Ints] = {}
+    first_vertex = first_face = 0
+    beside = 0.0
+    for panel in pattern.panels:
+        m = meshes[panel.name]
+        vertices[panel.name] = range(first_vertex, first_vertex + len(m.points))
+        faces[panel.name] = range(first_face, first_face + len(m.faces))
+        groups[panel.name] = np.arange(first_vertex, first_vertex + len(m.points), dtype=np.int32)
+        first_vertex, first_face = vertices[panel.name].stop, faces[panel.name].stop
+        points.append(place(panel, m.points, layer_gap))
+        own = _along_grain(panel, m.points)
+        own[:, 1] += beside - own[:, 1].min()
+        beside = float(own[:, 1].max()) + UV_GAP
+        uv.append(own)
+    for panel in pattern.panels:
+        for name in dict.fromkeys(e.name for e in panel.edges if e.name):
+            every = [outline[panel.name, e] for e in edges_named(panel, name)]
+            groups[f"{panel.name}.{name}"] = np.unique(np.concatenate(every)).astype(np.int32)
+    corners = np.concatenate([m.faces + vertices[n].start for n, m in meshes.items()])
+    source = pattern.source or pattern.name
+    mesh = TriangleMesh(
+        np.concatenate(points), corners, np.concatenate(uv)[corners], groups, source or "garment"
+    )
+    return mesh, np.concatenate([m.points for m in meshes.values()]), vertices, faces
+
+
+def _along_grain(panel: Panel, flat: Floats) -> Floats:
+    """(n,2) [m] coordinates along the warp and the weft."""
+    c, s = np.cos(panel.grain), np.sin(panel.grain)
+    return np.asarray(flat @ np.array([[c, -s], [s, c]]))

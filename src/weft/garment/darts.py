@@ -1,0 +1,206 @@
+"""Darts and pleats: what is taken out of an edge, as corners, seams and folds of the panel.
+
+A dart of width w and depth d is a wedge cut out of the panel, whose legs of equal length are sewn
+together. A pleat of depth p keeps its fabric: 2 p of the edge is folded behind, its top sewn
+together, and fold lines below hold an angle. What is left of the edge keeps its name, in parts.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import PatternError
+from weft.garment.curves import EdgeCurve, curve_of, flattened
+from weft.garment.outline import contains
+from weft.garment.pattern import Edge, Fold, Panel, Seam, Side
+
+KINDS = ("knife", "box", "inverted")
+FINELY = np.radians(0.5)  # of the outline that legs and folds have to stay within
+ANGLE = np.radians(150.0)  # of a pleat's folds at rest, pressed but not ironed flat
+
+
+@dataclass(frozen=True)
+class Dart:
+    """A wedge that is taken in.
+
+    Args:
+        name: unique in its panel.
+        at: fraction of the edge's length where its middle is.
+        width: [m] along the edge.
+        depth: [m] from the chord of the edge to its tip.
+    """
+
+    name: str
+    at: float
+    width: float
+    depth: float
+
+    @property
+    def taken(self) -> float:
+        """[m] of the edge."""
+        return self.width
+
+
+@dataclass(frozen=True)
+class Pleat:
+    """Fabric folded behind, twice ``depth`` of the edge; four times in boxes.
+
+    Args:
+        name: unique in its panel.
+        at: fraction of the edge's length where its middle is.
+        depth: [m] of the fold.
+        length: [m] of its fold lines, straight into the panel.
+        kind: ``knife``: to one side; ``box``: two that turn towards each other behind a face of
+            twice the depth; ``inverted``: two that turn away from each other.
+        to_end: a knife pleat's fabric lies towards the end of the edge, else to its beginning.
+        angle: [rad] of the folds at rest.
+    """
+
+    name: str
+    at: float
+    depth: float
+    length: float
+    kind: str = "knife"
+    to_end: bool = True
+    angle: float = ANGLE
+
+    @property
+    def taken(self) -> float:
+        """[m] of the edge, with the face of a box."""
+        return {"knife": 2.0, "inverted": 4.0, "box": 6.0}[self.kind] * self.depth
+
+
+Feature = tuple[int, "Dart | Pleat"]  # the edge, and what is taken out of it
+
+
+def shaped(panel: Panel, features: Sequence[Feature]) -> tuple[Panel, list[Seam]]:
+    """The panel with darts and pleats, and the seams that close them.
+
+    Edges after one with a dart get other numbers; names stay, and unnamed edges get their number
+    for a name.
+
+    Raises:
+        PatternError: darts or pleats that overlap, lie beyond the edge's ends, or are deeper than
+            the panel; sizes that are not positive.
+    """
+    if not features:
+        return panel, []
+    inside = flattened(panel, FINELY)[0]
+    parts: list[tuple[EdgeCurve, str]] = []
+    folds, joins = list(panel.folds), list[tuple[str, int, int]]()
+    for e in range(len(panel.corners)):
+        curve = curve_of(panel, e)
+        name = panel.edges[e].name or str(e)
+        own = sorted((f for i, f in features if i == e), key=lambda f: f.at)
+        begin = 0.0
+        for f, (low, high) in zip(own, _ranges(panel, name, curve, own)):
+            parts.append((curve.cut(begin, low), name))
+            begin = high
+            if isinstance(f, Dart):
+                first, second = _legs(panel, curve, f, low, high, inside)
+                parts += [(first, f"{f.name}_1"), (second, f"{f.name}_2")]
+                joins.append((f.name, len(parts) - 2, len(parts) - 1))
+            else:
+                at, pairs, lines = _folded(panel, curve, f, low, high, inside)
+                folds += lines
+                start = len(parts)
+                marks = [f"{f.name}_{i + 1}" for i in range(len(at) - 1)]
+                if f.kind == "box":
+                    marks[2] = name  # the face of the box is seen
+                parts += [(curve.cut(a, b), m) for (a, b), m in zip(pairwise(at), marks)]
+                joins += [(f.name, start + i, start + i + 1) for i in pairs]
+        parts.append((curve.cut(begin, 1.0), name))
+    corners = np.array([c.start for c, _ in parts])
+    edges = [replace(c.edge, name=name) for c, name in parts]
+    seams, used = [], dict[str, int]()
+    for name, i, j in joins:
+        used[name] = used.get(name, 0) + 1
+        label = f"{panel.name}.{name}" + (f"_{used[name]}" if used[name] > 1 else "")
+        sides = (Side(panel.name, i),), (Side(panel.name, j),)
+        seams.append(Seam(label, *sides, flip=True))
+    return replace(panel, corners=corners, edges=edges, folds=folds), seams
+
+
+def _ranges(
+    panel: Panel, edge: str, curve: EdgeCurve, own: Sequence[Dart | Pleat]
+) -> Iterator[tuple[float, float]]:
+    """Fractions of the edge that features take, in turn."""
+    before, last = 0.0, "the edge's beginning"
+    for f in own:
+        what = f"{type(f).__name__.lower()} {f.name} of panel {panel.name}"
+        if isinstance(f, Pleat) and f.kind not in KINDS:
+            raise PatternError(f"{what}: kind", got=f.kind, expected=f"one of {', '.join(KINDS)}")
+        sizes = {"width": f.width} if isinstance(f, Dart) else {"length": f.length}
+        for name, value in {**sizes, "depth": f.depth}.items():
+            if not (np.isfinite(value) and value > 0):
+                raise PatternError(f"{what}: {name}", got=value, expected="must be > 0 [m]")
+        if not 0 < f.at < 1:
+            raise PatternError(f"{what}: at", got=f.at, expected="must be > 0 and < 1",
+                               hint="a fraction of the edge's length")  # fmt: skip
+        half = f.taken / (2 * curve.length)
+        low, high = f.at - half, f.at + half
+        if low <= before or high >= 1:
+            side = last if low <= before else "the edge's end"
+            text = f"{100 * f.taken:.3g} cm of {edge}, {100 * curve.length:.3g} cm long"
+            raise PatternError(what, got=text, expected=f"apart from {side}")
+        yield low, high
+        before, last = high, f.name
+
+
+def _legs(
+    panel: Panel, curve: EdgeCurve, dart: Dart, low: float, high: float, inside: Floats
+) -> tuple[EdgeCurve, EdgeCurve]:
+    a, c = curve.points(np.array([low, high]))
+    tip = (a + c) / 2 + dart.depth * _inward(a, c)
+    _within(f"dart {dart.name} of panel {panel.name}", dart.depth, [(a, tip), (c, tip)], inside)
+    return EdgeCurve(a, tip, Edge()), EdgeCurve(tip, c, Edge())
+
+
+def _folded(
+    panel: Panel, curve: EdgeCurve, pleat: Pleat, low: float, high: float, inside: Floats
+) -> tuple[Floats, list[int], list[Fold]]:
+    """Fractions at which the edge is cut, the parts that are sewn to the next one, and folds."""
+    what = f"pleat {pleat.name} of panel {panel.name}"
+    if not 0 < abs(pleat.angle) < np.pi:
+        raise PatternError(f"{what}: angle", got=f"{np.degrees(pleat.angle):.4g} degrees",
+                           expected="between 0 and 180 degrees")  # fmt: skip
+    p = pleat.depth / curve.length
+    steps, pairs = {"knife": ([1, 1], [0]), "inverted": ([1, 1, 1, 1], [0, 2]),
+                    "box": ([1, 1, 2, 1, 1], [0, 3])}[pleat.kind]  # fmt: skip
+    at = low + p * np.concatenate([[0], np.cumsum(steps)])
+    at[-1] = high
+    # A flap that lies towards the edge's beginning turns at its first line, else at its last one;
+    # its middle is a valley.
+    towards_end = {"knife": [pleat.to_end], "inverted": [False, True], "box": [True, False]}
+    signs: dict[int, float] = {}
+    for i, to_end in zip(pairs, towards_end[pleat.kind]):
+        signs |= {i + 1: -1.0, (i + 2 if to_end else i): 1.0}
+    points = curve.points(at)
+    into = pleat.length * _inward(points[0], points[-1])
+    lines = [(points[i], points[i] + into) for i in sorted(signs)]
+    _within(what, pleat.length, lines, inside)
+    return at, pairs, [Fold(np.array(line), signs[i] * pleat.angle) for i, line in
+                       zip(sorted(signs), lines)]  # fmt: skip
+
+
+def _inward(a: Floats, c: Floats) -> Floats:
+    """(2,) to the left of the way from a to c."""
+    d = (c - a) / np.linalg.norm(c - a)
+    return np.array([-d[1], d[0]])
+
+
+def _within(
+    what: str, depth: float, lines: Sequence[tuple[Floats, Floats]], inside: Floats
+) -> None:
+    """Raise unless lines from the edge stay in the panel."""
+    t = np.linspace(0.05, 1, 96)[:, None]
+    for a, b in lines:
+        out = np.flatnonzero(~contains([inside], a + t * (b - a)))
+        if len(out):
+            fits = float(t[out[0], 0] * np.linalg.norm(b - a))
+            raise PatternError(f"{what}: depth", got=f"{100 * depth:.4g} cm",
+                               expected="inside the panel",
+                               hint=f"it leaves the panel after {100 * fits:.3g} cm")  # fmt: skip

@@ -1,0 +1,198 @@
+"""What DXF pattern files hold, block by block: lines, points and texts by layer, in meters."""
+
+import io
+import logging
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import PatternError
+from weft.garment.contents import contents
+from weft.garment.pattern import Curve
+from weft.garment.stroke import Stroke
+
+METERS = {"METRIC": 1e-3, "ENGLISH": 0.0254, "IMPERIAL": 0.0254}  # AAMA: millimeters, inches
+INSUNITS = {1: 0.0254, 2: 0.3048, 4: 1e-3, 5: 1e-2, 6: 1.0}  # of AutoCAD's header
+SMOOTH = 1e-5  # [m] splines and ellipses become lines that stay this close
+LARGEST = 1e4  # [m] of a coordinate
+MOST_POINTS = 1_000_000
+_TEXT = re.compile(r"\s*([A-Za-z][A-Za-z0-9 /]*?)\s*:\s*(.*?)\s*$")
+LINES = ("LINE", "POLYLINE", "LWPOLYLINE", "ARC", "CIRCLE", "ELLIPSE", "SPLINE")
+
+
+@dataclass(eq=False)
+class Block:
+    """The block of a piece.
+
+    Args:
+        name: of the block.
+        chains: lines and arcs by layer.
+        points: (2,) [m] by layer.
+        texts: values by key, in small letters: ``piece name``.
+    """
+
+    name: str
+    chains: dict[str, list[list[Stroke]]] = field(default_factory=dict)
+    points: dict[str, list[Floats]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+def read_blocks(path: Path) -> tuple[list[Block], dict[str, str]]:
+    """The blocks of a file that draw something, and the file's own texts.
+
+    Raises:
+        PatternError: no DXF, or a damaged one; ``ezdxf`` is not installed.
+    """
+    drawing = _drawing(path)
+    try:
+        own = dict(_texts(drawing.modelspace()))
+        blocks = [b for b in drawing.blocks if not b.name.startswith("*")]
+        every: dict[str, str] = {}
+        for block in blocks:
+            every.update(_texts(block))
+        meters = _meters(drawing, {**every, **own}, path.name)
+        found = [_block(b, meters, path.name) for b in blocks]
+    except PatternError:
+        raise
+    except Exception as problem:  # of another package, from files damaged in ways it does not know
+        raise _damaged(path, problem) from problem
+    return [b for b in found if b.chains], own
+
+
+def _drawing(path: Path) -> Any:
+    data = contents(path)
+    try:
+        import ezdxf.recover
+    except ImportError as problem:
+        raise PatternError("ezdxf", got="not installed", expected="it, to read .dxf",
+                           hint="pip install 'weft[garments]'") from problem  # fmt: skip
+    if not data.strip():
+        raise PatternError("DXF", got="an empty file", expected="a drawing", where=path.name)
+    log = logging.getLogger("ezdxf")
+    log.addFilter(_silence)  # what it repairs is no news to people who read patterns
+    try:
+        drawing, _ = ezdxf.recover.read(io.BytesIO(data))
+    except Exception as problem:  # of another package, from files damaged in ways it does not know
+        raise _damaged(path, problem) from problem
+    finally:
+        log.removeFilter(_silence)
+    return drawing
+
+
+def _silence(_record: logging.LogRecord) -> bool:
+    return False
+
+
+def _damaged(path: Path, problem: Exception) -> PatternError:
+    got = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
+    return PatternError("DXF", got=got, expected="a DXF file in order", where=path.name,
+                        hint="export it again, as ASCII DXF (AAMA or ASTM)")  # fmt: skip
+
+
+def _texts(layout: Any) -> Iterator[tuple[str, str]]:
+    """Keys, in small letters, and values of all texts ``Key: value``."""
+    for entity in layout:
+        kind = entity.dxftype()
+        if kind not in ("TEXT", "MTEXT"):
+            continue
+        text = entity.dxf.get("text", "") if kind == "TEXT" else entity.plain_text()
+        for line in text.splitlines():
+            match = _TEXT.match(line[:300])
+            if match:
+                yield " ".join(match[1].lower().split()), match[2]
+
+
+def _meters(drawing: Any, texts: dict[str, str], file: str) -> float:
+    """[m] of a unit, from the text ``Units: METRIC``."""
+    given = texts.get("units")
+    if given is not None:
+        if given.upper() not in METERS:
+            raise PatternError("Units", got=repr(given), expected="METRIC or ENGLISH", where=file)
+        return METERS[given.upper()]
+    code = drawing.header.get("$INSUNITS") if "$INSUNITS" in drawing.header else None
+    if code in INSUNITS:
+        return INSUNITS[code]
+    warnings.warn(f"{file} has no text 'Units: METRIC' or 'Units: ENGLISH': taken in millimeters",
+                  stacklevel=4)  # fmt: skip
+    return METERS["METRIC"]
+
+
+def _block(layout: Any, meters: float, file: str) -> Block:
+    """A block in meters."""
+    block = Block(layout.name, texts=dict(_texts(layout)))
+    count = 0
+    for entity in layout:
+        layer, kind = str(entity.dxf.get("layer", "0")).strip(), entity.dxftype()
+        if kind == "POINT":
+            where = entity.dxf.location
+            block.points.setdefault(layer, []).append(np.array([where.x, where.y]) * meters)
+        elif kind in LINES:
+            chain = _chain(entity, kind, meters)
+            count += len(chain)
+            if count > MOST_POINTS:
+                raise PatternError(f"block {layout.name!r}", got=f"{count} lines", where=file,
+                                   expected=f"at most {MOST_POINTS}")  # fmt: skip
+            if chain:
+                block.chains.setdefault(layer, []).append(chain)
+    numbers = [s.points for chains in block.chains.values() for c in chains for s in c]
+    numbers += [p[None] for points in block.points.values() for p in points]
+    for p in numbers:
+        if not (np.isfinite(p).all() and np.abs(p).max() < LARGEST):
+            raise PatternError(f"block {layout.name!r}", got=f"a point at {(p / meters).tolist()}",
+                               expected="finite coordinates", where=file)  # fmt: skip
+    return block
+
+
+def _chain(entity: Any, kind: str, meters: float) -> list[Stroke]:
+    """An entity as lines and arcs, those without length left out."""
+    closed = False
+    if kind == "LINE":
+        rows = [(p.x, p.y, 0.0) for p in (entity.dxf.start, entity.dxf.end)]
+    elif kind == "LWPOLYLINE":
+        rows, closed = list(entity.get_points("xyb")), bool(entity.closed)
+    elif kind == "POLYLINE":
+        rows = [(v.dxf.location.x, v.dxf.location.y, float(v.dxf.get("bulge", 0.0)))
+                for v in entity.vertices]  # fmt: skip
+        closed = bool(entity.is_closed)
+    else:
+        rows = [(p.x, p.y, 0.0) for p in _smooth(entity, SMOOTH / meters)]
+    points = np.array(rows, dtype=np.float64).reshape(-1, 3)
+    return _strokes(points[:, :2] * meters, points[:, 2], closed)
+
+
+def _smooth(entity: Any, distance: float) -> list[Any]:
+    """Points of a curve."""
+    points = []
+    for point in entity.flattening(distance):
+        points.append(point)
+        if len(points) > MOST_POINTS:
+            raise ValueError("a curve of too many points")
+    return points
+
+
+def _strokes(points: Floats, bulges: Floats, closed: bool) -> list[Stroke]:
+    """Lines between points, and arcs where a bulge, tan(angle/4), is not zero."""
+    n = len(points)
+    result = []
+    for i in range(n if closed and n > 1 else n - 1):
+        a, b, bulge = points[i], points[(i + 1) % n], float(bulges[i])
+        if np.array_equal(a, b):
+            continue
+        if not abs(bulge) > 1e-9:
+            result.append(Stroke(Curve.LINE, np.array([a, b])))
+            continue
+        chord = b - a  # counter-clockwise arcs have positive bulges and bow to the right
+        middle = (a + b) / 2 + bulge / 2 * np.array([chord[1], -chord[0]])
+        result.append(Stroke(Curve.ARC, np.array([a, middle, b])))
+    return result
+
+
+def marks(block: Block, layers: Sequence[str]) -> Floats:
+    """(n,2) [m] points on layers."""
+    return np.array([p for k in layers for p in block.points.get(k, [])]).reshape(-1, 2)

@@ -1,0 +1,240 @@
+"""Reader of GarmentCode's JSON patterns.
+
+Korosteleva and Lee 2021 (Generating Datasets of 3D Garments with Sewing Patterns) and Korosteleva
+and Sorkine-Hornung 2023 (GarmentCode). Its conventions: coordinates in ``1 / units_in_meter``;
+edges in their order are the outline, and where they run counter-clockwise the panel's +z side is
+the outer one, otherwise its -z side; control points "relative" to their edge, (0, 0) its start,
+(1, 0) its end, y to the left of it, scaled with its length; angles in degrees about fixed x, y, z.
+"""
+
+import json
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from weft.arrays import Floats
+from weft.errors import PatternError, did_you_mean
+from weft.garment.contents import contents, name_of
+from weft.garment.fields import Field
+from weft.garment.pattern import Curve, Panel, Pattern, Placement, Seam, Side
+from weft.garment.stroke import Stroke, area
+
+CENTIMETERS = 100.0  # units in a meter where the file does not say
+KINDS = ("quadratic", "cubic", "circle")
+MOST_PER_METER = 1e6
+ROUNDING = 1e-3  # of an arc's radius: half of the chord is at most this much longer
+
+
+@dataclass(frozen=True)
+class _Units:
+    """How numbers of the file are meant."""
+
+    meters: float  # per unit
+    relative: bool  # control points in the edge's frame
+    centered: bool  # panels are to be moved so that the mean of their vertices is their origin
+
+
+def read_garmentcode(path: Path) -> Pattern:
+    """The pattern in a GarmentCode file.
+
+    Raises:
+        PatternError: no such file, or a field that cannot be right, by name.
+    """
+    root = Field(_parsed(path), path.name)
+    found = root.get("pattern") if isinstance(root.value, dict) else None
+    if found is None:
+        raise PatternError("pattern", got="no such field", where=path.name,
+                           expected="GarmentCode's {pattern: {panels: ...}}")  # fmt: skip
+    units = _units(root.get("properties"), path.name)
+    panels = [_panel(name, f, units) for name, f in found.need("panels").mapping().items()]
+    if not panels:
+        raise found.at("panels").error("at least one panel")
+    stitches = found.get("stitches")
+    known = {p.name: p for p in panels}
+    seams = [] if stitches is None else [
+        _seam(i, f, known) for i, f in enumerate(stitches.items())
+    ]  # fmt: skip
+    return Pattern(name_of(path), panels, seams, source=str(path))
+
+
+def _parsed(path: Path) -> Any:
+    """The file's JSON."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        if len(result) < len(pairs):
+            names = [k for k, _ in pairs]
+            twice = next(k for k in names if names.count(k) > 1)
+            raise PatternError(repr(twice), got="twice in one object", where=path.name,
+                               expected="every name once")  # fmt: skip
+        return result
+
+    def refused(word: str) -> Any:
+        raise PatternError("number", got=word, where=path.name, expected="finite numbers")
+
+    try:
+        text = contents(path).decode("utf-8-sig")
+        return json.loads(text, object_pairs_hook=once, parse_constant=refused)
+    except json.JSONDecodeError as problem:
+        hint = "JSON has no comments" if text.lstrip().startswith(("//", "/*")) else None
+        raise PatternError("JSON", got=problem.msg, expected="valid JSON", hint=hint,
+                           where=f"{path.name}:{problem.lineno}") from problem  # fmt: skip
+    except (ValueError, RecursionError, MemoryError) as problem:
+        got = "nested without end" if isinstance(problem, RecursionError) else str(problem)
+        raise PatternError("JSON", got=got, expected="valid JSON, UTF-8",
+                           where=path.name) from problem  # fmt: skip
+
+
+def _units(properties: Field | None, file: str) -> _Units:
+    """From the file's properties; without them, centimeters and relative control points."""
+    count, coords, centered = None, None, None
+    if properties is not None:
+        count = properties.get("units_in_meter")
+        coords = properties.get("curvature_coords")
+        centered = properties.get("normalize_panel_translation")
+    if count is None:
+        warnings.warn(f"{file} has no properties.units_in_meter: taken in centimeters",
+                      stacklevel=2)  # fmt: skip
+    per_meter = CENTIMETERS if count is None else count.number()
+    if count is not None and not 1e-3 <= per_meter <= MOST_PER_METER:
+        raise count.error("from 0.001 to 1e6: 100 for centimeters, 1000 for millimeters")
+    if coords is not None and coords.value not in ("relative", "absolute"):
+        raise coords.error("'relative' or 'absolute'")
+    relative = coords is None or coords.value == "relative"
+    return _Units(1 / per_meter, relative, centered is not None and centered.truth())
+
+
+def _panel(name: str, f: Field, units: _Units) -> Panel:
+    """One panel; its edges keep their numbers."""
+    vertices = np.array([v.numbers(2) for v in f.need("vertices").items(2)]) * units.meters
+    moved = f.get("translation")
+    translation = np.zeros(3) if moved is None else moved.numbers(3) * units.meters
+    turned = f.get("rotation")
+    rotation = Rotation.from_euler("xyz", np.zeros(3) if turned is None else turned.numbers(3),
+                                   degrees=True)  # fmt: skip
+    edges = list(f.need("edges").items(2))
+    ends = [_ends(e, len(vertices)) for e in edges]
+    for i, (_, last) in enumerate(ends):
+        j = (i + 1) % len(ends)
+        if last != ends[j][0] and not np.array_equal(vertices[last], vertices[ends[j][0]]):
+            raise edges[j].at("endpoints").error(
+                f"to begin at vertex {last}, where edge {i} ends: the outline of panel "
+                f"{name!r} is open"
+            )  # fmt: skip
+    strokes = [_stroke(e, vertices[[a, b]], units) for e, (a, b) in zip(edges, ends)]
+    if units.centered:
+        center = vertices.mean(0)
+        strokes = [s.moved(np.eye(2), -center) for s in strokes]
+        translation = translation + [*center, 0.0]
+    if area(strokes) < 0:  # the outer side is -z: mirrored in x, and turned about y to make up
+        strokes = [s.moved(np.diag([-1.0, 1.0])) for s in strokes]
+        rotation = rotation * Rotation.from_matrix(np.diag([-1.0, 1.0, -1.0]))
+    corners = np.array([s.start for s in strokes])
+    x, y, z = translation.tolist()
+    placement = Placement((x, y, z), _angles(rotation))
+    return Panel(name, corners, [s.edge for s in strokes], placement=placement)
+
+
+def _ends(edge: Field, count: int) -> tuple[int, int]:
+    """Vertices at which an edge begins and ends."""
+    first, last = (v.index(count, "vertices") for v in edge.need("endpoints").items(2, 2))
+    return first, last
+
+
+def _label(edge: Field) -> str:
+    found = edge.get("label")
+    return "" if found is None or found.value == "" else found.text()
+
+
+def _stroke(edge: Field, ends: Floats, units: _Units) -> Stroke:
+    """An edge with its curvature."""
+    name = _label(edge)
+    curvature = edge.get("curvature")
+    if curvature is None:
+        return Stroke(Curve.LINE, ends, name)
+    if isinstance(curvature.value, list):  # of 2021: the control point of a quadratic curve
+        kind, points = "quadratic", [curvature.numbers(2)]
+    else:
+        kind = curvature.need("type").text()
+        params = curvature.need("params")
+        if kind not in KINDS:
+            raise curvature.at("type").error(
+                f"one of {', '.join(KINDS)}", hint=did_you_mean(kind, KINDS)
+            )
+        if kind == "circle":
+            return Stroke(Curve.ARC, _arc(params, ends, units), name)
+        count = 1 if kind == "quadratic" else 2
+        points = [p.numbers(2) for p in params.items(count, count)]
+    along = ends[1] - ends[0]
+    left = np.array([-along[1], along[0]])
+    controls = [
+        ends[0] + p[0] * along + p[1] * left if units.relative else p * units.meters for p in points
+    ]
+    curve = Curve.QUADRATIC if kind == "quadratic" else Curve.CUBIC
+    return Stroke(curve, np.array([ends[0], *controls, ends[1]]), name)
+
+
+def _arc(params: Field, ends: Floats, units: _Units) -> Floats:
+    """(3,2) a circular arc's beginning, middle and end, of [radius, large_arc, right].
+
+    As in SVG, with y up: ``right`` arcs run counter-clockwise and bulge to the right of the way
+    from the beginning to the end.
+    """
+    first, second, third = params.items(3, 3)
+    radius = first.number() * units.meters
+    large, right = second.truth(), third.truth()
+    along = ends[1] - ends[0]
+    half = float(np.linalg.norm(along)) / 2
+    if half == 0:
+        raise params.error("ends apart: an arc of a whole circle has no direction")
+    if radius < half * (1 - ROUNDING):
+        raise first.error(
+            f"at least {half / units.meters:.6g}, half of the distance between its ends"
+        )
+    radius = max(radius, half)
+    tall = radius + np.sqrt(radius * radius - half * half)
+    height = tall if large else half * half / tall  # both h of h (2 r - h) = half^2
+    to_right = np.array([along[1], -along[0]]) / (2 * half)
+    middle = ends.mean(0) + (height if right else -height) * to_right
+    return np.array([ends[0], middle, ends[1]])
+
+
+def _angles(rotation: Rotation) -> tuple[float, float, float]:
+    """[degrees] about fixed x, y and z in turn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a rotation that has many such angles: any will do
+        x, y, z = rotation.as_euler("xyz", degrees=True).tolist()
+    return x, y, z
+
+
+def _seam(number: int, stitch: Field, panels: dict[str, Panel]) -> Seam:
+    """[side, side], [side, side, "right_wrong"], or {from: side, to: side or sides} of 2021.
+
+    Right sides meet where the end of one edge is sewn to the beginning of the other;
+    ``right_wrong`` joins beginnings.
+    """
+    name, flip = f"stitch {number}", True
+    if isinstance(stitch.value, dict):
+        to = stitch.need("to")
+        several = isinstance(to.value, list)
+        second = [_side(s, panels) for s in to.items(1)] if several else [_side(to, panels)]
+        first = [_side(stitch.need("from"), panels)]
+        return Seam(name, first, second, flip=None if len(second) > 1 else flip)
+    parts = list(stitch.items(2, 3))
+    if len(parts) == 3:
+        if parts[2].value != "right_wrong":
+            raise parts[2].error("'right_wrong', or two sides only")
+        flip = False
+    return Seam(name, [_side(parts[0], panels)], [_side(parts[1], panels)], flip=flip)
+
+
+def _side(f: Field, panels: dict[str, Panel]) -> Side:
+    name = f.need("panel").text()
+    if name not in panels:
+        hint = did_you_mean(name, panels)
+        raise f.at("panel").error(f"one of the panels {', '.join(panels)}", hint=hint)
+    return Side(name, f.need("edge").index(len(panels[name].edges), f"edges of panel {name!r}"))

@@ -1,0 +1,117 @@
+"""Lines inside a panel that its triangles follow: where they meet the outline and one another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.garment.curves import curve_of
+from weft.garment.pattern import Panel
+
+SNAP = 0.2  # of the wanted length: an end that is closer to the outline lies on it
+_TABLE = np.linspace(0, 1, 257)
+
+End = tuple[int, float] | None  # edge and fraction of it; None: inside
+
+
+@dataclass(frozen=True, eq=False)
+class InnerLine:
+    """A line, prepared.
+
+    Args:
+        points: (l,2) [m] its points and those where it crosses others.
+        first, last: where on the outline its ends lie.
+    """
+
+    points: Floats
+    first: End
+    last: End
+
+
+def inner_lines(panel: Panel, size: float) -> list[InnerLine]:
+    """The lines of a panel, then its folds; ends near the outline are moved onto it, and lines get
+    points where they cross.
+    """
+    given = [
+        np.array(p, dtype=np.float64) for p in (*panel.lines, *(f.points for f in panel.folds))
+    ]
+    if not given:
+        return []
+    corners = np.asarray(panel.corners, dtype=np.float64)
+    tables = [(curve := curve_of(panel, e), curve.points(_TABLE)) for e in range(len(corners))]
+    on: dict[int, list[float]] = {}
+
+    def end(point: Floats) -> tuple[End, Floats]:
+        best, where = SNAP * size, None
+        for e, (curve, points) in enumerate(tables):
+            distance, fraction = _nearest(points, point)
+            if distance < best:
+                best, where = distance, (e, fraction, curve)
+        if where is None:
+            return None, point
+        e, fraction, curve = where
+        near = SNAP * size / curve.length
+        for taken in (0.0, 1.0, *on.get(e, [])):
+            if abs(fraction - taken) < near:
+                fraction = taken
+        on.setdefault(e, []).append(fraction)
+        return (e, fraction), curve.points(np.array([fraction]))[0]
+
+    ends = []
+    for line in given:
+        first, line[0] = end(line[0])
+        last, line[-1] = end(line[-1])
+        ends.append((first, last))
+    return [InnerLine(p, a, b) for p, (a, b) in zip(_crossed(given), ends)]
+
+
+def _nearest(points: Floats, p: Floats) -> tuple[float, float]:
+    """Distance [m] of a point from a curve sampled at equal fractions, and the fraction there."""
+    a, d = points[:-1], np.diff(points, axis=0)
+    t = ((p - a) * d).sum(1) / np.maximum((d * d).sum(1), 1e-300)
+    t = np.clip(t, 0, 1)
+    distance = np.linalg.norm(a + t[:, None] * d - p, axis=1)
+    i = int(np.argmin(distance))
+    return float(distance[i]), float((i + t[i]) / (len(points) - 1))
+
+
+def _crossed(lines: Sequence[Floats]) -> list[Floats]:
+    """The lines with a point on both where two of their parts cross."""
+    parts = [(i, j) for i, line in enumerate(lines) for j in range(len(line) - 1)]
+    extra: dict[tuple[int, int], list[tuple[float, Floats]]] = {}
+    for n, (i, j) in enumerate(parts):
+        a, b = lines[i][j], lines[i][j + 1]
+        for k, m in parts[n + 1 :]:
+            if i == k and m == j + 1:
+                continue
+            c, d = lines[k][m], lines[k][m + 1]
+            u, w, e = b - a, d - c, c - a
+            det = u[0] * w[1] - u[1] * w[0]
+            if abs(det) < 1e-12:
+                continue
+            s, t = (e[0] * w[1] - e[1] * w[0]) / det, (e[0] * u[1] - e[1] * u[0]) / det
+            tol = 1e-6
+            if -tol <= s <= 1 + tol and -tol <= t <= 1 + tol:
+                # At an end of one of them, the point is that end.
+                at = a + s * u
+                for value, points in ((s, (a, b)), (t, (c, d))):
+                    at = (
+                        points[0]
+                        if abs(value) <= tol
+                        else points[1]
+                        if abs(1 - value) <= tol
+                        else at
+                    )
+                if tol < s < 1 - tol:
+                    extra.setdefault((i, j), []).append((s, at))
+                if tol < t < 1 - tol:
+                    extra.setdefault((k, m), []).append((t, at))
+    found = []
+    for i, line in enumerate(lines):
+        kept: list[Floats] = []
+        for j in range(len(line) - 1):
+            kept.append(line[j])
+            kept += [p for _, p in sorted(extra.get((i, j), []), key=lambda x: x[0])]
+        found.append(np.array([*kept, line[-1]]))
+    return found

@@ -1,0 +1,48 @@
+"""Edges that would close on themselves or coincide with others once sewn, if they were one edge of
+the mesh: how many they need.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from weft.garment.chains import Corner
+from weft.garment.check import Match, sewn_corners
+from weft.garment.pattern import Closing, Panel
+from weft.garment.sampling import EdgeId
+
+RING, PAIR = 3, 2  # edges of a border that is one edge, or two
+
+
+def least_counts(seams: Sequence[Match], panels: Mapping[str, Panel]) -> dict[EdgeId, int]:
+    """Edges of panels that need more than one edge of the mesh: those whose two corners become one,
+    and those between the same two corners as another edge, which they are not sewn to.
+    """
+    parent: dict[Corner, Corner] = {}
+
+    def root(c: Corner) -> Corner:
+        while c in parent:
+            c = parent[c]
+        return c
+
+    sewn = [m for m in seams if m.seam.closing is Closing.SEWN]
+    names: dict[EdgeId, object] = {}  # the seam of an edge that is all of a side
+    for match in sewn:
+        for a, b in sewn_corners(match):
+            if root(a) != root(b):
+                parent[root(a)] = root(b)
+        for chain in (match.first, match.second):
+            if len(chain.sides) == 1:
+                names[chain.sides[0].panel, chain.sides[0].edge] = match.seam.name
+    between: dict[frozenset[Corner], list[EdgeId]] = {}
+    for name, panel in panels.items():
+        k = len(panel.corners)
+        for e in range(k):
+            ends = frozenset((root((name, e)), root((name, (e + 1) % k))))
+            between.setdefault(ends, []).append((name, e))
+    found: dict[EdgeId, int] = {}
+    for ends, edges in between.items():
+        different = {names.get(e, e) for e in edges}
+        if len(ends) == 1:
+            found |= dict.fromkeys(edges, RING)
+        elif len(different) > 1:
+            found |= dict.fromkeys(edges, PAIR)
+    return found

@@ -1,0 +1,129 @@
+"""The mesh of one panel: its sampled outline, holes and inner lines, filled with triangles."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Faces, Floats, Ints
+from weft.errors import PatternError, WeftError
+from weft.garment.curves import area, curve_of
+from weft.garment.inner_lines import InnerLine
+from weft.garment.outline import contains, divided, first_crossing
+from weft.garment.pattern import Panel
+from weft.garment.triangulate import filled
+
+
+@dataclass(frozen=True, eq=False)
+class PanelMesh:
+    """A panel, flat.
+
+    Args:
+        points: (n,2) [m] outline from corner 0, holes, inner lines, inside.
+        faces: (m,3) counter-clockwise.
+        outline: vertices of every edge, both corners included.
+        lines: vertices of every inner line in turn.
+    """
+
+    points: Floats
+    faces: Faces
+    outline: Sequence[Ints]
+    lines: Sequence[Ints]
+
+    @property
+    def n_outline(self) -> int:
+        """Number of the outline's vertices, which come first."""
+        return sum(len(e) - 1 for e in self.outline)
+
+
+def panel_mesh(
+    panel: Panel,
+    fractions: Mapping[int, Floats],
+    lines: Sequence[InnerLine],
+    size: float,
+    seed: int = 0,
+) -> PanelMesh:
+    """The mesh of a panel.
+
+    Args:
+        panel: counter-clockwise.
+        fractions: of every edge's length at which vertices stand, from 0 to 1.
+        lines: inside; where they end on the outline, a vertex stands.
+        size: [m] wanted edge length.
+        seed: of the points inside.
+
+    Raises:
+        PatternError: an outline that crosses itself when it is sampled like this, or lines that
+            leave it.
+    """
+    loop, outline, first = [], [], 0
+    for e in range(len(panel.corners)):
+        points = curve_of(panel, e).points(fractions[e])
+        loop.append(points[:-1])
+        outline.append(np.arange(first, first + len(points), dtype=np.int32))
+        first += len(points) - 1
+    outline[-1][-1] = 0
+    border = np.concatenate(loop)
+    what = f"panel {panel.name}"
+    coarse = "is the edge length small enough for its curves and narrow parts?"
+    if len(border) < 3 or first_crossing([border]) is not None or area(border) <= 0:
+        raise PatternError(what, got=f"an outline of {len(border)} points that crosses itself",
+                           expected="a polygon", hint=coarse)  # fmt: skip
+    loops = [border]
+    for given in panel.holes:
+        hole = np.array(given, dtype=np.float64)
+        hole = hole[:-1] if np.array_equal(hole[0], hole[-1]) else hole
+        loops.append(divided(hole if area(hole) > 0 else hole[::-1].copy(), size, False))
+    extra = _Extra(sum(map(len, loops)))
+    ids = [_sampled(line, outline, fractions, extra, size) for line in lines]
+    if len(extra.points) and not contains(loops, np.array(extra.points)).all():
+        raise PatternError(f"{what}: lines", got="points outside", expected="lines inside",
+                           hint=coarse)  # fmt: skip
+    edges = [np.stack([i[:-1], i[1:]], axis=1) for i in ids]
+    inner = np.unique(np.sort(np.concatenate(edges), axis=1), axis=0) if edges else None
+    try:
+        points, faces = filled(loops, size, seed, np.array(extra.points).reshape(-1, 2), inner)
+    except WeftError as error:
+        error.what = f"{what}: {error.what}"
+        raise
+    return PanelMesh(points, faces, outline, ids)
+
+
+class _Extra:
+    """Points of inner lines, each once."""
+
+    def __init__(self, first: int) -> None:
+        self.first, self.points = first, list[Floats]()
+        self.known: dict[tuple[float, float], int] = {}
+
+    def id(self, point: Floats) -> int:
+        """The vertex at a point."""
+        key = (round(float(point[0]), 9), round(float(point[1]), 9))
+        if key not in self.known:
+            self.known[key] = self.first + len(self.points)
+            self.points.append(point)
+        return self.known[key]
+
+
+def _sampled(
+    line: InnerLine,
+    outline: Sequence[Ints],
+    fractions: Mapping[int, Floats],
+    extra: _Extra,
+    size: float,
+) -> Ints:
+    """Vertices of a line, divided into parts of the wanted length."""
+    ids: list[int] = []
+    last = len(line.points) - 1
+    for j in range(last + 1):
+        end = line.first if j == 0 else line.last if j == last else None
+        if end is None:
+            ids.append(extra.id(line.points[j]))
+        else:
+            e, fraction = end
+            ids.append(int(outline[e][np.argmin(np.abs(fractions[e] - fraction))]))
+        if j < last:
+            a, b = line.points[j], line.points[j + 1]
+            n = max(1, round(float(np.linalg.norm(b - a)) / size))
+            ids += [extra.id(a + k / n * (b - a)) for k in range(1, n)]
+    return np.array(ids, dtype=np.int32)

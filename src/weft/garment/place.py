@@ -1,0 +1,63 @@
+"""Where panels start in space: turned and moved, or wrapped around an axis; layers outside."""
+
+import numpy as np
+
+from weft.arrays import Floats, Positions
+from weft.errors import PatternError
+from weft.garment.pattern import Panel, Placement, Wrap
+
+LAYER_GAP = 0.01  # [m] from one layer's start to the next one's
+
+
+def place(panel: Panel, flat: Floats, layer_gap: float = LAYER_GAP) -> Positions:
+    """(n,3) [m] where points ``flat`` (n,2) [m] of the panel's plane start.
+
+    A panel of layer l starts l ``layer_gap`` further out: along its right side, or on a cylinder
+    that is larger by so much.
+
+    Raises:
+        PatternError: a wrap without axis, or a panel that goes around it more than once.
+    """
+    from scipy.spatial.transform import Rotation
+
+    placement, out = panel.placement, panel.layer * layer_gap
+    turn = Rotation.from_euler("xyz", placement.rotation, degrees=True)
+    moved = np.asarray(placement.translation, dtype=np.float64)
+    if placement.wrap is None:
+        x = np.column_stack([flat, np.full(len(flat), out)])
+        return np.asarray(turn.apply(x) + moved)
+    center, around = wrapped(placement.wrap, flat, out, f"panel {panel.name}")
+    return np.asarray(turn.apply(around) + center + moved)
+
+
+def wrapped(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats, Positions]:
+    """The center (3,) of a wrap, and points (n,2) on its cylinder (n,3), from that center."""
+    axis, facing = np.asarray(wrap.direction, float), np.asarray(wrap.facing, float)
+    length = float(np.linalg.norm(axis))
+    axis = axis / length if length > 0 else axis
+    facing = facing - (facing @ axis) * axis
+    size = float(np.linalg.norm(facing))
+    radius = wrap.radius + out
+    place = f"{what}: wrap"
+    if not (length > 0 and size > 1e-9 and np.isfinite([length, size]).all()):
+        got = f"direction {tuple(wrap.direction)}, facing {tuple(wrap.facing)}"
+        raise PatternError(place, got=got, expected="two directions that are not parallel")
+    if not (np.isfinite(radius) and radius > 0):
+        raise PatternError(f"{place}.radius", got=f"{radius:g} m", expected="must be > 0")
+    width = float(np.ptp(flat[:, 0])) if len(flat) else 0.0
+    if width > 2 * np.pi * radius * (1 + 1e-9):
+        raise PatternError(
+            place, got=f"a panel {width:.4g} m wide around a circumference of "
+            f"{2 * np.pi * radius:.4g} m", expected="at most once around",
+            hint=f"a radius of at least {width / (2 * np.pi):.4g} m, or cut the panel",
+        )  # fmt: skip
+    facing = facing / size
+    right = np.cross(axis, facing)
+    angle = flat[:, :1] / radius
+    x = flat[:, 1:] * axis + radius * (np.cos(angle) * facing + np.sin(angle) * right)
+    return np.asarray(wrap.center, dtype=np.float64), x
+
+
+def is_placed(panel: Panel) -> bool:
+    """Whether a panel says where it starts."""
+    return panel.placement != Placement()

@@ -1,0 +1,46 @@
+"""The one door to pattern files: by suffix.
+
+A format of patterns is one line of ``FORMATS``.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from weft.errors import PatternError
+from weft.garment.dxf import read_dxf
+from weft.garment.garmentcode import read_garmentcode
+from weft.garment.pattern import Pattern
+from weft.garment.svg import read_svg
+from weft.garment.yaml_pattern import read_yaml_pattern
+
+FORMATS: Mapping[str, Callable[[Path], Pattern]] = {
+    ".yaml": read_yaml_pattern,  # weft's own
+    ".yml": read_yaml_pattern,
+    ".json": read_garmentcode,  # GarmentCode
+    ".dxf": read_dxf,  # AAMA and ASTM D6673, with seams in a side-car file
+    ".svg": read_svg,  # drawings, with seams in data-seams or a side-car file
+}
+SUFFIXES = f"{', '.join([*FORMATS][:-1])} or {[*FORMATS][-1]}"  # for messages
+
+
+def read_pattern(path: str | Path, measures: Mapping[str, str | float] | None = None) -> Pattern:
+    """A garment's pattern from a file, by suffix.
+
+    Args:
+        path: the file.
+        measures: in place of those that a file of weft's own drafts its panels from.
+
+    Raises:
+        PatternError: another suffix, or a file that cannot be read, with what is wrong and where;
+            measures for a file that has none.
+    """
+    path = Path(path)
+    read = FORMATS.get(path.suffix.lower())
+    if read is None:
+        raise PatternError("pattern file", got=str(path), expected=SUFFIXES)
+    if not measures:
+        return read(path)
+    if read is not read_yaml_pattern:
+        expected = "none: only weft's own patterns are drafted from measures"
+        raise PatternError("measures", got=", ".join(measures), expected=expected, where=str(path))
+    return read_yaml_pattern(path, measures)

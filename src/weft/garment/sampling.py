@@ -1,0 +1,224 @@
+"""Where vertices stand along edges, so that sewn edges have as many as each other, by construction.
+
+Every edge is cut at its breaks: kinks, ends of lines inside, and the breaks of whatever is sewn to
+it. Parts between breaks that meet in a seam belong to one class, and all of a class are divided
+alike: at equal fractions, as finely as the finest of them needs.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import PatternError
+from weft.garment.chains import Chain
+from weft.garment.curves import curve_of
+from weft.garment.outline import GROWTH, LEAST_CORNER, SHARP
+from weft.garment.pattern import Panel
+
+TURN = 0.5  # [rad] that an edge of the mesh may turn along a curve
+FINEST = 1 / 8  # of the wanted length, on curves
+FEWEST = 6  # edges of the mesh along a curve that turns much, however large they are wanted
+SNAP = 0.1  # of the wanted length: breaks that are closer together are one
+ROUNDS = 50  # of carrying breaks across seams
+_TABLE = np.linspace(0, 1, 257)
+
+EdgeId = tuple[str, int]  # panel, edge
+Part = tuple[EdgeId, int]  # an edge, and a part of it between two breaks
+
+
+@dataclass(frozen=True, eq=False)
+class Join:
+    """Two chains that are divided alike, the second as it meets the first."""
+
+    name: str
+    first: Chain
+    second: Chain
+
+
+def corner_angles(panel: Panel) -> Floats:
+    """(k,) [rad] inner angles at the corners of a counter-clockwise panel, between its curves."""
+    k, step = len(panel.corners), np.array([1e-4])
+    after = np.concatenate([curve_of(panel, i).points(step) for i in range(k)])
+    before = np.concatenate([curve_of(panel, i - 1 + k).points(1 - step) for i in range(k)])
+    u, w = after - panel.corners, before - panel.corners
+    cross = u[:, 0] * w[:, 1] - u[:, 1] * w[:, 0]
+    return np.asarray(np.arctan2(cross, (u * w).sum(1)) % (2 * np.pi))
+
+
+def sampled_edges(
+    panels: Mapping[str, Panel],
+    joins: Sequence[Join],
+    size: float,
+    breaks: Mapping[EdgeId, Iterable[float]],
+    least: Mapping[EdgeId, int],
+) -> tuple[dict[EdgeId, Floats], dict[EdgeId, list[int]], list[list[tuple[Part, Part, bool]]]]:
+    """Fractions of every edge's length at which vertices stand.
+
+    Args:
+        panels: by name, counter-clockwise.
+        joins: chains that are to be divided alike.
+        size: [m] wanted edge length.
+        breaks: fractions of edges at which a vertex has to stand.
+        least: numbers of edges of the mesh that some edges need, however short they are.
+
+    Returns:
+        Fractions from 0 to 1 by edge; the index of every break among them; and, for every join, its
+        parts in turn: of the first chain, of the second, and whether they run in opposite
+        directions along their edges.
+
+    Raises:
+        PatternError: seams that cut each other into ever smaller parts.
+    """
+    cuts = {
+        (name, e): sorted({0.0, 1.0, *curve_of(p, e).kinks.tolist(), *breaks.get((name, e), ())})
+        for name, p in panels.items()
+        for e in range(len(p.corners))
+    }
+    for _ in range(ROUNDS):
+        changed = [_carry(join, cuts, size) for join in joins]
+        if not any(changed):
+            break
+    else:
+        names = ", ".join(j.name for j in joins)
+        raise PatternError(
+            "seams", got=names, expected="seams that agree where edges begin",
+            hint="an edge is in several of them, with different neighbors",
+        )  # fmt: skip
+    pairs = [_matched(join, cuts) for join in joins]
+    wanted = _Wanted(panels, size)
+    fractions, index = _divided(cuts, pairs, wanted, least)
+    return fractions, index, pairs
+
+
+def _marks(chain: Chain, cuts: Mapping[EdgeId, list[float]]) -> Floats:
+    """Sorted fractions of a chain at which it has breaks, those of neighbors once."""
+    found = [chain.place_of(i, np.array(cuts[s.panel, s.edge])) for i, s in enumerate(chain.sides)]
+    every = np.sort(np.concatenate(found))
+    return np.asarray(every[np.concatenate([[True], np.diff(every) > 1e-12])])
+
+
+def _carry(join: Join, cuts: dict[EdgeId, list[float]], size: float) -> bool:
+    """Give each chain the breaks of the other; whether there were any."""
+    one, two = _marks(join.first, cuts), _marks(join.second, cuts)
+    longest = max(join.first.length, join.second.length)
+    gaps = min(float(np.diff(one).min()), float(np.diff(two).min()))
+    near = min(SNAP * size / longest, 0.45 * gaps)
+    changed = False
+    for chain, mine, others in ((join.first, one, two), (join.second, two, one)):
+        for at in others[np.abs(others[:, None] - mine).min(axis=1) > near].tolist():
+            i, fraction = chain.on_edge(at)
+            edge = (chain.sides[i].panel, chain.sides[i].edge)
+            cuts[edge] = sorted([*cuts[edge], fraction])
+            changed = True
+    return changed
+
+
+def _parts(chain: Chain, cuts: Mapping[EdgeId, list[float]]) -> list[tuple[Part, bool]]:
+    """Parts of a chain's edges in turn, and whether they are run through backward."""
+    found: list[tuple[Part, bool]] = []
+    for s in chain.sides:
+        count = len(cuts[s.panel, s.edge]) - 1
+        order = range(count - 1, -1, -1) if s.backward else range(count)
+        found += [(((s.panel, s.edge), k), s.backward) for k in order]
+    return found
+
+
+def _matched(join: Join, cuts: Mapping[EdgeId, list[float]]) -> list[tuple[Part, Part, bool]]:
+    one, two = _parts(join.first, cuts), _parts(join.second, cuts)
+    if len(one) != len(two):
+        raise PatternError(
+            f"seam {join.name}", got=f"{len(one)} and {len(two)} parts between corners",
+            expected="as many on both sides", hint="are corners of it nearly in the same place?",
+        )  # fmt: skip
+    return [(a, b, i != j) for (a, i), (b, j) in zip(one, two)]
+
+
+class _Wanted:
+    """Wanted edge lengths along edges."""
+
+    def __init__(self, panels: Mapping[str, Panel], size: float) -> None:
+        self.size = size
+        self.curves = {
+            (n, e): curve_of(p, e) for n, p in panels.items() for e in range(len(p.corners))
+        }
+        self.angles = {n: corner_angles(p) for n, p in panels.items()}
+        self.tables: dict[EdgeId, Floats] = {}
+
+    def table(self, edge: EdgeId) -> Floats:
+        """(257,) [m] at equal fractions of an edge."""
+        if edge not in self.tables:
+            name, e = edge
+            curve, angles, size = self.curves[edge], self.angles[name], self.size
+            finest = min(FINEST * size, curve.length / FEWEST)
+            h = np.clip(TURN / np.maximum(curve.turning(_TABLE), 1e-9), finest, size)
+            for angle, end in ((angles[e], 0), (angles[(e + 1) % len(angles)], -1)):
+                if angle < SHARP:
+                    h[end] = min(h[end], size * max(np.sin(max(angle, LEAST_CORNER)), 0.1))
+            # It grows by GROWTH over the distance from where it is small.
+            s = _TABLE * curve.length * GROWTH
+            h = np.minimum.accumulate(h - s) + s
+            h = (np.minimum.accumulate((h + s)[::-1]) - s[::-1])[::-1]
+            self.tables[edge] = h
+        return self.tables[edge]
+
+    def density(self, edge: EdgeId, a: float, b: float, s: Floats) -> Floats:
+        """Edges of the mesh per part, at fractions s of the part from a to b of an edge."""
+        h = np.interp(a + s * (b - a), _TABLE, self.table(edge))
+        return np.asarray((b - a) * self.curves[edge].length / h)
+
+
+def _divided(
+    cuts: Mapping[EdgeId, list[float]],
+    pairs: Sequence[Sequence[tuple[Part, Part, bool]]],
+    wanted: _Wanted,
+    least: Mapping[EdgeId, int],
+) -> tuple[dict[EdgeId, Floats], dict[EdgeId, list[int]]]:
+    """Fractions of every edge, and where its breaks are among them."""
+    linked: dict[Part, list[tuple[Part, bool]]] = {}
+    for a, b, opposite in (p for join in pairs for p in join):
+        linked.setdefault(a, []).append((b, opposite))
+        linked.setdefault(b, []).append((a, opposite))
+    inner: dict[Part, Floats] = {}
+    for edge, marks in cuts.items():
+        for k in range(len(marks) - 1):
+            if (edge, k) in inner:
+                continue
+            members = _class_of((edge, k), linked)
+            every = [
+                wanted.density(e, cuts[e][i], cuts[e][i + 1], _TABLE)[:: -1 if back else 1]
+                for (e, i), back in members
+            ]
+            count = np.max(every, axis=0)
+            total = np.concatenate([[0.0], np.cumsum((count[1:] + count[:-1]) / 2 / 256)])
+            n = max(1, round(float(total[-1])), *(least.get(e, 1) for (e, _), _ in members))
+            s = np.interp(np.arange(1, n) * total[-1] / n, total, _TABLE)
+            for part, back in members:
+                inner[part] = 1 - s[::-1] if back else s
+    fractions, index = {}, {}
+    for edge, marks in cuts.items():
+        values, places = [0.0], [0]
+        for k in range(len(marks) - 1):
+            low, high = marks[k], marks[k + 1]
+            values += [*(low + inner[edge, k] * (high - low)).tolist(), high]
+            places.append(len(values) - 1)
+        fractions[edge], index[edge] = np.array(values), places
+    return fractions, index
+
+
+def _class_of(
+    start: Part, linked: Mapping[Part, list[tuple[Part, bool]]]
+) -> list[tuple[Part, bool]]:
+    """All parts that are divided like one, and whether they run against it. A part that is linked
+    to itself the other way round comes twice, and so is divided symmetrically.
+    """
+    seen, todo = {(start, False): None}, [(start, False)]
+    while todo:
+        part, back = todo.pop()
+        for other, opposite in linked.get(part, ()):
+            found = (other, back != opposite)
+            if found not in seen:
+                seen[found] = None
+                todo.append(found)
+    return list(seen)

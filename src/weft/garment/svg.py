@@ -1,0 +1,258 @@
+"""Reader of patterns drawn as SVG: pieces by the classes of their paths.
+
+``class="outline"`` (or ``sew``, ``cut``) is the border of a piece, ``hole`` is cut out,
+``internal`` lines are marks that triangles follow, ``grain`` shows the warp. Without a class, a
+path's id or Inkscape label says it, or the group or layer around it. Groups are pieces. Seams:
+words of ``data-seams`` on outlines, one for each edge as drawn, and the side-car file.
+"""
+
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import PatternError
+from weft.garment.contents import name_of
+from weft.garment.outline import contains
+from weft.garment.pattern import Curve, Pattern
+from weft.garment.pieces import Piece
+from weft.garment.sidecar import assembled
+from weft.garment.stroke import MARKS, Stroke, area, counter_clockwise, polygon
+from weft.garment.svg_paths import SHAPES, Drawn, drawn
+from weft.garment.svg_tree import Node, read_svg_tree
+from weft.garment.svg_units import meters_per_unit
+
+BORDERS = ("sew", "outline", "cut")  # of a piece that has several, the first is taken
+ROLES = (*BORDERS, "hole", "internal", "grain", "origin")
+NOTE = "note"  # drawn for people
+UNSEEN = ("defs", "symbol", "clipPath", "mask", "marker", "pattern", "metadata", "style")
+NONE = "-"  # in data-edges and data-seams: this edge has no name, or no seam
+CONTINUED = "+"  # in data-edges: a part of the edge before
+_LABEL = re.compile(rf"({'|'.join(ROLES)})(?:[-_. ]?\d+)?$")
+_AUTOMATIC = re.compile(r"(?:g|layer|svg|use|text|" + "|".join(SHAPES) + r")\d+(?:-\d+)*$")
+
+
+@dataclass(eq=False)
+class _Found:
+    """A shape with its role, and chains of strokes in meters."""
+
+    node: Node
+    role: str
+    chains: list[Drawn]
+    group: Node | None
+
+
+@dataclass(eq=False)
+class _Group:
+    """What belongs together: borders, and what else is drawn for them."""
+
+    borders: list[_Found] = field(default_factory=list)
+    others: list[_Found] = field(default_factory=list)
+
+
+def read_svg(path: Path) -> Pattern:
+    """The pattern in an SVG file, with the seams of its side-car file.
+
+    Raises:
+        PatternError: no such file, or something that cannot be right, with the line.
+    """
+    root = read_svg_tree(path)
+    meters = meters_per_unit(root, path.name)
+    groups: dict[int, _Group] = {}
+    for found in _shapes(root, path.name, meters):
+        group = groups.setdefault(id(found.group), _Group())
+        (group.borders if found.role in BORDERS else group.others).append(found)
+    pieces = [p for g in groups.values() for p in _pieces(g, path.name)]
+    if not pieces:
+        raise PatternError(
+            "pieces", got="no path of class outline", where=path.name,
+            expected="at least one: <path class=\"outline\" ...>, or an id or layer of this name",
+        )  # fmt: skip
+    pieces = [replace(p, name=p.name or f"piece {i}") for i, p in enumerate(pieces, start=1)]
+    loose = [o for g in groups.values() if len(_chosen(g)) != 1 for o in g.others]
+    for other in loose:
+        pieces = _given(pieces, other, path.name)
+    return assembled(path, name_of(path), [p.centered() for p in pieces])
+
+
+def _shapes(root: Node, file: str, meters: float) -> list[_Found]:
+    """All shapes that have a role."""
+    result, skipped = [], 0
+    for node in root.down():
+        if any(n.tag in UNSEEN or _hidden(n) for n in node.up()):
+            continue
+        if node.tag == "svg" and node is not root:
+            raise PatternError("<svg>", got="inside another", where=f"{file}:{node.line}",
+                               expected="one page")  # fmt: skip
+        role = _role(node)
+        if role and node.tag == "use":
+            raise PatternError("<use>", got="a copy of another element", expected="paths",
+                               where=f"{file}:{node.line}",
+                               hint="unlink clones before exporting")  # fmt: skip
+        if node.tag not in SHAPES:
+            continue
+        if not role:
+            skipped += NOTE not in node.attributes.get("class", "").split()
+            continue
+        result.append(_Found(node, role, drawn(node, file, meters), _group_of(node)))
+    if skipped:
+        warnings.warn(f"{file}: {skipped} shapes without a class of {', '.join(ROLES)}: not read",
+                      stacklevel=3)  # fmt: skip
+    return result
+
+
+def _hidden(node: Node) -> bool:
+    style = node.attributes.get("style", "").replace(" ", "")
+    return "display:none" in style or node.attributes.get("display") == "none"
+
+
+def _label(node: Node) -> str:
+    """What a person called it; not what a program numbered."""
+    given = node.attributes.get("inkscape:label") or node.attributes.get("id", "")
+    given = " ".join(given.split())
+    return "" if _AUTOMATIC.match(given) else given
+
+
+def _own_role(node: Node) -> str:
+    for word in node.attributes.get("class", "").lower().split():
+        if word in ROLES:
+            return word
+    match = _LABEL.match(_label(node).lower())
+    return match[1] if match else ""
+
+
+def _role(node: Node) -> str:
+    """Its own, or that of the nearest group that has one."""
+    return next((r for n in node.up() if (r := _own_role(n))), "")
+
+
+def _group_of(node: Node) -> Node | None:
+    """The group that is the piece: the nearest one with a name that is no role."""
+    groups = [n for n in node.up() if n.tag == "g" and not _own_role(n)]
+    return next((g for g in groups if _label(g)), groups[0] if groups else None)
+
+
+def _chosen(group: _Group) -> list[_Found]:
+    """Borders of the first kind that is there: fabric beyond the seam line is not simulated."""
+    for role in BORDERS:
+        found = [b for b in group.borders if b.role == role]
+        if found:
+            return found
+    return []
+
+
+def _pieces(group: _Group, file: str) -> list[Piece]:
+    """The pieces of a group, with what is drawn inside where it has only one."""
+    borders = _chosen(group)
+    result = []
+    for border in borders:
+        own = _label(border.node)
+        own = "" if _LABEL.match(own.lower()) else own
+        around = "" if border.group is None else _label(border.group)
+        name = around or own if len(borders) == 1 else own
+        piece = _bordered(border, name, file)
+        if len(borders) == 1:
+            for other in group.others:
+                piece = _with(piece, other, file)
+        result.append(piece)
+    if borders and borders[0].role == "cut":
+        warnings.warn(
+            f"{file}: {len(borders)} cut lines without a sew line: seam allowances, if there are "
+            "any, are sewn as fabric",
+            stacklevel=3,
+        )
+    return result
+
+
+def _bordered(border: _Found, name: str, file: str) -> Piece:
+    """A piece with its outline: the largest of the path's chains; the others are holes."""
+    where = f"{file}:{border.node.line}"
+    shown = f"outline of {name!r}" if name else "outline"
+    for chain in border.chains:
+        if not chain.closed:
+            a, b = (1e3 * p for p in (chain.strokes[0].start, chain.strokes[-1].end))
+            raise PatternError(
+                shown, got=f"open: from ({a[0]:.4g}, {a[1]:.4g}) to ({b[0]:.4g}, {b[1]:.4g}) mm",
+                where=where, expected="a closed path", hint="end it with Z",
+            )  # fmt: skip
+    chains = sorted(border.chains, key=lambda c: -abs(area(c.strokes)))
+    outline = counter_clockwise(_named(chains[0], border.node, where))
+    if len(outline) < 2:
+        raise PatternError(shown, got="one edge", expected="at least two", where=where)
+    return Piece(name, outline, [polygon(c.strokes, MARKS) for c in chains[1:]], where=where)
+
+
+def _named(chain: Drawn, node: Node, where: str) -> list[Stroke]:
+    """Strokes with the words of data-edges and data-seams."""
+    words = {}
+    for key in ("data-edges", "data-seams"):
+        given = node.attributes.get(key)
+        words[key] = [NONE] * len(chain.commands) if given is None else given.split()
+        if len(words[key]) != len(chain.commands):
+            raise PatternError(
+                key, got=f"{len(words[key])} words", where=where,
+                expected=f"one for each of the {len(chain.commands)} edges; {NONE!r} for none",
+            )  # fmt: skip
+    result: list[Stroke] = []
+    for command, name, seam in zip(chain.commands, words["data-edges"], words["data-seams"]):
+        if name == CONTINUED:
+            parts = [*result[-1:], *command]
+            if not result or any(s.curve not in (Curve.LINE, Curve.POLYLINE) for s in parts):
+                raise PatternError(
+                    "data-edges", got=f"{CONTINUED!r} at edge {len(result)}", where=where,
+                    expected="it after straight parts, at straight parts only",
+                )  # fmt: skip
+            points = np.concatenate([parts[0].points, *(s.points[1:] for s in parts[1:])])
+            result[-1] = replace(result[-1], curve=Curve.POLYLINE, points=points)
+            continue
+        name, seam = ("" if word == NONE else word for word in (name, seam))
+        result += [replace(s, name=name, seam=seam) for s in command]
+    return result
+
+
+def _with(piece: Piece, other: _Found, file: str) -> Piece:
+    """The piece with a hole, a line or its grain."""
+    where = f"{file}:{other.node.line}"
+    if other.role == "hole":
+        if not all(c.closed for c in other.chains):
+            raise PatternError(f"hole of {piece.name!r}", got="an open path", where=where,
+                               expected="a closed one")  # fmt: skip
+        return replace(
+            piece, holes=[*piece.holes, *(polygon(c.strokes, MARKS) for c in other.chains)]
+        )
+    if other.role == "internal":
+        return replace(piece, lines=[*piece.lines, *(c.points for c in other.chains)])
+    if other.role == "origin":
+        points = other.chains[0].points
+        return replace(piece, origin=(points.min(0) + points.max(0)) / 2)
+    if piece.grain is not None:
+        raise PatternError(f"grain of {piece.name!r}", got="a second one", where=where,
+                           expected="one line")  # fmt: skip
+    strokes = other.chains[0].strokes
+    x, y = strokes[-1].end - strokes[0].start
+    if x == 0 and y == 0:
+        raise PatternError(f"grain of {piece.name!r}", got="a closed path", where=where,
+                           expected="a line along the warp")  # fmt: skip
+    return replace(piece, grain=float(np.arctan2(y, x)))
+
+
+def _given(pieces: Sequence[Piece], other: _Found, file: str) -> list[Piece]:
+    """The pieces, with something that is drawn inside one of them."""
+    middle = _middle(other.chains[0])
+    inside = [i for i, p in enumerate(pieces) if contains([polygon(p.outline)], middle[None])[0]]
+    if not inside:
+        warnings.warn(f"{file}:{other.node.line}: {other.role} outside of every piece: not read",
+                      stacklevel=3)  # fmt: skip
+        return list(pieces)
+    i = min(inside, key=lambda k: abs(area(pieces[k].outline)))
+    return [_with(p, other, file) if k == i else p for k, p in enumerate(pieces)]
+
+
+def _middle(chain: Drawn) -> Floats:
+    points = chain.points
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    return np.array([np.interp(along[-1] / 2, along, c) for c in points.T])

@@ -1,0 +1,130 @@
+"""Mirrored panels, and panels that are drawn as half, on the fold of the fabric."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import PatternError
+from weft.garment.curves import backward
+from weft.garment.darts import Dart, Feature, Pleat
+from weft.garment.pattern import Curve, Edge, Fold, Panel, Placement
+
+MIRRORED = "_mirrored"  # added to names of edges in the half that was not drawn
+
+
+def mirrored(panel: Panel, name: str) -> Panel:
+    """The other of a pair: mirrored on paper across its y axis, and in space across x = 0.
+
+    Edges keep their names; edge e becomes edge k - 2 - e (modulo k).
+    """
+    flip = np.array([-1.0, 1.0])
+    corners = _points(panel.corners)[::-1] * flip
+    k = len(corners)
+    edges = [_moved(backward(panel.edges[(k - 2 - e) % k]), flip) for e in range(k)]
+    return replace(
+        panel,
+        name=name,
+        corners=corners,
+        edges=edges,
+        grain=np.pi - panel.grain,
+        holes=[_points(h) * flip for h in panel.holes],
+        lines=[_points(line) * flip for line in panel.lines],
+        folds=[replace(f, points=_points(f.points) * flip) for f in panel.folds],
+        placement=mirrored_placement(panel.placement),
+    )
+
+
+def mirrored_placement(placement: Placement) -> Placement:
+    """The placement of a mirrored panel, across x = 0."""
+    x, y, z = placement.rotation
+    wrap = placement.wrap
+    if wrap is not None:
+        wrap = replace(
+            wrap,
+            center=_across(wrap.center),
+            direction=_across(wrap.direction),
+            facing=_across(wrap.facing),
+        )
+    return Placement(_across(placement.translation), (x, -y, -z), wrap)
+
+
+def mirrored_features(panel: Panel, features: Sequence[Feature]) -> list[Feature]:
+    """Darts and pleats of a panel (before it is mirrored) on the mirrored one."""
+    k = len(panel.corners)
+    return [((k - 2 - e) % k, _from_end(f)) for e, f in features]
+
+
+def unfolded(
+    panel: Panel, fold: int, features: Sequence[Feature] = ()
+) -> tuple[Panel, list[Feature]]:
+    """A whole panel from its half, mirrored across edge ``fold``, which is no edge any more.
+
+    Edges that meet the fold keep their name in both halves; others are called ``NAME_mirrored`` in
+    the half that was not drawn. Edge 0 is the one after the fold.
+
+    Raises:
+        PatternError: a fold that is not straight.
+    """
+    k = len(panel.corners)
+    corners = _points(panel.corners)
+    a, b = corners[fold], corners[(fold + 1) % k]
+    if panel.edges[fold].curve is not Curve.LINE:
+        raise PatternError(f"panel {panel.name}: fold", got=panel.edges[fold].curve.name.lower(),
+                           expected="a straight edge")  # fmt: skip
+    axis = (b - a) / max(float(np.linalg.norm(b - a)), 1e-300)
+
+    def across(points: Any) -> Floats:
+        p = _points(points) - a
+        return np.asarray(a + 2 * (p @ axis)[:, None] * axis - p)
+
+    order = [(fold + 1 + i) % k for i in range(k - 1)]  # edges that stay
+    own = [corners[i] for i in [*order, fold]]
+    other = across(corners[order[:0:-1]]) if k > 2 else np.zeros((0, 2))
+    edges = [panel.edges[i] for i in order]
+    for i in order[::-1]:
+        edge = backward(panel.edges[i])
+        name = panel.edges[i].name or str(i)
+        meets = i in (order[0], order[-1])
+        controls = across(edge.controls)
+        edges.append(replace(edge, controls=controls, name=name if meets else name + MIRRORED))
+    edges[: k - 1] = [replace(e, name=e.name or str(i)) for e, i in zip(edges, order)]
+    found: list[Feature] = []
+    for e, f in features:
+        if e == fold:
+            raise PatternError(f"panel {panel.name}: {f.name}", got="on the fold",
+                               expected="a dart on another edge")  # fmt: skip
+        j = order.index(e)
+        found.append((j, f))
+        twin = _from_end(f)
+        found.append((2 * (k - 1) - 1 - j, replace(twin, name=f.name + MIRRORED)))
+    whole = replace(
+        panel,
+        corners=np.concatenate([own, other]),
+        edges=edges,
+        holes=[*panel.holes, *(across(h) for h in panel.holes)],
+        lines=[*panel.lines, *(across(line) for line in panel.lines)],
+        folds=[*panel.folds, *(Fold(across(f.points), f.angle, f.stiffness) for f in panel.folds)],
+    )
+    return whole, found
+
+
+def _from_end(feature: Dart | Pleat) -> Dart | Pleat:
+    """The same on an edge that runs the other way."""
+    if isinstance(feature, Pleat):
+        return replace(feature, at=1 - feature.at, to_end=not feature.to_end)
+    return replace(feature, at=1 - feature.at)
+
+
+def _moved(edge: Edge, flip: Floats) -> Edge:
+    return replace(edge, controls=_points(edge.controls) * flip)
+
+
+def _points(given: Any) -> Floats:
+    return np.asarray(given, dtype=np.float64).reshape(-1, 2)
+
+
+def _across(v: tuple[float, float, float]) -> tuple[float, float, float]:
+    return (-v[0], v[1], v[2])

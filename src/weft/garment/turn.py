@@ -1,0 +1,44 @@
+"""Panels listed clockwise, turned around with everything that refers to their edges."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from weft.garment.curves import area, backward, flattened
+from weft.garment.pattern import Panel, Pattern, Side
+
+
+def counter_clockwise(pattern: Pattern) -> Pattern:
+    """The same pattern with every outline counter-clockwise, as panels have to be.
+
+    A panel that is listed clockwise gets its corners in the opposite order; seams and elastics
+    follow, in the direction in which they ran.
+    """
+    turned = {p.name for p in pattern.panels if area(flattened(p)[0]) < 0}
+    if not turned:
+        return pattern
+    counts = {p.name: len(p.corners) for p in pattern.panels}
+
+    def sides(chain: Sequence[Side]) -> tuple[Side, ...]:
+        return tuple(
+            Side(s.panel, (counts[s.panel] - 2 - s.edge) % counts[s.panel], not s.backward)
+            if s.panel in turned
+            else s
+            for s in chain
+        )
+
+    return replace(
+        pattern,
+        panels=[turned_around(p) if p.name in turned else p for p in pattern.panels],
+        seams=[replace(s, first=sides(s.first), second=sides(s.second)) for s in pattern.seams],
+        elastics=[replace(e, chain=sides(e.chain)) for e in pattern.elastics],
+    )
+
+
+def turned_around(panel: Panel) -> Panel:
+    """A panel's corners in the opposite order: edge e becomes edge k - 2 - e (modulo k)."""
+    corners = np.asarray(panel.corners, dtype=np.float64)[::-1]
+    k = len(corners)
+    edges = [backward(panel.edges[(k - 2 - e) % k]) for e in range(k)]
+    return replace(panel, corners=corners, edges=edges)

@@ -1,0 +1,148 @@
+"""Seams and elastics of weft's pattern files, and what they call edges: ``front.side``."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from weft.errors import WeftError, did_you_mean
+from weft.garment.chains import Chain, Corner, chained, orientation
+from weft.garment.check import Match, sewn_corners
+from weft.garment.fields import Field
+from weft.garment.garment import edges_named
+from weft.garment.pattern import Closing, Elastic, Panel, Seam, Side
+from weft.garment.yaml_values import Values
+
+CLOSINGS = tuple(c.name.lower() for c in Closing)
+_FIELDS = ("name", "join", "flip", "closing", "angle", "fold_stiffness", "strength", "buttons",
+           "open_at", "close_at", "window")  # fmt: skip
+_UNITS = {"fold_stiffness": "N", "strength": "N/m", "open_at": "s", "close_at": "s"}
+
+
+def named(f: Field) -> Iterator[tuple[str | None, Field]]:
+    """The entries of a block that is a list, or a mapping of names."""
+    if isinstance(f.value, list):
+        for entry in f.items():
+            name = entry.get("name") if isinstance(entry.value, dict) else None
+            yield None if name is None else name.text(), entry
+    else:
+        yield from f.mapping().items()
+
+
+def seam(name: str | None, f: Field, panels: Mapping[str, Panel], values: Values) -> Seam:
+    """A seam, its chains as they are listed.
+
+    Raises:
+        PatternError: what cannot be read, with its line.
+    """
+    join = f if isinstance(f.value, list) else f.need("join")
+    if join is not f:
+        f.only(*_FIELDS)
+    one, two = join.items(2, 2)
+    label = name or f"{_text(one)} + {_text(two)}"
+    made = Seam(label, chain(one, panels), chain(two, panels))
+    if join is f:
+        return made
+    fields = {key: f.get(key) for key in _FIELDS}
+    said = {key: value for key, value in fields.items() if value is not None}
+    more: dict[str, object] = {k: values.number(said[k], u) for k, u in _UNITS.items() if k in said}
+    if "flip" in said:
+        more["flip"] = said["flip"].truth()
+    if "angle" in said:
+        more["angle"] = values.angle(said["angle"])
+    if "buttons" in said:
+        more["buttons"] = said["buttons"].index(1000, "buttons")
+    if "window" in said:
+        begin, end = (values.plain(v) for v in said["window"].items(2, 2))
+        if not 0 <= begin < end <= 1:
+            raise said["window"].error("two numbers from 0 to 1, the second one larger")
+        more["window"] = (begin, end)
+    if "closing" in said:
+        kind = said["closing"]
+        if kind.value not in CLOSINGS:
+            raise kind.error(f"one of {', '.join(CLOSINGS)}", hint=did_you_mean(
+                str(kind.value), CLOSINGS))  # fmt: skip
+        more["closing"] = Closing[kind.text().upper()]
+    return Seam(label, made.first, made.second, **more)  # type: ignore[arg-type]
+
+
+def elastic(name: str | None, f: Field, panels: Mapping[str, Panel], values: Values) -> Elastic:
+    """An elastic band.
+
+    Raises:
+        PatternError: what cannot be read, with its line.
+    """
+    f.only("name", "edges", "ratio", "stiffness")
+    edges = f.need("edges")
+    label = name or f"along {_text(edges)}"
+    ratio, stiffness = values.plain(f.need("ratio")), values.number(f.need("stiffness"), "N")
+    return Elastic(label, chain(edges, panels), ratio, stiffness)
+
+
+def chain(f: Field, panels: Mapping[str, Panel]) -> tuple[Side, ...]:
+    """``front.side``, ``front.2``, ``-front.side`` (from its end), or a list of them."""
+    entries = list(f.items(1)) if isinstance(f.value, list) else [f]
+    return tuple(s for entry in entries for s in _sides(entry, panels))
+
+
+def _sides(f: Field, panels: Mapping[str, Panel]) -> list[Side]:
+    text = f.text()
+    back = text.startswith("-")
+    panel, dot, edge = text.removeprefix("-").partition(".")
+    if not dot or panel not in panels:
+        hint = did_you_mean(panel, panels)
+        expected = f"a panel and its edge, like {next(iter(panels), 'front')}.hem"
+        if dot:
+            expected += f"; panels are {', '.join(panels)}"
+        raise f.error(expected, hint=hint)
+    try:
+        edges = edges_named(panels[panel], edge)
+    except WeftError as error:
+        raise f.error(error.expected or "an edge", hint=error.hint) from error
+    return [Side(panel, e, back) for e in (edges[::-1] if back else edges)]
+
+
+def _text(f: Field) -> str:
+    """How a chain is called."""
+    entries = f.value if isinstance(f.value, list) else [f.value]
+    return ", ".join(str(e) for e in entries)
+
+
+def directed(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Seam]:
+    """The seams with chains of several edges in the direction in which these follow one another.
+
+    Chains are listed edge after edge, without saying whether one goes along or against the panel's
+    outline; corners that other seams sew together count as one.
+    """
+    parent: dict[Corner, Corner] = {}
+
+    def root(c: Corner) -> Corner:
+        while c in parent:
+            c = parent[c]
+        return c
+
+    def turned(sides: Sequence[Side]) -> tuple[Side, ...]:
+        """What was listed in turn the other way, where that makes a chain of it."""
+        if any(s.backward for s in sides) or _follow(sides):
+            return tuple(sides)
+        runs = [list(run) for _, run in groupby(sides, lambda s: (s.panel, _called(s)))]
+        back = tuple(Side(s.panel, s.edge, True) for run in runs for s in run[::-1])
+        return back if _follow(back) else tuple(sides)
+
+    def _called(s: Side) -> str:
+        return panels[s.panel].edges[s.edge].name or str(s.edge)
+
+    def _follow(sides: Sequence[Side]) -> bool:
+        return chained(sides, panels, lambda a, b: root(a) == root(b)) is None
+
+    made = list(seams)
+    for _ in range(2):  # the second time, all corners are known
+        for i, s in enumerate(made):
+            made[i] = Seam(**{**vars(s), "first": turned(s.first), "second": turned(s.second)})
+            if not (_follow(made[i].first) and _follow(made[i].second)):
+                continue
+            first, second = (Chain(tuple(c), panels) for c in (made[i].first, made[i].second))
+            o = orientation(made[i], first, second)
+            match = Match(made[i], first, second.turned() if o.flip else second, o)
+            for a, b in sewn_corners(match) if s.closing is Closing.SEWN else ():
+                if root(a) != root(b):
+                    parent[root(a)] = root(b)
+    return made

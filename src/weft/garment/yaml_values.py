@@ -1,0 +1,117 @@
+"""Numbers in weft's pattern files: quantities with units, and arithmetic on the file's measures."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import UnitError
+from weft.garment.fields import Field
+from weft.units import in_si, to_si
+from weft.units.expression import CONSTANTS, FUNCTIONS, Measure, evaluated, in_unit
+from weft.units.grammar import parse_unit
+
+_NAME = re.compile(r"[^\W\d]\w*$")
+FARTHEST = 1e4  # [m] of any length
+
+
+@dataclass(frozen=True)
+class Values:
+    """Reads numbers of a file.
+
+    Args:
+        measures: its named numbers.
+    """
+
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+
+    def number(self, f: Field, unit: str) -> float:
+        """A number in SI: a bare one is in ``unit``, text is a quantity or an expression.
+
+        Raises:
+            PatternError: neither; another dimension; no finite number.
+        """
+        if not isinstance(f.value, str):
+            return f.number()
+        try:
+            found = in_unit(f.value, unit, self.measures)
+        except UnitError as problem:
+            try:
+                found = to_si(f.value, unit)  # N/m and other units of several words
+            except UnitError:
+                raise f.error(problem.expected or "a number", hint=problem.hint) from problem
+        if not abs(found) <= FARTHEST and unit == "m":
+            raise f.error(f"at most {FARTHEST:g} m")
+        return found
+
+    def length(self, f: Field) -> float:
+        """[m]."""
+        return self.number(f, "m")
+
+    def plain(self, f: Field) -> float:
+        """A number without unit."""
+        return self.number(f, "1")
+
+    def angle(self, f: Field) -> float:
+        """[rad]; a bare number is in degrees."""
+        return self.number(f, "rad") if isinstance(f.value, str) else math.radians(f.number())
+
+    def point(self, f: Field) -> Floats:
+        """(2,) [m]."""
+        return np.array([self.length(v) for v in f.items(2, 2)])
+
+    def points(self, f: Field, least: int, most: int | None = None) -> Floats:
+        """(n,2) [m]."""
+        return np.array([self.point(v) for v in f.items(least, most)]).reshape(-1, 2)
+
+    def three(self, f: Field, unit: str) -> tuple[float, float, float]:
+        """Three numbers in SI."""
+        x, y, z = (self.number(v, unit) for v in f.items(3, 3))
+        return x, y, z
+
+
+def read_measures(f: Field | None, given: Mapping[str, str | float]) -> dict[str, Measure]:
+    """The named numbers of a file, each in terms of those above it.
+
+    Args:
+        f: the field ``measures``; None: there are none.
+        given: values in place of the file's.
+
+    Raises:
+        PatternError: a name that cannot be one, a value that cannot be read, or a measure in
+            ``given`` that the file does not have.
+    """
+    known: dict[str, Measure] = {}
+    fields = {} if f is None else f.mapping()
+    for name in given:
+        if name not in fields:
+            place = f or Field({}, "measures")
+            raise place.error(f"one of the file's: {', '.join(fields) or 'none'}", got=name)
+    for name, value in fields.items():
+        if not _NAME.match(name) or name in FUNCTIONS or name in CONSTANTS:
+            raise value.error("a name of letters, digits and _, not that of a function", got=name)
+        said = given.get(name, value.value)
+        if isinstance(said, bool) or not isinstance(said, str | int | float):
+            raise value.error("a number with its unit, or an expression, like waist/4 + 1 cm")
+        try:
+            known[name] = _measure(said, known)
+        except UnitError as problem:
+            raise value.error(problem.expected or "a number", hint=problem.hint) from problem
+    return known
+
+
+def _measure(said: str | float, known: Mapping[str, Measure]) -> Measure:
+    if not isinstance(said, str):
+        return Measure(float(in_si(said, "1")))
+    try:
+        return evaluated(said, known)
+    except UnitError:
+        _, _, unit = said.strip().partition(" ")
+        try:
+            return Measure(to_si(said, unit), parse_unit(unit)[1])  # "30 N/m"
+        except UnitError:
+            pass
+        raise

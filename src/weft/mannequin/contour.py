@@ -1,0 +1,78 @@
+"""A closed triangle mesh of the zero set of a signed distance.
+
+Surface nets: a vertex in every cell of a grid that the surface crosses, a quad around every edge of
+the grid that it crosses. The vertices then move to where the triangles are well shaped: along the
+surface to the middle of their neighbors, and back onto it, while edges flip to make the mesh
+Delaunay.
+"""
+
+import numpy as np
+
+from weft.arrays import Faces, Ints, Positions
+from weft.errors import MannequinError
+from weft.mannequin.nets import surface_nets
+from weft.mannequin.relax import relaxed
+from weft.mannequin.solids import Ids, Union
+
+ATTEMPTS = 6  # grids that are tried, each shifted by a part of a cell
+
+
+def contour(shape: Union, size: float) -> tuple[Positions, Faces]:
+    """Vertices (b,3) [m] and faces (m,3), counter-clockwise seen from outside.
+
+    Args:
+        shape: the solids.
+        size: [m] of the grid's cells: about the edge length.
+
+    Raises:
+        MannequinError: no closed manifold on any of the grids that are tried.
+    """
+    for attempt in range(ATTEMPTS):
+        shift = size * np.array([0.5, 0.31, 0.17]) * attempt / ATTEMPTS
+        x, quads = surface_nets(shape, size, shift)
+        faces = split(x, quads)
+        if is_manifold(faces):
+            return relaxed(shape, x, faces)
+    raise MannequinError(
+        "mannequin", got="limbs that touch", expected="measures that leave gaps between them"
+    )
+
+
+def split(x: Positions, quads: Ids) -> Faces:
+    """(2q,3) triangles: every quad along its shorter diagonal."""
+    a, b, c, d = quads.T
+    short = ((x[a] - x[c]) ** 2).sum(1) <= ((x[b] - x[d]) ** 2).sum(1)
+    one = np.where(short[:, None], np.stack([a, b, c], 1), np.stack([a, b, d], 1))
+    two = np.where(short[:, None], np.stack([a, c, d], 1), np.stack([b, c, d], 1))
+    return np.concatenate([one, two]).astype(np.int32)
+
+
+def is_manifold(faces: Faces) -> bool:
+    """Whether every edge has two faces that agree, and every vertex one fan of faces."""
+    half = np.stack([faces, np.roll(faces, -1, axis=1)], -1).reshape(-1, 2).astype(np.int64)
+    n = int(faces.max()) + 1
+    code, back = half[:, 0] * n + half[:, 1], half[:, 1] * n + half[:, 0]
+    if len(np.unique(code)) < len(code) or not np.array_equal(np.sort(code), np.sort(back)):
+        return False
+    return bool((_fans(faces, n) == 1).all())
+
+
+def _fans(faces: Faces, n: int) -> Ints:
+    """(n,) into how many fans the faces around every vertex fall."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    corner = np.arange(3 * len(faces)).reshape(-1, 3)
+    # Around a vertex, the corner of a face is joined to that of the next one across an edge.
+    ahead = np.roll(faces, -1, axis=1).astype(np.int64)
+    behind = np.roll(faces, 1, axis=1).astype(np.int64)
+    leaving = (faces.astype(np.int64) * n + ahead).reshape(-1)
+    entering = (faces.astype(np.int64) * n + behind).reshape(-1)
+    order, other = np.argsort(leaving), np.argsort(entering)
+    pairs = corner.reshape(-1)[order], corner.reshape(-1)[other]
+    m = 3 * len(faces)
+    graph = coo_matrix((np.ones(m), pairs), shape=(m, m))
+    count, label = connected_components(graph, directed=False)
+    vertex = np.zeros(count, dtype=np.int64)
+    vertex[label] = faces.reshape(-1)
+    return np.bincount(vertex, minlength=n).astype(np.int32)

@@ -1,0 +1,221 @@
+"""A mannequin: mesh, skeleton and weights of a figure, its poses and motions."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from weft.arrays import Faces, Floats, Ints, Positions
+from weft.errors import MannequinError, check_known
+from weft.mannequin.contour import contour
+from weft.mannequin.fit import fitted
+from weft.mannequin.gait import Foot
+from weft.mannequin.joints import NUMBER
+from weft.mannequin.limbs import hand_tip, heel, toe_tip
+from weft.mannequin.measurements import Measurements, measured
+from weft.mannequin.measures import Measures, measures_of
+from weft.mannequin.motions import POSES, Body, Motion, MotionSettings, pose
+from weft.mannequin.skinning import skinned
+from weft.mannequin.stance import Stance, rotations, solved
+from weft.mannequin.weights import bones, skin_weights
+from weft.units import Quantity, in_si
+
+SIZE = 0.0088  # of the stature: edges that give about 21 000 faces
+FACES_PER_SIZE = 21_000.0  # at that size
+CLEAR = 0.012  # [m] between hanging arms and the trunk
+FINEST, COARSEST = 0.0075, 0.0125  # 30 000 to 10 000 faces
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """A motion, frame by frame.
+
+    Args:
+        times: (k,) [s] from 0.
+        positions: (k,b,3) [m].
+    """
+
+    times: Floats
+    positions: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Mannequin:
+    """A figure that stands on y = 0 in its rest pose (the a-pose), looking along +z.
+
+    Args:
+        measures: what was asked for.
+        vertices: (b,3) [m].
+        faces: (m,3), counter-clockwise seen from outside: a closed manifold.
+        joints: (J,3) [m] of its skeleton (``joints.NAMES``).
+        skin: (b,4) joints that move every vertex.
+        weights: (b,4) how much; they sum to one.
+    """
+
+    measures: Measures
+    vertices: Positions
+    faces: Faces
+    joints: Floats
+    skin: Ints
+    weights: Floats
+
+    def __repr__(self) -> str:
+        m = self.measures
+        return (
+            f"<Mannequin: {m.figure}, {100 * m.height:.0f} cm, chest {100 * m.chest:.0f}, waist "
+            f"{100 * m.waist:.0f}, hips {100 * m.hips:.0f} cm\n"
+            f" {len(self.vertices)} vertices, {len(self.faces)} faces>"
+        )
+
+    @staticmethod
+    def of(
+        figure: str = "woman", *, size: Quantity | None = None, **measures: Quantity | None
+    ) -> "Mannequin":
+        """A mannequin of given measures: ``mannequin``, which says what it takes and raises."""
+        return mannequin(figure, size=size, **measures)
+
+    @cached_property
+    def measurements(self) -> Measurements:
+        """Girths, heights and points that patterns are drafted from [m]."""
+        trunk = self.faces[(self._of_arms[self.faces] < 0.5).all(1)]
+        return measured(self.measures, self.vertices, self.faces, self.joints, trunk)
+
+    @cached_property
+    def _of_arms(self) -> Floats:
+        """(b,) share of every vertex that arms move."""
+        arms = [NUMBER[s + n] for s in ("left_", "right_") for n in ("shoulder", "elbow", "wrist")]
+        return np.asarray((self.weights * np.isin(self.skin, arms)).sum(1))
+
+    @cached_property
+    def body(self) -> Body:
+        """What motions know of it."""
+        ankle = self.joints[NUMBER["left_ankle"]]
+        places = [heel(self.measures, ankle, 1.0), toe_tip(self.measures, ankle, 1.0)]
+        back, tip, ball = ((p - ankle)[[2, 1]] for p in (*places, self.joints[NUMBER["left_ball"]]))
+        return Body(self.joints, self.measures.height, Foot(back, ball, tip), self._room())
+
+    def _room(self) -> float:
+        """[rad] abduction at which hanging arms clear the trunk and thighs."""
+        x = self.vertices[self._of_arms < 0.05]
+        shoulder, wrist = (self.joints[NUMBER[f"left_{n}"]] for n in ("shoulder", "wrist"))
+        radius = self.measures.upper_arm / (2 * np.pi)
+        low = shoulder[1] - np.linalg.norm(wrist - shoulder) - 0.08 * self.measures.height
+        beside = x[(x[:, 1] > low) & (x[:, 1] < shoulder[1] - 3 * radius)]
+        aside = beside[:, 0] + radius + CLEAR - shoulder[0]
+        return float(np.arctan2(aside, shoulder[1] - beside[:, 1]).max())
+
+    def posed(self, name: str = "a_pose") -> Positions:
+        """(b,3) [m] vertices in a pose: ``a_pose, t_pose, arms_down, sit``.
+
+        Raises:
+            MannequinError: an unknown pose.
+        """
+        check_known(name, POSES, "mannequin.pose", MannequinError)
+        if name == "a_pose":
+            return self.vertices
+        return np.asarray(self.standing(pose(self.body, name))[0])
+
+    def standing(
+        self, stance: Stance, turn: Floats | None = None, shift: Floats | None = None
+    ) -> Floats:
+        """(k,b,3) [m] vertices in stances; turned to the left by (k,) [rad], moved by (k,3) [m]."""
+        turns, places = solved(stance, self.joints)
+        if turn is not None:
+            whole = rotations(np.outer(turn, [0.0, 1.0, 0.0]))[:, None]
+            turns, places = whole @ turns, (whole @ places[..., None])[..., 0]
+        if shift is not None:
+            places = places + shift[:, None]
+        return skinned(self.vertices, self.skin, self.weights, self.joints, turns, places)
+
+    def motion(
+        self,
+        motion: str = "walk",
+        *,
+        hold: Quantity = 0.5,
+        blend: Quantity = 1.0,
+        cycles: float = 2,
+        speed: Quantity | None = None,
+        forward: bool = False,
+        fps: float = 50.0,
+        seconds: Quantity | None = None,
+    ) -> Frames:
+        """A motion from the a-pose, into its cycles, and out of them.
+
+        Args:
+            motion: ``a_pose, arms_down, walk, turn, sit``.
+            hold: [s] it first stays in the a-pose.
+            blend: [s] from there into the motion, and out of it at the end.
+            cycles: times that it is done.
+            speed: [m/s] of walking; None: the free speed for the height.
+            forward: walk ahead; otherwise in place, as on a treadmill.
+            fps: [1/s] frames.
+            seconds: [s] of them; None: until it stands still again.
+
+        Raises:
+            MannequinError: an unknown motion, or values out of range.
+        """
+        settings = MotionSettings(
+            motion, in_si(hold, "s"), in_si(blend, "s"), cycles, in_si(speed, "m/s"), forward
+        )
+        return self.moving(settings, fps=fps, seconds=in_si(seconds, "s"))
+
+    def moving(
+        self, settings: MotionSettings, *, fps: float = 50.0, seconds: float | None = None
+    ) -> Frames:
+        """A motion by its settings; ``fps`` and ``seconds`` as for ``motion``."""
+        if not (np.isfinite(fps) and 0 < fps <= 1000):
+            raise MannequinError("mannequin.fps", got=fps, expected="> 0 and <= 1000 [1/s]")
+        made = Motion(self.body, settings)
+        long = made.duration if seconds is None else seconds
+        if not (np.isfinite(long) and long >= 0):
+            raise MannequinError("mannequin.seconds", got=long, expected=">= 0 [s]")
+        times = np.arange(int(np.ceil(long * fps - 1e-9)) + 1) / fps
+        return Frames(times, self.standing(*made.at(times)))
+
+
+def mannequin(
+    figure: str = "woman", *, size: Quantity | None = None, **measures: Quantity | None
+) -> Mannequin:
+    """A mannequin of given measures; those that are not given follow from the tables of
+    ``measures``.
+
+    Args:
+        figure: ``woman`` or ``man``.
+        size: [m] of its edges, about; None: 0.9 % of its height, about 21 000 faces.
+        measures: [m] height, chest, waist, hips, neck, shoulders, inseam, arm, thigh, calf,
+            upper_arm.
+
+    Raises:
+        MannequinError: measures out of bounds, or that no such shape has. UnitError: no length.
+    """
+    asked = measures_of(figure, **measures)
+    edge = SIZE * asked.height if size is None else float(in_si(size, "m", "mannequin.size"))
+    low, high = FINEST * asked.height, COARSEST * asked.height
+    if not low <= edge <= high:
+        raise MannequinError(
+            "mannequin.size", got=f"{edge:.4g} m",
+            expected=f"{low:.3g} to {high:.3g} m at this height: 30 000 to 10 000 faces",
+        )  # fmt: skip
+    return _made(asked, edge)
+
+
+@lru_cache(maxsize=4)
+def _made(m: Measures, size: float) -> Mannequin:
+    """Kept, as scenes ask for the same one again."""
+    shape = fitted(m, size)
+    x, faces = contour(shape.union, size)
+    low, high = float(x[:, 1].min()), float(x[:, 1].max())
+    x[:, 1] = (x[:, 1] - low) * (m.height / (high - low))
+    joints = shape.joints
+    ends = {"head": np.array([0.0, m.height, 0.0])}
+    for name, side in (("left_", 1.0), ("right_", -1.0)):
+        ankle = joints[NUMBER[name + "ankle"]]
+        ends[name + "wrist"] = hand_tip(
+            m, joints[NUMBER[name + "wrist"]], joints[NUMBER[name + "elbow"]]
+        )
+        ends[name + "ball"] = toe_tip(m, ankle, side)
+        ends[name + "heel"] = heel(m, ankle, side)
+    skin, weights = skin_weights(x, faces, bones(joints, ends, m.height))
+    for array in (x, faces, joints, skin, weights):
+        array.setflags(write=False)
+    return Mannequin(m, x, faces, joints, skin, weights)

@@ -1,0 +1,92 @@
+"""Solids of a figure whose girths are those asked for: a fixed point of its measured girths."""
+
+import dataclasses
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import MannequinError
+from weft.mannequin.joints import Levels, rest_joints
+from weft.mannequin.limbs import limbs, thigh_width
+from weft.mannequin.measures import Measures
+from weft.mannequin.solids import Union
+from weft.mannequin.torso import Factors, torso
+
+RAYS = 72  # around a cut
+CLOSE, ROUNDS = 5e-4, 25  # [m] of all girths; of the fixed point
+ARMS = ("arm", "hand")  # not part of a girth
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Shape:
+    """Solids and joints of a figure in its rest pose."""
+
+    measures: Measures
+    union: Union
+    joints: Floats  # (J,3) [m]
+
+
+def fitted(m: Measures, size: float) -> Shape:
+    """The shape whose chest, waist and hips are those of the measures; the neck as near to its own
+    as head and shoulders leave it.
+
+    Args:
+        m: what is asked for.
+        size: [m] of the edges that it will be shown with: nothing is much thinner.
+
+    Raises:
+        MannequinError: girths that no such shape has.
+    """
+    factors, at = Factors(), Levels(m)
+    joints = rest_joints(m, thigh_width(m))
+    asked = np.array([m.chest, m.waist, m.hips, m.neck])
+    heights = [at["chest"], at["waist"], at["hips"], at["throat"]]
+    found = asked
+    for _ in range(ROUNDS):
+        trunk = Union([*torso(m, factors), *limbs(m, joints, size)]).without(*ARMS)
+        found = np.array([tape(trunk, y) for y in heights])
+        if np.abs(found - asked)[:3].max() < CLOSE:
+            break
+        new = np.array(dataclasses.astuple(factors)) * np.clip(asked / found, 0.7, 1.4)
+        new[3] = np.clip(new[3], 0.6, 1.6)
+        factors = Factors(*(float(f) for f in new))
+    else:
+        worst = int(np.argmax(np.abs(found - asked)[:3]))
+        name = ("chest", "waist", "hips")[worst]
+        raise MannequinError(
+            f"mannequin.{name}", got=f"{asked[worst]:.4g} m",
+            expected=f"about {found[worst]:.3g} m with the other measures",
+            hint="thighs may be too large for the hips" if name == "hips" else None,
+        )  # fmt: skip
+    return Shape(m, Union([*torso(m, factors), *limbs(m, joints, size)]), joints)
+
+
+def tape(shape: Union, y: float) -> float:
+    """[m] girth at a height, as a tape has it: the perimeter of the convex hull of the cut."""
+    return hull_perimeter(cut(shape, y))
+
+
+def cut(shape: Union, y: float, rays: int = RAYS) -> Floats:
+    """(rays,2) [m] x and z where rays from the middle leave the shape, by bisection."""
+    angle = 2 * np.pi * np.arange(rays) / rays
+    ahead = np.stack([np.cos(angle), np.zeros(rays), np.sin(angle)], axis=1)
+    start = np.array([0.0, y, 0.0])
+    radii = np.linspace(0.0, 0.45, 31)
+    points = (start + radii[:, None, None] * ahead).reshape(-1, 3)
+    inside = (shape.distance(points) < 0).reshape(len(radii), rays)
+    last = len(radii) - 1 - np.argmax(inside[::-1], axis=0)  # the outermost sample inside
+    low = radii[last]
+    high = low + radii[1]
+    near = shape.near(start + low[:, None] * ahead, radii[1])
+    for _ in range(13):
+        middle = 0.5 * (low + high)
+        out = shape.distance(start + middle[:, None] * ahead, near) >= 0
+        low, high = np.where(out, low, middle), np.where(out, middle, high)
+    return np.asarray((0.5 * (low + high)[:, None] * ahead)[:, [0, 2]])
+
+
+def hull_perimeter(points: Floats) -> float:
+    """Perimeter of the convex hull of points (n,2)."""
+    from scipy.spatial import ConvexHull
+
+    return float(ConvexHull(points).area)  # of a hull in the plane, its perimeter

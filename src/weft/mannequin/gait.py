@@ -1,0 +1,200 @@
+"""Walking: one cycle of ankles, feet and pelvis, from published joint angles.
+
+Angles of thigh, knee and ankle at the ends of the eight phases of gait are Perry's (Perry &
+Burnfield, Gait Analysis: Normal and Pathological Function, 2nd ed. 2010; the table of phases in
+Götz-Neumann, Gehen verstehen, 2003). They are joined by periodic cubic splines. Exactly these
+angles let feet slide, as the body is nobody's in particular; so the foot on the floor is planted
+(heel, then sole, then ball and toes), the foot in the air follows the published angles, and the
+knee between is solved for.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Bools, Floats
+from weft.mannequin.joints import NUMBER
+
+# Part of the cycle; thigh to the front, knee flexion, ankle dorsiflexion [degrees].
+PERRY = np.array(
+    [
+        (0.00, 20, 5, 0),  # initial contact
+        (0.12, 20, 20, -5),  # loading response
+        (0.31, 0, 5, 5),  # mid stance
+        (0.50, -20, 5, 10),  # terminal stance
+        (0.62, -10, 40, -15),  # pre-swing
+        (0.75, 15, 60, -5),  # initial swing
+        (0.87, 25, 25, 0),  # mid swing
+        (1.00, 20, 5, 0),  # terminal swing
+    ]
+)
+STANCE = 0.62  # of the cycle that a foot is on the floor
+STRIDE = 0.69  # of the stature, at the free speed
+CADENCE = 113 / 60  # [1/s] steps, at the free speed (Perry 1992)
+TOES = (0.20, 0.52, 0.80)  # of the cycle: toes lie flat from the first to the second one
+RISE = 0.007  # of the stature: amplitude of the pelvis, up and down twice a cycle
+BEHIND = 0.012  # of the stature: steps are that much farther back than in the mean
+LONGEST = 0.998  # of a leg's length, from hip to ankle
+CLEARANCE = 0.012  # [m] of the foot in the air above the floor, halfway
+GRID = 240
+
+
+@dataclass(frozen=True, eq=False)
+class Foot:
+    """Places in the plane of walking, from the ankle: (ahead, up) [m].
+
+    Args:
+        heel: where it meets the floor.
+        ball: the joint of the toes.
+        tip: of the toes.
+    """
+
+    heel: Floats
+    ball: Floats
+    tip: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Cycle:
+    """A cycle of a leg on a treadmill, periodic in the phase; the other leg is half a cycle later.
+
+    Args:
+        phase: (GRID,) from 0.
+        ankle: (GRID,2) [m] ahead of the hips, above the floor.
+        pitch: (GRID,2) [rad] of foot and toes.
+        pelvis: (GRID,) [m] height of the hips above the floor.
+        stride: [m].
+    """
+
+    phase: Floats
+    ankle: Floats
+    pitch: Floats
+    pelvis: Floats
+    stride: float
+
+
+def published(phase: Floats) -> Floats:
+    """(k,3) [rad] thigh, knee and ankle at parts of the cycle (k,)."""
+    from scipy.interpolate import CubicSpline
+
+    angles = CubicSpline(PERRY[:, 0], np.radians(PERRY[:, 1:]), bc_type="periodic")
+    return np.asarray(angles(np.asarray(phase) % 1.0))
+
+
+def foot_pitch(phase: Floats) -> Floats:
+    """(k,2) [rad] of the foot, toes up, and of the toes: thigh less knee plus ankle, flat on the
+    floor between loading and mid stance.
+    """
+    from scipy.interpolate import PchipInterpolator
+
+    angle = np.radians(PERRY[:, 1] - PERRY[:, 2] + PERRY[:, 3])
+    angle[1:3] = 0.0
+    knots = np.concatenate([PERRY[-3:-1, 0] - 1, PERRY[:, 0], PERRY[1:3, 0] + 1])
+    values = np.concatenate([angle[-3:-1], angle, angle[1:3]])
+    phase = np.asarray(phase) % 1.0
+    foot = PchipInterpolator(knots, values)(phase)
+    s = np.clip((phase - TOES[1]) / (TOES[2] - TOES[1]), 0, 1)
+    share = np.where(phase < TOES[0], 1.0, s * s * (3 - 2 * s))
+    return np.stack([foot, np.where(foot > 0, foot, share * foot)], axis=1)
+
+
+def cycle_of(rest: Floats, foot: Foot, height: float, stride: float) -> Cycle:
+    """The cycle of a figure.
+
+    Args:
+        rest: (J,3) [m] joints at rest.
+        foot: its foot.
+        height: [m] of the figure.
+        stride: [m].
+    """
+    hip, knee, ankle = (rest[NUMBER[f"left_{n}"]] for n in ("hip", "knee", "ankle"))
+    bones = float(np.linalg.norm(knee - hip)), float(np.linalg.norm(ankle - knee))
+    phase = np.arange(GRID) / GRID
+    size = stride / (STRIDE * height)  # longer strides have wider angles
+    wide = published(phase) * [size, 0.5 + 0.5 * size, 1.0]
+    pitch = foot_pitch(phase) * min(size, 1.15)
+    leg = swing(wide, bones)
+    ahead = _planted(phase, pitch, foot, stride)
+    on = phase <= STANCE
+    ahead[:, 0] += (leg[on, 0] - ahead[on, 0]).mean() - BEHIND * height
+    lift = RISE * height * size * np.cos(4 * np.pi * (phase - 0.31))
+    level = float((ahead[on, 1] - leg[on, 1] - lift[on]).mean())
+    air = leg + np.stack([np.zeros(GRID), level + lift], axis=1)
+    path = np.where(on[:, None], ahead, 0.0)
+    path[~on] = _joined(phase, air, ahead, ~on)
+    path[~on] += _cleared(phase[~on], path[~on], pitch[~on], foot)
+    # The highest pelvis that every leg reaches the floor from.
+    aside = hip[0] - ankle[0]
+    length = LONGEST * sum(bones)
+    room = path[:, 1] + np.sqrt(np.maximum(length**2 - path[:, 0] ** 2 - aside**2, 0.0))
+    top = float((room - lift).min())
+    return Cycle(phase, path, pitch, top + lift, stride)
+
+
+def swing(angles: Floats, bones: tuple[float, float]) -> Floats:
+    """(k,2) [m] the ankle from the hip, ahead and up, by thigh and knee (k,2+) [rad]."""
+    thigh, shank = angles[:, 0], angles[:, 0] - angles[:, 1]
+    return np.stack(
+        [
+            bones[0] * np.sin(thigh) + bones[1] * np.sin(shank),
+            -bones[0] * np.cos(thigh) - bones[1] * np.cos(shank),
+        ],
+        axis=1,
+    )
+
+
+def _turned(angle: Floats, v: Floats) -> Floats:
+    """(k,2) a vector (2,) of the plane, turned by angles (k,), up from ahead."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.stack([c * v[0] - s * v[1], s * v[0] + c * v[1]], axis=1)
+
+
+def _planted(phase: Floats, pitch: Floats, foot: Foot, stride: float) -> Floats:
+    """(k,2) [m] the ankle of a foot on the moving floor: the heel stays where it is while the toes
+    are up, toes while the heel is.
+    """
+    floor = -stride * phase
+    heel = -_turned(pitch[:, 0], foot.heel)
+    heel[:, 0] += foot.heel[0]
+    toes = -_turned(pitch[:, 0], foot.ball) - _turned(pitch[:, 1], foot.tip - foot.ball)
+    toes[:, 0] += foot.tip[0]
+    ankle = np.where(pitch[:, :1] > 0, heel, toes)
+    ankle[:, 0] += floor
+    return ankle
+
+
+def _joined(phase: Floats, air: Floats, floor: Floats, part: Bools) -> Floats:
+    """The path in the air, moved by a cubic so that position and velocity at both ends are those of
+    the foot on the floor.
+    """
+    n = len(phase)
+    first, last = int(np.flatnonzero(part)[0]), int(np.flatnonzero(part)[-1])
+    step = 1.0 / n
+
+    def gap(i: int) -> Floats:
+        """Floor less air at an index; beyond the end the next cycle's floor."""
+        wrapped = i % n
+        return np.asarray(floor[wrapped] - air[wrapped])
+
+    a, b = gap(first - 1), gap(last + 1)
+    da = (gap(first - 1) - gap(first - 2)) / step
+    db = (gap(last + 2) - gap(last + 1)) / step
+    long = (last + 1 - (first - 1)) * step
+    s = ((np.arange(first, last + 1) - (first - 1)) * step / long)[:, None]
+    bend = (2 * s**3 - 3 * s**2 + 1) * a + (s**3 - 2 * s**2 + s) * long * da
+    bend += (3 * s**2 - 2 * s**3) * b + (s**3 - s**2) * long * db
+    return np.asarray(air[first : last + 1] + bend)
+
+
+def _cleared(phase: Floats, path: Floats, pitch: Floats, foot: Foot) -> Floats:
+    """(k,2) [m] how much the foot in the air must be lifted to clear the floor."""
+    s = (phase - STANCE) / (1 - STANCE)
+    hump = 16 * s**2 * (1 - s) ** 2
+    heel = path[:, 1] + _turned(pitch[:, 0], foot.heel)[:, 1]
+    ball = path[:, 1] + _turned(pitch[:, 0], foot.ball)[:, 1]
+    tip = ball + _turned(pitch[:, 1], foot.tip - foot.ball)[:, 1]
+    low = np.minimum(np.minimum(heel, ball), tip)
+    wanted = CLEARANCE * hump - low
+    inner = hump > 0.05
+    lift = max(0.0, float((wanted[inner] / hump[inner]).max()))
+    return np.stack([np.zeros(len(s)), lift * hump], axis=1)

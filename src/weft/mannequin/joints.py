@@ -1,0 +1,116 @@
+"""The skeleton: joints, their parents, and where they are in the rest pose (the a-pose).
+
+The figure stands on y = 0 and looks along +z; its left side is +x. Heights are parts of the
+stature: ANSUR II's landmarks, and the joints of Drillis & Contini (1966) inside the body.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.mannequin.measures import CHEST_HEIGHT, INSEAM_OVER_HEIGHT, STATURE, Measures
+
+TRUNK = ("pelvis", "spine", "chest", "neck", "head")
+LIMBS = ("clavicle", "shoulder", "elbow", "wrist", "hip", "knee", "ankle", "ball")
+NAMES = (*TRUNK, *(f"left_{n}" for n in LIMBS), *(f"right_{n}" for n in LIMBS))
+NUMBER: Mapping[str, int] = {name: k for k, name in enumerate(NAMES)}
+_ABOVE = {
+    "clavicle": "chest", "shoulder": "clavicle", "elbow": "shoulder", "wrist": "elbow",
+    "hip": "pelvis", "knee": "hip", "ankle": "knee", "ball": "ankle",
+}  # fmt: skip
+
+ABDUCTION = np.radians(42.0)  # of the arms in the a-pose, from the vertical
+TOE_OUT = np.radians(5.0)
+
+# Of the stature (ANSUR II: means of all over 1714.41 mm; hip joint: Drillis & Contini).
+HEIGHTS: Mapping[str, float] = {
+    "ankle": 69.58 / 1714.41,  # lateral malleolus
+    "knee": 483.24 / 1714.41,  # lateral femoral epicondyle
+    "crotch": INSEAM_OVER_HEIGHT,
+    "hips": 870.15 / 1714.41,  # buttock height
+    "hip": 0.525,  # the joint
+    "crest": 1040.06 / 1714.41,  # iliocristale
+    "waist": 0.5 * (1040.06 + 1099.59) / 1714.41,  # between crest and tenth rib, as in ISO 8559-1
+    "shoulder": 1406.16 / 1714.41,  # acromion
+    "neck": 1477.49 / 1714.41,  # cervicale
+    "throat": 0.8625,  # where the neck is thinnest
+}
+FOOT_OVER_HEIGHT = 263.03 / 1714.41
+BALL_OVER_FOOT = 194.75 / 263.03
+HAND_OVER_HEIGHT = 189.29 / 1714.41
+UPPER_ARM = 327.37 / (327.37 + 259.19)  # of the arm: acromion to radiale
+HEEL = 0.24  # of the foot behind the ankle
+DROP = 0.026  # [of the stature] from the acromion to the joint of the shoulder
+GAP = 0.0075  # [of the stature] between a thigh and the plane of symmetry
+
+
+def parents() -> tuple[int, ...]:
+    """The number of every joint's parent; -1 of the pelvis."""
+    above = [-1, 0, 1, 2, 3]
+    for side in ("left_", "right_"):
+        for name in LIMBS:
+            parent = _ABOVE[name]
+            above.append(NUMBER[parent if parent in NUMBER else side + parent])
+    return tuple(above)
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Heights [m] of a figure; those between crotch and shoulders follow its inseam."""
+
+    measures: Measures
+
+    def __getitem__(self, name: str) -> float:
+        figure = self.measures.figure
+        fullest = CHEST_HEIGHT[figure] / STATURE[figure]
+        return self.at(fullest if name == "chest" else HEIGHTS[name])
+
+    def at(self, part: float) -> float:
+        """[m] height of a part of the stature: below the crotch by the inseam, above by what is
+        left.
+        """
+        h, leg = self.measures.height, self.measures.inseam
+        if part <= INSEAM_OVER_HEIGHT:
+            return part / INSEAM_OVER_HEIGHT * leg
+        rest = (part - INSEAM_OVER_HEIGHT) / (1 - INSEAM_OVER_HEIGHT)
+        return leg + rest * (h - leg)
+
+
+def rest_joints(measures: Measures, thigh_width: float) -> Floats:
+    """(J,3) [m] of the joints in the rest pose.
+
+    Args:
+        measures: of the figure.
+        thigh_width: [m] half the breadth of a thigh at the crotch.
+    """
+    h, at = measures.height, Levels(measures)
+    place: dict[str, tuple[float, float, float]] = {
+        "pelvis": (0, at.at(0.545), 0.0),
+        "spine": (0, at.at(0.600), -0.012 * h),
+        "chest": (0, at.at(0.680), -0.016 * h),
+        "neck": (0, at.at(0.850), -0.016 * h),
+        "head": (0, at.at(0.895), 0.002 * h),
+    }
+    hip = thigh_width + GAP * h
+    spread = 0.013 * h  # of an ankle outwards from its hip
+    acromion = 0.5 * measures.shoulders
+    shoulder = np.array([acromion - 0.014 * h, at["shoulder"] - DROP * h, -0.012 * h])
+    down = np.array([np.sin(ABDUCTION), -np.cos(ABDUCTION), 0.0])
+    reach = measures.arm - DROP * h
+    upper = UPPER_ARM * measures.arm - DROP * h
+    elbow, wrist = shoulder + upper * down, shoulder + reach * down
+    foot = FOOT_OVER_HEIGHT * h * measures.inseam / (INSEAM_OVER_HEIGHT * h)
+    top = np.array([hip, at["hip"], 0.0])
+    ankle = np.array([hip + spread, at["ankle"], -0.004 * h])
+    knee = top + (at["hip"] - at["knee"]) / (at["hip"] - at["ankle"]) * (ankle - top)
+    ahead = (BALL_OVER_FOOT - HEEL) * foot
+    ball = ankle + [ahead * np.sin(TOE_OUT), 0.016 * h - at["ankle"], ahead * np.cos(TOE_OUT)]
+    limb = {
+        "clavicle": (0.012 * h, at.at(0.815), -0.004 * h), "shoulder": shoulder, "elbow": elbow,
+        "wrist": wrist, "hip": top, "knee": knee, "ankle": ankle, "ball": ball,
+    }  # fmt: skip
+    left = np.array([limb[n] for n in LIMBS], dtype=np.float64)
+    trunk = np.array([place[n] for n in TRUNK], dtype=np.float64)
+    return np.concatenate([trunk, left, left * (-1.0, 1.0, 1.0)])

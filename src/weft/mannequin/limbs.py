@@ -1,0 +1,150 @@
+"""Arms, hands, legs and feet: tubes along straight bones."""
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.mannequin.joints import (
+    FOOT_OVER_HEIGHT,
+    HAND_OVER_HEIGHT,
+    HEEL,
+    NUMBER,
+    TOE_OUT,
+)
+from weft.mannequin.measures import INSEAM_OVER_HEIGHT, Measures
+from weft.mannequin.solids import Cone, Solid, Tube
+
+X, Y, Z = np.eye(3)
+
+# Radii over those of a circle of the limb's girth: place from hip to ankle; half breadth, depth to
+# the front and to the back, over thigh (upper rows) and calf; shift outwards and to the front [m].
+KNEE = 0.502
+THIGH = (
+    (0.00, 0.84, 0.90, 0.90, 0.000),
+    (0.09, 0.90, 1.06, 1.02, 0.002),
+    (0.20, 0.86, 1.01, 0.97, 0.002),
+    (0.32, 0.76, 0.88, 0.87, 0.001),
+    (0.43, 0.65, 0.73, 0.72, 0.000),
+)
+CALF = (
+    (0.50, 0.97, 1.00, 0.98, 0.000),
+    (0.56, 0.93, 0.90, 1.02, 0.000),
+    (0.67, 0.98, 0.83, 1.16, 0.002),
+    (0.78, 0.80, 0.70, 0.96, 0.001),
+    (0.90, 0.60, 0.62, 0.72, 0.000),
+    (1.00, 0.58, 0.66, 0.72, 0.000),
+)
+# From shoulder to wrist: half thickness and breadth over the upper arm's radius.
+ARM = (
+    (0.00, 1.10, 1.16, 1.10),
+    (0.12, 1.10, 1.14, 1.10),
+    (0.28, 0.97, 1.03, 0.99),
+    (0.42, 0.88, 0.92, 0.90),
+    (0.52, 0.82, 0.84, 0.84),
+    (0.62, 0.84, 0.92, 0.90),
+    (0.78, 0.70, 0.78, 0.76),
+    (0.92, 0.49, 0.58, 0.57),
+    (1.00, 0.46, 0.57, 0.57),
+)
+# Along the foot from heel to toes: half breadth, height above and depth below the ball's height,
+# all over the foot's length; shift inwards.
+FOOT = (
+    (0.00, 0.100, 0.120, 0.060, 0.000),
+    (0.12, 0.130, 0.200, 0.068, 0.000),
+    (0.28, 0.130, 0.200, 0.068, 0.000),
+    (0.45, 0.140, 0.135, 0.068, -0.010),
+    (0.62, 0.168, 0.088, 0.068, -0.018),
+    (0.74, 0.180, 0.062, 0.068, -0.016),
+    (0.86, 0.170, 0.044, 0.067, -0.012),
+    (0.96, 0.140, 0.034, 0.066, -0.006),
+)
+
+
+def thigh_width(m: Measures) -> float:
+    """[m] half the breadth of a thigh at the crotch."""
+    return 0.90 * m.thigh / (2 * np.pi)
+
+
+def limbs(m: Measures, joints: Floats, size: float) -> list[Solid]:
+    """Both arms and legs; thumbs no thinner than edges of a size [m] can show."""
+    solids: list[Solid] = []
+    for name, side in (("left", 1.0), ("right", -1.0)):
+        at = {n: joints[NUMBER[f"{name}_{n}"]] for n in ("shoulder", "elbow", "wrist")}
+        leg = {n: joints[NUMBER[f"{name}_{n}"]] for n in ("hip", "ankle")}
+        solids += [_leg(m, leg["hip"], leg["ankle"], side), _foot(m, leg["ankle"], side)]
+        solids += _arm(m, at["shoulder"], at["wrist"], side, size)
+    return solids
+
+
+def _leg(m: Measures, hip: Floats, ankle: Floats, side: float) -> Tube:
+    thigh, calf = m.thigh / (2 * np.pi), m.calf / (2 * np.pi)
+    length = float(np.linalg.norm(ankle - hip))
+    axis = (ankle - hip) / length
+    out = np.cross(axis, Z) * side
+    out *= np.sign(out[0] * side) / np.linalg.norm(out)
+    table = np.zeros((len(THIGH) + len(CALF), 6))
+    for k, (place, wide, ahead, behind, shift) in enumerate((*THIGH, *CALF)):
+        r = thigh if place < 0.46 else calf
+        table[k] = place, r * wide, r * ahead, r * behind, shift, 0.0
+    table[:, 5] = -0.004 * np.sin(np.pi * table[:, 0])
+    front = np.cross(out, axis) * side
+    front *= np.sign(front[2])
+    return Tube(hip, axis, out, front, length, table, (0.06, 0.03), 2.0, 0.034, "leg")
+
+
+def _foot(m: Measures, ankle: Floats, side: float) -> Tube:
+    long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam
+    axis = np.array([np.sin(TOE_OUT) * side, 0.0, np.cos(TOE_OUT)])
+    out = np.array([np.cos(TOE_OUT) * side, 0.0, -np.sin(TOE_OUT)])
+    ends = (0.06 * long, 0.08 * long)
+    base = np.array([ankle[0], 0.068 * long, ankle[2]]) - (HEEL * long - ends[0]) * axis
+    length = long - ends[0] - ends[1]
+    table = np.zeros((len(FOOT), 6))
+    for k, (place, wide, above, below, shift) in enumerate(FOOT):
+        table[k] = place / 0.96, long * wide * 1.02, long * above, long * below, long * shift, 0.0
+    return Tube(base, axis, out, Y, length, table, ends, 2.5, 0.035, "foot")
+
+
+def _arm(m: Measures, shoulder: Floats, wrist: Floats, side: float, size: float) -> list[Solid]:
+    h, r = m.height, m.upper_arm / (2 * np.pi)
+    length = float(np.linalg.norm(wrist - shoulder))
+    axis = (wrist - shoulder) / length
+    out = np.array([-axis[1] * side, axis[0] * side, 0.0])  # away from the body
+    table = np.zeros((len(ARM), 6))
+    for k, row in enumerate(ARM):
+        table[k, 0], table[k, 1:4] = row[0], r * np.array(row[1:])
+    arm = Tube(shoulder, axis, out, Z, length, table, (1.0 * r, 0.03), 2.0, 0.045, "arm")
+    hand = HAND_OVER_HEIGHT * h
+    thick, wide = 0.080 * hand, 0.205 * hand
+    rows = [
+        (0.00, 1.10, 0.62), (0.12, 1.30, 0.78), (0.30, 1.55, 1.02), (0.50, 1.30, 1.00),
+        (0.75, 1.05, 0.88), (0.92, 0.90, 0.70), (1.00, 0.75, 0.52),
+    ]  # fmt: skip
+    flat = np.zeros((len(rows), 6))
+    for k, (place, deep, broad) in enumerate(rows):
+        flat[k] = place, thick * deep, wide * broad, wide * broad, 0.0, 0.02 * hand * place
+    palm = Tube(wrist, axis, out, Z, 0.91 * hand, flat, (0.03, 0.08 * hand), 2.2, 0.02, "hand")
+    root = wrist + 0.16 * hand * axis + 0.12 * hand * Z
+    tip = wrist + 0.50 * hand * axis + 0.30 * hand * Z - 0.03 * hand * out
+    thick = max(0.052 * hand, 0.65 * size)
+    thumb = Cone(root, tip, (max(0.075 * hand, thick), thick), 0.018, "hand")
+    return [arm, palm, thumb]
+
+
+def hand_tip(m: Measures, wrist: Floats, elbow: Floats) -> Floats:
+    """(3,) [m] where a hand ends."""
+    axis = (wrist - elbow) / np.linalg.norm(wrist - elbow)
+    return np.asarray(wrist + HAND_OVER_HEIGHT * m.height * axis)
+
+
+def toe_tip(m: Measures, ankle: Floats, side: float) -> Floats:
+    """(3,) [m] where the toes end, on the floor."""
+    long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam * (1 - HEEL)
+    ahead = np.array([np.sin(TOE_OUT) * side, 0.0, np.cos(TOE_OUT)])
+    return np.asarray(ankle * (1, 0, 1) + long * ahead)
+
+
+def heel(m: Measures, ankle: Floats, side: float) -> Floats:
+    """(3,) [m] where the heel meets the floor: a little before its end."""
+    long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam * (HEEL - 0.06)
+    ahead = np.array([np.sin(TOE_OUT) * side, 0.0, np.cos(TOE_OUT)])
+    return np.asarray(ankle * (1, 0, 1) - long * ahead)

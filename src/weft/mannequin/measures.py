@@ -1,0 +1,168 @@
+"""Measures of a figure: what a tape and a rule say of a person, their defaults and their bounds.
+
+Defaults of height, chest, waist and hips are a common size of clothes (EN 13402-3: a woman's bust
+88, waist 72, hips 96 cm; a man's chest 100, waist 88 cm, with hips of our own). All other measures
+follow from these by the proportions of ANSUR II (Gordon et al., 2012 Anthropometric Survey of U.S.
+Army Personnel: Methods and Summary Statistics, NATICK/TR-15/007, 2014; public domain): lengths from
+the height, girths of legs from the hips, of arms from the chest. They are ratios of means over all
+6068 people measured, or over the 4082 men and 1986 women where these differ. Departures: thighs are
+4 % slimmer, so that they leave a gap; neck and shoulders grow a little with a chest that is large
+for the height.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from weft.errors import MannequinError, check_known
+from weft.units import Quantity, in_si
+
+FIGURES = ("woman", "man")
+
+# Height, chest, waist, hips [m].
+SIZES: Mapping[str, tuple[float, float, float, float]] = {
+    "woman": (1.68, 0.88, 0.72, 0.96),
+    "man": (1.76, 1.00, 0.88, 1.00),
+}
+# Bounds [m]; beyond these the shapes between the girths are no longer a person's.
+BOUNDS: Mapping[str, tuple[float, float]] = {
+    "height": (1.40, 2.10),
+    "chest": (0.70, 1.40),
+    "waist": (0.50, 1.35),
+    "hips": (0.72, 1.45),
+    "neck": (0.26, 0.52),
+    "shoulders": (0.28, 0.50),
+    "inseam": (0.60, 1.00),
+    "arm": (0.42, 0.75),
+    "thigh": (0.38, 0.80),
+    "calf": (0.26, 0.52),
+    "upper_arm": (0.20, 0.45),
+}
+MEANING: Mapping[str, str] = {
+    "height": "from the floor to the top of the head",
+    "chest": "girth at the fullest part of the bust or chest",
+    "waist": "girth between the lowest rib and the hip bone",
+    "hips": "girth at the fullest part of the buttocks",
+    "neck": "girth of the neck",
+    "shoulders": "breadth between the ends of the shoulder blades (biacromial)",
+    "inseam": "from the floor to the crotch",
+    "arm": "from the end of the shoulder to the wrist",
+    "thigh": "girth of the thigh, just below the crotch",
+    "calf": "girth of the calf",
+    "upper_arm": "girth of the upper arm",
+}
+# A ratio of girths beyond these has no smooth torso in between.
+RATIOS = (("waist", "chest", 0.55, 1.25), ("waist", "hips", 0.5, 1.2), ("chest", "hips", 0.7, 1.4))
+
+# ANSUR II: means [mm] of women and of men, and over all (1714.41 mm: the mean stature of all).
+STATURE = {"woman": 1628.5, "man": 1756.2}
+NECK = {"woman": 330.1, "man": 397.6}
+BIACROMIAL = {"woman": 365.3, "man": 415.7}
+CHEST_HEIGHT = {"woman": 1178.0, "man": 1288.0}
+INSEAM_OVER_HEIGHT = 825.11 / 1714.41
+ARM_OVER_HEIGHT = (327.37 + 259.19) / 1714.41  # acromion to radiale, to stylion
+SLIM = 0.96  # of thighs, which leave a gap
+THIGH_OVER_HIPS = 622.20 / 1020.08
+CALF_OVER_HIPS = 386.04 / 1020.08
+UPPER_ARM_OVER_CHEST = 0.92 * 340.93 / 1022.10  # flexed in the survey; 8 % less when it hangs
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Of a figure; every length may be text with a unit.
+
+    Args:
+        figure: ``woman`` or ``man``: shape and proportions.
+        height: [m] from the floor to the top of the head.
+        chest: [m] girth at the fullest part of the bust or chest.
+        waist: [m] girth between the lowest rib and the hip bone.
+        hips: [m] girth at the fullest part of the buttocks.
+        neck: [m] girth.
+        shoulders: [m] biacromial breadth.
+        inseam: [m] from the floor to the crotch.
+        arm: [m] from the end of the shoulder to the wrist.
+        thigh: [m] girth just below the crotch.
+        calf: [m] girth.
+        upper_arm: [m] girth.
+
+    Raises:
+        MannequinError: an unknown figure, a measure out of its bounds, or girths that do not go
+            together. UnitError: no length.
+    """
+
+    figure: str
+    height: float
+    chest: float
+    waist: float
+    hips: float
+    neck: float
+    shoulders: float
+    inseam: float
+    arm: float
+    thigh: float
+    calf: float
+    upper_arm: float
+
+    def __post_init__(self) -> None:
+        check_known(self.figure, FIGURES, "mannequin.figure", MannequinError)
+        for name, (low, high) in BOUNDS.items():
+            value = getattr(self, name)
+            if not (math.isfinite(value) and low <= value <= high):
+                raise MannequinError(
+                    f"mannequin.{name}", got=f"{value:.4g} m",
+                    expected=f"{low:g} to {high:g} m: {MEANING[name]}",
+                    hint="is the unit right?" if value > 3 * high else None,
+                )  # fmt: skip
+        for one, two, low, high in RATIOS:
+            ratio = getattr(self, one) / getattr(self, two)
+            if not low <= ratio <= high:
+                raise MannequinError(
+                    f"mannequin.{one}",
+                    got=f"{getattr(self, one):.4g} m with {two} {getattr(self, two):.4g} m",
+                    expected=f"{low:g} to {high:g} times {two}",
+                )
+        leg = self.inseam / self.height
+        if not 0.43 <= leg <= 0.53:
+            raise MannequinError(
+                "mannequin.inseam", got=f"{self.inseam:.4g} m at a height of {self.height:.4g} m",
+                expected=f"{0.43 * self.height:.3g} to {0.53 * self.height:.3g} m",
+            )  # fmt: skip
+
+
+def measures_of(figure: str = "woman", **given: Quantity | None) -> Measures:
+    """Measures of a figure; those that are not given, or None, follow from the tables.
+
+    Args:
+        figure: ``woman`` or ``man``.
+        given: [m] any of ``Measures``' lengths.
+
+    Raises:
+        MannequinError: an unknown figure or measure, or values that ``Measures`` refuses.
+        UnitError: no length.
+    """
+    check_known(figure, FIGURES, "mannequin.figure", MannequinError)
+    for name in given:
+        check_known(name, BOUNDS, "mannequin", MannequinError)
+    said = {k: in_si(v, "m", f"mannequin.{k}") for k, v in given.items() if v is not None}
+    names = ("height", "chest", "waist", "hips")
+    tall = said.get("height", SIZES[figure][0])
+    growth = tall / SIZES[figure][0]
+    size = {n: said.get(n, growth * v) for n, v in zip(names, SIZES[figure])}
+    height, chest, hips = size["height"], size["chest"], size["hips"]
+    stout = chest / (growth * SIZES[figure][1])  # necks and shoulders grow with height and chest
+    rest = {
+        "neck": NECK[figure] / STATURE[figure] * height * math.sqrt(stout),
+        "shoulders": BIACROMIAL[figure] / STATURE[figure] * height * stout**0.3,
+        "inseam": INSEAM_OVER_HEIGHT * height,
+        "arm": ARM_OVER_HEIGHT * height,
+        "thigh": SLIM * THIGH_OVER_HIPS * hips,
+        "calf": CALF_OVER_HIPS * hips,
+        "upper_arm": UPPER_ARM_OVER_CHEST * chest,
+    }
+    return Measures(figure, **{**size, **rest, **said})
+
+
+def listed(measures: Measures) -> dict[str, float]:
+    """Every length by name [m]."""
+    return {f.name: getattr(measures, f.name) for f in dataclasses.fields(measures)[1:]}

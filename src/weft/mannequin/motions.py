@@ -1,0 +1,266 @@
+"""Motions: stances at times, eased in from the pose that clothes are draped on.
+
+A motion holds the a-pose, blends into its cycles, and blends out into standing with arms down. The
+share of the cycles is a polynomial of degree five in time, so that positions, velocities and
+accelerations are continuous.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import MannequinError
+from weft.mannequin.gait import CADENCE, GRID, STRIDE, Cycle, Foot, cycle_of
+from weft.mannequin.joints import NUMBER
+from weft.mannequin.stance import Stance, a_pose
+from weft.settings import check_settings, documented, setting
+
+MOTIONS = ("a_pose", "arms_down", "walk", "turn", "sit")
+POSES = ("a_pose", "t_pose", "arms_down", "sit")
+SLOWEST, FASTEST = 0.4, 2.0  # [m/s] of a walk
+
+DOWN = np.radians([13.0, 2.0, 10.0])  # arms: away from the hips, so that clothes have room
+MIDWAY = 0.31  # of the cycle, where a walk begins: the left foot below the hips
+TURN_TIME, SIT_TIME = 4.0, 4.4  # [s] of a cycle
+LEAN = np.radians(34.0)  # of the trunk, halfway down to a seat
+# Arms while walking (Perry & Burnfield 2010, chapter 8, after Murray et al. 1967): from 24 degrees
+# behind the trunk when the same side's heel meets the floor to 8 before it.
+ARM_SWING = np.radians([-8.0, 16.0])  # middle, amplitude
+ELBOW = np.radians([24.0, 10.0])
+# Pelvis (Perry & Burnfield 2010, chapter 6): 5 degrees to either side about the vertical, 4 down to
+# the side in the air.
+YAW, LIST = np.radians([5.0, 3.5])
+SWAY = 0.010  # of the stature, to the side of the foot on the floor
+
+
+@documented
+@dataclass(frozen=True)
+class MotionSettings:
+    """What a figure does, and for how long.
+
+    Raises:
+        MannequinError: an unknown motion, or values out of range.
+    """
+
+    motion: str = setting("a_pose", "what it does", choices=MOTIONS)
+    hold: float = setting(0.5, "it first stays in the a-pose", "s", least=0, most=600)
+    blend: float = setting(1.0, "from the a-pose into the motion, and out of it at the end", "s",
+                           least=0.2, most=60)  # fmt: skip
+    cycles: float = setting(2, "times that it is done", above=0, most=1000)
+    speed: float | None = setting(
+        None, "of walking; none: the free speed for the height", "m/s", least=SLOWEST, most=FASTEST
+    )
+    forward: bool = setting(False, "walk ahead; false: in place, as on a treadmill")
+
+    def __post_init__(self) -> None:
+        check_settings(self, "mannequin", MannequinError)
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """What motions know of a figure.
+
+    Args:
+        rest: (J,3) [m] joints at rest.
+        height: [m].
+        foot: the left one.
+        room: [rad] abduction at which hanging arms are clear of it.
+    """
+
+    rest: Floats
+    height: float
+    foot: Foot
+    room: float = 0.0
+
+    @property
+    def down(self) -> Floats:
+        """(3,) [rad] of hanging arms: abduction, flexion, and of the elbow."""
+        return np.array([max(DOWN[0], self.room), *DOWN[1:]])
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """A motion of a figure.
+
+    Args:
+        body: the figure.
+        settings: what it does.
+    """
+
+    body: Body
+    settings: MotionSettings
+
+    @property
+    def period(self) -> float:
+        """[s] of one cycle."""
+        if self.settings.motion == "walk":
+            return self.stride / self.speed
+        return {"turn": TURN_TIME, "sit": SIT_TIME}.get(self.settings.motion, 1.0)
+
+    @property
+    def speed(self) -> float:
+        """[m/s] of walking."""
+        return self.settings.speed or 0.5 * CADENCE * STRIDE * self.body.height
+
+    @property
+    def stride(self) -> float:
+        """[m]; it and the cadence grow alike with the speed (Grieve & Gear 1966)."""
+        free = STRIDE * self.body.height
+        return free * float(np.sqrt(self.speed / (0.5 * CADENCE * free)))
+
+    @property
+    def duration(self) -> float:
+        """[s] until it stands still again."""
+        s = self.settings
+        if s.motion == "a_pose":
+            return s.hold
+        steady = 0.0 if s.motion == "arms_down" else s.cycles * self.period
+        last = 0.0 if s.motion == "arms_down" else s.blend
+        return s.hold + s.blend + steady + last
+
+    def shares(self, t: Floats) -> tuple[Floats, Floats]:
+        """(k,) shares of the motion in the drape pose, and of standing in the motion."""
+        s = self.settings
+        start = smooth((t - s.hold) / s.blend)
+        end = smooth((t - (self.duration - s.blend)) / s.blend)
+        return start, end * (s.motion not in ("a_pose", "arms_down"))
+
+    def at(self, t: Floats) -> tuple[Stance, Floats, Floats]:
+        """Stances at times (k,) [s]; (k,) [rad] by which the whole figure is turned to its left;
+        and (k,3) [m] by which it is then moved.
+        """
+        t = np.asarray(t, dtype=np.float64)
+        first, name = a_pose(self.body.rest), self.settings.motion
+        still = np.zeros(len(t)), np.zeros((len(t), 3))
+        if name == "a_pose":
+            return first.mixed(first, np.zeros(len(t))), *still
+        begin, end = self.shares(t)
+        down = arms_down(self.body)
+        # The cycles run from the start of the blend on, and come to rest with it.
+        run = np.maximum(t - self.settings.hold, 0.0) / self.period
+        moving = _CYCLES[name](self, run)
+        stance = first.mixed(moving, begin).mixed(down, end)
+        if name == "turn":
+            return stance, 2 * np.pi * self._travel(t) / self.period, still[1]
+        if name == "walk" and self.settings.forward:
+            return stance, still[0], self._travel(t)[:, None] * self.speed * np.eye(3)[2]
+        return stance, *still
+
+    def _travel(self, t: Floats) -> Floats:
+        """(k,) [s] the integral of the share of the cycles."""
+        s = self.settings
+        up = s.blend * smooth_integral((t - s.hold) / s.blend)
+        down = s.blend * smooth_integral((t - (self.duration - s.blend)) / s.blend)
+        return np.asarray(up - down)
+
+
+def smooth(s: Floats) -> Floats:
+    """From 0 to 1 over s from 0 to 1, with two continuous derivatives."""
+    s = np.clip(s, 0, 1)
+    return np.asarray(s**3 * (10 - 15 * s + 6 * s**2))
+
+
+def smooth_integral(s: Floats) -> Floats:
+    """The integral of ``smooth`` from 0."""
+    inside = np.clip(s, 0, 1)
+    return np.asarray(inside**4 * (2.5 - 3 * inside + inside**2) + np.maximum(s - 1, 0.0))
+
+
+def arms_down(body: Body) -> Stance:
+    """Standing, arms at the sides."""
+    first = a_pose(body.rest)
+    arms = np.broadcast_to(body.down, (1, 2, 3))
+    return Stance(first.root, first.trunk, arms, first.ankles, first.feet)
+
+
+def t_pose(body: Body) -> Stance:
+    """Standing, arms level."""
+    first = a_pose(body.rest)
+    arms = np.broadcast_to([np.radians(88.0), 0.0, 0.0], (1, 2, 3))
+    return Stance(first.root, first.trunk, arms, first.ankles, first.feet)
+
+
+def seated(body: Body, share: Floats) -> Stance:
+    """Shares (k,) of the way down to a seat, on which the thighs are level."""
+    first, h = a_pose(body.rest), body.height
+    n = len(share)
+    hip, knee = body.rest[NUMBER["left_hip"]], body.rest[NUMBER["left_knee"]]
+    thigh = float(np.linalg.norm(knee - hip))
+    low = np.array([0.0, knee[1] + 0.012 * h - hip[1], -thigh + 0.004 * h])
+    root = share[:, None] * low
+    trunk = np.zeros((n, 5, 3))
+    lean = LEAN * np.sin(np.pi * share) ** 2
+    trunk[:, 0, 0], trunk[:, 1, 0] = 0.5 * lean, 0.3 * lean
+    trunk[:, 2, 0], trunk[:, 3, 0] = 0.2 * lean, -0.4 * lean
+    lap = np.array([body.down[0] + np.radians(2.0), *np.radians([16.0, 52.0])])
+    arms = np.broadcast_to(body.down + share[:, None, None] * (lap - body.down), (n, 2, 3))
+    ankles, feet = np.repeat(first.ankles, n, 0), np.repeat(first.feet, n, 0)
+    return Stance(root, trunk, arms, ankles, feet)
+
+
+def _sitting(motion: Motion, run: Floats) -> Stance:
+    """Down, a while on the seat, up, a while standing."""
+    s = run % 1.0
+    share = smooth(s / 0.34) - smooth((s - 0.58) / 0.34)
+    return seated(motion.body, np.where(run > motion.settings.cycles, 0.0, share))
+
+
+def _standing(motion: Motion, run: Floats) -> Stance:
+    down = arms_down(motion.body)
+    return down.mixed(down, np.zeros(len(run)))
+
+
+def _walking(motion: Motion, run: Floats) -> Stance:
+    body, h = motion.body, motion.body.height
+    cycle = cycle_of(body.rest, body.foot, h, motion.stride)
+    return walking(body, cycle, run + MIDWAY)
+
+
+def walking(body: Body, cycle: Cycle, phase: Floats) -> Stance:
+    """Stances of a walk in place at phases (k,) of the left leg."""
+    from scipy.interpolate import CubicSpline
+
+    rest, h = body.rest, body.height
+    table = np.concatenate([cycle.ankle, cycle.pitch, cycle.pelvis[:, None]], axis=1)
+    knots = np.arange(GRID + 1) / GRID
+    curve = CubicSpline(knots, np.concatenate([table, table[:1]]), bc_type="periodic")
+    legs = np.stack([curve(phase % 1.0), curve((phase + 0.5) % 1.0)], axis=1)  # (k,2,5)
+    size, turn = cycle.stride / (STRIDE * h), 2 * np.pi * phase
+    n = len(phase)
+    ankles = np.empty((n, 2, 3))
+    side = np.array([1.0, -1.0])
+    ankles[:, :, 0] = side * (rest[NUMBER["left_hip"], 0] + 0.008 * h)
+    ankles[:, :, 1], ankles[:, :, 2] = legs[:, :, 1], legs[:, :, 0]
+    root = np.zeros((n, 3))
+    root[:, 0] = SWAY * h * np.cos(turn - 2 * np.pi * MIDWAY)
+    root[:, 1] = legs[:, 0, 4] - rest[NUMBER["left_hip"], 1]
+    yaw, drop = size * YAW * np.cos(turn), size * LIST * np.sin(turn)
+    trunk = np.zeros((n, 5, 3))
+    # The left side is ahead when its heel meets the floor, and high while its leg carries.
+    trunk[:, 0, 1], trunk[:, 0, 2] = -yaw, drop
+    trunk[:, 1, 1], trunk[:, 1, 2] = 0.9 * yaw, -0.5 * drop
+    trunk[:, 2, 1], trunk[:, 2, 2] = 0.9 * yaw, -0.5 * drop
+    trunk[:, 4, 1] = -0.8 * yaw
+    arms = np.empty((n, 2, 3))
+    for k, a in enumerate((turn, turn + np.pi)):
+        arms[:, k, 0] = body.down[0]
+        arms[:, k, 1] = ARM_SWING[0] - size * ARM_SWING[1] * np.cos(a)
+        arms[:, k, 2] = ELBOW[0] - size * ELBOW[1] * np.cos(a)
+    return Stance(root, trunk, arms, ankles, legs[:, :, 2:4])
+
+
+_CYCLES: Mapping[str, Callable[[Motion, Floats], Stance]] = {
+    "arms_down": _standing,
+    "turn": _standing,
+    "walk": _walking,
+    "sit": _sitting,
+}
+
+
+def pose(body: Body, name: str) -> Stance:
+    """One of ``POSES``, a single one."""
+    if name == "sit":
+        return seated(body, np.ones(1))
+    return {"a_pose": a_pose(body.rest), "t_pose": t_pose(body), "arms_down": arms_down(body)}[name]

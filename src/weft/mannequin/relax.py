@@ -1,0 +1,112 @@
+"""Well-shaped triangles on a smooth surface: vertices slide, edges flip."""
+
+import numpy as np
+
+from weft.arrays import Bools, Faces, Floats, Positions
+from weft.mannequin.solids import Ids, Union
+
+ROUNDS, FLIPS = 14, 12  # of sliding; of flipping, after every other of the last ones
+STEP = 0.6  # of the way to the middle of the neighbors
+FAIRING = (0.5, -0.53)  # of the way to it and back (Taubin 1995): seams of solids become smooth
+FAIRED = 14  # times
+
+
+def relaxed(shape: Union, x: Positions, faces: Faces) -> tuple[Positions, Faces]:
+    """The mesh with vertices on the zero set, moved along it to the middle of their neighbors, and
+    edges flipped where the angles across from them sum to more than 180 degrees; then faired.
+    """
+    for k in range(ROUNDS):
+        if k % 5 == 0:
+            near = shape.near(x, 0.02)
+        distance, normal = shape.with_gradient(x, near)
+        steep = np.maximum((normal**2).sum(1), 0.05)[:, None]
+        move = STEP * (_middle(x, faces, by_length=True) - x) * (k > 0)
+        move -= np.einsum("ni,ni->n", move, normal)[:, None] * normal / steep
+        x = x + move - np.clip(distance[:, None] / steep, -0.01, 0.01) * normal
+        if k % 3 == 2:
+            faces = flipped(x, faces)
+    for _ in range(2):
+        distance, normal = shape.with_gradient(x, near)
+        x = x - distance[:, None] / np.maximum((normal**2).sum(1), 0.05)[:, None] * normal
+    faces = flipped(x, faces)
+    for way in FAIRING * FAIRED:
+        x = x + way * (_middle(x, faces) - x)
+    return x, faces
+
+
+def _middle(x: Positions, faces: Faces, by_length: bool = False) -> Positions:
+    """(n,3) mean of the neighbors of every vertex of a closed mesh; those that are far count more
+    ``by_length`` of the edges, which keeps vertices from gathering.
+    """
+    n = len(x)
+    ids = faces.reshape(-1)
+    ahead = x[np.roll(faces, -1, axis=1).reshape(-1)]
+    weight = np.linalg.norm(ahead - x[ids], axis=1) if by_length else np.ones(len(ids))
+    count = np.maximum(np.bincount(ids, weight, n), 1e-12)
+    total = np.stack([np.bincount(ids, weight * ahead[:, i], n) for i in range(3)], axis=1)
+    return np.asarray(total / count[:, None])
+
+
+def flipped(x: Positions, faces: Faces) -> Faces:
+    """Faces with edges flipped until the mesh is intrinsically Delaunay, or a few rounds."""
+    faces = np.array(faces)
+    for _ in range(FLIPS):
+        left, right, a, b, c, d = _edges(faces)
+        bad = _angle(x, c, a, b) + _angle(x, d, a, b) > np.pi + 1e-3
+        bad &= _normals_agree(x, a, b, c, d) & ~_joined(faces, c, d)
+        chosen = _apart(np.flatnonzero(bad), np.stack([a, b, c, d], axis=1), len(x))
+        if len(chosen) == 0:
+            break
+        faces[left[chosen]] = np.stack([a[chosen], d[chosen], c[chosen]], axis=1)
+        faces[right[chosen]] = np.stack([b[chosen], c[chosen], d[chosen]], axis=1)
+    return faces
+
+
+def _edges(faces: Faces) -> tuple[Ids, ...]:
+    """Of every edge a-b: its left and right face, its ends, and the corners across (c, d)."""
+    n = int(faces.max()) + 1
+    a, b = (
+        faces.reshape(-1).astype(np.int64),
+        np.roll(faces, -1, axis=1).reshape(-1).astype(np.int64),
+    )
+    c = np.roll(faces, -2, axis=1).reshape(-1).astype(np.int64)
+    order, back = np.argsort(a * n + b), np.argsort(b * np.int64(n) + a)
+    twin = np.empty(len(a), dtype=np.int64)
+    twin[order] = back
+    e = np.flatnonzero(a < b)
+    t = twin[e]
+    return e // 3, t // 3, a[e], b[e], c[e], c[t]
+
+
+def _angle(x: Positions, tip: Ids, a: Ids, b: Ids) -> Floats:
+    """(n,) [rad] angles at the tips."""
+    u, v = x[a] - x[tip], x[b] - x[tip]
+    sine = np.linalg.norm(np.cross(u, v), axis=1)
+    return np.asarray(np.arctan2(sine, np.einsum("ni,ni->n", u, v)))
+
+
+def _normals_agree(x: Positions, a: Ids, b: Ids, c: Ids, d: Ids) -> Bools:
+    """(n,) whether both new faces look where the old ones look."""
+    old = np.cross(x[b] - x[a], x[c] - x[a]) + np.cross(x[a] - x[b], x[d] - x[b])
+    one = np.cross(x[d] - x[a], x[c] - x[a])
+    two = np.cross(x[c] - x[b], x[d] - x[b])
+    least = 0.1 * np.einsum("ni,ni->n", old, old)
+    return np.asarray(
+        (np.einsum("ni,ni->n", one, old) > least) & (np.einsum("ni,ni->n", two, old) > least)
+    )
+
+
+def _joined(faces: Faces, c: Ids, d: Ids) -> Bools:
+    """(n,) whether there is an edge c-d already."""
+    n = int(faces.max()) + 1
+    half = np.stack([faces, np.roll(faces, -1, axis=1)], -1).reshape(-1, 2).astype(np.int64)
+    return np.isin(np.sort(np.stack([c, d], 1), 1) @ [n, 1], np.sort(half, 1) @ [n, 1])
+
+
+def _apart(edges: Ids, corners: Ids, n: int) -> Ids:
+    """Some of the edges, no two of which have a corner of their faces in common: flips of one round
+    do not know of each other.
+    """
+    first = np.full(n, np.iinfo(np.int64).max)
+    np.minimum.at(first, corners[edges], edges[:, None])
+    return np.asarray(edges[(first[corners[edges]] == edges[:, None]).all(1)])

@@ -1,0 +1,152 @@
+"""How a figure stands: a pose in the terms of its tasks, not of its joints.
+
+Ankles are places, so that feet stay where they are put whatever the pelvis does; mixing two stances
+of feet on the floor gives feet on the floor. ``solved`` finds the joints: legs by inverse
+kinematics of two bones, all else forward.
+"""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.mannequin.joints import ABDUCTION, LIMBS, NAMES, NUMBER, parents
+
+CLAVICLE = 0.22  # of the arm's abduction that the collar bone takes
+X, Y, Z = np.eye(3)
+
+
+@dataclass(frozen=True, eq=False)
+class Stance:
+    """k poses. Sides are left and right.
+
+    Args:
+        root: (k,3) [m] of the pelvis from its rest.
+        trunk: (k,5,3) [rad] rotation vectors of pelvis (in space), spine, chest, neck, head.
+        arms: (k,2,3) [rad] abduction from hanging, flexion to the front, flexion of the elbow.
+        ankles: (k,2,3) [m] in space.
+        feet: (k,2,2) [rad] pitch of the foot and of its toes, toes up.
+    """
+
+    root: Floats
+    trunk: Floats
+    arms: Floats
+    ankles: Floats
+    feet: Floats
+
+    def mixed(self, other: "Stance", share: Floats) -> "Stance":
+        """Shares (k,) of another one, the rest of this one; either may be a single pose."""
+        made = {}
+        for field in fields(self):
+            a, b = getattr(self, field.name), getattr(other, field.name)
+            s = share.reshape(-1, *[1] * (a.ndim - 1))
+            made[field.name] = (1 - s) * a + s * b
+        return Stance(**made)
+
+    def __len__(self) -> int:
+        return len(self.root)
+
+
+def a_pose(rest: Floats) -> Stance:
+    """The rest pose, of joints (J,3) [m] at rest."""
+    ankles = np.stack([rest[NUMBER["left_ankle"]], rest[NUMBER["right_ankle"]]])[None]
+    arms = np.broadcast_to([ABDUCTION, 0.0, 0.0], (1, 2, 3))
+    return Stance(np.zeros((1, 3)), np.zeros((1, 5, 3)), arms, ankles, np.zeros((1, 2, 2)))
+
+
+def solved(stance: Stance, rest: Floats) -> tuple[Floats, Floats]:
+    """(k,J,3,3) rotations of all joints in space, from rest, and (k,J,3) [m] where they are.
+
+    Args:
+        stance: the poses.
+        rest: (J,3) [m] joints at rest.
+    """
+    k, above = len(stance), parents()
+    local = np.broadcast_to(np.eye(3), (k, len(NAMES), 3, 3)).copy()
+    local[:, :5] = rotations(stance.trunk)
+    for side, name in enumerate(("left_", "right_")):
+        for joint, turn in _arm(stance.arms[:, side], rest, name).items():
+            local[:, NUMBER[joint]] = turn
+    turns, places = np.empty_like(local), np.empty((k, len(NAMES), 3))
+    for j, parent in enumerate(above):
+        if parent < 0:
+            turns[:, j], places[:, j] = local[:, j], rest[j] + stance.root
+            continue
+        turns[:, j] = turns[:, parent] @ local[:, j]
+        arm = rest[j] - rest[parent]
+        places[:, j] = places[:, parent] + turns[:, parent] @ arm
+    for side, name in enumerate(("left_", "right_")):
+        ids = [NUMBER[name + n] for n in LIMBS[4:]]
+        _leg(turns, places, rest, ids, stance.ankles[:, side], stance.feet[:, side])
+    return turns, places
+
+
+def _arm(angles: Floats, rest: Floats, name: str) -> dict[str, Floats]:
+    """Local rotations of collar bone, shoulder and elbow."""
+    side = 1.0 if name == "left_" else -1.0
+    abduction, flexion, elbow = angles.T
+    collar = rotations(np.outer(CLAVICLE * side * (abduction - ABDUCTION), Z))
+    hanging = rotations(np.outer(side * abduction, Z))
+    whole = rotations(np.outer(-flexion, X)) @ hanging @ rotations(-side * ABDUCTION * Z)
+    along = rest[NUMBER[name + "wrist"]] - rest[NUMBER[name + "elbow"]]
+    axis = np.cross(along, Z)
+    bend = rotations(np.outer(elbow, axis / np.linalg.norm(axis)))
+    shoulder = np.swapaxes(collar, -1, -2) @ whole
+    return {name + "clavicle": collar, name + "shoulder": shoulder, name + "elbow": bend}
+
+
+def _leg(
+    turns: Floats, places: Floats, rest: Floats, ids: list[int], ankle: Floats, pitch: Floats
+) -> None:
+    """Puts hip, knee, ankle and ball of one leg in place: two bones from the hip to the ankle, the
+    knee to the front.
+    """
+    hip, knee, foot, ball = ids
+    upper = float(np.linalg.norm(rest[knee] - rest[hip]))
+    lower = float(np.linalg.norm(rest[foot] - rest[knee]))
+    start = places[:, hip]
+    way = ankle - start
+    far = np.linalg.norm(way, axis=1)
+    reach = np.minimum(far, upper + lower)
+    along = way / far[:, None]
+    # The knee: on the way by `part`, beside it by `beside`.
+    part = (upper**2 - lower**2 + reach**2) / (2 * reach)
+    beside = np.sqrt(np.maximum(upper**2 - part**2, 0.0))
+    ahead = turns[:, NUMBER["pelvis"]] @ Z
+    front = _across(ahead, along)
+    middle = start + part[:, None] * along + beside[:, None] * front
+    end = start + reach[:, None] * along
+    straight = (rest[foot] - rest[hip])[None]
+    frame = _frame(straight, _across(Z[None], straight / np.linalg.norm(straight)))
+    for joint, bone in ((hip, middle - start), (knee, end - middle)):
+        unit = bone / np.linalg.norm(bone, axis=1, keepdims=True)
+        turns[:, joint] = _frame(bone, _across(ahead, unit)) @ np.swapaxes(frame, -1, -2)
+    places[:, knee], places[:, foot] = middle, end
+    turns[:, foot] = rotations(np.outer(-pitch[:, 0], X))
+    turns[:, ball] = rotations(np.outer(-pitch[:, 1], X))
+    places[:, ball] = end + turns[:, foot] @ (rest[ball] - rest[foot])
+
+
+def _across(v: Floats, unit: Floats) -> Floats:
+    """(k,3) unit vectors: the part of v at right angles to ``unit``."""
+    part = v - (v * unit).sum(-1, keepdims=True) * unit
+    return np.asarray(part / np.linalg.norm(part, axis=-1, keepdims=True))
+
+
+def _frame(along: Floats, front: Floats) -> Floats:
+    """(k,3,3) right-handed frames as columns: along, front, and across."""
+    along = along / np.linalg.norm(along, axis=-1, keepdims=True)
+    return np.stack([along, front, np.cross(along, front)], axis=-1)
+
+
+def rotations(vectors: Floats) -> Floats:
+    """(...,3,3) of rotation vectors (...,3) [rad] (Rodrigues)."""
+    v = np.asarray(vectors, dtype=np.float64)
+    angle = np.linalg.norm(v, axis=-1)[..., None, None]
+    x, y, z = np.moveaxis(v, -1, 0)
+    o = np.zeros_like(x)
+    cross = np.stack([o, -z, y, z, o, -x, -y, x, o], axis=-1).reshape(*v.shape[:-1], 3, 3)
+    safe = np.where(angle > 1e-8, angle, 1.0)
+    sine = np.where(angle > 1e-8, np.sin(safe) / safe, 1.0)
+    cosine = np.where(angle > 1e-8, (1 - np.cos(safe)) / safe**2, 0.5)
+    return np.asarray(np.eye(3) + sine * cross + cosine * cross @ cross)

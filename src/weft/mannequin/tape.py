@@ -1,0 +1,63 @@
+"""Cuts of a mesh by a plane, and what a tape around them says."""
+
+import numpy as np
+
+from weft.arrays import Faces, Floats, Ints, Positions
+from weft.mannequin.fit import hull_perimeter
+
+
+def loop(x: Positions, faces: Faces, point: Floats, normal: Floats) -> Floats:
+    """(n,3) [m] the part of a closed mesh's cut by a plane that is nearest around a point.
+
+    Args:
+        x: (b,3) [m].
+        faces: (m,3).
+        point: (3,) [m] in the plane.
+        normal: (3,) of the plane.
+    """
+    points, label = _cut(x, faces, point, normal)
+    middles = np.array([points[label == k].mean(0) for k in range(int(label.max()) + 1)])
+    best = int(np.argmin(((middles - point) ** 2).sum(1)))
+    return np.asarray(points[label == best])
+
+
+def _cut(x: Positions, faces: Faces, point: Floats, normal: Floats) -> tuple[Floats, Ints]:
+    """(n,3) [m] where a plane cuts the edges of a mesh, and (n,) which part of the cut that is."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    unit = np.asarray(normal, dtype=np.float64) / np.linalg.norm(normal)
+    side = (x - point) @ unit
+    side = np.where(side == 0, 1e-12, side)
+    cut = faces[np.ptp(np.sign(side[faces]), axis=1) > 0]
+    edges = np.sort(np.stack([cut, np.roll(cut, -1, axis=1)], -1), axis=-1)  # (c,3,2)
+    crossed = (side[edges[..., 0]] > 0) != (side[edges[..., 1]] > 0)
+    pairs = edges[crossed].reshape(-1, 2, 2)  # two crossed edges of every face
+    code = pairs[..., 0].astype(np.int64) * len(x) + pairs[..., 1]
+    names, ids = np.unique(code, return_inverse=True)
+    ids = ids.reshape(-1, 2)
+    a, b = names // len(x), names % len(x)
+    where = side[a] / (side[a] - side[b])
+    points = x[a] + where[:, None] * (x[b] - x[a])
+    n = len(names)
+    graph = coo_matrix((np.ones(len(ids)), (ids[:, 0], ids[:, 1])), shape=(n, n))
+    return points, np.asarray(connected_components(graph, directed=False)[1])
+
+
+def girth(
+    x: Positions, faces: Faces, point: Floats, normal: Floats, *, whole: bool = False
+) -> float:
+    """[m] of a tape pulled tight around a mesh in a plane: the perimeter of the cut's convex hull.
+
+    Args:
+        x: (b,3) [m].
+        faces: (m,3).
+        point: (3,) [m] inside the part that is measured.
+        normal: (3,) of the plane.
+        whole: around all parts of the cut, not only the one around the point.
+    """
+    points = _cut(x, faces, point, normal)[0] if whole else loop(x, faces, point, normal)
+    unit = np.asarray(normal, dtype=np.float64) / np.linalg.norm(normal)
+    across = np.cross(unit, np.eye(3)[int(np.argmin(np.abs(unit)))])
+    across /= np.linalg.norm(across)
+    return hull_perimeter(np.stack([points @ across, points @ np.cross(unit, across)], axis=1))

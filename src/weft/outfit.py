@@ -1,0 +1,246 @@
+"""What is worn: garments and other cloths as one cloth, and the energies that sew them.
+
+Every panel is a part of the cloth, with its own fabric and layer. Seams that are sewn for good stay
+stiff bonds between vertices that do not meet in contact (``Cloth.sewn``), and fold as hinges do;
+zips and buttons hold their two sides as far apart as contact does, so they open at any time.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats, Ints
+from weft.cloth import Cloth
+from weft.energies.base import Energy
+from weft.energies.bonds import Bonds
+from weft.energies.drag import Drag
+from weft.energies.seams import Joint, Sewing, Sides
+from weft.fabric import Fabric, FabricLike
+from weft.fabric import fabric as as_fabric
+from weft.garment.garment import Garment, SeamLine, representatives
+from weft.garment.pattern import Closing, Fold
+from weft.mesh import TriangleMesh
+from weft.sources import joined
+
+PASSING = 1.0  # [s] in which a zip opens or closes from end to end
+PRESSED = 9.0  # stiffness of a pressed fold, over that with which the fabric stays flat
+
+
+@dataclass(frozen=True, eq=False)
+class Outfit:
+    """Garments among the cloths of a scene.
+
+    Args:
+        cloth: all of them, joined; every panel is a part.
+        worn: each garment with the number of its first vertex.
+    """
+
+    cloth: Cloth
+    worn: Sequence[tuple[int, Garment]]
+
+    @staticmethod
+    def of(
+        named: Sequence[tuple[str, Cloth | Garment, float | None]],
+        fabrics: Sequence[Fabric | None] = (),
+    ) -> "Outfit":
+        """Garments and cloths as one cloth.
+
+        Args:
+            named: name, cloth or garment, and thickness [m] kept in contact (None: the scene's, or
+                the panel's).
+            fabrics: of garments in place of their patterns'; None: as the pattern says.
+        """
+        cloths, names, thickness, worn, first = [], [], [], [], 0
+        own = [*fabrics, *([None] * (len(named) - len(fabrics)))]
+        known: dict[str, Fabric] = {}
+        alone = sum(isinstance(thing, Garment) for _, thing, _ in named) == 1
+        for (name, thing, thick), made_of in zip(named, own):
+            if isinstance(thing, Cloth):
+                cloths.append(thing)
+                names.append(name)
+                thickness.append(thick)
+            else:
+                worn.append((first, thing))
+                for panel in thing.pattern.panels:
+                    kind = made_of or as_fabric(thing.fabric_of(panel.name))
+                    kind = known.setdefault(repr(dataclasses.asdict(kind)), kind)
+                    cloths.append(panel_cloth(thing, panel.name, kind))
+                    names.append(panel.name if alone else f"{name} {panel.name}")
+                    thickness.append(panel.thickness if thick is None else thick)
+            first = sum(c.n_vertices for c in cloths)
+        cloth = joined(cloths, names, thickness)
+        seams = [(start, line) for start, garment in worn for line in garment.seams]
+        held = [ln.pairs + start for start, ln in seams if ln.seam.closing is Closing.SEWN]
+        named_seams = tuple((ln.seam.name, ln.pairs + start) for start, ln in seams)
+        sewn = representatives(cloth.n_vertices, held) if held else None
+        cloth = dataclasses.replace(cloth, sewn=sewn, seams=named_seams)
+        return Outfit(cloth, tuple(worn))
+
+    @cached_property
+    def sides(self) -> Sides:
+        """The panels as seams see them."""
+        n, m = self.cloth.n_vertices, len(self.cloth.faces)
+        stretch, bending = np.zeros(n), np.zeros((m, 2))
+        for part in self.cloth.parts:
+            f = part.fabric
+            stretch[part.vertices] = max(f.stretch_warp, f.stretch_weft)
+            bending[part.faces] = f.bending_warp, f.bending_weft
+        return Sides(self.cloth.mesh, stretch, bending)
+
+    def energies(
+        self, sewing: Sewing, *, apart: float = 0.0, damping: float = 0.0
+    ) -> Sequence[Energy]:
+        """What sews the garments and lets them come to rest.
+
+        Args:
+            sewing: how, and how long.
+            apart: [m] from which on contact pushes, which zips and buttons leave between them.
+            damping: [s] of hinges across seams.
+        """
+        if not self.worn:
+            return ()
+        joints = [j for start, g in self.worn for s in g.seams for j in joints_of(s, start)]
+        timed = [
+            j
+            for start, g in self.worn
+            for s in g.seams
+            if s.seam.closing is not Closing.SEWN
+            for j in openings(s, start, sewing, apart)
+        ]
+        x = np.asarray(self.cloth.vertices)
+        bonds = [self.sides.bonds(j, x, sewing) for j in joints]
+        bonds += [self._late(j, x, sewing) for j in timed]
+        made: list[Energy] = []
+        if bonds:
+            made.append(Bonds.joined(bonds, "sewing"))
+        hinges = self.sides.hinges(joints, sewing.closing, damping)
+        if len(hinges.stencil):
+            made.append(hinges)
+        bands = [b for start, g in self.worn for b in self._bands(start, g, sewing)]
+        if bands:
+            made.append(Bonds.joined(bands, "elastics"))
+        pressed = self._folds(sewing, damping)
+        made += [pressed] if pressed is not None else []
+        return (*made, Drag(self.cloth.mass, sewing.drag, sewing.until))
+
+    def _late(self, joint: Joint, x: Floats, sewing: Sewing) -> Bonds:
+        """Bonds of a zip or of buttons, which close where they begin to hold."""
+        begin = joint.life[0] if joint.life[0] > 0 else 0.0
+        return self.sides.bonds(joint, x, sewing, begin)
+
+    def _bands(self, start: int, garment: Garment, sewing: Sewing) -> list[Bonds]:
+        found = []
+        for line in garment.elastics:
+            edges = np.asarray(line.edges + start, dtype=np.int32)
+            length = np.linalg.norm(self.sides.along(edges), axis=1)
+            rest = line.elastic.ratio * length
+            found.append(
+                Bonds(
+                    edges,
+                    line.elastic.stiffness / rest,
+                    self.cloth.n_vertices,
+                    first=length,
+                    last=rest,
+                    closing=(0.0, sewing.closing),
+                )
+            )
+        return found
+
+    def _folds(self, sewing: Sewing, damping: float) -> Energy | None:
+        """Pressed lines inside panels, over what keeps the fabric flat there."""
+        joints = []
+        for start, garment in self.worn:
+            for line in garment.folds:
+                ids = np.asarray(line.vertices + start, dtype=np.int32)
+                joints.append(Joint(np.stack([ids, ids], axis=1)))
+        if not joints:
+            return None
+        folds: list[Fold] = [line.fold for _, g in self.worn for line in g.folds]
+        made = [self.sides.hinges([j], 0.0, damping) for j in joints]
+        out = []
+        for fold, h in zip(folds, made):
+            if fold.stiffness is None:
+                weight = PRESSED * h.weight
+            else:
+                length = self.sides.lengths(h.hinges[:, :2])
+                weight = np.maximum(fold.stiffness * length - h.weight, 0.1 * h.weight)
+            # with the flat hinge there: rest at the angle, as stiff as was asked for
+            angle = -fold.angle * (weight + h.weight) / weight  # hinges count valleys as positive
+            rest = np.clip(angle, -np.pi, np.pi)
+            out.append(dataclasses.replace(h, weight=weight, rest_angle=rest))
+        return dataclasses.replace(
+            out[0],
+            hinges=np.concatenate([h.hinges for h in out]),
+            weight=np.concatenate([h.weight for h in out]),
+            rest_angle=np.concatenate([h.rest_angle for h in out]),
+            name="folds",
+        )
+
+
+def panel_cloth(garment: Garment, name: str, fabric: FabricLike) -> Cloth:
+    """One panel as a cloth, where it starts, with its named edges as groups."""
+    ids, faces = garment.vertices[name], garment.faces[name]
+    mesh = garment.mesh
+    groups: dict[str, Ints] = {}
+    for group, members in mesh.groups.items():
+        if group.startswith(f"{name}."):
+            groups[group.removeprefix(f"{name}.")] = members - ids.start
+    own = slice(faces.start, faces.stop)
+    return Cloth(
+        TriangleMesh(
+            mesh.vertices[ids.start : ids.stop],
+            mesh.faces[own] - ids.start,
+            mesh.corner_uv[own],
+            groups,
+            mesh.source,
+        ),
+        as_fabric(fabric),
+    )
+
+
+def joints_of(line: SeamLine, start: int) -> list[Joint]:
+    """The joint of a seam that is sewn for good; none of others."""
+    seam = line.seam
+    if seam.closing is not Closing.SEWN:
+        return []
+    strength = np.inf if seam.strength is None else seam.strength
+    about: dict[str, Any] = {
+        "angle": -seam.angle,
+        "fold_stiffness": seam.fold_stiffness,
+        "strength": strength,
+    }
+    about["window"] = seam.window
+    return [Joint(line.pairs + start, line.segments, seam.name, **about)]
+
+
+def openings(line: SeamLine, start: int, sewing: Sewing, apart: float) -> list[Joint]:
+    """Points of a zip or of buttons, each from when and until when it holds."""
+    seam, pairs = line.seam, line.pairs + start
+    at: Any = np.asarray(line.fractions)
+    if seam.closing is Closing.BUTTONS:
+        wanted = np.linspace(0, 1, seam.buttons + 2)[1:-1] if seam.buttons > 1 else np.array([0.5])
+        rows = np.unique([int(np.argmin(np.abs(at - w))) for w in wanted])
+    else:
+        rows = np.arange(len(pairs))
+    delay = PASSING * at if seam.closing is Closing.ZIP else np.zeros(len(at))
+    made = []
+    for row in rows.tolist():
+        begin, end = 0.0, np.inf
+        if seam.close_at is not None:
+            begin = sewing.until + seam.close_at + float(delay[row])
+        if seam.open_at is not None:
+            end = sewing.until + seam.open_at + float(delay[row])
+        if begin < end:
+            made.append((row, (begin, end)))
+        else:  # it opens, and closes again later
+            made += [(row, (0.0, end)), (row, (begin, np.inf))]
+    strength = np.inf if seam.strength is None else seam.strength
+    share = line.lengths[0] / max(len(rows), 1)
+    return [
+        Joint(pairs[[row]], name=seam.name, strength=strength, life=life, apart=apart, share=share)
+        for row, life in made
+    ]

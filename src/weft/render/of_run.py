@@ -1,0 +1,138 @@
+"""Pictures of a run: which frames, what colors them, into which file."""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from weft.arrays import Faces, Floats, Positions
+from weft.contact.nearest import Places
+from weft.discretization.surface import Tessellation
+from weft.discretization.surfaces import Surfaces
+from weft.errors import RunError
+from weft.render.looks import MEASURED, Field, Look
+from weft.render.picture import Image, Renderer, Style, look_named, save_png, save_webp
+from weft.render.sheet import Sheet
+from weft.render.video import save_mp4
+
+SMOOTH = 3  # samples a knot span of splines in pictures
+
+
+class Drawable(Protocol):
+    """What is needed of a run."""
+
+    @property
+    def path(self) -> Path:
+        """For messages."""
+
+    @property
+    def fps(self) -> float:
+        """Frames a second."""
+
+    @property
+    def surfaces(self) -> Surfaces:
+        """What the cloth is made of."""
+
+    @property
+    def body_faces(self) -> Faces:
+        """(m,3) of all bodies."""
+
+    def __len__(self) -> int:
+        """Number of frames."""
+
+    def points(self, frame: int = -1) -> Positions:
+        """(N,3) [m]."""
+
+    def positions(self, frame: int = -1, density: int | None = None) -> Positions:
+        """(n,3) [m]."""
+
+    def body_positions(self, frame: int = -1) -> Positions:
+        """(b,3) [m]."""
+
+    def contacts(self, frame: int = -1) -> tuple[Positions, Floats, Floats]:
+        """Points, forces, and the pressure (n,) [Pa]."""
+
+    def shown(self, density: int | None) -> Tessellation:
+        """The triangles that are drawn."""
+
+
+def draw(
+    run: Drawable,
+    path: Path,
+    *,
+    frame: int,
+    style: Style | None,
+    look: str | None,
+    field: Field | None,
+    sheet: int | None,
+    on_frame: Callable[[int, int], None] | None,
+    contacts: bool,
+    density: int | None,
+) -> None:
+    """Draw a frame as PNG, or all frames as MP4 or animated WebP; see ``Run.render``.
+
+    Raises:
+        RunError: another suffix, no such frame, contacts or bodies of a run without any, or a file
+            that cannot be written.
+    """
+    style = style or Style()
+    if look is not None:
+        style = dataclasses.replace(style, look=look_named(look))
+    kind = path.suffix.lower()
+    wanted = (".png",) if sheet is not None else (".png", ".mp4", ".webp")
+    if kind not in wanted:
+        raise RunError("picture", got=path.suffix or "no suffix", expected=", ".join(wanted))
+    count = len(run)
+    shown = [frame] if kind == ".png" else sorted({*range(0, count, max(1, count // 12))})
+    several = None if sheet is None else Sheet.of(style, sheet, count)
+    if several is not None:
+        shown, style = list(several.numbers), several.cell
+    measured = style.look if style.look in MEASURED and field is None else None
+    if density is None and measured is None and field is None:
+        density = max(SMOOTH, run.surfaces.density)
+    loads = None
+    if measured is not None:
+        loads = np.concatenate([_measured(run, k, measured) for k in shown])
+    mesh = run.shown(density).mesh(run.points(0), str(run.path))
+    frames, bodies = [_drawn(run, k, density) for k in shown], run.body_faces
+    renderer = Renderer(mesh, frames, style, field=field, body_faces=bodies, loads=loads)
+
+    def image(k: int) -> Image:
+        values = None if measured is None else _measured(run, k, measured)
+        dots = run.contacts(k)[0] if contacts else None
+        return renderer.image(_drawn(run, k, density), values, dots)
+
+    def images(numbers: Sequence[int]) -> Iterator[Any]:
+        for done, k in enumerate(numbers, start=1):
+            yield image(k)
+            if on_frame is not None:
+                on_frame(done, len(numbers))
+
+    if several is not None:
+        labels = [f"frame {k}, {k / run.fps:.3g} s" for k in shown]
+        save_png(path, several.joined(list(images(shown)), labels))
+    elif kind == ".png":
+        save_png(path, image(frame))
+    else:
+        (save_mp4 if kind == ".mp4" else save_webp)(path, images(range(count)), run.fps)
+
+
+def _measured(run: Drawable, frame: int, look: Look) -> Floats:
+    """(n,) what a look shows of a frame: pressure [Pa], or distance from bodies [mm]."""
+    if look is Look.PRESSURE:
+        return run.contacts(frame)[2]
+    if len(run.body_faces) == 0:
+        got, wanted = "a run without bodies", "a scene with bodies"
+        raise RunError("look fit", got=got, expected=wanted, where=str(run.path))
+    body = run.body_positions(frame)
+    return 1e3 * Places.of(run.positions(frame), body, run.body_faces).distance
+
+
+def _drawn(run: Drawable, frame: int, density: int | None) -> Positions:
+    """(n+b,3) positions of the cloth and of bodies."""
+    x = run.positions(frame, density)
+    if len(run.body_faces) == 0:
+        return x
+    return np.concatenate([x, run.body_positions(frame)])

@@ -1,0 +1,63 @@
+"""Garments of a scene file: cut from their patterns, and what sews them."""
+
+import dataclasses
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft.cloth import Cloth
+from weft.contact.contact import SelfContact
+from weft.energies.base import Energy
+from weft.energies.seams import Sewing
+from weft.fabric import fabric
+from weft.garment.cutting import cut
+from weft.garment.garment import Garment
+from weft.garment.reading import read_pattern
+from weft.outfit import Outfit
+from weft.scene.schema import ClothBlock, SceneFile
+
+
+@dataclass(frozen=True)
+class Worn:
+    """What a scene of garments needs besides its cloth.
+
+    Args:
+        energies: that sew.
+        contact: without friction until the animation begins; None: none.
+        gravity_from: [s] two times between which gravity grows.
+    """
+
+    energies: Sequence[Energy] = ()
+    contact: SelfContact | None = None
+    gravity_from: tuple[float, float] = (0.0, 0.0)
+
+
+def garment_of(folder: Path, block: ClothBlock) -> Garment:
+    """The garment of a block, where it starts.
+
+    Raises:
+        PatternError: a pattern that cannot be read or cut.
+    """
+    g = block.garment
+    assert g is not None
+    measures = dict(g.measures) or None
+    made = cut(read_pattern(folder / g.pattern, measures), g.size, seed=g.seed)
+    for warning in made.warnings:
+        warnings.warn(f"{g.pattern}: {warning}", stacklevel=2)
+    placed = Cloth(made.mesh, fabric("cotton")).moved(block.translation, block.rotation)
+    return dataclasses.replace(made, mesh=placed.mesh)
+
+
+def worn_by(outfit: Outfit, file: SceneFile) -> Worn:
+    """What a scene of these garments needs."""
+    if not outfit.worn:
+        return Worn(contact=file.contact)
+    sewing, contact = file.sewing or Sewing(), file.contact or SelfContact()
+    if contact.friction_from == 0:
+        contact = dataclasses.replace(contact, friction_from=sewing.until)
+    own = max(part.fabric.damping for part in outfit.cloth.parts)
+    damping = own if file.damping is None else file.damping
+    apart = contact.gap + contact.thickness
+    energies = outfit.energies(sewing, apart=apart, damping=damping)
+    return Worn(energies, contact, (sewing.closing, sewing.closing + sewing.onset))

@@ -1,0 +1,92 @@
+"""What a scene file may say about a mannequin: its measures, and what it does."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from weft.contact import Body, BodyFrames
+from weft.mannequin import MotionSettings, mannequin, measures_of
+from weft.mannequin.figure import FACES_PER_SIZE
+from weft.mannequin.measures import BOUNDS, MEANING
+from weft.scene.blocks import Length, Speed, Time
+from weft.scene.shape_block import ShapeBlock
+
+_TABLES = "none: of the tables"
+
+
+def _measure(name: str, default: str = _TABLES) -> Length | None:
+    """A field of a length with its bounds."""
+    low, high = BOUNDS[name]
+    found: Length | None = Field(
+        None, ge=low, le=high, description=f"[m] {MEANING[name]}; {default}"
+    )
+    return found
+
+
+class MannequinBlock(ShapeBlock):
+    """A person on y = 0 who looks along +z, at first in the a-pose (docs/mannequin.md).
+
+    Measures that are not said follow from anthropometric tables.
+    """
+
+    figure: Literal["woman", "man"] = Field("woman", description="shape and proportions")
+    height: Length | None = _measure("height", "none: 1.68 m of a woman, 1.76 m of a man")
+    chest: Length | None = _measure("chest", "none: 0.88 m, 1.00 m, as the height")
+    waist: Length | None = _measure("waist", "none: 0.72 m, 0.88 m, as the height")
+    hips: Length | None = _measure("hips", "none: 0.96 m, 1.00 m, as the height")
+    neck: Length | None = _measure("neck")
+    shoulders: Length | None = _measure("shoulders")
+    inseam: Length | None = _measure("inseam")
+    arm: Length | None = _measure("arm")
+    thigh: Length | None = _measure("thigh")
+    calf: Length | None = _measure("calf")
+    upper_arm: Length | None = _measure("upper_arm")
+    size: Length | None = Field(
+        None, gt=0, description="[m] of its edges, about; none: 0.9 % of the height"
+    )
+    motion: Literal["a_pose", "arms_down", "walk", "turn", "sit"] = Field(
+        "a_pose", description="what it does"
+    )
+    hold: Time = Field(0.5, ge=0, le=600, description="[s] it first stays in the a-pose")
+    blend: Time = Field(
+        1.0, ge=0.2, le=60, description="[s] into the motion, and out of it at the end"
+    )
+    cycles: float = Field(2, gt=0, le=1000, description="times that the motion is done")
+    speed: Speed | None = Field(
+        None, gt=0, description="[m/s] of walking; none: the free speed for the height"
+    )
+    forward: bool = Field(False, description="walk ahead; false: in place, as on a treadmill")
+    fps: float = Field(50.0, ge=10, le=1000, description="[1/s] frames that the motion is kept in")
+
+    @property
+    def settings(self) -> MotionSettings:
+        """What it does."""
+        return MotionSettings(
+            self.motion, self.hold, self.blend, self.cycles, self.speed, self.forward
+        )
+
+    @property
+    def given(self) -> dict[str, float | None]:
+        """Measures that are said, or None [m]."""
+        return {name: getattr(self, name) for name in BOUNDS}
+
+    def make(self, name: str) -> Body:
+        """The figure and its frames; it stays at the last one."""
+        made = mannequin(self.figure, size=self.size, **self.given)
+        if self.motion == "a_pose":
+            return Body(made.vertices, made.faces, None, name)
+        moving = made.moving(self.settings, fps=self.fps)
+        frames = BodyFrames(moving.times, moving.positions, hold=True)
+        return Body(moving.positions[0], made.faces, None, name, None, frames)
+
+    def vertices(self) -> float:
+        """By the size of its edges."""
+        tall = measures_of(self.figure, **self.given).height
+        return (
+            0.5 * FACES_PER_SIZE * (1.0 if self.size is None else (0.0088 * tall / self.size) ** 2)
+        )
+
+    def frames(self) -> float:
+        """Of its motion, at most about."""
+        cycles = 0.0 if self.motion in ("a_pose", "arms_down") else 5.0 * self.cycles
+        return self.fps * (self.hold + 2 * self.blend + cycles)

@@ -1,0 +1,27 @@
+"""What the blocks of bodies in scene files have in common."""
+
+import math
+from abc import abstractmethod
+from typing import ClassVar
+
+from weft.contact import Body
+from weft.scene.blocks import Block
+
+
+class ShapeBlock(Block):
+    """Sizes of a body."""
+
+    most_vertices: ClassVar[float] = math.inf  # that the shape stops at, with longer edges
+    most_faces: ClassVar[float] = math.inf
+
+    @abstractmethod
+    def make(self, name: str) -> Body:
+        """The body."""
+
+    @abstractmethod
+    def vertices(self) -> float:
+        """About how many its sizes ask for."""
+
+    def frames(self) -> float:
+        """About how many frames its motion is kept in."""
+        return 0.0

@@ -1,0 +1,75 @@
+"""``weft check`` of patterns: a table, a picture, every problem."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from weft.cli.main import main
+from weft.io.obj import write_obj
+from weft.mesh import grid
+
+PATTERN = """
+measures: {width: 40 cm}
+panels:
+  front: {outline: [{at: [0, 0], edge: hem}, {at: [width, 0], edge: side}, [width, 0.5], [0, 0.5]]}
+  back: {copy: front}
+seams: {side: {join: [front.side, back.3], flip: true}}
+elastics: {band: {edges: [front.2], ratio: 0.8, stiffness: 20 N}}
+"""
+
+
+@pytest.fixture
+def check(monkeypatch, capsys):
+    def run(*args):
+        monkeypatch.setattr(sys, "argv", ["weft", "check", *map(str, args)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        out = capsys.readouterr()
+        return left.value.code or 0, out.out + out.err
+
+    return run
+
+
+def test_table_and_picture(check, tmp_path):
+    path = tmp_path / "p.yaml"
+    path.write_text(PATTERN)
+    code, out = check(path)
+    assert code == 0, out
+    assert "front: 40.0 x 50.0 cm, 2000 cm^2, layer 0" in out
+    assert "1 side                 line         50.0 cm  side" in out
+    assert "+0.0 %  front.side | back.3" in out
+    assert "elastic band: 40.0 cm to 32.0 cm" in out and "2 panels, 0.4 m^2" in out
+    assert "1 piece, 1 opening, Euler characteristic 1, two-sided" in out
+    with Image.open(tmp_path / "p.check.png") as image:
+        assert image.width > 500
+    code, out = check(path, "--set", "measures.width=20 cm", "--picture", tmp_path / "q.png")
+    assert code == 0 and "front: 20.0 x 50.0 cm" in out and (tmp_path / "q.png").exists()
+
+
+def test_problems_are_listed_and_drawn(check, tmp_path):
+    path = tmp_path / "p.yaml"
+    path.write_text(PATTERN.replace("[width, 0.5]", "[-0.2, 0.2]"))
+    code, out = check(path)
+    assert code == 1 and out.count("cross or touch") == 2 and "p.yaml:4" in out
+    assert (tmp_path / "p.check.png").exists()
+    path.write_text(PATTERN.replace("front.side", "frnt.side").replace("copy: front", "copy: x"))
+    code, out = check(path)
+    assert code == 1 and "panels.back.copy" in out
+    code, out = check(path, "--set", "width=3")
+    assert code == 1 and "measures.NAME=VALUE" in out
+
+
+def test_scenes_and_meshes_are_checked_as_before(check, tmp_path):
+    sheet = grid(3, 3, 1.0, 1.0)
+    write_obj(tmp_path / "a.obj", sheet.vertices, sheet.faces, sheet.corner_uv)
+    code, out = check(tmp_path / "a.obj")
+    assert code == 0 and "9 vertices" in out
+    scene = tmp_path / "s.yaml"
+    scene.write_text("cloth: {sheet: {nx: 3, ny: 3}}\n")
+    code, out = check(scene)
+    assert code == 0 and "9 vertices" in out
+    code, out = check(tmp_path / "none.yaml")
+    assert code == 1 and "none.yaml" in out
+    assert Path(scene).exists()

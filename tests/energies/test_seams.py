@@ -1,0 +1,197 @@
+"""What sews: bonds, hinges across seams, drag; gravity that begins later; who does not meet."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import weft
+from tests.checks import assert_derivative, dense, scatter
+from weft.cloth import Cloth
+from weft.contact.contact import SelfContact
+from weft.energies.bonds import Bonds
+from weft.energies.drag import Drag
+from weft.energies.gravity import Gravity
+from weft.energies.hinge_bending import HingeBending
+from weft.energies.seams import Joint, Sewing, Sides, representatives
+from weft.errors import SceneError
+from weft.fabric import fabric
+from weft.integrators.base import StepSettings
+from weft.mesh import TriangleMesh, grid
+from weft.psd import Psd
+from weft.scene.scene import Scene
+
+RIGIDITY = (2e-2, 1e-2)
+
+
+def cut(nx=7, ny=6):
+    """A sheet, the same cut in two along its middle, and (k,2) pairs across the cut."""
+    whole = grid(nx, ny, 1.0, 0.8, "random", seed=3)
+    middle = (nx - 1) // 2
+    column = np.arange(nx * ny) % nx
+    right = (column[whole.faces] >= middle).all(1)
+    seam = np.flatnonzero(column == middle)
+    new = np.arange(nx * ny, nx * ny + len(seam))
+    faces = whole.faces.copy()
+    table = np.arange(nx * ny)
+    table[seam] = new
+    faces[right] = table[faces[right]]
+    x = np.concatenate([whole.vertices, whole.vertices[seam]])
+    mesh = TriangleMesh(x, faces, whole.corner_uv)
+    return whole, mesh, np.stack([seam, new], axis=1).astype(np.int32)
+
+
+def sides(mesh):
+    m, n = len(mesh.faces), mesh.n_vertices
+    return Sides(mesh, np.full(n, 500.0), np.tile(RIGIDITY, (m, 1)))
+
+
+def two_points(**about):
+    given = {"first": 0.5, "last": 0.1, "closing": (1.0, 2.0)} | about
+    return Bonds(np.array([[0, 1]]), np.array([30.0]), 2, **given)
+
+
+def test_hinges_across_a_seam_are_those_of_the_uncut_sheet(rng):
+    """Cut and sewn, a sheet bends with the same energy and forces as if it had never been cut."""
+    whole, mesh, pairs = cut()
+    seam = sides(mesh).hinges([Joint(pairs)], 0.0)
+    inner = HingeBending.of(mesh, RIGIDITY)
+    bent = whole.vertices + 0.05 * rng.normal(size=whole.vertices.shape)
+    x = np.concatenate([bent, bent[pairs[:, 0]]])
+    expected = HingeBending.of(whole, RIGIDITY)
+    total = inner.value(x).sum() + seam.value(x).sum()
+    np.testing.assert_allclose(total, expected.value(bent).sum(), rtol=1e-12)
+    force = scatter(inner, x) + scatter(seam, x)
+    np.add.at(force, pairs[:, 0], force[pairs[:, 1]])
+    np.testing.assert_allclose(force[: len(bent)], scatter(expected, bent), rtol=0, atol=1e-12)
+
+
+def test_hinges_do_not_depend_on_the_order_or_side_of_a_seam(rng):
+    _, mesh, pairs = cut()
+    x = mesh.vertices + 0.05 * rng.normal(size=mesh.vertices.shape)
+    x[pairs[:, 1]] = x[pairs[:, 0]]
+    energies = [
+        float(sides(mesh).hinges([Joint(p)], 0.0).value(x).sum())
+        for p in (pairs, pairs[::-1], pairs[:, ::-1])
+    ]
+    assert energies[0] > 1e-6
+    np.testing.assert_allclose(energies, energies[0], rtol=1e-12)
+
+
+def test_a_fold_has_its_own_stiffness_and_angle():
+    """A moment of fold_stiffness times the angle, per length: 1/2 kappa L (theta - angle)^2."""
+    _, mesh, pairs = cut()
+    joint = Joint(pairs, angle=0.4, fold_stiffness=0.03)
+    value = sides(mesh).hinges([joint], 0.0).value(mesh.vertices).sum()
+    length = np.linalg.norm(np.diff(mesh.vertices[pairs[:, 0]], axis=0), axis=1).sum()
+    np.testing.assert_allclose(value, 0.5 * 0.03 * length * 0.4**2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("length", [0.0, 0.2])
+def test_derivatives_of_bonds(length, rng):
+    mesh = grid(5, 4, 1.0, 0.8)
+    bonds = Bonds(mesh.edges, np.linspace(20, 40, len(mesh.edges)), mesh.n_vertices, last=length)
+    x = mesh.vertices + 0.05 * rng.normal(size=mesh.vertices.shape)
+    d = 0.02 * rng.normal(size=x.shape)
+    value, force = (lambda y: bonds.value(y).sum()), (lambda y: scatter(bonds, y))
+    assert_derivative(value, (force(x) * d).sum(), x, d, 1e-6)
+    H = dense(bonds, x, Psd.EXACT)
+    assert_derivative(force, (H @ d.reshape(-1)).reshape(-1, 3), x, d, 1e-6)
+    assert np.linalg.eigvalsh(H).min() > -1e-10 * np.abs(H).max()
+
+
+def test_bonds_only_pull():
+    x = np.array([[0.0, 0, 0], [0.09, 0, 0]])
+    assert two_points().value(x).sum() == 0
+    assert not two_points().gradient(x).any()
+    assert not two_points().hessian(x).any()
+
+
+def test_bonds_close_in_time():
+    bond = two_points()
+    lengths = [float(bond.lengths(t)[0]) for t in (0.0, 1.0, 1.5, 2.0, 9.0)]
+    np.testing.assert_allclose(lengths, [0.5, 0.5, 0.3, 0.1, 0.1])
+    released = two_points(life=(0.5, 1.0))
+    assert [bool(released.acting(t)[0]) for t in (0.4, 0.5, 0.99, 1.0)] == [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"closing": (2.0, 1.0)}, {"life": (2.0, 1.0)}, {"last": -0.1}, {"first": np.nan}]
+)
+def test_bonds_refuse_numbers_that_mean_nothing(wrong):
+    with pytest.raises(SceneError, match=f"bonds.{next(iter(wrong))}"):
+        two_points(**wrong)
+
+
+def falling(cloth, energies, **about):
+    return Scene(cloth, energies=energies, step=0.01, settings=StepSettings(), **about)
+
+
+def test_a_bond_tears_at_its_strength_and_stays_torn(tmp_path):
+    """Two sheets, the upper one held: the bonds carry the weight of the lower one, or tear."""
+    top, low = weft.sheet(3, 3, 0.1, 0.1), weft.sheet(3, 3, 0.1, 0.1).moved((0, -0.05, 0))
+    cloth = weft.joined([top, low])
+    weight = 9.81 * low.mass.sum()
+    pairs = np.array([[i, i + 9] for i in range(9)], dtype=np.int32)
+
+    def drop(strength):
+        bonds = Bonds(pairs, np.full(9, 50.0), 18, first=0.05, last=0.05, strength=strength)
+        pins = [weft.Pin(np.arange(9))]
+        scene = falling(cloth, [bonds], pins=pins)
+        run = weft.simulate(scene, seconds=0.4, out=tmp_path / f"{strength:g}", progress=False)
+        return run.positions(-1)[9:, 1].mean()
+
+    assert drop(weight) > -0.1
+    assert drop(weight / 100) < -0.5
+
+
+def test_drag_lets_velocity_die_at_its_rate(tmp_path):
+    """Without gravity v = v_0 exp(-c t), to the first order of backward Euler: 1/(1 + c h)^n."""
+    cloth = weft.sheet(3, 3)
+    drag = Drag(cloth.mass, 4.0)
+    scene = falling(cloth, [drag], gravity=(0, 0, 0), velocity=(1.0, 0, 0))
+    run = weft.simulate(scene, frames=10, fps=100, out=tmp_path / "run", progress=False)
+    v = (run.positions(10) - run.positions(9)) * 100
+    np.testing.assert_allclose(v[:, 0], (1 + 4.0 * 0.01) ** -10, rtol=1e-6)
+
+
+def test_gravity_that_begins_later_falls_later(tmp_path):
+    cloth = weft.sheet(3, 3)
+    scene = Scene(cloth, step=0.01, gravity_from=(0.1, 0.1))
+    run = weft.simulate(scene, frames=20, fps=100, out=tmp_path / "run", progress=False)
+    np.testing.assert_allclose(run.positions(9), cloth.vertices, atol=1e-12)
+    n = 10  # steps with gravity: those that begin at 0.10 s or later
+    fallen = 9.81 * 0.01**2 * n * (n + 1) / 2
+    np.testing.assert_allclose(run.positions(20)[:, 1], -fallen, rtol=1e-6)
+    ramp = Gravity(cloth.mass, onset=(1.0, 2.0))
+    assert [ramp.part(t) for t in (0.5, 1.25, 3.0)] == [0.0, 0.25, 1.0]
+
+
+def test_what_is_sewn_meets_at_its_seam_and_nowhere_else():
+    _, mesh, pairs = cut()
+    cloth = Cloth(mesh, fabric("cotton"))
+    with pytest.raises(SceneError, match="intersect"):
+        Scene(cloth, contact=SelfContact(gap=1e-3)).model()
+    sewn = dataclasses.replace(cloth, sewn=representatives(mesh.n_vertices, [pairs]))
+    contact = Scene(sewn, contact=SelfContact(gap=1e-3)).model().contact
+    assert contact is not None and len(contact.crossings(np.array(mesh.vertices))) == 0
+    assert contact.least_distance(np.array(mesh.vertices)) > 0.05  # no pair at the seam
+    folded = np.array(mesh.vertices)
+    right = folded[:, 0] > 1e-9
+    folded[right, 0] *= -1
+    folded[right, 1] += 1e-4 * (1 - 2 * np.abs(folded[right, 2]))
+    assert contact.least_distance(folded) < 2e-4
+    folded[right, 1] *= -1
+    folded[np.flatnonzero(right)[::2], 1] *= -1
+    assert len(contact.crossings(folded)) > 0
+
+
+def test_representatives_are_the_least_of_what_is_joined():
+    pairs = [np.array([[5, 2], [3, 4]]), np.array([[2, 1]])]
+    assert representatives(7, pairs).tolist() == [0, 1, 1, 3, 3, 1, 6]
+
+
+def test_sewing_says_what_it_takes():
+    with pytest.raises(SceneError, match="sewing.closing"):
+        Sewing(closing=0.0)
+    assert Sewing(closing="500 ms", settle=1.5).until == 2.0

@@ -1,0 +1,253 @@
+"""What cannot be right about a pattern is named, all together; what looks odd is warned of."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.garment.patterns import disc, edges, panel, pillow, rectangle, seam, tube
+from weft.errors import PatternProblems
+from weft.garment.check import checked, examined
+from weft.garment.curves import area, flattened
+from weft.garment.cutting import cut
+from weft.garment.pattern import (
+    Closing,
+    Curve,
+    Edge,
+    Elastic,
+    Panel,
+    Pattern,
+    Placement,
+    Side,
+    Wrap,
+)  # fmt: skip
+from weft.garment.sewn import shape_of
+from weft.garment.turn import counter_clockwise
+
+SQUARE = rectangle(0.4, 0.4)
+BOW = [[0, 0], [0.4, 0.4], [0.4, 0], [0, 0.4]]
+
+
+def only(p):
+    return Pattern("one", [p], source="file.yaml")
+
+
+def curved(curve, controls):
+    p = panel("p", SQUARE)
+    return replace(p, edges=[Edge(curve, np.array(controls)), *p.edges[1:]])
+
+
+PANELS = {
+    "panel p: corners": panel("p", [[0, 0]]),
+    "at least two points": Panel("p", np.zeros((3, 3)), edges("a b c")),
+    "4, one from every corner": Panel("p", SQUARE, edges("a b c")),
+    r"panel p, corner 2 = .*nan.*finite": panel("p", [[0, 0], [1, 0], [np.nan, 1]]),
+    r"edge 0, control 1 .*finite": curved(Curve.CUBIC, [[0, 0], [np.inf, 0]]),
+    r"edge 0: controls = \(1, 2\).*of a cubic": curved(Curve.CUBIC, [[0, 0.1]]),
+    r"edge 1 .*0 m long at": panel("p", [[0, 0], [0.4, 0], [0.4, 0], [0, 0.4]]),
+    r"edge 0 and edge 2 cross or touch near": panel("p", BOW),
+    "edge 0 crosses itself": Panel(
+        "p",
+        np.array([[0, 0], [0.1, 0.0], [0.05, 0.5]]),
+        [Edge(Curve.CUBIC, np.array([[0.6, -0.4], [-0.5, -0.4]])), Edge(), Edge()],
+    ),
+    "clockwise": panel("p", SQUARE[::-1]),
+    "hole 0.*inside the outline": panel("p", SQUARE, holes=[[[1, 1], [1.1, 1], [1, 1.1]]]),
+    "hole 1.*inside the outline, apart": panel(
+        "p", SQUARE, holes=[[[0, 0.1], [0.1, 0.1], [0, 0.2]], [[0.02, 0.12], [0.2, 0.12], [0, 0.3]]]
+    ),
+    "hole 0 .*edges that cross": panel("p", SQUARE, holes=[0.1 + 0.2 * np.array(BOW)]),
+    "line 0 .*inside the panel": panel("p", SQUARE, lines=[[[0, 0.2], [0.5, 0.2]]]),
+    "line 0 = .*at least 2": panel("p", SQUARE, lines=[[[0, 0.2]]]),
+    "grain = nan": panel("p", SQUARE, grain=np.nan),
+    "thickness = -1": panel("p", SQUARE, thickness=-1.0),
+    "layer = -1": panel("p", SQUARE, layer=-1),
+    r"placement.translation": panel("p", SQUARE, placement=Placement((0, np.nan, 0))),
+    "at most once around": panel("p", SQUARE, placement=Placement(wrap=Wrap((0, 0, 0), 0.05))),
+    "not parallel": panel("p", SQUARE, placement=Placement(wrap=Wrap((0, 0, 0), 1, (0, 0, 1)))),
+    r"wrap.radius": panel("p", SQUARE, placement=Placement(wrap=Wrap((0, 0, 0), -1.0))),
+    "its unit right": panel("p", 1000 * SQUARE),
+    "two arcs for a circle": Panel(
+        "p", np.array([[0, 0], [0, 0.0]]), [Edge(Curve.ARC, np.array([[0, 1.0]])), Edge()]
+    ),
+}
+
+
+@pytest.mark.parametrize("message", PANELS)
+def test_panels_that_cannot_be_right(message):
+    with pytest.raises(PatternProblems, match=message) as caught:
+        checked(only(PANELS[message]))
+    assert all("file.yaml" in str(p) and "panel p" in str(p) for p in caught.value.problems)
+
+
+SEAMS = {
+    r"seam s: panel = frnt.*one of front, back; did you mean 'front'": (("frnt", 0), ("back", 0)),
+    r"seam s: edge of panel back = 7.*0 to 3": (("front", 0), ("back", 7)),
+    r"edge 0 of panel front twice": (("front", 0), ("front", 0)),
+    r"seam s = no edges": ([], ("back", 0)),
+    r"front, edge 0, then front, edge 2.*follow one another": (
+        [("front", 0), ("front", 2)],
+        ("back", 0),
+    ),
+    r"seam s = 40.0 cm and 5.0 cm: .*factor of 4": (("front", 0), ("tiny", 0)),
+}
+
+
+@pytest.mark.parametrize("message", SEAMS)
+def test_seams_that_cannot_be_right(message):
+    panels = [panel("front", SQUARE), panel("back", SQUARE), panel("tiny", SQUARE / 8)]
+    if "tiny" not in message and "5.0" not in message:
+        panels = panels[:2]
+    with pytest.raises(PatternProblems, match=message):
+        checked(Pattern("p", panels, [seam("s", *SEAMS[message])]))
+
+
+def test_an_edge_is_sewn_once():
+    base = tube()
+    again = seam("again", ("front", 0), ("back", 3))
+    with pytest.raises(
+        PatternProblems, match=r"seam again = edge 3 \(left\) of panel back, which "
+    ):
+        checked(replace(base, seams=[*base.seams, again]))
+    zips = [replace(s, name=f"z{i}", closing=Closing.ZIP) for i, s in enumerate(base.seams)]
+    with pytest.raises(PatternProblems, match="which seam left has"):
+        checked(replace(base, seams=[*base.seams, zips[0]]))
+    checked(replace(base, seams=zips))
+    checked(replace(base, seams=[*zips, replace(zips[0], name="b", closing=Closing.BUTTONS)]))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("angle", np.nan), ("strength", -1.0), ("fold_stiffness", -1.0), ("open_at", np.inf)],
+)
+def test_numbers_of_seams(field, value):
+    base = tube()
+    bad = replace(base.seams[0], **{field: value})
+    with pytest.raises(PatternProblems, match=f"seam left: {field}"):
+        checked(replace(base, seams=[bad]))
+
+
+def test_names_and_elastics():
+    base = tube()
+    twice = replace(base, panels=[*base.panels, base.panels[0]], seams=[*base.seams, base.seams[0]])
+    bands = [
+        Elastic("e", [Side("front", 8)], 0.5, 1.0),
+        Elastic("e", [Side("front", 0)], -0.5, np.nan),
+    ]
+    with pytest.raises(PatternProblems) as caught:
+        checked(replace(twice, elastics=bands))
+    text = str(caught.value)
+    for part in ("panel front = 2 of them", "seam left = 2 of them", "elastic e = 2 of them",
+                 "elastic e: edge of panel front = 8", "elastic e: ratio = -0.5",
+                 "elastic e: stiffness = nan"):  # fmt: skip
+        assert part in text
+    with pytest.raises(PatternProblems, match="panels = none"):
+        checked(Pattern("none", []))
+
+
+def test_all_problems_at_once():
+    bad = [PANELS["clockwise"], replace(PANELS["grain = nan"], name="q")]
+    with pytest.raises(PatternProblems) as caught:
+        checked(Pattern("p", bad, [seam("s", ("p", 0), ("r", 0))]))
+    assert len(caught.value.problems) == 3
+
+
+def test_right_sides_tell_which_way_round():
+    """Two outlines that both run counter-clockwise meet running in opposite directions."""
+    report = checked(tube())
+    assert [m.orientation.flip for m in report.seams] == [True, True]
+    assert all(m.orientation.confirmed and m.orientation.inferred for m in report.seams)
+    assert not report.warnings
+    backward = seam("left", ("front", 1, True), ("back", 3))
+    (match,) = checked(replace(tube(), seams=[backward])).seams
+    assert match.orientation.flip is False and not match.orientation.twisted
+
+
+def test_what_is_not_placed_is_said():
+    flat = [replace(p, placement=Placement()) for p in tube().panels]
+    (warning,) = checked(replace(tube(), panels=flat)).warnings
+    assert "left, right" in warning and "inferred from the right sides" in warning
+    sure = [replace(s, flip=True) for s in tube().seams]
+    assert not checked(replace(tube(), panels=flat, seams=sure)).warnings
+
+
+def test_starts_in_space_that_disagree_are_said():
+    """The back hangs upside down: its hem meets the other's top the way round that seams say."""
+    base = tube()
+    upside_down = replace(base.panels[1], placement=Placement((0, 1.1, -0.15), (180, 0, 0)))
+    wrong = [seam("left", ("front", 1), ("back", 1)), seam("right", ("front", 3), ("back", 3))]
+    report = checked(replace(base, panels=[base.panels[0], upside_down], seams=wrong))
+    assert all(m.orientation.confirmed for m in report.seams)
+    crossed = [replace(s, flip=False) for s in wrong]
+    report = checked(replace(base, panels=[base.panels[0], upside_down], seams=crossed))
+    told = [w for w in report.warnings if "`flip: true` meant?" in w]
+    assert len(told) == 2 and "seam left" in told[0]
+
+
+def test_a_moebius_band_is_named():
+    strip = panel("strip", rectangle(0.6, 0.1), "lower end upper start")
+    band = Pattern("band", [strip], [seam("close", ("strip", 1), ("strip", 3), flip=False)])
+    report = checked(band)
+    assert any("seam close twists panel strip" in w and "Möbius" in w for w in report.warnings)
+    shape = shape_of(cut(band, 0.03))
+    assert not shape.orientable and shape.openings == 1 and shape.euler == 0
+    assert "one-sided" in str(shape)
+    straight = replace(band, seams=[replace(band.seams[0], flip=True)])
+    shape = shape_of(cut(straight, 0.03))
+    assert shape.orientable and shape.openings == 2 and not checked(straight).warnings
+
+
+def test_a_panel_sewn_inside_out_is_named_and_no_moebius_band():
+    base = tube()
+    turned = [replace(s, flip=False) for s in base.seams]
+    report = checked(replace(base, seams=turned))
+    assert any("panels front" in w or "panels back" in w for w in report.warnings)
+    assert not any("Möbius" in w for w in report.warnings)
+    one = [base.seams[0], turned[1]]
+    report = checked(replace(base, seams=one))
+    assert any("seam right twists panels front and back" in w for w in report.warnings)
+    assert not shape_of(cut(replace(base, seams=one), 0.05)).orientable
+
+
+def test_gathers_and_lonely_panels_are_warned_of():
+    panels = [panel("front", SQUARE), panel("back", 0.5 * SQUARE), panel("scrap", SQUARE)]
+    report = checked(Pattern("p", panels, [seam("s", ("front", 0), ("back", 0), flip=True)]))
+    assert any("40.0 cm and 20.0 cm" in w and "2.00 times" in w for w in report.warnings)
+    assert any("panel scrap without a seam" in w for w in report.warnings)
+    assert not checked(Pattern("scarf", [panel("scarf", SQUARE)])).warnings
+
+
+def test_chains_go_on_across_seams():
+    """An armhole of front and back, which meet at the shoulder; without it they do not."""
+    front = panel("front", SQUARE, "hem side shoulder armhole")
+    back = panel("back", SQUARE, "hem armhole shoulder side")
+    sleeve = panel("sleeve", rectangle(0.8, 0.3), "cap end cuff start")
+    armhole = seam("armhole", [("front", 3), ("back", 1)], ("sleeve", 0))
+    shoulder = seam("shoulder", ("front", 2), ("back", 2))
+    # Shoulders end where armholes begin: front 3 starts at corner 3, back 1 ends at corner 2.
+    other = seam("armhole", [("back", 1), ("front", 3)], ("sleeve", 0))
+    assert not checked(Pattern("p", [front, back, sleeve], [other, shoulder])).errors
+    with pytest.raises(PatternProblems, match="follow one another"):
+        checked(Pattern("p", [front, back, sleeve], [armhole, shoulder]))
+    with pytest.raises(PatternProblems, match="no seam joins their ends"):
+        checked(Pattern("p", [front, back, sleeve], [other]))
+
+
+def test_clockwise_panels_turn_with_their_seams():
+    """Every chain stays where it was, in the direction in which it ran."""
+    base = pillow()
+    arc = [Edge(Curve.ARC, np.array([[0.25, 0.2]])) if i == 1 else Edge() for i in range(4)]
+    front = replace(base.panels[0], corners=SQUARE, edges=arc)
+    back = replace(base.panels[1], corners=SQUARE[::-1])
+    # Clockwise edge e is counter-clockwise edge 2 - e, backward.
+    seams = [seam(f"s{i}", ("front", i), ("back", (2 - (4 - i)) % 4, True)) for i in range(4)]
+    bands = [Elastic("e", [Side("back", 0), Side("back", 1)], 0.8, 1.0)]
+    clockwise = Pattern("p", [front, back], seams, bands)
+    turned = counter_clockwise(clockwise)
+    assert all(area(flattened(p)[0]) > 0 for p in turned.panels)
+    assert turned.panels[0] is front and not examined(turned).errors
+    assert not any(s.second[0].backward for s in turned.seams)
+    assert [(s.edge, s.backward) for s in turned.elastics[0].chain] == [(2, True), (1, True)]
+    assert counter_clockwise(turned) is turned
+    arcs = counter_clockwise(Pattern("d", [replace(disc(), corners=disc().corners[::-1])]))
+    assert area(flattened(arcs.panels[0])[0]) > 0

@@ -1,0 +1,95 @@
+"""Edges by arc length against dense polygons, circles and closed forms; cut and reversed."""
+
+import numpy as np
+import pytest
+
+from weft.garment.curves import EdgeCurve, area, backward, curve_of, edge_length, flattened
+from weft.garment.pattern import Curve, Edge, Panel
+
+RNG = np.random.default_rng(4)
+KINDS = {Curve.LINE: 0, Curve.QUADRATIC: 1, Curve.CUBIC: 2, Curve.ARC: 1, Curve.POLYLINE: 5}
+S = np.linspace(0, 1, 23)
+
+
+def some(kind, seed=0):
+    rng = np.random.default_rng(seed)
+    edge = Edge(kind, rng.normal(size=(KINDS[kind], 2)))
+    return EdgeCurve(rng.normal(size=2), rng.normal(size=2), edge)
+
+
+def dense(curve):
+    """Points and lengths along a fine polygon, with all points of polylines."""
+    t = np.linspace(0, 1, 200001)
+    if curve.polyline is not None:
+        t = np.unique(np.concatenate([t, curve.polyline]))
+    points = curve.at(t)
+    return points, np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_points_by_arc_length(kind, seed):
+    curve = some(kind, seed)
+    points, along = dense(curve)
+    assert curve.length == pytest.approx(along[-1], rel=1e-7)
+    wanted = np.stack([np.interp(S * along[-1], along, c) for c in points.T], axis=1)
+    np.testing.assert_allclose(curve.points(S), wanted, atol=2e-6 * along[-1])
+    assert np.array_equal(curve.points(S)[0], curve.start)
+    assert np.array_equal(curve.points(S)[-1], curve.end)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_part_is_the_same_curve(kind):
+    curve = some(kind, 7)
+    part = curve.cut(0.2, 0.7)
+    assert part.length == pytest.approx(0.5 * curve.length, rel=1e-7)
+    np.testing.assert_allclose(part.points(S), curve.points(0.2 + 0.5 * S), atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_backward(kind):
+    curve = some(kind, 3)
+    back = EdgeCurve(curve.end, curve.start, backward(curve.edge))
+    np.testing.assert_allclose(back.points(S), curve.points(1 - S), atol=1e-8)
+
+
+def test_quarter_circle_and_its_curvature():
+    """Radius 2, through the middle of the quarter; and on the other side of its chord."""
+    r = np.sqrt(0.5)
+    quarter = EdgeCurve(
+        np.array([2.0, 0]), np.array([0, 2.0]), Edge(Curve.ARC, 2 * np.array([[r, r]]))
+    )
+    assert quarter.length == pytest.approx(np.pi, rel=1e-14)
+    np.testing.assert_allclose(np.linalg.norm(quarter.points(S), axis=1), 2, rtol=1e-14)
+    np.testing.assert_allclose(quarter.turning(S), 0.5)
+    rest = EdgeCurve(quarter.start, quarter.end, Edge(Curve.ARC, -2 * np.array([[r, r]])))
+    assert rest.length == pytest.approx(3 * np.pi, rel=1e-14)
+
+
+def test_parabola_has_its_length():
+    """y = x^2 from 0 to 1: (2 sqrt 5 + asinh 2)/4."""
+    edge = EdgeCurve(np.zeros(2), np.ones(2), Edge(Curve.QUADRATIC, np.array([[0.5, 0.0]])))
+    assert edge.length == pytest.approx((2 * np.sqrt(5) + np.arcsinh(2)) / 4, rel=1e-12)
+    assert edge.turning(np.zeros(1))[0] == pytest.approx(2.0)
+
+
+def test_a_flat_arc_is_a_line():
+    edge = EdgeCurve(np.zeros(2), np.array([1.0, 0]), Edge(Curve.ARC, np.array([[0.5, 0.0]])))
+    assert edge.length == 1 and edge.arc is None
+
+
+def test_kinks_of_polylines():
+    corner = Edge(Curve.POLYLINE, np.array([[1.0, 0], [1.0, 1.0]]))
+    edge = EdgeCurve(np.zeros(2), np.array([2.0, 1.2]), corner)
+    np.testing.assert_allclose(edge.kinks * edge.length, [1, 2])
+
+
+def test_flattened_outline():
+    """A disc of two arcs: corners stay, area and direction are the circle's."""
+    corners = np.array([[1.0, 0], [-1.0, 0]])
+    arcs = [Edge(Curve.ARC, np.array([[0, y]])) for y in (1.0, -1.0)]
+    panel = Panel("disc", corners, arcs)
+    points, edges = flattened(panel)
+    assert area(points) == pytest.approx(np.pi, rel=3e-3) and set(edges) == {0, 1}
+    assert all((points == c).all(axis=1).any() for c in corners)
+    assert edge_length(panel, 1) == pytest.approx(np.pi) == curve_of(panel, 0).length

@@ -1,0 +1,185 @@
+"""Darts, pleats, mirrored panels and halves on the fold: lengths and places by hand."""
+
+import numpy as np
+import pytest
+
+from tests.garment.patterns import panel, rectangle
+from weft.errors import PatternError
+from weft.garment.chains import Chain
+from weft.garment.check import checked
+from weft.garment.curves import area, edge_length, edge_points, flattened
+from weft.garment.darts import Dart, Pleat, shaped
+from weft.garment.garment import edges_named
+from weft.garment.pattern import Curve, Edge, Fold, Panel, Pattern, Placement, Wrap
+from weft.garment.place import place
+from weft.garment.symmetry import mirrored, mirrored_features, unfolded
+
+NAMES = "hem right waist left"
+
+
+def square(**kwargs):
+    return panel("p", rectangle(0.4, 0.4), NAMES, **kwargs)
+
+
+def waist_of(made):
+    return [edge_length(made, e) for e in edges_named(made, "waist")]
+
+
+def test_a_dart_by_hand():
+    made, (seam,) = shaped(square(), [(2, Dart("d", 0.25, 0.04, 0.1))])
+    # The waist runs from right to left: a quarter of it lies at x = 0.1.
+    np.testing.assert_allclose(
+        made.corners[3:6], [[0.12, 0.4], [0.1, 0.3], [0.08, 0.4]], atol=1e-15
+    )
+    assert waist_of(made) == pytest.approx([0.08, 0.28])
+    one, two = (Chain(tuple(s), {"p": made}).length for s in (seam.first, seam.second))
+    assert one == pytest.approx(two, rel=1e-14) == pytest.approx(np.hypot(0.02, 0.1))
+    assert seam.name == "p.d" and [e.name for e in made.edges] == [
+        "hem", "right", "waist", "d_1", "d_2", "waist", "left",
+    ]  # fmt: skip
+    assert not checked(Pattern("p", [made], [seam])).warnings
+    assert area(flattened(made)[0]) == pytest.approx(0.16 - 0.5 * 0.04 * 0.1)
+
+
+@pytest.mark.parametrize("curve", [Curve.QUADRATIC, Curve.CUBIC, Curve.ARC])
+def test_darts_in_curves_keep_them(curve):
+    controls = {Curve.QUADRATIC: [[0, 0.3]], Curve.CUBIC: [[0.1, 0.35], [-0.1, 0.3]],
+                Curve.ARC: [[0, 0.45]]}[curve]  # fmt: skip
+    base = square()
+    edges = [*base.edges[:2], Edge(curve, np.array(controls), "waist"), base.edges[3]]
+    base = Panel("p", base.corners, edges)
+    length = edge_length(base, 2)
+    darts = [(2, Dart("a", 0.3, 0.03, 0.08)), (2, Dart("b", 0.7, 0.02, 0.06))]
+    made, seams = shaped(base, darts[::-1])  # in any order
+    parts = edges_named(made, "waist")
+    assert sum(waist_of(made)) == pytest.approx(length - 0.05) and len(parts) == 3
+    s = np.linspace(0, 1, 9)
+    ends = np.cumsum([0, length * 0.3 - 0.015, 0.03, length * 0.4 - 0.025, 0.02]) / length
+    for e, start in zip(parts, ends[::2]):
+        share = edge_length(made, e) / length
+        np.testing.assert_allclose(
+            edge_points(made, e, s), edge_points(base, 2, start + s * share), atol=1e-9
+        )
+    for one in seams:
+        a, b = (Chain(tuple(x), {"p": made}).length for x in (one.first, one.second))
+        assert a == pytest.approx(b, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("dart", "message"),
+    [
+        (
+            Dart("d", 0.5, 0.04, 0.5),
+            r"dart d of panel p: depth = 50 cm: .*leaves the panel after 40",
+        ),
+        (Dart("d", 0.5, 0.5, 0.1), r"dart d of panel p = 50 cm of waist, 40 cm long"),
+        (Dart("d", 0.02, 0.04, 0.1), "apart from the edge's beginning"),
+        (Dart("d", 0.99, 0.04, 0.1), "apart from the edge's end"),
+        (Dart("d", 1.5, 0.04, 0.1), "dart d of panel p: at"),
+        (Dart("d", 0.5, 0.0, 0.1), "width = 0"),
+        (Dart("d", 0.5, 0.1, np.nan), "depth = nan"),
+        (Pleat("d", 0.5, 0.02, 0.5), "pleat d of panel p: depth = 50 cm"),
+        (Pleat("d", 0.5, 0.02, 0.1, "knif"), "kind = knif"),
+        (Pleat("d", 0.5, 0.02, 0.1, angle=4.0), "angle"),
+        (Pleat("d", 0.5, 0.2, 0.1, "box"), "120 cm of waist"),
+    ],
+)
+def test_features_that_do_not_fit(dart, message):
+    with pytest.raises(PatternError, match=message):
+        shaped(square(), [(2, dart)])
+
+
+def test_darts_that_overlap():
+    with pytest.raises(PatternError, match="apart from a"):
+        shaped(square(), [(2, Dart("a", 0.5, 0.04, 0.1)), (2, Dart("b", 0.55, 0.04, 0.1))])
+
+
+@pytest.mark.parametrize(
+    ("kind", "to_end", "x", "signs"),
+    [
+        ("knife", True, [0.0, -0.02], [-1, 1]),  # valley in the middle, mountain at the end
+        ("knife", False, [0.02, 0.0], [1, -1]),
+        ("inverted", True, [0.04, 0.02, -0.02, -0.04], [1, -1, -1, 1]),
+        ("box", True, [0.04, 0.02, -0.02, -0.04], [-1, 1, 1, -1]),
+    ],
+)
+def test_pleats_by_hand(kind, to_end, x, signs):
+    """Fold lines and what is left of the waist, from right (its beginning) to left."""
+    made, seams = shaped(square(), [(2, Pleat("k", 0.5, 0.02, 0.15, kind, to_end, 2.0))])
+    folds = sorted(made.folds, key=lambda f: -f.points[0][0])
+    np.testing.assert_allclose([f.points[0] for f in folds], [[a, 0.4] for a in x], atol=1e-12)
+    np.testing.assert_allclose([f.points[1] for f in folds], [[a, 0.25] for a in x], atol=1e-12)
+    assert [f.angle for f in folds] == [2.0 * s for s in signs]
+    assert sum(waist_of(made)) == pytest.approx(0.4 - (0.04 if kind == "knife" else 0.08))
+    assert len(seams) == (1 if kind == "knife" else 2)
+    assert len({s.name for s in seams}) == len(seams)
+    for one in seams:
+        a, b = (Chain(tuple(s), {"p": made}).length for s in (one.first, one.second))
+        assert a == pytest.approx(0.02) == pytest.approx(b)
+    assert not checked(Pattern("p", [made], seams)).warnings
+
+
+def odd():
+    """A panel without symmetry, with everything in it."""
+    corners = np.array([[0, 0], [0.3, 0.05], [0.25, 0.4], [0, 0.45]])
+    curves = [Edge(Curve.QUADRATIC, np.array([[0.1, -0.05]]), "hem"), Edge(name="side"),
+              Edge(Curve.CUBIC, np.array([[0.2, 0.35], [0.1, 0.45]]), "waist"),
+              Edge(name="center")]  # fmt: skip
+    hole = [[0.1, 0.1], [0.15, 0.1], [0.1, 0.15]]
+    line, fold = [[0.0, 0.2], [0.2, 0.2]], Fold(np.array([[0.05, 0.3], [0.2, 0.3]]), 0.7)
+    wrap = Wrap((0.1, 1, 0), 0.3, (0, 1, 0.1), (0.5, 0, 1))
+    return Panel("p", corners, curves, np.radians(70), [np.array(hole)], [np.array(line)], [fold],
+                 placement=Placement((0.1, 0.2, 0.3), (10, 20, 30), wrap))  # fmt: skip
+
+
+def test_mirrored_in_space_is_mirrored_on_paper():
+    one = odd()
+    two = mirrored(one, "q")
+    assert area(flattened(two)[0]) == pytest.approx(area(flattened(one)[0]))
+    names = {e.name: i for i, e in enumerate(two.edges)}
+    s = np.linspace(0, 1, 7)
+    for i, edge in enumerate(one.edges):
+        a, b = edge_points(one, i, s), edge_points(two, names[edge.name], 1 - s)
+        np.testing.assert_allclose(b, a * [-1, 1], atol=1e-12)
+        np.testing.assert_allclose(place(two, b), place(one, a) * [-1, 1, 1], atol=1e-12)
+    again = mirrored(two, "p")
+    np.testing.assert_allclose(again.corners, one.corners)
+    assert again.grain == pytest.approx(one.grain) and [e.name for e in again.edges] == [
+        e.name for e in one.edges
+    ]
+    np.testing.assert_allclose(two.holes[0], np.array(one.holes[0]) * [-1, 1])
+    features = mirrored_features(one, [(2, Dart("d", 0.3, 0.02, 0.05))])
+    left, right = shaped(one, [(2, Dart("d", 0.3, 0.02, 0.05))])[0], shaped(two, features)[0]
+    tip = left.corners[[e.name for e in left.edges].index("d_2")]
+    other = right.corners[[e.name for e in right.edges].index("d_2")]
+    np.testing.assert_allclose(other, tip * [-1, 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.7])
+def test_unfolded(turn):
+    """Twice the area, symmetric, the fold no edge; a fold may lie in any direction."""
+    half = odd()
+    c, s = np.cos(turn), np.sin(turn)
+    r = np.array([[c, -s], [s, c]]).T
+    edges = [Edge(e.curve, np.asarray(e.controls) @ r, e.name) for e in half.edges]
+    half = Panel("p", half.corners @ r, edges, holes=[half.holes[0] @ r], lines=[half.lines[0] @ r])
+    whole, features = unfolded(half, 3, [(2, Dart("d", 0.3, 0.02, 0.05))])
+    assert area(flattened(whole)[0]) == pytest.approx(2 * area(flattened(half)[0]), rel=1e-9)
+    assert [e.name for e in whole.edges] == [
+        "hem", "side", "waist", "waist", "side_mirrored", "hem",
+    ]  # fmt: skip
+    x = whole.corners @ r.T
+    np.testing.assert_allclose(np.sort(x[:, 0]), np.sort(-x[:, 0]), atol=1e-12)
+    assert len(whole.holes) == 2 == len(whole.lines)
+    made, seams = shaped(whole, features)
+    assert len(seams) == 2 and len(edges_named(made, "waist")) == 4
+    assert not checked(Pattern("p", [made], seams)).warnings
+    tips = np.array([made.corners[i] for i, e in enumerate(made.edges) if e.name.endswith("_2")])
+    np.testing.assert_allclose((tips @ r.T)[0], (tips @ r.T)[1] * [-1, 1], atol=1e-12)
+
+
+def test_folds_that_cannot_be():
+    with pytest.raises(PatternError, match="straight edge"):
+        unfolded(odd(), 0)
+    with pytest.raises(PatternError, match="on the fold"):
+        unfolded(odd(), 3, [(3, Dart("d", 0.3, 0.02, 0.05))])

@@ -1,0 +1,248 @@
+"""DXF-AAMA files: layers, turn points, mirror lines, units, sizes, notches, and what is refused."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+from tests.garment.dxf_writer import block, drawing, line, point, polyline, text, turns
+from tests.garment.mutations import mutations
+from weft.errors import PatternError
+from weft.garment.curves import area, edge_length, flattened
+from weft.garment.cutting import cut
+from weft.garment.pattern import Curve, Side
+from weft.garment.reading import read_pattern
+
+N = 24  # parts of a drawn quarter circle
+ANGLES = np.linspace(0, np.pi / 2, N + 1)
+# A quarter of a disk of 200 mm with a square of 40 mm cut out at its center, drawn clockwise.
+BOW = [(200 * np.sin(a), 200 * np.cos(a)) for a in ANGLES]
+QUARTER = [*BOW, (40.0, 0.0), (40.0, 40.0), (0.0, 40.0)]
+TURNS = [(200, 0), (0, 200), (40, 0), (40, 40), (0, 40)]
+
+
+def front(*more, name="front"):
+    return block(
+        name, text(f"Piece Name: {name}"), text("Quantity: 1,1"), text("Material: SHELL"),
+        polyline(QUARTER), turns(*TURNS), *(point(x, y, 3) for x, y in BOW[1:-1]),
+        line((100, 20), (100, 150), 7), polyline([(60, 60), (80, 90), (60, 120)], 8, False),
+        polyline([(90, 90), (100, 90), (100, 100)], 11), point(*BOW[12], 4), *more,
+    )  # fmt: skip
+
+
+def back(*more):
+    """A square of 100 mm by a trapezoid of five turn points, one inside of its upper edge."""
+    corners = [(0, 0), (100, 0), (100, 100), (60, 100), (0, 100)]
+    return block("B2", text("Piece Name: back"), polyline(corners), turns(*corners), *more)
+
+
+def read(tmp_path, content, car=None):
+    (tmp_path / "shape.dxf").write_text(content)
+    if car is not None:
+        (tmp_path / "shape.seams.yaml").write_text(car)
+    return read_pattern(tmp_path / "shape.dxf")
+
+
+def test_edges_go_from_turn_point_to_turn_point(tmp_path):
+    """One polyline along the bow, its length and the area those of the drawn chords."""
+    with pytest.warns(UserWarning, match="'front' is to be cut 2 times and becomes one panel"):
+        panel = read(tmp_path, drawing([front()])).panel("front")
+    assert [e.curve for e in panel.edges] == 4 * [Curve.LINE] + [Curve.POLYLINE]
+    lengths = [edge_length(panel, i) for i in range(5)]
+    bow = 2 * N * 0.2 * np.sin(np.pi / (4 * N))
+    np.testing.assert_allclose(lengths, [0.16, 0.04, 0.04, 0.16, bow], rtol=1e-12)
+    assert bow == pytest.approx(0.1 * np.pi, rel=2e-4)
+    exact = 0.5 * N * 0.04 * np.sin(np.pi / (2 * N)) - 0.04**2
+    assert area(flattened(panel)[0]) == pytest.approx(exact, rel=1e-12)
+    assert panel.grain == pytest.approx(np.pi / 2)
+    assert [len(h) for h in panel.holes] == [3] and [len(p) for p in panel.lines] == [3]
+    np.testing.assert_allclose(panel.corners.min(0) + panel.corners.max(0), 0, atol=1e-12)
+
+
+def test_inches_and_header_units(tmp_path):
+    for texts, size in ((("Units: ENGLISH",), 2.54), (("Units : metric",), 0.1)):
+        pattern = read(tmp_path, drawing([back()], texts))
+        np.testing.assert_allclose(np.ptp(pattern.panels[0].corners, axis=0), size)
+    header = "0\nSECTION\n2\nHEADER\n9\n$INSUNITS\n70\n5\n0\nENDSEC\n"
+    pattern = read(tmp_path, header + drawing([back()], ()))
+    np.testing.assert_allclose(np.ptp(pattern.panels[0].corners, axis=0), 1.0)
+    with pytest.warns(UserWarning, match="taken in millimeters"):
+        pattern = read(tmp_path, drawing([back()], ()))
+    np.testing.assert_allclose(np.ptp(pattern.panels[0].corners, axis=0), 0.1)
+
+
+def test_unfolded_along_its_mirror_line(tmp_path):
+    """Half of a piece with everything in it, along x = 0; the mirrored edges are the other way."""
+    half = front(line((0, 0), (0, 300), 6))
+    with pytest.warns(UserWarning, match="cut 2 times"):
+        panel = read(tmp_path, drawing([half])).panel("front")
+    points, _ = flattened(panel)
+    disk = 0.5 * N * 0.04 * np.sin(np.pi / (2 * N)) - 0.04**2
+    assert area(points) == pytest.approx(2 * disk, rel=1e-12)
+    lengths = [edge_length(panel, i) for i in range(len(panel.edges))]
+    half_lengths = [2 * N * 0.2 * np.sin(np.pi / (4 * N)), 0.16, 0.04, 0.04]
+    assert sorted(lengths) == pytest.approx(sorted(2 * half_lengths), rel=1e-12)
+    np.testing.assert_allclose(
+        sorted(panel.corners[:, 0]), sorted(-panel.corners[:, 0]), atol=1e-12
+    )
+    assert len(panel.holes) == 2 and len(panel.lines) == 2
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, 2.0])
+@pytest.mark.parametrize("open_", [False, True])
+def test_mirror_lines_of_any_direction(tmp_path, angle, open_):
+    """A half that is open along its mirror line, or closed; the whole has twice its area."""
+    c, s = np.cos(angle), np.sin(angle)
+    half = [(0, 0), (50, 0), (80, 40), (30, 100), (0, 100)]
+    turned = [(c * x - s * y + 7, s * x + c * y - 3) for x, y in half]
+    mirror = line(turned[0], turned[-1], 6)
+    content = block("p", polyline(turned, 1, not open_), turns(*turned), mirror)
+    panel = read(tmp_path, drawing([content])).panels[0]
+    x, y = np.array(half).T
+    wanted = np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y) * 1e-6
+    assert area(flattened(panel)[0]) == pytest.approx(wanted, rel=1e-9)
+    assert len(panel.edges) == 8
+
+
+def test_an_unfolded_piece_with_lines_and_holes_is_cut_into_triangles(tmp_path):
+    """Its area is that of the outline without the holes: no slivers along straight edges, whose
+    points rounding puts beside the line.
+    """
+    half = front(line((0, 0), (0, 300), 6))
+    with pytest.warns(UserWarning, match="cut 2 times"):
+        pattern = read(tmp_path, drawing([half]))
+    mesh = cut(pattern).mesh
+    disk = 0.5 * N * 0.04 * np.sin(np.pi / (2 * N)) - 0.04**2
+    chords = 0.1**2 / 6  # of the bow at edges of 2 cm: 1 - sin(a)/a with a = 0.02/0.2
+    assert mesh.rest_area.sum() == pytest.approx(2 * (disk * (1 - chords) - 0.5e-4), rel=5e-4)
+
+
+def test_a_whole_piece_with_a_mirror_line_stays(tmp_path):
+    content = back(line((50, 0), (50, 100), 6))
+    panel = read(tmp_path, drawing([content])).panels[0]
+    assert (len(panel.edges), area(flattened(panel)[0])) == (5, pytest.approx(0.01))
+
+
+def test_arcs_of_bulges_and_lines_in_any_order(tmp_path):
+    """A half disk of one bulge, and a square of four single lines."""
+    disk = block("d", polyline([(-50, 0), (50, 0)], 1, True, [0, 1]), turns((-50, 0), (50, 0)))
+    corners = [(0, 0), (60, 0), (60, 60), (0, 60)]
+    pieces = [(0, 1), (2, 1), (3, 2), (3, 0)]
+    square = block("s", *(line(corners[i], corners[j], 1) for i, j in pieces), turns(*corners))
+    pattern = read(tmp_path, drawing([disk, square]))
+    d, s = pattern.panel("d"), pattern.panel("s")
+    assert [e.curve for e in d.edges] == [Curve.LINE, Curve.ARC]
+    assert edge_length(d, 1) == pytest.approx(0.05 * np.pi, rel=1e-12)
+    assert [e.curve for e in s.edges] == 4 * [Curve.LINE]
+    assert area(flattened(s)[0]) == pytest.approx(0.0036, rel=1e-12)
+
+
+def test_the_sew_line_is_the_outline(tmp_path):
+    content = back(polyline([(10, 10), (90, 10), (90, 90), (10, 90)], 14),
+                   turns((10, 10), (90, 10), (90, 90), (10, 90)))  # fmt: skip
+    panel = read(tmp_path, drawing([content])).panels[0]
+    assert np.ptp(panel.corners, axis=0) == pytest.approx([0.08, 0.08])
+
+
+def test_without_turn_points_edges_end_at_kinks(tmp_path):
+    with pytest.warns(UserWarning, match="no turn points of layer 2"):
+        panel = read(tmp_path, drawing([block("p", polyline(QUARTER))])).panels[0]
+    assert [e.curve for e in panel.edges] == 4 * [Curve.LINE] + [Curve.POLYLINE] or (
+        sorted(e.curve.name for e in panel.edges) == 4 * ["LINE"] + ["POLYLINE"]
+    )
+
+
+def test_sizes(tmp_path):
+    def square(name, size, width):
+        corners = [(0, 0), (width, 0), (width, width), (0, width)]
+        return block(
+            name, text("Piece Name: p"), text(f"Size: {size}"), polyline(corners), turns(*corners)
+        )
+
+    blocks = [square("p1", "S", 100), square("p2", "M", 110), square("p3", "L", 120)]
+    metric = "Units: METRIC"
+    with pytest.warns(UserWarning, match="sizes S, M, L: taken is its sample size M"):
+        pattern = read(tmp_path, drawing(blocks, (metric, "Sample Size: M")))
+    assert np.ptp(pattern.panel("p").corners[:, 0]) == pytest.approx(0.11)
+    with pytest.raises(PatternError, match=r"size = pieces of the sizes S, M, L .*`size: S`"):
+        read(tmp_path, drawing(blocks))
+    pattern = read(tmp_path, drawing(blocks), "size: L")
+    assert np.ptp(pattern.panel("p").corners[:, 0]) == pytest.approx(0.12)
+    with pytest.raises(PatternError, match="size = 'XL' .*one of the sizes S, M, L"):
+        read(tmp_path, drawing(blocks), "size: XL")
+
+
+CAR = """
+notches: corners
+fabrics: {SHELL: denim}
+panels:
+  left: {piece: front}
+  right: {piece: front, mirrored: true}
+  back: {}
+seams:
+  shoulder: [left.0, right.0]
+  side: [[left.4, left.5], back.1]
+"""
+
+
+def test_the_side_car_file_and_notches(tmp_path):
+    pattern = read(tmp_path, drawing([front(), back()]), CAR)
+    left, right, rear = pattern.panels
+    assert (left.fabric, right.fabric, rear.fabric) == ("denim", "denim", None)
+    assert len(left.edges) == 6  # the bow in two, at its notch in the middle
+    assert edge_length(left, 4) == pytest.approx(edge_length(left, 5), rel=1e-12)
+    np.testing.assert_allclose(sorted(left.corners[:, 0]), sorted(-right.corners[:, 0]), atol=1e-12)
+    assert list(pattern.seams[1].first) == [Side("left", 4), Side("left", 5)]
+    assert area(flattened(right)[0]) == pytest.approx(area(flattened(left)[0]), rel=1e-12)
+
+
+def test_notches_beside_the_outline(tmp_path):
+    content = drawing([back(point(30, -1, 4), point(50, 50, 4))])
+    with pytest.warns(UserWarning, match=r"notch at \(50, 50\) mm is more than 3 mm"):
+        panel = read(tmp_path, content, "notches: corners").panels[0]
+    assert len(panel.edges) == 6
+    assert edge_length(panel, 0) == pytest.approx(0.03)
+
+
+SQUARE = [(0, 0), (9, 0), (9, 9), (0, 9)]
+REFUSED = [
+    (drawing([block("p", polyline(SQUARE[:3], 1, False))]),
+     r"outline of piece 'p' = open: from \(0, 0\) to \(9, 9\) mm \(shape.dxf\)"),
+    (drawing([block("p", polyline(SQUARE, 5))]), "no block with lines on layer 1"),
+    (drawing([]), "no block with lines on layer 1"),
+    (drawing([block("p", polyline(SQUARE))], ("Units: FURLONG",)), "Units = 'FURLONG'"),
+    (drawing([block("p", polyline(SQUARE), line((20, 0), (20, 9), 6))]),
+     "half of it, not along its mirror line"),
+    (drawing([block("p", polyline(SQUARE), *(2 * [line((0, 0), (0, 9), 6)]))]),
+     "mirror line of piece 'p' = 2 lines"),
+    (drawing([block("p", polyline(SQUARE), turns(*SQUARE), polyline(SQUARE[:3], 11, False))]),
+     "cutout of piece 'p' = an open line"),
+    (drawing([block("p", polyline([(0, 0), (1e12, 0), (5, 5)]))]), "finite coordinates"),
+    ("hello", "DXF = "),
+    ("", "an empty file"),
+    ("AutoCAD Binary DXF\r\n\x1a\x00abc", "DXF = "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "message"), REFUSED, ids=range(len(REFUSED)))
+def test_what_is_refused(tmp_path, content, message):
+    with pytest.raises(PatternError) as caught, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        read(tmp_path, content)
+    assert re.search(message, str(caught.value)), str(caught.value)
+
+
+def test_damaged_files_never_end_in_anything_but_a_named_error(tmp_path):
+    path, read_ones = tmp_path / "damaged.dxf", 0
+    data = drawing([front(line((0, 0), (0, 300), 6)), back()]).encode()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for changed in mutations(data, 200):
+            path.write_bytes(changed)
+            try:
+                read_pattern(path)
+                read_ones += 1
+            except PatternError as error:
+                assert str(error)
+    assert 10 < read_ones < 200

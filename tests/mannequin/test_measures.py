@@ -1,0 +1,69 @@
+"""What measures are accepted, and what is said of others."""
+
+import dataclasses
+
+import pytest
+
+from weft.errors import MannequinError, SceneError, UnitError
+from weft.mannequin import FIGURES, MOTIONS, mannequin, measures_of
+from weft.mannequin.measures import BIACROMIAL, BOUNDS, CHEST_HEIGHT, NECK, SIZES, STATURE
+from weft.scene.mannequin_schema import MannequinBlock
+
+
+def test_tables_give_what_is_not_said():
+    m = measures_of("woman", height="170 cm", chest=0.92)
+    assert (m.height, m.chest) == (1.70, 0.92)
+    assert m.waist == pytest.approx(SIZES["woman"][2] * 1.70 / 1.68)
+    # ANSUR II: crotch 825 mm of 1714; arms 587 mm.
+    assert m.inseam == pytest.approx(1.70 * 0.4813, abs=1e-3)
+    assert m.arm == pytest.approx(1.70 * 0.3421, abs=1e-3)
+    assert measures_of("man").neck == pytest.approx(397.6 / 1756.2 * 1.76)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        m.height = 1.8
+
+
+@pytest.mark.parametrize(
+    "table, of_all",
+    [(STATURE, 1714.41), (NECK, 375.44), (BIACROMIAL, 399.20), (CHEST_HEIGHT, 1252.01)],
+)
+def test_means_of_men_and_women_are_those_of_all(table, of_all):
+    """ANSUR II's means of 4082 men and 1986 women against its means of all 6068 [mm]."""
+    assert (4082 * table["man"] + 1986 * table["woman"]) / 6068 == pytest.approx(of_all, abs=0.2)
+
+
+def test_words_of_scene_files_are_those_of_python():
+    from typing import get_args
+
+    fields = MannequinBlock.model_fields
+    assert get_args(fields["figure"].annotation) == FIGURES
+    assert get_args(fields["motion"].annotation) == MOTIONS
+    assert set(BOUNDS) < set(fields)
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_bounds(name):
+    low, high = BOUNDS[name]
+    for value in (0.9 * low, 1.1 * high):
+        with pytest.raises(MannequinError, match=rf"mannequin\.{name} = .* m: expected {low:g} to"):
+            measures_of("woman", **{name: value})
+
+
+@pytest.mark.parametrize(
+    "given, text",
+    [
+        ({"figure": "child"}, "figure = 'child': expected one of woman, man"),
+        ({"chst": 0.9}, "did you mean 'chest'"),
+        ({"chest": "92"}, "mannequin.chest"),
+        ({"chest": "2 kg"}, "mannequin.chest"),
+        ({"height": 168.0}, "is the unit right"),
+        ({"height": float("nan")}, "mannequin.height = nan m"),
+        ({"chest": 0.9, "waist": 1.3}, r"waist = 1.3 m with chest 0.9 m.*0.55 to 1.25 times"),
+        ({"height": 1.6, "inseam": 0.9}, "inseam = 0.9 m at a height of 1.6 m"),
+        ({"thigh": 0.75}, "thighs may be too large for the hips"),
+        ({"size": "5 cm"}, r"mannequin.size = 0.05 m.*30 000 to 10 000 faces"),
+    ],
+)
+def test_what_cannot_be_made_is_named(given, text):
+    with pytest.raises((MannequinError, UnitError), match=text):
+        mannequin(**given)
+    assert issubclass(MannequinError, SceneError)

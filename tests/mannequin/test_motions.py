@@ -1,0 +1,169 @@
+"""Walking, sitting and turning: periodic, smooth, feet on the floor, no limb through another."""
+
+import numpy as np
+import pytest
+
+from weft.contact.intersections import intersections
+from weft.errors import MannequinError
+from weft.mannequin import MOTIONS, MotionSettings
+from weft.mannequin.gait import PERRY, STRIDE, cycle_of, foot_pitch, published
+from weft.mannequin.joints import NUMBER
+from weft.mannequin.motions import Motion, smooth, smooth_integral, walking
+from weft.mannequin.stance import solved
+
+FLOOR = 0.006  # [m] below which a vertex of the sole is on the floor
+
+
+def steady(woman, forward=True, n=120):
+    """Times [s] of a cycle of the walk from the left heel's contact on, and the motion."""
+    motion = Motion(woman.body, MotionSettings("walk", cycles=3, forward=forward))
+    start = motion.settings.hold + (2 - 0.31) * motion.period
+    assert start > motion.settings.hold + motion.settings.blend
+    return start + np.arange(n + 1) / n * motion.period, motion
+
+
+def test_walk_is_periodic(woman):
+    """After a cycle everything is a stride farther, exactly; half a cycle mirrors the joints."""
+    t, motion = steady(woman)
+    x = woman.standing(*motion.at(t[[0, -1]]))
+    np.testing.assert_allclose(x[1] - x[0], np.broadcast_to([0, 0, motion.stride], x[0].shape),
+                               atol=1e-9)  # fmt: skip
+    stance, _, shift = motion.at(t[[0, 60]])
+    _, places = solved(stance, woman.joints)
+    for name in ("hip", "knee", "ankle", "shoulder", "wrist"):
+        one, two = places[0, NUMBER["left_" + name]], places[1, NUMBER["right_" + name]]
+        np.testing.assert_allclose(one * (-1, 1, 1), two, atol=1e-9)
+    assert shift[1, 2] - shift[0, 2] == pytest.approx(motion.stride / 2)
+
+
+def test_feet_do_not_slide(woman):
+    """A point of the sole moves less than 2 cm along the floor while it is on it, and none goes
+    more than 5 mm below.
+    """
+    t, motion = steady(woman)
+    x = woman.standing(*motion.at(t))
+    sole = np.flatnonzero((woman.vertices[:, 0] > 0) & (woman.vertices[:, 1] < 0.05))
+    foot = x[:, sole]
+    assert x[:, :, 1].min() > -0.005
+    on = foot[:, :, 1] < FLOOR
+    worst, touching = 0.0, 0
+    for v in np.flatnonzero(on.any(0)):
+        ids = np.flatnonzero(on[:, v])
+        for run in np.split(ids, np.flatnonzero(np.diff(ids) > 1) + 1):
+            worst = max(worst, float(np.ptp(foot[run, v][:, [0, 2]], axis=0).max()))
+        touching += 1
+    assert touching > 40 and worst < 0.02
+    lowest = x[:, :, 1].min(1)  # some foot is always on the floor
+    assert lowest.max() < 0.02
+
+
+def test_in_place_the_walk_stays(woman):
+    t, motion = steady(woman, forward=False)
+    stance, turn, shift = motion.at(t)
+    assert (turn == 0).all() and (shift == 0).all()
+    assert np.abs(stance.root[:, 2]).max() == 0
+    assert np.abs(stance.root[:, 0]).max() < 0.03
+
+
+def test_joint_angles_are_near_the_published_ones(woman):
+    """The thigh within 7 degrees of Perry's, knee and ankle within 13, in the mean square."""
+    body = woman.body
+    cycle = cycle_of(body.rest, body.foot, body.height, STRIDE * body.height)
+    _, places = solved(walking(body, cycle, cycle.phase), body.rest)
+    hip, knee, ankle = (places[:, NUMBER["left_" + n]] for n in ("hip", "knee", "ankle"))
+
+    def lean(v):
+        return np.degrees(np.arctan2(v[:, 2], -v[:, 1]))
+
+    thigh, shank = lean(knee - hip), lean(ankle - knee)
+    foot = np.degrees(cycle.pitch[:, 0])
+    found = np.stack([thigh, thigh - shank, foot - shank], axis=1)
+    error = np.sqrt(((found - np.degrees(published(cycle.phase))) ** 2).mean(0))
+    assert (error < [7, 13, 9]).all(), error
+
+
+def test_published_angles_are_interpolated():
+    np.testing.assert_allclose(np.degrees(published(PERRY[:, 0])), PERRY[:, 1:], atol=1e-9)
+    flat = foot_pitch(np.linspace(0.13, 0.30, 10))
+    np.testing.assert_allclose(flat, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_motions_begin_at_rest_and_are_smooth(woman, name):
+    """The a-pose during the hold; continuous velocities: differences of second order shrink with
+    the step to a power above one (a kink would leave them proportional to the step; a knee that
+    begins to bend goes with the power 1.5).
+    """
+    settings = MotionSettings(name, hold=0.2, blend=0.5, cycles=1)
+    motion = Motion(woman.body, settings)
+    rest = woman.standing(*motion.at(np.array([0.0, 0.19])))
+    assert np.abs(rest - woman.vertices).max() < 1e-6
+    last = motion.duration
+    corners = np.array([0.2, 0.7, last - 0.5, last])
+
+    def jump(h):
+        t = (corners[:, None] + h * np.array([-1.0, 0.0, 1.0])).ravel()
+        stance, turn, _ = motion.at(t)
+        _, places = solved(stance, woman.joints)
+        places = places.reshape(len(corners), 3, -1)
+        return np.abs(places[:, 0] - 2 * places[:, 1] + places[:, 2]).max() + np.abs(
+            turn.reshape(-1, 3) @ [1, -2, 1]).max()  # fmt: skip
+
+    coarse, fine = jump(4e-3), jump(1e-3)
+    assert fine < 0.18 * coarse + 1e-9
+
+
+@pytest.mark.parametrize("name", ["arms_down", "walk", "turn", "sit"])
+def test_no_limb_goes_through_another(woman, name):
+    frames = woman.motion(name, hold=0, blend=0.6, cycles=1, fps=5)
+    for x in frames.positions:
+        assert len(intersections(x, woman.faces)) == 0
+
+
+def test_turn_comes_round(woman):
+    motion = Motion(woman.body, MotionSettings("turn", hold=0.1, blend=0.4, cycles=1))
+    _, turn, _ = motion.at(np.array([0.0, motion.duration]))
+    # cycles at full speed, and half of each blend
+    assert turn[1] == pytest.approx(2 * np.pi * (1 + 0.4 / motion.period))
+
+
+def test_sitting_is_on_level_thighs_with_feet_in_place(woman):
+    x, rest = woman.posed("sit"), woman.vertices
+    feet = np.flatnonzero(rest[:, 1] < 0.03)
+    assert np.abs(x[feet] - rest[feet]).max() < 5e-3
+    thighs = np.isin(woman.skin[:, 0], [NUMBER["left_hip"], NUMBER["right_hip"]])
+    assert np.ptp(x[thighs & (woman.weights[:, 0] > 0.9), 1]) < 0.22
+
+
+def test_speed_and_stride(woman):
+    free = Motion(woman.body, MotionSettings("walk"))
+    assert free.stride == pytest.approx(STRIDE * 1.68)
+    fast = Motion(woman.body, MotionSettings("walk", speed=1.5))
+    assert fast.stride / fast.period == pytest.approx(1.5)
+    assert fast.stride > free.stride and fast.period < free.period
+    frames = woman.motion("walk", speed="1.4 m/s", hold="100 ms", blend="0.5 s", cycles=1, fps=10)
+    assert np.diff(frames.times) == pytest.approx(0.1)
+    assert frames.positions.shape == (len(frames.times), len(woman.vertices), 3)
+    assert frames.positions[:, :, 1].min() > -0.02
+
+
+def test_smooth_steps():
+    s = np.linspace(-0.5, 1.5, 2001)
+    np.testing.assert_allclose(np.gradient(smooth_integral(s), s)[1:-1], smooth(s)[1:-1], atol=1e-5)
+    assert smooth(np.array([0.0, 0.5, 1.0])).tolist() == [0.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    "given, text",
+    [
+        ({"motion": "jump"}, "one of a_pose, arms_down, walk, turn, sit"),
+        ({"speed": 9.0}, "mannequin.speed = 9.0"),
+        ({"blend": 0.0}, "mannequin.blend"),
+        ({"cycles": 0}, "mannequin.cycles"),
+        ({"fps": -1}, "mannequin.fps"),
+        ({"seconds": float("inf")}, "mannequin.seconds"),
+    ],
+)
+def test_what_it_cannot_do_is_named(woman, given, text):
+    with pytest.raises(MannequinError, match=text):
+        woman.motion(**given)

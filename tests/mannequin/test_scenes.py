@@ -1,0 +1,96 @@
+"""Mannequins in scene files, in Python and on the command line."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import weft
+from weft.cli.main import app
+from weft.contact import load_frames
+from weft.errors import SceneProblems
+from weft.io import read_surface
+from weft.scene.build import load_scene
+
+SCENE = """
+cloth: {{sheet: {{nx: 3, ny: 3, width: 0.2, height: 0.2}}, translation: [0, 2, 0]}}
+bodies:
+  - name: body
+    mannequin: {{{says}}}
+contact: {{}}
+seconds: 0.1
+"""
+
+
+def write(tmp_path, says):
+    path = tmp_path / "scene.yaml"
+    path.write_text(SCENE.format(says=says))
+    return path
+
+
+def test_scene_with_a_walk(tmp_path):
+    says = "figure: woman, height: 168 cm, chest: 90 cm, size: 20 mm, motion: walk, hold: 0.2 s"
+    says += ", blend: 0.5 s, cycles: 1, speed: 1 m/s, fps: 20"
+    (body,) = load_scene(write(tmp_path, says)).scene.bodies
+    assert body.name == "body" and body.flaws == []
+    made = weft.Mannequin.of("woman", height="168 cm", chest="90 cm", size="20 mm")
+    np.testing.assert_allclose(body.at(0.0), made.vertices, atol=1e-6)
+    assert body.frames.hold and body.frames.times[1] == pytest.approx(0.05)
+    assert np.abs(body.at(1.3) - body.at(0.0)).max() > 0.1
+
+
+def test_scene_that_stands_still(tmp_path):
+    (body,) = load_scene(write(tmp_path, "figure: man, size: 20 mm")).scene.bodies
+    assert body.frames is None and np.ptp(body.vertices[:, 1]) == pytest.approx(1.76)
+
+
+@pytest.mark.parametrize(
+    "says, text",
+    [
+        ("figure: robot", "figure"),
+        ("chest: 90 kg", "chest"),
+        ("chest: 3 m", "chest"),
+        ("chest: 80 cm, waist: 110 cm", r"waist = 1.1 m with chest 0.8 m"),
+        ("motion: fly", "motion"),
+        ("motion: walk, speed: 20 m/s", "speed"),
+        ("size: 1 mm", "mannequin.size"),
+    ],
+)
+def test_scenes_that_cannot_be(tmp_path, says, text):
+    with pytest.raises(weft.WeftError, match=text) as error:
+        load_scene(write(tmp_path, says))
+    if isinstance(error.value, SceneProblems):
+        assert "scene.yaml" in str(error.value)
+
+
+def test_command(tmp_path):
+    run = CliRunner()
+    mesh, motion = tmp_path / "it.obj", tmp_path / "walk.npz"
+    small = ["--set", "height=160 cm"]
+    done = run.invoke(app, ["mannequin", str(mesh), *small, "--pose", "arms_down"])
+    assert done.exit_code == 0 and "waist" in done.output and "it.obj" in done.output
+    x, faces = read_surface(mesh)
+    made = weft.Mannequin.of("woman", height=1.6)
+    np.testing.assert_allclose(x, made.posed("arms_down"), atol=1e-6)
+    args = ["--fps", "10", "--cycles", "0.5", "--hold", "0 s", "--blend", "0.3 s", "--forward"]
+    done = run.invoke(app, ["mannequin", str(motion), *small, *args])
+    assert done.exit_code == 0, done.output
+    frames, again = load_frames(motion, 10.0)
+    np.testing.assert_array_equal(again, faces)
+    assert frames.positions.shape[1:] == x.shape and len(frames.times) > 8
+    done = run.invoke(app, ["mannequin", "--json", *small])
+    assert json.loads(done.output)["height"] == pytest.approx(1.6)
+
+
+@pytest.mark.parametrize(
+    "args, text",
+    [
+        (["it.stl"], "expected .obj or .ply"),
+        (["--set", "chest"], "NAME=LENGTH"),
+        (["--figure", "cat"], "one of woman, man"),
+    ],
+)
+def test_command_says_what_is_wrong(args, text):
+    done = CliRunner().invoke(app, ["mannequin", *args])
+    assert done.exit_code != 0 and text in str(done.exception)

@@ -1,0 +1,94 @@
+"""Arithmetic with units: values, dimensions, refusals."""
+
+import contextlib
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.errors import UnitError
+from weft.units.expression import PLAIN, Measure, evaluated, in_unit
+
+LENGTH = (0, 1, 0, 0)
+KNOWN = {"waist": Measure(0.72, LENGTH), "ratio": Measure(1.5), "größe": Measure(2.0)}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("25 cm", 0.25),
+        ("waist/4 + 1 cm", 0.19),
+        ("-waist + 2*waist", 0.72),
+        ("2 cm*3 - -1cm", 0.07),
+        ("(waist + 8 cm)/(2*pi)", 0.8 / (2 * math.pi)),
+        ("ratio * 2 in", 1.5 * 0.0508),
+        ("größe * 1 m", 2.0),
+        ("hypot(3 cm, 4 cm)", 0.05),
+        ("sqrt(9 cm * 4 cm)", 0.06),
+        ("max(1 cm, waist, 2 m) - min(1 cm, 2 cm)", 1.99),
+        ("1 m * sin(30 deg)", 0.5),
+        ("1 m * cos(60°)", 0.5),
+        ("1 m * tan(atan2(3 cm, 4 cm))", 0.75),
+        ("abs(-3 cm)", 0.03),
+        ("waist * 25 %", 0.18),
+        ("2^3 * 1 mm^1", 0.008),
+        ("(2 cm)^2 / 1 cm", 0.04),
+        ("1e2 mm", 0.1),
+        (".5 m", 0.5),
+    ],
+)
+def test_values(text, value):
+    assert in_unit(text, "m", KNOWN) == pytest.approx(value, rel=1e-14)
+
+
+def test_dimensions():
+    assert evaluated("waist*waist", KNOWN).dimension == (0, 2, 0, 0)
+    assert evaluated("waist/waist", KNOWN) == Measure(1.0, PLAIN)
+    assert evaluated("40 N / 2 m", KNOWN) == Measure(20.0, (1, 0, -2, 0))
+    assert in_unit("90 deg / 2", "rad", KNOWN) == pytest.approx(math.pi / 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("waist/4 + 1", r"same dimension on both sides of '\+', not a length and a plain number"),
+        ("waits/4", r"known measure in place of 'waits' .*did you mean 'waist'"),
+        ("2*", "in place of 'the end'"),
+        ("2 3", "nothing after"),
+        ("(2 cm", "closing parenthesis"),
+        ("2 cmm", "a unit or an operator after 2, not 'cmm'"),
+        ("1 cm / 0", "division by zero"),
+        ("1/waist", "a length"),
+        ("2", "needs its unit"),
+        ("sqrt(-1 m*1 m)", "root"),
+        ("sqrt(waist)", "root"),
+        ("sin(waist)", "an angle"),
+        ("min()", "a number"),
+        ("sqrt(1, 2)", "number of arguments"),
+        ("__import__('os')", "no character like|known measure"),
+        ("waist.real", "no character like '.'"),
+        ("1e308 * 1e308 m", "finite"),
+        ("9^9^9 * 1 m", "finite"),
+        ("waist^0.5", "whole"),
+        ("(" * 60 + "1 m" + ")" * 60, "parentheses"),
+        ("1 m + " * 300 + "1 m", "at most 1000"),
+        ("(-8)^0.5 * 1 m", "root"),
+        ("asin(2) * 1 m", "of -1 to 1"),
+    ],
+)
+def test_refusals(text, message):
+    with pytest.raises(UnitError, match=message):
+        in_unit(text, "m", KNOWN)
+
+
+@given(st.text(max_size=40))
+def test_anything_is_a_number_or_a_named_error(text):
+    with contextlib.suppress(UnitError):
+        assert math.isfinite(evaluated(text, KNOWN).value)
+
+
+@given(st.lists(st.tuples(st.sampled_from("+-*"), st.integers(1, 99)), max_size=12))
+def test_precedence_is_that_of_python(parts):
+    text = "7" + "".join(f" {op} {n}" for op, n in parts)
+    assert evaluated(text, {}).value == eval(text)
