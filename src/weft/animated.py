@@ -4,7 +4,6 @@ units, and what is measured on the cloth.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
@@ -16,6 +15,7 @@ from weft.discretization.samples import principal_stretches
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError
 from weft.io.animation import Animation, Convention, Fields, Moment, Shape
+from weft.io.selection import Selection
 from weft.mesh import TriangleMesh
 from weft.render.looks import panels, strain
 
@@ -63,45 +63,6 @@ class Frames(Protocol):
         """(n,) [Pa] of contact, at the vertices of the run's own mesh."""
 
 
-@dataclass(frozen=True)
-class Selection:
-    """Frames A to B, both included, every so many; negative ones count from the end.
-
-    Raises:
-        RunError: a text that is not ``A:B:step``, or no such frames.
-    """
-
-    first: int = 0
-    last: int = -1
-    step: int = 1
-
-    @staticmethod
-    def of(text: str | None) -> "Selection":
-        """From ``A:B``, ``A:B:step``, ``:``, or one number."""
-        expected = "A:B or A:B:STEP, the last one included, as in 0:48 or 0:-1:2"
-        words = [""] if text is None else text.split(":")
-        try:
-            a, b, s = (int(w) if w.strip() else None for w in [*words, "", ""][:3])
-        except ValueError:
-            a = b = s = None
-            words = ["", "", "", ""]
-        if len(words) > 3 or (s is not None and s < 1):
-            raise RunError("--frames", got=repr(text), expected=expected)
-        if text is not None and len(words) == 1 and a is not None:
-            b = a
-        return Selection(0 if a is None else a, -1 if b is None else b, 1 if s is None else s)
-
-    def numbers(self, count: int, where: str) -> range:
-        """Of a run of so many frames."""
-        ends = [k if k >= 0 else count + k for k in (self.first, self.last)]
-        if not 0 <= ends[0] <= ends[1] < count:
-            raise RunError(
-                "--frames", got=f"{self.first}:{self.last}", expected=f"frames of 0 to {count - 1}",
-                where=where,
-            )  # fmt: skip
-        return range(ends[0], ends[1] + 1, self.step)
-
-
 def animation_of(
     run: Frames,
     *,
@@ -129,6 +90,9 @@ def animation_of(
     numbers = chosen.numbers(len(run), str(run.path))
     if fps is not None and not (math.isfinite(fps) and fps > 0):
         raise RunError("--fps", got=fps, expected="must be > 0 [1/s]")
+    if fps is not None and chosen.step != 1:
+        raise RunError("--frames, --fps", got=f"a step of {chosen.step}, and {fps:g} fps",
+                       expected="one of the two")  # fmt: skip
     c = convention or Convention()
     if fps is None:
         rate, places = run.fps / chosen.step, [float(k) for k in numbers]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft.animated import Selection, animation_of, parts_of
+from weft.animated import animation_of, parts_of
 from weft.arrays import CornerUv, Faces, Floats, Json, Positions, Velocities
 from weft.discretization.surface import Tessellation
 from weft.discretization.surfaces import Surfaces
@@ -21,6 +21,7 @@ from weft.errors import RunError, shortened
 from weft.io import format_to_write, write_animation, write_mesh
 from weft.io.animation import Animation, Convention
 from weft.io.frames import RunFolder
+from weft.io.selection import Selection
 from weft.mesh import TriangleMesh
 from weft.progress import progress_bar
 from weft.simulation import Progress, SceneLike, run_scene
@@ -191,13 +192,15 @@ class Run:
         return animation_of(self, selection=chosen, fps=fps, first=number, convention=convention,
                             density=density)  # fmt: skip
 
-    def export(self, path: str | Path, frames: str | None = None, **how: Any) -> Sequence[str]:
+    def export(
+        self, path: str | Path, frames: str | None = None, *, fps: float | None = None,
+        up: str = "y", units: str = "m", first: int | None = None, density: int | None = None,
+    ) -> Sequence[str]:  # fmt: skip
         """Write frames into one file that holds an animation (``docs/files.md``), by suffix.
 
         Args:
             path: the file: .usdc, .glb, .vtkhdf, .pc2, .npz, ...
-            frames: as of ``animation``.
-            how: what else ``animation`` takes.
+            frames: which; this and what follows are as of ``animation``.
 
         Returns:
             What is worth knowing about the file, for people.
@@ -206,7 +209,8 @@ class Run:
             RunError: another suffix, no such frames, or a package that is missing.
         """
         format_to_write(Path(path))
-        return write_animation(Path(path), self.animation(frames, **how))
+        film = self.animation(frames, fps=fps, up=up, units=units, first=first, density=density)
+        return write_animation(Path(path), film)
 
     def tessellation(self, density: int | None = None) -> tuple[Faces, CornerUv]:
         """Faces and their material coordinates, with ``density`` samples a knot span of splines."""

@@ -7,11 +7,12 @@ import time
 import numpy as np
 import pytest
 
-from weft.animated import Selection
+from weft.contact import load_frames
 from weft.errors import RunError
 from weft.io import FORMATS, write_animation
 from weft.io.animation import Animation, Moment, Shape, distinct
 from weft.io.archive import read_npz
+from weft.io.selection import Selection
 from weft.mesh import grid
 
 ANIMATED = [s for s, f in FORMATS.items() if f.animate is not None and s != ".abc"]
@@ -233,6 +234,10 @@ def test_arrays(made, tmp_path, suffix):
     np.testing.assert_array_equal(found["region"], [0] * 24 + [1] * 18)
     bodies = np.concatenate([found["body_0_positions"], found["body_1_positions"]], axis=1)
     np.testing.assert_array_equal(bodies, [made.body_positions(k) for k in chosen])
+    if suffix == ".npz":
+        frames, faces = load_frames(path, 15.0)  # a body of another scene
+        np.testing.assert_array_equal(frames.at(1 / 15), made.positions(2))
+        np.testing.assert_array_equal(faces, made.faces)
     about = json.loads(str(found["about"]))
     assert about["fps"] == 15 and about["scene"]["parts"][1]["name"] == "b"
 

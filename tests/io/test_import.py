@@ -91,6 +91,27 @@ def test_usd_cloth(stage):
     assert read_mesh(path, scale=1.0, uv_scale=0.01).vertices[0, 1] == pytest.approx(200)
 
 
+def test_mirrored_cloth_keeps_its_front(stage, tmp_path):
+    """A negative scale above turns faces round, so that the front stays the front."""
+    from pxr import Gf, UsdGeom
+
+    stage, path = stage
+    UsdGeom.Xform.Define(stage, "/a").AddScaleOp().Set(Gf.Vec3f(-1, 1, 1))
+    define(stage, "/a/b", GRID.vertices, GRID.faces, GRID.vertex_uv)
+    stage.Save()
+    tree = {"nodes": [{"mesh": 0, "scale": [-1, 1, 1]}], "meshes": [{"primitives": [
+        {"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "indices": 2}]}]}  # fmt: skip
+    uv = GRID.vertex_uv * [1, -1] + [0, 1]
+    other = gltf(
+        tree, [GRID.vertices, uv, GRID.faces.ravel().astype(np.uint16)], tmp_path / "a.gltf"
+    )
+    for mesh in (read_mesh(path), read_mesh(other)):
+        np.testing.assert_allclose(mesh.vertices, GRID.vertices * [-1, 1, 1], atol=1e-7)
+        np.testing.assert_allclose(mesh.vertex_uv, GRID.vertex_uv, atol=1e-6)
+        a, b, c = np.moveaxis(mesh.vertices[mesh.faces], 1, 0)
+        assert (np.cross(b - a, c - a)[:, 1] > 0).all()
+
+
 def test_usd_of_several_meshes(stage):
     stage, path = stage
     define(stage, "/a/one", GRID.vertices, GRID.faces, GRID.vertex_uv)

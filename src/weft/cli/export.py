@@ -102,7 +102,7 @@ def export(
 
 
 def _numbers(run: "Run", frames: str | None) -> Iterator[int]:
-    from weft.animated import Selection
+    from weft.io.selection import Selection
 
     yield from Selection.of(frames).numbers(len(run), str(run.path))
 

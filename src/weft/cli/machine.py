@@ -40,6 +40,10 @@ def facts() -> dict[str, str]:
         "kernel cache": _cache(),
         "locks": "flock" if _has("fcntl") else "LockFile" if _has("msvcrt") else "process numbers",
     }
+    from weft.io.formats.blender import blender
+
+    command = blender()
+    found["blender"] = command[0] if command else "no, Alembic files (or: pip install bpy)"
     for module, use in OPTIONAL.items():
         found[f"optional {module}"] = f"{_version(module)}, {use}" if _has(module) else f"no, {use}"
     return found

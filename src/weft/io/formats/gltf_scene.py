@@ -7,7 +7,7 @@ Specification: Khronos glTF 2.0, sections 3.7 (geometry, skins) and 3.11 (animat
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,7 @@ def gltf_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
         pieces = _chosen(document, prim, one)
         pose = posed(document, pose_times(document, None)[0])
         x = [_placed(document, p, pose) for p in pieces]
+        pieces = [_facing(p, pose) for p in pieces]
     except Broken as error:
         raise document.error(error) from error
     first = np.cumsum([0, *(len(a) for a in x)])
@@ -210,6 +211,15 @@ def _welded(number: int, name: str, parts: Sequence[_Primitive], moving: tuple[i
         np.concatenate(uv) if len(uv) == len(parts) else None, targets, joints,
         skin[:, :, 1].reshape(len(kept), -1), painted, materials,
     )  # fmt: skip
+
+
+def _facing(piece: _Piece, pose: Pose) -> _Piece:
+    """Its faces the other way round where the node mirrors, as the specification has it."""
+    M = pose.world[piece.node]
+    if piece.joints.shape[1] or np.linalg.det(M[:3, :3]) >= 0:
+        return piece
+    uv = None if piece.corner_uv is None else piece.corner_uv[:, ::-1]
+    return replace(piece, faces=piece.faces[:, ::-1], corner_uv=uv)
 
 
 def _placed(document: Document, piece: _Piece, pose: Pose) -> Positions:

@@ -7,29 +7,26 @@ faces and points become groups; primvars of one number a vertex, painted weights
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from weft.arrays import CornerUv, Floats, Ints, Positions
+from weft.arrays import Floats, Ints
 from weft.errors import MeshError
 from weft.io.extra import optional
+from weft.io.formats.usd_mesh import (
+    Part,
+    corner_uv_of,
+    groups_of,
+    part_of,
+    positions,
+    triangles,
+    weights_of,
+)
 from weft.io.surface import Contents, Moving, check_file, triangulated
 
-UV_NAMES = ("st", "UVMap", "map1", "uv")  # of texture coordinates, the first that is there
 FEW = 8  # names in a message
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """One mesh of a stage."""
-
-    name: str
-    mesh: Any
-    polygons: Sequence[Ints]
-    top: int  # the greatest index
 
 
 def usd_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
@@ -51,15 +48,15 @@ def _contents(path: Path, prim: str | None, one: bool) -> Contents:
     stage = _open(path)
     parts = _chosen(stage, path, prim, one)
     start = _times(stage, parts)[0]
-    x = [_positions(stage, p, start, path) for p in parts]
+    x = [positions(stage, p, start, path) for p in parts]
     first = np.cumsum([0, *(len(a) for a in x)])
-    tables = [triangulated(a, p.polygons, f"{path}{p.name}") for a, p in zip(x, parts)]
-    uv = [_corner_uv(p, t[1], start) for p, t in zip(parts, tables)]
+    tables = [triangles(stage, p, a, start, path) for a, p in zip(x, parts)]
+    uv = [corner_uv_of(p, t[1], start) for p, t in zip(parts, tables)]
     groups: dict[str, Ints] = {}
     weights: dict[str, Floats] = {}
     for p, f, a in zip(parts, first, x):
-        groups |= {k: v + f for k, v in _groups(p, len(a), several=len(parts) > 1).items()}
-        for name, values in _weights(p, len(a), start).items():
+        groups |= {k: v + f for k, v in groups_of(p, len(a), several=len(parts) > 1).items()}
+        for name, values in weights_of(p, len(a), start).items():
             weights.setdefault(name, np.zeros(first[-1]))[f : f + len(a)] = values
     faces = np.concatenate([t[0] + f for t, f in zip(tables, first)]).astype(np.int32)
     known = [u for u in uv if u is not None]
@@ -86,10 +83,10 @@ def _moving(path: Path, fps: float | None, prim: str | None) -> Moving:
     stage = _open(path)
     parts = _chosen(stage, path, prim, one=False)
     codes = _times(stage, parts)
-    frames = [np.concatenate([_positions(stage, p, t, path) for p in parts]) for t in codes]
+    frames = [np.concatenate([positions(stage, p, t, path) for p in parts]) for t in codes]
     first, faces = 0, []
     for p in parts:
-        x = _positions(stage, p, codes[0], path)
+        x = positions(stage, p, codes[0], path)
         faces.append(triangulated(x, p.polygons, f"{path}{p.name}")[0] + first)
         first += len(x)
     rate = fps or stage.GetTimeCodesPerSecond()
@@ -138,7 +135,7 @@ def _meters(stage: Any, path: Path) -> float:
     return meters
 
 
-def _chosen(stage: Any, path: Path, prim: str | None, one: bool) -> list[_Part]:
+def _chosen(stage: Any, path: Path, prim: str | None, one: bool) -> list[Part]:
     """The meshes that a name stands for: its own path or name, or all below it."""
     from pxr import Usd, UsdGeom
 
@@ -160,34 +157,10 @@ def _chosen(stage: Any, path: Path, prim: str | None, one: bool) -> list[_Part]:
             "USD file", got=f"{len(meshes)} meshes", where=str(path), expected="one, as cloth",
             hint=f"say which: prim: {known[0]} (there are {shown})",
         )  # fmt: skip
-    return [_part(UsdGeom.Mesh(p), path) for p in meshes]
+    return [part_of(UsdGeom.Mesh(p), path) for p in meshes]
 
 
-def _part(mesh: Any, path: Path) -> _Part:
-    """Its polygons, which must be the same at all times."""
-    where = f"{path}{mesh.GetPath()}"
-    for attribute in (mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr()):
-        if len(attribute.GetTimeSamples()) > 1:
-            raise MeshError("faces", got="some that change in time", where=where,
-                            expected="the same at all times")  # fmt: skip
-    from pxr import Usd, UsdGeom
-
-    first = Usd.TimeCode.EarliestTime()
-    counts = np.array(mesh.GetFaceVertexCountsAttr().Get(first) or [], dtype=np.int64)
-    ids = np.array(mesh.GetFaceVertexIndicesAttr().Get(first) or [], dtype=np.int64)
-    if len(counts) == 0 or counts.min() < 3 or counts.sum() != len(ids):
-        raise MeshError(
-            "faces", got=f"{len(counts)} of {counts.sum()} corners, and {len(ids)} indices",
-            where=where, expected="faces of three or more corners, and an index for each",
-        )  # fmt: skip
-    top = int(ids.max())
-    polygons = np.split(ids.astype(np.int32), np.cumsum(counts)[:-1])
-    if mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
-        polygons = [p[::-1] for p in polygons]
-    return _Part(str(mesh.GetPath()), mesh, polygons, top)
-
-
-def _times(stage: Any, parts: Sequence[_Part]) -> list[float]:
+def _times(stage: Any, parts: Sequence[Part]) -> list[float]:
     """Time codes at which points or transforms are said; one where nothing moves."""
     from pxr import UsdGeom
 
@@ -200,96 +173,3 @@ def _times(stage: Any, parts: Sequence[_Part]) -> list[float]:
                 codes |= set(UsdGeom.Xformable(prim).GetTimeSamples())
             prim = prim.GetParent()
     return sorted(codes) or [float(stage.GetStartTimeCode())]
-
-
-def _positions(stage: Any, part: _Part, code: float, path: Path) -> Positions:
-    """(n,3) of the world at a time code, y up."""
-    from pxr import UsdGeom
-
-    where = f"{path}{part.name}"
-    x = _floats(part.mesh.GetPointsAttr().Get(code), (0, 3))
-    if len(x) == 0:
-        raise MeshError("points", got=f"none at time code {code:g}", where=where, expected="some")
-    if part.top >= len(x):
-        raise MeshError("points", got=f"{len(x)} at time code {code:g}", where=where,
-                        expected=f"{part.top + 1} or more, as faces need")  # fmt: skip
-    M = np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(part.mesh.GetPrim()))
-    with np.errstate(all="ignore"):
-        x = x @ M[:3, :3] + M[3, :3]
-    if not np.isfinite(x).all():
-        bad = int(np.flatnonzero(~np.isfinite(x).all(1))[0])
-        raise MeshError(f"position of vertex {bad}", got=x[bad], where=where,
-                        expected="finite numbers")  # fmt: skip
-    up = UsdGeom.GetStageUpAxis(stage)
-    return x if up != UsdGeom.Tokens.z else np.stack([x[:, 0], x[:, 2], -x[:, 1]], axis=1)
-
-
-def _floats(values: Any, none: tuple[int, ...]) -> Floats:
-    """An array of USD in float64; where there is none, an empty one of that shape."""
-    with np.errstate(invalid="ignore"):  # signaling NaN
-        return np.array(np.zeros(none) if values is None else values, dtype=np.float64)
-
-
-def _corner_uv(part: _Part, corners: Ints, code: float) -> CornerUv | None:
-    """(m,3,2) of triangles whose corners (m,3) are these corners of the polygons."""
-    from pxr import UsdGeom
-
-    found = {p.GetPrimvarName(): p for p in UsdGeom.PrimvarsAPI(part.mesh).GetPrimvars()
-             if str(p.GetTypeName()) in ("texCoord2f[]", "float2[]", "texCoord2d[]")}  # fmt: skip
-    names = [n for n in UV_NAMES if n in found] or list(found)
-    if not names:
-        return None
-    primvar = found[names[0]]
-    uv = _floats(primvar.ComputeFlattened(code), (0, 2))
-    kind = primvar.GetInterpolation()
-    ids = np.concatenate(part.polygons)
-    if kind in (UsdGeom.Tokens.vertex, UsdGeom.Tokens.varying) and len(uv) > ids.max():
-        return np.asarray(uv[ids[corners]])
-    if kind == UsdGeom.Tokens.faceVarying and len(uv) == len(ids):
-        if part.mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
-            ends = np.cumsum([len(p) for p in part.polygons])[:-1]
-            uv = np.concatenate([u[::-1] for u in np.split(uv, ends)])
-        return np.asarray(uv[corners])
-    raise MeshError(
-        f"primvar {names[0]}",
-        got=f"{len(uv)} values, {kind}",
-        where=part.name,
-        expected="one a corner (faceVarying) or a vertex",
-    )
-
-
-def _groups(part: _Part, n: int, *, several: bool) -> dict[str, Ints]:
-    """Vertices of every subset, and where there are several meshes of the mesh, by name."""
-    from pxr import UsdGeom
-
-    found: dict[str, Ints] = {}
-    if several:
-        found[part.mesh.GetPrim().GetName()] = np.arange(n, dtype=np.int32)
-    for subset in UsdGeom.Subset.GetAllGeomSubsets(part.mesh):
-        ids = np.array(subset.GetIndicesAttr().Get() or [], dtype=np.int64)
-        kind = subset.GetElementTypeAttr().Get()
-        most = len(part.polygons) if kind == UsdGeom.Tokens.face else n
-        if len(ids) == 0 or ids.min() < 0 or ids.max() >= most:
-            continue
-        if kind == UsdGeom.Tokens.face:
-            ids = np.concatenate([part.polygons[k] for k in ids])
-        elif kind != UsdGeom.Tokens.point:
-            continue
-        found[subset.GetPrim().GetName()] = np.unique(ids).astype(np.int32)
-    return found
-
-
-def _weights(part: _Part, n: int, code: float) -> dict[str, Floats]:
-    """Primvars of one number a vertex."""
-    from pxr import UsdGeom
-
-    found: dict[str, Floats] = {}
-    for p in UsdGeom.PrimvarsAPI(part.mesh).GetPrimvars():
-        if str(p.GetTypeName()) not in ("float[]", "double[]", "half[]", "int[]"):
-            continue
-        if p.GetInterpolation() not in (UsdGeom.Tokens.vertex, UsdGeom.Tokens.varying):
-            continue
-        values = _floats(p.ComputeFlattened(code), (0,))
-        if len(values) == n:
-            found[p.GetPrimvarName()] = values
-    return found

@@ -1,0 +1,155 @@
+"""One mesh of a USD stage: polygons, positions in the world, texture coordinates, subsets,
+primvars.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
+from weft.errors import MeshError
+from weft.io.surface import triangulated
+
+UV_NAMES = ("st", "UVMap", "map1", "uv")  # of texture coordinates, the first that is there
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One mesh of a stage."""
+
+    name: str
+    mesh: Any
+    polygons: Sequence[Ints]
+    top: int  # the greatest index
+
+
+def part_of(mesh: Any, path: Path) -> Part:
+    """Its polygons, which must be the same at all times."""
+    where = f"{path}{mesh.GetPath()}"
+    for attribute in (mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr()):
+        codes = attribute.GetTimeSamples()  # many programs write the same ones at every frame
+        same = [np.array_equal(attribute.Get(codes[0]), attribute.Get(c)) for c in codes[1:]]
+        if not all(same):
+            raise MeshError("faces", got="some that change in time", where=where,
+                            expected="the same at all times")  # fmt: skip
+    from pxr import Usd, UsdGeom
+
+    first = Usd.TimeCode.EarliestTime()
+    counts = np.array(mesh.GetFaceVertexCountsAttr().Get(first) or [], dtype=np.int64)
+    ids = np.array(mesh.GetFaceVertexIndicesAttr().Get(first) or [], dtype=np.int64)
+    if len(counts) == 0 or counts.min() < 3 or counts.sum() != len(ids):
+        raise MeshError(
+            "faces", got=f"{len(counts)} of {counts.sum()} corners, and {len(ids)} indices",
+            where=where, expected="faces of three or more corners, and an index for each",
+        )  # fmt: skip
+    top = int(ids.max())
+    polygons = np.split(ids.astype(np.int32), np.cumsum(counts)[:-1])
+    if mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
+        polygons = [p[::-1] for p in polygons]
+    return Part(str(mesh.GetPath()), mesh, polygons, top)
+
+
+def positions(stage: Any, part: Part, code: float, path: Path) -> Positions:
+    """(n,3) of the world at a time code, y up."""
+    from pxr import UsdGeom
+
+    where = f"{path}{part.name}"
+    x = _floats(part.mesh.GetPointsAttr().Get(code), (0, 3))
+    if len(x) == 0:
+        raise MeshError("points", got=f"none at time code {code:g}", where=where, expected="some")
+    if part.top >= len(x):
+        raise MeshError("points", got=f"{len(x)} at time code {code:g}", where=where,
+                        expected=f"{part.top + 1} or more, as faces need")  # fmt: skip
+    M = np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(part.mesh.GetPrim()))
+    with np.errstate(all="ignore"):
+        x = x @ M[:3, :3] + M[3, :3]
+    if not np.isfinite(x).all():
+        bad = int(np.flatnonzero(~np.isfinite(x).all(1))[0])
+        raise MeshError(f"position of vertex {bad}", got=x[bad], where=where,
+                        expected="finite numbers")  # fmt: skip
+    up = UsdGeom.GetStageUpAxis(stage)
+    return x if up != UsdGeom.Tokens.z else np.stack([x[:, 0], x[:, 2], -x[:, 1]], axis=1)
+
+
+def triangles(stage: Any, part: Part, x: Positions, code: float, path: Path) -> tuple[Faces, Ints]:
+    """As of ``triangulated``; the other way round where a transform mirrors."""
+    from pxr import UsdGeom
+
+    faces, corners = triangulated(x, part.polygons, f"{path}{part.name}")
+    M = np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(part.mesh.GetPrim()))
+    mirrored = np.linalg.det(M[:3, :3]) < 0
+    return (faces[:, ::-1], corners[:, ::-1]) if mirrored else (faces, corners)
+
+
+def _floats(values: Any, none: tuple[int, ...]) -> Floats:
+    """An array of USD in float64; where there is none, an empty one of that shape."""
+    with np.errstate(invalid="ignore"):  # signaling NaN
+        return np.array(np.zeros(none) if values is None else values, dtype=np.float64)
+
+
+def corner_uv_of(part: Part, corners: Ints, code: float) -> CornerUv | None:
+    """(m,3,2) of triangles whose corners (m,3) are these corners of the polygons."""
+    from pxr import UsdGeom
+
+    found = {p.GetPrimvarName(): p for p in UsdGeom.PrimvarsAPI(part.mesh).GetPrimvars()
+             if str(p.GetTypeName()) in ("texCoord2f[]", "float2[]", "texCoord2d[]")}  # fmt: skip
+    names = [n for n in UV_NAMES if n in found] or list(found)
+    if not names:
+        return None
+    primvar = found[names[0]]
+    uv = _floats(primvar.ComputeFlattened(code), (0, 2))
+    kind = primvar.GetInterpolation()
+    ids = np.concatenate(part.polygons)
+    if kind in (UsdGeom.Tokens.vertex, UsdGeom.Tokens.varying) and len(uv) > ids.max():
+        return np.asarray(uv[ids[corners]])
+    if kind == UsdGeom.Tokens.faceVarying and len(uv) == len(ids):
+        if part.mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
+            ends = np.cumsum([len(p) for p in part.polygons])[:-1]
+            uv = np.concatenate([u[::-1] for u in np.split(uv, ends)])
+        return np.asarray(uv[corners])
+    raise MeshError(
+        f"primvar {names[0]}",
+        got=f"{len(uv)} values, {kind}",
+        where=part.name,
+        expected="one a corner (faceVarying) or a vertex",
+    )
+
+
+def groups_of(part: Part, n: int, *, several: bool) -> dict[str, Ints]:
+    """Vertices of every subset, and where there are several meshes of the mesh, by name."""
+    from pxr import UsdGeom
+
+    found: dict[str, Ints] = {}
+    if several:
+        found[part.mesh.GetPrim().GetName()] = np.arange(n, dtype=np.int32)
+    for subset in UsdGeom.Subset.GetAllGeomSubsets(part.mesh):
+        ids = np.array(subset.GetIndicesAttr().Get() or [], dtype=np.int64)
+        kind = subset.GetElementTypeAttr().Get()
+        most = len(part.polygons) if kind == UsdGeom.Tokens.face else n
+        if len(ids) == 0 or ids.min() < 0 or ids.max() >= most:
+            continue
+        if kind == UsdGeom.Tokens.face:
+            ids = np.concatenate([part.polygons[k] for k in ids])
+        elif kind != UsdGeom.Tokens.point:
+            continue
+        found[subset.GetPrim().GetName()] = np.unique(ids).astype(np.int32)
+    return found
+
+
+def weights_of(part: Part, n: int, code: float) -> dict[str, Floats]:
+    """Primvars of one number a vertex."""
+    from pxr import UsdGeom
+
+    found: dict[str, Floats] = {}
+    for p in UsdGeom.PrimvarsAPI(part.mesh).GetPrimvars():
+        if str(p.GetTypeName()) not in ("float[]", "double[]", "half[]", "int[]"):
+            continue
+        if p.GetInterpolation() not in (UsdGeom.Tokens.vertex, UsdGeom.Tokens.varying):
+            continue
+        values = _floats(p.ComputeFlattened(code), (0,))
+        if len(values) == n:
+            found[p.GetPrimvarName()] = values
+    return found
