@@ -69,6 +69,29 @@ def test_status(sweep_file):
     assert re.search(r"to run +│ +3", weft("sweep", "status", sweep.path, "--once"))
 
 
+def test_the_live_table_ends_with_the_sweep(planned):
+    """It stays while a process hands out samples, though none runs at the moment."""
+    import io
+    import threading
+    import time
+
+    from rich.console import Console
+
+    from weft.sweep.table import live
+
+    sweep, out = planned(), io.StringIO()
+    console = Console(file=out, force_terminal=True, width=100)
+    assert live(sweep, Console(file=io.StringIO())) is False
+    with sweep.lock:
+        shown = threading.Thread(target=live, args=(sweep, console))
+        shown.start()
+        run_sample(sweep, sweep.plan[0])
+        time.sleep(1.5)
+        assert shown.is_alive()
+    shown.join(timeout=10)
+    assert not shown.is_alive() and "1 good" in out.getvalue()
+
+
 class Pictures(HTMLParser):
     """What a page loads from elsewhere, and its pictures."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from weft.arrays import Json
 from weft.sweep.folder import SweepFolder
-from weft.sweep.status import Found, Kind, counts, orphans
+from weft.sweep.status import Found, Kind, counts, is_held, orphans
 
 EVERY = 1.0  # [s] between looks
 
@@ -72,12 +72,14 @@ def table(sweep: SweepFolder, found: Sequence[Found], rate: float | None = None)
     return result
 
 
-def live(sweep: SweepFolder) -> bool:
-    """Show the table on a terminal as long as something runs; False: there is no terminal."""
+def live(sweep: SweepFolder, console: Any = None) -> bool:
+    """Show the table on a terminal (or on a rich ``Console``) as long as something runs, or is
+    handed out; False: there is no terminal.
+    """
     from rich.console import Console
     from rich.live import Live
 
-    console = Console()
+    console = console or Console()
     if not console.is_terminal:
         return False
     clock, first = time.monotonic(), -1
@@ -89,6 +91,6 @@ def live(sweep: SweepFolder) -> bool:
             first = ended if first < 0 else first
             rate = (ended - first) / max(time.monotonic() - clock, 1e-9)
             screen.update(table(sweep, found, rate or None), refresh=True)
-            if not told[Kind.RUNNING]:
+            if not told[Kind.RUNNING] and not is_held(sweep.path):
                 return True
             time.sleep(EVERY)

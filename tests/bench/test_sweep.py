@@ -1,0 +1,20 @@
+"""`weft bench sweep`: its folders are what they say, and its measures are named."""
+
+from weft.bench import sweep
+from weft.bench.runner import names
+
+
+def test_a_folder_of_many_samples(tmp_path):
+    """Nine tenths done, one tenth to run: it asserts that itself."""
+    found = {m.name: m for m in sweep._many(tmp_path, 200)}
+    assert "sweep" in names() and len(found) == 4
+    whole = found.pop("sweep/200 samples, all three")
+    assert whole.target == 5.0 and whole.value == sum(m.value for m in found.values())
+
+
+def test_efficiency_counts_warm_workers_alone(tmp_path, monkeypatch):
+    """The first sample of every worker, which starts it, is left out of both sums."""
+    monkeypatch.setattr(sweep, "SCENE", sweep.SCENE.replace("33", "5").replace("1 s", "0.1 s"))
+    found = {m.name.removeprefix("sweep/"): m.value for m in sweep._efficiency(tmp_path, 5)}
+    assert 0 < found["efficiency"] < 2 and 0 < found["start with first step, median"] < 60
+    assert 0 < found["part of the workers' time that is samples"] <= 1.5
