@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from weft.curve import Curve
 from weft.errors import FabricError, WeftError
 from weft.fabric import fabric
 from weft.laboratory.cantilever import CELLS, cantilever, clamped_strip
@@ -108,3 +109,13 @@ def test_strains_that_do_not_grow(strains):
 def test_angles_out_of_range(angles):
     with pytest.raises(WeftError, match="angles"):
         shear(COTTON, angles)
+
+
+def test_a_measured_curve_comes_back_from_the_machine():
+    """A fabric with a curve is pulled along it, not along its constant stiffness."""
+    points = ((0.01, 2.0), (0.02, 6.0), (0.04, 30.0))
+    measured = dataclasses.replace(COTTON, curve_warp=Curve(points))
+    found = tensile(measured, "warp", tuple(e for e, _ in points))
+    np.testing.assert_allclose(found.force, [f for _, f in points], rtol=1e-6)
+    straight = tensile(measured, "weft", (0.01,))
+    assert straight.force[0] == pytest.approx(0.01 * COTTON.stretch_weft, rel=1e-6)

@@ -87,7 +87,7 @@ def cantilever(
         fabric: what to test; rigidity and density count, stretch little.
         direction: of the strip's length.
         segments: elements along the overhang.
-        law: of the membrane; None: Baraff & Witkin's.
+        law: of the membrane; None: the fabric's (``specimen.law_of``).
 
     Raises:
         FabricError: a fabric with no rigidity. SimulationError: no equilibrium, or no overhang.

@@ -116,7 +116,7 @@ def cusick(
         drapings: how many.
         seed: of the bumps; draping i has seed + i.
         mesh_seed: of the irregular mesh.
-        law: of the membrane; None: Baraff & Witkin's.
+        law: of the membrane; None: the fabric's (``specimen.law_of``).
         on_draping: called after each.
 
     Raises:

@@ -55,7 +55,7 @@ def shear(fabric: Fabric, angles: Sequence[float] = ANGLES, law: Law | None = No
     Args:
         fabric: what to test.
         angles: gamma [degrees], above 0 and below 60, growing.
-        law: of the membrane; None: Baraff & Witkin's.
+        law: of the membrane; None: the fabric's (``specimen.law_of``).
 
     Raises:
         WeftError: angles out of range. FabricError: no shear stiffness.

@@ -14,6 +14,7 @@ from weft.fabric import UNITS, Fabric
 from weft.integrators.quasi_static import Equilibrium, QuasiStatic, QuasiStaticSettings
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.base import Law
+from weft.laws.measured import Measured
 from weft.mesh import TriangleMesh
 from weft.model import Model
 from weft.pins import Pin
@@ -22,9 +23,14 @@ GRAVITY = 9.81  # [m/s^2]
 
 
 def law_of(fabric: Fabric) -> Law:
-    """Baraff & Witkin's law with the fabric's stiffness: what weft takes unless told otherwise."""
+    """What weft takes unless told otherwise: the fabric's measured curves, or Baraff & Witkin's law
+    with its stiffness.
+    """
+    stretch = (fabric.stretch_warp, fabric.stretch_weft)
     rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
-    return BaraffWitkin((fabric.stretch_warp, fabric.stretch_weft), fabric.shear, rest)
+    if fabric.is_measured:
+        return Measured.through((fabric.curve_warp, fabric.curve_weft), stretch, fabric.shear, rest)
+    return BaraffWitkin(stretch, fabric.shear, rest)
 
 
 def require(fabric: Fabric, field: str, test: str, hint: str) -> None:

@@ -62,7 +62,7 @@ def tensile(
         fabric: what to test.
         cut: of its length.
         strains: to hold it at, > 0, each more than the one before; None: ``STRAINS``.
-        law: of the membrane; None: Baraff & Witkin's.
+        law: of the membrane; None: the fabric's (``specimen.law_of``).
 
     Raises:
         WeftError: strains that do not grow. FabricError: no shear stiffness, on the bias.

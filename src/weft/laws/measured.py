@@ -177,6 +177,17 @@ class Measured(SingleLaw):
     rest_stretch: tuple[float, float] = (1.0, 1.0)
     functions = LawFunctions("measured", Params, psi, pk1, hessian)
 
+    @staticmethod
+    def through(
+        curves: tuple[Any, Any],
+        stretch: tuple[float, float],
+        shear: float,
+        rest: tuple[float, float] = (1.0, 1.0),
+    ) -> "Measured":
+        """The law of curves of warp and weft, straight with ``stretch`` [N/m] where one is None."""
+        made = [Curve([(0.01, 0.01 * k)]) if c is None else c for c, k in zip(curves, stretch)]
+        return Measured((made[0], made[1]), shear, stretch, rest)
+
     def __post_init__(self) -> None:
         curves = tuple(c if isinstance(c, Curve) else Curve(c) for c in self.curves)
         object.__setattr__(self, "curves", curves)

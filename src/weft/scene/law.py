@@ -2,7 +2,6 @@
 
 from typing import Any, Literal, get_args
 
-from weft.curve import Curve
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
 from weft.laws import (
@@ -62,7 +61,9 @@ def law_of_fabric(
         "stvk": StVK(0.5 * k),
         "neo_hookean": NeoHookean(0.5 * k),
         "immediate_buckling": ImmediateBuckling(stretch, (diagonal, diagonal), rest),
-        "measured": _measured(fabric),
+        "measured": Measured.through(
+            (fabric.curve_warp, fabric.curve_weft), stretch, fabric.shear, rest
+        ),
     }
     if name in without_fibers:
         return without_fibers[name]
@@ -70,14 +71,6 @@ def law_of_fabric(
     shear = fabric.shear if name == "baraff_witkin" else 0.0
     law: Law = BaraffWitkin(stretch, shear, rest, **fibers)
     return law + StvkShear(fabric.shear, **fibers) if name == "stvk_shear" else law
-
-
-def _measured(fabric: Fabric) -> Law:
-    stretch = fabric.stretch_warp, fabric.stretch_weft
-    given = zip((fabric.curve_warp, fabric.curve_weft), stretch)
-    curves = tuple(Curve([(0.01, 0.01 * k)]) if curve is None else curve for curve, k in given)
-    rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
-    return Measured((curves[0], curves[1]), fabric.shear, stretch, rest)
 
 
 def _unit(a: tuple[float, float]) -> tuple[float, float]:
