@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from weft.arrays import Faces, Floats, Ints, Json, Positions
-from weft.contact.intersections import intersections
+from weft.contact.intersections import apart_from_seams, intersections
 from weft.contact.nearest import Places
 from weft.discretization.linear_triangle import linear_triangle
 from weft.errors import RunError
@@ -137,10 +137,7 @@ class Quality:
         if self.sewn is None or len(pairs) == 0:
             return len(pairs)
         ids = np.concatenate([self.sewn, np.arange(n, n + len(body))])
-        one, other = ids[every[pairs[:, 0]]], ids[every[pairs[:, 1]]]
-        joined = one[:, :, None] == other[:, None, :]
-        same = every[pairs[:, 0]][:, :, None] == every[pairs[:, 1]][:, None, :]
-        return int((~(joined & ~same).any((1, 2))).sum())
+        return len(apart_from_seams(every, pairs, ids))
 
     def strains(self, x: Positions) -> Json:
         """Percentiles [%] of warp and weft strain, and [degrees] of shear, by part."""

@@ -20,7 +20,7 @@ from weft.contact.candidates import least_distance
 from weft.contact.collision_mesh import CollisionMesh, Excluded
 from weft.contact.embedded import Embedded, Vertices, Weighted
 from weft.contact.galerkin import DeviceWeights
-from weft.contact.intersections import intersections
+from weft.contact.intersections import apart_from_seams, intersections
 from weft.contact.sides import Friction, Sides, friction_table
 from weft.discretization.embedding import Embedding
 from weft.errors import SceneError, check_known
@@ -247,16 +247,8 @@ class Contact:
             return pairs
         marks = self.mesh.unheld.faces if excluded is None else excluded.faces
         pairs = np.asarray(pairs[(marks[pairs[:, 0], 0] & marks[pairs[:, 1], 1]) == 0])
-        return pairs if self.mesh.sides.sewn is None else pairs[~self._at_seam(pairs)]
-
-    def _at_seam(self, pairs: Ints) -> Bools:
-        """(k,) pairs of faces with vertices that are sewn together: they meet there."""
         sewn = self.mesh.sides.sewn
-        assert sewn is not None
-        one, other = (sewn[self.mesh.faces[pairs[:, k]]] for k in (0, 1))
-        joined = one[:, :, None] == other[:, None, :]
-        same = self.mesh.faces[pairs[:, 0]][:, :, None] == self.mesh.faces[pairs[:, 1]][:, None, :]
-        return np.asarray((joined & ~same).any((1, 2)))
+        return pairs if sewn is None else apart_from_seams(faces, pairs, sewn)
 
     def name_of(self, vertex: int) -> str:
         """The piece or body of a vertex of the surface."""

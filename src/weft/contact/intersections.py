@@ -45,6 +45,16 @@ def intersections(x: Positions, faces: Faces, quiet: Bools | None = None) -> Int
     return np.concatenate([np.zeros((0, 2), dtype=np.int32), *blocks])
 
 
+def apart_from_seams(faces: Faces, pairs: Ints, sewn: Ints) -> Ints:
+    """Those of the pairs (k,2) of faces that do not meet at a seam: without vertices that are sewn
+    together, (n,) one number for each such set, and are not the same.
+    """
+    one, other = faces[pairs[:, 0]], faces[pairs[:, 1]]
+    joined = sewn[one][:, :, None] == sewn[other][:, None, :]
+    same = one[:, :, None] == other[:, None, :]
+    return np.asarray(pairs[~(joined & ~same).any((1, 2))])
+
+
 def _near(x: Positions, faces: Faces, quiet: Bools) -> Ints:
     """(p,2) pairs i < j, not both quiet, whose boxes overlap.
 
