@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -166,6 +167,14 @@ def test_what_is_wrong_is_one_line(sweep_file, tmp_path):
         with pytest.raises(WeftError, match=message) as error:
             weft(*line)
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("package", ["distributed", "submitit"])
+def test_an_engine_that_is_not_installed_is_named(sweep_file, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    more = {"distributed": ["dask", "--scheduler", "tcp://127.0.0.1:1"], "submitit": ["slurm"]}
+    with pytest.raises(SweepError, match=rf"{package} = not installed.*weft\[sweep\]"):
+        weft("sweep", sweep_file(), "--executor", *more[package])
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda p: p.name)

@@ -1,6 +1,7 @@
 """Data sets: what xarray and pyarrow read is what was simulated, within the stated error."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -139,6 +140,16 @@ def test_what_cannot_be_written(sweep, planned, tmp_path):
         Choices(frames="some")
     with pytest.raises(SweepError, match="0 to 1 m"):
         Choices(quantum=-1.0)
+
+
+@pytest.mark.parametrize(
+    "suffix, package", [("zarr", "zarr"), ("h5", "h5netcdf"), ("parquet", "pyarrow")]
+)
+def test_a_package_that_is_missing_is_named(sweep, tmp_path, monkeypatch, suffix, package):
+    for name in (package, f"{package}.parquet"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(SweepError, match=rf"{package} = not installed.*pip install 'weft\[data\]'"):
+        write_dataset(sweep, tmp_path / f"o.{suffix}")
 
 
 def test_a_run_that_was_changed_is_named(planned, tmp_path):

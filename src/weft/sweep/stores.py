@@ -142,6 +142,8 @@ class _Parquet(Store):
     """A row a sample; arrays are lists, their sizes stand in the metadata of their column."""
 
     def __init__(self, path: Path) -> None:
+        import pyarrow.parquet  # noqa: F401
+
         self.path = path
         self.variables: dict[str, Variable] = {}
         self.rows: dict[str, list[Any]] = {}
