@@ -82,6 +82,7 @@ def test_the_bits_of_processes_through_a_killed_worker(sweep_file, tmp_path, clu
     assert killed and digests(tmp_path / "out") == wanted
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_goes_away_and_comes_back(sweep_file, tmp_path, cluster):
     """Everything of the cluster is killed half-way, and started again three seconds later."""
     path = sweep_file("design: random\nsamples: 6\nset: {seconds: 0.5 s}\n", vary=WIDE)
@@ -113,6 +114,7 @@ def test_a_scheduler_that_is_not_there(sweep_file, tmp_path):
     assert len(digests(run(sweep_file(), Processes(2)).path)) == 4
 
 
+@pytest.mark.slow
 def test_a_folder_that_workers_do_not_share(sweep_file, tmp_path, cluster, monkeypatch):
     """They say done, and nothing is here: named, not run for ever."""
     from weft.sweep.engines import dask
@@ -126,6 +128,7 @@ def elsewhere(path, name, retry):
     return {"status": {"state": "done"}}
 
 
+@pytest.mark.slow
 def test_a_full_disk_of_a_worker(sweep_file, cluster, monkeypatch):
     from weft.sweep.engines import dask
     from weft.sweep.faults import DiskFullError

@@ -92,6 +92,7 @@ def test_a_killed_worker(sweep_file, tmp_path):
     assert any("signal 9) while it ran" in n for n in notes)
 
 
+@pytest.mark.slow
 def test_a_killed_parent_stops_its_workers(sweep_file, tmp_path):
     path = sweep_file("design: random\nsamples: 4\nset: {seconds: 1000 s}\n", vary=WIDE)
     process = command(path)
@@ -111,7 +112,14 @@ def is_running(pid):
         return False
 
 
-@pytest.mark.parametrize("design", ["random", "latin_hypercube", "sobol"])
+@pytest.mark.parametrize(
+    "design",
+    [
+        pytest.param("random", marks=pytest.mark.slow),
+        "latin_hypercube",
+        pytest.param("sobol", marks=pytest.mark.slow),
+    ],
+)
 def test_more_samples_keep_the_old(sweep_file, tmp_path, design):
     path = sweep_file(f"design: {design}\nsamples: 4\n", vary=WIDE)
     few = run(path)
@@ -202,6 +210,7 @@ def test_a_full_disk_stops_a_sweep(sweep_file, tmp_path, monkeypatch):
     assert len(digests(run(path).path)) == 4
 
 
+@pytest.mark.slow
 def test_workers_that_cannot_start(sweep_file, tmp_path, monkeypatch):
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\nif 'weft.sweep.worker' in ' '.join(sys.orig_argv): sys.exit('no such luck')\n"

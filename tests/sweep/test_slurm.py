@@ -130,6 +130,7 @@ def test_local_executor_gives_the_bits_of_processes(sweep_file, tmp_path):
     assert digests(run(path, Slurm(1, local=True)).path) == wanted
 
 
+@pytest.mark.slow
 def test_a_killed_task_is_submitted_again(sweep_file, tmp_path):
     """Of submitit's local executor."""
     path, killed = sweep_file(TEXT.replace("0.3", "0.6"), vary=WIDE), []
@@ -145,6 +146,7 @@ def test_a_killed_task_is_submitted_again(sweep_file, tmp_path):
     assert len(digests(tmp_path / "out")) == 4
 
 
+@pytest.mark.slow
 def test_a_real_controller_that_goes_away_and_comes_back(sweep_file, tmp_path, slurm):
     path = sweep_file(TEXT, vary=WIDE)
     wanted = digests(run(path, Processes(2), out=tmp_path / "alone").path)
