@@ -1,0 +1,106 @@
+"""The patterns among the examples: they can be cut, sewn and graded, and sleeves are eased in."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.garment.test_cutting import assert_seams_meet
+from weft.contact.intersections import intersections
+from weft.garment.cutting import cut
+from weft.garment.pattern import Closing
+from weft.garment.sewn import shape_of
+from weft.garment.yaml_pattern import read_yaml_pattern
+
+FOLDER = Path(__file__).parents[2] / "examples" / "garments" / "patterns"
+NAMES = sorted(p.stem for p in FOLDER.glob("*.yaml"))
+OPENINGS = {"skirt": 2, "top": 4, "trousers": 3}  # waist, neck, hems, armholes
+# Of what buttons in front, the neckline, the front's edges and the hem are one opening.
+OPENINGS |= {"shirt": 3, "jacket": 3}
+SLEEVED = ("shirt", "jacket")
+BODIES = [{"bust": f"{bust} cm", "back_length": f"{back} cm"}
+          for bust, back in ((80, 39), (88, 41), (100, 42), (112, 43))]  # fmt: skip
+
+
+@cache
+def garment(name, size=0.04):
+    return cut(read_yaml_pattern(FOLDER / f"{name}.yaml"), size)
+
+
+def armholes(made):
+    """(side of the body, [m] of the sleeve's cap, [m] of the armhole) for each seam of them."""
+    return [(s.seam.name.split("_")[1], *s.lengths) for s in made.seams
+            if s.seam.name.startswith("armhole")]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_pattern_is_cut_without_warnings(name):
+    made = garment(name)
+    assert list(made.warnings) == []
+    assert_seams_meet(made)
+    assert all(len(line.pairs) >= 2 for line in made.seams)
+
+
+@pytest.mark.parametrize("size", [0.04, 0.025])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_pattern_is_one_surface_of_two_sides_once_sewn(name, size):
+    made = garment(name, size)
+    shape = shape_of(made)
+    assert (shape.pieces, shape.orientable, list(shape.warnings)) == (1, True, [])
+    assert name not in OPENINGS or shape.openings == OPENINGS[name]
+    mesh, _ = made.weld(made.mesh.vertices)
+    assert len(mesh.non_manifold_edges) == 0
+    assert (mesh.signed_material_area > 0).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_panels_start_apart(name):
+    made = garment(name)
+    found = intersections(made.mesh.vertices, made.mesh.faces)
+    assert len(found) == 0
+
+
+@pytest.mark.parametrize("measures", BODIES, ids=lambda m: m["bust"])
+@pytest.mark.parametrize("name", SLEEVED)
+def test_a_sleeve_is_eased_into_its_armhole(name, measures):
+    """Cap over armhole: tailors ease 2 to 9 % in; every body's sleeve is drafted from its own."""
+    made = cut(read_yaml_pattern(FOLDER / f"{name}.yaml", measures), 0.05)
+    assert list(made.warnings) == []
+    rows = armholes(made)
+    assert len(rows) == 4
+    for _, cap, hole in rows:
+        assert 1.02 < cap / hole < 1.09
+    for side in ("left", "right"):
+        cap, hole = np.sum([r[1:] for r in rows if r[0] == side], axis=0)
+        assert 1.03 < cap / hole < 1.08
+
+
+def test_both_sides_of_the_body_are_alike():
+    for name in SLEEVED:
+        rows = armholes(garment(name))
+        left, right = ([r[1:] for r in rows if r[0] == side] for side in ("left", "right"))
+        assert np.allclose(left, right, rtol=1e-9)
+
+
+def test_the_jacket_goes_over_the_shirt():
+    """Wider around the bust, a larger armhole, wider sleeves, and panels that start outside."""
+    shirt, jacket = garment("shirt"), garment("jacket")
+    hole = {m.pattern.name: sum(r[2] for r in armholes(m)) for m in (shirt, jacket)}
+    assert 1.1 < hole["jacket"] / hole["shirt"] < 1.3
+    for panel in ("back", "sleeve_left"):
+        one, two = (np.ptp(m.flat[m.vertices[panel], 0]) for m in (shirt, jacket))
+        assert one + 0.03 < two
+    assert {p.layer for p in shirt.pattern.panels} == {0}
+    assert {p.layer for p in jacket.pattern.panels} == {1}
+    x = np.concatenate([shirt.mesh.vertices, jacket.mesh.vertices])
+    faces = np.concatenate([shirt.mesh.faces, jacket.mesh.faces + shirt.mesh.n_vertices])
+    assert len(intersections(x, faces.astype(np.int32))) == 0
+
+
+def test_buttons_leave_the_front_open_on_the_mesh():
+    for name in SLEEVED:
+        made = garment(name)
+        front = made.seam("front")
+        assert front.seam.closing is Closing.BUTTONS
+        assert (made.welded[front.pairs[:, 0]] != made.welded[front.pairs[:, 1]]).all()
