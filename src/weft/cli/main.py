@@ -22,6 +22,7 @@ from weft.cli import (
     run,
     settle,
     validate,
+    view,
 )
 from weft.cli.options import say
 from weft.errors import WeftError
@@ -44,6 +45,7 @@ app.command("check", rich_help_panel=_SIMULATE)(check.check)
 app.command("explain", rich_help_panel=_SIMULATE)(explain.explain)
 app.command("fabrics", rich_help_panel=_SIMULATE)(fabrics.fabrics)
 app.command("mannequin", rich_help_panel=_LOOK)(mannequin.mannequin)
+app.command("view", rich_help_panel=_LOOK)(view.view)
 app.command("render", rich_help_panel=_LOOK)(render.render)
 app.command("quality", rich_help_panel=_LOOK)(quality.quality)
 app.command("export", rich_help_panel=_LOOK)(export.export)
