@@ -1,5 +1,6 @@
 """What a page has of a run: surfaces, and frame by frame where they are and what they carry."""
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,11 +10,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from weft.animated import Frames, Selection, animation_of
-from weft.arrays import Faces, Floats, Json, Positions
+from weft.arrays import Floats, Json, Positions
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError
 from weft.io.animation import Animation, Moment
 from weft.render.looks import BLUE_RED, CLOTH, CONTACT, GRAY, PANELS, VIRIDIS, nice_limit
+from weft.view.corners import Corners
 from weft.view.packing import OF_BASE64, Array, Grid, Packer, packed
 
 MOST = 200e6  # [bytes] of a page; browsers keep its text in memory
@@ -88,9 +90,10 @@ def content_of(
                 packers[name].add(survey.grids[name].numbers(values))
         if survey.has_contacts:
             contacts.append(run.contacts(numbers[k])[0])
-        _check_size(sum(p.size for p in packers.values()), k + 1, len(numbers), most, chosen.step)
+        so_far = OF_BASE64 * sum(p.size for p in packers.values())
+        _check_size(so_far, k + 1, len(numbers), most, chosen.step)
         tell(len(numbers) + k + 1, 2 * len(numbers))
-    corners = _Corners.of(animation)
+    corners = Corners.of(animation)
     blocks = {name: p.text() for name, p in packers.items()} | corners.blocks()
     about: Json = {
         "name": Path(run.path).resolve().name, "numbers": list(numbers), "fps": run.fps,
@@ -115,6 +118,8 @@ def content_of(
                                        "bits": 16}  # fmt: skip
         about["contact_counts"] = [len(c) for c in contacts]
         blocks["contacts"] = packed(grid.numbers(points))
+    whole = sum(map(len, blocks.values())) + len(json.dumps(about))
+    _check_size(whole, len(numbers), len(numbers), most, chosen.step)
     return Content(about, blocks)
 
 
@@ -186,42 +191,6 @@ class _Survey:
                             "anchors": list(table), "factor": factor}  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class _Corners:
-    """Vertices as a graphics card wants them: one material coordinate and one region each."""
-
-    faces: Faces  # (m,3) into those below
-    vertex: Array  # (r,) of the mesh
-    region: Array  # (r,)
-    uv: Floats  # (r,2) [m]
-    side: float  # [m] of the longer side of the cloth
-
-    @staticmethod
-    def of(animation: Animation) -> "_Corners":
-        cloth = animation.cloth
-        m = len(cloth.faces)
-        uv = np.zeros((m, 3, 2)) if cloth.corner_uv is None else cloth.corner_uv
-        region = np.zeros(m, np.int64)
-        for k, (_, ids) in enumerate(cloth.regions):
-            region[ids] = k
-        columns = [cloth.faces.reshape(-1, 1), np.repeat(region, 3)[:, None],
-                   np.round(uv.reshape(-1, 2) * 1e7)]  # fmt: skip
-        _, first, back = np.unique(
-            np.concatenate(columns, axis=1), axis=0, return_index=True, return_inverse=True
-        )
-        side = float(np.ptp(uv.reshape(-1, 2), axis=0).max()) or 1.0
-        return _Corners(back.reshape(m, 3), cloth.faces.reshape(-1)[first],
-                        np.repeat(region, 3)[first], uv.reshape(-1, 2)[first], side)  # fmt: skip
-
-    def blocks(self) -> dict[str, str]:
-        return {
-            "corner_faces": packed(self.faces.astype(np.uint32)),
-            "corner_vertex": packed(self.vertex.astype(np.uint32)),
-            "corner_region": packed(self.region.astype(np.uint16)),
-            "corner_uv": packed(self.uv.astype(np.float32)),
-        }
-
-
 def _values(moment: Moment, bodies: bool, survey: _Survey) -> dict[str, Floats]:
     found: dict[str, Floats] = {"cloth": moment.positions[0]}
     if bodies:
@@ -246,14 +215,14 @@ def _grid_of(points: Positions) -> Grid:
 
 
 def _check_size(size: float, done: int, count: int, most: float, step: int) -> None:
-    """Raise a RunError as soon as more bytes are packed than a page may have."""
-    if size * OF_BASE64 <= most:
+    """Raise a RunError where so many frames make more bytes than a page may have."""
+    if size <= most:
         return
-    whole = size * OF_BASE64 * count / done
+    whole = size * count / done
     wider = max(step + 1, math.ceil(1.1 * step * whole / most))
     raise RunError(
-        "size of the page", got=f"{whole / 1e6:.0f} MB for {count} frames",
-        expected=f"at most {most / 1e6:.0f} MB",
+        "size of the page", got=f"{whole / 1e6:.3g} MB for {count} frames",
+        expected=f"at most {most / 1e6:g} MB",
         hint=f"take fewer frames (--frames ::{wider}), or a part of the run (--frames 0:50)",
     )  # fmt: skip
 

@@ -36,7 +36,7 @@ class Camera {
   }
 
   distance(aspect) {
-    return (1.05 * this.home.radius) / (Math.sin(Math.atan(TAN_HALF)) * Math.min(1, aspect) * this.zoom);
+    return (0.9 * this.home.radius) / (Math.sin(Math.atan(TAN_HALF)) * Math.min(1, aspect) * this.zoom);
   }
 
   axes() {

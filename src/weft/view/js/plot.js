@@ -32,7 +32,7 @@ function drawPlot(canvas, plots, frame, count) {
       pen = true;
     });
     c.stroke();
-    const text = `${title} ${brief(values[frame])} ${unit}`;
+    const text = `${title} ${brief(values[frame])} ${values[frame] === null ? "" : unit}`;
     c.fillText(text, place, 12);
     place += Math.max(c.measureText(text).width + 24, 170);
   }

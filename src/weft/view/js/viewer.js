@@ -36,7 +36,7 @@ async function open() {
   const state = { frame: 0, look: "plain", playing: false, speed: 1, loaded: -1, colored: "" };
 
   const several = about.regions.length > 1;
-  const looks = [...(several ? ["panels"] : []), "plain", "checker", ...Object.keys(fields).filter((k) => fields[k])];
+  const looks = [...(several ? ["panels"] : []), "checker", "plain", ...Object.keys(fields).filter((k) => fields[k])];
   $("look").replaceChildren(...looks.map((name) => new Option(name)));
   $("speed").replaceChildren(...SPEEDS.map((s) => new Option(`${s} x`, s)));
   $("bodies").parentElement.hidden = !bodies;
@@ -78,7 +78,7 @@ async function open() {
     if (touched && $("contacts").checked) {
       const start = about.contact_counts.slice(0, k).reduce((a, b) => a + b, 0), { low, step } = about.arrays.contacts;
       const part = touched.subarray(3 * start, 3 * (start + about.contact_counts[k]));
-      dots.push([Float32Array.from(part, (v, i) => low[i % 3] + v * step[i % 3]), rgb(about.colors.contact), 5]);
+      dots.push([Float32Array.from(part, (v, i) => low[i % 3] + v * step[i % 3]), rgb(about.colors.contact), 7]);
     }
     if ($("pins").checked) {
       const held = about.pins.filter((p) => p.until === null || t <= p.until).flatMap((p) => p.vertices);
