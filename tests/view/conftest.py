@@ -6,7 +6,9 @@ from weft.scene.build import load_scene
 SCENE = """
 cloths:
 - {name: a, sheet: {nx: 9, ny: 8, width: 30 cm, height: 30 cm}, translation: [0, 2 cm, 0]}
-- {name: "b </script>", sheet: {nx: 4, ny: 4, width: 30 cm, height: 20 cm}, translation: [0, 5 cm, 0]}
+- name: b </script>
+  sheet: {nx: 4, ny: 4, width: 30 cm, height: 20 cm}
+  translation: [0, 5 cm, 0]
 contact: {gap: 4 mm, thickness: 1 mm}
 pins: [{cloth: a, corners: all}]
 bodies:

@@ -47,7 +47,7 @@ def test_picture_of_a_run_is_of_its_last_frame(seen):
 
 def test_scene():
     cloth = weft.sheet(6, 6, fabric="cotton")
-    scene = weft.Scene(cloth, pins=[weft.Pin([0, 5])], bodies=[weft.contact.sphere("10 cm")])
+    scene = weft.Scene(cloth, pins=[weft.Pin([0, 5])], bodies=[weft.contact.sphere(0.1, 0.05)])
     text = scene._repr_html_()
     said = table(text)
     assert picture(text).shape == (300, 480, 3)
