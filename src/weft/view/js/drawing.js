@@ -71,7 +71,8 @@ void main() {
   else if (!front && look != ${SOLID}) c = mix(c, vec3(0.9, 0.88, 0.84), 0.45);
   float key = max(0.0, (dot(m, towards) + 0.15) / 1.15) * lit(0.0015 + 0.003 * (1.0 - abs(dot(m, towards))));
   float sky = 0.5 + 0.5 * m.y, rim = 0.12 * pow(1.0 - max(dot(m, to), 0.0), 3.0);
-  float light = 0.36 + 0.20 * sky + 0.62 * key + rim;
+  float fill = 0.18 * max(dot(m, to), 0.0); // a weak lamp at the eye, for what is in the shade
+  float light = 0.28 + 0.18 * sky + fill + 0.56 * key + rim;
   if (look == ${RAMP}) light = mix(1.0, light, 0.45); // colors of a scale must stay readable
   vec3 linear = c * c * light;
   result = vec4(sqrt(min(linear, vec3(1.0))), 1.0);
