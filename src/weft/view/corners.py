@@ -28,14 +28,14 @@ class Corners:
         region = np.zeros(m, np.int64)
         for k, (_, ids) in enumerate(cloth.regions):
             region[ids] = k
-        columns = [cloth.faces.reshape(-1, 1), np.repeat(region, 3)[:, None],
-                   np.round(uv.reshape(-1, 2) * 1e7)]  # fmt: skip
+        vertex, regions, uvs = cloth.faces.reshape(-1), np.repeat(region, 3), uv.reshape(-1, 2)
+        columns: list[Array] = [vertex[:, None], regions[:, None], np.round(uvs * 1e7)]
         _, first, back = np.unique(
             np.concatenate(columns, axis=1), axis=0, return_index=True, return_inverse=True
         )
-        side = float(np.ptp(uv.reshape(-1, 2), axis=0).max()) or 1.0
-        return Corners(back.reshape(m, 3), cloth.faces.reshape(-1)[first],
-                        np.repeat(region, 3)[first], uv.reshape(-1, 2)[first], side)  # fmt: skip
+        side = float(np.ptp(uvs, axis=0).max()) or 1.0
+        faces = back.reshape(m, 3).astype(np.int32)
+        return Corners(faces, vertex[first], regions[first], uvs[first], side)
 
     def blocks(self) -> dict[str, str]:
         """Arrays of a page."""

@@ -51,7 +51,7 @@ class Grid:
     def numbers(self, values: Floats) -> Array:
         """Integers of values (...,c); those beyond the ends are the ends, NaN is the least."""
         k = np.rint((values - self.low) / np.where(self.step > 0, self.step, 1.0))
-        return np.clip(np.nan_to_num(k), 0, 2**self.bits - 1).astype(self.kind)
+        return np.asarray(np.clip(np.nan_to_num(k), 0, 2**self.bits - 1).astype(self.kind))
 
     def values(self, numbers: Array) -> Floats:
         """What is kept of values (...,c)."""
@@ -107,7 +107,7 @@ def unpacked(text: str, kind: str, frames: int | None = None) -> Array:
 def _folded(difference: Array) -> Array:
     bits = 8 * difference.itemsize
     sign = difference >> (bits - 1)
-    return (difference << 1) ^ (np.zeros_like(difference) - sign)
+    return np.asarray((difference << 1) ^ (np.zeros_like(difference) - sign))
 
 
 def _planes(numbers: Array) -> bytes:
