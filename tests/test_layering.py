@@ -28,6 +28,7 @@ STAGES = [
     ["opening"],
     ["simulation", "render"],
     ["animated"],
+    ["view"],
     ["progress"],
     ["run"],
     ["quality"],

@@ -30,6 +30,7 @@ from weft.units import Quantity, to_si
 if TYPE_CHECKING:
     from weft.render.looks import Field
     from weft.render.picture import Style
+    from weft.view.notebook import View
 
 
 class Run:
@@ -61,6 +62,12 @@ class Run:
             f"{len(self.faces)} triangles\n"
             f"  {last}, {len(lines)} steps; of {self.manifest['frames']} frames that were asked for"
         )
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the last frame, and where the run stands."""
+        from weft.view.notebook import of_run, shown
+
+        return shown(*of_run(self))
 
     @property
     def path(self) -> Path:
@@ -316,6 +323,24 @@ class Run:
         how = {"frame": frame, "style": style, "look": look, "field": field, "sheet": sheet}
         draw(self, Path(path), **how, on_frame=on_frame, contacts=contacts, density=density)  # type: ignore[arg-type]
         return Path(path)
+
+    def view(
+        self, frames: str | None = None, *, height: int = 480, density: int | None = None
+    ) -> "View":
+        """A viewer to play, turn and zoom in, for notebooks: show it as the last line of a cell.
+
+        Args:
+            frames: as of ``animation``; fewer make a smaller notebook.
+            height: [pixels].
+            density: of splines, samples a knot span; None: those of ``mesh``.
+
+        Raises:
+            RunError: no such frames, or more than 200 MB of them.
+        """
+        from weft.view.content import content_of
+        from weft.view.notebook import View
+
+        return View(content_of(self, frames, density=density), height)
 
 
 def simulate(

@@ -24,6 +24,7 @@ from weft.cli import (
     settle,
     sweep,
     validate,
+    view,
 )
 from weft.cli.options import say
 from weft.errors import WeftError
@@ -47,6 +48,7 @@ app.command("check", rich_help_panel=_SIMULATE)(check.check)
 app.command("explain", rich_help_panel=_SIMULATE)(explain.explain)
 app.command("mannequin", rich_help_panel=_LOOK)(mannequin.mannequin)
 app.add_typer(fabrics.app, name="fabrics", rich_help_panel=_SIMULATE)
+app.command("view", rich_help_panel=_LOOK)(view.view)
 app.command("render", rich_help_panel=_LOOK)(render.render)
 app.command("quality", rich_help_panel=_LOOK)(quality.quality)
 app.command("export", rich_help_panel=_LOOK)(export.export)

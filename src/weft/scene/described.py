@@ -1,6 +1,10 @@
 """A scene in two lines, for people at a prompt."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from weft.render.picture import Image
 
 
 def described(scene: Any) -> str:
@@ -23,3 +27,29 @@ def described(scene: Any) -> str:
         *(["adaptive"] if scene.adaptive is not None else []),
     ]
     return f"Scene: {', '.join(parts)}\n  {', '.join(how)}"
+
+
+def rows(scene: Any) -> Mapping[str, str]:
+    """What a notebook says of a scene."""
+    cloth = scene.cloth
+    fabrics = ", ".join(dict.fromkeys(p.fabric.name for p in cloth.parts))
+    pinned = len({int(v) for pin in scene.pins for v in pin.vertices})
+    contact = "none" if scene.contact is None else "itself" + " and bodies" * bool(scene.bodies)
+    return {
+        "cloths": ", ".join(p.name for p in cloth.parts),
+        "vertices": f"{cloth.n_vertices}, {len(cloth.mesh.faces)} triangles",
+        "fabric": f"{fabrics}, {cloth.mass.sum():.4g} kg",
+        "pinned": f"{pinned} points",
+        "bodies": ", ".join(b.name for b in scene.bodies) or "none",
+        "contact": contact,
+        "integrator": f"{scene.integrator}, steps of {scene.step:g} s",
+    }
+
+
+def picture(scene: Any) -> "Image":
+    """(h,w,3) the start of a scene, before anything is untangled."""
+    from weft.contact.body import joined_faces, joined_positions
+    from weft.view.notebook import picture_of
+
+    mesh, bodies = scene.cloth.mesh, scene.bodies
+    return picture_of(mesh, mesh.vertices, joined_positions(bodies, 0.0), joined_faces(bodies))

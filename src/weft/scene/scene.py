@@ -5,7 +5,7 @@ YAML (``scene.file``).
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -105,6 +105,13 @@ class Scene:
 
     def __repr__(self) -> str:
         return described(self)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the start, and what is simulated."""
+        from weft.scene.described import picture, rows
+        from weft.view.notebook import shown
+
+        return shown(partial(picture, self), partial(rows, self))
 
     def __post_init__(self) -> None:
         fields_in_si(self, "scene", gravity="m/s^2", damping="s", step="s", velocity="m/s",

@@ -1,0 +1,248 @@
+// WebGL2: cloth, bodies and ground with a shadow map, and dots for contacts and pins.
+
+const PLAIN = 0, CHECKER = 1, PANELS = 2, RAMP = 3, SOLID = 4, GROUND = 5;
+const SHADOW = 1536; // texels a side
+
+const rgb = (code) => [0, 2, 4].map((i) => parseInt(code.slice(i, i + 2), 16) / 255);
+const flat = (codes) => new Float32Array(codes.flatMap(rgb));
+
+const VERTEX = `#version 300 es
+layout(location = 0) in vec3 position;
+layout(location = 1) in vec3 normal;
+layout(location = 2) in vec2 uv;
+layout(location = 3) in float region;
+layout(location = 4) in float value;
+uniform mat4 camera, light;
+out vec3 p, n;
+out vec4 shade;
+out vec2 material;
+out float v;
+flat out int panel;
+void main() {
+  p = position; n = normal; material = uv; v = value; panel = int(region + 0.5);
+  shade = light * vec4(position, 1.0);
+  gl_Position = camera * vec4(position, 1.0);
+}`;
+
+// Lambert with a wrapped key light from above, a sky, and 5 x 5 taps of the shadow map.
+const FRAGMENT = `#version 300 es
+precision highp float;
+precision highp sampler2DShadow;
+in vec3 p, n;
+in vec4 shade;
+in vec2 material;
+in float v;
+flat in int panel;
+uniform sampler2DShadow shadow;
+uniform vec3 eye, towards, color, ramp[8], panels[8], ground;
+uniform float cell, texel, spread;
+uniform int look, stops;
+out vec4 result;
+float lit(float bias) {
+  vec3 q = 0.5 * shade.xyz + 0.5;
+  if (any(lessThan(q, vec3(0.0))) || any(greaterThan(q, vec3(1.0)))) return 1.0;
+  float sum = 0.0;
+  for (int i = -2; i <= 2; i++)
+    for (int j = -2; j <= 2; j++)
+      sum += texture(shadow, vec3(q.xy + spread * texel * vec2(i, j), q.z - bias));
+  return sum / 25.0;
+}
+vec3 along(float t) {
+  float s = clamp(t, 0.0, 1.0) * float(stops - 1);
+  int i = min(int(s), stops - 2);
+  return mix(ramp[i], ramp[i + 1], s - float(i));
+}
+void main() {
+  if (look == ${GROUND}) {
+    float far = smoothstep(0.3, 1.0, length(p.xz - ground.xy) / ground.z);
+    result = vec4(mix(color * mix(0.72, 1.0, lit(0.0)), color, far), 1.0 - far);
+    return;
+  }
+  vec3 to = normalize(eye - p), m = normalize(n);
+  bool front = gl_FrontFacing;
+  if (!front) m = -m;
+  vec3 c = color;
+  if (look == ${CHECKER}) {
+    vec2 k = floor(material / cell);
+    if (mod(k.x + k.y, 2.0) > 0.5) c *= 0.75;
+  }
+  if (look == ${PANELS}) c = panels[panel % 8];
+  if (look == ${RAMP}) c = along(v);
+  else if (!front && look != ${SOLID}) c = mix(c, vec3(0.9, 0.88, 0.84), 0.45);
+  float key = max(0.0, (dot(m, towards) + 0.15) / 1.15) * lit(0.0015 + 0.003 * (1.0 - abs(dot(m, towards))));
+  float sky = 0.5 + 0.5 * m.y, rim = 0.12 * pow(1.0 - max(dot(m, to), 0.0), 3.0);
+  float fill = 0.18 * max(dot(m, to), 0.0); // a weak lamp at the eye, for what is in the shade
+  float light = 0.28 + 0.18 * sky + fill + 0.56 * key + rim;
+  if (look == ${RAMP}) light = mix(1.0, light, 0.45); // colors of a scale must stay readable
+  vec3 linear = c * c * light;
+  result = vec4(sqrt(min(linear, vec3(1.0))), 1.0);
+}`;
+
+const DOT_VERTEX = `#version 300 es
+layout(location = 0) in vec3 position;
+uniform mat4 camera;
+uniform float size;
+void main() { gl_Position = camera * vec4(position, 1.0); gl_Position.z -= 0.0006 * gl_Position.w; gl_PointSize = size; }`;
+const DOT_FRAGMENT = `#version 300 es
+precision highp float;
+uniform vec3 color;
+out vec4 result;
+void main() {
+  float d = length(gl_PointCoord - 0.5);
+  if (d > 0.5) discard;
+  result = vec4(color * (d > 0.36 ? 0.45 : 1.0), 1.0);
+}`;
+
+function program(gl, vertex, fragment) {
+  const made = gl.createProgram();
+  for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+    const shader = gl.createShader(kind);
+    gl.shaderSource(shader, text);
+    gl.compileShader(shader);
+    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader));
+    gl.attachShader(made, shader);
+  }
+  gl.linkProgram(made);
+  if (!gl.getProgramParameter(made, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(made));
+  const at = {};
+  for (let i = 0; i < gl.getProgramParameter(made, gl.ACTIVE_UNIFORMS); i++) {
+    const name = gl.getActiveUniform(made, i).name.replace("[0]", "");
+    at[name] = gl.getUniformLocation(made, name);
+  }
+  return { made, at };
+}
+
+// A surface on the card; attributes by location: 0 position, 1 normal, 2 uv, 3 region, 4 value.
+class Surface {
+  constructor(gl, faces) {
+    this.gl = gl;
+    this.count = faces.length;
+    this.array = gl.createVertexArray();
+    this.buffers = {};
+    gl.bindVertexArray(this.array);
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, faces, gl.STATIC_DRAW);
+  }
+
+  set(location, data, components) {
+    const gl = this.gl, known = this.buffers[location];
+    gl.bindVertexArray(this.array);
+    gl.bindBuffer(gl.ARRAY_BUFFER, known || (this.buffers[location] = gl.createBuffer()));
+    gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
+    if (known) return;
+    gl.enableVertexAttribArray(location);
+    gl.vertexAttribPointer(location, components, gl.FLOAT, false, 0, 0);
+  }
+
+  draw() {
+    this.gl.bindVertexArray(this.array);
+    this.gl.drawElements(this.gl.TRIANGLES, this.count, this.gl.UNSIGNED_INT, 0);
+  }
+}
+
+class Drawing {
+  // `box`: low and high corner of what moves; `floor`: height of the ground.
+  constructor(canvas, box, floor) {
+    const gl = canvas.getContext("webgl2", { antialias: true, alpha: false });
+    if (gl === null) throw new Error("this browser has no WebGL2: try another, or switch on hardware acceleration");
+    Object.assign(this, { gl, canvas, floor });
+    this.main = program(gl, VERTEX, FRAGMENT);
+    this.dots = program(gl, DOT_VERTEX, DOT_FRAGMENT);
+    this.center = scaled(sum(box[0], box[1]), 0.5);
+    this.radius = Math.hypot(...sum(box[1], scaled(box[0], -1))) / 2 || 1;
+    this.towards = unit([-0.35, 0.85, 0.5]);
+    this.makeShadow();
+    const [x, , z] = this.center, r = 7 * this.radius;
+    this.ground = new Surface(gl, new Uint32Array([0, 2, 1, 1, 2, 3]));
+    this.ground.set(0, new Float32Array([x - r, floor, z - r, x + r, floor, z - r, x - r, floor, z + r, x + r, floor, z + r]), 3);
+    this.ground.set(1, new Float32Array([0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0]), 3);
+    this.points = { array: gl.createVertexArray(), buffer: gl.createBuffer() };
+    gl.bindVertexArray(this.points.array);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.points.buffer);
+    gl.enableVertexAttribArray(0);
+    gl.vertexAttribPointer(0, 3, gl.FLOAT, false, 0, 0);
+  }
+
+  makeShadow() {
+    const gl = this.gl, back = this.towards, right = unit(cross([0, 1, 0], back));
+    const axes = [right, cross(back, right), back], r = 1.15 * this.radius;
+    const ortho = [1 / r, 0, 0, 0, 0, 1 / r, 0, 0, 0, 0, -1 / (4 * r), 0, 0, 0, -1, 1];
+    this.light = product(ortho, viewOf(axes, sum(this.center, scaled(back, 4 * r))));
+    this.depth = gl.createTexture();
+    gl.bindTexture(gl.TEXTURE_2D, this.depth);
+    gl.texStorage2D(gl.TEXTURE_2D, 1, gl.DEPTH_COMPONENT24, SHADOW, SHADOW);
+    for (const [key, value] of [
+      [gl.TEXTURE_COMPARE_MODE, gl.COMPARE_REF_TO_TEXTURE], [gl.TEXTURE_MIN_FILTER, gl.LINEAR],
+      [gl.TEXTURE_MAG_FILTER, gl.LINEAR], [gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE], [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE],
+    ]) gl.texParameteri(gl.TEXTURE_2D, key, value);
+    this.target = gl.createFramebuffer();
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.target);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, this.depth, 0);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+  }
+
+  // `shown`: [[surface, look, color]]; `dots`: [[points, color, size]]; colors as sRGB.
+  draw(camera, shown, dots, style) {
+    const { gl, canvas } = this, { made, at } = this.main, scale = window.devicePixelRatio || 1;
+    const width = Math.max(1, Math.round(canvas.clientWidth * scale));
+    const height = Math.max(1, Math.round(canvas.clientHeight * scale));
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+    const view = camera.projection(width / height);
+    gl.useProgram(made);
+    gl.enable(gl.DEPTH_TEST);
+    gl.bindTexture(gl.TEXTURE_2D, null);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.target);
+    gl.viewport(0, 0, SHADOW, SHADOW);
+    gl.clear(gl.DEPTH_BUFFER_BIT);
+    gl.uniformMatrix4fv(at.camera, false, this.light);
+    for (const [surface] of shown) surface.draw();
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.bindTexture(gl.TEXTURE_2D, this.depth);
+    gl.viewport(0, 0, width, height);
+    gl.clearColor(0.827, 0.839, 0.859, 1);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    gl.uniformMatrix4fv(at.camera, false, view.matrix);
+    gl.uniformMatrix4fv(at.light, false, this.light);
+    gl.uniform3fv(at.eye, view.eye);
+    gl.uniform3fv(at.towards, this.towards);
+    gl.uniform3fv(at.ramp, style.ramp);
+    gl.uniform3fv(at.panels, style.panels);
+    gl.uniform1i(at.stops, style.ramp.length / 3);
+    gl.uniform1f(at.cell, style.cell);
+    gl.uniform1f(at.texel, 1 / SHADOW);
+    gl.uniform1f(at.spread, 1);
+    for (const [surface, look, color] of shown) {
+      gl.uniform1i(at.look, look);
+      gl.uniform3fv(at.color, color);
+      surface.draw();
+    }
+    if (view.eye[1] > this.floor) this.drawGround(at);
+    this.drawDots(view.matrix, dots, scale);
+  }
+
+  drawGround(at) { // last, for it fades into the background
+    const gl = this.gl;
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
+    gl.uniform1i(at.look, GROUND);
+    gl.uniform1f(at.spread, 5);
+    gl.uniform3fv(at.color, [0.78, 0.79, 0.81]);
+    gl.uniform3fv(at.ground, [this.center[0], this.center[2], 6 * this.radius]);
+    this.ground.draw();
+    gl.disable(gl.BLEND);
+  }
+
+  drawDots(matrix, dots, scale) {
+    const gl = this.gl, { made, at } = this.dots;
+    gl.useProgram(made);
+    gl.bindVertexArray(this.points.array);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.points.buffer);
+    gl.uniformMatrix4fv(at.camera, false, matrix);
+    for (const [points, color, size] of dots) {
+      gl.bufferData(gl.ARRAY_BUFFER, points, gl.DYNAMIC_DRAW);
+      gl.uniform3fv(at.color, color);
+      gl.uniform1f(at.size, size * scale);
+      gl.drawArrays(gl.POINTS, 0, points.length / 3);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+"""Numbers of many frames in few bytes, for a page that unpacks them: quantized, as differences from
+frame to frame, deflated, in base64.
+"""
+
+import base64
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weft.arrays import Floats
+
+Array = NDArray[Any]  # of integers or numbers, any shape
+
+LEVEL = 6  # of deflate
+OF_BASE64 = 4 / 3  # letters a byte
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Numbers as integers of so many bits: ``low + k step``, k from 0 to ``2^bits - 1``.
+
+    Args:
+        low: (c,) the least value of every component.
+        step: (c,) between neighbors; 0 where all values are the same.
+        bits: 8 or 16.
+    """
+
+    low: Floats
+    step: Floats
+    bits: int = 16
+
+    @staticmethod
+    def between(low: Floats, high: Floats, bits: int = 16) -> "Grid":
+        """From the least and the largest values (c,)."""
+        a, b = np.atleast_1d(low).astype(np.float64), np.atleast_1d(high).astype(np.float64)
+        return Grid(a, (b - a) / (2**bits - 1), bits)
+
+    @property
+    def error(self) -> float:
+        """Largest distance of a value from what is kept of it, in any component."""
+        return float(self.step.max()) / 2
+
+    @property
+    def kind(self) -> type[np.unsignedinteger]:
+        """Of the integers."""
+        return np.uint8 if self.bits == 8 else np.uint16
+
+    def numbers(self, values: Floats) -> Array:
+        """Integers of values (...,c); those beyond the ends are the ends, NaN is the least."""
+        k = np.rint((values - self.low) / np.where(self.step > 0, self.step, 1.0))
+        return np.asarray(np.clip(np.nan_to_num(k), 0, 2**self.bits - 1).astype(self.kind))
+
+    def values(self, numbers: Array) -> Floats:
+        """What is kept of values (...,c)."""
+        return self.low + numbers * self.step
+
+
+class Packer:
+    """Frames of integers of the same shape, one after the other.
+
+    A frame is the differences from the one before (modulo 2^bits), folded so that small ones of
+    either sign are small (0, -1, 1, -2 are 0, 1, 2, 3), the low bytes before the high bytes: most
+    of the high bytes are then 0.
+    """
+
+    def __init__(self) -> None:
+        self._deflate = zlib.compressobj(LEVEL)
+        self._parts: list[bytes] = []
+        self._before: Array | None = None
+        self.size = 0  # [bytes] of what has left the compressor
+
+    def add(self, numbers: Array) -> None:
+        """One more frame."""
+        before = np.zeros_like(numbers) if self._before is None else self._before
+        folded = _folded(numbers - before)
+        self._before = numbers
+        part = self._deflate.compress(_planes(folded))
+        self.size += len(part)
+        self._parts.append(part)
+
+    def text(self) -> str:
+        """All of it in base64."""
+        whole = b"".join([*self._parts, self._deflate.flush()])
+        return base64.b64encode(whole).decode("ascii")
+
+
+def packed(array: Array) -> str:
+    """An array as it is, deflated, in base64; little endian."""
+    plain = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<")))
+    return base64.b64encode(zlib.compress(plain.tobytes(), LEVEL)).decode("ascii")
+
+
+def unpacked(text: str, kind: str, frames: int | None = None) -> Array:
+    """What ``packed`` was given, flat; with ``frames`` what a ``Packer`` was given: (frames,n)."""
+    data = zlib.decompress(base64.b64decode(text))
+    if frames is None:
+        return np.frombuffer(data, np.dtype(kind).newbyteorder("<"))
+    planes = np.frombuffer(data, np.uint8).reshape(frames, np.dtype(kind).itemsize, -1)
+    folded = sum(planes[:, i].astype(kind) << 8 * i for i in range(planes.shape[1]))
+    mask = np.array(0, kind) - (folded & 1)
+    return np.asarray(np.cumsum((folded >> 1) ^ mask, axis=0, dtype=kind))
+
+
+def _folded(difference: Array) -> Array:
+    bits = 8 * difference.itemsize
+    sign = difference >> (bits - 1)
+    return np.asarray((difference << 1) ^ (np.zeros_like(difference) - sign))
+
+
+def _planes(numbers: Array) -> bytes:
+    flat = numbers.reshape(-1)
+    return b"".join(
+        (flat >> 8 * i & 255).astype(np.uint8).tobytes() for i in range(numbers.itemsize)
+    )

@@ -1,0 +1,54 @@
+"""A page read with nothing of weft but the format's description (docs/viewing.md)."""
+
+import base64
+import json
+import zlib
+from html.parser import HTMLParser
+
+import numpy as np
+
+
+class Page(HTMLParser):
+    """Blocks of a page by id, and whatever would be asked of a network."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.blocks, self.asks, self._id = {}, [], None
+        self.feed(text)
+        self.close()
+        self.about = json.loads(self.blocks["about"])
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self._id = given.get("id", "script") if tag == "script" else None
+        self.asks += [v for k, v in attrs if k in ("src", "href", "action", "data")]
+        if tag in ("link", "base", "object", "embed"):
+            self.asks.append(tag)
+
+    def handle_endtag(self, tag):
+        self._id = None
+
+    def handle_data(self, data):
+        if self._id is not None:
+            self.blocks[self._id] = self.blocks.get(self._id, "") + data
+
+    def array(self, name, kind):
+        """A block that is as it was."""
+        return np.frombuffer(zlib.decompress(base64.b64decode(self.blocks[f"block:{name}"])), kind)
+
+    def frames(self, name, count):
+        """(count,n,c) values of a block of frames, one number after the other: slow and plain."""
+        about = self.about["arrays"][name]
+        low, step, bits = np.array(about["low"]), np.array(about["step"]), about["bits"]
+        data = zlib.decompress(base64.b64decode(self.blocks[f"block:{name}"]))
+        n, wide = len(data) // count // (bits // 8), bits // 8
+        assert n * wide * count == len(data)
+        now, found = [0] * n, []
+        for k in range(count):
+            part = data[k * n * wide : (k + 1) * n * wide]
+            for i in range(n):
+                folded = part[i] + (part[n + i] << 8 if wide == 2 else 0)
+                difference = folded // 2 if folded % 2 == 0 else -(folded + 1) // 2
+                now[i] = (now[i] + difference) % 2**bits
+            found.append(np.array(now).reshape(-1, len(low)) * step + low)
+        return np.array(found)
