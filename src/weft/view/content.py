@@ -9,11 +9,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from weft.animated import Frames, Selection, animation_of
+from weft.animated import Frames, animation_of
 from weft.arrays import Floats, Json, Positions
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError
 from weft.io.animation import Animation, Moment
+from weft.io.selection import Selection
 from weft.render.looks import BLUE_RED, CLOTH, CONTACT, GRAY, PANELS, VIRIDIS, nice_limit
 from weft.view.corners import Corners
 from weft.view.packing import OF_BASE64, Array, Grid, Packer, packed
