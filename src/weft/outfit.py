@@ -57,6 +57,7 @@ class Outfit:
         cloths, names, thickness, worn, first = [], [], [], [], 0
         own = [*fabrics, *([None] * (len(named) - len(fabrics)))]
         known: dict[str, Fabric] = {}
+        called: list[str] = []  # what comes before the names of a garment's seams
         alone = sum(isinstance(thing, Garment) for _, thing, _ in named) == 1
         for (name, thing, thick), made_of in zip(named, own):
             if isinstance(thing, Cloth):
@@ -65,6 +66,7 @@ class Outfit:
                 thickness.append(thick)
             else:
                 worn.append((first, thing))
+                called.append("" if alone else f"{name} ")
                 for panel in thing.pattern.panels:
                     kind = made_of or as_fabric(thing.fabric_of(panel.name))
                     kind = known.setdefault(repr(dataclasses.asdict(kind)), kind)
@@ -73,9 +75,13 @@ class Outfit:
                     thickness.append(panel.thickness if thick is None else thick)
             first = sum(c.n_vertices for c in cloths)
         cloth = joined(cloths, names, thickness)
-        seams = [(start, line) for start, garment in worn for line in garment.seams]
-        held = [ln.pairs + start for start, ln in seams if ln.seam.closing is Closing.SEWN]
-        named_seams = tuple((ln.seam.name, ln.pairs + start) for start, ln in seams)
+        seams = [
+            (own_name + line.seam.name, line, line.pairs + start)
+            for own_name, (start, garment) in zip(called, worn)
+            for line in garment.seams
+        ]
+        held = [pairs for _, line, pairs in seams if line.seam.closing is Closing.SEWN]
+        named_seams = tuple((seam_name, pairs) for seam_name, _, pairs in seams)
         sewn = representatives(cloth.n_vertices, held) if held else None
         cloth = dataclasses.replace(cloth, sewn=sewn, seams=named_seams)
         return Outfit(cloth, tuple(worn))

@@ -152,11 +152,15 @@ class Quality:
         }
 
     def gaps(self, x: Positions) -> Json:
-        """Mean and largest distance [mm] across every seam."""
+        """Mean and largest distance [mm] across every seam, and whether it is sewn for good: zips
+        and buttons are not.
+        """
         found = {}
         for name, pairs in self.seams:
             d = 1e3 * np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1)
-            found[name] = {"mean": float(d.mean()), "max": float(d.max())}
+            sewn = self.sewn is not None
+            sewn = sewn and bool((self.sewn[pairs[:, 0]] == self.sewn[pairs[:, 1]]).all())  # type: ignore[index]
+            found[name] = {"mean": float(d.mean()), "max": float(d.max()), "sewn": sewn}
         return found
 
     def speed(self, frame: int) -> Json:
@@ -219,7 +223,8 @@ def worst(lines: Sequence[Mapping[str, Any]], since: int) -> Json:
     """The largest numbers of all frames; those of seams and strain once the garment is sewn."""
     sewn = [line for line in lines if line["frame"] >= since] or list(lines)
     found: dict[str, Any] = {"intersections": max(line["intersections"] for line in lines)}
-    seams = [s["max"] for line in sewn for s in line.get("seams", {}).values()]
+    lines_of = [s for line in sewn for s in line.get("seams", {}).values()]
+    seams = [s["max"] for s in lines_of if s["sewn"]]
     if seams:
         found["seam_gap_mm"] = max(seams)
     for kind in ("warp", "weft", "shear"):

@@ -87,7 +87,7 @@ def _tell(report: Any) -> None:
     Console(highlight=False).print(table)
     say("         strain: median / 99 %; distance: 5 % / median; pressure: 95 % where it presses")
     for name, gap in last.get("seams", {}).items():
-        if gap["max"] > 1.0:
+        if gap["sewn"] and gap["max"] > 1.0:
             say(f"warning  seam {name} is open by {gap['max']:.3g} mm")
     told = [f"{name.replace('_', ' ')} {_short(value)}" for name, value in worst.items()]
     say(f"worst    {', '.join(told)}")
