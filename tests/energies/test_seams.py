@@ -7,6 +7,7 @@ import pytest
 
 import weft
 from tests.checks import assert_derivative, dense, scatter
+from weft import kernel
 from weft.cloth import Cloth
 from weft.contact.contact import SelfContact
 from weft.energies.bonds import Bonds
@@ -19,8 +20,11 @@ from weft.fabric import fabric
 from weft.garment.garment import representatives
 from weft.integrators.base import StepSettings
 from weft.mesh import TriangleMesh, grid
+from weft.model import Model
 from weft.psd import Psd
 from weft.scene.scene import Scene
+from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.state import State
 
 RIGIDITY = (2e-2, 1e-2)
 
@@ -196,3 +200,20 @@ def test_sewing_says_what_it_takes():
     with pytest.raises(SceneError, match="sewing.closing"):
         Sewing(closing=0.0)
     assert Sewing(closing="500 ms", settle=1.5).until == 2.0
+
+
+def test_an_open_seam_stiffens_no_step_of_1998():
+    """The matrix of conditions has hinges across a seam only once it is closed, as forces do."""
+    _, mesh, pairs = cut()
+    hinges = sides(mesh).hinges([Joint(pairs)], 1.0)
+    model = Model(mesh.vertex_area, [hinges])
+    pattern = BlockPattern.of(mesh.n_vertices, [hinges.stencil])
+    bound, x = hinges.bind(pattern), kernel.points(np.array(mesh.vertices))
+    sizes = []
+    for t in (0.5, 1.5):
+        state = State(np.array(mesh.vertices), np.zeros((mesh.n_vertices, 3)), t)
+        step, A = model.step(state, 0.01), BlockCsr.zeros(pattern)
+        bound.freeze(step)
+        bound.add_condition_hessian(x, step, 0.0, Psd.PROJECTED, A)
+        sizes.append(float(np.abs(A.finish().to_scipy()).max()))
+    assert sizes[0] == 0 and sizes[1] > 1e-6

@@ -4,15 +4,13 @@ They are hinges like any other (``hinge_bending``), with the edge of the one pan
 both, and act from when the seam is closed. An angle other than 0 is a crease that was pressed in.
 """
 
-import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-import numpy as np
 
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.local import BoundLocal
 from weft.energies.rows import RowMap
-from weft.kernel import Scratch, WarpArray
+from weft.kernel import WarpArray
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.step import Step
@@ -36,24 +34,22 @@ class BoundSeams(BoundLocal):
 
     energy: SeamHinges
 
-    def __init__(
-        self, energy: SeamHinges, rows: RowMap, parameters: WarpArray, scratch: Scratch
-    ) -> None:
-        super().__init__(energy, rows, parameters, scratch)
-        none = dataclasses.replace(energy, weight=np.zeros_like(energy.weight))
-        self._acting, self._open = self.parameters, none.parameters()
-        self.acts = True
+    acts = True
 
     def freeze(self, step: Step) -> None:
         """Whether seams are closed at the end of the step; their damping."""
         self.acts = step.t > self.energy.begin * (1 + 1e-12)
-        self.parameters = self._acting if self.acts else self._open
         if self.acts:
             super().freeze(step)
 
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""
         return super().value(x) if self.acts else 0.0
+
+    def terms(self, x: WarpArray) -> Mapping[str, float]:
+        """[J] of the elastic part and of damping."""
+        found = super().terms(x)
+        return found if self.acts else dict.fromkeys(found, 0.0)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """g += dE/dx."""
@@ -63,3 +59,10 @@ class BoundSeams(BoundLocal):
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """A + d2E/dx2."""
         return super().add_hessian(x, psd, A) if self.acts else A
+
+    def add_condition_hessian(
+        self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
+    ) -> None:
+        """A += that of the bend condition."""
+        if self.acts:
+            super().add_condition_hessian(x, step, beta, psd, A)
