@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Ints
+from weft.arrays import Ints
 from weft.cloth import Cloth
 from weft.energies.base import Energy
 from weft.energies.bonds import Bonds
@@ -109,17 +109,14 @@ class Outfit:
         """
         if not self.worn:
             return ()
-        joints = [j for start, g in self.worn for s in g.seams for j in joints_of(s, start)]
-        timed = [
-            j
-            for start, g in self.worn
-            for s in g.seams
-            if s.seam.closing is not Closing.SEWN
-            for j in openings(s, start, sewing, apart)
-        ]
+        joints, timed = [], []
+        for line, start in ((line, start) for start, g in self.worn for line in g.seams):
+            if line.seam.closing is Closing.SEWN:
+                joints.append(joint_of(line, start))
+            else:
+                timed += openings(line, start, sewing, apart)
         x = np.asarray(self.cloth.vertices)
-        bonds = [self.sides.bonds(j, x, sewing) for j in joints]
-        bonds += [self._late(j, x, sewing) for j in timed]
+        bonds = [self.sides.bonds(j, x, sewing) for j in (*joints, *timed)]
         made: list[Energy] = []
         if bonds:
             made.append(Bonds.joined(bonds, "sewing"))
@@ -133,16 +130,11 @@ class Outfit:
         made += [pressed] if pressed is not None else []
         return (*made, Drag(self.cloth.mass, sewing.drag, sewing.until))
 
-    def _late(self, joint: Joint, x: Floats, sewing: Sewing) -> Bonds:
-        """Bonds of a zip or of buttons, which close where they begin to hold."""
-        begin = joint.life[0] if joint.life[0] > 0 else 0.0
-        return self.sides.bonds(joint, x, sewing, begin)
-
     def _bands(self, start: int, garment: Garment, sewing: Sewing) -> list[Bonds]:
         found = []
         for line in garment.elastics:
             edges = np.asarray(line.edges + start, dtype=np.int32)
-            length = np.linalg.norm(self.sides.along(edges), axis=1)
+            length = self.sides.lengths(edges)
             rest = line.elastic.ratio * length
             found.append(
                 Bonds(
@@ -208,19 +200,18 @@ def panel_cloth(garment: Garment, name: str, fabric: FabricLike) -> Cloth:
     )
 
 
-def joints_of(line: SeamLine, start: int) -> list[Joint]:
-    """The joint of a seam that is sewn for good; none of others."""
+def joint_of(line: SeamLine, start: int) -> Joint:
+    """The joint of a seam that is sewn for good."""
     seam = line.seam
-    if seam.closing is not Closing.SEWN:
-        return []
-    strength = np.inf if seam.strength is None else seam.strength
-    about: dict[str, Any] = {
-        "angle": -seam.angle,
-        "fold_stiffness": seam.fold_stiffness,
-        "strength": strength,
-    }
-    about["window"] = seam.window
-    return [Joint(line.pairs + start, line.segments, seam.name, **about)]
+    return Joint(
+        line.pairs + start,
+        line.segments,
+        seam.name,
+        angle=-seam.angle,  # hinges count valleys as positive
+        fold_stiffness=seam.fold_stiffness,
+        strength=np.inf if seam.strength is None else seam.strength,
+        window=seam.window,
+    )
 
 
 def openings(line: SeamLine, start: int, sewing: Sewing, apart: float) -> list[Joint]:

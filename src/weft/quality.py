@@ -5,6 +5,7 @@ Distances from the body are those of vertices to its faces (single precision: 1e
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -45,18 +46,23 @@ class GarmentRun(Protocol):
     def fps(self) -> float:
         """Frames a second."""
 
-    @property
-    def metrics(self) -> list[Json]:
-        """A line a step."""
-
     def __len__(self) -> int:
         """Number of frames."""
 
     def positions(self, frame: int = -1) -> Positions:
         """(n,3) [m]."""
 
-    def body_positions(self, frame: int = -1) -> Positions:
-        """(b,3) [m]."""
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """A frame, read once: vertices (n,3) [m], those of bodies (b,3) [m], speeds (N,) [m/s] of the
+    points, and pressure (n,) [Pa] of contact.
+    """
+
+    x: Positions
+    body: Positions
+    speed: Floats
+    pressure: Floats
 
 
 class Quality:
@@ -73,6 +79,17 @@ class Quality:
         self.since = self._sewn_at() if since is None else since
         if not 0 <= self.since < len(run):
             raise RunError("since", got=self.since, expected=f"a frame of 0 to {len(run) - 1}")
+        self._last: tuple[int, Moment] | None = None
+
+    def at(self, frame: int) -> Moment:
+        """A frame; the one that was asked for last is not read again."""
+        if self._last is None or self._last[0] != frame:
+            x, arrays = self.run.positions(frame), self.run.folder.frame(frame)
+            speed = np.linalg.norm(np.asarray(arrays["v"]), axis=1)
+            body = arrays.get("body", np.zeros((0, 3)))
+            pressure = arrays.get("pressure", np.zeros(len(x)))
+            self._last = frame, Moment(x, body, speed, pressure)
+        return self._last[1]
 
     def _sewn_at(self) -> int:
         told = self.run.manifest.get("scene", {}).get("contact") or {}
@@ -107,13 +124,13 @@ class Quality:
     def _reference(self) -> Places | None:
         if len(self.run.body_faces) == 0:
             return None
-        x, body = self.run.positions(self.since), self.run.body_positions(self.since)
-        return Places.of(x, body, self.run.body_faces)
+        then = self.at(self.since)
+        return Places.of(then.x, then.body, self.run.body_faces)
 
     def of_frame(self, frame: int) -> Json:
         """All of one frame."""
         frame = frame if frame >= 0 else len(self.run) + frame
-        x = self.run.positions(frame)
+        x = self.at(frame).x
         found: dict[str, Any] = {"frame": frame, "t": frame / self.run.fps}
         found["intersections"] = self.crossings(frame)
         found["parts"] = self.strains(x)
@@ -129,7 +146,7 @@ class Quality:
         """Pairs of faces that intersect, of the cloth with itself and with bodies; what is sewn may
         meet at its seam.
         """
-        x, body = self.run.positions(frame), self.run.body_positions(frame)
+        x, body = self.at(frame).x, self.at(frame).body
         n, faces = len(x), self.mesh.faces
         every = np.concatenate([faces, self.run.body_faces + n])
         quiet = np.arange(len(every)) >= len(faces)
@@ -158,26 +175,24 @@ class Quality:
         found = {}
         for name, pairs in self.seams:
             d = 1e3 * np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1)
-            sewn = self.sewn is not None
-            sewn = sewn and bool((self.sewn[pairs[:, 0]] == self.sewn[pairs[:, 1]]).all())  # type: ignore[index]
+            own = None if self.sewn is None else self.sewn[pairs]
+            sewn = own is not None and bool((own[:, 0] == own[:, 1]).all())
             found[name] = {"mean": float(d.mean()), "max": float(d.max()), "sewn": sewn}
         return found
 
     def speed(self, frame: int) -> Json:
         """Median and 99th percentile of speeds [m/s]."""
-        v = np.linalg.norm(np.asarray(self.run.folder.frame(frame)["v"]), axis=1)
-        p50, p99 = np.percentile(v, [50, 99]).tolist()
+        p50, p99 = np.percentile(self.at(frame).speed, [50, 99]).tolist()
         return {"p50": p50, "p99": p99}
 
     def fit(self, frame: int) -> Json:
         """Distance [mm] from the body, pressure [Pa] where it presses, and how far [m] the garment
         has slid along the body, by part.
         """
-        x, body = self.run.positions(frame), self.run.body_positions(frame)
-        here = Places.of(x, body, self.run.body_faces)
-        pressure = self.run.folder.frame(frame).get("pressure", np.zeros(len(x)))
+        now = self.at(frame)
+        here, pressure = Places.of(now.x, now.body, self.run.body_faces), now.pressure
         found: dict[str, Any] = {"least_distance": 1e3 * float(here.distance.min())}
-        slip = self._slip(x, body) if frame >= self.since else None
+        slip = self._slip(now.x, now.body) if frame >= self.since else None
         for name, faces in self.parts:
             ids = np.unique(self.mesh.faces[faces])
             part: dict[str, Any] = {"distance": percentiles(1e3 * here.distance[ids])}
@@ -192,8 +207,8 @@ class Quality:
 
     def ease(self, frame: int) -> Floats:
         """(n,) [mm] distance of every vertex from the body."""
-        x, body = self.run.positions(frame), self.run.body_positions(frame)
-        return 1e3 * Places.of(x, body, self.run.body_faces).distance
+        now = self.at(frame)
+        return 1e3 * Places.of(now.x, now.body, self.run.body_faces).distance
 
     def _slip(self, x: Positions, body: Positions) -> Floats:
         """(n,) [m] how far vertices are from the places of the body that they lay on, beyond how

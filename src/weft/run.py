@@ -277,14 +277,14 @@ class Run:
 
     def _welded(self, x: Positions, faces: Faces) -> tuple[Positions, Faces]:
         """Positions and faces with what is sewn together as one vertex, in its middle."""
+        from weft.garment.garment import merged
+
         sewn = self.folder.mesh().get("sewn")
         if sewn is None:
             got, wanted = "a run without seams", "a garment's"
             raise RunError("weld", got=got, expected=wanted, where=str(self.path))
-        old, new = np.unique(sewn, return_inverse=True)
-        total = np.zeros((len(old), 3))
-        np.add.at(total, new, x)
-        return total / np.bincount(new)[:, None], new[faces].astype(np.int32)
+        x, new = merged(sewn, x)
+        return x, new[faces]
 
     def render(
         self,

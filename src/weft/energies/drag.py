@@ -6,20 +6,15 @@ A velocity decays as exp(-c t). That is no air (``wind`` knows directions of fac
 state of rest, which has no drag.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from weft import kernel
 from weft.arrays import Floats, Ints, Positions
-from weft.energies.base import Bound
-from weft.energies.inertia import add_inertia
+from weft.energies.inertia import Diagonal
 from weft.errors import SceneError
-from weft.kernel import Scalar, WarpArray
 from weft.psd import Psd
-from weft.solve.block_csr import BlockCsr, BlockPattern, add_diagonal
-from weft.solve.vectors import weighted_distance
+from weft.solve.block_csr import BlockPattern
 from weft.step import Step
 
 
@@ -62,40 +57,16 @@ class Drag:
         return BoundDrag(self)
 
 
-class BoundDrag(Bound):
-    """Drag in a step: a diagonal."""
+class BoundDrag(Diagonal):
+    """Drag in a step."""
 
     def __init__(self, drag: Drag) -> None:
-        self.drag, self.name, self._acts = drag, drag.name, False
-        self._squares = kernel.empty(len(drag.mass))
+        super().__init__(drag.mass)
+        self.drag, self.name = drag, drag.name
 
     def freeze(self, step: Step) -> None:
         """Measure velocities as the step does; none in equilibria."""
         drag = self.drag
         self._acts = bool(np.isfinite(step.span)) and drag.rate > 0 and step.t <= drag.until
         if self._acts:
-            self._center = step.device_origin
-            shift = np.where(step.fixed, 0.0, drag.rate * drag.mass / step.span)
-            self._shift = kernel.array(shift, Scalar)
-
-    def value(self, x: WarpArray) -> float:
-        """[J]."""
-        if not self._acts:
-            return 0.0
-        return 0.5 * weighted_distance(x, self._center, self._shift, self._squares)
-
-    def terms(self, x: WarpArray) -> Mapping[str, float]:
-        """[J] by name."""
-        return {self.name: self.value(x)}
-
-    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += c m (x - x_n)/h."""
-        if self._acts:
-            arrays = (x, self._center, self._shift, g)
-            kernel.launch(add_inertia, x.shape[0], *arrays, slice_above=kernel.TRIVIAL)
-
-    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A + c m/h."""
-        if self._acts:
-            add_diagonal(A, self._shift)
-        return A
+            self._hold(step, step.device_origin, drag.rate * drag.mass / step.span)

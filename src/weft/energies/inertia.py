@@ -28,10 +28,8 @@ def add_inertia(
     g[v] += shift[v] * (x[v] - y[v])
 
 
-class Inertia(Bound):
-    """Of vertices with masses (n,) [kg]; none in an equilibrium, nor of prescribed vertices."""
-
-    name = "inertia"
+class Diagonal(Bound):
+    """1/2 |x - c|^2 of a step with a weight for every vertex; ``freeze`` says around what."""
 
     def __init__(self, mass: Floats) -> None:
         self.mass = mass
@@ -40,13 +38,9 @@ class Inertia(Bound):
         self._center = kernel.zeros(len(mass), vec3)
         self._shift = kernel.zeros(len(mass))
 
-    def freeze(self, step: Step) -> None:
-        """Take the step's prediction and scale."""
-        self._acts = step.scale is not None
-        if step.scale is None:
-            return
-        shift = self.mass / step.scale
-        self._center = kernel.points(np.array(step.predicted))
+    def _hold(self, step: Step, center: WarpArray, shift: Floats) -> None:
+        """Around ``center`` (n,) vec3 with weights (n,) [kg/s^2]; none of prescribed vertices."""
+        self._center = center
         self._shift = kernel.array(np.where(step.fixed, 0.0, shift), Scalar)
 
     def value(self, x: WarpArray) -> float:
@@ -56,13 +50,25 @@ class Inertia(Bound):
         return 0.5 * weighted_distance(x, self._center, self._shift, self._squares)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += M (x - y)/s."""
+        """g += weights times (x - c)."""
         if self._acts:
             arrays = (x, self._center, self._shift, g)
             kernel.launch(add_inertia, x.shape[0], *arrays, slice_above=kernel.TRIVIAL)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A + M/s."""
+        """A + the weights."""
         if self._acts:
             add_diagonal(A, self._shift)
         return A
+
+
+class Inertia(Diagonal):
+    """Of vertices with masses (n,) [kg]; none in an equilibrium, nor of prescribed vertices."""
+
+    name = "inertia"
+
+    def freeze(self, step: Step) -> None:
+        """Take the step's prediction and scale."""
+        self._acts = step.scale is not None
+        if step.scale is not None:
+            self._hold(step, kernel.points(np.array(step.predicted)), self.mass / step.scale)

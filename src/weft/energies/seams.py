@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Ints, Positions
+from weft.arrays import Floats, Ints, Positions
 from weft.energies.bonds import Bonds
 from weft.energies.hinge_bending import STRIP
 from weft.energies.seam_hinges import SeamHinges
@@ -79,10 +79,16 @@ class Joint:
     share: float | None = None
 
     @property
+    def rows(self) -> Any:
+        """(s,2) rows of ``pairs`` between which both sides have an edge."""
+        if self.segments is not None:
+            return self.segments
+        return np.arange(len(self.pairs) - 1)[:, None] + [0, 1]
+
+    @property
     def edges(self) -> tuple[Ints, Ints]:
         """(s,2) points of the edges of the first side, and of the second."""
-        rows = np.arange(len(self.pairs) - 1)[:, None] + [0, 1]
-        ends = np.asarray(self.pairs)[rows if self.segments is None else self.segments]
+        ends = np.asarray(self.pairs)[self.rows]
         return ends[:, :, 0], ends[:, :, 1]
 
 
@@ -100,14 +106,14 @@ class Sides:
     stretch: Floats
     bending: Floats
 
-    def bonds(self, joint: Joint, x: Positions, sewing: Sewing, begin: float = 0.0) -> Bonds:
-        """The bonds of a joint, closing from ``begin`` [s] on; x (n,3) [m]: where it starts."""
+    def bonds(self, joint: Joint, x: Positions, sewing: Sewing) -> Bonds:
+        """The bonds of a joint, closing from when it holds; x (n,3) [m] is where it starts."""
         pairs, reach = np.asarray(joint.pairs, dtype=np.int32), self.reach(joint)
         two = pairs[:, 0] != pairs[:, 1]  # darts end where their legs meet
         pairs, reach = pairs[two], reach[two]
         gap = np.linalg.norm(x[pairs[:, 1]] - x[pairs[:, 0]], axis=1)
         held = np.minimum(*self.stretch[pairs].T) * sewing.stiffness
-        first, last = joint.window
+        begin, (first, last) = joint.life[0], joint.window
         return Bonds(
             pairs,
             held,
@@ -124,11 +130,9 @@ class Sides:
         """(k,) [m] of seam that belongs to each pair."""
         if joint.share is not None:
             return np.full(len(joint.pairs), joint.share)
-        rows = np.arange(len(joint.pairs) - 1)[:, None] + [0, 1]
-        segments: Any = rows if joint.segments is None else joint.segments
-        lengths = np.mean([np.linalg.norm(self.along(e), axis=1) for e in joint.edges], axis=0)
+        lengths = np.mean([self.lengths(e) for e in joint.edges], axis=0)
         out = np.zeros(len(joint.pairs))
-        np.add.at(out, segments, lengths[:, None] / 2)
+        np.add.at(out, joint.rows, lengths[:, None] / 2)
         return out
 
     def along(self, edges: Ints) -> Floats:
@@ -172,12 +176,12 @@ class Sides:
     def _across(self, joint: Joint) -> tuple[Ints, Floats]:
         """(h,4) hinges of a joint and (h,) [J] their weights."""
         near, other = joint.edges
-        one = _faces_at(self.mesh.faces, *near.T)
+        one = self._faces_at(*near.T)
         if near is other or np.array_equal(near, other):  # a line inside a panel
-            two = _faces_at(self.mesh.faces, *near.T[::-1])
+            two = self._faces_at(*near.T[::-1])
             two[:, 2] = 1 - two[:, 2]
         else:
-            two = _faces_at(self.mesh.faces, *other.T)
+            two = self._faces_at(*other.T)
         # of two panels whose right sides agree, one runs along its seam and the other against it
         held = (one[:, 0] >= 0) & (two[:, 0] >= 0) & (one[:, 2] != two[:, 2])
         one, two, near, other = one[held], two[held], near[held], other[held]
@@ -196,19 +200,23 @@ class Sides:
         area = self.mesh.rest_area[faces].sum(1)
         return stencil, np.asarray(STRIP * (D * length_sq).mean(1) / area)
 
+    def _faces_at(self, start: Ints, end: Ints) -> Ints:
+        """(k,3) of edges start -> end: the face, the vertex across, and 1 where the face runs along
+        the edge, 0 where against it; -1 where no face has the edge.
+        """
+        out = np.full((len(start), 3), -1, dtype=np.int32)
+        for k, (a, b) in enumerate(zip(start.tolist(), end.tolist())):
+            for along, key in ((1, (a, b)), (0, (b, a))):
+                if key in self._half_edges:
+                    out[k] = (*self._half_edges[key], along)
+        return out
 
-def _faces_at(faces: Faces, start: Ints, end: Ints) -> Ints:
-    """(k,3) of edges start -> end: the face, the vertex across, and 1 where the face runs along the
-    edge, 0 where against it; -1 where no face has the edge.
-    """
-    table: dict[tuple[int, int], tuple[int, int]] = {}
-    for c in range(3):
-        a, b, tip = faces[:, c], faces[:, (c + 1) % 3], faces[:, (c + 2) % 3]
-        keys = zip(a.tolist(), b.tolist())
-        table.update(zip(keys, zip(range(len(faces)), tip.tolist())))
-    out = np.full((len(start), 3), -1, dtype=np.int32)
-    for k, (a, b) in enumerate(zip(start.tolist(), end.tolist())):
-        for along, key in ((1, (a, b)), (0, (b, a))):
-            if key in table:
-                out[k] = (*table[key], along)
-    return out
+    @cached_property
+    def _half_edges(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """The face of every half-edge, and the vertex across from it."""
+        table: dict[tuple[int, int], tuple[int, int]] = {}
+        faces = self.mesh.faces
+        for c in range(3):
+            a, b, tip = (faces[:, (c + k) % 3].tolist() for k in range(3))
+            table.update(zip(zip(a, b), zip(range(len(faces)), tip)))
+        return table

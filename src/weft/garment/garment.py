@@ -147,15 +147,12 @@ class Garment:
         Raises:
             MeshError: positions that are not finite.
         """
-        old, new = np.unique(self.welded, return_inverse=True)
-        count = np.bincount(new, minlength=len(old))[:, None]
-        total = np.zeros((len(old), 3))
-        np.add.at(total, new, np.asarray(x, dtype=np.float64))
+        x, new = merged(self.welded, np.asarray(x, dtype=np.float64))
         groups = {k: np.unique(new[v]).astype(np.int32) for k, v in self.mesh.groups.items()}
-        faces = new[self.mesh.faces].astype(np.int32)
+        faces = new[self.mesh.faces]
         source = f"{self.mesh.source}, sewn"
-        mesh = TriangleMesh(total / count, faces, self.mesh.corner_uv, groups, source)
-        return mesh, new.astype(np.int32)
+        mesh = TriangleMesh(x, faces, self.mesh.corner_uv, groups, source)
+        return mesh, new
 
 
 def edges_named(panel: Panel, name: str) -> list[int]:
@@ -174,6 +171,19 @@ def edges_named(panel: Panel, name: str) -> list[int]:
     gaps = [(b - a) % k or k for a, b in zip([found[-1], *found], found)]
     first = gaps.index(max(gaps))
     return found[first:] + found[:first]
+
+
+def merged(sewn: Ints, x: Positions) -> tuple[Positions, Ints]:
+    """(m,3) [m] vertices, what is sewn together in its middle; and (n,) where each one went.
+
+    Args:
+        sewn: (n,) one number for what becomes one.
+        x: (n,3) [m].
+    """
+    old, new = np.unique(sewn, return_inverse=True)
+    total = np.zeros((len(old), 3))
+    np.add.at(total, new, x)
+    return total / np.bincount(new)[:, None], new.astype(np.int32)
 
 
 def representatives(n: int, pairs: Sequence[Ints]) -> Ints:

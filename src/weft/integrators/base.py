@@ -30,9 +30,8 @@ from weft.solve.minimize import Counts, Minimum
 from weft.state import State
 from weft.step import Step
 
-# Two Newton iterations in steps of 5 ms are nearer to solved steps of 2.5 ms than solved ones of
-# 20 ms are, at half the iterations; one, or longer steps with a few, lose motion.
-# Of interactive steps (`weft reproduce effort`).
+# Of interactive steps: nearer to solved steps of 2.5 ms than solved ones of 20 ms are, in half the
+# time (`weft reproduce effort`).
 INTERACTIVE, INTERACTIVE_STEP, INTERACTIVE_TOLERANCE = 8, 1e-2, 0.1  # iterations, [s], [m/s]
 
 Memory = Mapping[
