@@ -49,8 +49,9 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
     }
     if scene.bending is not None:
         tree["bending"] = scene.bending
-    if scene.gravity_from != (0.0, 0.0):
-        tree["gravity_from"] = list(scene.gravity_from)
+    if np.any(np.asarray(scene.gravity_from) != 0):
+        own = np.ndim(scene.gravity_from) == 2
+        tree["gravity_from"] = digest(scene.gravity_from) if own else list(scene.gravity_from)
     if cloth.sewn is not None:
         tree["sewn"] = digest(cloth.sewn)
     if cloth.seams:

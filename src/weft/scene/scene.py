@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.arrays import Floats
 from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import Contact, Piece, SelfContact
@@ -73,7 +74,8 @@ class Scene:
             ``integrator`` and ``settings``. ``scene.stepper()`` gives the one or makes the other.
         bending: energy of triangles that bend, one of ``scene.elastic.BENDING``; None: ``pairs``
             with ``buckling`` or the law ``ImmediateBuckling``, else ``hinges``.
-        gravity_from: [s] two times between which gravity grows; it is not there before.
+        gravity_from: [s] two times between which gravity grows, or (n,2) of each vertex; it is not
+            there before.
         wind: air that flows or stands still (``Wind``): lift and drag; None: there is no air.
 
     Raises:
@@ -100,7 +102,7 @@ class Scene:
     energies: Sequence[Energy] = ()
     stepper: Any = None
     bending: str | None = None
-    gravity_from: tuple[float, float] = (0.0, 0.0)
+    gravity_from: tuple[float, float] | Floats = (0.0, 0.0)
     wind: Wind | None = None
 
     def __repr__(self) -> str:
@@ -215,7 +217,10 @@ class Scene:
         if self.pressure is not None:
             inside = (Pressure.of(cloth.mesh, self.pressure),)
         mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR)])
-        weight = Gravity(mass, self.gravity, self.gravity_from)
+        onset = self.gravity_from
+        if np.ndim(onset) == 2:
+            onset = np.pad(np.asarray(onset), ((0, held.anchors), (0, 0)))
+        weight = Gravity(mass, self.gravity, onset)
         energies = (*elastic, *inside, *blown, *held.energies, weight)
         _check_energies(self.energies, [e.name for e in energies], len(cloth.points))
         energies = (*energies, *self.energies)
