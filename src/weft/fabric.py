@@ -146,10 +146,10 @@ class Fabric:
 
     def __post_init__(self) -> None:
         fields_in_si(self, "fabric", **{k: u for k, u in UNITS.items() if k not in PER_ANGLE})
-        if isinstance(self.shear, str):
-            object.__setattr__(
-                self, "shear", to_si(self.shear, "N/m", "fabric.shear", per_angle=True)
-            )
+        shear: Quantity = self.shear
+        if isinstance(shear, str):
+            made = to_si(shear, "N/m", "fabric.shear", per_angle=True)
+            object.__setattr__(self, "shear", made)
         positive = (
             "density",
             "stretch_warp",

@@ -17,6 +17,7 @@ import numpy as np
 from weft.arrays import Json
 from weft.cloth import Cloth
 from weft.contact.body import Body, joined_positions
+from weft.contact.contact import SelfContact
 from weft.contact.firmness import Firmness
 from weft.contact.loads import contact_loads
 from weft.contact.term import FIRMNESS
@@ -55,6 +56,10 @@ class SceneLike(Protocol):
     @property
     def bodies(self) -> Sequence[Body]:
         """What the cloth meets."""
+
+    @property
+    def contact(self) -> SelfContact | None:
+        """How it meets it."""
 
     @property
     def resolved(self) -> object | None:

@@ -284,10 +284,9 @@ class Boxes:
         """The first of them; None: all."""
         if count is None or count >= len(self):
             return self
-        rows = {k: getattr(self, k) for k in ("lower", "upper", "ids", "marks")}
-        return dataclasses.replace(
-            self, **{k: a if a is None else a[:count] for k, a in rows.items()}
-        )
+        marks = None if self.marks is None else self.marks[:count]
+        lower, upper, ids = self.lower[:count], self.upper[:count], self.ids[:count]
+        return dataclasses.replace(self, lower=lower, upper=upper, ids=ids, marks=marks)
 
     def __len__(self) -> int:
         return int(self.lower.shape[0])
