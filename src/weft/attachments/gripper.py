@@ -17,6 +17,7 @@ from weft.contact.shapes import box
 from weft.errors import SceneError
 from weft.pins import Interpolation, Keyframe, Path
 from weft.settings import REQUIRED, check_settings, documented, setting
+from weft.units import in_si
 
 AXES = {"x": 0, "y": 1, "z": 2}
 EASED = 16  # pieces of a smooth command
@@ -73,7 +74,7 @@ class Gripper:
         """Where it is when all that was commanded is done."""
         return self.poses[-1] if self.poses else Pose(0.0, self.place, self.opening)
 
-    def close(self, to: float, speed: float = 0.05) -> "Gripper":
+    def close(self, to: float | str, speed: float | str = 0.05) -> "Gripper":
         """Bring the pads nearer together.
 
         Args:
@@ -83,12 +84,13 @@ class Gripper:
         Raises:
             SceneError: a distance that is not less than the present one, or a speed that is none.
         """
-        if not 0 < to < self.now.opening:
+        left = float(in_si(to, "m", f"{self.name}.close"))
+        if not 0 < left < self.now.opening:
             expected = f"more than 0, less than the present {self.now.opening:.4g} m"
-            raise SceneError(f"{self.name}.close", got=f"{to:g} m", expected=expected)
-        return self._opened(to, speed, "close")
+            raise SceneError(f"{self.name}.close", got=f"{left:g} m", expected=expected)
+        return self._opened(left, speed, "close")
 
-    def open(self, to: float | None = None, speed: float = 0.05) -> "Gripper":
+    def open(self, to: float | str | None = None, speed: float | str = 0.05) -> "Gripper":
         """Take the pads apart.
 
         Args:
@@ -98,19 +100,19 @@ class Gripper:
         Raises:
             SceneError: a distance that is not more than the present one, or a speed that is none.
         """
-        wide = self.opening if to is None else to
+        wide = self.opening if to is None else float(in_si(to, "m", f"{self.name}.open"))
         if not (np.isfinite(wide) and wide > self.now.opening):
             expected = f"more than the present {self.now.opening:.4g} m"
             raise SceneError(f"{self.name}.open", got=f"{wide:g} m", expected=expected)
         return self._opened(wide, speed, "open")
 
-    def move_to(self, place: Sequence[float], speed: float = 0.5) -> "Gripper":
+    def move_to(self, place: Sequence[float | str], speed: float | str = 0.5) -> "Gripper":
         """Go straight to a place (3,) [m], as open as it is, at a speed [m/s].
 
         Raises:
             SceneError: the place where it is already, or a speed that is none.
         """
-        goal = np.asarray(place, dtype=np.float64)
+        goal = np.asarray(in_si(place, "m", f"{self.name}.move_to"), dtype=np.float64)
         if goal.shape != (3,) or not np.isfinite(goal).all():
             what = f"{self.name}.move_to"
             raise SceneError(what, got=place, expected="three finite numbers [m]")
@@ -118,15 +120,20 @@ class Gripper:
         x, y, z = goal.tolist()
         return self._after(way, speed, "move_to", place=(x, y, z))
 
-    def wait(self, seconds: float) -> "Gripper":
-        """Stay as it is."""
-        return self._after(seconds, 1.0, "wait")
+    def wait(self, seconds: float | str) -> "Gripper":
+        """Stay as it is, for so long [s].
 
-    def _opened(self, to: float, speed: float, what: str) -> "Gripper":
+        Raises:
+            SceneError: no time.
+        """
+        return self._after(float(in_si(seconds, "s", f"{self.name}.wait")), 1.0, "wait")
+
+    def _opened(self, to: float, speed: float | str, what: str) -> "Gripper":
         return self._after(abs(to - self.now.opening), speed, what, opening=float(to))
 
-    def _after(self, way: float, speed: float, what: str, **change: Any) -> "Gripper":
+    def _after(self, way: float, speed: float | str, what: str, **change: Any) -> "Gripper":
         """With one more command, over a way at a speed."""
+        speed = float(in_si(speed, "m/s", f"{self.name}.{what}"))
         if not (np.isfinite(speed) and speed > 0 and np.isfinite(way) and way > 0):
             raise SceneError(
                 f"{self.name}.{what}", got=f"{way:g} m at {speed:g} m/s",

@@ -237,8 +237,7 @@ class Scene:
             inside = (Pressure.of(cloth.mesh, self.pressure),)
         mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR)])
         weight = Gravity(mass, self.gravity, self.gravity_from)
-        ties = self._attached
-        check_stretch(cloth, self.pins, ties.links)
+        ties = self.attached
         energies = (*elastic, *inside, *blown, *held.energies, weight)
         _check_energies(ties.energies, [e.name for e in energies], len(cloth.points), "attachments")
         energies = (*energies, *ties.energies)
@@ -269,15 +268,21 @@ class Scene:
         return held_points(self.cloth, tuple(self.pins))
 
     @cached_property
-    def _attached(self) -> Attached:
-        """Attachments, as energies of the points."""
+    def attached(self) -> Attached:
+        """Attachments, as energies of the points.
+
+        Raises:
+            SceneError: what cannot be attached so, or would stretch the cloth by half.
+        """
         reach = None
         if self.contact is not None:
             own = [p.thickness for p in self.cloth.parts] + [b.thickness for b in self.bodies]
             thick = max([self.contact.thickness, *(t for t in own if t is not None)])
             reach = self.contact.gap + thick
         count = len(self.cloth.points) + self._held.anchors
-        return attached(self.attachments, self.cloth, count, self.bodies, reach)
+        made = attached(self.attachments, self.cloth, count, self.bodies, reach)
+        check_stretch(self.cloth, self.pins, made.links)
+        return made
 
     def law_of(self, fabric: Fabric) -> Law:
         """The membrane's law for one of the fabrics."""
@@ -312,7 +317,7 @@ class Scene:
         """A copy with some fields changed; the model is shared where it stays the same."""
         made = dataclasses.replace(self, **changes)
         if changes.keys() <= APART_FROM_MODEL:
-            built = ("_model", "_held", "resolved")
+            built = ("_model", "_held", "attached", "resolved")
             vars(made).update({k: v for k, v in vars(self).items() if k in built})
         return made
 
