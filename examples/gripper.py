@@ -1,4 +1,4 @@
-"""A scripted gripper picks a napkin up by its middle, by contact and friction, and lets it fall."""
+"""A scripted gripper picks a napkin up by an edge, by contact and friction, and lets it fall."""
 
 import tempfile
 

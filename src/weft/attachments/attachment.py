@@ -161,7 +161,11 @@ KINDS: Sequence[type] = (AttachToBody, AttachCloth, Rope, Spring, Slide)
 
 
 def _checked(made: Any, kind: str) -> None:
-    """Settings in range, ids as arrays, a release that is one."""
+    """Settings in range, ids as arrays, places as tuples, a release that is one."""
+    for field in ("at", "along"):
+        given = getattr(made, field, None)
+        if isinstance(given, np.ndarray):
+            object.__setattr__(made, field, tuple(given.tolist()))
     check_settings(made, made.name or kind)
     for field in ("vertices", "to"):
         given = getattr(made, field, None)

@@ -62,6 +62,8 @@ class Gripper:
     poses: tuple[Pose, ...] = ()  # at the ends of commands, after the start
 
     def __post_init__(self) -> None:
+        if isinstance(self.place, np.ndarray):
+            object.__setattr__(self, "place", tuple(self.place.tolist()))
         check_settings(self, self.name)
         at = np.asarray(self.place, dtype=np.float64)
         if at.shape != (3,) or not np.isfinite(at).all():

@@ -120,15 +120,29 @@ class _Maker:
                 hint=f"move it there, or say `within: {1.01 * place.distance[far]:.2g} m`",
             )
         ties = self._ties(a, *self._single(a.vertices), place=place)
-        n = self.cloth.n_vertices
-        near = place.distance <= 2 * (self.reach or 0.0)
-        together = [
-            (int(v), n + int(w))
-            for v, corners in zip(a.vertices[near], place.corners[near])
-            for w in corners
-        ]
+        near = np.flatnonzero(place.distance <= 2 * (self.reach or 0.0))
+        together = self._around(a.vertices[near], place.corners[near], a.body)
         link = Link(a.vertices, None, x, np.zeros(len(x)), self.name)
-        return Attached((ties,), tuple(together) if _for_good(a.release) else (), (link,))
+        return Attached((ties,), together if _for_good(a.release) else (), (link,))
+
+    def _around(self, ids: Ints, corners: Ints, body: str) -> tuple[tuple[int, int], ...]:
+        """Vertices, each with those of the body that faces around it may touch: corners of the face
+        that it follows, and all within its longest edge.
+        """
+        from scipy.spatial import cKDTree
+
+        n, x, edges = self.cloth.n_vertices, self.cloth.vertices, self.cloth.mesh.edges
+        longest, k = np.zeros(n), [b.name for b in self.bodies].index(body)
+        size = np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1)
+        np.maximum.at(longest, edges, size[:, None])
+        first = n + sum(len(b.vertices) for b in self.bodies[:k])
+        found = cKDTree(self.bodies[k].at(0.0)).query_ball_point(x[ids], longest[ids])
+        pairs = {
+            (int(v), w)
+            for v, near, face in zip(ids, found, corners + n)
+            for w in (*(first + i for i in near), *face.tolist())
+        }
+        return tuple(sorted(pairs))
 
     def _cloth(self, a: AttachCloth) -> Attached:
         to = self._pairs(a.vertices, a.to)
