@@ -1,4 +1,4 @@
-"""Ties, rings that keep apart, and releases: derivatives, production faces, friction, and bristles."""
+"""Ties, rings that keep apart, and releases: derivatives, both faces, friction and bristles."""
 
 import dataclasses
 
@@ -63,9 +63,7 @@ def test_derivatives_and_faces(number, rng, device):
     energy = energies(rng, x)[number]
     assert np.abs(energy.value(x)).max() > 0
     g, H = scatter(energy, x), dense(energy, x)
-    assert_derivative(
-        lambda y: np.array([energy.value(y).sum()]), np.array([(g * d).sum()]), x, d
-    )
+    assert_derivative(lambda y: np.array([energy.value(y).sum()]), np.array([(g * d).sum()]), x, d)
     assert_derivative(lambda y: scatter(energy, y), (H @ d.ravel()).reshape(-1, 3), x, d)
     pattern = BlockPattern.of(N, [energy.stencil])
     bound, point, out = energy.bind(pattern), kernel.points(x), kernel.zeros(N, vec3)

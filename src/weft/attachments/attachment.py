@@ -1,12 +1,11 @@
 """Attachments as a scene says them: which points of the cloth, to what, how stiff, until when."""
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeAlias, Union
 
 import numpy as np
 
-from weft.energies.release import Release
+from weft.energies.release import NEVER, Release
 from weft.errors import SceneError
 from weft.pins import Path
 from weft.settings import REQUIRED, check_settings, documented, setting
@@ -30,7 +29,7 @@ class AttachToBody:
     _: KW_ONLY
     stiffness: float | None = setting(None, STIFF, "N/m", above=0)
     within: float = setting(NEAR, "largest distance from the body at the start", "m", above=0)
-    release: Release = Release()
+    release: Release = NEVER
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -58,7 +57,7 @@ class AttachCloth:
     closing: float = setting(0.0, "in which they are brought to it; 0: at once", "s", least=0)
     stiffness: float | None = setting(None, STIFF, "N/m", above=0)
     within: float = setting(NEAR, "largest distance at the start, without closing", "m", above=0)
-    release: Release = Release()
+    release: Release = NEVER
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -87,7 +86,7 @@ class Rope:
     onset: float = setting(
         0.01, "part of the length over which it becomes stiff", above=0, most=1.0
     )
-    release: Release = Release()
+    release: Release = NEVER
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -111,7 +110,7 @@ class Spring:
     stiffness: float = setting(REQUIRED, "per point", "N/m", above=0)
     length: float | None = setting(None, "none: the distance at the start", "m", least=0)
     damping: float = setting(0.0, "over the stiffness", "s", least=0)
-    release: Release = Release()
+    release: Release = NEVER
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -144,7 +143,7 @@ class Slide:
     within: float = setting(
         NEAR, "largest distance at the start from where they would be held", "m", above=0
     )
-    release: Release = Release()
+    release: Release = NEVER
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -157,7 +156,7 @@ class Slide:
 
 
 Attachment: TypeAlias = Union[AttachToBody, AttachCloth, Rope, Spring, Slide]  # noqa: UP007
-KINDS: Sequence[type] = (AttachToBody, AttachCloth, Rope, Spring, Slide)
+KINDS = (AttachToBody, AttachCloth, Rope, Spring, Slide)
 
 
 def _checked(made: Any, kind: str) -> None:

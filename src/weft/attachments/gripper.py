@@ -176,4 +176,3 @@ class Gripper:
             Keyframe(begin + float(a) * (end - begin), tuple((start + b * (goal - start)).tolist()))
             for a, b in zip(s, part)
         ]
-

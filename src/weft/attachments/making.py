@@ -258,9 +258,7 @@ class _Maker:
         gap = np.linalg.norm(x[a.vertices] - place.start, axis=1)
         return self._single(a.vertices), None, place, gap
 
-    def _link(
-        self, vertices: Ints, to: Ints | None, place: Places | None, length: Any
-    ) -> Link:
+    def _link(self, vertices: Ints, to: Ints | None, place: Places | None, length: Any) -> Link:
         places = None if place is None else place.start
         return Link(vertices, to, places, np.broadcast_to(length, (len(vertices),)), self.name)
 

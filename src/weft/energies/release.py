@@ -1,6 +1,5 @@
 """When attachments let go: at a time, at a force, or where a function says so."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +40,7 @@ class Release:
     force: float | None = setting(
         None, "of a point, at the end of a step, beyond which it lets go; none: never", "N", above=0
     )
-    when: Callable[[Held], Any] | None = None
+    when: Any = None
 
     def __post_init__(self) -> None:
         check_settings(self, "release")
@@ -76,3 +75,6 @@ class Release:
                 )  # fmt: skip
             go = go | said
         return go & held.holds
+
+
+NEVER = Release()

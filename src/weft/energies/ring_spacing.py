@@ -1,8 +1,8 @@
 """Rings on one rail keep their order and a distance: each pair of neighbors pushes where it is
 nearer.
 
-    E = phi(w - (s_j - s_i)),   phi(e) = 0 where e < 0, k e^3/(6 o) up to the onset o, k (e - o/2)^2/2
-    + k o^2/24 beyond
+    E = phi(w - (s_j - s_i)),   phi(e) = 0 where e < 0, k e^3/(6 o) up to the onset o,
+    k (e - o/2)^2/2 + k o^2/24 beyond
 
 s is the length along the rail of a ring's foot, so the push is along the rail, and C2 in it. It is
 signed: rings that have passed one another are pushed back.
@@ -196,4 +196,3 @@ class BoundSpacing(Bound):
         """A + d2E/dx2."""
         self.rows.add_rows(FACTOR, self._neighbors(x, True), A)
         return A
-

@@ -64,7 +64,9 @@ class Foot:
 
 
 @wp.func
-def foot_on(x: vec3, rail: wp.array(dtype=vec3), s: wp.array(dtype=Scalar), low: Scalar, high: Scalar):
+def foot_on(
+    x: vec3, rail: wp.array(dtype=vec3), s: wp.array(dtype=Scalar), low: Scalar, high: Scalar
+):
     """The nearest place of the segments of a rail that reach into [low, high]."""
     found = Foot()
     nearest = Scalar(1e300)

@@ -18,7 +18,7 @@ from weft.energies.base import Bound
 from weft.energies.frozen_ties import FrozenTies, Response
 from weft.energies.local import damping_of
 from weft.energies.rail import feet_on
-from weft.energies.release import Held, Release
+from weft.energies.release import NEVER, Held, Release
 from weft.energies.rows import SHARED, RowMap, Shared
 from weft.energies.tie_kernels import TieSet, respond, shared_out, tie_records
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
@@ -81,7 +81,7 @@ class Ties:
     along: Floats | None = None
     friction: float = 0.0
     slip: float = 1e-4
-    release: Release = Release()
+    release: Release = NEVER
 
     def __len__(self) -> int:
         return len(self.stencil)
@@ -142,9 +142,7 @@ class Ties:
         rail = None if self.rail is None else self.rail.at(after, t)
         frozen = self._frozen(released, t, place, rail)
         if self.damping > 0 and moves:
-            frozen = replace(
-                frozen, damping=self.damping / step.span, before=self._measured(step)
-            )
+            frozen = replace(frozen, damping=self.damping / step.span, before=self._measured(step))
         if self.rail is not None:
             assert self.along is not None
             was = self.rail.at(before, step.state.t)
@@ -203,7 +201,7 @@ class BoundTies(Bound):
     @property
     def holding(self) -> Bools:
         """(m,) which hold in the step."""
-        return np.isinf(self._released) & (not self.energy.release.expired(self._t))
+        return np.asarray(np.isinf(self._released) & (not self.energy.release.expired(self._t)))
 
     def _take(self, frozen: FrozenTies) -> None:
         self._frozen = frozen
@@ -253,7 +251,7 @@ class BoundTies(Bound):
         return True
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """When points let go, where they may; where bristles are rooted, where there is friction."""
+        """When points let go, where they may; with friction, where bristles are rooted."""
         energy, kept = self.energy, dict[str, Floats]()
         if energy.release.depends:
             kept[f"{self.name} released"] = self._after(x)

@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
-import numpy as np
-
 from weft.attachments import Attachment
 from weft.cloth import Cloth
 from weft.contact import Body, load_animated, load_body, load_cached, load_frames

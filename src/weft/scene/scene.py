@@ -187,7 +187,8 @@ class Scene:
 
     def _check_attachments(self) -> None:
         """Of their kinds, with names of their own, and what the integrator can release."""
-        for k, given in enumerate(self.attachments):
+        every: Sequence[Any] = self.attachments
+        for k, given in enumerate(every):
             what = f"scene.attachments {k}"
             if not isinstance(given, KINDS):
                 kinds = ", ".join(f"weft.{kind.__name__}" for kind in KINDS)

@@ -76,14 +76,13 @@ def _catenary() -> Iterator[Check]:
     ids = np.arange(n - 1, dtype=np.int32)
     pairs, ends = np.stack([ids[:-1], ids[1:]], axis=1), ids[[0, -1]][:, None]
     places = Standing(np.array([[-span / 2, 0.0, 0.0], [span / 2, 0.0, 0.0]]))
-    rope = {"pulls": True, "onset": np.full(n - 2, 1e-7)}
     between = Ties(
         pairs, np.tile([1.0, -1.0], (n - 2, 1)), n - 1, np.full(n - 2, STIFF), "rope",
-        length=np.full(n - 2, piece), **rope,
+        length=piece, pulls=True, onset=1e-7,
     )  # fmt: skip
     hold = Ties(
-        ends, np.ones((2, 1)), n - 1, np.full(2, STIFF), "ends", length=np.full(2, piece),
-        pulls=True, onset=np.full(2, 1e-7), place=places,
+        ends, np.ones((2, 1)), n - 1, np.full(2, STIFF), "ends", length=piece, pulls=True,
+        onset=1e-7, place=places,
     )  # fmt: skip
     mass = np.full(n - 1, MASS / n)
     model = Model(mass, (between, hold, Gravity(mass)))
@@ -93,9 +92,7 @@ def _catenary() -> Iterator[Check]:
 
 def _ring() -> Iterator[Check]:
     a = np.radians(SLOPE)
-    yield compare(
-        "attachments/ring, slides freely", GRAVITY * np.sin(a), acceleration(0.0), 1e-6
-    )
+    yield compare("attachments/ring, slides freely", GRAVITY * np.sin(a), acceleration(0.0), 1e-6)
     rate = GRAVITY * (np.sin(a) - 0.3 * np.cos(a))
     yield compare("attachments/ring, slides with friction", rate, acceleration(0.3), 1e-3)
     for part in (0.95, 1.05):
@@ -180,7 +177,7 @@ def down(friction: float, steps: int, dt: float = 2e-3) -> Floats:
     rail = np.array([-1.0 * d, 0.3 * d, 3.0 * d])
     mass = np.array([MASS])
     model = Model(mass, (on_rail(1, rail, friction), Gravity(mass)))
-    return np.diff(motion(model, np.zeros((1, 3)), dt, steps)[:, 0] @ d) / dt
+    return np.asarray(np.diff(motion(model, np.zeros((1, 3)), dt, steps)[:, 0] @ d) / dt)
 
 
 def acceleration(friction: float, dt: float = 2e-3) -> float:
