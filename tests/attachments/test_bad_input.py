@@ -9,7 +9,6 @@ from weft.scene.build import load_scene
 
 SHEET = "cloth: {sheet: {nx: 5, ny: 5}}\n"
 BALL = "bodies: [{name: ball, sphere: {radius: 20 cm}, translation: [0, 23 cm, 0]}]\n"
-LINE = "  - "
 
 
 def load(tmp_path, block, more="", bodies=BALL):
@@ -132,3 +131,19 @@ def test_files_pair_and_take_every_so_many(tmp_path):
     np.testing.assert_allclose(x[rings.vertices][:, 0], [0.5, 0, -0.5])
     assert rings.radius == 0.01 and rings.release == weft.Release(at=1.0)
     assert rings.name == "attachments.0"
+
+
+def test_explained():
+    """Every number of every kind is in `weft explain`, with its unit and whose it is."""
+    from weft.scene.explain import explain
+
+    _, lines = explain("scene.attachments")
+    said = {line.path.rsplit(".", 1)[-1]: line.meaning for line in lines}
+    assert said["radius"].startswith("[m] kind slide: ")
+    assert "kind spring: per point" in said["stiffness"] and "100 times" in said["stiffness"]
+    for kind in (weft.AttachToBody, weft.AttachCloth, weft.Rope, weft.Spring, weft.Slide):
+        fields = {f for f in kind.__dataclass_fields__ if f != "_"}
+        assert fields <= said.keys()
+    assert weft.Rope.__doc__.count("[m]") >= 2
+    ropes = [weft.Rope([k], at=(0, 1, 0), name=f"rope {k}") for k in range(2)]
+    assert "2 attachments" in repr(weft.Scene(weft.sheet(3, 3), attachments=ropes))

@@ -1,7 +1,8 @@
 """What attaches cloth: to bodies, to itself, to ropes, springs and rails; and grippers."""
 
+from weft.attachments.attached import Attached
 from weft.attachments.attachment import AttachCloth, Attachment, AttachToBody, Rope, Slide, Spring
-from weft.attachments.making import Attached, attached
+from weft.attachments.making import attached
 from weft.attachments.start import check_stretch
 
 __all__ = [

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft.arrays import Ints
-from weft.attachments.making import Link
+from weft.attachments.attached import Link
 from weft.cloth import Cloth
 from weft.errors import SceneError
 from weft.pins import Pin
