@@ -204,3 +204,23 @@ def _steps(scene, count, dt=0.01):
         state, memory, report = stepper.step(model, state, memory, dt)
         assert report.outcome.ok, report.outcome
     return state, memory, report
+
+
+@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
+def test_a_rod_carries_its_rings_and_ropes(integrator):
+    """A pole that moves with a body takes its rings along, a radius away; ropes to it go slack."""
+    path = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.3, (0, 0.2, 0))], hold=True)
+    rod = weft.contact.capsule(0.01, 1.2, 0.02, "rod").moved((0, 0.05, -0.15), path, (0, 0, 90))
+    cloth = weft.sheet(7, 5, 0.5, 0.3)
+    pole = [(-0.6, 0.05, -0.15), (0.6, 0.05, -0.15)]
+    made = [
+        weft.Slide(cloth.border("top"), pole, body="rod", radius=0.05, friction=0.1, name="rings"),
+        weft.Rope(cloth.corners("bottom"), body="rod", length=0.45, name="rope"),
+    ]
+    scene = weft.Scene(cloth, bodies=[rod], attachments=made, integrator=integrator,
+                       contact=weft.SelfContact(gap=3e-3))  # fmt: skip
+    state, _, report = _steps(scene, 35)
+    x = state.x[cloth.border("top")]
+    np.testing.assert_allclose(np.hypot(x[:, 1] - 0.25, x[:, 2] + 0.15), 0.05, atol=1e-5)
+    assert report.attachments["rope"]["largest"] == 0
+    assert report.attachments["rings"]["largest"] > 0
