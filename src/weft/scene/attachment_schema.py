@@ -34,7 +34,7 @@ PLACED = {  # fields that are no numbers, by kind
     "spring": {"to", "body", "at", "path"}, "slide": {"along", "body", "path"},
 }  # fmt: skip
 NEEDED = {"body": ("body",), "cloth": ("to",), "spring": ("stiffness",), "slide": ("along",)}
-MOST_PAIRED = 5000  # points that are paired with the nearest others as a whole
+MOST_PAIRED = 2000  # points that are paired with the nearest others as a whole
 
 
 class _Attachment(SelectionBlock, NamedBlock):
@@ -151,8 +151,8 @@ def attachment_of(cloth: Cloth, block: Any, name: str, seconds: float) -> Attach
 
 def _every(x: Positions, ids: Ints, block: Any) -> Ints:
     """Each so-many-th of the points, from the first on."""
-    if block.along is not None and len(block.along) > 1:
-        rail = np.asarray(block.along, dtype=np.float64)
+    rail = np.asarray(block.along or [], dtype=np.float64)
+    if len(rail) > 1 and np.linalg.norm(np.diff(rail, axis=0), axis=1).min() > 0:
         ids = ids[np.argsort(feet_on(x[ids], rail, lengths_along(rail)).s, kind="stable")]
     return np.asarray(ids[:: block.every])
 
