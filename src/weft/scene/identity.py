@@ -58,6 +58,8 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
         tree["seams"] = [{"name": name, "pairs": len(pairs)} for name, pairs in cloth.seams]
     if scene.wind is not None:
         tree["wind"] = described(scene.wind)
+    if scene.attachments:
+        tree["attachments"] = [described(a) for a in scene.attachments]
     if scene.energies:
         tree["energies"] = [described(e) for e in scene.energies]
     if scene.stepper.given is not None:
