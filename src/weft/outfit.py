@@ -13,17 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Ints
 from weft.cloth import Cloth
+from weft.discretization.panels import PatchedGarment
+from weft.discretization.spline_surface import SplineSurface
+from weft.discretization.surfaces import Surfaces
 from weft.energies.base import Energy
 from weft.energies.bonds import Bonds
 from weft.energies.drag import Drag
+from weft.energies.local import LocalEnergy
+from weft.energies.patch_seams import PatchedPart, hinges_of_patches
+from weft.energies.pulled_back import PulledBack
 from weft.energies.seams import Joint, Sewing, Sides
 from weft.fabric import Fabric, FabricLike
 from weft.fabric import fabric as as_fabric
 from weft.garment.garment import Garment, SeamLine, representatives
 from weft.garment.pattern import Closing, Fold
-from weft.mesh import TriangleMesh
 from weft.sources import joined
 
 PASSING = 1.0  # [s] in which a zip opens or closes from end to end
@@ -44,31 +48,32 @@ class Outfit:
 
     @staticmethod
     def of(
-        named: Sequence[tuple[str, Cloth | Garment, float | None]],
+        named: Sequence[tuple[str, Cloth | Garment | PatchedGarment, float | None]],
         fabrics: Sequence[Fabric | None] = (),
     ) -> "Outfit":
         """Garments and cloths as one cloth.
 
         Args:
-            named: name, cloth or garment, and thickness [m] kept in contact (None: the scene's, or
-                the panel's).
+            named: name, cloth or garment (of triangles, or of splines), and thickness [m] kept in
+                contact (None: the scene's, or the panel's).
             fabrics: of garments in place of their patterns'; None: as the pattern says.
         """
         cloths, names, thickness, worn, first = [], [], [], [], 0
         own = [*fabrics, *([None] * (len(named) - len(fabrics)))]
         known: dict[str, Fabric] = {}
         called: list[str] = []  # what comes before the names of a garment's seams
-        alone = sum(isinstance(thing, Garment) for _, thing, _ in named) == 1
+        alone = sum(not isinstance(thing, Cloth) for _, thing, _ in named) == 1
         for (name, thing, thick), made_of in zip(named, own):
             if isinstance(thing, Cloth):
                 cloths.append(thing)
                 names.append(name)
                 thickness.append(thick)
             else:
-                worn.append((first, thing))
+                garment = thing.garment if isinstance(thing, PatchedGarment) else thing
+                worn.append((first, garment))
                 called.append("" if alone else f"{name} ")
-                for panel in thing.pattern.panels:
-                    kind = made_of or as_fabric(thing.fabric_of(panel.name))
+                for panel in garment.pattern.panels:
+                    kind = made_of or as_fabric(garment.fabric_of(panel.name))
                     kind = known.setdefault(repr(dataclasses.asdict(kind)), kind)
                     cloths.append(panel_cloth(thing, panel.name, kind))
                     names.append(panel.name if alone else f"{name} {panel.name}")
@@ -109,7 +114,8 @@ class Outfit:
         """
         if not self.worn:
             return ()
-        joints, timed = [], []
+        joints: list[Joint] = []
+        timed: list[Joint] = []
         for line, start in ((line, start) for start, g in self.worn for line in g.seams):
             if line.seam.closing is Closing.SEWN:
                 joints.append(joint_of(line, start))
@@ -119,16 +125,47 @@ class Outfit:
         bonds = [self.sides.bonds(j, x, sewing) for j in (*joints, *timed)]
         made: list[Energy] = []
         if bonds:
-            made.append(Bonds.joined(bonds, "sewing"))
-        hinges = self.sides.hinges(joints, sewing.closing, damping)
-        if len(hinges.stencil):
-            made.append(hinges)
+            made.append(self._of_points(Bonds.joined(bonds, "sewing")))
+        made += self._hinges(joints, sewing.closing, damping)
         bands = [b for start, g in self.worn for b in self._bands(start, g, sewing)]
         if bands:
-            made.append(Bonds.joined(bands, "elastics"))
+            made.append(self._of_points(Bonds.joined(bands, "elastics")))
         pressed = self._folds(sewing, damping)
-        made += [pressed] if pressed is not None else []
+        made += [self._of_points(pressed)] if pressed is not None else []
         return (*made, Drag(self.cloth.mass, sewing.drag, sewing.until))
+
+    def _of_points(self, energy: LocalEnergy) -> Energy:
+        """An energy of vertices as one of the points that move them."""
+        embedding = self.cloth.embedding
+        return energy if embedding is None else PulledBack(energy, embedding)
+
+    @cached_property
+    def _patches(self) -> Sequence[PatchedPart]:
+        """Panels of splines."""
+        return [
+            PatchedPart(s, int(p.vertices[0]), (p.fabric.bending_warp, p.fabric.bending_weft))
+            for p, s in self.cloth.pieces
+            if isinstance(s, SplineSurface) and s.touched is not None
+        ]
+
+    def _hinges(self, joints: Sequence[Joint], begin: float, damping: float) -> list[Energy]:
+        """What folds across seams: hinges between triangles, and between tangents of patches."""
+        patched = np.zeros(self.cloth.n_vertices, dtype=bool)
+        for part in self._patches:
+            patched[part.first : part.last] = True
+        kinds = [bool(patched[j.pairs].all()) for j in joints]
+        made: list[Energy] = []
+        flat = self.sides.hinges([j for j, k in zip(joints, kinds) if not k], begin, damping)
+        if len(flat.stencil):
+            made.append(self._of_points(flat))
+        smooth = [j for j, k in zip(joints, kinds) if k]
+        if smooth:
+            embedding = self.cloth.embedding
+            assert embedding is not None
+            found = hinges_of_patches(self.sides, self._patches, embedding, smooth, begin, damping)
+            name = "seams of splines" if made else "seams"
+            made.append(PulledBack(dataclasses.replace(found[0], name=name), found[1]))
+        return made
 
     def _bands(self, start: int, garment: Garment, sewing: Sewing) -> list[Bonds]:
         found = []
@@ -148,7 +185,7 @@ class Outfit:
             )
         return found
 
-    def _folds(self, sewing: Sewing, damping: float) -> Energy | None:
+    def _folds(self, sewing: Sewing, damping: float) -> LocalEnergy | None:
         """Pressed lines inside panels, over what keeps the fabric flat there."""
         joints = []
         for start, garment in self.worn:
@@ -179,25 +216,16 @@ class Outfit:
         )
 
 
-def panel_cloth(garment: Garment, name: str, fabric: FabricLike) -> Cloth:
+def panel_cloth(thing: Garment | PatchedGarment, name: str, fabric: FabricLike) -> Cloth:
     """One panel as a cloth, where it starts, with its named edges as groups."""
-    ids, faces = garment.vertices[name], garment.faces[name]
-    mesh = garment.mesh
-    groups: dict[str, Ints] = {}
-    for group, members in mesh.groups.items():
-        if group.startswith(f"{name}."):
-            groups[group.removeprefix(f"{name}.")] = members - ids.start
-    own = slice(faces.start, faces.stop)
-    return Cloth(
-        TriangleMesh(
-            mesh.vertices[ids.start : ids.stop],
-            mesh.faces[own] - ids.start,
-            mesh.corner_uv[own],
-            groups,
-            mesh.source,
-        ),
-        as_fabric(fabric),
-    )
+    if isinstance(thing, Garment):
+        return Cloth(thing.panel_mesh(name), as_fabric(fabric))
+    points = thing.points[name]
+    made_of = Surfaces(points, [thing.surfaces[name]])
+    flat = thing.garment.panel_mesh(name)
+    shown = made_of.shown.mesh(points, flat.source)
+    mesh = dataclasses.replace(shown, groups=flat.groups)
+    return Cloth(mesh, as_fabric(fabric), (), made_of)
 
 
 def joint_of(line: SeamLine, start: int) -> Joint:

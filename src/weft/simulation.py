@@ -242,7 +242,8 @@ class _Loop:
         begin = 0.0 if contact is None else contact.settings.friction_from
         if cloth.sewn is not None and begin <= t < begin + 1 / (self.fps * self.steps) - 1e-9:
             x = place.state.x
-            for question in about_garment(cloth, x, self.stretch.largest(x), t):
+            high = self.stretch.largest(x)
+            for question in about_garment(cloth, self.model.vertices(x), high, t):
                 warnings.warn(question, stacklevel=2)
 
     def _start(self, *, anew: bool = False) -> Place:

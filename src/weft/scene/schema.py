@@ -131,6 +131,13 @@ class SplineBlock(Block):
     )
 
 
+OF_GARMENTS = {"span_size", "rule", "bending"}  # of SplineBlock
+NOT_OF_GARMENTS = (
+    "give span_size: corners are the pattern's, seams fold as it says, and what touches are the "
+    "triangles of garment.size"
+)
+
+
 class ClothBlock(Block):
     """What the cloth is, and where it starts. Give one of ``sheet``, ``panel``, ``mesh`` and
     ``garment``.
@@ -167,8 +174,6 @@ class ClothBlock(Block):
         sources = (self.sheet, self.panel, self.mesh, self.garment)
         if sum(b is not None for b in sources) != 1:
             raise ValueError("give one of sheet, panel, mesh and garment")
-        if self.garment is not None and self.discretization != "triangles":
-            raise ValueError("garments are made of triangles")
         fitted = self.discretization == "bspline" and self.sheet is None
         given = (self.spline.spans is not None) + (self.spline.span_size is not None)
         if fitted and given != 1:
@@ -177,6 +182,12 @@ class ClothBlock(Block):
             raise ValueError("spline.spans and span_size are for fitted panels and meshes")
         if self.discretization == "triangles" and self.spline.model_fields_set:
             raise ValueError("spline needs `discretization: bspline`")
+        if fitted and self.garment is not None:
+            more = self.spline.model_fields_set - OF_GARMENTS
+            if more:
+                raise ValueError(
+                    f"spline.{', spline.'.join(sorted(more))}: of garments, {NOT_OF_GARMENTS}"
+                )
         return self
 
 
