@@ -13,7 +13,7 @@ import scipy.sparse.linalg as spla
 
 from weft.arrays import Floats, Ints, Positions
 from weft.discretization.boundary import Outline, sides_of
-from weft.discretization.bspline_fit import Fitted, corners_of, fit_patch
+from weft.discretization.bspline_fit import LEAST, Fitted, corners_of, fit_patch
 from weft.discretization.lift import lifted
 from weft.discretization.patch_error import PatchDrawing, PatchError
 from weft.discretization.pieces import AROUND, FlatPiece, counts_of, on_border
@@ -24,6 +24,7 @@ from weft.errors import PatternError, shortened
 from weft.garment.garment import Garment
 from weft.mesh import TriangleMesh
 
+FEWEST = LEAST - 1  # edges of the mesh along an edge of a panel, for the fewest control points
 KEPT = 1e-3  # weight of where control points are lifted to, over a vertex that they follow
 LEAST_AREA = 0.1  # of its area on paper, that a triangle keeps on the patch
 TRIANGLES = "or leave `discretization: triangles` for this garment"
@@ -47,7 +48,7 @@ def patched(
     """A patch for every panel of a garment, where it starts.
 
     Args:
-        garment: cut, and placed.
+        garment: cut, with ``FEWEST`` edges or more along those of its panels, and placed.
         size: [m] of a knot span. Sides that a seam joins from end to end have as many spans.
         rule: quadrature.
         bending: of patches.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from weft.cloth import Cloth
 from weft.contact.contact import SelfContact
-from weft.discretization.panels import PatchedGarment, patched
+from weft.discretization.panels import FEWEST, PatchedGarment, patched
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending
 from weft.energies.base import Energy
@@ -46,7 +46,8 @@ def garment_of(folder: Path, block: ClothBlock) -> Garment | PatchedGarment:
     g = block.garment
     assert g is not None
     measures = dict(g.measures) or None
-    made = cut(read_pattern(folder / g.pattern, measures), g.size, seed=g.seed)
+    fewest = 1 if block.discretization == "triangles" else FEWEST
+    made = cut(read_pattern(folder / g.pattern, measures), g.size, seed=g.seed, fewest=fewest)
     for warning in made.warnings:
         warnings.warn(f"{g.pattern}: {warning}", stacklevel=2)
     placed = Cloth(made.mesh, fabric("cotton")).moved(block.translation, block.rotation)
