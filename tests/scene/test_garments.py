@@ -208,7 +208,7 @@ def test_garments_beside_other_cloth_keep_their_names(scene_file):
         ({"size: 4 cm": "size: 4 cm, measures: {girth: 1 m}"}, "girth"),
         ({"size: 4 cm": "size: 0 cm"}, "cloth.garment.size"),
         ({"size: 4 cm}": "size: 4 cm}, thickness: fabric"}, "thickness"),
-        ({"size: 4 cm}": "size: 4 cm}, discretization: bspline"}, "garments are made of triangles"),
+        ({"size: 4 cm}": "size: 4 cm}, discretization: bspline"}, "spline.span_size"),
         ({"closing: 0.4 s": "closing: 0 s"}, "sewing.closing"),
     ],
 )
