@@ -6,7 +6,8 @@ zips and buttons hold their two sides as far apart as contact does, so they open
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,10 +25,11 @@ from weft.energies.local import LocalEnergy
 from weft.energies.patch_seams import PatchedPart, hinges_of_patches
 from weft.energies.pulled_back import PulledBack
 from weft.energies.seams import Joint, Sewing, Sides
+from weft.errors import PatternError, WeftError
 from weft.fabric import Fabric, FabricLike
 from weft.fabric import fabric as as_fabric
 from weft.garment.garment import Garment, SeamLine, representatives
-from weft.garment.pattern import Closing, Fold
+from weft.garment.pattern import Closing, Fold, Pattern
 from weft.sources import joined
 
 PASSING = 1.0  # [s] in which a zip opens or closes from end to end
@@ -115,14 +117,16 @@ class Outfit:
         if not self.worn:
             return ()
         joints: list[Joint] = []
-        timed: list[Joint] = []
-        for line, start in ((line, start) for start, g in self.worn for line in g.seams):
-            if line.seam.closing is Closing.SEWN:
-                joints.append(joint_of(line, start))
-            else:
-                timed += openings(line, start, sewing, apart)
+        bonds: list[Bonds] = []
         x = np.asarray(self.cloth.vertices)
-        bonds = [self.sides.bonds(j, x, sewing) for j in (*joints, *timed)]
+        for line, start, garment in ((s, start, g) for start, g in self.worn for s in g.seams):
+            with said_in(garment.pattern, f"seam {line.seam.name}"):
+                if line.seam.closing is Closing.SEWN:
+                    own = [joint_of(line, start)]
+                    joints += own
+                else:
+                    own = openings(line, start, sewing, apart)
+                bonds += [self.sides.bonds(j, x, sewing) for j in own]
         made: list[Energy] = []
         if bonds:
             made.append(self._of_points(Bonds.joined(bonds, "sewing")))
@@ -172,17 +176,19 @@ class Outfit:
         for line in garment.elastics:
             edges = np.asarray(line.edges + start, dtype=np.int32)
             length = self.sides.lengths(edges)
-            rest = line.elastic.ratio * length
-            found.append(
-                Bonds(
-                    edges,
-                    line.elastic.stiffness / rest,
-                    self.cloth.n_vertices,
-                    first=length,
-                    last=rest,
-                    closing=(0.0, sewing.closing),
+            rest, what = line.elastic.ratio * length, f"elastic {line.elastic.name}"
+            with said_in(garment.pattern, what):
+                found.append(
+                    Bonds(
+                        edges,
+                        line.elastic.stiffness / rest,
+                        self.cloth.n_vertices,
+                        first=length,
+                        last=rest,
+                        closing=(0.0, sewing.closing),
+                        name=what,
+                    )
                 )
-            )
         return found
 
     def _folds(self, sewing: Sewing, damping: float) -> LocalEnergy | None:
@@ -242,9 +248,29 @@ def joint_of(line: SeamLine, start: int) -> Joint:
     )
 
 
+@contextmanager
+def said_in(pattern: Pattern, what: str) -> Iterator[None]:
+    """Errors inside get the line of the pattern at which a seam or an elastic stands."""
+    try:
+        yield
+    except WeftError as error:
+        error.where = error.where or pattern.places.get(what) or pattern.source or None
+        raise
+
+
 def openings(line: SeamLine, start: int, sewing: Sewing, apart: float) -> list[Joint]:
-    """Points of a zip or of buttons, each from when and until when it holds."""
+    """Points of a zip or of buttons, each from when and until when it holds.
+
+    Raises:
+        PatternError: one that opens or closes before the run begins.
+    """
     seam, pairs = line.seam, line.pairs + start
+    for name, value in (("open_at", seam.open_at), ("close_at", seam.close_at)):
+        if value is not None and value < -sewing.until:
+            raise PatternError(
+                f"seam {seam.name}: {name}", got=f"{value:g} s",
+                expected=f"must be >= -{sewing.until:g} s, when the run begins",
+            )  # fmt: skip
     at: Any = np.asarray(line.fractions)
     if seam.closing is Closing.BUTTONS:
         wanted = np.linspace(0, 1, seam.buttons + 2)[1:-1] if seam.buttons > 1 else np.array([0.5])

@@ -100,7 +100,10 @@ class Builder:
             raise SceneProblems(self.problems)
         law = self._try(("law",), self._law)
         bodies = self._each("bodies", f.bodies, self._body)
-        worn = worn_by(outfit, f)
+        at = [(*loc, "garment") for loc, block in blocks if block.garment is not None]
+        worn = self._try(at[0] if len(at) == 1 else ("cloths",), lambda: worn_by(outfit, f))
+        if worn is None:
+            raise SceneProblems(self.problems)
         wind = None
         if f.wind is not None:
             wind = self._try(("wind",), partial(f.wind.loaded, self.source.path.parent))
