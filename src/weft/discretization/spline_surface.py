@@ -217,8 +217,8 @@ class SplineSurface(Surface):
         lines, inside = [], []
         d, n = self.density, self.n_points
         if self.touched is not None:
-            held = self.touched.between(self.patches[0], self.ids[0], pinned, n)
-            return held, np.zeros(0, dtype=np.int32)
+            along = self.touched.between(self.patches[0], self.ids[0], pinned, n)
+            return along, np.zeros(0, dtype=np.int32)
         for patch, ids, grid in zip(self.patches, self.ids, self.shown.grids):
             held = pinned[grid]
             a, b = held[:-1] & held[1:], held[:, :-1] & held[:, 1:]

@@ -64,8 +64,8 @@ def cut(
             breaks.setdefault((name, end[0]), []).append(end[1])
     joins = [Join(m.seam.name, m.first, m.second) for m in report.seams]
     needed = least_counts(report.seams, panels)
-    every = [(name, e) for name, p in panels.items() for e in range(len(p.corners))]
-    least = {edge: max(fewest, needed.get(edge, 1)) for edge in every}
+    edges = [(name, e) for name, p in panels.items() for e in range(len(p.corners))]
+    least = {edge: max(fewest, needed.get(edge, 1)) for edge in edges}
     fractions, index, parts = sampled_edges(panels, joins, size, breaks, least)
     meshes = {}
     for name, panel in panels.items():
