@@ -57,4 +57,4 @@ def parameters_at(patch: Patch, places: Floats) -> Floats:
         uv = after
         if moved <= _SAME * float(m.max()):
             break
-    return uv
+    return np.asarray(uv)
