@@ -99,14 +99,14 @@ class GarmentBlock(Block):
 class SplineBlock(Block):
     """Quadratic B-splines (Meng et al. 2025), for ``discretization: bspline``.
 
-    A sheet's nx and ny are then its control points; panels and meshes are fitted.
+    A sheet's nx and ny are then its control points; panels, meshes and garments are fitted.
     """
 
     spans: tuple[int, int] | None = Field(
         None, description="knot spans along warp and weft, of a fitted piece"
     )
     span_size: Length | None = Field(
-        None, gt=0, description="[m] of a span, in place of spans; for meshes of any pieces"
+        None, gt=0, description="[m] of a span, in place of spans; for any pieces, and garments"
     )
     corners: list[int] | list[list[int]] | None = Field(
         None, description="four vertices of the border (of every piece); none: found"
