@@ -87,6 +87,7 @@ def test_scene(path):
         count = text.count("garment:")
         of = ["cloth"] if "cloth:" in text else [f"cloths.{k}" for k in range(count)]
         small = [f"{cloth}.garment.size=5 cm" for cloth in of]
+        small += ["cloth.spline.span_size=9 cm"] if "span_size:" in text else []
     scene = load_scene(path, small).scene
     model, integrator, state = scene.model(), scene.stepper(), scene.state()
     memory = integrator.init(model, state)

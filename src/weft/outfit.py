@@ -6,8 +6,8 @@ zips and buttons hold their two sides as far apart as contact does, so they open
 """
 
 import dataclasses
-import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,15 +16,21 @@ import numpy as np
 
 from weft.arrays import Bools, Floats, Ints
 from weft.cloth import Cloth
+from weft.discretization.panels import PatchedGarment
+from weft.discretization.spline_surface import SplineSurface
+from weft.discretization.surfaces import Surfaces
 from weft.energies.base import Energy
 from weft.energies.bonds import Bonds
 from weft.energies.drag import Drag
+from weft.energies.local import LocalEnergy
+from weft.energies.patch_seams import PatchedPart, hinges_of_patches
+from weft.energies.pulled_back import PulledBack
 from weft.energies.seams import Joint, Sewing, Sides
+from weft.errors import PatternError, WeftError
 from weft.fabric import Fabric, FabricLike
 from weft.fabric import fabric as as_fabric
 from weft.garment.garment import Garment, SeamLine, representatives
-from weft.garment.pattern import Closing, Fold
-from weft.mesh import TriangleMesh
+from weft.garment.pattern import Closing, Fold, Pattern
 from weft.sources import joined
 
 PASSING = 1.0  # [s] in which a zip opens or closes from end to end
@@ -45,31 +51,32 @@ class Outfit:
 
     @staticmethod
     def of(
-        named: Sequence[tuple[str, Cloth | Garment, float | None]],
+        named: Sequence[tuple[str, Cloth | Garment | PatchedGarment, float | None]],
         fabrics: Sequence[Fabric | None] = (),
     ) -> "Outfit":
         """Garments and cloths as one cloth.
 
         Args:
-            named: name, cloth or garment, and thickness [m] kept in contact (None: the scene's, or
-                the panel's).
+            named: name, cloth or garment (of triangles, or of splines), and thickness [m] kept in
+                contact (None: the scene's, or the panel's).
             fabrics: of garments in place of their patterns'; None: as the pattern says.
         """
         cloths, names, thickness, worn, first = [], [], [], [], 0
         own = [*fabrics, *([None] * (len(named) - len(fabrics)))]
         known: dict[str, Fabric] = {}
         called: list[str] = []  # what comes before the names of a garment's seams
-        alone = sum(isinstance(thing, Garment) for _, thing, _ in named) == 1
+        alone = sum(not isinstance(thing, Cloth) for _, thing, _ in named) == 1
         for (name, thing, thick), made_of in zip(named, own):
             if isinstance(thing, Cloth):
                 cloths.append(thing)
                 names.append(name)
                 thickness.append(thick)
             else:
-                worn.append((first, thing))
+                garment = thing.garment if isinstance(thing, PatchedGarment) else thing
+                worn.append((first, garment))
                 called.append("" if alone else f"{name} ")
-                for panel in thing.pattern.panels:
-                    kind = made_of or as_fabric(thing.fabric_of(panel.name))
+                for panel in garment.pattern.panels:
+                    kind = made_of or as_fabric(garment.fabric_of(panel.name))
                     kind = known.setdefault(repr(dataclasses.asdict(kind)), kind)
                     cloths.append(panel_cloth(thing, panel.name, kind))
                     names.append(panel.name if alone else f"{name} {panel.name}")
@@ -98,12 +105,12 @@ class Outfit:
         return sewing.begin(max(self.turns, default=-1) + 1)
 
     def weighs_from(self, sewing: Sewing) -> Floats:
-        """(n,2) [s] times between which gravity grows at each vertex: once its seams are closed."""
-        out = np.zeros((self.cloth.n_vertices, 2))
-        for turn, (start, garment) in zip(self.turns, self.worn):
+        """(N,2) [s] times between which gravity grows at each point: once its seams are closed."""
+        times = np.zeros((len(self.cloth.points), 2))
+        for turn in self.turns:
             closed = sewing.begin(turn) + sewing.closing
-            out[start : start + garment.mesh.n_vertices] = closed, closed + sewing.onset
-        return out
+            times[self._turn_of_points == turn] = closed, closed + sewing.onset
+        return times
 
     @cached_property
     def sides(self) -> Sides:
@@ -130,64 +137,109 @@ class Outfit:
             return ()
         until = self.until(sewing)
         joints: list[list[Joint]] = [[] for _ in range(max(self.turns) + 1)]
-        timed: list[Joint] = []
-        for turn, (start, garment) in zip(self.turns, self.worn):
-            for line in garment.seams:
-                if line.seam.closing is Closing.SEWN:
-                    joints[turn].append(joint_of(line, start, sewing.begin(turn)))
-                else:
-                    timed += openings(line, start, (sewing.begin(turn), until), apart)
-        x = np.asarray(self.cloth.vertices)
-        sewn = [*itertools.chain(*joints), *timed]
-        bonds = [self.sides.bonds(j, x, sewing) for j in sewn]
-        made: list[Energy] = []
-        if bonds:
-            made.append(Bonds.joined(bonds, "sewing"))
-        for turn, held in enumerate(joints):
-            hinges = self.sides.hinges(held, sewing.begin(turn) + sewing.closing, damping)
-            if len(hinges.stencil):
-                name = f"seams {turn + 1}" if turn else "seams"
-                made.append(dataclasses.replace(hinges, name=name))
+        bonds: list[Bonds] = []
         bands: list[Bonds] = []
+        x = np.asarray(self.cloth.vertices)
         for turn, (start, garment) in zip(self.turns, self.worn):
             begin = sewing.begin(turn)
+            for line in garment.seams:
+                with said_in(garment.pattern, f"seam {line.seam.name}"):
+                    if line.seam.closing is Closing.SEWN:
+                        own = [joint_of(line, start, begin)]
+                        joints[turn] += own
+                    else:
+                        own = openings(line, start, (begin, until), apart)
+                    bonds += [self.sides.bonds(j, x, sewing) for j in own]
             bands += self._bands(start, garment, (begin, begin + sewing.closing))
+        made: list[Energy] = []
+        if bonds:
+            made.append(self._of_points(Bonds.joined(bonds, "sewing")))
+        for turn, held in enumerate(joints):
+            number = f" {turn + 1}" if turn else ""
+            made += self._hinges(held, sewing.begin(turn) + sewing.closing, damping, number)
         if bands:
-            made.append(Bonds.joined(bands, "elastics"))
+            made.append(self._of_points(Bonds.joined(bands, "elastics")))
         pressed = self._folds(sewing, damping)
-        made += [pressed] if pressed is not None else []
+        made += [self._of_points(pressed)] if pressed is not None else []
         return (*made, Drag(self.cloth.mass, sewing.drag, until, self._frozen(sewing)))
+
+    def _of_points(self, energy: LocalEnergy) -> Energy:
+        """An energy of vertices as one of the points that move them."""
+        embedding = self.cloth.embedding
+        return energy if embedding is None else PulledBack(energy, embedding)
+
+    @cached_property
+    def _patches(self) -> Sequence[PatchedPart]:
+        """Panels of splines."""
+        return [
+            PatchedPart(s, int(p.vertices[0]), (p.fabric.bending_warp, p.fabric.bending_weft))
+            for p, s in self.cloth.pieces
+            if isinstance(s, SplineSurface) and s.touched is not None
+        ]
+
+    def _hinges(
+        self, joints: Sequence[Joint], begin: float, damping: float, number: str
+    ) -> list[Energy]:
+        """What folds across seams: hinges between triangles, and between tangents of patches."""
+        patched = np.zeros(self.cloth.n_vertices, dtype=bool)
+        for part in self._patches:
+            patched[part.first : part.last] = True
+        kinds = [bool(patched[j.pairs].all()) for j in joints]
+        made: list[Energy] = []
+        flat = self.sides.hinges([j for j, k in zip(joints, kinds) if not k], begin, damping)
+        if len(flat.stencil):
+            made.append(self._of_points(dataclasses.replace(flat, name="seams" + number)))
+        smooth = [j for j, k in zip(joints, kinds) if k]
+        if smooth:
+            embedding = self.cloth.embedding
+            assert embedding is not None
+            found = hinges_of_patches(self.sides, self._patches, embedding, smooth, begin, damping)
+            name = ("seams of splines" if made else "seams") + number
+            made.append(PulledBack(dataclasses.replace(found[0], name=name), found[1]))
+        return made
 
     def _bands(self, start: int, garment: Garment, closing: tuple[float, float]) -> list[Bonds]:
         found = []
         for line in garment.elastics:
             edges = np.asarray(line.edges + start, dtype=np.int32)
             length = self.sides.lengths(edges)
-            rest = line.elastic.ratio * length
-            found.append(
-                Bonds(
-                    edges,
-                    line.elastic.stiffness / rest,
-                    self.cloth.n_vertices,
-                    first=length,
-                    last=rest,
-                    closing=closing,
+            rest, what = line.elastic.ratio * length, f"elastic {line.elastic.name}"
+            with said_in(garment.pattern, what):
+                found.append(
+                    Bonds(
+                        edges,
+                        line.elastic.stiffness / rest,
+                        self.cloth.n_vertices,
+                        first=length,
+                        last=rest,
+                        closing=closing,
+                        name=what,
+                    )
                 )
-            )
         return found
 
     def _frozen(self, sewing: Sewing) -> tuple[Floats, Bools] | None:
-        """When inner garments keep still (k,2) [s], and which vertices (k,n): outer ones close
-        around them, and do not catch their folds.
+        """When inner garments keep still (k,2) [s], and which points (k,N): outer ones close around
+        them, and do not catch their folds.
         """
-        later = range(1, max(self.turns) + 1)
-        inner = np.zeros((len(later), self.cloth.n_vertices), dtype=bool)
-        for turn, (start, garment) in zip(self.turns, self.worn):
-            inner[turn:, start : start + garment.mesh.n_vertices] = True
-        begins = np.array([sewing.begin(turn) for turn in later])
-        return (np.stack([begins, begins + sewing.closing], axis=1), inner) if later else None
+        later = np.arange(1, max(self.turns) + 1)
+        if len(later) == 0:
+            return None
+        inner = (self._turn_of_points >= 0) & (self._turn_of_points < later[:, None])
+        begins = np.array([sewing.begin(turn) for turn in later.tolist()])
+        return np.stack([begins, begins + sewing.closing], axis=1), inner
 
-    def _folds(self, sewing: Sewing, damping: float) -> Energy | None:
+    @cached_property
+    def _turn_of_points(self) -> Ints:
+        """(N,) when what each point moves is sewn, 0 first; -1: it is no garment's."""
+        out = np.full(len(self.cloth.points), -1)
+        for part, surface in self.cloth.pieces:
+            for turn, (start, garment) in zip(self.turns, self.worn):
+                if start <= part.vertices[0] < start + garment.mesh.n_vertices:
+                    out[surface.area > 0] = turn
+        return out
+
+    def _folds(self, sewing: Sewing, damping: float) -> LocalEnergy | None:
         """Pressed lines inside panels, over what keeps the fabric flat there."""
         joints = []
         for start, garment in self.worn:
@@ -218,25 +270,16 @@ class Outfit:
         )
 
 
-def panel_cloth(garment: Garment, name: str, fabric: FabricLike) -> Cloth:
+def panel_cloth(thing: Garment | PatchedGarment, name: str, fabric: FabricLike) -> Cloth:
     """One panel as a cloth, where it starts, with its named edges as groups."""
-    ids, faces = garment.vertices[name], garment.faces[name]
-    mesh = garment.mesh
-    groups: dict[str, Ints] = {}
-    for group, members in mesh.groups.items():
-        if group.startswith(f"{name}."):
-            groups[group.removeprefix(f"{name}.")] = members - ids.start
-    own = slice(faces.start, faces.stop)
-    return Cloth(
-        TriangleMesh(
-            mesh.vertices[ids.start : ids.stop],
-            mesh.faces[own] - ids.start,
-            mesh.corner_uv[own],
-            groups,
-            mesh.source,
-        ),
-        as_fabric(fabric),
-    )
+    if isinstance(thing, Garment):
+        return Cloth(thing.panel_mesh(name), as_fabric(fabric))
+    points = thing.points[name]
+    made_of = Surfaces(points, [thing.surfaces[name]])
+    flat = thing.garment.panel_mesh(name)
+    shown = made_of.shown.mesh(points, flat.source)
+    mesh = dataclasses.replace(shown, groups=flat.groups)
+    return Cloth(mesh, as_fabric(fabric), (), made_of)
 
 
 def joint_of(line: SeamLine, start: int, begin: float) -> Joint:
@@ -254,6 +297,16 @@ def joint_of(line: SeamLine, start: int, begin: float) -> Joint:
     )
 
 
+@contextmanager
+def said_in(pattern: Pattern, what: str) -> Iterator[None]:
+    """Errors inside get the line of the pattern at which a seam or an elastic stands."""
+    try:
+        yield
+    except WeftError as error:
+        error.where = error.where or pattern.places.get(what) or pattern.source or None
+        raise
+
+
 def openings(line: SeamLine, start: int, times: tuple[float, float], apart: float) -> list[Joint]:
     """Points of a zip or of buttons, each from when and until when it holds.
 
@@ -262,8 +315,17 @@ def openings(line: SeamLine, start: int, times: tuple[float, float], apart: floa
         start: number of its garment's first vertex.
         times: [s] when the garment is sewn, and when the animation begins.
         apart: [m] that is left between the sides.
+
+    Raises:
+        PatternError: one that opens or closes before it is sewn.
     """
     seam, pairs = line.seam, line.pairs + start
+    for name, value in (("open_at", seam.open_at), ("close_at", seam.close_at)):
+        if value is not None and value < times[0] - times[1]:
+            raise PatternError(
+                f"seam {seam.name}: {name}", got=f"{value:g} s",
+                expected=f"must be >= {times[0] - times[1]:g} s, when it is sewn",
+            )  # fmt: skip
     at: Any = np.asarray(line.fractions)
     if seam.closing is Closing.BUTTONS:
         wanted = np.linspace(0, 1, seam.buttons + 2)[1:-1] if seam.buttons > 1 else np.array([0.5])

@@ -126,8 +126,10 @@ def about_haste(bodies: Sequence[Body], sewn: float) -> Iterator[str]:
             )
 
 
-def about_garment(cloth: Cloth, x: Positions, high: Floats, t: float) -> Iterator[str]:
-    """A garment at x (n,3) and time t [s], when it should be sewn; high (q,) its stretches."""
+def about_garment(cloth: Cloth, x: Positions, high: Sequence[Floats], t: float) -> Iterator[str]:
+    """A garment with vertices at x (n,3), at time t [s], when it should be sewn; high (q,) the
+    stretches of every part.
+    """
     yield from about_seams(cloth, x, t)
     yield from about_tightness(cloth, high, t)
 
@@ -149,10 +151,10 @@ def about_seams(cloth: Cloth, x: Positions, t: float) -> Iterator[str]:
             )
 
 
-def about_tightness(cloth: Cloth, high: Floats, t: float) -> Iterator[str]:
-    """Parts whose largest stretches (m,) of faces say that they are too small."""
-    for part in cloth.parts:
-        tight = float(np.percentile(high[part.faces], 95))
+def about_tightness(cloth: Cloth, high: Sequence[Floats], t: float) -> Iterator[str]:
+    """Parts whose largest stretches (q,) of samples say that they are too small."""
+    for part, stretches in zip(cloth.parts, high, strict=True):
+        tight = float(np.percentile(stretches, 95))
         if tight > 1 + TIGHT:
             yield (
                 f"{part.name} is stretched by {100 * (tight - 1):.3g} % (95 % of it less) at "

@@ -54,10 +54,12 @@ class Stretch:
 
     def __init__(self, cloth: Cloth) -> None:
         self.samples = cloth.samples()
+        self._ends = np.cumsum([len(s.samples().weight) for s in cloth.surfaces.pieces])[:-1]
 
-    def largest(self, x: Floats) -> Floats:
-        """(q,) of every sample, at points x (n,3)."""
-        return principal_stretches(self.samples.deformation_gradient(x))[0]
+    def largest(self, x: Floats) -> list[Floats]:
+        """(q,) of every sample, part by part, at points x (n,3)."""
+        high = principal_stretches(self.samples.deformation_gradient(x))[0]
+        return np.split(high, self._ends)
 
     def percentiles(self, x: Floats) -> Json:
         """p50, p95 and max of the largest stretch, min of the smallest."""

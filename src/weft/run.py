@@ -251,7 +251,7 @@ class Run:
 
         Raises:
             RunError: another suffix, no such frame, the net of a run without splines, or a run
-                without seams to weld.
+                without seams to weld, or to weld at another density.
         """
         path = Path(path)
         format_to_write(path)
@@ -265,7 +265,7 @@ class Run:
             faces, corner_uv = self.tessellation(density)
             x = self.positions(frame, density)
         if weld:
-            x, faces = self._welded(x, faces)
+            x, faces = self._welded(x, faces, density)
         if not np.isfinite(x).all():
             bad = int((~np.isfinite(x).all(1)).sum())
             raise RunError(
@@ -275,10 +275,15 @@ class Run:
         write_mesh(path, x, faces, corner_uv)
         return path
 
-    def _welded(self, x: Positions, faces: Faces) -> tuple[Positions, Faces]:
+    def _welded(self, x: Positions, faces: Faces, density: int | None) -> tuple[Positions, Faces]:
         """Positions and faces with what is sewn together as one vertex, in its middle."""
         from weft.garment.garment import merged
 
+        if density is not None and self.surfaces.embedding is not None:
+            raise RunError(
+                "weld", got=f"density {density}", where=str(self.path),
+                expected="no density: seams join the vertices of the run's own mesh",
+            )  # fmt: skip
         sewn = self.folder.mesh().get("sewn")
         if sewn is None:
             got, wanted = "a run without seams", "a garment's"

@@ -252,7 +252,8 @@ class _Loop:
         cloth, t, begin = self.scene.cloth, place.state.t, self._sewn_at
         if cloth.sewn is not None and begin <= t < begin + 1 / (self.fps * self.steps) - 1e-9:
             x = place.state.x
-            for question in about_garment(cloth, x, self.stretch.largest(x), t):
+            high = self.stretch.largest(x)
+            for question in about_garment(cloth, self.model.vertices(x), high, t):
                 warnings.warn(question, stacklevel=2)
 
     def _start(self, *, anew: bool = False) -> Place:

@@ -9,14 +9,20 @@ from tests.checks import assert_derivative, clamp, dense, rotations, scatter
 from weft import kernel
 from weft.discretization.bspline import Patch, rectangle
 from weft.discretization.linear_triangle import linear_triangle
-from weft.discretization.spline_surface import SplineSurface
+from weft.discretization.spline_surface import SplineSurface, grid_faces
+from weft.discretization.surface import Tessellation
+from weft.discretization.touched import Touched
 from weft.energies.base import Energy
+from weft.energies.bonds import Bonds
 from weft.energies.buckling_bending import BucklingBending
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
+from weft.energies.patch_seams import PatchedPart, hinges_of_patches
+from weft.energies.pulled_back import PulledBack
 from weft.energies.quadratic_bending import QuadraticBending
 from weft.energies.quadratic_form import QuadraticForm
+from weft.energies.seams import Joint, Sides
 from weft.energies.strain_limit import StrainLimits
 from weft.kernel import vec3
 from weft.laws import BaraffWitkin, Measured, Psd, StrainLimit
@@ -68,6 +74,41 @@ def spline_bending(mesh):
     return QuadraticForm(at.stencil, at.coefficient, at.weight)
 
 
+def two_patches(mesh):
+    """Control points of the mesh as two patches side by side, with triangles of their own, and the
+    joint of their middle sides.
+    """
+    uv = np.stack(np.meshgrid([0.0, 0.5, 1.0], np.linspace(0, 3, 6), indexing="ij"), axis=2)
+    faces, uv = grid_faces(3, 6), uv.reshape(-1, 2)
+    rest = rectangle(3, 5, 0.4, 0.8).rest
+    skew = np.concatenate([rest + SKEW[:3], rest + SKEW[3:] + (0.45, 0.0)])
+    ids = np.arange(30).reshape(5, 6).T
+    parts, n = [], len(uv)
+    for k in (0, 1):
+        patch = Patch(skew[3 * k : 3 * k + 3])
+        surface = SplineSurface([patch], [ids[3 * k : 3 * k + 3]], mesh.n_vertices)
+        surface = dataclasses.replace(surface, touched=Touched(uv, faces))
+        parts.append(PatchedPart(surface, k * n, (2e-2, 1e-2)))
+    shown = Tessellation.joined([p.surface.shown for p in parts], mesh.n_vertices)
+    joint = Joint(np.stack([12 + np.arange(6), n + np.arange(6)], axis=1))
+    return parts, shown, joint
+
+
+def spline_seam_bonds(mesh):
+    _, shown, joint = two_patches(mesh)
+    bonds = Bonds(joint.pairs, np.linspace(20.0, 40.0, 6), len(shown.embedding), last=1e-3)
+    return PulledBack(bonds, shown.embedding)
+
+
+def spline_seam_folds(mesh):
+    parts, shown, joint = two_patches(mesh)
+    n, m = len(shown.embedding), len(shown.faces)
+    flat = shown.mesh(np.asarray(mesh.vertices), "patches")
+    sides = Sides(flat, np.full(n, 500.0), np.tile([2e-2, 1e-2], (m, 1)))
+    joint = dataclasses.replace(joint, angle=0.3)
+    return PulledBack(*hinges_of_patches(sides, parts, shown.embedding, [joint], 0.0))
+
+
 def limits(mesh):
     """So wide that all states are within, and at work in all of them."""
     law = StrainLimit((9.0, 8.0), 1.57, (50.0, 30.0, 5.0), 0.001)
@@ -93,6 +134,8 @@ ENERGIES = {
         pairs,
         spline_membrane,
         spline_bending,
+        spline_seam_bonds,
+        spline_seam_folds,
         limits,
         measured,
         gravity,

@@ -197,6 +197,43 @@ def test_the_side_car_file_and_notches(tmp_path):
     assert area(flattened(right)[0]) == pytest.approx(area(flattened(left)[0]), rel=1e-12)
 
 
+NOTCHED = """
+notches: corners
+panels: {one: {}, two: {}}
+seams:
+  eased: {join: [[one.0, one.1], [two.0, two.1]], notched: true}
+"""
+
+
+def rectangle(name, width, notch):
+    corners = [(0, 0), (width, 0), (width, 80), (0, 80)]
+    return block(name, polyline(corners), turns(*corners), point(notch, 0, 4))
+
+
+def test_notches_meet_notches(tmp_path):
+    """Of sides of 100 and 112 mm with notches at 30 and 40 mm: 30 is eased to 40, and 70 to 72.
+    Without ``notched``, lengths alone say what meets.
+    """
+    drawn = drawing([rectangle("one", 100, 30), rectangle("two", 112, 72)])
+    for kind, car in (("notched", NOTCHED), ("plain", NOTCHED.replace(", notched: true", ""))):
+        garment = cut(read(tmp_path, drawn, car), 0.01)
+        pairs = garment.seam("eased").pairs
+        one, two = (garment.flat[pairs[:, k]][:, 0] * 1e3 for k in (0, 1))
+        one, two = one - one.min(), two - two.min()  # a piece's origin is its middle
+        at = two[np.argmin(np.abs(one - 30))]
+        assert np.abs(one - 30).min() < 1e-9, "a vertex at the notch"
+        if kind == "notched":
+            assert at == pytest.approx(72, abs=1e-6)
+            before, after = one < 30 + 1e-6, one > 30 - 1e-6
+            np.testing.assert_allclose(112 - two[before], one[before] * 40 / 30, atol=1e-6)
+            np.testing.assert_allclose(72 - two[after], (one[after] - 30) * 72 / 70, atol=1e-6)
+        else:
+            assert at == pytest.approx(112 - 30 * 1.12, abs=1.0)
+    bad = NOTCHED.replace("[two.0, two.1]", "[two.0]")
+    with pytest.raises(PatternError, match=r"seam eased: notched = 2 and 1 edges.*as many on both"):
+        cut(read(tmp_path, drawn, bad), 0.01)
+
+
 def test_notches_beside_the_outline(tmp_path):
     content = drawing([back(point(30, -1, 4), point(50, 50, 4))])
     with pytest.warns(UserWarning, match=r"notch at \(50, 50\) mm is more than 3 mm"):

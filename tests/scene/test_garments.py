@@ -218,7 +218,7 @@ def test_garments_beside_other_cloth_keep_their_names(scene_file):
         ({"size: 4 cm": "size: 4 cm, measures: {girth: 1 m}"}, "girth"),
         ({"size: 4 cm": "size: 0 cm"}, "cloth.garment.size"),
         ({"size: 4 cm}": "size: 4 cm}, thickness: fabric"}, "thickness"),
-        ({"size: 4 cm}": "size: 4 cm}, discretization: bspline"}, "garments are made of triangles"),
+        ({"size: 4 cm}": "size: 4 cm}, discretization: bspline"}, "spline.span_size"),
         ({"closing: 0.4 s": "closing: 0 s"}, "sewing.closing"),
     ],
 )
@@ -272,3 +272,22 @@ def test_layers_are_sewn_one_over_the_other(scene_file, tmp_path):
             for ids in (inner, outer)
         ]
         assert near[0].mean() < near[1].mean(), "the outer one is outside, all around"
+
+
+@pytest.mark.parametrize(
+    ("second", "band", "said"),
+    [
+        ("{join: [front.left, back.right], closing: zip, open_at: -10 s}", "",
+         r"seam two: open_at = -10 s \(scene.yaml:2, tube.yaml:17\): must be >= -0.8 s"),
+        ("{join: [front.left, back.right], closing: buttons, close_at: -9 s, open_at: 1 s}", "",
+         r"seam two: close_at = -9 s \(scene.yaml:2, tube.yaml:17\)"),
+        ("[front.left, back.right]", "ratio: 1e-300, stiffness: 1e300 N",
+         r"elastic band.stiffness.*\(scene.yaml:2, tube.yaml:19\): expected finite numbers"),
+    ],
+)  # fmt: skip
+def test_zips_and_elastics_that_cannot_be_are_named_with_their_lines(
+    scene_file, second, band, said
+):
+    pattern = PATTERN.replace("ratio: 0.9, stiffness: 300 N", band or "ratio: 1, stiffness: 1 N")
+    with pytest.raises(WeftError, match=said), np.errstate(over="ignore"):
+        loaded(scene_file(second, pattern=pattern))

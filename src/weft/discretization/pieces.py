@@ -24,7 +24,7 @@ from weft.discretization.surface import Tessellation
 from weft.errors import MeshError
 from weft.mesh import TriangleMesh, edges_of
 
-_SIDES = ("bottom", "right", "top", "left")  # in the order of ``sides_of``
+AROUND = ("bottom", "right", "top", "left")  # in the order of ``sides_of``
 SAME = 1e-6  # of the size: material coordinates that are equal
 
 
@@ -143,7 +143,7 @@ def fit_pieces(
         chosen.append(corners_of(piece.outline, ids, piece.mesh.source))
     borders = [piece.sides(c) for piece, c in zip(pieces, chosen)]
     joints = _joints(borders, smooth)
-    counts = _counts(pieces, chosen, joints, spans, size)
+    counts = counts_of(pieces, chosen, joints, spans, size)
     fits = [
         fit_patch(p.outline, sides_of(p.outline, c), *n, settings, p.mesh.source)
         for p, c, n in zip(pieces, chosen, counts)
@@ -162,7 +162,7 @@ def _ties(
     places: dict[int, tuple[Ints, Floats]] = {}
     stencil, coefficient, weight = [], [], []
     for ids, piece, corners, fit in zip(surface.ids, pieces, chosen, fits):
-        vertices, uv, share = _on_border(piece, corners, fit)
+        vertices, uv, share = on_border(piece, corners, fit)
         f = fit.patch.functions(uv)
         for v, s, w, part in zip(vertices.tolist(), ids.reshape(-1)[f.stencil], f.value, share):
             if v not in places:
@@ -180,7 +180,7 @@ def _ties(
     return Ties(np.array(stencil), np.array(coefficient), np.array(weight))
 
 
-def _on_border(piece: FlatPiece, corners: Ints, fit: Fitted) -> tuple[Ints, Floats, Floats]:
+def on_border(piece: FlatPiece, corners: Ints, fit: Fitted) -> tuple[Ints, Floats, Floats]:
     """Vertices of the whole mesh on a piece's border, each once, with their parameters (k,2), and
     the length each stands for over a span's size.
     """
@@ -212,14 +212,14 @@ def _joints(borders: list[list[Ints]], smooth: bool) -> list[Joint]:
                 continue
             straight, turned = np.array_equal(a, b), np.array_equal(a, b[::-1])
             if straight or turned:
-                found.append(Joint((k, _SIDES[s]), (other, _SIDES[t]), not straight, smooth))
+                found.append(Joint((k, AROUND[s]), (other, AROUND[t]), not straight, smooth))
     return found
 
 
-def _counts(
-    pieces: list[FlatPiece],
-    chosen: list[Ints],
-    joints: list[Joint],
+def counts_of(
+    pieces: Sequence[FlatPiece],
+    chosen: Sequence[Ints],
+    joints: Sequence[Joint],
     spans: tuple[int, int] | None,
     size: float | None,
 ) -> list[tuple[int, int]]:

@@ -16,6 +16,7 @@ from weft.discretization.embedding import Embedding
 from weft.discretization.quadrature import Points, Rule, bending_points, membrane_points
 from weft.discretization.samples import Samples
 from weft.discretization.surface import Surface, Tessellation
+from weft.discretization.touched import Touched
 from weft.errors import MeshError, check_known
 
 SIDES = ("left", "right", "bottom", "top")  # u = 0, u = m1, v = 0, v = m2
@@ -72,6 +73,7 @@ class SplineSurface(Surface):
     bending: Bending = Bending.PLATE
     deviation: float | None = None  # [m] from the outlines that were fitted, at most
     density: int = 1  # samples a knot span of what is touched
+    touched: Touched | None = None  # of a single patch, in place of triangles between samples
     kind: ClassVar[str] = "splines"
     lacks: ClassVar[Mapping[str, str]] = {
         "bending": OTHERWISE,
@@ -194,6 +196,13 @@ class SplineSurface(Surface):
             embedding, merged[corners], uvs[corners], patch_of, [merged[grid] for grid in grids]
         )
 
+    @cached_property
+    def shown(self) -> Tessellation:
+        """The triangles that are touched: a panel's own, or those between samples."""
+        if self.touched is None:
+            return self.tessellated(self.density)
+        return self.touched.tessellation(self.patches[0], self.ids[0], self.n_points)
+
     def net(self) -> tuple[Faces, CornerUv]:
         """Two faces to a quadrilateral of the control nets."""
         corners = [grid_faces(*ids.shape) for ids in self.ids]
@@ -207,6 +216,9 @@ class SplineSurface(Surface):
         """
         lines, inside = [], []
         d, n = self.density, self.n_points
+        if self.touched is not None:
+            along = self.touched.between(self.patches[0], self.ids[0], pinned, n)
+            return along, np.zeros(0, dtype=np.int32)
         for patch, ids, grid in zip(self.patches, self.ids, self.shown.grids):
             held = pinned[grid]
             a, b = held[:-1] & held[1:], held[:, :-1] & held[:, 1:]
@@ -228,6 +240,8 @@ class SplineSurface(Surface):
         out: dict[str, Any] = {"density": self.density}
         for j, (patch, ids) in enumerate(zip(self.patches, self.ids)):
             out[f"{j}.rest"], out[f"{j}.ids"] = patch.rest, ids
+        if self.touched is not None:
+            out["touched.uv"], out["touched.faces"] = self.touched.uv, self.touched.faces
         return out
 
     @classmethod
@@ -236,7 +250,10 @@ class SplineSurface(Surface):
         count = sum(name.endswith(".ids") for name in arrays)
         patches = [Patch(arrays[f"{j}.rest"]) for j in range(count)]
         ids = [arrays[f"{j}.ids"] for j in range(count)]
-        return cls(patches, ids, n_points, density=int(arrays["density"]))
+        own = None
+        if "touched.uv" in arrays:
+            own = Touched(arrays["touched.uv"], arrays["touched.faces"])
+        return cls(patches, ids, n_points, density=int(arrays["density"]), touched=own)
 
     def facts(self) -> str:
         """Control points, spans, seams and fit."""

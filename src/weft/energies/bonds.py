@@ -140,8 +140,10 @@ class Bonds(LocalEnergy):
         for name, shape in shapes.items():
             given = np.broadcast_to(np.asarray(getattr(self, name), dtype=np.float64), shape)
             least = given.min(initial=0.0) if name not in ("closing", "life") else 0.0
-            if np.isnan(given).any() or least < 0:
-                raise SceneError(f"{self.name}.{name}", got=given[:5].tolist(), expected=">= 0")
+            finite = name in ("life", "strength") or np.isfinite(given).all()
+            if np.isnan(given).any() or least < 0 or not finite:
+                expected = "must be >= 0" if least < 0 else "finite numbers"
+                raise SceneError(f"{self.name}.{name}", got=given[:5].tolist(), expected=expected)
             object.__setattr__(self, name, np.array(given))
         for name in ("closing", "life"):
             begin, end = getattr(self, name).T

@@ -92,6 +92,18 @@ class Joint:
 
 
 @dataclass(frozen=True, eq=False)
+class Facing:
+    """Edges of both sides of a joint, in turn."""
+
+    near: Ints  # (h,2) points of the first side's edges
+    other: Ints  # (h,2) of the second side's
+    one: Ints  # (h,3) the first side's face, the vertex across, 1 where it runs along the edge
+    two: Ints  # (h,3) the second side's
+    start: Ints  # (h,) where a hinge's edge begins, on the first side
+    end: Ints  # (h,)
+
+
+@dataclass(frozen=True, eq=False)
 class Sides:
     """Panels as seams see them: the mesh, and stiffness of each face's fabric.
 
@@ -172,8 +184,10 @@ class Sides:
             begin,
         )
 
-    def _across(self, joint: Joint) -> tuple[Ints, Floats]:
-        """(h,4) hinges of a joint and (h,) [J] their weights."""
+    def facing(self, joint: Joint) -> "Facing":
+        """Edges of both sides of a joint that fold: with a face on either side, of panels whose
+        right sides agree.
+        """
         near, other = joint.edges
         one = self._faces_at(*near.T)
         if near is other or np.array_equal(near, other):  # a line inside a panel
@@ -186,7 +200,13 @@ class Sides:
         one, two, near, other = one[held], two[held], near[held], other[held]
         start = np.where(one[:, 2] > 0, near[:, 0], near[:, 1])
         end = np.where(one[:, 2] > 0, near[:, 1], near[:, 0])
-        stencil = np.stack([start, end, one[:, 1], two[:, 1]], axis=1)
+        return Facing(near, other, one, two, start, end)
+
+    def _across(self, joint: Joint) -> tuple[Ints, Floats]:
+        """(h,4) hinges of a joint and (h,) [J] their weights."""
+        f = self.facing(joint)
+        near, other, one, two = f.near, f.other, f.one, f.two
+        stencil = np.stack([f.start, f.end, one[:, 1], two[:, 1]], axis=1)
         edges = np.stack([self.along(near), self.along(other)], axis=1)
         length_sq = (edges**2).sum(-1)
         if joint.fold_stiffness is not None:

@@ -29,10 +29,12 @@ class Chain:
     Args:
         sides: the edges.
         panels: by name; every side's panel and edge exist.
+        at: fractions of the seam at which its edges begin, and 1; none: of its own length.
     """
 
     sides: tuple[Side, ...]
     panels: Mapping[str, Panel]
+    at: tuple[float, ...] = ()
 
     @cached_property
     def curves(self) -> list[EdgeCurve]:
@@ -42,6 +44,8 @@ class Chain:
     @cached_property
     def starts(self) -> Floats:
         """(k+1,) fractions of the chain's length at which its edges begin, and 1."""
+        if self.at:
+            return np.array(self.at)
         along = np.cumsum([c.length for c in self.curves])
         return np.concatenate([[0.0], along / along[-1]])
 
@@ -94,7 +98,15 @@ class Chain:
     def turned(self) -> "Chain":
         """The same edges from the other end."""
         back = tuple(Side(s.panel, s.edge, not s.backward) for s in self.sides[::-1])
-        return Chain(back, self.panels)
+        return Chain(back, self.panels, tuple(1 - a for a in self.at[::-1]))
+
+
+def aligned(first: Chain, second: Chain) -> tuple[Chain, Chain]:
+    """Two chains of as many edges, of which each begins where the other's does: at the mean of
+    their fractions.
+    """
+    at = tuple(((first.starts + second.starts) / 2).tolist())
+    return Chain(first.sides, first.panels, at), Chain(second.sides, second.panels, at)
 
 
 @dataclass(frozen=True)

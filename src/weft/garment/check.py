@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from weft.errors import PatternError, PatternProblems, WeftError, did_you_mean, shortened
-from weft.garment.chains import Chain, Corner, Orientation, chained, orientation
+from weft.garment.chains import Chain, Corner, Orientation, aligned, chained, orientation
 from weft.garment.check_panel import edge_name, panel_problems
 from weft.garment.pattern import Closing, Elastic, Panel, Pattern, Seam, Side
 from weft.garment.place import place
@@ -119,6 +119,9 @@ def _seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> N
         what = f"seam {seam.name}"
         problems = [e for sides in (seam.first, seam.second) for e in _unknown(what, sides, every)]
         problems += _values(seam, what)
+        if seam.notched and len(seam.first) != len(seam.second):
+            got = f"{len(seam.first)} and {len(seam.second)} edges"
+            problems.append(PatternError(f"{what}: notched", got=got, expected="as many on both"))
         sides = [*seam.first, *seam.second]
         if not problems:
             mine: set[tuple[str, int]] = set()
@@ -140,6 +143,8 @@ def _seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> N
             first, second = Chain(tuple(seam.first), good), Chain(tuple(seam.second), good)
             found = orientation(seam, first, second)
             turned = second.turned() if found.flip else second
+            if seam.notched:
+                first, turned = aligned(first, turned)
             report.seams.append(Match(seam, first, turned, found))
     for match in report.seams:
         report.errors += _consecutive(report, match)

@@ -29,7 +29,12 @@ UV_GAP = 0.02  # [m] between panels in material coordinates
 
 
 def cut(
-    pattern: Pattern, size: float = 0.02, *, seed: int = 0, layer_gap: float = LAYER_GAP
+    pattern: Pattern,
+    size: float = 0.02,
+    *,
+    seed: int = 0,
+    layer_gap: float = LAYER_GAP,
+    fewest: int = 1,
 ) -> Garment:
     """A garment from its pattern: panels of triangles, where they start in space.
 
@@ -38,6 +43,7 @@ def cut(
         size: [m] wanted edge length; smaller at sharp corners and along tight curves.
         seed: of the points inside panels.
         layer_gap: [m] from one layer's start to the next one's.
+        fewest: edges of the mesh along an edge of a panel, however short it is.
 
     Raises:
         PatternProblems: everything that cannot be right.
@@ -57,7 +63,9 @@ def cut(
         for end in (e for line in every for e in (line.first, line.last) if e is not None):
             breaks.setdefault((name, end[0]), []).append(end[1])
     joins = [Join(m.seam.name, m.first, m.second) for m in report.seams]
-    least = least_counts(report.seams, panels)
+    needed = least_counts(report.seams, panels)
+    edges = [(name, e) for name, p in panels.items() for e in range(len(p.corners))]
+    least = {edge: max(fewest, needed.get(edge, 1)) for edge in edges}
     fractions, index, parts = sampled_edges(panels, joins, size, breaks, least)
     meshes = {}
     for name, panel in panels.items():

@@ -105,6 +105,18 @@ class Garment:
         own = self.panel(panel).fabric
         return self.pattern.fabric if own is None else own
 
+    def panel_mesh(self, name: str) -> TriangleMesh:
+        """One panel alone, where it starts, with its named edges as groups."""
+        ids, faces, mesh = self.vertices[name], self.faces[name], self.mesh
+        own = slice(faces.start, faces.stop)
+        groups = {
+            group.removeprefix(f"{name}."): members - ids.start
+            for group, members in mesh.groups.items()
+            if group.startswith(f"{name}.")
+        }
+        x, corners = mesh.vertices[ids.start : ids.stop], mesh.faces[own] - ids.start
+        return TriangleMesh(x, corners, mesh.corner_uv[own], groups, mesh.source)
+
     def edge_vertices(self, panel: str, edge: int | str) -> Ints:
         """Vertices of an edge from its corner to the next one; of a name's edges in turn."""
         if isinstance(edge, int):

@@ -173,6 +173,8 @@ class Seam:
             never, and from the start.
         window: begin and end of its closing, as parts of the time in which the garment is sewn:
             inseams close before the sides pull legs apart.
+        notched: edges meet one by one: where one ends on the first side, one does on the second;
+            each pair is eased by itself. Both chains have as many.
     """
 
     name: str
@@ -187,6 +189,7 @@ class Seam:
     open_at: float | None = None
     close_at: float | None = None
     window: tuple[float, float] = (0.0, 1.0)
+    notched: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path as FilePath
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from weft.attachments import Attachment
 from weft.cloth import Cloth
 from weft.contact import Body, load_animated, load_body, load_cached, load_frames
+from weft.discretization.panels import PatchedGarment
 from weft.errors import SceneError, SceneProblems, WeftError
 from weft.fabric import Fabric, fabric
 from weft.garment.garment import Garment
@@ -31,6 +32,7 @@ from weft.scene.schema import ClothBlock, PinBlock, SceneFile
 from weft.scene.selection import selected
 from weft.sources import as_splines, spline_sheet
 
+Thing: TypeAlias = Cloth | Garment | PatchedGarment
 T = TypeVar("T")
 B = TypeVar("B")
 
@@ -99,7 +101,10 @@ class Builder:
             raise SceneProblems(self.problems)
         law = self._try(("law",), self._law)
         bodies = self._each("bodies", f.bodies, self._body)
-        worn = worn_by(outfit, f)
+        at = [(*loc, "garment") for loc, block in blocks if block.garment is not None]
+        worn = self._try(at[0] if len(at) == 1 else ("cloths",), lambda: worn_by(outfit, f))
+        if worn is None:
+            raise SceneProblems(self.problems)
         wind = None
         if f.wind is not None:
             wind = self._try(("wind",), partial(f.wind.loaded, self.source.path.parent))
@@ -197,7 +202,7 @@ class Builder:
             law(made)
         return law
 
-    def _source_of(self, loc: Loc, block: ClothBlock) -> Cloth | Garment | None:
+    def _source_of(self, loc: Loc, block: ClothBlock) -> Thing | None:
         """A cloth or a garment where it starts; None with its problems noted."""
         if block.garment is None:
             return self._cloth(loc, block)
@@ -239,7 +244,7 @@ class Builder:
         how = b.model_dump(include={"net", "rule", "bending", "density"})
         return spline_sheet(s.nx, s.ny, s.width, s.height, made or fabric("cotton"), **how)
 
-    def _joined(self, things: list[Cloth | Garment]) -> Outfit:
+    def _joined(self, things: list[Thing]) -> Outfit:
         """All cloths and garments as one cloth."""
         f = self.file
         blocks = [f.cloth] if f.cloth else f.cloths
@@ -291,7 +296,9 @@ class Builder:
         return attachment_of(cloth, block, name, self.file.seconds)
 
 
-def _thickness(number: int, block: ClothBlock, thing: Cloth | Garment) -> float | None:
+def _thickness(
+    number: int, block: ClothBlock, thing: Cloth | Garment | PatchedGarment
+) -> float | None:
     """[m] that a cloth keeps in contact; None: the scene's, or that of a garment's panels.
 
     Raises:

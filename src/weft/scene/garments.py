@@ -9,6 +9,9 @@ from pathlib import Path
 from weft.arrays import Floats
 from weft.cloth import Cloth
 from weft.contact.contact import SelfContact
+from weft.discretization.panels import FEWEST, PatchedGarment, patched
+from weft.discretization.quadrature import Rule
+from weft.discretization.spline_surface import Bending
 from weft.energies.base import Energy
 from weft.energies.seams import Sewing
 from weft.fabric import fabric
@@ -34,20 +37,27 @@ class Worn:
     gravity_from: tuple[float, float] | Floats = (0.0, 0.0)
 
 
-def garment_of(folder: Path, block: ClothBlock) -> Garment:
-    """The garment of a block, where it starts.
+def garment_of(folder: Path, block: ClothBlock) -> Garment | PatchedGarment:
+    """The garment of a block, where it starts, of triangles or of splines.
 
     Raises:
-        PatternError: a pattern that cannot be read or cut.
+        PatternError: a pattern that cannot be read or cut, or has not the four corners of patches.
+        PatchError: a panel that no patch fits.
     """
     g = block.garment
     assert g is not None
     measures = dict(g.measures) or None
-    made = cut(read_pattern(folder / g.pattern, measures), g.size, seed=g.seed)
+    fewest = 1 if block.discretization == "triangles" else FEWEST
+    made = cut(read_pattern(folder / g.pattern, measures), g.size, seed=g.seed, fewest=fewest)
     for warning in made.warnings:
         warnings.warn(f"{g.pattern}: {warning}", stacklevel=2)
     placed = Cloth(made.mesh, fabric("cotton")).moved(block.translation, block.rotation)
-    return dataclasses.replace(made, mesh=placed.mesh)
+    garment = dataclasses.replace(made, mesh=placed.mesh)
+    if block.discretization == "triangles":
+        return garment
+    size, kinds = block.spline.span_size, (Rule(block.spline.rule), Bending(block.spline.bending))
+    assert size is not None
+    return patched(garment, size, *kinds)
 
 
 def worn_by(outfit: Outfit, file: SceneFile) -> Worn:

@@ -154,6 +154,10 @@ def _cloth(loc: Loc, b: ClothBlock, folder: Path) -> Iterator[Part]:
         n = sum(_area(p.corners.tolist()) / (0.75**0.5 * size) / size for p in panels)
         n += sum(_perimeter(p.corners.tolist()) / size for p in panels)
         yield Part((*loc, "garment", "size"), n, 2 * n, PER_VERTEX * n)
+        if splines and b.spline.span_size is not None:
+            step = max(b.spline.span_size, 1e-300)
+            count = sum(_area(p.corners.tolist()) / step / step for p in panels)
+            yield _spans((*loc, "spline", "span_size"), count, 0)
 
 
 def _spans(loc: Loc, spans: float, dense: int) -> Part:

@@ -101,14 +101,14 @@ class GarmentBlock(Block):
 class SplineBlock(Block):
     """Quadratic B-splines (Meng et al. 2025), for ``discretization: bspline``.
 
-    A sheet's nx and ny are then its control points; panels and meshes are fitted.
+    A sheet's nx and ny are then its control points; panels, meshes and garments are fitted.
     """
 
     spans: tuple[int, int] | None = Field(
         None, description="knot spans along warp and weft, of a fitted piece"
     )
     span_size: Length | None = Field(
-        None, gt=0, description="[m] of a span, in place of spans; for meshes of any pieces"
+        None, gt=0, description="[m] of a span, in place of spans; for any pieces, and garments"
     )
     corners: list[int] | list[list[int]] | None = Field(
         None, description="four vertices of the border (of every piece); none: found"
@@ -131,6 +131,13 @@ class SplineBlock(Block):
         "greville",
         description="control points of a sheet: spans all alike, or points equally far apart",
     )
+
+
+OF_GARMENTS = {"span_size", "rule", "bending"}  # of SplineBlock
+NOT_OF_GARMENTS = (
+    "give span_size: corners are the pattern's, seams fold as it says, and what touches are the "
+    "triangles of garment.size"
+)
 
 
 class ClothBlock(Block):
@@ -169,8 +176,6 @@ class ClothBlock(Block):
         sources = (self.sheet, self.panel, self.mesh, self.garment)
         if sum(b is not None for b in sources) != 1:
             raise ValueError("give one of sheet, panel, mesh and garment")
-        if self.garment is not None and self.discretization != "triangles":
-            raise ValueError("garments are made of triangles")
         fitted = self.discretization == "bspline" and self.sheet is None
         given = (self.spline.spans is not None) + (self.spline.span_size is not None)
         if fitted and given != 1:
@@ -179,6 +184,12 @@ class ClothBlock(Block):
             raise ValueError("spline.spans and span_size are for fitted panels and meshes")
         if self.discretization == "triangles" and self.spline.model_fields_set:
             raise ValueError("spline needs `discretization: bspline`")
+        if fitted and self.garment is not None:
+            more = self.spline.model_fields_set - OF_GARMENTS
+            if more:
+                raise ValueError(
+                    f"spline.{', spline.'.join(sorted(more))}: of garments, {NOT_OF_GARMENTS}"
+                )
         return self
 
 

@@ -1,0 +1,126 @@
+"""Princess seams and double (fisheye) darts: shape from seams whose two sides curve differently."""
+
+import numpy as np
+import pytest
+
+import weft
+from weft.energies.seams import Sewing
+from weft.garment.check import checked
+from weft.garment.cutting import cut
+from weft.garment.sewn import shape_of
+from weft.garment.yaml_pattern import parse_yaml_pattern
+from weft.outfit import Outfit
+from weft.scene.scene import Scene
+
+# The side panel's edge bows out where the bust is; the front's is nearly straight, and shorter.
+PRINCESS = """
+fabric: cotton
+panels:
+  front:
+    outline:
+      - {at: [0, 0], edge: hem}
+      - {at: [10 cm, 0], edge: low, quadratic: [9 cm, 10 cm]}
+      - {at: [10 cm, 20 cm], edge: high, quadratic: [10.5 cm, 30 cm]}
+      - {at: [8 cm, 40 cm], edge: shoulder}
+      - {at: [0, 40 cm], edge: center}
+  side:
+    outline:
+      - {at: [11 cm, 0], edge: hem}
+      - {at: [24 cm, 0], edge: side}
+      - {at: [24 cm, 40 cm], edge: shoulder}
+      - {at: [13 cm, 40 cm], edge: high, quadratic: [9.5 cm, 28 cm]}
+      - {at: [10.2 cm, 20 cm], edge: low, quadratic: [10.2 cm, 12 cm]}
+    placement: {rotation: [0, -40, 0]}
+seams:
+  princess: [[front.low, front.high], [-side.low, -side.high]]
+"""
+# A dart with two points: the panel is cut along the dart's line from edge to edge, and both halves
+# are curved where the dart is; above and below, they meet in straight lines.
+FISHEYE = """
+fabric: cotton
+measures: {dart: 3 cm}
+panels:
+  left:
+    outline:
+      - {at: [-12 cm, 0], edge: hem}
+      - {at: [0, 0], edge: below}
+      - {at: [0, 10 cm], edge: dart, points: [[-dart/2, 20 cm]]}
+      - {at: [0, 30 cm], edge: above}
+      - {at: [0, 40 cm], edge: top}
+      - {at: [-12 cm, 40 cm], edge: side}
+  right:
+    mirror: left
+seams:
+  back: {join: [[left.below, left.dart, left.above], [right.below, right.dart, right.above]], flip: false}
+"""  # noqa: E501
+
+
+def sewn(tmp_path, text, size=0.02):
+    """The garment, its cloth, and where it is once its seams are closed."""
+    garment = cut(parse_yaml_pattern(text), size)
+    outfit = Outfit.of([("it", garment, None)])
+    sewing = Sewing(closing=0.3)
+    scene = Scene(outfit.cloth, energies=outfit.energies(sewing), gravity=(0, 0, 0), step=0.02)
+    run = weft.simulate(scene, frames=10, fps=20, out=tmp_path / "run", progress=False)
+    return garment, outfit.cloth, run.positions(-1)
+
+
+def defects(x, faces, seam):
+    """(k,) [rad] by which the angles around vertices fall short of a full turn: x (n,2) or (n,3),
+    or (m,3,2) corners of faces.
+    """
+    corners = x if x.ndim == 3 else x[faces]
+    u = np.roll(corners, -1, axis=1) - corners
+    w = np.roll(corners, 1, axis=1) - corners
+    size = np.linalg.norm(u, axis=2) * np.linalg.norm(w, axis=2)
+    angle = np.arccos(np.clip((u * w).sum(2) / size, -1, 1))
+    total = np.bincount(faces.reshape(-1), angle.reshape(-1))
+    return 2 * np.pi - total[seam]
+
+
+def test_a_princess_seam_makes_room(tmp_path):
+    """One piece with one border once sewn; sides of unequal length meet at equal fractions, with a
+    vertex at the corner of either. On paper, angles around the seam fall short of full turns by
+    what both edges turn (Gauss and Bonnet); so do those of the sewn cloth, which is no plane then.
+    """
+    (match,) = checked(parse_yaml_pattern(PRINCESS)).seams
+    assert 1.002 < max(match.ratio, 1 / match.ratio) < 1.1
+    garment, cloth, x = sewn(tmp_path, PRINCESS)
+    shape = shape_of(garment)
+    assert (shape.pieces, shape.openings, shape.euler, shape.orientable) == (1, 1, 1, True)
+    pairs = garment.seam("princess").pairs
+    corner = garment.outline["front", 2][0], garment.outline["side", 4][0]
+    assert set(corner) <= set(pairs.reshape(-1).tolist())
+    assert np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1).max() < 1e-4
+    mesh, new = garment.weld(x)
+    seam = np.unique(new[pairs])
+    ends = new[pairs[[0, -1]].reshape(-1)]
+    inner = np.setdiff1d(seam, ends)
+    paper = defects(cloth.corner_uv, mesh.faces, inner).sum()
+    ways = np.array([[-1, 10], [-2.5, 10], [-3.5, -12], [0.8, -12]])  # tangents at the ends
+    a, b, c, d = np.arctan2(ways[:, 1], ways[:, 0])
+    assert paper == pytest.approx((b - a) + (d - c), abs=0.05)
+    space = defects(mesh.vertices, mesh.faces, inner).sum()
+    assert space == pytest.approx(paper, rel=0.25)
+
+
+def test_a_dart_with_two_points_is_a_seam_through_it(tmp_path):
+    """What the dart takes in is gone at the waist, and nothing above and below."""
+    garment, cloth, x = sewn(tmp_path, FISHEYE)
+    shape = shape_of(garment)
+    assert (shape.pieces, shape.openings, shape.euler) == (1, 1, 1)
+    pairs = garment.seam("back").pairs
+    assert np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1).max() < 1e-4
+    paper = np.array(cloth.vertices)
+    widths = {}
+    for height in (0.0, 0.2, 0.4):
+        ends = [
+            int(np.argmin(np.abs(paper[:, 0] - a) + np.abs(paper[:, 1] - height)))
+            for a in (-0.12, 0.12)
+        ]
+        middle = pairs[int(np.argmin(np.abs(paper[pairs[:, 0], 1] - height))), 0]
+        there = x[[ends[0], middle, ends[1]]]
+        widths[height] = float(np.linalg.norm(np.diff(there, axis=0), axis=1).sum())
+    assert widths[0.0] == pytest.approx(0.24, abs=3e-3)
+    assert widths[0.4] == pytest.approx(0.24, abs=3e-3)
+    assert widths[0.2] == pytest.approx(0.24 - 0.03, abs=4e-3)
