@@ -66,12 +66,16 @@ if TYPE_CHECKING:
     from weft.sources import triangulate as triangulate
     from weft.state import State as State
     from weft.validate.differences import check_derivatives as check_derivatives
+    from weft.worlds.batch import Batch as Batch
+    from weft.worlds.batch import batch as batch
+    from weft.worlds.world import Hold as Hold
 
 _HOME = {
     "Adaptive": "weft.integrators.adaptive",
     "AdaptiveSettings": "weft.integrators.adaptive",
     "BackwardEuler": "weft.integrators.backward_euler",
     "BaraffWitkin1998": "weft.integrators.baraff_witkin_1998",
+    "Batch": "weft.worlds.batch",
     "Bdf2": "weft.integrators.bdf2",
     "BucklingForm": "weft.energies.buckling_bending",
     "Cloth": "weft.cloth",
@@ -83,6 +87,7 @@ _HOME = {
     "Field": "weft.render.looks",
     "Gas": "weft.energies.pressure",
     "Gusts": "weft.energies.gusts",
+    "Hold": "weft.worlds.world",
     "Keyframe": "weft.pins",
     "Mannequin": "weft.mannequin.figure",
     "Model": "weft.model",
@@ -108,6 +113,7 @@ _HOME = {
     "Wind": "weft.energies.air",
     "WindGrid": "weft.energies.wind_grid",
     "as_splines": "weft.sources",
+    "batch": "weft.worlds.batch",
     "check_derivatives": "weft.validate.differences",
     "condition_energies": "weft.energies.condition",
     "joined": "weft.sources",
