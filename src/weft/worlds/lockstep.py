@@ -18,7 +18,7 @@ from weft.integrators.potential import Potential
 from weft.kernel import WarpArray
 from weft.phases import Phases
 from weft.psd import Psd
-from weft.solve.base import LinearSolver, Outcome
+from weft.solve.base import Outcome
 from weft.solve.block_csr import BlockCsr
 from weft.solve.descent import Newton
 from weft.solve.minimize import Ask, Asking, Counts, Minimum, Search
@@ -122,7 +122,7 @@ def _searches(
 def _search(group: Group, w: int, step: Step, phi: Potential) -> Asking:
     """As ``Integrator._minimize`` begins one."""
     world, s = group.worlds[w], group.worlds[w].stepper.settings
-    linear = world.solver.on(world.model)
+    linear = world.linear
     newton = Newton(
         s.tolerance * step.dt, s.max_iterations, s.forcing,
         effort=s.most_matrices, enough=s.enough * step.dt,
@@ -134,7 +134,7 @@ def _search(group: Group, w: int, step: Step, phi: Potential) -> Asking:
     def begin(start: WarpArray, before: Any) -> Search:
         return Search(problem, start, linear, before, (x, g, trial))
 
-    return lagging(phi, begin, x, newton, world.solver.prepared, lags)
+    return lagging(phi, begin, x, newton, world.prepared, lags)
 
 
 def answered(group: Group, searches: Mapping[int, tuple[Asking, float]]) -> dict[int, Minimum]:
@@ -199,8 +199,7 @@ def _reported(
     seconds: float,
 ) -> StepReport:
     """As ``StepReport.of`` says it."""
-    linear: LinearSolver = world.solver.linear
-    more: dict[str, Any] = {"dt": step.dt, "linear_solver": linear.name, "seconds": seconds}
+    more: dict[str, Any] = {"dt": step.dt, "linear_solver": world.linear.name, "seconds": seconds}
     if found is None:
         counts = Counts(Outcome.BLOCKED)
         return StepReport(**vars(counts), place=phi.blocked, **more)
@@ -215,5 +214,5 @@ def _took(world: World, step: Step, phi: Potential, found: Minimum, report: Step
     after = State(x, step.velocity(x), step.state.t + step.dt)
     place = world.place
     kept = {**world.stepper.remember(place.state, place.memory, step.dt), **phi.remember(x)}
-    world.solver.prepared = found.prepared
+    world.prepared = found.prepared
     world.went(after, kept, [report])

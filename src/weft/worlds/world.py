@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from weft.model import Model
 from weft.pins import Keyframe, Path, Pin
 from weft.record import Place
 from weft.simulation import MOST_HALVINGS, SceneLike
+from weft.solve.base import LinearSolver
 from weft.state import State
 from weft.step import Step
 
@@ -51,6 +53,8 @@ class World:
         self.model = dataclasses.replace(scene.model())
         self.alone: Model | None = None  # for steps that are halved
         self.solver = Solver(stepper.settings.linear)
+        self.prepared: Any = None  # of its last matrix: symbolic work that is kept
+        self._linear: LinearSolver | None = None
         self.reset()
 
     def reset(self) -> None:
@@ -59,12 +63,20 @@ class World:
         self.place = Place(state, self.stepper.init(self.model, state), 0, 0, 0)
         self.shift = np.zeros((len(self.scene.model().pins), 3))  # [m] of the scene's pins
         self.reports: list[StepReport] = []  # of the last step, and of its parts
+        self.gripped = True  # whether pins are other ones than the scene's
         self._hold((), np.zeros_like(self.shift))
 
     @property
     def dt(self) -> float:
         """[s] of a step."""
         return 1 / (self.fps * self.steps)
+
+    @property
+    def linear(self) -> LinearSolver:
+        """The solver of its matrices."""
+        if self._linear is None:
+            self._linear = self.solver.on(self.model)
+        return self._linear
 
     def plan(self) -> Step:
         """The next step."""
@@ -79,6 +91,9 @@ class World:
 
     def _hold(self, holds: Sequence[Hold], moves: Floats) -> None:
         given, state = self.scene.model(), self.place.state
+        if not (holds or moves.any() or self.shift.any() or self.gripped):
+            return
+        self.gripped = bool(holds or moves.any() or self.shift.any())
         begin, end = self.place.frame / self.fps, (self.place.frame + 1) / self.fps
         pins: list[Pin] = []
         for pin, shift, move in zip(given.pins, self.shift, moves):
