@@ -22,7 +22,9 @@ def joined(energies: Sequence[Energy], n: int) -> Energy | None:
     that have to be evaluated world by world, or that differ in more than numbers by element.
     """
     kind = type(energies[0])
-    if kind not in _JOIN or any(type(e) is not kind or e.name != energies[0].name for e in energies):
+    if kind not in _JOIN or any(
+        type(e) is not kind or e.name != energies[0].name for e in energies
+    ):
         return None
     found: Energy | None = _JOIN[kind](energies, n)
     return found

@@ -98,7 +98,7 @@ def launch_each(n: int, *stages: tuple[Any, ...], slice_above: int = SLICE_ABOVE
                 else:
                     wp.launch(kernel, b - a, inputs=[a, *args], device=where, record_tape=False)
 
-    if some is not None and direct:  # elsewhere all run: a launch costs more than what is idle
+    if some is not None:
         for a, b in some.parts(n):
             run(a, b)
         return

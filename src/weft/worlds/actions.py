@@ -90,7 +90,9 @@ def _alone(given: Sequence[Hold], world: World) -> Sequence[Hold]:
 def _hold(hold: Any, world: World) -> Hold:
     where = f"holds of world {world.number}"
     if not isinstance(hold, Hold):
-        raise SceneError(where, got=type(hold).__name__, expected="weft.Hold(vertices, displacement)")
+        raise SceneError(
+            where, got=type(hold).__name__, expected="weft.Hold(vertices, displacement)"
+        )
     ids, n = np.asarray(hold.vertices).reshape(-1), len(world.model.mass)
     if ids.dtype.kind not in "iu" or len(ids) == 0 or ids.min() < 0 or ids.max() >= n:
         got = "none" if len(ids) == 0 else f"{ids.min()} to {ids.max()}"

@@ -16,6 +16,7 @@ from weft.errors import SceneError, SimulationError
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepReport
 from weft.simulation import MOST_FRAMES, SceneLike
+from weft.solve.lanes import Symbolic
 from weft.state import State
 from weft.units import Quantity, to_si
 from weft.worlds.actions import checked_holds, checked_moves, checked_world
@@ -69,7 +70,9 @@ class Batch:
         return len(self.worlds)
 
     def __repr__(self) -> str:
-        return f"Batch: {len(self)} worlds in {len(self.groups)} groups, {self.fps:g} frames a second"
+        return (
+            f"Batch: {len(self)} worlds in {len(self.groups)} groups, {self.fps:g} frames a second"
+        )
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -81,7 +84,10 @@ class Batch:
             for alike in found:
                 most = min(self._together, math.ceil(len(alike) / kernel.threads()))
                 parts = math.ceil(len(alike) / most)
-                made += [Group(p) for p in _divided(alike, parts)]
+                model, settings = alike[0].model, alike[0].stepper.settings
+                lanes = settings.linear == "lanes" and model.contact is None
+                symbolic = Symbolic.of(model.assembly.pattern) if lanes else None
+                made += [Group(p, symbolic) for p in _divided(alike, parts)]
             self._groups = tuple(made)
         return self._groups
 

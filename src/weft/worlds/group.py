@@ -22,15 +22,22 @@ from weft.integrators.potential import Potential, zero_where
 from weft.kernel import WarpArray, vec3
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern, close
+from weft.solve.lanes import Symbolic
 from weft.state import State
 from weft.step import Step
+from weft.worlds.group_lanes import GroupLanes
 from weft.worlds.world import World
 
 
 class Group:
-    """Worlds with the same points and stencils, and the same settings of a step."""
+    """Worlds with the same points and stencils, and the same settings of a step.
 
-    def __init__(self, worlds: Sequence[World]) -> None:
+    Args:
+        worlds: which.
+        symbolic: of their pattern, where their matrices are factorized side by side.
+    """
+
+    def __init__(self, worlds: Sequence[World], symbolic: Symbolic | None = None) -> None:
         self.worlds, first = tuple(worlds), worlds[0].model
         self.of, self.n = len(worlds), len(first.mass)
         # Its own copy: what is bound to a pattern shares its scratch memory.
@@ -48,6 +55,7 @@ class Group:
             for w in range(self.of)
         ]
         self.psd: Psd = worlds[0].stepper.settings.psd
+        self.lanes = None if symbolic is None else GroupLanes(self.pattern, self.of, symbolic)
         self._bind()
 
     @staticmethod

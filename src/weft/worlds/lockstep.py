@@ -59,9 +59,7 @@ class WorldProblem:
         return self.phi.updates_at(x)
 
 
-def step_all(
-    group: Group, here: Sequence[World], energies: bool
-) -> dict[int, SimulationError]:
+def step_all(group: Group, here: Sequence[World], energies: bool) -> dict[int, SimulationError]:
     """One step of worlds of a group.
 
     Args:
@@ -122,7 +120,7 @@ def _searches(
 def _search(group: Group, w: int, step: Step, phi: Potential) -> Asking:
     """As ``Integrator._minimize`` begins one."""
     world, s = group.worlds[w], group.worlds[w].stepper.settings
-    linear = world.linear
+    linear = world.linear if group.lanes is None else group.lanes.worlds[w]
     newton = Newton(
         s.tolerance * step.dt, s.max_iterations, s.forcing,
         effort=s.most_matrices, enough=s.enough * step.dt,
@@ -140,8 +138,8 @@ def _search(group: Group, w: int, step: Step, phi: Potential) -> Asking:
 def answered(group: Group, searches: Mapping[int, tuple[Asking, float]]) -> dict[int, Minimum]:
     """Answer all searches until they end.
 
-    Trials of line searches go first and directions last, so that searches that have fallen behind
-    catch up with the others, and as many as can be are answered together.
+    Trials of line searches go first and new matrices last, so that searches that have fallen
+    behind catch up with the others, and as many as can be are answered together.
     """
     found: dict[int, Minimum] = {}
     waiting: dict[int, tuple[Ask, Search]] = {}
@@ -149,10 +147,8 @@ def answered(group: Group, searches: Mapping[int, tuple[Asking, float]]) -> dict
     for w, (asking, _) in searches.items():
         waiting[w] = next(asking)
     while waiting:
-        for asks in ((Ask.VALUE,), (Ask.START, Ask.GRADIENT), (Ask.DIRECTION,)):
-            now = sorted(w for w, (ask, _) in waiting.items() if ask in asks)
-            if now:
-                break
+        first = min(_turn(*asked) for asked in waiting.values())
+        now = sorted(w for w, asked in waiting.items() if _turn(*asked) == first)
         answers = _answer(group, now, waiting, known)
         for w in now:
             try:
@@ -161,6 +157,13 @@ def answered(group: Group, searches: Mapping[int, tuple[Asking, float]]) -> dict
                 del waiting[w]
                 found[w] = end.value
     return dict(sorted(found.items()))
+
+
+def _turn(ask: Ask, s: Search) -> int:
+    """Whose turn it is: 0 first."""
+    if ask is Ask.DIRECTION:
+        return 3 if s.wants_matrix else 2
+    return 0 if ask is Ask.VALUE else 1
 
 
 def _answer(
@@ -180,6 +183,10 @@ def _answer(
             for w in stale:
                 problem: Any = waiting[w][1].problem
                 problem.matrix = matrices[w]
+        if group.lanes is not None:
+            if stale:
+                group.lanes.prepare(group.matrix.values, stale)
+            group.lanes.solve(group.g, now)
         return {}
     begun = [w for w in now if waiting[w][0] is Ask.START]
     unknown = [w for w in begun if w not in known]
