@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -262,4 +263,4 @@ def _world(number: int, scene: SceneLike, fps: float) -> World:
 
 def _divided(worlds: Sequence[World], parts: int) -> list[Sequence[World]]:
     cut = [len(worlds) * k // parts for k in range(parts + 1)]
-    return [worlds[a:b] for a, b in zip(cut, cut[1:])]
+    return [worlds[a:b] for a, b in pairwise(cut)]
