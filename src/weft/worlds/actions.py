@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.arrays import Floats, Positions
 from weft.errors import SceneError
 from weft.worlds.world import Hold, World
 
@@ -19,6 +19,28 @@ def checked_world(world: int, count: int) -> int:
     if isinstance(world, bool) or not isinstance(world, int | np.integer) or not 0 <= world < count:
         raise SceneError("world", got=repr(world), expected=f"a number from 0 to {count - 1}")
     return int(world)
+
+
+def checked_start(positions: Any, world: World) -> Positions:
+    """Where a world begins, in place of where its scene does.
+
+    Raises:
+        SceneError: another shape, numbers that are none, a scene with pins, or cloth that meets
+        something there.
+    """
+    where, n = f"start of world {world.number}", len(world.model.mass)
+    x = np.asarray(positions, dtype=np.float64)
+    if x.shape != (n, 3):
+        raise SceneError(where, got=f"shape {x.shape}", expected=f"({n}, 3) [m]")
+    _check_finite(x, where)
+    if world.scene.model().pins:
+        raise SceneError(
+            where, got="positions, in a scene with pins",
+            expected="no pins: these hold where the scene starts", hint="use holds",
+        )  # fmt: skip
+    if world.model.contact is not None:
+        world.model.contact.check_start(world.model.vertices(x))
+    return x
 
 
 def checked_moves(actions: Any, worlds: Sequence[World]) -> list[Floats]:

@@ -20,7 +20,7 @@ from weft.simulation import MOST_FRAMES, SceneLike
 from weft.solve.lanes import Symbolic
 from weft.state import State
 from weft.units import Quantity, to_si
-from weft.worlds.actions import checked_holds, checked_moves, checked_world
+from weft.worlds.actions import checked_holds, checked_moves, checked_start, checked_world
 from weft.worlds.group import Group
 from weft.worlds.kinds import kinds
 from weft.worlds.lockstep import step_all
@@ -121,17 +121,24 @@ class Batch:
     @property
     def reports(self) -> tuple[tuple[StepReport, ...], ...]:
         """Of every world, how its last step went: one report, or those of its parts."""
-        return tuple(tuple(w.reports) for w in self.worlds)
+        return tuple(tuple(p.report for p in w.parts) for w in self.worlds)
 
-    def reset(self, world: int | None = None) -> None:
+    def reset(self, world: int | None = None, positions: Positions | None = None) -> None:
         """Begin one world anew, or all; the others are not touched.
 
+        Args:
+            world: which; None: all.
+            positions: (n,3) [m] of the points, where they are at rest at first; None: as the scene
+                says.
+
         Raises:
-            SceneError: no such world.
+            SceneError: no such world; positions of another shape, that are not finite, that
+            intersect where there is contact, or of a scene with pins.
         """
         which = range(len(self)) if world is None else [checked_world(world, len(self))]
         for k in which:
-            self.worlds[k].reset()
+            given = None if positions is None else checked_start(positions, self.worlds[k])
+            self.worlds[k].reset(given)
             self.failed.pop(k, None)
 
     def step(
@@ -208,6 +215,13 @@ class Batch:
         """Nothing is held but by the scenes' own pins, from now on."""
         for world in self.worlds:
             world.grip((), np.zeros_like(world.shift))
+
+    def advance(self, after_step: Callable[[World], None]) -> None:
+        """Go on by one frame, with reports that say energies; ``after_step`` is called with every
+        world after each of its steps, by the thread that took it.
+        """
+        self.release()
+        self._frame(energies=True, after_step=after_step)
 
     def _frame(self, energies: bool, after_step: Callable[[World], None] | None = None) -> None:
         """All worlds to the end of their frame; groups on as many threads as the context has."""

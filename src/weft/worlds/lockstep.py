@@ -18,6 +18,7 @@ from weft.integrators.potential import Potential
 from weft.kernel import WarpArray
 from weft.phases import Phases
 from weft.psd import Psd
+from weft.simulation import Taken
 from weft.solve.base import Outcome
 from weft.solve.block_csr import BlockCsr
 from weft.solve.descent import Newton
@@ -207,6 +208,7 @@ def _reported(
 ) -> StepReport:
     """As ``StepReport.of`` says it."""
     more: dict[str, Any] = {"dt": step.dt, "linear_solver": world.linear.name, "seconds": seconds}
+    more["phases"] = dict(phi.phases)  # of what is evaluated world by world
     if found is None:
         counts = Counts(Outcome.BLOCKED)
         return StepReport(**vars(counts), place=phi.blocked, **more)
@@ -222,4 +224,4 @@ def _took(world: World, step: Step, phi: Potential, found: Minimum, report: Step
     place = world.place
     kept = {**world.stepper.remember(place.state, place.memory, step.dt), **phi.remember(x)}
     world.prepared = found.prepared
-    world.went(after, kept, [report])
+    world.went(after, kept, [Taken(report, after)])

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Ints
+from weft.arrays import Floats, Ints, Positions
 from weft.errors import SimulationError
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import Memory, Solver, StepReport
 from weft.model import Model
 from weft.pins import Keyframe, Path, Pin
 from weft.record import Place
-from weft.simulation import MOST_HALVINGS, SceneLike
+from weft.simulation import MOST_HALVINGS, SceneLike, Taken
 from weft.solve.base import LinearSolver
 from weft.state import State
 from weft.step import Step
@@ -57,12 +57,12 @@ class World:
         self._linear: LinearSolver | None = None
         self.reset()
 
-    def reset(self) -> None:
-        """Back to the start."""
-        state = self.scene.state()
+    def reset(self, start: Positions | None = None) -> None:
+        """Back to the scene's start, or to rest at positions (n,3) [m]."""
+        state = self.scene.state() if start is None else State.at_rest(start)
         self.place = Place(state, self.stepper.init(self.model, state), 0, 0, 0)
         self.shift = np.zeros((len(self.scene.model().pins), 3))  # [m] of the scene's pins
-        self.reports: list[StepReport] = []  # of the last step, and of its parts
+        self.parts: list[Taken] = []  # the last step, or those that it was divided into
         self.gripped = True  # whether pins are other ones than the scene's
         self._hold((), np.zeros_like(self.shift))
 
@@ -111,17 +111,16 @@ class World:
         if self.alone is not None:
             self.alone = _with_pins(self.alone, pins, start)
 
-    def went(self, state: State, memory: Memory, reports: Sequence[StepReport]) -> None:
+    def went(self, state: State, memory: Memory, parts: Sequence[Taken]) -> None:
         """A step has been taken; its end time is computed from integers, as ``simulate`` does."""
         p = self.place
         step = p.step + 1
         done = step == self.steps
         frame = p.frame + done
         t = frame / self.fps + (0 if done else step) * self.dt
-        self.place = Place(
-            dataclasses.replace(state, t=t), memory, frame, 0 if done else step, p.count + 1
-        )
-        self.reports = list(reports)
+        state = dataclasses.replace(state, t=t)
+        self.place = Place(state, memory, frame, 0 if done else step, p.count + 1)
+        self.parts = [*parts[:-1], dataclasses.replace(parts[-1], state=state)]
 
     def halved(self, first: StepReport) -> None:
         """Take a step alone that did not converge: two of half its length, and so on.
@@ -134,9 +133,9 @@ class World:
             self.alone = _with_pins(
                 dataclasses.replace(self.scene.model()), self.model.pins, self.model.start
             )
-        reports: list[StepReport] = []
-        state, memory = self._part(p.state, p.memory, self.dt, 0, first, reports)
-        self.went(state, memory, reports)
+        parts: list[Taken] = []
+        state, memory = self._part(p.state, p.memory, self.dt, 0, first, parts)
+        self.went(state, memory, parts)
 
     def _part(
         self,
@@ -145,13 +144,13 @@ class World:
         dt: float,
         halvings: int,
         first: StepReport | None,
-        reports: list[StepReport],
+        parts: list[Taken],
     ) -> tuple[State, Memory]:
         if first is None:
             assert self.alone is not None
             after, kept, report = self.stepper.step(self.alone, state, memory, dt)
             if report.outcome.ok:
-                reports.append(report)
+                parts.append(Taken(report, after))
                 return after, kept
             first = report
         if halvings == MOST_HALVINGS or not first.divisible:
@@ -162,7 +161,7 @@ class World:
                 hint=f"{first.outcome.advice}; reset({self.number}) begins that world anew",
             )
         for _ in range(2):
-            state, memory = self._part(state, memory, dt / 2, halvings + 1, None, reports)
+            state, memory = self._part(state, memory, dt / 2, halvings + 1, None, parts)
         return state, memory
 
 
