@@ -75,7 +75,6 @@ class ClothEnv(gymnasium.Env[Any, Any]):
             room = np.array([[-0.3, 0.0, -0.3], [0.3, 0.3, 0.3]])
             frame = np.concatenate([np.resize(room, (mesh.n_vertices, 3)), table.vertices])
             style = Style(width=640, height=480, elevation=30.0)
-            faces = table.faces + mesh.n_vertices
-            self._renderer = Renderer(mesh, [x, frame], style, body_faces=faces)  # type: ignore[assignment]
+            self._renderer = Renderer(mesh, [x, frame], style, body_faces=table.faces)  # type: ignore[assignment]
         shown: Any = self._renderer
         return shown.image(x, dots=self.rig.grippers[0].x)

@@ -18,7 +18,7 @@ CELLS = 80  # along a side, for the area that is covered
 LIFT = 0.25  # [m] height at which a grasped cloth counts as lifted
 FOLDED = 0.1  # of the side: mean distance of halves that counts as folded
 FLAT = 0.95  # of the area that counts as flattened
-BEND = 0.015  # [m] radius of the fold with which flattening begins
+BEND = 0.03  # [m] radius of the fold with which flattening begins
 
 
 @dataclass(frozen=True)
