@@ -44,7 +44,7 @@ def test_measures_are_0_at_first_and_1_where_all_is_done():
 @pytest.mark.parametrize("name", TASKS)
 def test_starts_do_not_stretch(name):
     """Edges are as long as in the material, but for what a bend's chords lose."""
-    x, uv = flat(41)
+    _, uv = flat(41)
     start = TASKS[name].start(uv, np.random.default_rng(3))
     edges = [(k, k + 1) for k in range(41 * 41 - 1) if (k + 1) % 41]
     for a, b in edges:

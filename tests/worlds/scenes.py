@@ -18,7 +18,7 @@ def hanging(k, linear="lanes", n=7, **more):
 
 
 def on_sphere(k, n=7, **contact):
-    """Over a ball that stands still, or moves along; friction differs, and how often it is taken."""
+    """Over a ball that stands still, or moves; friction differs, and how often it is taken."""
     cloth = weft.sheet(n, n, 0.8, 0.8, pattern="alternating").moved((0.02 + 0.01 * k, 0.28, 0.01))
     path = weft.Path([weft.Keyframe(0), weft.Keyframe(1, (0.05 * k, 0.02, 0))], hold=True)
     ball = sphere(0.25, size=0.15).moved((0, 0, 0), path=path if k else None)

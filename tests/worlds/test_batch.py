@@ -123,9 +123,9 @@ def test_holds_grip_for_a_frame():
     scenes = [weft.Scene(weft.sheet(5, 5, 0.4, 0.4)) for _ in range(2)]
     batch = weft.batch(scenes, fps=50)
     before = batch.positions.copy()
-    batch.step(holds=[[weft.Hold([0, 1], (0, 0.01, 0))], []])
+    batch.step(holds=[[weft.Hold([0, 1], (1e-3, 0, 0))], []])
     after = batch.positions
-    assert np.allclose(after[0, :2], before[0, :2] + [0, 0.01, 0], atol=1e-15)
+    assert np.allclose(after[0, :2], before[0, :2] + [1e-3, 0, 0], atol=1e-15)
     assert (after[1, :, 1] < before[1, :, 1]).all()  # the other falls
     batch.step()
     assert (batch.positions[0, :2, 1] < after[0, :2, 1]).all()  # let go
@@ -144,7 +144,7 @@ def test_a_step_that_does_not_converge_is_halved_as_alone():
 
 def test_a_world_that_fails_waits_for_reset_while_the_others_go_on():
     good, bad = hanging(0), hanging(0)
-    bad = bad.with_(settings=weft.StepSettings(max_iterations=1, tolerance=1e-12, linear="lanes"))
+    bad = bad.with_(settings=weft.StepSettings(max_iterations=1, tolerance=1e-9, linear="pcg"))
     batch = weft.batch([good, bad], fps=50)
     with pytest.raises(SimulationError, match="world 1, step 1"):
         batch.step()
@@ -157,10 +157,11 @@ def test_a_world_that_fails_waits_for_reset_while_the_others_go_on():
 
 def test_what_is_joined_is_joined():
     """Membranes, hinges and weight are one term of all worlds, whatever their fabrics."""
-    (group,) = weft.batch([hanging(k) for k in range(3)]).groups
+    with kernel.use(threads=1):
+        (group,) = weft.batch([hanging(k) for k in range(3)]).groups
     assert isinstance(group, Group) and group.of == 3
     names = [t.name for t in group.terms if not isinstance(t, list)]
-    assert {"membrane", "bending", "gravity", "inertia"} <= set(names)
+    assert names == ["membrane", "bending", "gravity", "inertia"]
 
 
 NOT_FINITE = np.full((2, 1, 3), np.nan)

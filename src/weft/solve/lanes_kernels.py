@@ -29,6 +29,18 @@ def root_inv(a: Lanes):
     return r
 
 
+@wp.func
+def noted(low: Lanes, a: Lanes):
+    """The least pivot so far; one that is not positive, or no number, stays."""
+    r = low
+    for k in range(LANES):
+        if a[k] > Scalar(0.0):
+            r[k] = wp.min(low[k], a[k])
+        else:
+            r[k] = Scalar(-1.0)
+    return r
+
+
 @wp.kernel(module=_module)
 def pack_matrices(
     o: int,
@@ -134,16 +146,16 @@ def factorize(
                 a8 = less(a8, z, r2)
         d = 9 * diagonal[t]
         if diagonal[t] == t:
-            low = wp.min(low, a0)
+            low = noted(low, a0)
             a0 = root_inv(a0)
             a3 = wp.cw_mul(a3, a0)
             a6 = wp.cw_mul(a6, a0)
             a4 = less(a4, a3, a3)
-            low = wp.min(low, a4)
+            low = noted(low, a4)
             a4 = root_inv(a4)
             a7 = wp.cw_mul(less(a7, a6, a3), a4)
             a8 = less(less(a8, a6, a6), a7, a7)
-            low = wp.min(low, a8)
+            low = noted(low, a8)
             a8 = root_inv(a8)
         else:
             i0 = L[g, d]
