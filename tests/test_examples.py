@@ -19,6 +19,8 @@ NUMBERS = {
     "own_energy.py": r"has (\S+) of",
     "energy_map.py": r"over that: (\S+)",
     "splines.py": r"ratio: (\S+)",
+    "batch.py": r"apart by (\S+) m",
+    "fold.py": r"folded: (\S+)",
     "compare_laws.py": r"'Baraff-Witkin': (-\d\.\d+)",
 }
 EXPECTED = {
@@ -30,6 +32,8 @@ EXPECTED = {
     "own_energy.py": pytest.approx(0.475, abs=0.002),
     "energy_map.py": 1.0,
     "splines.py": pytest.approx(1.02, abs=0.02),
+    "batch.py": 0.0,
+    "fold.py": pytest.approx(0.83, abs=0.05),
     "compare_laws.py": pytest.approx(-0.62, abs=0.02),
 }
 IN_NUMPY = ("own_energy.py",)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weft import contact as contact
     from weft import integrators as integrators
     from weft import laws as laws
+    from weft import robotics as robotics
     from weft.cloth import Cloth as Cloth
     from weft.contact.contact import SelfContact as SelfContact
     from weft.energies.air import Wind as Wind
@@ -126,7 +127,7 @@ _HOME = {
 }
 
 __version__ = "0.1.0"
-_PACKAGES = ("contact", "integrators", "laws")
+_PACKAGES = ("contact", "integrators", "laws", "robotics")
 __all__ = [*_PACKAGES, *_HOME]
 
 
