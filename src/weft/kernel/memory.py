@@ -129,7 +129,7 @@ def scalar(a: WarpArray, index: int = -1) -> Any:
     return a[index : index + 1].numpy()[0]
 
 
-def total(a: WarpArray) -> Any:
+def total(a: WarpArray) -> float:
     """The sum of all numbers of an array, independent of the number of threads; within ``shares``
     one for every world, (of,), nothing for those that do not work.
 
@@ -140,11 +140,11 @@ def total(a: WarpArray) -> Any:
     if some is not None:
         rows = a.numpy().reshape(some.of, -1)
         if len(some.active) == some.of:
-            return rows.sum(axis=1)
+            return rows.sum(axis=1)  # type: ignore[no-any-return]
         out = np.full(some.of, np.nan)
         for w in some.active:
             out[w] = np.sum(rows[w])
-        return out
+        return out  # type: ignore[return-value]
     return float(np.sum(a.numpy())) if a.device.is_cpu else float(np.sum(wp.utils.array_sum(a)))
 
 

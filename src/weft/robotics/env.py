@@ -56,7 +56,7 @@ class ClothEnv(gymnasium.Env[Any, Any]):
         before, self._measure = self._measure, float(rig.measures()[0])
         solved, failed = self._measure >= rig.task.done, rig.failed(0)
         reward = self._measure - before + float(solved)
-        info = {"measure": self._measure, "solved": solved}
+        info: dict[str, Any] = {"measure": self._measure, "solved": solved}
         if failed:
             info["failed"] = failed
         over = self._count >= self.steps or bool(failed)

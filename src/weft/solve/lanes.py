@@ -12,7 +12,7 @@ a list of all products, once for a pattern.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +20,7 @@ import scipy.sparse.linalg as spla
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Bools, Ints
+from weft.arrays import Bools
 from weft.errors import SolverError
 from weft.kernel import WarpArray, vec3
 from weft.solve.base import LinearSolution, Outcome
@@ -35,6 +35,7 @@ from weft.solve.lanes_kernels import (
     unpack_vectors,
 )
 
+Numbers: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 MOST = 2_500  # block rows: the list of products of more takes minutes and gigabytes
 
 
@@ -42,20 +43,22 @@ MOST = 2_500  # block rows: the list of products of more takes minutes and gigab
 class Symbolic:
     """Which blocks the factor has, by column, and what each is made of."""
 
-    place: Ints  # (n,) of each row in the order of elimination
-    first: Ints  # (n+1,) first block of each column: its diagonal
-    row_of: Ints  # (t,) row of each block, ascending in its column
-    source: Ints  # (t,) which of the packed blocks of the matrix it begins with; -1: zero
-    block: Ints  # (e,) blocks of the pattern that are packed: those below the diagonal, and on it
-    start: Ints  # (t+1,) of each block's products
-    left: Ints  # (u,) products L_left L_right^T
-    right: Ints
-    row_start: Ints  # (n+1,) blocks of each row left of the diagonal
-    row_block: Ints
-    row_column: Ints
+    place: Numbers  # (n,) of each row in the order of elimination
+    first: Numbers  # (n+1,) first block of each column: its diagonal
+    row_of: Numbers  # (t,) row of each block, ascending in its column
+    source: Numbers  # (t,) which of the packed blocks of the matrix it begins with; -1: zero
+    block: (
+        Numbers  # (e,) blocks of the pattern that are packed: those below the diagonal, and on it
+    )
+    start: Numbers  # (t+1,) of each block's products
+    left: Numbers  # (u,) products L_left L_right^T
+    right: Numbers
+    row_start: Numbers  # (n+1,) blocks of each row left of the diagonal
+    row_block: Numbers
+    row_column: Numbers
 
     @property
-    def diagonal(self) -> Ints:
+    def diagonal(self) -> Numbers:
         """(t,) the diagonal block of each block's column."""
         return np.repeat(self.first[:-1], np.diff(self.first))
 
@@ -99,7 +102,7 @@ class Symbolic:
                         row_start, by_row, row_column)  # fmt: skip
 
 
-def _minimum_degree(pattern: BlockPattern) -> Ints:
+def _minimum_degree(pattern: BlockPattern) -> Numbers:
     n = pattern.n
     ones = np.ones(pattern.n_blocks)
     graph = sp.csc_matrix((ones, pattern.column, pattern.row_start), shape=(n, n))
@@ -109,13 +112,13 @@ def _minimum_degree(pattern: BlockPattern) -> Ints:
     return np.asarray(factor.perm_c, dtype=np.int64)
 
 
-def _columns(n: int, row: Ints, column: Ints) -> list[Ints]:
+def _columns(n: int, row: Numbers, column: Numbers) -> list[Numbers]:
     """Rows of the factor's columns, the diagonal first: those of the matrix, and what a column
     hands on to the first one below (Liu 1990, the elimination tree).
     """
     order = np.lexsort((row, column))
     given = np.split(row[order], np.searchsorted(column[order], np.arange(1, n)))
-    handed: list[list[Ints]] = [[] for _ in range(n)]
+    handed: list[list[Numbers]] = [[] for _ in range(n)]
     columns = []
     for j in range(n):
         rows = np.unique(np.concatenate([given[j], *handed[j]]))
@@ -125,9 +128,11 @@ def _columns(n: int, row: Ints, column: Ints) -> list[Ints]:
     return columns
 
 
-def _products(n: int, columns: Sequence[Ints], first: Ints, key: Ints) -> tuple[Ints, Ints, Ints]:
+def _products(
+    n: int, columns: Sequence[Numbers], first: Numbers, key: Numbers
+) -> tuple[Numbers, Numbers, Numbers]:
     """Blocks, and left and right factors of what is taken from them, by column of the factors."""
-    found: list[tuple[Ints, Ints, Ints]] = [(np.zeros(0, np.int64),) * 3]
+    found: list[tuple[Numbers, Numbers, Numbers]] = [(np.zeros(0, np.int64),) * 3]
     for k, rows in enumerate(columns):
         below = rows[1:]
         low, high = np.tril_indices(len(below))  # row, column of the target

@@ -109,14 +109,14 @@ class Batch:
         Raises:
             SceneError: worlds with different numbers of vertices; ``state`` has each one's.
         """
-        every = [w.model.vertices(w.place.state.x) for w in self.worlds]
-        return self._stacked(every)
+        found: Positions = self._stacked([w.model.vertices(w.place.state.x) for w in self.worlds])
+        return found
 
     @property
     def velocities(self) -> Velocities:
         """(N,n,3) [m/s] of the same vertices."""
-        every = [w.model.vertices(w.place.state.v) for w in self.worlds]
-        return self._stacked(every)
+        found: Velocities = self._stacked([w.model.vertices(w.place.state.v) for w in self.worlds])
+        return found
 
     @property
     def reports(self) -> tuple[tuple[StepReport, ...], ...]:

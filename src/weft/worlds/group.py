@@ -7,12 +7,12 @@ own) world by world, on its part of the same arrays. So no pair ever joins two w
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Ints
 from weft.contact.term import ContactTerm
 from weft.energies.base import Bound, Energy, FastEnergy
 from weft.energies.inertia import Inertia
@@ -101,7 +101,7 @@ class Group:
         knows.
         """
 
-        def every(name: str) -> Ints:
+        def every(name: str) -> Any:
             return np.concatenate([getattr(s, name) for s in steps])
 
         x, v = (np.concatenate([getattr(s.state, k) for s in steps]) for k in "xv")
