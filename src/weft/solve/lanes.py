@@ -47,9 +47,7 @@ class Symbolic:
     first: Numbers  # (n+1,) first block of each column: its diagonal
     row_of: Numbers  # (t,) row of each block, ascending in its column
     source: Numbers  # (t,) which of the packed blocks of the matrix it begins with; -1: zero
-    block: (
-        Numbers  # (e,) blocks of the pattern that are packed: those below the diagonal, and on it
-    )
+    block: Numbers  # (e,) blocks of the pattern that are packed: on the diagonal and below
     start: Numbers  # (t+1,) of each block's products
     left: Numbers  # (u,) products L_left L_right^T
     right: Numbers
