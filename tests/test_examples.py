@@ -20,6 +20,8 @@ NUMBERS = {
     "energy_map.py": r"over that: (\S+)",
     "splines.py": r"ratio: (\S+)",
     "gripper.py": r"\[0\.009, (0\.\d+),",
+    "batch.py": r"apart by (\S+) m",
+    "fold.py": r"folded: (\S+)",
     "compare_laws.py": r"'Baraff-Witkin': (-\d\.\d+)",
 }
 EXPECTED = {
@@ -32,6 +34,8 @@ EXPECTED = {
     "energy_map.py": 1.0,
     "splines.py": pytest.approx(1.02, abs=0.02),
     "gripper.py": pytest.approx(0.252, abs=0.01),
+    "batch.py": 0.0,
+    "fold.py": pytest.approx(0.83, abs=0.05),
     "compare_laws.py": pytest.approx(-0.62, abs=0.02),
 }
 IN_NUMPY = ("own_energy.py",)

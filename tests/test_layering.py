@@ -34,7 +34,9 @@ STAGES = [
     ["run"],
     ["quality"],
     ["laboratory"],
+    ["worlds"],
     ["scene", "validate"],
+    ["robotics"],
     ["reproduce"],
     ["sweep"],
     ["bench"],
@@ -78,7 +80,7 @@ def test_imports_come_from_the_left(path):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_only_the_command_line_benchmarks_studies_and_sweeps_import_scenes(path):
-    if part_of(path) not in ("scene", "cli", "bench", "reproduce", "sweep", None):
+    if part_of(path) not in ("scene", "cli", "bench", "reproduce", "robotics", "sweep", None):
         assert "scene" not in set(imports(path))
 
 

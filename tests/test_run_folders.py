@@ -119,9 +119,9 @@ def test_a_frame_that_this_machine_computes_otherwise(tmp_path, monkeypatch):
     (run.path / frame_name(2)).unlink()
     from weft import simulation
 
-    original = simulation._Loop._at_frame
+    original = simulation.Loop._at_frame
     monkeypatch.setattr(
-        simulation._Loop, "_at_frame", lambda s, p: {**original(s, p), "other": np.ones(1)}
+        simulation.Loop, "_at_frame", lambda s, p: {**original(s, p), "other": np.ones(1)}
     )
     with pytest.warns(UserWarning, match="cannot be restored"):
         simulate(run.path, frames=4, resume=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weft import contact as contact
     from weft import integrators as integrators
     from weft import laws as laws
+    from weft import robotics as robotics
     from weft.attachments.attachment import AttachCloth as AttachCloth
     from weft.attachments.attachment import AttachToBody as AttachToBody
     from weft.attachments.attachment import Rope as Rope
@@ -74,6 +75,9 @@ if TYPE_CHECKING:
     from weft.sources import triangulate as triangulate
     from weft.state import State as State
     from weft.validate.differences import check_derivatives as check_derivatives
+    from weft.worlds.batch import Batch as Batch
+    from weft.worlds.batch import batch as batch
+    from weft.worlds.world import Hold as Hold
 
 _HOME = {
     "Adaptive": "weft.integrators.adaptive",
@@ -82,6 +86,7 @@ _HOME = {
     "AttachToBody": "weft.attachments.attachment",
     "BackwardEuler": "weft.integrators.backward_euler",
     "BaraffWitkin1998": "weft.integrators.baraff_witkin_1998",
+    "Batch": "weft.worlds.batch",
     "Bdf2": "weft.integrators.bdf2",
     "BucklingForm": "weft.energies.buckling_bending",
     "Cloth": "weft.cloth",
@@ -95,6 +100,7 @@ _HOME = {
     "Gripper": "weft.attachments.gripper",
     "Gusts": "weft.energies.gusts",
     "Held": "weft.energies.release",
+    "Hold": "weft.worlds.world",
     "Keyframe": "weft.pins",
     "Mannequin": "weft.mannequin.figure",
     "Model": "weft.model",
@@ -124,6 +130,7 @@ _HOME = {
     "Wind": "weft.energies.air",
     "WindGrid": "weft.energies.wind_grid",
     "as_splines": "weft.sources",
+    "batch": "weft.worlds.batch",
     "check_derivatives": "weft.validate.differences",
     "condition_energies": "weft.energies.condition",
     "joined": "weft.sources",
@@ -136,7 +143,7 @@ _HOME = {
 }
 
 __version__ = "0.1.0"
-_PACKAGES = ("contact", "integrators", "laws")
+_PACKAGES = ("contact", "integrators", "laws", "robotics")
 __all__ = [*_PACKAGES, *_HOME]
 
 

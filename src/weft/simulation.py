@@ -135,7 +135,7 @@ def run_scene(
         raise SceneError("step", got=f"{scene.step:g} s", expected=expected)
     if from_frame is not None and not folder.exists():
         raise RunError("run to continue", got=str(folder.path), expected="a run folder")
-    loop = _Loop(scene, folder, fps)
+    loop = Loop(scene, folder, fps)
     for pin in loop.model.pins:
         pin.check_until(frames / fps)
     for question in questions(scene, loop.integrator):
@@ -150,7 +150,7 @@ def run_scene(
                 on_progress(now)
 
 
-class _Loop:
+class Loop:
     """One run: the scene's model and integrator, and the folder."""
 
     def __init__(self, scene: SceneLike, folder: RunFolder, fps: float) -> None:
@@ -207,19 +207,27 @@ class _Loop:
         """Steps until frame ``frames`` is on disk."""
         while place.frame < frames:
             place, parts = self._step(place)
-            self._look_at(place)
-            wrote = ""
-            more = self._at_frame(place) if place.step == 0 else {}
-            for part in parts:
-                self.folder.records.append(self._metrics(place, part))
-            if place.step == 0:
-                self.folder.records.sync()
-                self._write_frame(place, more)
-                wrote = frame_name(place.frame)
-            self._write_checkpoint(place)
+            wrote = self.took(place, parts)
             frame = place.frame + (place.step > 0)
             last = parts[-1].report
             yield Progress(frame, frames, place.step or self.steps, self.steps, last, wrote)
+
+    def took(self, place: Place, parts: Sequence[Taken], every_step: bool = True) -> str:
+        """Write a step that led to a place, and its parts; the name of a frame that is done.
+        Checkpoints are written of every step, or where a frame is done.
+        """
+        self._look_at(place)
+        wrote = ""
+        more = self._at_frame(place) if place.step == 0 else {}
+        for part in parts:
+            self.folder.records.append(self._metrics(place, part))
+        if place.step == 0:
+            self.folder.records.sync()
+            self._write_frame(place, more)
+            wrote = frame_name(place.frame)
+        if every_step or wrote:
+            self._write_checkpoint(place)
+        return wrote
 
     def _look_at(self, place: Place) -> None:
         """Stop at numbers that are none; ask about a stretch that no cloth makes, once a run.

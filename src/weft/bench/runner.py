@@ -29,6 +29,7 @@ _BENCHMARKS = {
     "memory": ("memory", "memory"),
     "render": ("render", "render"),
     "sweep": ("sweep", "sweep"),
+    "batch": ("batch", "batch"),
     "demo": ("startup", "demo"),
 }
 _OF_SCENES = ("contact-drape",)  # that take a selection of their scenes

@@ -53,8 +53,8 @@ def _efficiency(place: Path, samples: int = SAMPLES_TIMED) -> Iterator[Measure]:
     are not counted.
     """
     path = _written(place, samples)
-    alone, _ = _timed(path, place / "alone", 1)
-    all_, wall = _timed(path, place / "all", cores())
+    alone, _ = timed(path, place / "alone", 1)
+    all_, wall = timed(path, place / "all", cores())
     work = sum(s.seconds for s in alone)
     starts = [s.start for s in (*alone, *all_)]
     yield info(f"sweep/{samples} samples, sum of times alone", work, "s")
@@ -65,7 +65,7 @@ def _efficiency(place: Path, samples: int = SAMPLES_TIMED) -> Iterator[Measure]:
     yield at_most("sweep/start with first step, median", float(np.median(starts)), "s", 0.3)
 
 
-def _timed(path: Path, out: Path, workers: int) -> tuple[list[Status], float]:
+def timed(path: Path, out: Path, workers: int) -> tuple[list[Status], float]:
     """Statuses of all samples but each worker's first, and [s] of wall clock that they took."""
     told: list[tuple[float, Status]] = []
     hooks = Hooks(told=lambda _, status: told.append((time.perf_counter(), status)))

@@ -115,7 +115,7 @@ class BoundLocal(Bound):
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
         """[J] of the elastic part and of damping."""
-        elastic, dissipated = kernel.numpy(self._energies(x)).sum(axis=0).tolist()
+        elastic, dissipated = kernel.columns(self._energies(x))
         if self.energy.damping == 0:
             return {self.name: elastic}
         return {self.name: elastic, damping_of(self.name): dissipated}

@@ -115,7 +115,8 @@ class Membrane:
     samples: Samples
     law: Law
     parameters: Any = (
-        None  # (q,) records of the law's Params struct; None: the law's own, everywhere
+        None  # (q,) records of the law's Params struct, or a tuple of them for its parts; None:
+        # the law's own, everywhere
     )
     name: str = "membrane"
     damping: float = 0.0  # [s] time constant of stiffness-proportional damping (``damping``)
@@ -135,8 +136,11 @@ class Membrane:
         """For each part of the law, (q,) Params on the device."""
         if self.parameters is None:
             return self.law.device_parameters(len(self.samples.weight))
-        (part,) = self.law.parts
-        return (kernel.array(self.parameters, part.functions.Params),)
+        given = self.parameters if isinstance(self.parameters, tuple) else (self.parameters,)
+        return tuple(
+            kernel.array(p, part.functions.Params)
+            for p, part in zip(given, self.law.parts, strict=True)
+        )
 
     def value(self, x: Positions) -> Floats:
         """(q,) [J]."""

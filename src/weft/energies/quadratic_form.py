@@ -173,7 +173,7 @@ class BoundForm(Bound):
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
         """[J] of the elastic part and of damping."""
-        elastic, dissipated = kernel.numpy(self._energies(x)).sum(axis=0).tolist()
+        elastic, dissipated = kernel.columns(self._energies(x))
         if self.form.damping == 0:
             return {self.name: elastic}
         return {self.name: elastic, damping_of(self.name): dissipated}

@@ -3,6 +3,7 @@ al. 2020, section 5.
 """
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import numpy as np
 from weft import kernel
 from weft.arrays import Positions
 from weft.integrators.potential import Potential
+from weft.kernel import WarpArray
 from weft.solve.base import LinearSolver
 from weft.solve.descent import Newton
-from weft.solve.minimize import Minimum, minimize
+from weft.solve.minimize import Asking, Minimum, Search, answered, searching
 
 
 def minimize_lagged(
@@ -26,12 +28,30 @@ def minimize_lagged(
     """Minimize phi from ``start`` (n,3), then again with the friction of what was found, until that
     moves no vertex by more than the tolerance, or ``lags`` times in all.
     """
-    found = minimize(phi, kernel.points(start), solver, newton, previous=previous)
+
+    def begin(x: WarpArray, before: Any) -> Search:
+        return Search(phi, x, solver, before)
+
+    return answered(lagging(phi, begin, kernel.points(start), newton, previous, lags))
+
+
+def lagging(
+    phi: Potential,
+    begin: Callable[[WarpArray, Any], Search],
+    start: WarpArray,
+    newton: Newton,
+    previous: Any,
+    lags: int,
+) -> Asking:
+    """The same, asking for what it needs; ``begin`` makes a search from positions and what was
+    prepared before.
+    """
+    found = yield from searching(begin(start, previous), newton)
     for _ in range(lags - 1):
         x = np.array(kernel.numpy(found.x))
         if not found.outcome.ok or not phi.lag_at(found.x):
             break
-        more = minimize(phi, found.x, solver, newton, previous=found.prepared)
+        more = yield from searching(begin(found.x, found.prepared), newton)
         moved = float(np.linalg.norm(kernel.numpy(more.x) - x, axis=1).max(initial=0.0))
         found = dataclasses.replace(more, counts=more.counts.after(found.counts))
         if moved <= newton.tolerance:

@@ -27,6 +27,7 @@ from weft.kernel.memory import (
     Scratch,
     Traffic,
     array,
+    columns,
     empty,
     largest,
     least,
@@ -40,6 +41,7 @@ from weft.kernel.memory import (
     watched,
     zeros,
 )
+from weft.kernel.shares import shares
 from weft.kernel.types import Scalar, WarpArray, corners, mat22, mat32, mat33, vec2, vec3
 
 __all__ = [
@@ -53,6 +55,7 @@ __all__ = [
     "Traffic",
     "WarpArray",
     "array",
+    "columns",
     "configure",
     "context",
     "corners",
@@ -75,6 +78,7 @@ __all__ = [
     "points",
     "scalar",
     "scan",
+    "shares",
     "slice_above",
     "sort_pairs",
     "telling",

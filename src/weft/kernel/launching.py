@@ -22,6 +22,7 @@ import warp as wp
 from weft.errors import DeviceError
 from weft.kernel.context import device, initialize, is_cpu, process, threads
 from weft.kernel.entry import launch_on_cpu
+from weft.kernel.shares import current
 
 SLICE_ABOVE = (
     20_000  # indices; below, waking a second thread costs more than it saves (docs/decisions/0002)
@@ -85,7 +86,8 @@ def launch_each(n: int, *stages: tuple[Any, ...], slice_above: int = SLICE_ABOVE
     """
     for stage in stages:
         load(stage[0])
-    where, threads = device(), _parts(n, slice_above)
+    where, some = device(), current()
+    threads = _parts(n, slice_above) if some is None else 1
     direct = is_cpu()
 
     def run(a: int, b: int) -> None:
@@ -96,6 +98,10 @@ def launch_each(n: int, *stages: tuple[Any, ...], slice_above: int = SLICE_ABOVE
                 else:
                     wp.launch(kernel, b - a, inputs=[a, *args], device=where, record_tape=False)
 
+    if some is not None:
+        for a, b in some.parts(n):
+            run(a, b)
+        return
     if threads == 1:
         run(0, n)
         return

@@ -11,6 +11,7 @@ import warp as wp
 
 from weft.kernel.context import device, initialize, is_cpu
 from weft.kernel.launching import launch
+from weft.kernel.shares import current
 from weft.kernel.types import Scalar, WarpArray, vec3
 
 
@@ -129,12 +130,34 @@ def scalar(a: WarpArray, index: int = -1) -> Any:
 
 
 def total(a: WarpArray) -> float:
-    """The sum of all numbers of an array, independent of the number of threads.
+    """The sum of all numbers of an array, independent of the number of threads; within ``shares``
+    one for every world, (of,), nothing for those that do not work.
 
     NumPy's pairwise sum where the device shares memory with the host.
     """
     _count("scalars")
+    some = current()
+    if some is not None:
+        rows = a.numpy().reshape(some.of, -1)
+        if len(some.active) == some.of:
+            return rows.sum(axis=1)  # type: ignore[no-any-return]
+        out = np.full(some.of, np.nan)
+        for w in some.active:
+            out[w] = np.sum(rows[w])
+        return out  # type: ignore[return-value]
     return float(np.sum(a.numpy())) if a.device.is_cpu else float(np.sum(wp.utils.array_sum(a)))
+
+
+def columns(a: WarpArray) -> list[Any]:
+    """Sums of the components of an array of vectors; within ``shares`` each as ``total`` is."""
+    values, some = numpy(a), current()
+    if some is None:
+        return list(values.sum(axis=0).tolist())
+    rows = values.reshape(some.of, -1, values.shape[-1])
+    out = np.full((values.shape[-1], some.of), np.nan)
+    for w in some.active:
+        out[:, w] = rows[w].sum(axis=0)
+    return list(out)
 
 
 def mean(a: WarpArray, n: int) -> Any:

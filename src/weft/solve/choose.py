@@ -6,10 +6,11 @@ from weft.errors import SolverError, check_known
 from weft.solve.base import LinearSolver, Stop
 from weft.solve.block_csr import BlockPattern
 from weft.solve.direct import Pardiso, Splu, have_pardiso
+from weft.solve.lanes import LaneCholesky
 from weft.solve.multigrid import Multigrid
 from weft.solve.pcg import BlockJacobiPcg
 
-LINEAR_SOLVERS = ("auto", "multigrid", "pcg", "pardiso", "splu")
+LINEAR_SOLVERS = ("auto", "multigrid", "pcg", "pardiso", "splu", "lanes")
 DIRECT_UP_TO = 12_000  # vertices; above, multigrid beats PARDISO (docs/decisions/0007)
 DIRECT_WIDE, WIDE = 2_000, 16  # with rows of more blocks than that: those of splines have 25
 DIRECT_WITH_CONTACT = 1_200  # with blocks of contact, that change at every step (0011)
@@ -35,6 +36,13 @@ def linear_solver(
         SolverError: an unknown name, or a solver that is not installed.
     """
     check_known(name, LINEAR_SOLVERS, "linear solver", SolverError)
+    if name == "lanes" and contact:
+        raise SolverError(
+            "linear solver lanes",
+            got="a scene with contact",
+            expected="matrices whose pattern stays: no contact",
+            hint="`linear: auto` chooses for scenes with contact",
+        )
     if name == "auto":
         most = DIRECT_WITH_CONTACT if contact else DIRECT_UP_TO
         if pattern is not None and pattern.n_blocks > WIDE * pattern.n:
@@ -45,5 +53,6 @@ def linear_solver(
         "pcg": lambda: BlockJacobiPcg(stop=stop),
         "pardiso": Pardiso,
         "splu": Splu,
+        "lanes": LaneCholesky,
     }
     return makers[name]()

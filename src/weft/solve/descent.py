@@ -186,6 +186,8 @@ class Shifted:
 class ShiftedDirections:
     """-(H + mu M)^-1 g, with the exact H where that may be positive definite."""
 
+    stale = True  # always
+
     def __init__(self, settings: Shifted, s: Search) -> None:
         self.settings, self.mu, self.forcing = settings, LEAST, MOST_FORCING
         self.full, self.patience = 0, PATIENCE  # full steps in a row, and how many EXACT waits for

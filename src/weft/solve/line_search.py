@@ -1,6 +1,6 @@
 """Backtracking line search with Armijo's condition, honest about round-off."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,12 +50,29 @@ def backtrack(
         first: first step tried, in (0, 1].
         settings: constants.
     """
+    search = backtracking(value, slope, first, settings)
+    try:
+        step = next(search)
+        while True:
+            step = search.send(phi(step))
+    except StopIteration as end:
+        found: LineSearchResult = end.value
+        return found
+
+
+def backtracking(
+    value: float,
+    slope: float,
+    first: float = 1.0,
+    settings: LineSearchSettings | None = None,
+) -> Generator[float, float, LineSearchResult]:
+    """The same, told phi of every step that it yields: for many searches that go side by side."""
     s = settings or LineSearchSettings()
     roundoff = max(64 * np.finfo(np.float64).eps * max(abs(value), 1e-300), s.noise)
     step, trials = first, 0
     while step >= s.shortest:
         trials += 1
-        trial = phi(step)
+        trial = yield step
         if trial <= value + s.decrease * step * slope + (
             roundoff if -slope < 1e3 * roundoff else 0.0
         ):

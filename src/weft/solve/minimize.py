@@ -3,12 +3,15 @@
 A ``Descent`` says in which direction to go and when to stop (``descent``), the line search how far
 (``line_search``); both are frozen settings. Everything is on the device, and only numbers cross to
 the host.
+
+The loop itself asks for what costs (``searching``): who drives it answers one search, or many at
+once (``worlds``), with the same numbers.
 """
 
-from collections.abc import Callable, Sequence
+import enum
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from weft import kernel
 from weft.kernel import WarpArray, vec3
@@ -16,7 +19,7 @@ from weft.phases import Phases
 from weft.psd import Psd
 from weft.solve.base import LinearSolver, Outcome
 from weft.solve.block_csr import BlockCsr
-from weft.solve.line_search import LineSearchSettings, backtrack
+from weft.solve.line_search import LineSearchResult, LineSearchSettings, backtracking
 from weft.solve.updates import Update
 from weft.solve.vectors import combine, dot, max_norm
 
@@ -111,16 +114,21 @@ class Search:
     """The iterate of one minimization, and what has been spent; a ``Descent`` works on it."""
 
     def __init__(
-        self, problem: Problem, x0: WarpArray, solver: LinearSolver, previous: Any
+        self,
+        problem: Problem,
+        x0: WarpArray,
+        solver: LinearSolver,
+        previous: Any,
+        arrays: tuple[WarpArray, WarpArray, WarpArray] | None = None,
     ) -> None:
         self.problem, self.solver, self.prepared = problem, solver, previous
         n = x0.shape[0]
-        self.x, self.g, self.trial = (kernel.empty(n, vec3) for _ in range(3))
+        self.x, self.g, self.trial = arrays or tuple(kernel.empty(n, vec3) for _ in range(3))
         combine(x0, 0.0, x0, self.x)
-        self.value = problem.value_at(self.x)
-        problem.gradient_at(self.x, self.g)
+        self.value = float("nan")  # at x, as g is: the first thing that a search asks for
         self.iterations = self.linear_iterations = self.trials = self.rescues = 0
         self.increment, self.left = float("inf"), Left()
+        self.wants_matrix = True  # whether the next direction begins with a matrix
 
     def counts(self, outcome: Outcome) -> Counts:
         """What has been spent."""
@@ -133,6 +141,7 @@ class Directions(Protocol):
 
     mu: float  # [1/s^2] of a shift of the matrix by the masses; 0: none
     force: float  # largest force, relative; NaN where it is not measured
+    stale: bool  # whether the next direction begins with a new matrix
 
     def done(self, s: Search) -> Outcome | None:
         """Whether the search ends where it is; None: it goes on."""
@@ -163,6 +172,18 @@ class Descent(Protocol):
         """For a search that begins."""
 
 
+class Ask(enum.Enum):
+    """What a search needs before it goes on."""
+
+    START = enum.auto()  # value and g at x
+    DIRECTION = enum.auto()  # nothing: it is about to make one, with a matrix if that is stale
+    VALUE = enum.auto()  # the number at trial, sent to it
+    GRADIENT = enum.auto()  # g at x
+
+
+Asking: TypeAlias = "Generator[tuple[Ask, Search], float, Minimum]"
+
+
 def minimize(
     problem: Problem,
     x0: WarpArray,
@@ -183,13 +204,41 @@ def minimize(
         previous: a ``prepared`` for the same pattern, whose symbolic work is kept.
         watch: called with every iteration, and where it led.
     """
-    s = Search(problem, x0, solver, previous)
+    return answered(searching(Search(problem, x0, solver, previous), descent, line_search, watch))
+
+
+def answered(asking: Asking) -> Minimum:
+    """Answer a search's questions by its problem, until it ends."""
+    answer = 0.0
+    try:
+        ask, s = next(asking)
+        while True:
+            if ask is Ask.START:
+                s.value = s.problem.value_at(s.x)
+            if ask in (Ask.START, Ask.GRADIENT):
+                s.problem.gradient_at(s.x, s.g)
+            elif ask is Ask.VALUE:
+                answer = s.problem.value_at(s.trial)
+            ask, s = asking.send(answer)
+    except StopIteration as end:
+        found: Minimum = end.value
+        return found
+
+
+def searching(
+    s: Search,
+    descent: Descent,
+    line_search: LineSearchSettings | None = None,
+    watch: Callable[[Iterate, WarpArray], None] | None = None,
+) -> Asking:
+    """The loop: asks for what it needs, and ends with the minimum."""
+    yield Ask.START, s
     way = descent.directions(s)
     outcome = None if s.value < float("inf") else Outcome.NOT_FINITE
     while outcome is None:
         outcome = way.done(s)
         if outcome is None:
-            outcome = _advance(s, way, line_search or LineSearchSettings(), watch)
+            outcome = yield from _advance(s, way, line_search or LineSearchSettings(), watch)
     left = s.left if outcome is Outcome.STOPPED else Left()
     return Minimum(s.x, s.counts(outcome), s.increment, s.prepared, left)
 
@@ -199,9 +248,11 @@ def _advance(
     way: Directions,
     line_search: LineSearchSettings,
     watch: Callable[[Iterate, WarpArray], None] | None,
-) -> Outcome | None:
+) -> Generator[tuple[Ask, Search], float, Outcome | None]:
     """One direction, and a step along it."""
     spent = s.linear_iterations
+    s.wants_matrix = way.stale
+    yield Ask.DIRECTION, s
     d, outcome = way.direction(s)
     if d is None:
         return outcome
@@ -218,7 +269,7 @@ def _advance(
         if held is not None and dot(s.g, held) < limit * slope:
             d, slope = held, dot(s.g, held)
             limit = s.problem.limit_at(s.x, d)
-    found = backtrack(partial(_value_along, s, way, d), s.value, slope, limit, line_search)
+    found = yield from _search_along(s, way, d, backtracking(s.value, slope, limit, line_search))
     s.trials += found.trials
     if found.step == 0.0:
         return way.stuck(s)
@@ -229,13 +280,21 @@ def _advance(
         before, way.force, found.step * length, found.step, way.mu, s.linear_iterations - spent
     )
     way.went(s, found.step, slope, length)
-    s.problem.gradient_at(s.x, s.g)
+    yield Ask.GRADIENT, s
     if watch is not None:
         watch(iterate, s.x)
     return None
 
 
-def _value_along(s: Search, way: Directions, d: WarpArray, a: float) -> float:
-    combine(s.x, a, d, s.trial)
-    value = s.problem.value_at(s.trial) + way.merit(s, s.trial)
-    return value if value == value else float("inf")
+def _search_along(
+    s: Search, way: Directions, d: WarpArray, trials: Generator[float, float, LineSearchResult]
+) -> Generator[tuple[Ask, Search], float, LineSearchResult]:
+    try:
+        step = next(trials)
+        while True:
+            combine(s.x, step, d, s.trial)
+            value = (yield Ask.VALUE, s) + way.merit(s, s.trial)
+            step = trials.send(value if value == value else float("inf"))
+    except StopIteration as end:
+        found: LineSearchResult = end.value
+        return found

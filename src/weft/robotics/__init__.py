@@ -1,0 +1,63 @@
+"""Cloth for robots that learn: grasp, fold and flatten, as Gymnasium environments (``pip install
+'weft[gym]'``).
+
+``env("fold")`` is one of them, ``vector_env("fold", 16)`` many in one batch.
+"""
+
+from typing import TYPE_CHECKING
+
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from weft.robotics.env import ClothEnv
+    from weft.robotics.vector_env import ClothVectorEnv
+
+
+def env(
+    task: str,
+    *,
+    size: int = 17,
+    fabric: str = "cotton",
+    steps: int = 60,
+    render_mode: str | None = None,
+) -> "ClothEnv":
+    """A Gymnasium environment (``docs/batch.md``).
+
+    Args:
+        task: ``grasp``, ``fold`` or ``flatten``.
+        size: vertices along a side of the cloth.
+        fabric: its name.
+        steps: after which an episode is cut off.
+        render_mode: ``rgb_array``, or None.
+
+    Raises:
+        WeftError: no such task, or Gymnasium is not installed.
+    """
+    _need_gymnasium()
+    from weft.robotics.env import ClothEnv
+
+    return ClothEnv(task, size=size, fabric=fabric, steps=steps, render_mode=render_mode)
+
+
+def vector_env(
+    task: str, num_envs: int, *, size: int = 17, fabric: str = "cotton", steps: int = 60
+) -> "ClothVectorEnv":
+    """Many of them, stepped together as one ``weft.batch``.
+
+    Raises:
+        WeftError: no such task, fewer than one environment, or Gymnasium is not installed.
+    """
+    _need_gymnasium()
+    from weft.robotics.vector_env import ClothVectorEnv
+
+    return ClothVectorEnv(task, num_envs, size=size, fabric=fabric, steps=steps)
+
+
+def _need_gymnasium() -> None:
+    try:
+        import gymnasium  # noqa: F401
+    except ImportError as error:
+        raise WeftError(
+            "environments", got="no gymnasium", expected="the package gymnasium",
+            hint="pip install 'weft[gym]'",
+        ) from error  # fmt: skip

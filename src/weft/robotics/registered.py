@@ -1,0 +1,15 @@
+"""Registers the environments with Gymnasium where it is imported, as Gymnasium does that by itself:
+``gymnasium.make("weft.robotics.registered:weft/Fold-v0")``.
+"""
+
+import gymnasium
+
+from weft.robotics.tasks import TASKS
+
+for _name in TASKS:
+    gymnasium.register(
+        f"weft/{_name.capitalize()}-v0",
+        entry_point="weft.robotics.env:ClothEnv",
+        vector_entry_point="weft.robotics.vector_env:ClothVectorEnv",
+        kwargs={"task": _name},
+    )

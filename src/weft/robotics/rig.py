@@ -1,0 +1,123 @@
+"""Tables with a cloth and grippers each, as one batch: what environments are made of."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Bools, Floats, Positions
+from weft.contact.contact import SelfContact
+from weft.contact.shapes import plate
+from weft.errors import SceneError, SimulationError, WeftError
+from weft.robotics.grippers import Grippers
+from weft.robotics.tasks import LIES, SIDE, task
+from weft.scene.scene import Scene
+from weft.sources import sheet
+from weft.worlds.batch import Batch
+
+RATE = 20.0  # [Hz] of actions
+STEP = 0.025  # [s]
+FARTHEST = 5.0  # [m] that is ever observed
+
+
+class Rig:
+    """Worlds of one task.
+
+    Args:
+        name: the task.
+        count: worlds.
+        size: vertices along a side of the cloth, from 5 to 65.
+        fabric: its name.
+
+    Raises:
+        WeftError: no such task or fabric, or a number out of range.
+    """
+
+    def __init__(self, name: str, count: int, size: int, fabric: str) -> None:
+        self.task = task(name)
+        for what, number, least, most in (("num_envs", count, 1, 4096), ("size", size, 5, 65)):
+            if not isinstance(number, int) or not least <= number <= most:
+                raise WeftError(what, got=repr(number), expected=f"from {least} to {most}")
+        cloth = sheet(size, size, SIDE, SIDE, pattern="alternating", fabric=fabric)
+        uv = cloth.mesh.vertex_uv
+        assert uv is not None
+        self.uv: Floats = uv - SIDE / 2
+        self.table = plate(1.4, 1.4, 0.7, "table")
+        self.scene = Scene(
+            cloth.moved((0, LIES, 0)),
+            bodies=(self.table,),
+            contact=SelfContact(gap=4e-3, friction=0.4),
+            step=STEP,
+        )
+        self.batch = Batch([self.scene] * count, fps=RATE)
+        self.grippers = [self._grippers() for _ in range(count)]
+
+    def _grippers(self) -> Grippers:
+        return Grippers(self.task.grippers, self.uv)
+
+    @property
+    def observed(self) -> int:
+        """Numbers in an observation."""
+        return 3 * len(self.uv) + 4 * self.task.grippers
+
+    def reset(self, k: int, random: np.random.Generator) -> None:
+        """Begin world k anew, somewhere."""
+        self.batch.reset(k, self.task.start(self.uv, random))
+        self.grippers[k] = self._grippers()
+
+    def step(self, actions: Any, idle: Bools | None = None) -> None:
+        """Go on by one action, (N,g,4); worlds that are ``idle`` (N,) hold nothing new.
+
+        Raises:
+            WeftError: another shape, or numbers that are none.
+        """
+        given = checked_actions(actions, (len(self.batch), self.task.grippers, 4))
+        clipped = np.clip(given, -1.0, 1.0)
+        if idle is not None:
+            clipped[idle] = 0.0
+        cloth = self.batch.positions
+        holds = [g.moved(a, x) for g, a, x in zip(self.grippers, clipped, cloth)]
+        try:
+            self.batch.step(holds=holds)
+        except SimulationError as error:
+            if not self.batch.failed:
+                raise error
+
+    def failed(self, k: int) -> str:
+        """Why world k cannot go on; nothing where it can."""
+        return str(self.batch.failed.get(k, ""))
+
+    def measures(self) -> Floats:
+        """(N,) what rewards are made of."""
+        return np.array([self.task.measure(x, self.uv) for x in self.batch.positions])
+
+    def observations(self) -> Any:
+        """(N, 3 n + 4 g) float32: vertices and grippers [m], and which of these hold something."""
+        cloth: Positions = self.batch.positions
+        rows = [
+            np.concatenate([x.reshape(-1), g.x.reshape(-1), g.closed])
+            for x, g in zip(cloth, self.grippers)
+        ]
+        return np.clip(np.stack(rows), -FARTHEST, FARTHEST).astype(np.float32)
+
+
+def checked_actions(actions: Any, shape: Sequence[int]) -> Floats:
+    """Actions as numbers of a shape.
+
+    Raises:
+        SceneError: they are not.
+    """
+    try:
+        given = np.array(actions, dtype=np.float64)
+    except (TypeError, ValueError):
+        got = type(actions).__name__
+        raise SceneError("actions", got=got, expected=f"numbers {tuple(shape)}") from None
+    if given.size == np.prod(shape) and given.ndim >= 1 and len(given) == shape[0]:
+        given = given.reshape(tuple(shape))
+    if given.shape != tuple(shape):
+        got = f"shape {given.shape}"
+        raise SceneError("actions", got=got, expected=f"shape {tuple(shape)}, in [-1, 1]")
+    if not np.isfinite(given).all():
+        bad = np.argwhere(~np.isfinite(given))[0].tolist()
+        raise SceneError("actions", got=f"{given[tuple(bad)]} at {bad}", expected="finite numbers")
+    return given

@@ -1,0 +1,128 @@
+"""What is asked of a robot: where the cloth lies at first, what that is worth, and when it is done.
+
+Lengths are in meters, up is y, and the table's top is y = 0. Rewards are per step; what they are
+made of is dense, so that a learner sees which way leads there.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Floats, Positions
+from weft.errors import WeftError, check_known
+
+SIDE = 0.4  # [m] of the square cloth
+LIES = 3.5e-3  # [m] over the table at first
+CELLS = 80  # along a side, for the area that is covered
+LIFT = 0.25  # [m] height at which a grasped cloth counts as lifted
+FOLDED = 0.1  # of the side: mean distance of halves that counts as folded
+FLAT = 0.95  # of the area that counts as flattened
+BEND = 0.03  # [m] radius of the fold with which flattening begins
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task.
+
+    Args:
+        name: what it is called.
+        grippers: how many there are.
+        start: (n,3) of the flat cloth (n,2) in material coordinates, with a generator of random
+            numbers.
+        measure: what the reward is made of: 0 at nothing done, 1 when all is; of positions (n,3)
+            and of material coordinates (n,2).
+        done: at which measure the task is solved.
+    """
+
+    name: str
+    grippers: int
+    start: Callable[[Floats, np.random.Generator], Positions]
+    measure: Callable[[Positions, Floats], float]
+    done: float
+
+
+def task(name: str) -> Task:
+    """One of the tasks.
+
+    Raises:
+        WeftError: another name.
+    """
+    check_known(name, TASKS, "task", WeftError)
+    return TASKS[name]
+
+
+def lying(uv: Floats, random: np.random.Generator) -> Positions:
+    """Flat on the table, up to 2 cm from its middle and turned by up to 15 degrees."""
+    return _placed(np.column_stack([uv[:, 0], np.full(len(uv), LIES), -uv[:, 1]]), random)
+
+
+def folded_over(uv: Floats, random: np.random.Generator) -> Positions:
+    """With a part, of 30 to 45 % of the side, folded over on top: without stretch, round a bend."""
+    along = uv[:, 0]
+    crease = SIDE / 2 - random.uniform(0.3, 0.45) * SIDE
+    s = along - crease
+    turn = np.clip(s / BEND, 0, np.pi)
+    x = crease + np.where(s < 0, s, BEND * np.sin(turn)) - np.maximum(s - np.pi * BEND, 0)
+    y = LIES + BEND * (1 - np.cos(turn))
+    return _placed(np.column_stack([x, y, -uv[:, 1]]), random)
+
+
+def _placed(x: Positions, random: np.random.Generator) -> Positions:
+    a = np.radians(random.uniform(-15, 15))
+    turn = np.array([[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]])
+    shift = np.array([random.uniform(-0.02, 0.02), 0, random.uniform(-0.02, 0.02)])
+    return np.asarray(x @ turn.T + shift)
+
+
+def lifted(x: Positions, uv: Floats) -> float:
+    """Mean height of the cloth, over ``LIFT``."""
+    return float(np.clip(x[:, 1].mean() / LIFT, 0, 1))
+
+
+def halves_together(x: Positions, uv: Floats) -> float:
+    """1 - d/d_flat, d the mean distance of vertices that a fold along the middle brings together,
+    which is half a side where the cloth is flat.
+    """
+    mirrored = _mirror(uv)
+    apart = np.linalg.norm(x - x[mirrored], axis=1).mean()
+    flat = np.linalg.norm(uv - uv[mirrored], axis=1).mean()
+    return float(1 - apart / flat)
+
+
+def covered(x: Positions, uv: Floats) -> float:
+    """Part of the cloth's area that it covers of the table: cells of an eightieth of its side that
+    have a point of it above them, over as many as it has itself (2 to 4 % too much, as border
+    cells count whole).
+    """
+    count = round(len(x) ** 0.5)
+    dense = _between(x[:, [0, 2]].reshape(count, count, 2), -(-2 * CELLS // (count - 1)))
+    ids = np.floor(dense * (CELLS / SIDE)).astype(np.int64)
+    cells = len(np.unique(ids[:, 0] * 100_000 + ids[:, 1]))
+    return float(min(cells / CELLS**2, 1.0))
+
+
+def _between(grid: Floats, times: int) -> Floats:
+    """(m,2) of a grid (r,c,2) with points in between, along both sides."""
+    for axis in (0, 1):
+        count = grid.shape[axis]
+        at = np.linspace(0, count - 1, (count - 1) * times + 1)
+        low = np.minimum(at.astype(int), count - 2)
+        part = (at - low).reshape((-1, 1, 1) if axis == 0 else (1, -1, 1))
+        first, second = np.take(grid, low, axis), np.take(grid, low + 1, axis)
+        grid = (1 - part) * first + part * second
+    return grid.reshape(-1, 2)
+
+
+def _mirror(uv: Floats) -> Floats:
+    """(n,) for each vertex, the one at the mirrored place."""
+    place = {tuple(p): k for k, p in enumerate(np.round(uv / SIDE, 6).tolist())}
+    there = np.round(np.column_stack([-uv[:, 0], uv[:, 1]]) / SIDE, 6) + 0.0
+    return np.array([place[tuple(p)] for p in there.tolist()])
+
+
+TASKS: Mapping[str, Task] = {
+    "grasp": Task("grasp", 1, lying, lifted, 0.5),
+    "fold": Task("fold", 2, lying, halves_together, 1 - 2 * FOLDED),
+    "flatten": Task("flatten", 1, folded_over, covered, FLAT),
+}

@@ -1,0 +1,1 @@
+"""Many small cloths at once, independent of one another: ``weft.batch``."""

@@ -1,0 +1,139 @@
+"""What may be asked of worlds in a frame, checked: actions come from elsewhere, often learned."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats, Positions
+from weft.errors import SceneError
+from weft.worlds.world import Hold, World
+
+
+def checked_world(world: int, count: int) -> int:
+    """A world's number.
+
+    Raises:
+        SceneError: no such world.
+    """
+    if isinstance(world, bool) or not isinstance(world, int | np.integer) or not 0 <= world < count:
+        raise SceneError("world", got=repr(world), expected=f"a number from 0 to {count - 1}")
+    return int(world)
+
+
+def checked_start(positions: Any, world: World) -> Positions:
+    """Where a world begins, in place of where its scene does.
+
+    Raises:
+        SceneError: another shape, numbers that are none, a scene with pins, or cloth that meets
+        something there.
+    """
+    where, n = f"start of world {world.number}", len(world.model.mass)
+    x = np.asarray(positions, dtype=np.float64)
+    if x.shape != (n, 3):
+        raise SceneError(where, got=f"shape {x.shape}", expected=f"({n}, 3) [m]")
+    _check_finite(x, where)
+    if world.scene.model().pins:
+        raise SceneError(
+            where, got="positions, in a scene with pins",
+            expected="no pins: these hold where the scene starts", hint="use holds",
+        )  # fmt: skip
+    if world.model.contact is not None:
+        world.model.contact.check_start(world.model.vertices(x))
+    return x
+
+
+def checked_moves(actions: Any, worlds: Sequence[World]) -> list[Floats]:
+    """For every world, (p,3) [m] by which its pins move.
+
+    Raises:
+        SceneError: another shape, numbers that are none, or a pin with a path of its own.
+    """
+    if actions is None:
+        return [np.zeros_like(w.shift) for w in worlds]
+    counts = sorted({len(w.shift) for w in worlds})
+    shape = f"({len(worlds)}, {counts[0]}, 3)"
+    if len(counts) > 1 or counts[0] == 0:
+        raise SceneError(
+            "actions",
+            got=f"for scenes of {' and '.join(map(str, counts))} pins",
+            expected="as many pins in every scene, at least one",
+            hint="`holds` grips vertices that no pin holds",
+        )
+    try:
+        moves = np.asarray(actions, dtype=np.float64)
+    except (TypeError, ValueError):
+        got = type(actions).__name__
+        raise SceneError("actions", got=got, expected=f"numbers {shape} [m]") from None
+    if moves.shape != (len(worlds), counts[0], 3):
+        raise SceneError("actions", got=f"shape {moves.shape}", expected=f"shape {shape}, in m")
+    _check_finite(moves, "actions")
+    for world, move in zip(worlds, moves):
+        for k, pin in enumerate(world.scene.model().pins):
+            if pin.path is not None and move[k].any():
+                raise SceneError(
+                    f"actions of world {world.number}, {pin.name}",
+                    got="a pin with a path of its own",
+                    expected="pins that stand still, where actions move them",
+                    hint="give it zeros, or leave out its path",
+                )
+    return list(moves)
+
+
+def checked_holds(holds: Any, worlds: Sequence[World]) -> list[list[Hold]]:
+    """For every world, what is held.
+
+    Raises:
+        SceneError: not one list for every world, vertices that there are not or that are held
+        twice, displacements that are no three numbers.
+    """
+    if holds is None:
+        return [[] for _ in worlds]
+    if len(holds) != len(worlds):
+        got = f"{len(holds)} lists"
+        raise SceneError("holds", got=got, expected=f"one for each of {len(worlds)} worlds")
+    return [[_hold(h, w) for h in _alone(given, w)] for given, w in zip(holds, worlds)]
+
+
+def _alone(given: Sequence[Hold], world: World) -> Sequence[Hold]:
+    """That no two of them hold one vertex."""
+    every = [np.unique(h.vertices) for h in given if isinstance(h, Hold)]
+    if every:
+        ids, times = np.unique(np.concatenate(every), return_counts=True)
+        if (times > 1).any():
+            raise SceneError(
+                f"holds of world {world.number}",
+                got=f"vertex {ids[times > 1][0]} twice",
+                expected="every vertex once",
+            )
+    return given
+
+
+def _hold(hold: Any, world: World) -> Hold:
+    where = f"holds of world {world.number}"
+    if not isinstance(hold, Hold):
+        raise SceneError(
+            where, got=type(hold).__name__, expected="weft.Hold(vertices, displacement)"
+        )
+    ids, n = np.asarray(hold.vertices).reshape(-1), len(world.model.mass)
+    if ids.dtype.kind not in "iu" or len(ids) == 0 or ids.min() < 0 or ids.max() >= n:
+        got = "none" if len(ids) == 0 else f"{ids.min()} to {ids.max()}"
+        raise SceneError(f"{where}.vertices", got=got, expected=f"ids from 0 to {n - 1}")
+    if world.model.embedding is not None:
+        raise SceneError(
+            where, got="a spline", expected="triangles, whose vertices are what moves",
+            hint="pin a spline's side in the scene, and move the pin with actions",
+        )  # fmt: skip
+    move = np.asarray(hold.displacement, dtype=np.float64)
+    if move.shape != (3,):
+        got = f"shape {move.shape}"
+        raise SceneError(f"{where}.displacement", got=got, expected="three numbers [m]")
+    _check_finite(move, f"{where}.displacement")
+    return Hold(np.unique(ids).astype(np.int32), move)
+
+
+def _check_finite(values: Floats, what: str) -> None:
+    if not np.isfinite(values).all():
+        bad = np.argwhere(~np.isfinite(values))[0].tolist()
+        got = f"{values[tuple(bad)]} at {bad}"
+        raise SceneError(what, got=got, expected="finite numbers [m]")

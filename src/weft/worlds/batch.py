@@ -1,0 +1,280 @@
+"""``weft.batch``: many small cloths in one go, each as it would be alone, to the last bit."""
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.arrays import Floats, Positions, Velocities
+from weft.errors import SceneError, SimulationError
+from weft.integrators.backward_euler import BackwardEuler
+from weft.integrators.base import StepReport
+from weft.simulation import MOST_FRAMES, SceneLike
+from weft.solve.lanes import Symbolic
+from weft.state import State
+from weft.units import Quantity, to_si
+from weft.worlds.actions import checked_holds, checked_moves, checked_start, checked_world
+from weft.worlds.group import Group
+from weft.worlds.kinds import kinds
+from weft.worlds.lockstep import step_all
+from weft.worlds.world import Hold, World
+
+TOGETHER = 8  # worlds of a group: their arrays stay in the caches (docs/batch.md)
+
+
+def batch(scenes: Sequence[SceneLike], *, fps: float = 30.0, together: int = TOGETHER) -> "Batch":
+    """Many independent cloths as one block system, stepped together.
+
+    Every world is what it is alone: its frames are those of ``weft.simulate(scene, fps=fps)``, bit
+    by bit. Worlds never meet. They may differ in everything; those with the same mesh, the same
+    kinds of energies and the same settings of a step share launches.
+
+    Args:
+        scenes: one for each world; the same one may stand there many times.
+        fps: frames a second; ``step`` goes on by one frame.
+        together: worlds that share launches, at most.
+
+    Raises:
+        SceneError: no scenes, or one with an integrator other than ``backward_euler``, with
+            ``adaptive`` or with a stepper of your own.
+    """
+    return Batch(scenes, fps=fps, together=together)
+
+
+class Batch:
+    """Worlds that are stepped together; see ``batch``."""
+
+    def __init__(
+        self, scenes: Sequence[SceneLike], *, fps: float = 30.0, together: int = TOGETHER
+    ) -> None:
+        if not scenes:
+            raise SceneError("batch of scenes", got="none", expected="at least one")
+        if not (fps > 0 and math.isfinite(fps)):
+            raise SceneError("batch fps", got=fps, expected="must be > 0")
+        if not together >= 1:
+            raise SceneError("batch together", got=together, expected="must be >= 1 worlds")
+        self.fps = fps
+        self.worlds = tuple(_world(k, scene, fps) for k, scene in enumerate(scenes))
+        self.failed: dict[int, SimulationError] = {}  # worlds that wait for ``reset``
+        self._groups: tuple[Group, ...] | None = None
+        self._together, self._warm = together, False
+
+    def __len__(self) -> int:
+        """Worlds."""
+        return len(self.worlds)
+
+    def __repr__(self) -> str:
+        return (
+            f"Batch: {len(self)} worlds in {len(self.groups)} groups, {self.fps:g} frames a second"
+        )
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """Worlds that share launches."""
+        if self._groups is None:
+            found = kinds(self.worlds)
+            # Groups are equally large, and as many as threads where there are enough worlds.
+            made: list[Group] = []
+            for alike in found:
+                most = min(self._together, math.ceil(len(alike) / kernel.threads()))
+                parts = math.ceil(len(alike) / most)
+                model, settings = alike[0].model, alike[0].stepper.settings
+                lanes = settings.linear == "lanes" and model.contact is None
+                symbolic = Symbolic.of(model.assembly.pattern) if lanes else None
+                made += [Group(p, symbolic) for p in _divided(alike, parts)]
+            self._groups = tuple(made)
+        return self._groups
+
+    @property
+    def state(self) -> tuple[State, ...]:
+        """Of every world: positions and velocities of its points, and its time."""
+        return tuple(w.place.state for w in self.worlds)
+
+    @property
+    def time(self) -> Floats:
+        """(N,) [s] since each world's start."""
+        return np.array([s.t for s in self.state])
+
+    @property
+    def positions(self) -> Positions:
+        """(N,n,3) [m] of the vertices of the surfaces.
+
+        Raises:
+            SceneError: worlds with different numbers of vertices; ``state`` has each one's.
+        """
+        found: Positions = self._stacked([w.model.vertices(w.place.state.x) for w in self.worlds])
+        return found
+
+    @property
+    def velocities(self) -> Velocities:
+        """(N,n,3) [m/s] of the same vertices."""
+        found: Velocities = self._stacked([w.model.vertices(w.place.state.v) for w in self.worlds])
+        return found
+
+    @property
+    def reports(self) -> tuple[tuple[StepReport, ...], ...]:
+        """Of every world, how its last step went: one report, or those of its parts."""
+        return tuple(tuple(p.report for p in w.parts) for w in self.worlds)
+
+    def reset(self, world: int | None = None, positions: Positions | None = None) -> None:
+        """Begin one world anew, or all; the others are not touched.
+
+        Args:
+            world: which; None: all.
+            positions: (n,3) [m] of the points, where they are at rest at first; None: as the scene
+                says.
+
+        Raises:
+            SceneError: no such world; positions of another shape, that are not finite, that
+            intersect where there is contact, or of a scene with pins.
+        """
+        which = range(len(self)) if world is None else [checked_world(world, len(self))]
+        for k in which:
+            given = None if positions is None else checked_start(positions, self.worlds[k])
+            self.worlds[k].reset(given)
+            self.failed.pop(k, None)
+
+    def step(
+        self, actions: Any = None, *, holds: Sequence[Sequence[Hold]] | None = None
+    ) -> Positions:
+        """Go on by one frame; returns ``positions``.
+
+        Args:
+            actions: (N,p,3) [m] by which each of the p pins of each scene moves during the frame,
+                in a straight line, and from then on is moved; None: not at all.
+            holds: for every world, vertices that are held during this frame, and how they move.
+
+        Raises:
+            SceneError: actions of another shape, that are not finite, or of a pin with a path of
+            its own; vertices that there are not. SimulationError: worlds with a step that does not
+            converge, however short; all others have gone on, and these wait for ``reset``.
+        """
+        moves = checked_moves(actions, self.worlds)
+        held = checked_holds(holds, self.worlds)
+        for world, move, hold in zip(self.worlds, moves, held):
+            world.grip(hold, move)
+        self._frame(energies=False)
+        return self.positions
+
+    def run(
+        self,
+        seconds: Quantity | None = None,
+        *,
+        frames: int | None = None,
+        out: str | os.PathLike[str] | None = None,
+        on_frame: Callable[[int], None] | None = None,
+    ) -> list[Path] | list[Positions]:
+        """Go on for some time, with nothing but what the scenes say.
+
+        Args:
+            seconds: [s], or text with a unit; or give ``frames``.
+            frames: how many.
+            out: a folder; every world's frames go into a run of its own there (``0000``, ...), the
+                same as ``weft.simulate`` writes. None: nothing is written.
+            on_frame: called with the number of frames done.
+
+        Returns:
+            Folders of the runs; without ``out`` of every world its frames, (F+1,n,3) [m], the one
+            it stands at first.
+
+        Raises:
+            SceneError: neither or both of seconds and frames, or too many; with ``out``, worlds
+            that do not stand at their start. RunError: folders that are not new. SimulationError:
+            as ``step``.
+        """
+        if (seconds is None) == (frames is None):
+            got = f"seconds={seconds}, frames={frames}"
+            raise SceneError("length of a batch", got=got, expected="one of the two")
+        if frames is None:
+            assert seconds is not None
+            frames = round(to_si(seconds, "s", "batch.seconds") * self.fps)
+        if not 0 <= frames <= MOST_FRAMES:
+            raise SceneError("frames", got=frames, expected=f"from 0 to {MOST_FRAMES}")
+        if out is not None:
+            from weft.worlds.folders import written
+
+            return written(self, frames, Path(out), on_frame)
+        seen = [[w.model.vertices(w.place.state.x)] for w in self.worlds]
+        for k in range(frames):
+            self.release()
+            self._frame(energies=False)
+            for kept, world in zip(seen, self.worlds):
+                kept.append(world.model.vertices(world.place.state.x))
+            if on_frame is not None:
+                on_frame(k + 1)
+        return [np.stack(kept) for kept in seen]
+
+    def release(self) -> None:
+        """Nothing is held but by the scenes' own pins, from now on."""
+        for world in self.worlds:
+            world.grip((), np.zeros_like(world.shift))
+
+    def advance(self, after_step: Callable[[World], None]) -> None:
+        """Go on by one frame, with reports that say energies; ``after_step`` is called with every
+        world after each of its steps, by the thread that took it.
+        """
+        self.release()
+        self._frame(energies=True, after_step=after_step)
+
+    def _frame(self, energies: bool, after_step: Callable[[World], None] | None = None) -> None:
+        """All worlds to the end of their frame; groups on as many threads as the context has."""
+
+        def go(group: Group) -> None:
+            with kernel.use(threads=1):
+                for _ in range(group.worlds[0].steps):
+                    here = [w for w in group.worlds if w.number not in self.failed]
+                    self.failed.update(step_all(group, here, energies))
+                    for world in here:
+                        if after_step is not None and world.number not in self.failed:
+                            after_step(world)
+
+        waiting = set(self.failed)
+        threads = min(kernel.threads(), len(self.groups))
+        if threads == 1 or not self._warm:  # modules are loaded by the thread that asks
+            for group in self.groups:
+                go(group)
+            self._warm = True
+        else:
+            with ThreadPoolExecutor(threads, thread_name_prefix="weft-worlds") as pool:
+                jobs = [pool.submit(copy_context().run, go, group) for group in self.groups]
+                for job in jobs:
+                    job.result()
+        new = sorted(set(self.failed) - waiting)
+        if new:
+            raise self.failed[new[0]]
+
+    def _stacked(self, every: Sequence[Any]) -> Any:
+        if any(len(x) != len(every[0]) for x in every):
+            raise SceneError(
+                "positions of all worlds",
+                got=f"meshes of {', '.join(sorted({str(len(x)) for x in every}))} vertices",
+                expected="the same mesh in all",
+                hint="`batch.state` has those of each world",
+            )
+        return np.stack(every)
+
+
+def _world(number: int, scene: SceneLike, fps: float) -> World:
+    stepper = scene.stepper()
+    if type(stepper) is not BackwardEuler:
+        raise SceneError(
+            f"integrator of world {number}",
+            got=getattr(stepper, "name", type(stepper).__name__),
+            expected="backward_euler, undivided (no `adaptive`)",
+            hint="worlds of a batch take their steps together; run this scene with weft.simulate, "
+            "or as a sweep",
+        )
+    steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
+    return World(scene, stepper, fps, steps, number)
+
+
+def _divided(worlds: Sequence[World], parts: int) -> list[Sequence[World]]:
+    cut = [len(worlds) * k // parts for k in range(parts + 1)]
+    return [worlds[a:b] for a, b in pairwise(cut)]

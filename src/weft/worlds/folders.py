@@ -1,0 +1,51 @@
+"""The worlds of a batch as ordinary runs: a folder each, with the frames, metrics and checkpoint
+that ``weft.simulate`` writes.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from weft.errors import SceneError
+from weft.io.frames import RunFolder
+from weft.simulation import Loop
+from weft.worlds.world import World
+
+
+def written(
+    batch: Any, frames: int, out: Path, on_frame: Callable[[int], None] | None
+) -> list[Path]:
+    """Run a batch from its start, every world into a new folder below ``out``.
+
+    Raises:
+        SceneError: worlds that do not stand at their start. RunError: folders that are not new, or
+        cannot be written. SimulationError: a world whose step does not converge; the others are
+        written as far.
+    """
+    worlds: Sequence[World] = batch.worlds
+    for world in worlds:
+        if world.place.count or world.gripped:
+            raise SceneError(
+                f"world {world.number}", got=f"t = {world.place.state.t:.6g} s",
+                expected="its start, where frames are written", hint="reset() first",
+            )  # fmt: skip
+    with ExitStack() as locked:
+        loops = {
+            w.number: Loop(w.scene, RunFolder(out / f"{w.number:04d}", fsync=False), batch.fps)
+            for w in worlds
+        }
+        for loop in loops.values():
+            for pin in loop.model.pins:
+                pin.check_until(frames / batch.fps)
+            locked.enter_context(loop.folder.lock)
+            loop.begin(frames, False, None)
+
+        def after_step(world: World) -> None:
+            loops[world.number].took(world.place, world.parts, every_step=False)
+
+        for k in range(frames):
+            batch.advance(after_step)
+            if on_frame is not None:
+                on_frame(k + 1)
+    return [loop.folder.path for loop in loops.values()]

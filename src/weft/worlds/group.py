@@ -1,0 +1,205 @@
+"""Worlds of one kind as one system: their arrays one after the other, their matrix block-diagonal.
+
+What differs in numbers alone (membranes, hinges, gravity, inertia) is evaluated for all worlds that
+are asked for in one launch; everything else (contact, friction, wind, pressure, energies of your
+own) world by world, on its part of the same arrays. So no pair ever joins two worlds.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.contact.term import ContactTerm
+from weft.energies.base import Bound, Energy, FastEnergy
+from weft.energies.inertia import Inertia
+from weft.energies.joined import joined
+from weft.energies.on_host import OnHost
+from weft.integrators.potential import Potential, zero_where
+from weft.kernel import WarpArray, vec3
+from weft.psd import Psd
+from weft.solve.block_csr import BlockCsr, BlockPattern, close
+from weft.solve.lanes import Symbolic
+from weft.state import State
+from weft.step import Step
+from weft.worlds.group_lanes import GroupLanes
+from weft.worlds.world import World
+
+
+class Group:
+    """Worlds with the same points and stencils, and the same settings of a step.
+
+    Args:
+        worlds: which.
+        symbolic: of their pattern, where their matrices are factorized side by side.
+    """
+
+    def __init__(self, worlds: Sequence[World], symbolic: Symbolic | None = None) -> None:
+        self.worlds, first = tuple(worlds), worlds[0].model
+        self.of, self.n = len(worlds), len(first.mass)
+        # Its own copy: what is bound to a pattern shares its scratch memory.
+        self.pattern = dataclasses.replace(first.assembly.pattern)
+        self.joined_pattern = _repeated(self.pattern, self.of)
+        self.matrix = BlockCsr.zeros(self.joined_pattern)
+        rows = self.of * self.n
+        self.x, self.g, self.trial = (kernel.zeros(rows, vec3) for _ in range(3))
+        self.parts = [
+            tuple(self._of(a, w, self.n) for a in (self.x, self.g, self.trial))
+            for w in range(self.of)
+        ]
+        self.own = [
+            BlockCsr(self.pattern, self._of(self.matrix.values, w, self.pattern.n_blocks))
+            for w in range(self.of)
+        ]
+        self.psd: Psd = worlds[0].stepper.settings.psd
+        self.lanes = None if symbolic is None else GroupLanes(self.pattern, self.of, symbolic)
+        self._bind()
+
+    @staticmethod
+    def _of(a: WarpArray, w: int, each: int) -> WarpArray:
+        return a[each * w : each * (w + 1)]
+
+    def _bind(self) -> None:
+        """Terms in the order of a world that is alone: one for all, or one for each."""
+        models = [w.model for w in self.worlds]
+        self.terms: list[Bound | list[Bound]] = []
+        for energies in zip(*(m.energies for m in models), strict=True):
+            one = joined(energies, self.n)
+            if one is None:
+                self.terms.append([_bound(e, self.pattern) for e in energies])
+            else:
+                self.terms.append(_bound(one, self.joined_pattern))
+        self.terms.append(Inertia(np.concatenate([m.mass for m in models])))
+        for m, own in zip(models, self.own):
+            vars(m.assembly).update(pattern=self.pattern, matrix=own)
+        if models[0].contact is not None:
+            touching = []
+            for m in models:
+                assert m.contact is not None
+                touching.append(ContactTerm(m.contact, m.assembly.phases))
+            self.terms.append(list(touching))
+        self.apart = [[t[w] for t in self.terms if isinstance(t, list)] for w in range(self.of)]
+
+    def begin(self, steps: Sequence[Step]) -> list[Potential]:
+        """Begin a step: the potentials of what is evaluated world by world."""
+        together = self._together(steps)
+        self._fixed = kernel.array(together.fixed.astype(np.int32), wp.int32)
+        self._any_fixed = bool(together.fixed.any())
+        for term in self.terms:
+            if isinstance(term, Bound):
+                term.freeze(together)
+        return [
+            Potential(world.model, step, self.psd, terms)
+            for world, step, terms in zip(self.worlds, steps, self.apart)
+        ]
+
+    def _together(self, steps: Sequence[Step]) -> Step:
+        """One step of all worlds. They may stand at different times, of which no joined term
+        knows.
+        """
+
+        def every(name: str) -> Any:
+            return np.concatenate([getattr(s, name) for s in steps])
+
+        x, v = (np.concatenate([getattr(s.state, k) for s in steps]) for k in "xv")
+        first, none = steps[0], np.zeros((0, 3))
+        return Step(
+            State(x, v), first.dt, every("predicted"), first.scale, every("origin"), first.span,
+            every("fixed"), every("target"), (none, none),
+        )  # fmt: skip
+
+    def values(self, active: Sequence[int], x: WarpArray) -> dict[int, float]:
+        """[J] Phi of some worlds at x."""
+        total = np.zeros(self.of)
+        for term in self.terms:
+            if isinstance(term, Bound):
+                with kernel.shares(self.of, active):
+                    total = total + term.value(x)
+            else:
+                for w in active:
+                    total[w] += term[w].value(self._of(x, w, self.n))
+        return {w: float(total[w]) for w in active}
+
+    def gradients(self, active: Sequence[int]) -> None:
+        """g at x of some worlds."""
+        x, g, rows = self.x, self.g, self.of * self.n
+        with kernel.shares(self.of, active):
+            kernel.launch(clear, rows, g)
+        for term in self.terms:
+            if isinstance(term, Bound):
+                with kernel.shares(self.of, active):
+                    term.add_gradient(x, g)
+            else:
+                for w in active:
+                    term[w].add_gradient(*self.parts[w][:2])
+        if self._any_fixed:
+            with kernel.shares(self.of, active):
+                kernel.launch(zero_where, rows, self._fixed, 1, g)
+
+    def matrices(self, active: Sequence[int]) -> dict[int, BlockCsr]:
+        """The Hessians of some worlds at x, identity at pinned vertices; valid until the next call
+        for the same world.
+        """
+        A = self.matrix.begin()
+        found = {w: self.own[w] for w in active}
+        for term in self.terms:
+            if isinstance(term, Bound):
+                with kernel.shares(self.of, active):
+                    term.add_hessian(self.x, self.psd, A)
+            else:
+                with kernel.shares(self.of, active):
+                    A.finish()
+                for w in active:
+                    found[w] = term[w].add_hessian(self.parts[w][0], self.psd, found[w])
+        with kernel.shares(self.of, active):
+            close(A.finish(), self._fixed)
+        for w in active:
+            if found[w] is not self.own[w]:
+                close(found[w], self._of(self._fixed, w, self.n))
+        return found
+
+    def terms_of(self, active: Sequence[int]) -> dict[int, dict[str, float]]:
+        """[J] by name of some worlds at x."""
+        found: dict[int, dict[str, float]] = {w: {} for w in active}
+
+        def add(w: int, name: str, value: float) -> None:
+            found[w][name] = found[w].get(name, 0.0) + value
+
+        for term in self.terms:
+            if isinstance(term, Bound):
+                with kernel.shares(self.of, active):
+                    energies = term.terms(self.x)
+                for name, values in energies.items():
+                    every = np.broadcast_to(values, self.of).tolist()
+                    for w in active:
+                        add(w, name, every[w])
+            else:
+                for w in active:
+                    for name, value in term[w].terms(self.parts[w][0]).items():
+                        add(w, name, value)
+        return found
+
+
+@wp.kernel(module=wp.get_module("weft.worlds"))
+def clear(o: int, g: wp.array(dtype=vec3)):
+    """g = 0."""
+    g[o + wp.tid()] = vec3(wp.float64(0.0))
+
+
+def _bound(e: Energy, pattern: BlockPattern) -> Bound:
+    return e.bind(pattern) if isinstance(e, FastEnergy) else OnHost(e, pattern)
+
+
+def _repeated(p: BlockPattern, times: int) -> BlockPattern:
+    """The block-diagonal pattern of so many matrices of one pattern."""
+    starts = [p.row_start[:-1] + np.int32(p.n_blocks * w) for w in range(times)]
+    columns = [p.column + np.int32(p.n * w) for w in range(times)]
+    last = np.array([p.n_blocks * times], dtype=np.int32)
+    return BlockPattern(
+        p.n * times,
+        np.concatenate([*starts, last]).astype(np.int32),
+        np.concatenate(columns).astype(np.int32),
+    )

@@ -1,0 +1,227 @@
+"""Searches of several worlds side by side. Each goes its own way, with its own number of iterations
+and steps of its line search; what they ask for is answered for all that ask at once.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.arrays import Positions
+from weft.errors import SimulationError
+from weft.integrators.base import StepReport
+from weft.integrators.lagged import lagging
+from weft.integrators.potential import Potential
+from weft.kernel import WarpArray
+from weft.phases import Phases
+from weft.psd import Psd
+from weft.simulation import Taken
+from weft.solve.base import Outcome
+from weft.solve.block_csr import BlockCsr
+from weft.solve.descent import Newton
+from weft.solve.minimize import Ask, Asking, Counts, Minimum, Search
+from weft.solve.updates import Update
+from weft.state import State
+from weft.step import Step
+from weft.worlds.group import Group
+from weft.worlds.world import World
+
+
+class WorldProblem:
+    """What a search of one world sees (``solve.minimize.Problem``): values and gradients are
+    answered for many at once, and so are matrices, which wait here.
+    """
+
+    def __init__(self, phi: Potential) -> None:
+        self.phi = phi
+        self.phases: Phases = phi.phases
+        self.limit_at, self.truncated_at = phi.limit_at, phi.truncated_at
+        self.settled_at = phi.settled_at
+        self.matrix: BlockCsr | None = None
+
+    def value_at(self, x: WarpArray) -> float:
+        """Not asked here."""
+        raise AssertionError("values are answered by the group")
+
+    def gradient_at(self, x: WarpArray, out: WarpArray) -> None:
+        """Not asked here."""
+        raise AssertionError("gradients are answered by the group")
+
+    def matrix_at(self, x: WarpArray, psd: Psd | None = None) -> BlockCsr:
+        """The one that was assembled for x."""
+        assert self.matrix is not None
+        return self.matrix
+
+    def updates_at(self, x: WarpArray) -> Sequence[Update]:
+        """Dense parts of rank one."""
+        return self.phi.updates_at(x)
+
+
+def step_all(group: Group, here: Sequence[World], energies: bool) -> dict[int, SimulationError]:
+    """One step of worlds of a group.
+
+    Args:
+        group: the worlds.
+        here: those of them that take it.
+        energies: whether reports say energies by name.
+
+    Returns:
+        By number, worlds whose step does not converge, however short: they stay where they are.
+    """
+    clock = time.perf_counter()
+    go = [w for w, world in enumerate(group.worlds) if world in here]
+    if not go:
+        return {}
+    steps = [w.plan() for w in group.worlds]
+    phis = group.begin(steps)
+    found = answered(group, _searches(group, go, steps, phis))
+    good = [w for w, m in found.items() if m.outcome.ok]
+    by_name = group.terms_of(good) if energies else {}
+    seconds = (time.perf_counter() - clock) / len(go)
+    failed: list[tuple[World, StepReport]] = []
+    for w in go:
+        world = group.worlds[w]
+        report = _reported(world, steps[w], phis[w], found.get(w), by_name.get(w, {}), seconds)
+        if report.outcome.ok:
+            _took(world, steps[w], phis[w], found[w], report)
+        else:
+            failed.append((world, report))
+    errors: dict[int, SimulationError] = {}
+    for world, report in failed:
+        try:
+            world.halved(report)
+        except SimulationError as error:
+            errors[world.number] = error
+    return errors
+
+
+def _searches(
+    group: Group, go: Sequence[int], steps: Sequence[Step], phis: Sequence[Potential]
+) -> Mapping[int, tuple[Asking, float]]:
+    """A search of every world that can begin, and the value where it does."""
+    starts: dict[int, Positions] = {}
+    for w in go:
+        start = phis[w].feasible()
+        if start is not None:
+            starts[w] = start
+    where = [starts.get(w, s.state.x) for w, s in enumerate(steps)]
+    wp.copy(group.x, kernel.points(np.concatenate(where)))
+    values = group.values(list(starts), group.x) if starts else {}
+    wrong = [w for w, v in values.items() if not np.isfinite(v)]
+    for w in wrong:
+        wp.copy(group.parts[w][0], kernel.points(steps[w].pinned(steps[w].state.x)))
+    if wrong:
+        values.update(group.values(wrong, group.x))
+    return {w: (_search(group, w, steps[w], phis[w]), values[w]) for w in starts}
+
+
+def _search(group: Group, w: int, step: Step, phi: Potential) -> Asking:
+    """As ``Integrator._minimize`` begins one."""
+    world, s = group.worlds[w], group.worlds[w].stepper.settings
+    linear = world.linear if group.lanes is None else group.lanes.worlds[w]
+    newton = Newton(
+        s.tolerance * step.dt, s.max_iterations, s.forcing,
+        effort=s.most_matrices, enough=s.enough * step.dt,
+    )  # fmt: skip
+    x, g, trial = group.parts[w]
+    lags = 1 if world.model.contact is None else world.model.contact.settings.lags
+    problem = WorldProblem(phi)
+
+    def begin(start: WarpArray, before: Any) -> Search:
+        return Search(problem, start, linear, before, (x, g, trial))
+
+    return lagging(phi, begin, x, newton, world.prepared, lags)
+
+
+def answered(group: Group, searches: Mapping[int, tuple[Asking, float]]) -> dict[int, Minimum]:
+    """Answer all searches until they end.
+
+    Trials of line searches go first and new matrices last, so that searches that have fallen
+    behind catch up with the others, and as many as can be are answered together.
+    """
+    found: dict[int, Minimum] = {}
+    waiting: dict[int, tuple[Ask, Search]] = {}
+    known = {w: value for w, (_, value) in searches.items()}
+    for w, (asking, _) in searches.items():
+        waiting[w] = next(asking)
+    while waiting:
+        first = min(_turn(*asked) for asked in waiting.values())
+        now = sorted(w for w, asked in waiting.items() if _turn(*asked) == first)
+        answers = _answer(group, now, waiting, known)
+        for w in now:
+            try:
+                waiting[w] = searches[w][0].send(answers.get(w, 0.0))
+            except StopIteration as end:
+                del waiting[w]
+                found[w] = end.value
+    return dict(sorted(found.items()))
+
+
+def _turn(ask: Ask, s: Search) -> int:
+    """Whose turn it is: 0 first."""
+    if ask is Ask.DIRECTION:
+        return 3 if s.wants_matrix else 2
+    return 0 if ask is Ask.VALUE else 1
+
+
+def _answer(
+    group: Group,
+    now: Sequence[int],
+    waiting: Mapping[int, tuple[Ask, Search]],
+    known: dict[int, float],
+) -> dict[int, float]:
+    """Do what some worlds ask for; the numbers to be sent to them."""
+    ask = waiting[now[0]][0]
+    if ask is Ask.VALUE:
+        return group.values(now, group.trial)
+    if ask is Ask.DIRECTION:
+        stale = [w for w in now if waiting[w][1].wants_matrix]
+        if stale:
+            matrices = group.matrices(stale)
+            for w in stale:
+                problem: Any = waiting[w][1].problem
+                problem.matrix = matrices[w]
+        if group.lanes is not None:
+            if stale:
+                group.lanes.prepare(group.matrix.values, stale)
+            group.lanes.solve(group.g, now)
+        return {}
+    begun = [w for w in now if waiting[w][0] is Ask.START]
+    unknown = [w for w in begun if w not in known]
+    values = group.values(unknown, group.x) if unknown else {}
+    for w in begun:
+        waiting[w][1].value = values[w] if w in values else known.pop(w)
+    group.gradients(now)
+    return {}
+
+
+def _reported(
+    world: World,
+    step: Step,
+    phi: Potential,
+    found: Minimum | None,
+    terms: Mapping[str, float],
+    seconds: float,
+) -> StepReport:
+    """As ``StepReport.of`` says it."""
+    more: dict[str, Any] = {"dt": step.dt, "linear_solver": world.linear.name, "seconds": seconds}
+    more["phases"] = dict(phi.phases)  # of what is evaluated world by world
+    if found is None:
+        counts = Counts(Outcome.BLOCKED)
+        return StepReport(**vars(counts), place=phi.blocked, **more)
+    if found.outcome.ok:
+        more |= {"terms": dict(terms), "contact": phi.report(np.array(kernel.numpy(found.x)))}
+    increment = found.increment / step.dt
+    return StepReport(**vars(found.counts), increment=increment, **vars(found.left), **more)
+
+
+def _took(world: World, step: Step, phi: Potential, found: Minimum, report: StepReport) -> None:
+    x = np.array(kernel.numpy(found.x))
+    after = State(x, step.velocity(x), step.state.t + step.dt)
+    place = world.place
+    kept = {**world.stepper.remember(place.state, place.memory, step.dt), **phi.remember(x)}
+    world.prepared = found.prepared
+    world.went(after, kept, [Taken(report, after)])

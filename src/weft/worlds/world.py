@@ -1,0 +1,179 @@
+"""One scene among others: its model, where it stands, and what grips it."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats, Ints, Positions
+from weft.errors import SimulationError
+from weft.integrators.backward_euler import BackwardEuler
+from weft.integrators.base import Memory, Solver, StepReport
+from weft.model import Model
+from weft.pins import Keyframe, Path, Pin
+from weft.record import Place
+from weft.simulation import MOST_HALVINGS, SceneLike, Taken
+from weft.solve.base import LinearSolver
+from weft.state import State
+from weft.step import Step
+
+
+@dataclass(frozen=True, eq=False)
+class Hold:
+    """Vertices that are held in the next frame, and moved in a straight line.
+
+    Args:
+        vertices: ids, at least one.
+        displacement: (3,) [m] from where they are now to where they are at the end of the frame.
+    """
+
+    vertices: Ints
+    displacement: Floats = field(default_factory=lambda: np.zeros(3))
+
+
+class World:
+    """A scene in a batch.
+
+    Args:
+        scene: what is simulated.
+        stepper: its integrator.
+        fps: frames a second.
+        steps: steps of a frame.
+        number: its place in the batch, for messages.
+    """
+
+    def __init__(
+        self, scene: SceneLike, stepper: BackwardEuler, fps: float, steps: int, number: int
+    ) -> None:
+        self.scene, self.stepper, self.fps, self.steps = scene, stepper, fps, steps
+        self.number = number
+        # Scenes may share a model, worlds do not: its terms hold what a step freezes.
+        self.model = dataclasses.replace(scene.model())
+        self.alone: Model | None = None  # for steps that are halved
+        self.solver = Solver(stepper.settings.linear)
+        self.prepared: Any = None  # of its last matrix: symbolic work that is kept
+        self._linear: LinearSolver | None = None
+        self.reset()
+
+    def reset(self, start: Positions | None = None) -> None:
+        """Back to the scene's start, or to rest at positions (n,3) [m]."""
+        state = self.scene.state() if start is None else State.at_rest(start)
+        self.place = Place(state, self.stepper.init(self.model, state), 0, 0, 0)
+        self.shift = np.zeros((len(self.scene.model().pins), 3))  # [m] of the scene's pins
+        self.parts: list[Taken] = []  # the last step, or those that it was divided into
+        self.gripped = True  # whether pins are other ones than the scene's
+        self._hold((), np.zeros_like(self.shift))
+
+    @property
+    def dt(self) -> float:
+        """[s] of a step."""
+        return 1 / (self.fps * self.steps)
+
+    @property
+    def linear(self) -> LinearSolver:
+        """The solver of its matrices."""
+        if self._linear is None:
+            self._linear = self.solver.on(self.model)
+        return self._linear
+
+    def plan(self) -> Step:
+        """The next step."""
+        p = self.place
+        step = self.stepper.plan(self.model, p.state, p.memory, self.dt)
+        return dataclasses.replace(step, kept=p.memory)
+
+    def grip(self, holds: Sequence[Hold], moves: Floats) -> None:
+        """Hold vertices in the next frame, and move the scene's pins by ``moves`` (p,3) [m]."""
+        self._hold(holds, moves)
+        self.shift = self.shift + moves
+
+    def _hold(self, holds: Sequence[Hold], moves: Floats) -> None:
+        given, state = self.scene.model(), self.place.state
+        if not (holds or moves.any() or self.shift.any() or self.gripped):
+            return
+        self.gripped = bool(holds or moves.any() or self.shift.any())
+        begin, end = self.place.frame / self.fps, (self.place.frame + 1) / self.fps
+        pins: list[Pin] = []
+        for pin, shift, move in zip(given.pins, self.shift, moves):
+            if shift.any() or move.any():
+                pin = dataclasses.replace(pin, path=_straight(begin, end, shift, shift + move))
+            pins.append(pin)
+        start = given.start
+        if holds:
+            start = np.array(state.x if start is None else start)
+            for k, hold in enumerate(holds):
+                start[hold.vertices] = state.x[hold.vertices]
+                path = _straight(begin, end, np.zeros(3), np.asarray(hold.displacement))
+                pins.append(Pin(hold.vertices, None, path, f"hold {k + 1}"))
+        self.model = _with_pins(self.model, pins, start)
+        if self.alone is not None:
+            self.alone = _with_pins(self.alone, pins, start)
+
+    def went(self, state: State, memory: Memory, parts: Sequence[Taken]) -> None:
+        """A step has been taken; its end time is computed from integers, as ``simulate`` does."""
+        p = self.place
+        step = p.step + 1
+        done = step == self.steps
+        frame = p.frame + done
+        t = frame / self.fps + (0 if done else step) * self.dt
+        state = dataclasses.replace(state, t=t)
+        self.place = Place(state, memory, frame, 0 if done else step, p.count + 1)
+        self.parts = [*parts[:-1], dataclasses.replace(parts[-1], state=state)]
+
+    def halved(self, first: StepReport) -> None:
+        """Take a step alone that did not converge: two of half its length, and so on.
+
+        Raises:
+            SimulationError: none that converges, however small.
+        """
+        p = self.place
+        if self.alone is None:
+            self.alone = _with_pins(
+                dataclasses.replace(self.scene.model()), self.model.pins, self.model.start
+            )
+        parts: list[Taken] = []
+        state, memory = self._part(p.state, p.memory, self.dt, 0, first, parts)
+        self.went(state, memory, parts)
+
+    def _part(
+        self,
+        state: State,
+        memory: Memory,
+        dt: float,
+        halvings: int,
+        first: StepReport | None,
+        parts: list[Taken],
+    ) -> tuple[State, Memory]:
+        if first is None:
+            assert self.alone is not None
+            after, kept, report = self.stepper.step(self.alone, state, memory, dt)
+            if report.outcome.ok:
+                parts.append(Taken(report, after))
+                return after, kept
+            first = report
+        if halvings == MOST_HALVINGS or not first.divisible:
+            raise SimulationError(
+                f"world {self.number}, step {self.place.count + 1} at t = {state.t:.6g} s",
+                got=first.outcome.name,
+                expected=f"a step that converges; tried down to dt = {first.dt:.3g} s",
+                hint=f"{first.outcome.advice}; reset({self.number}) begins that world anew",
+            )
+        for _ in range(2):
+            state, memory = self._part(state, memory, dt / 2, halvings + 1, None, parts)
+        return state, memory
+
+
+def _straight(begin: float, end: float, first: Floats, last: Floats) -> Path:
+    """From one displacement to another between two times [s]."""
+    a, b = ((float(d[0]), float(d[1]), float(d[2])) for d in (first, last))
+    return Path([Keyframe(begin, a), Keyframe(end, b)], "linear", hold=True)
+
+
+def _with_pins(model: Model, pins: Sequence[Pin], start: Floats | None) -> Model:
+    """The model with other pins, and the terms that it is bound to: these do not know pins."""
+    made = dataclasses.replace(model, pins=tuple(pins), start=start)
+    if "assembly" in vars(model):
+        vars(made)["assembly"] = model.assembly
+    return made

@@ -1,0 +1,212 @@
+"""Worlds of a batch are what they are alone, to the last bit, and leave each other alone."""
+
+import numpy as np
+import pytest
+
+import weft
+from tests.worlds.scenes import alone, blown, hanging, on_sphere, spline
+from weft import kernel
+from weft.errors import SceneError, SimulationError, SolverError
+from weft.worlds.group import Group
+
+
+@pytest.mark.parametrize(
+    "make, count, frames",
+    [
+        (hanging, 5, 12),
+        (lambda k: hanging(k, "auto"), 3, 12),
+        (lambda k: hanging(k, "pcg"), 3, 6),
+        (on_sphere, 3, 10),
+        (blown, 3, 8),
+        (spline, 2, 5),
+    ],
+    ids=["lanes", "auto", "pcg", "on a moving sphere", "wind and pins", "splines"],
+)
+def test_each_world_is_what_it_is_alone(make, count, frames):
+    """Bitwise: every sum is over the same numbers in the same order."""
+    scenes = [make(k) for k in range(count)]
+    batch = weft.batch(scenes, fps=50, together=2)
+    seen = batch.run(frames=frames)
+    for scene, got, state in zip(scenes, seen, batch.state):
+        expected = alone(scene, frames)
+        assert np.array_equal(state.x, expected[-1])
+        assert np.array_equal(got[-1], scene.model().vertices(expected[-1]))
+        assert np.abs(expected[-1] - expected[0]).max() > 1e-3  # something happened
+        assert state.t == frames / 50
+
+
+def test_worlds_converge_in_their_own_number_of_iterations():
+    batch = weft.batch([hanging(k) for k in range(5)], fps=50)
+    found = set()
+    for _ in range(6):
+        batch.step()
+        found |= {tuple(r[-1].iterations for r in batch.reports)}
+    assert any(len(set(row)) > 1 for row in found)
+
+
+def test_worlds_of_different_meshes_and_settings_go_together():
+    scenes = [hanging(0), hanging(1, n=9), hanging(2, "auto"), on_sphere(0)]
+    batch = weft.batch(scenes, fps=50)
+    assert len(batch.groups) == 4
+    for scene, got in zip(scenes, batch.run(frames=3)):
+        assert np.array_equal(got, alone(scene, 3))
+    with pytest.raises(SceneError, match="meshes of 49, 81 vertices"):
+        _ = batch.positions
+
+
+def test_threads_change_nothing():
+    scenes = [hanging(k) for k in range(5)] + [on_sphere(k) for k in range(3)]
+    found = []
+    for threads in (1, 2):
+        with kernel.use(threads=threads):
+            found.append(weft.batch(scenes, fps=50, together=2).run(frames=6))
+    assert all(np.array_equal(a, b) for a, b in zip(*found))
+
+
+@pytest.mark.parametrize("make", [hanging, on_sphere])
+def test_reset_of_one_world_leaves_the_others(make):
+    scenes = [make(k) for k in range(3)]
+    batch, other = (weft.batch(scenes, fps=50) for _ in range(2))
+    for k in range(6):
+        if k == 3:
+            batch.reset(1)
+        batch.step()
+        other.step()
+    for w in (0, 2):
+        assert np.array_equal(batch.state[w].x, other.state[w].x)
+        assert np.array_equal(batch.state[w].v, other.state[w].v)
+    assert np.array_equal(batch.state[1].x, alone(scenes[1], 3)[-1])
+    assert batch.time.tolist() == pytest.approx([0.12, 0.06, 0.12])
+
+
+def test_no_pair_joins_two_worlds():
+    """Two sheets at the same place pass through each other, in two worlds."""
+    batch = weft.batch([on_sphere(0), on_sphere(0)], fps=50)
+    batch.run(frames=4)
+    assert np.array_equal(batch.state[0].x, batch.state[1].x)
+
+
+def test_a_frame_written_by_a_batch_is_that_of_simulate(tmp_path):
+    scenes = [on_sphere(1), hanging(0)]
+    folders = weft.batch(scenes, fps=25).run(frames=3, out=tmp_path / "batch")
+    for k, (scene, folder) in enumerate(zip(scenes, folders)):
+        one = weft.simulate(scene, frames=3, fps=25, out=tmp_path / str(k), progress=False)
+        many = weft.Run(folder)
+        contents = [
+            [run.folder.sealed_frame(f)[1].content for f in range(4)] for run in (one, many)
+        ]
+        assert contents[0] == contents[1]
+        for a, b in zip(one.metrics, many.metrics):
+            assert {**a, "seconds": 0, "phases": 0} == {**b, "seconds": 0, "phases": 0}
+
+
+def test_a_run_of_a_batch_is_resumed_by_simulate_bitwise(tmp_path):
+    scene = on_sphere(1)
+    whole = weft.simulate(scene, frames=4, fps=25, out=tmp_path / "whole", progress=False)
+    (folder,) = weft.batch([scene], fps=25).run(frames=2, out=tmp_path / "batch")
+    again = weft.simulate(scene, frames=4, fps=25, out=folder, resume=True, progress=False)
+    assert np.array_equal(whole.points(4), again.points(4))
+
+
+def test_actions_move_pins_and_stay():
+    batch = weft.batch([hanging(0), hanging(1)], fps=50)
+    held = hanging(0).pins[0].vertices
+    start = batch.positions[:, held].copy()
+    move = np.array([[[0.0, 0.01, 0.0]], [[0.0, 0.0, -0.02]]])
+    batch.step(move)
+    assert np.allclose(batch.positions[:, held], start + move, atol=1e-15)
+    batch.step()
+    assert np.allclose(batch.positions[:, held], start + move, atol=1e-15)
+
+
+def test_holds_grip_for_a_frame():
+    scenes = [weft.Scene(weft.sheet(5, 5, 0.4, 0.4)) for _ in range(2)]
+    batch = weft.batch(scenes, fps=50)
+    before = batch.positions.copy()
+    batch.step(holds=[[weft.Hold([0, 1], (1e-3, 0, 0))], []])
+    after = batch.positions
+    assert np.allclose(after[0, :2], before[0, :2] + [1e-3, 0, 0], atol=1e-15)
+    assert (after[1, :, 1] < before[1, :, 1]).all()  # the other falls
+    batch.step()
+    assert (batch.positions[0, :2, 1] < after[0, :2, 1]).all()  # let go
+
+
+def test_a_step_that_does_not_converge_is_halved_as_alone():
+    settings = weft.StepSettings(max_iterations=2, tolerance=1e-2)
+    scenes = [
+        weft.Scene(weft.sheet(7, 7), pins=[weft.Pin([0])], settings=settings, step=0.04),
+        weft.Scene(weft.sheet(7, 7).moved((0, 1, 0)), settings=settings, step=0.04),
+    ]
+    batch = weft.batch(scenes, fps=25)
+    batch.run(frames=3)
+    assert len(batch.reports[0]) > 1 and len(batch.reports[1]) == 1
+
+
+def test_a_world_that_fails_waits_for_reset_while_the_others_go_on():
+    good, bad = hanging(0), hanging(0)
+    bad = bad.with_(settings=weft.StepSettings(max_iterations=1, tolerance=1e-9, linear="pcg"))
+    batch = weft.batch([good, bad], fps=50)
+    with pytest.raises(SimulationError, match="world 1, step 1"):
+        batch.step()
+    batch.step()
+    assert batch.time.tolist() == pytest.approx([0.04, 0.0])
+    assert np.array_equal(batch.state[0].x, alone(good, 2)[-1])
+    batch.reset(1)
+    assert not batch.failed
+
+
+def test_what_is_joined_is_joined():
+    """Membranes, hinges and weight are one term of all worlds, whatever their fabrics."""
+    with kernel.use(threads=1):
+        (group,) = weft.batch([hanging(k) for k in range(3)]).groups
+    assert isinstance(group, Group) and group.of == 3
+    names = [t.name for t in group.terms if not isinstance(t, list)]
+    assert names == ["membrane", "bending", "gravity", "inertia"]
+
+
+NOT_FINITE = np.full((2, 1, 3), np.nan)
+BAD = [
+    (lambda b: b.step(np.zeros((2, 2, 3))), r"actions = shape \(2, 2, 3\).*shape \(2, 1, 3\)"),
+    (lambda b: b.step(NOT_FINITE), r"actions = nan at \[0, 0, 0\].*finite"),
+    (lambda b: b.step("up"), "actions = str"),
+    (lambda b: b.reset(2), "world = 2: expected a number from 0 to 1"),
+    (lambda b: b.step(holds=[[]]), "holds = 1 lists.*2 worlds"),
+    (lambda b: b.step(holds=[[weft.Hold([99])], []]), "holds of world 0.vertices = 99 to 99"),
+    (lambda b: b.step(holds=[[3], []]), "holds of world 0 = int"),
+    (lambda b: b.step(holds=[[weft.Hold([1], (0, np.inf, 0))], []]), "displacement = inf"),
+    (lambda b: b.step(holds=[[weft.Hold([1]), weft.Hold([1, 2])], []]), "vertex 1 twice"),
+    (lambda b: b.reset(0, np.zeros((3, 3))), r"start of world 0 = shape \(3, 3\)"),
+    (lambda b: b.reset(0, b.positions[0]), "in a scene with pins"),
+    (lambda b: b.run(1.0, frames=3), "one of the two"),
+    (lambda b: b.run(frames=-1), "frames = -1"),
+]
+
+
+@pytest.mark.parametrize("act, message", BAD)
+def test_bad_requests(act, message):
+    with pytest.raises(SceneError, match=message):
+        act(weft.batch([hanging(0), hanging(1)]))
+
+
+def test_a_pin_with_a_path_is_not_moved_by_actions():
+    with pytest.raises(SceneError, match="world 0, pin.*path of its own"):
+        weft.batch([blown(0)]).step(np.full((1, 2, 3), 1e-3))
+
+
+@pytest.mark.parametrize("name", ["bdf2", "quasi_static", "baraff_witkin_1998"])
+def test_other_integrators_are_refused(name):
+    scene = weft.Scene(weft.sheet(5, 5), integrator=name)
+    with pytest.raises(SceneError, match=r"integrator of world 1 .*backward_euler"):
+        weft.batch([hanging(0), scene])
+
+
+def test_other_things_that_are_refused():
+    with pytest.raises(SceneError, match="batch of scenes = none"):
+        weft.batch([])
+    with pytest.raises(SceneError, match="fps = 0"):
+        weft.batch([hanging(0)], fps=0)
+    with pytest.raises(SceneError, match="backward_euler, undivided"):
+        weft.batch([hanging(0, adaptive=weft.AdaptiveSettings())])
+    scene = on_sphere(0).with_(settings=weft.StepSettings(linear="lanes"))
+    with pytest.raises(SolverError, match=r"lanes = a scene with contact"):
+        weft.batch([scene]).step()
