@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from weft.energies.condition import Variant as Variant
     from weft.energies.condition import condition_energies as condition_energies
     from weft.energies.gusts import Gusts as Gusts
+    from weft.energies.pressed import Pressed as Pressed
     from weft.energies.pressure import Gas as Gas
     from weft.energies.wind_grid import WindGrid as WindGrid
     from weft.errors import WeftError as WeftError
@@ -89,6 +90,7 @@ _HOME = {
     "Outcome": "weft.solve.base",
     "Path": "weft.pins",
     "Pin": "weft.pins",
+    "Pressed": "weft.energies.pressed",
     "Psd": "weft.psd",
     "QuasiStatic": "weft.integrators.quasi_static",
     "QuasiStaticSettings": "weft.integrators.quasi_static",

@@ -34,6 +34,31 @@ UNITS: Mapping[str, str] = {
     "rest_stretch_weft": "1",
 }
 LIMITS: Mapping[str, str] = {"limit_warp": "1", "limit_weft": "1", "limit_shear": "rad"}
+MEMORY: Mapping[str, str] = {
+    "crease_yield": "1/m",
+    "crease_hardening": "1",
+    "crease_recovery": "s",
+    "crease_lasting": "1",
+    "yield_warp": "1",
+    "yield_weft": "1",
+    "yield_hardening": "1",
+}
+MEANINGS: Mapping[str, str] = {
+    "crease_yield": "elastic curvature beyond which bending leaves a crease",
+    "crease_hardening": "of the moment after yield: 1/(1 + it) of what is bent further is left",
+    "crease_recovery": "time constant in which creases recover; none: they do not",
+    "crease_lasting": "part of a crease that never recovers, 0 to 1",
+    "yield_warp": "strain from which on the warp is drawn out for good",
+    "yield_weft": "strain from which on the weft is drawn out for good",
+    "yield_hardening": "of the force after yield: 1/(1 + it) of what is pulled further is left",
+}
+NEEDED = {  # fields that say something only beside one of these
+    "crease_hardening": ("crease_yield",),
+    "crease_recovery": ("crease_yield",),
+    "crease_lasting": ("crease_recovery",),
+    "yield_hardening": ("yield_warp", "yield_weft"),
+}
+OPTIONAL: Mapping[str, str] = {**LIMITS, **MEMORY}  # none, where a fabric does not say them
 CURVES = ("curve_warp", "curve_weft")
 PER_ANGLE = ("shear",)  # per radian, where no angle is given
 ORIGINS = ("measured", "published", "estimated")
@@ -74,6 +99,13 @@ class FabricFields(TypedDict, total=False):
     limit_warp: Field
     limit_weft: Field
     limit_shear: Field
+    crease_yield: Field
+    crease_hardening: Field
+    crease_recovery: Field
+    crease_lasting: Field
+    yield_warp: Field
+    yield_weft: Field
+    yield_hardening: Field
     curve: Any
     curve_warp: Any
     curve_weft: Any
@@ -105,6 +137,13 @@ class Fabric:
     limit_shear: float | None = None  # [rad] largest angle of shear
     curve_warp: Curve | None = None  # force per width over strain, in place of stretch_warp
     curve_weft: Curve | None = None
+    crease_yield: float | None = None  # [1/m] elastic curvature that leaves a crease; None: none
+    crease_hardening: float | None = None  # [1]
+    crease_recovery: float | None = None  # [s] time constant; None: creases do not recover
+    crease_lasting: float | None = None  # [1] part of a crease that never recovers
+    yield_warp: float | None = None  # [1] strain that draws the warp out for good; None: none
+    yield_weft: float | None = None  # [1]
+    yield_hardening: float | None = None  # [1]
 
     def __repr__(self) -> str:
         title = f" ({self.title})" if self.title else ""
@@ -124,6 +163,16 @@ class Fabric:
     def is_measured(self) -> bool:
         """Whether it has a curve."""
         return any(getattr(self, name) is not None for name in CURVES)
+
+    @property
+    def is_drawn_out(self) -> bool:
+        """Whether there is a strain from which on it does not come back."""
+        return self.yield_warp is not None or self.yield_weft is not None
+
+    @property
+    def remembers(self) -> bool:
+        """Whether it keeps creases, or is drawn out."""
+        return self.crease_yield is not None or self.is_drawn_out
 
     @classmethod
     def of(cls, value: "FabricLike") -> "Fabric":
@@ -165,6 +214,7 @@ class Fabric:
                     hint="`weft fabrics` lists typical values",
                 )
         self._check_limits()
+        self._check_memory()
 
     def _check_limits(self) -> None:
         rest = {"limit_warp": self.rest_stretch_warp - 1, "limit_weft": self.rest_stretch_weft - 1}
@@ -181,6 +231,23 @@ class Fabric:
             value = getattr(self, name)
             if value is not None and not isinstance(value, Curve):
                 object.__setattr__(self, name, Curve(value))
+
+    def _check_memory(self) -> None:
+        for name, unit in MEMORY.items():
+            value = getattr(self, name)
+            if value is None:
+                continue
+            most = 1.0 if name == "crease_lasting" else np.inf
+            positive = name == "crease_recovery"
+            if not (np.isfinite(value) and 0 <= value <= most and (value > 0 or not positive)):
+                bound = "> 0" if positive else ">= 0" + (" and <= 1" if most == 1.0 else "")
+                got = f"{value:g} {unit}".removesuffix(" 1")
+                raise FabricError(f"fabric.{name}", got=got, expected=f"must be {bound}")
+            needed = NEEDED.get(name, ())
+            if needed and all(getattr(self, other) is None for other in needed):
+                raise FabricError(
+                    f"fabric.{name}", got=f"{value:g}", expected=f"{' or '.join(needed)} beside it"
+                )
 
 
 @lru_cache(maxsize=1)
@@ -240,7 +307,7 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -> Fabric:
     fields = _spread(fields, where)
-    known = [*UNITS, *LIMITS, *CURVES, "title", "name", "preset"]
+    known = [*UNITS, *OPTIONAL, *CURVES, "title", "name", "preset"]
     for key in fields:
         check_known(str(key), known, f"field of {where}", FabricError)
     base = fabric(fields["preset"], f"{where}.preset", depth + 1) if "preset" in fields else None
@@ -248,9 +315,9 @@ def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -
     sources = dict(base.sources) if base is not None else {}
     for key in [k for k in UNITS if k in fields]:
         values[key], sources[key] = _quantity(fields[key], key, f"{where}.{key}")
-    more: dict[str, Any] = {k: getattr(base, k, None) for k in (*LIMITS, *CURVES)}
-    for key in [k for k in (*LIMITS, *CURVES) if k in fields]:
-        read = _curve if key in CURVES else _limit
+    more: dict[str, Any] = {k: getattr(base, k, None) for k in (*OPTIONAL, *CURVES)}
+    for key in [k for k in (*OPTIONAL, *CURVES) if k in fields]:
+        read = _curve if key in CURVES else _optional
         more[key], sources[key] = read(fields[key], key, f"{where}.{key}")
     if base is not None:
         values = {**{k: getattr(base, k) for k in UNITS}, **values}
@@ -300,7 +367,7 @@ def _spread(fields: Mapping[str, Any], where: str) -> dict[str, Any]:
     if "curve" in result:
         both = result.pop("curve")
         result = {**dict.fromkeys(CURVES, both), **result}
-    for short in ("stretch", "bending", "rest_stretch", "limit"):
+    for short in ("stretch", "bending", "rest_stretch", "limit", "yield"):
         if short in result:
             value = result.pop(short)
             pair = value if isinstance(value, list | tuple) else [value, value]
@@ -323,14 +390,18 @@ def _quantity(value: Any, key: str, where: str) -> tuple[float, str]:
     return to_si(value, unit, where, per_angle=key in PER_ANGLE), source
 
 
-def _limit(value: Any, key: str, where: str) -> tuple[float | None, str]:
-    """A limit in SI and its source; none takes that of the preset away."""
+def _optional(value: Any, key: str, where: str) -> tuple[float | None, str]:
+    """A field that may be none in SI, and its source; none takes that of the preset away."""
     value, source = _sourced(value, where)
     if value is None:
         return None, source
-    if LIMITS[key] != "1" and not isinstance(value, str):
-        raise UnitError(where, got=repr(value), expected="an angle with its unit, like '30 deg'")
-    return to_si(value, LIMITS[key], where), source
+    unit = OPTIONAL[key]
+    if unit != "1" and not isinstance(value, str):
+        like = "an angle with its unit, like '30 deg'" if unit == "rad" else (
+            f"a quantity with its unit, like '{value} {unit}'"
+        )
+        raise UnitError(where, got=repr(value), expected=like)
+    return to_si(value, unit, where), source
 
 
 def _curve(value: Any, key: str, where: str) -> tuple[Curve | None, str]:

@@ -98,6 +98,7 @@ class Builder:
             raise SceneProblems(self.problems)
         law = self._try(("law",), self._law)
         bodies = self._each("bodies", f.bodies, self._body)
+        rest = self._try((*blocks[0][0], "rest_shape"), partial(self._rest, [b for _, b in blocks]))
         worn = worn_by(outfit, f)
         wind = None
         if f.wind is not None:
@@ -110,7 +111,8 @@ class Builder:
                 gravity=f.gravity,
                 damping=f.damping,
                 step=f.step,
-                rest_angles=blocks[0][1].rest_angles,
+                rest_angles=rest,
+                pressed=f.pressed,
                 integrator=f.integrator.name,
                 settings=f.integrator.settings,
                 law=law,
@@ -183,6 +185,16 @@ class Builder:
             path, m.fps, scale=m.scale, start=m.start, hold=m.hold, name=name
         )
         return Body(frames.positions[0], faces, None, name, None, frames)
+
+    def _rest(self, blocks: Sequence[ClothBlock]) -> Any:
+        """Rest angles by a word, or the vertices of a shape that has them."""
+        first = blocks[0]
+        if all(b.rest_shape is None for b in blocks):
+            return first.rest_angles
+        if len(blocks) > 1:
+            raise SceneError("cloths.rest_shape", got="with several cloths", expected="cloth, alone")
+        shape = read_mesh(self.source.path.parent / str(first.rest_shape))
+        return shape.vertices
 
     def _law(self) -> Callable[[Fabric], Law] | None:
         b = self.file.law

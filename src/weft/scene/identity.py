@@ -35,7 +35,7 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
         "gravity": list(scene.gravity),
         "damping": scene.damping,
         "step": scene.step,
-        "rest_angles": scene.rest_angles,
+        "rest_angles": described(scene.rest_angles),
         "integrator": scene.integrator,
         "law": None if scene.law is None else [law(scene.law_of(f)) for f in cloth.fabrics],
         "buckling": plain(scene.buckling),
@@ -51,6 +51,8 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
         tree["bending"] = scene.bending
     if scene.gravity_from != (0.0, 0.0):
         tree["gravity_from"] = list(scene.gravity_from)
+    if scene.pressed:
+        tree["pressed"] = [plain(p) for p in scene.pressed]
     if cloth.sewn is not None:
         tree["sewn"] = digest(cloth.sewn)
     if cloth.seams:

@@ -18,6 +18,7 @@ from weft.energies.base import Energy
 from weft.energies.buckling_bending import BucklingForm
 from weft.energies.condition import ConditionForm
 from weft.energies.gravity import Gravity
+from weft.energies.pressed import Pressed
 from weft.energies.pressure import Gas, Pressure
 from weft.energies.wind import AirForce
 from weft.errors import SceneError, check_known
@@ -52,7 +53,8 @@ class Scene:
         damping: [s] time constant of stiffness-proportional damping (k_d/k of conditions); None
             takes the fabric's.
         step: [s] largest time step; frames are divided evenly.
-        rest_angles: ``flat``, or ``as-given``: the mesh's own angles are its rest shape.
+        rest_angles: ``flat``; ``as-given``: the mesh's own angles are its rest shape; or (n,3) [m]
+            positions of the vertices in a shape whose angles are.
         integrator: one of ``scene.integrators.INTEGRATORS``, such as ``bdf2``.
         settings: how it solves a step, such as ``StepSettings``; None: its defaults.
         law: of the membrane, or a function that gives each fabric its own; None: the fabric's
@@ -75,6 +77,7 @@ class Scene:
             with ``buckling`` or the law ``ImmediateBuckling``, else ``hinges``.
         gravity_from: [s] two times between which gravity grows; it is not there before.
         wind: air that flows or stands still (``Wind``): lift and drag; None: there is no air.
+        pressed: lines with angles that are pressed in (``Pressed``): pleats, creases.
 
     Raises:
         SceneError: a value out of range.
@@ -85,7 +88,7 @@ class Scene:
     gravity: tuple[float, float, float] = (0.0, -9.81, 0.0)
     damping: float | None = None
     step: float = 0.02
-    rest_angles: str = "flat"
+    rest_angles: Any = "flat"
     integrator: str = "backward_euler"
     settings: Settings | None = None
     law: Law | Callable[[Fabric], Law] | None = None
@@ -102,6 +105,7 @@ class Scene:
     bending: str | None = None
     gravity_from: tuple[float, float] = (0.0, 0.0)
     wind: Wind | None = None
+    pressed: Sequence[Pressed] = ()
 
     def __repr__(self) -> str:
         return described(self)
@@ -123,6 +127,7 @@ class Scene:
         if not np.isfinite(self.gravity).all() or len(self.gravity) != 3:
             raise SceneError("scene.gravity", got=self.gravity, expected="three numbers [m/s^2]")
         self._check_integrator()
+        self._check_rest()
         for k, energy in enumerate(self.energies):
             if not isinstance(energy, Energy):
                 raise SceneError(
@@ -150,6 +155,22 @@ class Scene:
             check_known(self.bending, BENDING, "scene.bending", SceneError)
             if self.buckling is not None and self.bending != "pairs":
                 raise SceneError("scene.bending", got=self.bending, expected="pairs, with buckling")
+
+    def _check_rest(self) -> None:
+        """That rest angles are words or a shape, and that pressed lines say of which cloth."""
+        if not isinstance(self.rest_angles, str):
+            shape = np.asarray(self.rest_angles, dtype=np.float64)
+            object.__setattr__(self, "rest_angles", shape)
+            n = self.cloth.n_vertices
+            if shape.shape != (n, 3) or not np.isfinite(shape).all():
+                got, expected = f"shape {shape.shape}", f"flat, as-given, or finite ({n}, 3)"
+                raise SceneError("scene.rest_angles", got=got, expected=expected)
+        for k, line in enumerate(self.pressed):
+            names = [p.name for p in self.cloth.parts]
+            if line.cloth is None and len(names) > 1:
+                raise SceneError(f"pressed.{k}.cloth", got="nothing", expected=f"one of {names}")
+            if line.cloth is not None:
+                self.cloth.part(line.cloth)
 
     def _check_integrator(self) -> None:
         """Integrator and settings, or a stepper that takes their place."""
@@ -200,7 +221,8 @@ class Scene:
             "pressure": self.pressure is not None,
             "buckling": self.buckling is not None,
             "bending": self.bending is not None,
-            "rest_angles": self.rest_angles != "flat",
+            "rest_angles": not (isinstance(self.rest_angles, str) and self.rest_angles == "flat"),
+            "pressed": bool(self.pressed),
             "conditions.bend": self.conditions is not None and self.conditions.bend is not None,
         }
         cloth.surfaces.require(*(name for name, given in special.items() if given))
