@@ -397,8 +397,10 @@ def _optional(value: Any, key: str, where: str) -> tuple[float | None, str]:
         return None, source
     unit = OPTIONAL[key]
     if unit != "1" and not isinstance(value, str):
-        like = "an angle with its unit, like '30 deg'" if unit == "rad" else (
-            f"a quantity with its unit, like '{value} {unit}'"
+        like = (
+            "an angle with its unit, like '30 deg'"
+            if unit == "rad"
+            else (f"a quantity with its unit, like '{value} {unit}'")
         )
         raise UnitError(where, got=repr(value), expected=like)
     return to_si(value, unit, where), source

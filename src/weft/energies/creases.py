@@ -1,11 +1,11 @@
 """Hinges that keep creases: bending whose rest angles yield past a curvature, harden, and recover
 in time (``plasticity``).
 
-The moment per length of a hinge, w (theta - theta_0)/l with w = 5/4 D l^2/A, is D times the
-curvature 5/4 l/A (theta - theta_0): so a limit of curvature y is the angle 4/5 A y/l of a hinge,
-whatever its stiffness and the size of the mesh. A strip of a grid then yields at the moment D y per
-width. Of a sharp fold, which is one row of hinges on any mesh, the limit is a smaller angle the
-finer the mesh is; what is left of it then is pi/(1 + h).
+Cloth rolled onto a cylinder of curvature c has the angles c A/l at the hinges along its axis, A the
+area of both faces and l the edge's length (``docs/bending.md``). So a limit y of curvature is the
+angle y A/l, whatever the stiffness and the size of the mesh. Of a sharp fold, which is one row of
+hinges on any mesh, the limit is a smaller angle the finer the mesh is; what is left of it then is
+pi/(1 + h).
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,6 @@ from weft import kernel
 from weft.arrays import Floats
 from weft.energies.base import Bound
 from weft.energies.hinge_bending import (
-    STRIP,
     HingeBending,
     hinge_weight,
     material_edges,
@@ -43,7 +42,7 @@ class Creases(HingeBending):
     """Bending energy of hinges that yield. Its NumPy face is that of hinges without creases."""
 
     limit: Floats = field(default_factory=lambda: np.zeros(0))  # (h,) [rad] of the elastic angle
-    plasticity: Plasticity = Plasticity()
+    plasticity: Plasticity = field(default_factory=Plasticity)
 
     @staticmethod
     def yielding(
@@ -133,9 +132,9 @@ class BoundCreases(BoundLocal):
 
 
 def radius_of(mesh: TriangleMesh) -> Floats:
-    """(h,) [m] angle of every hinge over the curvature that it stands for, 4/5 A/l."""
+    """(h,) [m] angle of every hinge over the curvature that it stands for, A/l."""
     length = np.linalg.norm(material_edges(mesh), axis=-1).mean(1)
-    return np.asarray(mesh.rest_area[mesh.hinge_faces].sum(1) / (STRIP * length))
+    return np.asarray(mesh.rest_area[mesh.hinge_faces].sum(1) / length)
 
 
 def crease_angles(kept: Mapping[str, Floats], name: str = "bending") -> Floats:
@@ -146,5 +145,3 @@ def crease_angles(kept: Mapping[str, Floats], name: str = "bending") -> Floats:
         name: of the energy.
     """
     return Plasticity.set_of(np.asarray(kept[f"{name}.set"]))
-
-

@@ -27,8 +27,8 @@ class Plasticity:
     """How a strain yields.
 
     Args:
-        hardening: h >= 0, the modulus after yield over the elastic one, in series: the strain beyond
-            the limit leaves 1/(1 + h) of itself as set.
+        hardening: h >= 0, the modulus of what hardens over the elastic one: of strain beyond the
+            limit, 1/(1 + h) is left as set.
         recovery: tau [s] > 0; infinite: nothing recovers.
         lasting: f, part of what yields that never recovers, from 0 to 1.
         pulled: whether it yields in tension alone.

@@ -192,7 +192,9 @@ class Builder:
         if all(b.rest_shape is None for b in blocks):
             return first.rest_angles
         if len(blocks) > 1:
-            raise SceneError("cloths.rest_shape", got="with several cloths", expected="cloth, alone")
+            raise SceneError(
+                "cloths.rest_shape", got="with several cloths", expected="cloth, alone"
+            )
         shape = read_mesh(self.source.path.parent / str(first.rest_shape))
         return shape.vertices
 
