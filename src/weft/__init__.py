@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from weft.integrators.quasi_static import QuasiStaticSettings as QuasiStaticSettings
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2 as SemiImplicitBdf2
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings as SemiImplicitSettings
+    from weft.keys import Keys as Keys
     from weft.mannequin.figure import Mannequin as Mannequin
     from weft.mesh import TriangleMesh as TriangleMesh
     from weft.model import Model as Model
@@ -85,6 +86,7 @@ _HOME = {
     "Gas": "weft.energies.pressure",
     "Gusts": "weft.energies.gusts",
     "Keyframe": "weft.pins",
+    "Keys": "weft.keys",
     "Mannequin": "weft.mannequin.figure",
     "Model": "weft.model",
     "Outcome": "weft.solve.base",

@@ -87,6 +87,10 @@ class BoundGravity(Bound):
         self._mass = kernel.array(gravity.mass, Scalar)
         self._field = self._mass, vec3(*gravity.acceleration)
 
+    def retake(self, energy: Gravity) -> None:
+        """Its acceleration."""
+        self.gravity, self._field = energy, (self._mass, vec3(*energy.acceleration))
+
     def freeze(self, step: Step) -> None:
         """Take what acts at the end of the step."""
         if self.gravity.onset != (0.0, 0.0):

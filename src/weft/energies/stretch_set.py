@@ -87,19 +87,20 @@ class BoundSet(BoundMembrane):
     """A membrane whose lengths at rest are those of the step's start."""
 
     membrane: StretchSet
-    is_condition = False
 
     def __init__(self, membrane: StretchSet, rows: RowMap, scratch: Scratch) -> None:
-        super().__init__(membrane, rows, scratch)
-        self.is_condition = False
-        n = len(self.samples)
         self._part = next(k for k, part in enumerate(membrane.law.parts) if _has_rest(part))
-        own = membrane.law.device_parameters(n)  # not those of the NumPy face
-        self._elastic = membrane.law, own
-        if membrane.damping > 0:
-            self._all = self._all[0], (*own, self._viscous)
-        self._now = self._all if membrane.damping > 0 else self._elastic
-        self._kept, self._dt = _none(n), 0.0
+        super().__init__(membrane, rows, scratch)
+        self._kept, self._dt = _none(len(self.samples)), 0.0
+
+    def retake(self, energy: Membrane) -> None:
+        """Its law's parameters and damping, its limits."""
+        super().retake(energy)
+        self.is_condition = False  # the step of 1998 knows no conditions with a memory
+
+    def _parameters(self) -> tuple[WarpArray, ...]:
+        """Of its own: not those of the NumPy face."""
+        return self.membrane.law.device_parameters(len(self.samples))
 
     def freeze(self, step: Step) -> None:
         """Take the set where the step begins; damping."""

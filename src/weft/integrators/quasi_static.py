@@ -134,7 +134,11 @@ class QuasiStatic:
 
     @staticmethod
     def _moves(model: Model, t: float, dt: float) -> bool:
-        """Whether pins or bodies move, so that parts of the step are easier than the whole."""
+        """Whether pins or bodies move, or numbers change, so that parts of the step are easier than
+        the whole.
+        """
+        if model.changing is not None:
+            return True
         (_, before), (_, after) = model.prescribed(t), model.prescribed(t + dt)
         still = np.array_equal(model.bodies(t), model.bodies(t + dt))
         return bool(np.abs(after - before).max(initial=0.0) > 0) or not still

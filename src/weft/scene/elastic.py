@@ -48,13 +48,16 @@ SOFT = 1e-2  # barrier of shear over stretch stiffness, of fabrics that shear fr
 Made = tuple[Energy, ...]
 
 
-def elastic_energies(scene: "Scene", fabric: Fabric, surface: Surface, number: str) -> Made:
-    """Energies of the cloth of one fabric, with its damping; ``number`` ends their names.
+def elastic_energies(
+    scene: "Scene", fabric: Fabric, surface: Surface, number: str, t: float = 0.0
+) -> Made:
+    """Energies of the cloth of one fabric as it is at the time t [s], with its damping; ``number``
+    ends their names.
 
     Raises:
         SceneError: what the integrator cannot minimize.
     """
-    form, samples = _form(scene), surface.samples()
+    form, samples, fabric = _form(scene), surface.samples(), fabric.at(t)
     if form is None:
         beta = damping_of(scene, fabric)
         membranes: Made = (membrane_of(fabric, samples, scene.law_of(fabric), beta),)
@@ -131,7 +134,7 @@ def rigidity_of(fabric: Fabric) -> tuple[float, float]:
 
 
 def _hinges(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> LocalEnergy:
-    beta, rest = damping_of(scene, fabric), rest_of(scene, fabric, mesh)
+    beta, rest = damping_of(scene, fabric), rest_of(scene, mesh)
     if fabric.crease_yield is None:
         return HingeBending.of(mesh, rigidity_of(fabric), rest, beta)
     recovery = np.inf if fabric.crease_recovery is None else fabric.crease_recovery
@@ -139,14 +142,14 @@ def _hinges(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> LocalEnergy:
     return Creases.yielding(mesh, rigidity_of(fabric), fabric.crease_yield, memory, rest, beta)
 
 
-def rest_of(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> str | Floats:
+def rest_of(scene: "Scene", mesh: TriangleMesh) -> str | Floats:
     """Rest angles of a mesh of one fabric: as the scene says, with what is pressed into it."""
     given = scene.rest_angles
     rest = given if isinstance(given, str) else dihedral_angles(np.asarray(given), mesh.hinges)
     own = []
     for line in scene.pressed:
         part = scene.cloth.parts[0] if line.cloth is None else scene.cloth.part(line.cloth)
-        if part.fabric is fabric:
+        if np.isin(mesh.faces[:1], part.vertices).all():
             own.append((line, part.vertices))
     return pressed_angles(mesh, rest_angles(mesh, rest), own) if own else rest
 

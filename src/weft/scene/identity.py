@@ -51,6 +51,8 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
         tree["bending"] = scene.bending
     if scene.gravity_from != (0.0, 0.0):
         tree["gravity_from"] = list(scene.gravity_from)
+    if scene.keyed:
+        tree["keyed"] = {path: plain(keys) for path, keys in scene.keyed.items()}
     if scene.pressed:
         tree["pressed"] = [plain(p) for p in scene.pressed]
     if cloth.sewn is not None:

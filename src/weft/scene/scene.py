@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.arrays import Floats
 from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import Contact, Piece, SelfContact
@@ -26,6 +27,7 @@ from weft.fabric import Fabric
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.base import StepSettings
 from weft.integrators.resolve import Resolved, resolved
+from weft.keys import Keys
 from weft.laws.base import Law
 from weft.model import Model
 from weft.pins import Pin
@@ -34,6 +36,7 @@ from weft.scene.elastic import BENDING, check_start, elastic_energies
 from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
+from weft.scene.keyed import ChangingScene, check_keyed, heaviest
 from weft.scene.law import law_of_fabric
 from weft.state import State
 from weft.units import fields_in_si
@@ -78,6 +81,8 @@ class Scene:
         gravity_from: [s] two times between which gravity grows; it is not there before.
         wind: air that flows or stands still (``Wind``): lift and drag; None: there is no air.
         pressed: lines with angles that are pressed in (``Pressed``): pleats, creases.
+        keyed: numbers that change in time, by path: ``{"gravity.1": weft.Keys([(0, -9.81), (1,
+            0)])}`` (``scene.keyed.CHANGING``); what stands there besides is that of no time.
 
     Raises:
         SceneError: a value out of range.
@@ -106,6 +111,7 @@ class Scene:
     gravity_from: tuple[float, float] = (0.0, 0.0)
     wind: Wind | None = None
     pressed: Sequence[Pressed] = ()
+    keyed: Mapping[str, Keys] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return described(self)
@@ -155,6 +161,7 @@ class Scene:
             check_known(self.bending, BENDING, "scene.bending", SceneError)
             if self.buckling is not None and self.bending != "pairs":
                 raise SceneError("scene.bending", got=self.bending, expected="pairs, with buckling")
+        check_keyed(self)
 
     def _check_rest(self) -> None:
         """That rest angles are words or a shape, and that pressed lines say of which cloth."""
@@ -226,19 +233,12 @@ class Scene:
             "conditions.bend": self.conditions is not None and self.conditions.bend is not None,
         }
         cloth.surfaces.require(*(name for name, given in special.items() if given))
-        elastic: tuple[Energy, ...] = ()
-        blown: tuple[Energy, ...] = ()
-        for k, (fabric, surface) in enumerate(cloth.elements):
-            number = "" if k == 0 else f" {k + 1}"
-            elastic = (*elastic, *elastic_energies(self, fabric, surface, number))
-            if self.wind is not None:
-                blown = (*blown, AirForce(surface.samples(), self.wind, "wind" + number))
-        inside: tuple[Energy, ...] = ()
-        if self.pressure is not None:
-            inside = (Pressure.of(cloth.mesh, self.pressure),)
         mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR)])
-        weight = Gravity(mass, self.gravity, self.gravity_from)
-        energies = (*elastic, *inside, *blown, *held.energies, weight)
+        *made, weight = made_of(self, mass)
+        energies = (*made, *held.energies, weight)
+        changing = None
+        if self.keyed or any(f.keyed for f in cloth.fabrics):
+            changing = ChangingScene(self, mass, [*range(len(made)), len(energies) - 1])
         _check_energies(self.energies, [e.name for e in energies], len(cloth.points))
         energies = (*energies, *self.energies)
         check_start(energies, held.points)
@@ -257,7 +257,8 @@ class Scene:
                 embedding,
                 cloth.sewn,
             )
-        return Model(mass, energies, held.pins, held.points, contact, embedding)
+        rest = (contact, embedding, changing, heaviest(self))
+        return Model(mass, energies, held.pins, held.points, *rest)
 
     @cached_property
     def _held(self) -> Held:
@@ -300,6 +301,23 @@ class Scene:
             built = ("_model", "_held", "resolved")
             vars(made).update({k: v for k, v in vars(self).items() if k in built})
         return made
+
+
+def made_of(scene: Scene, mass: Floats, t: float = 0.0) -> tuple[Energy, ...]:
+    """What acts on a scene's points of these masses (n,) [kg] besides pins, contact and the user's
+    energies, gravity last: with the numbers of the scene, and of its fabrics at the time t [s].
+    """
+    elastic: tuple[Energy, ...] = ()
+    blown: tuple[Energy, ...] = ()
+    for k, (fabric, surface) in enumerate(scene.cloth.elements):
+        number = "" if k == 0 else f" {k + 1}"
+        elastic = (*elastic, *elastic_energies(scene, fabric, surface, number, t))
+        if scene.wind is not None:
+            blown = (*blown, AirForce(surface.samples(), scene.wind, "wind" + number))
+    inside: tuple[Energy, ...] = ()
+    if scene.pressure is not None:
+        inside = (Pressure.of(scene.cloth.mesh, scene.pressure),)
+    return (*elastic, *inside, *blown, Gravity(mass, scene.gravity, scene.gravity_from))
 
 
 def _check_energies(energies: Sequence[Energy], taken: Sequence[str], n: int) -> None:
