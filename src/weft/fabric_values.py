@@ -84,6 +84,7 @@ def curve(value: Any, key: str, where: str) -> tuple[Curve | None, str]:
 
 
 def sourced(value: Any, where: str) -> tuple[Any, str]:
+    """A value that may be ``{value: ..., source: ...}``, and its source."""
     if not isinstance(value, Mapping):
         return value, ""
     if set(value) - {"value", "source"} or "value" not in value:

@@ -23,7 +23,7 @@ from weft.outfit import Outfit
 from weft.pins import Pin
 from weft.plain_yaml import Loc
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
-from weft.scene.file import Source, dotted, read_source, validate
+from weft.scene.file import Source, dotted, keyed_of, read_source, validate
 from weft.scene.garments import garment_of, worn_by
 from weft.scene.law import law_of_fabric
 from weft.scene.needs import needs_of
@@ -81,7 +81,7 @@ class Builder:
         Raises:
             SceneProblems: all problems found.
         """
-        f = self.file
+        f, keyed = self.file, keyed_of(self.source)
         several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), b) for i, b in enumerate(f.cloths)]
         blocks: list[tuple[Loc, ClothBlock]] = [(("cloth",), f.cloth)] if f.cloth else several
         self._made: dict[str, Fabric] = {}
@@ -113,6 +113,7 @@ class Builder:
                 step=f.step,
                 rest_angles=rest,
                 pressed=f.pressed,
+                keyed=keyed,
                 integrator=f.integrator.name,
                 settings=f.integrator.settings,
                 law=law,

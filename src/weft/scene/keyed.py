@@ -157,7 +157,7 @@ class ChangingScene:
         return Changed(changed, now.contact)
 
 
-FIXED = ("strain limit", "seam")  # energies whose constants stay
+FIXED = ("strain limit",)  # energies whose constants stay
 
 
 def heaviest(scene: "Scene") -> float:
