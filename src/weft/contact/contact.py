@@ -336,7 +336,7 @@ def friction_of(s: SelfContact, names: Sequence[str]) -> tuple[Floats, Floats]:
         for name in pair:
             check_known(name, tuple(dict.fromkeys(names)), "contact.pairs", SceneError)
     assert isinstance(s.friction, Friction)
-    return friction_table(list(names), s.friction, rubbing)  # type: ignore[arg-type]
+    return friction_table(list(names), s.friction, rubbing)
 
 
 def _members(name: str, mesh: TriangleMesh, names: Sequence[str], part: Ints) -> Bools:

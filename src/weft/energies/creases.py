@@ -11,6 +11,7 @@ pi/(1 + h).
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -105,7 +106,8 @@ class BoundCreases(BoundLocal):
     def _write(self) -> None:
         """Rest angles on the device, undamped."""
         e = self.energy
-        records = np.zeros(len(e.hinges), Hinge.numpy_dtype())  # type: ignore[attr-defined]
+        dtype = Hinge.numpy_dtype()  # type: ignore[attr-defined]
+        records: np.ndarray[Any, Any] = np.zeros(len(e.hinges), dtype)
         records["weight"] = e.weight
         records["rest"] = e.rest_angle + Plasticity.set_of(self._kept)
         self.parameters = kernel.array(records, Hinge)

@@ -85,8 +85,8 @@ def membrane_of(fabric: Fabric, samples: Samples, law: Law, damping: float) -> M
     """The membrane of a fabric, which is drawn out where the fabric says so."""
     if not fabric.is_drawn_out:
         return Membrane(samples, law, damping=damping)
-    pair = (fabric.yield_warp, fabric.yield_weft)
-    most = tuple(np.inf if e is None else e for e in pair)
+    warp, weft = fabric.yield_warp, fabric.yield_weft
+    most = (np.inf if warp is None else warp, np.inf if weft is None else weft)
     return StretchSet(
         samples, law, damping=damping, limits=most, hardening=fabric.yield_hardening or 0.0
     )

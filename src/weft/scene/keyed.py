@@ -71,8 +71,9 @@ def check_keyed(scene: "Scene") -> None:
     """
     for path, keys in scene.keyed.items():
         check_may_change(path)
-        if not isinstance(keys, Keys):
-            got = type(keys).__name__
+        given: object = keys
+        if not isinstance(given, Keys):
+            got = type(given).__name__
             raise SceneError(f"keyed {path}", got=got, expected="weft.Keys")
         _number_at(scene, path)
     gusts = scene.wind is not None and scene.wind.gusts is not None

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
+from weft.arrays import Bools, Floats, Ints, Positions
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.creases import Creases, crease_angles
 from weft.energies.membrane import Membrane
@@ -129,7 +129,9 @@ class Hinge:
         energy = Creases.yielding(mesh, (D, D), LIMIT, plasticity)
         self.weight, self.limit = float(energy.weight[0]), float(energy.limit[0])
         self.x, self.theta = np.array(mesh.vertices), 0.0
-        self.model = Model(np.full(4, 1e-3), (energy,), (Pin(np.arange(4)),), self.x)
+        self.model = Model(
+            np.full(4, 1e-3), (energy,), (Pin(np.arange(4, dtype=np.int32)),), self.x
+        )
         self.kept: Memory = {}
 
     def turn(self, theta: float, dt: float) -> None:
@@ -165,6 +167,10 @@ def _bend(mesh: TriangleMesh, pins: Sequence[Pin], creases: Creases) -> Model:
     return Model(0.15 * mesh.vertex_area, (membrane, creases), tuple(pins), mesh.vertices)
 
 
+def _where(inside: Bools) -> Ints:
+    return np.flatnonzero(inside).astype(np.int32)
+
+
 def _go(model: Model, x: Positions, lengths: Sequence[float], kept: Memory, t: float) -> "_Gone":
     """Steps of these lengths [s] from rest at the time t [s]; overdamped, as they are long."""
     stepper = BackwardEuler(StepSettings(tolerance=TOLERANCE, linear=direct()))
@@ -188,7 +194,7 @@ def curvatures(columns: int = 21, steps: int = 10) -> tuple[float, float]:
     mesh = grid(columns, 5, *STRIP)
     x, a = np.array(mesh.vertices), STRIP[0] / (columns - 1)
     low, high = x[:, 0].min() + 1.5 * a, x[:, 0].max() - 1.5 * a
-    left, right = np.flatnonzero(x[:, 0] < low), np.flatnonzero(x[:, 0] > high)
+    left, right = _where(x[:, 0] < low), _where(x[:, 0] > high)
     middle = STRIP[0] - a  # of the right end's two columns from that of the left's
     keys = []
     for k in range(steps + 1):
@@ -245,7 +251,7 @@ def opened(hardening: float, seconds: float = 5.0) -> float:
     mesh = grid(41, 4, 0.04, 0.015)
     x = np.array(mesh.vertices)
     middle = 0.5 * (x[:, 0].min() + x[:, 0].max())
-    left, right = np.flatnonzero(x[:, 0] < middle + 5e-4), np.flatnonzero(x[:, 0] > middle + 5e-4)
+    left, right = _where(x[:, 0] < middle + 5e-4), _where(x[:, 0] > middle + 5e-4)
     turn = [Keyframe(0.0), Keyframe(1.0, rotation=FOLD)]
     path = Path(turn, "linear", axis=(0, 0, 1), center=(middle, 0.0, 0.0), hold=True)
     memory = Plasticity(hardening, FADING, LASTS)
