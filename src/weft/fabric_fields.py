@@ -30,7 +30,7 @@ MEMORY: Mapping[str, str] = {
 MEANINGS: Mapping[str, str] = {
     "crease_yield": "elastic curvature beyond which bending leaves a crease",
     "crease_hardening": "of the moment after yield: 1/(1 + it) of what is bent further is left",
-    "crease_recovery": "time constant in which creases recover; none: they do not",
+    "crease_recovery": "time constant in which creases recover, as they else do not",
     "crease_lasting": "part of a crease that never recovers, 0 to 1",
     "yield_warp": "strain from which on the warp is drawn out for good",
     "yield_weft": "strain from which on the weft is drawn out for good",

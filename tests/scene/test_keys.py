@@ -10,6 +10,8 @@ import pytest
 import weft
 from tests.test_simulation import same_run
 from weft.contact import sphere
+from weft.contact.contact import Between
+from weft.contact.sides import Friction
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.membrane import Membrane
 from weft.energies.pressure import Pressure
@@ -49,8 +51,8 @@ def sliding(**changes):
     return weft.Scene(cloth, bodies=[ball], velocity=(0.3, 0, 0), step=STEP, **changes)
 
 
-def rough(friction, stick=1e-3):
-    return weft.SelfContact(gap=2e-3, friction=friction, stick=stick)
+def rough(friction, stick=1e-3, **more):
+    return weft.SelfContact(gap=2e-3, friction=friction, stick=stick, **more)
 
 
 def balloon(**changes):
@@ -114,6 +116,10 @@ KINDS = {
     "friction": lambda: scene_pair(
         "contact.friction", 0.0, 0.6, sliding, lambda v: {"contact": rough(v)}
     ),
+    "friction of a pair": lambda: scene_pair(
+        "contact.pairs.0.friction", 0.0, 0.6, sliding,
+        lambda v: {"contact": rough(0.1, pairs=[Between(("cloth", "sphere"), Friction(v))])},
+    ),
     "stick": lambda: scene_pair(
         "contact.stick", 1e-3, 1e-1, sliding, lambda v: {"contact": rough(0.5, v)}
     ),
@@ -122,6 +128,8 @@ KINDS = {
     "bending": lambda: fabric_pair("bending_warp bending_weft", 1e-5, 1e-3),
     "fabric damping": lambda: fabric_pair("damping", 0.0, 0.2),
     "rest_stretch": lambda: fabric_pair("rest_stretch_warp", 1.0, 1.1),
+    "crease_yield": lambda: fabric_pair("crease_yield", 0.1, 1e3),
+    "yield": lambda: fabric_pair("yield_warp", 1e-6, 0.1),
     "quadratic": lambda: fabric_pair("bending_warp", 1e-5, 1e-3, spline_free, bending="quadratic"),
     "pairs": lambda: fabric_pair(
         "bending_warp", 1e-5, 1e-3, buckling=weft.BucklingForm(compression=50.0)
@@ -354,6 +362,8 @@ def test_paths_in_python():
         sheet(**wind(), keyed={"wind.density": jump(1.0, -2.0)})
     with pytest.raises(SceneError, match=r"wind.lift.*t = 0.03 s"):
         sheet(**wind(), keyed={"wind.lift": jump(1.0, 2.0)})
+    with pytest.raises(SceneError, match=r"keyed pressure = Gas"):
+        balloon(pressure=weft.Gas(1.0, 0.03), keyed={"pressure": jump(1.0, 2.0)})
     with pytest.raises(FabricError, match=r"density = keyframes"):
         dataclasses.replace(COTTON, keyed={"density": jump(0.1, 0.2)})
     with pytest.raises(SceneError, match=r"damping.*keyframes from or to 0"):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.arrays import Floats
 from weft.assembly import Changed
+from weft.contact.sides import Friction
 from weft.errors import SceneError
 from weft.keys import Keys
 
@@ -75,7 +76,7 @@ def check_keyed(scene: "Scene") -> None:
         if not isinstance(given, Keys):
             got = type(given).__name__
             raise SceneError(f"keyed {path}", got=got, expected="weft.Keys")
-        _number_at(scene, path)
+        _check_number_at(scene, path)
     gusts = scene.wind is not None and scene.wind.gusts is not None
     moving = [p for p in scene.keyed if p.startswith("wind.velocity")]
     if moving and gusts:
@@ -90,7 +91,7 @@ def check_keyed(scene: "Scene") -> None:
             raise
 
 
-def _number_at(thing: Any, path: str) -> Any:
+def _check_number_at(thing: Any, path: str) -> None:
     for name in path.split("."):
         if name.isdigit():
             found = int(name) < len(thing)
@@ -100,7 +101,11 @@ def _number_at(thing: Any, path: str) -> Any:
             thing = getattr(thing, name, None)
         if not found or (thing is None and path != "damping"):
             raise SceneError(f"keyed {path}", got=f"a scene without {name}", expected="a number")
-    return thing
+    if thing is not None and not isinstance(thing, int | float | Friction):
+        raise SceneError(
+            f"keyed {path}", got=type(thing).__name__, expected="the path of a number",
+            hint="of a gas, pressure.pressure",
+        )  # fmt: skip
 
 
 def at(scene: "Scene", t: float) -> "Scene":
@@ -118,7 +123,7 @@ def at(scene: "Scene", t: float) -> "Scene":
 def _with(thing: Any, names: Sequence[str], value: float) -> Any:
     """A copy with the number at a path in the place of what was there."""
     if not names:
-        return value
+        return Friction(value) if isinstance(thing, Friction) else value
     first, *rest = names
     if first.isdigit():
         k = int(first)
