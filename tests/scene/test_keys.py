@@ -375,3 +375,14 @@ def test_explained():
         assert "may have keyframes" in explain(path)[1][0].meaning, path
     for path in ("scene.step", "scene.contact.gap", "scene.velocity"):
         assert "keyframes" not in explain(path)[1][0].meaning, path
+
+
+def test_sweeps_reach_inside(tmp_path):
+    """What a sweep varies below keys is what its samples load."""
+    from weft.sweep.file import overrides
+
+    (tmp_path / "s.yaml").write_text(FILE)
+    values = {"gravity.1.keys.1.1": "-2 m/s^2", "cloth.fabric.bending.keys.1.1": "2e-4 N*m"}
+    scene = load_scene(tmp_path / "s.yaml", overrides(values)).scene
+    assert scene.keyed["gravity.1"].values == [-9.81, -2.0]
+    assert scene.cloth.fabric.keyed["bending_warp"].values == [1e-5, 2e-4]
