@@ -22,6 +22,7 @@ STAGES = [
     ["sources"],
     ["outfit"],
     ["contact"],
+    ["attachments"],
     ["assembly"],
     ["model"],
     ["integrators"],

@@ -29,6 +29,7 @@ from weft.fabric_fields import FabricFields as FabricFields
 from weft.fabric_values import curve, optional, quantity, without_keys
 from weft.keys import Keys
 from weft.plain_yaml import parse_yaml, read_yaml
+from weft.units import Quantity, fields_in_si, to_si
 
 MOST_PRESETS = 20  # one of another, and so on
 ORIGINS = ("measured", "published", "estimated")
@@ -126,6 +127,11 @@ class Fabric:
         return word if word in ORIGINS else "given"
 
     def __post_init__(self) -> None:
+        fields_in_si(self, "fabric", **{k: u for k, u in UNITS.items() if k not in PER_ANGLE})
+        shear: Quantity = self.shear
+        if isinstance(shear, str):
+            made = to_si(shear, "N/m", "fabric.shear", per_angle=True)
+            object.__setattr__(self, "shear", made)
         positive = (
             "density",
             "stretch_warp",

@@ -17,6 +17,7 @@ import numpy as np
 from weft.arrays import Json
 from weft.cloth import Cloth
 from weft.contact.body import Body, joined_positions
+from weft.contact.contact import SelfContact
 from weft.contact.firmness import Firmness
 from weft.contact.loads import contact_loads
 from weft.contact.term import FIRMNESS
@@ -55,6 +56,10 @@ class SceneLike(Protocol):
     @property
     def bodies(self) -> Sequence[Body]:
         """What the cloth meets."""
+
+    @property
+    def contact(self) -> SelfContact | None:
+        """How it meets it."""
 
     @property
     def resolved(self) -> object | None:
@@ -231,15 +236,20 @@ class _Loop:
             )  # fmt: skip
         self._ask_about_garments(place)
         before, self.stretched = self.stretched, self.stretch.percentiles(place.state.x)
-        if not self.asked:
+        if not self.asked and place.state.t >= self._sewn_at:
             for question in about_stretch(before["max"], self.stretched["max"], place.count):
                 self.asked = True
                 warnings.warn(question, stacklevel=2)
 
+    @property
+    def _sewn_at(self) -> float:
+        """[s] from when on cloth is only worn; until then seams pull it as no cloth is pulled."""
+        contact = self.model.contact
+        return 0.0 if contact is None else contact.settings.friction_from
+
     def _ask_about_garments(self, place: Place) -> None:
         """Whether seams are closed and panels large enough, once, when friction begins."""
-        contact, cloth, t = self.model.contact, self.scene.cloth, place.state.t
-        begin = 0.0 if contact is None else contact.settings.friction_from
+        cloth, t, begin = self.scene.cloth, place.state.t, self._sewn_at
         if cloth.sewn is not None and begin <= t < begin + 1 / (self.fps * self.steps) - 1e-9:
             x = place.state.x
             for question in about_garment(cloth, x, self.stretch.largest(x), t):

@@ -38,6 +38,7 @@ _EXPERIMENTS = {
     "wind": Experiment("wind"),
     "limits": Experiment("limits"),
     "creases": Experiment("creases"),
+    "attachments": Experiment("attachments"),
     "laboratory": Experiment("laboratory"),
     "pillow": Experiment("pillow", ALL),
     "capstan": Experiment("friction", ALL, "capstan"),
