@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from weft.energies.condition import Variant as Variant
     from weft.energies.condition import condition_energies as condition_energies
     from weft.energies.gusts import Gusts as Gusts
+    from weft.energies.pressed import Pressed as Pressed
     from weft.energies.pressure import Gas as Gas
     from weft.energies.release import Held as Held
     from weft.energies.release import Release as Release
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from weft.integrators.quasi_static import QuasiStaticSettings as QuasiStaticSettings
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2 as SemiImplicitBdf2
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings as SemiImplicitSettings
+    from weft.keys import Keys as Keys
     from weft.mannequin.figure import Mannequin as Mannequin
     from weft.mesh import TriangleMesh as TriangleMesh
     from weft.model import Model as Model
@@ -102,11 +104,13 @@ _HOME = {
     "Held": "weft.energies.release",
     "Hold": "weft.worlds.world",
     "Keyframe": "weft.pins",
+    "Keys": "weft.keys",
     "Mannequin": "weft.mannequin.figure",
     "Model": "weft.model",
     "Outcome": "weft.solve.base",
     "Path": "weft.pins",
     "Pin": "weft.pins",
+    "Pressed": "weft.energies.pressed",
     "Psd": "weft.psd",
     "QuasiStatic": "weft.integrators.quasi_static",
     "QuasiStaticSettings": "weft.integrators.quasi_static",

@@ -3,13 +3,13 @@
 All terms of a model's potential on one block pattern, with the arrays that every step reuses.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from weft import kernel
 from weft.arrays import Floats
-from weft.contact.contact import Contact
+from weft.contact.contact import Contact, SelfContact
 from weft.contact.term import ContactTerm
 from weft.energies.base import Bound, Energy, FastEnergy
 from weft.energies.inertia import Inertia
@@ -22,12 +22,41 @@ from weft.step import Step
 
 
 @dataclass(frozen=True, eq=False)
+class Changed:
+    """What a model has at some time in place of what it was built with."""
+
+    energies: Mapping[int, Energy]  # by number in the model, each of the same kind and stencil
+    contact: SelfContact | None = None  # of which friction counts
+
+
+Changing = Callable[[float], Changed]  # of a time [s]; the same object for the same numbers
+
+
+@dataclass(frozen=True, eq=False)
 class Assembly:
     """Bound terms. Built once per model; holds work arrays, so one step at a time may use it."""
 
     energies: Sequence[Energy]
     mass: Floats  # (n,) [kg]
     contact: Contact | None = None
+    changing: Changing | None = None  # constants by time
+
+    def take(self, t: float) -> None:
+        """Take the constants of the time t [s], where these change."""
+        if self.changing is None:
+            return
+        now = self.changing(t)
+        if now is self._taken[-1]:
+            return
+        self._taken[:] = [now]
+        for k, energy in now.energies.items():
+            self.bound[k].retake(energy)
+        if now.contact is not None and self.touching is not None:
+            self.touching.retake(now.contact)
+
+    @cached_property
+    def _taken(self) -> list[Changed | None]:
+        return [None]
 
     @property
     def n(self) -> int:
@@ -81,6 +110,7 @@ class Assembly:
 
     def freeze(self, step: Step) -> None:
         """Begin a step: the energies take what they need of it."""
+        self.take(step.t)
         for term in self.bound:
             term.freeze(step)
 

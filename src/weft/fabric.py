@@ -5,78 +5,35 @@ Presets stand in ``fabrics/*.yaml``, each number with its source, which begins w
 ``estimated: ...`` by us from what is known of such cloth.
 """
 
+import dataclasses
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
 from weft.curve import Curve
-from weft.errors import FabricError, UnitError, check_known
+from weft.errors import FabricError, check_known
+from weft.fabric_fields import CHANGING as CHANGING
+from weft.fabric_fields import CURVES as CURVES
+from weft.fabric_fields import LIMITS as LIMITS
+from weft.fabric_fields import MEMORY as MEMORY
+from weft.fabric_fields import NEEDED, OPTIONAL
+from weft.fabric_fields import PER_ANGLE as PER_ANGLE
+from weft.fabric_fields import UNITS as UNITS
+from weft.fabric_fields import FabricFields as FabricFields
+from weft.fabric_values import curve, optional, quantity, without_keys
+from weft.keys import Keys
 from weft.plain_yaml import parse_yaml, read_yaml
 from weft.units import Quantity, fields_in_si, to_si
 
 MOST_PRESETS = 20  # one of another, and so on
-UNITS: Mapping[str, str] = {
-    "density": "kg/m^2",
-    "stretch_warp": "N/m",
-    "stretch_weft": "N/m",
-    "shear": "N/m",
-    "bending_warp": "N*m",
-    "bending_weft": "N*m",
-    "thickness": "m",
-    "damping": "s",
-    "rest_stretch_warp": "1",
-    "rest_stretch_weft": "1",
-}
-LIMITS: Mapping[str, str] = {"limit_warp": "1", "limit_weft": "1", "limit_shear": "rad"}
-CURVES = ("curve_warp", "curve_weft")
-PER_ANGLE = ("shear",)  # per radian, where no angle is given
 ORIGINS = ("measured", "published", "estimated")
 FAR = 5.0  # times outside the range of all presets, from where on a number is doubted
-
-
-class Sourced(TypedDict, total=False):
-    """A quantity and where it comes from."""
-
-    value: Quantity
-    source: str
-
-
-Field = str | Sourced  # "120 g/m^2", or with its source
-Pair = Field | Sequence[Field]  # of warp and weft: one for both, or two
-
-
-class FabricFields(TypedDict, total=False):
-    """A fabric as a mapping, as in YAML: quantities are text with a unit."""
-
-    preset: str  # gives what is left out
-    name: str
-    title: str
-    density: Field
-    stretch: Pair
-    stretch_warp: Field
-    stretch_weft: Field
-    shear: Field
-    bending: Pair
-    bending_warp: Field
-    bending_weft: Field
-    thickness: Field
-    damping: Field
-    rest_stretch: float | Sequence[float]
-    rest_stretch_warp: float
-    rest_stretch_weft: float
-    limit: Pair
-    limit_warp: Field
-    limit_weft: Field
-    limit_shear: Field
-    curve: Any
-    curve_warp: Any
-    curve_weft: Any
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,6 +62,14 @@ class Fabric:
     limit_shear: float | None = None  # [rad] largest angle of shear
     curve_warp: Curve | None = None  # force per width over strain, in place of stretch_warp
     curve_weft: Curve | None = None
+    crease_yield: float | None = None  # [1/m] elastic curvature that leaves a crease; None: none
+    crease_hardening: float | None = None  # [1]
+    crease_recovery: float | None = None  # [s] time constant; None: creases do not recover
+    crease_lasting: float | None = None  # [1] part of a crease that never recovers
+    yield_warp: float | None = None  # [1] strain that draws the warp out for good; None: none
+    yield_weft: float | None = None  # [1]
+    yield_hardening: float | None = None  # [1]
+    keyed: Mapping[str, Keys] | None = None  # numbers that change in time, by field
 
     def __repr__(self) -> str:
         title = f" ({self.title})" if self.title else ""
@@ -124,6 +89,23 @@ class Fabric:
     def is_measured(self) -> bool:
         """Whether it has a curve."""
         return any(getattr(self, name) is not None for name in CURVES)
+
+    @property
+    def is_drawn_out(self) -> bool:
+        """Whether there is a strain from which on it does not come back."""
+        return self.yield_warp is not None or self.yield_weft is not None
+
+    @property
+    def remembers(self) -> bool:
+        """Whether it keeps creases, or is drawn out."""
+        return self.crease_yield is not None or self.is_drawn_out
+
+    def at(self, t: float) -> "Fabric":
+        """The fabric with the numbers of the time t [s]."""
+        if not self.keyed:
+            return self
+        now = {name: keys.at(t) for name, keys in self.keyed.items()}
+        return dataclasses.replace(self, keyed=None, **now)  # type: ignore[arg-type]
 
     @classmethod
     def of(cls, value: "FabricLike") -> "Fabric":
@@ -170,6 +152,8 @@ class Fabric:
                     hint="`weft fabrics` lists typical values",
                 )
         self._check_limits()
+        self._check_memory()
+        self._check_keyed()
 
     def _check_limits(self) -> None:
         rest = {"limit_warp": self.rest_stretch_warp - 1, "limit_weft": self.rest_stretch_weft - 1}
@@ -186,6 +170,38 @@ class Fabric:
             value = getattr(self, name)
             if value is not None and not isinstance(value, Curve):
                 object.__setattr__(self, name, Curve(value))
+
+    def _check_keyed(self) -> None:
+        """That numbers with keyframes may change, and are ones that a fabric has at every key."""
+        for name in self.keyed or {}:
+            if name not in CHANGING:
+                raise FabricError(
+                    f"fabric.{name}", got="keyframes", expected="a number that stays as it is",
+                    hint=f"these may change: {', '.join(CHANGING)}",
+                )  # fmt: skip
+        for t in sorted({t for keys in (self.keyed or {}).values() for t, _ in keys.points}):
+            try:
+                self.at(t)
+            except FabricError as error:
+                error.hint = f"at the key of t = {t:g} s"
+                raise
+
+    def _check_memory(self) -> None:
+        for name, unit in MEMORY.items():
+            value = getattr(self, name)
+            if value is None:
+                continue
+            most = 1.0 if name == "crease_lasting" else np.inf
+            positive = name == "crease_recovery"
+            if not (np.isfinite(value) and 0 <= value <= most and (value > 0 or not positive)):
+                bound = "> 0" if positive else ">= 0" + (" and <= 1" if most == 1.0 else "")
+                got = f"{value:g} {unit}".removesuffix(" 1")
+                raise FabricError(f"fabric.{name}", got=got, expected=f"must be {bound}")
+            needed = NEEDED.get(name, ())
+            if needed and all(getattr(self, other) is None for other in needed):
+                raise FabricError(
+                    f"fabric.{name}", got=f"{value:g}", expected=f"{' or '.join(needed)} beside it"
+                )
 
 
 @lru_cache(maxsize=1)
@@ -245,17 +261,19 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -> Fabric:
     fields = _spread(fields, where)
-    known = [*UNITS, *LIMITS, *CURVES, "title", "name", "preset"]
+    known = [*UNITS, *OPTIONAL, *CURVES, "title", "name", "preset"]
     for key in fields:
         check_known(str(key), known, f"field of {where}", FabricError)
     base = fabric(fields["preset"], f"{where}.preset", depth + 1) if "preset" in fields else None
     values: dict[str, float] = {}
     sources = dict(base.sources) if base is not None else {}
+    keyed: dict[str, Keys] = {}
+    fields = without_keys(fields, where, keyed)
     for key in [k for k in UNITS if k in fields]:
-        values[key], sources[key] = _quantity(fields[key], key, f"{where}.{key}")
-    more: dict[str, Any] = {k: getattr(base, k, None) for k in (*LIMITS, *CURVES)}
-    for key in [k for k in (*LIMITS, *CURVES) if k in fields]:
-        read = _curve if key in CURVES else _limit
+        values[key], sources[key] = quantity(fields[key], key, f"{where}.{key}")
+    more: dict[str, Any] = {k: getattr(base, k, None) for k in (*OPTIONAL, *CURVES)}
+    for key in [k for k in (*OPTIONAL, *CURVES) if k in fields]:
+        read = curve if key in CURVES else optional
         more[key], sources[key] = read(fields[key], key, f"{where}.{key}")
     if base is not None:
         values = {**{k: getattr(base, k) for k in UNITS}, **values}
@@ -269,6 +287,10 @@ def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -
         )
     title = str(fields.get("title") or (base.title if base else ""))
     called = str(fields.get("name", name))
+    if base is not None and base.keyed:
+        keyed = {**{k: v for k, v in base.keyed.items() if k not in fields}, **keyed}
+    if keyed:
+        more["keyed"] = keyed
     made = Fabric(**{**more, **values}, name=called, title=title, sources=sources)
     if where != name:  # not a preset
         for key in [k for k in UNITS if k in fields]:
@@ -305,7 +327,7 @@ def _spread(fields: Mapping[str, Any], where: str) -> dict[str, Any]:
     if "curve" in result:
         both = result.pop("curve")
         result = {**dict.fromkeys(CURVES, both), **result}
-    for short in ("stretch", "bending", "rest_stretch", "limit"):
+    for short in ("stretch", "bending", "rest_stretch", "limit", "yield"):
         if short in result:
             value = result.pop(short)
             pair = value if isinstance(value, list | tuple) else [value, value]
@@ -315,53 +337,3 @@ def _spread(fields: Mapping[str, Any], where: str) -> dict[str, Any]:
             result.setdefault(f"{short}_warp", pair[0])
             result.setdefault(f"{short}_weft", pair[1])
     return result
-
-
-def _quantity(value: Any, key: str, where: str) -> tuple[float, str]:
-    """A field's value in SI and its source."""
-    value, source = _sourced(value, where)
-    unit = UNITS[key]
-    if unit != "1" and not isinstance(value, str):
-        raise UnitError(
-            where, got=repr(value), expected=f"a quantity with its unit, like '{value} {unit}'"
-        )
-    return to_si(value, unit, where, per_angle=key in PER_ANGLE), source
-
-
-def _limit(value: Any, key: str, where: str) -> tuple[float | None, str]:
-    """A limit in SI and its source; none takes that of the preset away."""
-    value, source = _sourced(value, where)
-    if value is None:
-        return None, source
-    if LIMITS[key] != "1" and not isinstance(value, str):
-        raise UnitError(where, got=repr(value), expected="an angle with its unit, like '30 deg'")
-    return to_si(value, LIMITS[key], where), source
-
-
-def _curve(value: Any, key: str, where: str) -> tuple[Curve | None, str]:
-    """A curve from pairs of strain and force per width with its unit, and its source."""
-    value, source = _sourced(value, where)
-    if value is None:
-        return None, source
-    pairs = value if isinstance(value, list | tuple) else []
-    if not pairs or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
-        raise FabricError(where, got=value, expected="pairs [strain, force per width]",
-                          hint="such as [[1 %, 20 N/m], [3 %, 90 N/m]]")  # fmt: skip
-    points = []
-    for strain, force in pairs:
-        if not isinstance(force, str) and force != 0:
-            raise UnitError(where, got=repr(force), expected=f"with its unit, like '{force} N/m'")
-        points.append((to_si(strain, "1", where), to_si(force, "N/m", where)))
-    try:
-        return Curve(points), source
-    except FabricError as error:
-        error.what = f"{where}: {error.what}"
-        raise
-
-
-def _sourced(value: Any, where: str) -> tuple[Any, str]:
-    if not isinstance(value, Mapping):
-        return value, ""
-    if set(value) - {"value", "source"} or "value" not in value:
-        raise FabricError(where, got=dict(value), expected="value and source")
-    return value["value"], str(value.get("source", ""))

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from weft.arrays import Bools, Floats, Positions
-from weft.assembly import Assembly
+from weft.assembly import Assembly, Changing
 from weft.contact.contact import Contact
 from weft.discretization.embedding import Embedding
 from weft.energies.base import Energy
@@ -36,6 +36,8 @@ class Model:
     start: Positions | None = None  # (n,3) [m] where pinned vertices start; needed with pins
     contact: Contact | None = None  # what must not pass through itself
     embedding: Embedding | None = None  # of the surface's vertices in the points; None: the same
+    changing: Changing | None = None  # constants by time; None: they stay
+    heaviest: float = 0.0  # [m/s^2] size of gravity at any time, where that changes
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.mass).all() and (self.mass > 0).all()):
@@ -59,13 +61,14 @@ class Model:
     @cached_property
     def assembly(self) -> Assembly:
         """The energies on their pattern."""
-        return Assembly(self.energies, self.mass, self.contact)
+        return Assembly(self.energies, self.mass, self.contact, self.changing)
 
     @cached_property
     def gravity(self) -> float:
         """[m/s^2] size of the acceleration that all vertices have."""
         fields = [e.acceleration for e in self.energies if isinstance(e, Gravity)]
-        return float(np.linalg.norm(np.sum(fields, axis=0))) if fields else 0.0
+        size = float(np.linalg.norm(np.sum(fields, axis=0))) if fields else 0.0
+        return max(size, self.heaviest)
 
     def bodies(self, t: float) -> Positions:
         """(b,3) [m] of the vertices of all bodies at time t."""

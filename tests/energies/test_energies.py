@@ -15,15 +15,18 @@ from weft.discretization.touched import Touched
 from weft.energies.base import Energy
 from weft.energies.bonds import Bonds
 from weft.energies.buckling_bending import BucklingBending
+from weft.energies.creases import Creases
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
 from weft.energies.patch_seams import PatchedPart, hinges_of_patches
+from weft.energies.plasticity import Plasticity
 from weft.energies.pulled_back import PulledBack
 from weft.energies.quadratic_bending import QuadraticBending
 from weft.energies.quadratic_form import QuadraticForm
 from weft.energies.seams import Joint, Sides
 from weft.energies.strain_limit import StrainLimits
+from weft.energies.stretch_set import StretchSet
 from weft.kernel import vec3
 from weft.laws import BaraffWitkin, Measured, Psd, StrainLimit
 from weft.mesh import TriangleMesh, grid
@@ -44,6 +47,14 @@ def bending(mesh):
 def bent_bending(mesh):
     crumpled = mesh.with_vertices(crumple(mesh.vertices, 5))
     return HingeBending.of(crumpled, (2e-2, 1e-2), "as-given")
+
+
+def creases(mesh):
+    return Creases.yielding(mesh, (2e-2, 1e-2), 5.0, Plasticity(0.5))
+
+
+def drawn_out(mesh):
+    return StretchSet(linear_triangle(mesh), LAW, limits=(0.02, 0.03))
 
 
 def quadratic(mesh):
@@ -130,6 +141,8 @@ ENERGIES = {
         membrane,
         bending,
         bent_bending,
+        creases,
+        drawn_out,
         quadratic,
         pairs,
         spline_membrane,

@@ -8,6 +8,10 @@ import typer
 from weft.cli.options import print_json
 
 DEEPEST = 6  # levels of nested blocks
+_KEYFRAMES = (
+    "\nkeyframes, in place of a number: {keys: [[0 s, 1 Pa], [1 s, 5 Pa]], between: linear} (or "
+    "smooth, hold): docs/keyframes.md"
+)
 
 
 def explain(
@@ -49,6 +53,8 @@ def explain(
     console.print(table)
     if names[-1:] == ["fabric"]:
         console.print(_fabric())
+    if "(may have keyframes)" in "".join(f.meaning for f in fields) or names[-1:] == ["fabric"]:
+        console.print(_KEYFRAMES, markup=False)
     if not names and not nested:
         console.print("\nnested blocks: weft explain scene.cloth, or all: weft explain --all")
 
@@ -81,7 +87,8 @@ def _fabric() -> object:
     """The fields of a fabric, with units and the range of the presets."""
     from rich.table import Table
 
-    from weft.fabric import CURVES, LIMITS, PER_ANGLE, UNITS, known_ranges
+    from weft.fabric import known_ranges
+    from weft.fabric_fields import CHANGING, CURVES, LIMITS, MEANINGS, MEMORY, PER_ANGLE, UNITS
 
     table = Table(box=None, pad_edge=False, show_edge=False, title="\nfields of a fabric",
                   title_justify="left")  # fmt: skip
@@ -90,9 +97,12 @@ def _fabric() -> object:
     for name, unit in UNITS.items():
         low, high = known_ranges()[name]
         per = " (per rad)" if name in PER_ANGLE else ""
+        per += ", keyframes" if name in CHANGING else ""
         table.add_row(name, unit + per, f"{low:.3g} to {high:.3g}" if low < high else f"{low:.3g}")
     for name, unit in LIMITS.items():
         table.add_row(name, unit, "none: a strain that is never passed")
+    for name, unit in MEMORY.items():
+        table.add_row(name, unit + ", keyframes", f"none: {MEANINGS[name]}")
     for name in CURVES:
         table.add_row(name, "1, N/m", "none: pairs [strain, force per width]")
     return table

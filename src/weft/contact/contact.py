@@ -321,13 +321,22 @@ def _sides(
     apart = [
         tuple(_members(name, mesh, names, parts) for name in b.names) for b in s.pairs if b.ignore
     ]
+    table = friction_of(s, names)
+    return Sides(parts, tuple(names), n, np.concatenate(thickness), *table, apart)  # type: ignore[arg-type]
+
+
+def friction_of(s: SelfContact, names: Sequence[str]) -> tuple[Floats, Floats]:
+    """(k,k) static and kinetic coefficients between pieces and bodies of these names.
+
+    Raises:
+        SceneError: a pair with a name that nothing has.
+    """
     rubbing = [(b.names, b.friction) for b in s.pairs if b.friction is not None]
     for pair, _ in rubbing:
         for name in pair:
             check_known(name, tuple(dict.fromkeys(names)), "contact.pairs", SceneError)
     assert isinstance(s.friction, Friction)
-    table = friction_table(names, s.friction, rubbing)
-    return Sides(parts, tuple(names), n, np.concatenate(thickness), *table, apart)  # type: ignore[arg-type]
+    return friction_table(list(names), s.friction, rubbing)
 
 
 def _members(name: str, mesh: TriangleMesh, names: Sequence[str], part: Ints) -> Bools:

@@ -14,7 +14,7 @@ from weft import kernel
 from weft.arrays import Bools, Floats, Positions
 from weft.contact.barrier import barrier_energy, barrier_factors, barrier_gradient
 from weft.contact.carrying import Carrying
-from weft.contact.contact import Contact
+from weft.contact.contact import Contact, SelfContact, friction_of
 from weft.contact.contact_set import ContactSet
 from weft.contact.firmness import Firmness
 from weft.contact.friction import FrictionSet, Table
@@ -48,10 +48,18 @@ class ContactTerm(Bound):
         n = len(contact.mesh.rest)
         self._y, self._dy = kernel.zeros(n, vec3), kernel.zeros(n, vec3)
         sides = contact.mesh.sides
+        self._rubbing = sides.has_friction, contact.settings.stick
         self._table = Table.of(sides.static, sides.kinetic, sides.part)
         self._fixed: Bools | None = None
         self.friction: FrictionSet | None = None
         self.blocked = None
+
+    def retake(self, energy: SelfContact) -> None:
+        """Friction of these settings, from the next step on; the rest stays."""
+        sides = self.contact.mesh.sides
+        static, kinetic = friction_of(energy, sides.names)
+        self._rubbing = bool((static > 0).any()), energy.stick
+        self._table = Table.of(static, kinetic, sides.part)
 
     def freeze(self, step: Step) -> None:
         """Begin a step: bodies are where they are at its end, friction is taken from the contacts
@@ -87,12 +95,12 @@ class ContactTerm(Bound):
     def _rubs(self) -> bool:
         """Whether there may be friction in the step."""
         begun = self.step.t > self.contact.settings.friction_from * (1 - 1e-12)
-        return self.contact.mesh.sides.has_friction and bool(np.isfinite(self.step.span)) and begun
+        return self._rubbing[0] and bool(np.isfinite(self.step.span)) and begun
 
     def _freeze_friction(self, y: WarpArray, contacts: ContactSet) -> None:
         since = np.concatenate([self.embedded.of(self.step.state.x), self.step.bodies[0]])
         with self.phases("friction"):
-            rubbing = (self._table, self.contact.settings.stick * self.step.dt, self._slip)
+            rubbing = (self._table, self._rubbing[1] * self.step.dt, self._slip)
             self.friction = FrictionSet.of(contacts, y, since, *rubbing) or None
 
     def _measure_room(self, y: WarpArray) -> None:
@@ -132,7 +140,7 @@ class ContactTerm(Bound):
             out = kernel.empty(len(contacts))
             kernel.launch(barrier_energy, len(contacts), y, *contacts.device, out)
             terms = {self.name: kernel.total(out)}
-        if self.contact.mesh.sides.has_friction:
+        if self._rubbing[0]:
             terms["friction"] = self.friction.value(y) if self.friction else 0.0
         return terms
 

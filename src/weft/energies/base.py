@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from weft.arrays import Floats, Ints, Positions
-from weft.errors import LawError
+from weft.errors import LawError, SceneError
 from weft.kernel import WarpArray
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
@@ -46,6 +46,17 @@ class Bound(ABC):
 
     def freeze(self, step: Step) -> None:  # noqa: B027 (nothing, unless a term says otherwise)
         """Begin a step: take what stays as it is while it is solved (damping, lagged friction)."""
+
+    def retake(self, energy: Any) -> None:
+        """Take the constants of another energy of the same kind and stencil, from the next step on:
+        constants that change in time.
+
+        Raises:
+            SceneError: an energy whose constants stay as they are.
+        """
+        raise SceneError(
+            f"energy {self.name}", got="keyframes", expected="numbers that stay as they are"
+        )
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
         """[J] of its parts by name; they sum to ``value``."""

@@ -90,6 +90,10 @@ class BoundGravity(Bound):
         self.gravity, self.name, self.scratch = gravity, gravity.name, scratch
         self._field = kernel.array(gravity.mass, Scalar), vec3(*gravity.acceleration)
 
+    def retake(self, energy: Gravity) -> None:
+        """Its acceleration."""
+        self.gravity, self._field = energy, (self._field[0], vec3(*energy.acceleration))
+
     def freeze(self, step: Step) -> None:
         """Take what acts at the end of the step."""
         if self.gravity.grows:

@@ -100,6 +100,13 @@ class BoundLocal(Bound):
         self.name, self.kernels, self.shape = energy.name, energy.kernels, energy.stencil.shape
         self.is_condition, self.damping = energy.is_condition, energy.damping
 
+    def retake(self, energy: LocalEnergy) -> None:
+        """Its parameters and damping."""
+        vars(energy)["device_stencil"] = self.energy.device_stencil
+        self.energy, self.parameters, self.damping = energy, energy.parameters(), energy.damping
+        for made in ("_moved", "_undamped"):
+            vars(self).pop(made, None)
+
     def _launch(self, evaluate: Any, x: WarpArray, out: WarpArray, parameters: Any = None) -> None:
         own = self.parameters if parameters is None else parameters
         kernel.launch(evaluate, self.shape[0], x, self.energy.device_stencil, own, out)

@@ -178,16 +178,28 @@ class BoundMembrane(Bound):
     is_elastic = True
 
     def __init__(self, membrane: Membrane, rows: RowMap, scratch: Scratch) -> None:
-        self.membrane, self.name, self.rows, self.scratch = membrane, membrane.name, rows, scratch
+        self.name, self.rows, self.scratch = membrane.name, rows, scratch
         self.samples = membrane.device_samples
-        self.is_condition, self.damping = membrane.law.is_condition, membrane.damping
-        self._elastic = membrane.law, membrane.device_parameters
-        self._all = self._now = self._elastic
         self._F = kernel.empty(len(self.samples), mat32)
-        if membrane.damping > 0:
-            self._viscous = kernel.zeros(len(self.samples), Params)
-            self._all = membrane.law + Viscous(), (*membrane.device_parameters, self._viscous)
+        self.retake(membrane)
+
+    def retake(self, energy: Membrane) -> None:
+        """Its law's parameters and damping."""
+        self.membrane, law = energy, energy.law
+        self.is_condition, self.damping = law.is_condition, energy.damping
+        self._elastic = law, self._parameters()
+        self._all = self._now = self._elastic
+        if energy.damping > 0:
+            self._all = law + Viscous(), (*self._elastic[1], self._viscous)
             self._now = self._all
+
+    def _parameters(self) -> tuple[WarpArray, ...]:
+        """Of the law, on the device."""
+        return self.membrane.device_parameters
+
+    @cached_property
+    def _viscous(self) -> WarpArray:
+        return kernel.zeros(len(self.samples), Params)
 
     def freeze(self, step: Step) -> None:
         """Measure damping with the stiffness at x_n, from the strain of the step's past."""

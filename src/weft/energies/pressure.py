@@ -220,6 +220,10 @@ class BoundPressure(Bound):
         self.energy, self.rows, self.scratch, self.name = energy, rows, scratch, energy.name
         self._surface = kernel.array(energy.faces, wp.int32), vec3(*energy.center)
 
+    def retake(self, energy: Pressure) -> None:
+        """Its pressure, or gas."""
+        self.energy = energy
+
     def _take(self, evaluate: Any, x: WarpArray, out: WarpArray, *scale: Any) -> WarpArray:
         kernel.launch(evaluate, len(self.energy.faces), x, *self._surface, *scale, out)
         return out

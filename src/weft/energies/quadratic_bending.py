@@ -37,7 +37,7 @@ from weft.energies.hinge_bending import (
 )
 from weft.energies.local import BoundLocal, damping_of
 from weft.energies.quadratic_form import BoundForm, QuadraticForm
-from weft.errors import MeshError
+from weft.errors import MeshError, SceneError
 from weft.kernel import WarpArray
 from weft.mesh import TriangleMesh, non_manifold_warning
 from weft.psd import Psd
@@ -115,14 +115,15 @@ class QuadraticBending:
         """(h,4,4,3,3) [N/m], undamped; the same for every x and psd."""
         return self.form.hessian(x, psd)
 
+    @property
+    def rate(self) -> CurvatureDamping:
+        """Its damping."""
+        how = (self.damping, self.n_vertices, self.name, FOLDED)
+        return CurvatureDamping(self.form, self.frame, *how)
+
     def bind(self, pattern: BlockPattern) -> "BoundQuadratic":
         """The production face."""
-        rate = None
-        if self.damping > 0:
-            curvature = CurvatureDamping(
-                self.form, self.frame, self.damping, self.n_vertices, self.name, FOLDED
-            )
-            rate = curvature.bind(pattern)
+        rate = self.rate.bind(pattern) if self.damping > 0 else None
         return BoundQuadratic(self, self.form.bind(pattern), rate)
 
 
@@ -134,6 +135,22 @@ class BoundQuadratic(Bound):
     def __init__(self, bending: QuadraticBending, form: BoundForm, rate: BoundLocal | None) -> None:
         self.name, self.damping, self.form, self.rate = bending.name, bending.damping, form, rate
         self._scale = 1.0
+
+    def retake(self, energy: QuadraticBending) -> None:
+        """Its weights and damping.
+
+        Raises:
+            SceneError: damping that begins or ends.
+        """
+        if (energy.damping > 0) != (self.rate is not None):
+            raise SceneError(
+                f"damping of {self.name}", got="keyframes from or to 0",
+                expected="more than 0 at every key, with `bending: quadratic`",
+            )  # fmt: skip
+        self.damping = energy.damping
+        self.form.retake(energy.form)
+        if self.rate is not None:
+            self.rate.retake(energy.rate)
 
     def freeze(self, step: Step) -> None:
         """Measure damping from where the new velocity is measured from, beta/h the rate."""

@@ -134,7 +134,7 @@ class QuadraticForm:
         rows = np.repeat(np.arange(pattern.n, dtype=np.int32), np.diff(K.indptr))
         block = pattern.find(rows, K.indices.astype(np.int32))
         places = kernel.array(block, wp.int32)
-        return BoundForm(self, ScalarCsr.of(K), places, pattern.scratch)
+        return BoundForm(self, ScalarCsr.of(K), places, pattern.scratch, pattern.n)
 
 
 class BoundForm(Bound):
@@ -143,10 +143,10 @@ class BoundForm(Bound):
     is_condition = is_elastic = True
 
     def __init__(
-        self, form: QuadraticForm, K: ScalarCsr, block: WarpArray, scratch: Scratch
+        self, form: QuadraticForm, K: ScalarCsr, block: WarpArray, scratch: Scratch, n: int
     ) -> None:
         self.form, self.name, self.K, self.block, self.scratch = form, form.name, K, block, scratch
-        self.damping = form.damping
+        self.damping, self.n = form.damping, n
         self._points = (
             kernel.array(form.stencil, wp.int32),
             kernel.array(form.coefficient, Scalar),
@@ -159,6 +159,16 @@ class BoundForm(Bound):
         """Measure damping from where the new velocity is measured from."""
         if self.form.damping > 0:
             self._rate, self._origin = self.form.damping / step.span, step.device_origin
+
+    def retake(self, energy: QuadraticForm) -> None:
+        """Its weights and damping."""
+        self.form, self.damping, self.K = (
+            energy,
+            energy.damping,
+            ScalarCsr.of(energy.matrix(self.n)),
+        )
+        self._points = (*self._points[:2], kernel.array(energy.weight, Scalar))
+        self._rate, self._origin = 0.0, None
 
     def _energies(self, x: WarpArray) -> WarpArray:
         out = self.scratch.take(len(self.form.weight), vec2)

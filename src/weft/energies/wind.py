@@ -232,14 +232,19 @@ class BoundAir(Bound):
 
     def __init__(self, energy: AirForce, rows: RowMap, scratch: Scratch) -> None:
         self.energy, self.rows, self.scratch, self.name = energy, rows, scratch, energy.name
-        self.shape, w = energy.stencil.shape, energy.wind
-        half = 0.5 * w.density
-        self._coefficients = Scalar(half * (w.drag - w.lift)), Scalar(half * w.lift)
+        self.shape = energy.stencil.shape
+        self.retake(energy)
         self._step: Step | None = None
         self._frozen = Frozen()
         self._frozen.K = kernel.zeros(self.shape[0], mat33)
         self._frozen.push = kernel.zeros(self.shape[0], vec3)
         self._frozen.origin = kernel.zeros(rows.n, vec3)
+
+    def retake(self, energy: AirForce) -> None:
+        """Its wind."""
+        self.energy, w = energy, energy.wind
+        half = 0.5 * w.density
+        self._coefficients = Scalar(half * (w.drag - w.lift)), Scalar(half * w.lift)
 
     @cached_property
     def _sheet(self) -> Any:

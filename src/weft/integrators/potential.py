@@ -58,6 +58,7 @@ class Potential:
         self.terms_of_phi = assembly.terms if terms is None else tuple(terms)
         self.phases: Phases = assembly.phases
         self.phases.clear()
+        assembly.take(step.t)
         self._matrix = assembly.matrix
         self._fixed = kernel.array(step.fixed.astype(np.int32), wp.int32)
         for term in self.terms_of_phi:

@@ -99,7 +99,7 @@ class QuasiStatic:
         self._solver = Solver(self.settings.linear)
 
     def init(self, model: Model, state: State) -> Memory:
-        """Whether the imperfection has been put in."""
+        """Whether the imperfection has been put in; terms add what they remember."""
         return {"perturbed": np.array(0.0)}
 
     def step(
@@ -111,15 +111,17 @@ class QuasiStatic:
         """
         clock, parts = time.perf_counter(), self.settings.load_steps
         moves, now, counts = self._moves(model, state.t, dt), state, Counts(Outcome.CONVERGED)
+        kept = dict(memory)
         for part in range(parts):
             # Without bumps, what buckles now would stay on its flat branch.
             bumps = moves or not float(memory["perturbed"])
             end = state.t + dt * (part + 1) / parts
-            found = self._equilibrium(model, now, end - now.t, bumps)
+            found = self._equilibrium(model, now, end - now.t, bumps, kept=kept)
             counts = found.counts.after(counts)
             if not counts.outcome.ok:
                 break
             now = State(found.x, np.zeros_like(found.x), end)
+            kept.update(found.phi.remember(found.x))
         increment = found.history[-1].increment / dt if found.history else 0.0
         reached = None if counts.outcome.ok else found.x
         report = StepReport.of(
@@ -128,11 +130,15 @@ class QuasiStatic:
         )  # fmt: skip
         if not report.outcome.ok:
             return state, memory, report
-        return State(now.x, now.v, state.t + dt), {"perturbed": np.array(1.0)}, report
+        return State(now.x, now.v, state.t + dt), {**kept, "perturbed": np.array(1.0)}, report
 
     @staticmethod
     def _moves(model: Model, t: float, dt: float) -> bool:
-        """Whether pins or bodies move, so that parts of the step are easier than the whole."""
+        """Whether pins or bodies move, or numbers change, so that parts of the step are easier than
+        the whole.
+        """
+        if model.changing is not None:
+            return True
         (_, before), (_, after) = model.prescribed(t), model.prescribed(t + dt)
         still = np.array_equal(model.bodies(t), model.bodies(t + dt))
         return bool(np.abs(after - before).max(initial=0.0) > 0) or not still
@@ -150,7 +156,12 @@ class QuasiStatic:
         return s.imperfection * edge * np.random.default_rng(s.seed).uniform(-1, 1, (n, 3))
 
     def solve(
-        self, model: Model, x: Positions, t: float = 0.0, watch: Watch | None = None
+        self,
+        model: Model,
+        x: Positions,
+        t: float = 0.0,
+        watch: Watch | None = None,
+        kept: Memory | None = None,
     ) -> Equilibrium:
         """The equilibrium near x (n,3) with the pins and bodies of time t [s].
 
@@ -159,15 +170,23 @@ class QuasiStatic:
             x: start, where pins and bodies are taken to from.
             t: [s].
             watch: called after every iteration, besides the one given at the start.
+            kept: what terms remember, by name (creases); None: nothing.
         """
         x = np.asarray(x, dtype=np.float64)
-        return self._equilibrium(model, State(x, np.zeros_like(x), t), 0.0, False, watch)
+        return self._equilibrium(model, State(x, np.zeros_like(x), t), 0.0, False, watch, kept)
 
     def _equilibrium(
-        self, model: Model, state: State, dt: float, bumps: bool, watch: Watch | None = None
+        self,
+        model: Model,
+        state: State,
+        dt: float,
+        bumps: bool,
+        watch: Watch | None = None,
+        kept: Memory | None = None,
     ) -> Equilibrium:
         s, solver = self.settings, self._solver.on(model)
-        phi = Potential(model, model.step(state, dt), s.psd)
+        step = dataclasses.replace(model.step(state, dt), kept=kept or {})
+        phi = Potential(model, step, s.psd)
         history: list[Iterate] = []
         start = phi.feasible()
         if start is None:

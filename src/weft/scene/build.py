@@ -23,7 +23,7 @@ from weft.pins import Pin
 from weft.plain_yaml import Loc
 from weft.scene.attachment_schema import attachment_of
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
-from weft.scene.file import Source, dotted, read_source, validate
+from weft.scene.file import Source, dotted, keyed_of, read_source, validate
 from weft.scene.garments import garment_of, worn_by
 from weft.scene.law import law_of_fabric
 from weft.scene.needs import needs_of
@@ -83,7 +83,7 @@ class Builder:
         Raises:
             SceneProblems: all problems found.
         """
-        f = self.file
+        f, keyed = self.file, keyed_of(self.source)
         several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), b) for i, b in enumerate(f.cloths)]
         blocks: list[tuple[Loc, ClothBlock]] = [(("cloth",), f.cloth)] if f.cloth else several
         self._made: dict[str, Fabric] = {}
@@ -105,6 +105,7 @@ class Builder:
         worn = self._try(at[0] if len(at) == 1 else ("cloths",), lambda: worn_by(outfit, f))
         if worn is None:
             raise SceneProblems(self.problems)
+        rest = self._try((*blocks[0][0], "rest_shape"), partial(self._rest, [b for _, b in blocks]))
         wind = None
         if f.wind is not None:
             wind = self._try(("wind",), partial(f.wind.loaded, self.source.path.parent))
@@ -117,7 +118,9 @@ class Builder:
                 gravity=f.gravity,
                 damping=f.damping,
                 step=f.step,
-                rest_angles=blocks[0][1].rest_angles,
+                rest_angles=rest,
+                pressed=f.pressed,
+                keyed=keyed,
                 integrator=f.integrator.name,
                 settings=f.integrator.settings,
                 law=law,
@@ -192,6 +195,18 @@ class Builder:
             path, m.fps, scale=m.scale, start=m.start, hold=m.hold, name=name
         )
         return Body(frames.positions[0], faces, None, name, None, frames)
+
+    def _rest(self, blocks: Sequence[ClothBlock]) -> Any:
+        """Rest angles by a word, or the vertices of a shape that has them."""
+        first = blocks[0]
+        if all(b.rest_shape is None for b in blocks):
+            return first.rest_angles
+        if len(blocks) > 1:
+            raise SceneError(
+                "cloths.rest_shape", got="with several cloths", expected="cloth, alone"
+            )
+        shape = read_mesh(self.source.path.parent / str(first.rest_shape))
+        return shape.vertices
 
     def _law(self) -> Callable[[Fabric], Law] | None:
         b = self.file.law

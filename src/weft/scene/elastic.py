@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from weft.arrays import Positions
+from weft.arrays import Floats, Positions
 from weft.discretization.samples import Samples
 from weft.discretization.spline_surface import SplineSurface
 from weft.discretization.surface import Surface
@@ -24,16 +24,20 @@ from weft.energies.condition import (
     condition_energies,
     condition_membranes,
 )
+from weft.energies.creases import Creases
 from weft.energies.curvature_damping import CurvatureDamping
-from weft.energies.hinge_bending import HingeBending
+from weft.energies.hinge_bending import HingeBending, dihedral_angles, rest_angles
 from weft.energies.local import LocalEnergy
 from weft.energies.membrane import Membrane
+from weft.energies.plasticity import Plasticity
+from weft.energies.pressed import pressed_angles
 from weft.energies.quadratic_bending import QuadraticBending
 from weft.energies.quadratic_form import QuadraticForm
 from weft.energies.strain_limit import StrainLimits
+from weft.energies.stretch_set import StretchSet
 from weft.errors import SceneError
 from weft.fabric import Fabric
-from weft.laws import ImmediateBuckling, StrainLimit
+from weft.laws import ImmediateBuckling, Law, StrainLimit
 from weft.mesh import TriangleMesh
 
 if TYPE_CHECKING:
@@ -44,17 +48,25 @@ SOFT = 1e-2  # barrier of shear over stretch stiffness, of fabrics that shear fr
 Made = tuple[Energy, ...]
 
 
-def elastic_energies(scene: "Scene", fabric: Fabric, surface: Surface, number: str) -> Made:
-    """Energies of the cloth of one fabric, with its damping; ``number`` ends their names.
+def elastic_energies(
+    scene: "Scene", fabric: Fabric, surface: Surface, number: str, t: float = 0.0
+) -> Made:
+    """Energies of the cloth of one fabric as it is at the time t [s], with its damping; ``number``
+    ends their names.
 
     Raises:
         SceneError: what the integrator cannot minimize.
     """
-    form, samples = _form(scene), surface.samples()
+    form, samples, fabric = _form(scene), surface.samples(), fabric.at(t)
     if form is None:
         beta = damping_of(scene, fabric)
-        membranes: Made = (Membrane(samples, scene.law_of(fabric), damping=beta),)
+        membranes: Made = (membrane_of(fabric, samples, scene.law_of(fabric), beta),)
     else:
+        if fabric.remembers:
+            raise SceneError(
+                f"fabric {fabric.name}", got="creases or yield, with the conditions of 1998",
+                expected="another integrator, or the fabric without crease_yield and yield",
+            )  # fmt: skip
         membranes = condition_membranes(samples, _conditions(scene, fabric, form))
         if fabric.is_measured:
             raise SceneError(
@@ -67,6 +79,17 @@ def elastic_energies(scene: "Scene", fabric: Fabric, surface: Surface, number: s
         *BENT[type(surface)](scene, fabric, surface),
     )
     return tuple(dataclasses.replace(e, name=e.name + number) for e in energies)  # type: ignore[type-var]
+
+
+def membrane_of(fabric: Fabric, samples: Samples, law: Law, damping: float) -> Membrane:
+    """The membrane of a fabric, which is drawn out where the fabric says so."""
+    if not fabric.is_drawn_out:
+        return Membrane(samples, law, damping=damping)
+    warp, weft = fabric.yield_warp, fabric.yield_weft
+    most = (np.inf if warp is None else warp, np.inf if weft is None else weft)
+    return StretchSet(
+        samples, law, damping=damping, limits=most, hardening=fabric.yield_hardening or 0.0
+    )
 
 
 def limits_of(fabric: Fabric, samples: Samples) -> Made:
@@ -111,8 +134,42 @@ def rigidity_of(fabric: Fabric) -> tuple[float, float]:
 
 
 def _hinges(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> LocalEnergy:
-    beta = damping_of(scene, fabric)
-    return HingeBending.of(mesh, rigidity_of(fabric), scene.rest_angles, beta)
+    beta, rest = damping_of(scene, fabric), rest_of(scene, mesh)
+    if fabric.crease_yield is None:
+        return HingeBending.of(mesh, rigidity_of(fabric), rest, beta)
+    recovery = np.inf if fabric.crease_recovery is None else fabric.crease_recovery
+    memory = Plasticity(fabric.crease_hardening or 0.0, recovery, fabric.crease_lasting or 0.0)
+    return Creases.yielding(mesh, rigidity_of(fabric), fabric.crease_yield, memory, rest, beta)
+
+
+def rest_of(scene: "Scene", mesh: TriangleMesh) -> str | Floats:
+    """Rest angles of a mesh of one fabric: as the scene says, with what is pressed into it."""
+    given = scene.rest_angles
+    rest = given if isinstance(given, str) else dihedral_angles(np.asarray(given), mesh.hinges)
+    own = []
+    for line in scene.pressed:
+        part = scene.cloth.parts[0] if line.cloth is None else scene.cloth.part(line.cloth)
+        if np.isin(mesh.faces[:1], part.vertices).all():
+            own.append((line, part.vertices))
+    return pressed_angles(mesh, rest_angles(mesh, rest), own) if own else rest
+
+
+def refuse_memory(scene: "Scene", fabric: Fabric, other: str) -> None:
+    """That a fabric keeps no creases, and has none pressed in, where bending is not by hinges.
+
+    Raises:
+        SceneError: it does, or has.
+    """
+    if fabric.crease_yield is not None:
+        raise SceneError(
+            f"fabric {fabric.name}.crease_yield", got=f"with {other}",
+            expected="triangles with `bending: hinges`", hint="creases are kept by hinges",
+        )  # fmt: skip
+    if scene.pressed or not isinstance(scene.rest_angles, str):
+        raise SceneError(
+            "scene.pressed" if scene.pressed else "scene.rest_angles", got=f"with {other}",
+            expected="triangles with `bending: hinges`",
+        )  # fmt: skip
 
 
 def _quadratic(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> Energy:
@@ -165,7 +222,11 @@ def _conditions(scene: "Scene", fabric: Fabric, form: ConditionForm) -> Conditio
 def _triangles(scene: "Scene", fabric: Fabric, surface: Triangles) -> Made:
     form, mesh = _form(scene), surface.mesh
     if form is None:
-        return (BENDING[bending_name(scene, fabric)](scene, fabric, mesh),)
+        name = bending_name(scene, fabric)
+        if name != "hinges":
+            refuse_memory(scene, fabric, f"bending {name}")
+        return (BENDING[name](scene, fabric, mesh),)
+    refuse_memory(scene, fabric, "the conditions of 1998")
     hinges = HingeBending.of(mesh, rigidity_of(fabric), scene.rest_angles)
     weight = hinges.weight if form.bend is None else None
     conditions = _conditions(scene, fabric, form)
@@ -181,6 +242,7 @@ def _triangles(scene: "Scene", fabric: Fabric, surface: Triangles) -> Made:
 
 
 def _splines(scene: "Scene", fabric: Fabric, surface: SplineSurface) -> Made:
+    refuse_memory(scene, fabric, "splines")
     form, beta = _form(scene), damping_of(scene, fabric)
     if form is not None:
         beta = _conditions(scene, fabric, form).damping[2]

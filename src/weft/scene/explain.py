@@ -1,6 +1,7 @@
 """What the fields of a scene mean: read from the schema, so that it cannot go stale."""
 
 import enum
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
@@ -10,6 +11,7 @@ from pydantic_core import PydanticUndefined
 
 from weft.errors import SceneError, did_you_mean
 from weft.scene.file import block_at
+from weft.scene.keyed import may_change
 
 
 @dataclass(frozen=True)
@@ -64,4 +66,8 @@ def _help(path: str, field: Any) -> FieldHelp:
     else:
         default = value.name.lower() if isinstance(value, enum.Enum) else str(value)
     choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
-    return FieldHelp(path, field.description or "", default, ", ".join(map(str, choices)))
+    about = field.description or ""
+    own = path.removeprefix("scene.")
+    if may_change(own) or may_change(f"{own}.0") or re.fullmatch(r"contact\.pairs\.friction", own):
+        about += " (may have keyframes)"
+    return FieldHelp(path, about, default, ", ".join(map(str, choices)))

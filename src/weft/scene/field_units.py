@@ -5,8 +5,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, get_args
 
-from weft.fabric import CURVES, LIMITS, UNITS
+from weft.fabric_fields import CHANGING, CURVES, OPTIONAL, UNITS
+from weft.keys import Between
 from weft.scene.blocks import Block, unit_in
+from weft.scene.keyed import may_change
 
 _KINDS: dict[type, str] = {bool: "yes/no", int: "1", float: "1", str: "text"}
 _WRITTEN = re.compile(r"\[([^\]]+)\]")  # in a description: "[1/s] frames per second"
@@ -62,12 +64,63 @@ def _fabric_fields() -> dict[str, Any]:
         pair = name.removesuffix("_warp").removesuffix("_weft")
         if pair != name:  # one for both, or two
             fields[pair] = {**field, "type": [*kinds, "array"], "items": field}
-    for name, unit in LIMITS.items():
+    for name, unit in OPTIONAL.items():
         fields[name] = {"type": ["number", "string", "object", "null"], "unit": unit, **sourced}
     fields["limit"] = {**fields["limit_warp"], "type": [*fields["limit_warp"]["type"], "array"]}
+    fields["yield"] = fields["limit"]
+    for name in {*CHANGING, *(n.removesuffix("_warp") for n in CHANGING)} & fields.keys():
+        kinds = fields[name]["type"]
+        if "object" not in kinds:
+            fields[name] = {**fields[name], "type": [*kinds, "object"]}
     for name in ("curve", *CURVES):
         fields[name] = {"type": ["array", "object", "null"], "unit": "1, N/m"}
     return {"properties": fields, "additionalProperties": False}
+
+
+_KEYFRAMES: dict[str, Any] = {
+    "type": "object",
+    "description": "a number that changes in time: [time, number] of each key",
+    "properties": {
+        "keys": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "array",
+                "minItems": 2,
+                "maxItems": 2,
+                "items": {"type": ["number", "string"]},
+            },
+        },
+        "between": {"enum": list(get_args(Between))},
+    },
+    "required": ["keys"],
+    "additionalProperties": False,
+}
+
+
+def _offer_keys(schema: dict[str, Any], part: Any, path: str, seen: set[str]) -> None:
+    """Keyframes as one more choice, in place, of every number below a part that may have them."""
+    choice = {"$ref": "#/$defs/Keyframes"}
+    if isinstance(part, dict) and "$ref" in part:
+        name = part["$ref"].rsplit("/", 1)[-1]
+        if name not in seen and name != "Keyframes":
+            _offer_keys(schema, schema["$defs"][name], path, {*seen, name})
+        return
+    for name, field in list(part.get("properties", {}).items()):
+        here = f"{path}.{name}".lstrip(".")
+        _offer_keys(schema, field, here, seen)
+        if may_change(here):
+            about = {k: field.pop(k) for k in ("title", "description", "default") if k in field}
+            kept = field.get("anyOf", [dict(field)])
+            part["properties"][name] = {"anyOf": [*kept, choice], **about}
+    for inner in part.get("anyOf", []):
+        _offer_keys(schema, inner, path, seen)
+    items = part.get("prefixItems", [])
+    for k, inner in enumerate(items):
+        if may_change(f"{path}.{k}"):
+            items[k] = {"anyOf": [inner, choice]}
+    if isinstance(part.get("items"), dict):
+        _offer_keys(schema, part["items"], f"{path}.0", seen)
 
 
 def json_schema() -> dict[str, Any]:
@@ -81,4 +134,6 @@ def json_schema() -> dict[str, Any]:
         for choice in block.get("properties", {}).get("fabric", {}).get("anyOf", []):
             if choice.get("type") == "object":
                 choice.update(_fabric_fields())
+    schema["$defs"]["Keyframes"] = _KEYFRAMES
+    _offer_keys(schema, schema, "", set())
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

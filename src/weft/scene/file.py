@@ -9,9 +9,11 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from weft.errors import SceneError, SceneProblems, WeftError, clipped, did_you_mean
+from weft.keys import Keys
 from weft.plain_yaml import Loc, parse_yaml, read_yaml
 from weft.scene.blocks import Made
 from weft.scene.old_form import integrator_of, take_solver, written_now
+from weft.scene.said_keys import keys_of, malformed, without_keys
 from weft.scene.schema import SceneFile
 
 _SIGNS = {  # of pydantic's messages
@@ -144,14 +146,44 @@ def validate(source: Source) -> SceneFile:
     Raises:
         SceneProblems: every field that is unknown, missing, of the wrong type or out of range.
     """
-    problems = list(source.problems)
+    plain, said = without_keys(source.tree)
+    problems = [*source.problems, *(source.placed(e, loc) for loc, e in malformed(said))]
+    if problems:
+        raise SceneProblems(problems)
     try:
-        file = SceneFile.model_validate(source.tree)
+        file = SceneFile.model_validate(plain)
     except ValidationError as error:
         problems += [_problem(source, details) for details in error.errors()]
     if problems:
         raise SceneProblems(problems)
     return file
+
+
+def keyed_of(source: Source) -> dict[str, Keys]:
+    """The keyframes of a source that ``validate`` took, by the path of their number in the scene.
+
+    Raises:
+        SceneProblems: numbers that may not change, or have no such value at a key; falling times.
+    """
+    plain, said = without_keys(source.tree)
+    problems: list[WeftError] = []
+
+    def typed(tree: Mapping[str, Any], loc: Loc) -> SceneFile:
+        try:
+            return SceneFile.model_validate(tree)
+        except ValidationError as error:
+            problem = _problem(source, error.errors()[0])
+            problem.what += f", key {loc[-2]}"
+            problem.where = source.where(loc)
+            raise problem from None
+
+    def note(error: WeftError, loc: Loc) -> None:
+        problems.append(error if error.where else source.placed(error, loc))
+
+    made = keys_of(said, plain, typed, note)
+    if problems:
+        raise SceneProblems(problems)
+    return made
 
 
 def _problem(source: Source, details: Any) -> WeftError:

@@ -35,7 +35,7 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
         "gravity": list(scene.gravity),
         "damping": scene.damping,
         "step": scene.step,
-        "rest_angles": scene.rest_angles,
+        "rest_angles": described(scene.rest_angles),
         "integrator": scene.integrator,
         "law": None if scene.law is None else [law(scene.law_of(f)) for f in cloth.fabrics],
         "buckling": plain(scene.buckling),
@@ -52,6 +52,10 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
     if np.any(np.asarray(scene.gravity_from) != 0):
         own = np.ndim(scene.gravity_from) == 2
         tree["gravity_from"] = digest(scene.gravity_from) if own else list(scene.gravity_from)
+    if scene.keyed:
+        tree["keyed"] = {path: plain(keys) for path, keys in scene.keyed.items()}
+    if scene.pressed:
+        tree["pressed"] = [plain(p) for p in scene.pressed]
     if cloth.sewn is not None:
         tree["sewn"] = digest(cloth.sewn)
     if cloth.seams:

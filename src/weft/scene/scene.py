@@ -21,6 +21,7 @@ from weft.energies.base import Energy
 from weft.energies.buckling_bending import BucklingForm
 from weft.energies.condition import ConditionForm
 from weft.energies.gravity import Gravity
+from weft.energies.pressed import Pressed
 from weft.energies.pressure import Gas, Pressure
 from weft.energies.wind import AirForce
 from weft.errors import SceneError, check_known
@@ -28,6 +29,7 @@ from weft.fabric import Fabric
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.base import StepSettings
 from weft.integrators.resolve import Resolved, resolved
+from weft.keys import Keys
 from weft.laws.base import Law
 from weft.model import Model
 from weft.pins import Pin
@@ -36,6 +38,7 @@ from weft.scene.elastic import BENDING, check_start, elastic_energies
 from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
+from weft.scene.keyed import ChangingScene, check_keyed, heaviest
 from weft.scene.law import law_of_fabric
 from weft.state import State
 from weft.units import fields_in_si
@@ -55,7 +58,8 @@ class Scene:
         damping: [s] time constant of stiffness-proportional damping (k_d/k of conditions); None
             takes the fabric's.
         step: [s] largest time step; frames are divided evenly.
-        rest_angles: ``flat``, or ``as-given``: the mesh's own angles are its rest shape.
+        rest_angles: ``flat``; ``as-given``: the mesh's own angles are its rest shape; or (n,3) [m]
+            positions of the vertices in a shape whose angles are.
         integrator: one of ``scene.integrators.INTEGRATORS``, such as ``bdf2``.
         settings: how it solves a step, such as ``StepSettings``; None: its defaults.
         law: of the membrane, or a function that gives each fabric its own; None: the fabric's
@@ -79,6 +83,9 @@ class Scene:
         gravity_from: [s] two times between which gravity grows, or (n,2) of each vertex; it is not
             there before.
         wind: air that flows or stands still (``Wind``): lift and drag; None: there is no air.
+        pressed: lines with angles that are pressed in (``Pressed``): pleats, creases.
+        keyed: numbers that change in time, by path: ``{"gravity.1": weft.Keys([(0, -9.81), (1,
+            0)])}`` (``scene.keyed.CHANGING``); what stands there besides is that of no time.
         attachments: of points to bodies, to one another, to ropes, springs and rails
             (``AttachToBody``, ``AttachCloth``, ``Rope``, ``Spring``, ``Slide``).
 
@@ -91,7 +98,7 @@ class Scene:
     gravity: tuple[float, float, float] = (0.0, -9.81, 0.0)
     damping: float | None = None
     step: float = 0.02
-    rest_angles: str = "flat"
+    rest_angles: Any = "flat"
     integrator: str = "backward_euler"
     settings: Settings | None = None
     law: Law | Callable[[Fabric], Law] | None = None
@@ -108,6 +115,8 @@ class Scene:
     bending: str | None = None
     gravity_from: tuple[float, float] | Floats = (0.0, 0.0)
     wind: Wind | None = None
+    pressed: Sequence[Pressed] = ()
+    keyed: Mapping[str, Keys] = field(default_factory=dict)
     attachments: Sequence[Attachment] = ()
 
     def __repr__(self) -> str:
@@ -130,6 +139,7 @@ class Scene:
         if not np.isfinite(self.gravity).all() or len(self.gravity) != 3:
             raise SceneError("scene.gravity", got=self.gravity, expected="three numbers [m/s^2]")
         self._check_integrator()
+        self._check_rest()
         for k, energy in enumerate(self.energies):
             if not isinstance(energy, Energy):
                 raise SceneError(
@@ -158,6 +168,23 @@ class Scene:
             check_known(self.bending, BENDING, "scene.bending", SceneError)
             if self.buckling is not None and self.bending != "pairs":
                 raise SceneError("scene.bending", got=self.bending, expected="pairs, with buckling")
+        check_keyed(self)
+
+    def _check_rest(self) -> None:
+        """That rest angles are words or a shape, and that pressed lines say of which cloth."""
+        if not isinstance(self.rest_angles, str):
+            shape = np.asarray(self.rest_angles, dtype=np.float64)
+            object.__setattr__(self, "rest_angles", shape)
+            n = self.cloth.n_vertices
+            if shape.shape != (n, 3) or not np.isfinite(shape).all():
+                got, expected = f"shape {shape.shape}", f"flat, as-given, or finite ({n}, 3)"
+                raise SceneError("scene.rest_angles", got=got, expected=expected)
+        for k, line in enumerate(self.pressed):
+            names = [p.name for p in self.cloth.parts]
+            if line.cloth is None and len(names) > 1:
+                raise SceneError(f"pressed.{k}.cloth", got="nothing", expected=f"one of {names}")
+            if line.cloth is not None:
+                self.cloth.part(line.cloth)
 
     def _check_integrator(self) -> None:
         """Integrator and settings, or a stepper that takes their place."""
@@ -224,27 +251,18 @@ class Scene:
             "pressure": self.pressure is not None,
             "buckling": self.buckling is not None,
             "bending": self.bending is not None,
-            "rest_angles": self.rest_angles != "flat",
+            "rest_angles": not (isinstance(self.rest_angles, str) and self.rest_angles == "flat"),
+            "pressed": bool(self.pressed),
             "conditions.bend": self.conditions is not None and self.conditions.bend is not None,
         }
         cloth.surfaces.require(*(name for name, given in special.items() if given))
-        elastic: tuple[Energy, ...] = ()
-        blown: tuple[Energy, ...] = ()
-        for k, (fabric, surface) in enumerate(cloth.elements):
-            number = "" if k == 0 else f" {k + 1}"
-            elastic = (*elastic, *elastic_energies(self, fabric, surface, number))
-            if self.wind is not None:
-                blown = (*blown, AirForce(surface.samples(), self.wind, "wind" + number))
-        inside: tuple[Energy, ...] = ()
-        if self.pressure is not None:
-            inside = (Pressure.of(cloth.mesh, self.pressure),)
         mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR)])
-        onset = self.gravity_from
-        if np.ndim(onset) == 2:
-            onset = np.pad(np.asarray(onset), ((0, held.anchors), (0, 0)))
-        weight = Gravity(mass, self.gravity, onset)
+        *made, weight = made_of(self, mass)
         ties = self.attached
-        energies = (*elastic, *inside, *blown, *held.energies, weight)
+        energies = (*made, *held.energies, weight)
+        changing = None
+        if self.keyed or any(f.keyed for f in cloth.fabrics):
+            changing = ChangingScene(self, mass, [*range(len(made)), len(energies) - 1])
         _check_energies(ties.energies, [e.name for e in energies], len(cloth.points), "attachments")
         energies = (*energies, *ties.energies)
         _check_energies(self.energies, [e.name for e in energies], len(cloth.points))
@@ -266,7 +284,8 @@ class Scene:
                 embedding,
                 ties.sewn(cloth.sewn, cloth.n_vertices, b),
             )
-        return Model(mass, energies, held.pins, held.points, contact, embedding)
+        rest = (contact, embedding, changing, heaviest(self))
+        return Model(mass, energies, held.pins, held.points, *rest)
 
     @cached_property
     def _held(self) -> Held:
@@ -326,6 +345,26 @@ class Scene:
             built = ("_model", "_held", "attached", "resolved")
             vars(made).update({k: v for k, v in vars(self).items() if k in built})
         return made
+
+
+def made_of(scene: Scene, mass: Floats, t: float = 0.0) -> tuple[Energy, ...]:
+    """What acts on a scene's points of these masses (n,) [kg] besides pins, contact and the user's
+    energies, gravity last: with the numbers of the scene, and of its fabrics at the time t [s].
+    """
+    elastic: tuple[Energy, ...] = ()
+    blown: tuple[Energy, ...] = ()
+    for k, (fabric, surface) in enumerate(scene.cloth.elements):
+        number = "" if k == 0 else f" {k + 1}"
+        elastic = (*elastic, *elastic_energies(scene, fabric, surface, number, t))
+        if scene.wind is not None:
+            blown = (*blown, AirForce(surface.samples(), scene.wind, "wind" + number))
+    inside: tuple[Energy, ...] = ()
+    if scene.pressure is not None:
+        inside = (Pressure.of(scene.cloth.mesh, scene.pressure),)
+    onset = scene.gravity_from
+    if np.ndim(onset) == 2:
+        onset = np.pad(np.asarray(onset), ((0, len(mass) - len(onset)), (0, 0)))
+    return (*elastic, *inside, *blown, Gravity(mass, scene.gravity, onset))
 
 
 def _check_energies(

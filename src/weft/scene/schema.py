@@ -15,6 +15,7 @@ from weft.contact.contact import SelfContact
 from weft.energies.air import Wind
 from weft.energies.buckling_bending import BucklingForm
 from weft.energies.condition import ConditionForm
+from weft.energies.pressed import Pressed
 from weft.energies.pressure import Gas
 from weft.energies.seams import Sewing
 from weft.integrators.adaptive import AdaptiveSettings
@@ -161,7 +162,8 @@ class ClothBlock(Block):
         "cotton",
         description="a preset (`weft fabrics`), a .yaml file, or fields with units: "
         "density, stretch, shear, bending, thickness, damping, limit, limit_shear, curve_warp, "
-        "curve_weft, preset",
+        "curve_weft, crease_yield, crease_hardening, crease_recovery, crease_lasting, yield, "
+        "yield_hardening, preset",
     )
     translation: Point = Field((0, 0, 0), description="[m] moved by, after rotation")
     rotation: tuple[Degrees, Degrees, Degrees] = Field(
@@ -169,6 +171,11 @@ class ClothBlock(Block):
     )
     rest_angles: Literal["flat", "as-given"] = Field(
         "flat", description="the shape without bending: flat, or that of the mesh file"
+    )
+    rest_shape: str | None = Field(
+        None,
+        description="a mesh file of the same vertices, whose angles are at rest, in place of "
+        "rest_angles; relative to the scene file",
     )
 
     @model_validator(mode="after")
@@ -182,6 +189,8 @@ class ClothBlock(Block):
             raise ValueError("fitted splines need spline.spans or spline.span_size, one of them")
         if not fitted and given:
             raise ValueError("spline.spans and span_size are for fitted panels and meshes")
+        if self.rest_shape is not None and "rest_angles" in self.model_fields_set:
+            raise ValueError("give rest_angles or rest_shape")
         if self.discretization == "triangles" and self.spline.model_fields_set:
             raise ValueError("spline needs `discretization: bspline`")
         if fitted and self.garment is not None:
@@ -327,6 +336,9 @@ class SceneFile(Block):
     )
     wind: Annotated[Wind, Made(WindBlock)] | None = Field(
         None, description="lift and drag of the air ({}: still air); none: there is no air"
+    )
+    pressed: list[Given[Pressed]] = Field(
+        [], description="lines with angles that are pressed in: pleats, creases"
     )
     conditions: Given[ConditionForm] | None = Field(
         None,

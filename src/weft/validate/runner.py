@@ -37,6 +37,7 @@ _EXPERIMENTS = {
     "friction": Experiment("friction"),
     "wind": Experiment("wind"),
     "limits": Experiment("limits"),
+    "creases": Experiment("creases"),
     "attachments": Experiment("attachments"),
     "laboratory": Experiment("laboratory"),
     "pillow": Experiment("pillow", ALL),

@@ -1,0 +1,119 @@
+"""Numbers that change in time: keyframes, and what is between them.
+
+A step is one minimization with the numbers of its end; what takes them says so (``docs/
+keyframes.md``). They are functions of the time alone, so runs resume bit by bit.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import SceneError, WeftError, check_known
+from weft.units import to_si
+
+Between = Literal["linear", "smooth", "hold"]
+FIELDS = ("keys", "between")  # of keyframes in a file
+
+
+@dataclass(frozen=True)
+class Keys:
+    """A number at some times. Before the first key it is the first, after the last one the last.
+
+    Args:
+        points: (time [s], number in SI) of each key, times increasing.
+        between: ``linear``; ``smooth``: the monotone cubic of Fritsch & Carlson (1980), which does
+            not overshoot; ``hold``: each key until the next one.
+
+    Raises:
+        SceneError: no keys, times that do not increase, numbers that are not finite, or another
+            word.
+    """
+
+    points: Sequence[tuple[float, float]]
+    between: Between = "linear"
+
+    def __post_init__(self) -> None:
+        check_known(str(self.between), get_args(Between), "keys.between", SceneError)
+        given = tuple((float(t), float(v)) for t, v in self.points)
+        object.__setattr__(self, "points", given)
+        if not given:
+            raise SceneError("keys", got="none", expected="[time, number], at least one")
+        if not np.isfinite(given).all():
+            raise SceneError("keys", got=given, expected="finite times and numbers")
+        for (before, _), (after, _) in pairwise(given):
+            if not before < after:
+                raise SceneError(
+                    "keys", got=f"{before:g} s, then {after:g} s", expected="times that increase"
+                )
+
+    @staticmethod
+    def is_said(value: Any) -> bool:
+        """Whether a value of a file is keyframes."""
+        return isinstance(value, Mapping) and "keys" in value
+
+    @staticmethod
+    def said(value: Mapping[str, Any], what: str) -> tuple[list[tuple[float, Any]], Between]:
+        """Times [s] with what a file says at each, and what is between.
+
+        Args:
+            value: ``{keys: [[0 s, 1 N/m], [1 s, 5 N/m]], between: linear}``.
+            what: the field, for messages.
+
+        Raises:
+            SceneError: other fields, what is no pair, or a time that is none.
+        """
+        for name in value:
+            check_known(str(name), FIELDS, f"field of {what}", SceneError)
+        pairs = value["keys"]
+        fine = isinstance(pairs, list | tuple) and pairs
+        if not fine or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
+            raise SceneError(
+                f"{what}.keys", got=repr(pairs), expected="pairs [time, number]",
+                hint="such as [[0 s, 1 N/m], [1 s, 5 N/m]]",
+            )  # fmt: skip
+        timed = [(to_si(t, "s", f"{what}.keys.{k}"), v) for k, (t, v) in enumerate(pairs)]
+        return timed, value.get("between", "linear")
+
+    @staticmethod
+    def of(
+        timed: Sequence[tuple[float, float]], between: Any, what: str, error: type[WeftError]
+    ) -> "Keys":
+        """Of a field of a file, whose name its errors begin with.
+
+        Raises:
+            WeftError: of the class ``error``; as of the constructor.
+        """
+        try:
+            return Keys(tuple(timed), between)
+        except SceneError as e:
+            raise error(f"{what}: {e.what}", got=e.got, expected=e.expected, hint=e.hint) from None
+
+    @cached_property
+    def _columns(self) -> tuple[Floats, Floats]:
+        t, v = np.array(self.points, dtype=np.float64).T
+        return t, v
+
+    @property
+    def values(self) -> Sequence[float]:
+        """The number at every key."""
+        return [v for _, v in self.points]
+
+    def at(self, t: float) -> float:
+        """The number at the time t [s]."""
+        times, values = self._columns
+        if len(times) == 1 or t <= times[0]:
+            return float(values[0])
+        if t >= times[-1]:
+            return float(values[-1])
+        if self.between == "hold":
+            return float(values[np.searchsorted(times, t * (1 + 1e-12), "right") - 1])
+        if self.between == "smooth":
+            from scipy.interpolate import PchipInterpolator
+
+            return float(PchipInterpolator(times, values)(t))
+        return float(np.interp(t, times, values))

@@ -1,0 +1,114 @@
+"""Keyframes in a scene file: ``{keys: [[0 s, 1 Pa], [1 s, 5 Pa]], between: linear}`` in the place
+of a number.
+
+The schema knows numbers. So a file is validated with each keyframe's first number in its place, and
+then with every other one of them: each number has the unit and the bounds of its field. Keyframes
+of fabrics are read with the fabric (``fabric``).
+"""
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from weft.errors import SceneError, WeftError
+from weft.keys import Keys
+from weft.plain_yaml import Loc
+from weft.scene.keyed import check_may_change
+
+Said = Mapping[Loc, Mapping[str, Any]]
+
+
+def without_keys(tree: Mapping[str, Any]) -> tuple[dict[str, Any], Said]:
+    """The tree with first numbers in the place of keyframes, and these by their path.
+
+    Those without any number stay where they are.
+    """
+    plain: dict[str, Any] = copy.deepcopy(dict(tree))
+    said = dict(_found(tree, ()))
+    for loc, value in said.items():
+        first = _first(value)
+        if first is not None:
+            put(plain, loc, first)
+    return plain, said
+
+
+def malformed(said: Said) -> Iterator[tuple[Loc, WeftError]]:
+    """Keyframes that are none, with where they are."""
+    for loc, value in said.items():
+        try:
+            Keys.said(value, ".".join(map(str, loc)))
+        except WeftError as error:
+            yield loc, error
+
+
+def put(tree: Any, loc: Loc, value: Any) -> None:
+    """Set a value by its path, in place."""
+    for name in loc[:-1]:
+        tree = tree[name]
+    tree[loc[-1]] = value
+
+
+def keys_of(
+    said: Said,
+    plain: Mapping[str, Any],
+    typed: Callable[[Mapping[str, Any], Loc], Any],
+    problem: Callable[[WeftError, Loc], None],
+) -> dict[str, Keys]:
+    """Keyframes by the path of their number in the scene.
+
+    Args:
+        said: as the file says them, by their path.
+        plain: the tree with first numbers.
+        typed: the typed scene of a tree; a problem in it is that of the path given, and it raises.
+        problem: called with what is wrong, and where.
+    """
+    made: dict[str, Keys] = {}
+    for loc, value in said.items():
+        what = ".".join(map(str, loc))
+        try:
+            timed, between = Keys.said(value, what)
+            check_may_change(what)
+            numbers: list[tuple[float, float]] = []
+            path = what
+            for k, (t, v) in enumerate(timed):
+                tree = copy.deepcopy(dict(plain))
+                put(tree, loc, v)
+                file = typed(tree, (*loc, "keys", k, 1))
+                path, number = _read(file, loc)
+                numbers.append((t, number))
+            made[path] = Keys.of(numbers, between, what, SceneError)
+        except WeftError as error:
+            problem(error, loc)
+    return made
+
+
+def _found(tree: Any, loc: Loc) -> Iterator[tuple[Loc, Mapping[str, Any]]]:
+    """Keyframes of a tree, but for those of fabrics."""
+    if loc and loc[-1] == "fabric":
+        return
+    if Keys.is_said(tree):
+        yield loc, tree
+    elif isinstance(tree, Mapping):
+        for name, part in tree.items():
+            yield from _found(part, (*loc, name))
+    elif isinstance(tree, list):
+        for k, part in enumerate(tree):
+            yield from _found(part, (*loc, k))
+
+
+def _first(value: Mapping[str, Any]) -> Any:
+    try:
+        return value["keys"][0][1]
+    except (LookupError, TypeError):
+        return None
+
+
+def _read(file: Any, loc: Loc) -> tuple[str, float]:
+    """The path and the number in SI that a typed scene has at a path of the file."""
+    names = list(loc)
+    if names[0] == "pressure" and isinstance(file.pressure, float):
+        names = names[:1]  # constant, however it is said
+    thing = file
+    for name in names:
+        thing = thing[name] if isinstance(name, int) else getattr(thing, name)
+    return ".".join(map(str, names)), float(getattr(thing, "static", thing))
