@@ -121,7 +121,7 @@ class Builder:
                 conditions=f.conditions,
                 contact=worn.contact,
                 energies=worn.energies,
-                gravity_from=worn.gravity_from,
+                gravity_from=f.gravity_from or worn.gravity_from,
                 bodies=bodies,
                 adaptive=f.adaptive,
                 velocity=f.velocity,

@@ -122,6 +122,10 @@ class Scene:
             raise SceneError("scene.damping", got=self.damping, expected="must be >= 0 [s]")
         if not np.isfinite(self.gravity).all() or len(self.gravity) != 3:
             raise SceneError("scene.gravity", got=self.gravity, expected="three numbers [m/s^2]")
+        begin, end = self.gravity_from
+        if not (np.isfinite([begin, end]).all() and 0 <= begin <= end):
+            raise SceneError("scene.gravity_from", got=(begin, end),
+                             expected="two times, the second not before the first [s]")  # fmt: skip
         self._check_integrator()
         for k, energy in enumerate(self.energies):
             if not isinstance(energy, Energy):

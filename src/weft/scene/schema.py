@@ -310,6 +310,11 @@ class SceneFile(Block):
     gravity: tuple[Acceleration, Acceleration, Acceleration] = Field(
         (0, -9.81, 0), description="[m/s^2]"
     )
+    gravity_from: tuple[Time, Time] | None = Field(
+        None,
+        description="[s] two times between which gravity grows; none: it is there from the start, "
+        "or with garments once seams are closed",
+    )
     damping: Time | None = Field(
         None, ge=0, description="[s] of stiffness-proportional damping; none: the fabric's"
     )
