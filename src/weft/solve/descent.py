@@ -31,6 +31,7 @@ GROW, SHRINK, SHORT = 4.0, 4.0, 0.5  # mu grows after steps shorter than SHORT
 MOST_EFFORT = 4  # times the matrices asked for, where terms are far from balance
 BALANCED = 4  # iterations at balance with mu above its floor, after which it is dropped to that
 PATIENCE = 4  # full steps before the exact Hessian is tried; doubled each time it is indefinite
+MOST_PATIENCE = 16  # where things meet
 MOST_FORCING, LEAST_FORCING = 0.1, 1e-3  # of linear solves of equilibria (Eisenstat & Walker 1996)
 
 
@@ -246,7 +247,9 @@ class ShiftedDirections:
         return self.settings.try_exact and max(self.full, halved) >= self.patience
 
     def _wait_longer(self) -> None:
-        self.full, self.halved, self.patience = 0, 0, 2 * self.patience
+        most = MOST_PATIENCE if self.settings.meets else self.settings.max_iterations
+        self.full, self.halved = 0, 0
+        self.patience = max(self.patience, min(2 * self.patience, most))
 
     def _solved(self, s: Search, psd: Psd | None) -> tuple[WarpArray, Outcome]:
         A = s.problem.matrix_at(s.x, psd)
