@@ -21,6 +21,7 @@ from weft.contact.firmness import Firmness
 from weft.contact.loads import contact_loads
 from weft.contact.term import FIRMNESS
 from weft.errors import RunError, SceneError, SimulationError
+from weft.fields import RECORDED, Physics, field_of
 from weft.integrators.base import Memory, Stepper, StepReport
 from weft.io.frames import RunFolder, frame_name
 from weft.io.seal import Seal, content_of
@@ -154,6 +155,8 @@ class _Loop:
         self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))  # per frame
         self.stretch = Stretch(scene.cloth)
         self.area = scene.cloth.mesh.vertex_area
+        self.record = tuple(getattr(scene, "record", ()))
+        self.physics = scene.physics() if self.record else Physics()  # type: ignore[attr-defined]
         self.crossing = 0  # pairs of faces that intersect in the frame written last
         self.stretched = self.stretch.percentiles(scene.state().x)  # after the step taken last
         self.asked = False  # about it
@@ -264,6 +267,11 @@ class _Loop:
             fixed, _ = self.model.prescribed(place.state.t)
             pairs = contact.crossings(x, place.state.t, contact.excluded(fixed))
             self.crossing = len(pairs)
+        n, mesh = self.scene.cloth.mesh.n_vertices, self.scene.cloth.mesh
+        at = [self.model.vertices(a)[:n] for a in (place.state.x, place.state.v)]
+        for name in self.record:
+            given = (place.state.t, self.physics, more.get("pressure"))
+            more[RECORDED + name] = field_of(name, mesh, *at, *given)
         return more
 
     def _write_frame(self, place: Place, more: Mapping[str, Any], *, anew: bool = False) -> None:

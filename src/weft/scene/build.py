@@ -125,6 +125,7 @@ class Builder:
                 bodies=bodies,
                 adaptive=f.adaptive,
                 velocity=f.velocity,
+                record=f.record,
                 description=self.source.tree,
             ),
         )

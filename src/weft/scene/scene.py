@@ -22,6 +22,7 @@ from weft.energies.pressure import Gas, Pressure
 from weft.energies.wind import AirForce
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
+from weft.fields import Physics, check_fields, missing
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.base import StepSettings
 from weft.integrators.resolve import Resolved, resolved
@@ -38,7 +39,7 @@ from weft.state import State
 from weft.units import fields_in_si
 
 # Fields that the model does not depend on.
-APART_FROM_MODEL = frozenset({"step", "settings", "adaptive", "velocity", "description"})
+APART_FROM_MODEL = frozenset({"step", "settings", "adaptive", "velocity", "description", "record"})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,6 +75,7 @@ class Scene:
         bending: energy of triangles that bend, one of ``scene.elastic.BENDING``; None: ``pairs``
             with ``buckling`` or the law ``ImmediateBuckling``, else ``hinges``.
         gravity_from: [s] two times between which gravity grows; it is not there before.
+        record: fields that every frame keeps besides positions (``weft.fields.FIELDS``).
         wind: air that flows or stands still (``Wind``): lift and drag; None: there is no air.
 
     Raises:
@@ -102,6 +104,7 @@ class Scene:
     bending: str | None = None
     gravity_from: tuple[float, float] = (0.0, 0.0)
     wind: Wind | None = None
+    record: Sequence[str] = ()
 
     def __repr__(self) -> str:
         return described(self)
@@ -144,6 +147,13 @@ class Scene:
             object.__setattr__(self, "wind", wind.loaded())
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
+        object.__setattr__(self, "record", check_fields(self.record, "scene.record"))
+        for field_name in self.record:
+            lack = missing(field_name, self.physics(), pressed=self.contact is not None)
+            if lack:
+                raise SceneError(
+                    f"scene.record: {field_name}", got=lack, expected="what it is made from"
+                )
         for name in ("buckling", "bending"):
             given = getattr(self, name) is not None
             if given and (self.conditions is not None or self.is_1998):
@@ -245,6 +255,13 @@ class Scene:
     def _held(self) -> Held:
         """Pins, as the points have them."""
         return held_points(self.cloth, tuple(self.pins))
+
+    def physics(self) -> Physics:
+        """What stress and air are made from."""
+        if self.conditions is not None or self.is_1998:
+            return Physics(None, self.wind)
+        laws = [(self.law_of(part.fabric), len(part.faces)) for part in self.cloth.parts]
+        return Physics(laws, self.wind)
 
     def law_of(self, fabric: Fabric) -> Law:
         """The membrane's law for one of the fabrics."""

@@ -300,6 +300,9 @@ IntegratorBlock = create_model(
 )
 
 
+FieldName = Literal["strain", "stress", "curvature", "pressure", "air", "velocity"]
+
+
 class SceneFile(Block):
     """A scene."""
 
@@ -359,6 +362,9 @@ class SceneFile(Block):
     )
     sewing: Given[Sewing] | None = Field(
         None, description="how garments are sewn before the animation begins; none: the defaults"
+    )
+    record: list[FieldName] = Field(
+        [], description="what every frame keeps besides positions and velocities, for exports"
     )
     adaptive: Given[AdaptiveSettings] | None = Field(
         None, description="divide steps in which cloth stretches too fast ({}: defaults); none: off"
