@@ -10,9 +10,9 @@ stress     (m,3) [N/m] of warp, weft and shear, from the law psi alone (no dampi
            yarns carry S00 |f0| along themselves, the weft S11 |f1|, and S01 sqrt(|f0||f1|) is the
            shear. A pull along the warp has the first alone, force over width.
 curvature  (n,2) [1/m] principal ones, largest and smallest, positive where cloth folds towards its
-           front: eigenvalues of sum over hinges of l theta t t^T / 2, over the vertex's area, t
-           across the hinge (Cohen-Steiner & Morvan 2003). A cylinder has (1/r, 0). Borders have
-           half of their hinges, and half of their area.
+           front: eigenvalues of the mean over a vertex's faces of the sum of l theta t t^T / 2 of
+           a face's hinges, over its area, with t across the hinge (Cohen-Steiner & Morvan 2003). A
+           cylinder has (1/r, 0). Faces at borders lack a hinge: it is less there.
 pressure   (n,) [Pa] of contact: normal forces over the area at rest around the vertex. Their sum
            with these areas is what presses; of cloth on cloth both sides have it.
 air        (m,3) [Pa] lift and drag over the area at rest, with the velocity of the frame.
@@ -133,7 +133,7 @@ def stress_of(F: Gradients, laws: Sequence[tuple[Law, int]]) -> Floats:
     """
     counts = [count for _, count in laws]
     if sum(counts) != len(F):
-        raise SceneError("field stress", got=f"laws of {sum(counts)} faces", expected=len(F))
+        raise SceneError("field stress", got=f"laws of {sum(counts)} faces", expected=f"{len(F)}")
     P = np.zeros_like(F)
     start = 0
     for law, count in laws:
@@ -157,10 +157,13 @@ def curvatures(mesh: TriangleMesh, x: Positions) -> Floats:
     across = np.cross(one - other, edge)
     across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
     tensor = 0.5 * (length * theta)[:, None, None] * across[:, :, None] * across[:, None, :]
-    total = np.zeros((mesh.n_vertices, 3, 3))
-    for end in (0, 1):
-        np.add.at(total, h[:, end], tensor)
-    k = np.linalg.eigvalsh(total / mesh.vertex_area[:, None, None])  # one is the normal's: about 0
+    of_face, total = np.zeros((len(mesh.faces), 3, 3)), np.zeros((mesh.n_vertices, 3, 3))
+    for side in (0, 1):
+        np.add.at(of_face, mesh.hinge_faces[:, side], tensor)
+    for corner in range(3):
+        np.add.at(total, mesh.faces[:, corner], of_face)
+    area = 3 * mesh.vertex_area[:, None, None]  # of all faces at the vertex
+    k = np.linalg.eigvalsh(total / area)  # one is the normal's: about 0
     normal = np.argmin(np.abs(k), axis=1)
     kept = np.arange(3)[None, :] != normal[:, None]
     return np.asarray(k[kept].reshape(-1, 2)[:, ::-1])

@@ -1,7 +1,4 @@
-"""Run.
-
-A simulation on disk, as users handle it: ``weft.simulate`` makes one, ``weft.Run`` opens one.
-"""
+"""A simulation on disk, as users handle it: ``weft.simulate`` makes one, ``weft.Run`` opens one."""
 
 import time
 import warnings
@@ -184,10 +181,9 @@ class Run:
 
         Args:
             name: one of ``weft.fields.FIELDS``, which says shapes and units.
-            frame: its number.
-            density: of splines, samples a knot span; None: those of ``mesh``.
-            physics: the scene's (``scene.physics()``), for stress and air of a run that did not
-                record them.
+            frame: as of ``positions``.
+            density: as of ``positions``.
+            physics: ``scene.physics()``, for stress and air that the run did not record.
 
         Raises:
             RunError: no such field, or one that the run alone cannot give.
@@ -286,7 +282,7 @@ class Run:
             net: write the control points of splines, as quadrilaterals of two triangles each.
             weld: join what seams have brought together: one vertex, with the material coordinates
                 of every panel.
-            fields: that a .ply carries as properties (``field``); none: those that were recorded.
+            fields: that a .ply carries as properties; none: those that were recorded.
             physics: as of ``field``.
 
         Raises:

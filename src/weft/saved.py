@@ -68,9 +68,14 @@ def made_now(
     faces, corner_uv = run.tessellation(density)
     x, v = run.positions(frame, density), run.velocities(frame, density)
     mesh = TriangleMesh(x, faces, corner_uv, source=str(run.path))
+    physics = physics or Physics()
+    parts = run.parts(density)
+    if physics.laws is not None and len(physics.laws) == len(parts):
+        laws = [(law, count) for (law, _), (_, count) in zip(physics.laws, parts)]
+        physics = Physics(laws, physics.wind)
     pressure = arrays.get("pressure") if density is None else None
     try:
-        return field_of(name, mesh, x, v, float(arrays["t"]), physics or Physics(), pressure)
+        return field_of(name, mesh, x, v, float(arrays["t"]), physics, pressure)
     except SceneError as error:
         raise RunError(
             f"field {name}", got=str(error), expected="one that this run can give",

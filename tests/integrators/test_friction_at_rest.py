@@ -55,7 +55,7 @@ def on_a_slope(kind="triangles", friction=0.4, **settings):
 def test_sheets_and_splines_rest(kind, tmp_path):
     run = weft.simulate(on_a_slope(kind), frames=2, fps=2, out=tmp_path / "run", progress=False)
     x = [run.positions(k) for k in range(3)]
-    assert np.abs(x[1] - x[0])[:, 0].max() < 3e-4
+    assert np.abs(x[1] - x[0])[:, 0].max() < 2e-3  # while it comes to lie
     np.testing.assert_allclose(x[2], x[1], atol=1e-5)  # what is held stays: anchors are kept
     assert "slip" in " ".join(run.folder.frame(2))
 
