@@ -267,11 +267,11 @@ class _Loop:
             fixed, _ = self.model.prescribed(place.state.t)
             pairs = contact.crossings(x, place.state.t, contact.excluded(fixed))
             self.crossing = len(pairs)
-        n, mesh = self.scene.cloth.mesh.n_vertices, self.scene.cloth.mesh
-        at = [self.model.vertices(a)[:n] for a in (place.state.x, place.state.v)]
+        mesh, state = self.scene.cloth.mesh, place.state
+        x, v = (self.model.vertices(a)[: mesh.n_vertices] for a in (state.x, state.v))
         for name in self.record:
-            given = (place.state.t, self.physics, more.get("pressure"))
-            more[RECORDED + name] = field_of(name, mesh, *at, *given)
+            pressed = more.get("pressure")
+            more[RECORDED + name] = field_of(name, mesh, x, v, state.t, self.physics, pressed)
         return more
 
     def _write_frame(self, place: Place, more: Mapping[str, Any], *, anew: bool = False) -> None:
