@@ -21,6 +21,7 @@ velocity   (n,3) [m/s].
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +51,29 @@ class Physics:
 
     laws: Sequence[tuple[Law, int]] | None = None
     wind: Wind | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Recorder:
+    """What a run records of its frames."""
+
+    names: Sequence[str]
+    mesh: TriangleMesh
+    physics: Physics
+
+    @staticmethod
+    def of(scene: Any, mesh: TriangleMesh) -> "Recorder":
+        """Of a scene that has ``record`` and ``physics``; others record nothing."""
+        names = tuple(getattr(scene, "record", ()))
+        return Recorder(names, mesh, scene.physics() if names else Physics())
+
+    def arrays(
+        self, x: Positions, v: Velocities, t: float, pressure: Floats | None
+    ) -> dict[str, Floats]:
+        """Arrays of a frame, at vertices x (n,3) that move with v; further points are left out."""
+        n = self.mesh.n_vertices
+        given = (t, self.physics, pressure)
+        return {RECORDED + m: field_of(m, self.mesh, x[:n], v[:n], *given) for m in self.names}
 
 
 def check_fields(names: Sequence[str], where: str) -> tuple[str, ...]:

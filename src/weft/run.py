@@ -22,8 +22,9 @@ from weft.io.frames import RunFolder
 from weft.io.selection import Selection
 from weft.mesh import TriangleMesh
 from weft.progress import progress_bar
+from weft.record import SceneLike
 from weft.saved import made_now, save_frame
-from weft.simulation import Progress, SceneLike, run_scene
+from weft.simulation import Progress, run_scene
 from weft.units import Quantity, to_si
 
 if TYPE_CHECKING:

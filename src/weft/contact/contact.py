@@ -161,7 +161,7 @@ class Contact:
             pieces: parts of the cloth; none: it is one, called ``cloth``.
             embedding: of the mesh's vertices in the points that move it.
             sewn: (n,) the same number for vertices that are sewn together: what has one of them
-                does not meet what has the other; None: none are.
+                does not meet what has the other; (n+b,) with those of bodies; None: none are.
 
         Raises:
             SceneError: a gap that is not smaller than the mesh's edges, names that nothing has, or
@@ -172,7 +172,7 @@ class Contact:
         rest = np.concatenate([_flat(mesh), placed])
         sides = _sides(mesh, settings, bodies, pieces)
         if sewn is not None:
-            others = np.arange(mesh.n_vertices, len(rest))
+            others = np.arange(len(sewn), len(rest))
             sides = dataclasses.replace(sides, sewn=np.concatenate([sewn, others]))
         contact = Contact(
             CollisionMesh(every, rest, sides), mass, settings, tuple(bodies), embedding

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from weft.arrays import Floats
+from weft.attachments import Attached, Attachment, attached, check_stretch
+from weft.attachments.attachment import KINDS
 from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import Contact, Piece, SelfContact
@@ -74,9 +77,12 @@ class Scene:
             ``integrator`` and ``settings``. ``scene.stepper()`` gives the one or makes the other.
         bending: energy of triangles that bend, one of ``scene.elastic.BENDING``; None: ``pairs``
             with ``buckling`` or the law ``ImmediateBuckling``, else ``hinges``.
-        gravity_from: [s] two times between which gravity grows; it is not there before.
+        gravity_from: [s] two times between which gravity grows, or (n,2) of each vertex; it is not
+            there before.
         record: fields that every frame keeps besides positions (``weft.fields.FIELDS``).
         wind: air that flows or stands still (``Wind``): lift and drag; None: there is no air.
+        attachments: of points to bodies, to one another, to ropes, springs and rails
+            (``AttachToBody``, ``AttachCloth``, ``Rope``, ``Spring``, ``Slide``).
 
     Raises:
         SceneError: a value out of range.
@@ -102,9 +108,10 @@ class Scene:
     energies: Sequence[Energy] = ()
     stepper: Any = None
     bending: str | None = None
-    gravity_from: tuple[float, float] = (0.0, 0.0)
+    gravity_from: tuple[float, float] | Floats = (0.0, 0.0)
     wind: Wind | None = None
     record: Sequence[str] = ()
+    attachments: Sequence[Attachment] = ()
 
     def __repr__(self) -> str:
         return described(self)
@@ -125,9 +132,9 @@ class Scene:
             raise SceneError("scene.damping", got=self.damping, expected="must be >= 0 [s]")
         if not np.isfinite(self.gravity).all() or len(self.gravity) != 3:
             raise SceneError("scene.gravity", got=self.gravity, expected="three numbers [m/s^2]")
-        begin, end = self.gravity_from
-        if not (np.isfinite([begin, end]).all() and 0 <= begin <= end):
-            raise SceneError("scene.gravity_from", got=(begin, end),
+        times = np.asarray(self.gravity_from, dtype=np.float64)
+        if not (np.isfinite(times).all() and (times >= 0).all() and (np.diff(times) >= 0).all()):
+            raise SceneError("scene.gravity_from", got=self.gravity_from,
                              expected="two times, the second not before the first [s]")  # fmt: skip
         self._check_integrator()
         for k, energy in enumerate(self.energies):
@@ -145,6 +152,7 @@ class Scene:
                 got = type(wind).__name__
                 raise SceneError("scene.wind", got=got, expected="a weft.Wind")
             object.__setattr__(self, "wind", wind.loaded())
+        self._check_attachments()
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
         object.__setattr__(self, "record", check_fields(self.record, "scene.record"))
@@ -193,6 +201,22 @@ class Scene:
             maker = Maker(given, None, None, self.adaptive, self.cloth)
         object.__setattr__(self, "stepper", maker)
 
+    def _check_attachments(self) -> None:
+        """Of their kinds, with names of their own, and what the integrator can release."""
+        every: Sequence[Any] = self.attachments
+        for k, given in enumerate(every):
+            what = f"scene.attachments {k}"
+            if not isinstance(given, KINDS):
+                kinds = ", ".join(f"weft.{kind.__name__}" for kind in KINDS)
+                raise SceneError(what, got=type(given).__name__, expected=f"one of {kinds}")
+            if given.release.depends and self.integrator == "quasi_static":
+                raise SceneError(
+                    f"{given.name or what}.release",
+                    got="a force or a function, with quasi_static",
+                    expected="a time (`at`), or backward_euler or bdf2",
+                    hint="equilibria remember nothing of one another",
+                )
+
     @property
     def is_1998(self) -> bool:
         """True with the integrator that brings damping of its own."""
@@ -229,8 +253,14 @@ class Scene:
         if self.pressure is not None:
             inside = (Pressure.of(cloth.mesh, self.pressure),)
         mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR)])
-        weight = Gravity(mass, self.gravity, self.gravity_from)
+        onset = self.gravity_from
+        if np.ndim(onset) == 2:
+            onset = np.pad(np.asarray(onset), ((0, held.anchors), (0, 0)))
+        weight = Gravity(mass, self.gravity, onset)
+        ties = self.attached
         energies = (*elastic, *inside, *blown, *held.energies, weight)
+        _check_energies(ties.energies, [e.name for e in energies], len(cloth.points), "attachments")
+        energies = (*energies, *ties.energies)
         _check_energies(self.energies, [e.name for e in energies], len(cloth.points))
         energies = (*energies, *self.energies)
         check_start(energies, held.points)
@@ -240,6 +270,7 @@ class Scene:
         contact = None
         if self.contact is not None:
             pieces = [Piece(p.name, p.vertices, p.thickness) for p in cloth.parts]
+            b = sum(len(body.vertices) for body in self.bodies)
             contact = Contact.of(
                 cloth.mesh,
                 cloth.vertex_mass,
@@ -247,7 +278,7 @@ class Scene:
                 self.bodies,
                 pieces,
                 embedding,
-                cloth.sewn,
+                ties.sewn(cloth.sewn, cloth.n_vertices, b),
             )
         return Model(mass, energies, held.pins, held.points, contact, embedding)
 
@@ -262,6 +293,23 @@ class Scene:
             return Physics(None, self.wind)
         laws = [(self.law_of(part.fabric), len(part.faces)) for part in self.cloth.parts]
         return Physics(laws, self.wind)
+
+    @cached_property
+    def attached(self) -> Attached:
+        """Attachments, as energies of the points.
+
+        Raises:
+            SceneError: what cannot be attached so, or would stretch the cloth by half.
+        """
+        reach = None
+        if self.contact is not None:
+            own = [p.thickness for p in self.cloth.parts] + [b.thickness for b in self.bodies]
+            thick = max([self.contact.thickness, *(t for t in own if t is not None)])
+            reach = self.contact.gap + thick
+        count = len(self.cloth.points) + self._held.anchors
+        made = attached(self.attachments, self.cloth, count, self.bodies, reach)
+        check_stretch(self.cloth, self.pins, made.links)
+        return made
 
     def law_of(self, fabric: Fabric) -> Law:
         """The membrane's law for one of the fabrics."""
@@ -296,16 +344,18 @@ class Scene:
         """A copy with some fields changed; the model is shared where it stays the same."""
         made = dataclasses.replace(self, **changes)
         if changes.keys() <= APART_FROM_MODEL:
-            built = ("_model", "_held", "resolved")
+            built = ("_model", "_held", "attached", "resolved")
             vars(made).update({k: v for k, v in vars(self).items() if k in built})
         return made
 
 
-def _check_energies(energies: Sequence[Energy], taken: Sequence[str], n: int) -> None:
+def _check_energies(
+    energies: Sequence[Energy], taken: Sequence[str], n: int, field: str = "energies"
+) -> None:
     """That additional energies have names of their own, and only vertices that there are."""
     names = list(taken)
     for k, energy in enumerate(energies):
-        what = f"scene.energies {k}"
+        what = f"scene.{field} {k}"
         if energy.name in names:
             raise SceneError(
                 f"{what}.name", got=repr(energy.name), expected="one that no other energy has"

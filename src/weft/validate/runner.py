@@ -38,6 +38,7 @@ _EXPERIMENTS = {
     "friction-at-rest": Experiment("friction_at_rest"),
     "wind": Experiment("wind"),
     "limits": Experiment("limits"),
+    "attachments": Experiment("attachments"),
     "laboratory": Experiment("laboratory"),
     "pillow": Experiment("pillow", ALL),
     "capstan": Experiment("friction", ALL, "capstan"),
