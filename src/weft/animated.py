@@ -3,7 +3,7 @@ units, and what is measured on the cloth.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.samples import principal_stretches
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError
+from weft.fields import AT_FACES, AT_VERTICES, VECTORS, Physics
 from weft.io.animation import Animation, Convention, Fields, Moment, Shape
 from weft.io.selection import Selection
 from weft.mesh import TriangleMesh
@@ -62,6 +63,15 @@ class Frames(Protocol):
     def pressure(self, frame: int = -1) -> Floats | None:
         """(n,) [Pa] of contact, at the vertices of the run's own mesh."""
 
+    def recorded(self, frame: int = -1) -> tuple[str, ...]:
+        """Names of the fields that a frame has."""
+
+    def field(
+        self, name: str, frame: int = -1, *, density: int | None = None,
+        physics: Physics | None = None,
+    ) -> Floats:  # fmt: skip
+        """A field (``weft.fields``) of a frame."""
+
 
 def animation_of(
     run: Frames,
@@ -71,6 +81,8 @@ def animation_of(
     first: int = 0,
     convention: Convention | None = None,
     density: int | None = None,
+    fields: Sequence[str] = (),
+    physics: Physics | None = None,
 ) -> Animation:
     """Frames of a run as writers take them.
 
@@ -82,9 +94,11 @@ def animation_of(
         first: number that the file gives the first frame.
         convention: axes and units; None: meters, y up.
         density: of splines, samples a knot span; None: those of the run's mesh.
+        fields: names (``weft.fields``); none: those that the first of the frames recorded.
+        physics: of the run's scene, for fields that it did not record.
 
     Raises:
-        RunError: no such frames, or a rate that is none.
+        RunError: no such frames or fields, or a rate that is none.
     """
     chosen = selection or Selection()
     numbers = chosen.numbers(len(run), str(run.path))
@@ -106,9 +120,11 @@ def animation_of(
     regions = regions_of(mesh, run.parts(density))
     bodies = bodies_of(run)
     shapes = [Shape("cloth", faces, corner_uv / c.meters, regions), *(s for s, _ in bodies)]
-    moment = partial(_moment, run, mesh, places, rate, c, [b for _, b in bodies], density)
+    names = tuple(fields) or run.recorded(numbers[0])
+    given = partial(_given, run, names, density, physics, c)
+    moment = partial(_moment, run, mesh, places, rate, c, [b for _, b in bodies], density, given)
     about: Json = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
-    return Animation(shapes, len(places), moment, rate, first, c, about)
+    return Animation(shapes, len(places), moment, rate, first, c, about, names)
 
 
 def regions_of(mesh: TriangleMesh, parts: Sequence[tuple[str, int]]) -> list[tuple[str, Any]]:
@@ -161,7 +177,7 @@ def bodies_of(run: Frames) -> list[tuple[Shape, slice]]:
 
 def _moment(
     run: Frames, mesh: TriangleMesh, places: Sequence[float], fps: float, c: Convention,
-    bodies: Sequence[slice], density: int | None, k: int,
+    bodies: Sequence[slice], density: int | None, given: Callable[[int], Fields], k: int,
 ) -> Moment:  # fmt: skip
     """Frame k of the animation."""
     place = places[k]
@@ -177,8 +193,29 @@ def _moment(
             expected="numbers", hint="export earlier frames (--frames)",
         )  # fmt: skip
     positions = [c.of(x), *(c.of(b[own]) for own in bodies)]
-    measured = partial(measure, mesh, x, run, near, density)
+    measured = partial(_both, partial(measure, mesh, x, run, near, density), partial(given, near))
     return Moment(k / fps, positions, c.of(v), measured)
+
+
+def as_fields(arrays: Mapping[str, Floats]) -> Fields:
+    """Fields by name, at vertices and on faces."""
+    points = {n: a for n, a in arrays.items() if n in AT_VERTICES}
+    return Fields(points, {n: a for n, a in arrays.items() if n in AT_FACES})
+
+
+def _given(
+    run: Frames, names: Sequence[str], density: int | None, physics: Physics | None, c: Convention,
+    frame: int,
+) -> Fields:  # fmt: skip
+    """Those that were asked for, of a frame; vectors in the file's axes."""
+    found = {n: run.field(n, frame, density=density, physics=physics) for n in names}
+    turned = Convention(c.up)
+    return as_fields({n: turned.of(a) if n in VECTORS else a for n, a in found.items()})
+
+
+def _both(one: Callable[[], Fields], other: Callable[[], Fields]) -> Fields:
+    a, b = one(), other()
+    return Fields({**a.points, **b.points}, {**a.cells, **b.cells})
 
 
 def _bodies(run: Frames, frame: int) -> Positions:

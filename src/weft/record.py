@@ -7,22 +7,64 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from weft.arrays import Floats, Json
 from weft.cloth import Cloth
 from weft.contact.body import Body, joined_faces
+from weft.contact.contact import SelfContact
 from weft.discretization.samples import principal_stretches
-from weft.integrators.base import Memory, StepReport
+from weft.integrators.base import Memory, Stepper, StepReport
 from weft.io.frames import mesh_digest
 from weft.io.manifest import FORMAT
 from weft.io.seal import trajectory_id
+from weft.model import Model
 from weft.state import State
 
 _MEMORY = "memory."  # prefix of an integrator's memory among a state's arrays
 PACKAGES = ("weft", "numpy", "scipy", "warp-lang")
+
+
+class SceneLike(Protocol):
+    """What the loop needs of a scene."""
+
+    @property
+    def cloth(self) -> Cloth:
+        """Mesh and fabric."""
+
+    @property
+    def step(self) -> float:
+        """[s] largest step."""
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """What the manifest keeps for readers: the scene file's contents."""
+
+    @property
+    def bodies(self) -> Sequence[Body]:
+        """What the cloth meets."""
+
+    @property
+    def contact(self) -> SelfContact | None:
+        """How it meets it."""
+
+    @property
+    def resolved(self) -> object | None:
+        """What was moved at the start so that nothing intersects, as text; None: nothing."""
+
+    def identity(self) -> Mapping[str, Any]:
+        """A plain tree that two scenes share only if they simulate the same."""
+
+    def model(self) -> Model:
+        """What does not change."""
+
+    def state(self) -> State:
+        """The start."""
+
+    def stepper(self) -> Stepper:
+        """The integrator."""
 
 
 @dataclass(frozen=True)

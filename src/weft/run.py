@@ -1,7 +1,4 @@
-"""Run.
-
-A simulation on disk, as users handle it: ``weft.simulate`` makes one, ``weft.Run`` opens one.
-"""
+"""A simulation on disk, as users handle it: ``weft.simulate`` makes one, ``weft.Run`` opens one."""
 
 import time
 import warnings
@@ -18,13 +15,16 @@ from weft.arrays import CornerUv, Faces, Floats, Json, Positions, Velocities
 from weft.discretization.surface import Tessellation
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError, shortened
-from weft.io import format_to_write, write_animation, write_mesh
+from weft.fields import FIELDS, RECORDED, Physics
+from weft.io import format_to_write, write_animation
 from weft.io.animation import Animation, Convention
 from weft.io.frames import RunFolder
 from weft.io.selection import Selection
 from weft.mesh import TriangleMesh
 from weft.progress import progress_bar
-from weft.simulation import Progress, SceneLike, run_scene
+from weft.record import SceneLike
+from weft.saved import made_now, save_frame
+from weft.simulation import Progress, run_scene
 from weft.units import Quantity, to_si
 
 if TYPE_CHECKING:
@@ -166,6 +166,33 @@ class Run:
         result: Floats | None = self._frame(frame).get("pressure")
         return result
 
+    def recorded(self, frame: int = -1) -> tuple[str, ...]:
+        """Names of the fields that a frame has."""
+        return tuple(n for n in FIELDS if RECORDED + n in self._frame(frame))
+
+    def field(
+        self,
+        name: str,
+        frame: int = -1,
+        *,
+        density: int | None = None,
+        physics: Physics | None = None,
+    ) -> Floats:
+        """A field of a frame (-1 is the last): as the run recorded it, else made now.
+
+        Args:
+            name: one of ``weft.fields.FIELDS``, which says shapes and units.
+            frame: as of ``positions``.
+            density: as of ``positions``.
+            physics: ``scene.physics()``, for stress and air that the run did not record.
+
+        Raises:
+            RunError: no such field, or one that the run alone cannot give.
+        """
+        arrays = self._frame(frame)
+        kept: Floats | None = arrays.get(RECORDED + name) if density is None else None
+        return made_now(self, name, frame, density, physics, arrays) if kept is None else kept
+
     def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:
         """Names of the cloths that the run is of, and how many faces each has."""
         return parts_of(self.manifest, self.surfaces, density)
@@ -179,6 +206,8 @@ class Run:
         units: str = "m",
         first: int | None = None,
         density: int | None = None,
+        fields: Sequence[str] = (),
+        physics: Physics | None = None,
     ) -> Animation:
         """Frames as writers of files take them, read one by one.
 
@@ -189,19 +218,22 @@ class Run:
             units: ``m``, ``cm``, ``mm`` or ``in``.
             first: number of the first frame in the file; None: that of the run.
             density: of splines, samples a knot span; None: those of ``mesh``.
+            fields: that formats carry (``field``); none: those that the run recorded.
+            physics: as of ``field``.
 
         Raises:
-            RunError: no such frames, rate, axis or units.
+            RunError: no such frames, rate, axis, units or fields.
         """
         chosen = Selection.of(frames)
         number = chosen.numbers(len(self), str(self.path))[0] if first is None else first
         convention = Convention(up, units)  # type: ignore[arg-type]
         return animation_of(self, selection=chosen, fps=fps, first=number, convention=convention,
-                            density=density)  # fmt: skip
+                            density=density, fields=fields, physics=physics)  # fmt: skip
 
     def export(
         self, path: str | Path, frames: str | None = None, *, fps: float | None = None,
         up: str = "y", units: str = "m", first: int | None = None, density: int | None = None,
+        fields: Sequence[str] = (), physics: Physics | None = None,
     ) -> Sequence[str]:  # fmt: skip
         """Write frames into one file that holds an animation (``docs/files.md``), by suffix.
 
@@ -216,7 +248,8 @@ class Run:
             RunError: another suffix, no such frames, or a package that is missing.
         """
         format_to_write(Path(path))
-        film = self.animation(frames, fps=fps, up=up, units=units, first=first, density=density)
+        film = self.animation(frames, fps=fps, up=up, units=units, first=first, density=density,
+                              fields=fields, physics=physics)  # fmt: skip
         return write_animation(Path(path), film)
 
     def tessellation(self, density: int | None = None) -> tuple[Faces, CornerUv]:
@@ -238,6 +271,8 @@ class Run:
         density: int | None = None,
         net: bool = False,
         weld: bool = False,
+        fields: Sequence[str] = (),
+        physics: Physics | None = None,
     ) -> Path:
         """Write a frame as a mesh file (``weft.io.FORMATS``), by suffix.
 
@@ -248,48 +283,15 @@ class Run:
             net: write the control points of splines, as quadrilaterals of two triangles each.
             weld: join what seams have brought together: one vertex, with the material coordinates
                 of every panel.
+            fields: that a .ply carries as properties; none: those that were recorded.
+            physics: as of ``field``.
 
         Raises:
-            RunError: another suffix, no such frame, the net of a run without splines, or a run
-                without seams to weld, or to weld at another density.
+            RunError: another suffix, no such frame or field, the net of a run without splines, or a
+                run without seams to weld, or to weld at another density.
         """
-        path = Path(path)
-        format_to_write(path)
-        if net and self.surfaces.embedding is None:
-            got, wanted = "a run of triangles", "a run of splines"
-            raise RunError("control net", got=got, expected=wanted, where=str(self.path))
-        if net:
-            faces, corner_uv = self.surfaces.net()
-            x = self.points(frame)
-        else:
-            faces, corner_uv = self.tessellation(density)
-            x = self.positions(frame, density)
-        if weld:
-            x, faces = self._welded(x, faces, density)
-        if not np.isfinite(x).all():
-            bad = int((~np.isfinite(x).all(1)).sum())
-            raise RunError(
-                f"frame {frame}", got=f"{bad} positions that are not finite", where=str(self.path),
-                expected="numbers", hint="export an earlier frame",
-            )  # fmt: skip
-        write_mesh(path, x, faces, corner_uv)
-        return path
-
-    def _welded(self, x: Positions, faces: Faces, density: int | None) -> tuple[Positions, Faces]:
-        """Positions and faces with what is sewn together as one vertex, in its middle."""
-        from weft.garment.garment import merged
-
-        if density is not None and self.surfaces.embedding is not None:
-            raise RunError(
-                "weld", got=f"density {density}", where=str(self.path),
-                expected="no density: seams join the vertices of the run's own mesh",
-            )  # fmt: skip
-        sewn = self.folder.mesh().get("sewn")
-        if sewn is None:
-            got, wanted = "a run without seams", "a garment's"
-            raise RunError("weld", got=got, expected=wanted, where=str(self.path))
-        x, new = merged(sewn, x)
-        return x, new[faces]
+        chosen = {"density": density, "net": net, "weld": weld, "fields": fields}
+        return save_frame(self, Path(path), frame, physics=physics, **chosen)  # type: ignore[arg-type]
 
     def render(
         self,

@@ -10,72 +10,30 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from weft.arrays import Json
-from weft.cloth import Cloth
-from weft.contact.body import Body, joined_positions
-from weft.contact.contact import SelfContact
+from weft.contact.body import joined_positions
 from weft.contact.firmness import Firmness
 from weft.contact.loads import contact_loads
 from weft.contact.term import FIRMNESS
 from weft.errors import RunError, SceneError, SimulationError
-from weft.integrators.base import Memory, Stepper, StepReport
+from weft.fields import Recorder
+from weft.integrators.base import Memory, StepReport
 from weft.io.frames import RunFolder, frame_name
 from weft.io.seal import Seal, content_of
 from weft.machine import disk, gib
-from weft.model import Model
 from weft.opening import Opened, begin, branch, repairable, resume
 from weft.questions import about_garment, about_stretch, questions
-from weft.record import Place, Stretch, manifest_of, mesh_arrays, plain
+from weft.record import Place, SceneLike, Stretch, manifest_of, mesh_arrays, plain
 from weft.state import State
 
 MOST_HALVINGS = 6  # of a step that does not converge
 MOST_FRAMES = 10_000_000
 MOST_STEPS = 1_000_000_000  # of a frame
 STEP_SIZE = 600  # [bytes] of a line of metrics, at least
-
-
-class SceneLike(Protocol):
-    """What the loop needs of a scene."""
-
-    @property
-    def cloth(self) -> Cloth:
-        """Mesh and fabric."""
-
-    @property
-    def step(self) -> float:
-        """[s] largest step."""
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """What the manifest keeps for readers: the scene file's contents."""
-
-    @property
-    def bodies(self) -> Sequence[Body]:
-        """What the cloth meets."""
-
-    @property
-    def contact(self) -> SelfContact | None:
-        """How it meets it."""
-
-    @property
-    def resolved(self) -> object | None:
-        """What was moved at the start so that nothing intersects, as text; None: nothing."""
-
-    def identity(self) -> Mapping[str, Any]:
-        """A plain tree that two scenes share only if they simulate the same."""
-
-    def model(self) -> Model:
-        """What does not change."""
-
-    def state(self) -> State:
-        """The start."""
-
-    def stepper(self) -> Stepper:
-        """The integrator."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +117,7 @@ class Loop:
         self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))  # per frame
         self.stretch = Stretch(scene.cloth)
         self.area = scene.cloth.mesh.vertex_area
+        self.recorder = Recorder.of(scene, scene.cloth.mesh)
         self.crossing = 0  # pairs of faces that intersect in the frame written last
         self.stretched = self.stretch.percentiles(scene.state().x)  # after the step taken last
         self.asked = False  # about it
@@ -283,6 +242,8 @@ class Loop:
             fixed, _ = self.model.prescribed(place.state.t)
             pairs = contact.crossings(x, place.state.t, contact.excluded(fixed))
             self.crossing = len(pairs)
+        x, v = (self.model.vertices(a) for a in (place.state.x, place.state.v))
+        more.update(self.recorder.arrays(x, v, place.state.t, more.get("pressure")))
         return more
 
     def _write_frame(self, place: Place, more: Mapping[str, Any], *, anew: bool = False) -> None:

@@ -29,12 +29,13 @@ class Step:
     predicted: Positions  # (n,3) [m] y, where inertia alone would lead
     scale: float | None  # [s^2] s; None: no inertia (an equilibrium)
     origin: Positions  # (n,3) [m] the new velocity is (x - origin)/span
-    span: float  # [s]; infinite: nothing moves fast enough to be damped or to rub
+    span: float  # [s]; infinite: nothing moves fast enough to be damped
     fixed: Bools  # (n,) prescribed vertices
     target: Positions  # (n,3) [m] where those are at the end; zeros elsewhere
     bodies: tuple[Positions, Positions]  # (b,3) [m] of vertices of bodies, at the start and the end
     past: tuple[Positions, float] | None = None  # (n,3) [m] x_(n-1), and a with which it counts
     kept: Mapping[str, Floats] = field(default_factory=dict)  # what terms keep from step to step
+    slip: float | None = None  # [m] elastic slip of friction in an equilibrium; None: nothing rubs
 
     @property
     def t(self) -> float:

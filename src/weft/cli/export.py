@@ -1,8 +1,8 @@
 """``weft export``: frames of a run for other programs; patterns as drawings to scale."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -50,6 +50,14 @@ def export(
     weld: Annotated[
         bool, typer.Option("--weld", help="Of garments, as .obj or .ply: seams as one vertex.")
     ] = False,
+    fields: Annotated[
+        str | None,
+        typer.Option(
+            help="strain, stress, curvature, pressure, air, velocity, with commas between: "
+            "docs/files.md.",
+            show_default="those that the run recorded",
+        ),
+    ] = None,
 ) -> None:
     """Write a run for other programs, with material coordinates: USD, glTF, Alembic, VTKHDF, point
     caches and arrays hold all frames and bodies (docs/files.md); OBJ and PLY a frame.
@@ -60,13 +68,15 @@ def export(
     if run.is_file():
         _export_pattern(run, out)
         return
-    from weft.io import format_to_write
+    from weft.io import CARRY, format_to_write, write_animation
     from weft.run import Run
 
     opened = Run(run)
     form = format_to_write(out)
     if frame is not None and frames is not None:
         raise RunError("--frame, --frames", got="both", expected="one of them")
+    names = tuple(n.strip() for n in (fields or "").split(",") if n.strip())
+    carried: dict[str, Any] = {"fields": names, "physics": _physics(opened, names)}
     if weld and (form.write is None or (up, units, fps) != ("y", "m", None)):
         raise RunError("--weld", got=out.name, expected=".obj or .ply, in meters, y up")
     if form.animate is not None and "#" not in out.name:
@@ -74,13 +84,15 @@ def export(
             raise RunError("--net", got=out.suffix, expected="a .obj or .ply file")
         chosen = frames if frame is None else str(frame)
         animation = opened.animation(chosen, fps=fps, up=up, units=units, first=first,
-                                     density=density)  # fmt: skip
-        notes = form.animate(out, animation)
+                                     density=density, **carried)  # fmt: skip
+        notes = write_animation(out, animation)
         count = f"{animation.count} frame{'s' * (animation.count > 1)}"
         say(f"wrote    {out} ({count} at {animation.fps:g} fps)")
         for note in notes:
             say(f"note     {note}")
         return
+    if names and out.suffix.lower() not in CARRY:
+        say(f"note     {out.suffix} files carry no fields: {', '.join(names)} left out")
     if form.write is None:
         raise RunError("export name", got=out.name, expected="one without #: it holds all frames")
     if "#" not in out.name and frames is not None:
@@ -91,14 +103,24 @@ def export(
         return
     if "#" not in out.name:
         number = -1 if frame is None else frame
-        say(f"wrote    {opened.save(out, number, density=density, net=net, weld=weld)}")
+        say(f"wrote    {opened.save(out, number, density=density, net=net, weld=weld, **carried)}")
         return
     chosen = frames if frame is None else str(frame)
     numbers = list(_numbers(opened, chosen))
     for place, number in enumerate(numbers):
         named = number if first is None else first + place
-        opened.save(numbered(out, named), number, density=density, net=net, weld=weld)
+        opened.save(numbered(out, named), number, density=density, net=net, weld=weld, **carried)
     say(f"wrote    {len(numbers)} frame{'s' * (len(numbers) > 1)} to {out}")
+
+
+def _physics(run: "Run", names: Sequence[str]) -> Any:
+    """Laws and wind of the run's scene file, where fields ask for what it did not record."""
+    if not {"stress", "air"} & set(names) - set(run.recorded()):
+        return None
+    from weft.scene.of_run import load_described
+
+    tree = run.manifest.get("description", {})
+    return load_described(tree, run.path).scene.physics()
 
 
 def _numbers(run: "Run", frames: str | None) -> Iterator[int]:

@@ -94,13 +94,20 @@ class ContactTerm(Bound):
     @property
     def _rubs(self) -> bool:
         """Whether there may be friction in the step."""
-        begun = self.step.t > self.contact.settings.friction_from * (1 - 1e-12)
-        return self._rubbing[0] and bool(np.isfinite(self.step.span)) and begun
+        step, begin = self.step, self.contact.settings.friction_from
+        if step.scale is None:
+            may = step.slip is not None and step.t >= begin
+        else:
+            may = bool(np.isfinite(step.span)) and step.t > begin * (1 - 1e-12)
+        return may and self._rubbing[0]
 
     def _freeze_friction(self, y: WarpArray, contacts: ContactSet) -> None:
         since = np.concatenate([self.embedded.of(self.step.state.x), self.step.bodies[0]])
         with self.phases("friction"):
-            rubbing = (self._table, self._rubbing[1] * self.step.dt, self._slip)
+            smooth = self.step.slip
+            if smooth is None:
+                smooth = self._rubbing[1] * self.step.dt
+            rubbing = (self._table, smooth, self._slip)
             self.friction = FrictionSet.of(contacts, y, since, *rubbing) or None
 
     def _measure_room(self, y: WarpArray) -> None:
@@ -236,9 +243,9 @@ class ContactTerm(Bound):
         """After a step that ended at x: how stiff contact has to be (``firmness``), and the elastic
         slip of friction (``friction``).
         """
-        if self.step.scale is None:
-            return {}
-        kept = {FIRMNESS: self._firmness.after(*self._pressed(x)).saved()}
+        kept = {}
+        if self.step.scale is not None:
+            kept[FIRMNESS] = self._firmness.after(*self._pressed(x)).saved()
         if self._rubs:
             kept[SLIP] = np.zeros((self.embedded.n, 3))
             if self.friction:

@@ -233,9 +233,16 @@ class Potential:
         """Whether d, as the last displacement of a search, is small to every term."""
         return all(term.settled(x, d) for term in self.terms_of_phi)
 
-    def lag_at(self, x: WarpArray) -> bool:
-        """Take friction anew from the contacts at x; False where there is none."""
-        changed = [term.lag(x) for term in self.terms_of_phi]
+    def lag_at(self, x: WarpArray, *, rubs: bool = True, blows: bool = True) -> bool:
+        """Take what is frozen anew at x; False where there is none.
+
+        Args:
+            x: (n,) vec3; where no contact is passed, if friction is taken.
+            rubs: friction, from the contacts at x.
+            blows: what else is frozen: wind.
+        """
+        wanted = [term for term in self.terms_of_phi if (rubs if term.limits else blows)]
+        changed = [term.lag(x) for term in wanted]
         return any(changed)
 
     def _add_gradients(self, x: WarpArray, g: WarpArray) -> None:

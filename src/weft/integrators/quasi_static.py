@@ -1,12 +1,11 @@
 """Quasi-static equilibrium: the potential without inertia (Kim 2020, section 5), minimized by
 Newton directions with a safeguard (``solve.descent.Shifted``).
 
-Nothing is damped and nothing rubs in an equilibrium. Pins and bodies come from where the one before
-left them: what is in their way is carried along, or stops the step.
+Nothing is damped in an equilibrium, and nothing rubs unless ``friction`` says so. Pins and bodies
+come from where the one before left them: what is in their way is carried along, or stops the step.
 
-Loads that turn with the cloth (wind) have no potential. They are held while one is minimized, taken
-anew where that led, and so on until nothing moves any more; parts of the way by Aitken's dynamic
-relaxation, as where fluids and structures are solved by turns (Kuettler & Wall 2008, eqs. 44-45).
+Wind and friction have no potential: ``taken_anew``. With friction the equilibria of a scene are a
+path: each load step's friction opposes what slides from the equilibrium before it to its own.
 """
 
 import dataclasses
@@ -20,6 +19,7 @@ from weft import kernel
 from weft.arrays import Positions
 from weft.integrators.base import Memory, Solver, StepReport
 from weft.integrators.potential import Potential
+from weft.integrators.taken_anew import Limits, balanced
 from weft.kernel import WarpArray, vec3
 from weft.model import Model
 from weft.psd import Psd
@@ -28,11 +28,9 @@ from weft.solve.base import Outcome
 from weft.solve.choose import LINEAR_SOLVERS
 from weft.solve.descent import Shifted
 from weft.solve.line_search import LineSearchSettings
-from weft.solve.minimize import Counts, Iterate, minimize
+from weft.solve.minimize import Counts, Iterate, Minimum, minimize
 from weft.solve.vectors import max_norm
 from weft.state import State
-
-FIRST_PART, LEAST_PART = 0.5, 0.02  # of the way, before loads are taken anew
 
 
 @documented
@@ -63,6 +61,18 @@ class QuasiStaticSettings:
         True,
         "with projected, try the exact Hessian after some full steps: where it is positive "
         "definite, the end goes faster",
+    )
+    friction: bool = setting(
+        False, "contact rubs: the load steps are a path, and what slides on it is opposed"
+    )
+    slip: float = setting(
+        1e-4, "with friction, elastic slip over which it grows from 0 before it slides", "m",
+        above=0,
+    )  # fmt: skip
+    lags: int = setting(
+        40,
+        "with friction, problems of a load step at most, until normal forces are the equilibrium's",
+        least=1,
     )
 
     def __post_init__(self) -> None:
@@ -185,7 +195,8 @@ class QuasiStatic:
         kept: Memory | None = None,
     ) -> Equilibrium:
         s, solver = self.settings, self._solver.on(model)
-        step = dataclasses.replace(model.step(state, dt), kept=kept or {})
+        slip = s.slip if s.friction else None
+        step = dataclasses.replace(model.step(state, dt), slip=slip, kept=kept or {})
         phi = Potential(model, step, s.psd)
         history: list[Iterate] = []
         start = phi.feasible()
@@ -207,22 +218,20 @@ class QuasiStatic:
         forces = _Forces(phi, x0)
         descent = Shifted(
             s.tolerance, s.force_tolerance, forces.scale, phi.mass, s.max_iterations,
-            s.try_exact and s.psd == Psd.PROJECTED,
+            s.try_exact and s.psd == Psd.PROJECTED, model.contact is not None,
         )  # fmt: skip
         search = LineSearchSettings(noise=noise)
-        found = minimize(phi, x0, solver, descent, search, self._solver.prepared, look)
-        way, counts = _Relaxed(np.array(kernel.numpy(x0))), found.counts
-        while found.outcome.ok:
-            x = way.next(np.array(kernel.numpy(found.x)))
-            if not phi.lag_at(kernel.points(x)) or way.distance <= s.tolerance:
-                break  # what was found balances the loads of where it is, to the tolerance
-            if counts.iterations >= s.max_iterations:
-                counts = dataclasses.replace(counts, outcome=Outcome.MAX_ITERATIONS)
-                break
-            found = minimize(phi, found.x, solver, descent, search, found.prepared, look)
-            counts = found.counts.after(counts)
+
+        def solve(x: WarpArray, last: Minimum | None) -> Minimum:
+            prepared = self._solver.prepared if last is None else last.prepared
+            return minimize(phi, x, solver, descent, search, prepared, look)
+
+        limits = Limits(
+            s.tolerance, s.force_tolerance, forces.scale, s.max_iterations, s.lags
+        )  # fmt: skip
+        found = balanced(phi, x0, solve, limits)
         self._solver.prepared = found.prepared
-        return Equilibrium(np.array(kernel.numpy(found.x)), counts, phi, history)
+        return Equilibrium(np.array(kernel.numpy(found.x)), found.counts, phi, history)
 
     @staticmethod
     def _perturbed(phi: Potential, x: WarpArray, bumps: Positions) -> WarpArray:
@@ -230,30 +239,6 @@ class QuasiStatic:
         d = np.where(phi.free[:, None], bumps, 0.0)
         part = phi.limit_at(x, kernel.points(d))
         return kernel.points(kernel.numpy(x) + part * d)
-
-
-class _Relaxed:
-    """Where loads are taken anew: x + w (found - x), w by Aitken's secant."""
-
-    def __init__(self, x: Positions) -> None:
-        self.x, self.part = x, 1.0
-        self.left: Positions | None = None  # (n,3) [m] found - x
-        self.distance = float("inf")  # [m] largest of it
-
-    def next(self, found: Positions) -> Positions:
-        """(n,3) after the loads of the last place led to ``found``."""
-        left = found - self.x
-        if self.left is not None:
-            change = left - self.left
-            size = float((change * change).sum())
-            if size > 0:
-                part = -self.part * float((self.left * change).sum()) / size
-                self.part = float(np.clip(part, LEAST_PART, 1.0))
-        else:
-            self.part = FIRST_PART
-        self.distance = float(np.linalg.norm(left, axis=1).max(initial=0.0))
-        self.x, self.left = self.x + self.part * left, left
-        return self.x
 
 
 class _Forces:

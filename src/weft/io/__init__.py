@@ -9,7 +9,7 @@ from pathlib import Path
 
 from weft.arrays import CornerUv, Faces, Floats, Positions
 from weft.errors import MeshError, RunError
-from weft.io.animation import Animation
+from weft.io.animation import Animation, Fields
 from weft.io.formats.alembic import alembic_contents, alembic_moving, write_alembic
 from weft.io.formats.arrays import write_arrays, write_hdf5
 from weft.io.formats.gltf import write_gltf
@@ -76,6 +76,7 @@ def suffixes(*what: str) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
+CARRY = (".ply", ".usdc", ".usda", ".usd", ".usdz", ".glb", ".gltf", ".vtkhdf", ".npz", ".h5")
 SUFFIXES = suffixes("read")  # that are read, for messages
 
 
@@ -157,8 +158,15 @@ def read_cache(path: Path, fps: float | None = None) -> tuple[Floats, Floats]:
     return cache(path, fps)
 
 
-def write_mesh(path: Path, x: Positions, faces: Faces, corner_uv: CornerUv | None) -> None:
-    """Write positions (n,3) [m], triangles (m,3) and material coordinates (m,3,2) [m], by suffix.
+def write_mesh(
+    path: Path,
+    x: Positions,
+    faces: Faces,
+    corner_uv: CornerUv | None,
+    fields: Fields | None = None,
+) -> None:
+    """Write positions (n,3) [m], triangles (m,3) and material coordinates (m,3,2) [m], by suffix;
+    and fields, where the format carries them.
 
     Raises:
         RunError: another suffix, or a file that cannot be written.
@@ -166,6 +174,9 @@ def write_mesh(path: Path, x: Positions, faces: Faces, corner_uv: CornerUv | Non
     write = format_to_write(path).write
     if write is None:
         raise RunError("mesh file", got=path.suffix, expected=suffixes("write"))
+    if fields is not None and path.suffix.lower() == ".ply":
+        write_ply(path, x, faces, corner_uv, fields)
+        return
     write(path, x, faces, corner_uv)
 
 
@@ -178,7 +189,10 @@ def write_animation(path: Path, animation: Animation) -> Sequence[str]:
     animate = format_to_write(path).animate
     if animate is None:
         raise RunError("animation file", got=path.suffix, expected=suffixes("animate"))
-    return animate(path, animation)
+    notes = list(animate(path, animation))
+    if animation.fields and path.suffix.lower() not in CARRY:
+        notes.append(f"{path.suffix} files carry no fields: {', '.join(animation.fields)} left out")
+    return notes
 
 
 def format_to_write(path: Path) -> Format:

@@ -105,6 +105,7 @@ class Animation:
         first: number that the file gives the first frame.
         convention: axes and units that positions are in.
         about: what made it, as a plain tree: scene, versions.
+        fields: names among ``Moment.fields`` that were asked for, in SI units whatever the file's.
     """
 
     shapes: Sequence[Shape]
@@ -114,6 +115,7 @@ class Animation:
     first: int = 0
     convention: Convention = field(default_factory=Convention)
     about: Json = field(default_factory=dict)
+    fields: Sequence[str] = ()
 
     def __iter__(self) -> Iterator[Moment]:
         return map(self.moment, range(self.count))
@@ -134,7 +136,7 @@ class Animation:
             return self
         kept = np.unique(np.round(np.linspace(0, self.count - 1, most)).astype(int))
         return Animation(self.shapes, len(kept), partial(_kept, self.moment, kept), self.fps,
-                         self.first, self.convention, self.about)  # fmt: skip
+                         self.first, self.convention, self.about, self.fields)  # fmt: skip
 
 
 def _kept(moment: Callable[[int], Moment], kept: Ints, k: int) -> Moment:

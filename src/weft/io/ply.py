@@ -5,7 +5,7 @@ Texture coordinates are the vertex properties ``s t``, ``u v`` or ``texture_u te
 painted weights.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 
 from weft.arrays import CornerUv, Faces, Floats, Positions
 from weft.errors import MeshError
+from weft.io.animation import Fields
 from weft.io.files import atomic_write
 from weft.io.surface import Contents, build_mesh, read_bytes, triangulate
 from weft.mesh import TriangleMesh
@@ -252,9 +253,14 @@ def _triangles(
 
 
 def write_ply(
-    path: str | Path, vertices: Positions, faces: Faces, corner_uv: CornerUv | None = None
+    path: str | Path,
+    vertices: Positions,
+    faces: Faces,
+    corner_uv: CornerUv | None = None,
+    numbers: Fields | None = None,
 ) -> None:
-    """Write a binary PLY: positions as double, material coordinates as ``texcoord`` of each face.
+    """Write a binary PLY: positions as double, material coordinates as ``texcoord`` of each face,
+    and fields as properties of vertices and faces: ``stress_0``, ``stress_1``, ...
 
     Raises:
         RunError: the file cannot be written.
@@ -264,17 +270,38 @@ def write_ply(
     if corner_uv is not None:
         fields += [("n_uv", "u1"), ("uv", "<f8", (6,))]
         texcoord = "property list uchar double texcoord\n"
+    given = numbers or Fields()
+    cells, points = _columns(given.cells), _columns(given.points)
+    fields += [(name, "<f8") for name in cells]
     rows = np.zeros(len(faces), np.dtype(fields))
     rows["n"], rows["ids"] = 3, faces
+    for name, values in cells.items():
+        rows[name] = values
     if corner_uv is not None:
         rows["n_uv"], rows["uv"] = 6, corner_uv.reshape(-1, 6)
     header = (
         "ply\nformat binary_little_endian 1.0\ncomment weft\n"
         f"element vertex {len(vertices)}\n"
-        "property double x\nproperty double y\nproperty double z\n"
-        f"element face {len(faces)}\nproperty list uchar int vertex_indices\n{texcoord}end_header\n"
+        f"property double x\nproperty double y\nproperty double z\n{_properties(points)}"
+        f"element face {len(faces)}\nproperty list uchar int vertex_indices\n{texcoord}"
+        f"{_properties(cells)}end_header\n"
     )
     with atomic_write(path) as file:
         file.write(header.encode())
-        file.write(np.ascontiguousarray(vertices, dtype="<f8").tobytes())
+        file.write(np.column_stack([vertices, *points.values()]).astype("<f8").tobytes())
         file.write(rows.tobytes())
+
+
+def _columns(arrays: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Numbers by name; of arrays of several, each by its number."""
+    found: dict[str, Floats] = {}
+    for name, values in arrays.items():
+        if values.ndim == 1:
+            found[name] = values
+        else:
+            found.update({f"{name}_{k}": column for k, column in enumerate(values.T)})
+    return found
+
+
+def _properties(columns: Mapping[str, Floats]) -> str:
+    return "".join(f"property double {name}\n" for name in columns)

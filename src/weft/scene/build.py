@@ -131,10 +131,11 @@ class Builder:
                 conditions=f.conditions,
                 contact=worn.contact,
                 energies=worn.energies,
-                gravity_from=worn.gravity_from,
+                gravity_from=f.gravity_from or worn.gravity_from,
                 bodies=bodies,
                 adaptive=f.adaptive,
                 velocity=f.velocity,
+                record=f.record,
                 description=self.source.tree,
             ),
         )

@@ -47,6 +47,8 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
         "adaptive": plain(scene.adaptive),
         "velocity": np.asarray(scene.velocity).tolist(),
     }
+    if scene.record:
+        tree["record"] = list(scene.record)
     if scene.bending is not None:
         tree["bending"] = scene.bending
     if np.any(np.asarray(scene.gravity_from) != 0):

@@ -12,7 +12,6 @@ import numpy as np
 
 from weft.arrays import Floats
 from weft.attachments import Attached, Attachment, attached, check_stretch
-from weft.attachments.attachment import KINDS
 from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import Contact, Piece, SelfContact
@@ -26,6 +25,7 @@ from weft.energies.pressure import Gas, Pressure
 from weft.energies.wind import AirForce
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
+from weft.fields import Physics, check_fields, missing
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.base import StepSettings
 from weft.integrators.resolve import Resolved, resolved
@@ -33,6 +33,7 @@ from weft.keys import Keys
 from weft.laws.base import Law
 from weft.model import Model
 from weft.pins import Pin
+from weft.scene.checks import check_attachments, check_energies
 from weft.scene.described import described
 from weft.scene.elastic import BENDING, check_start, elastic_energies
 from weft.scene.held import ANCHOR, Held, held_points
@@ -44,7 +45,7 @@ from weft.state import State
 from weft.units import fields_in_si
 
 # Fields that the model does not depend on.
-APART_FROM_MODEL = frozenset({"step", "settings", "adaptive", "velocity", "description"})
+APART_FROM_MODEL = frozenset({"step", "settings", "adaptive", "velocity", "description", "record"})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,6 +83,7 @@ class Scene:
             with ``buckling`` or the law ``ImmediateBuckling``, else ``hinges``.
         gravity_from: [s] two times between which gravity grows, or (n,2) of each vertex; it is not
             there before.
+        record: fields that every frame keeps besides positions (``weft.fields.FIELDS``).
         wind: air that flows or stands still (``Wind``): lift and drag; None: there is no air.
         pressed: lines with angles that are pressed in (``Pressed``): pleats, creases.
         keyed: numbers that change in time, by path: ``{"gravity.1": weft.Keys([(0, -9.81), (1,
@@ -117,6 +119,7 @@ class Scene:
     wind: Wind | None = None
     pressed: Sequence[Pressed] = ()
     keyed: Mapping[str, Keys] = field(default_factory=dict)
+    record: Sequence[str] = ()
     attachments: Sequence[Attachment] = ()
 
     def __repr__(self) -> str:
@@ -138,6 +141,10 @@ class Scene:
             raise SceneError("scene.damping", got=self.damping, expected="must be >= 0 [s]")
         if not np.isfinite(self.gravity).all() or len(self.gravity) != 3:
             raise SceneError("scene.gravity", got=self.gravity, expected="three numbers [m/s^2]")
+        times = np.asarray(self.gravity_from, dtype=np.float64)
+        if not (np.isfinite(times).all() and (times >= 0).all() and (np.diff(times) >= 0).all()):
+            raise SceneError("scene.gravity_from", got=self.gravity_from,
+                             expected="two times, the second not before the first [s]")  # fmt: skip
         self._check_integrator()
         self._check_rest()
         for k, energy in enumerate(self.energies):
@@ -155,9 +162,16 @@ class Scene:
                 got = type(wind).__name__
                 raise SceneError("scene.wind", got=got, expected="a weft.Wind")
             object.__setattr__(self, "wind", wind.loaded())
-        self._check_attachments()
+        check_attachments(self.attachments, self.integrator)
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
+        object.__setattr__(self, "record", check_fields(self.record, "scene.record"))
+        for field_name in self.record:
+            lack = missing(field_name, self.physics(), pressed=self.contact is not None)
+            if lack:
+                raise SceneError(
+                    f"scene.record: {field_name}", got=lack, expected="what it is made from"
+                )
         for name in ("buckling", "bending"):
             given = getattr(self, name) is not None
             if given and (self.conditions is not None or self.is_1998):
@@ -214,22 +228,6 @@ class Scene:
             maker = Maker(given, None, None, self.adaptive, self.cloth)
         object.__setattr__(self, "stepper", maker)
 
-    def _check_attachments(self) -> None:
-        """Of their kinds, with names of their own, and what the integrator can release."""
-        every: Sequence[Any] = self.attachments
-        for k, given in enumerate(every):
-            what = f"scene.attachments {k}"
-            if not isinstance(given, KINDS):
-                kinds = ", ".join(f"weft.{kind.__name__}" for kind in KINDS)
-                raise SceneError(what, got=type(given).__name__, expected=f"one of {kinds}")
-            if given.release.depends and self.integrator == "quasi_static":
-                raise SceneError(
-                    f"{given.name or what}.release",
-                    got="a force or a function, with quasi_static",
-                    expected="a time (`at`), or backward_euler or bdf2",
-                    hint="equilibria remember nothing of one another",
-                )
-
     @property
     def is_1998(self) -> bool:
         """True with the integrator that brings damping of its own."""
@@ -263,9 +261,9 @@ class Scene:
         changing = None
         if self.keyed or any(f.keyed for f in cloth.fabrics):
             changing = ChangingScene(self, mass, [*range(len(made)), len(energies) - 1])
-        _check_energies(ties.energies, [e.name for e in energies], len(cloth.points), "attachments")
+        check_energies(ties.energies, [e.name for e in energies], len(cloth.points), "attachments")
         energies = (*energies, *ties.energies)
-        _check_energies(self.energies, [e.name for e in energies], len(cloth.points))
+        check_energies(self.energies, [e.name for e in energies], len(cloth.points))
         energies = (*energies, *self.energies)
         check_start(energies, held.points)
         embedding = cloth.embedding
@@ -291,6 +289,13 @@ class Scene:
     def _held(self) -> Held:
         """Pins, as the points have them."""
         return held_points(self.cloth, tuple(self.pins))
+
+    def physics(self) -> Physics:
+        """What stress and air are made from."""
+        if self.conditions is not None or self.is_1998:
+            return Physics(None, self.wind)
+        laws = [(self.law_of(part.fabric), len(part.faces)) for part in self.cloth.parts]
+        return Physics(laws, self.wind)
 
     @cached_property
     def attached(self) -> Attached:
@@ -365,24 +370,3 @@ def made_of(scene: Scene, mass: Floats, t: float = 0.0) -> tuple[Energy, ...]:
     if np.ndim(onset) == 2:
         onset = np.pad(np.asarray(onset), ((0, len(mass) - len(onset)), (0, 0)))
     return (*elastic, *inside, *blown, Gravity(mass, scene.gravity, onset))
-
-
-def _check_energies(
-    energies: Sequence[Energy], taken: Sequence[str], n: int, field: str = "energies"
-) -> None:
-    """That additional energies have names of their own, and only vertices that there are."""
-    names = list(taken)
-    for k, energy in enumerate(energies):
-        what = f"scene.{field} {k}"
-        if energy.name in names:
-            raise SceneError(
-                f"{what}.name", got=repr(energy.name), expected="one that no other energy has"
-            )
-        names.append(energy.name)
-        ids = np.asarray(energy.stencil)
-        if ids.size and not 0 <= ids.min() <= ids.max() < n:
-            raise SceneError(
-                f"{what}.stencil",
-                got=f"{ids.min()} to {ids.max()}",
-                expected=f"vertices from 0 to {n - 1}",
-            )

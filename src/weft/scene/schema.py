@@ -293,6 +293,9 @@ IntegratorBlock = create_model(
 )
 
 
+FieldName = Literal["strain", "stress", "curvature", "pressure", "air", "velocity"]
+
+
 class SceneFile(Block):
     """A scene."""
 
@@ -305,6 +308,11 @@ class SceneFile(Block):
     )
     gravity: tuple[Acceleration, Acceleration, Acceleration] = Field(
         (0, -9.81, 0), description="[m/s^2]"
+    )
+    gravity_from: tuple[Time, Time] | None = Field(
+        None,
+        description="[s] two times between which gravity grows; none: it is there from the start, "
+        "or with garments once seams are closed",
     )
     damping: Time | None = Field(
         None, ge=0, description="[s] of stiffness-proportional damping; none: the fabric's"
@@ -353,6 +361,9 @@ class SceneFile(Block):
     )
     sewing: Given[Sewing] | None = Field(
         None, description="how garments are sewn before the animation begins; none: the defaults"
+    )
+    record: list[FieldName] = Field(
+        [], description="what every frame keeps besides positions and velocities, for exports"
     )
     adaptive: Given[AdaptiveSettings] | None = Field(
         None, description="divide steps in which cloth stretches too fast ({}: defaults); none: off"

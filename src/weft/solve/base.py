@@ -34,6 +34,10 @@ class Outcome(enum.Enum):
         "pins or bodies would have to pass through cloth: use a smaller step, or move them "
         "another way"
     )
+    UNBALANCED = (
+        "every lagged problem was solved, but normal forces and directions of friction still "
+        "changed: raise lags, or take shorter load steps"
+    )
     NOT_FINITE = "a value is not finite: the state has blown up; use a smaller step"
 
     @property

@@ -29,7 +29,9 @@ CONTRACTION = 0.5  # of simplified increments, above which a new factorization p
 LEAST, FIRST, MOST = 1e-4, 1.0, 1e8  # [1/s^2] mu: floor, where it starts to grow, ceiling
 GROW, SHRINK, SHORT = 4.0, 4.0, 0.5  # mu grows after steps shorter than SHORT
 MOST_EFFORT = 4  # times the matrices asked for, where terms are far from balance
+BALANCED = 4  # iterations at balance with mu above its floor, after which it is dropped to that
 PATIENCE = 4  # full steps before the exact Hessian is tried; doubled each time it is indefinite
+MOST_PATIENCE = 16  # where things meet
 MOST_FORCING, LEAST_FORCING = 0.1, 1e-3  # of linear solves of equilibria (Eisenstat & Walker 1996)
 
 
@@ -169,6 +171,8 @@ class Shifted:
         mass: (n,) [kg].
         max_iterations: steps.
         try_exact: the exact Hessian after some full steps.
+        meets: try it after as many shortened ones, too: where edges meet that are nearly parallel
+            the projected one lacks the mollifier's part, and its directions go too far for ever.
     """
 
     tolerance: float
@@ -177,6 +181,7 @@ class Shifted:
     mass: WarpArray
     max_iterations: int = 400
     try_exact: bool = True
+    meets: bool = False
 
     def directions(self, s: Search) -> "ShiftedDirections":
         """For a search that begins."""
@@ -191,7 +196,8 @@ class ShiftedDirections:
     def __init__(self, settings: Shifted, s: Search) -> None:
         self.settings, self.mu, self.forcing = settings, LEAST, MOST_FORCING
         self.full, self.patience = 0, PATIENCE  # full steps in a row, and how many EXACT waits for
-        self.decrement, self.attempts = 0.0, 0
+        self.halved = 0  # shortened ones in a row
+        self.decrement, self.attempts, self.at_balance = 0.0, 0, 0
         self.force = self.last = float("inf")
         n = s.x.shape[0]
         self.anchor, self._squares = kernel.empty(n, vec3), kernel.empty(n)
@@ -203,6 +209,7 @@ class ShiftedDirections:
         if self.moved:
             self.force, self.moved = max_norm(s.g) / o.force_scale(s.x), False
             combine(s.x, 0.0, s.x, self.anchor)
+            self._measure_at_balance()
         if not (np.isfinite(s.value) and np.isfinite(self.force)):
             return Outcome.NOT_FINITE
         if self.force == 0.0 or (self.force <= o.force_tolerance and self.last <= o.tolerance):
@@ -210,13 +217,23 @@ class ShiftedDirections:
         self.attempts += 1
         return Outcome.MAX_ITERATIONS if self.attempts > o.max_iterations else None
 
+    def _measure_at_balance(self) -> None:
+        """Let the safeguard go where forces have been in balance for a while: steps that the line
+        search halves again and again, as under contact, never let it shrink by themselves, and
+        while it is there no increment says how far it is.
+        """
+        at_rest = self.force <= self.settings.force_tolerance and self.mu > LEAST
+        self.at_balance = self.at_balance + 1 if at_rest else 0
+        if self.at_balance >= BALANCED:
+            self.mu, self.at_balance = LEAST, 0
+
     def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
         """With the exact Hessian after some full steps; else with the one that stands for it."""
-        if self.settings.try_exact and self.full >= self.patience:
+        if self._waited:
             d, outcome = self._solved(s, Psd.EXACT)
             if outcome.ok and dot(s.g, d) < 0.0:
                 return d, None
-            self.full, self.patience = 0, 2 * self.patience
+            self._wait_longer()
         d, outcome = self._solved(s, None)
         if outcome.ok:
             return d, None
@@ -224,6 +241,17 @@ class ShiftedDirections:
             self._grow()  # projected, so singular to round-off: something that nothing holds
             return None, None
         return None, outcome
+
+    @property
+    def _waited(self) -> bool:
+        """Whether the exact Hessian is tried."""
+        halved = self.halved if self.settings.meets else 0
+        return self.settings.try_exact and max(self.full, halved) >= self.patience
+
+    def _wait_longer(self) -> None:
+        most = MOST_PATIENCE if self.settings.meets else self.settings.max_iterations
+        self.full, self.halved = 0, 0
+        self.patience = max(self.patience, min(2 * self.patience, most))
 
     def _solved(self, s: Search, psd: Psd | None) -> tuple[WarpArray, Outcome]:
         A = s.problem.matrix_at(s.x, psd)
@@ -249,6 +277,8 @@ class ShiftedDirections:
         # A step that the safeguard shortened says nothing about the distance that is left.
         self.last = length if self.mu == LEAST else float("inf")
         self.full = self.full + 1 if step == 1.0 else 0
+        exact = self.halved >= self.patience and step == 1.0  # it helps: go on with it
+        self.halved = self.halved if exact else self.halved + 1 if step < 1.0 else 0
         if step < SHORT:
             self._grow()
         elif step == 1.0:
@@ -264,8 +294,8 @@ class ShiftedDirections:
 
     def stuck(self, s: Search) -> Outcome | None:
         """From the exact Hessian back to the projected one; then nearer and nearer."""
-        if self.full >= self.patience:
-            self.full, self.patience = 0, 2 * self.patience
+        if self._waited:
+            self._wait_longer()
             return None
         at_rest = self.force <= self.settings.force_tolerance
         if not at_rest and self.mu < MOST:

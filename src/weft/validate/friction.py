@@ -89,13 +89,22 @@ def rate(speeds: Floats, dt: float = 0.01) -> float:
 
 def slide(degrees: float, friction: float) -> Floats:
     """Mean speeds [m/s] down the slope, every 0.01 s, of a square on a pinned one."""
+    model, x, above = slope_model(
+        degrees, SelfContact(GAP, friction=Friction(friction), stick=2e-4, lags=3)
+    )
+    return _speeds(model, x, above, 0, 0.4)
+
+
+def slope_model(degrees: float, settings: SelfContact) -> tuple[Model, Positions, Ints]:
+    """A square on a pinned one, which gravity pulls along x: where its vertices are, and which are
+    of the square.
+    """
     fabric = Fabric(0.2, 2000.0, 2000.0, 500.0, 1e-3, 1e-3, name="stiff")
     below = sheet(13, 13, 0.6, 0.6, fabric=fabric)
     above = sheet(6, 6, 0.2, 0.2, fabric=fabric).moved((-0.1, 1.2e-3, 0.013), (0, 25.8, 0))
     cloth = joined([below, above])
     n, angle = below.n_vertices, np.radians(degrees)
     pull = (GRAVITY * np.sin(angle), -GRAVITY * np.cos(angle), 0.0)
-    settings = SelfContact(GAP, friction=Friction(friction), stick=2e-4, lags=3)
     mesh = cloth.mesh
     energies = (
         Membrane(linear_triangle(mesh), BaraffWitkin((2000.0, 2000.0), 500.0)),
@@ -105,11 +114,29 @@ def slide(degrees: float, friction: float) -> Floats:
     pin = Pin(np.arange(n, dtype=np.int32))
     contact = Contact.of(mesh, cloth.mass, settings)
     model = Model(cloth.mass, energies, (pin,), mesh.vertices, contact)
-    return _speeds(model, mesh.vertices, cloth.parts[1].vertices, 0, 0.4)
+    return model, mesh.vertices, cloth.parts[1].vertices
 
 
 def belt(ratio: float, seconds: float) -> Floats:
     """Speeds [m/s], every 0.01 s, of the heavier of two loads on a belt over a cylinder."""
+    contact = SelfContact(GAP, friction=Friction(MU), stick=STICK, lags=4)
+    model, x, heavy = belt_model(ratio, contact)
+    return _speeds(model, x, heavy, 1, seconds, -1.0)
+
+
+def belt_model(
+    ratio: float, contact: SelfContact, *, own: float = 0.02, bending: float = 1e-5, side: int = 1
+) -> tuple[Model, Positions, Ints]:
+    """A belt over a cylinder with loads m and ``ratio`` m: where its vertices are, and which carry
+    the second.
+
+    Args:
+        ratio: of the loads.
+        contact: with the cylinder.
+        own: [kg/m^2] of the belt.
+        bending: [N m] of the belt.
+        side: 1: the second load hangs at +x; -1: at -x.
+    """
     length = np.pi * (RADIUS + 0.6 * GAP) + 2 * HANGING
     mesh = grid(round(length / CELL) + 1, 3, length, WIDTH)
     s = np.array(mesh.vertices[:, 0])  # along the belt, 0 at the top of the cylinder
@@ -117,20 +144,18 @@ def belt(ratio: float, seconds: float) -> Floats:
     angle = np.clip(s / r, -np.pi / 2, np.pi / 2)
     x = np.stack([r * np.sin(angle), r * np.cos(angle) - np.abs(s - r * angle)], axis=1)
     placed = mesh.with_vertices(np.column_stack([x, mesh.vertices[:, 2]]))
-    mass = 0.02 * mesh.vertex_area
-    light, heavy = (_near(s, edge) for edge in (s.min(), s.max()))
+    mass = own * mesh.vertex_area
+    light, heavy = (_near(s, edge) for edge in (-side * s.max(), side * s.max()))
     mass[light] += 0.1 / len(light)
     mass[heavy] += 0.1 * ratio / len(heavy)
     drum = capsule(RADIUS, 0.1, 0.004).moved((0, 0, 0), rotation=(90, 0, 0))
-    contact = SelfContact(GAP, friction=Friction(MU), stick=STICK, lags=4)
     energies = (
         Membrane(linear_triangle(mesh), BaraffWitkin((2e4, 2e4), 5e3)),
-        HingeBending.of(mesh, (1e-5, 1e-5)),
+        HingeBending.of(mesh, (bending, bending)),
         Gravity(mass, (0.0, -GRAVITY, 0.0)),
     )
     met = Contact.of(placed, mass, contact, [drum])
-    model = Model(mass, energies, (), None, met)
-    return _speeds(model, placed.vertices, heavy, 1, seconds, -1.0)
+    return Model(mass, energies, (), None, met), placed.vertices, heavy
 
 
 def pressed() -> tuple[float, float]:

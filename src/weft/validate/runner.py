@@ -35,6 +35,7 @@ _EXPERIMENTS = {
     "bias": Experiment("bias"),
     "tension-field": Experiment("tension_field"),
     "friction": Experiment("friction"),
+    "friction-at-rest": Experiment("friction_at_rest"),
     "wind": Experiment("wind"),
     "limits": Experiment("limits"),
     "creases": Experiment("creases"),
@@ -42,6 +43,7 @@ _EXPERIMENTS = {
     "laboratory": Experiment("laboratory"),
     "pillow": Experiment("pillow", ALL),
     "capstan": Experiment("friction", ALL, "capstan"),
+    "capstan-at-rest": Experiment("friction_at_rest", ALL, "capstan"),
     "drape": Experiment("laboratory", ALL, "drapes"),
 }
 

@@ -16,7 +16,8 @@ from weft.arrays import Floats, Positions, Velocities
 from weft.errors import SceneError, SimulationError
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepReport
-from weft.simulation import MOST_FRAMES, SceneLike
+from weft.record import SceneLike
+from weft.simulation import MOST_FRAMES
 from weft.solve.lanes import Symbolic
 from weft.state import State
 from weft.units import Quantity, to_si

@@ -13,8 +13,8 @@ from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import Memory, Solver, StepReport
 from weft.model import Model
 from weft.pins import Keyframe, Path, Pin
-from weft.record import Place
-from weft.simulation import MOST_HALVINGS, SceneLike, Taken
+from weft.record import Place, SceneLike
+from weft.simulation import MOST_HALVINGS, Taken
 from weft.solve.base import LinearSolver
 from weft.state import State
 from weft.step import Step

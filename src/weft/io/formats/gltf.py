@@ -6,14 +6,14 @@ a long run is thinned to ``MOST_TARGETS``. Vertices with several texture coordin
 the format wants it; v points down. Specification: Khronos glTF 2.0.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from weft.arrays import Faces, Floats, Ints, Positions
-from weft.io.animation import Animation, Shape, require_meters_y_up
+from weft.io.animation import Animation, Moment, Shape, require_meters_y_up
 from weft.io.files import atomic_write
 from weft.io.formats.gltf_buffer import Buffer
 
@@ -39,23 +39,50 @@ def write_gltf(path: Path, animation: Animation) -> Sequence[str]:
     times = np.array([m.t for m in moments])
     buffer = Buffer()
     for k, shape in enumerate(kept.shapes):
-        _Node(buffer, shape, k == 0, [m.positions[k] for m in moments], times)
+        given = _first_fields(kept, moments[0]) if k == 0 else {}
+        _Node(buffer, shape, k == 0, [m.positions[k] for m in moments], times, given)
+    if kept.fields and kept.count > 1:
+        notes.append(f"{', '.join(kept.fields)}: of the first frame, as morph targets move nothing "
+                     "else; on faces, means at vertices")  # fmt: skip
     with atomic_write(path) as file:
         file.write(buffer.glb() if path.suffix.lower() == ".glb" else buffer.gltf())
     return notes
+
+
+def _first_fields(animation: Animation, moment: Moment) -> dict[str, Floats]:
+    """Fields of a frame (n,...) at the vertices; those of faces as means, weighted with areas."""
+    if not animation.fields:
+        return {}
+    faces, x, found = animation.cloth.faces, moment.positions[0], moment.fields
+    a, b, c = (x[faces[:, i]] for i in range(3))
+    area = np.repeat(np.linalg.norm(np.cross(b - a, c - a), axis=1), 3)
+    ids, n = faces.reshape(-1), len(x)
+    whole = np.maximum(np.bincount(ids, area, n), 1e-300)
+    made: dict[str, Floats] = {}
+    for name in animation.fields:
+        if name in found.points:
+            values = found.points[name]
+            made[name] = values[:, None] if values.ndim == 1 else values
+            continue
+        columns = np.repeat(found.cells[name], 3, axis=0).T
+        made[name] = np.stack([np.bincount(ids, area * v, n) / whole for v in columns], axis=1)
+    return made
 
 
 class _Node:
     """One shape: a node with its mesh, and the weights that animate it."""
 
     def __init__(
-        self, buffer: Buffer, shape: Shape, cloth: bool, frames: Sequence[Positions], times: Floats
-    ) -> None:
+        self, buffer: Buffer, shape: Shape, cloth: bool, frames: Sequence[Positions], times: Floats,
+        given: Mapping[str, Floats],
+    ) -> None:  # fmt: skip
         still = not cloth and max(float(np.abs(x - frames[0]).max()) for x in frames) < MOVED
         self.buffer, self.shape = buffer, shape
         self.frames = frames[:1] if still else frames
         corner, vertex, uv = _split(shape)
         attributes = self._attributes(vertex, uv)
+        for name, values in given.items():
+            attributes[f"_{name.upper()}"] = buffer.vectors(values[vertex].astype(np.float32))
         targets = self._targets(vertex) if len(self.frames) > 1 else []
         primitives = self._primitives(corner, attributes, targets, cloth)
         mesh: dict[str, Any] = {"name": shape.name, "primitives": primitives}

@@ -71,6 +71,7 @@ def _write(path: Path, animation: Animation) -> None:
     for number, moment in enumerate(animation, start=animation.first):
         for k, track in enumerate(tracks):
             track.add(number, moment, k)
+        _add_fields(tracks[0].mesh, number, moment, animation.fields)
     stage.GetRootLayer().Save()
     del stage
 
@@ -99,10 +100,30 @@ def _mesh(stage: Any, path: str, shape: Shape) -> Any:
     return mesh
 
 
+def _add_fields(mesh: Any, number: int, moment: Moment, names: Sequence[str]) -> None:
+    """Fields of a frame as primvars: at vertices, or one a face (uniform)."""
+    from pxr import Sdf, UsdGeom, Vt
+
+    if not names:
+        return
+    api, found = UsdGeom.PrimvarsAPI(mesh), moment.fields
+    kinds = {1: Sdf.ValueTypeNames.FloatArray, 2: Sdf.ValueTypeNames.Float2Array,
+             3: Sdf.ValueTypeNames.Float3Array}  # fmt: skip
+    arrays = {1: Vt.FloatArray, 2: Vt.Vec2fArray, 3: Vt.Vec3fArray}
+    for name in names:
+        at_points = name in found.points
+        values = np.asarray((found.points if at_points else found.cells)[name], dtype=np.float32)
+        width = 1 if values.ndim == 1 else values.shape[1]
+        where = UsdGeom.Tokens.vertex if at_points else UsdGeom.Tokens.uniform
+        primvar = api.CreatePrimvar(name, kinds[width], where)
+        primvar.Set(arrays[width].FromNumpy(np.ascontiguousarray(values)), number)
+
+
 class _Track:
     """The samples of one mesh, in float32; what never moves has one value for all times."""
 
     def __init__(self, mesh: Any, *, velocities: bool) -> None:
+        self.mesh = mesh
         self.points, self.extent = mesh.CreatePointsAttr(), mesh.CreateExtentAttr()
         self.velocities = mesh.CreateVelocitiesAttr() if velocities else None
         self.before: Any = None  # of the frame added last

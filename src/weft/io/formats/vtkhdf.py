@@ -62,7 +62,7 @@ def _write(root: Any, animation: Animation) -> None:
         points[k * n : (k + 1) * n] = np.concatenate(list(moment.positions))
         values[k] = moment.t
         found = moment.fields
-        table.add(k, "PointData", {"velocity": moment.velocities, **found.points}, n)
+        table.add(k, "PointData", {**found.points, "velocity": moment.velocities}, n)
         table.add(k, "CellData", found.cells, m)
     steps["Values"] = values
     _labels(root, steps, animation, m)

@@ -1,0 +1,212 @@
+"""Numbers on cloth that runs record and exports carry: strain, stress, curvature, pressure, air and
+velocity, on the triangles and vertices of the mesh that is shown. Of splines these are the
+triangles between their samples; more of them (``density``) are nearer to the patch.
+
+strain     (m,3) of warp and weft [1], |f0| - 1 and |f1| - 1; shear [rad], by which they leave the
+           right angle. F = (f0, f1) is constant on a triangle.
+stress     (m,3) [N/m] of warp, weft and shear, from the law psi alone (no damping, no barrier of
+           limits): P = dpsi/dF = F S, force per width at rest (first Piola-Kirchhoff; S, the
+           second, is symmetric). Across a cut along the weft goes P e0 = S00 f0 + S01 f1: warp
+           yarns carry S00 |f0| along themselves, the weft S11 |f1|, and S01 sqrt(|f0||f1|) is the
+           shear. A pull along the warp has the first alone, force over width.
+curvature  (n,2) [1/m] principal ones, largest and smallest, positive where cloth folds towards its
+           front: eigenvalues of the mean over a vertex's faces of the sum of l theta t t^T / 2 of
+           a face's hinges, over its area, with t across the hinge (Cohen-Steiner & Morvan 2003). A
+           cylinder has (1/r, 0). Faces at borders lack a hinge: it is less there.
+pressure   (n,) [Pa] of contact: normal forces over the area at rest around the vertex. Their sum
+           with these areas is what presses; of cloth on cloth both sides have it.
+air        (m,3) [Pa] lift and drag over the area at rest, with the velocity of the frame.
+velocity   (n,3) [m/s].
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats, Gradients, Positions, Velocities
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.air import Wind
+from weft.energies.hinge_bending import dihedral_angles
+from weft.errors import SceneError, check_known
+from weft.laws.base import Law
+from weft.mesh import TriangleMesh
+
+AT_FACES, AT_VERTICES = ("strain", "stress", "air"), ("curvature", "pressure", "velocity")
+FIELDS = ("strain", "stress", "curvature", "pressure", "air", "velocity")
+VECTORS = ("air", "velocity")
+RECORDED = "field."  # prefix of their names among a frame's arrays
+
+
+@dataclass(frozen=True, eq=False)
+class Physics:
+    """What stress and air need besides a mesh that moves.
+
+    Args:
+        laws: of the membrane, with the number of faces of each, in their order; None: no law is
+            known, or there is none (conditions of 1998).
+        wind: None: there is no air.
+    """
+
+    laws: Sequence[tuple[Law, int]] | None = None
+    wind: Wind | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Recorder:
+    """What a run records of its frames."""
+
+    names: Sequence[str]
+    mesh: TriangleMesh
+    physics: Physics
+
+    @staticmethod
+    def of(scene: Any, mesh: TriangleMesh) -> "Recorder":
+        """Of a scene that has ``record`` and ``physics``; others record nothing."""
+        names = tuple(getattr(scene, "record", ()))
+        return Recorder(names, mesh, scene.physics() if names else Physics())
+
+    def arrays(
+        self, x: Positions, v: Velocities, t: float, pressure: Floats | None
+    ) -> dict[str, Floats]:
+        """Arrays of a frame, at vertices x (n,3) that move with v; further points are left out."""
+        n = self.mesh.n_vertices
+        given = (t, self.physics, pressure)
+        return {RECORDED + m: field_of(m, self.mesh, x[:n], v[:n], *given) for m in self.names}
+
+
+def check_fields(names: Sequence[str], where: str) -> tuple[str, ...]:
+    """The names, each once.
+
+    Raises:
+        SceneError: one that is no field's.
+    """
+    if isinstance(names, str):
+        raise SceneError(where, got=repr(names), expected=f"a list of {', '.join(FIELDS)}")
+    for name in names:
+        check_known(name, FIELDS, where, SceneError)
+    return tuple(dict.fromkeys(names))
+
+
+def missing(name: str, physics: Physics, *, pressed: bool) -> str:
+    """What a field lacks, in words; empty where nothing."""
+    lacking = {
+        "stress": "" if physics.laws else "no law of the membrane",
+        "air": "" if physics.wind else "no wind",
+        "pressure": "" if pressed else "no contact",
+    }
+    return lacking.get(name, "")
+
+
+def field_of(
+    name: str,
+    mesh: TriangleMesh,
+    x: Positions,
+    v: Velocities,
+    t: float,
+    physics: Physics,
+    pressure: Floats | None = None,
+) -> Floats:
+    """A field's array, as the module says.
+
+    Args:
+        name: one of ``FIELDS``.
+        mesh: with material coordinates.
+        x: (n,3) [m].
+        v: (n,3) [m/s].
+        t: [s].
+        physics: law and wind.
+        pressure: (n,) [Pa] of contact; None: there is none.
+
+    Raises:
+        SceneError: what the field is made from is missing.
+    """
+    check_known(name, FIELDS, "field", SceneError)
+    lack = missing(name, physics, pressed=pressure is not None)
+    if lack:
+        raise SceneError(f"field {name}", got=lack, expected="what it is made from")
+    made: Mapping[str, Callable[[], Floats]] = {
+        "strain": lambda: strain_of(gradients(mesh, x)),
+        "stress": lambda: stress_of(gradients(mesh, x), physics.laws or ()),
+        "curvature": lambda: curvatures(mesh, x),
+        "pressure": lambda: np.asarray(pressure),
+        "air": lambda: air_of(mesh, x, v, t, physics.wind or Wind()),
+        "velocity": lambda: np.asarray(v),
+    }
+    return made[name]()
+
+
+def gradients(mesh: TriangleMesh, x: Positions) -> Gradients:
+    """(m,3,2) F of the faces."""
+    return linear_triangle(mesh).deformation_gradient(x)
+
+
+def strain_of(F: Gradients) -> Floats:
+    """(m,3) of warp, weft and shear."""
+    warp, weft = _lengths(F)
+    cosine = np.einsum("mi,mi->m", F[:, :, 0], F[:, :, 1]) / np.maximum(warp * weft, 1e-300)
+    return np.stack([warp - 1, weft - 1, np.arcsin(np.clip(cosine, -1, 1))], axis=1)
+
+
+def stress_of(F: Gradients, laws: Sequence[tuple[Law, int]]) -> Floats:
+    """(m,3) [N/m] of warp, weft and shear.
+
+    Raises:
+        SceneError: laws of another number of faces.
+    """
+    counts = [count for _, count in laws]
+    if sum(counts) != len(F):
+        raise SceneError("field stress", got=f"laws of {sum(counts)} faces", expected=f"{len(F)}")
+    P = np.zeros_like(F)
+    start = 0
+    for law, count in laws:
+        P[start : start + count] = law.stress(F[start : start + count])
+        start += count
+    S = np.linalg.pinv(F) @ P
+    warp, weft = _lengths(F)
+    shear = 0.5 * (S[:, 0, 1] + S[:, 1, 0]) * np.sqrt(warp * weft)
+    return np.stack([S[:, 0, 0] * warp, S[:, 1, 1] * weft, shear], axis=1)
+
+
+def curvatures(mesh: TriangleMesh, x: Positions) -> Floats:
+    """(n,2) [1/m] principal curvatures."""
+    h = mesh.hinges
+    if len(h) == 0:
+        return np.zeros((mesh.n_vertices, 2))
+    theta, edge = dihedral_angles(x, h), x[h[:, 1]] - x[h[:, 0]]
+    length = np.linalg.norm(edge, axis=1)
+    ends = [np.cross(edge, x[h[:, 2]] - x[h[:, 0]]), np.cross(edge, x[h[:, 3]] - x[h[:, 1]])]
+    one, other = (n / np.maximum(np.linalg.norm(n, axis=1, keepdims=True), 1e-300) for n in ends)
+    across = np.cross(one - other, edge)
+    across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
+    tensor = 0.5 * (length * theta)[:, None, None] * across[:, :, None] * across[:, None, :]
+    of_face, total = np.zeros((len(mesh.faces), 3, 3)), np.zeros((mesh.n_vertices, 3, 3))
+    for side in (0, 1):
+        np.add.at(of_face, mesh.hinge_faces[:, side], tensor)
+    for corner in range(3):
+        np.add.at(total, mesh.faces[:, corner], of_face)
+    area = 3 * mesh.vertex_area[:, None, None]  # of all faces at the vertex
+    k = np.linalg.eigvalsh(total / area)  # one is the normal's: about 0
+    normal = np.argmin(np.abs(k), axis=1)
+    kept = np.arange(3)[None, :] != normal[:, None]
+    return np.asarray(k[kept].reshape(-1, 2)[:, ::-1])
+
+
+def air_of(mesh: TriangleMesh, x: Positions, v: Velocities, t: float, wind: Wind) -> Floats:
+    """(m,3) [Pa] rho |u|/2 [(C_D - C_L) u + C_L (u.n) n] times the area over that at rest, with u
+    the air's velocity past the middle of the face.
+    """
+    corners = x[mesh.faces]
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    size = np.linalg.norm(normal, axis=1, keepdims=True)
+    n = normal / np.maximum(size, 1e-300)
+    u = wind.at(corners.mean(1), t) - v[mesh.faces].mean(1)
+    across = (u * n).sum(1, keepdims=True) * n
+    push = (wind.drag - wind.lift) * u + wind.lift * across
+    scale = 0.5 * wind.density * np.linalg.norm(u, axis=1, keepdims=True)
+    return np.asarray(scale * push * (0.5 * size / mesh.rest_area[:, None]))
+
+
+def _lengths(F: Gradients) -> tuple[Floats, Floats]:
+    return np.linalg.norm(F[:, :, 0], axis=1), np.linalg.norm(F[:, :, 1], axis=1)

@@ -1,0 +1,162 @@
+"""Equilibria with friction: what rests on a slope, over a cylinder, and by a waistband alone.
+
+A square rests on a slope iff tan(a) <= mu. A belt over a cylinder rests iff its tensions differ by
+no more than exp(mu beta) (Euler, Eytelwein), whichever side is the heavier. A band around a post,
+at the tension T, presses with 2 pi T in all (on n flat facets 2 n T sin(pi/n)), whatever the
+radius, and so carries a weight W iff mu >= W/(2 pi T).
+
+Where there is no equilibrium none must be found: the search ends elsewhere, or not at all.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from weft.arrays import Floats, Positions
+from weft.contact.body import Body
+from weft.contact.contact import Contact, SelfContact
+from weft.contact.sides import Friction
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.gravity import Gravity
+from weft.energies.hinge_bending import HingeBending
+from weft.energies.membrane import Membrane
+from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.laws import BaraffWitkin
+from weft.mesh import TriangleMesh
+from weft.model import Model
+from weft.state import State
+from weft.validate.check import Check, attempt, compare
+from weft.validate.friction import GAP, GRAVITY, MU, belt_model, slope_model
+from weft.validate.solver import direct
+
+RADIUS, HEIGHT, AROUND = 0.1, 0.04, 48  # [m] of the post; [m] of the band; its facets
+STIFFNESS, STRAIN, HEM = 200.0, 0.1, 0.1  # [N/m], of the band on the post; [kg] that it carries
+MOVED = 5e-3  # [m] that nothing moves which rests
+STEPS = 5  # of the path: the band presses in the first, weight grows in the others
+
+
+def checks() -> Iterator[Check]:
+    """Just below and above where a slope, and a waistband, hold."""
+    yield from attempt("friction-at-rest/slope", _slope)
+    yield from attempt("friction-at-rest/waistband", _waistband)
+
+
+def capstan() -> Iterator[Check]:
+    """A belt over a cylinder, the heavier load on either side."""
+    for name, side in (("right", 1), ("left", -1)):
+        yield from attempt(f"capstan-at-rest/{name}", _capstan, name, side)
+
+
+def _slope() -> Iterator[Check]:
+    for part, rests in ((0.99, 1.0), (1.01, 0.0)):
+        got = float(slope_rests(float(np.degrees(np.arctan(part * MU))), MU))
+        yield compare(f"friction-at-rest/slope, tan a = {part:g} mu", rests, got, 0.0)
+
+
+def _capstan(name: str, side: int) -> Iterator[Check]:
+    for part, rests in ((0.98, 1.0), (1.03, 0.0)):
+        got = float(belt_rests(part * float(np.exp(MU * np.pi)), side))
+        what = f"capstan-at-rest/{name}, T2/T1 = {part:g} exp(mu pi)"
+        yield compare(what, rests, got, 0.0)
+
+
+def _waistband() -> Iterator[Check]:
+    needed = friction_needed()
+    for part, rests in ((1.02, 1.0), (0.97, 0.0)):
+        what = f"friction-at-rest/waistband, mu = {part:g} W/(2 pi T)"
+        yield compare(what, rests, float(band_rests(part * needed)), 0.0)
+
+
+def settings(**more: float) -> QuasiStaticSettings:
+    """Of equilibria whose forces balance well below what decides."""
+    given = {"tolerance": 1e-6, "force_tolerance": 1e-5, "imperfection": 0.0, **more}
+    return QuasiStaticSettings(friction=True, max_iterations=150, linear=direct(), **given)  # type: ignore[arg-type]
+
+
+def slope_rests(degrees: float, friction: float) -> bool:
+    """Whether a square has an equilibrium on a slope, where it is."""
+    contact = SelfContact(GAP, friction=Friction(friction))
+    model, x, above = slope_model(degrees, contact)
+    found = QuasiStatic(settings()).solve(model, x)
+    return found.outcome.ok and float(np.abs((found.x - x)[above, 0]).max()) < MOVED
+
+
+def belt_rests(ratio: float, side: int = 1) -> bool:
+    """Whether a belt with loads m and ``ratio`` m has an equilibrium over a cylinder."""
+    contact = SelfContact(GAP, friction=Friction(MU))
+    model, x, heavy = belt_model(ratio, contact, own=2e-4, bending=1e-6, side=side)
+    found = QuasiStatic(settings()).solve(model, x)
+    return found.outcome.ok and float(np.abs((found.x - x)[heavy, 1]).max()) < MOVED
+
+
+def friction_needed() -> float:
+    """W/(2 pi T) of the band, T from where it rests with friction to spare."""
+    model, mesh = band(0.5)
+    x, rests = _settled(model, mesh)
+    assert rests
+    radius = float(np.hypot(x[:, 0], x[:, 2]).mean())
+    chord = np.sin(np.pi / AROUND)
+    around, rest = 2 * AROUND * radius * chord, 2 * np.pi * RADIUS / (1 + STRAIN)
+    tension = STIFFNESS * HEIGHT * (around / rest - 1)
+    return float(model.mass.sum() * GRAVITY / (2 * AROUND * tension * chord))
+
+
+def band_rests(friction: float) -> bool:
+    """Whether the band holds its weight."""
+    return _settled(*band(friction))[1]
+
+
+def band(friction: float, around: int = AROUND) -> tuple[Model, TriangleMesh]:
+    """An elastic band around a post, with a weight at its lower edge that grows till 1 s."""
+    mesh = _tube(around, 4, RADIUS + 0.5 * GAP, 2 * np.pi * RADIUS / (1 + STRAIN))
+    mass = 0.1 * mesh.vertex_area
+    mass[-around:] += HEM / around
+    energies = (
+        Membrane(linear_triangle(mesh), BaraffWitkin((STIFFNESS, 2e3), 200.0)),
+        HingeBending.of(mesh, (1e-5, 1e-5)),
+        Gravity(mass, (0.0, -GRAVITY, 0.0), (1 / STEPS, 1.0)),
+    )
+    contact = SelfContact(GAP, friction=Friction(friction))
+    met = Contact.of(mesh, mass, contact, [post(around, RADIUS, -0.3, 0.1)])
+    return Model(mass, energies, (), None, met), mesh
+
+
+def _settled(model: Model, mesh: TriangleMesh) -> tuple[Positions, bool]:
+    """(n,3) at the end of the path, and whether the band is still where it was put."""
+    stepper, state = QuasiStatic(settings(force_tolerance=1e-4)), State.at_rest(mesh.vertices)
+    memory = stepper.init(model, state)
+    for _ in range(STEPS):
+        state, memory, report = stepper.step(model, state, memory, 1 / STEPS)
+        if not report.outcome.ok:
+            return state.x, False
+    moved = float(np.abs((state.x - mesh.vertices)[:, 1]).max())
+    return state.x, moved < MOVED
+
+
+def post(around: int, radius: float, low: float, high: float) -> Body:
+    """A prism about y whose sides go from end to end, half a side turned against the band's."""
+    angle = 2 * np.pi * (np.arange(around) + 0.5) / around
+    ring = radius * np.stack([np.cos(angle), np.zeros(around), np.sin(angle)], 1)
+    ends = [ring + [0, low, 0], ring + [0, high, 0], np.array([[0, low, 0], [0, high, 0]])]
+    j = np.arange(around)
+    k, n = (j + 1) % around, around
+    bottom, top = np.full(n, 2 * n), np.full(n, 2 * n + 1)
+    corners = ((j, n + j, k), (k, n + j, n + k), (bottom, j, k), (top, n + k, n + j))
+    return Body(
+        np.concatenate(ends), np.concatenate([np.stack(c, 1) for c in corners]), name="post"
+    )
+
+
+def _tube(around: int, rows: int, radius: float, rest: float) -> TriangleMesh:
+    """A closed tube about y down to -HEIGHT, warp around it, ``rest`` [m] around at rest."""
+    angle, y = 2 * np.pi * np.arange(around) / around, np.linspace(0, -HEIGHT, rows + 1)
+    a, h = np.meshgrid(angle, y)
+    x = np.stack([radius * np.cos(a), h, radius * np.sin(a)], axis=2).reshape(-1, 3)
+    i, j = (g.reshape(-1) for g in np.meshgrid(np.arange(rows), np.arange(around), indexing="ij"))
+    corner = [(i + di, j + dj) for di, dj in ((0, 0), (0, 1), (1, 1), (1, 0))]
+    vertex = [row * around + column % around for row, column in corner]
+    place = [np.stack([rest * column / around, -y[row]], 1) for row, column in corner]
+    both = ((0, 1, 2), (0, 2, 3))
+    faces = np.concatenate([np.stack([vertex[k] for k in t], 1) for t in both]).astype(np.int32)
+    corner_uv: Floats = np.concatenate([np.stack([place[k] for k in t], 1) for t in both])
+    return TriangleMesh(x, faces, corner_uv)
