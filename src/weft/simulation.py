@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from weft.arrays import Json
+from weft.arrays import Json, Positions
 from weft.cloth import Cloth
-from weft.contact.body import Body, joined_positions
+from weft.contact.body import Body
 from weft.contact.firmness import Firmness
 from weft.contact.loads import contact_loads
 from weft.contact.term import FIRMNESS
@@ -255,16 +255,21 @@ class _Loop:
         """What a frame holds besides the place: bodies, and what presses."""
         more: dict[str, Any] = {}
         if self.scene.bodies:
-            more["body"] = joined_positions(self.scene.bodies, place.state.t)
+            more["body"] = self._bodies_at(place.state)
         contact = self.model.contact
         if contact is not None:
-            x = self.model.vertices(place.state.x)
+            x = contact.moved(place.state.x)
             firmness = Firmness.of(place.memory.get(FIRMNESS)).before
             more.update(contact_loads(contact, x, place.state.t, self.area, firmness))
             fixed, _ = self.model.prescribed(place.state.t)
             pairs = contact.crossings(x, place.state.t, contact.excluded(fixed))
             self.crossing = len(pairs)
         return more
+
+    def _bodies_at(self, state: State) -> Positions:
+        """(b,3) [m] vertices of all bodies, in the scene's order."""
+        assert self.model.contact is not None
+        return self.model.contact.shown(self.scene.bodies, state.x, state.t)
 
     def _write_frame(self, place: Place, more: Mapping[str, Any], *, anew: bool = False) -> None:
         """A frame after the one written last; ``anew`` where metrics go on after it already."""
@@ -388,4 +393,5 @@ class _Loop:
             "kinetic": 0.5 * float(np.sum(self.model.mass * (state.v**2).sum(1))),
             "stretch": self.stretched if whole else self.stretch.percentiles(state.x),
             **({"intersections": self.crossing} if frame_end else {}),
+            **({"bodies": self.model.told_of_bodies(state)} if self.model.loose else {}),
         }

@@ -9,6 +9,7 @@ from typing import ClassVar
 from pydantic import Field, model_validator
 
 from weft.contact import Body, box, capsule, plate, ring, sphere
+from weft.contact.rigid import Rigid
 from weft.io import SUFFIXES
 from weft.pins import Path
 from weft.scene.blocks import Block, Degrees, Given, Length, Point, Time
@@ -156,6 +157,9 @@ class BodyBlock(Block):
         (0, 0, 0), description="[degrees] about x, y and z in turn"
     )
     path: Given[Path] | None = Field(None, description="a motion; none: it stands still")
+    rigid: Given[Rigid] | None = Field(
+        None, description="forces and contact move it (docs/bodies.md); none: nothing does"
+    )
 
     @model_validator(mode="after")
     def _one_shape(self) -> "BodyBlock":

@@ -161,6 +161,7 @@ class Builder:
             body = shape.make(name)
         body = dataclasses.replace(body, thickness=block.thickness)
         body = body.moved(block.translation, block.path, block.rotation)
+        body = dataclasses.replace(body, rigid=block.rigid)
         body.check_until(self.file.seconds)
         return body
 

@@ -96,12 +96,14 @@ def show_crossings(scene: Scene, found: Findings) -> None:
     """What of a scene's cloth intersects itself or bodies at the start, pair by pair."""
     if scene.contact is None:
         return
-    contact = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True)).model().contact
-    assert contact is not None
-    pairs = contact.crossings(scene.cloth.vertices)
+    model = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True)).model()
+    contact = model.contact
+    assert contact is not None and model.start is not None
+    moved = contact.moved(model.start)
+    pairs = contact.crossings(moved)
     if len(pairs) == 0:
         return
-    x = np.concatenate([scene.cloth.vertices, contact.body_positions(0.0)])
+    x = np.concatenate([moved, contact.body_positions(0.0)])
     faces = contact.mesh.faces
     names = [contact.name_of(int(v)) for v in faces[:, 0]]
     for i, j in pairs[:20].tolist():

@@ -13,6 +13,7 @@ import numpy as np
 from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import Contact, Piece, SelfContact
+from weft.contact.loose import Loose, single
 from weft.energies.air import Wind
 from weft.energies.base import Energy
 from weft.energies.buckling_bending import BucklingForm
@@ -34,6 +35,7 @@ from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
 from weft.scene.law import law_of_fabric
+from weft.scene.rigid_bodies import check_rigid, rigid_energies
 from weft.state import State
 from weft.units import fields_in_si
 
@@ -64,7 +66,8 @@ class Scene:
             or with ``baraff_witkin_1998`` the conditions in their default form.
         contact: the cloth does not pass through itself, nor through bodies (``SelfContact``); None:
             it passes through itself, unless there are bodies.
-        bodies: what it meets besides (``weft.contact.sphere``, ``plate``, ``Body``).
+        bodies: what it meets besides (``weft.contact.sphere``, ``plate``, ``Body``); rigid ones
+            are moved by it.
         adaptive: divide steps in which cloth stretches too fast; None: never.
         velocity: (3,) or (N,3) [m/s] of the points, at the start.
         description: the contents of the scene file, for the manifest of a run.
@@ -195,7 +198,7 @@ class Scene:
 
     @cached_property
     def _model(self) -> Model:
-        cloth, held = self.cloth, self._held
+        cloth, held, loose = self.cloth, self._held, self._loose
         special = {
             "pressure": self.pressure is not None,
             "buckling": self.buckling is not None,
@@ -214,15 +217,18 @@ class Scene:
         inside: tuple[Energy, ...] = ()
         if self.pressure is not None:
             inside = (Pressure.of(cloth.mesh, self.pressure),)
-        mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR)])
+        mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR), loose.point_mass])
         weight = Gravity(mass, self.gravity, self.gravity_from)
-        energies = (*elastic, *inside, *blown, *held.energies, weight)
+        stiff = rigid_energies(loose)
+        energies = (*elastic, *inside, *blown, *held.energies, *stiff, weight)
         _check_energies(self.energies, [e.name for e in energies], len(cloth.points))
         energies = (*energies, *self.energies)
         check_start(energies, held.points)
         embedding = cloth.embedding
         if embedding is not None:
             embedding = embedding.wider(len(mass))
+        elif len(loose):
+            embedding = single(cloth.n_vertices, len(mass))
         contact = None
         if self.contact is not None:
             pieces = [Piece(p.name, p.vertices, p.thickness) for p in cloth.parts]
@@ -230,17 +236,26 @@ class Scene:
                 cloth.mesh,
                 cloth.vertex_mass,
                 self.contact,
-                self.bodies,
+                [b for b in self.bodies if b.rigid is None],
                 pieces,
                 embedding,
                 cloth.sewn,
+                loose,
             )
-        return Model(mass, energies, held.pins, held.points, contact, embedding)
+        start = np.concatenate([held.points, loose.points])
+        return Model(mass, energies, held.pins, start, contact, embedding)
 
     @cached_property
     def _held(self) -> Held:
         """Pins, as the points have them."""
         return held_points(self.cloth, tuple(self.pins))
+
+    @cached_property
+    def _loose(self) -> Loose:
+        """Rigid bodies, as four points each after all others."""
+        loose = Loose.of(self.bodies, len(self._held.points))
+        check_rigid(loose, self.integrator)
+        return loose
 
     def law_of(self, fabric: Fabric) -> Law:
         """The membrane's law for one of the fabrics."""
@@ -258,13 +273,21 @@ class Scene:
         if self.contact is None or not self.contact.resolve:
             return None
         self.cloth.surfaces.require("contact.resolve")
+        if len(self._loose):
+            raise SceneError(
+                "scene.contact.resolve", got="true, with rigid bodies", expected="false",
+                hint="move what is too near apart by hand",
+            )  # fmt: skip
         return resolved(self.model(), self._held.points)
 
     def state(self) -> State:
         """The state at t = 0, untangled where that is asked for."""
         x = np.array(self._held.points if self.resolved is None else self.resolved.x)
+        x = np.concatenate([x, self._loose.points])
         v = np.zeros(x.shape)
         v[: len(self.cloth.points)] = np.asarray(self.velocity, dtype=np.float64)
+        for body in self._loose.affine:
+            v[body.own] = body.start_velocity
         return State(x, v)
 
     def identity(self) -> Mapping[str, Any]:
@@ -275,7 +298,7 @@ class Scene:
         """A copy with some fields changed; the model is shared where it stays the same."""
         made = dataclasses.replace(self, **changes)
         if changes.keys() <= APART_FROM_MODEL:
-            built = ("_model", "_held", "resolved")
+            built = ("_model", "_held", "_loose", "resolved")
             vars(made).update({k: v for k, v in vars(self).items() if k in built})
         return made
 
