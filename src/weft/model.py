@@ -12,7 +12,7 @@ import numpy as np
 from weft.arrays import Bools, Floats, Json, Positions
 from weft.assembly import Assembly
 from weft.contact.contact import Contact
-from weft.contact.loose import Loose
+from weft.contact.loose import NONE, Loose
 from weft.discretization.embedding import Embedding
 from weft.energies.base import Energy
 from weft.energies.gravity import Gravity
@@ -101,7 +101,7 @@ class Model:
     @property
     def loose(self) -> Loose:
         """Rigid bodies."""
-        return Loose() if self.contact is None else self.contact.loose
+        return NONE if self.contact is None else self.contact.loose
 
     def told_of_bodies(self, state: State) -> list[Json]:
         """Where rigid bodies are, and how they move: place, rotation, velocity, kinetic energy."""

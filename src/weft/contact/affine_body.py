@@ -92,7 +92,7 @@ class AffineBody:
         return np.asarray(np.asarray(self.rigid.velocity) + np.cross(self.rigid.spin, arm))
 
     def momentum(self, x: Positions, v: Velocities) -> tuple[Floats, Floats]:
-        """Linear [kg m/s], and angular about its center [kg m^2/s], of all points' (N,3) x and v."""
+        """Linear [kg m/s], and angular about its center [kg m^2/s]: of all points (N,3) x and v."""
         p, u = x[self.own], v[self.own]
         m = self.mass / 4
         spin = m * np.cross(p - p.mean(0), u).sum(0)

@@ -21,7 +21,7 @@ from weft.contact.collision_mesh import CollisionMesh, Excluded
 from weft.contact.embedded import Embedded, Vertices, Weighted
 from weft.contact.galerkin import DeviceWeights
 from weft.contact.intersections import apart_from_seams, intersections
-from weft.contact.loose import Loose, shown
+from weft.contact.loose import NONE, Loose, shown
 from weft.contact.sides import Friction, Sides, friction_table
 from weft.discretization.embedding import Embedding
 from weft.errors import SceneError, check_known
@@ -147,7 +147,7 @@ class Contact:
     settings: SelfContact
     bodies: Sequence[Body] = ()
     embedding: Embedding | None = None
-    loose: Loose = Loose()
+    loose: Loose = NONE
 
     @staticmethod
     def of(
@@ -177,7 +177,7 @@ class Contact:
             SceneError: a gap that is not smaller than the mesh's edges, names that nothing has, or
             faces that intersect or are too near at the start.
         """
-        loose, n = loose or Loose(), mesh.n_vertices
+        loose, n = loose or NONE, mesh.n_vertices
         together = [*loose.bodies, *bodies]
         every = np.concatenate([mesh.faces, joined_faces(together) + n])
         rest = np.concatenate([_flat(mesh), joined_positions(together, 0.0)])

@@ -81,6 +81,9 @@ class Loose:
         return np.repeat(begin, self.count).astype(np.int32)
 
 
+NONE = Loose()
+
+
 def single(n: int, n_points: int) -> Embedding:
     """Vertices that are the first points, beside more of these."""
     return Embedding(np.arange(n, dtype=np.int32)[:, None], np.ones((n, 1)), n_points)

@@ -14,6 +14,7 @@ from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import Contact, Piece, SelfContact
 from weft.contact.loose import Loose, single
+from weft.contact.rigid_energies import check_rigid, rigid_energies
 from weft.energies.air import Wind
 from weft.energies.base import Energy
 from weft.energies.buckling_bending import BucklingForm
@@ -35,7 +36,6 @@ from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
 from weft.scene.law import law_of_fabric
-from weft.scene.rigid_bodies import check_rigid, rigid_energies
 from weft.state import State
 from weft.units import fields_in_si
 

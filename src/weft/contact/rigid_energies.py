@@ -1,4 +1,4 @@
-"""What rigid bodies add to a scene's potential: that they keep their shape, and their joints."""
+"""What rigid bodies add to a potential: that they keep their shape, and their joints."""
 
 from collections.abc import Iterator
 
