@@ -37,6 +37,7 @@ _EXPERIMENTS = {
     "friction": Experiment("friction"),
     "wind": Experiment("wind"),
     "limits": Experiment("limits"),
+    "rigid": Experiment("rigid"),
     "laboratory": Experiment("laboratory"),
     "pillow": Experiment("pillow", ALL),
     "capstan": Experiment("friction", ALL, "capstan"),
