@@ -77,8 +77,8 @@ class AffineBody:
     def embedding(self, n_points: int) -> Embedding:
         """Of its vertices, in all points of a simulation."""
         weight = self.weights(self.body.vertices)
-        stencil = np.broadcast_to(np.arange(self.first, self.first + 4), weight.shape)
-        return Embedding(stencil, weight, n_points)
+        stencil = np.broadcast_to(np.arange(4), weight.shape).astype(np.int32)
+        return Embedding(stencil + np.int32(self.first), weight, n_points)
 
     @property
     def own(self) -> slice:

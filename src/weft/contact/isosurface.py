@@ -10,7 +10,7 @@ from itertools import permutations
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Ints, Positions
+from weft.arrays import Bools, Faces, Floats, Ints, Positions
 
 CLOSEST = 0.01  # part of an edge that a vertex keeps from its ends, so that no face is degenerate
 
@@ -48,7 +48,7 @@ def isosurface(values: Floats) -> tuple[Positions, Faces]:
     return np.asarray(x, dtype=np.float64), faces.reshape(-1, 3).astype(np.int32)
 
 
-def _tetrahedra(values: Floats, inside: Ints) -> Ints:
+def _tetrahedra(values: Floats, inside: Bools) -> Ints:
     """(t,4) nodes of the tetrahedra of cells that the surface may pass."""
     shape = values.shape
     cells = np.stack(np.meshgrid(*(np.arange(n - 1) for n in shape), indexing="ij"), -1)
@@ -68,6 +68,6 @@ def _turn(t: Ints, shape: tuple[int, ...]) -> Ints:
     return np.asarray(np.sign(np.einsum("mi,mi->m", a, np.cross(b, c))))
 
 
-def _flipped(faces: Ints, flip: Ints) -> Ints:
+def _flipped(faces: Ints, flip: Bools) -> Ints:
     """Faces (m,3,2) with two corners exchanged where ``flip``."""
     return np.where(flip[:, None, None], faces[:, [0, 2, 1]], faces)

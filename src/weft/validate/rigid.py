@@ -26,6 +26,7 @@ from weft.contact.sides import Friction
 from weft.contact.solid import solid_of
 from weft.contact.turned import cylinder, plane
 from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.base import Energy
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
@@ -75,12 +76,12 @@ class World:
         fabric = cloth.fabric
         law = BaraffWitkin((fabric.stretch_warp, fabric.stretch_weft), fabric.shear)
         bending = (fabric.bending_warp, fabric.bending_weft)
-        energies = (
+        energies: list[Energy] = [
             Membrane(linear_triangle(mesh), law, damping=0.02),
             HingeBending.of(mesh, bending),
             *rigid_energies(loose),
             Gravity(mass, gravity),
-        )
+        ]
         settings = SelfContact(GAP, friction=Friction(friction), stick=2e-4, lags=3)
         still = [b for b in bodies if b.rigid is None]
         met = Contact.of(mesh, cloth.mass, settings, still, (), single(n, len(mass)), None, loose)
@@ -180,8 +181,8 @@ def top(dt: float, seconds: float = 0.2) -> tuple[float, float, float]:
     axis, angle = np.array([0.0, 0.0, 1.0]), 0.0
     for state in world.run(Bdf2(StepSettings(tolerance=1e-7)), seconds, dt):
         now = affine.shape(state.x)[0] @ np.array([0.0, 0.0, 1.0])
-        flat = [v - around * float(v @ around) for v in (axis, now)]
-        turn = float(np.cross(*flat) @ around), float(flat[0] @ flat[1])
+        a, b = (v - around * float(v @ around) for v in (axis, now))
+        turn = float(np.cross(a, b) @ around), float(a @ b)
         angle, axis = angle + float(np.arctan2(*turn)), now
     _, end = affine.momentum(world.state.x, world.state.v)
     expected = float(np.linalg.norm(start)) / across * seconds
