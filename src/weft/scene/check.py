@@ -66,6 +66,7 @@ def check(
                     found.warnings.append(
                         f"{body.name} is {flaw} (contact needs neither closed nor outward faces)"
                     )
+            found.facts += _rigid_facts(loaded.scene)
             if loaded.scene.resolved is not None:
                 found.facts.append(str(loaded.scene.resolved))
             found.facts += [f"{p.name}: {s.facts()}" for p, s in cloth.pieces if s.facts()]
@@ -90,6 +91,18 @@ def check(
         if isinstance(problem, PatchError):
             found.piece = problem.drawing
     return found
+
+
+def _rigid_facts(scene: Scene) -> list[str]:
+    """Masses and moments of inertia of rigid bodies."""
+    told = []
+    for body in scene.model().loose.affine:
+        moments = np.linalg.eigvalsh(body.mass * body.solid.gyration)
+        told.append(
+            f"{body.body.name}: rigid, {body.mass:.4g} kg, {body.solid.volume:.4g} m^3, moments of "
+            f"inertia {', '.join(f'{m:.4g}' for m in moments)} kg m^2"
+        )
+    return told
 
 
 def show_crossings(scene: Scene, found: Findings) -> None:
