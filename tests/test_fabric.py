@@ -1,5 +1,6 @@
 """Fabrics: presets with sources, files with units, and what is refused."""
 
+import dataclasses
 import math
 
 import pytest
@@ -213,3 +214,12 @@ def test_penavas_fabrics_follow_from_the_published_moduli(name, Ex, nu_x, Ey, nu
 def test_repr_is_two_lines_with_units():
     lines = repr(fabric("silk")).splitlines()
     assert len(lines) == 2 and "kg/m^2" in lines[0] and "N*m" in lines[1]
+
+
+def test_a_changed_number_may_be_text_with_its_unit():
+    """``dataclasses.replace`` takes what files take; a wrong unit is named, not a NumPy error."""
+    made = dataclasses.replace(fabric("cotton"), bending_warp="0.08 gf*cm^2/cm", shear="40 N/m")
+    assert made.bending_warp == pytest.approx(0.08 * 9.80665e-5, rel=1e-9)
+    assert made.shear == 40.0
+    with pytest.raises(UnitError, match="fabric.bending_warp"):
+        dataclasses.replace(fabric("cotton"), bending_warp="1 m")

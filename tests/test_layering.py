@@ -21,6 +21,7 @@ STAGES = [
     ["sources"],
     ["outfit"],
     ["contact"],
+    ["attachments"],
     ["assembly"],
     ["model"],
     ["integrators"],

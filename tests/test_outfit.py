@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from weft.energies.drag import FROZEN
+from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.seams import Sewing
 from weft.garment.cutting import cut
@@ -72,3 +74,30 @@ def test_fabrics_that_are_equal_are_one():
     assert [p.name for p in outfit.cloth.parts] == ["left", "right"]
     assert len(outfit.cloth.fabrics) == 1
     assert [name for name, _ in outfit.cloth.seams] == ["middle"]
+
+
+def test_outer_layers_are_sewn_once_inner_ones_have_settled():
+    """A garment of layer 1 waits, without weight, until that of layer 0 is sewn and at rest."""
+    over = TWO.replace("left: {", "left: {layer: 1, ").replace("right:\n", "right:\n    layer: 1\n")
+    inner, outer = (cut(parse_yaml_pattern(text), 0.05) for text in (TWO, over))
+    outfit = Outfit.of([("jacket", outer, None), ("shirt", inner, None)])
+    sewing = Sewing(closing=1.0, settle=0.5, onset=0.2)
+    assert (outfit.turns, outfit.until(sewing)) == ([1, 0], 3.0)
+    n = outer.mesh.n_vertices
+    weighs = outfit.weighs_from(sewing)
+    assert np.allclose(weighs[:n], [2.5, 2.7])
+    assert np.allclose(weighs[n:], [1.0, 1.2])
+    weight = Gravity(outfit.cloth.mass, onset=weighs)
+    acts = weight.part(1.1)
+    assert np.allclose(acts[n:], 0.5)
+    assert np.allclose(acts[:n], 0.0)
+    energies = {e.name: e for e in outfit.energies(sewing)}
+    sewn = energies["sewing"]
+    assert np.array_equal(sewn.acting(1.4), (sewn.pairs >= n).all(axis=1))
+    assert sewn.acting(1.6).all()
+    assert (energies["seams"].begin, energies["seams 2"].begin) == (1.0, 2.5)
+    assert energies["drag"].until == 3.0
+    held = energies["drag"].rates
+    assert (held(1.4) == sewing.drag).all()
+    assert np.array_equal(held(2.0) == FROZEN, np.arange(len(outfit.cloth.mass)) >= n)
+    assert (held(2.6) == sewing.drag).all()

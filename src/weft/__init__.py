@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from weft import contact as contact
     from weft import integrators as integrators
     from weft import laws as laws
+    from weft.attachments.attachment import AttachCloth as AttachCloth
+    from weft.attachments.attachment import AttachToBody as AttachToBody
+    from weft.attachments.attachment import Rope as Rope
+    from weft.attachments.attachment import Slide as Slide
+    from weft.attachments.attachment import Spring as Spring
+    from weft.attachments.gripper import Gripper as Gripper
     from weft.cloth import Cloth as Cloth
     from weft.contact.contact import SelfContact as SelfContact
     from weft.energies.air import Wind as Wind
@@ -28,6 +34,8 @@ if TYPE_CHECKING:
     from weft.energies.condition import condition_energies as condition_energies
     from weft.energies.gusts import Gusts as Gusts
     from weft.energies.pressure import Gas as Gas
+    from weft.energies.release import Held as Held
+    from weft.energies.release import Release as Release
     from weft.energies.wind_grid import WindGrid as WindGrid
     from weft.errors import WeftError as WeftError
     from weft.fabric import Fabric as Fabric
@@ -70,6 +78,8 @@ if TYPE_CHECKING:
 _HOME = {
     "Adaptive": "weft.integrators.adaptive",
     "AdaptiveSettings": "weft.integrators.adaptive",
+    "AttachCloth": "weft.attachments.attachment",
+    "AttachToBody": "weft.attachments.attachment",
     "BackwardEuler": "weft.integrators.backward_euler",
     "BaraffWitkin1998": "weft.integrators.baraff_witkin_1998",
     "Bdf2": "weft.integrators.bdf2",
@@ -82,7 +92,9 @@ _HOME = {
     "FabricFields": "weft.fabric",
     "Field": "weft.render.looks",
     "Gas": "weft.energies.pressure",
+    "Gripper": "weft.attachments.gripper",
     "Gusts": "weft.energies.gusts",
+    "Held": "weft.energies.release",
     "Keyframe": "weft.pins",
     "Mannequin": "weft.mannequin.figure",
     "Model": "weft.model",
@@ -92,12 +104,16 @@ _HOME = {
     "Psd": "weft.psd",
     "QuasiStatic": "weft.integrators.quasi_static",
     "QuasiStaticSettings": "weft.integrators.quasi_static",
+    "Release": "weft.energies.release",
+    "Rope": "weft.attachments.attachment",
     "Run": "weft.run",
     "Scene": "weft.scene.scene",
     "SelfContact": "weft.contact.contact",
     "SemiImplicitBdf2": "weft.integrators.semi_implicit_bdf2",
     "SemiImplicitSettings": "weft.integrators.semi_implicit_bdf2",
     "Settings1998": "weft.integrators.baraff_witkin_1998",
+    "Slide": "weft.attachments.attachment",
+    "Spring": "weft.attachments.attachment",
     "State": "weft.state",
     "StepReport": "weft.integrators.base",
     "StepSettings": "weft.integrators.base",

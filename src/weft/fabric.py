@@ -18,7 +18,7 @@ import numpy as np
 from weft.curve import Curve
 from weft.errors import FabricError, UnitError, check_known
 from weft.plain_yaml import parse_yaml, read_yaml
-from weft.units import Quantity, to_si
+from weft.units import Quantity, fields_in_si, to_si
 
 MOST_PRESETS = 20  # one of another, and so on
 UNITS: Mapping[str, str] = {
@@ -145,6 +145,11 @@ class Fabric:
         return word if word in ORIGINS else "given"
 
     def __post_init__(self) -> None:
+        fields_in_si(self, "fabric", **{k: u for k, u in UNITS.items() if k not in PER_ANGLE})
+        shear: Quantity = self.shear
+        if isinstance(shear, str):
+            made = to_si(shear, "N/m", "fabric.shear", per_angle=True)
+            object.__setattr__(self, "shear", made)
         positive = (
             "density",
             "stretch_warp",

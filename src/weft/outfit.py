@@ -6,6 +6,7 @@ zips and buttons hold their two sides as far apart as contact does, so they open
 """
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Ints
+from weft.arrays import Bools, Floats, Ints
 from weft.cloth import Cloth
 from weft.energies.base import Energy
 from weft.energies.bonds import Bonds
@@ -87,6 +88,24 @@ class Outfit:
         return Outfit(cloth, tuple(worn))
 
     @cached_property
+    def turns(self) -> Sequence[int]:
+        """When each garment is sewn, 0 first: outer layers once inner ones have settled."""
+        lowest = [min(panel.layer for panel in g.pattern.panels) for _, g in self.worn]
+        return [sorted(set(lowest)).index(layer) for layer in lowest]
+
+    def until(self, sewing: Sewing) -> float:
+        """[s] when all are sewn and settled, and the animation begins."""
+        return sewing.begin(max(self.turns, default=-1) + 1)
+
+    def weighs_from(self, sewing: Sewing) -> Floats:
+        """(n,2) [s] times between which gravity grows at each vertex: once its seams are closed."""
+        out = np.zeros((self.cloth.n_vertices, 2))
+        for turn, (start, garment) in zip(self.turns, self.worn):
+            closed = sewing.begin(turn) + sewing.closing
+            out[start : start + garment.mesh.n_vertices] = closed, closed + sewing.onset
+        return out
+
+    @cached_property
     def sides(self) -> Sides:
         """The panels as seams see them."""
         n, m = self.cloth.n_vertices, len(self.cloth.faces)
@@ -109,28 +128,37 @@ class Outfit:
         """
         if not self.worn:
             return ()
-        joints, timed = [], []
-        for line, start in ((line, start) for start, g in self.worn for line in g.seams):
-            if line.seam.closing is Closing.SEWN:
-                joints.append(joint_of(line, start))
-            else:
-                timed += openings(line, start, sewing, apart)
+        until = self.until(sewing)
+        joints: list[list[Joint]] = [[] for _ in range(max(self.turns) + 1)]
+        timed: list[Joint] = []
+        for turn, (start, garment) in zip(self.turns, self.worn):
+            for line in garment.seams:
+                if line.seam.closing is Closing.SEWN:
+                    joints[turn].append(joint_of(line, start, sewing.begin(turn)))
+                else:
+                    timed += openings(line, start, (sewing.begin(turn), until), apart)
         x = np.asarray(self.cloth.vertices)
-        bonds = [self.sides.bonds(j, x, sewing) for j in (*joints, *timed)]
+        sewn = [*itertools.chain(*joints), *timed]
+        bonds = [self.sides.bonds(j, x, sewing) for j in sewn]
         made: list[Energy] = []
         if bonds:
             made.append(Bonds.joined(bonds, "sewing"))
-        hinges = self.sides.hinges(joints, sewing.closing, damping)
-        if len(hinges.stencil):
-            made.append(hinges)
-        bands = [b for start, g in self.worn for b in self._bands(start, g, sewing)]
+        for turn, held in enumerate(joints):
+            hinges = self.sides.hinges(held, sewing.begin(turn) + sewing.closing, damping)
+            if len(hinges.stencil):
+                name = f"seams {turn + 1}" if turn else "seams"
+                made.append(dataclasses.replace(hinges, name=name))
+        bands: list[Bonds] = []
+        for turn, (start, garment) in zip(self.turns, self.worn):
+            begin = sewing.begin(turn)
+            bands += self._bands(start, garment, (begin, begin + sewing.closing))
         if bands:
             made.append(Bonds.joined(bands, "elastics"))
         pressed = self._folds(sewing, damping)
         made += [pressed] if pressed is not None else []
-        return (*made, Drag(self.cloth.mass, sewing.drag, sewing.until))
+        return (*made, Drag(self.cloth.mass, sewing.drag, until, self._frozen(sewing)))
 
-    def _bands(self, start: int, garment: Garment, sewing: Sewing) -> list[Bonds]:
+    def _bands(self, start: int, garment: Garment, closing: tuple[float, float]) -> list[Bonds]:
         found = []
         for line in garment.elastics:
             edges = np.asarray(line.edges + start, dtype=np.int32)
@@ -143,10 +171,21 @@ class Outfit:
                     self.cloth.n_vertices,
                     first=length,
                     last=rest,
-                    closing=(0.0, sewing.closing),
+                    closing=closing,
                 )
             )
         return found
+
+    def _frozen(self, sewing: Sewing) -> tuple[Floats, Bools] | None:
+        """When inner garments keep still (k,2) [s], and which vertices (k,n): outer ones close
+        around them, and do not catch their folds.
+        """
+        later = range(1, max(self.turns) + 1)
+        inner = np.zeros((len(later), self.cloth.n_vertices), dtype=bool)
+        for turn, (start, garment) in zip(self.turns, self.worn):
+            inner[turn:, start : start + garment.mesh.n_vertices] = True
+        begins = np.array([sewing.begin(turn) for turn in later])
+        return (np.stack([begins, begins + sewing.closing], axis=1), inner) if later else None
 
     def _folds(self, sewing: Sewing, damping: float) -> Energy | None:
         """Pressed lines inside panels, over what keeps the fabric flat there."""
@@ -200,8 +239,8 @@ def panel_cloth(garment: Garment, name: str, fabric: FabricLike) -> Cloth:
     )
 
 
-def joint_of(line: SeamLine, start: int) -> Joint:
-    """The joint of a seam that is sewn for good."""
+def joint_of(line: SeamLine, start: int, begin: float) -> Joint:
+    """The joint of a seam that is sewn for good, from ``begin`` [s] on."""
     seam = line.seam
     return Joint(
         line.pairs + start,
@@ -210,12 +249,20 @@ def joint_of(line: SeamLine, start: int) -> Joint:
         angle=-seam.angle,  # hinges count valleys as positive
         fold_stiffness=seam.fold_stiffness,
         strength=np.inf if seam.strength is None else seam.strength,
+        life=(begin, np.inf),
         window=seam.window,
     )
 
 
-def openings(line: SeamLine, start: int, sewing: Sewing, apart: float) -> list[Joint]:
-    """Points of a zip or of buttons, each from when and until when it holds."""
+def openings(line: SeamLine, start: int, times: tuple[float, float], apart: float) -> list[Joint]:
+    """Points of a zip or of buttons, each from when and until when it holds.
+
+    Args:
+        line: the seam.
+        start: number of its garment's first vertex.
+        times: [s] when the garment is sewn, and when the animation begins.
+        apart: [m] that is left between the sides.
+    """
     seam, pairs = line.seam, line.pairs + start
     at: Any = np.asarray(line.fractions)
     if seam.closing is Closing.BUTTONS:
@@ -226,15 +273,15 @@ def openings(line: SeamLine, start: int, sewing: Sewing, apart: float) -> list[J
     delay = PASSING * at if seam.closing is Closing.ZIP else np.zeros(len(at))
     made = []
     for row in rows.tolist():
-        begin, end = 0.0, np.inf
+        begin, end = times[0], np.inf
         if seam.close_at is not None:
-            begin = sewing.until + seam.close_at + float(delay[row])
+            begin = times[1] + seam.close_at + float(delay[row])
         if seam.open_at is not None:
-            end = sewing.until + seam.open_at + float(delay[row])
+            end = times[1] + seam.open_at + float(delay[row])
         if begin < end:
             made.append((row, (begin, end)))
         else:  # it opens, and closes again later
-            made += [(row, (0.0, end)), (row, (begin, np.inf))]
+            made += [(row, (times[0], end)), (row, (begin, np.inf))]
     strength = np.inf if seam.strength is None else seam.strength
     share = line.lengths[0] / max(len(rows), 1)
     return [

@@ -9,6 +9,7 @@ import numpy as np
 from weft.arrays import Floats, Positions
 from weft.cloth import Cloth
 from weft.contact.body import Body
+from weft.contact.contact import SelfContact
 from weft.errors import shortened
 from weft.fabric import UNITS, Fabric, known_ranges
 from weft.integrators.base import Stepper, StepSettings
@@ -38,11 +39,17 @@ class Asked(Protocol):
     def bodies(self) -> Sequence[Body]:
         """What the cloth meets."""
 
+    @property
+    def contact(self) -> SelfContact | None:
+        """How it meets it."""
+
 
 def questions(scene: Asked, stepper: Stepper) -> Iterator[str]:
     """What is allowed but absurd: fabrics like no cloth, a tolerance that can be seen."""
     yield from about_bodies(scene.bodies)
     yield from about_jumps(scene.bodies, scene.step)
+    if scene.cloth.seams and scene.contact is not None:
+        yield from about_haste(scene.bodies, scene.contact.friction_from)
     yield from about_fabrics({id(p.fabric): p.fabric for p in scene.cloth.parts}.values())
     settings = getattr(getattr(stepper, "stepper", stepper), "settings", None)  # of adaptive steps
     if isinstance(settings, StepSettings):
@@ -102,6 +109,20 @@ def about_jumps(bodies: Sequence[Body], step: float) -> Iterator[str]:
             yield (
                 f"{body.name} moves {speed * step:.3g} m in a step of {step:g} s at "
                 f"t = {t[worst]:.4g} s, near ({where}): cloth may not follow; a shorter `step` may"
+            )
+
+
+def about_haste(bodies: Sequence[Body], sewn: float) -> Iterator[str]:
+    """Bodies that move before garments are sewn and settled, at a time [s]."""
+    for body in bodies:
+        times = np.linspace(0.0, sewn * (1 - 1e-9), 17)
+        ways = [float(np.abs(body.at(t) - body.at(0.0)).max()) for t in times.tolist()]
+        if max(ways) > OPEN:
+            first = next(t for t, way in zip(times, ways) if way > OPEN)
+            yield (
+                f"{body.name} moves from t = {first:.3g} s on, and garments are sewn and at "
+                f"rest at t = {sewn:.4g} s: let it stand until then (`hold: {sewn:.4g} s`), "
+                "or sew faster (`sewing`)"
             )
 
 

@@ -71,6 +71,8 @@ def plain(report: StepReport) -> Json:
     tree = {**dataclasses.asdict(report), "outcome": report.outcome.name}
     del tree["reached"], tree["divisible"], tree["place"]
     tree["energies"] = tree.pop("terms")
+    if not tree["attachments"]:
+        del tree["attachments"]
     return tree
 
 

@@ -14,9 +14,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from weft.arrays import Json, Positions
+from weft.arrays import Json
 from weft.cloth import Cloth
 from weft.contact.body import Body
+from weft.contact.contact import SelfContact
 from weft.contact.firmness import Firmness
 from weft.contact.loads import contact_loads
 from weft.contact.term import FIRMNESS
@@ -55,6 +56,10 @@ class SceneLike(Protocol):
     @property
     def bodies(self) -> Sequence[Body]:
         """What the cloth meets."""
+
+    @property
+    def contact(self) -> SelfContact | None:
+        """How it meets it."""
 
     @property
     def resolved(self) -> object | None:
@@ -231,15 +236,20 @@ class _Loop:
             )  # fmt: skip
         self._ask_about_garments(place)
         before, self.stretched = self.stretched, self.stretch.percentiles(place.state.x)
-        if not self.asked:
+        if not self.asked and place.state.t >= self._sewn_at:
             for question in about_stretch(before["max"], self.stretched["max"], place.count):
                 self.asked = True
                 warnings.warn(question, stacklevel=2)
 
+    @property
+    def _sewn_at(self) -> float:
+        """[s] from when on cloth is only worn; until then seams pull it as no cloth is pulled."""
+        contact = self.model.contact
+        return 0.0 if contact is None else contact.settings.friction_from
+
     def _ask_about_garments(self, place: Place) -> None:
         """Whether seams are closed and panels large enough, once, when friction begins."""
-        contact, cloth, t = self.model.contact, self.scene.cloth, place.state.t
-        begin = 0.0 if contact is None else contact.settings.friction_from
+        cloth, t, begin = self.scene.cloth, place.state.t, self._sewn_at
         if cloth.sewn is not None and begin <= t < begin + 1 / (self.fps * self.steps) - 1e-9:
             x = place.state.x
             for question in about_garment(cloth, x, self.stretch.largest(x), t):
@@ -253,23 +263,17 @@ class _Loop:
 
     def _at_frame(self, place: Place) -> dict[str, Any]:
         """What a frame holds besides the place: bodies, and what presses."""
-        more: dict[str, Any] = {}
+        contact, state = self.model.contact, place.state
+        if contact is None:
+            return {}
+        x = contact.moved(state.x)
+        firmness = Firmness.of(place.memory.get(FIRMNESS)).before
+        more: dict[str, Any] = contact_loads(contact, x, state.t, self.area, firmness)
         if self.scene.bodies:
-            more["body"] = self._bodies_at(place.state)
-        contact = self.model.contact
-        if contact is not None:
-            x = contact.moved(place.state.x)
-            firmness = Firmness.of(place.memory.get(FIRMNESS)).before
-            more.update(contact_loads(contact, x, place.state.t, self.area, firmness))
-            fixed, _ = self.model.prescribed(place.state.t)
-            pairs = contact.crossings(x, place.state.t, contact.excluded(fixed))
-            self.crossing = len(pairs)
+            more["body"] = contact.shown(self.scene.bodies, state.x, state.t)
+        fixed, _ = self.model.prescribed(state.t)
+        self.crossing = len(contact.crossings(x, state.t, contact.excluded(fixed)))
         return more
-
-    def _bodies_at(self, state: State) -> Positions:
-        """(b,3) [m] vertices of all bodies, in the scene's order."""
-        assert self.model.contact is not None
-        return self.model.contact.shown(self.scene.bodies, state.x, state.t)
 
     def _write_frame(self, place: Place, more: Mapping[str, Any], *, anew: bool = False) -> None:
         """A frame after the one written last; ``anew`` where metrics go on after it already."""

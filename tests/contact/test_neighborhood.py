@@ -1,8 +1,11 @@
 """Candidates that are kept along one way after another, against searches of their own."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+import weft
 from tests.contact.test_barrier import GAP, sheets
 from weft import kernel
 from weft.contact.ccd import max_step
@@ -11,6 +14,7 @@ from weft.contact.contact_set import distances_of
 from weft.contact.distance import PairKind
 from weft.contact.narrow_phase import NarrowPhase
 from weft.contact.neighborhood import UNKNOWN, Neighborhood
+from weft.contact.shapes import sphere
 from weft.contact.sides import Sides
 from weft.mesh import grid
 
@@ -129,3 +133,22 @@ def test_what_flies_together_is_not_near_all_it_flies_past():
     falling = len(Neighborhood(surface, 1e-3).along(y, fall))
     assert falling == still
     assert len(surface.candidates(y, 1e-3, fall)) > 5 * max(still, 100)
+
+
+def test_edges_of_bodies_are_found_by_those_of_cloth():
+    """Prescribed edges do not ask, at the end or before free ones: no pair is lost by that."""
+    cloth, ball = weft.sheet(8, 8, width=0.2, height=0.2), sphere(0.05, 0.02)
+    n = cloth.n_vertices
+    x = np.concatenate([cloth.vertices, ball.vertices])
+    faces = np.concatenate([cloth.faces, ball.faces + n])
+    sides = dataclasses.replace(Sides.one(len(x)), first_body=n)
+    mesh = CollisionMesh(faces, x, sides)
+    for fixed in ([], [0, 1, 2, 8, 9], range(n - 9, n)):
+        held = np.zeros(n, dtype=bool)
+        held[list(fixed)] = True
+        out = mesh.excluded(held)
+        assert 0 < out.free <= (mesh.edges[:, 0] < n).sum() < len(mesh.edges)
+        every = mesh.candidates(x, 0.03, None, dataclasses.replace(out, free=None))
+        few = mesh.candidates(x, 0.03, None, out)
+        assert len(few) > 500
+        assert np.array_equal(few.pairs, every.pairs)

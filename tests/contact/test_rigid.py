@@ -300,3 +300,17 @@ bodies:
     path.write_text(text.replace("sphere: {radius: 5 cm}", "plate: {width: 1, depth: 1}"))
     with pytest.raises(WeftError, match=r"ball.rigid.*border edges"):
         load_scene(path)
+
+
+def test_attachments_do_not_hold_on_to_rigid_bodies():
+    """They do to others beside them, with the ids of bodies' vertices in the right places."""
+    from weft.attachments import AttachToBody
+
+    ball = made(sphere(0.05, 0.04, "ball").moved((0.0, 0.3, 0.0)), mass=0.1)
+    pole = capsule(0.02, 0.4, 0.02, "pole").moved((0.0, 0.0, -0.175), None, (0, 0, 90))
+    tie = AttachToBody(CLOTH.border("top"), "pole")
+    scene = scene_of([ball, pole], CLOTH, pins=[], attachments=[tie])
+    _, state, _ = stepped(scene, 20)
+    assert state.x[CLOTH.border("top"), 1].min() > -0.02
+    with pytest.raises(SceneError, match=r"body.*'ball', a rigid body"):
+        scene_of([ball, pole], CLOTH, attachments=[dataclasses.replace(tie, body="ball")]).model()

@@ -199,7 +199,7 @@ def test_representatives_are_the_least_of_what_is_joined():
 def test_sewing_says_what_it_takes():
     with pytest.raises(SceneError, match="sewing.closing"):
         Sewing(closing=0.0)
-    assert Sewing(closing="500 ms", settle=1.5).until == 2.0
+    assert Sewing(closing="500 ms", settle=1.5).begin(1) == 2.0
 
 
 def test_an_open_seam_stiffens_no_step_of_1998():

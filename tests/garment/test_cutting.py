@@ -12,6 +12,7 @@ from weft.garment.curves import edge_points
 from weft.garment.cutting import cut
 from weft.garment.darts import Dart, Pleat, shaped
 from weft.garment.pattern import Elastic, Fold, Panel, Pattern, Placement, Side, Wrap
+from weft.garment.place import wrapped
 from weft.garment.sewn import shape_of
 from weft.garment.triangulate import least_angles
 
@@ -318,3 +319,22 @@ def test_the_same_pattern_gives_the_same_mesh():
     one, two, other = (cut(tube(), 0.05, seed=s).mesh for s in (0, 0, 1))
     assert np.array_equal(one.faces, two.faces) and np.array_equal(one.vertices, two.vertices)
     assert other.vertices.shape != one.vertices.shape or (other.vertices != one.vertices).any()
+
+
+@pytest.mark.parametrize("taper", [12.0, -12.0])
+def test_cones_keep_lengths_too(taper):
+    """A plane rolls up to a cone without stretching; at y = 0 its radius is the wrap's."""
+    wrap = Wrap((0, 0, 0), 0.1, direction=(0, 0, 1), facing=(1, 0, 0), taper=np.radians(taper))
+    x = np.random.default_rng(0).uniform((-0.2, -0.15), (0.2, 0.15), (400, 2))
+    _, y = wrapped(wrap, x, 0.0, "p")
+    step = 1e-6
+    for move in np.eye(2):
+        _, there = wrapped(wrap, x + step * move, 0.0, "p")
+        np.testing.assert_allclose(np.linalg.norm(there - y, axis=1), step, rtol=1e-4)
+    radius = np.hypot(y[:, 0], y[:, 1])
+    np.testing.assert_allclose(radius, 0.1 + y[:, 2] * np.tan(np.radians(taper)), rtol=1e-9)
+    _, ends = wrapped(wrap, np.array([[0.0, 0.0], [0.0, 0.1]]), 0.0, "p")
+    cos, sin = np.cos(np.radians(taper)), np.sin(np.radians(taper))
+    np.testing.assert_allclose(ends, [[0.1, 0, 0], [0.1 + 0.1 * sin, 0, 0.1 * cos]], atol=1e-15)
+    with pytest.raises(PatternError, match="tip beyond it"):
+        wrapped(wrap, np.array([[0.0, -np.sign(taper) * 0.6]]), 0.0, "p")

@@ -12,6 +12,7 @@ from weft.cli.main import app
 from weft.contact.body_frames import BodyFrames
 from weft.errors import WeftError
 from weft.quality import Quality
+from weft.questions import about_haste, about_jumps
 from weft.scene.build import load_scene
 
 PATTERN = """
@@ -169,13 +170,22 @@ def test_a_body_that_jumps_is_named():
     x = np.stack([sphere.vertices + [0.01 * k + 0.5 * (k > 12), 0, 0] for k in range(20)])
     frames = BodyFrames(np.arange(20) / 25, x, hold=True)
     body = weft.contact.Body(x[0], sphere.faces, None, "walker", None, frames)
-    from weft.questions import about_jumps
-
     (text,) = about_jumps([body], 0.02)
     assert "walker jumps 0.51 m between frames 12 and 13 (t = 0.48 s" in text
     steady = BodyFrames(np.arange(12) / 25, x[:12], hold=True)
     body = weft.contact.Body(x[0], sphere.faces, None, "walker", None, steady)
     assert not list(about_jumps([body], 0.02))
+
+
+def test_a_body_that_leaves_before_all_is_sewn_is_named():
+    sphere = weft.contact.sphere(0.1, 0.05, "walker")
+    x = np.stack([sphere.vertices + [0.01 * k, 0, 0] for k in range(20)])
+    body = weft.contact.Body(
+        x[0], sphere.faces, None, "walker", None, BodyFrames(np.arange(1.0, 21.0), x, hold=True)
+    )
+    (text,) = about_haste([body], 3.2)
+    assert "walker moves from t = 1.4 s on" in text and "hold: 3.2 s" in text
+    assert not list(about_haste([body], 1.0))
 
 
 def test_garments_beside_other_cloth_keep_their_names(scene_file):

@@ -280,6 +280,14 @@ class Boxes:
         n, k = points.shape[:2]
         return Boxes.of(points.reshape(-1, 3), np.arange(n * k).reshape(n, k), grow)
 
+    def first(self, count: int | None) -> "Boxes":
+        """The first of them; None: all."""
+        if count is None or count >= len(self):
+            return self
+        marks = None if self.marks is None else self.marks[:count]
+        lower, upper, ids = self.lower[:count], self.upper[:count], self.ids[:count]
+        return dataclasses.replace(self, lower=lower, upper=upper, ids=ids, marks=marks)
+
     def __len__(self) -> int:
         return int(self.lower.shape[0])
 
@@ -311,11 +319,12 @@ class Tree:
         """(p,2) pairs i < j of the tree's own boxes that overlap."""
         return Overlaps(self, self.boxes, 1, 0).listed()
 
-    def stencils(self, boxes: Boxes | None = None) -> "Overlaps":
+    def stencils(self, boxes: Boxes | None = None, asking: int | None = None) -> "Overlaps":
         """Pairs that overlap, share no vertex and may meet: of a given box and one of the tree, or
-        of two of the tree's own. They are listed as the vertices of both.
+        of two of the tree's own. They are listed as the vertices of both. Only the first boxes ask,
+        where ``asking`` says how many.
         """
-        given = boxes or self.boxes
+        given = (boxes or self.boxes).first(asking)
         return Overlaps(self, given, int(boxes is None), _apart(given, self.boxes))
 
     def stencils_of_moved(self, boxes: Boxes | None, moved: Moved) -> "Overlaps":

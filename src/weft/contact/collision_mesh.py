@@ -21,12 +21,14 @@ from weft.mesh import edges_of
 class Excluded:
     """Which pairs are left out of a search: those of what is prescribed alone, and of sets that
     ignore each other. Bits (m,2) of faces, edges and vertices (``Sides.marks``); None: no pair.
+    From edge ``free`` on all are prescribed: pairs of edges are found from the others.
     """
 
     faces: Marks
     edges: WarpArray | None = None
     points: WarpArray | None = None
     triangles: WarpArray | None = None
+    free: int | None = None
 
 
 @dataclass(eq=False)
@@ -96,7 +98,8 @@ class CollisionMesh:
         held[: len(fixed)] |= fixed
         marks = [self.sides.marks(ids, held) for ids in (self.faces, self.edges, self.vertices)]
         devices = [kernel.array(m, wp.uint32) if m.any() else None for m in marks]
-        return Excluded(marks[0], devices[1], devices[2], devices[0])
+        free = np.flatnonzero(~held[self.edges].all(1))
+        return Excluded(marks[0], devices[1], devices[2], devices[0], int(free.max(initial=-1)) + 1)
 
     def candidates(
         self,
@@ -121,7 +124,7 @@ class CollisionMesh:
         trees.faces = _updated(trees.faces, boxes(faces, out.triangles))
         trees.edges = _updated(trees.edges, boxes(edges, out.edges))
         points = trees.faces.stencils(boxes(vertices, out.points))
-        pairs = trees.edges.stencils()
+        pairs = trees.edges.stencils(asking=out.free)
         stencil = kernel.empty((len(points) + len(pairs), 4), wp.int32)
         points.write(stencil, 0)
         pairs.write(stencil, len(points))

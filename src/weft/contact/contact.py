@@ -170,7 +170,7 @@ class Contact:
             pieces: parts of the cloth; none: it is one, called ``cloth``.
             embedding: of the mesh's vertices in the points that move it.
             sewn: (n,) the same number for vertices that are sewn together: what has one of them
-                does not meet what has the other; None: none are.
+                does not meet what has the other; (n+b,) with those of bodies; None: none are.
             loose: rigid bodies; None: there are none.
 
         Raises:
@@ -184,9 +184,8 @@ class Contact:
         moved = n + int(loose.count.sum())
         sides = dataclasses.replace(_sides(mesh, settings, together, pieces), first_body=moved)
         if sewn is not None or len(loose):
-            cloth_ids = np.arange(n) if sewn is None else sewn
-            ids = [cloth_ids, loose.as_one(n), np.arange(moved, len(rest))]
-            sides = dataclasses.replace(sides, sewn=np.concatenate(ids))
+            one = loose.apart(np.arange(n) if sewn is None else sewn, n, len(rest))
+            sides = dataclasses.replace(sides, sewn=one)
         contact = Contact(
             CollisionMesh(every, rest, sides),
             np.concatenate([mass, loose.shares]),

@@ -73,12 +73,13 @@ class Loose:
         return Embedding.joined([own, *(a.embedding(self.n_points) for a in self.affine)],
                                 self.n_points)  # fmt: skip
 
-    def as_one(self, first: int) -> Ints:
-        """(n,) the same number for all vertices of a body, which do not meet one another; the
-        first body's vertices begin at number ``first``.
+    def apart(self, sewn: Ints, n_cloth: int, n: int) -> Ints:
+        """(n,) numbers of what does not meet: one for each of these bodies, which does not meet
+        itself, between those that are given for the cloth and, after it, bodies that nothing moves.
         """
-        begin = first + np.cumsum([0, *self.count])[:-1]
-        return np.repeat(begin, self.count).astype(np.int32)
+        others = np.concatenate([sewn, np.arange(len(sewn), n)])[: n - int(self.count.sum())]
+        own = np.repeat(n + np.arange(len(self)), self.count)
+        return np.concatenate([others[:n_cloth], own, others[n_cloth:]]).astype(np.int32)
 
 
 NONE = Loose()

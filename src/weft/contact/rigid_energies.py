@@ -1,11 +1,13 @@
 """What rigid bodies add to a potential: that they keep their shape, and their joints."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from weft.arrays import Floats
 from weft.contact.affine_body import AffineBody
+from weft.contact.body import Body
 from weft.contact.loose import Loose
 from weft.contact.rigid import Joint
 from weft.energies.base import Energy
@@ -44,6 +46,24 @@ def check_rigid(loose: Loose, integrator: str) -> None:
             expected="backward_euler, bdf2 or quasi_static",
             hint="in one linear solve a step, what turns swells",
         )
+
+
+def check_held(attachments: Iterable[Any], bodies: Sequence[Body]) -> None:
+    """That nothing is attached to a rigid body: attachments do not pull on bodies.
+
+    Raises:
+        SceneError: something is.
+    """
+    rigid = {b.name for b in bodies if b.rigid is not None}
+    for k, given in enumerate(attachments):
+        name = getattr(given, "body", None)
+        if name in rigid:
+            raise SceneError(
+                f"{given.name or f'attachment {k + 1}'}.body",
+                got=f"{name!r}, a rigid body",
+                expected="a body that stands still or has a motion",
+                hint="attachments do not pull on bodies",
+            )
 
 
 Row = tuple[Floats, Floats, Floats]  # (4,) weights, (3,) place, (3,3) stiffness

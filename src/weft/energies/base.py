@@ -89,6 +89,10 @@ class Bound(ABC):
         """What a step that ended at x says of this term, besides its energy."""
         return {}
 
+    def forces(self, x: WarpArray) -> Mapping[str, Any]:
+        """By name, what attachments hold with after a step that ended at x."""
+        return {}
+
     def add_condition_hessian(
         self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
     ) -> None:

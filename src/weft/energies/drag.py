@@ -3,24 +3,34 @@
     E = c m |x - x_n|^2 / (2 h),   force -c m v
 
 A velocity decays as exp(-c t). That is no air (``wind`` knows directions of faces) but a way to a
-state of rest, which has no drag.
+state of rest, which has no drag. At a very high rate it freezes what is sewn already, while other
+garments close over it.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats, Ints, Positions
+from weft.arrays import Bools, Floats, Ints, Positions
 from weft.energies.inertia import Diagonal
 from weft.errors import SceneError
 from weft.psd import Psd
 from weft.solve.block_csr import BlockPattern
 from weft.step import Step
 
+FROZEN = 1e7  # [1/s]: a vertex of cloth is held ten times as firmly as by its own stiffness
+
 
 @dataclass(frozen=True, eq=False)
 class Drag:
     """Of masses (n,) [kg], at a rate c [1/s], until a time [s].
+
+    Args:
+        mass: (n,) [kg].
+        rate: [1/s].
+        until: [s].
+        frozen: k times after which, and until which (k,2) [s], and the vertices (k,n) that are held
+            where they are meanwhile; None: never.
 
     Raises:
         SceneError: a rate that is negative or not finite.
@@ -29,11 +39,21 @@ class Drag:
     mass: Floats
     rate: float
     until: float = np.inf
+    frozen: tuple[Floats, Bools] | None = None
     name: str = "drag"
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.rate) and self.rate >= 0):
             raise SceneError("drag.rate", got=self.rate, expected="must be >= 0 [1/s]")
+
+    def rates(self, t: float) -> Floats:
+        """(n,) [1/s] in a step that ends at time t [s]."""
+        rates = np.full(len(self.mass), self.rate)
+        if self.frozen is not None:
+            for (begin, end), held in zip(*self.frozen):
+                if begin * (1 + 1e-9) < t <= end * (1 + 1e-9):
+                    rates[held] = FROZEN
+        return rates
 
     @property
     def stencil(self) -> Ints:
@@ -67,6 +87,7 @@ class BoundDrag(Diagonal):
     def freeze(self, step: Step) -> None:
         """Measure velocities as the step does; none in equilibria."""
         drag = self.drag
-        self._acts = bool(np.isfinite(step.span)) and drag.rate > 0 and step.t <= drag.until
+        rates = drag.rates(step.t)
+        self._acts = bool(np.isfinite(step.span) and rates.any() and step.t <= drag.until)
         if self._acts:
-            self._hold(step, step.device_origin, drag.rate * drag.mass / step.span)
+            self._hold(step, step.device_origin, rates * drag.mass / step.span)

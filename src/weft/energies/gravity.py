@@ -40,20 +40,24 @@ def add_weight(o: int, mass: wp.array(dtype=Scalar), acceleration: vec3, g: wp.a
 class Gravity:
     """A uniform field of acceleration g [m/s^2] on masses (n,) [kg].
 
-    It grows between two times ``onset`` [s]: before the first one there is none.
+    It grows between two times ``onset`` [s], (2,) or (n,2) of each: before the first there is none.
     """
 
     mass: Floats
     acceleration: tuple[float, float, float] = (0.0, -9.81, 0.0)
-    onset: tuple[float, float] = (0.0, 0.0)
+    onset: tuple[float, float] | Floats = (0.0, 0.0)
     name: str = "gravity"
 
-    def part(self, t: float) -> float:
-        """Part of the acceleration that acts in a step that ends at time t [s]."""
-        begin, end = self.onset
-        if end > begin:
-            return float(np.clip((t - begin) / (end - begin), 0, 1))
-        return float(t > end * (1 + 1e-9))
+    @property
+    def grows(self) -> bool:
+        """Whether it is not there from the start on."""
+        return bool(np.any(np.asarray(self.onset) != 0))
+
+    def part(self, t: float) -> Floats:
+        """() or (n,): part of the acceleration that acts in a step that ends at time t [s]."""
+        begin, end = np.moveaxis(np.asarray(self.onset, dtype=np.float64), -1, 0)
+        grown = np.clip((t - begin) / np.where(end > begin, end - begin, 1.0), 0.0, 1.0)
+        return np.asarray(np.where(end > begin, grown, t > end * (1 + 1e-9)), dtype=np.float64)
 
     @property
     def stencil(self) -> Ints:
@@ -84,14 +88,13 @@ class BoundGravity(Bound):
 
     def __init__(self, gravity: Gravity, scratch: Scratch) -> None:
         self.gravity, self.name, self.scratch = gravity, gravity.name, scratch
-        self._mass = kernel.array(gravity.mass, Scalar)
-        self._field = self._mass, vec3(*gravity.acceleration)
+        self._field = kernel.array(gravity.mass, Scalar), vec3(*gravity.acceleration)
 
     def freeze(self, step: Step) -> None:
         """Take what acts at the end of the step."""
-        if self.gravity.onset != (0.0, 0.0):
-            part = self.gravity.part(step.t)
-            self._field = self._mass, vec3(*(part * a for a in self.gravity.acceleration))
+        if self.gravity.grows:
+            mass = self.gravity.mass * self.gravity.part(step.t)
+            self._field = kernel.array(mass, Scalar), self._field[1]
 
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""

@@ -44,10 +44,9 @@ class Sewing:
     def __post_init__(self) -> None:
         check_settings(self, "sewing")
 
-    @property
-    def until(self) -> float:
-        """[s] when the animation begins."""
-        return self.closing + self.settle
+    def begin(self, turn: int) -> float:
+        """[s] when garments of a turn are sewn: once those of the turn before have settled."""
+        return turn * (self.closing + self.settle)
 
 
 @dataclass(frozen=True, eq=False)

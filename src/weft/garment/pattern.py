@@ -49,7 +49,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Wrap:
-    """Bends a placed panel around an axis: its plane becomes a cylinder, lengths stay.
+    """Bends a placed panel around an axis: its plane becomes a cylinder or a cone, lengths stay.
 
     The panel's y runs along the axis, its x around it, x = 0 where ``facing`` points to.
 
@@ -57,13 +57,15 @@ class Wrap:
         center: [m] a point of the axis, at the height of y = 0.
         direction: of the axis, along the panel's y.
         facing: from the axis towards the panel's x = 0.
-        radius: [m] of the cylinder.
+        radius: [m] of the cylinder, or of the cone at y = 0.
+        taper: [rad] between a cone and its axis, > 0 where it widens along y; 0: a cylinder.
     """
 
     center: tuple[float, float, float]
     radius: float
     direction: tuple[float, float, float] = (0.0, 1.0, 0.0)
     facing: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    taper: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def place(panel: Panel, flat: Floats, layer_gap: float = LAYER_GAP) -> Positions
 
 
 def wrapped(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats, Positions]:
-    """The center (3,) of a wrap, and points (n,2) on its cylinder (n,3), from that center."""
+    """The center (3,) of a wrap, and points (n,2) on its cylinder or cone (n,3), from there."""
     axis, facing = np.asarray(wrap.direction, float), np.asarray(wrap.facing, float)
     length = float(np.linalg.norm(axis))
     axis = axis / length if length > 0 else axis
@@ -44,18 +44,44 @@ def wrapped(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats, Po
         raise PatternError(place, got=got, expected="two directions that are not parallel")
     if not (np.isfinite(radius) and radius > 0):
         raise PatternError(f"{place}.radius", got=f"{radius:g} m", expected="must be > 0")
-    width = float(np.ptp(flat[:, 0])) if len(flat) else 0.0
-    if width > 2 * np.pi * radius * (1 + 1e-9):
+    angle, around, along = _rolled(flat, radius, wrap.taper, place)
+    if float(np.ptp(angle) if len(flat) else 0.0) > 2 * np.pi * (1 + 1e-9):
+        width, least = float(np.ptp(flat[:, 0])), radius * np.ptp(angle) / (2 * np.pi)
         raise PatternError(
             place, got=f"a panel {width:.4g} m wide around a circumference of "
             f"{2 * np.pi * radius:.4g} m", expected="at most once around",
-            hint=f"a radius of at least {width / (2 * np.pi):.4g} m, or cut the panel",
+            hint=f"a radius of at least {least:.4g} m, or cut the panel",
         )  # fmt: skip
     facing = facing / size
     right = np.cross(axis, facing)
-    angle = flat[:, :1] / radius
-    x = flat[:, 1:] * axis + radius * (np.cos(angle) * facing + np.sin(angle) * right)
+    outward = np.cos(angle)[:, None] * facing + np.sin(angle)[:, None] * right
+    x = along[:, None] * axis + around[:, None] * outward
     return np.asarray(wrap.center, dtype=np.float64), x
+
+
+def _rolled(flat: Floats, radius: float, taper: float, place: str) -> tuple[Floats, Floats, Floats]:
+    """Angle (n,), distance from the axis (n,) and way along it (n,) of points (n,2) of a plane that
+    is rolled to a cylinder, or to a cone whose circle at y = 0 has the radius.
+    """
+    x, y = flat.T
+    slope = float(np.sin(taper))
+    if not abs(taper) < np.pi / 2:
+        got = f"{np.degrees(taper):.4g} deg"
+        raise PatternError(f"{place}.taper", got=got, expected="between -90 and 90 deg")
+    if abs(slope) < 1e-9:
+        return x / radius, np.full(len(x), radius), y
+    tip = radius / slope  # distance from the tip to y = 0, along the cone
+    sign = np.sign(slope)
+    out = sign * (y + tip)
+    if len(y) and out.min() <= 0:
+        raise PatternError(
+            f"{place}.taper", got=f"{np.degrees(taper):.4g} deg: the cone ends {abs(tip):.4g} m "
+            "from y = 0, inside the panel", expected="a tip beyond it",
+            hint="a smaller taper, or a larger radius",
+        )  # fmt: skip
+    way = np.hypot(x, out)
+    angle = np.arctan2(x, out) / abs(slope)
+    return angle, way * abs(slope), (sign * way - tip) * float(np.cos(taper))
 
 
 def is_placed(panel: Panel) -> bool:

@@ -244,11 +244,16 @@ class PanelReader:
 
     def wrap(self, f: Field) -> Wrap:
         """An axis to bend a panel around."""
-        f.only("center", "radius", "direction", "facing")
-        v = self.values
+        f.only("center", "radius", "direction", "facing", "taper")
+        v, taper = self.values, f.get("taper")
         vectors: Mapping[str, tuple[float, float, float]] = {
             key: v.three(given, "1")
             for key in ("direction", "facing")
             if (given := f.get(key)) is not None
         }
-        return Wrap(v.three(f.need("center"), "m"), v.length(f.need("radius")), **vectors)
+        return Wrap(
+            v.three(f.need("center"), "m"),
+            v.length(f.need("radius")),
+            **vectors,
+            taper=0.0 if taper is None else v.angle(taper),
+        )

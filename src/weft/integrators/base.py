@@ -58,6 +58,7 @@ class StepReport(Counts):
     gain: float = 0.0  # [J] of a stopped search: energy that was still to be gained
     divisible: bool = True  # a shorter step may do better, where this one failed
     contact: Mapping[str, Any] = field(default_factory=dict)  # see ``ContactTerm.report``
+    attachments: Mapping[str, Any] = field(default_factory=dict)  # by name: see ``Ties``
     phases: Mapping[str, float] = field(default_factory=dict)  # [s] by what it was spent on
     place: tuple[float, float, float] | None = None  # [m] where a blocked step found no room
     reached: Positions | None = field(default=None, repr=False)  # (n,3) where a failed search ended
@@ -80,6 +81,7 @@ class StepReport(Counts):
         if ok:
             assert x is not None
             after = {"terms": phi.terms(x), "contact": phi.report(x)}
+            after["attachments"] = phi.forces(x)
         place = phi.blocked if counts.outcome is Outcome.BLOCKED else None
         seconds = time.perf_counter() - clock
         return StepReport(

@@ -136,6 +136,11 @@ class Potential:
         point = self._point(x)
         return {k: v for term in self.terms_of_phi for k, v in term.report(point).items()}
 
+    def forces(self, x: Positions) -> dict[str, Any]:
+        """What attachments hold with after a step that ended at x (n,3), by name."""
+        point = self._point(x)
+        return {k: v for term in self.terms_of_phi for k, v in term.forces(point).items()}
+
     def remember(self, x: Positions) -> dict[str, Floats]:
         """What the next step has to know of one that ended at x (n,3): see ``Bound.remember``."""
         point = self._point(x)

@@ -167,6 +167,11 @@ def block_of(kind: type) -> type[SettingsBlock]:
     return block
 
 
+def said_of(hint: Any, about: Setting) -> Any:
+    """How a file says a setting of a type, without its bounds."""
+    return _said(hint, about)
+
+
 def _bounded(about: Setting) -> Any:
     def check(value: Any) -> Any:
         if not about.holds(value):

@@ -7,9 +7,7 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
-import numpy as np
-
-from weft.arrays import Ints
+from weft.attachments import Attachment
 from weft.cloth import Cloth
 from weft.contact import Body, load_animated, load_body, load_cached, load_frames
 from weft.errors import SceneError, SceneProblems, WeftError
@@ -22,6 +20,7 @@ from weft.mesh import TriangleMesh, grid, isolated_error
 from weft.outfit import Outfit
 from weft.pins import Pin
 from weft.plain_yaml import Loc
+from weft.scene.attachment_schema import attachment_of
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
 from weft.scene.field_schema import FieldBlock
 from weft.scene.file import Source, dotted, read_source, validate
@@ -30,6 +29,7 @@ from weft.scene.law import law_of_fabric
 from weft.scene.needs import needs_of
 from weft.scene.scene import Scene
 from weft.scene.schema import ClothBlock, PinBlock, SceneFile
+from weft.scene.selection import selected
 from weft.sources import as_splines, spline_sheet
 
 T = TypeVar("T")
@@ -95,6 +95,7 @@ class Builder:
             raise SceneProblems(self.problems)
         cloth = outfit.cloth
         pins = self._each("pins", f.pins, partial(self._pin, cloth))
+        held = self._each("attachments", f.attachments, partial(self._attachment, cloth))
         if self.problems:
             raise SceneProblems(self.problems)
         law = self._try(("law",), self._law)
@@ -108,6 +109,7 @@ class Builder:
             lambda: Scene(
                 cloth,
                 pins=pins,
+                attachments=held,
                 gravity=f.gravity,
                 damping=f.damping,
                 step=f.step,
@@ -132,6 +134,8 @@ class Builder:
         if scene is None:
             raise SceneProblems(self.problems)
         self._try(("integrator", f.integrator.name, "linear"), scene.stepper)
+        if f.attachments and self._try(("attachments",), lambda: scene.attached) is None:
+            raise SceneProblems(self.problems)
         model = self._try(("contact",) if f.contact else ("conditions",), scene.model)
         if model is not None:
             self._try(("pins",), lambda: model.prescribed(0.0))
@@ -281,50 +285,14 @@ class Builder:
         return read_mesh(path, scale=m.scale, uv_scale=m.uv_scale, warp=m.warp, prim=m.prim)
 
     def _pin(self, cloth: Cloth, number: int, block: PinBlock) -> Pin:
-        selections: list[Ints] = []
         name = block.name or f"pins.{number}"
-        part = None if block.cloth is None else cloth.part(block.cloth)
-        sides = block.corners is not None or block.border is not None
-        if part is None and sides and len(cloth.parts) > 1:
-            raise SceneError(
-                f"{name}.cloth",
-                got="nothing",
-                expected=f"one of {[p.name for p in cloth.parts]}",
-                hint="corners and borders are those of one cloth",
-            )
-        if block.corners is not None:
-            selections.append(cloth.corners(block.corners, part))
-        if block.border is not None:
-            selections.append(cloth.border(block.border, part))
-        if block.group is not None:
-            known = f"{block.cloth} {block.group}" if part else block.group
-            selections.append(cloth.group(known))
-        if block.weights is not None:
-            selections.append(cloth.weighted(block.weights, block.above, part))
-        if block.box is not None:
-            low, high = block.box.low, block.box.high
-            inside = cloth.in_box(low, high)
-            inside = inside if part is None else np.intersect1d(inside, part.vertices)
-            if len(inside) == 0:
-                nearest = cloth.nearest_to_box(low, high, part)
-                raise SceneError(
-                    f"{name}.box",
-                    got="nothing",
-                    expected="at least one vertex inside",
-                    hint=nearest,
-                )
-            selections.append(inside)
-        if block.vertices is not None:
-            ids = np.array(block.vertices, dtype=np.int64)
-            bad = ids[(ids < 0) | (ids >= cloth.n_vertices)]
-            if len(bad):
-                raise SceneError(
-                    f"{name}.vertices", got=int(bad[0]), expected=f"0 to {cloth.n_vertices - 1}"
-                )
-            selections.append(ids.astype(np.int32))
-        pin = Pin(np.concatenate(selections), block.until, block.path, name)
+        pin = Pin(selected(cloth, name, block), block.until, block.path, name)
         pin.check_until(self.file.seconds)
         return pin
+
+    def _attachment(self, cloth: Cloth, number: int, block: Any) -> Attachment:
+        name = block.name or f"attachments.{number}"
+        return attachment_of(cloth, block, name, self.file.seconds)
 
 
 def _thickness(number: int, block: ClothBlock, thing: Cloth | Garment) -> float | None:

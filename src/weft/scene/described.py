@@ -15,6 +15,7 @@ def described(scene: Any) -> str:
     parts = [
         f"{cloth.n_vertices} vertices of {fabrics} ({cloth.mass.sum():.4g} kg)",
         f"{pinned} pinned",
+        *([f"{len(scene.attachments)} attachments"] if scene.attachments else []),
         *([f"{len(scene.bodies)} bodies"] if scene.bodies else []),
         "contact" if scene.contact is not None else "no contact",
     ]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from weft.arrays import Floats
 from weft.cloth import Cloth
 from weft.contact.contact import SelfContact
 from weft.energies.base import Energy
@@ -25,12 +26,12 @@ class Worn:
     Args:
         energies: that sew.
         contact: without friction until the animation begins; None: none.
-        gravity_from: [s] two times between which gravity grows.
+        gravity_from: [s] two times between which gravity grows, or (n,2) of every vertex.
     """
 
     energies: Sequence[Energy] = ()
     contact: SelfContact | None = None
-    gravity_from: tuple[float, float] = (0.0, 0.0)
+    gravity_from: tuple[float, float] | Floats = (0.0, 0.0)
 
 
 def garment_of(folder: Path, block: ClothBlock) -> Garment:
@@ -55,9 +56,11 @@ def worn_by(outfit: Outfit, file: SceneFile) -> Worn:
         return Worn(contact=file.contact)
     sewing, contact = file.sewing or Sewing(), file.contact or SelfContact()
     if contact.friction_from == 0:
-        contact = dataclasses.replace(contact, friction_from=sewing.until)
+        contact = dataclasses.replace(contact, friction_from=outfit.until(sewing))
     own = max(part.fabric.damping for part in outfit.cloth.parts)
     damping = own if file.damping is None else file.damping
     apart = contact.gap + contact.thickness
     energies = outfit.energies(sewing, apart=apart, damping=damping)
-    return Worn(energies, contact, (sewing.closing, sewing.closing + sewing.onset))
+    weighs = outfit.weighs_from(sewing)
+    alike = len(weighs) == 0 or bool((weighs == weighs[0]).all())
+    return Worn(energies, contact, (weighs[0, 0], weighs[0, 1]) if alike else weighs)

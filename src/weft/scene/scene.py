@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from weft.arrays import Floats
+from weft.attachments import Attached, Attachment, attached, check_stretch
+from weft.attachments.attachment import KINDS
 from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import Contact, Piece, SelfContact
 from weft.contact.loose import Loose, single
-from weft.contact.rigid_energies import check_rigid, rigid_energies
+from weft.contact.rigid_energies import check_held, check_rigid, rigid_energies
 from weft.energies.air import Wind
 from weft.energies.base import Energy
 from weft.energies.buckling_bending import BucklingForm
@@ -76,8 +79,11 @@ class Scene:
             ``integrator`` and ``settings``. ``scene.stepper()`` gives the one or makes the other.
         bending: energy of triangles that bend, one of ``scene.elastic.BENDING``; None: ``pairs``
             with ``buckling`` or the law ``ImmediateBuckling``, else ``hinges``.
-        gravity_from: [s] two times between which gravity grows; it is not there before.
+        gravity_from: [s] two times between which gravity grows, or (n,2) of each vertex; it is not
+            there before.
         wind: air that flows or stands still (``Wind``): lift and drag; None: there is no air.
+        attachments: of points to bodies, to one another, to ropes, springs and rails
+            (``AttachToBody``, ``AttachCloth``, ``Rope``, ``Spring``, ``Slide``).
 
     Raises:
         SceneError: a value out of range.
@@ -103,8 +109,9 @@ class Scene:
     energies: Sequence[Energy] = ()
     stepper: Any = None
     bending: str | None = None
-    gravity_from: tuple[float, float] = (0.0, 0.0)
+    gravity_from: tuple[float, float] | Floats = (0.0, 0.0)
     wind: Wind | None = None
+    attachments: Sequence[Attachment] = ()
 
     def __repr__(self) -> str:
         return described(self)
@@ -141,6 +148,7 @@ class Scene:
                 got = type(wind).__name__
                 raise SceneError("scene.wind", got=got, expected="a weft.Wind")
             object.__setattr__(self, "wind", wind.loaded())
+        self._check_attachments()
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
         for name in ("buckling", "bending"):
@@ -182,6 +190,22 @@ class Scene:
             maker = Maker(given, None, None, self.adaptive, self.cloth)
         object.__setattr__(self, "stepper", maker)
 
+    def _check_attachments(self) -> None:
+        """Of their kinds, with names of their own, and what the integrator can release."""
+        every: Sequence[Any] = self.attachments
+        for k, given in enumerate(every):
+            what = f"scene.attachments {k}"
+            if not isinstance(given, KINDS):
+                kinds = ", ".join(f"weft.{kind.__name__}" for kind in KINDS)
+                raise SceneError(what, got=type(given).__name__, expected=f"one of {kinds}")
+            if given.release.depends and self.integrator == "quasi_static":
+                raise SceneError(
+                    f"{given.name or what}.release",
+                    got="a force or a function, with quasi_static",
+                    expected="a time (`at`), or backward_euler or bdf2",
+                    hint="equilibria remember nothing of one another",
+                )
+
     @property
     def is_1998(self) -> bool:
         """True with the integrator that brings damping of its own."""
@@ -218,9 +242,14 @@ class Scene:
         if self.pressure is not None:
             inside = (Pressure.of(cloth.mesh, self.pressure),)
         mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR), loose.point_mass])
-        weight = Gravity(mass, self.gravity, self.gravity_from)
-        stiff = rigid_energies(loose)
+        onset = self.gravity_from
+        if np.ndim(onset) == 2:
+            onset = np.pad(np.asarray(onset), ((0, len(mass) - len(cloth.points)), (0, 0)))
+        weight = Gravity(mass, self.gravity, onset)
+        ties, stiff = self.attached, rigid_energies(loose)
         energies = (*elastic, *inside, *blown, *held.energies, *stiff, weight)
+        _check_energies(ties.energies, [e.name for e in energies], len(cloth.points), "attachments")
+        energies = (*energies, *ties.energies)
         _check_energies(self.energies, [e.name for e in energies], len(cloth.points))
         energies = (*energies, *self.energies)
         check_start(energies, held.points)
@@ -232,14 +261,15 @@ class Scene:
         contact = None
         if self.contact is not None:
             pieces = [Piece(p.name, p.vertices, p.thickness) for p in cloth.parts]
+            b = sum(len(body.vertices) for body in self._unmoved)
             contact = Contact.of(
                 cloth.mesh,
                 cloth.vertex_mass,
                 self.contact,
-                [b for b in self.bodies if b.rigid is None],
+                self._unmoved,
                 pieces,
                 embedding,
-                cloth.sewn,
+                ties.sewn(cloth.sewn, cloth.n_vertices, b),
                 loose,
             )
         start = np.concatenate([held.points, loose.points])
@@ -256,6 +286,29 @@ class Scene:
         loose = Loose.of(self.bodies, len(self._held.points))
         check_rigid(loose, self.integrator)
         return loose
+
+    @property
+    def _unmoved(self) -> Sequence[Body]:
+        """Bodies that nothing moves."""
+        return [b for b in self.bodies if b.rigid is None]
+
+    @cached_property
+    def attached(self) -> Attached:
+        """Attachments, as energies of the points.
+
+        Raises:
+            SceneError: what cannot be attached so, or would stretch the cloth by half.
+        """
+        reach = None
+        if self.contact is not None:
+            own = [p.thickness for p in self.cloth.parts] + [b.thickness for b in self.bodies]
+            thick = max([self.contact.thickness, *(t for t in own if t is not None)])
+            reach = self.contact.gap + thick
+        count = len(self.cloth.points) + self._held.anchors
+        check_held(self.attachments, self.bodies)
+        made = attached(self.attachments, self.cloth, count, self._unmoved, reach)
+        check_stretch(self.cloth, self.pins, made.links)
+        return made
 
     def law_of(self, fabric: Fabric) -> Law:
         """The membrane's law for one of the fabrics."""
@@ -298,16 +351,18 @@ class Scene:
         """A copy with some fields changed; the model is shared where it stays the same."""
         made = dataclasses.replace(self, **changes)
         if changes.keys() <= APART_FROM_MODEL:
-            built = ("_model", "_held", "_loose", "resolved")
+            built = ("_model", "_held", "_loose", "attached", "resolved")
             vars(made).update({k: v for k, v in vars(self).items() if k in built})
         return made
 
 
-def _check_energies(energies: Sequence[Energy], taken: Sequence[str], n: int) -> None:
+def _check_energies(
+    energies: Sequence[Energy], taken: Sequence[str], n: int, field: str = "energies"
+) -> None:
     """That additional energies have names of their own, and only vertices that there are."""
     names = list(taken)
     for k, energy in enumerate(energies):
-        what = f"scene.energies {k}"
+        what = f"scene.{field} {k}"
         if energy.name in names:
             raise SceneError(
                 f"{what}.name", got=repr(energy.name), expected="one that no other energy has"

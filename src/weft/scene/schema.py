@@ -21,6 +21,7 @@ from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.base import StepSettings
 from weft.io import SUFFIXES
 from weft.pins import Path
+from weft.scene.attachment_schema import AttachmentBlock
 from weft.scene.blocks import (
     Acceleration,
     Block,
@@ -38,6 +39,7 @@ from weft.scene.body_schema import BodyBlock
 from weft.scene.elastic import BendingName
 from weft.scene.integrators import INTEGRATORS, Settings
 from weft.scene.law import LawName
+from weft.scene.selection import NamedBlock, SelectionBlock
 
 
 class SheetBlock(Block):
@@ -180,40 +182,11 @@ class ClothBlock(Block):
         return self
 
 
-class BoxBlock(Block):
-    """Vertices that start between two corners."""
-
-    low: Point = Field(description="[m] least x, y, z")
-    high: Point = Field(description="[m] greatest x, y, z")
-
-
-class PinBlock(Block):
+class PinBlock(SelectionBlock, NamedBlock):
     """Vertices that are held or moved. Selections add up; at least one is needed."""
 
-    name: str = Field("", description="for messages")
-    cloth: str | None = Field(None, description="of which cloth, where there are several")
-    corners: str | None = Field(None, description="top, bottom, left, right, all, top-left, ...")
-    border: str | None = Field(None, description="top, bottom, left or right")
-    group: str | None = Field(
-        None, description="a group of the mesh file (OBJ g and o, USD subsets, glTF materials)"
-    )
-    weights: str | None = Field(
-        None, description="painted weights of the mesh file (USD primvar, PLY property, glTF _NAME)"
-    )
-    above: float = Field(0.5, description="weights greater than this hold")
-    box: BoxBlock | None = Field(None, description="all vertices that start inside")
-    vertices: list[int] | None = Field(None, description="ids, from 0")
     until: Time | None = Field(None, description="[s] time of release; none: for ever")
     path: Given[Path] | None = Field(None, description="a motion; none: held still")
-
-    @model_validator(mode="after")
-    def _selects(self) -> "PinBlock":
-        kinds = ("corners", "border", "group", "weights", "box", "vertices")
-        if all(getattr(self, kind) is None for kind in kinds):
-            raise ValueError(f"select vertices: {', '.join(kinds[:-1])} or {kinds[-1]}")
-        if "above" in self.model_fields_set and self.weights is None:
-            raise ValueError("above needs weights")
-        return self
 
 
 class LawBlock(Block):
@@ -307,6 +280,9 @@ class SceneFile(Block):
     cloth: ClothBlock | None = Field(None, description="mesh, fabric and place")
     cloths: list[ClothBlock] = Field([], description="several, in place of `cloth`")
     pins: list[PinBlock] = Field([], description="what is held or moved")
+    attachments: list[AttachmentBlock] = Field(
+        [], description="what is held by bodies, other cloth, ropes, springs and poles"
+    )
     gravity: tuple[Acceleration, Acceleration, Acceleration] = Field(
         (0, -9.81, 0), description="[m/s^2]"
     )

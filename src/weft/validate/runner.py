@@ -37,6 +37,7 @@ _EXPERIMENTS = {
     "friction": Experiment("friction"),
     "wind": Experiment("wind"),
     "limits": Experiment("limits"),
+    "attachments": Experiment("attachments"),
     "rigid": Experiment("rigid"),
     "laboratory": Experiment("laboratory"),
     "pillow": Experiment("pillow", ALL),

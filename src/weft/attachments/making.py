@@ -1,0 +1,283 @@
+"""Attachments of a scene as energies, and what contact leaves out for them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats, Ints
+from weft.attachments.attached import Attached, Link
+from weft.attachments.attachment import (
+    AttachCloth,
+    Attachment,
+    AttachToBody,
+    Rope,
+    Slide,
+    Spring,
+)
+from weft.attachments.places import OnBody, Standing
+from weft.cloth import Cloth
+from weft.contact.body import Body
+from weft.energies.rail import feet_on, lengths_along
+from weft.energies.release import Release
+from weft.energies.ring_spacing import RingSpacing
+from weft.energies.ties import Places, Ties
+from weft.errors import SceneError
+
+STIFF = 100.0  # stiffness of a point that is attached, over the fabric's in stretch
+SLIP = 1e-4  # [m] over which friction on a rail rises
+ONSET, LEAST = 0.01, 1e-6  # over which a tie of points becomes stiff: part of its length, [m]
+SLACK = 1e-6  # part of its length by which a rope may be too short at the start
+SAME = 1e-9  # [m] within which two points are at one place
+
+
+@dataclass(frozen=True, eq=False)
+class _Maker:
+    """Of one attachment."""
+
+    cloth: Cloth
+    n_points: int
+    bodies: Sequence[Body]
+    reach: float | None  # [m] of contact
+    name: str
+
+    def made(self, a: Attachment) -> Attached:
+        """Its energies, what does not meet, and what it holds."""
+        for ids in (a.vertices, getattr(a, "to", None)):
+            if ids is not None and not 0 <= ids.min() <= ids.max() < self.cloth.n_vertices:
+                raise SceneError(
+                    f"{self.name}.vertices", got=f"{ids.min()} to {ids.max()}",
+                    expected=f"ids from 0 to {self.cloth.n_vertices - 1}",
+                )  # fmt: skip
+        make: dict[type, Callable[..., Attached]] = {
+            AttachToBody: self._to_body, AttachCloth: self._cloth, Rope: self._rope,
+            Spring: self._spring, Slide: self._slide,
+        }  # fmt: skip
+        return make[type(a)](a)
+
+    def _to_body(self, a: AttachToBody) -> Attached:
+        x = self.cloth.vertices[a.vertices]
+        place = OnBody.of(x, self.bodies, a.body, self.name)
+        far = int(place.distance.argmax())
+        if place.distance[far] > a.within:
+            raise SceneError(
+                f"{self.name}.within",
+                got=f"vertex {a.vertices[far]} at {place.distance[far]:.3g} m from {a.body}",
+                expected=f"at most {a.within:.3g} m",
+                hint=f"move it there, or say `within: {1.01 * place.distance[far]:.2g} m`",
+            )
+        ties = self._ties(a, *self._single(a.vertices), place=place)
+        near = np.flatnonzero(place.distance <= 2 * (self.reach or 0.0))
+        together = self._around(a.vertices[near], place.corners[near], a.body)
+        link = Link(a.vertices, None, x, np.zeros(len(x)), self.name)
+        return Attached((ties,), together if _for_good(a.release) else (), (link,))
+
+    def _around(self, ids: Ints, corners: Ints, body: str) -> tuple[tuple[int, int], ...]:
+        """Vertices, each with those of the body that faces around it may touch: corners of the face
+        that it follows, and all within its longest edge.
+        """
+        from scipy.spatial import cKDTree
+
+        n, x, edges = self.cloth.n_vertices, self.cloth.vertices, self.cloth.mesh.edges
+        longest, k = np.zeros(n), [b.name for b in self.bodies].index(body)
+        size = np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1)
+        np.maximum.at(longest, edges, size[:, None])
+        first = n + sum(len(b.vertices) for b in self.bodies[:k])
+        found = cKDTree(self.bodies[k].at(0.0)).query_ball_point(x[ids], longest[ids])
+        pairs = {
+            (int(v), w)
+            for v, near, face in zip(ids, found, corners + n)
+            for w in (*(first + i for i in near), *face.tolist())
+        }
+        return tuple(sorted(pairs))
+
+    def _cloth(self, a: AttachCloth) -> Attached:
+        to = self._pairs(a.vertices, a.to)
+        x = self.cloth.vertices
+        gap = np.linalg.norm(x[a.vertices] - x[to], axis=1)
+        length = a.length
+        if length is None:
+            length = 0.0 if self.reach is None or _for_good(a.release) else self.reach
+        far = int(gap.argmax())
+        if a.closing == 0 and gap[far] > length + a.within:
+            raise SceneError(
+                f"{self.name}.within",
+                got=f"vertices {a.vertices[far]} and {to[far]}, {gap[far]:.3g} m apart",
+                expected=f"at most {length + a.within:.3g} m, where they are brought together at "
+                "once",
+                hint="say `closing: 1 s`, or start them nearer",
+            )
+        first = np.maximum(gap, length) if a.closing > 0 else None
+        ties = self._ties(
+            a, *self._between(a.vertices, to), length=np.full(len(to), length), first=first,
+            closing=a.closing, pulls=length > 0 or a.closing > 0,
+            onset=np.full(len(to), max(ONSET * length, LEAST)),
+        )  # fmt: skip
+        meets = self.reach is not None and length > self.reach / 2
+        pairs = zip(a.vertices.tolist(), to.tolist())
+        together = () if meets or not _for_good(a.release) else tuple(pairs)
+        return Attached((ties,), together, (self._link(a.vertices, to, None, ties.length),))
+
+    def _rope(self, a: Rope) -> Attached:
+        stencil, to, place, gap = self._ends(a)
+        length = np.maximum(gap, SAME) if a.length is None else np.full(len(gap), a.length)
+        short = gap > length * (1 + SLACK)
+        if short.any():
+            k = int(np.argmax(gap - length))
+            raise SceneError(
+                f"{self.name}.length", got=f"{length[k]:.4g} m, of vertex {a.vertices[k]}",
+                expected=f"at least the distance at the start, {gap[k]:.4g} m",
+                hint="a longer rope, or begin nearer",
+            )  # fmt: skip
+        ties = self._ties(
+            a, *stencil, length=length, pulls=True, onset=a.onset * length, place=place
+        )
+        return Attached((ties,), (), (self._link(a.vertices, to, place, length),))
+
+    def _spring(self, a: Spring) -> Attached:
+        stencil, _, place, gap = self._ends(a)
+        length = gap if a.length is None else np.full(len(gap), a.length)
+        lost = (gap <= SAME) & (length > 0)
+        if lost.any():
+            raise SceneError(
+                f"{self.name}.length",
+                got=f"{length[lost][0]:.4g} m, of vertex {a.vertices[lost][0]}",
+                expected="0 where both ends start at one place: it has no direction there",
+            )
+        ties = self._ties(a, *stencil, length=length, damping=a.damping, place=place)
+        return Attached((ties,))
+
+    def _slide(self, a: Slide) -> Attached:
+        x, rail = self.cloth.vertices[a.vertices], np.asarray(a.along, dtype=np.float64)
+        along = lengths_along(rail)
+        if a.body is None:
+            moving: Places = Standing(rail, a.path)
+        else:
+            moving = OnBody.of(rail, self.bodies, a.body, self.name)
+        feet = feet_on(x, rail, along)
+        off = np.abs(np.linalg.norm(x - feet.place, axis=1) - a.radius)
+        far = int(off.argmax())
+        if off[far] > a.within:
+            raise SceneError(
+                f"{self.name}.within",
+                got=f"vertex {a.vertices[far]}, {off[far]:.3g} m from where its ring holds it",
+                expected=f"at most {a.within:.3g} m",
+                hint="start the cloth at the rail (its `along`), or say how far with `within`",
+            )
+        ties = self._ties(
+            a, *self._single(a.vertices), length=np.full(len(x), a.radius), rail=moving,
+            along=along, friction=a.friction, slip=SLIP,
+        )  # fmt: skip
+        if a.spacing == 0 or len(x) < 2:
+            return Attached((ties,))
+        order = np.argsort(feet.s, kind="stable")
+        apart = np.diff(feet.s[order])
+        if apart.min() < a.spacing * (1 - SLACK):
+            k = int(apart.argmin())
+            i, j = a.vertices[order[[k, k + 1]]]
+            raise SceneError(
+                f"{self.name}.spacing", got=f"vertices {i} and {j}, {apart[k]:.4g} m apart",
+                expected=f"{a.spacing:.4g} m or more along the rail, at the start",
+            )  # fmt: skip
+        pairs = np.stack([order[:-1], order[1:]], axis=1).astype(np.int32)
+        stiff = np.asarray(ties.stiffness)[pairs].min(axis=1)
+        return Attached((ties, RingSpacing(ties, pairs, a.spacing, stiff, f"{self.name} spacing")))
+
+    def _ends(
+        self, a: Rope | Spring
+    ) -> tuple[tuple[Ints, Floats], Ints | None, Places | None, Floats]:
+        """Stencil and coefficients, vertices or places at the other ends, and distances."""
+        x = self.cloth.vertices
+        if a.to is not None:
+            to = self._pairs(a.vertices, a.to)
+            gap = np.linalg.norm(x[a.vertices] - x[to], axis=1)
+            return self._between(a.vertices, to), to, None, gap
+        at = x[a.vertices]
+        if a.at is not None:
+            at = np.tile(np.asarray(a.at, dtype=np.float64), (len(a.vertices), 1))
+        if a.body is None:
+            place: Places = Standing(at, a.path)
+        else:
+            on = OnBody.of(at, self.bodies, a.body, self.name)
+            surface = np.concatenate([b.at(0.0) for b in self.bodies])
+            nearest = np.einsum("mk,mki->mi", on.weight, surface[on.corners])
+            place = OnBody.of(nearest, self.bodies, a.body, self.name)
+        gap = np.linalg.norm(x[a.vertices] - place.start, axis=1)
+        return self._single(a.vertices), None, place, gap
+
+    def _link(self, vertices: Ints, to: Ints | None, place: Places | None, length: Any) -> Link:
+        places = None if place is None else place.start
+        return Link(vertices, to, places, np.broadcast_to(length, (len(vertices),)), self.name)
+
+    def _pairs(self, vertices: Ints, to: Ints) -> Ints:
+        """(m,) the other end of every vertex."""
+        if len(to) == 1:
+            to = np.repeat(to, len(vertices))
+        if len(to) != len(vertices):
+            raise SceneError(
+                f"{self.name}.to", got=f"{len(to)} vertices", expected=f"{len(vertices)}, or one"
+            )
+        if (to == vertices).any():
+            got = f"vertex {to[to == vertices][0]} twice"
+            raise SceneError(f"{self.name}.to", got=got, expected="another vertex")
+        return to
+
+    def _single(self, ids: Ints) -> tuple[Ints, Floats]:
+        """(m,k) points that move vertices, and how much."""
+        e = self.cloth.embedding
+        if e is None:
+            return ids[:, None], np.ones((len(ids), 1))
+        return e.stencil[ids], e.weight[ids]
+
+    def _between(self, ids: Ints, to: Ints) -> tuple[Ints, Floats]:
+        """The same of what is between vertices."""
+        (s, c), (t, d) = self._single(ids), self._single(to)
+        return np.concatenate([s, t], axis=1), np.concatenate([c, -d], axis=1)
+
+    def _ties(self, a: Any, stencil: Ints, c: Floats, **more: Any) -> Ties:
+        k = a.stiffness
+        if k is None:
+            fabrics = np.zeros(self.cloth.n_vertices)
+            for part in self.cloth.parts:
+                f = part.fabric
+                fabrics[part.vertices] = max(f.stretch_warp, f.stretch_weft)
+            stiffness = STIFF * fabrics[a.vertices]
+        else:
+            stiffness = np.full(len(stencil), float(k))
+        return Ties(stencil, c, self.n_points, stiffness, self.name, release=a.release, **more)
+
+
+def attached(
+    attachments: Sequence[Attachment],
+    cloth: Cloth,
+    n_points: int,
+    bodies: Sequence[Body] = (),
+    reach: float | None = None,
+) -> Attached:
+    """What the attachments of a scene are made of.
+
+    Args:
+        attachments: as the scene says them.
+        cloth: where it starts.
+        n_points: that move, anchors of pins among them.
+        bodies: of the scene.
+        reach: [m] of contact; None: there is none.
+
+    Raises:
+        SceneError: what cannot be attached so.
+    """
+    made = [
+        _Maker(cloth, n_points, bodies, reach, a.name or f"attachment {k + 1}").made(a)
+        for k, a in enumerate(attachments)
+    ]
+    return Attached(
+        tuple(e for m in made for e in m.energies),
+        tuple(p for m in made for p in m.together),
+        tuple(link for m in made for link in m.links),
+    )
+
+
+def _for_good(release: Release) -> bool:
+    """Whether what is attached never lets go."""
+    return release.at is None and not release.depends

@@ -1,0 +1,172 @@
+"""What a scene file may say about attachments: one block of every kind, whose numbers are read from
+the dataclasses that it makes.
+"""
+
+from typing import Any, Literal, cast, get_type_hints
+
+import numpy as np
+from pydantic import Field, create_model, model_validator
+
+from weft.arrays import Ints, Positions
+from weft.attachments.attachment import (
+    AttachCloth,
+    Attachment,
+    AttachToBody,
+    Rope,
+    Slide,
+    Spring,
+)
+from weft.cloth import Cloth
+from weft.energies.rail import feet_on, lengths_along
+from weft.energies.release import Release
+from weft.errors import SceneError
+from weft.pins import Path, Pin
+from weft.scene.blocks import Given, Point, said_of
+from weft.scene.selection import NamedBlock, SelectionBlock, selected
+from weft.settings import REQUIRED, settings_of
+
+# A new kind is a dataclass, a line here, and its word in ``_Attachment.kind``.
+KINDS: dict[str, type] = {
+    "body": AttachToBody, "cloth": AttachCloth, "rope": Rope, "spring": Spring, "slide": Slide,
+}  # fmt: skip
+PLACED = {  # fields that are no numbers, by kind
+    "body": {"body"}, "cloth": {"to"}, "rope": {"to", "body", "at", "path"},
+    "spring": {"to", "body", "at", "path"}, "slide": {"along", "body", "path"},
+}  # fmt: skip
+NEEDED = {"body": ("body",), "cloth": ("to",), "spring": ("stiffness",), "slide": ("along",)}
+MOST_PAIRED = 2000  # points that are paired with the nearest others as a whole
+
+
+class _Attachment(SelectionBlock, NamedBlock):
+    """Points of the cloth that are held: `body`: they follow a body; `cloth`: they are tied to
+    others; `rope`, `spring`: by what pulls, or pulls and pushes; `slide`: rings on a pole.
+    """
+
+    kind: Literal["body", "cloth", "rope", "spring", "slide"] = Field(
+        description="what holds them; weft.AttachToBody, AttachCloth, Rope, Spring, Slide"
+    )
+    to: SelectionBlock | None = Field(
+        None,
+        description="kinds cloth, rope, spring: the points at the other ends: as many, or one. Ids "
+        "are paired in order, other selections so that the distances are least",
+    )
+    body: str | None = Field(
+        None,
+        description="kinds body, rope, spring, slide: name of the body that they follow, on which "
+        "the rope ends (nearest to `at`), or that carries the pole",
+    )
+    at: Point | None = Field(None, description="[m] kinds rope, spring: place of the other end")
+    along: list[Point] | None = Field(None, description="[m] kind slide: points of the pole")
+    every: int = Field(
+        1,
+        ge=1,
+        description="take each so-many-th of the selected points: in the order of the pole, or of "
+        "their ids",
+    )
+    path: Given[Path] | None = Field(
+        None, description="kinds rope, spring, slide: motion of the place or pole; none: it stands"
+    )
+    release: Given[Release] | None = Field(None, description="when points let go; none: never")
+
+    @model_validator(mode="after")
+    def _of_its_kind(self) -> "_Attachment":
+        own = {"name", "kind", "release", "every", *SelectionBlock.model_fields, *PLACED[self.kind]}
+        own |= settings_of(KINDS[self.kind]).keys()
+        for name in sorted(self.model_fields_set - own):
+            raise ValueError(f"{name} is none of kind {self.kind}")
+        for name in NEEDED.get(self.kind, ()):
+            if getattr(self, name) is None:
+                raise ValueError(f"kind {self.kind} needs {name}")
+        return self
+
+
+def _numbers() -> dict[str, Any]:
+    """The settings of all kinds: each with its unit, meaning, and the default where that is one."""
+    fields: dict[str, Any] = {}
+    kinds: dict[str, dict[str, str]] = {}
+    for kind, made in KINDS.items():
+        hints = get_type_hints(made)
+        defaults = {f: getattr(made, f, REQUIRED) for f in settings_of(made)}
+        for name, about in settings_of(made).items():
+            if name in _Attachment.model_fields:
+                continue
+            kinds.setdefault(name, {})[kind] = about.meaning
+            default = None if defaults[name] is REQUIRED else defaults[name]
+            if name in fields and fields[name][1] != default:
+                default = None
+            said = said_of(hints[name], about) | None
+            fields.setdefault(name, [said, default, about.unit])[1] = default
+    return {
+        name: (said, Field(default, description=_text(kinds[name], unit)))
+        for name, (said, default, unit) in fields.items()
+    }
+
+
+def _text(meanings: dict[str, str], unit: str) -> str:
+    """What a number means to the kinds that have it."""
+    of = {m: ", ".join(k for k, other in meanings.items() if other == m) for m in meanings.values()}
+    text = "; ".join(
+        f"kind{'s' if ',' in kinds else ''} {kinds}: {meaning}" for meaning, kinds in of.items()
+    )
+    return f"[{unit}] {text}" if unit else text
+
+
+AttachmentBlock: Any = create_model(
+    "AttachmentBlock", __base__=_Attachment, __doc__=_Attachment.__doc__, **_numbers()
+)
+
+
+def attachment_of(cloth: Cloth, block: Any, name: str, seconds: float) -> Attachment:
+    """What a block says.
+
+    Args:
+        cloth: whose vertices it selects.
+        block: ``AttachmentBlock``.
+        name: for messages and metrics.
+        seconds: [s] length of the run, until which its motion has to be known.
+
+    Raises:
+        SceneError: vertices that there are not, or numbers out of range.
+    """
+    made = KINDS[block.kind]
+    own = (settings_of(made).keys() | PLACED[block.kind]) - {"to"}
+    given = {k: getattr(block, k) for k in own if k in block.model_fields_set}
+    given = {k: v for k, v in given.items() if v is not None}
+    ids = selected(cloth, name, block)
+    if not block.is_listed:
+        ids = np.unique(ids)
+    if block.every > 1:
+        ids = _every(cloth.vertices, ids, block)
+    if block.to is not None:
+        to = selected(cloth, f"{name}.to", block.to)
+        listed = block.is_listed and block.to.is_listed
+        given["to"] = to if listed else _paired(cloth.vertices, ids, np.unique(to), name)
+    if block.release is not None:
+        given["release"] = block.release
+    if block.path is not None:
+        until = None if block.release is None else block.release.at
+        Pin(np.zeros(1, dtype=np.int32), until, block.path, name).check_until(seconds)
+    return cast(Attachment, made(ids.astype(np.int32), name=name, **given))
+
+
+def _every(x: Positions, ids: Ints, block: Any) -> Ints:
+    """Each so-many-th of the points, from the first on."""
+    rail = np.asarray(block.along or [], dtype=np.float64)
+    if len(rail) > 1 and np.linalg.norm(np.diff(rail, axis=0), axis=1).min() > 0:
+        ids = ids[np.argsort(feet_on(x[ids], rail, lengths_along(rail)).s, kind="stable")]
+    return np.asarray(ids[:: block.every])
+
+
+def _paired(x: Positions, ids: Ints, to: Ints, name: str) -> Ints:
+    """(m,) or (1,) of ``to``, one for each of ``ids`` so that their distances are least in sum."""
+    from scipy.optimize import linear_sum_assignment
+
+    if len(to) == 1:
+        return to
+    if len(to) != len(ids) or len(ids) > MOST_PAIRED:
+        raise SceneError(
+            f"{name}.to", got=f"{len(to)} vertices for {len(ids)}",
+            expected=f"as many, at most {MOST_PAIRED}, or one",
+        )  # fmt: skip
+    far = np.linalg.norm(x[ids][:, None] - x[to][None], axis=2)
+    return np.asarray(to[linear_sum_assignment(far**2)[1]])

@@ -1,0 +1,103 @@
+"""How a scene file selects vertices of the cloth: pins, attachments."""
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from weft.arrays import Ints
+from weft.cloth import Cloth
+from weft.errors import SceneError
+from weft.scene.blocks import Block, Point
+
+
+class BoxBlock(Block):
+    """Vertices that start between two corners."""
+
+    low: Point = Field(description="[m] least x, y, z")
+    high: Point = Field(description="[m] greatest x, y, z")
+
+
+class NamedBlock(Block):
+    """What has a name."""
+
+    name: str = Field("", description="for messages")
+
+
+class SelectionBlock(Block):
+    """Vertices of the cloth. Selections add up; at least one is needed."""
+
+    cloth: str | None = Field(None, description="of which cloth, where there are several")
+    corners: str | None = Field(None, description="top, bottom, left, right, all, top-left, ...")
+    border: str | None = Field(None, description="top, bottom, left or right")
+    group: str | None = Field(
+        None, description="a group of the mesh file (OBJ g and o, USD subsets, glTF materials)"
+    )
+    weights: str | None = Field(
+        None, description="painted weights of the mesh file (USD primvar, PLY property, glTF _NAME)"
+    )
+    above: float = Field(0.5, description="weights greater than this hold")
+    box: BoxBlock | None = Field(None, description="all vertices that start inside")
+    vertices: list[int] | None = Field(None, description="ids, from 0")
+
+    @model_validator(mode="after")
+    def _selects(self) -> "SelectionBlock":
+        kinds = ("corners", "border", "group", "weights", "box", "vertices")
+        if all(getattr(self, kind) is None for kind in kinds):
+            raise ValueError(f"select vertices: {', '.join(kinds[:-1])} or {kinds[-1]}")
+        if "above" in self.model_fields_set and self.weights is None:
+            raise ValueError("above needs weights")
+        return self
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether ids are all that selects."""
+        others = set(SelectionBlock.model_fields) - {"vertices"}
+        return self.vertices is not None and not self.model_fields_set & others
+
+
+def selected(cloth: Cloth, name: str, block: SelectionBlock) -> Ints:
+    """(k,) ids, in the order of the selections; one may come twice.
+
+    Raises:
+        SceneError: nothing there, or vertices that there are not.
+    """
+    selections: list[Ints] = []
+    part = None if block.cloth is None else cloth.part(block.cloth)
+    sides = block.corners is not None or block.border is not None
+    if part is None and sides and len(cloth.parts) > 1:
+        raise SceneError(
+            f"{name}.cloth",
+            got="nothing",
+            expected=f"one of {[p.name for p in cloth.parts]}",
+            hint="corners and borders are those of one cloth",
+        )
+    if block.corners is not None:
+        selections.append(cloth.corners(block.corners, part))
+    if block.border is not None:
+        selections.append(cloth.border(block.border, part))
+    if block.group is not None:
+        known = f"{block.cloth} {block.group}" if part else block.group
+        selections.append(cloth.group(known))
+    if block.weights is not None:
+        selections.append(cloth.weighted(block.weights, block.above, part))
+    if block.box is not None:
+        low, high = block.box.low, block.box.high
+        inside = cloth.in_box(low, high)
+        inside = inside if part is None else np.intersect1d(inside, part.vertices)
+        if len(inside) == 0:
+            nearest = cloth.nearest_to_box(low, high, part)
+            raise SceneError(
+                f"{name}.box",
+                got="nothing",
+                expected="at least one vertex inside",
+                hint=nearest,
+            )
+        selections.append(inside)
+    if block.vertices is not None:
+        ids = np.array(block.vertices, dtype=np.int64)
+        bad = ids[(ids < 0) | (ids >= cloth.n_vertices)]
+        if len(bad):
+            raise SceneError(
+                f"{name}.vertices", got=int(bad[0]), expected=f"0 to {cloth.n_vertices - 1}"
+            )
+        selections.append(ids.astype(np.int32))
+    return np.concatenate(selections)

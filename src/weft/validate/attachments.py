@@ -1,0 +1,229 @@
+"""Attachments against closed forms: springs, ropes, rings on a pole, and when they let go.
+
+A weight on a spring sinks by m g/k and swings with 2 pi sqrt(m/k); on a rope of length L that is
+taut it swings by an angle a with the period 4 sqrt(L/g) K(sin(a/2)), K the complete elliptic
+integral. Ropes that carry equal weights between two places hang as their discrete catenary: the
+slope of the k-th is (w/H) (k - (n - 1)/2), with H found from the span. A ring on a pole of slope a
+is accelerated by g (sin a - mu cos a), and rests where tan a < mu.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from weft.arrays import Floats, Positions
+from weft.attachments.places import Standing
+from weft.energies.gravity import Gravity
+from weft.energies.rail import lengths_along
+from weft.energies.release import Release
+from weft.energies.ring_spacing import RingSpacing
+from weft.energies.ties import Ties
+from weft.errors import SimulationError
+from weft.integrators.base import StepSettings
+from weft.integrators.bdf2 import Bdf2
+from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.model import Model
+from weft.pins import Keyframe, Path, Pin
+from weft.state import State
+from weft.validate.check import Check, attempt, compare
+
+GRAVITY = 9.81  # [m/s^2]
+MASS, SOFT, STIFF = 0.02, 50.0, 1e5  # [kg], [N/m]
+SLOPE = 25.0  # [degrees] of the pole
+PIECES = 40  # of the rope that hangs
+REST = 1e-3  # [m/s] below which a ring is at rest, in the mean of the last 0.1 s
+
+
+def checks() -> Iterator[Check]:
+    """Extension, periods, a catenary, rings, and the times of release."""
+    yield from attempt("attachments/spring", _spring)
+    yield from attempt("attachments/pendulum", _pendulum)
+    yield from attempt("attachments/catenary", _catenary)
+    yield from attempt("attachments/ring", _ring)
+    yield from attempt("attachments/rings pressed", _pressed)
+    yield from attempt("attachments/release", _release)
+
+
+def _spring() -> Iterator[Check]:
+    length = 0.3
+    model, start = hung(SOFT, length, (0.0, -length, 0.0))
+    x = settled(model, start)
+    yield compare(
+        "attachments/spring, extension", MASS * GRAVITY / SOFT, -length - float(x[0, 1]), 1e-9
+    )
+    period = 2 * np.pi * np.sqrt(MASS / SOFT)
+    heights = motion(model, start, period / 300, 400)[:, 0, 1]
+    mean = -length - MASS * GRAVITY / SOFT
+    got = period_of(heights - mean, period / 300)
+    yield compare("attachments/spring, period", period, got, 2e-4)
+
+
+def _pendulum() -> Iterator[Check]:
+    from scipy.special import ellipk
+
+    length, angle = 0.5, np.radians(40.0)
+    start = length * np.array([np.sin(angle), -np.cos(angle), 0.0])
+    model, x = hung(STIFF, length, tuple(start.tolist()), rope=True)
+    period = 4 * np.sqrt(length / GRAVITY) * float(ellipk(np.sin(angle / 2) ** 2))
+    got = period_of(motion(model, x, period / 500, 600)[:, 0, 0], period / 500)
+    yield compare("attachments/rope, pendulum at 40 degrees", period, got, 2e-4)
+
+
+def _catenary() -> Iterator[Check]:
+    n, piece, span = PIECES, 1.0 / PIECES, 0.6
+    s = (np.arange(1, n) / n - 0.5) * span
+    x = np.stack([s, -0.36 * (1 - (2 * s / span) ** 2), np.zeros(n - 1)], axis=1)
+    ids = np.arange(n - 1, dtype=np.int32)
+    pairs, ends = np.stack([ids[:-1], ids[1:]], axis=1), ids[[0, -1]][:, None]
+    places = Standing(np.array([[-span / 2, 0.0, 0.0], [span / 2, 0.0, 0.0]]))
+    between = Ties(
+        pairs, np.tile([1.0, -1.0], (n - 2, 1)), n - 1, np.full(n - 2, STIFF), "rope",
+        length=piece, pulls=True, onset=1e-7,
+    )  # fmt: skip
+    hold = Ties(
+        ends, np.ones((2, 1)), n - 1, np.full(2, STIFF), "ends", length=piece, pulls=True,
+        onset=1e-7, place=places,
+    )  # fmt: skip
+    mass = np.full(n - 1, MASS / n)
+    model = Model(mass, (between, hold, Gravity(mass)))
+    sag = -float(settled(model, x)[:, 1].min())
+    yield compare("attachments/rope, catenary", sag_of(n, piece, span), sag, 1e-4)
+
+
+def _ring() -> Iterator[Check]:
+    a = np.radians(SLOPE)
+    yield compare("attachments/ring, slides freely", GRAVITY * np.sin(a), acceleration(0.0), 1e-6)
+    rate = GRAVITY * (np.sin(a) - 0.3 * np.cos(a))
+    yield compare("attachments/ring, slides with friction", rate, acceleration(0.3), 1e-3)
+    for part in (0.95, 1.05):
+        mu = float(np.tan(a) * part)
+        rests = abs(float(down(mu, 120)[-50:].mean())) < REST
+        name = f"attachments/ring, rests at {part:g} tan a"
+        yield compare(name, float(part > 1), float(rests), 0.0)
+
+
+def _pressed() -> Iterator[Check]:
+    """Five rings on a pole that stands upright rest on its lower end: each presses those below."""
+    n, apart, k = 5, 0.05, 1e4
+    rail = np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    x = np.stack([np.zeros(n), 0.01 + 0.06 * np.arange(n), np.zeros(n)], axis=1)
+    rings = on_rail(n, rail, 0.0)
+    pairs = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1).astype(np.int32)
+    mass = np.full(n, MASS)
+    between = RingSpacing(rings, pairs, apart, np.full(n - 1, k))
+    model = Model(mass, (rings, between, Gravity(mass)))
+    heights = settled(model, x)[:, 1]
+    load = MASS * GRAVITY * (n - 1 - np.arange(n - 1))
+    near = np.sqrt(2 * between.onset * load / k)  # k e^2/(2 o) = load
+    expected = float((apart - near).sum())
+    yield compare("attachments/rings pressed, height", expected, float(heights[-1]), 1e-6)
+
+
+def _release() -> Iterator[Check]:
+    """A spring between a vertex that is held and a place that leaves it at the speed u lets go
+    after F/(k u); a tie lets go at its time.
+    """
+    speed, force, dt = 0.5, 4.0, 2e-3
+    ends = (Keyframe(0.0), Keyframe(1.0, (speed, 0.0, 0.0)))
+    place = Standing(np.zeros((1, 3)), Path(ends, "linear"))
+    for name, release, expected in (
+        ("force", Release(force=force), force / (SOFT * speed)),
+        ("time", Release(at=0.0724), 0.0724),
+        ("function", Release(when=lambda held: bool(held.force[0] > 2)), 2 / (SOFT * speed)),
+    ):
+        tie = Ties(
+            np.zeros((1, 1), np.int32), np.ones((1, 1)), 1, np.array([SOFT]), "tie", place=place,
+            release=release,
+        )  # fmt: skip
+        model = Model(np.array([MASS]), (tie,), (Pin(np.zeros(1, np.int32)),), np.zeros((1, 3)))
+        stepper, state = Bdf2(), State.at_rest(np.zeros((1, 3)))
+        memory, last = stepper.init(model, state), 0.0
+        for _ in range(100):
+            state, memory, report = stepper.step(model, state, memory, dt)
+            if report.attachments["tie"]["holds"]:
+                last = state.t
+        late = last - expected
+        yield Check(
+            f"attachments/release at a {name}", expected, last, abs(late), dt, abs(late) <= dt
+        )
+
+
+def hung(
+    k: float, length: float, x: tuple[float, float, float], rope: bool = False
+) -> tuple[Model, Positions]:
+    """A weight at x on a spring or a rope from the origin."""
+    tie = Ties(
+        np.zeros((1, 1), np.int32), np.ones((1, 1)), 1, np.array([k]), "tie",
+        length=np.array([length]), pulls=rope, onset=np.array([1e-6 if rope else 0.0]),
+        place=Standing(np.zeros((1, 3))),
+    )  # fmt: skip
+    mass = np.array([MASS])
+    return Model(mass, (tie, Gravity(mass))), np.array([x])
+
+
+def on_rail(n: int, rail: Positions, friction: float) -> Ties:
+    """n rings on a pole."""
+    ids = np.arange(n, dtype=np.int32)[:, None]
+    return Ties(
+        ids, np.ones((n, 1)), n, np.full(n, STIFF), "rings", rail=Standing(rail),
+        along=lengths_along(rail), friction=friction,
+    )  # fmt: skip
+
+
+def down(friction: float, steps: int, dt: float = 2e-3) -> Floats:
+    """(steps,) [m/s] speeds of a ring that is let go on a sloping pole."""
+    a = np.radians(SLOPE)
+    d = np.array([np.cos(a), -np.sin(a), 0.0])
+    rail = np.array([-1.0 * d, 0.3 * d, 3.0 * d])
+    mass = np.array([MASS])
+    model = Model(mass, (on_rail(1, rail, friction), Gravity(mass)))
+    return np.asarray(np.diff(motion(model, np.zeros((1, 3)), dt, steps)[:, 0] @ d) / dt)
+
+
+def acceleration(friction: float, dt: float = 2e-3) -> float:
+    """[m/s^2] of that ring."""
+    speeds = down(friction, 100, dt)[40:]
+    return float(np.polyfit(dt * np.arange(len(speeds)), speeds, 1)[0])
+
+
+def sag_of(n: int, piece: float, span: float) -> float:
+    """[m] of n equal pieces that carry equal weights at their joints."""
+    from scipy.optimize import brentq
+
+    k = np.arange(n) - (n - 1) / 2
+
+    def width(ratio: float) -> float:
+        return float(piece * (1 / np.sqrt(1 + (ratio * k) ** 2)).sum()) - span
+
+    slope = brentq(width, 1e-6, 1e3) * k
+    heights = np.cumsum(piece * slope / np.sqrt(1 + slope**2))
+    return float(-heights.min())
+
+
+def settled(model: Model, x: Positions) -> Positions:
+    """(n,3) [m] at rest."""
+    settings = QuasiStaticSettings(1e-9, 1e-8, max_iterations=2000, imperfection=0.0)
+    found = QuasiStatic(settings).solve(model, x)
+    if not found.outcome.ok:
+        raise SimulationError("rest", got=found.outcome.name, hint=found.outcome.advice)
+    return found.x
+
+
+def motion(model: Model, x: Positions, dt: float, steps: int) -> Floats:
+    """(steps + 1,n,3) [m] from rest, by BDF2."""
+    stepper = Bdf2(StepSettings(tolerance=1e-6))
+    state = State.at_rest(x)
+    memory, path = stepper.init(model, state), [state.x]
+    for _ in range(steps):
+        state, memory, report = stepper.step(model, state, memory, dt)
+        if not report.outcome.ok:
+            raise SimulationError("motion", got=report.outcome.name, hint=report.outcome.advice)
+        path.append(state.x)
+    return np.array(path)
+
+
+def period_of(values: Floats, dt: float) -> float:
+    """[s] twice the mean time between crossings of zero."""
+    k = np.flatnonzero(values[:-1] * values[1:] < 0)
+    at = k + values[k] / (values[k] - values[k + 1])
+    return float(2 * dt * np.diff(at).mean())

@@ -1,0 +1,194 @@
+"""Ties, rings that keep apart, and releases: derivatives, both faces, friction and bristles."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tests.checks import assert_derivative, clamp, dense, scatter, still
+from weft import kernel
+from weft.attachments.places import Standing
+from weft.energies.rail import feet_on, lengths_along
+from weft.energies.release import Held, Release
+from weft.energies.ring_spacing import RingSpacing
+from weft.energies.ties import Ties
+from weft.errors import SceneError
+from weft.kernel import vec3
+from weft.psd import Psd
+from weft.solve.block_csr import BlockCsr, BlockPattern
+
+N, M = 12, 4
+STIFF = np.array([3.0, 4.0, 5.0, 6.0])
+RAIL = np.array([[-2.0, 0, 0], [0, 0.3, 0], [1, 0.2, 0.4], [3, 0, 0]])
+ONE = np.arange(M, dtype=np.int32)[:, None]
+TWO = np.stack([np.arange(M), np.arange(M) + M], axis=1).astype(np.int32)
+THREE = np.stack([np.arange(M) + 2 * k for k in range(3)], axis=1).astype(np.int32)
+PAIR, SHARES = np.tile([1.0, -1.0], (M, 1)), np.tile([0.5, 0.3, 0.2], (M, 1))
+KINDS = ("place", "combined", "two points", "spring", "rope", "ring", "ring with radius")
+
+
+def places(seed=5):
+    return Standing(np.random.default_rng(seed).normal(size=(M, 3)))
+
+
+def of(kind, **more):
+    if kind == "place":
+        return Ties(ONE, np.ones((M, 1)), N, STIFF, place=places(), **more)
+    if kind == "combined":
+        return Ties(THREE, SHARES, N, STIFF, length=0.4, place=places(), **more)
+    if kind in ("two points", "spring", "rope"):
+        length = {"two points": 0.0, "spring": 1.5, "rope": 1.0}[kind]
+        rope = {"pulls": True, "onset": np.full(M, 0.8)} if kind == "rope" else {}
+        return Ties(TWO, PAIR, N, STIFF, length=length, **rope, **more)
+    radius = 0.3 if "radius" in kind else 0.0
+    along = lengths_along(RAIL)
+    return Ties(THREE, SHARES, N, STIFF, length=radius, rail=Standing(RAIL), along=along, **more)
+
+
+def spacing(rng, x):
+    rings = of("ring")
+    order = np.argsort(rings.start.respond(x).s)
+    pairs = np.stack([order[:-1], order[1:]], axis=1).astype(np.int32)
+    return RingSpacing(rings, pairs, 0.9, np.full(M - 1, 7.0))
+
+
+def energies(rng, x):
+    return [*(of(kind) for kind in KINDS), spacing(rng, x)]
+
+
+@pytest.mark.parametrize("number", range(len(KINDS) + 1))
+def test_derivatives_and_faces(number, rng, device):
+    """Forces and Hessians against differences; the production face against NumPy's."""
+    x, d = rng.normal(size=(N, 3)), rng.normal(size=(N, 3))
+    energy = energies(rng, x)[number]
+    assert np.abs(energy.value(x)).max() > 0
+    g, H = scatter(energy, x), dense(energy, x)
+    assert_derivative(lambda y: np.array([energy.value(y).sum()]), np.array([(g * d).sum()]), x, d)
+    assert_derivative(lambda y: scatter(energy, y), (H @ d.ravel()).reshape(-1, 3), x, d)
+    pattern = BlockPattern.of(N, [energy.stencil])
+    bound, point, out = energy.bind(pattern), kernel.points(x), kernel.zeros(N, vec3)
+    assert bound.value(point) == pytest.approx(energy.value(x).sum(), rel=1e-12)
+    bound.add_gradient(point, out)
+    np.testing.assert_allclose(kernel.numpy(out), g, atol=1e-12)
+    for psd in Psd:
+        A = BlockCsr.zeros(pattern)
+        bound.add_hessian(point, psd, A.begin())
+        expected = H if psd is Psd.EXACT else dense(energy, x, psd)
+        np.testing.assert_allclose(A.finish().to_scipy().toarray(), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_projected_is_the_clamp(kind, rng):
+    """Of the Hessian of every point: what it lacks are negative eigenvalues."""
+    energy, x = of(kind), rng.normal(size=(N, 3))
+    exact, projected = (energy.start.respond(x, psd).K for psd in (Psd.EXACT, Psd.PROJECTED))
+    np.testing.assert_allclose(projected, clamp(exact), atol=1e-12)
+
+
+def test_a_rope_is_slack_and_c2(rng):
+    """Nothing below its length; third differences of the energy stay bounded at both ends of the
+    onset.
+    """
+    rope = Ties(ONE[:1], np.ones((1, 1)), 1, STIFF[:1], length=1.0, pulls=True,
+                onset=np.array([0.2]), place=Standing(np.zeros((1, 3))))  # fmt: skip
+
+    def at(r):
+        found = rope.start.respond(np.array([[r, 0.0, 0.0]]))
+        return found.energy[0], found.tension[0], found.K[0, 0, 0]
+
+    assert at(0.999) == (0, 0, 0)
+    for r in (1.0, 1.2):
+        low, high = np.array(at(r - 1e-9)), np.array(at(r + 1e-9))
+        np.testing.assert_allclose(low, high, atol=1e-7)
+    assert at(2.0)[1] == pytest.approx(STIFF[0] * 0.9) and at(2.0)[2] == STIFF[0]
+
+
+def frozen_step(x, v, kept=None, dt=0.01):
+    return dataclasses.replace(still(x, dt=dt, span=dt, v=v), kept=kept or {})
+
+
+@pytest.mark.parametrize("kind", ["spring", "ring with radius"])
+def test_damping_and_friction_in_a_step(kind, rng):
+    """What is lost has the derivatives that it should, and both faces agree."""
+    more = {"damping": 0.02} if kind == "spring" else {"friction": 0.4, "slip": 0.05}
+    energy, x = of(kind, **more), rng.normal(size=(N, 3))
+    step = frozen_step(x, rng.normal(size=(N, 3)))
+    y, d = x + 0.02 * rng.normal(size=(N, 3)), rng.normal(size=(N, 3))
+    frozen, c = energy.at_end(step), energy.c
+    assert frozen.respond(y).lost.max() > 0
+
+    def value(z):
+        found = frozen.respond(z)
+        return np.array([(found.energy + found.lost).sum()])
+
+    def gradient(z):
+        out = np.zeros((N, 3))
+        np.add.at(out, energy.stencil, c[:, :, None] * frozen.respond(z).g[:, None])
+        return out
+
+    blocks = np.einsum("ma,mb,mij->mabij", c, c, frozen.respond(y).K)
+    Hd = np.zeros((N, 3))
+    np.add.at(Hd, energy.stencil, np.einsum("mabij,mbj->mai", blocks, d[energy.stencil]))
+    assert_derivative(value, np.array([(gradient(y) * d).sum()]), y, d, tolerance=1e-6)
+    assert_derivative(gradient, Hd, y, d, tolerance=1e-5)
+    pattern = BlockPattern.of(N, [energy.stencil])
+    bound, out = energy.bind(pattern), kernel.zeros(N, vec3)
+    bound.freeze(step)
+    point = kernel.points(y)
+    assert bound.value(point) == pytest.approx(value(y)[0], rel=1e-12)
+    bound.add_gradient(point, out)
+    np.testing.assert_allclose(kernel.numpy(out), gradient(y), atol=1e-12)
+    A = BlockCsr.zeros(pattern)
+    bound.add_hessian(point, Psd.EXACT, A.begin())
+    got = (A.finish().to_scipy() @ d.ravel()).reshape(-1, 3)
+    np.testing.assert_allclose(got, Hd, atol=1e-10)
+    assert sum(bound.terms(point).values()) == pytest.approx(bound.value(point), rel=1e-12)
+
+
+def test_feet(rng):
+    """Nearest of 20 000 places of the rail; only within the part that is asked for."""
+    x = rng.normal(size=(30, 3))
+    along = lengths_along(RAIL)
+    found = feet_on(x, RAIL, along)
+    s = np.linspace(0, along[-1], 20001)
+    dots = np.stack([np.interp(s, along, RAIL[:, k]) for k in range(3)], axis=1)
+    far = np.linalg.norm(x[:, None] - dots[None], axis=2)
+    np.testing.assert_allclose(found.s, s[far.argmin(1)], atol=2e-4)
+    np.testing.assert_allclose(np.linalg.norm(x - found.place, axis=1), far.min(1), atol=5e-5)
+    late = feet_on(x, RAIL, along, low=along[2] + 1e-6)
+    assert (late.s >= along[2]).all()
+
+
+def test_bristles_follow_at_one_slip():
+    """A ring that slid is rooted one slip behind; the next step begins from there."""
+    rail = Standing(np.array([[0.0, 0, 0], [9, 0, 0]]))
+    rings = Ties(ONE[:1], np.ones((1, 1)), 1, STIFF[:1], "ring", rail=rail,
+                 along=np.array([0.0, 9.0]), friction=0.5, slip=0.1)  # fmt: skip
+    bound = rings.bind(BlockPattern.of(1, []))
+    x = np.array([[2.0, 0.01, 0.0]])
+    bound.freeze(frozen_step(x, np.zeros((1, 3))))
+    (root,) = bound.remember(kernel.points(x + [[0.3, 0, 0]])).values()
+    assert root == pytest.approx(2.2)
+    (root,) = bound.remember(kernel.points(x + [[0.04, 0, 0]])).values()
+    assert root == pytest.approx(2.0)
+    step = frozen_step(x, np.zeros((1, 3)), {"ring root": np.array([1.95])})
+    bound.freeze(step)
+    g = kernel.zeros(1, vec3)
+    bound.add_gradient(kernel.points(x), g)
+    assert kernel.numpy(g)[0, 0] == pytest.approx(0.5 * 0.03 * 0.75)  # mu k r (2 y - y^2), y = 1/2
+
+
+def test_releases():
+    """Each point by itself, at a force or by a function; what has gone stays."""
+    held = Held(0.3, np.zeros((3, 3)), np.array([1.0, 5.0, 9.0]), np.array([True, True, False]))
+    assert Release(force=4.0).lets_go(held).tolist() == [False, True, False]
+    some = Release(when=lambda h: h.force < 2).lets_go(held)
+    assert some.tolist() == [True, False, False]
+    assert Release(when=lambda h: h.t > 0.2).lets_go(held).tolist() == [True, True, False]
+    assert not Release(at=0.5).expired(0.5) and Release(at=0.5).expired(0.51)
+    with pytest.raises(SceneError, match=r"release\.when.*float64.*a bool, or 3"):
+        Release(when=lambda h: h.force).lets_go(held)
+    with pytest.raises(SceneError, match="a function of weft.Held"):
+        Release(when=3)
+    with pytest.raises(SceneError, match=r"release\.force.*must be > 0"):
+        Release(force=-1.0)
