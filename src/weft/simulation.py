@@ -266,13 +266,12 @@ class _Loop:
         contact, state = self.model.contact, place.state
         if contact is None:
             return {}
-        x = contact.moved(state.x)
-        firmness = Firmness.of(place.memory.get(FIRMNESS)).before
-        more: dict[str, Any] = contact_loads(contact, x, state.t, self.area, firmness)
+        x, kept = contact.moved(state.x), Firmness.of(place.memory.get(FIRMNESS))
+        more: dict[str, Any] = contact_loads(contact, x, state.t, self.area, kept.before)
         if self.scene.bodies:
             more["body"] = contact.shown(self.scene.bodies, state.x, state.t)
-        fixed, _ = self.model.prescribed(state.t)
-        self.crossing = len(contact.crossings(x, state.t, contact.excluded(fixed)))
+        excluded = contact.excluded(self.model.prescribed(state.t)[0])
+        self.crossing = len(contact.crossings(x, state.t, excluded))
         return more
 
     def _write_frame(self, place: Place, more: Mapping[str, Any], *, anew: bool = False) -> None:
