@@ -184,7 +184,8 @@ class Contact:
         moved = n + int(loose.count.sum())
         sides = dataclasses.replace(_sides(mesh, settings, together, pieces), first_body=moved)
         if sewn is not None or len(loose):
-            one = loose.apart(np.arange(n) if sewn is None else sewn, n, len(rest))
+            cloth_ids = np.arange(n, dtype=np.int32) if sewn is None else sewn
+            one = loose.apart(cloth_ids, n, len(rest))
             sides = dataclasses.replace(sides, sewn=one)
         contact = Contact(
             CollisionMesh(every, rest, sides),
