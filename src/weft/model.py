@@ -9,9 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from weft.arrays import Bools, Floats, Positions
+from weft.arrays import Bools, Floats, Json, Positions
 from weft.assembly import Assembly, Changing
 from weft.contact.contact import Contact
+from weft.contact.loose import NONE, Loose
 from weft.discretization.embedding import Embedding
 from weft.energies.base import Energy
 from weft.energies.gravity import Gravity
@@ -100,8 +101,17 @@ class Model:
         origin, span = (state.x, np.inf) if rate is None else rate
         return Step(state, dt, y, scale, origin, span, fixed, target, bodies, past)
 
+    @property
+    def loose(self) -> Loose:
+        """Rigid bodies."""
+        return NONE if self.contact is None else self.contact.loose
+
+    def told_of_bodies(self, state: State) -> list[Json]:
+        """Where rigid bodies are, and how they move: place, rotation, velocity, kinetic energy."""
+        return [a.told(state.x, state.v) for a in self.loose.affine]
+
     def vertices(self, x: Positions) -> Positions:
-        """(m,3) [m] of the surface, where the points are at x (n,3)."""
+        """(m,3) [m] of the cloth's surface, where the points are at x (n,3)."""
         return x if self.embedding is None else self.embedding.of(x)
 
     def prescribed(self, t: float) -> tuple[Bools, Positions]:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from weft.arrays import Json
-from weft.contact.body import joined_positions
 from weft.contact.firmness import Firmness
 from weft.contact.loads import contact_loads
 from weft.contact.term import FIRMNESS
@@ -231,19 +230,18 @@ class Loop:
 
     def _at_frame(self, place: Place) -> dict[str, Any]:
         """What a frame holds besides the place: bodies, and what presses."""
+        contact, state = self.model.contact, place.state
         more: dict[str, Any] = {}
-        if self.scene.bodies:
-            more["body"] = joined_positions(self.scene.bodies, place.state.t)
-        contact = self.model.contact
         if contact is not None:
-            x = self.model.vertices(place.state.x)
-            firmness = Firmness.of(place.memory.get(FIRMNESS)).before
-            more.update(contact_loads(contact, x, place.state.t, self.area, firmness))
-            fixed, _ = self.model.prescribed(place.state.t)
-            pairs = contact.crossings(x, place.state.t, contact.excluded(fixed))
-            self.crossing = len(pairs)
-        x, v = (self.model.vertices(a) for a in (place.state.x, place.state.v))
-        more.update(self.recorder.arrays(x, v, place.state.t, more.get("pressure")))
+            x, kept = contact.moved(state.x), Firmness.of(place.memory.get(FIRMNESS))
+            more.update(contact_loads(contact, x, state.t, self.area, kept.before))
+            if self.scene.bodies:
+                more["body"] = contact.shown(self.scene.bodies, state.x, state.t)
+            excluded = contact.excluded(self.model.prescribed(state.t)[0])
+            self.crossing = len(contact.crossings(x, state.t, excluded))
+        n = self.scene.cloth.n_vertices
+        x, v = (self.model.vertices(a)[:n] for a in (state.x, state.v))
+        more.update(self.recorder.arrays(x, v, state.t, more.get("pressure")))
         return more
 
     def _write_frame(self, place: Place, more: Mapping[str, Any], *, anew: bool = False) -> None:
@@ -368,4 +366,5 @@ class Loop:
             "kinetic": 0.5 * float(np.sum(self.model.mass * (state.v**2).sum(1))),
             "stretch": self.stretched if whole else self.stretch.percentiles(state.x),
             **({"intersections": self.crossing} if frame_end else {}),
+            **({"bodies": self.model.told_of_bodies(state)} if self.model.loose else {}),
         }

@@ -56,10 +56,14 @@ SIZES = {
     "box": {"width": 0.2, "height": 0.3, "depth": 0.4},
     "ring": {"radius": 0.2, "thickness": 0.05},
     "mannequin": {},
+    "cylinder": {"radius": 0.1, "length": 0.3},
+    "cone": {"radius": 0.1, "height": 0.3, "top": 0.02},
+    "disk": {"radius": 0.3},
 }
+WITHOUT_SIZE = ("plane", "height_field", "distance_grid", "mesh")
 
 
-@pytest.mark.parametrize("name", [name for name in SHAPES if name != "mesh"])
+@pytest.mark.parametrize("name", [name for name in SHAPES if name not in WITHOUT_SIZE])
 def test_blocks_make_shapes_of_about_the_size_that_they_say(name):
     """Each shape of scene files is named in SHAPES, is a field, and foresees its vertices."""
     kind, block = BodyBlock(**{name: {**SIZES[name], "size": 0.02}}).shape

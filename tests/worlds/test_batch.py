@@ -1,11 +1,14 @@
 """Worlds of a batch are what they are alone, to the last bit, and leave each other alone."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import weft
 from tests.worlds.scenes import alone, blown, hanging, on_sphere, spline
 from weft import kernel
+from weft.contact import sphere
 from weft.errors import SceneError, SimulationError, SolverError
 from weft.worlds.group import Group
 
@@ -210,3 +213,15 @@ def test_other_things_that_are_refused():
     scene = on_sphere(0).with_(settings=weft.StepSettings(linear="lanes"))
     with pytest.raises(SolverError, match=r"lanes = a scene with contact"):
         weft.batch([scene]).step()
+
+
+def test_keyframes_and_rigid_bodies_are_refused():
+    """Their numbers and points are not those of a world among others: said, not ignored."""
+    keyed = weft.Scene(weft.sheet(5, 5), keyed={"gravity.1": weft.Keys([(0, -9.81), (1, 0)])})
+    with pytest.raises(SceneError, match=r"world 1 = numbers that change in time"):
+        weft.batch([weft.Scene(weft.sheet(5, 5)), keyed])
+    ball = dataclasses.replace(
+        sphere(0.05, 0.03).moved((0, -0.2, 0)), rigid=weft.contact.Rigid(mass=0.1)
+    )
+    with pytest.raises(SceneError, match=r"world 0 = rigid bodies"):
+        weft.batch([weft.Scene(weft.sheet(5, 5), bodies=[ball])])

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.arrays import Faces, Positions
 from weft.contact.body_frames import BodyFrames
+from weft.contact.rigid import Rigid
 from weft.errors import SceneError
 from weft.pins import Path, Pin
 from weft.units import fields_in_si
@@ -23,11 +24,12 @@ class Body:
         path: its motion as a rigid body, after ``frames``; None: none.
         name: for messages, and for pairs of the scene's contact.
         thickness: [m] kept from it; None: that of the scene's contact.
-        frames: its shape at certain times, in place of ``vertices``; None: it is rigid.
+        frames: its shape at certain times, in place of ``vertices``; None: it keeps its shape.
+        rigid: forces and contacts move it, in place of ``path`` and ``frames``; None: they do not.
 
     Raises:
-        SceneError: positions that are not finite, faces out of range, a thickness below 0, or
-            frames of another number of vertices.
+        SceneError: positions that are not finite, faces out of range, a thickness below 0,
+            frames of another number of vertices, or two motions.
     """
 
     vertices: Positions
@@ -36,6 +38,7 @@ class Body:
     name: str = "body"
     thickness: float | None = None
     frames: BodyFrames | None = None
+    rigid: Rigid | None = None
 
     def __post_init__(self) -> None:
         fields_in_si(self, self.name, thickness="m")
@@ -53,11 +56,18 @@ class Body:
                 got=f"{self.frames.positions.shape[1]} vertices",
                 expected=f"{len(x)}, as in its mesh",
             )
+        if self.rigid is not None and (self.path is not None or self.frames is not None):
+            raise SceneError(
+                f"{self.name}.rigid",
+                got="with a motion of its own",
+                expected="no path and no frames: forces move a rigid body",
+                hint="a joint holds it; `velocity` and `spin` say how it starts",
+            )
         object.__setattr__(self, "vertices", x)
         object.__setattr__(self, "faces", f)
 
     def at(self, t: float) -> Positions:
-        """(b,3) [m] at time t."""
+        """(b,3) [m] at time t; of a rigid body, at the start."""
         x = self.vertices if self.frames is None else self.frames.at(t)
         if self.path is None:
             return x

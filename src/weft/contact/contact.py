@@ -21,6 +21,7 @@ from weft.contact.collision_mesh import CollisionMesh, Excluded
 from weft.contact.embedded import Embedded, Vertices, Weighted
 from weft.contact.galerkin import DeviceWeights
 from weft.contact.intersections import apart_from_seams, intersections
+from weft.contact.loose import NONE, Loose, shown
 from weft.contact.sides import Friction, Sides, friction_table
 from weft.discretization.embedding import Embedding
 from weft.errors import SceneError, check_known
@@ -31,6 +32,9 @@ LOAD = 10.0  # of the mean vertex weight, at half the gap
 GRAVITY = 9.81  # [m/s^2]
 HALF_FORCE = 4.3294  # -b'(Y/4)/Y of the barrier, for the force at half the gap
 PINCH = ("stop", "thin")
+_UNTANGLE = (
+    "`weft check` lists and draws them; `resolve: true` in the scene's contact untangles small ones"
+)
 
 
 @documented
@@ -127,12 +131,15 @@ class Piece:
 class Contact:
     """What must not pass through itself, and from how near on it is pushed apart.
 
+    Vertices are those of the cloth, then of rigid bodies, then of bodies that nothing moves.
+
     Args:
         mesh: the triangles, and what they belong to.
-        mass: (n,) [kg] of the vertices.
+        mass: (n,) [kg] of the vertices that move.
         settings: gap, friction, ...
-        bodies: what the cloth meets besides; their vertices follow its own in ``mesh``.
-        embedding: of the surface's vertices in the points that move it; None: they are the points.
+        bodies: what the cloth meets besides and nothing moves.
+        embedding: of the n vertices in the points that move them; None: they are the points.
+        loose: rigid bodies, whose vertices are the last of the n.
     """
 
     mesh: CollisionMesh
@@ -140,6 +147,7 @@ class Contact:
     settings: SelfContact
     bodies: Sequence[Body] = ()
     embedding: Embedding | None = None
+    loose: Loose = NONE
 
     @staticmethod
     def of(
@@ -150,6 +158,7 @@ class Contact:
         pieces: Sequence[Piece] = (),
         embedding: Embedding | None = None,
         sewn: Ints | None = None,
+        loose: Loose | None = None,
     ) -> "Contact":
         """Contact of a mesh with itself and with bodies, from where its vertices are.
 
@@ -157,25 +166,34 @@ class Contact:
             mesh: the cloth.
             mass: (n,) [kg].
             settings: gap, friction, ...
-            bodies: what it meets.
+            bodies: what it meets and nothing moves.
             pieces: parts of the cloth; none: it is one, called ``cloth``.
             embedding: of the mesh's vertices in the points that move it.
             sewn: (n,) the same number for vertices that are sewn together: what has one of them
                 does not meet what has the other; (n+b,) with those of bodies; None: none are.
+            loose: rigid bodies; None: there are none.
 
         Raises:
             SceneError: a gap that is not smaller than the mesh's edges, names that nothing has, or
             faces that intersect or are too near at the start.
         """
-        placed = joined_positions(bodies, 0.0)
-        every = np.concatenate([mesh.faces, joined_faces(bodies) + mesh.n_vertices])
-        rest = np.concatenate([_flat(mesh), placed])
-        sides = _sides(mesh, settings, bodies, pieces)
-        if sewn is not None:
-            others = np.arange(len(sewn), len(rest))
-            sides = dataclasses.replace(sides, sewn=np.concatenate([sewn, others]))
+        loose, n = loose or NONE, mesh.n_vertices
+        together = [*loose.bodies, *bodies]
+        every = np.concatenate([mesh.faces, joined_faces(together) + n])
+        rest = np.concatenate([_flat(mesh), joined_positions(together, 0.0)])
+        moved = n + int(loose.count.sum())
+        sides = dataclasses.replace(_sides(mesh, settings, together, pieces), first_body=moved)
+        if sewn is not None or len(loose):
+            cloth_ids = np.arange(n, dtype=np.int32) if sewn is None else sewn
+            one = loose.apart(cloth_ids, n, len(rest))
+            sides = dataclasses.replace(sides, sewn=one)
         contact = Contact(
-            CollisionMesh(every, rest, sides), mass, settings, tuple(bodies), embedding
+            CollisionMesh(every, rest, sides),
+            np.concatenate([mass, loose.shares]),
+            settings,
+            tuple(bodies),
+            loose.embedding(embedding, n),
+            loose,
         )
         edges = mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1)
         shortest = float(np.linalg.norm(edges, axis=2).min())
@@ -187,7 +205,7 @@ class Contact:
                 hint="or a coarser mesh",
             )
         if not settings.resolve:
-            contact.check_start(mesh.vertices)
+            contact.check_start(np.concatenate([mesh.vertices, *_starts(loose)]))
         return contact
 
     @cached_property
@@ -218,8 +236,21 @@ class Contact:
         return LOAD * GRAVITY * float(self.mass.mean())
 
     def body_positions(self, t: float) -> Positions:
-        """(b,3) [m] of the vertices of all bodies at time t."""
+        """(b,3) [m] of the vertices of all bodies that nothing moves, at time t."""
         return joined_positions(self.bodies, t)
+
+    def moved(self, x: Positions) -> Positions:
+        """(n,3) [m] vertices of the cloth and of rigid bodies, of points x (N,3)."""
+        return x if self.embedding is None else self.embedding.of(x)
+
+    def shown(self, bodies: Sequence[Body], x: Positions, t: float) -> Positions:
+        """(b,3) [m] vertices of all ``bodies`` of a scene in their order, of points x (N,3)."""
+        return shown(bodies, self.moved(x)[self.n_cloth :], t)
+
+    @property
+    def n_cloth(self) -> int:
+        """Vertices of the cloth."""
+        return len(self.mass) - int(self.loose.count.sum())
 
     def least_distance(self, x: Positions, t: float = 0.0) -> float:
         """[m] of the nearest pair at x (n,3) and time t; infinite where all are farther than the
@@ -276,28 +307,29 @@ class Contact:
             a, b = (int(s[k]) for s in sides.of_pairs(pairs, kinds))
             place = ", ".join(f"{c:.4g}" for c in y[a])
             raise SceneError(
-                "cloth at the start",
+                "bodies at the start" if min(a, b) >= self.n_cloth else "cloth at the start",
                 got=f"{self.name_of(a)} and {self.name_of(b)} nearer than their thickness at "
                 f"({place}), by {-room.min():.3g} m",
                 expected="farther apart than contact.thickness",
-                hint="move them apart, or say `resolve: true` in the scene's contact",
+                hint="move them apart, or with cloth say `resolve: true` in the scene's contact",
             )
 
     def _check_crossing(self, x: Positions) -> None:
         """That nothing of the cloth intersects at x (n,3) and time 0."""
         pairs = self.crossings(x)
-        cloth_faces = int((self.mesh.faces[:, 0] < len(self.mass)).sum())
+        cloth_faces = int((self.mesh.faces[:, 0] < self.n_cloth).sum())
         if len(pairs) == 0:
             return
         shown = ", ".join(f"{i} and {j}" for i, j in pairs[:5].tolist())
         first = self.mesh.faces[pairs[0]]
         names = " and ".join(dict.fromkeys(self.name_of(int(f[0])) for f in first))
+        of_bodies = bool((self.mesh.faces[pairs] >= self.n_cloth).all())
+        hint = "move them apart" if of_bodies else _UNTANGLE
         raise SceneError(
-            "cloth at the start",
+            "bodies at the start" if of_bodies else "cloth at the start",
             got=f"{len(pairs)} pairs of faces intersect ({names}, ...): {shown}",
             expected="none, with contact",
-            hint="`weft check` lists and draws them; `resolve: true` in the scene's contact "
-            f"untangles small ones. Faces from {cloth_faces} on are those of bodies",
+            hint=f"{hint}. Faces from {cloth_faces} on are those of bodies",
         )
 
 
@@ -348,6 +380,11 @@ def _members(name: str, mesh: TriangleMesh, names: Sequence[str], part: Ints) ->
     found = np.zeros(len(part), dtype=bool)
     found[mesh.groups[name]] = True
     return found
+
+
+def _starts(loose: Loose) -> Sequence[Positions]:
+    """Vertices of rigid bodies at the start."""
+    return [body.vertices for body in loose.bodies]
 
 
 def _flat(mesh: TriangleMesh) -> Positions:

@@ -102,11 +102,11 @@ def weighted_lengths(
     d: wp.array(dtype=vec3),
     out: wp.array(dtype=Scalar),
 ):
-    """sum_a w_a |d_a|."""
+    """sum_a |w_a| |d_a|."""
     i = o + wp.tid()
     sum = Scalar(0.0)
     for b in range(start[i], start[i + 1]):
-        sum += weight[b] * wp.length(d[column[b]])
+        sum += wp.abs(weight[b]) * wp.length(d[column[b]])
     out[i] = sum
 
 
@@ -204,11 +204,11 @@ class Weighted(Embedded):
 
     def whole(self, points: Bools) -> Bools:
         """Those that no other point moves."""
-        return np.asarray((self.W.matrix @ (~points).astype(np.float64)) == 0.0)
+        return np.asarray((abs(self.W.matrix) @ (~points).astype(np.float64)) == 0.0)
 
     def points_of(self, vertices: Ints) -> tuple[Ints, Bools]:
         """Those with weights."""
-        return self.W.stencil[vertices], self.W.weight[vertices] > 0
+        return self.W.stencil[vertices], self.W.weight[vertices] != 0
 
     def gradient_of(self, g: WarpArray) -> WarpArray:
         """An array of zeros."""
@@ -220,13 +220,13 @@ class Weighted(Embedded):
         self.weights.pull_back(local, g)
 
     def bounds(self, d: WarpArray, size: int) -> WarpArray:
-        """W |d|."""
+        """|W| |d|."""
         out = kernel.zeros(size)
         kernel.launch(weighted_lengths, self.n, *self.weights.rows.arrays, d, out)
         return out
 
     def shortened(self, d: WarpArray, part: WarpArray) -> WarpArray:
-        """A vertex moves by at most W |d|, of which its points keep no more than is safe."""
+        """A vertex moves by at most |W| |d|, of which its points keep no more than is safe."""
         out, t = kernel.empty(d.shape[0], vec3), self.weights.transposed
         kernel.launch(shorten_points, t.n, t.start, t.column, d, part, out)
         return out

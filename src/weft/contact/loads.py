@@ -15,24 +15,24 @@ def contact_loads(
 
     Args:
         contact: what meets.
-        x: (n,3) [m].
+        x: (n,3) [m] vertices that move: the cloth's, then those of rigid bodies.
         t: [s].
-        area: (n,) [m^2] of cloth around every vertex.
+        area: (c,) [m^2] of cloth around each of its vertices.
         firmness: factor on the stiffness, of the step that led there.
 
     Returns:
         ``contact_points`` (m,3) [m] halfway between the closest points of every pair that pushes,
-        ``contact_forces`` (m,) [N] between them, and ``pressure`` (n,) [Pa] on the cloth.
+        ``contact_forces`` (m,) [N] between them, and ``pressure`` (c,) [Pa] on the cloth.
     """
     y = np.concatenate([x, contact.body_positions(t)])
     near = contact.mesh.candidates(y, contact.reach)
     set_ = contacts(contact.mesh, y, near, firmness * contact.stiffness, contact.gap)
     if len(set_) == 0:
         none = {"contact_points": np.zeros((0, 3)), "contact_forces": np.zeros(0)}
-        return {**none, "pressure": np.zeros(len(x))}
+        return {**none, "pressure": np.zeros(len(area))}
     push, w, _, force = normal_forces(set_, y)
     stencil = set_.stencil[push]
     points = 0.5 * np.einsum("ma,mai->mi", np.abs(w), y[stencil])
     nodal = np.bincount(stencil.reshape(-1), (np.abs(w) * force[:, None]).reshape(-1), len(y))
-    pressure = nodal[: len(x)] / np.maximum(area, 1e-300)
+    pressure = nodal[: len(area)] / np.maximum(area, 1e-300)
     return {"contact_points": points, "contact_forces": force, "pressure": pressure}

@@ -47,7 +47,7 @@ def sphere(radius: Quantity, size: Quantity, name: str = "sphere") -> Body:
     Raises:
         SceneError: a radius or size that is not > 0.
     """
-    radius, size = _lengths(name, radius=radius, size=size)
+    radius, size = checked_lengths(name, radius=radius, size=size)
     x, faces = _icosahedron()
     edge = 1.05 * radius
     while edge > size and len(faces) < 200_000:
@@ -69,7 +69,7 @@ def plate(width: Quantity, depth: Quantity, size: Quantity = 0.2, name: str = "p
     Raises:
         SceneError: a length that is not > 0.
     """
-    width, depth, size = _lengths(name, width=width, depth=depth, size=size)
+    width, depth, size = checked_lengths(name, width=width, depth=depth, size=size)
     nx, nz = (min(int(np.ceil(side / size)), 500) + 1 for side in (width, depth))
     mesh = grid(nx, nz, width, depth)
     return Body(mesh.vertices, mesh.faces, None, name)
@@ -87,7 +87,7 @@ def capsule(radius: Quantity, length: Quantity, size: Quantity, name: str = "cap
     Raises:
         SceneError: a length that is not > 0.
     """
-    radius, length, size = _lengths(name, radius=radius, length=length, size=size)
+    radius, length, size = checked_lengths(name, radius=radius, length=length, size=size)
     around = max(6, int(np.ceil(2 * np.pi * radius / size)))
     rings = max(2, int(np.ceil(np.pi / 2 * radius / size)))
     along = max(1, int(np.ceil(length / size)))
@@ -97,7 +97,7 @@ def capsule(radius: Quantity, length: Quantity, size: Quantity, name: str = "cap
         [np.full(along - 1, radius), np.linspace(-length / 2, length / 2, along + 1)[1:-1]], 1
     )
     profile = np.concatenate([(cap * [1, -1])[::-1], middle, cap])
-    return _lathe(profile, around, (-length / 2 - radius, length / 2 + radius), name)
+    return lathe(profile, around, (-length / 2 - radius, length / 2 + radius), name)
 
 
 def box(size: tuple[Quantity, Quantity, Quantity], edge: Quantity = 0.1, name: str = "box") -> Body:
@@ -112,7 +112,7 @@ def box(size: tuple[Quantity, Quantity, Quantity], edge: Quantity = 0.1, name: s
         SceneError: a length that is not > 0.
     """
     given = dict(zip(("width", "height", "depth"), size))
-    *lengths, length = _lengths(name, **given, edge=edge)
+    *lengths, length = checked_lengths(name, **given, edge=edge)
     half = np.asarray(lengths, dtype=np.float64) / 2
     points, faces, first = [], [], 0
     for axis in range(3):
@@ -141,7 +141,7 @@ def ring(radius: Quantity, thickness: Quantity, size: Quantity, name: str = "rin
     Raises:
         SceneError: a length that is not > 0, or a cross section that fills the ring.
     """
-    radius, thickness, size = _lengths(name, radius=radius, thickness=thickness, size=size)
+    radius, thickness, size = checked_lengths(name, radius=radius, thickness=thickness, size=size)
     if thickness >= radius:
         raise SceneError(f"{name} thickness", got=thickness, expected=f"less than {radius:g} [m]")
     n = max(8, int(np.ceil(2 * np.pi * (radius + thickness) / size)))
@@ -157,7 +157,7 @@ def ring(radius: Quantity, thickness: Quantity, size: Quantity, name: str = "rin
     return Body(x, faces, None, name)
 
 
-def _lathe(profile: Floats, around: int, poles: tuple[float, float], name: str) -> Body:
+def lathe(profile: Floats, around: int, poles: tuple[float, float], name: str) -> Body:
     """A closed surface of revolution about y: rings of radius and height (k,2) from below, and the
     heights of its poles.
     """
@@ -191,7 +191,7 @@ def _welded(x: Floats, faces: Faces, name: str) -> Body:
     return Body(x[first], number.reshape(-1)[faces].astype(np.int32), None, name)
 
 
-def _lengths(name: str, **lengths: float | str) -> list[float]:
+def checked_lengths(name: str, **lengths: float | str) -> list[float]:
     """[m] each, text with a unit turned into SI."""
     found = [in_si(value, "m", f"{name}.{what}") for what, value in lengths.items()]
     for what, value in zip(lengths, found):

@@ -74,7 +74,7 @@ def _gravity(given: Sequence[Gravity], n: int) -> Gravity | None:
     """One field that is there from the beginning: worlds need not have the same time."""
     first = given[0]
     alike = all(tuple(e.acceleration) == tuple(first.acceleration) for e in given)
-    if not alike or any(e.onset != (0.0, 0.0) for e in given):
+    if not alike or any(e.grows for e in given):
         return None
     return dataclasses.replace(first, mass=np.concatenate([e.mass for e in given]))
 

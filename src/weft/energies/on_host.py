@@ -23,15 +23,18 @@ class OnHost(Bound):
     of its exact local Hessians' eigenvalues.
     """
 
-    def __init__(self, energy: Energy, pattern: BlockPattern) -> None:
+    def __init__(self, energy: Energy, pattern: BlockPattern, *, quiet: bool = False) -> None:
+        # quiet: of so few elements that NumPy will do
         self.energy, self.name = energy, energy.name
         stencil = np.ascontiguousarray(energy.stencil, dtype=np.int32)
         self.shape = stencil.shape
         self.rows = RowMap.of(stencil, pattern.n, pattern)
-        warnings.warn(
-            f"energy {energy.name!r} has no kernels and runs in NumPy: slow (docs/extending.md)",
-            stacklevel=2,
-        )
+        if not quiet:
+            warnings.warn(
+                f"energy {energy.name!r} has no kernels and runs in NumPy: slow "
+                "(docs/extending.md)",
+                stacklevel=2,
+            )
 
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""

@@ -40,7 +40,11 @@ class RowMap:
 
     @staticmethod
     def of(stencil: Ints, n: int, pattern: BlockPattern | None) -> "RowMap":
-        """Of (m,k) stencils over n vertices; without a pattern for gradients alone."""
+        """Of (m,k) stencils over n vertices; without a pattern for gradients alone.
+
+        On a pattern of more points, these have rows too: whoever is first to write clears them.
+        """
+        n = n if pattern is None else pattern.n
         incidence = Incidence.of(stencil, n)
         entries = Entries()
         entries.start, entries.element = incidence.start, incidence.element

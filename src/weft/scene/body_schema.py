@@ -9,11 +9,14 @@ from typing import ClassVar
 from pydantic import Field, model_validator
 
 from weft.contact import Body, box, capsule, plate, ring, sphere
+from weft.contact.rigid import Rigid
 from weft.io import SUFFIXES
 from weft.pins import Path
 from weft.scene.blocks import Block, Degrees, Given, Length, Point, Time
+from weft.scene.field_schema import DistanceGridBlock, FieldBlock, HeightFieldBlock
 from weft.scene.mannequin_schema import MannequinBlock
 from weft.scene.shape_block import ShapeBlock
+from weft.scene.turned_schema import ConeBlock, CylinderBlock, DiskBlock, PlaneBlock
 
 
 class SphereBlock(ShapeBlock):
@@ -134,7 +137,10 @@ class BodyMeshBlock(Block):
 
 
 # Fields of ``BodyBlock``: a new shape is its block above, a name here and a field below.
-SHAPES = ("sphere", "plate", "capsule", "box", "ring", "mannequin", "mesh")
+SHAPES = (
+    "sphere", "plate", "plane", "capsule", "cylinder", "cone", "disk", "box", "ring",
+    "height_field", "distance_grid", "mannequin", "mesh",
+)  # fmt: skip
 
 
 class BodyBlock(Block):
@@ -143,9 +149,17 @@ class BodyBlock(Block):
     name: str = Field("", description="for messages and contact pairs")
     sphere: SphereBlock | None = Field(None, description="a sphere")
     plate: PlateBlock | None = Field(None, description="a level rectangle: a floor, a table")
+    plane: PlaneBlock | None = Field(None, description="a level plane, of few faces")
     capsule: CapsuleBlock | None = Field(None, description="a capsule: a limb")
+    cylinder: CylinderBlock | None = Field(None, description="a cylinder with flat ends")
+    cone: ConeBlock | None = Field(None, description="a cone, or a part of one")
+    disk: DiskBlock | None = Field(None, description="a level disk without thickness")
     box: SolidBlock | None = Field(None, description="a box")
     ring: RingBlock | None = Field(None, description="a torus")
+    height_field: HeightFieldBlock | None = Field(None, description="heights from a file")
+    distance_grid: DistanceGridBlock | None = Field(
+        None, description="signed distances on a grid, from a file"
+    )
     mannequin: MannequinBlock | None = Field(None, description="a person, who may move")
     mesh: BodyMeshBlock | None = Field(None, description="a mesh file, or frames of one")
     thickness: Length | None = Field(
@@ -156,6 +170,9 @@ class BodyBlock(Block):
         (0, 0, 0), description="[degrees] about x, y and z in turn"
     )
     path: Given[Path] | None = Field(None, description="a motion; none: it stands still")
+    rigid: Given[Rigid] | None = Field(
+        None, description="forces and contact move it (docs/bodies.md); none: nothing does"
+    )
 
     @model_validator(mode="after")
     def _one_shape(self) -> "BodyBlock":
@@ -164,6 +181,6 @@ class BodyBlock(Block):
         return self
 
     @property
-    def shape(self) -> tuple[str, "ShapeBlock | BodyMeshBlock"]:
+    def shape(self) -> tuple[str, "ShapeBlock | FieldBlock | BodyMeshBlock"]:
         """Which shape, and its sizes."""
         return next((n, getattr(self, n)) for n in SHAPES if getattr(self, n) is not None)

@@ -23,6 +23,7 @@ from weft.pins import Pin
 from weft.plain_yaml import Loc
 from weft.scene.attachment_schema import attachment_of
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
+from weft.scene.field_schema import FieldBlock
 from weft.scene.file import Source, dotted, keyed_of, read_source, validate
 from weft.scene.garments import garment_of, worn_by
 from weft.scene.law import law_of_fabric
@@ -170,10 +171,13 @@ class Builder:
         name = block.name or f"bodies.{number}"
         if isinstance(shape, BodyMeshBlock):
             body = self._body_mesh(shape, name)
+        elif isinstance(shape, FieldBlock):
+            body = shape.load(self.source.path.parent, name)
         else:
             body = shape.make(name)
         body = dataclasses.replace(body, thickness=block.thickness)
         body = body.moved(block.translation, block.path, block.rotation)
+        body = dataclasses.replace(body, rigid=block.rigid)
         body.check_until(self.file.seconds)
         return body
 

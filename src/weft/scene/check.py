@@ -66,6 +66,7 @@ def check(
                     found.warnings.append(
                         f"{body.name} is {flaw} (contact needs neither closed nor outward faces)"
                     )
+            found.facts += _rigid_facts(loaded.scene)
             if loaded.scene.resolved is not None:
                 found.facts.append(str(loaded.scene.resolved))
             found.facts += [f"{p.name}: {s.facts()}" for p, s in cloth.pieces if s.facts()]
@@ -92,16 +93,30 @@ def check(
     return found
 
 
+def _rigid_facts(scene: Scene) -> list[str]:
+    """Masses and moments of inertia of rigid bodies."""
+    told = []
+    for body in scene.model().loose.affine:
+        moments = np.linalg.eigvalsh(body.mass * body.solid.gyration)
+        told.append(
+            f"{body.body.name}: rigid, {body.mass:.4g} kg, {body.solid.volume:.4g} m^3, moments of "
+            f"inertia {', '.join(f'{m:.4g}' for m in moments)} kg m^2"
+        )
+    return told
+
+
 def show_crossings(scene: Scene, found: Findings) -> None:
     """What of a scene's cloth intersects itself or bodies at the start, pair by pair."""
     if scene.contact is None:
         return
-    contact = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True)).model().contact
-    assert contact is not None
-    pairs = contact.crossings(scene.cloth.vertices)
+    model = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True)).model()
+    contact = model.contact
+    assert contact is not None and model.start is not None
+    moved = contact.moved(model.start)
+    pairs = contact.crossings(moved)
     if len(pairs) == 0:
         return
-    x = np.concatenate([scene.cloth.vertices, contact.body_positions(0.0)])
+    x = np.concatenate([moved, contact.body_positions(0.0)])
     faces = contact.mesh.faces
     names = [contact.name_of(int(v)) for v in faces[:, 0]]
     for i, j in pairs[:20].tolist():

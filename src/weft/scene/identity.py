@@ -87,6 +87,8 @@ def _body(body: Body) -> Mapping[str, Any]:
     if body.frames is not None:
         shape += [body.frames.times, body.frames.positions]
     about = {"path": _motion(body.path), "thickness": body.thickness}
+    if body.rigid is not None:
+        about["rigid"] = plain(body.rigid)
     return {"name": body.name, "shape": digest(*shape), **about}
 
 

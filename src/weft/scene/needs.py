@@ -16,9 +16,11 @@ from weft.errors import SceneError, SceneProblems, WeftError
 from weft.garment.reading import read_pattern
 from weft.machine import gib, memory
 from weft.plain_yaml import Loc
-from weft.scene.body_schema import BodyBlock, BodyMeshBlock
+from weft.scene.body_schema import BodyBlock
+from weft.scene.field_schema import FieldBlock
 from weft.scene.file import Source, dotted
 from weft.scene.schema import ClothBlock, SceneFile
+from weft.scene.shape_block import ShapeBlock
 from weft.simulation import MOST_FRAMES, MOST_STEPS
 
 # [bytes] at the peak of a simulation, measured at 1 600 to 40 000 vertices (docs/reliability.md)
@@ -116,7 +118,7 @@ def capped(file: SceneFile) -> Iterator[str]:
     """Bodies whose ``size`` asks for more faces than their shape has at most."""
     for i, block in enumerate(file.bodies):
         kind, shape = block.shape
-        if not isinstance(shape, BodyMeshBlock) and 2 * shape.vertices() > shape.most_faces:
+        if isinstance(shape, ShapeBlock) and 2 * shape.vertices() > shape.most_faces:
             yield (
                 f"bodies.{i}.{kind}.size asks for {2 * shape.vertices():.3g} faces: it has at most "
                 f"{shape.most_faces}, with longer edges"
@@ -168,7 +170,9 @@ def _spans(loc: Loc, spans: float, dense: int) -> Part:
 
 def _body(loc: Loc, b: BodyBlock, folder: Path) -> Iterator[Part]:
     kind, shape = b.shape
-    if not isinstance(shape, BodyMeshBlock):
+    if isinstance(shape, FieldBlock):
+        yield from _file((*loc, kind, "file"), [folder / shape.file])
+    if isinstance(shape, ShapeBlock):
         n = shape.vertices()
         size = (PER_BODY_VERTEX + 2 * 24 * shape.frames()) * min(n, shape.most_vertices)
         yield Part((*loc, kind, "size"), n, 2 * n, size)

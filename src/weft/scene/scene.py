@@ -15,6 +15,8 @@ from weft.attachments import Attached, Attachment, attached, check_stretch
 from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import Contact, Piece, SelfContact
+from weft.contact.loose import Loose, single
+from weft.contact.rigid_energies import check_held, check_rigid, rigid_energies
 from weft.energies.air import Wind
 from weft.energies.base import Energy
 from weft.energies.buckling_bending import BucklingForm
@@ -72,7 +74,8 @@ class Scene:
             or with ``baraff_witkin_1998`` the conditions in their default form.
         contact: the cloth does not pass through itself, nor through bodies (``SelfContact``); None:
             it passes through itself, unless there are bodies.
-        bodies: what it meets besides (``weft.contact.sphere``, ``plate``, ``Body``).
+        bodies: what it meets besides (``weft.contact.sphere``, ``plate``, ``Body``); rigid ones
+            are moved by it.
         adaptive: divide steps in which cloth stretches too fast; None: never.
         velocity: (3,) or (N,3) [m/s] of the points, at the start.
         description: the contents of the scene file, for the manifest of a run.
@@ -244,7 +247,7 @@ class Scene:
 
     @cached_property
     def _model(self) -> Model:
-        cloth, held = self.cloth, self._held
+        cloth, held, loose = self.cloth, self._held, self._loose
         special = {
             "pressure": self.pressure is not None,
             "buckling": self.buckling is not None,
@@ -254,10 +257,10 @@ class Scene:
             "conditions.bend": self.conditions is not None and self.conditions.bend is not None,
         }
         cloth.surfaces.require(*(name for name, given in special.items() if given))
-        mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR)])
+        mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR), loose.point_mass])
         *made, weight = made_of(self, mass)
         ties = self.attached
-        energies = (*made, *held.energies, weight)
+        energies = (*made, *held.energies, *rigid_energies(loose), weight)
         changing = None
         if self.keyed or any(f.keyed for f in cloth.fabrics):
             changing = ChangingScene(self, mass, [*range(len(made)), len(energies) - 1])
@@ -269,21 +272,25 @@ class Scene:
         embedding = cloth.embedding
         if embedding is not None:
             embedding = embedding.wider(len(mass))
+        elif len(loose):
+            embedding = single(cloth.n_vertices, len(mass))
         contact = None
         if self.contact is not None:
             pieces = [Piece(p.name, p.vertices, p.thickness) for p in cloth.parts]
-            b = sum(len(body.vertices) for body in self.bodies)
+            b = sum(len(body.vertices) for body in self._unmoved)
             contact = Contact.of(
                 cloth.mesh,
                 cloth.vertex_mass,
                 self.contact,
-                self.bodies,
+                self._unmoved,
                 pieces,
                 embedding,
                 ties.sewn(cloth.sewn, cloth.n_vertices, b),
+                loose,
             )
+        start = np.concatenate([held.points, loose.points])
         rest = (contact, embedding, changing, heaviest(self))
-        return Model(mass, energies, held.pins, held.points, *rest)
+        return Model(mass, energies, held.pins, start, *rest)
 
     @cached_property
     def _held(self) -> Held:
@@ -298,6 +305,18 @@ class Scene:
         return Physics(laws, self.wind)
 
     @cached_property
+    def _loose(self) -> Loose:
+        """Rigid bodies, as four points each after all others."""
+        loose = Loose.of(self.bodies, len(self._held.points))
+        check_rigid(loose, self.integrator)
+        return loose
+
+    @property
+    def _unmoved(self) -> Sequence[Body]:
+        """Bodies that nothing moves."""
+        return [b for b in self.bodies if b.rigid is None]
+
+    @cached_property
     def attached(self) -> Attached:
         """Attachments, as energies of the points.
 
@@ -310,7 +329,8 @@ class Scene:
             thick = max([self.contact.thickness, *(t for t in own if t is not None)])
             reach = self.contact.gap + thick
         count = len(self.cloth.points) + self._held.anchors
-        made = attached(self.attachments, self.cloth, count, self.bodies, reach)
+        check_held(self.attachments, self.bodies)
+        made = attached(self.attachments, self.cloth, count, self._unmoved, reach)
         check_stretch(self.cloth, self.pins, made.links)
         return made
 
@@ -330,13 +350,21 @@ class Scene:
         if self.contact is None or not self.contact.resolve:
             return None
         self.cloth.surfaces.require("contact.resolve")
+        if len(self._loose):
+            raise SceneError(
+                "scene.contact.resolve", got="true, with rigid bodies", expected="false",
+                hint="move what is too near apart by hand",
+            )  # fmt: skip
         return resolved(self.model(), self._held.points)
 
     def state(self) -> State:
         """The state at t = 0, untangled where that is asked for."""
         x = np.array(self._held.points if self.resolved is None else self.resolved.x)
+        x = np.concatenate([x, self._loose.points])
         v = np.zeros(x.shape)
         v[: len(self.cloth.points)] = np.asarray(self.velocity, dtype=np.float64)
+        for body in self._loose.affine:
+            v[body.own] = body.start_velocity
         return State(x, v)
 
     def identity(self) -> Mapping[str, Any]:
@@ -347,7 +375,7 @@ class Scene:
         """A copy with some fields changed; the model is shared where it stays the same."""
         made = dataclasses.replace(self, **changes)
         if changes.keys() <= APART_FROM_MODEL:
-            built = ("_model", "_held", "attached", "resolved")
+            built = ("_model", "_held", "_loose", "attached", "resolved")
             vars(made).update({k: v for k, v in vars(self).items() if k in built})
         return made
 

@@ -40,6 +40,7 @@ _EXPERIMENTS = {
     "limits": Experiment("limits"),
     "creases": Experiment("creases"),
     "attachments": Experiment("attachments"),
+    "rigid": Experiment("rigid"),
     "laboratory": Experiment("laboratory"),
     "pillow": Experiment("pillow", ALL),
     "capstan": Experiment("friction", ALL, "capstan"),

@@ -272,6 +272,13 @@ def _world(number: int, scene: SceneLike, fps: float) -> World:
             hint="worlds of a batch take their steps together; run this scene with weft.simulate, "
             "or as a sweep",
         )
+    model, alone = scene.model(), "run this scene with weft.simulate, or as a sweep"
+    if model.changing is not None:
+        raise SceneError(f"world {number}", got="numbers that change in time (`keys`)",
+                         expected="the same numbers all along", hint=alone)  # fmt: skip
+    if model.loose:
+        raise SceneError(f"world {number}", got="rigid bodies", hint=alone,
+                         expected="bodies that nothing moves")  # fmt: skip
     steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
     return World(scene, stepper, fps, steps, number)
 

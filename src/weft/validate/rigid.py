@@ -1,0 +1,256 @@
+"""Rigid bodies against closed forms: inertia, a fall, a top, a pendulum, a slope, a stack, a net.
+
+A top without torques keeps its angular momentum L, and its axis of symmetry goes round L at the
+rate |L|/I_1, I_1 the moment across the axis. A body on a ball joint swings with the period 2 pi
+sqrt(I/(m g d)) (1 + theta^2/16), I about the joint and d from there to the center. On a slope of
+angle a a box sticks where tan a < mu, and else slides with g (sin a - mu cos a). What lies still
+presses with its weight, on a floor as on the pins of a net.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft import kernel
+from weft.arrays import Floats
+from weft.cloth import Cloth
+from weft.contact.body import Body
+from weft.contact.contact import Contact, SelfContact
+from weft.contact.loose import Loose, single
+from weft.contact.rigid import Joint, Rigid
+from weft.contact.rigid_energies import rigid_energies
+from weft.contact.shapes import box, sphere
+from weft.contact.sides import Friction
+from weft.contact.solid import solid_of
+from weft.contact.turned import cylinder, plane
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.base import Energy
+from weft.energies.gravity import Gravity
+from weft.energies.hinge_bending import HingeBending
+from weft.energies.membrane import Membrane
+from weft.errors import SimulationError
+from weft.integrators.backward_euler import BackwardEuler
+from weft.integrators.base import Integrator, StepSettings
+from weft.integrators.bdf2 import Bdf2
+from weft.kernel import vec3
+from weft.laws.baraff_witkin import BaraffWitkin
+from weft.model import Model
+from weft.pins import Pin
+from weft.sources import sheet
+from weft.state import State
+from weft.validate.check import Check, attempt, compare
+
+GRAVITY, MU, GAP = 9.81, 0.3, 2e-3  # [m/s^2], [1], [m]
+DT = 5e-3  # [s] of what slides
+DOWN = (0.0, -GRAVITY, 0.0)
+
+
+def checks() -> Iterator[Check]:
+    """Inertia to round-off, motions to the order of the step, rest to what is left of it."""
+    for case in (_inertia, _fall, _top, _pendulum, _slope, _stack, _net):
+        yield from attempt(f"rigid/{case.__name__[1:]}", case)
+
+
+@dataclass
+class World:
+    """Rigid bodies, what they meet, and a cloth that is pinned where it does not matter."""
+
+    model: Model
+    state: State
+
+    @staticmethod
+    def of(
+        bodies: Sequence[Body],
+        gravity: tuple[float, float, float] = DOWN,
+        friction: float = 0.0,
+        cloth: Cloth | None = None,
+        pinned: str = "all",
+    ) -> "World":
+        """At the start."""
+        cloth = sheet(2, 2, 0.1, 0.1).moved((50.0, 0.0, 0.0)) if cloth is None else cloth
+        n, mesh = cloth.n_vertices, cloth.mesh
+        loose = Loose.of(bodies, n)
+        mass = np.concatenate([cloth.mass, loose.point_mass])
+        fabric = cloth.fabric
+        law = BaraffWitkin((fabric.stretch_warp, fabric.stretch_weft), fabric.shear)
+        bending = (fabric.bending_warp, fabric.bending_weft)
+        energies: list[Energy] = [
+            Membrane(linear_triangle(mesh), law, damping=0.02),
+            HingeBending.of(mesh, bending),
+            *rigid_energies(loose),
+            Gravity(mass, gravity),
+        ]
+        settings = SelfContact(GAP, friction=Friction(friction), stick=2e-4, lags=3)
+        still = [b for b in bodies if b.rigid is None]
+        met = Contact.of(mesh, cloth.mass, settings, still, (), single(n, len(mass)), None, loose)
+        x = np.concatenate([mesh.vertices, loose.points])
+        v = np.zeros_like(x)
+        for body in loose.affine:
+            v[body.own] = body.start_velocity
+        ids = np.arange(n) if pinned == "all" else _rim(cloth)
+        pin = Pin(ids.astype(np.int32))
+        return World(Model(mass, energies, (pin,), x, met, single(n, len(mass))), State(x, v))
+
+    def center(self, body: int = 0) -> Floats:
+        """(3,) [m] of a rigid body."""
+        return np.asarray(self.state.x[self.model.loose.affine[body].own].mean(0))
+
+    def run(self, stepper: Integrator, seconds: float, dt: float) -> Iterator[State]:
+        """The states after every step; ``memory`` is what the stepper keeps.
+
+        Raises:
+            SimulationError: a step that does not converge.
+        """
+        self.memory = stepper.init(self.model, self.state)
+        for _ in range(round(seconds / dt)):
+            self.state, self.memory, report = stepper.step(self.model, self.state, self.memory, dt)
+            if not report.outcome.ok:
+                raise SimulationError("rigid", got=report.outcome.name, hint=report.outcome.advice)
+            yield self.state
+
+    def pressed(self, stepper: Integrator, dt: float) -> Floats:
+        """(3,) [N] with which contact pushes all rigid bodies together."""
+        phi = stepper.potential(self.model, self.state, self.memory, dt)
+        term = next(t for t in phi.terms_of_phi if t.name == "contact")
+        g = kernel.zeros(len(self.model.mass), vec3)
+        term.add_gradient(kernel.points(np.array(self.state.x)), g)
+        first = self.model.loose.affine[0].first
+        return np.asarray(-kernel.numpy(g)[first:].sum(0))
+
+
+def _rim(cloth: Cloth) -> Floats:
+    return np.concatenate([cloth.border(side) for side in ("left", "right", "top", "bottom")])
+
+
+def made(body: Body, **how: object) -> Body:
+    """The body, rigid."""
+    return dataclasses.replace(body, rigid=Rigid(**how))  # type: ignore[arg-type]
+
+
+def _inertia() -> Iterator[Check]:
+    a, b, c = 0.1, 0.2, 0.3
+    brick = box((a, b, c), 0.07).moved((3.0, 1.0, -2.0))
+    got = np.diag(solid_of(brick.vertices, brick.faces).gyration)
+    expected = np.array([b * b + c * c, a * a + c * c, a * a + b * b]) / 12
+    off = float(np.abs(got / expected - 1).max())
+    yield compare("rigid/inertia of a box", 0.0, off, 1e-12)
+    r = 0.1
+    ball, rod = sphere(r, 0.006), cylinder(r, 0.3, 0.006)
+    inner = solid_of(ball.vertices, ball.faces).gyration[0, 0]
+    yield compare("rigid/inertia of a sphere, 2/5 r^2", 0.4 * r * r, float(inner), 3e-3)
+    along = solid_of(rod.vertices, rod.faces).gyration[1, 1]
+    yield compare("rigid/inertia of a cylinder, r^2/2", 0.5 * r * r, float(along), 3e-3)
+
+
+def _fall() -> Iterator[Check]:
+    dt, n = 0.01, 20
+    brick = made(box((0.1, 0.2, 0.3), 0.3), mass=2.0, velocity=(0.3, 0.0, 0.0))
+    world = World.of([brick])
+    before = world.center()
+    for _ in world.run(BackwardEuler(StepSettings(tolerance=1e-9)), n * dt, dt):
+        pass
+    way = world.center() - before
+    drop = -GRAVITY * dt * dt * n * (n + 1) / 2
+    yield compare("rigid/fall, backward Euler's", drop, float(way[1]), 1e-9)
+    yield compare("rigid/fall, aside", 0.3 * n * dt, float(way[0]), 1e-9)
+
+
+def _top() -> Iterator[Check]:
+    angle, size, turns = top(2e-3)
+    yield compare("rigid/precession of a top", turns, angle, 3e-3)
+    yield compare("rigid/its angular momentum", 1.0, size, 3e-3)
+
+
+def top(dt: float, seconds: float = 0.2) -> tuple[float, float, float]:
+    """Angle [rad] by which a top's axis has gone round its angular momentum, the size of this over
+    that at the start, and the angle by Euler's equations.
+    """
+    spin, tilt = 20.0, 0.4
+    body = made(
+        box((0.1, 0.1, 0.3), 0.3),
+        density=500.0,
+        spin=(0.0, spin * np.sin(tilt), spin * np.cos(tilt)),
+    )
+    world = World.of([body], (0.0, 0.0, 0.0))
+    affine = world.model.loose.affine[0]
+    _, start = affine.momentum(world.state.x, world.state.v)
+    around = start / np.linalg.norm(start)
+    across = float(affine.mass * affine.solid.gyration[0, 0])
+    axis, angle = np.array([0.0, 0.0, 1.0]), 0.0
+    for state in world.run(Bdf2(StepSettings(tolerance=1e-7)), seconds, dt):
+        now = affine.shape(state.x)[0] @ np.array([0.0, 0.0, 1.0])
+        a, b = (v - around * float(v @ around) for v in (axis, now))
+        turn = float(np.cross(a, b) @ around), float(a @ b)
+        angle, axis = angle + float(np.arctan2(*turn)), now
+    _, end = affine.momentum(world.state.x, world.state.v)
+    expected = float(np.linalg.norm(start)) / across * seconds
+    return angle, float(np.linalg.norm(end) / np.linalg.norm(start)), expected
+
+
+def _pendulum() -> Iterator[Check]:
+    r, d, theta = 0.05, 0.3, 0.1
+    ball = sphere(r, 0.02).moved((d * np.sin(theta), -d * np.cos(theta), 0.0))
+    joint = Joint("ball", (0.0, 0.0, 0.0))
+    world = World.of([made(ball, mass=0.4, joints=(joint,))])
+    solid = world.model.loose.affine[0].solid
+    moment = solid.gyration[2, 2] + float((solid.center**2).sum())
+    arm = float(np.linalg.norm(solid.center))
+    expected = 2 * np.pi * np.sqrt(moment / (GRAVITY * arm)) * (1 + theta**2 / 16)
+    dt, before, crossed = 5e-3, world.center()[0], []
+    for state in world.run(Bdf2(StepSettings(tolerance=1e-6)), 1.3 * expected, dt):
+        x = float(world.center()[0])
+        if before * x < 0:
+            crossed.append(state.t - dt * x / (x - before))
+        before = x
+    yield compare(
+        "rigid/period of a pendulum", float(expected), 2 * (crossed[1] - crossed[0]), 1e-3
+    )
+
+
+def _slope() -> Iterator[Check]:
+    stuck, slid = slide(14.0), slide(22.0)
+    yield compare("rigid/slope sticks, 14 degrees", 0.0, float(np.abs(stuck[-10:]).max()), 1e-4)
+    angle = np.radians(22.0)
+    expected = GRAVITY * (np.sin(angle) - MU * np.cos(angle))
+    got = float(np.median(np.diff(slid)[len(slid) // 2 :])) / DT
+    yield compare("rigid/slope slides, 22 degrees", expected, got, 1e-2)
+
+
+def slide(degrees: float, friction: float = MU) -> Floats:
+    """Speeds [m/s] down a slope, every 5 ms for 0.3 s, of a box that starts at rest on it."""
+    angle = np.radians(degrees)
+    pull = (GRAVITY * np.sin(angle), -GRAVITY * np.cos(angle), 0.0)
+    brick = box((0.2, 0.06, 0.2), 0.2).moved((0.013, 0.03 + 0.5 * GAP, 0.007), None, (0, 20, 0))
+    world = World.of([plane(4.0), made(brick, mass=1.0)], pull, friction)
+    stepper = BackwardEuler(StepSettings(tolerance=1e-6))
+    return np.array([s.v[-4:, 0].mean() for s in world.run(stepper, 0.3, DT)])
+
+
+def _stack() -> Iterator[Check]:
+    low = made(box((0.2, 0.1, 0.2), 0.2).moved((0.0, 0.05 + 0.5 * GAP, 0.0)), mass=2.0)
+    high = made(
+        box((0.1, 0.1, 0.1), 0.1).moved((0.02, 0.15 + GAP, 0.01), None, (0, 30, 0)), mass=1.0
+    )
+    world = World.of([plane(4.0), low, high], friction=MU)
+    stepper = BackwardEuler(StepSettings(tolerance=1e-6))
+    for _ in world.run(stepper, 0.6, 0.01):
+        pass
+    speed = float(np.abs(world.state.v[-8:]).max())
+    yield compare("rigid/stack at rest, speed", 0.0, speed, 1e-4)
+    push = float(world.pressed(stepper, 0.01)[1])
+    yield compare("rigid/stack, what the floor carries", 3.0 * GRAVITY, push, 1e-3)
+
+
+def _net() -> Iterator[Check]:
+    cloth = sheet(13, 13, 0.4, 0.4)
+    ball = made(sphere(0.06, 0.025).moved((0.01, 0.063, -0.01)), mass=0.5)
+    world = World.of([ball], friction=MU, cloth=cloth, pinned="rim")
+    stepper = BackwardEuler(StepSettings(tolerance=1e-3))
+    for _ in world.run(stepper, 0.8, 0.01):
+        pass
+    phi = stepper.potential(world.model, world.state, world.memory, 0.01)
+    up = float(phi.reaction(np.asarray(world.state.x))[:, 1].sum())
+    weight = GRAVITY * float(world.model.mass.sum())
+    yield compare("rigid/ball in a net, what its pins carry", weight, up, 1e-2)

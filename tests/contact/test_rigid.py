@@ -1,0 +1,316 @@
+"""Rigid bodies: their four points, motions with every integrator, contact, runs, and bad input."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import weft
+from weft.contact import Body, Joint, Rigid, box, capsule, plane, plate, ring, sphere
+from weft.contact.affine_body import AffineBody
+from weft.contact.solid import solid_of
+from weft.errors import SceneError, WeftError
+from weft.integrators.bdf2 import Bdf2
+from weft.pins import Keyframe, Path
+from weft.scene.build import load_scene
+from weft.scene.check import check
+from weft.validate.rigid import World, made, slide, top
+
+CLOTH = weft.sheet(5, 5, 0.3, 0.3)
+AWAY = CLOTH.moved((3.0, 0.0, 0.0))
+
+
+def scene_of(bodies, cloth=AWAY, **more):
+    pins = more.pop("pins", [weft.Pin(cloth.corners("all"))])
+    more.setdefault("contact", weft.SelfContact(gap=2e-3))
+    return weft.Scene(cloth, pins, bodies=bodies, **{"step": 0.01, **more})
+
+
+def stepped(scene, n, dt=0.01):
+    """States and reports of n steps."""
+    model, stepper = scene.model(), scene.stepper()
+    state = scene.state()
+    memory, reports = stepper.init(model, state), []
+    for _ in range(n):
+        state, memory, report = stepper.step(model, state, memory, dt)
+        assert report.outcome.ok, report.outcome
+        reports.append(report)
+    return model, state, reports
+
+
+@pytest.mark.parametrize(
+    "body", [box((0.1, 0.2, 0.3), 0.2), capsule(0.05, 0.2, 0.02), ring(0.2, 0.05, 0.03)]
+)
+def test_moments_against_a_sum_over_tetrahedra(body):
+    """Volume, center and second moments equal those by quadrature of degree 2 on tetrahedra."""
+    body = body.moved((1.0, -2.0, 0.5), None, (20, 30, 40))
+    a, b, c = np.moveaxis(body.vertices[body.faces] - (1.1, -2.0, 0.4), 1, 0)
+    volume = np.einsum("mi,mi->m", a, np.cross(b, c)) / 6
+    s5 = np.sqrt(5.0)
+    p, q = (5 + 3 * s5) / 20, (5 - s5) / 20
+    corners = np.stack([0 * a, a, b, c], 1)
+    points = np.einsum("ka,mai->mki", q * np.ones((4, 4)) + (p - q) * np.eye(4), corners)
+    center = np.einsum("m,mki->i", volume, points) / 4 / volume.sum()
+    off = points - center
+    second = np.einsum("m,mki,mkj->ij", volume, off, off) / 4 / volume.sum()
+    solid = solid_of(body.vertices, body.faces)
+    assert solid.volume == pytest.approx(volume.sum(), rel=1e-12)
+    np.testing.assert_allclose(solid.center, center + (1.1, -2.0, 0.4), atol=1e-12)
+    np.testing.assert_allclose(solid.second, second, atol=1e-12)
+    inwards = solid_of(body.vertices, body.faces[:, ::-1])
+    np.testing.assert_allclose(inwards.second, solid.second, atol=1e-14)
+
+
+def test_four_points_have_the_bodys_inertia():
+    """Their mass, center and second moments; weights give the vertices back, and affine motions."""
+    body = box((0.1, 0.2, 0.3), 0.07).moved((1.0, 2.0, 3.0), None, (10, 20, 30))
+    affine = AffineBody(body, Rigid(mass=2.5), 0)
+    p = affine.points
+    np.testing.assert_allclose(p.mean(0), affine.solid.center, atol=1e-12)
+    off = p - p.mean(0)
+    np.testing.assert_allclose(off.T @ off / 4, affine.solid.second, atol=1e-14)
+    W = affine.weights(body.vertices)
+    np.testing.assert_allclose(W.sum(1), 1, atol=1e-12)
+    np.testing.assert_allclose(W @ p, body.vertices, atol=1e-12)
+    A = np.random.default_rng(1).normal(size=(3, 3))
+    np.testing.assert_allclose(W @ (p @ A.T + 1), body.vertices @ A.T + 1, atol=1e-12)
+
+
+def test_angular_momentum_and_spin_at_the_start():
+    """L = I w, and w is what was said."""
+    spin, body = (1.0, -2.0, 3.0), box((0.1, 0.2, 0.3), 0.3)
+    scene = scene_of([made(body, mass=2.0, spin=spin, velocity=(0.0, 0.0, 1.0))])
+    affine, state = scene.model().loose.affine[0], scene.state()
+    linear, angular = affine.momentum(state.x, state.v)
+    np.testing.assert_allclose(linear, (0, 0, 2.0), atol=1e-12)
+    moments = 2.0 / 12 * np.array([0.13, 0.1, 0.05])
+    np.testing.assert_allclose(angular, moments * spin, atol=1e-12)
+    np.testing.assert_allclose(affine.spin(state.x, state.v), spin, atol=1e-12)
+    told = affine.told(state.x, state.v)
+    energy = 0.5 * (2.0 + (moments * np.square(spin)).sum())
+    assert told["kinetic"] == pytest.approx(energy) and told["strain"] < 1e-12
+
+
+def test_a_top_to_second_order():
+    """BDF2's error in precession and in angular momentum falls as h^2."""
+    off = np.array([np.subtract(top(h, 0.12)[:2], (top(h, 0.12)[2], 1.0)) for h in (4e-3, 2e-3)])
+    assert np.log2(np.abs(off[0] / off[1])) == pytest.approx([2.0, 2.0], abs=0.4)
+
+
+@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
+@pytest.mark.parametrize("kind", ["triangles", "splines"])
+def test_a_ball_lies_on_cloth(integrator, kind):
+    """It is held, nothing intersects, and the pins carry everything."""
+    cloth = weft.sheet(9, 9, 0.4, 0.4) if kind == "triangles" else weft.spline_sheet(9, 9, 0.4, 0.4)
+    rim = [weft.Pin(cloth.border(side)) for side in ("left", "right")]
+    ball = made(sphere(0.06, 0.04).moved((0.01, 0.064, -0.01)), mass=0.2)
+    scene = scene_of([ball], cloth, pins=rim, integrator=integrator,
+                     contact=weft.SelfContact(gap=2e-3, friction=0.3))  # fmt: skip
+    model, state, reports = stepped(scene, 70)
+    assert model.loose.affine[0].told(state.x, state.v)["center"][1] > 0.02
+    assert len(model.contact.crossings(model.contact.moved(state.x))) == 0
+    assert reports[-1].contact["count"] > 0 and reports[-1].terms["rigidity"] < 1e-3
+
+
+def test_a_sphere_on_cloth_is_where_it_is_in_equilibrium():
+    """The equilibrium of a net with a ball, and the state to which steps lead, are the same."""
+    cloth = weft.sheet(9, 9, 0.4, 0.4)
+    rim = [weft.Pin(cloth.border(side)) for side in ("left", "right", "top", "bottom")]
+    ball = made(box((0.1, 0.05, 0.1), 0.1).moved((0.0, 0.0265, 0.0)), mass=0.2)
+    how = {"pins": rim, "damping": 0.05}
+    _, still, _ = stepped(scene_of([ball], cloth, integrator="quasi_static", **how), 1)
+    _, moved, _ = stepped(scene_of([ball], cloth, **how), 120)
+    y = [s.x[-4:, 1].mean() for s in (still, moved)]
+    assert y[0] == pytest.approx(y[1], abs=5e-4) and y[0] < 0.0265
+
+
+@pytest.mark.parametrize("integrator", ["bdf2_semi_implicit", "baraff_witkin_1998"])
+def test_steps_of_one_solve_refuse_rigid_bodies(integrator):
+    with pytest.raises(SceneError, match=rf"ball.rigid.*{integrator}.*backward_euler"):
+        scene_of([made(sphere(0.1, 0.05, "ball"), mass=1.0)], integrator=integrator).model()
+
+
+def test_slopes_stick_and_slide_by_their_angle():
+    """tan a < mu holds at 15 degrees with mu = 0.3, and not at 18.4; the angle is 16.7."""
+    assert np.abs(slide(15.0, 0.3)[-10:]).max() < 1e-4
+    faster = slide(18.4, 0.3)
+    assert faster[-1] > faster[len(faster) // 2] + 0.03
+
+
+def test_bodies_meet_one_another_and_keep_momentum():
+    """Two boxes that fly at each other: nothing passes through, the momentum of both stays."""
+    left = made(box((0.1, 0.1, 0.1), 0.1, "left"), mass=1.0, velocity=(1.0, 0.1, 0.0))
+    right = made(
+        box((0.1, 0.1, 0.1), 0.05, "right").moved((0.17, 0.02, 0.01), None, (10, 20, 30)),
+        mass=2.0, velocity=(-1.0, 0.0, 0.0),
+    )  # fmt: skip
+    world = World.of([left, right], (0.0, 0.0, 0.0), friction=0.4)
+    contact, closest = world.model.contact, np.inf
+    loose = world.model.loose.affine
+    before = sum(a.momentum(world.state.x, world.state.v)[0] for a in loose)
+    for state in world.run(Bdf2(weft.StepSettings(tolerance=1e-6)), 0.15, 5e-3):
+        moved = contact.moved(np.asarray(state.x))
+        assert len(contact.crossings(moved)) == 0
+        closest = min(closest, contact.least_distance(moved))
+    after = sum(a.momentum(world.state.x, world.state.v)[0] for a in loose)
+    assert 0 < closest < 2e-3
+    np.testing.assert_allclose(after, before, atol=1e-5)
+    assert world.state.v[-8:-4, 0].mean() < 0  # it was pushed back
+
+
+def test_a_moving_body_pushes_a_rigid_one():
+    """A plate that rises lifts a box, however far in one step."""
+    rise = Path([Keyframe(0.0), Keyframe(0.2, (0.0, 0.2, 0.0))], "linear", hold=True)
+    lift = plate(0.4, 0.4, 0.2, "lift").moved((0, 0, 0), rise)
+    brick = made(box((0.1, 0.1, 0.1), 0.1, "brick").moved((0.0, 0.052, 0.0)), mass=1.0)
+    model, state, _ = stepped(scene_of([lift, brick]), 20)
+    assert state.x[-4:, 1].mean() > 0.25
+    assert len(model.contact.crossings(model.contact.moved(state.x), state.t)) == 0
+
+
+def run_of(folder, frames, resume=False, **more):
+    ball = made(sphere(0.05, 0.04, "ball").moved((0.0, 0.06, 0.0)), mass=0.1, spin=(0.0, 5.0, 0.0))
+    floor = plane(4.0, "floor").moved((0.0, -0.02, 0.0))
+    contact = weft.SelfContact(gap=2e-3, friction=0.5)
+    scene = scene_of([ball, floor], CLOTH, pins=[], contact=contact, integrator="bdf2", **more)
+    return weft.simulate(scene, frames=frames, fps=50, out=folder, resume=resume, progress=False)
+
+
+def test_runs_resume_bitwise_and_tell_of_bodies(tmp_path):
+    """Frames hold all bodies in the scene's order; metrics where rigid ones are."""
+    whole = run_of(tmp_path / "whole", 6)
+    run_of(tmp_path / "parts", 3)
+    parts = run_of(tmp_path / "parts", 6, resume=True)
+    for k in range(7):
+        np.testing.assert_array_equal(whole.positions(k), parts.positions(k))
+        np.testing.assert_array_equal(whole.body_positions(k), parts.body_positions(k))
+    assert whole.positions().shape == (25, 3)
+    ball = whole.metrics[-1]["bodies"][0]
+    n = len(sphere(0.05, 0.04).vertices)
+    assert ball["name"] == "ball" and len(whole.body_positions()) == n + 25
+    shown = whole.body_positions()[:n]
+    center = solid_of(shown, sphere(0.05, 0.04).faces).center
+    np.testing.assert_allclose(center, ball["center"], atol=1e-9)
+    start = sphere(0.05, 0.04).vertices
+    turned = start @ np.array(ball["rotation"]).T + ball["center"]
+    np.testing.assert_allclose(shown, turned, atol=1e-5)
+    assert whole.body_positions()[n:, 1].max() == -0.02
+    assert {"rigidity", "contact"} <= whole.metrics[-1]["energies"].keys()
+    whole.save(tmp_path / "last.obj")
+
+
+def test_other_rigid_settings_are_another_run(tmp_path):
+    run_of(tmp_path / "run", 1)
+    with pytest.raises(WeftError, match="bodies"):
+        heavier = made(sphere(0.05, 0.04, "ball").moved((0.0, 0.06, 0.0)), mass=0.2)
+        scene = scene_of([heavier], CLOTH, pins=[], integrator="bdf2")
+        weft.simulate(scene, frames=2, fps=50, out=tmp_path / "run", resume=True, progress=False)
+
+
+def test_a_hinge_turns_and_a_slider_slides():
+    """A door on a hinge keeps its distance from the axis; a bead on a wire stays on it."""
+    door = made(box((0.4, 0.6, 0.02), 0.6, "door").moved((0.2, 0.0, 0.0)), mass=2.0,
+                spin=(0.0, 2.0, 0.0), joints=[Joint("hinge", (0.0, 0.0, 0.0))])  # fmt: skip
+    bead = made(box((0.05, 0.05, 0.05), 0.05, "bead").moved((1.0, 0.0, 0.0)), mass=0.1,
+                joints=[Joint("slider", axis=(1.0, -1.0, 0.0))])  # fmt: skip
+    _, state, _ = stepped(scene_of([door, bead], integrator="bdf2"), 40)
+    hung, slid = state.x[-8:-4].mean(0), state.x[-4:].mean(0) - (1.0, 0.0, 0.0)
+    assert np.linalg.norm(hung) == pytest.approx(0.2, abs=1e-4) and abs(hung[1]) < 1e-4
+    assert slid @ (1.0, 1.0, 0.0) == pytest.approx(0.0, abs=1e-4)
+    along = 0.5 * 9.81 / np.sqrt(2) * 0.4**2
+    assert slid @ (1.0, -1.0, 0.0) / np.sqrt(2) == pytest.approx(along, rel=3e-2)
+
+
+BALL = sphere(0.1, 0.05, "ball")
+OPEN = dataclasses.replace(BALL, faces=BALL.faces[1:])
+MIXED = dataclasses.replace(BALL, faces=np.concatenate([BALL.faces[:1, ::-1], BALL.faces[1:]]))
+FLAT = Body(np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1.0]]), [[0, 1, 2], [0, 2, 1]], None, "ball")
+MOVED = Path([Keyframe(0.0)], hold=True)
+REFUSED = {
+    "open": (lambda: scene_of([made(OPEN, mass=1.0)]).model(), "ball.rigid.*3 border edges"),
+    "both ways": (lambda: scene_of([made(MIXED, mass=1.0)]).model(), "opposite ways"),
+    "flat": (lambda: scene_of([made(FLAT, mass=1.0)]).model(), "ball.rigid.*volume"),
+    "plate": (lambda: scene_of([made(plate(1, 1), mass=1.0)]).model(), "border edges"),
+    "no mass": (lambda: Rigid(mass=0.0), "rigid.mass.*> 0"),
+    "negative density": (lambda: Rigid(density=-1.0), "rigid.density.*> 0"),
+    "neither": (Rigid, "neither.*one of the two"),
+    "both": (lambda: Rigid(1.0, 1.0), "both.*one of the two"),
+    "no stiffness": (lambda: Rigid(1.0, stiffness=0.0), "rigid.stiffness"),
+    "spin": (lambda: Rigid(1.0, spin=(np.nan, 0, 0)), "rigid.spin"),
+    "axis": (lambda: Joint("hinge", axis=(0.0, 0.0, 0.0)), "axis.*direction"),
+    "joint": (lambda: Joint("screw"), "kind.*ball"),
+    "path": (
+        lambda: dataclasses.replace(BALL, path=MOVED, rigid=Rigid(1.0)),
+        "ball.rigid.*no path",
+    ),
+    "intersecting": (
+        lambda: scene_of([made(BALL, mass=1.0), plate(1, 1, name="floor")]).model(),
+        "bodies at the start.*ball and floor",
+    ),
+    "too near": (
+        lambda: scene_of(
+            [made(BALL, mass=1.0), plane(name="floor").moved((0, -0.101, 0))],
+            contact=weft.SelfContact(gap=2e-3, thickness=2e-3),
+        ).model(),
+        "bodies at the start.*nearer than their thickness",
+    ),
+    "in cloth": (lambda: scene_of([made(BALL, mass=1.0)], CLOTH).model(), "cloth at the start"),
+    "resolve": (
+        lambda: scene_of([made(BALL, mass=1.0)], contact=weft.SelfContact(resolve=True)).resolved,
+        "resolve.*rigid bodies",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case):
+    make, words = REFUSED[case]
+    with pytest.raises(SceneError, match=f"(?s){words}"):
+        make()
+
+
+def test_scene_files(tmp_path):
+    """Units, joints, and what is wrong at its line."""
+    text = """cloth: {sheet: {nx: 3, ny: 3}}
+bodies:
+  - name: ball
+    sphere: {radius: 5 cm}
+    translation: [0, 20 cm, 0]
+    rigid:
+      mass: 300 g
+      velocity: [0, 36 km/h, 0]
+      spin: [0, 180 deg/s, 0]
+      joints:
+        - {kind: ball, point: [0, 1 m, 0]}
+"""
+    path = tmp_path / "scene.yaml"
+    path.write_text(text)
+    (body,) = load_scene(path).scene.bodies
+    assert body.rigid.mass == 0.3 and body.rigid.velocity == (0.0, 10.0, 0.0)
+    assert body.rigid.spin == pytest.approx((0.0, np.pi, 0.0))
+    assert body.rigid.joints[0] == Joint("ball", (0.0, 1.0, 0.0))
+    (told,) = [fact for fact in check(path).facts if "rigid" in fact]
+    assert told.startswith("ball: rigid, 0.3 kg")
+    path.write_text(text.replace("mass: 300 g", "mass: -300 g"))
+    with pytest.raises(WeftError, match=r"bodies.0.rigid.mass.*scene.yaml:7"):
+        load_scene(path)
+    path.write_text(text.replace("mass: 300 g\n", ""))
+    with pytest.raises(WeftError, match=r"(?s)scene.yaml.*one of the two|scene.yaml"):
+        load_scene(path)
+    path.write_text(text.replace("sphere: {radius: 5 cm}", "plate: {width: 1, depth: 1}"))
+    with pytest.raises(WeftError, match=r"ball.rigid.*border edges"):
+        load_scene(path)
+
+
+def test_attachments_do_not_hold_on_to_rigid_bodies():
+    """They do to others beside them, with the ids of bodies' vertices in the right places."""
+    from weft.attachments import AttachToBody
+
+    ball = made(sphere(0.05, 0.04, "ball").moved((0.0, 0.3, 0.0)), mass=0.1)
+    pole = capsule(0.02, 0.4, 0.02, "pole").moved((0.0, 0.0, -0.175), None, (0, 0, 90))
+    tie = AttachToBody(CLOTH.border("top"), "pole")
+    scene = scene_of([ball, pole], CLOTH, pins=[], attachments=[tie])
+    _, state, _ = stepped(scene, 20)
+    assert state.x[CLOTH.border("top"), 1].min() > -0.02
+    with pytest.raises(SceneError, match=r"body.*'ball', a rigid body"):
+        scene_of([ball, pole], CLOTH, attachments=[dataclasses.replace(tie, body="ball")]).model()
