@@ -244,7 +244,7 @@ def _stack() -> Iterator[Check]:
 
 
 def _net() -> Iterator[Check]:
-    cloth = sheet(13, 13, 0.4, 0.4)
+    cloth = sheet(13, 13, 0.4, 0.4, fabric="wool")
     ball = made(sphere(0.06, 0.025).moved((0.01, 0.063, -0.01)), mass=0.5)
     world = World.of([ball], friction=MU, cloth=cloth, pinned="rim")
     stepper = BackwardEuler(StepSettings(tolerance=1e-3))
