@@ -32,6 +32,7 @@ STAGES = [
     ["progress"],
     ["run"],
     ["quality"],
+    ["adjoint"],
     ["laboratory"],
     ["scene", "validate"],
     ["reproduce"],

@@ -14,9 +14,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from weft import adjoint as adjoint
     from weft import contact as contact
     from weft import integrators as integrators
     from weft import laws as laws
+    from weft.adjoint.adjoint import Adjoint as Adjoint
+    from weft.adjoint.parameters import Parameter as Parameter
     from weft.cloth import Cloth as Cloth
     from weft.contact.contact import SelfContact as SelfContact
     from weft.energies.air import Wind as Wind
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
     from weft.render.looks import Field as Field
     from weft.run import Run as Run
     from weft.run import simulate as simulate
+    from weft.scene.of_run import scene_of as scene_of
     from weft.scene.scene import Scene as Scene
     from weft.solve.base import Outcome as Outcome
     from weft.solve.base import Stop as Stop
@@ -68,6 +72,7 @@ if TYPE_CHECKING:
     from weft.validate.differences import check_derivatives as check_derivatives
 
 _HOME = {
+    "Adjoint": "weft.adjoint.adjoint",
     "Adaptive": "weft.integrators.adaptive",
     "AdaptiveSettings": "weft.integrators.adaptive",
     "BackwardEuler": "weft.integrators.backward_euler",
@@ -87,6 +92,7 @@ _HOME = {
     "Mannequin": "weft.mannequin.figure",
     "Model": "weft.model",
     "Outcome": "weft.solve.base",
+    "Parameter": "weft.adjoint.parameters",
     "Path": "weft.pins",
     "Pin": "weft.pins",
     "Psd": "weft.psd",
@@ -112,6 +118,7 @@ _HOME = {
     "condition_energies": "weft.energies.condition",
     "joined": "weft.sources",
     "load": "weft.sources",
+    "scene_of": "weft.scene.of_run",
     "sheet": "weft.sources",
     "simulate": "weft.run",
     "spline_sheet": "weft.sources",
@@ -120,7 +127,7 @@ _HOME = {
 }
 
 __version__ = "0.1.0"
-_PACKAGES = ("contact", "integrators", "laws")
+_PACKAGES = ("adjoint", "contact", "integrators", "laws")
 __all__ = [*_PACKAGES, *_HOME]
 
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from weft.adjoint.directions import Direction
 from weft.adjoint.fields import Positions, Targets, Velocities
-from weft.adjoint.forward import Forward, Kept, Place, Simulated
+from weft.adjoint.forward import Forward, Kept, Simulated
 from weft.adjoint.losses import Loss, checked
 from weft.adjoint.parameters import ARRAYS, TARGETS, Parameter, check_names, named, pin_names
 from weft.adjoint.rest import Rest
 from weft.adjoint.solving import Hessian
 from weft.adjoint.step_back import Back, step_back
+from weft.adjoint.tangent import tangents
 from weft.arrays import Floats
 from weft.errors import SceneError
 from weft.solve.choose import DIRECT_UP_TO, linear_solver
@@ -142,9 +143,7 @@ class Adjoint:
                 given.append(name)
                 continue
             value = np.asarray(values.get(name, mine.value)).reshape(mine.value.shape)
-            given.append(
-                Parameter(name, value, mine.apply, mine.unit, mine.scale, mine.linear)
-            )
+            given.append(Parameter(name, value, mine.apply, mine.unit, mine.scale, mine.linear))
         f = self.forward
         return Adjoint(scene, self.loss, given, frames=f.frames, fps=f.fps, memory=self.memory)
 
@@ -196,6 +195,15 @@ class Adjoint:
             backward=time.perf_counter() - clock, recomputed=kept.recomputed, kept=size,
         )  # fmt: skip
         return Derivative(value, {n: gradient[n] for n in self.parameters}, report)
+
+    def tangent(self, name: str) -> tuple[Floats, Floats]:
+        """How positions and velocities of every frame change with a parameter, forwards: each
+        (frames+1,n,3,...), the last axes those of the parameter's value.
+
+        Raises:
+            SceneError: an unknown name, or one of a whole array: that is what going back is for.
+        """
+        return tangents(self.forward, self.scene, self.parameter(name), self._solver())
 
     def _wholes(self) -> dict[str, Whole]:
         makers: dict[str, Any] = {"positions": Positions, "velocities": Velocities, "rest": Rest}
@@ -260,11 +268,3 @@ class Adjoint:
             name = "pardiso" if have_pardiso() else "splu"
         return linear_solver(name, n, contact=model.contact is not None,
                              pattern=model.assembly.pattern)  # fmt: skip
-
-
-def last_place(forward: Forward) -> Place:
-    """Where a run ends."""
-    place = forward.start()
-    for _ in range(forward.count):
-        place, _ = forward.step(place)
-    return place

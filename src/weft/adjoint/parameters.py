@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from weft.arrays import Floats
-from weft.errors import SceneError
+from weft.errors import SceneError, check_known
 from weft.fabric import UNITS, Fabric
-from weft.pins import Keyframe, Path, Pin
+from weft.pins import Keyframe, Path
 
 ARRAYS = ("positions", "velocities", "rest")  # of the cloth, in closed form, and
 TARGETS = ".targets"  # of a pin, step by step
@@ -176,24 +176,20 @@ def _contact(scene: Any) -> list[Parameter]:
 def _pins(scene: Any) -> list[Parameter]:
     found = []
     for k, name in enumerate(pin_names(scene.pins)):
-        found += _moving(f"pins.{name}", scene.pins[k].path, _with_pin(k))
+        found += _moving(f"pins.{name}", scene.pins[k].path, _Mover("pins", k))
     return found
 
 
 def _bodies(scene: Any) -> list[Parameter]:
     found: list[Parameter] = []
     for k, body in enumerate(scene.bodies):
-        with_body = _with_body(k)
+        mover = _Mover("bodies", k)
 
-        def shift(s: Any, v: Floats, k: int = k, put: Any = with_body) -> Any:
-            return put(s, s.bodies[k].moved(tuple(float(a) for a in v)))
+        def shift(s: Any, v: Floats, k: int = k, mover: "_Mover" = mover) -> Any:
+            return mover.put(s, s.bodies[k].moved(tuple(float(a) for a in v)))
 
         found.append(Parameter(f"bodies.{body.name}.translation", np.zeros(3), shift, "m", 0.01))
-
-        def along(s: Any, path: Path, k: int = k, put: Any = with_body) -> Any:
-            return put(s, dataclasses.replace(s.bodies[k], path=path))
-
-        found += [p for p in _moving(f"bodies.{body.name}", body.path, along)
+        found += [p for p in _moving(f"bodies.{body.name}", body.path, mover)
                   if not p.name.endswith("translation")]  # fmt: skip
     return found
 
@@ -204,56 +200,52 @@ def pin_names(pins: Any) -> list[str]:
     return [n if names.count(n) == 1 else str(k) for k, n in enumerate(names)]
 
 
-def _with_pin(k: int) -> Callable[[Any, Path], Any]:
-    def put(scene: Any, path: Path) -> Any:
-        pins: list[Pin] = list(scene.pins)
-        pins[k] = dataclasses.replace(pins[k], path=path)
-        return scene.with_(pins=pins)
+@dataclass(frozen=True)
+class _Mover:
+    """A pin or a body of a scene, whose path may be another."""
 
-    return put
+    kind: str  # ``pins`` or ``bodies``
+    number: int
+
+    def put(self, scene: Any, thing: Any) -> Any:
+        """The scene with another one in its place."""
+        things = list(getattr(scene, self.kind))
+        things[self.number] = thing
+        return scene.with_(**{self.kind: things})
+
+    def along(self, scene: Any, change: Callable[[int, Keyframe], Keyframe]) -> Any:
+        """The scene with other keyframes; one that stands still has one, at 0."""
+        thing = getattr(scene, self.kind)[self.number]
+        path = thing.path or Path((Keyframe(0.0),), hold=True)
+        keys = tuple(change(i, key) for i, key in enumerate(path.keyframes))
+        path = dataclasses.replace(path, keyframes=keys)
+        return self.put(scene, dataclasses.replace(thing, path=path))
 
 
-def _with_body(k: int) -> Callable[[Any, Any], Any]:
-    def put(scene: Any, body: Any) -> Any:
-        bodies = list(scene.bodies)
-        bodies[k] = body
-        return scene.with_(bodies=bodies)
-
-    return put
-
-
-def _moving(
-    name: str, path: Path | None, put: Callable[[Any, Path], Any]
-) -> list[Parameter]:
+def _moving(name: str, path: Path | None, mover: _Mover) -> list[Parameter]:
     """An offset of a path, and its keyframes."""
-    keys = (Keyframe(0.0),) if path is None else tuple(path.keyframes)
-    base = Path(keys, hold=True) if path is None else path
-    translations = np.array([k.translation for k in keys])
-    rotations = np.array([k.rotation for k in keys])
 
     def moved(s: Any, v: Floats) -> Any:
-        new = [dataclasses.replace(k, translation=_three(np.asarray(k.translation) + v))
-               for k in keys]  # fmt: skip
-        return put(s, dataclasses.replace(base, keyframes=tuple(new)))
+        return mover.along(s, lambda i, k: _at(k, np.asarray(k.translation) + v))
 
     def placed(s: Any, v: Floats) -> Any:
-        new = [dataclasses.replace(k, translation=_three(t)) for k, t in zip(keys, v)]
-        return put(s, dataclasses.replace(base, keyframes=tuple(new)))
+        return mover.along(s, lambda i, k: _at(k, v[i]))
 
     def turned(s: Any, v: Floats) -> Any:
-        new = [dataclasses.replace(k, rotation=float(r)) for k, r in zip(keys, v)]
-        return put(s, dataclasses.replace(base, keyframes=tuple(new)))
+        return mover.along(s, lambda i, k: dataclasses.replace(k, rotation=float(v[i])))
 
     found = [Parameter(f"{name}.translation", np.zeros(3), moved, "m", 0.01)]
     if path is not None:
+        translations = np.array([k.translation for k in path.keyframes])
+        rotations = np.array([k.rotation for k in path.keyframes])
         found.append(Parameter(f"{name}.keyframes", translations, placed, "m", 0.01))
         found.append(Parameter(f"{name}.rotations", rotations, turned, "rad", 0.1))
     return found
 
 
-def _three(v: Floats) -> tuple[float, float, float]:
+def _at(key: Keyframe, v: Floats) -> Keyframe:
     x, y, z = (float(a) for a in v)
-    return x, y, z
+    return dataclasses.replace(key, translation=(x, y, z))
 
 
 def check_names(asked: Mapping[str, Any], known: list[str]) -> None:
@@ -262,7 +254,5 @@ def check_names(asked: Mapping[str, Any], known: list[str]) -> None:
     Raises:
         SceneError: an unknown name.
     """
-    from weft.errors import check_known
-
     for name in asked:
         check_known(name, known, "parameter", SceneError)

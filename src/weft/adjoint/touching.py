@@ -19,7 +19,6 @@ from weft.adjoint.slides import Slopes, rise, slopes_of
 from weft.arrays import Floats
 from weft.contact.distance import PairKind
 from weft.contact.embedded import Weighted
-from weft.contact.firmness import Firmness
 from weft.contact.friction import normal_forces
 from weft.contact.term import FIRMNESS, SLIP, ContactTerm
 from weft.energies.rows import gather_gradient
@@ -218,7 +217,8 @@ class _Slides:
         self.by_w += np.einsum("mi,mai->ma", by_held, self.held)
         self.by_origin -= w[:, :, None] * by_d[:, None]
         end = w[:, :, None] * by_d[:, None]
-        by_slip = self._scattered(np.where(self.own[:, :, None], w[:, :, None] * by_held[:, None], 0.0))
+        on_own = np.where(self.own, w, 0.0)[:, :, None]
+        by_slip = self._scattered(on_own * by_held[:, None])
         start = self.slopes.pulled(self.by_w, self.by_load, *self.by_t)
         out = (self._scattered(start), self._scattered(self.by_origin), self._scattered(end))
         total = float((self.by_load * s["load"]).sum())

@@ -39,6 +39,7 @@ _EXPERIMENTS = {
     "limits": Experiment("limits"),
     "laboratory": Experiment("laboratory"),
     "pillow": Experiment("pillow", ALL),
+    "adjoint": Experiment("adjoint", ALL),
     "capstan": Experiment("friction", ALL, "capstan"),
     "drape": Experiment("laboratory", ALL, "drapes"),
 }
