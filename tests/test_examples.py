@@ -19,6 +19,7 @@ NUMBERS = {
     "own_energy.py": r"has (\S+) of",
     "energy_map.py": r"over that: (\S+)",
     "splines.py": r"ratio: (\S+)",
+    "throw_into_pose.py": r"before and after: \d+ and (\S+) cm",
     "compare_laws.py": r"'Baraff-Witkin': (-\d\.\d+)",
 }
 EXPECTED = {
@@ -30,6 +31,7 @@ EXPECTED = {
     "own_energy.py": pytest.approx(0.475, abs=0.002),
     "energy_map.py": 1.0,
     "splines.py": pytest.approx(1.02, abs=0.02),
+    "throw_into_pose.py": pytest.approx(0.0, abs=3.0),
     "compare_laws.py": pytest.approx(-0.62, abs=0.02),
 }
 IN_NUMPY = ("own_energy.py",)

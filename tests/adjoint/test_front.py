@@ -79,7 +79,7 @@ def test_losses_against_differences():
                     velocities=rng.normal(size=(2, 3)))  # fmt: skip
     for loss in (target, Mean((1.0, 2.0, 0.0), [1, 2], 1), Energy("bending").of(model),
                  Sum([(2.0, target), (-1.0, Mean())])):  # fmt: skip
-        value, by_x, *rest = loss(x, v, t)
+        _, by_x, *rest = loss(x, v, t)
         dx, dv = rng.normal(size=x.shape), rng.normal(size=x.shape)
         by_v = rest[0] if rest else np.zeros_like(v)
         got = quotient(lambda s: loss(x + s * dx, v + s * dv, t)[0], 1e-4)  # noqa: B023
@@ -122,7 +122,7 @@ def test_adapters(make, name):
         with pytest.raises(SceneError, match=f"pip install {name}"):
             make(flat)
         return
-    value, gradient = flat(flat.start)
+    _, gradient = flat(flat.start)
     if name == "torch":
         torch = pytest.importorskip("torch")
         q = torch.tensor(flat.start, requires_grad=True)
@@ -134,7 +134,7 @@ def test_adapters(make, name):
 
 
 def test_the_scene_of_a_run():
-    text = "cloth: {sheet: {nx: 4, ny: 4}}\nseconds: 0.02\nfps: 50\n"
+    text = "cloth: {sheet: {nx: 4, ny: 4}, fabric: cotton}\nseconds: 0.02\nfps: 50\n"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.yaml"
         path.write_text(text)

@@ -42,8 +42,8 @@ class AdjointReport:
     kept: int = 0  # [B] of states
 
     def __str__(self) -> str:
-        lines = [f"{self.steps} steps, {self.forward:.2f} s forward and {self.backward:.2f} s back; "
-                 f"left to converge: {self.correction:.2g} m"]  # fmt: skip
+        seconds = f"{self.forward:.2f} s forward and {self.backward:.2f} s back"
+        lines = [f"{self.steps} steps, {seconds}; left to converge: {self.correction:.2g} m"]
         if self.indefinite:
             lines.append(f"{len(self.indefinite)} steps ended where the Hessian is indefinite "
                          "(no minimum, or barely one): solved as it is")  # fmt: skip
@@ -98,8 +98,8 @@ class Adjoint:
         if not callable(loss):
             raise SceneError("loss", got=type(loss).__name__, expected="a function of x, v and t")
         if hasattr(scene, "manifest"):
-            raise SceneError("Adjoint of a run", got=type(scene).__name__, expected="its scene",
-                             hint="weft.scene_of(run) reads it from the run's manifest")  # fmt: skip
+            hint = "weft.scene_of(run).scene reads it from the run's manifest"
+            raise SceneError("Adjoint of a run", got="a folder", expected="its scene", hint=hint)
         self.scene, self.loss, self.memory = scene, loss, memory
         self.forward = Forward(scene, frames, fps)
         of_scene = named(scene) if hasattr(scene, "cloth") else {}

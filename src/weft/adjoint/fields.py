@@ -15,7 +15,7 @@ from weft.pins import Pin
 
 
 class Positions:
-    """By where the points of the cloth start, (N,3): of what is pinned, that is where its pin is."""
+    """By where the points of the cloth start, (N,3): what is pinned moves its pin along."""
 
     name, unit = "positions", "m"
 

@@ -1,8 +1,8 @@
 """Parameters: numbers that a scene is made from, and the scene that has others.
 
-A ``Parameter`` is a name, its value and ``apply(scene, value)``, a scene with that value. All that a
-scene can say is one, named ones (``named``) as well as your own: a law's constant, the width of a
-hoop, an angle of a path.
+A ``Parameter`` is a name, its value and ``apply(scene, value)``, a scene with that value. All that
+a scene can say is one, named ones (``named``) as well as your own: a law's constant, the width of
+a hoop, an angle of a path.
 """
 
 import dataclasses

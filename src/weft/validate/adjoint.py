@@ -89,7 +89,8 @@ def _drop() -> Iterator[Check]:
 
     loss = Mean((0.0, -1.0, 0.0), mesh.groups["right"])
     found, h = _static(build, "D", D, loss), 1e-4
-    drops = [of_length(l).drop / l for l in np.cbrt([GAMMA * (1 + h), GAMMA * (1 - h)]).tolist()]
+    lengths = np.cbrt([GAMMA * (1 + h), GAMMA * (1 - h)]).tolist()
+    drops = [of_length(length).drop / length for length in lengths]
     expected = -(drops[0] - drops[1]) / (2 * h)  # D ddrop/dD = -Gamma ddrop/dGamma
     yield compare("adjoint/elastica, D ddrop/dD", expected, D * float(found.gradient["D"]), 3e-2)
 
