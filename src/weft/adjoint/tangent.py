@@ -19,6 +19,7 @@ from weft.adjoint.parameters import Parameter
 from weft.adjoint.solving import Hessian
 from weft.adjoint.step_back import Taken, planned
 from weft.arrays import Floats
+from weft.contact.term import FIRMNESS, SLIP
 from weft.integrators.base import Memory
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
@@ -27,6 +28,7 @@ from weft.state import State
 from weft.step import Step
 
 SMALL = 1e-6  # of the size of the cloth: by how much states differ in quotients
+TOUCHING, SLIPPED = 1e-8, 1e-3  # [m] in contact; [1] of elastic slip
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +89,7 @@ def _step(
     forward: Forward, taken: Taken, step: Step, hessian: Hessian, d: Direction, m: Moving
 ) -> Moving:
     """dx' = -H^-1 dg at free vertices, and dx' = dtarget at prescribed ones."""
-    fixed, target = step.fixed[:, None], _moved_target(d, step)
-    size = max(np.abs(m.x).max(initial=0), step.dt * np.abs(m.v).max(initial=0),
-               *(np.abs(a).max(initial=0) for a in m.memory.values()), 1e-30)  # fmt: skip
-    e = SMALL * float(np.ptp(np.asarray(taken.x), axis=0).max()) / size
+    fixed, target, e = step.fixed[:, None], _moved_target(d, step), _small(taken, m)
     dg, dkept = _along(forward, taken, d, m, e)
     if np.abs(target).max(initial=0) > 0:
         dg += _product(forward, taken, target)
@@ -103,6 +102,21 @@ def _step(
     if dkept:
         memory |= _kept(forward, taken, d, m, e, dx)
     return Moving(dx, dv, memory)
+
+
+def _small(taken: Taken, m: Moving) -> float:
+    """How far along quotients go: far less than the slip to which friction is elastic, where there
+    is contact.
+    """
+
+    def largest(a: Floats | None) -> float:
+        return 0.0 if a is None else float(np.abs(a).max(initial=0.0))
+
+    kept, h = m.memory, taken.dt
+    ways = (largest(m.x), h * largest(m.v), largest(kept.get("x")), h * largest(kept.get("v")))
+    touches = FIRMNESS in taken.memory
+    reach = TOUCHING if touches else SMALL * float(np.ptp(np.asarray(taken.x), axis=0).max())
+    return min(reach / max(*ways, 1e-30), SLIPPED / max(largest(kept.get(SLIP)), 1e-30))
 
 
 def _origin(taken: Taken, step: Step, m: Moving) -> Floats:
