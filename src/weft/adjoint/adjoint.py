@@ -1,5 +1,6 @@
 """Derivatives of a loss by the numbers of a scene: ``weft.Adjoint``."""
 
+import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -143,7 +144,7 @@ class Adjoint:
                 given.append(name)
                 continue
             value = np.asarray(values.get(name, mine.value)).reshape(mine.value.shape)
-            given.append(Parameter(name, value, mine.apply, mine.unit, mine.scale, mine.linear))
+            given.append(dataclasses.replace(mine, value=value))
         f = self.forward
         return Adjoint(scene, self.loss, given, frames=f.frames, fps=f.fps, memory=self.memory)
 

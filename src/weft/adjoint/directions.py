@@ -105,7 +105,7 @@ class Direction:
         central, ahead = (TWO, FORWARD) if parameter.linear else (CENTRAL, ONE_SIDED)
         reason: WeftError | None = None
         for sign, points in ((1, central), (1, ahead), (-1, ahead)):
-            h = sign * part * size
+            h = sign * (parameter.near or part * size)
             try:
                 made = [_variant(scene, parameter, index, k * h, w / h) for k, w in points]
             except WeftError as error:

@@ -42,7 +42,7 @@ class Positions:
         out = np.array(every[: self.n])
         if len(every) > self.n:  # anchors of splines stand where vertices do
             springs = next(e for e in self.model.energies if e.name == "anchors")
-            weight: Any = springs.coefficient[:, :-1]  # type: ignore[attr-defined]
+            weight: Any = springs.coefficient[:, :-1]
             np.add.at(out, springs.stencil[:, :-1], weight[:, :, None] * every[self.n :, None])
         return out
 

@@ -18,7 +18,7 @@ from weft.fabric import UNITS, Fabric
 from weft.pins import Keyframe, Path
 
 ARRAYS = ("positions", "velocities", "rest")  # of the cloth, in closed form, and
-NEAR = 1e-4  # [m] of which differences of places are parts: of the order of friction's slip
+NEAR = 1e-7  # [m] between places in differences: less than the slip to which friction is elastic
 TARGETS = ".targets"  # of a pin, step by step
 
 
@@ -33,6 +33,7 @@ class Parameter:
         unit: of it, for people.
         scale: a difference that is not small; None: that of its numbers, or 1.
         linear: whether forces are linear in it: then differences are taken far apart, and exact.
+        near: a difference that is small; None: a thousandth of its numbers.
 
     Raises:
         SceneError: a value that is not finite.
@@ -44,6 +45,7 @@ class Parameter:
     unit: str = ""
     scale: float | None = None
     linear: bool = False
+    near: float | None = None
 
     def __post_init__(self) -> None:
         value = np.asarray(self.value, dtype=np.float64)
@@ -108,7 +110,8 @@ def _with_fabric(number: int, key: str) -> Callable[[Any, float], Any]:
     def apply(scene: Any, value: float) -> Any:
         cloth = scene.cloth
         old: Fabric = cloth.fabrics[number]
-        new = dataclasses.replace(old, **{key: value})
+        changes: dict[str, Any] = {key: value}
+        new = dataclasses.replace(old, **changes)
         parts = [dataclasses.replace(p, fabric=new) if p.fabric is old else p for p in cloth.parts]
         first = new if cloth.fabric is old else cloth.fabric
         given = tuple(parts) if cloth.given else ()
@@ -189,7 +192,9 @@ def _bodies(scene: Any) -> list[Parameter]:
         def shift(s: Any, v: Floats, k: int = k, mover: "_Mover" = mover) -> Any:
             return mover.put(s, s.bodies[k].moved(tuple(float(a) for a in v)))
 
-        found.append(Parameter(f"bodies.{body.name}.translation", np.zeros(3), shift, "m", NEAR))
+        found.append(
+            Parameter(f"bodies.{body.name}.translation", np.zeros(3), shift, "m", 0.01, near=NEAR)
+        )
         found += [p for p in _moving(f"bodies.{body.name}", body.path, mover)
                   if not p.name.endswith("translation")]  # fmt: skip
     return found
@@ -235,11 +240,11 @@ def _moving(name: str, path: Path | None, mover: _Mover) -> list[Parameter]:
     def turned(s: Any, v: Floats) -> Any:
         return mover.along(s, lambda i, k: dataclasses.replace(k, rotation=float(v[i])))
 
-    found = [Parameter(f"{name}.translation", np.zeros(3), moved, "m", NEAR)]
+    found = [Parameter(f"{name}.translation", np.zeros(3), moved, "m", 0.01, near=NEAR)]
     if path is not None:
         translations = np.array([k.translation for k in path.keyframes])
         rotations = np.array([k.rotation for k in path.keyframes])
-        found.append(Parameter(f"{name}.keyframes", translations, placed, "m", NEAR))
+        found.append(Parameter(f"{name}.keyframes", translations, placed, "m", 0.01, near=NEAR))
         found.append(Parameter(f"{name}.rotations", rotations, turned, "rad", 0.1))
     return found
 

@@ -30,8 +30,8 @@ class Pulled:
     def zeros(step: Step) -> "Pulled":
         """Nothing yet."""
         n, b = len(step.state.x), len(step.bodies[0])
-        points = [np.zeros((n, 3)) for _ in range(6)]
-        return Pulled(*points, np.zeros((b, 3)), np.zeros((b, 3)), {})
+        p, o, x, v, past, target = (np.zeros((n, 3)) for _ in range(6))
+        return Pulled(p, o, x, v, past, target, np.zeros((b, 3)), np.zeros((b, 3)), {})
 
     def keep(self, name: str, by: Floats) -> None:
         """Add to the derivative by something kept."""

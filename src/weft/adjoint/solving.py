@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Floats
+from weft.arrays import Floats, Ints
 from weft.energies.base import Bound
 from weft.energies.curvature_damping import CurvatureDamping
 from weft.energies.local import BoundLocal
@@ -139,7 +139,7 @@ class Hessian:
         return out
 
     def _off(self, x: Floats, b: Floats) -> float:
-        return float(np.linalg.norm(self._product(x) - b) / max(np.linalg.norm(b), 1e-300))
+        return float(np.linalg.norm(self._product(x) - b) / max(float(np.linalg.norm(b)), 1e-300))
 
     def _missing(self, v: Floats) -> Floats:
         """What the matrices of some terms leave out of H v: by differences of their gradients."""
@@ -189,8 +189,8 @@ def _updated(factors: Symmetric, b: Floats, updates: Any) -> Floats:
 class _Rows:
     """Rows of a block matrix."""
 
-    row: Floats
-    column: Floats
+    row: Ints
+    column: Ints
     values: Floats
     n: int
 

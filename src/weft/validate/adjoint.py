@@ -176,7 +176,7 @@ def _setup(name: str, touches: bool, tolerance: float = 1e-10) -> tuple[Setup, l
         "quasi_static": lambda: QuasiStatic(static),
     }
     setup = Setup(lambda v: moving(v, touches), NUMBERS, makers[name], 0.005)
-    free = ("stretch", "shear", "bending", "density", "gravity", "path")
+    free: tuple[str, ...] = ("stretch", "shear", "bending", "density", "gravity", "path")
     moved = ("damping", "speed")
     if name != "quasi_static":
         free = (*free, *moved, "height")
