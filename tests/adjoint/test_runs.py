@@ -60,7 +60,7 @@ def test_targets_of_pins_step_by_step():
     scene = hung()
     name = "pins.pin.targets"
     by = Adjoint(scene, noise(16), [name, "pins.pin.translation"], frames=3, fps=100)().gradient
-    np.testing.assert_allclose(by[name].sum((0, 1)), by["pins.pin.translation"], rtol=1e-7)
+    np.testing.assert_allclose(by[name].sum((0, 1)), by["pins.pin.translation"], rtol=1e-5)
     assert by[name].shape == (3, 2, 3)
 
 

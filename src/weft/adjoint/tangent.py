@@ -100,11 +100,11 @@ def _step(
     if "x" in taken.memory and not static:
         memory = {"x": m.x, "v": m.v}
     if dkept:
-        memory |= _kept(forward, taken, d, m, e, dx)
+        memory |= _kept(forward, taken, d, m, _small(taken, m, dx), dx)
     return Moving(dx, dv, memory)
 
 
-def _small(taken: Taken, m: Moving) -> float:
+def _small(taken: Taken, m: Moving, end: Floats | None = None) -> float:
     """How far along quotients go: far less than the slip to which friction is elastic, where there
     is contact.
     """
@@ -113,8 +113,9 @@ def _small(taken: Taken, m: Moving) -> float:
         return 0.0 if a is None else float(np.abs(a).max(initial=0.0))
 
     kept, h = m.memory, taken.dt
-    ways = (largest(m.x), h * largest(m.v), largest(kept.get("x")), h * largest(kept.get("v")))
-    touches = FIRMNESS in taken.memory
+    ways = (largest(m.x), h * largest(m.v), largest(kept.get("x")), h * largest(kept.get("v")),
+            largest(end))  # fmt: skip
+    touches = end is not None or FIRMNESS in taken.memory
     reach = TOUCHING if touches else SMALL * float(np.ptp(np.asarray(taken.x), axis=0).max())
     return min(reach / max(*ways, 1e-30), SLIPPED / max(largest(kept.get(SLIP)), 1e-30))
 

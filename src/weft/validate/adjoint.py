@@ -19,8 +19,9 @@ from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
+from weft.errors import SimulationError
 from weft.integrators.backward_euler import BackwardEuler
-from weft.integrators.base import StepSettings
+from weft.integrators.base import Memory, StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.laboratory.elastica import of_length
@@ -36,7 +37,7 @@ from weft.validate.solver import direct
 from weft.validate.strip import GRAVITY, Material, lengthwise_pins, strip_model
 
 GAMMA, SEGMENTS = 8.0, 40  # of the elastica
-STICK, STEP, MU = 1e-4, 0.01, 0.3  # of the slope
+STICK, STEP, MU, SETTLING = 1e-4, 0.01, 0.3, 60  # of the slope
 TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8)  # [m/s] of Newton
 DIFFERENCE = 1e-4  # of every number, in quotients of the run
 SMOOTH = 1e-5  # of derivatives where the solution is smooth
@@ -111,19 +112,26 @@ def _slope() -> Iterator[Check]:
 
 
 def slope_of(degrees: float) -> Any:
-    """dx/dmu [m] of a square on a slope of so many degrees, after a number of steps."""
+    """dx/dmu [m] of a square that rested, on a slope of so many degrees from then on, after a
+    number of steps.
+    """
     mesh = grid(3, 3, 0.1, 0.1)
-    mesh = mesh.with_vertices(np.array(mesh.vertices) + [0.0, 0.55 * NUMBERS["gap"], 0.0])
+    mesh = mesh.with_vertices(np.array(mesh.vertices) + [0.0, 0.85 * NUMBERS["gap"], 0.0])
     mass, a = 0.2 * mesh.vertex_area, np.radians(degrees)
     pull = (GRAVITY * np.sin(a), -GRAVITY * np.cos(a), 0.0)
-    law = BaraffWitkin((2000.0, 2000.0), 500.0)
-    energies = (Membrane(linear_triangle(mesh), law), HingeBending.of(mesh, (1e-3, 1e-3)),
-                Gravity(mass, pull))  # fmt: skip
+
+    def on_slope(mu: float, load: tuple[float, float, float]) -> Model:
+        law = BaraffWitkin((2000.0, 2000.0), 500.0)
+        energies = (Membrane(linear_triangle(mesh), law), HingeBending.of(mesh, (1e-3, 1e-3)),
+                    Gravity(mass, load))  # fmt: skip
+        settings = SelfContact(NUMBERS["gap"], friction=mu, stick=STICK)
+        contact = Contact.of(mesh, mass, settings, [plate(2.0, 2.0, 1.0)])
+        return Model(mass, energies, (), mesh.vertices, contact)
+
+    rest = _settled(on_slope(0.0, (0.0, pull[1], 0.0)), State.at_rest(mesh.vertices))
 
     def build(v: Mapping[str, Any]) -> Built:
-        settings = SelfContact(NUMBERS["gap"], friction=v["mu"], stick=STICK)
-        contact = Contact.of(mesh, mass, settings, [plate(2.0, 2.0, 1.0)])
-        return Model(mass, energies, (), mesh.vertices, contact), State.at_rest(mesh.vertices)
+        return on_slope(v["mu"], pull), rest
 
     def after(frames: int) -> float:
         setup = Setup(build, {"mu": MU}, lambda: BackwardEuler(_tight()), STEP)
@@ -134,7 +142,18 @@ def slope_of(degrees: float) -> Any:
     return after
 
 
-def _tight(tolerance: float = 1e-9) -> StepSettings:
+def _settled(model: Model, state: State) -> State:
+    """Where a model comes to rest."""
+    stepper = BackwardEuler(_tight())
+    memory: Memory = {}
+    for _ in range(SETTLING):
+        state, memory, report = stepper.step(model, state, memory, 2 * STEP)
+        if not report.outcome.ok:
+            raise SimulationError("slope", got=report.outcome.name, hint=report.outcome.advice)
+    return State.at_rest(state.x)
+
+
+def _tight(tolerance: float = 1e-7) -> StepSettings:
     return StepSettings(tolerance, linear=direct())
 
 
