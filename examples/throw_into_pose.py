@@ -5,7 +5,7 @@ from scipy.optimize import minimize
 
 import weft
 
-cloth = weft.sheet(6, 9, width=0.3, height=0.5, fabric="polyester").moved((0, 0, 0), (90, 0, 0))
+cloth = weft.sheet(4, 6, width=0.3, height=0.5, fabric="polyester").moved((0, 0, 0), (90, 0, 0))
 path = weft.Path([weft.Keyframe(t) for t in (0.0, 0.15, 0.3, 0.45)], interpolation="linear")
 hands = weft.Pin(cloth.corners("top"), path=path, name="hands")
 settings = weft.StepSettings(tolerance=1e-6)
@@ -28,6 +28,6 @@ def free(q):
     return 1e4 * value, 1e4 * gradient[~held]
 
 
-found = minimize(free, np.zeros(9), jac=True, method="L-BFGS-B", options={"maxiter": 15})
+found = minimize(free, np.zeros(9), jac=True, method="L-BFGS-B", options={"maxiter": 8})
 print(f"mean square off, before and after: {free(np.zeros(9))[0]:.0f} and {found.fun:.2f} cm^2")
 print(f"runs and their gradients: {found.nfev}")

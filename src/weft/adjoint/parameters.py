@@ -240,11 +240,13 @@ def _moving(name: str, path: Path | None, mover: _Mover) -> list[Parameter]:
     def turned(s: Any, v: Floats) -> Any:
         return mover.along(s, lambda i, k: dataclasses.replace(k, rotation=float(v[i])))
 
-    found = [Parameter(f"{name}.translation", np.zeros(3), moved, "m", 0.01, near=NEAR)]
+    straight = path is None or path.interpolation == "linear"
+    near: dict[str, Any] = {"scale": 0.01, "near": NEAR, "linear": straight}
+    found = [Parameter(f"{name}.translation", np.zeros(3), moved, "m", **near)]
     if path is not None:
         translations = np.array([k.translation for k in path.keyframes])
         rotations = np.array([k.rotation for k in path.keyframes])
-        found.append(Parameter(f"{name}.keyframes", translations, placed, "m", 0.01, near=NEAR))
+        found.append(Parameter(f"{name}.keyframes", translations, placed, "m", **near))
         found.append(Parameter(f"{name}.rotations", rotations, turned, "rad", 0.1))
     return found
 
