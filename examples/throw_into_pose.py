@@ -28,6 +28,6 @@ def free(q):
     return 1e4 * value, 1e4 * gradient[~held]
 
 
-found = minimize(free, np.zeros(9), jac=True, method="L-BFGS-B", options={"maxiter": 8})
+found = minimize(free, np.zeros(9), jac=True, method="L-BFGS-B", options={"maxiter": 14})
 print(f"mean square off, before and after: {free(np.zeros(9))[0]:.0f} and {found.fun:.2f} cm^2")
 print(f"runs and their gradients: {found.nfev}")
