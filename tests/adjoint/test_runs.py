@@ -23,6 +23,7 @@ def test_numbers_of_a_scene(integrator):
     assert not found.report.indefinite and not found.report.singular
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "more, names",
     [
@@ -100,6 +101,7 @@ def test_contact_by_where_and_how_fast_it_starts():
         assert float((by[name] * way).sum()) == pytest.approx(quotient(along, h), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_splines():
     cloth = weft.spline_sheet(4, 4, 0.4, 0.4, fabric={"preset": "cotton", "damping": "0.02 s"})
     cloth = cloth.moved((0, 0, 0), (30, 0, 0))
@@ -117,6 +119,7 @@ def test_splines():
     assert got == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_tangents_say_the_same():
     """Forwards and backwards share the Hessian alone, and agree."""
     for scene, name in ((hung("bdf2"), "fabric.shear"), (landing(), "contact.friction"),
