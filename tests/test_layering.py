@@ -35,6 +35,7 @@ STAGES = [
     ["progress"],
     ["run"],
     ["quality"],
+    ["adjoint"],
     ["laboratory"],
     ["worlds"],
     ["scene", "validate"],

@@ -14,10 +14,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from weft import adjoint as adjoint
     from weft import contact as contact
     from weft import integrators as integrators
     from weft import laws as laws
     from weft import robotics as robotics
+    from weft.adjoint.adjoint import Adjoint as Adjoint
+    from weft.adjoint.parameters import Parameter as Parameter
     from weft.attachments.attachment import AttachCloth as AttachCloth
     from weft.attachments.attachment import AttachToBody as AttachToBody
     from weft.attachments.attachment import Rope as Rope
@@ -65,6 +68,7 @@ if TYPE_CHECKING:
     from weft.render.looks import Field as Field
     from weft.run import Run as Run
     from weft.run import simulate as simulate
+    from weft.scene.of_run import scene_of as scene_of
     from weft.scene.scene import Scene as Scene
     from weft.solve.base import Outcome as Outcome
     from weft.solve.base import Stop as Stop
@@ -82,6 +86,7 @@ if TYPE_CHECKING:
     from weft.worlds.world import Hold as Hold
 
 _HOME = {
+    "Adjoint": "weft.adjoint.adjoint",
     "Adaptive": "weft.integrators.adaptive",
     "AdaptiveSettings": "weft.integrators.adaptive",
     "AttachCloth": "weft.attachments.attachment",
@@ -108,6 +113,7 @@ _HOME = {
     "Mannequin": "weft.mannequin.figure",
     "Model": "weft.model",
     "Outcome": "weft.solve.base",
+    "Parameter": "weft.adjoint.parameters",
     "Path": "weft.pins",
     "Pin": "weft.pins",
     "Pressed": "weft.energies.pressed",
@@ -139,6 +145,7 @@ _HOME = {
     "condition_energies": "weft.energies.condition",
     "joined": "weft.sources",
     "load": "weft.sources",
+    "scene_of": "weft.scene.of_run",
     "sheet": "weft.sources",
     "simulate": "weft.run",
     "spline_sheet": "weft.sources",
@@ -147,7 +154,7 @@ _HOME = {
 }
 
 __version__ = "0.1.0"
-_PACKAGES = ("contact", "integrators", "laws", "robotics")
+_PACKAGES = ("adjoint", "contact", "integrators", "laws", "robotics")
 __all__ = [*_PACKAGES, *_HOME]
 
 

@@ -27,6 +27,7 @@ _BENCHMARKS = {
     "contact-pile": ("contact_pile", "pile"),
     "forces": ("forces", "forces"),
     "memory": ("memory", "memory"),
+    "adjoint": ("adjoint", "adjoint"),
     "render": ("render", "render"),
     "sweep": ("sweep", "sweep"),
     "batch": ("batch", "batch"),

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.errors import SceneError
+from weft.run import Run
 from weft.scene.build import Builder, LoadedScene
 from weft.scene.file import Source, validate
 
@@ -22,3 +23,14 @@ def load_described(description: Mapping[str, Any], folder: Path) -> LoadedScene:
         )  # fmt: skip
     source = Source(folder / "manifest.json", description, {})
     return Builder(source, validate(source)).build()
+
+
+def scene_of(run: Run) -> LoadedScene:
+    """The scene of a run that a scene file made: to simulate it again, or to differentiate it
+    (``weft.Adjoint``).
+
+    Raises:
+        SceneError: no scene file made the run, or one of its files is not there.
+    """
+    description = run.manifest.get("description", {})
+    return load_described(description, run.path)

@@ -20,7 +20,7 @@ from weft.solve.base import LinearSolution, Outcome
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.vectors import norm
 
-_SYMMETRIC_POSITIVE_DEFINITE = 2  # PARDISO's matrix type
+_SYMMETRIC_POSITIVE_DEFINITE, _SYMMETRIC = 2, -2  # PARDISO's matrix types
 _NOT_POSITIVE = -4  # its error code for a pivot that is not positive
 _WORTH_THREADS = 1000  # block rows; below, one thread factorizes as fast as two
 _SYMBOLIC, _NUMERIC, _SOLVE, _RELEASE = 11, 22, 33, -1  # PARDISO's phases
@@ -149,8 +149,9 @@ class _PardisoEngine:
     repeats the symbolic phase and copies the index arrays in every call.
     """
 
-    def __init__(self, pattern: BlockPattern) -> None:
+    def __init__(self, pattern: BlockPattern, kind: int = _SYMMETRIC_POSITIVE_DEFINITE) -> None:
         start, column, self._entry = _UpperMap(pattern).structure
+        self._kind = kind
         self._size = 3 * pattern.n
         self._start, self._column = start + 1, column + 1  # PARDISO counts from 1
         self._values = np.empty(len(column))
@@ -186,7 +187,7 @@ class _PardisoEngine:
             ps.pt.ctypes.data_as(ctypes.POINTER(ps._pt_type[0])),
             ctypes.byref(one),
             ctypes.byref(one),
-            ctypes.byref(ctypes.c_int32(_SYMMETRIC_POSITIVE_DEFINITE)),
+            ctypes.byref(ctypes.c_int32(self._kind)),
             ctypes.byref(ctypes.c_int32(phase)),
             ctypes.byref(ctypes.c_int32(self._size)),
             _pointer(self._values),

@@ -43,6 +43,7 @@ _EXPERIMENTS = {
     "rigid": Experiment("rigid"),
     "laboratory": Experiment("laboratory"),
     "pillow": Experiment("pillow", ALL),
+    "adjoint": Experiment("adjoint", ALL),
     "capstan": Experiment("friction", ALL, "capstan"),
     "capstan-at-rest": Experiment("friction_at_rest", ALL, "capstan"),
     "drape": Experiment("laboratory", ALL, "drapes"),

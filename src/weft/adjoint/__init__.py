@@ -1,0 +1,32 @@
+"""Derivatives of whole runs: of a loss of what a simulation does, by everything it was made from.
+
+``step_back`` is the idea; ``lagged``, ``membranes``, ``air``, ``touching`` and ``slides`` are what
+single terms of the potential take from the start of a step; ``forward`` keeps the run,
+``directions``, ``fields`` and ``rest`` are parameters, and ``adjoint`` puts them together.
+"""
+
+from weft.adjoint import air, membranes, touching  # they register what their terms pass back
+from weft.adjoint.adjoint import Adjoint, AdjointReport, Derivative
+from weft.adjoint.doors import Flat, batched, jax_function, torch_function
+from weft.adjoint.lagged import pulls
+from weft.adjoint.losses import Energy, Mean, Sum, Target
+from weft.adjoint.parameters import Parameter
+
+__all__ = [
+    "Adjoint",
+    "AdjointReport",
+    "Derivative",
+    "Energy",
+    "Flat",
+    "Mean",
+    "Parameter",
+    "Sum",
+    "Target",
+    "air",
+    "batched",
+    "jax_function",
+    "membranes",
+    "pulls",
+    "torch_function",
+    "touching",
+]

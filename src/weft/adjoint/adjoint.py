@@ -1,0 +1,271 @@
+"""Derivatives of a loss by the numbers of a scene: ``weft.Adjoint``."""
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from weft.adjoint.directions import Direction
+from weft.adjoint.fields import Positions, Targets, Velocities
+from weft.adjoint.forward import Forward, Kept, Simulated
+from weft.adjoint.losses import Loss, checked
+from weft.adjoint.parameters import ARRAYS, TARGETS, Parameter, check_names, named, pin_names
+from weft.adjoint.rest import Rest
+from weft.adjoint.solving import Hessian
+from weft.adjoint.step_back import Back, step_back
+from weft.adjoint.tangent import tangents
+from weft.arrays import Floats
+from weft.errors import SceneError
+from weft.solve.choose import DIRECT_UP_TO, linear_solver
+from weft.solve.direct import have_pardiso
+
+MOST = 2.0**30  # [B] of states that are kept
+Whole = Positions | Velocities | Targets | Rest
+
+
+@dataclass(frozen=True)
+class AdjointReport:
+    """How a derivative was made, and what it is worth."""
+
+    steps: int = 0  # and parts of steps
+    indefinite: Sequence[float] = ()  # [s] ends of steps whose Hessian has negative eigenvalues
+    singular: Sequence[float] = ()  # [s] and of those where it is singular: shifted a little
+    correction: float = 0.0  # [m] the largest that a Newton step at a solution would still move
+    firmed: int = 0  # steps in which contact became firmer or softer: left out of derivatives
+    independent: Sequence[str] = ()  # parameters that nothing depends on: zero
+    remarks: Sequence[str] = ()
+    forward: float = 0.0  # [s]
+    backward: float = 0.0  # [s] with what was computed again
+    recomputed: int = 0  # steps
+    kept: int = 0  # [B] of states
+
+    def __str__(self) -> str:
+        seconds = f"{self.forward:.2f} s forward and {self.backward:.2f} s back"
+        lines = [f"{self.steps} steps, {seconds}; left to converge: {self.correction:.2g} m"]
+        if self.indefinite:
+            lines.append(f"{len(self.indefinite)} steps ended where the Hessian is indefinite "
+                         "(no minimum, or barely one): solved as it is")  # fmt: skip
+        if self.singular:
+            lines.append(f"{len(self.singular)} steps ended where it is singular: shifted by 1e-9 "
+                         "of its largest number; derivatives along what moves freely are "
+                         "arbitrary")  # fmt: skip
+        if self.firmed:
+            lines.append(f"contact changed its firmness in {self.firmed} steps: left out")
+        if self.independent:
+            lines.append(f"nothing depends on {', '.join(self.independent)}: zero")
+        return "\n".join([*lines, *self.remarks])
+
+
+@dataclass(frozen=True, eq=False)
+class Derivative:
+    """A loss, and its derivative by each parameter, in the shape of its value."""
+
+    value: float
+    gradient: dict[str, Floats]
+    report: AdjointReport = field(repr=False)
+
+
+class Adjoint:
+    """A loss of a run, and its derivatives by what the run is made from.
+
+    Args:
+        scene: a ``weft.Scene``, or what simulates like one (``forward.Simulated``) with parameters
+            of its own.
+        loss: ``loss(x, v, t)``, see ``weft.losses``.
+        parameters: names (``Adjoint.names``), or ``Parameter`` of your own; none: every number of
+            the fabrics.
+        frames: number of the last frame.
+        fps: frames per second.
+        memory: [B] that states may take; where all do not fit, sqrt(steps) of them are kept and
+            the others computed again, bitwise equal.
+
+    Raises:
+        SceneError: an unknown name; an integrator, setting or energy without a derivative.
+    """
+
+    def __init__(
+        self,
+        scene: Simulated,
+        loss: Loss,
+        parameters: Sequence[str | Parameter] = (),
+        *,
+        frames: int,
+        fps: float = 30.0,
+        memory: float = MOST,
+    ) -> None:
+        if not callable(loss):
+            raise SceneError("loss", got=type(loss).__name__, expected="a function of x, v and t")
+        if hasattr(scene, "manifest"):
+            hint = "weft.scene_of(run).scene reads it from the run's manifest"
+            raise SceneError("Adjoint of a run", got="a folder", expected="its scene", hint=hint)
+        self.scene, self.loss, self.memory = scene, loss, memory
+        self.forward = Forward(scene, frames, fps)
+        of_scene = named(scene) if hasattr(scene, "cloth") else {}
+        asked = list(parameters) or [k for k in of_scene if k.startswith("fabric")]
+        own = {p.name: p for p in asked if isinstance(p, Parameter)}
+        self._named = {**of_scene, **own}
+        self.names = self._known()
+        self.parameters = [p if isinstance(p, str) else p.name for p in asked]
+        check_names(dict.fromkeys(self.parameters), self.names)
+        if not self.parameters:
+            raise SceneError("parameters", got="none", expected="at least one")
+
+    def _known(self) -> list[str]:
+        whole: list[str] = []
+        if hasattr(self.scene, "cloth"):
+            pins = pin_names(self.scene.pins)  # type: ignore[attr-defined]
+            whole = [*ARRAYS, *(f"pins.{name}{TARGETS}" for name in pins)]
+        return [*self._named, *whole]
+
+    def parameter(self, name: str) -> Parameter:
+        """One that is made of numbers of the scene.
+
+        Raises:
+            SceneError: an unknown name, or one of a whole array.
+        """
+        check_names({name: None}, list(self._named))
+        return self._named[name]
+
+    def with_values(self, values: dict[str, Any]) -> "Adjoint":
+        """The same of the scene with other values of parameters, by name."""
+        scene: Any = self.scene
+        for name, value in values.items():
+            p = self.parameter(name)
+            scene = p.at(scene, np.asarray(value, dtype=np.float64).reshape(p.value.shape))
+        old = [p for p in self._named.values() if p.name in self.parameters]
+        given: list[str | Parameter] = []
+        for name in self.parameters:
+            mine = next((p for p in old if p.name == name), None)
+            fresh = named(scene) if hasattr(scene, "cloth") else {}
+            if mine is None or name in fresh:
+                given.append(name)
+                continue
+            value = np.asarray(values.get(name, mine.value)).reshape(mine.value.shape)
+            given.append(dataclasses.replace(mine, value=value))
+        f = self.forward
+        return Adjoint(scene, self.loss, given, frames=f.frames, fps=f.fps, memory=self.memory)
+
+    def value(self) -> float:
+        """The loss alone."""
+        x, v, t = self._frames(Kept(self.forward, 0.0))
+        return checked(self._loss(x, v, t), x)[0]
+
+    def _loss(self, x: Floats, v: Floats, t: Floats) -> Any:
+        loss: Any = self.loss
+        return (loss.of(self.forward.model) if hasattr(loss, "of") else loss)(x, v, t)
+
+    def _frames(self, kept: Kept) -> tuple[Floats, Floats, Floats]:
+        f, model = self.forward, self.forward.model
+        x, v, t = [], [], []
+        for place in kept.run():
+            if place.count % f.steps == 0:
+                x.append(model.vertices(place.state.x))
+                v.append(model.vertices(place.state.v))
+                t.append(place.state.t)
+        return np.array(x), np.array(v), np.array(t)
+
+    def __call__(self) -> Derivative:
+        """The loss and its derivatives.
+
+        Raises:
+            SceneError: a loss that is not finite, or whose derivative has another shape.
+            SimulationError: a step that does not converge.
+        """
+        clock, f = time.perf_counter(), self.forward
+        kept = Kept(f, self.memory)
+        x, v, t = self._frames(kept)
+        value, by_x, by_v = checked(self._loss(x, v, t), x)
+        size, forward = kept.bytes, time.perf_counter() - clock
+        clock = time.perf_counter()
+        wholes, directions = self._wholes(), self._directions()
+        back, notes = self._backwards(kept, by_x, by_v, [*wholes.values(), *directions])
+        gradient = {name: w.end(back) for name, w in wholes.items()}
+        for d in directions:
+            d.begin(back)
+            if hasattr(self.loss, "of"):
+                d.explicit(self.loss, x, v, t)
+            out = gradient.setdefault(d.parameter.name, np.zeros(d.parameter.value.shape))
+            out[d.index] = d.total
+        moved = {d.parameter.name for d in directions if d.matters}
+        still = [n for n in self.parameters if n not in wholes and n not in moved]
+        report = AdjointReport(
+            **notes, independent=still, remarks=f.remarks, forward=forward,
+            backward=time.perf_counter() - clock, recomputed=kept.recomputed, kept=size,
+        )  # fmt: skip
+        return Derivative(value, {n: gradient[n] for n in self.parameters}, report)
+
+    def tangent(self, name: str) -> tuple[Floats, Floats]:
+        """How positions and velocities of every frame change with a parameter, forwards: each
+        (frames+1,n,3,...), the last axes those of the parameter's value.
+
+        Raises:
+            SceneError: an unknown name, or one of a whole array: that is what going back is for.
+        """
+        return tangents(self.forward, self.scene, self.parameter(name), self._solver())
+
+    def _wholes(self) -> dict[str, Whole]:
+        makers: dict[str, Any] = {"positions": Positions, "velocities": Velocities, "rest": Rest}
+        found: dict[str, Whole] = {}
+        for name in self.parameters:
+            if name in makers:
+                found[name] = makers[name](self.scene)
+            elif name.endswith(TARGETS):
+                names = pin_names(self.scene.pins)  # type: ignore[attr-defined]
+                number = names.index(name[len("pins.") : -len(TARGETS)])
+                found[name] = Targets(self.scene, number, self.forward)
+        return found
+
+    def _directions(self) -> list[Direction]:
+        return [
+            Direction.of(self.scene, self._named[name], index)
+            for name in self.parameters
+            if name in self._named
+            for index in np.ndindex(self._named[name].value.shape)
+        ]
+
+    def _backwards(
+        self, kept: Kept, by_x: Floats, by_v: Floats, asked: Sequence[Any]
+    ) -> tuple[Back, dict[str, Any]]:
+        """From the last frame to the start."""
+        f, n = self.forward, len(self.forward.model.mass)
+        back, prepared, solver = Back.zeros(n), None, self._solver()
+        bad: dict[str, list[float]] = {"indefinite": [], "singular": []}
+        steps, correction, firmed = 0, 0.0, 0
+        asked = [a for a in asked if a.matters]
+        for count in range(f.count, 0, -1):
+            if count % f.steps == 0:
+                self._add_frame(back, by_x[count // f.steps], by_v[count // f.steps])
+            for taken in reversed(kept.parts(count)):
+                found = step_back(f.model, taken, f.inner, solver, back, prepared)
+                hessian: Hessian = found.hessian
+                prepared, back = hessian.prepared, found.before
+                steps, firmed = steps + 1, firmed + found.firmed
+                correction = max(correction, found.correction)
+                if hessian.kind in bad:
+                    bad[hessian.kind].append(found.phi.step.t)
+                for each in asked:
+                    each.add(found)
+        self._add_frame(back, by_x[0], by_v[0])
+        back.x += back.memory.get("x", 0.0)  # before the first step both are one
+        back.v += back.memory.get("v", 0.0)
+        return back, {**bad, "steps": steps, "correction": correction, "firmed": firmed}
+
+    def _add_frame(self, back: Back, by_x: Floats, by_v: Floats) -> None:
+        """Derivatives by vertices of a frame, pulled back to the points."""
+        W = self.forward.model.embedding
+        for by, to in ((by_x, back.x), (by_v, back.v)):
+            mine = by if W is None else W.matrix.T @ by
+            to[: len(mine)] += mine
+
+    def _solver(self) -> Any:
+        """Direct where that is as fast, since derivatives are wanted to more digits than steps."""
+        model, settings = self.forward.model, self.forward.inner.settings  # type: ignore[attr-defined]
+        n = len(model.mass)
+        name = settings.linear
+        if name == "auto" and n <= DIRECT_UP_TO:
+            name = "pardiso" if have_pardiso() else "splu"
+        return linear_solver(name, n, contact=model.contact is not None,
+                             pattern=model.assembly.pattern)  # fmt: skip

@@ -1,0 +1,176 @@
+"""Losses: functions of a trajectory that give a value and its derivative.
+
+A loss is called with positions x (f+1,n,3) [m] and velocities v (f+1,n,3) [m/s] of the surface's
+vertices in frames 0 to f, and their times t (f+1,) [s]. It returns its value and the derivative by
+x, of the same shape as x; or both, and the derivative by v. Any function will do; losses add.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.arrays import Floats, Ints, Positions
+from weft.errors import SceneError
+from weft.kernel import vec3
+
+Answer = tuple[Any, ...]  # value, by x, and perhaps by v
+Loss = Callable[[Floats, Floats, Floats], Answer]
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Mean squared distance of vertices to where they should be in a frame [m^2].
+
+    Args:
+        positions: (k,3) [m], or (n,3) without ``vertices``.
+        frame: number; -1 is the last one.
+        vertices: (k,) ids; None: all.
+        weight: (k,) of each; None: all count alike.
+        velocities: (k,3) [m/s] that are wanted too; None: any will do.
+        time: [s] with which velocities count beside positions.
+    """
+
+    positions: Positions
+    frame: int = -1
+    vertices: Ints | None = None
+    weight: Floats | None = None
+    velocities: Floats | None = None
+    time: float = 0.1
+
+    def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
+        """Value and derivatives."""
+        ids = np.arange(x.shape[1]) if self.vertices is None else np.asarray(self.vertices)
+        share = np.full(len(ids), 1.0) if self.weight is None else np.asarray(self.weight)
+        share = share / share.sum()
+        by_x, by_v, value = np.zeros_like(x), np.zeros_like(v), 0.0
+        wanted = ((x, self.positions, by_x, 1.0), (v, self.velocities, by_v, self.time**2))
+        for have, want, by, scale in wanted:
+            if want is None:
+                continue
+            off = have[self.frame, ids] - np.asarray(want)
+            value += scale * float((share * (off**2).sum(1)).sum())
+            by[self.frame, ids] += 2 * scale * share[:, None] * off
+        return value, by_x, by_v
+
+
+@dataclass(frozen=True, eq=False)
+class Mean:
+    """Mean of a coordinate of vertices in a frame [m]: how high, how far.
+
+    Args:
+        axis: direction (3,).
+        vertices: (k,) ids; None: all.
+        frame: number; -1 is the last one.
+    """
+
+    axis: Any = (0.0, 1.0, 0.0)
+    vertices: Ints | None = None
+    frame: int = -1
+
+    def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
+        """Value and derivative."""
+        ids = np.arange(x.shape[1]) if self.vertices is None else np.asarray(self.vertices)
+        axis, by = np.asarray(self.axis, dtype=np.float64), np.zeros_like(x)
+        by[self.frame, ids] = axis / len(ids)
+        return float((x[self.frame, ids] @ axis).mean()), by
+
+
+@dataclass(frozen=True, eq=False)
+class Energy:
+    """Energy of a frame [J]: of one name, as metrics have it, or of all.
+
+    What a frame's energy depends on besides positions (stiffness) is differentiated as well. Not of
+    splines: positions of vertices do not say where their points are.
+
+    Args:
+        name: ``membrane``, ``bending``, ``gravity``, ...; None: all together.
+        frame: number; -1 is the last one.
+        model: filled in by ``weft.Adjoint``.
+    """
+
+    name: str | None = None
+    frame: int = -1
+    model: Any = None
+
+    def of(self, model: Any) -> "Energy":
+        """Of a model.
+
+        Raises:
+            SceneError: a name that no energy has; points that are not vertices.
+        """
+        from weft.errors import check_known
+
+        if model.embedding is not None:
+            raise SceneError("loss Energy", got="splines", expected="triangles")
+        if self.name is not None:
+            check_known(self.name, [b.name for b in model.assembly.bound], "energy", SceneError)
+        return Energy(self.name, self.frame, model)
+
+    def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
+        """Value and derivative."""
+        by, value = np.zeros_like(x), 0.0
+        at, g = kernel.points(np.ascontiguousarray(x[self.frame])), kernel.zeros(x.shape[1], vec3)
+        still = self.model.step(_State(x[self.frame], t[self.frame]), 0.0)
+        for bound in self.model.assembly.bound:
+            if self.name in (None, bound.name):
+                bound.freeze(still)
+                value += bound.value(at)
+                bound.add_gradient(at, g)
+        by[self.frame] = kernel.numpy(g)
+        return value, by
+
+
+def _State(x: Positions, t: float) -> Any:
+    from weft.state import State
+
+    return State(np.array(x), np.zeros_like(x), float(t))
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """Weighted losses."""
+
+    terms: Sequence[tuple[float, Loss]]
+
+    def of(self, model: Any) -> "Sum":
+        """With those that know the model knowing it."""
+        return Sum([(w, loss.of(model) if hasattr(loss, "of") else loss) for w, loss in self.terms])
+
+    def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
+        """Value and derivatives."""
+        value, by_x, by_v = 0.0, np.zeros_like(x), np.zeros_like(v)
+        for weight, loss in self.terms:
+            one, gx, gv = checked(loss(x, v, t), x)
+            value, by_x, by_v = value + weight * one, by_x + weight * gx, by_v + weight * gv
+        return value, by_x, by_v
+
+
+def checked(answer: Any, x: Floats) -> tuple[float, Floats, Floats]:
+    """What a loss returned, as value and both derivatives.
+
+    Raises:
+        SceneError: another shape, or numbers that are not finite.
+    """
+    if not isinstance(answer, tuple | list) or len(answer) not in (2, 3):
+        raise SceneError(
+            "loss", got=f"{type(answer).__name__}", expected="(value, derivative by x), or with "
+            "the derivative by v as a third",
+        )  # fmt: skip
+    value = np.asarray(answer[0], dtype=np.float64)
+    if value.shape != () or not np.isfinite(value):
+        raise SceneError("loss value", got=answer[0], expected="one finite number")
+    slopes = []
+    for name, by in zip(("x", "v"), answer[1:]):
+        by = np.asarray(by, dtype=np.float64)
+        if by.shape != x.shape:
+            raise SceneError(f"loss derivative by {name}", got=f"shape {by.shape}",
+                             expected=f"{x.shape}: of every frame, vertex and axis")  # fmt: skip
+        if not np.isfinite(by).all():
+            raise SceneError(f"loss derivative by {name}", got="numbers that are not finite",
+                             expected="finite ones",
+                             hint="a distance has no derivative at zero: square it")  # fmt: skip
+        slopes.append(by)
+    return float(value), slopes[0], slopes[1] if len(slopes) > 1 else np.zeros_like(x)

@@ -1,0 +1,114 @@
+"""Membranes, differentiated by the start of a step: damping's frozen strain and tangent.
+
+With e Green's strain, s = by . dE/dx has the damped part, per sample,
+
+    w e'(F)[L] . C_n (e(F) - e_r),   e_r = (1 + a) e_n - a e_(n-1),   L = d by/dX
+
+which depends on x_n by e_n and by the tangent C_n. The first is differentiated in closed form, the
+second by central differences of F_n, sample by sample: it is a third derivative of the law.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft import kernel
+from weft.adjoint.lagged import pulls
+from weft.adjoint.pulled import Pulled
+from weft.arrays import Floats
+from weft.energies.damping import freeze_tangent
+from weft.energies.membrane import BoundMembrane
+from weft.kernel import Scalar, WarpArray, mat32, mat33
+from weft.laws.viscous import Params
+from weft.psd import Psd
+from weft.step import Step
+
+DIFFERENCE = 1e-5  # of F, which has no unit: errors of 1e-10 and 1e-11 of the tangent
+
+
+@dataclass(frozen=True, eq=False)
+class StartOfMembrane:
+    """Derivatives of s by deformation gradients of the past, each (q,3,2), and these."""
+
+    now: Floats  # F_n
+    by_now: Floats
+    past: Floats  # F_(n-1)
+    by_past: Floats
+
+
+@pulls(BoundMembrane)
+def _membrane(term: BoundMembrane, step: Step, x: WarpArray, by: Floats, into: Pulled) -> None:
+    """What damping passes back to x_n and x_(n-1)."""
+    found = start_of_membrane(term, step, x, by)
+    if found is None:
+        return
+    s = term.membrane.samples
+    for slope, to in ((found.by_now, into.state_x), (found.by_past, into.past)):
+        np.add.at(to, s.stencil, np.einsum("qij,qaj->qai", slope, s.gradient))
+
+
+def start_of_membrane(
+    term: BoundMembrane, step: Step, x: WarpArray, by: Floats
+) -> StartOfMembrane | None:
+    """ds/dF_n and ds/dF_(n-1); None where nothing is damped."""
+    beta = term.membrane.damping
+    if beta == 0 or not np.isfinite(step.span):
+        return None
+    s, a = term.membrane.samples, step.past_part
+    F, L = s.deformation_gradient(kernel.numpy(x)), s.deformation_gradient(by)
+    now = s.deformation_gradient(np.asarray(step.state.x))
+    past = now if step.past is None else s.deformation_gradient(np.asarray(step.past[0]))
+    frozen = kernel.numpy(term._viscous)
+    C, since = np.array(frozen["tangent"]), strain(F) - np.array(frozen["start"])
+    rate = strain_slope(F, L)
+    by_start = -s.weight[:, None] * np.einsum("qij,qj->qi", C, rate)
+    by_now = (1 + a) * strain_pull(now, by_start)
+    by_now += s.weight[:, None, None] * _tangent_slope(term, now, rate, since, beta / step.span)
+    return StartOfMembrane(now, by_now, past, -a * strain_pull(past, by_start))
+
+
+def strain(F: Floats) -> Floats:
+    """(q,3) e(F) = (f0.f0/2, f1.f1/2, f0.f1)."""
+    f0, f1 = F[:, :, 0], F[:, :, 1]
+    e = [0.5 * (f0 * f0).sum(1), 0.5 * (f1 * f1).sum(1), (f0 * f1).sum(1)]
+    return np.stack(e, axis=1)
+
+
+def strain_slope(F: Floats, L: Floats) -> Floats:
+    """(q,3) de along L."""
+    f0, f1, l0, l1 = F[:, :, 0], F[:, :, 1], L[:, :, 0], L[:, :, 1]
+    e = [(f0 * l0).sum(1), (f1 * l1).sum(1), (f0 * l1).sum(1) + (f1 * l0).sum(1)]
+    return np.stack(e, axis=1)
+
+
+def strain_pull(F: Floats, c: Floats) -> Floats:
+    """(q,3,2) d(c . e)/dF for c (q,3)."""
+    f0, f1 = F[:, :, 0], F[:, :, 1]
+    c0, c1, c2 = (c[:, k, None] for k in range(3))
+    return np.stack([c0 * f0 + c2 * f1, c1 * f1 + c2 * f0], axis=2)
+
+
+def _tangent_slope(
+    term: BoundMembrane, now: Floats, rate: Floats, since: Floats, scale: float
+) -> Floats:
+    """(q,3,2) d(rate . C_n . since)/dF_n."""
+    out = np.zeros_like(now)
+    for i in range(3):
+        for j in range(2):
+            values = []
+            for sign in (1, -1):
+                F = np.array(now)
+                F[:, i, j] += sign * DIFFERENCE
+                C = _tangent(term, F, scale)
+                values.append(np.einsum("qi,qij,qj->q", rate, C, since))
+            out[:, i, j] = (values[0] - values[1]) / (2 * DIFFERENCE)
+    return out
+
+
+def _tangent(term: BoundMembrane, F: Floats, scale: float) -> Floats:
+    """(q,3,3) C of ``energies.damping`` at deformation gradients (q,3,2)."""
+    q, (law, parameters) = len(F), term._elastic
+    at, H, p = kernel.array(F, mat32), kernel.empty((q, 3), mat33), kernel.zeros(q, Params)
+    stages = law.stages(Psd.GAUSS_NEWTON, at, parameters, H)
+    kernel.launch_each(q, *stages, (freeze_tangent, at, H, Scalar(scale), p))
+    return np.array(kernel.numpy(p)["tangent"])

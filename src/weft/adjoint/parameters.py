@@ -1,0 +1,266 @@
+"""Parameters: numbers that a scene is made from, and the scene that has others.
+
+A ``Parameter`` is a name, its value and ``apply(scene, value)``, a scene with that value. All that
+a scene can say is one, named ones (``named``) as well as your own: a law's constant, the width of
+a hoop, an angle of a path.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import SceneError, check_known
+from weft.fabric import UNITS, Fabric
+from weft.pins import Keyframe, Path
+
+ARRAYS = ("positions", "velocities", "rest")  # of the cloth, in closed form, and
+NEAR = 1e-7  # [m] between places in differences: less than the slip to which friction is elastic
+TARGETS = ".targets"  # of a pin, step by step
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """Numbers of a scene.
+
+    Args:
+        name: of its gradient.
+        value: a number, or an array of any shape.
+        apply: ``apply(scene, value)`` is the scene with that value.
+        unit: of it, for people.
+        scale: a difference that is not small; None: that of its numbers, or 1.
+        linear: whether forces are linear in it: then differences are taken far apart, and exact.
+        near: a difference that is small; None: a thousandth of its numbers.
+
+    Raises:
+        SceneError: a value that is not finite.
+    """
+
+    name: str
+    value: Any
+    apply: Callable[[Any, Any], Any]
+    unit: str = ""
+    scale: float | None = None
+    linear: bool = False
+    near: float | None = None
+
+    def __post_init__(self) -> None:
+        value = np.asarray(self.value, dtype=np.float64)
+        if not np.isfinite(value).all():
+            raise SceneError(f"parameter {self.name}", got=self.value, expected="finite numbers")
+        object.__setattr__(self, "value", value)
+
+    def at(self, scene: Any, value: Floats) -> Any:
+        """The scene with a value of the same shape."""
+        plain: Any = float(value) if np.ndim(value) == 0 else np.asarray(value)
+        return self.apply(scene, plain)
+
+    @property
+    def size(self) -> float:
+        """A difference of its numbers that is not small."""
+        return self.scale or float(np.abs(self.value).max(initial=0.0)) or 1.0
+
+
+def named(scene: Any) -> dict[str, Parameter]:
+    """All parameters of a scene that have a name of their own, but for whole arrays.
+
+    Args:
+        scene: a ``weft.Scene``.
+    """
+    made = [*_fabrics(scene), *_forces(scene), *_contact(scene), *_pins(scene), *_bodies(scene)]
+    return {p.name: p for p in made}
+
+
+def _fabrics(scene: Any) -> list[Parameter]:
+    fabrics = scene.cloth.fabrics
+    names = [f.name for f in fabrics]
+    found = []
+    straight = _is_straight(scene)
+    for k, fabric in enumerate(fabrics):
+        alone, own = len(fabrics) == 1, names.count(fabric.name) == 1
+        prefix = "fabric" if alone else f"fabric {fabric.name}" if own else f"fabric {k}"
+        for key, unit in UNITS.items():
+            if key == "damping" and scene.damping is not None:
+                continue
+            linear = key == "damping" or (straight and not key.startswith(("rest", "thick")))
+            if key == "density":
+                linear = scene.contact is None
+            apply = _with_fabric(k, key)
+            value = getattr(fabric, key)
+            found.append(Parameter(f"{prefix}.{key}", value, apply, unit, linear=linear))
+    if scene.damping is not None:
+        found.append(
+            Parameter("damping", scene.damping, lambda s, v: s.with_(damping=v), "s", 0.01, True)
+        )
+    return found
+
+
+def _is_straight(scene: Any) -> bool:
+    """Whether forces are linear in stiffness: hinges, and a law of stiffness alone."""
+    plain = scene.law is None and scene.bending in (None, "hinges") and scene.buckling is None
+    fabrics = scene.cloth.fabrics
+    return bool(plain and scene.cloth.embedding is None and scene.conditions is None
+                and not any(f.is_measured or f.is_limited for f in fabrics))  # fmt: skip
+
+
+def _with_fabric(number: int, key: str) -> Callable[[Any, float], Any]:
+    def apply(scene: Any, value: float) -> Any:
+        cloth = scene.cloth
+        old: Fabric = cloth.fabrics[number]
+        changes: dict[str, Any] = {key: value}
+        new = dataclasses.replace(old, **changes)
+        parts = [dataclasses.replace(p, fabric=new) if p.fabric is old else p for p in cloth.parts]
+        first = new if cloth.fabric is old else cloth.fabric
+        given = tuple(parts) if cloth.given else ()
+        return scene.with_(cloth=dataclasses.replace(cloth, fabric=first, given=given))
+
+    return apply
+
+
+def _forces(scene: Any) -> list[Parameter]:
+    def gravity(s: Any, v: Floats) -> Any:
+        return s.with_(gravity=tuple(float(a) for a in v))
+
+    found = [Parameter("gravity", scene.gravity, gravity, "m/s^2", 9.81, True)]
+    if scene.wind is not None:
+        for key, unit in (("velocity", "m/s"), ("density", "kg/m^3"), ("drag", "1"), ("lift", "1")):
+            found.append(Parameter(f"wind.{key}", getattr(scene.wind, key), _wind(key), unit))
+    if isinstance(scene.pressure, int | float):
+        found.append(
+            Parameter("pressure", scene.pressure, lambda s, v: s.with_(pressure=v), "Pa", 1.0, True)
+        )
+    elif scene.pressure is not None:
+        for key, unit in (("pressure", "Pa"), ("volume", "m^3"), ("ambient", "Pa")):
+            value = getattr(scene.pressure, key)
+            found.append(Parameter(f"gas.{key}", value, _gas(key), unit))
+    return found
+
+
+def _wind(key: str) -> Callable[[Any, Any], Any]:
+    def apply(scene: Any, value: Any) -> Any:
+        plain = tuple(float(v) for v in value) if np.ndim(value) else float(value)
+        return scene.with_(wind=dataclasses.replace(scene.wind, **{key: plain}))
+
+    return apply
+
+
+def _gas(key: str) -> Callable[[Any, float], Any]:
+    def apply(scene: Any, value: float) -> Any:
+        return scene.with_(pressure=dataclasses.replace(scene.pressure, **{key: value}))
+
+    return apply
+
+
+def _contact(scene: Any) -> list[Parameter]:
+    if scene.contact is None:
+        return []
+    friction = scene.contact.friction
+
+    def settings(key: str) -> Callable[[Any, float], Any]:
+        return lambda s, v: s.with_(contact=dataclasses.replace(s.contact, **{key: v}))
+
+    def both(s: Any, v: float) -> Any:
+        f = s.contact.friction
+        part = f.sliding / f.static if f.static > 0 else 1.0
+        new = dataclasses.replace(f, static=v, kinetic=part * v)
+        return s.with_(contact=dataclasses.replace(s.contact, friction=new))
+
+    return [
+        Parameter("contact.friction", friction.static, both, "1", 0.1),
+        Parameter("contact.gap", scene.contact.gap, settings("gap"), "m"),
+        Parameter("contact.thickness", scene.contact.thickness, settings("thickness"), "m",
+                  scene.contact.gap),
+        Parameter("contact.stick", scene.contact.stick, settings("stick"), "m/s"),
+    ]  # fmt: skip
+
+
+def _pins(scene: Any) -> list[Parameter]:
+    found = []
+    for k, name in enumerate(pin_names(scene.pins)):
+        found += _moving(f"pins.{name}", scene.pins[k].path, _Mover("pins", k))
+    return found
+
+
+def _bodies(scene: Any) -> list[Parameter]:
+    found: list[Parameter] = []
+    for k, body in enumerate(scene.bodies):
+        mover = _Mover("bodies", k)
+
+        def shift(s: Any, v: Floats, k: int = k, mover: "_Mover" = mover) -> Any:
+            return mover.put(s, s.bodies[k].moved(tuple(float(a) for a in v)))
+
+        found.append(
+            Parameter(f"bodies.{body.name}.translation", np.zeros(3), shift, "m", 0.01, near=NEAR)
+        )
+        found += [p for p in _moving(f"bodies.{body.name}", body.path, mover)
+                  if not p.name.endswith("translation")]  # fmt: skip
+    return found
+
+
+def pin_names(pins: Any) -> list[str]:
+    """Names of pins, by number where several have one name."""
+    names = [p.name for p in pins]
+    return [n if names.count(n) == 1 else str(k) for k, n in enumerate(names)]
+
+
+@dataclass(frozen=True)
+class _Mover:
+    """A pin or a body of a scene, whose path may be another."""
+
+    kind: str  # ``pins`` or ``bodies``
+    number: int
+
+    def put(self, scene: Any, thing: Any) -> Any:
+        """The scene with another one in its place."""
+        things = list(getattr(scene, self.kind))
+        things[self.number] = thing
+        return scene.with_(**{self.kind: things})
+
+    def along(self, scene: Any, change: Callable[[int, Keyframe], Keyframe]) -> Any:
+        """The scene with other keyframes; one that stands still has one, at 0."""
+        thing = getattr(scene, self.kind)[self.number]
+        path = thing.path or Path((Keyframe(0.0),), hold=True)
+        keys = tuple(change(i, key) for i, key in enumerate(path.keyframes))
+        path = dataclasses.replace(path, keyframes=keys)
+        return self.put(scene, dataclasses.replace(thing, path=path))
+
+
+def _moving(name: str, path: Path | None, mover: _Mover) -> list[Parameter]:
+    """An offset of a path, and its keyframes."""
+
+    def moved(s: Any, v: Floats) -> Any:
+        return mover.along(s, lambda i, k: _at(k, np.asarray(k.translation) + v))
+
+    def placed(s: Any, v: Floats) -> Any:
+        return mover.along(s, lambda i, k: _at(k, v[i]))
+
+    def turned(s: Any, v: Floats) -> Any:
+        return mover.along(s, lambda i, k: dataclasses.replace(k, rotation=float(v[i])))
+
+    straight = path is None or path.interpolation == "linear"
+    near: dict[str, Any] = {"scale": 0.01, "near": NEAR, "linear": straight}
+    found = [Parameter(f"{name}.translation", np.zeros(3), moved, "m", **near)]
+    if path is not None:
+        translations = np.array([k.translation for k in path.keyframes])
+        rotations = np.array([k.rotation for k in path.keyframes])
+        found.append(Parameter(f"{name}.keyframes", translations, placed, "m", **near))
+        found.append(Parameter(f"{name}.rotations", rotations, turned, "rad", 0.1))
+    return found
+
+
+def _at(key: Keyframe, v: Floats) -> Keyframe:
+    x, y, z = (float(a) for a in v)
+    return dataclasses.replace(key, translation=(x, y, z))
+
+
+def check_names(asked: Mapping[str, Any], known: list[str]) -> None:
+    """Raise a SceneError with all known names for one that is not.
+
+    Raises:
+        SceneError: an unknown name.
+    """
+    for name in asked:
+        check_known(name, known, "parameter", SceneError)

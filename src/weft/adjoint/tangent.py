@@ -1,0 +1,220 @@
+"""Tangents: how a whole run changes with a few parameters, one number of them at a time.
+
+Where few numbers change many (frames of a run by three stiffnesses), going forward is cheaper than
+going back. A step is linearized at its end: H dx' = -dg, with dg the change of g = dPhi/dx at the
+same x, by what the step was made from; that is a difference quotient of whole potentials here, so
+that tangents share nothing with ``step_back`` but H, and each verifies the other.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.adjoint.directions import Direction, Variant
+from weft.adjoint.forward import Forward
+from weft.adjoint.parameters import Parameter
+from weft.adjoint.solving import Hessian
+from weft.adjoint.step_back import Taken, planned
+from weft.arrays import Floats
+from weft.contact.term import FIRMNESS, SLIP
+from weft.integrators.base import Memory
+from weft.integrators.potential import Potential
+from weft.kernel import vec3
+from weft.solve.base import LinearSolver
+from weft.state import State
+from weft.step import Step
+
+SMALL = 1e-6  # of the size of the cloth: by how much states differ in quotients
+TOUCHING, SLIPPED = 1e-8, 1e-3  # [m] in contact; [1] of elastic slip
+
+
+@dataclass(frozen=True, eq=False)
+class Moving:
+    """A state, and how it changes with one number."""
+
+    x: Floats  # (n,3)
+    v: Floats  # (n,3)
+    memory: dict[str, Floats]
+
+
+def tangents(
+    forward: Forward, scene: Any, parameter: Parameter, solver: LinearSolver
+) -> tuple[Floats, Floats]:
+    """How positions change in every frame, (frames+1,n,3,...) of the surface's vertices, and
+    velocities; the last axes are those of the parameter's value.
+
+    Args:
+        forward: the run.
+        scene: of it.
+        parameter: by which.
+        solver: of the linear systems.
+    """
+    shape = parameter.value.shape
+    every = [Direction.of(scene, parameter, i) for i in np.ndindex(shape)]
+    place = forward.start()
+    at = [_begin(d, place.memory) for d in every]
+    frames = [[_frame(forward, m) for m in at]]
+    prepared: Any = None
+    for count in range(1, forward.count + 1):
+        place, parts = forward.step(place)
+        for taken in parts:
+            phi = planned(forward.model, taken, forward.inner)
+            x = kernel.points(phi.step.pinned(taken.x))
+            hessian = Hessian(phi, x, solver, prepared)
+            prepared = hessian.prepared
+            at = [_step(forward, taken, phi.step, hessian, d, m) for d, m in zip(every, at)]
+        if count % forward.steps == 0:
+            frames.append([_frame(forward, m) for m in at])
+    out = [np.array([[m[k] for m in f] for f in frames]) for k in (0, 1)]
+    return tuple(np.moveaxis(o, 1, -1).reshape(*o.shape[:1], *o.shape[2:], *shape) for o in out)  # type: ignore[return-value]
+
+
+def _frame(forward: Forward, m: Moving) -> tuple[Floats, Floats]:
+    model = forward.model
+    return model.vertices(m.x), model.vertices(m.v)
+
+
+def _begin(d: Direction, memory: Memory) -> Moving:
+    states = [(v.weight, v.scene.state()) for v in d.variants]
+    x = np.asarray(sum(w * s.x for w, s in states))
+    v = np.asarray(sum(w * s.v for w, s in states))
+    kept = {"x": x, "v": v} if "x" in memory else {}
+    return Moving(x, v, kept)
+
+
+def _step(
+    forward: Forward, taken: Taken, step: Step, hessian: Hessian, d: Direction, m: Moving
+) -> Moving:
+    """dx' = -H^-1 dg at free vertices, and dx' = dtarget at prescribed ones."""
+    fixed, target, e = step.fixed[:, None], _moved_target(d, step), _small(taken, m)
+    dg, dkept = _along(forward, taken, d, m, e)
+    if np.abs(target).max(initial=0) > 0:
+        dg += _product(forward, taken, target)
+    dx = np.where(fixed, target, -hessian.solve(dg))
+    memory: dict[str, Floats] = {}
+    static = taken.method == "quasi_static"
+    dv = np.zeros_like(dx) if static else (dx - _origin(taken, step, m)) / step.span
+    if "x" in taken.memory and not static:
+        memory = {"x": m.x, "v": m.v}
+    if dkept:
+        memory |= _kept(forward, taken, d, m, _small(taken, m, dx), dx)
+    return Moving(dx, dv, memory)
+
+
+def _small(taken: Taken, m: Moving, end: Floats | None = None) -> float:
+    """How far along quotients go: far less than the slip to which friction is elastic, where there
+    is contact.
+    """
+
+    def largest(a: Floats | None) -> float:
+        return 0.0 if a is None else float(np.abs(a).max(initial=0.0))
+
+    kept, h = m.memory, taken.dt
+    ways = (largest(m.x), h * largest(m.v), largest(kept.get("x")), h * largest(kept.get("v")),
+            largest(end))  # fmt: skip
+    touches = end is not None or FIRMNESS in taken.memory
+    reach = TOUCHING if touches else SMALL * float(np.ptp(np.asarray(taken.x), axis=0).max())
+    return min(reach / max(*ways, 1e-30), SLIPPED / max(largest(kept.get(SLIP)), 1e-30))
+
+
+def _origin(taken: Taken, step: Step, m: Moving) -> Floats:
+    """How what velocities are measured from changes."""
+    if step.past is None:
+        return m.x
+    a2 = step.past[1]
+    return np.asarray((1 + a2) * m.x - a2 * m.memory["x"])
+
+
+def _shifted(taken: Taken, m: Moving, e: float) -> Taken:
+    """The step from a state that is a little farther along."""
+    s = taken.state
+    state = State(s.x + e * m.x, s.v + e * m.v, s.t)
+    memory = {k: a + e * m.memory[k] if k in m.memory else a for k, a in taken.memory.items()}
+    return dataclasses.replace(taken, state=state, memory=memory)
+
+
+def _along(
+    forward: Forward, taken: Taken, d: Direction, m: Moving, e: float
+) -> tuple[Floats, bool]:
+    """(n,3) dg by state and parameter, at the same x; and whether terms remember anything."""
+    dg, keeps = np.zeros_like(taken.x), False
+    x = np.array(taken.x)
+    for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
+        phi = planned(forward.model, _shifted(taken, m, k * e), forward.inner)
+        g = kernel.zeros(len(x), vec3)
+        for term in phi.terms_of_phi:
+            term.add_gradient(kernel.points(np.ascontiguousarray(x)), g)
+        dg += w / (12 * e) * np.array(kernel.numpy(g))
+        keeps = keeps or bool(phi.remember(x))
+    base = planned(forward.model, taken, forward.inner)
+    for v in d.variants:
+        dg += v.weight * v.gradient(base.step, kernel.points(np.ascontiguousarray(x)))
+        if v.bodies:
+            phi, g = _with_bodies(forward, taken, v), kernel.zeros(len(x), vec3)
+            for term in phi.terms_of_phi:
+                term.add_gradient(kernel.points(np.ascontiguousarray(x)), g)
+            dg += v.weight * np.array(kernel.numpy(g))
+    return dg, keeps
+
+
+def _with_bodies(forward: Forward, taken: Taken, v: Variant) -> Potential:
+    """The step with bodies where another scene has them."""
+    base = planned(forward.model, taken, forward.inner)
+    where = v.model.bodies(taken.state.t), v.model.bodies(base.step.t)
+    return Potential(forward.model, dataclasses.replace(base.step, bodies=where))
+
+
+def _moved_target(d: Direction, step: Step) -> Floats:
+    """(n,3) how prescribed vertices move at the end."""
+    out = np.zeros_like(step.target)
+    for v in d.variants:
+        if v.pins:
+            out += v.weight * v.model.prescribed(step.t)[1]
+    return np.where(step.fixed[:, None], out, 0.0)
+
+
+def _product(forward: Forward, taken: Taken, target: Floats) -> Floats:
+    """(n,3) how g changes as prescribed vertices move: a difference of gradients."""
+    size = float(np.ptp(np.asarray(taken.x), axis=0).max()) / np.abs(target).max()
+    out, e = np.zeros_like(target), SMALL * size
+    base = planned(forward.model, taken, forward.inner).step
+    for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
+        g = kernel.zeros(len(target), vec3)
+        step = dataclasses.replace(base, target=base.target + k * e * target)
+        phi = Potential(forward.model, step)
+        for term in phi.terms_of_phi:
+            term.add_gradient(kernel.points(np.ascontiguousarray(taken.x + k * e * target)), g)
+        out += w / (12 * e) * np.array(kernel.numpy(g))
+    return out
+
+
+def _kept(
+    forward: Forward, taken: Taken, d: Direction, m: Moving, e: float, dx: Floats
+) -> dict[str, Floats]:
+    """How what terms remember changes, by state, end and parameter."""
+    out: dict[str, Floats] = {}
+    for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
+        phi = planned(forward.model, _shifted(taken, m, k * e), forward.inner)
+        kept = _remembered(phi, taken.x + k * e * dx)
+        for name, value in kept.items():
+            out[name] = out.get(name, np.zeros_like(value)) + w / (12 * e) * value
+    base, x = planned(forward.model, taken, forward.inner), np.ascontiguousarray(taken.x)
+    for v in d.variants:
+        more: dict[str, Floats] = {}
+        if v.contact is not None:
+            v.contact.freeze(base.step)
+            more = {k: np.asarray(a) for k, a in v.contact.remember(kernel.points(x)).items()}
+        elif v.bodies:
+            more = _remembered(_with_bodies(forward, taken, v), x)
+        for name, value in more.items():
+            out[name] = out.get(name, np.zeros_like(value)) + v.weight * value
+    return out
+
+
+def _remembered(phi: Potential, x: Floats) -> dict[str, Floats]:
+    point = kernel.points(np.ascontiguousarray(x))
+    found = {k: np.asarray(v) for t in phi.terms_of_phi for k, v in t.remember(point).items()}
+    return {k: v for k, v in found.items() if not k.endswith("torn")}

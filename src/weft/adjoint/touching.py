@@ -1,0 +1,226 @@
+"""Contact and friction, differentiated by the start of a step.
+
+Friction is lagged: pairs, loads, weights and planes are those of x_n, and so is where sliding is
+measured from. What is kept from step to step (elastic slip, firmness) is differentiated as well, in
+both directions: ``Touching.remembered`` is the way back through what a step leaves, ``pull`` the
+one through what it was made from. The firmness of contact changes by jumps of the rules in
+``contact.firmness``; while it stays it passes through, and where it changes its derivative by what
+presses is left out (``Touching.firmed``).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.adjoint.lagged import pulls
+from weft.adjoint.pulled import Pulled
+from weft.adjoint.slides import Slopes, rise, slopes_of
+from weft.arrays import Floats
+from weft.contact.distance import PairKind
+from weft.contact.embedded import Weighted
+from weft.contact.friction import normal_forces
+from weft.contact.term import FIRMNESS, SLIP, ContactTerm
+from weft.energies.rows import gather_gradient
+from weft.kernel import WarpArray, vec3
+from weft.step import Step
+
+
+@pulls(ContactTerm)
+def _contact(term: ContactTerm, step: Step, x: WarpArray, by: Floats, into: Pulled) -> None:
+    """Of one step whose memory nobody asks for."""
+    Touching(term, step, x).pull(by, into)
+
+
+class Touching:
+    """Contact at the end x (n,) of a step that its term was frozen for."""
+
+    def __init__(self, term: ContactTerm, step: Step, x: WarpArray) -> None:
+        self.term, self.step, self.x = term, step, x
+        self.n, self.points = term.embedded.n, len(step.state.x)
+        self.y = np.array(kernel.numpy(term._put(term._y, x)))
+        self.firmed = False  # whether firmness changed, and its derivative is left out
+        self._slides: _Slides | None = None
+        if term.friction:
+            self._slides = _Slides(term, step, self.y)
+
+    def remembered(self, kept: dict[str, Floats], into: Pulled) -> Floats:
+        """(n,3) by the end of the step, from derivatives by what it remembers; what goes to its
+        start is added with ``pull``.
+        """
+        out = np.zeros((self.points, 3))
+        if FIRMNESS in kept and self.step.scale is not None:
+            before, now = kept[FIRMNESS]
+            firm = self.term._firmness
+            after = firm.after(*self.term._pressed(self.x))
+            self.firmed = after.now != firm.now
+            into.keep(FIRMNESS, np.array([0.0, before + (0.0 if self.firmed else now)]))
+        if SLIP in kept and self._slides is not None:
+            by_y, by_slip = self._slides.remembered(kept[SLIP])
+            into.keep(SLIP, by_slip)
+            out += self._to_points(by_y[: self.n])
+            into.after += by_y[self.n :]
+        return out
+
+    def pull(self, by: Floats, into: Pulled, bodies: bool = True) -> None:
+        """Add ds/d(start of the step), s = by . dE/dx, by (n,3); and by bodies, where asked for."""
+        surface = np.zeros_like(self.y)
+        surface[: self.n] = self.term.embedded.of(by)
+        self._by_firmness(surface, into)
+        if bodies and len(into.after):
+            self._by_bodies(surface, into)
+        if self._slides is None:
+            return
+        by_start, by_origin, by_end, by_slip, by_load = self._slides.pulled(surface)
+        start = by_start + by_origin
+        into.state_x += self._to_points(start[: self.n])
+        into.before += start[self.n :]
+        into.after += by_end[self.n :]
+        into.keep(SLIP, by_slip)
+        into.keep(FIRMNESS, np.array([by_load / self.term._firmness.before, 0.0]))
+
+    def _by_firmness(self, surface: Floats, into: Pulled) -> None:
+        """The barrier is as stiff as contact is firm."""
+        y, contacts = self.term._at(self.x)
+        if len(contacts) == 0:
+            return
+        i, g = contacts.incidence(self.n), kernel.zeros(self.n, vec3)
+        arrays = (i.start, i.element, i.place, self.term._forces(y, contacts), g)
+        kernel.launch(gather_gradient, self.n, *arrays)
+        s = float((np.array(kernel.numpy(g)) * surface[: self.n]).sum())
+        into.keep(FIRMNESS, np.array([0.0, s / self.term._firmness.now]))
+
+    def _by_bodies(self, surface: Floats, into: Pulled) -> None:
+        """H by at the vertices of bodies, of pairs that have one."""
+        _, contacts = self.term._at(self.x)
+        stencil = contacts.stencil if len(contacts) else np.zeros((0, 4), dtype=np.int32)
+        rows = np.flatnonzero((stencil >= self.n).any(1))
+        if len(rows) == 0:
+            return
+        some = type(contacts)(np.ascontiguousarray(stencil[rows]), contacts.touch[rows])
+        local = np.einsum("mabij,mbj->mai", some.hessian(self.y), surface[stencil[rows]])
+        out = np.zeros_like(self.y)
+        np.add.at(out, stencil[rows], local)
+        into.after += out[self.n :]
+
+    def _to_points(self, by: Floats) -> Floats:
+        """(points,3) of vertices (n,3)."""
+        out = np.zeros((self.points, 3))
+        embedded = self.term.embedded
+        pulled = embedded.W.matrix.T @ by if isinstance(embedded, Weighted) else by
+        out[: len(pulled)] = pulled
+        return out
+
+
+class _Slides:
+    """The pairs that slide in a step, and what was frozen of them."""
+
+    def __init__(self, term: ContactTerm, step: Step, y: Floats) -> None:
+        f, search, firm = term.friction, term.search, term._firmness
+        assert f is not None
+        self.y, self.n = y, term.embedded.n
+        self.slide: Any = np.array(kernel.numpy(f.slide))
+        self.stencil = np.array(f.stencil)
+        self.origin = np.array(kernel.numpy(f.origin))
+        self.slip = np.array(kernel.numpy(term._slip))
+        start = self.origin  # vertices and bodies where the step begins
+        stiffness = search.stiffness
+        search.stiffen(term.contact.stiffness * firm.before)
+        contacts = search.contacts(kernel.points(start))
+        self.push = normal_forces(contacts, start)[0]
+        self.slopes: Slopes = slopes_of(contacts, start, self.push, self.slide)
+        kind = contacts.touch[self.push]["kind"]
+        search.stiffen(stiffness)
+        other = np.where(kind == PairKind.EDGE_EDGE, self.stencil[:, 2], self.stencil[:, 1])
+        both = (self.stencil[:, 0] < self.n) & (other < self.n)
+        self.part = np.where(both, 0.5, 1.0) * self.slide["smooth"]
+        self.own = self.stencil < self.n
+        ids = np.minimum(self.stencil, self.n - 1)
+        self.held = np.where(self.own[:, :, None], self.slip[ids], 0.0)
+        self._none()
+
+    def _none(self) -> None:
+        m = len(self.stencil)
+        self.by_w, self.by_load = np.zeros((m, 4)), np.zeros(m)
+        self.by_t = [np.zeros((m, 3)), np.zeros((m, 3))]
+        self.by_origin, self.by_end = np.zeros((m, 4, 3)), np.zeros((m, 4, 3))
+
+    def _scattered(self, local: Floats) -> Floats:
+        out = np.zeros_like(self.y)
+        np.add.at(out, self.stencil, local)
+        return out
+
+    def _moved(self) -> tuple[Floats, Floats]:
+        """(m,4,3) displacements of corners since the step began, and (m,3) of the pairs."""
+        corners = (self.y - self.origin)[self.stencil]
+        return corners, np.einsum("ma,mai->mi", self.slide["w"], corners)
+
+    def remembered(self, by: Floats) -> tuple[Floats, Floats]:
+        """By the end (n+b,3) and by the slip before (n,3), from those by the slip after (n,3)."""
+        s, w = self.slide, np.asarray(self.slide["w"])
+        corners, d = self._moved()
+        t = (s["t0"], s["t1"])
+        along = [(d * axis).sum(1) for axis in t]
+        smooth = s["smooth"][:, None]
+        change = (along[0][:, None] * t[0] + along[1][:, None] * t[1]) / smooth
+        share = np.where(self.own, s["load"][:, None] * w, 0.0)
+        ids = np.minimum(self.stencil, self.n - 1)
+        load, total = np.zeros(self.n), np.zeros((self.n, 3))
+        np.add.at(load, ids, np.abs(share))
+        np.add.at(total, ids, share[:, :, None] * change[:, None])
+        pressed = load > 0
+        safe = np.where(pressed, load, 1.0)[:, None]
+        q = self.slip + total / safe
+        length = np.linalg.norm(q, axis=1, keepdims=True)
+        unit = q / np.maximum(length, 1e-300)
+        cut = (by - unit * (unit * by).sum(1, keepdims=True)) / np.maximum(length, 1.0)
+        inner = np.where(pressed[:, None], np.where(length > 1, cut, by), 0.0)
+        at = np.where(self.own[:, :, None], inner[ids], 0.0) / safe[ids]
+        by_change = np.einsum("ma,mai->mi", share, at)
+        by_share = np.einsum("mi,mai->ma", change, at)
+        by_share -= np.sign(share) * (at * (total / safe)[ids]).sum(2)
+        self.by_load += (by_share * w).sum(1)
+        self.by_w += by_share * s["load"][:, None]
+        by_d = np.zeros_like(d)
+        for k in range(2):
+            on = (by_change * t[k]).sum(1)[:, None]
+            by_d += on * t[k] / smooth
+            self.by_t[k] += (on * d + along[k][:, None] * by_change) / smooth
+        self.by_w += np.einsum("mi,mai->ma", by_d, corners)
+        self.by_origin -= w[:, :, None] * by_d[:, None]
+        return self._scattered(w[:, :, None] * by_d[:, None]), inner
+
+    def pulled(self, by: Floats) -> tuple[Floats, Floats, Floats, Floats, float]:
+        """By vertices where pairs were frozen, by the origin, by the end (at bodies: the rest is
+        the Hessian's), each (n+b,3); by the slip before (n,3); and by the loads times these.
+        """
+        s, w = self.slide, np.asarray(self.slide["w"])
+        corners, d = self._moved()
+        t = np.stack([s["t0"], s["t1"]], axis=1)  # (m,2,3)
+        L = np.einsum("ma,mai->mi", w, by[self.stencil])
+        u = np.einsum("mki,mi->mk", t, d) + np.stack([s["before0"], s["before1"]], axis=1)
+        L2, length = np.einsum("mki,mi->mk", t, L), np.linalg.norm(u, axis=1)
+        over, second = rise(length, s)
+        unit = np.where(length[:, None] > 0, u / np.maximum(length, 1e-300)[:, None], [1.0, 0.0])
+        on = (unit * L2).sum(1)[:, None] * unit
+        q = s["load"][:, None] * (second[:, None] * on + over[:, None] * (L2 - on))
+        push = (s["load"] * over)[:, None] * np.einsum("mk,mki->mi", u, t)
+        self.by_load += over * (u * L2).sum(1)
+        by_d = np.einsum("mk,mki->mi", q, t)
+        held = np.einsum("ma,mai->mi", np.where(self.own, w, 0.0), self.held)
+        by_held = self.part[:, None] * by_d
+        for k in range(2):
+            self.by_t[k] += (s["load"] * over * u[:, k])[:, None] * L
+            self.by_t[k] += q[:, k, None] * (d + self.part[:, None] * held)
+        self.by_w += np.einsum("mi,mai->ma", push, by[self.stencil])
+        self.by_w += np.einsum("mi,mai->ma", by_d, corners)
+        self.by_w += np.einsum("mi,mai->ma", by_held, self.held)
+        self.by_origin -= w[:, :, None] * by_d[:, None]
+        end = w[:, :, None] * by_d[:, None]
+        on_own = np.where(self.own, w, 0.0)[:, :, None]
+        by_slip = self._scattered(on_own * by_held[:, None])
+        start = self.slopes.pulled(self.by_w, self.by_load, *self.by_t)
+        out = (self._scattered(start), self._scattered(self.by_origin), self._scattered(end))
+        total = float((self.by_load * s["load"]).sum())
+        self._none()
+        return *out, by_slip[: self.n], total

@@ -1,0 +1,255 @@
+"""Derivatives of runs (``weft.Adjoint``): closed forms, and differences of the run itself.
+
+A hanging strip sinks by rho g L^2/(2k), so dsag/dk = -sag/k; a heavy elastica drops by L d(l), l^3
+= rho g L^3/D, so ddrop/dD follows from its differential equation. What friction holds does not move
+with mu, but for the elastic slip of a step; what slides does, by -g cos(a) t^2/2.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from weft.adjoint.adjoint import Adjoint, Derivative
+from weft.adjoint.losses import Mean
+from weft.adjoint.parameters import Parameter
+from weft.contact.contact import Contact, SelfContact
+from weft.contact.shapes import plate
+from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.gravity import Gravity
+from weft.energies.hinge_bending import HingeBending
+from weft.energies.membrane import Membrane
+from weft.errors import SimulationError
+from weft.integrators.backward_euler import BackwardEuler
+from weft.integrators.base import Memory, StepSettings
+from weft.integrators.bdf2 import Bdf2
+from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.laboratory.elastica import of_length
+from weft.laws.baraff_witkin import BaraffWitkin
+from weft.mesh import grid
+from weft.model import Model
+from weft.pins import Keyframe, Path, Pin
+from weft.state import State
+from weft.validate import elastica, hanging_strip
+from weft.validate.check import Check, attempt, compare
+from weft.validate.setup import Built, Setup
+from weft.validate.solver import direct
+from weft.validate.strip import GRAVITY, Material, lengthwise_pins, strip_model
+
+GAMMA, SEGMENTS = 8.0, 40  # of the elastica
+STICK, STEP, MU, SETTLING = 1e-4, 0.01, 0.3, 60  # of the slope
+TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8)  # [m/s] of Newton
+DIFFERENCE = 1e-4  # of every number, in quotients of the run
+SMOOTH = 1e-5  # of derivatives where the solution is smooth
+NUMBERS = {
+    "stretch": 400.0, "shear": 40.0, "bending": 2e-5, "density": 0.15, "damping": 0.02,
+    "gravity": 9.81, "path": 0.02, "speed": 0.2, "height": 0.05, "body": 0.01, "friction": 0.3,
+    "gap": 3e-3, "side": 0.13,
+}  # fmt: skip
+
+
+def checks() -> Iterator[Check]:
+    """Closed forms, differences with every integrator, and what Newton's tolerance costs."""
+    yield from attempt("adjoint/strip, dsag/dk", _sag)
+    yield from attempt("adjoint/elastica, ddrop/dD", _drop)
+    yield from attempt("adjoint/slope, dx/dmu", _slope)
+    for name in ("backward_euler", "bdf2", "quasi_static"):
+        yield from attempt(f"adjoint/free, {name}", _differences, name, False)
+    for name in ("backward_euler", "bdf2"):
+        yield from attempt(f"adjoint/contact and friction, {name}", _differences, name, True)
+    yield from attempt("adjoint/Newton's tolerance", _tolerance)
+
+
+def _sag() -> Iterator[Check]:
+    m = hanging_strip.MATERIAL
+    sag = m.density * GRAVITY * hanging_strip.LENGTH**2 / (2 * m.stretch)
+    mesh = grid(5, 17, hanging_strip.WIDTH, hanging_strip.LENGTH)
+    upright = np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(mesh.n_vertices)], 1)
+    mesh = mesh.with_vertices(upright)
+
+    def build(v: Mapping[str, Any]) -> Built:
+        material = Material(v["k"], m.shear, m.bending, m.density)
+        model = strip_model(mesh, material, lengthwise_pins(mesh, "top"))
+        return model, State.at_rest(mesh.vertices)
+
+    loss = Mean((0.0, -1.0, 0.0), mesh.groups["bottom"])
+    found = _static(build, "k", m.stretch, loss)
+    yield compare("adjoint/strip, dsag/dk", -sag / m.stretch, float(found.gradient["k"]), 1e-3)
+
+
+def _drop() -> Iterator[Check]:
+    x, mesh, _ = elastica.strip_at_rest(GAMMA, elastica.STIFFNESS_RATIO, "regular", SEGMENTS)
+    density, cell = 0.1, elastica.LENGTH / (SEGMENTS - 0.5)
+    D = density * GRAVITY * elastica.LENGTH**3 / GAMMA
+    stretch = elastica.STIFFNESS_RATIO * D / elastica.LENGTH**2
+    pins = [Pin(mesh.faces[mesh.corner_uv[..., 0] < 1.5 * cell], name="clamp")]
+
+    def build(v: Mapping[str, Any]) -> Built:
+        material = Material(stretch, stretch / 4, v["D"], density)
+        return strip_model(mesh, material, pins), State.at_rest(x)
+
+    loss = Mean((0.0, -1.0, 0.0), mesh.groups["right"])
+    found, h = _static(build, "D", D, loss), 1e-4
+    lengths = np.cbrt([GAMMA * (1 + h), GAMMA * (1 - h)]).tolist()
+    drops = [of_length(length).drop / length for length in lengths]
+    expected = -(drops[0] - drops[1]) / (2 * h)  # D ddrop/dD = -Gamma ddrop/dGamma
+    yield compare("adjoint/elastica, D ddrop/dD", expected, D * float(found.gradient["D"]), 3e-2)
+
+
+def _static(build: Any, name: str, value: float, loss: Mean) -> Derivative:
+    settings = QuasiStaticSettings(1e-9, 1e-8, 2000, linear=direct(), imperfection=0.0)
+    setup = Setup(build, {name: value}, lambda: QuasiStatic(settings), 0.1)
+    return Adjoint(setup, loss, [setup.parameter(name, linear=True)], frames=1, fps=10)()
+
+
+def _slope() -> Iterator[Check]:
+    held, frames = slope_of(10.0), 20
+    slip = STICK * STEP  # [m] to which a step's stick is elastic
+    yield compare("adjoint/slope holds, dx/dmu [m]", 0.0, held(frames), 20 * slip)
+    angle, t = np.radians(30.0), frames * STEP
+    expected = -GRAVITY * np.cos(angle) * t * (t + STEP) / 2  # of backward Euler's steps
+    yield compare("adjoint/slope slides, dx/dmu [m]", expected, slope_of(30.0)(frames), 3e-2)
+
+
+def slope_of(degrees: float) -> Any:
+    """dx/dmu [m] of a square that rested, on a slope of so many degrees from then on, after a
+    number of steps.
+    """
+    mesh = grid(3, 3, 0.1, 0.1)
+    mesh = mesh.with_vertices(np.array(mesh.vertices) + [0.0, 0.85 * NUMBERS["gap"], 0.0])
+    mass, a = 0.2 * mesh.vertex_area, np.radians(degrees)
+    pull = (GRAVITY * np.sin(a), -GRAVITY * np.cos(a), 0.0)
+
+    def on_slope(mu: float, load: tuple[float, float, float]) -> Model:
+        law = BaraffWitkin((2000.0, 2000.0), 500.0)
+        energies = (Membrane(linear_triangle(mesh), law), HingeBending.of(mesh, (1e-3, 1e-3)),
+                    Gravity(mass, load))  # fmt: skip
+        settings = SelfContact(NUMBERS["gap"], friction=mu, stick=STICK)
+        contact = Contact.of(mesh, mass, settings, [plate(2.0, 2.0, 1.0)])
+        return Model(mass, energies, (), mesh.vertices, contact)
+
+    rest = _settled(on_slope(0.0, (0.0, pull[1], 0.0)), State.at_rest(mesh.vertices))
+
+    def build(v: Mapping[str, Any]) -> Built:
+        return on_slope(v["mu"], pull), rest
+
+    def after(frames: int) -> float:
+        setup = Setup(build, {"mu": MU}, lambda: BackwardEuler(_tight()), STEP)
+        mu = setup.parameter("mu", linear=True)
+        found = Adjoint(setup, Mean((1.0, 0.0, 0.0)), [mu], frames=frames, fps=1 / STEP)()
+        return float(found.gradient["mu"])
+
+    return after
+
+
+def _settled(model: Model, state: State) -> State:
+    """Where a model comes to rest."""
+    stepper = BackwardEuler(_tight())
+    memory: Memory = {}
+    for _ in range(SETTLING):
+        state, memory, report = stepper.step(model, state, memory, 2 * STEP)
+        if not report.outcome.ok:
+            raise SimulationError("slope", got=report.outcome.name, hint=report.outcome.advice)
+    return State.at_rest(state.x)
+
+
+def _tight(tolerance: float = 1e-7) -> StepSettings:
+    return StepSettings(tolerance, linear=direct())
+
+
+def moving(v: Mapping[str, Any], touches: bool) -> Built:
+    """A sheet that swings from two corners on a path, or slides and lands on a table."""
+    mesh = grid(4, 4, v["side"], v["side"])
+    x = np.array(mesh.vertices)
+    wave = np.sin(40 * x[:, 0] + 25 * x[:, 2])
+    x[:, 1] += 0.0021 + 0.0004 * wave if touches else v["height"] * (wave + x[:, 0] / v["side"])
+    if touches:  # no edge is along one of the table: where edges are parallel, quotients are rough
+        c, a = np.cos(0.3), np.sin(0.3)
+        x = x @ np.array([[c, 0.0, -a], [0.0, 1.0, 0.0], [a, 0.0, c]]) + [0.013, 0.0, 0.007]
+    flat = grid(4, 4, 0.12, 0.12)  # material coordinates stay
+    mesh = flat.with_vertices(x)
+    mass = v["density"] * mesh.vertex_area
+    law = BaraffWitkin((v["stretch"], v["stretch"]), v["shear"])
+    energies = (
+        Membrane(linear_triangle(mesh), law, damping=v["damping"]),
+        HingeBending.of(mesh, (v["bending"], v["bending"]), damping=v["damping"]),
+        Gravity(mass, (0.0, -v["gravity"], 0.0)),
+    )
+    velocity = np.broadcast_to([v["speed"], -0.03 if touches else 0.0, 0.1], x.shape)
+    contact, pins = None, []
+    if touches:
+        table = plate(0.6, 0.6, 0.3).moved((0.0, 0.0, v["body"]))
+        table = table.moved((0.0, v["body"] - NUMBERS["body"], 0.0))
+        settings = SelfContact(v["gap"], friction=v["friction"])
+        contact = Contact.of(mesh, mass, settings, [table])
+    else:
+        keys = (Keyframe(0.0), Keyframe(0.1, (v["path"], 0.5 * v["path"], 0.0), 10 * v["path"]))
+        path = Path(keys, interpolation="linear", hold=True)
+        pins = [Pin(np.array([mesh.groups["top"][0], mesh.groups["top"][-1]]), path=path)]
+    return Model(mass, energies, tuple(pins), x, contact), State(x, np.array(velocity), 0.0)
+
+
+def _setup(name: str, touches: bool, tolerance: float = 1e-10) -> tuple[Setup, list[Parameter]]:
+    tolerance = max(tolerance, 1e-8) if touches else tolerance
+    static = QuasiStaticSettings(1e-12, 1e-10, linear=direct(), imperfection=0.0)
+    makers: dict[str, Any] = {
+        "backward_euler": lambda: BackwardEuler(_tight(tolerance)),
+        "bdf2": lambda: Bdf2(_tight(tolerance)),
+        "quasi_static": lambda: QuasiStatic(static),
+    }
+    setup = Setup(lambda v: moving(v, touches), NUMBERS, makers[name], 0.005)
+    free: tuple[str, ...] = ("stretch", "shear", "bending", "density", "gravity", "path")
+    moved = ("damping", "speed")
+    if name != "quasi_static":
+        free = (*free, *moved, "height")
+    on_table = ("stretch", "density", "gravity", "speed", "body", "friction", "gap")
+    return setup, [setup.parameter(n) for n in (on_table if touches else free)]
+
+
+def loss(x: Any, v: Any, t: Any) -> Any:
+    """Weights that nothing is symmetric in."""
+    rng = np.random.default_rng(7)
+    by_x, by_v = np.zeros_like(x), np.zeros_like(v)
+    by_x[-1], by_v[-1] = rng.normal(size=x.shape[1:]), 0.1 * rng.normal(size=x.shape[1:])
+    return float((by_x * x).sum() + (by_v * v).sum()), by_x, by_v
+
+
+def _differences(name: str, touches: bool) -> Iterator[Check]:
+    setup, parameters = _setup(name, touches)
+    adjoint = Adjoint(setup, loss, parameters, frames=2, fps=200)
+    found, kind = adjoint(), "contact" if touches else "free"
+    every = [[p] for p in parameters]
+    if touches:  # together: some do so little that a quotient of runs is round-off
+        every = [parameters]
+    for some in every:
+        values = [
+            adjoint.with_values({p.name: p.value + k * DIFFERENCE * p.size for p in some}).value()
+            for k in (1, -1, 2, -2)
+        ]
+        expected = (8 * (values[0] - values[1]) - values[2] + values[3]) / (12 * DIFFERENCE)
+        got = sum(float(found.gradient[p.name]) * p.size for p in some)
+        yield compare(f"adjoint/{kind}, {name}, {'+'.join(p.name for p in some)}", expected, got,
+                      SMOOTH)  # fmt: skip
+
+
+def _tolerance() -> Iterator[Check]:
+    """Errors of derivatives fall with the tolerance of steps, and are reported as what is left."""
+    exact = _gradient(1e-12)
+    errors = []
+    for tolerance in TOLERANCES:
+        got = _gradient(tolerance)
+        errors.append(float(np.abs(got - exact).max() / np.abs(exact).max()))
+        note = f"error {errors[-1]:.1e} of the derivative at {tolerance:g} m/s"
+        yield Check(f"adjoint/tolerance {tolerance:g}", 0.0, errors[-1], errors[-1],
+                    _allowed(tolerance), errors[-1] <= _allowed(tolerance), note)  # fmt: skip
+
+
+def _allowed(tolerance: float) -> float:
+    """Proportional to it, and round-off."""
+    return 10 * tolerance + 1e-8
+
+
+def _gradient(tolerance: float) -> Any:
+    setup, parameters = _setup("backward_euler", False, tolerance)
+    found = Adjoint(setup, loss, parameters, frames=4, fps=200)()
+    return np.array([found.gradient[p.name] * p.size for p in parameters])

@@ -1,0 +1,184 @@
+"""What ``weft.Adjoint`` promises around the derivative: memory, doors, bad input."""
+
+import importlib.util
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft
+from tests.adjoint.cases import hung, landing, noise, quotient
+from weft.adjoint import Energy, Flat, Mean, Sum, Target, batched, jax_function, torch_function
+from weft.adjoint.forward import Forward, Kept
+from weft.errors import SceneError
+
+SHEAR = ["fabric.shear"]
+
+
+def test_steps_are_those_of_a_simulation(tmp_path):
+    scene = hung("bdf2")
+    run = weft.simulate(scene, frames=2, fps=50, out=tmp_path / "run", progress=False)
+    kept = Kept(Forward(scene, 2, 50), 1e9)
+    frames = [p.state.x for p in kept.run() if p.count % 2 == 0]
+    for k, x in enumerate(frames):
+        assert np.array_equal(x, run.positions(k))
+
+
+def test_recomputed_steps_are_bitwise_equal():
+    """Without memory sqrt(n) states are kept; on the way back they give the same digits."""
+    scene = landing()
+    places = list(Kept(Forward(scene, 7, 200), 1e9).run())
+    kept = Kept(Forward(scene, 7, 200), 0.0)
+    for _ in kept.run():
+        pass
+    assert kept.every == 3 and sorted(kept.places) == [0, 3, 6]
+    for count in range(7, 0, -1):
+        (taken,) = kept.parts(count)
+        assert np.array_equal(taken.x, places[count].state.x)
+        assert np.array_equal(taken.state.v, places[count - 1].state.v)
+    assert kept.recomputed == 7
+    whole = weft.Adjoint(scene, noise(16), ["contact.friction"], frames=4, fps=200)()
+    little = weft.Adjoint(scene, noise(16), ["contact.friction"], frames=4, fps=200, memory=0)()
+    assert whole.gradient["contact.friction"] == little.gradient["contact.friction"]
+    assert little.report.recomputed == 4 and whole.report.recomputed == 0
+
+
+def test_what_nothing_depends_on_is_zero_and_said():
+    found = weft.Adjoint(hung(), noise(16), ["fabric.thickness"], frames=1, fps=100)()
+    assert found.gradient["fabric.thickness"] == 0.0
+    assert "nothing depends on fabric.thickness" in str(found.report)
+
+
+def test_loose_tolerances_are_remarked():
+    scene = hung().with_(settings=weft.StepSettings(tolerance=1e-2))
+    report = weft.Adjoint(scene, noise(16), SHEAR, frames=1, fps=100)().report
+    assert "settings.tolerance = 0.01 m/s" in str(report) and report.correction > 1e-12
+
+
+def test_a_scene_of_my_own_numbers():
+    """Any number is a parameter: here the stiffness of a law."""
+
+    def with_law(scene, k):
+        return scene.with_(law=weft.laws.Arap(k) + weft.laws.DotShear(30.0))
+
+    scene = with_law(hung(), 400.0)
+    mine = weft.Parameter("k", 400.0, with_law, "N/m")
+    adjoint = weft.Adjoint(scene, noise(16), [mine], frames=2, fps=100)
+    got = float(adjoint().gradient["k"])
+    step = quotient(lambda s: adjoint.with_values({"k": 400.0 + s}).value(), 0.1)
+    assert got == pytest.approx(step, rel=1e-6)
+
+
+def test_losses_against_differences():
+    rng = np.random.default_rng(0)
+    x, v, t = rng.normal(size=(3, 16, 3)), rng.normal(size=(3, 16, 3)), np.arange(3.0)
+    model = hung().model()
+    x[-1] = np.array(hung().state().x) * 1.01
+    target = Target(rng.normal(size=(2, 3)), vertices=[3, 5], weight=[1.0, 3.0],
+                    velocities=rng.normal(size=(2, 3)))  # fmt: skip
+    for loss in (target, Mean((1.0, 2.0, 0.0), [1, 2], 1), Energy("bending").of(model),
+                 Sum([(2.0, target), (-1.0, Mean())])):  # fmt: skip
+        _, by_x, *rest = loss(x, v, t)
+        dx, dv = rng.normal(size=x.shape), rng.normal(size=x.shape)
+        by_v = rest[0] if rest else np.zeros_like(v)
+        got = quotient(lambda s: loss(x + s * dx, v + s * dv, t)[0], 1e-4)  # noqa: B023
+        assert got == pytest.approx(float((by_x * dx).sum() + (by_v * dv).sum()), rel=1e-6)
+
+
+def test_energy_knows_its_stiffness():
+    scene = hung("quasi_static")
+    adjoint = weft.Adjoint(scene, Energy("bending"), ["fabric.bending_warp"], frames=1, fps=100)
+    got, p = (
+        float(adjoint().gradient["fabric.bending_warp"]),
+        adjoint.parameter("fabric.bending_warp"),
+    )
+    step = quotient(lambda s: adjoint.with_values({p.name: p.value + s}).value(), 1e-3 * p.size)
+    assert got == pytest.approx(step, rel=1e-5)
+
+
+def test_a_vector_for_optimizers():
+    adjoint = weft.Adjoint(hung(), noise(16), ["fabric.shear", "gravity"], frames=1, fps=100)
+    flat = Flat(adjoint)
+    value, gradient = flat(flat.start)
+    assert flat.start.shape == gradient.shape == (4,)
+    assert flat.unpacked(flat.start)["gravity"] == pytest.approx([0, -9.81, 0])
+    shear = quotient(lambda s: flat(flat.start + [s, 0, 0, 0])[0], 1e-4)
+    assert gradient[0] == pytest.approx(shear, rel=1e-5) and np.isfinite(value)
+    with pytest.raises(SceneError, match="3 numbers: expected 4"):
+        flat(np.zeros(3))
+
+
+def test_several_losses_at_once():
+    losses = [weft.Adjoint(hung(), Mean(), SHEAR, frames=f, fps=100) for f in (1, 2)]
+    got = batched(losses)
+    assert [d.value for d in got] == [a().value for a in losses]
+
+
+@pytest.mark.parametrize("make, name", [(torch_function, "torch"), (jax_function, "jax")])
+def test_adapters(make, name):
+    flat = Flat(weft.Adjoint(hung(), Mean(), SHEAR, frames=1, fps=100))
+    if importlib.util.find_spec(name) is None:
+        with pytest.raises(SceneError, match=f"pip install {name}"):
+            make(flat)
+        return
+    _, gradient = flat(flat.start)
+    if name == "torch":
+        torch = pytest.importorskip("torch")
+        q = torch.tensor(flat.start, requires_grad=True)
+        make(flat)(q).backward()
+        np.testing.assert_allclose(q.grad.numpy(), gradient)
+    else:
+        jax = pytest.importorskip("jax")
+        np.testing.assert_allclose(jax.grad(make(flat))(flat.start), gradient, rtol=1e-5)
+
+
+def test_the_scene_of_a_run():
+    text = "cloth: {sheet: {nx: 4, ny: 4}, fabric: cotton}\nseconds: 0.02\nfps: 50\n"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.yaml"
+        path.write_text(text)
+        from weft.scene.build import load_scene
+
+        run = weft.simulate(load_scene(path).scene, frames=1, fps=50, out=Path(folder) / "run",
+                            progress=False)  # fmt: skip
+        with pytest.raises(SceneError, match="weft.scene_of"):
+            weft.Adjoint(run, Mean(), frames=1)
+        assert weft.scene_of(run).scene.cloth.n_vertices == 16
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"integrator": "bdf2_semi_implicit", "settings": None}, "integrator = SemiImplicitBdf2"),
+        ({"settings": weft.StepSettings(effort=2, tolerance=1e-12)}, "stop before they have"),
+    ],
+)
+def test_refused_by_name(change, message):
+    with pytest.raises(SceneError, match=message):
+        weft.Adjoint(hung().with_(stepper=None, **change), noise(16), SHEAR, frames=1)()
+
+
+def test_unknown_names_are_listed():
+    with pytest.raises(SceneError, match="did you mean 'fabric.shear'"):
+        weft.Adjoint(hung(), noise(16), ["fabric.sheer"], frames=1)
+
+
+@pytest.mark.parametrize(
+    "loss, message",
+    [
+        (lambda x, v, t: (np.nan, x), "loss value = nan"),
+        (lambda x, v, t: (1.0, x[-1]), r"loss derivative by x = shape \(16, 3\)"),
+        (lambda x, v, t: (1.0, np.full_like(x, np.inf)), "not finite"),
+        (lambda x, v, t: 1.0, "loss = float"),
+        (3.0, "a function of x, v and t"),
+    ],
+)
+def test_bad_losses(loss, message):
+    with pytest.raises(SceneError, match=message):
+        weft.Adjoint(hung(), loss, SHEAR, frames=1, fps=100)()
+
+
+def test_rest_refuses_by_name():
+    with pytest.raises(SceneError, match="parameter rest = contact"):
+        weft.Adjoint(landing(), noise(16), ["rest"], frames=1, fps=100)()
