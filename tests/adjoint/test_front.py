@@ -1,5 +1,6 @@
 """What ``weft.Adjoint`` promises around the derivative: memory, doors, bad input."""
 
+import dataclasses
 import importlib.util
 import tempfile
 from pathlib import Path
@@ -11,7 +12,9 @@ import weft
 from tests.adjoint.cases import hung, landing, noise, quotient
 from weft.adjoint import Energy, Flat, Mean, Sum, Target, batched, jax_function, torch_function
 from weft.adjoint.forward import Forward, Kept
+from weft.contact import sphere
 from weft.errors import SceneError
+from weft.integrators.quasi_static import QuasiStaticSettings
 
 SHEAR = ["fabric.shear"]
 
@@ -182,3 +185,20 @@ def test_bad_losses(loss, message):
 def test_rest_refuses_by_name():
     with pytest.raises(SceneError, match="parameter rest = contact"):
         weft.Adjoint(landing(), noise(16), ["rest"], frames=1, fps=100)()
+
+
+def test_keyframes_rigid_bodies_and_friction_at_rest_are_refused():
+    """Their numbers, points and lags would be left out of the derivative without a word."""
+    cloth = weft.sheet(5, 5)
+    pins = [weft.Pin(cloth.corners("top"))]
+    ball = dataclasses.replace(
+        sphere(0.05, 0.03).moved((0, -0.9, 0)), rigid=weft.contact.Rigid(mass=0.1)
+    )
+    resting = QuasiStaticSettings(friction=True)
+    for message, scene in {
+        "change in time": weft.Scene(cloth, pins, keyed={"damping": weft.Keys([(0, 0.0), (1, 1)])}),
+        "rigid bodies": weft.Scene(cloth, pins, bodies=[ball]),
+        "friction": weft.Scene(cloth, pins, integrator="quasi_static", settings=resting),
+    }.items():
+        with pytest.raises(SceneError, match=message):
+            weft.Adjoint(scene, Mean(), SHEAR, frames=1)()

@@ -138,6 +138,13 @@ class Forward:
         self._check()
 
     def _check(self) -> None:
+        for what, given in (
+            ("numbers that change in time (`keys`)", self.model.changing is not None),
+            ("rigid bodies", bool(self.model.loose)),
+            ("friction in equilibria", getattr(self.inner.settings, "friction", False) is True),  # type: ignore[attr-defined]
+        ):
+            if given:
+                raise SceneError("derivatives of a run", got=what, expected="a scene without them")
         for term in self.model.assembly.terms:
             check_lagged(term)
             if self.method == "quasi_static" and type(term).__name__ == "BoundAir":
