@@ -223,7 +223,8 @@ def test_json_schema(run):
     schema = json.loads(run("explain", "--json-schema")[1])
     width = schema["$defs"]["SheetBlock"]["properties"]["width"]
     assert width["type"] == ["number", "string"] and width["unit"] == "m"
-    assert schema["properties"]["gravity"]["prefixItems"][0]["unit"] == "m/s^2"
+    number, keyed = schema["properties"]["gravity"]["prefixItems"][0]["anyOf"]
+    assert number["unit"] == "m/s^2" and keyed["$ref"].endswith("Keyframes")
     assert "cloth" in schema["properties"] and schema["additionalProperties"] is False
     choices = schema["$defs"]["ClothBlock"]["properties"]["fabric"]["anyOf"]
     (fields,) = (c["properties"] for c in choices if c.get("type") == "object")

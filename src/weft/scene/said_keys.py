@@ -18,12 +18,12 @@ from weft.scene.keyed import check_may_change
 Said = Mapping[Loc, Mapping[str, Any]]
 
 
-def without_keys(tree: Mapping[str, Any]) -> tuple[dict[str, Any], Said]:
+def without_keys(tree: Any) -> tuple[Any, Said]:
     """The tree with first numbers in the place of keyframes, and these by their path.
 
-    Those without any number stay where they are.
+    Those without any number stay where they are, and so does what is no tree.
     """
-    plain: dict[str, Any] = copy.deepcopy(dict(tree))
+    plain = copy.deepcopy(dict(tree) if isinstance(tree, Mapping) else tree)
     said = dict(_found(tree, ()))
     for loc, value in said.items():
         first = _first(value)
