@@ -18,6 +18,7 @@ pytest.importorskip("myst_parser")
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+_LOADED = re.compile(r'<(?:script|link|img)[^>]+(?:src|href)="(https?://[^"]+)"')
 sys.path.insert(0, str(DOCS / "_ext"))
 pytestmark = pytest.mark.slow  # building takes a minute on two cores that others use too
 
@@ -94,9 +95,9 @@ def test_every_public_name_is_in_the_reference(manual):
         assert f"weft.{name}" in ids, name
     for package in (weft.laws, weft.contact):
         for name in package.__all__:
-            own = f"{package.__name__}.{name}"
-            assert own in ids or f"weft.{name}" in ids or "kernel" in str(getattr(package, name)) or (
-                getattr(package, name).__module__.startswith("warp")), own  # fmt: skip
+            if package is weft.laws and name in ("Scalar", "mat32", "mat33", "vec2", "vec3"):
+                continue  # Warp's types of numbers
+            assert {f"{package.__name__}.{name}", f"weft.{name}"} & ids, name
 
 
 def test_every_field_of_a_scene_is_in_the_reference(manual):
@@ -137,5 +138,4 @@ def test_search_works_offline(manual):
     index = (manual / "searchindex.js").read_text()
     assert len(json.loads(index[index.index("{") : index.rindex("}") + 1])["docnames"]) > 40
     for page in manual.rglob("*.html"):
-        loaded = re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?://[^"]+)"', page.read_text())
-        assert loaded == [], page
+        assert _LOADED.findall(page.read_text()) == [], page

@@ -9,19 +9,20 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import weft
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(p for p in (DOCS / "tutorials").glob("*.md") if p.stem != "index")
-_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+_BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.M | re.S)
 _NAMED = re.compile(r"^# ([\w.-]+)\n")
 BLENDER = "blender --background --python"  # without one, the module bpy of this Python
 
 
 def blocks(text):
-    """Language and code of every block of code."""
+    """Language (or nothing) and code of every block of code."""
     return [(found[1], found[2]) for found in _BLOCK.finditer(text)]
 
 
@@ -34,7 +35,7 @@ def run(text, folder):
     """All blocks of a page, in a folder. A block that begins with ``# NAME`` is that file; others
     are run: Python in one namespace, commands one by one.
     """
-    names = {"__name__": "__main__"}
+    names, sources = {"__name__": "__main__"}, Path(tempfile.mkdtemp())
     before = Path.cwd()
     os.chdir(folder)
     try:
@@ -43,7 +44,9 @@ def run(text, folder):
             if named:
                 (Path(folder) / named[1]).write_text(code)
             elif language == "python":
-                exec(compile(code, "tutorial", "exec"), names)
+                source = sources / f"block_{len(list(sources.iterdir()))}.py"
+                source.write_text(code)  # Warp reads the source of its functions
+                exec(compile(code, str(source), "exec"), names)
             elif language == "sh":
                 for line in code.strip().replace("\\\n", " ").splitlines():
                     command(line.split("  #")[0])

@@ -32,5 +32,8 @@ def markdown() -> str:
         ]  # fmt: skip
         heads = ("field", "value", "unit", "origin", "source")
         parts.append(f"(fabric-{f.name})=\n\n## {f.name}\n\n{f.title}\n\n{table(heads, fields)}")
-    marks = "No mark: measured. \\~ estimated by us. ° a constant that was published. Pairs: warp / weft."
+    marks = (
+        "No mark: measured. \\~ estimated by us. ° a constant that was published. "
+        "Pairs: warp / weft."
+    )
     return "\n\n".join([table(HEADS, rows), marks, *parts])

@@ -1,4 +1,4 @@
-"""Docstrings of weft are plain text in Google's style: what RST would take for markup is escaped."""
+"""Docstrings of weft are plain text in Google's style: what RST takes for markup is escaped."""
 
 import dataclasses
 import inspect

@@ -35,8 +35,8 @@ def _module(name: str) -> str:
            if getattr(thing, "__module__", None) == name and not n.startswith("_")]  # fmt: skip
     things = {n: getattr(module, n) for n in getattr(module, "__all__", own)}
     told = _told_elsewhere(name)
-    parts = [_directive(f"{name}.{n}", thing) for n, thing in things.items()
-             if (inspect.isclass(thing) or inspect.isfunction(thing)) and id(thing) not in told]  # fmt: skip
+    kinds = {n: t for n, t in things.items() if inspect.isclass(t) or inspect.isfunction(t)}
+    parts = [_directive(f"{name}.{n}", t) for n, t in kinds.items() if id(t) not in told]
     return "\n\n".join([f"```{{eval-rst}}\n.. automodule:: {name}\n```", *parts])
 
 
