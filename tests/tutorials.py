@@ -70,9 +70,10 @@ def command(line):
     from weft.cli.main import app
 
     try:
-        app(words[1:], standalone_mode=False)
+        status = app(words[1:], standalone_mode=False)
     except SystemExit as end:
-        assert not end.code, f"{line}: status {end.code}"
+        status = end.code
+    assert not status, f"{line}: status {status}"
 
 
 if __name__ == "__main__":
