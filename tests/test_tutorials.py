@@ -19,7 +19,6 @@ SMALLER = {  # in place of what the page says: fewer vertices, shorter, smaller 
                 "42 cm, 1 cm": "39 cm, 1 cm", "seconds: 0.8 s": "seconds: 0.1 s",
                 "nx: 9, ny: 9": "nx: 4, ny: 4", "time: 0.5 s": "time: 0.1 s",
                 "[10 cm, 0, 0]": "[1 cm, 0, 0]", "seconds: 0.6 s": "seconds: 0.1 s"},
-    "garment": {"size: 3 cm": "size: 5 cm"},
     "b-splines": {"nx: 16, ny: 16": "nx: 8, ny: 8", "size: 4 cm}, tr": "size: 9 cm}, tr",
                   "seconds: 0.5 s": "seconds: 0.1 s", "span_size=0.05": "span_size=0.1"},
     "sweep": {"nx: 13, ny: 13": "nx: 7, ny: 7", "seconds: 0.6 s": "seconds: 0.1 s"},
@@ -27,7 +26,7 @@ SMALLER = {  # in place of what the page says: fewer vertices, shorter, smaller 
                        "y_subdivisions=24": "y_subdivisions=10", "seconds: 0.6 s": "seconds: 0.1 s",
                        "samples = 32": "samples = 1", "= 640, 400": "= 64, 40"},
 }  # fmt: skip
-LONG = {"garment", "sweep", "usd-to-blender"}  # a body of 21 000 faces; processes; Blender
+LONG = {"sweep", "usd-to-blender"}  # processes; Blender
 
 
 def marked(name):
