@@ -14,7 +14,6 @@ SMALLER = {  # in place of what the page says: fewer vertices, shorter, smaller 
                     "sheet.nx=21": "sheet.nx=8"},
     "your-own-mesh": {"rings, around = 18, 60": "rings, around = 10, 12",
                       "seconds: 1 s": "seconds: 0.1 s"},
-    "your-own-law": {"sheet(25, 25": "sheet(7, 7", "seconds=1.0": "seconds=0.3"},
     "contact": {"nx: 27, ny: 27": "nx: 11, ny: 11", "size: 5 cm": "size: 10 cm",
                 "42 cm, 1 cm": "39 cm, 1 cm", "seconds: 0.8 s": "seconds: 0.1 s",
                 "nx: 9, ny: 9": "nx: 4, ny: 4", "time: 0.5 s": "time: 0.1 s",
@@ -22,11 +21,8 @@ SMALLER = {  # in place of what the page says: fewer vertices, shorter, smaller 
     "b-splines": {"nx: 16, ny: 16": "nx: 8, ny: 8", "size: 4 cm}, tr": "size: 9 cm}, tr",
                   "seconds: 0.5 s": "seconds: 0.1 s", "span_size=0.05": "span_size=0.1"},
     "sweep": {"nx: 13, ny: 13": "nx: 7, ny: 7", "seconds: 0.6 s": "seconds: 0.1 s"},
-    "usd-to-blender": {"x_subdivisions=24": "x_subdivisions=10",
-                       "y_subdivisions=24": "y_subdivisions=10", "seconds: 0.6 s": "seconds: 0.1 s",
-                       "samples = 32": "samples = 1", "= 640, 400": "= 64, 40"},
 }  # fmt: skip
-LONG = {"sweep", "usd-to-blender"}  # processes; Blender
+LONG = {"sweep"}  # processes of its own
 
 
 def marked(name):
