@@ -11,7 +11,7 @@ QUICK := tests/test_layering.py tests/test_public.py tests/test_docs.py tests/te
 	tests/render
 LATER := --ignore=tests/scene/test_garments.py --ignore=tests/scene/test_bad_input.py --ignore=tests/io/test_blender.py --ignore=tests/energies/test_wind.py
 
-.PHONY: demo check test test-all fuzz kill lint typecheck validate bench clean
+.PHONY: demo check test test-all fuzz kill lint typecheck docs validate bench clean
 
 demo: $(INSTALLED)  ## simulate the built-in scene and draw it
 	$(BIN)/weft demo
@@ -39,6 +39,9 @@ lint: $(TOOLS)
 
 typecheck: $(TOOLS)
 	$(BIN)/mypy
+
+docs: $(TOOLS)  ## the manual, into build/docs; a warning is an error
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs build/docs
 
 validate: $(INSTALLED)  ## the certificate: closed-form and published answers
 	$(BIN)/weft validate

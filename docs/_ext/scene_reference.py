@@ -1,0 +1,141 @@
+"""The reference of scene files, from the schema: every field with type, unit, default, meaning."""
+
+import dataclasses
+import enum
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+
+from weft.fabric import CURVES, LIMITS, PER_ANGLE, UNITS, known_ranges
+from weft.scene.explain import explain
+from weft.scene.field_units import unit_of
+from weft.scene.file import block_at
+from weft.settings import settings_of
+
+WORDS = {str: "text", int: "integer", float: "number", bool: "yes/no", dict: "mapping", Any: "any"}
+SIGNS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+
+
+def markdown() -> str:
+    """All blocks, outer ones first, each with its table; a block that occurs twice is told once."""
+    seen: dict[type[BaseModel], str] = {}
+    return "\n\n".join([*_blocks([], seen), _fabric()])
+
+
+def cell(text: str) -> str:
+    """Text as a cell of a table in Markdown."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown, of cells that are Markdown already."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _blocks(names: list[str], seen: dict[type[BaseModel], str]) -> Iterator[str]:
+    """The section of a block, then those of the blocks in it."""
+    block = block_at(names)
+    assert block is not None
+    title, fields = explain(".".join(["scene", *names]))
+    path, _, meaning = title.partition(":")
+    seen[block] = path
+    helps = {f.path.rsplit(".", 1)[-1]: f for f in fields}
+    rows, inner = [], []
+    for name, field in block.model_fields.items():
+        below = block_at([*names, name])
+        words = cell(_meaning(field))
+        if below is not None:
+            if below not in seen and below not in [b for _, b in inner]:
+                inner.append((name, below))
+            link = seen.get(below) or next(f"{path}.{n}" for n, b in inner if b is below)
+            words += f" → [{link}](#{anchor(link)})"
+        unit = unit_of(field)
+        unit = "" if unit in ("block", "text", "yes/no", "1") or " or " in unit else unit
+        kind = type_of(field.annotation)
+        bounds = _bounds(block, name, field)
+        default = helps[name].default
+        default = default if default in ("required", "none") else f"`{default}`" if default else ""
+        if default == "`see below it`":
+            default = "its defaults"
+        rows.append([f"`{name}`", cell(kind + (f", {bounds}" if bounds else "")), cell(unit),
+                     cell(default), words])  # fmt: skip
+    heads = ("field", "type", "unit", "default", "meaning")
+    yield f"({anchor(path)})=\n\n## {path}\n\n{meaning.strip()}\n\n{table(heads, rows)}"
+    for name, below in inner:
+        if below not in seen:
+            yield from _blocks([*names, name], seen)
+
+
+def anchor(path: str) -> str:
+    """The label of a block's section."""
+    return path.replace(".", "-").replace("_", "-")
+
+
+def _meaning(field: Any) -> str:
+    text = str(field.description or "")
+    unit = unit_of(field)
+    return text.removeprefix(f"[{unit}]").strip()
+
+
+def _bounds(block: Any, name: str, field: Any) -> str:
+    """What numbers a field takes."""
+    kind = getattr(block, "settings", None)
+    if dataclasses.is_dataclass(kind):
+        by_key = {about.key or n: about for n, about in settings_of(kind).items()}
+        if name in by_key:
+            said = by_key[name].expected.removeprefix("must be ").split(" [")[0]
+            vague = said == "a finite number" or by_key[name].choices
+            return "" if vague else said
+    found = [f"{sign} {getattr(m, key):g}" for m in field.metadata for key, sign in SIGNS.items()
+             if getattr(m, key, None) is not None]  # fmt: skip
+    return " and ".join(found)
+
+
+def type_of(annotation: Any) -> str:
+    """What a file says in a field of this type, in words."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if hasattr(annotation, "__metadata__"):
+        return type_of(parts[0])
+    if annotation is type(None):
+        return ""
+    if origin is Literal:
+        return ", ".join(f"`{p}`" for p in parts)
+    if origin is list or (origin is tuple and parts[-1:] == (...,)):
+        return f"list of {_plural(type_of(parts[0]))}"
+    if origin is tuple:
+        inner = list(dict.fromkeys(type_of(p) for p in parts))
+        return f"[{', '.join(inner if len(inner) > 1 else inner * len(parts))}]"
+    if origin is dict:
+        return "mapping"
+    if parts:  # unions
+        return " or ".join(dict.fromkeys(t for p in parts if (t := type_of(p))))
+    if isinstance(annotation, type):
+        if issubclass(annotation, BaseModel) or dataclasses.is_dataclass(annotation):
+            return "block"
+        if issubclass(annotation, enum.Enum):
+            return ", ".join(f"`{m.name.lower()}`" for m in annotation)
+    return WORDS.get(annotation, str(annotation))
+
+
+def _plural(word: str) -> str:
+    return f"{word}s" if word in ("block", "number", "integer", "list") else word
+
+
+def _fabric() -> str:
+    """The fields of ``cloth.fabric`` that is said as a mapping."""
+    rows = []
+    for name, unit in UNITS.items():
+        low, high = known_ranges()[name]
+        per = " per rad" if name in PER_ANGLE else ""
+        shown = f"{low:.3g} to {high:.3g}" if low < high else f"{low:.3g}"
+        rows.append([f"`{name}`", cell(unit + per), shown])
+    rows += [[f"`{n}`", u, "none: a strain that is never passed"] for n, u in LIMITS.items()]
+    rows += [[f"`{n}`", "1, N/m", "none: pairs [strain, force per width]"] for n in CURVES]
+    text = (
+        "`fabric` is the name of a preset ([fabrics](fabrics.md)), a .yaml file, or these fields, "
+        "over those of `preset`. A name without `_warp` or `_weft` says both."
+    )
+    head = "(scene-cloth-fabric)=\n\n## Fields of a fabric"
+    return f"{head}\n\n{text}\n\n{table(('field', 'unit', 'range of the presets'), rows)}"

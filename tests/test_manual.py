@@ -1,0 +1,141 @@
+"""The manual: builds without a warning, links lead somewhere, and it has all that it promises."""
+
+import html
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import weft
+
+sphinx = pytest.importorskip("sphinx", reason="no Sphinx: pip install 'weft[docs]'")
+pytest.importorskip("pydata_sphinx_theme")
+pytest.importorskip("myst_parser")
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+_LOADED = re.compile(r'<(?:script|link|img)[^>]+(?:src|href)="(https?://[^"]+)"')
+sys.path.insert(0, str(DOCS / "_ext"))
+pytestmark = pytest.mark.slow  # building takes a minute on two cores that others use too
+
+
+@pytest.fixture(scope="module")
+def manual(tmp_path_factory):
+    """The built pages. Any warning is an error here, as in `make docs`."""
+    out = tmp_path_factory.mktemp("manual")
+    done = build(DOCS, out)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return out
+
+
+def build(source, out):
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html",
+               "-d", str(out / ".doctrees"), str(source), str(out)]  # fmt: skip
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+
+
+def text_of(path):
+    return html.unescape(re.sub(r"<[^>]+>", "", path.read_text()))
+
+
+def broken(folder):
+    """Links and pictures of built pages whose file, or place in it, does not exist."""
+    ids, found = {}, []
+    pages = [p for p in sorted(folder.rglob("*.html")) if "_static" not in p.parts]
+    for page in pages:
+        ids[page] = set(re.findall(r'\bid="([^"]+)"', page.read_text()))
+    for page in pages:
+        for link in re.findall(r'\b(?:href|src)="([^"]+)"', page.read_text()):
+            parts = urlsplit(html.unescape(link))
+            if parts.scheme or parts.netloc:
+                continue
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            place = unquote(parts.fragment)
+            if not target.exists() or (place and target in ids and place not in ids[target]):
+                found.append(f"{page.relative_to(folder)}: {link}")
+    return found
+
+
+def test_no_link_is_broken(manual):
+    assert broken(manual) == []
+
+
+def test_a_broken_link_is_seen(tmp_path):
+    """Of the check itself: a missing page, a missing place, a missing picture."""
+    (tmp_path / "a.html").write_text(
+        '<a id="here"></a><a href="b.html"></a><a href="#there"></a><a href="#here"></a>'
+        '<img src="c.png"><a href="https://example.org/x"></a>'
+    )
+    assert broken(tmp_path) == ["a.html: b.html", "a.html: #there", "a.html: c.png"]
+
+
+def test_a_wrong_link_fails_the_build(tmp_path):
+    source = tmp_path / "docs"
+    source.mkdir()
+    conf = 'extensions = ["myst_parser"]\nsource_suffix = {".md": "markdown"}\n'
+    (source / "conf.py").write_text(conf)
+    (source / "index.md").write_text("# A\n\n[b](nowhere.md)\n")
+    done = build(source, tmp_path / "out")
+    assert done.returncode != 0 and "nowhere" in done.stderr
+
+
+def test_every_page_is_in_the_manual(manual):
+    for page in DOCS.rglob("*.md"):
+        assert (manual / page.relative_to(DOCS)).with_suffix(".html").exists(), page
+
+
+def test_every_public_name_is_in_the_reference(manual):
+    page = (manual / "reference" / "python.html").read_text()
+    ids = set(re.findall(r'\bid="([\w.]+)"', page))
+    for name in set(weft.__all__) - {"contact", "integrators", "laws"}:
+        assert f"weft.{name}" in ids, name
+    for package in (weft.laws, weft.contact):
+        for name in package.__all__:
+            if package is weft.laws and name in ("Scalar", "mat32", "mat33", "vec2", "vec3"):
+                continue  # Warp's types of numbers
+            assert {f"{package.__name__}.{name}", f"weft.{name}"} & ids, name
+
+
+def test_every_field_of_a_scene_is_in_the_reference(manual):
+    """As `weft explain --json-schema` has them, with the meaning of each."""
+    from weft.scene.field_units import json_schema
+
+    text = " ".join(text_of(manual / "reference" / "scene.html").split())
+    schema = json_schema()
+    blocks = [schema, *(b for b in schema["$defs"].values() if "properties" in b)]
+    fields = [pair for block in blocks for pair in block["properties"].items()]
+    assert len(fields) > 150
+    for name, field in fields:
+        meaning = re.sub(r"^\[[^\]]*\] ?", "", field.get("description", ""))
+        meaning = " ".join(meaning.replace("`", "").split())
+        assert name in text and meaning[:40] in text, (name, meaning)
+
+
+def test_every_preset_and_command_is_in_the_reference(manual):
+    from weft.cli.main import app
+    from weft.fabric import UNITS, fabric, preset_names
+
+    page = text_of(manual / "reference" / "fabrics.html")
+    for name in preset_names():
+        assert name in page
+        for field in UNITS:
+            assert f"{getattr(fabric(name), field):.4g}" in page
+    commands = text_of(manual / "reference" / "commands.html")
+    names = [c.name for c in app.registered_commands] + [g.name for g in app.registered_groups]
+    assert len(names) > 15
+    for name in names:
+        assert f"weft {name}" in commands
+    for option in ("--resume", "--html", "--quantise", "--repair"):
+        assert option in commands
+
+
+def test_search_works_offline(manual):
+    """The index is there, and no page loads anything from the network but what MathJax would."""
+    index = (manual / "searchindex.js").read_text()
+    assert len(json.loads(index[index.index("{") : index.rindex("}") + 1])["docnames"]) > 40
+    for page in manual.rglob("*.html"):
+        assert _LOADED.findall(page.read_text()) == [], page
