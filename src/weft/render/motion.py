@@ -61,10 +61,13 @@ def read_keys(text: str) -> tuple[Key, ...]:
     return tuple(keys)
 
 
-def turntable(frames: int, azimuth: float, elevation: float, turn: float) -> tuple[Key, ...]:
+def turntable(
+    frames: int, azimuth: float, elevation: float, turn: float, distance: float = 1.0
+) -> tuple[Key, ...]:
     """A steady turn by so many degrees; a full turn closes without a frame seen twice."""
     last = frames if turn % 360 == 0 else max(frames - 1, 1)
-    return (Key(0, azimuth, elevation), Key(last, azimuth + turn, elevation))
+    end = azimuth + turn
+    return (Key(0, azimuth, elevation, distance), Key(last, end, elevation, distance))
 
 
 class Path:

@@ -128,7 +128,7 @@ class Renderer:
         view, surface = self._view(camera), self._surface(x, there, normal)
         depths, around = _nothing()
         if self._around is not None:
-            depths, around = self._around.look(view, surface, light, self._seen, shadow)
+            depths, around = self._around.look(view, surface, light, there, self._seen, shadow)
         out = kernel.empty((s.height, s.width, 4 if s.transparent else 3), wp.uint8)
         kernel.launch(
             shade_rows,

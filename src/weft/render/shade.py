@@ -103,27 +103,42 @@ def ray(column: float, row: float, width: float, height: float, view: View):
 
 @wp.func
 def around(
-    r: int,
-    c: int,
+    x: int,
+    y: int,
     depth: float,
-    tolerance: float,
+    view: View,
     depths: wp.array2d(dtype=float),
     surroundings: wp.array2d(dtype=vec2f),
 ):
-    """What surrounds a point of a pixel: openness and light, of the pixel or of its neighbor that
-    is nearest in depth.
+    """What surrounds a point that a sample shows: openness and light, bilinear between places of
+    like depth, or of the one that is nearest in depth.
     """
-    found = surroundings[r, c]
-    least = wp.abs(depths[r, c] - depth)
-    if least > tolerance:
-        for i in range(-1, 2):
-            for j in range(-1, 2):
-                rr = wp.clamp(r + i, 0, depths.shape[0] - 1)
-                cc = wp.clamp(c + j, 0, depths.shape[1] - 1)
-                off = wp.abs(depths[rr, cc] - depth)
-                if off < least:
-                    least = off
-                    found = surroundings[rr, cc]
+    n = float(2 * view.samples)
+    s = (float(x) - float(view.samples)) / n
+    t = (float(y) - float(view.samples)) / n
+    c = int(wp.floor(s))
+    r = int(wp.floor(t))
+    s = s - float(c)
+    t = t - float(r)
+    total = vec2f(0.0, 0.0)
+    weights = float(0.0)
+    found = vec2f(1.0, 1.0)
+    least = float(3.0e38)
+    for i in range(2):
+        for j in range(2):
+            rr = wp.clamp(r + i, 0, depths.shape[0] - 1)
+            cc = wp.clamp(c + j, 0, depths.shape[1] - 1)
+            off = wp.abs(depths[rr, cc] - depth)
+            here = surroundings[rr, cc]
+            if off < least:
+                least = off
+                found = here
+            if off < view.blur:
+                w = (1.0 - wp.abs(s - float(j))) * (1.0 - wp.abs(t - float(i))) + 1.0e-4
+                total += w * here
+                weights += w
+    if weights > 0.0:
+        return total / weights
     return found
 
 
@@ -136,8 +151,8 @@ def wall(d: vec3f):
 
 @wp.func
 def dimmed(
-    r: int,
-    c: int,
+    x: int,
+    y: int,
     d: vec3f,
     view: View,
     light: Light,
@@ -152,7 +167,7 @@ def dimmed(
     if t <= 0.0:
         return 0.0
     if view.soft != 0:
-        s = around(r, c, t, view.blur, depths, surroundings)
+        s = around(x, y, t, view, depths, surroundings)
         return 1.0 - (0.5 + 0.5 * s[0]) * (0.5 + 0.5 * s[1])
     return 0.62 * soft_shadow(view.eye + t * d, light, cover)
 
@@ -192,8 +207,8 @@ def across_pixel(f: int, n: vec3f, depth: float, d: vec3f, view: View, surface: 
 @wp.func
 def shade_point(
     f: int,
-    r: int,
-    c: int,
+    x: int,
+    y: int,
     d: vec3f,
     pixel: float,
     view: View,
@@ -234,7 +249,7 @@ def shade_point(
     key = wp.max(0.0, 0.85 * facing + 0.15)
     open = float(1.0)
     if view.soft != 0:
-        s = around(r, c, depth, view.blur, depths, surroundings)
+        s = around(x, y, depth, view, depths, surroundings)
         open = s[0]
         key = key * (0.12 + 0.88 * s[1])
     elif key > 0.0:
@@ -292,11 +307,11 @@ def shade_rows(
                     d = ray(float(x) + 0.5, float(y) + 0.5, width, height, view)
                     if f >= 0:
                         color = shade_point(
-                            f, r, c, d, pixel, view, surface, light, shadow, depths, surroundings
+                            f, x, y, d, pixel, view, surface, light, shadow, depths, surroundings
                         )
                         alpha = 1.0
                     else:
-                        dark = dimmed(r, c, d, view, light, cover, depths, surroundings)
+                        dark = dimmed(x, y, d, view, light, cover, depths, surroundings)
                         if view.transparent != 0:
                             color = vec3f(0.0, 0.0, 0.0)
                             alpha = dark

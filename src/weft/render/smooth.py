@@ -16,6 +16,9 @@ CORNER = np.radians(50.0)  # by which the material's border turns where it has a
 class Subdivided:
     """A mesh with 4^levels faces for each.
 
+    Material coordinates are subdivided as the surface of a mesh of their own, which is cut along
+    seams: so lines of the material stay as smooth as the cloth.
+
     Args:
         faces: (m,3).
         uv: (m,3,2) [m] material coordinates of the corners.
@@ -24,40 +27,52 @@ class Subdivided:
 
     Attributes:
         faces: (4^levels m, 3); the first n vertices are those of the mesh.
-        uv: (4^levels m, 3, 2), linear in each face.
+        uv: (4^levels m, 3, 2).
         n_fine: number of vertices.
         parent: (4^levels m,) the face that each came from.
     """
 
     def __init__(self, faces: Faces, uv: CornerUv, n: int, levels: int) -> None:
-        self.n = n
-        self.parent: Ints = np.arange(len(faces))
-        kept = _corners(faces, uv, n)
-        smooth, linear = _identity(n), _identity(n)
-        for _ in range(levels):
-            edge = _Edges(faces)
-            here = len(kept)
-            smooth = edge.loop(kept) @ smooth
-            linear = edge.midpoints(here) @ linear
-            faces, uv = edge.children(here), _children_uv(uv)
-            self.parent = np.tile(self.parent, 4)
-            kept = np.concatenate([kept, np.zeros(edge.count, dtype=bool)])
-        self.faces: Faces = faces.astype(np.int32)
-        self.uv = uv
-        self.n_fine = smooth.shape[0]
-        self._smooth, self._linear = smooth.tocsr(), linear.tocsr()
-        self._at_vertices = self._smooth[:n]
+        corners = np.concatenate([faces.reshape(-1, 1), np.round(uv.reshape(-1, 2) * 1e7)], axis=1)
+        _, first, ids = np.unique(corners, axis=0, return_index=True, return_inverse=True)
+        flat_faces, flat = ids.reshape(-1, 3), uv.reshape(-1, 2)[first]
+        self._surface = _Loop(faces, _corners(faces, uv, n), levels)
+        material = _Loop(flat_faces, _corners(flat_faces, uv, len(flat)), levels)
+        self.faces: Faces = self._surface.faces.astype(np.int32)
+        self.uv: CornerUv = material.through(flat)[material.faces]
+        self.n_fine = self._surface.smooth.shape[0]
+        self.parent: Ints = np.tile(np.arange(len(faces)), 4**levels)
 
     def positions(self, x: Positions) -> Positions:
         """(N,3) [m] of the smooth surface through x (n,3)."""
-        control = x
-        for _ in range(FITS):
-            control = control + (x - self._at_vertices @ control)
-        return np.asarray(self._smooth @ control)
+        return self._surface.through(x)
 
     def values(self, values: Floats) -> Floats:
         """(N,) numbers (n,) at the vertices, linear in each face of the mesh."""
-        return np.asarray(self._linear @ values)
+        return np.asarray(self._surface.linear @ values)
+
+
+class _Loop:
+    """Weights of so many subdivisions of faces; ``kept`` (n,) vertices do not move."""
+
+    def __init__(self, faces: Faces, kept: Floats, levels: int) -> None:
+        n = len(kept)
+        self.smooth, self.linear = _identity(n), _identity(n)
+        for _ in range(levels):
+            edge, here = _Edges(faces), len(kept)
+            self.smooth = edge.loop(kept) @ self.smooth
+            self.linear = edge.midpoints(here) @ self.linear
+            faces = edge.children(here)
+            kept = np.concatenate([kept, np.zeros(edge.count, dtype=bool)])
+        self.faces = faces
+        self._at_vertices = self.smooth[:n]
+
+    def through(self, x: Floats) -> Floats:
+        """(N,k) of the smooth surface through x (n,k)."""
+        control = x
+        for _ in range(FITS):
+            control = control + (x - self._at_vertices @ control)
+        return np.asarray(self.smooth @ control)
 
 
 class _Edges:
@@ -122,13 +137,6 @@ class _Edges:
         ab, bc, ca = (n + self.of_side).T
         blocks = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
         return np.concatenate([np.stack(block, axis=1) for block in blocks])
-
-
-def _children_uv(uv: CornerUv) -> CornerUv:
-    a, b, c = uv[:, 0], uv[:, 1], uv[:, 2]
-    ab, bc, ca = 0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)
-    blocks = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
-    return np.concatenate([np.stack(block, axis=1) for block in blocks])
 
 
 def _corners(faces: Faces, uv: CornerUv, n: int) -> Floats:

@@ -26,6 +26,7 @@ class Style:
     elevation: float = 14.0  # [degrees] above the horizon
     ground: bool = True
     whole: bool = False  # bodies belong into the picture, too
+    bodies: bool = True  # are drawn
     soft: bool = False  # ambient occlusion, and shadows that soften with distance
     transparent: bool = False  # no background: pictures have alpha, and so has the shadow
     smooth: int = 0  # subdivisions of the cloth, for the picture only

@@ -1,5 +1,5 @@
 """What surrounds the points of a picture: how open they are to the sky around them, and how much of
-a lamp of some size they see. By pixel, without a random number, and averaged over 4 x 4 pixels.
+a lamp of some size they see. For every 2 x 2 pixels, without a random number, and averaged over 4 x 4 of these.
 
 Openness is the integral over the visible hemisphere, weighted by the cosine, of what the depths of
 the picture show (Jimenez, Wu, Pesce & Jarabo 2016, "Practical realtime strategies for accurate
@@ -12,6 +12,7 @@ from typing import Any
 import warp as wp
 
 from weft import kernel
+from weft.arrays import Positions
 from weft.kernel import WarpArray
 from weft.render.rasterize import Buffer, spread
 from weft.render.shade import Light, Surface, View, met, ray
@@ -20,13 +21,14 @@ _module = wp.get_module("weft.surroundings")
 vec2f = wp.vec2f
 vec3f = wp.vec3f
 
-SLICES, STEPS = 3, 5  # a pixel: directions, and places along both ways of each
+COARSE = 2  # pixels a side that share what surrounds them
+SLICES, STEPS = 2, 5  # a place: directions, and places along both ways of each
 LEVEL = 0.06  # sine of an elevation that is none: facets are not quite the smooth surface
 SEARCHED, LAMP_POINTS = 10, 14  # texels of the shadow map that are looked at
 LAMP = 0.09  # radius of the lamp over its distance
 STEEPEST = 3.0  # slope of a receiver that the shadow map is corrected for
 NOTHING = 1.0e30  # depth
-GOLDEN = 2.399963  # [rad] golden angle
+COS, SIN = -0.7373688, 0.6754903  # of the golden angle, by which lamp points turn
 PI = 3.14159265
 ROWS_WORTH_SLICING = 16
 
@@ -41,12 +43,12 @@ def depth_rows(
     face: wp.array2d(dtype=wp.int32),
     depths: wp.array2d(dtype=float),
 ):
-    """Depth [m] at the middle of every pixel of a row, of the ground, too."""
+    """Depth [m] at the middle of every place of a row, of the ground, too."""
     r = ((o + wp.tid()) * spread) % depths.shape[0]
-    n = view.samples
+    n = COARSE * view.samples
     for c in range(depths.shape[1]):
-        y = r * n + n // 2
-        x = c * n + n // 2
+        y = wp.min(r * n + n // 2, face.shape[0] - 1)
+        x = wp.min(c * n + n // 2, face.shape[1] - 1)
         depth = float(NOTHING)
         if face[y, x] >= 0:
             depth = 1.0 / nearness[y, x]
@@ -58,12 +60,12 @@ def depth_rows(
 
 
 @wp.func
-def pixel_ray(r: int, c: int, rows: int, columns: int, view: View):
-    """Through the sample whose depth a pixel has."""
-    n = view.samples
-    x = float(c * n + n // 2) + 0.5
-    y = float(r * n + n // 2) + 0.5
-    return ray(x, y, float(columns * n), float(rows * n), view)
+def place_ray(r: int, c: int, samples: vec2f, view: View):
+    """Through the sample whose depth a place has, of so many across and down."""
+    n = COARSE * view.samples
+    x = wp.min(float(c * n + n // 2) + 0.5, samples[0] - 0.5)
+    y = wp.min(float(r * n + n // 2) + 0.5, samples[1] - 0.5)
+    return ray(x, y, samples[0], samples[1], view)
 
 
 @wp.func
@@ -79,6 +81,7 @@ def horizon(
     n: vec3f,
     v: vec3f,
     radius: float,
+    samples: vec2f,
     view: View,
     depths: wp.array2d(dtype=float),
 ):
@@ -92,7 +95,7 @@ def horizon(
         inside = rr >= 0 and cc >= 0 and rr < depths.shape[0] and cc < depths.shape[1]
         if inside:  # noqa: SIM102 - Warp may evaluate both sides of an `and`
             if depths[rr, cc] < NOTHING:
-                d = pixel_ray(rr, cc, depths.shape[0], depths.shape[1], view)
+                d = place_ray(rr, cc, samples, view)
                 q = view.eye + depths[rr, cc] * d - p
                 far = wp.length(q)
                 if wp.dot(q, n) > LEVEL * far:
@@ -103,8 +106,8 @@ def horizon(
 
 @wp.func
 def openness(
-    r: int, c: int, phase: int, p: vec3f, n: vec3f, depth: float, radius: float, view: View,
-    depths: wp.array2d(dtype=float),
+    r: int, c: int, phase: int, p: vec3f, n: vec3f, depth: float, radius: float,
+    samples: vec2f, view: View, depths: wp.array2d(dtype=float),
 ):  # fmt: skip
     """Share of the cosine-weighted hemisphere about n that is open."""
     rows = float(depths.shape[0])
@@ -129,8 +132,8 @@ def openness(
                 tilt = -tilt
             low1 = wp.cos(tilt + 0.5 * PI)
             low0 = wp.cos(tilt - 0.5 * PI)
-            c1 = horizon(r, c, dx, dy, reach, start, low1, p, n, v, radius, view, depths)
-            c0 = horizon(r, c, -dx, -dy, reach, start, low0, p, n, v, radius, view, depths)
+            c1 = horizon(r, c, dx, dy, reach, start, low1, p, n, v, radius, samples, view, depths)
+            c0 = horizon(r, c, -dx, -dy, reach, start, low0, p, n, v, radius, samples, view, depths)
             h1 = wp.min(wp.acos(wp.clamp(c1, -1.0, 1.0)), tilt + 0.5 * PI)
             h0 = wp.max(-wp.acos(wp.clamp(c0, -1.0, 1.0)), tilt - 0.5 * PI)
             arc = 2.0 * wp.cos(tilt) + 2.0 * (h0 + h1) * wp.sin(tilt)
@@ -160,15 +163,16 @@ def lamp(
     limit = STEEPEST / light.texels_per_meter
     gx = wp.clamp(-wp.dot(n, light.across) * steep, -limit, limit)
     gy = wp.clamp(-wp.dot(n, light.up) * steep, -limit, limit)
-    turn = float(phase) * (2.0 * PI / 16.0)
+    angle = float(phase) * (2.0 * PI / 16.0)
+    way = vec2f(wp.cos(angle), wp.sin(angle))
     reach = widest * light.texels_per_meter
     found = float(0.0)
     rise = float(0.0)
     for k in range(SEARCHED):
         q = reach * wp.sqrt((float(k) + 0.5) / float(SEARCHED))
-        a = float(k) * GOLDEN + turn
-        dx = q * wp.cos(a)
-        dy = q * wp.sin(a)
+        dx = q * way[0]
+        dy = q * way[1]
+        way = vec2f(way[0] * COS - way[1] * SIN, way[0] * SIN + way[1] * COS)
         cc = wp.clamp(int(wp.floor(x + dx)), 0, shadow.shape[1] - 1)
         rr = wp.clamp(int(wp.floor(y + dy)), 0, shadow.shape[0] - 1)
         above = shadow[rr, cc] - near - gx * dx - gy * dy
@@ -182,9 +186,9 @@ def lamp(
     hits = float(0.0)
     for k in range(LAMP_POINTS):
         q = blur * wp.sqrt((float(k) + 0.5) / float(LAMP_POINTS))
-        a = float(k) * GOLDEN + turn
-        dx = q * wp.cos(a)
-        dy = q * wp.sin(a)
+        dx = q * way[0]
+        dy = q * way[1]
+        way = vec2f(way[0] * COS - way[1] * SIN, way[0] * SIN + way[1] * COS)
         cc = wp.clamp(int(wp.floor(x + dx)), 0, shadow.shape[1] - 1)
         rr = wp.clamp(int(wp.floor(y + dy)), 0, shadow.shape[0] - 1)
         if shadow[rr, cc] > near + gx * dx + gy * dy:
@@ -201,20 +205,25 @@ def look_rows(
     light: Light,
     radius: float,
     widest: float,
+    low: vec3f,
+    high: vec3f,
     face: wp.array2d(dtype=wp.int32),
     shadow: wp.array2d(dtype=float),
     depths: wp.array2d(dtype=float),
     raw: wp.array2d(dtype=vec2f),
 ):
-    """Openness, and share of the lamp, at the middle of every pixel of a row."""
+    """Openness, and share of the lamp, at the middle of every place of a row."""
     r = ((o + wp.tid()) * spread) % depths.shape[0]
-    n = view.samples
+    n = COARSE * view.samples
+    samples = vec2f(float(face.shape[1]), float(face.shape[0]))
     for c in range(depths.shape[1]):
         found = vec2f(1.0, 1.0)
         depth = depths[r, c]
         if depth < NOTHING:
-            d = pixel_ray(r, c, depths.shape[0], depths.shape[1], view)
-            f = face[r * n + n // 2, c * n + n // 2]
+            d = place_ray(r, c, samples, view)
+            y = wp.min(r * n + n // 2, face.shape[0] - 1)
+            x = wp.min(c * n + n // 2, face.shape[1] - 1)
+            f = face[y, x]
             normal = vec3f(0.0, 1.0, 0.0)
             if f >= 0:
                 i0 = surface.faces[f, 0]
@@ -230,10 +239,11 @@ def look_rows(
                     normal = -normal
             p = view.eye + depth * d
             phase = ((r & 3) * 4 + (c & 3) * 5) & 15
-            found = vec2f(
-                openness(r, c, phase, p, normal, depth, radius, view, depths),
-                lamp(phase, p, normal, light, widest, shadow),
-            )
+            open = float(1.0)
+            off = wp.max(low - p, p - high)
+            if wp.max(wp.max(off[0], off[1]), off[2]) < radius:
+                open = openness(r, c, phase, p, normal, depth, radius, samples, view, depths)
+            found = vec2f(open, lamp(phase, p, normal, light, widest, shadow))
         raw[r, c] = found
 
 
@@ -246,7 +256,7 @@ def blur_rows(
     raw: wp.array2d(dtype=vec2f),
     out: wp.array2d(dtype=vec2f),
 ):
-    """Mean over 4 x 4 pixels, which have all phases once, of those of like depth."""
+    """Mean over 4 x 4 places, which have all phases once, of those of like depth."""
     r = ((o + wp.tid()) * spread) % depths.shape[0]
     for c in range(depths.shape[1]):
         total = vec2f(0.0, 0.0)
@@ -271,16 +281,24 @@ class Surroundings:
     """
 
     def __init__(self, width: int, height: int, radius: float) -> None:
-        shape = (height, width)
+        shape = (-(-height // COARSE), -(-width // COARSE))
         self.radius = radius
         self.blur = 0.05 * radius  # [m] of depth
         self.depths = kernel.empty(shape, wp.float32)
         self.raw, self.found = kernel.empty(shape, vec2f), kernel.empty(shape, vec2f)
 
     def look(
-        self, view: Any, surface: Any, light: Any, seen: Buffer, shadow: WarpArray
+        self, view: Any, surface: Any, light: Any, x: Positions, seen: Buffer, shadow: WarpArray
     ) -> tuple[WarpArray, WarpArray]:
-        """Depths (h,w) [m], and (h,w,2) openness and share of the lamp, in 0 to 1."""
+        """Depths (h/2,w/2) [m], and (h/2,w/2,2) openness and share of the lamp, in 0 to 1.
+
+        Args:
+            view, surface, light: of the picture.
+            x: (N,3) [m] all that is drawn.
+            seen: its z-buffer.
+            shadow: nearness to the light.
+        """
+        low, high = wp.vec3f(*x.min(axis=0)), wp.vec3f(*x.max(axis=0))
         rows = self.depths.shape[0]
         stride = spread(rows)
         kernel.launch(
@@ -289,7 +307,7 @@ class Surroundings:
         )  # fmt: skip
         kernel.launch(
             look_rows, rows, stride, view, surface, light, self.radius, 0.5 * self.radius,
-            seen.face, shadow, self.depths, self.raw, slice_above=ROWS_WORTH_SLICING,
+            low, high, seen.face, shadow, self.depths, self.raw, slice_above=ROWS_WORTH_SLICING,
         )  # fmt: skip
         kernel.launch(
             blur_rows, rows, stride, self.blur, self.depths, self.raw, self.found,
