@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from weft.cli.options import Device, Threads, configure, say, tell_compiling
+from weft.errors import RunError
 
 
 def render(
@@ -72,6 +73,7 @@ def render(
     from weft.render.style import Style
     from weft.render.weave import Weave
     from weft.run import Run
+    from weft.units import to_si
 
     opened = Run(run)
     keys = read_keys(camera) if camera else ()
@@ -81,7 +83,7 @@ def render(
         keys = turntable(len(opened), azimuth, elevation, turn, distance)
     style = Style(
         look_named(look), width, height, samples, azimuth, elevation, ground, whole, bodies, soft,
-        transparent, smooth, None if thickness is None else _length(thickness),
+        transparent, smooth, None if thickness is None else to_si(thickness, "m", "--thickness"),
         Weave.read(weave) if weave else None, distance, keys,
     )  # fmt: skip
     with Progress(console=Console(stderr=True), transient=True) as bar:

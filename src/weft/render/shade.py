@@ -191,7 +191,9 @@ def met(f: int, d: vec3f, view: View, surface: Surface):
 
 
 @wp.func
-def across_pixel(f: int, n: vec3f, depth: float, d: vec3f, view: View, surface: Surface, side: float):
+def across_pixel(
+    f: int, n: vec3f, depth: float, d: vec3f, view: View, surface: Surface, side: float
+):
     """Length [m] in material coordinates of a pixel on face f: along the less favorable way."""
     x1 = surface.position[surface.faces[f, 1]] - surface.position[surface.faces[f, 0]]
     x2 = surface.position[surface.faces[f, 2]] - surface.position[surface.faces[f, 0]]

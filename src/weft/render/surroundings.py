@@ -53,7 +53,9 @@ def depth_rows(
         if face[y, x] >= 0:
             depth = 1.0 / nearness[y, x]
         elif light.has_ground != 0:
-            d = ray(float(x) + 0.5, float(y) + 0.5, float(face.shape[1]), float(face.shape[0]), view)
+            d = ray(
+                float(x) + 0.5, float(y) + 0.5, float(face.shape[1]), float(face.shape[0]), view
+            )
             if d[1] < -1.0e-6:
                 depth = wp.max((light.ground - view.eye[1]) / d[1], 1.0e-3)
         depths[r, c] = depth
@@ -111,11 +113,12 @@ def openness(
 ):  # fmt: skip
     """Share of the cosine-weighted hemisphere about n that is open."""
     rows = float(depths.shape[0])
-    reach = wp.min(0.5 * rows * radius / (view.tan_half * depth), rows / 3.0)
+    reach = wp.min(0.5 * rows * radius / (view.tan_half * depth), rows)
     if reach < 2.0:
         return 1.0
     v = wp.normalize(view.eye - p)
     total = float(0.0)
+    whole = float(0.0)
     start = (float((phase * 7) % 16) + 0.5) / 16.0
     for k in range(SLICES):
         angle = (float(k) + (float(phase) + 0.5) / 16.0) * (PI / float(SLICES))
@@ -138,8 +141,10 @@ def openness(
             h0 = wp.max(-wp.acos(wp.clamp(c0, -1.0, 1.0)), tilt - 0.5 * PI)
             arc = 2.0 * wp.cos(tilt) + 2.0 * (h0 + h1) * wp.sin(tilt)
             arc = arc - wp.cos(2.0 * h1 - tilt) - wp.cos(2.0 * h0 - tilt)
-            total += 0.25 * share * arc
-    return wp.clamp(total / float(SLICES), 0.0, 1.0)
+            total += share * arc
+            # The same without anything above the plane: so few directions give a plane exactly 1.
+            whole += 4.0 * share * (wp.cos(tilt) + tilt * wp.sin(tilt))
+    return wp.clamp(total / wp.max(whole, 1.0e-6), 0.0, 1.0)
 
 
 @wp.func
@@ -169,7 +174,8 @@ def lamp(
     found = float(0.0)
     rise = float(0.0)
     for k in range(SEARCHED):
-        q = reach * wp.sqrt((float(k) + 0.5) / float(SEARCHED))
+        t = (float(k) + 0.5) / float(SEARCHED)
+        q = reach * t * t
         dx = q * way[0]
         dy = q * way[1]
         way = vec2f(way[0] * COS - way[1] * SIN, way[0] * SIN + way[1] * COS)
@@ -231,7 +237,9 @@ def look_rows(
                 i2 = surface.faces[f, 2]
                 b = met(f, d, view, surface)
                 normal = wp.normalize(
-                    b[0] * surface.normal[i0] + b[1] * surface.normal[i1] + b[2] * surface.normal[i2]
+                    b[0] * surface.normal[i0]
+                    + b[1] * surface.normal[i1]
+                    + b[2] * surface.normal[i2]
                 )
                 e1 = surface.position[i1] - surface.position[i0]
                 e2 = surface.position[i2] - surface.position[i0]

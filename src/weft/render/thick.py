@@ -48,9 +48,7 @@ class Shell:
         every = np.arange(n)
         self.origin: Ints = np.concatenate([every, every, np.tile(rim, len(ROUND) - 2)])
 
-    def around(
-        self, x: Positions, normal: Floats, thickness: float
-    ) -> tuple[Positions, Floats]:
+    def around(self, x: Positions, normal: Floats, thickness: float) -> tuple[Positions, Floats]:
         """Positions (N,3) [m] and unit normals (N,3), of x (n,3) [m] and its normals.
 
         Those of backs point to the front, as their faces do.
