@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -56,7 +57,7 @@ def read_keys(text: str) -> tuple[Key, ...]:
     except (ValueError, TypeError):
         raise WeftError("camera", got=text, expected=wanted) from None
     frames = [k.frame for k in keys]
-    if len(keys) < 2 or any(b <= a for a, b in zip(frames, frames[1:])):
+    if len(keys) < 2 or any(b <= a for a, b in pairwise(frames)):
         raise WeftError("camera", got=text, expected=f"{wanted}; frames grow")
     return tuple(keys)
 

@@ -1,5 +1,7 @@
 """Cloth as thick as it is: a front, a back, and a round rim along every border."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
@@ -35,7 +37,7 @@ class Shell:
         # Rings of the rim: the front's vertices, those in between, the back's.
         rings = [rim, *(2 * n + i * k + np.arange(k) for i in range(len(ROUND) - 2)), n + rim]
         quads = []
-        for front, back in zip(rings, rings[1:]):
+        for front, back in pairwise(rings):
             quads += [np.stack([front[a], back[a], back[b]], axis=1)]
             quads += [np.stack([front[a], back[b], front[b]], axis=1)]
         self.faces: Faces = np.concatenate([faces, faces + n, *quads]).astype(np.int32)
