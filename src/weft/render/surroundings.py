@@ -1,5 +1,6 @@
 """What surrounds the points of a picture: how open they are to the sky around them, and how much
-of a lamp of some size they see. For every 2 x 2 pixels, without a random number, and averaged over 4 x 4 of these.
+of a lamp of some size they see. For every 2 x 2 pixels, without a random number, and averaged over
+4 x 4 of these.
 
 Openness is the integral over the visible hemisphere, weighted by the cosine, of what the depths of
 the picture show (Jimenez, Wu, Pesce & Jarabo 2016, "Practical realtime strategies for accurate
