@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from weft.cli.options import Device, Threads, configure, say, tell_compiling
+from weft.errors import RunError
 
 
 def render(
@@ -30,6 +31,34 @@ def render(
     sheet: Annotated[
         int | None, typer.Option(help="So many frames side by side, in a .png.", metavar="COUNT")
     ] = None,
+    samples: Annotated[
+        int, typer.Option(min=1, max=4, help="Per pixel and direction: 2 is 4 samples.")
+    ] = 2,
+    soft: Annotated[
+        bool, typer.Option(help="Ambient occlusion, and shadows that soften with distance.")
+    ] = False,
+    smooth: Annotated[
+        int, typer.Option(min=0, max=3, help="Subdivisions, for the picture only: no facets.")
+    ] = 0,
+    thickness: Annotated[
+        str | None, typer.Option(help="Of the cloth as drawn, with its rim.", metavar="LENGTH")
+    ] = None,
+    weave: Annotated[
+        str | None,
+        typer.Option(help="plain, twill or denim, and yarns per cm.", metavar="twill:24x18"),
+    ] = None,
+    transparent: Annotated[
+        bool, typer.Option("--transparent", help="No background: a .png or .webp with alpha.")
+    ] = False,
+    bodies: Annotated[bool, typer.Option(help="Draw bodies.")] = True,
+    distance: Annotated[float, typer.Option(help="Of the camera: 1 frames the cloth.")] = 1.0,
+    turn: Annotated[
+        float, typer.Option(help="Degrees that the camera goes around over the run.")
+    ] = 0.0,
+    camera: Annotated[
+        str | None,
+        typer.Option(help="Keys of the camera, by frame.", metavar="'0:30,15 60:120,10,0.6'"),
+    ] = None,
     device: Device = "cpu",
     threads: Threads = None,
 ) -> None:
@@ -39,11 +68,24 @@ def render(
     from rich.console import Console
     from rich.progress import Progress
 
-    from weft.render.picture import Style, look_named
+    from weft.render.motion import read_keys, turntable
+    from weft.render.picture import look_named
+    from weft.render.style import Style
+    from weft.render.weave import Weave
     from weft.run import Run
+    from weft.units import to_si
 
-    style = Style(look_named(look), width, height, 2, azimuth, elevation, ground, whole)
     opened = Run(run)
+    keys = read_keys(camera) if camera else ()
+    if turn:
+        if keys:
+            raise RunError("--turn", got="--camera, too", expected="one of them")
+        keys = turntable(len(opened), azimuth, elevation, turn, distance)
+    style = Style(
+        look_named(look), width, height, samples, azimuth, elevation, ground, whole, bodies, soft,
+        transparent, smooth, None if thickness is None else to_si(thickness, "m", "--thickness"),
+        Weave.read(weave) if weave else None, distance, keys,
+    )  # fmt: skip
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("drawing", total=len(opened))
         opened.render(

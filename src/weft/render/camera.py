@@ -18,6 +18,14 @@ class Camera:
     axes: Floats  # (3,3)
     tan_half: float = float(np.tan(FIELD_OF_VIEW / 2))  # of the vertical field of view
 
+    def nearer(self, distance: float, points: Positions) -> "Camera":
+        """This camera at so many times its distance from the middle of points (n,3) [m], where it
+        then looks: a close-up below 1.
+        """
+        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+        far = float((self.eye - middle) @ self.axes[2])
+        return Camera(middle + distance * far * self.axes[2], self.axes, self.tan_half)
+
     def project(self, x: Positions, width: int, height: int) -> Floats:
         """(n,3) pixel column, pixel row and 1/depth [1/m]; depth below a millimeter gives 0."""
         local = (x - self.eye) @ self.axes.T
@@ -29,6 +37,15 @@ class Camera:
         return np.stack([column, row, 1 / near], axis=1)
 
 
+def axes_of(azimuth: float, elevation: float) -> Floats:
+    """(3,3) rows right, up and back of a camera that looks from a direction [degrees]."""
+    a, e = np.radians(azimuth), np.radians(np.clip(elevation, -89.0, 89.0))
+    back = np.array([np.sin(a) * np.cos(e), np.sin(e), np.cos(a) * np.cos(e)])
+    right = np.cross([0.0, 1.0, 0.0], back)
+    right /= np.linalg.norm(right)
+    return np.stack([right, np.cross(back, right), back])
+
+
 def framing(points: Positions, aspect: float, azimuth: float, elevation: float) -> Camera:
     """The nearest camera that sees all points, from a direction.
 
@@ -38,11 +55,7 @@ def framing(points: Positions, aspect: float, azimuth: float, elevation: float) 
         azimuth: [degrees] to the right of the front (+z).
         elevation: [degrees] above the horizon.
     """
-    a, e = np.radians(azimuth), np.radians(np.clip(elevation, -89.0, 89.0))
-    back = np.array([np.sin(a) * np.cos(e), np.sin(e), np.cos(a) * np.cos(e)])
-    right = np.cross([0.0, 1.0, 0.0], back)
-    right /= np.linalg.norm(right)
-    axes = np.stack([right, np.cross(back, right), back])
+    axes = axes_of(azimuth, elevation)
     local = points @ axes.T
     tan_up = np.tan(FIELD_OF_VIEW / 2) / MARGIN
     eye = np.zeros(3)

@@ -13,8 +13,9 @@ from weft.discretization.surface import Tessellation
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError
 from weft.render.looks import MEASURED, Field, Look
-from weft.render.picture import Image, Renderer, Style, look_named, save_png, save_webp
+from weft.render.picture import Image, Renderer, look_named, save_png, save_webp
 from weft.render.sheet import Sheet
+from weft.render.style import Style
 from weft.render.video import save_mp4
 
 SMOOTH = 3  # samples a knot span of splines in pictures
@@ -96,13 +97,18 @@ def draw(
     if measured is not None:
         loads = np.concatenate([_measured(run, k, measured) for k in shown])
     mesh = run.shown(density).mesh(run.points(0), str(run.path))
-    frames, bodies = [_drawn(run, k, density) for k in shown], run.body_faces
+    bodies = run.body_faces if style.bodies else None
+    if kind == ".mp4" and style.transparent:
+        hint = "write a .webp, or a .png a frame"
+        raise RunError("picture", got=".mp4", expected="a format with alpha", hint=hint)
+    frames = [_drawn(run, k, density, style.bodies) for k in shown]
     renderer = Renderer(mesh, frames, style, field=field, body_faces=bodies, loads=loads)
 
     def image(k: int) -> Image:
         values = None if measured is None else _measured(run, k, measured)
         dots = run.contacts(k)[0] if contacts else None
-        return renderer.image(_drawn(run, k, density), values, dots)
+        camera = None if renderer.way is None else renderer.way.camera(k % count)
+        return renderer.image(_drawn(run, k, density, style.bodies), values, dots, camera)
 
     def images(numbers: Sequence[int]) -> Iterator[Any]:
         for done, k in enumerate(numbers, start=1):
@@ -130,9 +136,9 @@ def _measured(run: Drawable, frame: int, look: Look) -> Floats:
     return 1e3 * Places.of(run.positions(frame), body, run.body_faces).distance
 
 
-def _drawn(run: Drawable, frame: int, density: int | None) -> Positions:
+def _drawn(run: Drawable, frame: int, density: int | None, bodies: bool) -> Positions:
     """(n+b,3) positions of the cloth and of bodies."""
     x = run.positions(frame, density)
-    if len(run.body_faces) == 0:
+    if len(run.body_faces) == 0 or not bodies:
         return x
     return np.concatenate([x, run.body_positions(frame)])

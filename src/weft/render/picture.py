@@ -1,7 +1,6 @@
 """A picture of cloth: camera, shadow map, z-buffer, shading, legend; PNG and animated WebP."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,49 +10,30 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Faces, Floats, Ints, Positions
-from weft.errors import WeftError, check_known
+from weft.errors import check_known
 from weft.io.files import atomic_write
 from weft.mesh import TriangleMesh
 from weft.render import looks
 from weft.render.camera import Camera, framing
+from weft.render.drawn import Drawn
 from weft.render.legend import draw_legend
 from weft.render.looks import Field, Look
+from weft.render.motion import Path as Way
+from weft.render.normals import Normals as Normals
 from weft.render.rasterize import Buffer, rasterize, spread
 from weft.render.shade import Light, Surface, View, shade_rows
+from weft.render.style import Style as Style
+from weft.render.surroundings import Surroundings
+from weft.render.thick import RIM_TONE
 
-SHADOW_SIZE = 640  # texels a side
+SHADOW_SIZE, SOFT_SIZE = 640, 1024  # texels a side
+NEARBY = 0.13  # of the cloth's size: within it things take the sky from one another
 ROWS_WORTH_SLICING = 16
 FLATNESS = 0.75  # of color scales
 CHECKERS = 16  # squares along the longer side of the cloth
 TOWARDS_LIGHT = (-0.5, 0.75, 0.8)  # right, up and back of a camera that looks level
 
-Image = np.ndarray[Any, np.dtype[np.uint8]]  # (h,w,3)
-
-
-@dataclass(frozen=True)
-class Style:
-    """How a picture looks.
-
-    Raises:
-        WeftError: a size or number of samples out of range.
-    """
-
-    look: Look = Look.CHECKER
-    width: int = 1280
-    height: int = 720
-    samples: int = 2  # per pixel and direction: 2 is 4 samples
-    azimuth: float = 28.0  # [degrees] to the right of the front (+z)
-    elevation: float = 14.0  # [degrees] above the horizon
-    ground: bool = True
-    whole: bool = False  # bodies belong into the picture, too
-
-    def __post_init__(self) -> None:
-        if not (16 <= self.width <= 8192 and 16 <= self.height <= 8192 and 1 <= self.samples <= 4):
-            raise WeftError(
-                "picture",
-                got=f"{self.width} x {self.height}, {self.samples} samples",
-                expected="16 to 8192 pixels a side, 1 to 4 samples",
-            )
+Image = np.ndarray[Any, np.dtype[np.uint8]]  # (h,w,3), or (h,w,4) with alpha
 
 
 def look_named(name: str) -> Look:
@@ -98,25 +78,36 @@ class Renderer:
         shown = None if s.whole else mesh.n_vertices
         points = np.concatenate([_hull_points(x[:shown]) for x in frames])
         size = float(np.ptp(points, axis=0).max()) or 1.0
-        self.ground = min(float(x[:, 1].min()) for x in frames) - 0.02 * size
+        below = 0.002 if s.soft else 0.02
+        self.ground = min(float(x[:, 1].min()) for x in frames) - below * size
         # A little of the ground before and below the cloth belongs into the picture.
-        self.camera: Camera = framing(points, s.width / s.height, s.azimuth, s.elevation)
+        aspect = s.width / s.height
+        self.camera: Camera = framing(points, aspect, s.azimuth, s.elevation)
+        if s.distance != 1.0:
+            self.camera = self.camera.nearer(s.distance, points)
+        self.way = Way(s.motion, points, aspect) if s.motion else None
         n = mesh.n_vertices
         self.scale = self.field.scale([x[:n] for x in frames]) if self.field else None
         if self.field is None and self.style.look in looks.MEASURED:
             given = np.zeros(0) if loads is None else loads
             self.scale = looks.MEASURED[self.style.look](given)
-        self._faces = kernel.array(np.array(self.mesh.faces), wp.int32)
-        self._uv = kernel.array(self.mesh.corner_uv.astype(np.float32), wp.vec2f)
+        self._drawn = Drawn(self.mesh, len(mesh.faces), n, s.smooth, s.thickness)
+        self._faces = kernel.array(np.array(self._drawn.faces), wp.int32)
+        self._uv = kernel.array(self._drawn.uv.astype(np.float32), wp.vec2f)
         self._seen = Buffer.of(s.width * s.samples, s.height * s.samples)
-        self._shadow = Buffer.of(SHADOW_SIZE, SHADOW_SIZE)
+        self._texels = SOFT_SIZE if s.soft else SHADOW_SIZE
+        self._shadow = Buffer.of(self._texels, self._texels)
+        self._around = Surroundings(s.width, s.height, NEARBY * size) if s.soft else None
         self._side = float(np.ptp(self.mesh.corner_uv.reshape(-1, 2), axis=0).max())
         self._values: Floats | None = None
-        self._normals = Normals(self.mesh.faces, self.mesh.n_vertices)
         self._fixed_color = None if self.scale else self._colors(self.mesh.vertices)
 
     def image(
-        self, x: Positions, values: Floats | None = None, dots: Positions | None = None
+        self,
+        x: Positions,
+        values: Floats | None = None,
+        dots: Positions | None = None,
+        camera: Camera | None = None,
     ) -> Image:
         """The picture at positions x (n,3) [m].
 
@@ -124,32 +115,31 @@ class Renderer:
             x: positions.
             values: (n,) at the vertices of the cloth, in place of the field's.
             dots: (k,3) [m] points to mark.
+            camera: in place of the renderer's.
         """
         s, n = self.style, self.style.samples
         self._values = values
         x = np.asarray(x, dtype=np.float64)
-        points = self.camera.project(x, s.width * n, s.height * n)
-        rasterize(points, self.mesh.faces, self._faces, self._seen)
-        light, shadow, cover = self._light(x)
-        out = kernel.empty((s.height, s.width, 3), wp.uint8)
+        there, normal = self._drawn.at(x)
+        camera = camera or self.camera
+        points = camera.project(there, s.width * n, s.height * n)
+        rasterize(points, self._drawn.faces, self._faces, self._seen)
+        light, shadow, cover = self._light(there)
+        view, surface = self._view(camera), self._surface(x, there, normal)
+        depths, around = _nothing()
+        if self._around is not None:
+            depths, around = self._around.look(view, surface, light, there, self._seen, shadow)
+        out = kernel.empty((s.height, s.width, 4 if s.transparent else 3), wp.uint8)
         kernel.launch(
             shade_rows,
             s.height,
-            *(
-                spread(s.height),
-                self._view(),
-                self._surface(x),
-                light,
-                self._seen.face,
-                shadow,
-                cover,
-                out,
-            ),
+            *(spread(s.height), view, surface, light),
+            *(self._seen.face, shadow, cover, depths, around, out),
             slice_above=ROWS_WORTH_SLICING,
         )
         image: Image = np.array(kernel.numpy(out))
         if dots is not None:
-            draw_dots(image, self.camera.project(dots, s.width, s.height))
+            draw_dots(image, camera.project(dots, s.width, s.height))
         return draw_legend(image, self.scale) if self.scale else image
 
     def _field_of_look(self) -> Field | None:
@@ -162,8 +152,8 @@ class Renderer:
         return None
 
     def _colors(self, x: Positions) -> Floats:
-        """(m,3,3) linear color of every corner."""
-        look, m = self.style.look, len(self.mesh.faces)
+        """(M,3,3) linear color of every drawn corner."""
+        look = self.style.look
         n = self.cloth.n_vertices
         if self.scale is not None:
             values = np.zeros(self.mesh.n_vertices)
@@ -171,43 +161,52 @@ class Renderer:
                 values[:n] = self._values
             elif self.field is not None:
                 values[:n] = self.field.of(x[:n])
-            srgb = self.scale.colors(values)[self.mesh.faces]
+            srgb = self.scale.colors(self._drawn.values(values))[self._drawn.faces]
         elif look is Look.PANELS:
-            srgb = looks.panel_colors(self.mesh)
+            srgb = looks.panel_colors(self.mesh)[self._drawn.parent]
         else:
-            srgb = looks.plain(m, looks.CLOTH if self.marked is None else looks.GRAY)
-        if m > len(self.cloth.faces):
-            srgb = np.array(srgb)
-            srgb[len(self.cloth.faces) :] = looks.plain(m - len(self.cloth.faces), looks.GRAY)
+            code = looks.CLOTH if self.marked is None else looks.GRAY
+            srgb = looks.plain(len(self._drawn.faces), code)
+        bodies = self._drawn.n_cloth_faces
+        srgb = np.array(srgb)
+        srgb[bodies:] = looks.plain(len(srgb) - bodies, looks.GRAY)
         if self.marked is not None:
-            srgb = np.array(srgb)
-            srgb[self.marked] = looks.plain(len(self.marked), looks.MARK)
-        return (srgb**2).astype(np.float32)
+            red = np.isin(self._drawn.parent, self.marked)
+            srgb[red] = looks.plain(int(red.sum()), looks.MARK)
+        color = (srgb**2).astype(np.float32)
+        if len(self._drawn.rims):
+            color[self._drawn.rims] *= RIM_TONE
+        return color
 
-    def _surface(self, x: Positions) -> Any:
+    def _surface(self, x: Positions, there: Positions, normal: Floats) -> Any:
         color = self._colors(x) if self._fixed_color is None else self._fixed_color
-        s = Surface()
-        s.position = kernel.array(x.astype(np.float32), wp.vec3f)
-        s.normal = kernel.array(self._normals(x).astype(np.float32), wp.vec3f)
+        s, weave = Surface(), self.style.weave
+        s.position = kernel.array(there.astype(np.float32), wp.vec3f)
+        s.normal = kernel.array(normal.astype(np.float32), wp.vec3f)
         s.faces, s.uv = self._faces, self._uv
         s.color = kernel.array(color, wp.vec3f)
         checker = self.style.look is Look.CHECKER and self.marked is None and self.field is None
         s.cell = self._side / CHECKERS if checker else 0.0
         s.flatness = FLATNESS if self.scale is not None else 0.0
+        s.woven_faces = self._drawn.n_cloth_faces
+        if weave is not None:
+            s.weave, s.yarns = weave.code, wp.vec2f(weave.ends, weave.picks)
         return s
 
-    def _view(self) -> Any:
+    def _view(self, camera: Camera) -> Any:
         v = View()
-        v.eye = wp.vec3f(*self.camera.eye)
-        v.right, v.up, v.back = (wp.vec3f(*a) for a in self.camera.axes)
-        v.tan_half, v.samples = self.camera.tan_half, self.style.samples
+        v.eye = wp.vec3f(*camera.eye)
+        v.right, v.up, v.back = (wp.vec3f(*a) for a in camera.axes)
+        v.tan_half, v.samples = camera.tan_half, self.style.samples
+        v.soft, v.transparent = int(self._around is not None), int(self.style.transparent)
+        v.blur = self._around.blur if self._around is not None else 0.0
         return v
 
     def _light(self, x: Positions) -> tuple[Any, Any, Any]:
         """The light with its shadow map, and the blurred shadow on the ground."""
         from scipy.ndimage import uniform_filter
 
-        right = self.camera.axes[0]
+        right = self.camera.axes[0]  # a camera that moves leaves the light where it is
         basis = np.stack([right, [0.0, 1.0, 0.0], np.cross(right, [0.0, 1.0, 0.0])])
         towards = np.asarray(TOWARDS_LIGHT) @ basis / np.linalg.norm(TOWARDS_LIGHT)
         across = np.cross([0.0, 1.0, 0.0], towards)
@@ -215,18 +214,21 @@ class Renderer:
         up = np.cross(towards, across)
         flat = np.stack([x @ across, x @ up, x @ towards], axis=1)
         # What is far from the cloth casts no shadow on it.
-        cloth = flat if self.style.whole else flat[: self.cloth.n_vertices]
+        cloth = flat if self.style.whole else flat[: self._drawn.n_cloth]
         low, high = cloth.min(0), cloth.max(0)
         low[2], high[2] = flat[:, 2].min(), flat[:, 2].max()
-        blur = SHADOW_SIZE // 24
-        texels = (SHADOW_SIZE - 4 * blur) / max(float((high - low)[:2].max()), 1e-9)
-        origin = 0.5 * (low + high)[:2] - 0.5 * SHADOW_SIZE / texels
+        side = self._texels
+        blur = side // 24
+        texels = (side - 4 * blur) / max(float((high - low)[:2].max()), 1e-9)
+        origin = 0.5 * (low + high)[:2] - 0.5 * side / texels
         points = np.stack([*((flat[:, :2] - origin) * texels).T, flat[:, 2] - low[2] + 1.0], axis=1)
-        rasterize(points, self.mesh.faces, self._faces, self._shadow)
+        rasterize(points, self._drawn.faces, self._faces, self._shadow)
         seen = self._shadow
-        cover = (kernel.numpy(seen.face) >= 0).astype(np.float32)
-        for _ in range(2):
-            cover = uniform_filter(cover, blur)
+        cover = np.zeros((1, 1), dtype=np.float32)
+        if self._around is None:
+            cover = (kernel.numpy(seen.face) >= 0).astype(np.float32)
+            for _ in range(2):
+                cover = uniform_filter(cover, blur)
         light = Light()
         light.direction = wp.vec3f(*towards)
         light.across, light.up = wp.vec3f(*across), wp.vec3f(*up)
@@ -237,38 +239,19 @@ class Renderer:
         return light, seen.nearness, kernel.array(cover, wp.float32)
 
 
+def _nothing() -> tuple[Any, Any]:
+    """What surrounds the pixels of a picture that does not ask."""
+    return kernel.zeros((1, 1), wp.float32), kernel.zeros((1, 1), wp.vec2f)
+
+
 def draw_dots(image: Image, points: Floats) -> None:
     """Mark projected points (k,3) in an image, through whatever covers them."""
-    height, width, _ = image.shape
+    height, width, channels = image.shape
     radius = max(1, width // 640)
-    color = np.array([int(looks.CONTACT[i : i + 2], 16) for i in (0, 2, 4)], dtype=np.uint8)
+    color = np.array([int(looks.CONTACT[i : i + 2], 16) for i in (0, 2, 4)] + [255])[:channels]
     for c, r in np.round(points[:, :2] - 0.5).astype(int).tolist():
         if radius <= r < height - radius and radius <= c < width - radius:
             image[r - radius : r + radius + 1, c - radius : c + radius + 1] = color
-
-
-class Normals:
-    """Vertex normals, weighted by area: a sparse product, faster than adding up by index."""
-
-    def __init__(self, faces: Ints, n_vertices: int) -> None:
-        from scipy.sparse import csr_matrix
-
-        m = len(faces)
-        rows = (np.ones(3 * m), np.ascontiguousarray(faces).reshape(-1), 3 * np.arange(m + 1))
-        self.faces = faces
-        self.sum = csr_matrix(rows, shape=(m, n_vertices)).T.tocsr()
-
-    def __call__(self, x: Positions) -> Floats:
-        """(n,3) unit normals at positions x (n,3); zero at isolated vertices."""
-        a, b, c = (x[self.faces[:, i]].T for i in range(3))
-        u, v = b - a, c - a
-        normal = np.stack(
-            [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]],
-            axis=1,
-        )
-        total = self.sum @ normal
-        length = np.sqrt(np.einsum("ni,ni->n", total, total))[:, None]
-        return np.asarray(total / np.where(length > 0, length, 1.0))
 
 
 def save_png(path: str | Path, image: Image) -> None:

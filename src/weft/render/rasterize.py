@@ -14,6 +14,7 @@ from weft.kernel import WarpArray
 
 TILE = 32  # pixels a side
 TILES_WORTH_SLICING = 64
+SEAM = -1.0e-5  # a barycentric coordinate that is inside: rounding leaves no holes between faces
 SPREAD = 1597  # a prime: visiting every 1597th tile or row, threads get equal shares of the cloth
 
 _module = wp.get_module("weft.rasterize")
@@ -65,7 +66,7 @@ def fill_tiles(
                     b0 = edge(p1, p2, x, y) * inverse
                     b1 = edge(p2, p0, x, y) * inverse
                     b2 = 1.0 - b0 - b1
-                    if b0 >= 0.0 and b1 >= 0.0 and b2 >= 0.0:
+                    if b0 >= SEAM and b1 >= SEAM and b2 >= SEAM:
                         z = b0 * p0[2] + b1 * p1[2] + b2 * p2[2]
                         if z > nearness[r, c]:
                             nearness[r, c] = z

@@ -4,6 +4,8 @@ and ground, and antialiasing by averaging samples. Colors are linear inside, gam
 
 import warp as wp
 
+from weft.render.weave import woven
+
 _module = wp.get_module("weft.shade")
 vec2f = wp.vec2f
 vec3f = wp.vec3f
@@ -35,6 +37,9 @@ class View:
     back: vec3f
     tan_half: float
     samples: int  # per pixel and direction
+    soft: int  # what surrounds a point is given by pixel
+    transparent: int
+    blur: float  # [m] of depth within which pixels share what surrounds them
 
 
 @wp.struct
@@ -48,6 +53,9 @@ class Surface:
     color: wp.array2d(dtype=vec3f)  # (m,3) linear
     cell: float  # [m] side of a checker square; 0: none
     flatness: float  # 0: shaded, 1: the color alone; color scales must stay readable
+    weave: int  # pattern; 0: none
+    yarns: vec2f  # ends and picks per meter
+    woven_faces: int  # the first so many faces are cloth
 
 
 @wp.func
@@ -94,27 +102,82 @@ def ray(column: float, row: float, width: float, height: float, view: View):
 
 
 @wp.func
-def backdrop(d: vec3f, view: View, light: Light, cover: wp.array2d(dtype=float)):
-    """A studio: the ground fades into the wall."""
-    height = 0.5 + 0.5 * d[1] / wp.length(d)
-    color = wp.lerp(vec3f(0.70, 0.71, 0.73), vec3f(0.86, 0.88, 0.92), height)
-    if light.has_ground != 0 and d[1] < -1.0e-6:
-        t = (light.ground - view.eye[1]) / d[1]
-        if t > 0.0:
-            color = color * (1.0 - 0.62 * soft_shadow(view.eye + t * d, light, cover))
-    return color
+def around(
+    x: int,
+    y: int,
+    depth: float,
+    view: View,
+    depths: wp.array2d(dtype=float),
+    surroundings: wp.array2d(dtype=vec2f),
+):
+    """What surrounds a point that a sample shows: openness and light, bilinear between places of
+    like depth, or of the one that is nearest in depth.
+    """
+    n = float(2 * view.samples)
+    s = (float(x) - float(view.samples)) / n
+    t = (float(y) - float(view.samples)) / n
+    c = int(wp.floor(s))
+    r = int(wp.floor(t))
+    s = s - float(c)
+    t = t - float(r)
+    total = vec2f(0.0, 0.0)
+    weights = float(0.0)
+    found = vec2f(1.0, 1.0)
+    least = float(3.0e38)
+    for i in range(2):
+        for j in range(2):
+            rr = wp.clamp(r + i, 0, depths.shape[0] - 1)
+            cc = wp.clamp(c + j, 0, depths.shape[1] - 1)
+            off = wp.abs(depths[rr, cc] - depth)
+            here = surroundings[rr, cc]
+            if off < least:
+                least = off
+                found = here
+            if off < view.blur:
+                w = (1.0 - wp.abs(s - float(j))) * (1.0 - wp.abs(t - float(i))) + 1.0e-4
+                total += w * here
+                weights += w
+    if weights > 0.0:
+        return total / weights
+    return found
 
 
 @wp.func
-def shade_point(
-    f: int, d: vec3f, view: View, surface: Surface, light: Light, shadow: wp.array2d(dtype=float)
+def wall(d: vec3f):
+    """A studio: the ground fades into the wall."""
+    height = 0.5 + 0.5 * d[1] / wp.length(d)
+    return wp.lerp(vec3f(0.70, 0.71, 0.73), vec3f(0.86, 0.88, 0.92), height)
+
+
+@wp.func
+def dimmed(
+    x: int,
+    y: int,
+    d: vec3f,
+    view: View,
+    light: Light,
+    cover: wp.array2d(dtype=float),
+    depths: wp.array2d(dtype=float),
+    surroundings: wp.array2d(dtype=vec2f),
 ):
-    """Color of face f where the ray from the eye along d meets it."""
+    """Share of its light that the ground does not get where a ray from the eye meets it."""
+    if light.has_ground == 0 or d[1] >= -1.0e-6:
+        return 0.0
+    t = (light.ground - view.eye[1]) / d[1]
+    if t <= 0.0:
+        return 0.0
+    if view.soft != 0:
+        s = around(x, y, t, view, depths, surroundings)
+        return 1.0 - (0.5 + 0.5 * s[0]) * (0.5 + 0.5 * s[1])
+    return 0.62 * soft_shadow(view.eye + t * d, light, cover)
+
+
+@wp.func
+def met(f: int, d: vec3f, view: View, surface: Surface):
+    """Barycentric coordinates of where the ray from the eye along d meets face f."""
     i0 = surface.faces[f, 0]
-    i1 = surface.faces[f, 1]
-    i2 = surface.faces[f, 2]
-    e1 = surface.position[i1] - surface.position[i0]
-    e2 = surface.position[i2] - surface.position[i0]
+    e1 = surface.position[surface.faces[f, 1]] - surface.position[i0]
+    e2 = surface.position[surface.faces[f, 2]] - surface.position[i0]
     s = view.eye - surface.position[i0]
     # Moeller & Trumbore 1997
     h = wp.cross(d, e2)
@@ -124,31 +187,81 @@ def shade_point(
     if wp.abs(a) > 1.0e-20:
         b1 = wp.clamp(wp.dot(s, h) / a, 0.0, 1.0)
         b2 = wp.clamp(wp.dot(d, wp.cross(s, e1)) / a, 0.0, 1.0 - b1)
-    b0 = 1.0 - b1 - b2
-    p = surface.position[i0] + b1 * e1 + b2 * e2
-    n = wp.normalize(b0 * surface.normal[i0] + b1 * surface.normal[i1] + b2 * surface.normal[i2])
+    return vec3f(1.0 - b1 - b2, b1, b2)
+
+
+@wp.func
+def across_pixel(
+    f: int, n: vec3f, depth: float, d: vec3f, view: View, surface: Surface, side: float
+):
+    """Length [m] in material coordinates of a pixel on face f: along the less favorable way."""
+    x1 = surface.position[surface.faces[f, 1]] - surface.position[surface.faces[f, 0]]
+    x2 = surface.position[surface.faces[f, 2]] - surface.position[surface.faces[f, 0]]
+    u1 = surface.uv[f, 1] - surface.uv[f, 0]
+    u2 = surface.uv[f, 2] - surface.uv[f, 0]
+    space = wp.length(wp.cross(x1, x2))
+    material = wp.abs(u1[0] * u2[1] - u1[1] * u2[0])
+    scale = wp.sqrt(material / wp.max(space, 1.0e-20))
+    slant = wp.max(wp.abs(wp.dot(n, d)) / wp.length(d), 0.05)
+    return side * depth * scale / slant
+
+
+@wp.func
+def shade_point(
+    f: int,
+    x: int,
+    y: int,
+    d: vec3f,
+    pixel: float,
+    view: View,
+    surface: Surface,
+    light: Light,
+    shadow: wp.array2d(dtype=float),
+    depths: wp.array2d(dtype=float),
+    surroundings: wp.array2d(dtype=vec2f),
+):
+    """Color of face f where the ray from the eye along d meets it."""
+    i0 = surface.faces[f, 0]
+    i1 = surface.faces[f, 1]
+    i2 = surface.faces[f, 2]
+    e1 = surface.position[i1] - surface.position[i0]
+    e2 = surface.position[i2] - surface.position[i0]
+    b = met(f, d, view, surface)
+    p = surface.position[i0] + b[1] * e1 + b[2] * e2
+    n = wp.normalize(
+        b[0] * surface.normal[i0] + b[1] * surface.normal[i1] + b[2] * surface.normal[i2]
+    )
     flat = wp.cross(e1, e2)
     is_back = wp.dot(flat, d) > 0.0
     if is_back:
         n = -n
-    color = b0 * surface.color[f, 0] + b1 * surface.color[f, 1] + b2 * surface.color[f, 2]
+    color = b[0] * surface.color[f, 0] + b[1] * surface.color[f, 1] + b[2] * surface.color[f, 2]
+    depth = wp.dot(p - view.eye, d) / wp.dot(d, d)
+    uv = b[0] * surface.uv[f, 0] + b[1] * surface.uv[f, 1] + b[2] * surface.uv[f, 2]
     if surface.cell > 0.0:
-        uv = b0 * surface.uv[f, 0] + b1 * surface.uv[f, 1] + b2 * surface.uv[f, 2]
         k = int(wp.floor(uv[0] / surface.cell)) + int(wp.floor(uv[1] / surface.cell))
         if k % 2 != 0:
             color = 0.62 * color
+    if surface.weave != 0 and f < surface.woven_faces:
+        size = across_pixel(f, wp.normalize(flat), depth, d, view, surface, pixel)
+        color = color * woven(surface.weave, surface.yarns, uv, size)
     if is_back:
         color = wp.lerp(color, vec3f(0.45, 0.45, 0.45), 0.45)
     facing = wp.dot(n, light.direction)
     key = wp.max(0.0, 0.85 * facing + 0.15)
-    if key > 0.0:
+    open = float(1.0)
+    if view.soft != 0:
+        s = around(x, y, depth, view, depths, surroundings)
+        open = s[0]
+        key = key * (0.12 + 0.88 * s[1])
+    elif key > 0.0:
         key = key * (0.2 + 0.8 * lit(p + 2.0 * light.bias * n, light, shadow))
     toward = -wp.normalize(d)
     head = wp.max(0.0, wp.dot(n, toward))
     rim = 1.0 - head
-    sheen = 0.08 * rim * rim * rim * (1.0 - surface.flatness)
-    bright = 0.14 + 0.16 * (0.5 + 0.5 * n[1]) + 0.3 * head * head + 0.75 * key
-    bright = wp.lerp(bright, 0.55 + 0.45 * head, surface.flatness)
+    sheen = 0.08 * rim * rim * rim * (1.0 - surface.flatness) * open
+    bright = (0.14 + 0.16 * (0.5 + 0.5 * n[1]) + 0.3 * head * head) * open + 0.75 * key
+    bright = wp.lerp(bright, (0.55 + 0.45 * head) * (0.6 + 0.4 * open), surface.flatness)
     return color * bright + vec3f(sheen, sheen, sheen)
 
 
@@ -168,17 +281,25 @@ def shade_rows(
     face: wp.array2d(dtype=wp.int32),
     shadow: wp.array2d(dtype=float),
     cover: wp.array2d(dtype=float),
+    depths: wp.array2d(dtype=float),
+    surroundings: wp.array2d(dtype=vec2f),
     out: wp.array3d(dtype=wp.uint8),
 ):
-    """One row of the picture: each pixel the mean of its samples."""
+    """One row of the picture: each pixel the mean of its samples.
+
+    Samples have alpha: 1 on cloth and bodies; without background that of the shadow on the ground.
+    """
     r = ((o + wp.tid()) * spread) % out.shape[0]
     n = view.samples
     height = float(face.shape[0])
     width = float(face.shape[1])
+    pixel = 2.0 * view.tan_half * float(n) / height  # its size at a depth of 1
     for c in range(out.shape[1]):
         total = vec3f(0.0, 0.0, 0.0)
+        cover_of = float(0.0)
         last = int(-2)
         color = vec3f(0.0, 0.0, 0.0)
+        alpha = float(1.0)
         for i in range(n):
             for j in range(n):
                 y = r * n + i
@@ -187,12 +308,26 @@ def shade_rows(
                 if f != last:
                     d = ray(float(x) + 0.5, float(y) + 0.5, width, height, view)
                     if f >= 0:
-                        color = shade_point(f, d, view, surface, light, shadow)
+                        color = shade_point(
+                            f, x, y, d, pixel, view, surface, light, shadow, depths, surroundings
+                        )
+                        alpha = 1.0
                     else:
-                        color = backdrop(d, view, light, cover)
+                        dark = dimmed(x, y, d, view, light, cover, depths, surroundings)
+                        if view.transparent != 0:
+                            color = vec3f(0.0, 0.0, 0.0)
+                            alpha = dark
+                        else:
+                            color = wall(d) * (1.0 - dark)
+                            alpha = 1.0
                     last = f
                 total += color
-        total = total / float(n * n)
+                cover_of += alpha
+        if view.transparent != 0:
+            out[r, c, 3] = wp.uint8(255.0 * cover_of / float(n * n) + 0.5)
+            total = total / wp.max(cover_of, 1.0e-6)  # alpha is not multiplied in: PNG and WebP
+        else:
+            total = total / float(n * n)
         out[r, c, 0] = to_byte(total[0])
         out[r, c, 1] = to_byte(total[1])
         out[r, c, 2] = to_byte(total[2])

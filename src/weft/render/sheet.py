@@ -70,10 +70,8 @@ class Sheet:
         from PIL import ImageDraw, ImageFont
 
         height, width = images[0].shape[:2]
-        whole = np.full(
-            (self.rows * (height + LINE) - LINE, self.columns * (width + LINE) - LINE, 3), 255,
-            dtype=np.uint8,
-        )  # fmt: skip
+        rows, columns = self.rows * (height + LINE) - LINE, self.columns * (width + LINE) - LINE
+        whole = np.full((rows, columns, images[0].shape[2]), 255, dtype=np.uint8)
         font = ImageFont.load_default(size=max(9, height // 18))
         for k, (image, label) in enumerate(zip(images, labels)):
             drawn = Pillow.fromarray(image)

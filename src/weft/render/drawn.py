@@ -1,0 +1,78 @@
+"""The triangles of a picture: those of the mesh, or a smooth or thick surface in their place, and
+those of bodies.
+"""
+
+import numpy as np
+
+from weft.arrays import Faces, Floats, Ints, Positions
+from weft.mesh import TriangleMesh
+from weft.render.normals import Normals
+from weft.render.smooth import Subdivided
+from weft.render.thick import Shell
+
+
+class Drawn:
+    """What is drawn of cloth and bodies.
+
+    Args:
+        mesh: the cloth, and after it the bodies, if any.
+        n_faces: of the cloth.
+        n: vertices of the cloth.
+        smooth: subdivisions.
+        thickness: [m], or None for a surface.
+
+    Attributes:
+        faces: (M,3), the cloth's first.
+        uv: (M,3,2) [m].
+        parent: (M,) face of ``mesh``.
+        n_cloth: drawn vertices of the cloth; those of bodies follow.
+        n_cloth_faces: drawn faces of the cloth.
+        rims: ids of faces along the borders of thick cloth.
+    """
+
+    def __init__(
+        self, mesh: TriangleMesh, n_faces: int, n: int, smooth: int, thickness: float | None
+    ) -> None:
+        faces, uv = mesh.faces[:n_faces], mesh.corner_uv[:n_faces]
+        self._n, self._thickness = n, thickness
+        parent: Ints = np.arange(n_faces)
+        self._fine = Subdivided(faces, uv, n, smooth) if smooth else None
+        middle = n
+        if self._fine is not None:
+            faces, uv, parent = self._fine.faces, self._fine.uv, self._fine.parent
+            middle = self._fine.n_fine
+        self._normals = Normals(faces, middle)
+        self._shell = Shell(faces, uv, middle) if thickness is not None else None
+        self.n_cloth = middle
+        self.rims: Ints = np.zeros(0, dtype=np.int64)
+        if self._shell is not None:
+            s = self._shell
+            faces, uv, parent, self.n_cloth = s.faces, s.uv, parent[s.parent], len(s.origin)
+            self.rims = np.arange(len(faces) - s.n_rims, len(faces))
+        bodies = mesh.faces[n_faces:]
+        self.n_cloth_faces = len(faces)
+        self._body_normals = Normals(bodies - n, mesh.n_vertices - n) if len(bodies) else None
+        self.faces: Faces = np.concatenate([faces, bodies - n + self.n_cloth]).astype(np.int32)
+        self.uv = np.concatenate([uv, mesh.corner_uv[n_faces:]])
+        self.parent: Ints = np.concatenate([parent, np.arange(n_faces, len(mesh.faces))])
+
+    def at(self, x: Positions) -> tuple[Positions, Floats]:
+        """Positions (N,3) [m] and unit normals (N,3) of what is drawn, of cloth and bodies x."""
+        cloth, bodies = x[: self._n], x[self._n :]
+        if self._fine is not None:
+            cloth = self._fine.positions(cloth)
+        normal = self._normals(cloth)
+        if self._shell is not None and self._thickness is not None:
+            cloth, normal = self._shell.around(cloth, normal, self._thickness)
+        if self._body_normals is None:
+            return cloth, normal
+        return np.concatenate([cloth, bodies]), np.concatenate([normal, self._body_normals(bodies)])
+
+    def values(self, values: Floats) -> Floats:
+        """(N,) of numbers (n+b,) at the vertices of cloth and bodies."""
+        cloth, bodies = values[: self._n], values[self._n :]
+        if self._fine is not None:
+            cloth = self._fine.values(cloth)
+        if self._shell is not None:
+            cloth = cloth[self._shell.origin]
+        return np.concatenate([cloth, bodies])

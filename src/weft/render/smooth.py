@@ -1,0 +1,158 @@
+"""A smooth surface through the vertices of a mesh, for pictures: Loop's subdivision (Loop 1987,
+"Smooth subdivision surfaces based on triangles", with Warren's weights), whose control points are
+moved so that the surface passes where the vertices are. Borders become cubic splines of their own
+vertices, and their corners stay.
+"""
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
+
+FITS = 4  # corrections of the control points; each takes at least a quarter of what is off
+CORNER = np.radians(50.0)  # by which the material's border turns where it has a corner
+
+
+class Subdivided:
+    """A mesh with 4^levels faces for each.
+
+    Material coordinates are subdivided as the surface of a mesh of their own, which is cut along
+    seams: so lines of the material stay as smooth as the cloth.
+
+    Args:
+        faces: (m,3).
+        uv: (m,3,2) [m] material coordinates of the corners.
+        n: number of vertices.
+        levels: at least 1.
+
+    Attributes:
+        faces: (4^levels m, 3); the first n vertices are those of the mesh.
+        uv: (4^levels m, 3, 2).
+        n_fine: number of vertices.
+        parent: (4^levels m,) the face that each came from.
+    """
+
+    def __init__(self, faces: Faces, uv: CornerUv, n: int, levels: int) -> None:
+        corners = np.concatenate([faces.reshape(-1, 1), np.round(uv.reshape(-1, 2) * 1e7)], axis=1)
+        _, first, ids = np.unique(corners, axis=0, return_index=True, return_inverse=True)
+        flat_faces, flat = ids.reshape(-1, 3), uv.reshape(-1, 2)[first]
+        self._surface = _Loop(faces, _corners(faces, uv, n), levels)
+        material = _Loop(flat_faces, _corners(flat_faces, uv, len(flat)), levels)
+        self.faces: Faces = self._surface.faces.astype(np.int32)
+        self.uv: CornerUv = material.through(flat)[material.faces]
+        self.n_fine = self._surface.smooth.shape[0]
+        self.parent: Ints = np.tile(np.arange(len(faces)), 4**levels)
+
+    def positions(self, x: Positions) -> Positions:
+        """(N,3) [m] of the smooth surface through x (n,3)."""
+        return self._surface.through(x)
+
+    def values(self, values: Floats) -> Floats:
+        """(N,) numbers (n,) at the vertices, linear in each face of the mesh."""
+        return np.asarray(self._surface.linear @ values)
+
+
+class _Loop:
+    """Weights of so many subdivisions of faces; ``kept`` (n,) vertices do not move."""
+
+    def __init__(self, faces: Faces, kept: Floats, levels: int) -> None:
+        n = len(kept)
+        self.smooth, self.linear = _identity(n), _identity(n)
+        for _ in range(levels):
+            edge, here = _Edges(faces), len(kept)
+            self.smooth = edge.loop(kept) @ self.smooth
+            self.linear = edge.midpoints(here) @ self.linear
+            faces = edge.children(here)
+            kept = np.concatenate([kept, np.zeros(edge.count, dtype=bool)])
+        self.faces = faces
+        self._at_vertices = self.smooth[:n]
+
+    def through(self, x: Floats) -> Floats:
+        """(N,k) of the smooth surface through x (n,k)."""
+        control = x
+        for _ in range(FITS):
+            control = control + (x - self._at_vertices @ control)
+        return np.asarray(self.smooth @ control)
+
+
+class _Edges:
+    """Edges of faces, and how one subdivision weighs the vertices."""
+
+    def __init__(self, faces: Faces) -> None:
+        f = faces.astype(np.int64)
+        self.faces = f
+        sides = np.stack([f, np.roll(f, -1, axis=1)], axis=2).reshape(-1, 2)
+        opposite = np.roll(f, -2, axis=1).reshape(-1)
+        width = int(f.max()) + 1
+        key = sides.min(axis=1) * width + sides.max(axis=1)
+        unique, side_edge, uses = np.unique(key, return_inverse=True, return_counts=True)
+        self.of_side: Ints = side_edge.reshape(-1, 3)
+        self.count = len(unique)
+        self.ends = np.stack([unique // width, unique % width], axis=1)
+        self.inner = uses == 2
+        order = np.argsort(side_edge, kind="stable")
+        first = np.concatenate([[0], np.cumsum(uses)[:-1]])[self.inner]
+        self.wings = np.stack([opposite[order[first]], opposite[order[first + 1]]], axis=1)
+
+    def midpoints(self, n: int) -> csr_matrix:
+        """(n + edges, n): vertices as they are, edges at their middle."""
+        rows = np.repeat(n + np.arange(self.count), 2)
+        stay = np.arange(n)
+        at = np.concatenate([stay, rows]), np.concatenate([stay, self.ends.reshape(-1)])
+        weights = np.concatenate([np.ones(n), np.full(len(rows), 0.5)])
+        return csr_matrix((weights, at), shape=(n + self.count, n))
+
+    def loop(self, kept: Floats) -> csr_matrix:
+        """(n + edges, n) weights of Loop's scheme; ``kept`` (n,) vertices do not move."""
+        n = len(kept)
+        rim = self.ends[~self.inner]
+        rims = np.bincount(rim.reshape(-1), minlength=n)
+        valence = np.maximum(np.bincount(self.ends.reshape(-1), minlength=n), 1)
+        inside = (rims == 0) & ~kept
+        along = (rims == 2) & ~kept
+        beta = np.where(valence > 3, 3.0 / (8.0 * valence), 3.0 / 16.0)
+        own = np.where(inside, 1.0 - valence * beta, np.where(along, 0.75, 1.0))
+        rows, columns, weights = [np.arange(n)], [np.arange(n)], [own]
+
+        def add(row: Ints, column: Ints, weight: Floats | float) -> None:
+            rows.append(row)
+            columns.append(column)
+            weights.append(np.broadcast_to(weight, row.shape))
+
+        for a, b in ((0, 1), (1, 0)):
+            i, j = self.ends[:, a], self.ends[:, b]
+            add(i, j, np.where(inside[i], beta[i], 0.0))
+            add(rim[:, a], rim[:, b], np.where(along[rim[:, a]], 0.125, 0.0))
+            edge = n + np.arange(self.count)
+            add(edge, i, np.where(self.inner, 0.375, 0.5))
+            add(edge[self.inner], self.wings[:, a], 0.125)
+        at = np.concatenate(rows), np.concatenate(columns)
+        found = csr_matrix((np.concatenate(weights), at), shape=(n + self.count, n))
+        found.eliminate_zeros()
+        return found
+
+    def children(self, n: int) -> Faces:
+        """(4m,3): three at the corners, then the middle, each a block of m."""
+        a, b, c = self.faces.T
+        ab, bc, ca = (n + self.of_side).T
+        blocks = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
+        return np.concatenate([np.stack(block, axis=1) for block in blocks])
+
+
+def _corners(faces: Faces, uv: CornerUv, n: int) -> Floats:
+    """(n,) where the border of the material turns by more than ``CORNER``."""
+    edges = _Edges(faces)
+    on_border = np.zeros(n, dtype=bool)
+    on_border[edges.ends[~edges.inner].reshape(-1)] = True
+    to_next = np.roll(uv, -1, axis=1) - uv
+    to_last = np.roll(uv, 1, axis=1) - uv
+    cross = to_next[..., 0] * to_last[..., 1] - to_next[..., 1] * to_last[..., 0]
+    angle = np.abs(np.arctan2(cross, np.einsum("mij,mij->mi", to_next, to_last)))
+    total = np.bincount(faces.reshape(-1), angle.reshape(-1), n)
+    return np.asarray(on_border & (np.abs(total - np.pi) > CORNER))
+
+
+def _identity(n: int) -> csr_matrix:
+    from scipy.sparse import identity
+
+    return identity(n, format="csr")
