@@ -10,6 +10,7 @@ pytest.importorskip("gymnasium")
 
 from gymnasium.utils.env_checker import check_env
 
+import weft
 from weft.errors import WeftError
 from weft.robotics import env, vector_env
 from weft.robotics.tasks import SIDE, TASKS, covered, halves_together, lifted
@@ -157,3 +158,10 @@ def test_bad_settings(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     with pytest.raises(WeftError, match=r"no gymnasium.*pip install 'weft\[gym\]'"):
         env("fold")
+
+
+def test_environments_can_be_made_again_and_again():
+    """``weft.robotics.env`` stays the function when its parts have been imported."""
+    for _ in range(2):
+        weft.robotics.env("fold", size=5).close()
+        weft.robotics.vector_env("fold", 1, size=5).close()

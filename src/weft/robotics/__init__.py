@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
-    from weft.robotics.env import ClothEnv
-    from weft.robotics.vector_env import ClothVectorEnv
+    from weft.robotics.cloth_env import ClothEnv
+    from weft.robotics.cloth_vector_env import ClothVectorEnv
 
 
 def env(
@@ -34,7 +34,7 @@ def env(
         WeftError: no such task, or Gymnasium is not installed.
     """
     _need_gymnasium()
-    from weft.robotics.env import ClothEnv
+    from weft.robotics.cloth_env import ClothEnv
 
     return ClothEnv(task, size=size, fabric=fabric, steps=steps, render_mode=render_mode)
 
@@ -48,7 +48,7 @@ def vector_env(
         WeftError: no such task, fewer than one environment, or Gymnasium is not installed.
     """
     _need_gymnasium()
-    from weft.robotics.vector_env import ClothVectorEnv
+    from weft.robotics.cloth_vector_env import ClothVectorEnv
 
     return ClothVectorEnv(task, num_envs, size=size, fabric=fabric, steps=steps)
 

@@ -9,7 +9,7 @@ from weft.robotics.tasks import TASKS
 for _name in TASKS:
     gymnasium.register(
         f"weft/{_name.capitalize()}-v0",
-        entry_point="weft.robotics.env:ClothEnv",
-        vector_entry_point="weft.robotics.vector_env:ClothVectorEnv",
+        entry_point="weft.robotics.cloth_env:ClothEnv",
+        vector_entry_point="weft.robotics.cloth_vector_env:ClothVectorEnv",
         kwargs={"task": _name},
     )
