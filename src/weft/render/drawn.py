@@ -35,7 +35,7 @@ class Drawn:
     ) -> None:
         faces, uv = mesh.faces[:n_faces], mesh.corner_uv[:n_faces]
         self._n, self._thickness = n, thickness
-        parent: Ints = np.arange(n_faces)
+        parent: Ints = np.arange(n_faces, dtype=np.int32)
         self._fine = Subdivided(faces, uv, n, smooth) if smooth else None
         middle = n
         if self._fine is not None:
@@ -44,11 +44,11 @@ class Drawn:
         self._normals = Normals(faces, middle)
         self._shell = Shell(faces, uv, middle) if thickness is not None else None
         self.n_cloth = middle
-        self.rims: Ints = np.zeros(0, dtype=np.int64)
+        self.rims: Ints = np.zeros(0, dtype=np.int32)
         if self._shell is not None:
             s = self._shell
             faces, uv, parent, self.n_cloth = s.faces, s.uv, parent[s.parent], len(s.origin)
-            self.rims = np.arange(len(faces) - s.n_rims, len(faces))
+            self.rims = np.arange(len(faces) - s.n_rims, len(faces), dtype=np.int32)
         bodies = mesh.faces[n_faces:]
         self.n_cloth_faces = len(faces)
         self._body_normals = Normals(bodies - n, mesh.n_vertices - n) if len(bodies) else None

@@ -176,7 +176,7 @@ class Renderer:
         color = (srgb**2).astype(np.float32)
         if len(self._drawn.rims):
             color[self._drawn.rims] *= RIM_TONE
-        return color
+        return np.asarray(color)
 
     def _surface(self, x: Positions, there: Positions, normal: Floats) -> Any:
         color = self._colors(x) if self._fixed_color is None else self._fixed_color

@@ -2,13 +2,15 @@
 and ground, and antialiasing by averaging samples. Colors are linear inside, gamma 2 outside.
 """
 
+from typing import Any
+
 import warp as wp
 
 from weft.render.weave import woven
 
 _module = wp.get_module("weft.shade")
-vec2f = wp.vec2f
-vec3f = wp.vec3f
+vec2f: Any = wp.vec2f
+vec3f: Any = wp.vec3f
 mat33f = wp.mat33f
 
 

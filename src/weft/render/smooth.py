@@ -4,10 +4,12 @@ moved so that the surface passes where the vertices are. Borders become cubic sp
 vertices, and their corners stay.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
+from weft.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
 
 FITS = 4  # corrections of the control points; each takes at least a quarter of what is off
 CORNER = np.radians(50.0)  # by which the material's border turns where it has a corner
@@ -35,13 +37,14 @@ class Subdivided:
     def __init__(self, faces: Faces, uv: CornerUv, n: int, levels: int) -> None:
         corners = np.concatenate([faces.reshape(-1, 1), np.round(uv.reshape(-1, 2) * 1e7)], axis=1)
         _, first, ids = np.unique(corners, axis=0, return_index=True, return_inverse=True)
-        flat_faces, flat = ids.reshape(-1, 3), uv.reshape(-1, 2)[first]
+        flat_faces: Faces = ids.reshape(-1, 3).astype(np.int32)
+        flat = uv.reshape(-1, 2)[first]
         self._surface = _Loop(faces, _corners(faces, uv, n), levels)
         material = _Loop(flat_faces, _corners(flat_faces, uv, len(flat)), levels)
         self.faces: Faces = self._surface.faces.astype(np.int32)
         self.uv: CornerUv = material.through(flat)[material.faces]
         self.n_fine = self._surface.smooth.shape[0]
-        self.parent: Ints = np.tile(np.arange(len(faces)), 4**levels)
+        self.parent: Ints = np.tile(np.arange(len(faces), dtype=np.int32), 4**levels)
 
     def positions(self, x: Positions) -> Positions:
         """(N,3) [m] of the smooth surface through x (n,3)."""
@@ -55,7 +58,7 @@ class Subdivided:
 class _Loop:
     """Weights of so many subdivisions of faces; ``kept`` (n,) vertices do not move."""
 
-    def __init__(self, faces: Faces, kept: Floats, levels: int) -> None:
+    def __init__(self, faces: Faces, kept: Bools, levels: int) -> None:
         n = len(kept)
         self.smooth, self.linear = _identity(n), _identity(n)
         for _ in range(levels):
@@ -86,7 +89,7 @@ class _Edges:
         width = int(f.max()) + 1
         key = sides.min(axis=1) * width + sides.max(axis=1)
         unique, side_edge, uses = np.unique(key, return_inverse=True, return_counts=True)
-        self.of_side: Ints = side_edge.reshape(-1, 3)
+        self.of_side: Ints = side_edge.reshape(-1, 3).astype(np.int32)
         self.count = len(unique)
         self.ends = np.stack([unique // width, unique % width], axis=1)
         self.inner = uses == 2
@@ -102,7 +105,7 @@ class _Edges:
         weights = np.concatenate([np.ones(n), np.full(len(rows), 0.5)])
         return csr_matrix((weights, at), shape=(n + self.count, n))
 
-    def loop(self, kept: Floats) -> csr_matrix:
+    def loop(self, kept: Bools) -> csr_matrix:
         """(n + edges, n) weights of Loop's scheme; ``kept`` (n,) vertices do not move."""
         n = len(kept)
         rim = self.ends[~self.inner]
@@ -112,9 +115,10 @@ class _Edges:
         along = (rims == 2) & ~kept
         beta = np.where(valence > 3, 3.0 / (8.0 * valence), 3.0 / 16.0)
         own = np.where(inside, 1.0 - valence * beta, np.where(along, 0.75, 1.0))
-        rows, columns, weights = [np.arange(n)], [np.arange(n)], [own]
+        every: Any = np.arange(n)
+        rows, columns, weights = [every], [every], [own]
 
-        def add(row: Ints, column: Ints, weight: Floats | float) -> None:
+        def add(row: Any, column: Any, weight: Floats | float) -> None:
             rows.append(row)
             columns.append(column)
             weights.append(np.broadcast_to(weight, row.shape))
@@ -139,7 +143,7 @@ class _Edges:
         return np.concatenate([np.stack(block, axis=1) for block in blocks])
 
 
-def _corners(faces: Faces, uv: CornerUv, n: int) -> Floats:
+def _corners(faces: Faces, uv: CornerUv, n: int) -> Bools:
     """(n,) where the border of the material turns by more than ``CORNER``."""
     edges = _Edges(faces)
     on_border = np.zeros(n, dtype=bool)

@@ -19,8 +19,8 @@ from weft.render.rasterize import Buffer, spread
 from weft.render.shade import Light, Surface, View, met, ray
 
 _module = wp.get_module("weft.surroundings")
-vec2f = wp.vec2f
-vec3f = wp.vec3f
+vec2f: Any = wp.vec2f
+vec3f: Any = wp.vec3f
 
 COARSE = 2  # pixels a side that share what surrounds them
 SLICES, STEPS = 2, 5  # a place: directions, and places along both ways of each

@@ -4,12 +4,13 @@ out where a picture cannot resolve it.
 
 import enum
 from dataclasses import dataclass
+from typing import Any
 
 import warp as wp
 
 from weft.errors import WeftError
 
-vec2f = wp.vec2f
+vec2f: Any = wp.vec2f
 
 ROUND = 0.45  # of its brightness that a yarn loses from its ridge to its sides
 DIP = 0.3  # and from its middle to where it goes under
