@@ -115,10 +115,9 @@ def about_jumps(bodies: Sequence[Body], step: float) -> Iterator[str]:
 def about_haste(bodies: Sequence[Body], sewn: float) -> Iterator[str]:
     """Bodies that move before garments are sewn and settled, at a time [s]."""
     for body in bodies:
-        times = np.linspace(0.0, sewn * (1 - 1e-9), 17)
-        ways = [float(np.abs(body.at(t) - body.at(0.0)).max()) for t in times.tolist()]
-        if max(ways) > OPEN:
-            first = next(t for t, way in zip(times, ways) if way > OPEN)
+        start, times = body.at(0.0), np.linspace(0.0, sewn * (1 - 1e-9), 17).tolist()
+        first = next((t for t in times if np.abs(body.at(t) - start).max() > OPEN), None)
+        if first is not None:
             yield (
                 f"{body.name} moves from t = {first:.3g} s on, and garments are sewn and at "
                 f"rest at t = {sewn:.4g} s: let it stand until then (`hold: {sewn:.4g} s`), "

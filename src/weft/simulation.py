@@ -239,8 +239,7 @@ class Loop:
                 more["body"] = contact.shown(self.scene.bodies, state.x, state.t)
             excluded = contact.excluded(self.model.prescribed(state.t)[0])
             self.crossing = len(contact.crossings(x, state.t, excluded))
-        n = self.scene.cloth.n_vertices
-        x, v = (self.model.vertices(a)[:n] for a in (state.x, state.v))
+        x, v = (self.model.vertices(a) for a in (state.x, state.v))
         more.update(self.recorder.arrays(x, v, state.t, more.get("pressure")))
         return more
 

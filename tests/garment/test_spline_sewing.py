@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import weft
-from tests.scene.test_garments import PATTERN, SCENE, gap, loaded
+from tests.scene.test_garments import (
+    PATTERN,
+    SCENE,
+    SLOW,
+    assert_resumes_bitwise,
+    assert_sews,
+    gap,
+    loaded,
+)
 from weft.errors import WeftError
 from weft.quality import Quality
 
@@ -89,13 +97,7 @@ def test_the_band_is_shorter_than_its_edge(sewn):
 
 
 def test_a_sewn_run_resumes_bitwise(sewn, tmp_path):
-    scene, run = sewn
-    half = weft.simulate(scene, frames=9, fps=25, out=tmp_path / "run", progress=False)
-    assert len(half) == 10
-    whole = weft.simulate(
-        scene, frames=22, fps=25, out=tmp_path / "run", resume=True, progress=False
-    )
-    np.testing.assert_array_equal(whole.points(-1), run.points(-1))
+    assert_resumes_bitwise(*sewn, tmp_path)
 
 
 def test_it_is_welded_drawn_and_exported(sewn, tmp_path):
@@ -133,29 +135,18 @@ def test_a_zip_opens_from_its_first_point_on(scene_file, tmp_path):
     assert Quality(run).report([0, 21, 34])["worst"]["intersections"] == 0
 
 
-SLOW = [
-    pytest.param(name, marks=pytest.mark.slow)
-    for name in ("baraff_witkin", "arap", "stvk_shear", "no_shear", "stvk", "neo_hookean")
-]
+BARAFF_WITKIN = pytest.param("baraff_witkin", marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize("law", ["immediate_buckling", *SLOW])
+@pytest.mark.parametrize("law", ["immediate_buckling", BARAFF_WITKIN, *SLOW])
 def test_every_law_sews(scene_file, tmp_path, law):
-    scene = loaded(scene_file(), f"law.name={law}")
-    run = weft.simulate(scene, frames=20, fps=25, out=tmp_path / "run", progress=False)
-    report = Quality(run).report([0, 10, 20])
-    assert report["worst"]["intersections"] == 0
-    assert report["worst"]["seam_gap_mm"] < 0.1
+    assert_sews(loaded(scene_file(), f"law.name={law}"), tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["bdf2", "bdf2_semi_implicit", "baraff_witkin_1998"])
 def test_every_integrator_sews(scene_file, tmp_path, name):
-    scene = loaded(scene_file(), f"integrator={name}")
-    run = weft.simulate(scene, frames=20, fps=25, out=tmp_path / "run", progress=False)
-    report = Quality(run).report([0, 10, 20])
-    assert report["worst"]["intersections"] == 0
-    assert report["worst"]["seam_gap_mm"] < 0.1
+    assert_sews(loaded(scene_file(), f"integrator={name}"), tmp_path)
 
 
 @pytest.mark.parametrize(
