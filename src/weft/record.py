@@ -1,6 +1,5 @@
 """What a step leaves on disk: the place reached, its line of metrics, and the run's manifest."""
 
-import dataclasses
 import json
 import platform
 import time
@@ -106,13 +105,24 @@ class Stretch:
     def percentiles(self, x: Floats) -> Json:
         """p50, p95 and max of the largest stretch, min of the smallest."""
         high, low = principal_stretches(self.samples.deformation_gradient(x))
-        p50, p95 = np.percentile(high, [50, 95]).tolist()
-        return {"p50": p50, "p95": p95, "max": float(high.max()), "min": float(low.min())}
+        ranked = np.sort(high)
+        p50, p95 = (_between(ranked, q * (len(ranked) - 1)) for q in (0.5, 0.95))
+        return {"p50": p50, "p95": p95, "max": float(ranked[-1]), "min": float(low.min())}
+
+
+def _between(ranked: Floats, at: float) -> float:
+    """The number at a place between two of a sorted array: as ``np.percentile``, in a tenth of the
+    time of its many cases.
+    """
+    k = min(int(at), len(ranked) - 2) if len(ranked) > 1 else 0
+    a, b = float(ranked[k]), float(ranked[min(k + 1, len(ranked) - 1)])
+    t = at - k
+    return a + (b - a) * t if t < 0.5 else b - (b - a) * (1.0 - t)
 
 
 def plain(report: StepReport) -> Json:
     """A step's report as a tree of numbers and names."""
-    tree = {**dataclasses.asdict(report), "outcome": report.outcome.name}
+    tree = {**vars(report), "outcome": report.outcome.name}
     del tree["reached"], tree["divisible"], tree["place"]
     tree["energies"] = tree.pop("terms")
     if not tree["attachments"]:

@@ -1,21 +1,23 @@
 """Batched worlds beside processes: the same samples of a sweep, and the same runs on disk.
 
 17 x 17 sheets that hang for a second. Processes are those of ``weft sweep`` with one thread each,
-as many as there are cores, and the samples with which they start are not counted; the batch runs on
-as many threads. Both in turn, several times: ratios hold on a machine that others use as well.
+as many as there are cores, and the samples with which they start are not counted; the batch has as
+many, and what they start with is not counted either. Both in turn, several times: ratios hold on a
+machine that others use as well.
 """
 
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 
-from weft import kernel
 from weft.bench.measure import Measure, at_least, info
 from weft.bench.sweep import SCENE, SWEEP, timed
 from weft.scene.build import load_scene
+from weft.scene.scene import Scene
 from weft.sweep.file import read_sweep
 from weft.sweep.folder import cores, prepare
 from weft.worlds.batch import Batch
@@ -28,17 +30,21 @@ SOLVERS = ("lanes", "auto")  # of the batch; processes have theirs, and the defa
 def batch() -> Iterator[Measure]:
     """Samples a second of both, and how many times more the batch makes."""
     found: dict[str, list[float]] = {}
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as place, ExitStack() as ending:
         paths = {name: _written(Path(place) / name, name) for name in SOLVERS}
-        for path in paths.values():
-            _batched(path, None, 2)  # kernels
+        made = {
+            name: Batch(_scenes(path), fps=10, processes=cores()) for name, path in paths.items()
+        }
+        for worlds in made.values():
+            ending.callback(worlds.close)
+            worlds.run(frames=2)  # kernels
         for k in range(ROUNDS):
             for name in SOLVERS:
                 folder = paths[name].parent / f"round-{k}"
                 statuses, wall = timed(paths[name], folder / "processes", cores())
                 _add(found, f"processes, {name}", len(statuses) / wall)
-                _add(found, f"batch, {name}", _batched(paths[name], folder / "batch"))
-                _add(found, f"batch in memory, {name}", _batched(paths[name], None))
+                for kind, out in (("batch", folder / "batch"), ("batch in memory", None)):
+                    _add(found, f"{kind}, {name}", _batched(paths[name], made[name], out))
     for name, rates in found.items():
         yield info(f"batch/{name}", float(np.median(rates)), "samples/s")
     best = [max(pair) for pair in zip(*(found[f"processes, {name}"] for name in SOLVERS))]
@@ -58,21 +64,25 @@ def _add(found: dict[str, list[float]], name: str, rate: float) -> None:
 
 def _written(place: Path, linear: str) -> Path:
     place.mkdir()
-    scene = SCENE.replace("33", "17") + f"solver: {{linear: {linear}}}\n"
+    scene = SCENE.replace("33", "17") + f"integrator: {{backward_euler: {{linear: {linear}}}}}\n"
     (place / "scene.yaml").write_text(scene)
     path = place / "sweep.yaml"
     path.write_text(SWEEP.format(samples=SAMPLES))
     return path
 
 
-def _batched(path: Path, out: Path | None, samples: int = SAMPLES) -> float:
-    """Samples a second, with all that is made for them, from the scene file on."""
+def _scenes(path: Path) -> list[Scene]:
     planned = prepare(read_sweep(path), path.parent / "planned")
-    clock = time.perf_counter()
-    scenes = [
+    return [
         load_scene(planned.scene, [*planned.common, *sample.overrides]).scene
-        for sample in planned.plan[:samples]
+        for sample in planned.plan[:SAMPLES]
     ]
-    with kernel.use(threads=cores()):
-        Batch(scenes, fps=10).run(seconds=1.0, out=out)
-    return samples / (time.perf_counter() - clock)
+
+
+def _batched(path: Path, worlds: Batch, out: Path | None) -> float:
+    """Samples a second, with what is read for them, from the scene file on."""
+    clock = time.perf_counter()
+    _scenes(path)
+    worlds.reset()
+    worlds.run(seconds=1.0, out=out)
+    return SAMPLES / (time.perf_counter() - clock)

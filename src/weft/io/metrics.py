@@ -66,8 +66,8 @@ class Metrics:
             self._replace(data[:size])
 
     def sync(self) -> None:
-        """Have the lines on the disk itself."""
-        if self._inside.has(NAME):
+        """Have the lines on the disk itself, where the folder's files are to be."""
+        if self._inside.fsync and self._inside.has(NAME):
             fd = self._inside.open(NAME, os.O_RDWR)
             try:
                 os.fsync(fd)

@@ -2,8 +2,9 @@
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +23,7 @@ from weft.solve.lanes import Symbolic
 from weft.state import State
 from weft.units import Quantity, to_si
 from weft.worlds.actions import checked_holds, checked_moves, checked_start, checked_world
+from weft.worlds.crew import Crew
 from weft.worlds.group import Group
 from weft.worlds.kinds import kinds
 from weft.worlds.lockstep import step_all
@@ -30,7 +32,13 @@ from weft.worlds.world import Hold, World
 TOGETHER = 8  # worlds of a group: their arrays stay in the caches (docs/batch.md)
 
 
-def batch(scenes: Sequence[SceneLike], *, fps: float = 30.0, together: int = TOGETHER) -> "Batch":
+def batch(
+    scenes: Sequence[SceneLike],
+    *,
+    fps: float = 30.0,
+    together: int = TOGETHER,
+    processes: int = 1,
+) -> "Batch":
     """Many independent cloths as one block system, stepped together.
 
     Every world is what it is alone: its frames are those of ``weft.simulate(scene, fps=fps)``, bit
@@ -41,19 +49,31 @@ def batch(scenes: Sequence[SceneLike], *, fps: float = 30.0, together: int = TOG
         scenes: one for each world; the same one may stand there many times.
         fps: frames a second; ``step`` goes on by one frame.
         together: worlds that share launches, at most.
+        processes: among which worlds are divided, each with one thread; 1: this one alone, with the
+            threads of its context. Small cloths on many cores want as many as there are cores. They
+            end with ``close``, or with the batch.
 
     Raises:
         SceneError: no scenes, or one with an integrator other than ``backward_euler``, with
-            ``adaptive`` or with a stepper of your own.
+            ``adaptive`` or with a stepper of your own; with processes, a scene with functions made
+            on the spot.
     """
-    return Batch(scenes, fps=fps, together=together)
+    return Batch(scenes, fps=fps, together=together, processes=processes)
 
 
 class Batch:
-    """Worlds that are stepped together; see ``batch``."""
+    """Worlds that are stepped together; see ``batch``. ``numbers`` are theirs in messages and
+    folders.
+    """
 
     def __init__(
-        self, scenes: Sequence[SceneLike], *, fps: float = 30.0, together: int = TOGETHER
+        self,
+        scenes: Sequence[SceneLike],
+        *,
+        fps: float = 30.0,
+        together: int = TOGETHER,
+        processes: int = 1,
+        numbers: Sequence[int] | None = None,
     ) -> None:
         if not scenes:
             raise SceneError("batch of scenes", got="none", expected="at least one")
@@ -61,20 +81,31 @@ class Batch:
             raise SceneError("batch fps", got=fps, expected="must be > 0")
         if not together >= 1:
             raise SceneError("batch together", got=together, expected="must be >= 1 worlds")
+        if not processes >= 1:
+            raise SceneError("batch processes", got=processes, expected="must be >= 1")
         self.fps = fps
-        self.worlds = tuple(_world(k, scene, fps) for k, scene in enumerate(scenes))
+        named = range(len(scenes)) if numbers is None else numbers
+        self.worlds = tuple(_world(k, scene, fps) for k, scene in zip(named, scenes, strict=True))
         self.failed: dict[int, SimulationError] = {}  # worlds that wait for ``reset``
         self._groups: tuple[Group, ...] | None = None
         self._together, self._warm = together, False
+        self.crew = None if processes == 1 else Crew(self.worlds, fps, together, processes)
+
+    def close(self) -> None:
+        """End the processes of the batch, where it has any."""
+        if self.crew is not None:
+            self.crew.close()
 
     def __len__(self) -> int:
         """Worlds."""
         return len(self.worlds)
 
     def __repr__(self) -> str:
-        return (
-            f"Batch: {len(self)} worlds in {len(self.groups)} groups, {self.fps:g} frames a second"
-        )
+        if self.crew is not None:
+            where = f"{len(self.crew.shares)} processes"
+        else:
+            where = f"{len(self.groups)} groups"
+        return f"Batch: {len(self)} worlds in {where}, {self.fps:g} frames a second"
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -139,8 +170,11 @@ class Batch:
         which = range(len(self)) if world is None else [checked_world(world, len(self))]
         for k in which:
             given = None if positions is None else checked_start(positions, self.worlds[k])
+            if self.crew is not None:
+                self.crew.reset(k, given, self.failed)
+                continue
             self.worlds[k].reset(given)
-            self.failed.pop(k, None)
+            self.failed.pop(self.worlds[k].number, None)
 
     def step(
         self, actions: Any = None, *, holds: Sequence[Sequence[Hold]] | None = None
@@ -159,10 +193,25 @@ class Batch:
         """
         moves = checked_moves(actions, self.worlds)
         held = checked_holds(holds, self.worlds)
-        for world, move, hold in zip(self.worlds, moves, held):
+        self.frame(held, moves)
+        return self.positions
+
+    def frame(self, holds: Sequence[Sequence[Hold]], moves: Sequence[Floats]) -> None:
+        """``step``, of holds and moves that are right."""
+        if self.crew is not None:
+            with self._raising():
+                self.crew.frame(holds, moves, self.failed)
+            return
+        for world, move, hold in zip(self.worlds, moves, holds):
             world.grip(hold, move)
         self._frame(energies=False)
-        return self.positions
+
+    def warm(self) -> None:
+        """One frame, whose kernels are compiled where this machine has not done so; raises
+        nothing.
+        """
+        with suppress(SimulationError):
+            self._frame(energies=True)
 
     def run(
         self,
@@ -199,9 +248,14 @@ class Batch:
         if not 0 <= frames <= MOST_FRAMES:
             raise SceneError("frames", got=frames, expected=f"from 0 to {MOST_FRAMES}")
         if out is not None:
-            from weft.worlds.folders import written
+            from weft.worlds.folders import check_at_start, written
 
-            return written(self, frames, Path(out), on_frame)
+            check_at_start(self.worlds)
+            if self.crew is None:
+                return written(self, frames, Path(out), on_frame)
+        if self.crew is not None:
+            with self._raising():
+                return self.crew.run(frames, out, self.failed, on_frame)
         seen = [[w.model.vertices(w.place.state.x)] for w in self.worlds]
         for k in range(frames):
             self.release()
@@ -236,17 +290,23 @@ class Batch:
                         if after_step is not None and world.number not in self.failed:
                             after_step(world)
 
-        waiting = set(self.failed)
         threads = min(kernel.threads(), len(self.groups))
-        if threads == 1 or not self._warm:  # modules are loaded by the thread that asks
-            for group in self.groups:
-                go(group)
-            self._warm = True
-        else:
-            with ThreadPoolExecutor(threads, thread_name_prefix="weft-worlds") as pool:
-                jobs = [pool.submit(copy_context().run, go, group) for group in self.groups]
-                for job in jobs:
-                    job.result()
+        with self._raising():
+            if threads == 1 or not self._warm:  # modules are loaded by the thread that asks
+                for group in self.groups:
+                    go(group)
+                self._warm = True
+            else:
+                with ThreadPoolExecutor(threads, thread_name_prefix="weft-worlds") as pool:
+                    jobs = [pool.submit(copy_context().run, go, group) for group in self.groups]
+                    for job in jobs:
+                        job.result()
+
+    @contextmanager
+    def _raising(self) -> Iterator[None]:
+        """Raise why the first world failed that fails within the block."""
+        waiting = set(self.failed)
+        yield
         new = sorted(set(self.failed) - waiting)
         if new:
             raise self.failed[new[0]]

@@ -13,23 +13,26 @@ from weft.simulation import Loop
 from weft.worlds.world import World
 
 
-def written(
-    batch: Any, frames: int, out: Path, on_frame: Callable[[int], None] | None
-) -> list[Path]:
-    """Run a batch from its start, every world into a new folder below ``out``.
-
-    Raises:
-        SceneError: worlds that do not stand at their start. RunError: folders that are not new, or
-        cannot be written. SimulationError: a world whose step does not converge; the others are
-        written as far.
-    """
-    worlds: Sequence[World] = batch.worlds
+def check_at_start(worlds: Sequence[World]) -> None:
+    """Raises SceneError where worlds do not stand at their start."""
     for world in worlds:
         if world.place.count or world.gripped:
             raise SceneError(
                 f"world {world.number}", got=f"t = {world.place.state.t:.6g} s",
                 expected="its start, where frames are written", hint="reset() first",
             )  # fmt: skip
+
+
+def written(
+    batch: Any, frames: int, out: Path, on_frame: Callable[[int], None] | None
+) -> list[Path]:
+    """Run a batch from its start, every world into a new folder below ``out``.
+
+    Raises:
+        RunError: folders that are not new, or cannot be written. SimulationError: a world whose
+        step does not converge; the others are written as far.
+    """
+    worlds: Sequence[World] = batch.worlds
     with ExitStack() as locked:
         loops = {
             w.number: Loop(w.scene, RunFolder(out / f"{w.number:04d}", fsync=False), batch.fps)
