@@ -16,7 +16,7 @@ def hanging(fabric):
 
 
 scenes = [hanging(fabric) for fabric in FABRICS]
-worlds = weft.batch(scenes, fps=25)
+worlds = weft.batch(scenes, fps=25)  # processes=2 divides them among two
 worlds.run(0.4)
 
 alone = weft.batch(scenes[2:3], fps=25)

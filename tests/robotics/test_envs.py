@@ -94,11 +94,12 @@ def test_a_seed_is_an_episode():
     assert not np.array_equal(a, one.reset()[0])
 
 
-def test_a_vector_is_its_environments():
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_vector_is_its_environments(processes):
     """The same observations and rewards as environments that are alone, bitwise; an episode that
     is over begins anew, as Gymnasium's next-step mode says.
     """
-    many = vector_env("fold", 2, size=5, steps=2)
+    many = vector_env("fold", 2, size=5, steps=2, processes=processes)
     ones = [env("fold", size=5, steps=2) for _ in range(2)]
     seen, _ = many.reset(seed=11)
     alone = [e.reset(seed=11 + k)[0] for k, e in enumerate(ones)]
@@ -116,6 +117,7 @@ def test_a_vector_is_its_environments():
             assert rewards.tolist() == [t[1] for t in told]
             assert cut.tolist() == [t[3] for t in told]
         assert np.array_equal(seen, alone)
+    many.close()
 
 
 def test_they_are_registered():

@@ -40,9 +40,15 @@ def env(
 
 
 def vector_env(
-    task: str, num_envs: int, *, size: int = 17, fabric: str = "cotton", steps: int = 60
+    task: str,
+    num_envs: int,
+    *,
+    size: int = 17,
+    fabric: str = "cotton",
+    steps: int = 60,
+    processes: int = 1,
 ) -> "ClothVectorEnv":
-    """Many of them, stepped together as one ``weft.batch``.
+    """Many of them, stepped together as one ``weft.batch``, of so many processes.
 
     Raises:
         WeftError: no such task, fewer than one environment, or Gymnasium is not installed.
@@ -50,7 +56,9 @@ def vector_env(
     _need_gymnasium()
     from weft.robotics.cloth_vector_env import ClothVectorEnv
 
-    return ClothVectorEnv(task, num_envs, size=size, fabric=fabric, steps=steps)
+    return ClothVectorEnv(
+        task, num_envs, size=size, fabric=fabric, steps=steps, processes=processes
+    )
 
 
 def _need_gymnasium() -> None:

@@ -28,8 +28,10 @@ class ClothVectorEnv(VectorEnv[Any, Any, Any]):
         size: int = 17,
         fabric: str = "cotton",
         steps: int = 60,
+        processes: int = 1,
     ) -> None:
-        self.rig, self.steps, self.num_envs = Rig(task, num_envs, size, fabric), steps, num_envs
+        self.rig = Rig(task, num_envs, size, fabric, processes)
+        self.steps, self.num_envs = steps, num_envs
         self.single_observation_space = observation_space(self.rig)
         self.single_action_space = action_space(self.rig)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -71,6 +73,10 @@ class ClothVectorEnv(VectorEnv[Any, Any, Any]):
         self._measure, self._over = measure, solved | cut
         info = {"measure": measure.copy(), "solved": solved.copy(), "failed": failed}
         return rig.observations(), reward, solved, cut, info
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """End the processes, where there are any; ``close`` does it."""
+        self.rig.batch.close()
 
 
 def _generator(seed: int) -> np.random.Generator:

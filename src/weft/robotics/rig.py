@@ -28,12 +28,15 @@ class Rig:
         count: worlds.
         size: vertices along a side of the cloth, from 5 to 65.
         fabric: its name.
+        processes: among which worlds are divided.
 
     Raises:
         WeftError: no such task or fabric, or a number out of range.
     """
 
-    def __init__(self, name: str, count: int, size: int, fabric: str) -> None:
+    def __init__(
+        self, name: str, count: int, size: int, fabric: str, processes: int = 1
+    ) -> None:
         self.task = task(name)
         for what, number, least, most in (("num_envs", count, 1, 4096), ("size", size, 5, 65)):
             if not isinstance(number, int) or not least <= number <= most:
@@ -49,7 +52,7 @@ class Rig:
             contact=SelfContact(gap=4e-3, friction=0.4),
             step=STEP,
         )
-        self.batch = Batch([self.scene] * count, fps=RATE)
+        self.batch = Batch([self.scene] * count, fps=RATE, processes=processes)
         self.grippers = [self._grippers() for _ in range(count)]
 
     def _grippers(self) -> Grippers:

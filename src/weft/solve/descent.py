@@ -36,13 +36,14 @@ MOST_FORCING, LEAST_FORCING = 0.1, 1e-3  # of linear solves of equilibria (Eisen
 
 
 def solved(s: Search, forcing: float) -> tuple[WarpArray, Outcome]:
-    """-A^-1 g with the matrix prepared last."""
+    """-A^-1 g with the matrix prepared last; its length and slope are noted."""
     updates = s.problem.updates_at(s.x)
     with s.problem.phases("solve"):
         solution = solve_updated(s.prepared, s.g, forcing, updates)
     s.linear_iterations += solution.iterations
     s.rescues += solution.rescued
     negate(solution.x)
+    s.increment, s.slope = max_norm(solution.x), dot(s.g, solution.x)
     return solution.x, solution.outcome
 
 
@@ -107,8 +108,7 @@ class NewtonDirections:
             prepare(s, s.problem.matrix_at(s.x))
             self.before, self.stale = float("inf"), False
         d, outcome = solved(s, self.forcing)
-        s.increment = max_norm(d)
-        self._tighten(-dot(s.g, d))
+        self._tighten(-s.slope)
         if not outcome.ok:
             return None, outcome
         if not s.increment < float("inf"):
@@ -231,7 +231,7 @@ class ShiftedDirections:
         """With the exact Hessian after some full steps; else with the one that stands for it."""
         if self._waited:
             d, outcome = self._solved(s, Psd.EXACT)
-            if outcome.ok and dot(s.g, d) < 0.0:
+            if outcome.ok and s.slope < 0.0:
                 return d, None
             self._wait_longer()
         d, outcome = self._solved(s, None)
@@ -257,9 +257,7 @@ class ShiftedDirections:
         A = s.problem.matrix_at(s.x, psd)
         add_diagonal(A, self.settings.mass, self.mu)
         prepare(s, A)
-        d, outcome = solved(s, self.forcing)
-        s.increment = max_norm(d)
-        return d, outcome
+        return solved(s, self.forcing)
 
     def arrives(self, s: Search, d: WarpArray) -> None:
         """Never: forces have to be looked at."""

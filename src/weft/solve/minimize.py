@@ -127,7 +127,8 @@ class Search:
         combine(x0, 0.0, x0, self.x)
         self.value = float("nan")  # at x, as g is: the first thing that a search asks for
         self.iterations = self.linear_iterations = self.trials = self.rescues = 0
-        self.increment, self.left = float("inf"), Left()
+        self.increment, self.left = float("inf"), Left()  # largest length of the last direction
+        self.slope = float("nan")  # of the value along it
         self.wants_matrix = True  # whether the next direction begins with a matrix
 
     def counts(self, outcome: Outcome) -> Counts:
@@ -147,7 +148,9 @@ class Directions(Protocol):
         """Whether the search ends where it is; None: it goes on."""
 
     def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
-        """A direction to search along; or none, and how that ends the search (None: ask again)."""
+        """A direction to search along, whose ``increment`` and ``slope`` are noted; or none, and
+        how that ends the search (None: ask again).
+        """
 
     def arrives(self, s: Search, d: WarpArray) -> Outcome | None:
         """How the search ends with this direction, gone without a look at the value; None: not."""
@@ -260,20 +263,20 @@ def _advance(
     if end is not None:
         combine(s.x, s.problem.limit_at(s.x, d), d, s.x)
         return end
-    slope = dot(s.g, d)
+    slope, length = s.slope, s.increment
     if not slope < 0.0:
         return Outcome.NOT_DESCENT
     limit = s.problem.limit_at(s.x, d)
     if limit < CROWDED and way.truncates():
         held = s.problem.truncated_at(s.x, d)
         if held is not None and dot(s.g, held) < limit * slope:
-            d, slope = held, dot(s.g, held)
+            d, slope, length = held, dot(s.g, held), max_norm(held)
             limit = s.problem.limit_at(s.x, d)
     found = yield from _search_along(s, way, d, backtracking(s.value, slope, limit, line_search))
     s.trials += found.trials
     if found.step == 0.0:
         return way.stuck(s)
-    before, length = s.value, max_norm(d)
+    before = s.value
     combine(s.x, found.step, d, s.x)
     s.value = found.value - way.merit(s, s.x)
     iterate = Iterate(
