@@ -34,9 +34,7 @@ class Rig:
         WeftError: no such task or fabric, or a number out of range.
     """
 
-    def __init__(
-        self, name: str, count: int, size: int, fabric: str, processes: int = 1
-    ) -> None:
+    def __init__(self, name: str, count: int, size: int, fabric: str, processes: int = 1) -> None:
         self.task = task(name)
         for what, number, least, most in (("num_envs", count, 1, 4096), ("size", size, 5, 65)):
             if not isinstance(number, int) or not least <= number <= most:
