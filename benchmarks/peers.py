@@ -32,7 +32,7 @@ RIVALS = HERE / "rivals"
 sys.path.insert(0, str(RIVALS))
 import exchange  # noqa: E402
 
-DEMO = Path(weft.__file__).parent / "scenes" / "demo.yaml"
+DEMO = Path(weft.__file__).parent / "scenes" / "drape.yaml"
 LIMIT = 3600  # [s] after which an installation or a run is given up
 
 
@@ -92,7 +92,7 @@ SIMULATORS = {
 
 
 def demo(side: int, changes: Sequence[str] = ()) -> LoadedScene:
-    """weft's demo with ``side`` x ``side`` vertices."""
+    """Linen that falls on a sphere on a floor, with ``side`` x ``side`` vertices."""
     sizes = [f"cloth.sheet.{n}={side}" for n in ("nx", "ny")]
     return load_scene(DEMO, [*sizes, *changes])
 

@@ -109,6 +109,13 @@ def test_flat_and_folded_sheets():
     assert len(hits) == 0
 
 
+def test_a_face_that_is_there_twice():
+    """Whatever way round, and whichever vertex comes first."""
+    x = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    for twin in ([0, 1, 2], [1, 2, 0], [2, 1, 0]):
+        assert intersections(x, np.array([[0, 1, 2], twin])).tolist() == [[0, 1]]
+
+
 def test_neighbors_that_pass_through_each_other():
     """Two triangles at one vertex, and two at one edge."""
     x = np.array([[0, 0, 0], [2, 0, 0], [0, 2, 0], [1, 0.5, 1], [1, 0.5, -1.0]])

@@ -53,8 +53,8 @@ class Spent:
 
 
 def demo(side: int, effort: str) -> Scene:
-    """The scene of ``weft demo``, with ``side`` x ``side`` vertices."""
-    path = Path(weft.__file__).parent / "scenes" / "demo.yaml"
+    """The scene of ``weft demo`` when it was 41 x 41 vertices, with ``side`` x ``side``."""
+    path = Path(weft.__file__).parent / "scenes" / "drape.yaml"
     sizes = [f"cloth.sheet.{n}={side}" for n in ("nx", "ny")]
     return load_scene(path, [*sizes, f"step={STEP}", f"{EFFORT}={effort}"]).scene
 

@@ -36,12 +36,13 @@ def demo(
         return
     out = out or Path("runs/demo")
     from weft.io.frames import RunFolder
+    from weft.render.style import Style
     from weft.run import Run
     from weft.scene.build import load_scene
 
     with resources.as_file(resources.files("weft") / "scenes" / "demo.yaml") as path:
         loaded = load_scene(path)
-    folder = RunFolder(out)
+    folder = RunFolder(out, fsync=False)  # a power cut may cost a run that is made again at once
     with folder.lock:
         if folder.exists():
             said = str(folder.manifest().get("description", {}).get("description", ""))
@@ -49,12 +50,14 @@ def demo(
                 folder.clear()  # an earlier demo; the run of another scene is an error below
         again = f"weft demo --out {out}"
         simulate_into(loaded.scene, folder, loaded.frames, loaded.fps, again=again, quiet=quiet)
-    picture = Run(out).render(out / "demo.png")
+    picture = Run(out).render(out / "demo.png", style=Style(soft=True, smooth=2))
     if quiet:
         return
     say(f"run      {out}")
     say(f"picture  {picture}")
-    say(f"next     weft render {out} demo.webp   weft render {out} strain.png --look strain")
+    say(
+        f"next     weft render {out} demo.webp --soft --smooth 2   weft render {out} strain.png --look strain"
+    )
 
 
 def _example(name: str, out: Path | None, quiet: bool) -> None:

@@ -11,12 +11,12 @@ import numpy as np
 from weft.arrays import Bools, Faces, Floats, Ints, Positions
 from weft.contact.broad_phase import Boxes, Overlaps, Tree
 from weft.contact.orientation import orient2d, orient3d
+from weft.contact.separated import clearly_separated
 from weft.errors import MeshError
 
 NEXT = (1, 2, 0)
 BLOCK = 200_000  # pairs that are looked at together
 MOST_NEAR, MOST_NEAR_A_FACE = 4_000_000, 60  # pairs of boxes; a sheet has 6.5 a face
-CLEAR = 1e-12  # of the coordinates: a plane this far from both separates them in exact numbers too
 
 
 def intersections(x: Positions, faces: Faces, quiet: Bools | None = None) -> Ints:
@@ -84,47 +84,17 @@ def _near(x: Positions, faces: Faces, quiet: Bools) -> Ints:
 
 def _hits(x: Positions, faces: Faces, pairs: Ints) -> Ints:
     """Those of the pairs (p,2) that intersect."""
+    pairs = pairs[~clearly_separated(x, faces, pairs)]
     hit = np.zeros(len(pairs), dtype=bool)
     a, b = faces[pairs[:, 0]], faces[pairs[:, 1]]
     same = a[:, :, None] == b[:, None, :]  # (p,3,3)
     shared = same.sum((1, 2))
-    unclear = ~_clearly_separated(x, a, b, same)
-    apart, corner, edge = (np.flatnonzero((shared == k) & unclear) for k in range(3))
+    apart, corner, edge = (np.flatnonzero(shared == k) for k in range(3))
     hit[shared == 3] = True
     hit[apart] = _apart(x[a[apart]], x[b[apart]])
     hit[corner] = _at_corner(x, a[corner], b[corner], same[corner])
     hit[edge] = _at_edge(x, a[edge], b[edge], same[edge])
     return pairs[hit]
-
-
-def _clearly_separated(x: Positions, a: Ints, b: Ints, same: Bools) -> Bools:
-    """(p,) triangles that a plane separates, strictly and beyond round-off, but for what they
-    share: nearly all neighbors in a sheet, whose coplanar corners would need exact arithmetic.
-
-    The plane is at right angles to the difference of the directions in which the two lie from what
-    they share, or of their centers.
-    """
-    A, B = x[a], x[b]
-    in_a, in_b = np.asarray(same.any(2)), np.asarray(same.any(1))
-    count = in_a.sum(1)
-    center = (A + B).sum(1) / 6
-    some = np.flatnonzero(count)
-    weight = np.asarray(in_a[some], dtype=np.float64)[:, :, None]
-    center[some] = (A[some] * weight).sum(1) / count[some, None]
-    one, two = A.mean(1) - center, B.mean(1) - center
-    for direction in (one, two):
-        direction /= np.maximum(np.linalg.norm(direction, axis=1, keepdims=True), 1e-300)
-    normal = one - two
-    above = np.einsum("pai,pi->pa", A - center[:, None], normal)
-    below = np.einsum("pai,pi->pa", B - center[:, None], normal)
-    size = np.abs(x).max() * np.abs(normal).sum(1)
-    far = np.where(in_a, np.inf, above).min(1) - np.where(in_b, -np.inf, below).max(1)
-    least = np.where(in_a, np.inf, above).min(1)
-    most = np.where(in_b, -np.inf, below).max(1)
-    # What is shared lies at 0, to round-off; it must not reach over to the other one's side.
-    sure = CLEAR * size
-    flat = np.where(in_a, np.abs(above), 0).max(1) <= sure / 4
-    return np.asarray((far > sure) & (least > sure) & (most < -sure) & (flat | (count == 0)))
 
 
 def _apart(a: Floats, b: Floats) -> Bools:

@@ -40,8 +40,8 @@ def started(cloth: Cloth, seed: int) -> Cloth:
 
 
 def drape(n: int, seed: int) -> Scene:
-    """The scene of ``weft demo``: linen falls on a sphere on a floor."""
-    with resources.as_file(resources.files("weft") / "scenes" / "demo.yaml") as path:
+    """Linen falls on a sphere on a floor, as in ``weft demo``."""
+    with resources.as_file(resources.files("weft") / "scenes" / "drape.yaml") as path:
         scene = load_scene(path, (f"cloth.sheet.nx={n}", f"cloth.sheet.ny={n}")).scene
     return scene.with_(cloth=started(scene.cloth, seed))
 
