@@ -12,7 +12,8 @@ stress     (m,3) [N/m] of warp, weft and shear, from the law psi alone (no dampi
 curvature  (n,2) [1/m] principal ones, largest and smallest, positive where cloth folds towards its
            front: eigenvalues of the mean over a vertex's faces of the sum of l theta t t^T / 2 of
            a face's hinges, over its area, with t across the hinge (Cohen-Steiner & Morvan 2003). A
-           cylinder has (1/r, 0). Faces at borders lack a hinge: it is less there.
+           cylinder has (1/r, 0). Faces at borders lack a hinge: they count only at vertices that
+           have no others (corners), where it is less.
 pressure   (n,) [Pa] of contact: normal forces over the area at rest around the vertex. Their sum
            with these areas is what presses; of cloth on cloth both sides have it.
 air        (m,3) [Pa] lift and drag over the area at rest, with the velocity of the frame.
@@ -36,6 +37,7 @@ from weft.mesh import TriangleMesh
 AT_FACES, AT_VERTICES = ("strain", "stress", "air"), ("curvature", "pressure", "velocity")
 FIELDS = ("strain", "stress", "curvature", "pressure", "air", "velocity")
 VECTORS = ("air", "velocity")
+LACKING = 1e-9  # weight in curvatures of faces that lack a hinge
 RECORDED = "field."  # prefix of their names among a frame's arrays
 
 
@@ -169,6 +171,21 @@ def stress_of(F: Gradients, laws: Sequence[tuple[Law, int]]) -> Floats:
     return np.stack([S[:, 0, 0] * warp, S[:, 1, 1] * weft, shear], axis=1)
 
 
+def principal_stress(F: Gradients, stress: Floats) -> tuple[Floats, Floats]:
+    """Largest and smallest principal stress of Cauchy, force over width as it is (m,) [N/m] each,
+    of the stress (m,3) of warp, weft and shear: sigma = F S F^T/J in the plane of a face has the
+    eigenvalues of S C/J, C = F^T F.
+    """
+    C = np.einsum("mki,mkj->mij", F, F)
+    warp, weft = _lengths(F)
+    a, b = stress[:, 0] / np.maximum(warp, 1e-300), stress[:, 1] / np.maximum(weft, 1e-300)
+    c = stress[:, 2] / np.sqrt(np.maximum(warp * weft, 1e-300))
+    J = np.sqrt(np.maximum(C[:, 0, 0] * C[:, 1, 1] - C[:, 0, 1] ** 2, 1e-300))
+    mean = 0.5 * (a * C[:, 0, 0] + 2 * c * C[:, 0, 1] + b * C[:, 1, 1]) / J
+    radius = np.sqrt(np.maximum(mean * mean - (a * b - c * c), 0.0))
+    return mean + radius, mean - radius
+
+
 def curvatures(mesh: TriangleMesh, x: Positions) -> Floats:
     """(n,2) [1/m] principal curvatures."""
     h = mesh.hinges
@@ -184,10 +201,14 @@ def curvatures(mesh: TriangleMesh, x: Positions) -> Floats:
     of_face, total = np.zeros((len(mesh.faces), 3, 3)), np.zeros((mesh.n_vertices, 3, 3))
     for side in (0, 1):
         np.add.at(of_face, mesh.hinge_faces[:, side], tensor)
+    lacking = np.bincount(mesh.hinge_faces.ravel(), minlength=len(mesh.faces)) < 3
+    weight = np.where(lacking, LACKING, 1.0)  # it decides nothing where other faces are
+    area = np.zeros(mesh.n_vertices)
     for corner in range(3):
-        np.add.at(total, mesh.faces[:, corner], of_face)
-    area = 3 * mesh.vertex_area[:, None, None]  # of all faces at the vertex
-    k = np.linalg.eigvalsh(total / area)  # one is the normal's: about 0
+        np.add.at(total, mesh.faces[:, corner], weight[:, None, None] * of_face)
+        np.add.at(area, mesh.faces[:, corner], weight * mesh.rest_area)
+    scaled = total / np.maximum(area, 1e-300)[:, None, None]
+    k = np.linalg.eigvalsh(scaled)  # one is the normal's: about 0
     normal = np.argmin(np.abs(k), axis=1)
     kept = np.arange(3)[None, :] != normal[:, None]
     return np.asarray(k[kept].reshape(-1, 2)[:, ::-1])

@@ -4,11 +4,15 @@ import os
 import sys
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from weft.cli.options import say
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from weft.run import Run
 
 
 def view(
@@ -27,7 +31,7 @@ def view(
 ) -> None:
     """Look at a run in a browser: all of it as one HTML file that needs no network.
 
-    Play, turn, zoom; colors by panel, strain or pressure; metrics along the time line
+    Play, turn, zoom; colors by panel, strain, stress or pressure; metrics along the time line
     (docs/viewing.md). Without --html the page lies beside the run, and is opened where there is a
     display.
     """
@@ -45,6 +49,7 @@ def view(
         content = content_of(
             opened, frames, density=density,
             on_frame=lambda done, count: bar.update(task, completed=done, total=count),
+            physics=_physics(opened),
         )  # fmt: skip
     size = write_page(out, content)
     count = len(content.about["numbers"])
@@ -56,6 +61,16 @@ def view(
         say("opened   in the browser")
     else:
         say("no display here: copy the file to a machine with a browser and open it there")
+
+
+def _physics(run: "Run") -> Any:
+    """Of the run's scene, for its stress; None where it was recorded, or where no law is known."""
+    from weft.scene.of_run import physics_of
+
+    try:
+        return physics_of(run, ["stress"])
+    except WeftError:  # a page without stress is still a page
+        return None
 
 
 def beside(folder: Path) -> Path:
