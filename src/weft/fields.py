@@ -12,8 +12,8 @@ stress     (m,3) [N/m] of warp, weft and shear, from the law psi alone (no dampi
 curvature  (n,2) [1/m] principal ones, largest and smallest, positive where cloth folds towards its
            front: eigenvalues of the mean over a vertex's faces of the sum of l theta t t^T / 2 of
            a face's hinges, over its area, with t across the hinge (Cohen-Steiner & Morvan 2003). A
-           cylinder has (1/r, 0). Faces at borders lack a hinge: they count only at vertices that
-           have no others (corners), where it is less.
+           cylinder has (1/r, 0). Faces at borders lack a hinge and do not count; a vertex that
+           has no others gets the mean of those around it.
 pressure   (n,) [Pa] of contact: normal forces over the area at rest around the vertex. Their sum
            with these areas is what presses; of cloth on cloth both sides have it.
 air        (m,3) [Pa] lift and drag over the area at rest, with the velocity of the frame.
@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Gradients, Positions, Velocities
+from weft.arrays import Bools, Floats, Gradients, Positions, Velocities
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.air import Wind
 from weft.energies.hinge_bending import dihedral_angles
@@ -37,7 +37,7 @@ from weft.mesh import TriangleMesh
 AT_FACES, AT_VERTICES = ("strain", "stress", "air"), ("curvature", "pressure", "velocity")
 FIELDS = ("strain", "stress", "curvature", "pressure", "air", "velocity")
 VECTORS = ("air", "velocity")
-LACKING = 1e-9  # weight in curvatures of faces that lack a hinge
+TINY = 1e-300
 RECORDED = "field."  # prefix of their names among a frame's arrays
 
 
@@ -201,17 +201,28 @@ def curvatures(mesh: TriangleMesh, x: Positions) -> Floats:
     of_face, total = np.zeros((len(mesh.faces), 3, 3)), np.zeros((mesh.n_vertices, 3, 3))
     for side in (0, 1):
         np.add.at(of_face, mesh.hinge_faces[:, side], tensor)
-    lacking = np.bincount(mesh.hinge_faces.ravel(), minlength=len(mesh.faces)) < 3
-    weight = np.where(lacking, LACKING, 1.0)  # it decides nothing where other faces are
+    whole = np.bincount(mesh.hinge_faces.ravel(), minlength=len(mesh.faces)) == 3
+    whole |= not whole.any()
     area = np.zeros(mesh.n_vertices)
-    for corner in range(3):
-        np.add.at(total, mesh.faces[:, corner], weight[:, None, None] * of_face)
-        np.add.at(area, mesh.faces[:, corner], weight * mesh.rest_area)
-    scaled = total / np.maximum(area, 1e-300)[:, None, None]
-    k = np.linalg.eigvalsh(scaled)  # one is the normal's: about 0
+    for corner in mesh.faces[whole].T:
+        np.add.at(total, corner, of_face[whole])
+        np.add.at(area, corner, mesh.rest_area[whole])
+    mean = total / np.maximum(area, TINY)[:, None, None]
+    k = np.linalg.eigvalsh(_filled(mesh, mean, area > 0))  # one is the normal's: about 0
     normal = np.argmin(np.abs(k), axis=1)
     kept = np.arange(3)[None, :] != normal[:, None]
     return np.asarray(k[kept].reshape(-1, 2)[:, ::-1])
+
+
+def _filled(mesh: TriangleMesh, values: Floats, known: Bools) -> Floats:
+    """(n,3,3) values, where they are not known the mean of those that are around the vertex."""
+    found, count = np.where(known[:, None, None], values, 0.0), known.astype(np.float64)
+    sums, counts = np.zeros_like(found), np.zeros_like(count)
+    for corner in mesh.faces.T:
+        np.add.at(sums, corner, found[mesh.faces].sum(axis=1))
+        np.add.at(counts, corner, count[mesh.faces].sum(axis=1))
+    around = sums / np.maximum(counts, 1.0)[:, None, None]
+    return np.asarray(np.where(known[:, None, None], values, around))
 
 
 def air_of(mesh: TriangleMesh, x: Positions, v: Velocities, t: float, wind: Wind) -> Floats:

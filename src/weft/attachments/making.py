@@ -69,7 +69,7 @@ class _Maker:
                 f"{self.name}.within",
                 got=f"vertex {a.vertices[far]} at {place.distance[far]:.3g} m from {a.body}",
                 expected=f"at most {a.within:.3g} m",
-                hint=f"move it there, or say `within: {1.01 * place.distance[far]:.2g} m`",
+                hint=f"move it there, or say `within: {1.01 * place.distance[far]:.3g} m`",
             )
         near = np.flatnonzero(place.distance <= 2 * (self.reach or 0.0))
         near = near if _for_good(a.release) else near[:0]

@@ -146,7 +146,9 @@ class _Jointed:
                 expected=f"at least the distance at the start, {gap:.4g} m",
                 hint="a longer rope, or begin nearer",
             )  # fmt: skip
-        if (j.kind == "rope" and length <= NEVER_ZERO) or (gap <= NEVER_ZERO < length and j.kind != "rope"):
+        if (j.kind == "rope" and length <= NEVER_ZERO) or (
+            gap <= NEVER_ZERO < length and j.kind != "rope"
+        ):
             raise SceneError(
                 f"{self.what}.length", got=f"{length:.4g} m, with ends {gap:.3g} m apart",
                 expected="ends that are apart: it has no direction",
