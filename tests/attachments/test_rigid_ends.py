@@ -2,15 +2,25 @@
 integrator; contact, runs that resume, and bad input.
 """
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import weft
+from tests.checks import assert_derivative, dense, rotations, scatter, still
+from weft import kernel
 from weft.contact import box, capsule
+from weft.energies.rail import lengths_along
+from weft.energies.rigid_rings import RigidRings
 from weft.errors import SceneError
+from weft.kernel import vec3
+from weft.psd import Psd
 from weft.scene.build import load_scene
+from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.validate.rigid import made
 
+POLE = [(-0.2, 0.03, 0.0), (0.01, 0.03, 0.0), (0.2, 0.03, 0.0)]
 DOWN = np.array([0.0, -9.81, 0.0])
 
 
@@ -33,6 +43,7 @@ def every_kind(cloth):
         weft.Spring(top[-1:], body="rod", at=(0.2, 0.03, 0.0), stiffness=50.0, damping=0.01,
                     name="spring"),
         weft.Rope(low[:1], body="rod", length=0.5, name="slack"),
+        weft.Slide(top[2:4], POLE, body="rod", radius=0.03, friction=0.2, name="rings"),
     ]  # fmt: skip
 
 
@@ -66,9 +77,11 @@ def test_every_kind_with_every_integrator(integrator, surface):
     scene = scene_of(surface, integrator, **exact)
     model, before, state, report = steps(scene, 1 if integrator == "quasi_static" else 4)
     said = report.attachments
-    names = {"clip", "ropes", "spring", "slack"}
+    names = {"clip", "ropes", "spring", "slack", "rings"}
     assert said.keys() == names | {"rope at -0.18", "rope at 0.18"}
-    assert said["clip"]["holds"] == 1 and said["slack"]["largest"] == 0
+    assert (
+        said["clip"]["holds"] == 1 and said["rings"]["holds"] == 2 and said["slack"]["largest"] == 0
+    )
     own = model.loose.affine[0].own
     weight = model.mass[:, None] * DOWN
     hold = np.sum([v["force"] for k, v in said.items() if k not in names], axis=0)
@@ -82,6 +95,99 @@ def test_every_kind_with_every_integrator(integrator, surface):
         cloth = np.delete(rate - weight, own, 0).sum(0)
         np.testing.assert_allclose(pull, cloth, atol=size)
         np.testing.assert_allclose(hold - pull, (rate - weight)[own].sum(0), atol=size)
+
+
+def rings_of(rng):
+    """Three rings beside a pole of two segments, one beyond its end; points of body and rings."""
+    nodes = np.array([[0.9, 0.2, -0.3, 0.2], [0.1, 0.6, 0.2, 0.1], [-0.2, 0.1, 0.5, 0.6]])
+    x = np.concatenate([np.zeros((6, 3)), rng.normal(size=(4, 3))])
+    rail = nodes @ x[6:]
+    along = lengths_along(rail)
+    places = [rail[0] + 0.3 * (rail[1] - rail[0]), rail[1] + 0.6 * (rail[2] - rail[1]),
+              rail[2] + 0.2 * (rail[2] - rail[1])]  # fmt: skip
+    c, ring = np.array([[0.3, 0.7]] * 3), np.arange(6).reshape(3, 2)
+    for ids, place in zip(ring, places):
+        spread = 0.05 * rng.normal(size=3)
+        x[ids] = place + np.array([0.7, -0.3])[:, None] * spread + 0.03 * rng.normal(size=3)
+    made = RigidRings(ring, c, np.arange(6, 10), nodes, along, np.array([50.0, 80.0, 60.0]),
+                      radius=0.02, friction=0.3, slip=0.05)  # fmt: skip
+    return made, x
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.02])
+@pytest.mark.parametrize("slip", ["none", "soft", "slides"])
+def test_derivatives_of_rings(slip, radius):
+    """Exact, with a pole that turns and stretches, and friction; forces of ring and body balance,
+    and have no torque: rigid motions of both cost nothing.
+    """
+    rng = np.random.default_rng(4)
+    rings, x = rings_of(rng)
+    rings = dataclasses.replace(rings, radius=radius)
+    energy = rings.start
+    if slip != "none":
+        off = {"soft": 0.02, "slides": 0.2}[slip]
+        s = energy.found(x).s
+        energy = dataclasses.replace(energy, root=s - off, rub=np.array([1.0, 2.0, 3.0]))
+    d = rng.normal(size=x.shape)
+    force = scatter(energy, x)
+    assert_derivative(lambda y: energy.value(y).sum(), (force * d).sum(), x, d, 1e-7)
+    exact = (dense(energy, x) @ d.reshape(-1)).reshape(-1, 3)
+    assert_derivative(lambda y: scatter(energy, y), exact, x, d, 1e-6)
+    H = dense(energy, x)
+    np.testing.assert_allclose(H, H.T, atol=1e-9 * np.abs(H).max())
+    size = np.abs(force).max()
+    assert np.abs(force.sum(0)).max() < 1e-9 * size
+    assert np.abs(np.cross(x, force).sum(0)).max() < 1e-9 * size
+    R = rotations(1)[0]
+    np.testing.assert_allclose(energy.value(x @ R.T + 1.0), energy.value(x), rtol=1e-9)
+
+
+@pytest.mark.parametrize("psd", list(Psd))
+def test_production_face_of_rings(psd, device):
+    rings, x = rings_of(np.random.default_rng(4))
+    pattern = BlockPattern.of(len(x), [rings.stencil])
+    bound, point, g = rings.bind(pattern), kernel.array(x, vec3), kernel.zeros(len(x), vec3)
+    bound.freeze(still(x, dt=0.01, span=0.01))
+    energy = bound.energy
+    assert (energy.rub > 0).all() and (energy.low < energy.found(x).s).all()
+    assert bound.value(point) == pytest.approx(energy.value(x).sum(), rel=1e-12)
+    bound.add_gradient(point, g)
+    np.testing.assert_allclose(kernel.numpy(g), scatter(energy, x), atol=1e-12)
+    A = BlockCsr.zeros(pattern)
+    bound.add_hessian(point, psd, A.begin()).finish()
+    found = A.to_scipy().toarray()
+    if psd is Psd.EXACT:
+        np.testing.assert_allclose(found, dense(energy, x), atol=1e-9 * np.abs(found).max())
+    else:
+        assert np.linalg.eigvalsh(found).min() > -1e-9 * np.abs(found).max()
+
+
+def test_rings_slide_down_a_rod():
+    """On one that is held aslant they slide with g (sin a - mu cos a), and rest where tan a < mu;
+    what they press a weld holds. On a pole that nothing moves they go alike.
+    """
+    a = np.radians(25.0)
+    for mu in (0.0, 0.3, 0.6):
+        cloth = weft.sheet(2, 2, 0.01, 0.01).moved((0.0, 0.0, 0.0), (90.0, 0.0, -25.0))
+        x0 = cloth.vertices[cloth.corners("top")].mean(0)
+        way = np.array([np.cos(a), -np.sin(a), 0.0])
+        pole = [tuple(x0 - 0.2 * way), tuple(x0 + 0.6 * way)]
+        bar = made(box((0.05, 0.05, 0.05), 0.05, "bar").moved((0.0, 0.5, 0.0)), mass=1.0,
+                   joints=[weft.contact.Joint("weld")])  # fmt: skip
+        found = []
+        for body in ("bar", None):
+            slide = weft.Slide(cloth.corners("top"), pole, body=body, friction=mu, name="rings")
+            scene = weft.Scene(cloth, bodies=[bar], attachments=[slide], integrator="bdf2",
+                               settings=weft.StepSettings(tolerance=1e-6), step=2e-3)  # fmt: skip
+            _, _, state, _ = steps(scene, 60, 2e-3)
+            found.append(float(np.asarray(state.v)[:4].mean(0) @ way))
+        speed, still_pole = found
+        assert speed == pytest.approx(still_pole, abs=1e-3)
+        expected = 9.81 * (np.sin(a) - mu * np.cos(a)) * 0.12
+        if np.tan(a) < mu:
+            assert abs(speed) < 0.02
+        else:
+            assert speed == pytest.approx(expected, rel=0.08)
 
 
 def test_cloth_turns_with_the_body_that_it_is_tied_to():
@@ -143,8 +249,8 @@ BODIES = "bodies: [{name: rod, capsule: {radius: 1 cm, length: 40 cm}, translati
         ("kind: body, border: top, body: rood", r"body.*'rood'.*did you mean 'rod'"),
         ("kind: body, border: top, body: rod", r"within.*vertex \d+ at 1\.0\d+ m from rod"),
         ("kind: rope, border: top, body: rod, length: 1 mm", r"length.*at least the distance"),
-        ("kind: slide, border: top, body: rod, along: [[-1, 0, -0.5], [1, 0, -0.5]]",
-         r"body.*'rod', a rigid body, with kind slide.*kind body, rope or spring"),
+        ("kind: slide, border: top, body: rod, along: [[-1, 1, -0.5], [1, 1, -0.5]], "
+         "spacing: 1 cm", r"spacing.*0\.01 m, on the rigid body 'rod'.*none there"),
     ],
 )  # fmt: skip
 def test_named_errors(tmp_path, block, match):

@@ -23,6 +23,7 @@ from weft.contact.loose import NONE, Loose
 from weft.contact.places import OnBody, Standing
 from weft.energies.rail import feet_on, lengths_along
 from weft.energies.release import Release
+from weft.energies.rigid_rings import RigidRings
 from weft.energies.ring_spacing import RingSpacing
 from weft.energies.ties import Places, Ties
 from weft.errors import SceneError
@@ -160,16 +161,7 @@ class _Maker:
     def _slide(self, a: Slide) -> Attached:
         x, rail = self.cloth.vertices[a.vertices], np.asarray(a.along, dtype=np.float64)
         along = lengths_along(rail)
-        if a.body is not None and self._rigid(a.body):
-            raise SceneError(
-                f"{self.name}.body", got=f"{a.body!r}, a rigid body, with kind slide",
-                expected="kind body, rope or spring; or a body that is not rigid",
-                hint="rings press on poles that something else moves",
-            )  # fmt: skip
-        if a.body is None:
-            moving: Places = Standing(rail, a.path)
-        else:
-            moving = OnBody.of(rail, self.bodies, a.body, self.name)
+        rigid = None if a.body is None else self._rigid(a.body)
         feet = feet_on(x, rail, along)
         off = np.abs(np.linalg.norm(x - feet.place, axis=1) - a.radius)
         far = int(off.argmax())
@@ -180,6 +172,12 @@ class _Maker:
                 expected=f"at most {a.within:.3g} m",
                 hint="start the cloth at the rail (its `along`), or say how far with `within`",
             )
+        if rigid is not None:
+            return Attached((self._rings(a, rigid, along),))
+        if a.body is None:
+            moving: Places = Standing(rail, a.path)
+        else:
+            moving = OnBody.of(rail, self.bodies, a.body, self.name)
         ties = self._ties(
             a, *self._single(a.vertices), length=np.full(len(x), a.radius), rail=moving,
             along=along, friction=a.friction, slip=SLIP,
@@ -198,6 +196,20 @@ class _Maker:
         pairs = np.stack([order[:-1], order[1:]], axis=1).astype(np.int32)
         stiff = np.asarray(ties.stiffness)[pairs].min(axis=1)
         return Attached((ties, RingSpacing(ties, pairs, a.spacing, stiff, f"{self.name} spacing")))
+
+    def _rings(self, a: Slide, on: RigidEnds, along: Floats) -> RigidRings:
+        """Rings on a pole that is part of a rigid body."""
+        if a.spacing > 0:
+            raise SceneError(
+                f"{self.name}.spacing", got=f"{a.spacing:g} m, on the rigid body {a.body!r}",
+                expected="none there: rings pass freely", hint="or `kind: body`: clips",
+            )  # fmt: skip
+        nodes, own = on.body.weights(np.asarray(a.along, dtype=np.float64)), on.body.own
+        return RigidRings(
+            *self._single(a.vertices), np.arange(own.start, own.stop, dtype=np.int32), nodes,
+            along, self._stiffness(a, len(a.vertices)), self.name, a.radius, a.friction, SLIP,
+            a.release,
+        )  # fmt: skip
 
     def _ends(self, a: Rope | Spring) -> tuple[Ends, Floats]:
         """What is at both ends, and their distances (m,) [m]."""
@@ -254,16 +266,19 @@ class _Maker:
         (s, c), (t, d) = self._single(ids), self._single(to)
         return np.concatenate([s, t], axis=1), np.concatenate([c, -d], axis=1)
 
-    def _ties(self, a: Any, stencil: Ints, c: Floats, **more: Any) -> Ties:
+    def _stiffness(self, a: Any, count: int) -> Floats:
+        """(count,) [N/m] of the points."""
         k = a.stiffness
         if k is None:
             fabrics = np.zeros(self.cloth.n_vertices)
             for part in self.cloth.parts:
                 f = part.fabric
                 fabrics[part.vertices] = max(f.stretch_warp, f.stretch_weft)
-            stiffness = STIFF * fabrics[a.vertices]
-        else:
-            stiffness = np.full(len(stencil), float(k))
+            return np.asarray(STIFF * fabrics[a.vertices])
+        return np.full(count, float(k))
+
+    def _ties(self, a: Any, stencil: Ints, c: Floats, **more: Any) -> Ties:
+        stiffness = self._stiffness(a, len(stencil))
         return Ties(stencil, c, self.n_points, stiffness, self.name, release=a.release, **more)
 
 

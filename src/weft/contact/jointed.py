@@ -131,7 +131,8 @@ class _Jointed:
         """Of a rope or spring."""
         j, first = self.joint, self.point
         other = self._center if j.at is None else np.asarray(j.at, dtype=np.float64)
-        gap, place = float(np.linalg.norm(first - other)), None
+        gap = float(np.linalg.norm(first - other))
+        place: Places | None = None
         weight = self.body.weights(first[None])
         if self.other is not None:
             weight = np.concatenate([weight, -self.other.weights(other[None])], axis=1)
@@ -196,8 +197,11 @@ def joint_energies(loose: Loose, still: Sequence[Body]) -> Iterator[Energy]:
 def _springs(rows: Sequence[_Row], moving: Places | None = None) -> Iterator[Joints]:
     """The rows as an energy, where there are any."""
     if rows:
-        parts = zip(*((r.ids, r.weight, r.place, r.stiffness) for r in rows))
-        yield Joints(*(np.array(part) for part in parts), moving=moving)
+        yield Joints(
+            np.array([r.ids for r in rows]), np.array([r.weight for r in rows]),
+            np.array([r.place for r in rows]), np.array([r.stiffness for r in rows]),
+            moving=moving,
+        )  # fmt: skip
 
 
 def _ties(found: Sequence[_Jointed], still: Sequence[Body]) -> Iterator[Ties]:

@@ -88,7 +88,7 @@ class Loose:
         and, where the cloth does not meet all of these bodies, these.
         """
         still = n - n_cloth - int(self.count.sum())
-        own = n + np.arange(len(self))
+        own: Ints = n + np.arange(len(self), dtype=np.int32)
         if len(sewn) > n_cloth + still:
             sewn, own = sewn[: n_cloth + still], sewn[n_cloth + still :]
         others = np.concatenate([sewn, np.arange(len(sewn), n)])[: n_cloth + still]

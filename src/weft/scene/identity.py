@@ -88,7 +88,7 @@ def _body(body: Body) -> Mapping[str, Any]:
     shape = [body.vertices, body.faces]
     if body.frames is not None:
         shape += [body.frames.times, body.frames.positions]
-    about = {"path": _motion(body.path), "thickness": body.thickness}
+    about: dict[str, Any] = {"path": _motion(body.path), "thickness": body.thickness}
     if body.rigid is not None:
         about["rigid"] = _rigid(body.rigid)
     return {"name": body.name, "shape": digest(*shape), **about}
@@ -104,7 +104,7 @@ def _rigid(rigid: Rigid) -> Mapping[str, Any]:
 _FIRST = ("kind", "point", "axis", "stiffness")
 
 
-def _later(joint: Joint) -> Mapping[str, Any]:
+def _later(joint: Joint) -> dict[str, Any]:
     """Fields of a joint besides the first four, where they say something."""
     later = (f for f in dataclasses.fields(joint) if f.name not in _FIRST)
     said = {f.name: getattr(joint, f.name) for f in later if getattr(joint, f.name) != f.default}

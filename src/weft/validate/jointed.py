@@ -59,7 +59,7 @@ def _way(path: Floats) -> float:
 
 def double(dt: float, seconds: float = 0.6) -> tuple[Floats, Floats]:
     """(k,2) [m] of the second rod's center after every step, and by Lagrange's equations."""
-    start = np.radians([70.0, 110.0])
+    start: Floats = np.radians(np.array([70.0, 110.0]))
     whole = ROD + 2 * GAP
     ends = np.cumsum([[0.0, 0.0], *(whole * _down(a) for a in start)], axis=0)
     bodies = [
