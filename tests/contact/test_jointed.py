@@ -268,6 +268,18 @@ def test_a_plate_in_a_wind_is_carried_off():
     assert stepped(scene, 10)[1].v[-4:, 2].mean() > 1e-2
 
 
+def test_a_sail_in_equilibrium_leans_by_its_drag():
+    """On a rope from its center, tan of the angle is drag over weight, with `quasi_static`."""
+    rope = Joint("rope", at=(0.0, 0.5, 0.0), name="line")
+    sail = made(box((0.2, 0.2, 0.02), 0.2, "sail"), mass=0.2, air=True,
+                joints=[rope, Joint("fixed_rotation")])  # fmt: skip
+    scene = scene_of([sail], wind=weft.Wind(velocity=(0.0, 0.0, 4.0)), integrator="quasi_static")
+    _, state, _ = stepped(scene, 1)
+    drag = 0.5 * 1.2 * 16.0 * (1.17 * 0.04 + 0.05 * 2 * 0.2 * 0.02)
+    x, y, z = np.asarray(state.x)[-4:].mean(0)
+    assert z / (0.5 - y) == pytest.approx(drag / (0.2 * 9.81), rel=1e-4) and abs(x) < 1e-6
+
+
 def test_far_anchors_are_asked_about():
     """Those farther from a body than it is large, at both ends."""
     near = made(box((0.1, 0.1, 0.1), 0.1, "near"), mass=1.0,

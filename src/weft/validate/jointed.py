@@ -46,9 +46,9 @@ def checks() -> Iterator[Check]:
 
 
 def _double() -> Iterator[Check]:
-    got, expected = double(3e-3)
+    got, expected = double(4e-3)
     off = np.linalg.norm(got - expected, axis=1)
-    yield compare("jointed/double pendulum, off by [m]", 0.0, float(off.max()), 3e-3)
+    yield compare("jointed/double pendulum, off by [m]", 0.0, float(off.max()), 5e-3)
     yield compare("jointed/double pendulum, way of its end", _way(expected), _way(got), 2e-3)
 
 
@@ -57,7 +57,7 @@ def _way(path: Floats) -> float:
     return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
 
 
-def double(dt: float, seconds: float = 0.6) -> tuple[Floats, Floats]:
+def double(dt: float, seconds: float = 0.48) -> tuple[Floats, Floats]:
     """(k,2) [m] of the second rod's center after every step, and by Lagrange's equations."""
     start: Floats = np.radians(np.array([70.0, 110.0]))
     whole = ROD + 2 * GAP
@@ -74,7 +74,7 @@ def double(dt: float, seconds: float = 0.6) -> tuple[Floats, Floats]:
     stepper = Bdf2(StepSettings(tolerance=1e-7))
     path = [world.center(1)[:2].copy() for _ in world.run(stepper, seconds, dt)]
     one, two = (float(a.mass * a.solid.gyration[2, 2]) for a in world.model.loose.affine)
-    angles = _lagrange(start, (one, two), dt * np.arange(1, len(path) + 1))
+    angles = _lagrange(start, (one, two), dt * np.arange(1.0, len(path) + 1))
     exact = whole * _down(angles[:, 0]) + whole / 2 * _down(angles[:, 1])
     return np.array(path), exact
 
@@ -120,11 +120,11 @@ def _rod() -> Iterator[Check]:
     affine = world.model.loose.affine[0]
     inertia = float(affine.mass * affine.solid.gyration[1, 1])
     period = 2 * np.pi * np.sqrt(inertia * LENGTH / (HEAVY * GRAVITY * APART**2))
-    dt = period / 120
+    dt = period / 100
     stepper = Bdf2(StepSettings(tolerance=1e-6))
     turns = [affine.shape(s.x)[0][0, 2] for s in world.run(stepper, 1.1 * period, dt)]
     yield compare(
-        "jointed/bifilar pendulum", float(period), period_of(np.array(turns[1:]), dt), 3e-3
+        "jointed/bifilar pendulum", float(period), period_of(np.array(turns[1:]), dt), 4e-3
     )
 
 
@@ -152,7 +152,7 @@ def _pair() -> Iterator[Check]:
     ]
     world = World.of(bodies, (0.0, 0.0, 0.0))
     period = 2 * np.pi * np.sqrt(LIGHT * HEAVY / (LIGHT + HEAVY) / STIFF)
-    dt, stepper = period / 120, Bdf2(StepSettings(tolerance=1e-7))
+    dt, stepper = period / 100, Bdf2(StepSettings(tolerance=1e-7))
     gaps = [world.center(1)[0] - world.center(0)[0] - length
             for _ in world.run(stepper, 0.85 * period, dt)]  # fmt: skip
     got = period_of(np.array(gaps), dt)
