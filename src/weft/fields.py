@@ -13,7 +13,7 @@ curvature  (n,2) [1/m] principal ones, largest and smallest, positive where clot
            front: eigenvalues of the mean over a vertex's faces of the sum of l theta t t^T / 2 of
            a face's hinges, over its area, with t across the hinge (Cohen-Steiner & Morvan 2003). A
            cylinder has (1/r, 0). Faces at borders lack a hinge and do not count; a vertex that
-           has no others gets the mean of those around it.
+           has no others gets the mean of those around it, in narrow strips of all faces.
 pressure   (n,) [Pa] of contact: normal forces over the area at rest around the vertex. Their sum
            with these areas is what presses; of cloth on cloth both sides have it.
 air        (m,3) [Pa] lift and drag over the area at rest, with the velocity of the frame.
@@ -198,31 +198,40 @@ def curvatures(mesh: TriangleMesh, x: Positions) -> Floats:
     across = np.cross(one - other, edge)
     across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
     tensor = 0.5 * (length * theta)[:, None, None] * across[:, :, None] * across[:, None, :]
-    of_face, total = np.zeros((len(mesh.faces), 3, 3)), np.zeros((mesh.n_vertices, 3, 3))
+    of_face = np.zeros((len(mesh.faces), 3, 3))
     for side in (0, 1):
         np.add.at(of_face, mesh.hinge_faces[:, side], tensor)
     whole = np.bincount(mesh.hinge_faces.ravel(), minlength=len(mesh.faces)) == 3
-    whole |= not whole.any()
-    area = np.zeros(mesh.n_vertices)
-    for corner in mesh.faces[whole].T:
-        np.add.at(total, corner, of_face[whole])
-        np.add.at(area, corner, mesh.rest_area[whole])
-    mean = total / np.maximum(area, TINY)[:, None, None]
-    k = np.linalg.eigvalsh(_filled(mesh, mean, area > 0))  # one is the normal's: about 0
+    k = np.linalg.eigvalsh(_around(mesh, of_face, whole))  # one is the normal's: about 0
     normal = np.argmin(np.abs(k), axis=1)
     kept = np.arange(3)[None, :] != normal[:, None]
     return np.asarray(k[kept].reshape(-1, 2)[:, ::-1])
 
 
-def _filled(mesh: TriangleMesh, values: Floats, known: Bools) -> Floats:
-    """(n,3,3) values, where they are not known the mean of those that are around the vertex."""
-    found, count = np.where(known[:, None, None], values, 0.0), known.astype(np.float64)
-    sums, counts = np.zeros_like(found), np.zeros_like(count)
+def _around(mesh: TriangleMesh, of_face: Floats, whole: Bools) -> Floats:
+    """(n,3,3) sums (m,3,3) of the whole faces around a vertex over their area; where there are
+    none, the mean of the vertices around it; where these have none either, of all faces.
+    """
+    some, area = _summed(mesh, of_face, whole)
+    every, size = _summed(mesh, of_face, np.ones_like(whole))
+    known = area > 0
+    mean = some / np.maximum(area, TINY)[:, None, None]
+    sums, count = np.zeros_like(mean), np.zeros(len(mean))
     for corner in mesh.faces.T:
-        np.add.at(sums, corner, found[mesh.faces].sum(axis=1))
-        np.add.at(counts, corner, count[mesh.faces].sum(axis=1))
-    around = sums / np.maximum(counts, 1.0)[:, None, None]
-    return np.asarray(np.where(known[:, None, None], values, around))
+        np.add.at(sums, corner, mean[mesh.faces].sum(axis=1))
+        np.add.at(count, corner, known[mesh.faces].sum(axis=1))
+    near = np.where((count > 0)[:, None, None], sums, every)
+    near = near / np.where(count > 0, count, np.maximum(size, TINY))[:, None, None]
+    return np.asarray(np.where(known[:, None, None], mean, near))
+
+
+def _summed(mesh: TriangleMesh, of_face: Floats, chosen: Bools) -> tuple[Floats, Floats]:
+    """(n,3,3) sums of the chosen faces around each vertex, and (n,) [m^2] their area."""
+    total, area = np.zeros((mesh.n_vertices, 3, 3)), np.zeros(mesh.n_vertices)
+    for corner in mesh.faces[chosen].T:
+        np.add.at(total, corner, of_face[chosen])
+        np.add.at(area, corner, mesh.rest_area[chosen])
+    return total, area
 
 
 def air_of(mesh: TriangleMesh, x: Positions, v: Velocities, t: float, wind: Wind) -> Floats:

@@ -4,15 +4,11 @@ import os
 import sys
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from weft.cli.options import say
-from weft.errors import WeftError
-
-if TYPE_CHECKING:
-    from weft.run import Run
 
 
 def view(
@@ -28,6 +24,9 @@ def view(
     density: Annotated[
         int | None, typer.Option(min=1, help="Of splines: samples a knot span.")
     ] = None,
+    stress: Annotated[
+        bool, typer.Option("--stress", help="Make stress of a run that did not record it.")
+    ] = False,
 ) -> None:
     """Look at a run in a browser: all of it as one HTML file that needs no network.
 
@@ -39,6 +38,7 @@ def view(
     from rich.progress import Progress
 
     from weft.run import Run
+    from weft.scene.of_run import physics_of
     from weft.view.content import content_of
     from weft.view.page import errors_of, write_page
 
@@ -49,7 +49,7 @@ def view(
         content = content_of(
             opened, frames, density=density,
             on_frame=lambda done, count: bar.update(task, completed=done, total=count),
-            physics=_physics(opened),
+            physics=physics_of(opened, ["stress"]) if stress else None,
         )  # fmt: skip
     size = write_page(out, content)
     count = len(content.about["numbers"])
@@ -61,16 +61,6 @@ def view(
         say("opened   in the browser")
     else:
         say("no display here: copy the file to a machine with a browser and open it there")
-
-
-def _physics(run: "Run") -> Any:
-    """Of the run's scene, for its stress; None where it was recorded, or where no law is known."""
-    from weft.scene.of_run import physics_of
-
-    try:
-        return physics_of(run, ["stress"])
-    except WeftError:  # a page without stress is still a page
-        return None
 
 
 def beside(folder: Path) -> Path:
