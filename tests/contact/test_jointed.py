@@ -268,6 +268,28 @@ def test_a_plate_in_a_wind_is_carried_off():
     assert stepped(scene, 10)[1].v[-4:, 2].mean() > 1e-2
 
 
+def test_a_ball_in_a_wind():
+    """C = 2 (C_D - C_L) + 2/3 C_L, of its circle: half of the sum over its surface."""
+    ball = made(sphere(0.1, 0.02, "ball"), mass=0.05, air=True)
+    wind = weft.Wind(velocity=(0.0, 0.0, 3.0))
+    _, state, _ = stepped(scene_of([ball], wind=wind, gravity=(0.0, 0.0, 0.0)), 1, 1e-4)
+    push = 0.5 * 1.2 * 9.0 * np.pi * 0.01 * (2 * 0.05 + 2 / 3 * 1.12)
+    assert state.v[-4:, 2].mean() == pytest.approx(push / 0.05 * 1e-4, rel=2e-2)
+
+
+def test_jointed_bodies_that_overlap_do_not_meet_where_a_pair_says_so():
+    """An arm in its socket: refused, unless the pair is ignored; then it swings."""
+    socket = made(box((0.1, 0.1, 0.1), 0.1, "socket"), mass=1.0, joints=[Joint("weld")])
+    arm = made(box((0.2, 0.04, 0.04), 0.2, "arm").moved((0.1, 0.0, 0.0)), mass=0.2,
+               joints=[Joint("hinge", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), to="socket")])  # fmt: skip
+    with pytest.raises(SceneError, match="bodies at the start.*intersect"):
+        scene_of([socket, arm]).model()
+    pair = weft.contact.Between(("socket", "arm"), ignore=True)
+    scene = scene_of([socket, arm], contact=weft.SelfContact(gap=2e-3, pairs=(pair,)))
+    _, state, _ = stepped(scene, 5)
+    assert np.asarray(state.x)[-4:, 1].mean() < -5e-3
+
+
 def test_a_sail_in_equilibrium_leans_by_its_drag():
     """On a rope from its center, tan of the angle is drag over weight, with `quasi_static`."""
     rope = Joint("rope", at=(0.0, 0.5, 0.0), name="line")
