@@ -14,11 +14,11 @@ from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.samples import principal_stretches
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError
-from weft.fields import AT_FACES, AT_VERTICES, VECTORS, Physics
+from weft.fields import AT_FACES, AT_VERTICES, VECTORS, Physics, gradients, principal_stress
 from weft.io.animation import Animation, Convention, Fields, Moment, Shape
 from weft.io.selection import Selection
 from weft.mesh import TriangleMesh
-from weft.render.looks import panels, strain
+from weft.render.looks import panels, strain, vertex_mean
 
 MOST_PANELS = 256  # of a cloth; one of more is a region without panels
 
@@ -121,7 +121,7 @@ def animation_of(
     bodies = bodies_of(run)
     shapes = [Shape("cloth", faces, corner_uv / c.meters, regions), *(s for s, _ in bodies)]
     names = tuple(fields) or run.recorded(numbers[0])
-    given = partial(_given, run, names, density, physics, c)
+    given = partial(_given, run, mesh, names, density, physics, c)
     moment = partial(_moment, run, mesh, places, rate, c, [b for _, b in bodies], density, given)
     about: Json = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
     return Animation(shapes, len(places), moment, rate, first, c, about, names)
@@ -204,13 +204,22 @@ def as_fields(arrays: Mapping[str, Floats]) -> Fields:
 
 
 def _given(
-    run: Frames, names: Sequence[str], density: int | None, physics: Physics | None, c: Convention,
-    frame: int,
+    run: Frames, mesh: TriangleMesh, names: Sequence[str], density: int | None,
+    physics: Physics | None, c: Convention, frame: int,
 ) -> Fields:  # fmt: skip
-    """Those that were asked for, of a frame; vectors in the file's axes."""
+    """Those that were asked for, of a frame; vectors in the file's axes. With ``stress`` go its
+    principal values ``stress_max`` and ``stress_min``, and the largest at vertices.
+    """
     found = {n: run.field(n, frame, density=density, physics=physics) for n in names}
     turned = Convention(c.up)
-    return as_fields({n: turned.of(a) if n in VECTORS else a for n, a in found.items()})
+    asked = as_fields({n: turned.of(a) if n in VECTORS else a for n, a in found.items()})
+    if "stress" not in found:
+        return asked
+    F = gradients(mesh, run.positions(frame, density))
+    high, low = principal_stress(F, found["stress"])
+    principal = Fields({"stress_max": vertex_mean(mesh, high)},
+                       {"stress_max": high, "stress_min": low})  # fmt: skip
+    return _both(lambda: asked, lambda: principal)
 
 
 def _both(one: Callable[[], Fields], other: Callable[[], Fields]) -> Fields:

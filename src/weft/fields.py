@@ -12,7 +12,8 @@ stress     (m,3) [N/m] of warp, weft and shear, from the law psi alone (no dampi
 curvature  (n,2) [1/m] principal ones, largest and smallest, positive where cloth folds towards its
            front: eigenvalues of the mean over a vertex's faces of the sum of l theta t t^T / 2 of
            a face's hinges, over its area, with t across the hinge (Cohen-Steiner & Morvan 2003). A
-           cylinder has (1/r, 0). Faces at borders lack a hinge: it is less there.
+           cylinder has (1/r, 0). Faces at borders lack a hinge and do not count; a vertex that
+           has no others gets the mean of those around it, in narrow strips of all faces.
 pressure   (n,) [Pa] of contact: normal forces over the area at rest around the vertex. Their sum
            with these areas is what presses; of cloth on cloth both sides have it.
 air        (m,3) [Pa] lift and drag over the area at rest, with the velocity of the frame.
@@ -25,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Gradients, Positions, Velocities
+from weft.arrays import Bools, Floats, Gradients, Positions, Velocities
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.air import Wind
 from weft.energies.hinge_bending import dihedral_angles
@@ -36,6 +37,7 @@ from weft.mesh import TriangleMesh
 AT_FACES, AT_VERTICES = ("strain", "stress", "air"), ("curvature", "pressure", "velocity")
 FIELDS = ("strain", "stress", "curvature", "pressure", "air", "velocity")
 VECTORS = ("air", "velocity")
+TINY = 1e-300
 RECORDED = "field."  # prefix of their names among a frame's arrays
 
 
@@ -169,6 +171,21 @@ def stress_of(F: Gradients, laws: Sequence[tuple[Law, int]]) -> Floats:
     return np.stack([S[:, 0, 0] * warp, S[:, 1, 1] * weft, shear], axis=1)
 
 
+def principal_stress(F: Gradients, stress: Floats) -> tuple[Floats, Floats]:
+    """Largest and smallest principal stress of Cauchy, force over width as it is (m,) [N/m] each,
+    of the stress (m,3) of warp, weft and shear: sigma = F S F^T/J in the plane of a face has the
+    eigenvalues of S C/J, C = F^T F.
+    """
+    C = np.einsum("mki,mkj->mij", F, F)
+    warp, weft = _lengths(F)
+    a, b = stress[:, 0] / np.maximum(warp, 1e-300), stress[:, 1] / np.maximum(weft, 1e-300)
+    c = stress[:, 2] / np.sqrt(np.maximum(warp * weft, 1e-300))
+    J = np.sqrt(np.maximum(C[:, 0, 0] * C[:, 1, 1] - C[:, 0, 1] ** 2, 1e-300))
+    mean = 0.5 * (a * C[:, 0, 0] + 2 * c * C[:, 0, 1] + b * C[:, 1, 1]) / J
+    radius = np.sqrt(np.maximum(mean * mean - (a * b - c * c), 0.0))
+    return mean + radius, mean - radius
+
+
 def curvatures(mesh: TriangleMesh, x: Positions) -> Floats:
     """(n,2) [1/m] principal curvatures."""
     h = mesh.hinges
@@ -181,16 +198,40 @@ def curvatures(mesh: TriangleMesh, x: Positions) -> Floats:
     across = np.cross(one - other, edge)
     across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
     tensor = 0.5 * (length * theta)[:, None, None] * across[:, :, None] * across[:, None, :]
-    of_face, total = np.zeros((len(mesh.faces), 3, 3)), np.zeros((mesh.n_vertices, 3, 3))
+    of_face = np.zeros((len(mesh.faces), 3, 3))
     for side in (0, 1):
         np.add.at(of_face, mesh.hinge_faces[:, side], tensor)
-    for corner in range(3):
-        np.add.at(total, mesh.faces[:, corner], of_face)
-    area = 3 * mesh.vertex_area[:, None, None]  # of all faces at the vertex
-    k = np.linalg.eigvalsh(total / area)  # one is the normal's: about 0
+    whole = np.bincount(mesh.hinge_faces.ravel(), minlength=len(mesh.faces)) == 3
+    k = np.linalg.eigvalsh(_around(mesh, of_face, whole))  # one is the normal's: about 0
     normal = np.argmin(np.abs(k), axis=1)
     kept = np.arange(3)[None, :] != normal[:, None]
     return np.asarray(k[kept].reshape(-1, 2)[:, ::-1])
+
+
+def _around(mesh: TriangleMesh, of_face: Floats, whole: Bools) -> Floats:
+    """(n,3,3) sums (m,3,3) of the whole faces around a vertex over their area; where there are
+    none, the mean of the vertices around it; where these have none either, of all faces.
+    """
+    some, area = _summed(mesh, of_face, whole)
+    every, size = _summed(mesh, of_face, np.ones_like(whole))
+    known = area > 0
+    mean = some / np.maximum(area, TINY)[:, None, None]
+    sums, count = np.zeros_like(mean), np.zeros(len(mean))
+    for corner in mesh.faces.T:
+        np.add.at(sums, corner, mean[mesh.faces].sum(axis=1))
+        np.add.at(count, corner, known[mesh.faces].sum(axis=1))
+    near = np.where((count > 0)[:, None, None], sums, every)
+    near = near / np.where(count > 0, count, np.maximum(size, TINY))[:, None, None]
+    return np.asarray(np.where(known[:, None, None], mean, near))
+
+
+def _summed(mesh: TriangleMesh, of_face: Floats, chosen: Bools) -> tuple[Floats, Floats]:
+    """(n,3,3) sums of the chosen faces around each vertex, and (n,) [m^2] their area."""
+    total, area = np.zeros((mesh.n_vertices, 3, 3)), np.zeros(mesh.n_vertices)
+    for corner in mesh.faces[chosen].T:
+        np.add.at(total, corner, of_face[chosen])
+        np.add.at(area, corner, mesh.rest_area[chosen])
+    return total, area
 
 
 def air_of(mesh: TriangleMesh, x: Positions, v: Velocities, t: float, wind: Wind) -> Floats:

@@ -10,6 +10,8 @@ from weft.arrays import Floats, Positions
 from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import SelfContact
+from weft.contact.joint import ROPES
+from weft.contact.nearest import Places
 from weft.errors import shortened
 from weft.fabric import UNITS, Fabric, known_ranges
 from weft.integrators.base import Stepper, StepSettings
@@ -47,6 +49,7 @@ class Asked(Protocol):
 def questions(scene: Asked, stepper: Stepper) -> Iterator[str]:
     """What is allowed but absurd: fabrics like no cloth, a tolerance that can be seen."""
     yield from about_bodies(scene.bodies)
+    yield from about_joints(scene.bodies)
     yield from about_jumps(scene.bodies, scene.step)
     if scene.cloth.seams and scene.contact is not None:
         yield from about_haste(scene.bodies, scene.contact.friction_from)
@@ -82,6 +85,27 @@ def about_bodies(bodies: Sequence[Body]) -> Iterator[str]:
             yield (
                 f"bodies {shortened(names)}: {len(names)} of one shape in one place; one is enough"
             )
+
+
+def about_joints(bodies: Sequence[Body]) -> Iterator[str]:
+    """Joints whose places are farther from their bodies than these are large."""
+    for body in bodies:
+        for k, joint in enumerate(body.rigid.joints if body.rigid is not None else ()):
+            places = [("point", joint.point, body)]
+            if joint.to:
+                others = (b for b in bodies if b.name == joint.to and b is not body)
+                there = joint.at if joint.kind in ROPES else joint.point
+                places += [("at", there, b) for b in others]
+            for name, place, of in places:
+                if place is None:
+                    continue
+                far = float(Places.of(np.array([place]), of.at(0.0), of.faces).distance[0])
+                size = float(np.ptp(of.at(0.0), axis=0).max())
+                if far > size:
+                    yield (
+                        f"{body.name}.rigid.joints {k}: its {name} is {far:.3g} m from {of.name}, "
+                        f"which is {size:.3g} m large; is it where the body starts, in the world?"
+                    )
 
 
 def about_jumps(bodies: Sequence[Body], step: float) -> Iterator[str]:

@@ -294,32 +294,26 @@ class Run:
         return save_frame(self, Path(path), frame, physics=physics, **chosen)  # type: ignore[arg-type]
 
     def render(
-        self,
-        path: str | Path,
-        *,
-        frame: int = -1,
-        style: "Style | None" = None,
-        look: str | None = None,
-        field: "Field | None" = None,
-        on_frame: Callable[[int, int], None] | None = None,
-        contacts: bool = False,
-        density: int | None = None,
-        sheet: int | None = None,
-    ) -> Path:
+        self, path: str | Path, *, frame: int = -1, style: "Style | None" = None,
+        look: str | None = None, field: "Field | None" = None,
+        on_frame: Callable[[int, int], None] | None = None, contacts: bool = False,
+        density: int | None = None, sheet: int | None = None, physics: Physics | None = None,
+    ) -> Path:  # fmt: skip
         """Draw a frame as PNG, or all frames as MP4 or animated WebP, by suffix.
 
         Args:
             path: ``.png``, ``.mp4`` or ``.webp``.
             frame: of a PNG; -1 is the last.
             style: size, camera, antialiasing.
-            look: checker, panels, plain, strain, curvature, pressure (of contact) or fit (distance
-                from bodies); None: the style's.
+            look: checker, panels, plain, strain, stress (largest principal), curvature, pressure
+                (of contact) or fit (distance from bodies); None: the style's.
             field: a number at every vertex to color the cloth by, in place of a look.
             on_frame: called with the number of pictures done and of all.
             contacts: draw a dot where cloth touches.
             density: of splines, samples a knot span; None: at least three, or where the picture
                 shows a number at every vertex those of ``mesh``.
             sheet: of a PNG, so many frames side by side; the style's size is that of all.
+            physics: as of ``field``, for the look ``stress`` of a run that did not record it.
 
         Raises:
             RunError: another suffix, no such frame, contacts or their pressure of a run without
@@ -327,8 +321,10 @@ class Run:
         """
         from weft.render.of_run import draw
 
-        how = {"frame": frame, "style": style, "look": look, "field": field, "sheet": sheet}
-        draw(self, Path(path), **how, on_frame=on_frame, contacts=contacts, density=density)  # type: ignore[arg-type]
+        draw(
+            self, Path(path), frame=frame, style=style, look=look, field=field, sheet=sheet,
+            on_frame=on_frame, contacts=contacts, density=density, physics=physics,
+        )  # fmt: skip
         return Path(path)
 
     def view(

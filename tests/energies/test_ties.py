@@ -7,7 +7,7 @@ import pytest
 
 from tests.checks import assert_derivative, clamp, dense, scatter, still
 from weft import kernel
-from weft.attachments.places import Standing
+from weft.contact.places import Standing
 from weft.energies.rail import feet_on, lengths_along
 from weft.energies.release import Held, Release
 from weft.energies.ring_spacing import RingSpacing

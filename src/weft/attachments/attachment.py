@@ -124,7 +124,7 @@ class Slide:
     """Rings: points of the cloth that slide along a pole, rope or rail, and stop at its ends.
 
     ``along`` are its points, a polyline (p,3) at the start; it may follow the body ``body``, face
-    by face, or move along ``path``.
+    by face, or be part of it where that is rigid (without ``spacing``), or move along ``path``.
     """
 
     vertices: Any

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Ints
+from weft.arrays import Floats, Ints, Positions
 from weft.attachments.attached import Attached, Link
 from weft.attachments.attachment import (
     AttachCloth,
@@ -16,11 +16,14 @@ from weft.attachments.attachment import (
     Slide,
     Spring,
 )
-from weft.attachments.places import OnBody, Standing
+from weft.attachments.ends import Ends, RigidEnds
 from weft.cloth import Cloth
 from weft.contact.body import Body
+from weft.contact.loose import NONE, Loose
+from weft.contact.places import OnBody, Standing
 from weft.energies.rail import feet_on, lengths_along
 from weft.energies.release import Release
+from weft.energies.rigid_rings import RigidRings
 from weft.energies.ring_spacing import RingSpacing
 from weft.energies.ties import Places, Ties
 from weft.errors import SceneError
@@ -41,6 +44,7 @@ class _Maker:
     bodies: Sequence[Body]
     reach: float | None  # [m] of contact
     name: str
+    loose: Loose = NONE
 
     def made(self, a: Attachment) -> Attached:
         """Its energies, what does not meet, and what it holds."""
@@ -58,20 +62,25 @@ class _Maker:
 
     def _to_body(self, a: AttachToBody) -> Attached:
         x = self.cloth.vertices[a.vertices]
-        place = OnBody.of(x, self.bodies, a.body, self.name)
+        rigid = self._rigid(a.body)
+        place = rigid.at(x) if rigid else OnBody.of(x, self.bodies, a.body, self.name)
         far = int(place.distance.argmax())
         if place.distance[far] > a.within:
             raise SceneError(
                 f"{self.name}.within",
                 got=f"vertex {a.vertices[far]} at {place.distance[far]:.3g} m from {a.body}",
                 expected=f"at most {a.within:.3g} m",
-                hint=f"move it there, or say `within: {1.01 * place.distance[far]:.2g} m`",
+                hint=f"move it there, or say `within: {1.01 * place.distance[far]:.3g} m`",
             )
-        ties = self._ties(a, *self._single(a.vertices), place=place)
         near = np.flatnonzero(place.distance <= 2 * (self.reach or 0.0))
-        together = self._around(a.vertices[near], place.corners[near], a.body)
+        near = near if _for_good(a.release) else near[:0]
         link = Link(a.vertices, None, x, np.zeros(len(x)), self.name)
-        return Attached((ties,), together if _for_good(a.release) else (), (link,))
+        if isinstance(place, RigidEnds):
+            ties = self._ties(a, *place.between(*self._single(a.vertices)))
+            return Attached((ties,), (), (link,), place.beside(a.vertices[near]))
+        ties = self._ties(a, *self._single(a.vertices), place=place)
+        together = self._around(a.vertices[near], place.corners[near], a.body)
+        return Attached((ties,), together, (link,))
 
     def _around(self, ids: Ints, corners: Ints, body: str) -> tuple[tuple[int, int], ...]:
         """Vertices, each with those of the body that faces around it may touch: corners of the face
@@ -120,7 +129,7 @@ class _Maker:
         return Attached((ties,), together, (self._link(a.vertices, to, None, ties.length),))
 
     def _rope(self, a: Rope) -> Attached:
-        stencil, to, place, gap = self._ends(a)
+        ends, gap = self._ends(a)
         length = np.maximum(gap, SAME) if a.length is None else np.full(len(gap), a.length)
         short = gap > length * (1 + SLACK)
         if short.any():
@@ -131,12 +140,13 @@ class _Maker:
                 hint="a longer rope, or begin nearer",
             )  # fmt: skip
         ties = self._ties(
-            a, *stencil, length=length, pulls=True, onset=a.onset * length, place=place
-        )
-        return Attached((ties,), (), (self._link(a.vertices, to, place, length),))
+            a, ends.stencil, ends.c, length=length, pulls=True, onset=a.onset * length,
+            place=ends.place,
+        )  # fmt: skip
+        return Attached((ties,), (), (self._link(a.vertices, ends.to, ends.start, length),))
 
     def _spring(self, a: Spring) -> Attached:
-        stencil, _, place, gap = self._ends(a)
+        ends, gap = self._ends(a)
         length = gap if a.length is None else np.full(len(gap), a.length)
         lost = (gap <= SAME) & (length > 0)
         if lost.any():
@@ -145,16 +155,13 @@ class _Maker:
                 got=f"{length[lost][0]:.4g} m, of vertex {a.vertices[lost][0]}",
                 expected="0 where both ends start at one place: it has no direction there",
             )
-        ties = self._ties(a, *stencil, length=length, damping=a.damping, place=place)
-        return Attached((ties,))
+        made = {"length": length, "damping": a.damping, "place": ends.place}
+        return Attached((self._ties(a, ends.stencil, ends.c, **made),))
 
     def _slide(self, a: Slide) -> Attached:
         x, rail = self.cloth.vertices[a.vertices], np.asarray(a.along, dtype=np.float64)
         along = lengths_along(rail)
-        if a.body is None:
-            moving: Places = Standing(rail, a.path)
-        else:
-            moving = OnBody.of(rail, self.bodies, a.body, self.name)
+        rigid = None if a.body is None else self._rigid(a.body)
         feet = feet_on(x, rail, along)
         off = np.abs(np.linalg.norm(x - feet.place, axis=1) - a.radius)
         far = int(off.argmax())
@@ -165,6 +172,12 @@ class _Maker:
                 expected=f"at most {a.within:.3g} m",
                 hint="start the cloth at the rail (its `along`), or say how far with `within`",
             )
+        if rigid is not None:
+            return Attached((self._rings(a, rigid, along),))
+        if a.body is None:
+            moving: Places = Standing(rail, a.path)
+        else:
+            moving = OnBody.of(rail, self.bodies, a.body, self.name)
         ties = self._ties(
             a, *self._single(a.vertices), length=np.full(len(x), a.radius), rail=moving,
             along=along, friction=a.friction, slip=SLIP,
@@ -184,30 +197,48 @@ class _Maker:
         stiff = np.asarray(ties.stiffness)[pairs].min(axis=1)
         return Attached((ties, RingSpacing(ties, pairs, a.spacing, stiff, f"{self.name} spacing")))
 
-    def _ends(
-        self, a: Rope | Spring
-    ) -> tuple[tuple[Ints, Floats], Ints | None, Places | None, Floats]:
-        """Stencil and coefficients, vertices or places at the other ends, and distances."""
-        x = self.cloth.vertices
+    def _rings(self, a: Slide, on: RigidEnds, along: Floats) -> RigidRings:
+        """Rings on a pole that is part of a rigid body."""
+        if a.spacing > 0:
+            raise SceneError(
+                f"{self.name}.spacing", got=f"{a.spacing:g} m, on the rigid body {a.body!r}",
+                expected="none there: rings pass freely", hint="or `kind: body`: clips",
+            )  # fmt: skip
+        nodes, own = on.body.weights(np.asarray(a.along, dtype=np.float64)), on.body.own
+        return RigidRings(
+            *self._single(a.vertices), np.arange(own.start, own.stop, dtype=np.int32), nodes,
+            along, self._stiffness(a, len(a.vertices)), self.name, a.radius, a.friction, SLIP,
+            a.release,
+        )  # fmt: skip
+
+    def _ends(self, a: Rope | Spring) -> tuple[Ends, Floats]:
+        """What is at both ends, and their distances (m,) [m]."""
+        x = self.cloth.vertices[a.vertices]
         if a.to is not None:
             to = self._pairs(a.vertices, a.to)
-            gap = np.linalg.norm(x[a.vertices] - x[to], axis=1)
-            return self._between(a.vertices, to), to, None, gap
-        at = x[a.vertices]
-        if a.at is not None:
-            at = np.tile(np.asarray(a.at, dtype=np.float64), (len(a.vertices), 1))
-        if a.body is None:
-            place: Places = Standing(at, a.path)
-        else:
+            gap = np.linalg.norm(x - self.cloth.vertices[to], axis=1)
+            return Ends(*self._between(a.vertices, to), to=to), gap
+        single = self._single(a.vertices)
+        at = x if a.at is None else np.tile(np.asarray(a.at, dtype=np.float64), (len(x), 1))
+        rigid = None if a.body is None else self._rigid(a.body)
+        if rigid is not None:
+            nearest = rigid.at(at).nearest
+            ends = Ends(*rigid.at(nearest).between(*single), start=nearest)
+        elif a.body is not None:
             on = OnBody.of(at, self.bodies, a.body, self.name)
             surface = np.concatenate([b.at(0.0) for b in self.bodies])
             nearest = np.einsum("mk,mki->mi", on.weight, surface[on.corners])
-            place = OnBody.of(nearest, self.bodies, a.body, self.name)
-        gap = np.linalg.norm(x[a.vertices] - place.start, axis=1)
-        return self._single(a.vertices), None, place, gap
+            ends = Ends.of(single, OnBody.of(nearest, self.bodies, a.body, self.name))
+        else:
+            ends = Ends.of(single, Standing(at, a.path))
+        assert ends.start is not None
+        return ends, np.linalg.norm(x - ends.start, axis=1)
 
-    def _link(self, vertices: Ints, to: Ints | None, place: Places | None, length: Any) -> Link:
-        places = None if place is None else place.start
+    def _rigid(self, name: str) -> RigidEnds | None:
+        """The rigid body of a name; None where it is none."""
+        return RigidEnds.of(self.loose, self.bodies, name, self.name)
+
+    def _link(self, vertices: Ints, to: Ints | None, places: Positions | None, length: Any) -> Link:
         return Link(vertices, to, places, np.broadcast_to(length, (len(vertices),)), self.name)
 
     def _pairs(self, vertices: Ints, to: Ints) -> Ints:
@@ -235,16 +266,19 @@ class _Maker:
         (s, c), (t, d) = self._single(ids), self._single(to)
         return np.concatenate([s, t], axis=1), np.concatenate([c, -d], axis=1)
 
-    def _ties(self, a: Any, stencil: Ints, c: Floats, **more: Any) -> Ties:
+    def _stiffness(self, a: Any, count: int) -> Floats:
+        """(count,) [N/m] of the points."""
         k = a.stiffness
         if k is None:
             fabrics = np.zeros(self.cloth.n_vertices)
             for part in self.cloth.parts:
                 f = part.fabric
                 fabrics[part.vertices] = max(f.stretch_warp, f.stretch_weft)
-            stiffness = STIFF * fabrics[a.vertices]
-        else:
-            stiffness = np.full(len(stencil), float(k))
+            return np.asarray(STIFF * fabrics[a.vertices])
+        return np.full(count, float(k))
+
+    def _ties(self, a: Any, stencil: Ints, c: Floats, **more: Any) -> Ties:
+        stiffness = self._stiffness(a, len(stencil))
         return Ties(stencil, c, self.n_points, stiffness, self.name, release=a.release, **more)
 
 
@@ -254,6 +288,7 @@ def attached(
     n_points: int,
     bodies: Sequence[Body] = (),
     reach: float | None = None,
+    loose: Loose = NONE,
 ) -> Attached:
     """What the attachments of a scene are made of.
 
@@ -261,20 +296,22 @@ def attached(
         attachments: as the scene says them.
         cloth: where it starts.
         n_points: that move, anchors of pins among them.
-        bodies: of the scene.
+        bodies: of the scene, that nothing moves.
         reach: [m] of contact; None: there is none.
+        loose: rigid bodies.
 
     Raises:
         SceneError: what cannot be attached so.
     """
     made = [
-        _Maker(cloth, n_points, bodies, reach, a.name or f"attachment {k + 1}").made(a)
+        _Maker(cloth, n_points, bodies, reach, a.name or f"attachment {k + 1}", loose).made(a)
         for k, a in enumerate(attachments)
     ]
     return Attached(
         tuple(e for m in made for e in m.energies),
         tuple(p for m in made for p in m.together),
         tuple(link for m in made for link in m.links),
+        tuple(p for m in made for p in m.rigid),
     )
 
 

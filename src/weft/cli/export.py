@@ -1,6 +1,6 @@
 """``weft export``: frames of a run for other programs; patterns as drawings to scale."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -70,13 +70,14 @@ def export(
         return
     from weft.io import CARRY, format_to_write, write_animation
     from weft.run import Run
+    from weft.scene.of_run import physics_of
 
     opened = Run(run)
     form = format_to_write(out)
     if frame is not None and frames is not None:
         raise RunError("--frame, --frames", got="both", expected="one of them")
     names = tuple(n.strip() for n in (fields or "").split(",") if n.strip())
-    carried: dict[str, Any] = {"fields": names, "physics": _physics(opened, names)}
+    carried: dict[str, Any] = {"fields": names, "physics": physics_of(opened, names)}
     if weld and (form.write is None or (up, units, fps) != ("y", "m", None)):
         raise RunError("--weld", got=out.name, expected=".obj or .ply, in meters, y up")
     if form.animate is not None and "#" not in out.name:
@@ -111,16 +112,6 @@ def export(
         named = number if first is None else first + place
         opened.save(numbered(out, named), number, density=density, net=net, weld=weld, **carried)
     say(f"wrote    {len(numbers)} frame{'s' * (len(numbers) > 1)} to {out}")
-
-
-def _physics(run: "Run", names: Sequence[str]) -> Any:
-    """Laws and wind of the run's scene file, where fields ask for what it did not record."""
-    if not {"stress", "air"} & set(names) - set(run.recorded()):
-        return None
-    from weft.scene.of_run import load_described
-
-    tree = run.manifest.get("description", {})
-    return load_described(tree, run.path).scene.physics()
 
 
 def _numbers(run: "Run", frames: str | None) -> Iterator[int]:

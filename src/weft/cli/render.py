@@ -15,7 +15,8 @@ def render(
         Path, typer.Argument(help="A .png (one frame), .mp4 or .webp (all).", metavar="OUT")
     ],
     look: Annotated[
-        str, typer.Option(help="checker, panels, plain, strain, curvature, pressure or fit.")
+        str,
+        typer.Option(help="checker, panels, plain, strain, stress, curvature, pressure or fit."),
     ] = "checker",
     frame: Annotated[int, typer.Option(help="Frame of a .png; -1 is the last.")] = -1,
     width: Annotated[int, typer.Option(help="Pixels.")] = 1280,
@@ -73,6 +74,7 @@ def render(
     from weft.render.style import Style
     from weft.render.weave import Weave
     from weft.run import Run
+    from weft.scene.of_run import physics_of
     from weft.units import to_si
 
     opened = Run(run)
@@ -91,5 +93,6 @@ def render(
         opened.render(
             out, frame=frame, style=style, contacts=contacts, density=density, sheet=sheet,
             on_frame=lambda done, count: bar.update(task, completed=done, total=count),
+            physics=physics_of(opened, [look]),
         )  # fmt: skip
     say(f"picture  {out}")

@@ -24,10 +24,13 @@ def view(
     density: Annotated[
         int | None, typer.Option(min=1, help="Of splines: samples a knot span.")
     ] = None,
+    stress: Annotated[
+        bool, typer.Option("--stress", help="Make stress of a run that did not record it.")
+    ] = False,
 ) -> None:
     """Look at a run in a browser: all of it as one HTML file that needs no network.
 
-    Play, turn, zoom; colors by panel, strain or pressure; metrics along the time line
+    Play, turn, zoom; colors by panel, strain, stress or pressure; metrics along the time line
     (docs/viewing.md). Without --html the page lies beside the run, and is opened where there is a
     display.
     """
@@ -35,6 +38,7 @@ def view(
     from rich.progress import Progress
 
     from weft.run import Run
+    from weft.scene.of_run import physics_of
     from weft.view.content import content_of
     from weft.view.page import errors_of, write_page
 
@@ -45,6 +49,7 @@ def view(
         content = content_of(
             opened, frames, density=density,
             on_frame=lambda done, count: bar.update(task, completed=done, total=count),
+            physics=physics_of(opened, ["stress"]) if stress else None,
         )  # fmt: skip
     size = write_page(out, content)
     count = len(content.about["numbers"])

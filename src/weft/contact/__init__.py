@@ -14,7 +14,8 @@ from weft.contact.fields import (
     read_heights,
 )
 from weft.contact.intersections import intersections
-from weft.contact.rigid import Joint, Rigid
+from weft.contact.joint import Joint
+from weft.contact.rigid import Rigid
 from weft.contact.shapes import box, capsule, load_body, plate, ring, sphere
 from weft.contact.sides import Friction
 from weft.contact.turned import cone, cylinder, disk, plane

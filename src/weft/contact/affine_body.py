@@ -21,6 +21,7 @@ from weft.contact.body import Body
 from weft.contact.rigid import Rigid
 from weft.contact.solid import Solid, solid_of
 from weft.discretization.embedding import Embedding
+from weft.discretization.samples import Samples
 
 CORNERS = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])  # t_a
 
@@ -79,6 +80,23 @@ class AffineBody:
         weight = self.weights(self.body.vertices)
         stencil = np.broadcast_to(np.arange(4), weight.shape).astype(np.int32)
         return Embedding(stencil + np.int32(self.first), weight, n_points)
+
+    def samples(self, n_points: int) -> Samples:
+        """Its faces, of half their area, in all points of a simulation: their middles, and how they
+        are stretched along two directions (4,2) [1/m] in each.
+        """
+        corners = self.body.vertices[self.body.faces]
+        a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+        normal = np.cross(a, b)
+        size = np.linalg.norm(normal, axis=1)
+        used = size > 0
+        length = np.linalg.norm(a, axis=1, keepdims=True)
+        along = (a / np.maximum(length, 1e-300))[used]
+        over = np.cross(normal[used] / size[used, None], along)
+        shape = np.einsum("ai,qik->qak", self.gradients, np.stack([along, over], axis=2))
+        stencil = np.broadcast_to(np.arange(4, dtype=np.int32), (int(used.sum()), 4)) + self.first
+        middle = self.weights(corners[used].mean(1))
+        return Samples(stencil, shape, size[used] / 4, n_points, middle)
 
     @property
     def own(self) -> slice:

@@ -12,6 +12,7 @@ from weft.arrays import Floats, Ints, Positions
 from weft.contact.affine_body import AffineBody
 from weft.contact.body import Body
 from weft.discretization.embedding import Embedding
+from weft.discretization.samples import Samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +74,26 @@ class Loose:
         return Embedding.joined([own, *(a.embedding(self.n_points) for a in self.affine)],
                                 self.n_points)  # fmt: skip
 
+    @property
+    def blown(self) -> Samples | None:
+        """Faces of the bodies on which air acts, as samples of their points: half of each, so that
+        the two sides of a plate are a sheet of its area; None where there are none.
+        """
+        made = [a.samples(self.n_points) for a in self.affine if a.rigid.air]
+        return Samples.joined(made) if made else None
+
     def apart(self, sewn: Ints, n_cloth: int, n: int) -> Ints:
         """(n,) numbers of what does not meet: one for each of these bodies, which does not meet
-        itself, between those that are given for the cloth and, after it, bodies that nothing moves.
+        itself, between those that are given for the cloth and, after it, bodies that nothing moves
+        and, where the cloth does not meet all of these bodies, these.
         """
-        others = np.concatenate([sewn, np.arange(len(sewn), n)])[: n - int(self.count.sum())]
-        own = np.repeat(n + np.arange(len(self)), self.count)
-        return np.concatenate([others[:n_cloth], own, others[n_cloth:]]).astype(np.int32)
+        still = n - n_cloth - int(self.count.sum())
+        own: Ints = n + np.arange(len(self), dtype=np.int32)
+        if len(sewn) > n_cloth + still:
+            sewn, own = sewn[: n_cloth + still], sewn[n_cloth + still :]
+        others = np.concatenate([sewn, np.arange(len(sewn), n)])[: n_cloth + still]
+        each = np.repeat(own, self.count)
+        return np.concatenate([others[:n_cloth], each, others[n_cloth:]]).astype(np.int32)
 
 
 NONE = Loose()

@@ -1,41 +1,11 @@
-"""What makes a body rigid: its mass, how it starts to move, and what holds it to the world."""
+"""What makes a body rigid: its mass, how it starts to move, and what holds it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from weft.contact.joint import Joint
 from weft.errors import SceneError
 from weft.settings import check_settings, documented, setting
-
-JOINTS = ("ball", "hinge", "slider", "fixed_rotation")
-
-
-@documented
-@dataclass(frozen=True)
-class Joint:
-    """A joint of a rigid body to the world, made of stiff springs."""
-
-    kind: str = setting(
-        "ball",
-        "ball: a point stays; hinge: it turns about an axis through the point; slider: it moves "
-        "along the axis and does not turn; fixed_rotation: it moves and does not turn",
-        choices=JOINTS,
-    )
-    point: tuple[float, float, float] | None = setting(
-        None, "place of a ball or hinge where the body starts; none: the center of its mass", "m"
-    )
-    axis: tuple[float, float, float] = setting((0.0, 1.0, 0.0), "direction of a hinge or slider")
-    stiffness: float | None = setting(
-        None, "of its springs; none: the body's stiffness times its size", "N/m", above=0
-    )
-
-    def __post_init__(self) -> None:
-        check_settings(self, "rigid.joints")
-        if not np.linalg.norm(self.axis) > 0:
-            raise SceneError(
-                "rigid.joints.axis", got=self.axis, expected="a direction other than zero"
-            )
 
 
 @documented
@@ -58,7 +28,10 @@ class Rigid:
         "Pa",
         above=0,
     )
-    joints: Sequence[Joint] = setting((), "that hold it to the world")
+    joints: Sequence[Joint] = setting((), "that hold it to the world, or to other bodies")
+    air: bool = setting(
+        False, "the scene's wind acts on its surface, each face by half: a plate has two"
+    )
 
     def __post_init__(self) -> None:
         check_settings(self, "rigid")

@@ -1,28 +1,32 @@
-"""Springs between combinations of points and places in the world: joints.
+"""Springs between combinations of points and places, or between combinations alone: joints.
 
 E = 1/2 (y - c).K (y - c) of every row, y = sum_a w_a x_a. K is a stiffness in all directions, or in
-those that a joint holds. The Hessian w_a w_b K is constant.
+those that a joint holds. The Hessian w_a w_b K is constant. Between two bodies y is the difference
+of their places, and c is zero; places may be those of a body that something else moves.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from weft.arrays import Floats, Ints, Positions
 from weft.energies.on_host import OnHost
+from weft.energies.ties import Places
 from weft.psd import Psd
 from weft.solve.block_csr import BlockPattern
+from weft.step import Step
 
 
 @dataclass(frozen=True, eq=False)
 class Joints:
-    """Rows of four points each."""
+    """Rows of k points each: four of one body, eight of two."""
 
-    stencil: Ints  # (m,4)
-    weight: Floats  # (m,4)
-    place: Floats  # (m,3) [m] c
+    stencil: Ints  # (m,k)
+    weight: Floats  # (m,k)
+    place: Floats  # (m,3) [m] c, at the start
     stiffness: Floats  # (m,3,3) [N/m] K, positive semidefinite
     name: str = "joints"
+    moving: Places | None = None  # c in time; None: it stays
 
     def _off(self, x: Positions) -> Floats:
         """(m,3) [m] y - c."""
@@ -34,15 +38,27 @@ class Joints:
         return np.asarray(0.5 * np.einsum("mi,mij,mj->m", off, self.stiffness, off))
 
     def gradient(self, x: Positions) -> Floats:
-        """(m,4,3) [N]."""
+        """(m,k,3) [N]."""
         pull = np.einsum("mij,mj->mi", self.stiffness, self._off(x))
         return np.asarray(np.einsum("ma,mi->mai", self.weight, pull))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(m,4,4,3,3) [N/m]; the same for every x and psd."""
+        """(m,k,k,3,3) [N/m]; the same for every x and psd."""
         w = self.weight
         return np.asarray(np.einsum("ma,mb,mij->mabij", w, w, self.stiffness))
 
-    def bind(self, pattern: BlockPattern) -> OnHost:
+    def bind(self, pattern: BlockPattern) -> "BoundJoints":
         """The production face."""
-        return OnHost(self, pattern, quiet=True)
+        return BoundJoints(self, pattern, quiet=True)
+
+
+class BoundJoints(OnHost):
+    """Joints on a pattern, with places as they are at the end of a step."""
+
+    energy: Joints
+
+    def freeze(self, step: Step) -> None:
+        """Take places that something moves."""
+        if self.energy.moving is not None:
+            _, after = step.bodies
+            self.energy = replace(self.energy, place=self.energy.moving.at(after, step.t))

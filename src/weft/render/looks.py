@@ -9,7 +9,7 @@ import numpy as np
 from weft.arrays import Floats, Ints, Positions
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.samples import principal_stretches
-from weft.energies.hinge_bending import dihedral_angles
+from weft.fields import curvatures
 from weft.mesh import TriangleMesh
 
 
@@ -20,6 +20,7 @@ class Look(enum.Enum):
     PANELS = "panels"
     PLAIN = "plain"
     STRAIN = "strain"
+    STRESS = "stress"
     CURVATURE = "curvature"
     PRESSURE = "pressure"
     FIT = "fit"
@@ -122,15 +123,10 @@ def strain(mesh: TriangleMesh, x: Positions) -> Floats:
 def curvature(mesh: TriangleMesh, x: Positions) -> Floats:
     """(n,) mean curvature [1/m], positive where the cloth folds towards its front.
 
-    A vertex gets half of l theta of each of its hinges, over its area; the mean curvature is half
-    of that (Cohen-Steiner & Morvan 2003).
+    Half of the sum of principal ones (``weft.fields``), of all faces around a vertex: that of its
+    hinges alone depends on how many diagonals end there.
     """
-    hinges = mesh.hinges
-    theta = dihedral_angles(x, hinges)
-    length = np.linalg.norm(x[hinges[:, 1]] - x[hinges[:, 0]], axis=1)
-    share = np.repeat(0.25 * length * theta, 2)
-    total = np.bincount(hinges[:, :2].reshape(-1), share, mesh.n_vertices)
-    return np.asarray(total / mesh.vertex_area)
+    return np.asarray(0.5 * curvatures(mesh, x).sum(axis=1))
 
 
 def pressure_scale(values: Floats) -> Scale:
@@ -138,12 +134,19 @@ def pressure_scale(values: Floats) -> Scale:
     return Scale("pressure of contact", 0.0, nice_limit(values[values > 0]), "Pa", VIRIDIS)
 
 
+def stress_scale(values: Floats) -> Scale:
+    """A range for tensions [N/m]: what is compressed has the color of 0."""
+    return Scale("largest principal stress", 0.0, nice_limit(values[values > 0]), "N/m", VIRIDIS)
+
+
 def fit_scale(values: Floats) -> Scale:
     """A range for distances from the body [mm]."""
     return Scale("distance from the body", 0.0, nice_limit(values), "mm", VIRIDIS)
 
 
-MEASURED = {Look.PRESSURE: pressure_scale, Look.FIT: fit_scale}  # looks of numbers that are given
+MEASURED = {  # looks of numbers that are given
+    Look.STRESS: stress_scale, Look.PRESSURE: pressure_scale, Look.FIT: fit_scale,
+}  # fmt: skip
 
 
 def nice_limit(values: Floats) -> float:

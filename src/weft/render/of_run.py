@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,7 +13,8 @@ from weft.contact.nearest import Places
 from weft.discretization.surface import Tessellation
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError
-from weft.render.looks import MEASURED, Field, Look
+from weft.fields import Physics, gradients, principal_stress
+from weft.render.looks import MEASURED, Field, Look, vertex_mean
 from weft.render.picture import Image, Renderer, look_named, save_png, save_webp
 from weft.render.sheet import Sheet
 from weft.render.style import Style
@@ -58,6 +60,12 @@ class Drawable(Protocol):
     def shown(self, density: int | None) -> Tessellation:
         """The triangles that are drawn."""
 
+    def field(
+        self, name: str, frame: int = -1, *, density: int | None = None,
+        physics: Physics | None = None,
+    ) -> Floats:  # fmt: skip
+        """A field (``weft.fields``) of a frame."""
+
 
 def draw(
     run: Drawable,
@@ -71,6 +79,7 @@ def draw(
     on_frame: Callable[[int, int], None] | None,
     contacts: bool,
     density: int | None,
+    physics: Physics | None = None,
 ) -> None:
     """Draw a frame as PNG, or all frames as MP4 or animated WebP; see ``Run.render``.
 
@@ -95,7 +104,8 @@ def draw(
         density = max(SMOOTH, run.surfaces.density)
     loads = None
     if measured is not None:
-        loads = np.concatenate([_measured(run, k, measured) for k in shown])
+        of_frame = partial(_measured, run, look=measured, density=density, physics=physics)
+        loads = np.concatenate([of_frame(k) for k in shown])
     mesh = run.shown(density).mesh(run.points(0), str(run.path))
     bodies = run.body_faces if style.bodies else None
     if kind == ".mp4" and style.transparent:
@@ -105,7 +115,7 @@ def draw(
     renderer = Renderer(mesh, frames, style, field=field, body_faces=bodies, loads=loads)
 
     def image(k: int) -> Image:
-        values = None if measured is None else _measured(run, k, measured)
+        values = None if measured is None else of_frame(k)
         dots = run.contacts(k)[0] if contacts else None
         camera = None if renderer.way is None else renderer.way.camera(k % count)
         return renderer.image(_drawn(run, k, density, style.bodies), values, dots, camera)
@@ -125,8 +135,17 @@ def draw(
         (save_mp4 if kind == ".mp4" else save_webp)(path, images(range(count)), run.fps)
 
 
-def _measured(run: Drawable, frame: int, look: Look) -> Floats:
-    """(n,) what a look shows of a frame: pressure [Pa], or distance from bodies [mm]."""
+def _measured(
+    run: Drawable, frame: int, look: Look, density: int | None, physics: Physics | None
+) -> Floats:
+    """(n,) what a look shows of a frame: largest principal stress [N/m], pressure [Pa], or distance
+    from bodies [mm].
+    """
+    if look is Look.STRESS:
+        x = run.positions(frame, density)
+        mesh = run.shown(density).mesh(run.points(0), str(run.path))
+        stress = run.field("stress", frame, density=density, physics=physics)
+        return vertex_mean(mesh, principal_stress(gradients(mesh, x), stress)[0])
     if look is Look.PRESSURE:
         return run.contacts(frame)[2]
     if len(run.body_faces) == 0:

@@ -10,6 +10,8 @@ import numpy as np
 
 from weft.cloth import Part
 from weft.contact.body import Body
+from weft.contact.joint import Joint
+from weft.contact.rigid import Rigid
 from weft.laws.base import Law
 from weft.pins import Path
 
@@ -86,10 +88,27 @@ def _body(body: Body) -> Mapping[str, Any]:
     shape = [body.vertices, body.faces]
     if body.frames is not None:
         shape += [body.frames.times, body.frames.positions]
-    about = {"path": _motion(body.path), "thickness": body.thickness}
+    about: dict[str, Any] = {"path": _motion(body.path), "thickness": body.thickness}
     if body.rigid is not None:
-        about["rigid"] = plain(body.rigid)
+        about["rigid"] = _rigid(body.rigid)
     return {"name": body.name, "shape": digest(*shape), **about}
+
+
+def _rigid(rigid: Rigid) -> Mapping[str, Any]:
+    """Its settings; those that came later only where they are not the default."""
+    joints = [{k: v for k, v in plain(j).items() if k in _FIRST} | _later(j) for j in rigid.joints]
+    tree = {k: v for k, v in plain(rigid).items() if k != "air"}
+    return {**tree, "joints": joints, **({"air": True} if rigid.air else {})}
+
+
+_FIRST = ("kind", "point", "axis", "stiffness")
+
+
+def _later(joint: Joint) -> dict[str, Any]:
+    """Fields of a joint besides the first four, where they say something."""
+    later = (f for f in dataclasses.fields(joint) if f.name not in _FIRST)
+    said = {f.name: getattr(joint, f.name) for f in later if getattr(joint, f.name) != f.default}
+    return {name: described(value) for name, value in said.items()}
 
 
 def _motion(path: Path | None) -> str | None:

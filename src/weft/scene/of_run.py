@@ -1,10 +1,11 @@
 """The scene of a run, from its manifest alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from weft.errors import SceneError
+from weft.fields import Physics
 from weft.run import Run
 from weft.scene.build import Builder, LoadedScene
 from weft.scene.file import Source, validate
@@ -23,6 +24,18 @@ def load_described(description: Mapping[str, Any], folder: Path) -> LoadedScene:
         )  # fmt: skip
     source = Source(folder / "manifest.json", description, {})
     return Builder(source, validate(source)).build()
+
+
+def physics_of(run: Run, names: Sequence[str]) -> Physics | None:
+    """Laws and wind of the scene file that made a run, where fields ask for what it did not record;
+    None where they do not.
+
+    Raises:
+        SceneError: as ``load_described``.
+    """
+    if not {"stress", "air"} & set(names) - set(run.recorded()):
+        return None
+    return load_described(run.manifest.get("description", {}), run.path).scene.physics()
 
 
 def scene_of(run: Run) -> LoadedScene:

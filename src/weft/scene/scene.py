@@ -16,7 +16,7 @@ from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import Contact, Piece, SelfContact
 from weft.contact.loose import Loose, single
-from weft.contact.rigid_energies import check_held, check_rigid, rigid_energies
+from weft.contact.rigid_energies import check_rigid, rigid_energies
 from weft.energies.air import Wind
 from weft.energies.base import Energy
 from weft.energies.buckling_bending import BucklingForm
@@ -24,7 +24,6 @@ from weft.energies.condition import ConditionForm
 from weft.energies.gravity import Gravity
 from weft.energies.pressed import Pressed
 from weft.energies.pressure import Gas, Pressure
-from weft.energies.wind import AirForce
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
 from weft.fields import Physics, check_fields, missing
@@ -35,6 +34,7 @@ from weft.keys import Keys
 from weft.laws.base import Law
 from weft.model import Model
 from weft.pins import Pin
+from weft.scene.air import air_on_bodies, air_on_cloth
 from weft.scene.checks import check_attachments, check_energies
 from weft.scene.described import described
 from weft.scene.elastic import BENDING, check_start, elastic_energies
@@ -247,7 +247,7 @@ class Scene:
 
     @cached_property
     def _model(self) -> Model:
-        cloth, held, loose = self.cloth, self._held, self._loose
+        cloth, held, loose = self.cloth, self._held, self.loose
         special = {
             "pressure": self.pressure is not None,
             "buckling": self.buckling is not None,
@@ -260,11 +260,11 @@ class Scene:
         mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR), loose.point_mass])
         *made, weight = made_of(self, mass)
         ties = self.attached
-        energies = (*made, *held.energies, *rigid_energies(loose), weight)
+        energies = (*made, *held.energies, *rigid_energies(loose, self._unmoved), weight)
         changing = None
         if self.keyed or any(f.keyed for f in cloth.fabrics):
             changing = ChangingScene(self, mass, [*range(len(made)), len(energies) - 1])
-        check_energies(ties.energies, [e.name for e in energies], len(cloth.points), "attachments")
+        check_energies(ties.energies, [e.name for e in energies], len(mass), "attachments")
         energies = (*energies, *ties.energies)
         check_energies(self.energies, [e.name for e in energies], len(cloth.points))
         energies = (*energies, *self.energies)
@@ -285,7 +285,7 @@ class Scene:
                 self._unmoved,
                 pieces,
                 embedding,
-                ties.sewn(cloth.sewn, cloth.n_vertices, b),
+                ties.sewn(cloth.sewn, cloth.n_vertices, b, len(loose)),
                 loose,
             )
         start = np.concatenate([held.points, loose.points])
@@ -305,10 +305,10 @@ class Scene:
         return Physics(laws, self.wind)
 
     @cached_property
-    def _loose(self) -> Loose:
+    def loose(self) -> Loose:
         """Rigid bodies, as four points each after all others."""
         loose = Loose.of(self.bodies, len(self._held.points))
-        check_rigid(loose, self.integrator)
+        check_rigid(loose, self.integrator, airless=self.wind is None)
         return loose
 
     @property
@@ -329,8 +329,7 @@ class Scene:
             thick = max([self.contact.thickness, *(t for t in own if t is not None)])
             reach = self.contact.gap + thick
         count = len(self.cloth.points) + self._held.anchors
-        check_held(self.attachments, self.bodies)
-        made = attached(self.attachments, self.cloth, count, self._unmoved, reach)
+        made = attached(self.attachments, self.cloth, count, self._unmoved, reach, self.loose)
         check_stretch(self.cloth, self.pins, made.links)
         return made
 
@@ -350,7 +349,7 @@ class Scene:
         if self.contact is None or not self.contact.resolve:
             return None
         self.cloth.surfaces.require("contact.resolve")
-        if len(self._loose):
+        if len(self.loose):
             raise SceneError(
                 "scene.contact.resolve", got="true, with rigid bodies", expected="false",
                 hint="move what is too near apart by hand",
@@ -360,10 +359,10 @@ class Scene:
     def state(self) -> State:
         """The state at t = 0, untangled where that is asked for."""
         x = np.array(self._held.points if self.resolved is None else self.resolved.x)
-        x = np.concatenate([x, self._loose.points])
+        x = np.concatenate([x, self.loose.points])
         v = np.zeros(x.shape)
         v[: len(self.cloth.points)] = np.asarray(self.velocity, dtype=np.float64)
-        for body in self._loose.affine:
+        for body in self.loose.affine:
             v[body.own] = body.start_velocity
         return State(x, v)
 
@@ -375,7 +374,7 @@ class Scene:
         """A copy with some fields changed; the model is shared where it stays the same."""
         made = dataclasses.replace(self, **changes)
         if changes.keys() <= APART_FROM_MODEL:
-            built = ("_model", "_held", "_loose", "attached", "resolved")
+            built = ("_model", "_held", "loose", "attached", "resolved")
             vars(made).update({k: v for k, v in vars(self).items() if k in built})
         return made
 
@@ -385,16 +384,14 @@ def made_of(scene: Scene, mass: Floats, t: float = 0.0) -> tuple[Energy, ...]:
     energies, gravity last: with the numbers of the scene, and of its fabrics at the time t [s].
     """
     elastic: tuple[Energy, ...] = ()
-    blown: tuple[Energy, ...] = ()
     for k, (fabric, surface) in enumerate(scene.cloth.elements):
         number = "" if k == 0 else f" {k + 1}"
         elastic = (*elastic, *elastic_energies(scene, fabric, surface, number, t))
-        if scene.wind is not None:
-            blown = (*blown, AirForce(surface.samples(), scene.wind, "wind" + number))
     inside: tuple[Energy, ...] = ()
     if scene.pressure is not None:
         inside = (Pressure.of(scene.cloth.mesh, scene.pressure),)
     onset = scene.gravity_from
     if np.ndim(onset) == 2:
         onset = np.pad(np.asarray(onset), ((0, len(mass) - len(onset)), (0, 0)))
+    blown = (*air_on_cloth(scene), *air_on_bodies(scene))
     return (*elastic, *inside, *blown, Gravity(mass, scene.gravity, onset))

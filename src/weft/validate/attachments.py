@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from weft.arrays import Floats, Positions
-from weft.attachments.places import Standing
+from weft.contact.places import Standing
 from weft.energies.gravity import Gravity
 from weft.energies.rail import lengths_along
 from weft.energies.release import Release

@@ -18,18 +18,21 @@ from weft.arrays import Floats
 from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import Contact, SelfContact
+from weft.contact.joint import Joint
 from weft.contact.loose import Loose, single
-from weft.contact.rigid import Joint, Rigid
+from weft.contact.rigid import Rigid
 from weft.contact.rigid_energies import rigid_energies
 from weft.contact.shapes import box, sphere
 from weft.contact.sides import Friction
 from weft.contact.solid import solid_of
 from weft.contact.turned import cylinder, plane
 from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.air import Wind
 from weft.energies.base import Energy
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
+from weft.energies.wind import AirForce
 from weft.errors import SimulationError
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import Integrator, StepSettings
@@ -67,6 +70,7 @@ class World:
         friction: float = 0.0,
         cloth: Cloth | None = None,
         pinned: str = "all",
+        wind: Wind | None = None,
     ) -> "World":
         """At the start."""
         cloth = sheet(2, 2, 0.1, 0.1).moved((50.0, 0.0, 0.0)) if cloth is None else cloth
@@ -79,9 +83,11 @@ class World:
         energies: list[Energy] = [
             Membrane(linear_triangle(mesh), law, damping=0.02),
             HingeBending.of(mesh, bending),
-            *rigid_energies(loose),
+            *rigid_energies(loose, [b for b in bodies if b.rigid is None]),
             Gravity(mass, gravity),
         ]
+        if wind is not None and loose.blown is not None:
+            energies.append(AirForce(loose.blown, wind))
         settings = SelfContact(GAP, friction=Friction(friction), stick=2e-4, lags=3)
         still = [b for b in bodies if b.rigid is None]
         met = Contact.of(mesh, cloth.mass, settings, still, (), single(n, len(mass)), None, loose)

@@ -41,6 +41,7 @@ _EXPERIMENTS = {
     "creases": Experiment("creases"),
     "attachments": Experiment("attachments"),
     "rigid": Experiment("rigid"),
+    "jointed": Experiment("jointed"),
     "laboratory": Experiment("laboratory"),
     "pillow": Experiment("pillow", ALL),
     "adjoint": Experiment("adjoint", ALL),

@@ -13,6 +13,7 @@ from weft.animated import Frames, animation_of
 from weft.arrays import Floats, Json, Positions
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError
+from weft.fields import Physics
 from weft.io.animation import Animation, Moment
 from weft.io.selection import Selection
 from weft.render.looks import BLUE_RED, CLOTH, CONTACT, GRAY, PANELS, VIRIDIS, nice_limit
@@ -23,6 +24,7 @@ MOST = 200e6  # [bytes] of a page; browsers keep its text in memory
 CHECKERS = 16  # squares along the longer side of the cloth
 _FOR_SCALE = 12  # frames that the range of a color scale must suit
 _TABLES = {"strain": ("largest principal strain", 100.0, "%", BLUE_RED, True),
+           "stress_max": ("largest principal stress", 1.0, "N/m", VIRIDIS, False),
            "contact_pressure": ("pressure of contact", 1.0, "Pa", VIRIDIS, False)}  # fmt: skip
 
 OnFrame = Callable[[int, int], None]
@@ -63,6 +65,7 @@ def content_of(
     density: int | None = None,
     most: float = MOST,
     on_frame: OnFrame | None = None,
+    physics: Physics | None = None,
 ) -> Content:
     """What a page shows of a run.
 
@@ -72,13 +75,17 @@ def content_of(
         density: of splines, samples a knot span; None: those of the run's mesh.
         most: [bytes] that a page may have.
         on_frame: called with the number of frames read and of all to read (each is read twice).
+        physics: of the run's scene, to show stress that it did not record; None: it is shown where
+            it was recorded.
 
     Raises:
         RunError: no such frames, or more than ``most`` bytes.
     """
     chosen = Selection.of(frames)
     numbers = chosen.numbers(len(run), str(run.path))
-    animation = animation_of(run, selection=chosen, first=numbers[0], density=density)
+    stressed = "stress" in run.recorded(numbers[0]) or (physics is not None and physics.laws)
+    animation = animation_of(run, selection=chosen, first=numbers[0], density=density,
+                             fields=("stress",) if stressed else (), physics=physics)  # fmt: skip
     tell = on_frame or (lambda done, count: None)
     told = len(animation.shapes) > 1
     survey = _Survey(animation, run, numbers, lambda k: tell(k, 2 * len(numbers)))
@@ -174,7 +181,8 @@ class _Survey:
                 _widen(boxes, "bodies", now)
             if k in kept:
                 for name, values in moment.fields.points.items():
-                    samples.setdefault(name, []).append(values)
+                    if name in _TABLES:
+                        samples.setdefault(name, []).append(values)
             tell(k + 1)
         self.has_contacts = "contact_pressure" in samples
         self.grids = {name: Grid.between(*box) for name, box in boxes.items()}
@@ -186,7 +194,7 @@ class _Survey:
         title, factor, unit, table, signed = _TABLES[name]
         limit = nice_limit(factor * (values if signed else values[values > 0]))
         low = -limit if signed else 0.0
-        key = name.removeprefix("contact_")
+        key = _key(name)
         self.grids[key] = Grid.between(np.array([low]), np.array([limit]), 8)
         self.scales[key] = {"title": title, "low": low, "high": limit, "unit": unit,
                             "anchors": list(table), "factor": factor}  # fmt: skip
@@ -200,8 +208,13 @@ def _values(moment: Moment, bodies: bool, survey: _Survey) -> dict[str, Floats]:
         points = moment.fields.points
         for name, (_, factor, *_rest) in _TABLES.items():
             if name in points:
-                found[name.removeprefix("contact_")] = factor * points[name][:, None]
+                found[_key(name)] = factor * points[name][:, None]
     return found
+
+
+def _key(name: str) -> str:
+    """What the page calls a field."""
+    return name.removeprefix("contact_").removesuffix("_max")
 
 
 def _widen(boxes: dict[str, tuple[Floats, Floats]], name: str, x: Positions) -> None:

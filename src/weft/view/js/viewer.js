@@ -7,7 +7,8 @@ async function open() {
   const count = about.numbers.length;
   const cloth = await Track.of("cloth", count);
   const bodies = await Track.of("bodies", about.bodies_still ? 1 : count);
-  const fields = { strain: await Track.of("strain", count), pressure: await Track.of("pressure", count) };
+  const fields = {};
+  for (const name of ["strain", "stress", "pressure"]) fields[name] = await Track.of(name, count);
   const faces = await arrayOf("corner_faces", Uint32Array);
   const vertex = await arrayOf("corner_vertex", Uint32Array);
   const uv = await arrayOf("corner_uv", Float32Array);

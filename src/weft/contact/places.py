@@ -1,4 +1,4 @@
-"""Places that hold attachments: fixed ones, ones on a path, and ones on bodies that move."""
+"""Places that hold attachments and joints: fixed ones, on a path, and on bodies that move."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
