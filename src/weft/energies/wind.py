@@ -146,6 +146,7 @@ class AirForce:
     samples: Samples
     wind: Wind
     name: str = "wind"
+    carried: tuple[float, float, float] | None = None  # [m] how far gusts are; None: velocity t
 
     @property
     def stencil(self) -> Ints:
@@ -170,7 +171,7 @@ class AirForce:
         x, v = extrapolated(step)
         s, w = self.samples, self.wind
         at = np.einsum("qa,qai->qi", s.shares, x[s.stencil])
-        air = w.at(at, step.t)
+        air = w.at(at, step.t, self.carried)
         u = air - np.einsum("qa,qai->qi", s.shares, v[s.stencil])
         F = s.deformation_gradient(x)
         normal = np.cross(F[:, :, 0], F[:, :, 1])
@@ -276,7 +277,7 @@ class BoundAir(Bound):
         q = self.shape[0]
         at, air = self.scratch.take(q, vec3), kernel.empty(q, vec3)
         kernel.launch(place, q, x, self._sheet, at)
-        self.energy.wind.blow(at, t, air)
+        self.energy.wind.blow(at, t, air, self.energy.carried)
         kernel.launch(resist, q, x, v, self._sheet, air, *self._coefficients, self._frozen)
 
     def _energies(self, x: WarpArray) -> WarpArray:

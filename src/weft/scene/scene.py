@@ -35,13 +35,14 @@ from weft.keys import Keys
 from weft.laws.base import Law
 from weft.model import Model
 from weft.pins import Pin
+from weft.scene.changing import ChangingScene, thickens, thickest, thickness_at
 from weft.scene.checks import check_attachments, check_energies
 from weft.scene.described import described
 from weft.scene.elastic import BENDING, check_start, elastic_energies
 from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
-from weft.scene.keyed import ChangingScene, check_keyed, heaviest
+from weft.scene.keyed import check_keyed, heaviest
 from weft.scene.law import law_of_fabric
 from weft.state import State
 from weft.units import fields_in_si
@@ -263,7 +264,9 @@ class Scene:
         energies = (*made, *held.energies, *rigid_energies(loose), weight)
         changing = None
         if self.keyed or any(f.keyed for f in cloth.fabrics):
-            changing = ChangingScene(self, mass, [*range(len(made)), len(energies) - 1])
+            places = [*range(len(made)), len(energies) - 1]
+            tied = dict(enumerate(ties.energies, len(energies)))
+            changing = ChangingScene(self, mass, places, tied)
         check_energies(ties.energies, [e.name for e in energies], len(cloth.points), "attachments")
         energies = (*energies, *ties.energies)
         check_energies(self.energies, [e.name for e in energies], len(cloth.points))
@@ -276,7 +279,8 @@ class Scene:
             embedding = single(cloth.n_vertices, len(mass))
         contact = None
         if self.contact is not None:
-            pieces = [Piece(p.name, p.vertices, p.thickness) for p in cloth.parts]
+            pieces = [Piece(p.name, p.vertices, p.kept()) for p in cloth.parts]
+            kept = (thickness_at(self, 0.0), thickest(self)) if thickens(self) else None
             b = sum(len(body.vertices) for body in self._unmoved)
             contact = Contact.of(
                 cloth.mesh,
@@ -287,6 +291,7 @@ class Scene:
                 embedding,
                 ties.sewn(cloth.sewn, cloth.n_vertices, b),
                 loose,
+                kept,
             )
         start = np.concatenate([held.points, loose.points])
         rest = (contact, embedding, changing, heaviest(self))
@@ -325,7 +330,7 @@ class Scene:
         """
         reach = None
         if self.contact is not None:
-            own = [p.thickness for p in self.cloth.parts] + [b.thickness for b in self.bodies]
+            own = [p.kept() for p in self.cloth.parts] + [b.thickness for b in self.bodies]
             thick = max([self.contact.thickness, *(t for t in own if t is not None)])
             reach = self.contact.gap + thick
         count = len(self.cloth.points) + self._held.anchors
@@ -380,9 +385,12 @@ class Scene:
         return made
 
 
-def made_of(scene: Scene, mass: Floats, t: float = 0.0) -> tuple[Energy, ...]:
+def made_of(
+    scene: Scene, mass: Floats, t: float = 0.0, carried: tuple[float, float, float] | None = None
+) -> tuple[Energy, ...]:
     """What acts on a scene's points of these masses (n,) [kg] besides pins, contact and the user's
-    energies, gravity last: with the numbers of the scene, and of its fabrics at the time t [s].
+    energies, gravity last: with the numbers of the scene, and of its fabrics at the time t [s],
+    until which its wind has ``carried`` its gusts so far [m].
     """
     elastic: tuple[Energy, ...] = ()
     blown: tuple[Energy, ...] = ()
@@ -390,7 +398,7 @@ def made_of(scene: Scene, mass: Floats, t: float = 0.0) -> tuple[Energy, ...]:
         number = "" if k == 0 else f" {k + 1}"
         elastic = (*elastic, *elastic_energies(scene, fabric, surface, number, t))
         if scene.wind is not None:
-            blown = (*blown, AirForce(surface.samples(), scene.wind, "wind" + number))
+            blown = (*blown, AirForce(surface.samples(), scene.wind, "wind" + number, carried))
     inside: tuple[Energy, ...] = ()
     if scene.pressure is not None:
         inside = (Pressure.of(scene.cloth.mesh, scene.pressure),)
