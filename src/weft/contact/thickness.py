@@ -1,9 +1,9 @@
 """Thickness that changes in time, as far as what touches leaves room for it.
 
-What gets thinner does so at once. What gets thicker takes at most nine tenths of the room of the
-nearest pair in a step, all alike: so nothing ever is nearer than its thickness, and the barrier
-pushes it apart before the next step. Where that falls behind by more than the gap, something holds
-it together: an error that says where, or with ``pinch: thin`` what has room.
+What gets thinner does so at once. What gets thicker takes at most half of the room of the nearest
+pair in a step, all alike: so nothing ever is nearer than its thickness, and the barrier pushes it
+apart before the next step. Where a pair has a thousandth of the gap left, something holds it
+together: an error that says where, or with ``pinch: thin`` the thickness that has room.
 """
 
 from typing import Any
@@ -18,7 +18,8 @@ from weft.errors import SimulationError
 from weft.kernel import Scalar, WarpArray
 from weft.step import Step
 
-PART = 0.9  # of the room of a pair, that is taken in a step
+PART = 0.5  # of the room of a pair, that is taken in a step
+HELD = 1e-3  # of the gap: room of a pair that something holds together
 KEPT = "thickness"  # name among what is kept from step to step
 
 
@@ -51,44 +52,44 @@ class Thickness:
         """Take what a step keeps, from where it begins, y (n,) vec3.
 
         Raises:
-            SimulationError: it cannot follow what is asked for.
+            SimulationError: something holds a pair together.
         """
         assert self.asked is not None
         before = np.asarray(step.kept.get(KEPT, self._first))
         base = np.minimum(before, self.asked)
         more = self.asked - base
-        part, place = (1.0, None) if not more.any() else self._room(search, y, base, more)
+        part = 1.0 if not more.any() else self._part(search, y, base, more, step.t)
         self.now = base + part * more
-        late = float((self.asked - self.now).max())
-        settings = self.contact.settings
-        if late > settings.gap and settings.pinch == "stop":
-            k = int(np.argmax(self.asked - self.now))
-            near = "" if place is None else f" near ({', '.join(f'{c:.4g}' for c in place)})"
-            raise SimulationError(
-                f"thickness of {self.contact.mesh.sides.names[k]} at t = {step.t:.6g} s{near}",
-                got=f"room for {self.now[k]:.4g} m",
-                expected=f"room for {self.asked[k]:.4g} m, or by the gap, {settings.gap:.3g} m, "
-                "less while things move apart",
-                hint="keys farther apart in time, or `pinch: thin` in the scene's contact, which "
-                "goes on with what has room",
-            )
         search.thicken(kernel.array(self.of_vertices, Scalar))
 
-    def _room(
-        self, search: ContactSearch, y: WarpArray, base: Floats, more: Floats
-    ) -> tuple[float, Floats | None]:
-        """Part of ``more`` that has room over ``base``, and where there is least."""
+    def _part(
+        self, search: ContactSearch, y: WarpArray, base: Floats, more: Floats, t: float
+    ) -> float:
+        """Of ``more``, that has room over ``base``."""
         sides, near = self.contact.mesh.sides, search.near(y, float((base + more).max()))
         if len(near) == 0:
-            return 1.0, None
+            return 1.0
         pairs, kinds = (kernel.numpy(a) for a in near.device)
         a, b = (sides.part[s] for s in sides.of_pairs(pairs, kinds))
-        wanted = np.maximum((more[a] + more[b]) / 2, 1e-300)
-        room = kernel.numpy(near.distances(y)) - (base[a] + base[b]) / 2
-        part = PART * room / wanted
+        wanted, kept = (more[a] + more[b]) / 2, (base[a] + base[b]) / 2
+        room = kernel.numpy(near.distances(y)) - kept
+        part = PART * room / np.maximum(wanted, 1e-300)
         k = int(np.argmin(part))
-        place = kernel.numpy(y)[pairs[k]].mean(0)
-        return float(np.clip(part[k], 0.0, 1.0)), np.asarray(place)
+        if part[k] >= PART:  # all that is asked for
+            return 1.0
+        if room[k] > HELD * self.contact.gap:
+            return float(part[k])
+        if self.contact.settings.pinch == "thin":
+            return 0.0
+        place = ", ".join(f"{c:.4g}" for c in kernel.numpy(y)[pairs[k]].mean(0))
+        raise SimulationError(
+            f"thickness of {sides.names[a[k]]} and {sides.names[b[k]]} at t = {t:.6g} s near "
+            f"({place})",
+            got=f"room for {kept[k] + room[k]:.4g} m between them, where something holds them",
+            expected=f"room for {kept[k] + wanted[k]:.4g} m",
+            hint="less thickness, or `pinch: thin` in the scene's contact, which goes on with what "
+            "has room",
+        )
 
     def saved(self) -> dict[str, Floats]:
         """For the next step, where it changes."""

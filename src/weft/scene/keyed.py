@@ -89,6 +89,11 @@ def check_keyed(scene: "Scene") -> None:
             raise SceneError(f"keyed {path}", got=got, expected="weft.Keys")
         _check_number_at(scene, path)
     _check_thickness(scene)
+    for path, keys in scene.keyed.items():
+        if path.endswith(".spacing") and not min(keys.values) > 0:
+            raise SceneError(
+                path, got="keyframes from or to 0", expected="more than 0 at every key"
+            )
     for t in sorted({t for keys in scene.keyed.values() for t, _ in keys.points}):
         try:
             at(scene, t)
