@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -35,6 +35,8 @@ from weft.garment.pattern import Closing, Fold, Pattern
 from weft.keys import Keys, as_keys, first_of
 from weft.sources import joined
 
+# [m] kept in contact; None: the scene's, or the panel's; that of a fabric as it changes
+Kept: TypeAlias = float | Literal["fabric"] | None
 PASSING = 1.0  # [s] in which a zip opens or closes from end to end
 PRESSED = 9.0  # stiffness of a pressed fold, over that with which the fabric stays flat
 
@@ -53,7 +55,7 @@ class Outfit:
 
     @staticmethod
     def of(
-        named: Sequence[tuple[str, Cloth | Garment | PatchedGarment, float | None]],
+        named: Sequence[tuple[str, Cloth | Garment | PatchedGarment, Kept]],
         fabrics: Sequence[Fabric | None] = (),
     ) -> "Outfit":
         """Garments and cloths as one cloth.

@@ -43,8 +43,8 @@ def joined(
     Raises:
         MeshError: no cloths, a name that is given twice, or splines that are joined already.
     """
-    own = list(thickness or [None] * len(cloths))
-    given = in_si([None if d == "fabric" else d for d in own], "m", "joined.thickness")
+    said = list(thickness or [None] * len(cloths))
+    given = in_si([None if d == "fabric" else d for d in said], "m", "joined.thickness")
     names = [f"cloth {k + 1}" for k in range(len(cloths))] if names is None else names
     if not cloths or len(set(names)) < len(cloths):
         raise MeshError("cloths", got=list(names), expected="one name for each, all different")
@@ -58,7 +58,7 @@ def joined(
         ids = np.arange(vertex, vertex + cloth.n_vertices, dtype=np.int32)
         faces = np.arange(face, face + len(cloth.faces), dtype=np.int32)
         kept: Any = None if given[k] is None else float(given[k])
-        kept = "fabric" if own[k] == "fabric" else kept
+        kept = "fabric" if said[k] == "fabric" else kept
         parts.append(Part(name, cloth.fabric, ids, faces, kept))
         groups[name] = ids
         groups.update({f"{name} {g}": ids[v] for g, v in cloth.mesh.groups.items()})

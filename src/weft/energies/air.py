@@ -92,7 +92,12 @@ class Wind:
         return None if self.gusts is None else self.gusts.waves(self.speed)
 
     def at(
-        self, x: Positions, t: float, carried: tuple[float, float, float] | None = None
+        self,
+        x: Positions,
+        t: float,
+        carried: tuple[float, float, float] | None = None,
+        *,
+        gusts: bool = True,
     ) -> Velocities:
         """(m,3) [m/s] of the air at places x (m,3) [m] and time t [s].
 
@@ -100,9 +105,10 @@ class Wind:
             x: (m,3) [m].
             t: [s].
             carried: [m] how far it has carried its gusts; None: by its velocity, all the time.
+            gusts: with them; else the mean wind.
         """
         out = kernel.empty(len(x), vec3)
-        self.blow(kernel.points(x), t, out, carried)
+        self.blow(kernel.points(x), t, out, carried, gusts=gusts)
         return np.array(kernel.numpy(out))
 
     def blow(
@@ -111,6 +117,8 @@ class Wind:
         t: float,
         out: WarpArray,
         carried: tuple[float, float, float] | None = None,
+        *,
+        gusts: bool = True,
     ) -> None:
         """The same into out (m,) vec3, on the device.
 
@@ -118,7 +126,7 @@ class Wind:
             SceneError: a function that gives another shape, or numbers that are not finite.
         """
         out.fill_(vec3(*self.velocity))
-        if self.waves is not None:
+        if gusts and self.waves is not None:
             way = np.asarray(self.velocity) * t if carried is None else np.asarray(carried)
             self.waves.add(x, way, out)
         if isinstance(self.field, WindGrid):
