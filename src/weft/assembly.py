@@ -3,9 +3,10 @@
 All terms of a model's potential on one block pattern, with the arrays that every step reuses.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 from weft import kernel
 from weft.arrays import Floats
@@ -27,9 +28,18 @@ class Changed:
 
     energies: Mapping[int, Energy]  # by number in the model, each of the same kind and stencil
     contact: SelfContact | None = None  # of which friction counts
+    mass: Floats | None = None  # (n,) [kg]; None: that of the model
+    thickness: Floats | None = None  # (k,) [m] of pieces of cloth and bodies; None: it stays
 
 
-Changing = Callable[[float], Changed]  # of a time [s]; the same object for the same numbers
+class Changing(Protocol):
+    """Constants by time."""
+
+    def __call__(self, t: float) -> Changed:
+        """Those of a time [s]; the same object for the same numbers."""
+
+    def mass_at(self, t: float) -> Floats:
+        """(n,) [kg] at the time t [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +63,10 @@ class Assembly:
             self.bound[k].retake(energy)
         if now.contact is not None and self.touching is not None:
             self.touching.retake(now.contact)
+            self.touching.thicken(now.thickness)
+        if now.mass is not None:
+            for term in self.terms:
+                term.reweigh(now.mass)
 
     @cached_property
     def _taken(self) -> list[Changed | None]:
@@ -103,10 +117,24 @@ class Assembly:
         """The one matrix that is assembled into."""
         return BlockCsr.zeros(self.pattern)
 
-    @cached_property
+    @property
+    def mass_now(self) -> Floats:
+        """(n,) [kg] of the constants taken last."""
+        now = self._taken[-1]
+        return self.mass if now is None or now.mass is None else now.mass
+
+    @property
     def device_mass(self) -> WarpArray:
-        """(n,) [kg]."""
-        return kernel.array(self.mass, Scalar)
+        """``mass_now`` on the device."""
+        of, made = self._on_device[-1]
+        if of is not self.mass_now:
+            made = kernel.array(self.mass_now, Scalar)
+            self._on_device[:] = [(self.mass_now, made)]
+        return made
+
+    @cached_property
+    def _on_device(self) -> list[tuple[Floats, WarpArray]]:
+        return [(self.mass, kernel.array(self.mass, Scalar))]
 
     def freeze(self, step: Step) -> None:
         """Begin a step: the energies take what they need of it."""

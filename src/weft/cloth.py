@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -36,14 +36,19 @@ class Part:
         fabric: of its faces.
         vertices: ids.
         faces: numbers of its faces.
-        thickness: [m] kept in contact; None: that of the scene's contact.
+        thickness: [m] kept in contact; ``fabric``: its fabric's, as that changes in time; None:
+            that of the scene's contact.
     """
 
     name: str
     fabric: Fabric
     vertices: Ints
     faces: Ints
-    thickness: float | None = None
+    thickness: float | Literal["fabric"] | None = None
+
+    def kept(self, t: float = 0.0) -> float | None:
+        """[m] kept in contact at the time t [s]; None: that of the scene's contact."""
+        return self.fabric.at(t).thickness if self.thickness == "fabric" else self.thickness
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,16 +158,20 @@ class Cloth:
 
     @property
     def vertex_mass(self) -> Floats:
-        """(n,) [kg] lumped to the vertices of the mesh."""
+        """(n,) [kg] lumped to the vertices of the mesh, at the start."""
         density = np.zeros(self.n_vertices)
         for part in self.parts:
-            density[part.vertices] = part.fabric.density
+            density[part.vertices] = part.fabric.at(0.0).density
         return density * self.mesh.vertex_area
 
     @property
     def mass(self) -> Floats:
-        """(N,) [kg] lumped to the points."""
-        return np.asarray(sum(part.fabric.density * s.area for part, s in self.pieces))
+        """(N,) [kg] lumped to the points, at the start."""
+        return self.mass_at(0.0)
+
+    def mass_at(self, t: float) -> Floats:
+        """(N,) [kg] at the time t [s], where densities change."""
+        return np.asarray(sum(p.fabric.at(t).density * s.area for p, s in self.pieces))
 
     def samples(self) -> Samples:
         """Where membranes are sampled, of all pieces.

@@ -45,10 +45,7 @@ NEEDED = {  # fields that say something only beside one of these
 PER_ANGLE = ("shear",)  # per radian, where no angle is given
 OPTIONAL: Mapping[str, str] = {**LIMITS, **MEMORY}  # none, where a fabric does not say them
 CURVES = ("curve_warp", "curve_weft")
-CHANGING = (  # may have keyframes; mass, thickness and limits stay as they are
-    *(name for name in UNITS if name not in ("density", "thickness")),
-    *MEMORY,
-)
+CHANGING = (*UNITS, *LIMITS, *MEMORY)  # may have keyframes
 
 
 class Sourced(TypedDict, total=False):

@@ -117,3 +117,35 @@ class Keys:
 
             return float(PchipInterpolator(times, values)(t))
         return float(np.interp(t, times, values))
+
+    def integral(self, t: float) -> float:
+        """The integral of the number from 0 to t [s], exact for each way between keys."""
+        return self._since_first(t) - self._since_first(0.0)
+
+    def _since_first(self, t: float) -> float:
+        """The integral from the first key to t."""
+        times, values = self._columns
+        if t <= times[0] or len(times) == 1:
+            return float(values[0] * (t - times[0]))
+        end = min(t, float(times[-1]))
+        if self.between == "smooth":
+            from scipy.interpolate import PchipInterpolator
+
+            inside = float(PchipInterpolator(times, values).integrate(times[0], end))
+        else:
+            k = int(np.searchsorted(times, end, "left"))  # keys before the end
+            at = np.append(times[:k], end)
+            v = np.append(values[:k], self.at(end))
+            mean = v[:-1] if self.between == "hold" else (v[1:] + v[:-1]) / 2
+            inside = float(np.sum(np.diff(at) * mean))
+        return inside + float(values[-1]) * (t - end)
+
+
+def first_of(number: float | Keys) -> float:
+    """A number, or that of the first key."""
+    return float(number.values[0]) if isinstance(number, Keys) else number
+
+
+def as_keys(number: float | Keys) -> Keys:
+    """A number as keyframes: a single one, where it stays."""
+    return number if isinstance(number, Keys) else Keys(((0.0, number),))

@@ -71,6 +71,15 @@ class Model:
         size = float(np.linalg.norm(np.sum(fields, axis=0))) if fields else 0.0
         return max(size, self.heaviest)
 
+    def mass_at(self, t: float) -> Floats:
+        """(n,) [kg] at time t [s]."""
+        return self.mass if self.changing is None else self.changing.mass_at(t)
+
+    @property
+    def changes(self) -> bool:
+        """Whether numbers change in time."""
+        return self.changing is not None or any(getattr(e, "changes", False) for e in self.energies)
+
     def bodies(self, t: float) -> Positions:
         """(b,3) [m] of the vertices of all bodies at time t."""
         return np.zeros((0, 3)) if self.contact is None else self.contact.body_positions(t)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from weft.cloth import Cloth
 from weft.discretization.panels import PatchedGarment
 from weft.discretization.spline_surface import SplineSurface
 from weft.discretization.surfaces import Surfaces
+from weft.energies.bands import Band
 from weft.energies.base import Energy
 from weft.energies.bonds import Bonds
 from weft.energies.drag import Drag
@@ -31,8 +32,11 @@ from weft.fabric import Fabric, FabricLike
 from weft.fabric import fabric as as_fabric
 from weft.garment.garment import Garment, SeamLine, representatives
 from weft.garment.pattern import Closing, Fold, Pattern
+from weft.keys import Keys, as_keys, first_of
 from weft.sources import joined
 
+# [m] kept in contact; None: the scene's, or the panel's; that of a fabric as it changes
+Kept: TypeAlias = float | Literal["fabric"] | None
 PASSING = 1.0  # [s] in which a zip opens or closes from end to end
 PRESSED = 9.0  # stiffness of a pressed fold, over that with which the fabric stays flat
 
@@ -51,7 +55,7 @@ class Outfit:
 
     @staticmethod
     def of(
-        named: Sequence[tuple[str, Cloth | Garment | PatchedGarment, float | None]],
+        named: Sequence[tuple[str, Cloth | Garment | PatchedGarment, Kept]],
         fabrics: Sequence[Fabric | None] = (),
     ) -> "Outfit":
         """Garments and cloths as one cloth.
@@ -150,7 +154,7 @@ class Outfit:
                     else:
                         own = openings(line, start, (begin, until), apart)
                     bonds += [self.sides.bonds(j, x, sewing) for j in own]
-            bands += self._bands(start, garment, (begin, begin + sewing.closing))
+            bands += self._bands(start, garment, (begin, begin + sewing.closing), until)
         made: list[Energy] = []
         if bonds:
             made.append(self._of_points(Bonds.joined(bonds, "sewing")))
@@ -198,22 +202,30 @@ class Outfit:
             made.append(PulledBack(dataclasses.replace(found[0], name=name), found[1]))
         return made
 
-    def _bands(self, start: int, garment: Garment, closing: tuple[float, float]) -> list[Bonds]:
+    def _bands(
+        self, start: int, garment: Garment, closing: tuple[float, float], until: float
+    ) -> list[Bonds]:
         found = []
         for line in garment.elastics:
             edges = np.asarray(line.edges + start, dtype=np.int32)
             length = self.sides.lengths(edges)
-            rest, what = line.elastic.ratio * length, f"elastic {line.elastic.name}"
+            ratio, pull = line.elastic.ratio, line.elastic.stiffness
+            rest, what = first_of(ratio) * length, f"elastic {line.elastic.name}"
+            changing = []
+            if isinstance(ratio, Keys) or isinstance(pull, Keys):
+                rows = np.arange(len(edges), dtype=np.int32)
+                changing = [Band(rows, length, as_keys(ratio), as_keys(pull), until)]
             with said_in(garment.pattern, what):
                 found.append(
                     Bonds(
                         edges,
-                        line.elastic.stiffness / rest,
+                        first_of(pull) / rest,
                         self.cloth.n_vertices,
                         first=length,
                         last=rest,
                         closing=closing,
                         name=what,
+                        bands=changing,
                     )
                 )
         return found

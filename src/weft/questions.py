@@ -7,14 +7,18 @@ from typing import Protocol
 import numpy as np
 
 from weft.arrays import Floats, Positions
+from weft.attachments import Attachment
 from weft.cloth import Cloth
 from weft.contact.body import Body
 from weft.contact.contact import SelfContact
 from weft.contact.joint import ROPES
 from weft.contact.nearest import Places
+from weft.contact.sides import Friction
+from weft.energies.air import Wind
 from weft.errors import shortened
 from weft.fabric import UNITS, Fabric, known_ranges
 from weft.integrators.base import Stepper, StepSettings
+from weft.integrators.quasi_static import QuasiStaticSettings
 
 ORDERS = 1e3  # beyond all presets: no cloth
 COARSE = 0.05  # of the cloth's size: a tolerance that can be seen
@@ -45,6 +49,14 @@ class Asked(Protocol):
     def contact(self) -> SelfContact | None:
         """How it meets it."""
 
+    @property
+    def wind(self) -> Wind | None:
+        """The air."""
+
+    @property
+    def attachments(self) -> Sequence[Attachment]:
+        """What holds points."""
+
 
 def questions(scene: Asked, stepper: Stepper) -> Iterator[str]:
     """What is allowed but absurd: fabrics like no cloth, a tolerance that can be seen."""
@@ -53,11 +65,37 @@ def questions(scene: Asked, stepper: Stepper) -> Iterator[str]:
     yield from about_jumps(scene.bodies, scene.step)
     if scene.cloth.seams and scene.contact is not None:
         yield from about_haste(scene.bodies, scene.contact.friction_from)
+    yield from about_equilibria(scene, stepper)
     yield from about_fabrics({id(p.fabric): p.fabric for p in scene.cloth.parts}.values())
     settings = getattr(getattr(stepper, "stepper", stepper), "settings", None)  # of adaptive steps
     if isinstance(settings, StepSettings):
         size = float(np.ptp(scene.cloth.vertices, axis=0).max())
         yield from about_tolerance(size, scene.step, settings.tolerance)
+
+
+def about_equilibria(scene: Asked, stepper: Stepper) -> Iterator[str]:
+    """What equilibria leave out: friction that they are not asked for, and gusts."""
+    settings = getattr(stepper, "settings", None)
+    if not isinstance(settings, QuasiStaticSettings):
+        return
+    if not settings.friction and scene.contact is not None and _rubs(scene.contact):
+        yield (
+            "quasi_static: friction of contact is left out, nothing holds by it; say "
+            "`integrator: {quasi_static: {friction: true}}` for a path of equilibria that it holds"
+        )
+    if any(getattr(a, "friction", 0.0) > 0 for a in scene.attachments):
+        yield "quasi_static: friction of rings on their rail is left out: equilibria have none"
+    if scene.wind is not None and scene.wind.gusts is not None:
+        yield (
+            "quasi_static: gusts are left out, equilibria are those of the mean wind; gusts pass "
+            "faster than cloth comes to rest: take steps of time (backward_euler) for them"
+        )
+
+
+def _rubs(contact: SelfContact) -> bool:
+    """Whether any pair has friction."""
+    every = (contact.friction, *(pair.friction for pair in contact.pairs))
+    return any(isinstance(f, Friction) and f.static > 0 for f in every)
 
 
 def about_fabrics(fabrics: Iterable[Fabric]) -> Iterator[str]:

@@ -11,10 +11,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from weft.arrays import Floats, Json
+from weft.attachments import Attachment
 from weft.cloth import Cloth
 from weft.contact.body import Body, joined_faces
 from weft.contact.contact import SelfContact
 from weft.discretization.samples import principal_stretches
+from weft.energies.air import Wind
 from weft.integrators.base import Memory, Stepper, StepReport
 from weft.io.frames import mesh_digest
 from weft.io.manifest import FORMAT
@@ -48,6 +50,14 @@ class SceneLike(Protocol):
     @property
     def contact(self) -> SelfContact | None:
         """How it meets it."""
+
+    @property
+    def wind(self) -> Wind | None:
+        """The air."""
+
+    @property
+    def attachments(self) -> Sequence[Attachment]:
+        """What holds points."""
 
     @property
     def resolved(self) -> object | None:

@@ -18,6 +18,7 @@ from weft.arrays import Json
 from weft.contact.firmness import Firmness
 from weft.contact.loads import contact_loads
 from weft.contact.term import FIRMNESS
+from weft.contact.thickness import KEPT as THICKNESS
 from weft.errors import RunError, SceneError, SimulationError
 from weft.fields import Recorder
 from weft.integrators.base import Memory, StepReport
@@ -234,7 +235,8 @@ class Loop:
         more: dict[str, Any] = {}
         if contact is not None:
             x, kept = contact.moved(state.x), Firmness.of(place.memory.get(FIRMNESS))
-            more.update(contact_loads(contact, x, state.t, self.area, kept.before))
+            thick = place.memory.get(THICKNESS)
+            more.update(contact_loads(contact, x, state.t, self.area, kept.before, thick))
             if self.scene.bodies:
                 more["body"] = contact.shown(self.scene.bodies, state.x, state.t)
             excluded = contact.excluded(self.model.prescribed(state.t)[0])
@@ -362,7 +364,7 @@ class Loop:
         return {
             **line,
             **plain(part.report),
-            "kinetic": 0.5 * float(np.sum(self.model.mass * (state.v**2).sum(1))),
+            "kinetic": 0.5 * float(np.sum(self.model.mass_at(state.t) * (state.v**2).sum(1))),
             "stretch": self.stretched if whole else self.stretch.percentiles(state.x),
             **({"intersections": self.crossing} if frame_end else {}),
             **({"bodies": self.model.told_of_bodies(state)} if self.model.loose else {}),

@@ -37,12 +37,14 @@ def joined(
     Args:
         cloths: at least one, each where it starts.
         names: of them; None: ``cloth 1``, ``cloth 2``, ...
-        thickness: [m] each keeps in contact; None: that of the scene's contact.
+        thickness: [m] each keeps in contact; ``fabric``: its fabric's, as that changes in time;
+            None: that of the scene's contact.
 
     Raises:
         MeshError: no cloths, a name that is given twice, or splines that are joined already.
     """
-    given = in_si(list(thickness or [None] * len(cloths)), "m", "joined.thickness")
+    said = list(thickness or [None] * len(cloths))
+    given = in_si([None if d == "fabric" else d for d in said], "m", "joined.thickness")
     names = [f"cloth {k + 1}" for k in range(len(cloths))] if names is None else names
     if not cloths or len(set(names)) < len(cloths):
         raise MeshError("cloths", got=list(names), expected="one name for each, all different")
@@ -55,7 +57,8 @@ def joined(
     for k, (cloth, name) in enumerate(zip(cloths, names)):
         ids = np.arange(vertex, vertex + cloth.n_vertices, dtype=np.int32)
         faces = np.arange(face, face + len(cloth.faces), dtype=np.int32)
-        kept = None if given[k] is None else float(given[k])
+        kept: Any = None if given[k] is None else float(given[k])
+        kept = "fabric" if said[k] == "fabric" else kept
         parts.append(Part(name, cloth.fabric, ids, faces, kept))
         groups[name] = ids
         groups.update({f"{name} {g}": ids[v] for g, v in cloth.mesh.groups.items()})

@@ -139,7 +139,7 @@ class Forward:
 
     def _check(self) -> None:
         for what, given in (
-            ("numbers that change in time (`keys`)", self.model.changing is not None),
+            ("numbers that change in time (`keys`)", self.model.changes),
             ("rigid bodies", bool(self.model.loose)),
             ("friction in equilibria", getattr(self.inner.settings, "friction", False) is True),  # type: ignore[attr-defined]
         ):

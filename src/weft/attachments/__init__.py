@@ -3,6 +3,7 @@
 from weft.attachments.attached import Attached
 from weft.attachments.attachment import AttachCloth, Attachment, AttachToBody, Rope, Slide, Spring
 from weft.attachments.making import attached
+from weft.attachments.retied import retied
 from weft.attachments.start import check_stretch
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "Spring",
     "attached",
     "check_stretch",
+    "retied",
 ]

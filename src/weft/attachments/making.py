@@ -30,7 +30,8 @@ from weft.errors import SceneError
 
 STIFF = 100.0  # stiffness of a point that is attached, over the fabric's in stretch
 SLIP = 1e-4  # [m] over which friction on a rail rises
-ONSET, LEAST = 0.01, 1e-6  # over which a tie of points becomes stiff: part of its length, [m]
+# over which a tie of points becomes stiff: part of its length, [m]
+ONSET_PART, ONSET_LEAST = 0.01, 1e-6
 SLACK = 1e-6  # part of its length by which a rope may be too short at the start
 SAME = 1e-9  # [m] within which two points are at one place
 
@@ -121,7 +122,7 @@ class _Maker:
         ties = self._ties(
             a, *self._between(a.vertices, to), length=np.full(len(to), length), first=first,
             closing=a.closing, pulls=length > 0 or a.closing > 0,
-            onset=np.full(len(to), max(ONSET * length, LEAST)),
+            onset=np.full(len(to), max(ONSET_PART * length, ONSET_LEAST)),
         )  # fmt: skip
         meets = self.reach is not None and length > self.reach / 2
         pairs = zip(a.vertices.tolist(), to.tolist())
@@ -304,7 +305,7 @@ def attached(
         SceneError: what cannot be attached so.
     """
     made = [
-        _Maker(cloth, n_points, bodies, reach, a.name or f"attachment {k + 1}", loose).made(a)
+        _Maker(cloth, n_points, bodies, reach, called(a, k), loose).made(a)
         for k, a in enumerate(attachments)
     ]
     return Attached(
@@ -313,6 +314,11 @@ def attached(
         tuple(link for m in made for link in m.links),
         tuple(p for m in made for p in m.rigid),
     )
+
+
+def called(a: Attachment, number: int) -> str:
+    """The name of an attachment of this number, in messages and metrics."""
+    return a.name or f"attachment {number + 1}"
 
 
 def _for_good(release: Release) -> bool:

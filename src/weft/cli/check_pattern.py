@@ -9,6 +9,7 @@ import typer
 
 from weft.cli.options import say
 from weft.errors import PatternError, PatternProblems, WeftError
+from weft.keys import as_keys
 
 if TYPE_CHECKING:
     from weft.garment.check import Report
@@ -125,9 +126,11 @@ def table(report: "Report") -> list[str]:
         ease = f"{100 * (m.ratio - 1):+.1f} %"
         lines.append(f"{m.seam.name:<22} {one:>9} {two:>9} {ease:>8}  {joins}{kind}")
     for elastic, chain in report.elastics:
+        rests = [100 * chain.length * r for r in as_keys(elastic.ratio).values]
+        pulls = [f"{k:g}" for k in as_keys(elastic.stiffness).values]
         lines.append(
             f"elastic {elastic.name}: {100 * chain.length:.1f} cm to "
-            f"{100 * chain.length * elastic.ratio:.1f} cm, {elastic.stiffness:g} N at a strain of 1"
+            f"{', '.join(f'{r:.1f}' for r in rests)} cm, {', '.join(pulls)} N at a strain of 1"
         )
     lines += ["", f"{len(pattern.panels)} panels, {whole:.4g} m^2 of cloth"]
     return lines

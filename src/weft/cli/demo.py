@@ -55,9 +55,8 @@ def demo(
         return
     say(f"run      {out}")
     say(f"picture  {picture}")
-    say(
-        f"next     weft render {out} demo.webp --soft --smooth 2   weft render {out} strain.png --look strain"
-    )
+    say(f"next     weft render {out} demo.webp --soft --smooth 2")
+    say(f"         weft render {out} strain.png --look strain")
 
 
 def _example(name: str, out: Path | None, quiet: bool) -> None:

@@ -33,6 +33,15 @@ def settle(
         typer.Option(help="Of the bumps that let flat cloth buckle.", show_default="the scene's"),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue after a load step.")] = False,
+    from_frame: Annotated[
+        int | None,
+        typer.Option(
+            "--from",
+            help="Begin at frame K of the run in --out (garments that `weft run` has sewn), and "
+            "go on to the end of the scene, a load step a frame.",
+            metavar="K",
+        ),
+    ] = None,
     set_: Set = None,
     device: Device = "cpu",
     threads: Threads = None,
@@ -59,26 +68,34 @@ def settle(
         )
     said: dict[str, Any] = {"max_iterations": iterations, "tolerance": tolerance, "seed": seed}
     settings = dataclasses.replace(settings, **{k: v for k, v in said.items() if v is not None})
-    fps = load_steps / loaded.seconds
+    last, fps = load_steps, load_steps / loaded.seconds
+    if from_frame is not None:
+        last, fps = loaded.frames, loaded.fps
+        if load_steps != 1 or last <= from_frame:
+            raise SceneError(
+                "--from", got=f"{from_frame}, load steps {load_steps}, and {last} frames",
+                expected="a frame before the scene's last, and no --load-steps: each frame is one",
+            )  # fmt: skip
     quiet = loaded.scene.with_(settings=settings, step=1.0 / fps)
     folder = out or Path("runs") / f"{scene.stem}-settled"
     tell_compiling()
     clock = time.perf_counter()
     try:
         run = simulate(
-            _Watched(quiet), frames=load_steps, fps=fps, out=folder, resume=resume, progress=False
-        )
+            _Watched(quiet), frames=last, fps=fps, out=folder, resume=resume,
+            from_frame=from_frame, progress=False,
+        )  # fmt: skip
     except SimulationError as error:
         say(f"not settled: {error}", error=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         say(f"stopped; continue with: weft settle {scene} --out {folder} --resume", error=True)
         raise typer.Exit(130) from None
-    last = run.metrics[-1]
-    energy = sum(last["energies"].values())
-    iterated, seconds = sum(m["iterations"] for m in run.metrics), time.perf_counter() - clock
+    lines = [m for m in run.metrics if m["frame"] > (from_frame or 0)]
+    energy = sum(lines[-1]["energies"].values())
+    iterated, seconds = sum(m["iterations"] for m in lines), time.perf_counter() - clock
     say(f"settled  {iterated} Newton iterations, {seconds:.1f} s, energy {energy:.6g} J")
-    say(f"run      {folder}  (frame {load_steps})")
+    say(f"run      {folder}  (frame {last})")
     say(f"next     weft render {folder} {scene.stem}.png   weft export {folder} {scene.stem}.obj")
 
 

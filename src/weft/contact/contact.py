@@ -159,6 +159,7 @@ class Contact:
         embedding: Embedding | None = None,
         sewn: Ints | None = None,
         loose: Loose | None = None,
+        kept: tuple[Floats, float] | None = None,
     ) -> "Contact":
         """Contact of a mesh with itself and with bodies, from where its vertices are.
 
@@ -169,24 +170,28 @@ class Contact:
             bodies: what it meets and nothing moves.
             pieces: parts of the cloth; none: it is one, called ``cloth``.
             embedding: of the mesh's vertices in the points that move it.
-            sewn: (n,) the same number for vertices that are sewn together: what has one of them
-                does not meet what has the other; (n+b,) with those of bodies; None: none are.
+            sewn: (n,) the same number for vertices that are sewn together, of which what has one
+                does not meet what has another; (n+b,) with those of bodies; None: none are.
             loose: rigid bodies; None: there are none.
+            kept: thickness that changes in time: (k,) [m] of pieces and then bodies, rigid ones
+                first, at the start, and the largest at any time; None: it stays.
 
         Raises:
-            SceneError: a gap that is not smaller than the mesh's edges, names that nothing has, or
-            faces that intersect or are too near at the start.
+            SceneError: a gap not smaller than the mesh's edges, names that nothing has, or faces
+            that intersect or are too near at the start.
         """
         loose, n = loose or NONE, mesh.n_vertices
-        together = [*loose.bodies, *bodies]
+        together = (*loose.bodies, *bodies)
         every = np.concatenate([mesh.faces, joined_faces(together) + n])
         rest = np.concatenate([_flat(mesh), joined_positions(together, 0.0)])
         moved = n + int(loose.count.sum())
         sides = dataclasses.replace(_sides(mesh, settings, together, pieces), first_body=moved)
+        if kept is not None:
+            first, most = kept
+            sides = dataclasses.replace(sides, thickness=first[sides.part], most=most)
         if sewn is not None or len(loose):
             cloth_ids = np.arange(n, dtype=np.int32) if sewn is None else sewn
-            one = loose.apart(cloth_ids, n, len(rest))
-            sides = dataclasses.replace(sides, sewn=one)
+            sides = dataclasses.replace(sides, sewn=loose.apart(cloth_ids, n, len(rest)))
         contact = Contact(
             CollisionMesh(every, rest, sides),
             np.concatenate([mass, loose.shares]),
@@ -195,8 +200,8 @@ class Contact:
             loose.embedding(embedding, n),
             loose,
         )
-        edges = mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1)
-        shortest = float(np.linalg.norm(edges, axis=2).min())
+        edges = np.linalg.norm(mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1), axis=2)
+        shortest = float(edges.min())
         if contact.reach >= shortest:
             raise SceneError(
                 "contact.gap",

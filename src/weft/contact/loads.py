@@ -2,14 +2,21 @@
 
 import numpy as np
 
+from weft import kernel
 from weft.arrays import Floats, Positions
 from weft.contact.contact import Contact
 from weft.contact.friction import normal_forces
 from weft.contact.narrow_phase import contacts
+from weft.kernel import Scalar
 
 
 def contact_loads(
-    contact: Contact, x: Positions, t: float, area: Floats, firmness: float = 1.0
+    contact: Contact,
+    x: Positions,
+    t: float,
+    area: Floats,
+    firmness: float = 1.0,
+    kept: Floats | None = None,
 ) -> dict[str, Floats]:
     """Contacts at x (n,3) and time t.
 
@@ -19,6 +26,7 @@ def contact_loads(
         t: [s].
         area: (c,) [m^2] of cloth around each of its vertices.
         firmness: factor on the stiffness, of the step that led there.
+        kept: (k,) [m] thickness of pieces and bodies then, where it changes.
 
     Returns:
         ``contact_points`` (m,3) [m] halfway between the closest points of every pair that pushes,
@@ -26,7 +34,9 @@ def contact_loads(
     """
     y = np.concatenate([x, contact.body_positions(t)])
     near = contact.mesh.candidates(y, contact.reach)
-    set_ = contacts(contact.mesh, y, near, firmness * contact.stiffness, contact.gap)
+    thick = None if kept is None else kernel.array(kept[contact.mesh.sides.part], Scalar)
+    stiffness = firmness * contact.stiffness
+    set_ = contacts(contact.mesh, y, near, stiffness, contact.gap, thickness=thick)
     if len(set_) == 0:
         none = {"contact_points": np.zeros((0, 3)), "contact_forces": np.zeros(0)}
         return {**none, "pressure": np.zeros(len(area))}

@@ -256,15 +256,18 @@ class NarrowPhase:
         gap: float,
         scale: float = 1.0,
         bounds: tuple[WarpArray, WarpArray] | None = None,
+        thickness: WarpArray | None = None,
     ) -> ContactSet:
         """The candidates that are closer than their thickness (times ``scale``) and gap at x, with
         their barrier. ``bounds`` are where the candidates' hold (n,) vec3, and how far x is from
-        there at most (n,) [m]; without, they are taken anew, for x.
+        there at most (n,) [m]; without, they are taken anew, for x. ``thickness`` (n,) [m] is in
+        place of the mesh's.
         """
         m, n, mesh = len(candidates), x.shape[0], self.mesh
         whole, fewer, whole_at, fewer_at = (f.take(m) for f in self._flags[:4])
         parallel, key, sorted_ = self._parallel.take(m), *(k.take(2 * m) for k in self._keys)
-        kept = (mesh.device_thickness, Scalar(scale), Scalar(gap))
+        own = mesh.device_thickness if thickness is None else thickness
+        kept = (own, Scalar(scale), Scalar(gap))
         found, pairs = (whole, fewer, key, parallel), candidates.device
         if bounds is None:
             candidates.bound.fill_(UNKNOWN)
@@ -291,6 +294,9 @@ def contacts(
     stiffness: float,
     gap: float,
     scale: float = 1.0,
+    thickness: WarpArray | None = None,
 ) -> ContactSet:
     """As ``NarrowPhase.contacts``, once; x (n,3) may be on the host."""
-    return NarrowPhase(mesh).contacts(kernel.points(x), candidates, stiffness, gap, scale)
+    return NarrowPhase(mesh).contacts(
+        kernel.points(x), candidates, stiffness, gap, scale, thickness=thickness
+    )

@@ -68,6 +68,7 @@ class ContactSearch:
         self.phases = Phases() if phases is None else phases
         self.thickness_part = 1.0  # of the thickness that is kept
         self._trees, self.narrow = Trees(), NarrowPhase(mesh).contacts
+        self.thickness = mesh.device_thickness  # (n,) [m]
         self._nearby = Neighborhood(mesh, self.reach)
         self._end, self._where = (kernel.empty(len(mesh.rest), vec3) for _ in range(2))
         self.begin(mesh.unheld)
@@ -88,6 +89,10 @@ class ContactSearch:
         self.thickness_part = part
         self._contacts: tuple[Candidates, ContactSet] | None = None
 
+    def thicken(self, thickness: WarpArray) -> None:
+        """From now on vertices have this thickness (n,) [m], at most the largest at any time."""
+        self.thickness, self._contacts = thickness, None
+
     def stiffen(self, stiffness: float) -> None:
         """From now on the barrier has this stiffness [J/m^4]."""
         if stiffness != self.stiffness:
@@ -101,7 +106,7 @@ class ContactSearch:
     @property
     def kept(self) -> tuple[WarpArray, float]:
         """Thickness of the vertices, and the part of it that is kept."""
-        return self.mesh.device_thickness, self.thickness_part
+        return self.thickness, self.thickness_part
 
     def near(self, y: WarpArray, reach: float) -> Candidates:
         """Candidates at y, by a search of their own."""
@@ -163,7 +168,7 @@ class ContactSearch:
         candidates = self.along(y, y)
         with self.phases("narrow"):
             arguments = (y, candidates, self.stiffness, self.gap, self.thickness_part)
-            found = self.narrow(*arguments, self._nearby.bounds)
+            found = self.narrow(*arguments, self._nearby.bounds, self.thickness)
         wp.copy(self._where, y)
         self._contacts = candidates, found
         return found

@@ -52,6 +52,7 @@ class Sides:
     kinetic: Floats  # (k,k)
     apart: Sequence[tuple[Bools, Bools]] = ()  # sets of vertices (n,) that do not meet
     sewn: Ints | None = None  # (n,) the same number for vertices that are sewn to one another
+    most: float = 0.0  # [m] largest thickness at any time, where it changes
 
     def __post_init__(self) -> None:
         if len(self.apart) > MOST_APART:
@@ -70,8 +71,8 @@ class Sides:
 
     @property
     def thickest(self) -> float:
-        """[m] largest thickness of a pair."""
-        return float(self.thickness.max(initial=0.0))
+        """[m] largest thickness of a pair, at any time."""
+        return max(float(self.thickness.max(initial=0.0)), self.most)
 
     def of_pairs(self, stencil: Ints, kind: Ints) -> tuple[Ints, Ints]:
         """A vertex of either side of every pair (m,4)."""

@@ -4,6 +4,7 @@ A set of pairs is a value (``contact_set``), a search knows candidates and limit
 embedding sits outside (``embedded``); here they are put together for one step after another.
 """
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ from weft.contact.firmness import Firmness
 from weft.contact.friction import FrictionSet, Table
 from weft.contact.rows import PairBlocks
 from weft.contact.search import ContactSearch
+from weft.contact.thickness import Thickness
 from weft.energies.base import Bound
 from weft.energies.rows import gather_gradient
 from weft.kernel import WarpArray, mat33, vec3
@@ -53,6 +55,7 @@ class ContactTerm(Bound):
         self._fixed: Bools | None = None
         self.friction: FrictionSet | None = None
         self.blocked = None
+        self._thickness = Thickness(contact)
 
     def retake(self, energy: SelfContact) -> None:
         """Friction of these settings, from the next step on; the rest stays."""
@@ -60,6 +63,10 @@ class ContactTerm(Bound):
         static, kinetic = friction_of(energy, sides.names)
         self._rubbing = bool((static > 0).any()), energy.stick
         self._table = Table.of(static, kinetic, sides.part)
+
+    def thicken(self, asked: Floats | None) -> None:
+        """Ask for thickness (k,) [m] of pieces and bodies from the next step on; None: it stays."""
+        self._thickness.asked = asked
 
     def freeze(self, step: Step) -> None:
         """Begin a step: bodies are where they are at its end, friction is taken from the contacts
@@ -79,6 +86,8 @@ class ContactTerm(Bound):
         x = np.asarray(step.state.x)
         y, dy = Carrying(self.search, self.embedded, step, x).everything(step.start - x)
         start = kernel.points(y)
+        if self._thickness.asked is not None:
+            self._thickness.grow(self.search, start, step)
         if settings.pinch == "thin" and sides.thickest > 0:
             self._measure_room(start)
         if self._rubs:
@@ -117,7 +126,8 @@ class ContactTerm(Bound):
         if len(near) == 0:
             return
         pairs, kinds = (kernel.numpy(a) for a in near.device)
-        keep = np.maximum(sides.thickness_of(pairs, kinds), 1e-300)
+        now = dataclasses.replace(sides, thickness=self._thickness.of_vertices)
+        keep = np.maximum(now.thickness_of(pairs, kinds), 1e-300)
         part = kernel.numpy(near.distances(y)) / keep
         k = int(np.argmin(part))
         if part[k] <= 1.0:
@@ -243,9 +253,10 @@ class ContactTerm(Bound):
         """After a step that ended at x: how stiff contact has to be (``firmness``), and the elastic
         slip of friction (``friction``).
         """
-        kept = {}
+        kept: dict[str, Floats] = {}
         if self.step.scale is not None:
             kept[FIRMNESS] = self._firmness.after(*self._pressed(x)).saved()
+        kept.update(self._thickness.saved())
         if self._rubs:
             kept[SLIP] = np.zeros((self.embedded.n, 3))
             if self.friction:
@@ -262,7 +273,7 @@ class ContactTerm(Bound):
             return 0.0, 1.0
         g = kernel.zeros(self.embedded.n, vec3)
         self._gather(contacts, self._forces(y, contacts), g)
-        kept = self.search.thickness_part * self.contact.mesh.sides.thickest
+        kept = self.search.thickness_part * self._thickness.largest
         room = (contacts.least_distance(y) - kept) / self.contact.gap
         return max_norm(g) / self.contact.held_force, room
 
@@ -278,6 +289,7 @@ class ContactTerm(Bound):
         y, contacts = self._at(x)
         found: dict[str, Any] = {"count": len(contacts), "least_distance": None}
         found["friction_work"] = 0.0
+        found.update(self._thickness.told())
         if len(contacts):
             found["least_distance"] = contacts.least_distance(y)
         if self.friction:

@@ -91,21 +91,44 @@ class Wind:
         """Of the gusts."""
         return None if self.gusts is None else self.gusts.waves(self.speed)
 
-    def at(self, x: Positions, t: float) -> Velocities:
-        """(m,3) [m/s] of the air at places x (m,3) [m] and time t [s]."""
+    def at(
+        self,
+        x: Positions,
+        t: float,
+        carried: tuple[float, float, float] | None = None,
+        *,
+        gusts: bool = True,
+    ) -> Velocities:
+        """(m,3) [m/s] of the air at places x (m,3) [m] and time t [s].
+
+        Args:
+            x: (m,3) [m].
+            t: [s].
+            carried: [m] how far it has carried its gusts; None: by its velocity, all the time.
+            gusts: with them; else the mean wind.
+        """
         out = kernel.empty(len(x), vec3)
-        self.blow(kernel.points(x), t, out)
+        self.blow(kernel.points(x), t, out, carried, gusts=gusts)
         return np.array(kernel.numpy(out))
 
-    def blow(self, x: WarpArray, t: float, out: WarpArray) -> None:
+    def blow(
+        self,
+        x: WarpArray,
+        t: float,
+        out: WarpArray,
+        carried: tuple[float, float, float] | None = None,
+        *,
+        gusts: bool = True,
+    ) -> None:
         """The same into out (m,) vec3, on the device.
 
         Raises:
             SceneError: a function that gives another shape, or numbers that are not finite.
         """
         out.fill_(vec3(*self.velocity))
-        if self.waves is not None:
-            self.waves.add(x, np.asarray(self.velocity) * t, out)
+        if gusts and self.waves is not None:
+            way = np.asarray(self.velocity) * t if carried is None else np.asarray(carried)
+            self.waves.add(x, way, out)
         if isinstance(self.field, WindGrid):
             self.field.add(x, t, out)
         elif callable(self.field):

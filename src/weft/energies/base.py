@@ -58,6 +58,9 @@ class Bound(ABC):
             f"energy {self.name}", got="keyframes", expected="numbers that stay as they are"
         )
 
+    def reweigh(self, mass: Floats) -> None:  # noqa: B027 (nothing, unless a term weighs)
+        """Take masses (n,) [kg] of the points that have changed, from the next step on."""
+
     def terms(self, x: WarpArray) -> Mapping[str, float]:
         """[J] of its parts by name; they sum to ``value``."""
         return {self.name: self.value(x)}

@@ -12,7 +12,7 @@ PROJECTED are one.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Bools, Floats, Ints, Positions
+from weft.energies.bands import Band
 from weft.energies.local import BoundLocal, LocalEnergy, LocalKernels
 from weft.energies.rows import SYMMETRIC, RowMap
 from weft.errors import SceneError
@@ -110,6 +111,7 @@ class Bonds(LocalEnergy):
         life: (m,2) [s] from when, and until when it acts; torn ones do not act any more.
         strength: (m,) [N] at which it tears; infinite: never.
         name: of the energy.
+        bands: bonds among them whose ``last`` and ``stiffness`` change in time.
 
     Raises:
         SceneError: numbers that are not finite, negative stiffness or lengths, or times that run
@@ -126,6 +128,7 @@ class Bonds(LocalEnergy):
     strength: Floats | float = np.inf
     name: str = "bonds"
     damping: float = 0.0
+    bands: Sequence[Band] = ()
 
     kernels = LocalKernels(
         bond_energy,
@@ -157,11 +160,26 @@ class Bonds(LocalEnergy):
         """(m,2)."""
         return self.pairs
 
+    @property
+    def changes(self) -> bool:
+        """Whether numbers of some have keyframes."""
+        return len(self.bands) > 0
+
+    def stiffness_at(self, t: float) -> Floats:
+        """(m,) [N/m] at time t [s]."""
+        k = np.array(self.stiffness)
+        for band in self.bands:
+            k[band.rows] = band.stiffnesses(t)
+        return k
+
     def lengths(self, t: float) -> Floats:
         """(m,) [m] below which bonds do not pull, at time t [s]."""
         begin, end = np.asarray(self.closing).T
+        last = np.array(self.last)
+        for band in self.bands:
+            last[band.rows] = band.lengths(t)
         s = np.clip((t - begin) / np.maximum(end - begin, 1e-300), 0.0, 1.0)
-        return np.asarray(self.first + (self.last - np.asarray(self.first)) * s * s * (3 - 2 * s))
+        return np.asarray(self.first + (last - np.asarray(self.first)) * s * s * (3 - 2 * s))
 
     def acting(self, t: float) -> Bools:
         """(m,) whether bonds act at time t [s], unless torn."""
@@ -172,14 +190,14 @@ class Bonds(LocalEnergy):
         """(m,) [N] at positions x (n,3) and time t; 0 of bonds that do not act."""
         d = np.linalg.norm(x[self.pairs[:, 1]] - x[self.pairs[:, 0]], axis=1)
         pull = np.maximum(d - self.lengths(t), 0.0)
-        return np.asarray(np.where(self.acting(t), self.stiffness * pull, 0.0))
+        return np.asarray(np.where(self.acting(t), self.stiffness_at(t) * pull, 0.0))
 
     def records(self, t: float, torn: Bools | None = None) -> Any:
         """(m,) parameters at time t [s], as the kernels take them."""
         dtype = Bond.numpy_dtype()  # type: ignore[attr-defined]
         records: Any = np.zeros(len(self.pairs), dtype)
         acts = self.acting(t) if torn is None else self.acting(t) & ~torn
-        records["stiffness"] = np.where(acts, self.stiffness, 0.0)
+        records["stiffness"] = np.where(acts, self.stiffness_at(t), 0.0)
         records["length"] = self.lengths(t)
         return records
 
@@ -199,7 +217,9 @@ class Bonds(LocalEnergy):
         """All bonds as one energy."""
         rows = ("pairs", "stiffness", "first", "last", "closing", "life", "strength")
         arrays: dict[str, Any] = {k: np.concatenate([getattr(b, k) for b in several]) for k in rows}
-        return Bonds(**arrays, n_vertices=several[0].n_vertices, name=name)
+        starts = np.cumsum([0, *(len(b.pairs) for b in several)])
+        bands = [replace(d, rows=d.rows + s) for s, b in zip(starts, several) for d in b.bands]
+        return Bonds(**arrays, n_vertices=several[0].n_vertices, name=name, bands=bands)
 
 
 class BoundBonds(BoundLocal):

@@ -7,6 +7,7 @@ state of rest, which has no drag. At a very high rate it freezes what is sewn al
 garments close over it.
 """
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,6 +84,10 @@ class BoundDrag(Diagonal):
     def __init__(self, drag: Drag) -> None:
         super().__init__(drag.mass)
         self.drag, self.name = drag, drag.name
+
+    def reweigh(self, mass: Floats) -> None:
+        """Masses of its points, the first of all."""
+        self.drag = dataclasses.replace(self.drag, mass=mass[: len(self.drag.mass)])
 
     def freeze(self, step: Step) -> None:
         """Measure velocities as the step does; none in equilibria."""

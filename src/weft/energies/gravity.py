@@ -91,8 +91,11 @@ class BoundGravity(Bound):
         self._field = kernel.array(gravity.mass, Scalar), vec3(*gravity.acceleration)
 
     def retake(self, energy: Gravity) -> None:
-        """Its acceleration."""
-        self.gravity, self._field = energy, (self._field[0], vec3(*energy.acceleration))
+        """Its acceleration and masses."""
+        mass = self._field[0]
+        if energy.mass is not self.gravity.mass:
+            mass = kernel.array(energy.mass, Scalar)
+        self.gravity, self._field = energy, (mass, vec3(*energy.acceleration))
 
     def freeze(self, step: Step) -> None:
         """Take what acts at the end of the step."""

@@ -67,6 +67,10 @@ class Inertia(Diagonal):
 
     name = "inertia"
 
+    def reweigh(self, mass: Floats) -> None:
+        """Masses of the end of the step: velocities stay, whatever comes has the cloth's."""
+        self.mass = mass
+
     def freeze(self, step: Step) -> None:
         """Take the step's prediction and scale."""
         self._acts = step.scale is not None

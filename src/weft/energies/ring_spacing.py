@@ -169,6 +169,11 @@ class BoundSpacing(Bound):
         self._values = kernel.empty(len(energy.pairs))
         self._stiffness = kernel.array(energy.stiffness, Scalar)
 
+    def retake(self, energy: RingSpacing) -> None:
+        """Its distance and stiffness, and what the rings have."""
+        self.energy = energy
+        self._rings.retake(energy.rings)
+
     def freeze(self, step: Step) -> None:
         """Take where the rail is, and which rings are on it."""
         self._rings.freeze(step)

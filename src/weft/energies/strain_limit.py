@@ -6,7 +6,8 @@ polynomial of degree 4 along d, which is positive on [0, t] if its coefficients 
 there are. Nine tenths of what is found are gone at most: no sample ever reaches a limit.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from weft.arrays import Floats, Ints, Positions
 from weft.discretization.samples import Samples
 from weft.energies.membrane import BoundMembrane, Membrane
 from weft.energies.rows import RowMap
+from weft.errors import SimulationError
 from weft.kernel import Scalar, Scratch, WarpArray, mat32, vec3
 from weft.laws.strain_limit import COLLAPSED_SQ, NO_LIMIT, StrainLimit
 from weft.psd import Psd
@@ -24,6 +26,8 @@ from weft.solve.block_csr import BlockPattern
 from weft.step import Step
 
 PART = 0.9  # of the way to a limit
+FALL = 0.5  # of the room below a limit, that it may fall by in a step
+HELD = 1e-3  # of the way from the onset to a limit: room that is left where cloth is held beyond
 SETTLED = 0.1  # part of the way to a limit that the last displacement of a search may go
 HALVINGS, REFINED = 40, 4  # of the interval on which shear is looked at, and back
 _module = wp.get_module("weft.strain_limit")
@@ -187,9 +191,35 @@ class BoundLimits(BoundMembrane):
     is_elastic = False
 
     def __init__(self, energy: StrainLimits, rows: RowMap, scratch: Scratch) -> None:
+        self.asked: StrainLimits | None = None  # limits that change in time
+        self.energy = energy
         super().__init__(energy.membrane, rows, scratch)
         self._most = tuple(Scalar(m) for m in energy.law.most)
         self._D = kernel.empty(len(self.samples), mat32)
+
+    def retake(self, energy: StrainLimits | Membrane) -> None:
+        """Its limits, as far as cloth is within them when a step begins (``freeze``)."""
+        if isinstance(energy, StrainLimits):
+            self.asked = energy
+        else:
+            super().retake(energy)
+
+    def freeze(self, step: Step) -> None:
+        """Take what is asked for; of a limit that falls, as much as there is room for.
+
+        Raises:
+            SimulationError: cloth that is held beyond a limit.
+        """
+        if self.asked is None:
+            return
+        before = step.kept.get(self.name, np.array(self.energy.law.most))
+        self.now = falling(self.asked, before, np.asarray(step.state.x), step.t)
+        super().retake(self.now.membrane)
+        self._most = tuple(Scalar(m) for m in self.now.law.most)
+
+    def remember(self, x: WarpArray) -> Mapping[str, Floats]:
+        """Where limits are, where they change."""
+        return {} if self.asked is None else {self.name: np.array(self.now.law.most)}
 
     def reach(self, x: WarpArray, d: WarpArray) -> float:
         """How far along d (n,) vec3 the nearest limit is; beyond 1: farther than d."""
@@ -217,3 +247,45 @@ class BoundLimits(BoundMembrane):
             if np.isfinite(self.value(kernel.points(place))):
                 return np.asarray(place)
         return None
+
+
+def falling(asked: StrainLimits, before: Floats, x: Positions, t: float) -> StrainLimits:
+    """Limits as they are asked for; one that falls takes half of the room above the largest strain
+    at most, so that cloth at x (n,3) is within it and its barrier pulls it on.
+
+    Args:
+        asked: for.
+        before: (3,) largest stretch of warp and weft and sine of shear in the step before.
+        x: where a step begins.
+        t: [s] its end.
+
+    Raises:
+        SimulationError: no room is left above cloth that something holds beyond what is asked for.
+    """
+    wanted, measured = np.array(asked.law.most), asked.measured(x)
+    largest = measured.max(0)
+    now = np.where(wanted >= before, wanted, np.maximum(wanted, before - FALL * (before - largest)))
+    late = np.flatnonzero(now > wanted)
+    if len(late) == 0:
+        return asked
+    rest = np.array([*asked.law.rest, 0.0])
+    width = (1 - asked.law.onset) * (now - rest)
+    for k in late.tolist():
+        if now[k] - largest[k] < HELD * width[k]:
+            q = int(measured[:, k].argmax())
+            place = x[asked.stencil[q]].mean(0)
+            said = [f"strain {m - 1:.4g}" for m in (*largest[:2], *wanted[:2])]
+            angles = [f"shear {np.degrees(np.arcsin(min(m[2], 1.0))):.3g} deg"
+                      for m in (largest, wanted)]  # fmt: skip
+            got, limit = (said[k], said[k + 2]) if k < 2 else angles
+            raise SimulationError(
+                f"{asked.name} of {('warp', 'weft', 'shear')[k]} at t = {t:.6g} s near "
+                f"({', '.join(f'{c:.4g}' for c in place)})",
+                got=f"{got}, at which the cloth is held",
+                expected=f"room to come below {limit}",
+                hint="let go of what holds it, or a limit that falls less",
+            )
+    stretch = [None if m >= NO_LIMIT else float(m) for m in now[:2]]
+    shear = None if now[2] >= NO_LIMIT else float(np.arcsin(now[2]))
+    law = replace(asked.law, stretch=(stretch[0], stretch[1]), shear=shear)
+    return replace(asked, law=law)

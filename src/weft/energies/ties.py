@@ -186,6 +186,10 @@ class BoundTies(Bound):
         self._t, self._released, self._span = 0.0, np.full(m, np.inf), np.inf
         self._take(energy.start)
 
+    def retake(self, energy: Ties) -> None:
+        """Its lengths, stiffness, damping and friction; ends and release stay."""
+        self.energy = energy
+
     def freeze(self, step: Step) -> None:
         """Take what holds at the end of the step, and where."""
         self._t, self._span = step.t, step.span

@@ -16,7 +16,8 @@ Rayleigh's dissipation potential. With d = x' - origin at the middle of the elem
 
 whose Hessian is K/span, exact and projected alike. What is lagged is taken at x_n + h v_n and at
 the velocity extrapolated from v_n and v_(n-1), so that methods of order 2 keep it. In an
-equilibrium nothing moves, span is infinite, and wind is a load. ``docs/forces.md``.
+equilibrium nothing moves, span is infinite, and the mean wind is a load: gusts, which pass, are
+left out. ``docs/forces.md``.
 """
 
 from dataclasses import dataclass
@@ -146,6 +147,7 @@ class AirForce:
     samples: Samples
     wind: Wind
     name: str = "wind"
+    carried: tuple[float, float, float] | None = None  # [m] how far gusts are; None: velocity t
 
     @property
     def stencil(self) -> Ints:
@@ -170,7 +172,7 @@ class AirForce:
         x, v = extrapolated(step)
         s, w = self.samples, self.wind
         at = np.einsum("qa,qai->qi", s.shares, x[s.stencil])
-        air = w.at(at, step.t)
+        air = w.at(at, step.t, self.carried, gusts=bool(np.isfinite(step.span)))
         u = air - np.einsum("qa,qai->qi", s.shares, v[s.stencil])
         F = s.deformation_gradient(x)
         normal = np.cross(F[:, :, 0], F[:, :, 1])
@@ -276,7 +278,8 @@ class BoundAir(Bound):
         q = self.shape[0]
         at, air = self.scratch.take(q, vec3), kernel.empty(q, vec3)
         kernel.launch(place, q, x, self._sheet, at)
-        self.energy.wind.blow(at, t, air)
+        gusts = self._frozen.rate > 0.0
+        self.energy.wind.blow(at, t, air, self.energy.carried, gusts=gusts)
         kernel.launch(resist, q, x, v, self._sheet, air, *self._coefficients, self._frozen)
 
     def _energies(self, x: WarpArray) -> WarpArray:

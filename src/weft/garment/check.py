@@ -11,6 +11,7 @@ from weft.garment.chains import Chain, Corner, Orientation, aligned, chained, or
 from weft.garment.check_panel import edge_name, panel_problems
 from weft.garment.pattern import Closing, Elastic, Panel, Pattern, Seam, Side
 from weft.garment.place import place
+from weft.keys import as_keys
 
 WARN_RATIO, MOST_RATIO = 1.5, 4.0  # of the lengths of two chains; gathers of cloth reach 3
 
@@ -252,11 +253,12 @@ def _elastics(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -
     for elastic in report.pattern.elastics:
         what = f"elastic {elastic.name}"
         problems = _unknown(what, elastic.chain, every)
-        if not (np.isfinite(elastic.ratio) and 0 < elastic.ratio <= 2):
-            problems.append(PatternError(f"{what}: ratio", got=elastic.ratio,
+        ratios, pulls = as_keys(elastic.ratio).values, as_keys(elastic.stiffness).values
+        for ratio in [r for r in ratios if not (np.isfinite(r) and 0 < r <= 2)]:
+            problems.append(PatternError(f"{what}: ratio", got=ratio,
                                          expected="must be > 0 and <= 2"))  # fmt: skip
-        if not (np.isfinite(elastic.stiffness) and elastic.stiffness > 0):
-            problems.append(PatternError(f"{what}: stiffness", got=elastic.stiffness,
+        for pull in [k for k in pulls if not (np.isfinite(k) and k > 0)]:
+            problems.append(PatternError(f"{what}: stiffness", got=pull,
                                          expected="must be > 0 [N]"))  # fmt: skip
         report.errors += problems
         if not problems and all(s.panel in good for s in elastic.chain):

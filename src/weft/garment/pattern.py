@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from weft.arrays import Floats
+from weft.keys import Keys
 
 
 class Curve(enum.Enum):
@@ -199,14 +200,15 @@ class Elastic:
     Args:
         name: unique in its pattern.
         chain: the edges.
-        ratio: its rest length over that of the chain.
-        stiffness: [N] tension at a strain of 1.
+        ratio: its rest length over that of the chain; with keyframes it changes in the times of
+            the animation.
+        stiffness: [N] tension at a strain of 1; or keyframes.
     """
 
     name: str
     chain: Sequence[Side]
-    ratio: float
-    stiffness: float
+    ratio: float | Keys
+    stiffness: float | Keys
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,7 +74,8 @@ def elastic(name: str | None, f: Field, panels: Mapping[str, Panel], values: Val
     f.only("name", "edges", "ratio", "stiffness")
     edges = f.need("edges")
     label = name or f"along {_text(edges)}"
-    ratio, stiffness = values.plain(f.need("ratio")), values.number(f.need("stiffness"), "N")
+    ratio = values.changing(f.need("ratio"), "1")
+    stiffness = values.changing(f.need("stiffness"), "N")
     return Elastic(label, chain(edges, panels), ratio, stiffness)
 
 

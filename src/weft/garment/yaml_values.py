@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from weft.arrays import Floats
-from weft.errors import UnitError
+from weft.errors import SceneError, UnitError
 from weft.garment.fields import Field
+from weft.keys import FIELDS, Keys
 from weft.units import in_si, to_si
 from weft.units.expression import CONSTANTS, FUNCTIONS, Measure, evaluated, in_unit
 from weft.units.grammar import parse_unit
@@ -54,6 +55,20 @@ class Values:
     def plain(self, f: Field) -> float:
         """A number without unit."""
         return self.number(f, "1")
+
+    def changing(self, f: Field, unit: str) -> "float | Keys":
+        """A number in SI, or keyframes of one."""
+        if not Keys.is_said(f.value):
+            return self.number(f, unit)
+        f.only(*FIELDS)
+        keys = [list(pair.items(2, 2)) for pair in f.at("keys").items(1)]
+        points = [(self.number(t, "s"), self.number(v, unit)) for t, v in keys]
+        between = f.get("between")
+        try:
+            return Keys(points, "linear" if between is None else between.text())  # type: ignore[arg-type]
+        except SceneError as problem:
+            expected = problem.expected or "keyframes"
+            raise f.error(expected, got=problem.got, hint=problem.hint) from problem
 
     def angle(self, f: Field) -> float:
         """[rad]; a bare number is in degrees."""

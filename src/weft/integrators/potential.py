@@ -54,11 +54,11 @@ class Potential:
         terms: Sequence[Bound] | None = None,
     ) -> None:
         assembly = model.assembly
+        assembly.take(step.t)
         self.step, self.psd, self.mass = step, psd, assembly.device_mass
         self.terms_of_phi = assembly.terms if terms is None else tuple(terms)
         self.phases: Phases = assembly.phases
         self.phases.clear()
-        assembly.take(step.t)
         self._matrix = assembly.matrix
         self._fixed = kernel.array(step.fixed.astype(np.int32), wp.int32)
         for term in self.terms_of_phi:

@@ -124,7 +124,7 @@ class QuasiStatic:
         kept = dict(memory)
         for part in range(parts):
             # Without bumps, what buckles now would stay on its flat branch.
-            bumps = moves or not float(memory["perturbed"])
+            bumps = moves or not float(memory.get("perturbed", 0.0))
             end = state.t + dt * (part + 1) / parts
             found = self._equilibrium(model, now, end - now.t, bumps, kept=kept)
             counts = found.counts.after(counts)
@@ -213,7 +213,8 @@ class QuasiStatic:
                     each(iterate, np.array(kernel.numpy(x)))
 
         # Weights cancel in the sum where the cloth hangs about the origin; their round-off stays.
-        weights = model.gravity * float(np.sum(model.mass * np.linalg.norm(start, axis=1)))
+        mass = model.assembly.mass_now
+        weights = model.gravity * float(np.sum(mass * np.linalg.norm(start, axis=1)))
         noise = 64 * np.finfo(np.float64).eps * weights
         forces = _Forces(phi, x0)
         descent = Shifted(

@@ -64,7 +64,7 @@ def balanced(
         limits: when it is done, or given up.
 
     Returns:
-        The last search with the counts of all: MAX_ITERATIONS where wind did not settle, UNBALANCED
+        The last search with the counts of all: UNSETTLED where wind did not settle, UNBALANCED
         where friction did not.
     """
     found = solve(start, None)
@@ -77,7 +77,7 @@ def balanced(
         if still and not (rubbed and _residual(phi, found.x, limits) > limits.force_tolerance):
             break  # what was found balances the loads of where it is, to the tolerance
         if blown and counts.iterations >= limits.iterations:
-            counts = dataclasses.replace(counts, outcome=Outcome.MAX_ITERATIONS)
+            counts = dataclasses.replace(counts, outcome=Outcome.UNSETTLED)
             break
         if rubbed and problems >= limits.lags:
             counts = dataclasses.replace(counts, outcome=Outcome.UNBALANCED)

@@ -14,6 +14,7 @@ from weft.garment.check import Match, Report
 from weft.garment.check_panel import panel_problems
 from weft.garment.curves import curve_of, flattened
 from weft.garment.pattern import Closing, Elastic, Panel, Side
+from weft.keys import first_of
 from weft.render.arrange import arranged, roomiest
 from weft.render.pen import Color, Pen
 from weft.render.picture import Image, save_png
@@ -239,7 +240,8 @@ class Sheet:
             zig = np.array([[x + 2 + 3 * k, y + (4 if k % 2 else -4)] for k in range(8)])
             pen.line(zig, INK, 1.5)
             pen.text((x + 34, y), f"elastic {_shortened(elastic.name, 16)}", INK, 15, "lm")
-            text = f"{100 * chain.length:.1f} to {100 * chain.length * elastic.ratio:.1f} cm"
+            rest = chain.length * first_of(elastic.ratio)
+            text = f"{100 * chain.length:.1f} to {100 * rest:.1f} cm"
             pen.text((x + 370, y), text, QUIET, 15, "rm")
             y += 24
 

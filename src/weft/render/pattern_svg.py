@@ -18,6 +18,7 @@ from weft.arrays import Floats
 from weft.garment.curves import curve_of, flattened
 from weft.garment.pattern import Closing, Curve, Panel, Pattern, Placement, Seam, Side, Wrap
 from weft.io.files import atomic_write
+from weft.keys import Keys
 from weft.render.arrange import arranged
 
 MARGIN, GAP = 0.02, 0.03  # [m] around the sheet, and between panels
@@ -158,7 +159,11 @@ def _notes(pattern: Pattern) -> dict[str, Any]:
         notes["seams"] = {s.name: _seam(s) for s in pattern.seams}
     if pattern.elastics:
         notes["elastics"] = {
-            e.name: {"edges": _chain(e.chain), "ratio": e.ratio, "stiffness": e.stiffness}
+            e.name: {
+                "edges": _chain(e.chain),
+                "ratio": said(e.ratio),
+                "stiffness": said(e.stiffness),
+            }
             for e in pattern.elastics
         }
     return notes
@@ -210,3 +215,10 @@ def _seam(seam: Seam) -> dict[str, Any] | list[Any]:
 def _chain(sides: Sequence[Side]) -> list[str] | str:
     names = [f"{'-' * s.backward}{s.panel}.{s.edge}" for s in sides]
     return names if len(names) > 1 else names[0]
+
+
+def said(number: float | Keys) -> Any:
+    """A number, or keyframes of one, as files say them."""
+    if not isinstance(number, Keys):
+        return number
+    return {"keys": [list(point) for point in number.points], "between": number.between}

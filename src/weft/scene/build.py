@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path as FilePath
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from weft.attachments import Attachment
 from weft.cloth import Cloth
@@ -318,7 +318,7 @@ class Builder:
 
 def _thickness(
     number: int, block: ClothBlock, thing: Cloth | Garment | PatchedGarment
-) -> float | None:
+) -> "float | Literal['fabric'] | None":
     """[m] that a cloth keeps in contact; None: the scene's, or that of a garment's panels.
 
     Raises:
@@ -327,7 +327,8 @@ def _thickness(
     if block.thickness != "fabric":
         return block.thickness
     if isinstance(thing, Cloth):
-        return thing.fabric.thickness
+        changes = "thickness" in (thing.fabric.keyed or {})
+        return "fabric" if changes else thing.fabric.thickness
     raise SceneError(
         f"cloths.{number}.thickness",
         got="fabric",

@@ -1,7 +1,6 @@
 """What the fields of a scene mean: read from the schema, so that it cannot go stale."""
 
 import enum
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
@@ -11,7 +10,7 @@ from pydantic_core import PydanticUndefined
 
 from weft.errors import SceneError, did_you_mean
 from weft.scene.file import block_at
-from weft.scene.keyed import may_change
+from weft.scene.keyed import may_change, may_change_somewhere
 
 
 @dataclass(frozen=True)
@@ -68,6 +67,6 @@ def _help(path: str, field: Any) -> FieldHelp:
     choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
     about = field.description or ""
     own = path.removeprefix("scene.")
-    if may_change(own) or may_change(f"{own}.0") or re.fullmatch(r"contact\.pairs\.friction", own):
+    if may_change(f"{own}.0") or may_change_somewhere(own):
         about += " (may have keyframes)"
     return FieldHelp(path, about, default, ", ".join(map(str, choices)))

@@ -10,9 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from weft.arrays import Floats
-from weft.assembly import Changed
 from weft.contact.sides import Friction
+from weft.energies.air import Wind
 from weft.errors import SceneError
 from weft.keys import Keys
 
@@ -25,6 +24,10 @@ CHANGING = (  # patterns of paths
     r"pressure(\.(pressure|volume|ambient))?",
     r"wind\.velocity\.[0-2]",
     r"wind\.(density|drag|lift)",
+    r"wind\.gusts\.intensity",
+    r"contact\.thickness",
+    r"bodies\.[0-9]+\.thickness",
+    r"attachments\.[0-9]+\.(length|stiffness|damping|friction|onset|radius|spacing)",
     r"contact\.friction(\.(static|kinetic))?",
     r"contact\.pairs\.[0-9]+\.friction(\.(static|kinetic))?",
     r"contact\.stick",
@@ -34,11 +37,13 @@ WHY: Mapping[str, str] = {  # by the first word: what is done in its place
     "cloth": "the mesh and its mass stay; numbers of its fabric may change",
     "cloths": "the mesh and its mass stay; numbers of its fabric may change",
     "pins": "pins move along a path: pins.path.keyframes",
-    "bodies": "bodies move along a path: bodies.path.keyframes",
-    "contact": "of contact, friction and stick may change",
+    "bodies": "bodies move along a path, bodies.path.keyframes; their thickness may change",
+    "attachments": "of attachments, lengths, stiffness, damping and friction may change; places "
+    "move along a path, and release says when they let go",
+    "contact": "of contact, friction, stick and thickness may change",
     "gravity": "give it for each component: gravity: [0, {keys: ...}, 0]",
-    "wind": "of the wind, velocity (by component), density, drag and lift may change; a field of "
-    "velocities has times of its own",
+    "wind": "of the wind, velocity (by component), density, drag, lift and the intensity of gusts "
+    "may change; a field of velocities has times of its own",
     "step": "`adaptive` divides steps",
     "velocity": "it is that of the start",
     "sewing": "seams have times of their own: sewing.closing, close_at and open_at of patterns",
@@ -48,6 +53,12 @@ WHY: Mapping[str, str] = {  # by the first word: what is done in its place
 def may_change(path: str) -> bool:
     """Whether a number at a path may have keyframes."""
     return any(re.fullmatch(pattern, path) for pattern in CHANGING)
+
+
+def may_change_somewhere(path: str) -> bool:
+    """The same of a path without the numbers of entries: ``attachments.length``."""
+    patterns = [p.replace(r"\.[0-9]+", "") for p in CHANGING]
+    return any(re.fullmatch(pattern, path) for pattern in patterns)
 
 
 def check_may_change(path: str) -> None:
@@ -77,12 +88,12 @@ def check_keyed(scene: "Scene") -> None:
             got = type(given).__name__
             raise SceneError(f"keyed {path}", got=got, expected="weft.Keys")
         _check_number_at(scene, path)
-    gusts = scene.wind is not None and scene.wind.gusts is not None
-    moving = [p for p in scene.keyed if p.startswith("wind.velocity")]
-    if moving and gusts:
-        raise SceneError(
-            moving[0], got="keyframes, with gusts", expected="a steady wind, which carries them"
-        )
+    _check_thickness(scene)
+    for path, keys in scene.keyed.items():
+        if path.endswith(".spacing") and not min(keys.values) > 0:
+            raise SceneError(
+                path, got="keyframes from or to 0", expected="more than 0 at every key"
+            )
     for t in sorted({t for keys in scene.keyed.values() for t, _ in keys.points}):
         try:
             at(scene, t)
@@ -108,62 +119,46 @@ def _check_number_at(thing: Any, path: str) -> None:
         )  # fmt: skip
 
 
+def _check_thickness(scene: "Scene") -> None:
+    for part in scene.cloth.parts:
+        if "thickness" in (part.fabric.keyed or {}) and part.thickness != "fabric":
+            raise SceneError(
+                f"fabric {part.fabric.name}.thickness",
+                got=f"keyframes, in {part.name}, which does not keep its fabric's",
+                expected="`thickness: fabric`, of that cloth",
+                hint="or keyframes of contact.thickness",
+            )  # fmt: skip
+
+
 def at(scene: "Scene", t: float) -> "Scene":
     """The scene with the numbers of the time t [s]; fabrics apart.
 
     Raises:
         SceneError: numbers that do not go together at this time.
     """
-    made = dataclasses.replace(scene, keyed={})
+    changes: dict[str, Any] = {}
     for path, keys in scene.keyed.items():
-        made = _with(made, path.split("."), keys.at(t))
+        *names, last = path.split(".")
+        inside = changes
+        for name in names:
+            inside = inside.setdefault(name, {})
+        inside[last] = keys.at(t)
+    made: Scene = _with(dataclasses.replace(scene, keyed={}), changes)
     return made
 
 
-def _with(thing: Any, names: Sequence[str], value: float) -> Any:
-    """A copy with the number at a path in the place of what was there."""
-    if not names:
-        return Friction(value) if isinstance(thing, Friction) else value
-    first, *rest = names
-    if first.isdigit():
-        k = int(first)
-        return tuple(_with(v, rest, value) if i == k else v for i, v in enumerate(thing))
-    return dataclasses.replace(thing, **{first: _with(getattr(thing, first), rest, value)})
-
-
-class ChangingScene:
-    """Energies and friction of a scene by time: ``Model.changing``."""
-
-    def __init__(self, scene: "Scene", mass: Floats, places: Sequence[int]) -> None:
-        self.scene, self.mass = scene, mass
-        self.places = places  # of what ``made_of`` makes, among the model's energies
-        self._last: tuple[float, ...] = ()
-        self._made = Changed({})
-
-    def __call__(self, t: float) -> Changed:
-        """What is there at the time t [s], made anew only where a number is another."""
-        fabrics = self.scene.cloth.fabrics
-        own = [keys for f in fabrics for keys in (f.keyed or {}).values()]
-        numbers = tuple(keys.at(t) for keys in (*self.scene.keyed.values(), *own))
-        if numbers != self._last:
-            self._made, self._last = self._at(t), numbers
-        return self._made
-
-    def _at(self, t: float) -> Changed:
-        from weft.scene.scene import made_of
-
-        now = at(self.scene, t)
-        energies = made_of(now, self.mass, t)
-        if len(energies) != len(self.places):
-            raise SceneError(
-                f"damping at t = {t:g} s", got="keyframes from or to 0",
-                expected="more than 0 at every key, with splines",
-            )  # fmt: skip
-        changed = {k: e for k, e in zip(self.places, energies) if not e.name.startswith(FIXED)}
-        return Changed(changed, now.contact)
-
-
-FIXED = ("strain limit",)  # energies whose constants stay
+def _with(thing: Any, changes: Any) -> Any:
+    """A copy with a tree of numbers in the place of what was there, all at once."""
+    if not isinstance(changes, Mapping):
+        return Friction(changes) if isinstance(thing, Friction) else changes
+    if isinstance(thing, Sequence):
+        return tuple(
+            _with(v, changes[str(k)]) if str(k) in changes else v for k, v in enumerate(thing)
+        )
+    new = {name: _with(getattr(thing, name), inside) for name, inside in changes.items()}
+    if isinstance(thing, Wind) and not any(new.get("velocity", thing.velocity)):
+        new["gusts"] = None  # no wind, no gusts
+    return dataclasses.replace(thing, **new)
 
 
 def heaviest(scene: "Scene") -> float:

@@ -35,13 +35,14 @@ from weft.laws.base import Law
 from weft.model import Model
 from weft.pins import Pin
 from weft.scene.air import air_on_bodies, air_on_cloth
+from weft.scene.changing import ChangingScene, thickens, thickest, thickness_at
 from weft.scene.checks import check_attachments, check_energies
 from weft.scene.described import described
 from weft.scene.elastic import BENDING, check_start, elastic_energies
 from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
-from weft.scene.keyed import ChangingScene, check_keyed, heaviest
+from weft.scene.keyed import check_keyed, heaviest
 from weft.scene.law import law_of_fabric
 from weft.state import State
 from weft.units import fields_in_si
@@ -263,7 +264,9 @@ class Scene:
         energies = (*made, *held.energies, *rigid_energies(loose, self._unmoved), weight)
         changing = None
         if self.keyed or any(f.keyed for f in cloth.fabrics):
-            changing = ChangingScene(self, mass, [*range(len(made)), len(energies) - 1])
+            places = [*range(len(made)), len(energies) - 1]
+            tied = dict(enumerate(ties.energies, len(energies)))
+            changing = ChangingScene(self, mass, places, tied)
         check_energies(ties.energies, [e.name for e in energies], len(mass), "attachments")
         energies = (*energies, *ties.energies)
         check_energies(self.energies, [e.name for e in energies], len(cloth.points))
@@ -276,7 +279,8 @@ class Scene:
             embedding = single(cloth.n_vertices, len(mass))
         contact = None
         if self.contact is not None:
-            pieces = [Piece(p.name, p.vertices, p.thickness) for p in cloth.parts]
+            pieces = [Piece(p.name, p.vertices, p.kept()) for p in cloth.parts]
+            kept = (thickness_at(self, 0.0), thickest(self)) if thickens(self) else None
             b = sum(len(body.vertices) for body in self._unmoved)
             contact = Contact.of(
                 cloth.mesh,
@@ -287,6 +291,7 @@ class Scene:
                 embedding,
                 ties.sewn(cloth.sewn, cloth.n_vertices, b, len(loose)),
                 loose,
+                kept,
             )
         start = np.concatenate([held.points, loose.points])
         rest = (contact, embedding, changing, heaviest(self))
@@ -325,7 +330,7 @@ class Scene:
         """
         reach = None
         if self.contact is not None:
-            own = [p.thickness for p in self.cloth.parts] + [b.thickness for b in self.bodies]
+            own = [p.kept() for p in self.cloth.parts] + [b.thickness for b in self.bodies]
             thick = max([self.contact.thickness, *(t for t in own if t is not None)])
             reach = self.contact.gap + thick
         count = len(self.cloth.points) + self._held.anchors
@@ -379,9 +384,12 @@ class Scene:
         return made
 
 
-def made_of(scene: Scene, mass: Floats, t: float = 0.0) -> tuple[Energy, ...]:
+def made_of(
+    scene: Scene, mass: Floats, t: float = 0.0, carried: tuple[float, float, float] | None = None
+) -> tuple[Energy, ...]:
     """What acts on a scene's points of these masses (n,) [kg] besides pins, contact and the user's
-    energies, gravity last: with the numbers of the scene, and of its fabrics at the time t [s].
+    energies, gravity last: with the numbers of the scene, and of its fabrics at the time t [s],
+    until which its wind has ``carried`` its gusts so far [m].
     """
     elastic: tuple[Energy, ...] = ()
     for k, (fabric, surface) in enumerate(scene.cloth.elements):
@@ -393,5 +401,5 @@ def made_of(scene: Scene, mass: Floats, t: float = 0.0) -> tuple[Energy, ...]:
     onset = scene.gravity_from
     if np.ndim(onset) == 2:
         onset = np.pad(np.asarray(onset), ((0, len(mass) - len(onset)), (0, 0)))
-    blown = (*air_on_cloth(scene), *air_on_bodies(scene))
+    blown = (*air_on_cloth(scene, carried), *air_on_bodies(scene, carried))
     return (*elastic, *inside, *blown, Gravity(mass, scene.gravity, onset))

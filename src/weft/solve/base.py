@@ -38,6 +38,11 @@ class Outcome(enum.Enum):
         "every lagged problem was solved, but normal forces and directions of friction still "
         "changed: raise lags, or take shorter load steps"
     )
+    UNSETTLED = (
+        "each search converged, but wind that was taken anew where it led moved the cloth again: "
+        "cloth that flutters has no equilibrium; take steps of time (backward_euler), less wind, "
+        "or hold the cloth at more places"
+    )
     NOT_FINITE = "a value is not finite: the state has blown up; use a smaller step"
 
     @property

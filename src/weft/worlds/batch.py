@@ -333,7 +333,7 @@ def _world(number: int, scene: SceneLike, fps: float) -> World:
             "or as a sweep",
         )
     model, alone = scene.model(), "run this scene with weft.simulate, or as a sweep"
-    if model.changing is not None:
+    if model.changes:
         raise SceneError(f"world {number}", got="numbers that change in time (`keys`)",
                          expected="the same numbers all along", hint=alone)  # fmt: skip
     if model.loose:

@@ -1,0 +1,59 @@
+"""Attachments whose numbers change in time: the energies that they are, with those of another time.
+
+What is attached to what, and where, is that of the start; so is what contact leaves out for it.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.attachments.attachment import AttachCloth, Attachment, Rope, Slide, Spring
+from weft.attachments.making import ONSET_LEAST, ONSET_PART, called
+from weft.energies.base import Energy
+from weft.energies.ring_spacing import RingSpacing
+from weft.energies.ties import Ties
+
+
+def retied(tied: Mapping[int, Energy], attachments: Sequence[Attachment]) -> dict[int, Energy]:
+    """Energies of attachments, by their numbers in a model, with the numbers of ``attachments``.
+
+    Args:
+        tied: those of the start.
+        attachments: as they are at some time.
+    """
+    named = {called(a, k): a for k, a in enumerate(attachments)}
+    made: dict[int, Energy] = {}
+    rings: dict[str, Ties] = {}
+    for number, energy in tied.items():
+        if isinstance(energy, Ties):
+            rings[energy.name] = _ties(energy, named[energy.name])
+            made[number] = rings[energy.name]
+        elif isinstance(energy, RingSpacing):
+            own, slide = rings[energy.rings.name], named[energy.rings.name]
+            assert isinstance(slide, Slide)
+            stiff = np.asarray(own.stiffness)[energy.pairs].min(axis=1)
+            made[number] = dataclasses.replace(
+                energy, rings=own, apart=slide.spacing, stiffness=stiff
+            )
+    return made
+
+
+def _ties(ties: Ties, a: Attachment) -> Ties:
+    """With the numbers of an attachment."""
+    new: dict[str, Any] = {}
+    if a.stiffness is not None:
+        new["stiffness"] = np.full(len(ties), float(a.stiffness))
+    if isinstance(a, AttachCloth | Rope | Spring) and a.length is not None:
+        new["length"] = np.full(len(ties), float(a.length))
+    if isinstance(a, AttachCloth) and a.length is not None:
+        new["onset"] = np.maximum(ONSET_PART * new["length"], ONSET_LEAST)
+        new["pulls"] = a.length > 0 or a.closing > 0
+    if isinstance(a, Rope):
+        new["onset"] = a.onset * new.get("length", ties.length)
+    if isinstance(a, Spring):
+        new["damping"] = a.damping
+    if isinstance(a, Slide):
+        new.update(length=np.full(len(ties), a.radius), friction=a.friction)
+    return dataclasses.replace(ties, **new)

@@ -1,0 +1,109 @@
+"""A scene whose numbers change in time, as steps take them: ``Model.changing``."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.assembly import Changed
+from weft.attachments import retied
+from weft.energies.base import Energy
+from weft.errors import SceneError
+from weft.scene.keyed import at
+
+if TYPE_CHECKING:
+    from weft.scene.scene import Scene
+
+
+class ChangingScene:
+    """Energies, masses, friction and thickness of a scene by time.
+
+    Args:
+        scene: with its keyframes.
+        mass: (n,) [kg] at the start.
+        places: of what ``made_of`` makes, among the model's energies.
+        tied: energies of attachments, by their numbers among the model's.
+    """
+
+    def __init__(
+        self, scene: "Scene", mass: Floats, places: Sequence[int], tied: Mapping[int, Energy]
+    ) -> None:
+        self.scene, self.mass, self.places, self.tied = scene, mass, places, tied
+        keyed = [f.keyed or {} for f in scene.cloth.fabrics]
+        self._weighs = any("density" in keys for keys in keyed)
+        self._ties = any(path.startswith("attachments") for path in scene.keyed)
+        self._last: tuple[float, ...] = ()
+        self._made = Changed({})
+
+    def __call__(self, t: float) -> Changed:
+        """What is there at the time t [s], made anew only where a number is another."""
+        fabrics = self.scene.cloth.fabrics
+        own = [keys for f in fabrics for keys in (f.keyed or {}).values()]
+        numbers = tuple(keys.at(t) for keys in (*self.scene.keyed.values(), *own))
+        numbers += carried(self.scene, t) or ()
+        if numbers != self._last:
+            self._made, self._last = self._at(t), numbers
+        return self._made
+
+    def mass_at(self, t: float) -> Floats:
+        """(n,) [kg] at the time t [s]; of rigid bodies and anchors, as at the start."""
+        if not self._weighs:
+            return self.mass
+        own = self.scene.cloth.mass_at(t)
+        return np.concatenate([own, self.mass[len(own) :]])
+
+    def _at(self, t: float) -> Changed:
+        from weft.scene.scene import made_of
+
+        now, mass = at(self.scene, t), self.mass_at(t)
+        energies = made_of(now, mass, t, carried(self.scene, t))
+        if len(energies) != len(self.places):
+            raise SceneError(
+                f"damping at t = {t:g} s", got="keyframes from or to 0",
+                expected="more than 0 at every key, with splines",
+            )  # fmt: skip
+        changed = dict(zip(self.places, energies))
+        if self._ties:
+            changed.update(retied(self.tied, now.attachments))
+        kept = thickness_at(self.scene, t) if thickens(self.scene) else None
+        return Changed(changed, now.contact, mass if self._weighs else None, kept)
+
+
+def carried(scene: "Scene", t: float) -> tuple[float, float, float] | None:
+    """[m] how far a wind that changes has carried its gusts until t [s]; None: it does not change,
+    or has none.
+    """
+    wind = scene.wind
+    if wind is None or wind.gusts is None:
+        return None
+    keys = [scene.keyed.get(f"wind.velocity.{k}") for k in range(3)]
+    if not any(keys):
+        return None
+    x, y, z = (v * t if k is None else k.integral(t) for k, v in zip(keys, wind.velocity))
+    return x, y, z
+
+
+def thickens(scene: "Scene") -> bool:
+    """Whether the thickness of anything changes."""
+    own = any("thickness" in (f.keyed or {}) for f in scene.cloth.fabrics)
+    return own or any(path.endswith("thickness") for path in scene.keyed)
+
+
+def thickness_at(scene: "Scene", t: float) -> Floats:
+    """(k,) [m] that pieces of cloth and then bodies, rigid ones first, keep in contact at t [s]."""
+    now = at(scene, t) if scene.keyed else scene
+    assert now.contact is not None
+    bodies = sorted(now.bodies, key=lambda b: b.rigid is None)
+    own = [*(part.kept(t) for part in now.cloth.parts), *(b.thickness for b in bodies)]
+    return np.array([now.contact.thickness if kept is None else kept for kept in own])
+
+
+def thickest(scene: "Scene") -> float:
+    """[m] at any time: keyframes do not overshoot."""
+    every = (
+        *scene.keyed.values(),
+        *(k for f in scene.cloth.fabrics for k in (f.keyed or {}).values()),
+    )
+    times = {t for keys in every for t, _ in keys.points}
+    return max(float(thickness_at(scene, t).max()) for t in (0.0, *times))

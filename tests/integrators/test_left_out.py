@@ -1,0 +1,85 @@
+"""What equilibria leave out, and say so: gusts, and friction that they are not asked for."""
+
+import numpy as np
+import pytest
+
+import weft
+from weft.contact import plate
+from weft.contact.contact import Between
+from weft.contact.sides import Friction
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.questions import questions
+from weft.solve.base import Outcome
+
+
+def hanging(gusts=None, by="border", **settings):
+    cloth = weft.sheet(9, 9, 0.5, 0.5, fabric="cotton").moved((0, 0, 0), (90, 0, 0))
+    return weft.Scene(
+        cloth, [weft.Pin(getattr(cloth, by)("top"))], integrator="quasi_static",
+        wind=weft.Wind((0.0, 0.0, 1.5), gusts=gusts), settings=QuasiStaticSettings(**settings),
+    )  # fmt: skip
+
+
+def step(scene):
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    return stepper.step(model, state, stepper.init(model, state), 0.1)
+
+
+def asked(scene):
+    return [q for q in questions(scene, scene.stepper()) if "quasi_static" in q]
+
+
+def test_an_equilibrium_in_gusts_is_that_of_the_mean_wind():
+    blown, _, report = step(hanging(weft.Gusts(0.4, 0.3, 1)))
+    steady, _, _ = step(hanging())
+    assert report.outcome.ok
+    np.testing.assert_array_equal(blown.x, steady.x)
+    (said,) = asked(hanging(weft.Gusts(0.4, 0.3, 1)))
+    assert "gusts are left out" in said and "mean wind" in said
+    assert asked(hanging()) == []
+
+
+def test_wind_that_does_not_settle_says_that_cloth_flutters():
+    """Each search is within the iterations, but not all of them together."""
+    state, _, report = step(hanging(by="corners", max_iterations=150))
+    assert report.outcome is Outcome.UNSETTLED and "flutters" in report.outcome.advice
+    assert state.t == 0.0
+
+
+def lying(contact, attachments=(), **settings):
+    cloth = weft.sheet(5, 5, 0.2, 0.2, fabric="cotton").moved((0, 0.01, 0))
+    return weft.Scene(cloth, bodies=[plate(0.5, 0.5, 0.1)], contact=contact,
+                      integrator="quasi_static", attachments=attachments,
+                      settings=QuasiStaticSettings(**settings))  # fmt: skip
+
+
+RUBS = {
+    "all": weft.SelfContact(friction=0.3),
+    "a pair": weft.SelfContact(pairs=[Between(("cloth", "plate"), Friction(0.2))]),
+}
+
+
+@pytest.mark.parametrize("which", RUBS)
+def test_friction_that_is_left_out_is_said(which):
+    (said,) = asked(lying(RUBS[which]))
+    assert "friction of contact is left out" in said and "friction: true" in said
+    assert asked(lying(RUBS[which], friction=True)) == []
+
+
+def test_nothing_is_said_without_friction_nor_in_time():
+    assert asked(lying(weft.SelfContact())) == []
+    cloth = weft.sheet(5, 5, fabric="cotton")
+    assert asked(weft.Scene(cloth, contact=RUBS["all"])) == []
+
+
+def test_friction_of_rings_is_said():
+    along = ((-0.2, 0.01, 0.1), (0.2, 0.01, 0.1))
+    rings = weft.Slide(np.array([0, 4]), along, friction=0.2, within=1.0)
+    (said,) = asked(lying(weft.SelfContact(), [rings]))
+    assert "friction of rings" in said
+
+
+def test_it_is_said_once_at_the_start_of_a_run(tmp_path):
+    with pytest.warns(UserWarning, match=r"friction of contact is left out") as said:
+        weft.simulate(lying(RUBS["all"]), frames=2, fps=10, out=tmp_path / "r", progress=False)
+    assert sum("left out" in str(w.message) for w in said) == 1

@@ -1,0 +1,437 @@
+"""Densities, thickness, limits of strain, gusts, attachments and elastics that change in time: each
+against scenes of constant numbers or a closed form; resume; and what is refused.
+"""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+import weft
+from tests.scene.test_keys import COTTON, STEP, jump, run, sheet, spline, wind
+from tests.test_simulation import same_run
+from weft.contact import plate
+from weft.energies.bands import Band
+from weft.energies.bonds import Bonds
+from weft.errors import FabricError, SceneError, SceneProblems, SimulationError
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.keys import Keys
+from weft.scene.build import load_scene
+from weft.scene.changing import carried, thickness_at
+from weft.scene.explain import explain
+from weft.scene.keyed import at
+
+
+def of_fabric(before, after, make=sheet, **changes):
+    """Scenes of fabrics with a number that jumps, and of what is before and after."""
+    own = {field: jump(v, after[field]) for field, v in before.items()}
+    keyed = dataclasses.replace(COTTON, **before, keyed=own)
+    constant = (dataclasses.replace(COTTON, **numbers) for numbers in (before, after))
+    return [make(fabric, **changes) for fabric in (keyed, *constant)]
+
+
+def tied(kind, field, before, after, make=sheet, **more):
+    """The same of an attachment."""
+    scenes = []
+    for value in (before, before, after):
+        scene = make()
+        corner = scene.cloth.corners("bottom-right")
+        scenes.append((scene, kind(corner, **{field: value, **more})))
+    (keyed, first), (one, a), (two, b) = scenes
+    path = {f"attachments.0.{field}": jump(before, after)}
+    return [
+        dataclasses.replace(keyed, attachments=[first], keyed=path, stepper=None),
+        dataclasses.replace(one, attachments=[a], stepper=None),
+        dataclasses.replace(two, attachments=[b], stepper=None),
+    ]
+
+
+def rings(field, before, after, **more):
+    """The same of rings on a pole along the top of a sheet."""
+
+    def made(value, **keyed):
+        cloth = weft.sheet(7, 6, 0.3, 0.25, fabric=COTTON)
+        top = cloth.border("top")
+        rail = cloth.vertices[top] + [0.0, 0.0, 0.004]
+        ends = np.array([rail[0] - [0.2, 0.1, 0.0], *rail, rail[-1] + [0.2, 0.0, 0.0]])
+        slide = weft.Slide(top, ends, stiffness=300.0, **{"radius": 4e-3, **more, field: value})
+        return weft.Scene(cloth, step=STEP, gravity=(3, -9, 0), attachments=[slide], **keyed)
+
+    path = {f"attachments.0.{field}": jump(before, after)}
+    return [made(before, keyed=path), made(before), made(after)]
+
+
+def dense(make=sheet, **changes):
+    return of_fabric({"density": 0.1}, {"density": 0.3}, make, **{**wind(), **changes})
+
+
+def gusts(intensity):
+    return wind(gusts=weft.Gusts(intensity, 0.2, 1))
+
+
+PLACE = (0.25, 0.3, 0.1)
+KINDS = {
+    "density": dense,
+    "density, splines": lambda: dense(spline),
+    "density, bdf2": lambda: dense(integrator="bdf2"),
+    "density, 1998": lambda: dense(integrator="baraff_witkin_1998"),
+    "density, one solve": lambda: dense(integrator="bdf2_semi_implicit"),
+    "limit": lambda: of_fabric(
+        {"limit_warp": 0.2}, {"limit_warp": 0.12}, sheet, gravity=(0, -300, 0)
+    ),
+    "limit, splines": lambda: of_fabric(
+        {"limit_warp": 0.01}, {"limit_warp": 0.009}, spline, gravity=(600, 0, 0)
+    ),
+    "intensity": lambda: [
+        sheet(**gusts(0.1), keyed={"wind.gusts.intensity": jump(0.1, 0.5)}),
+        sheet(**gusts(0.1)), sheet(**gusts(0.5)),
+    ],
+    "stiffness on a body": lambda: on_body(),
+    "rope length": lambda: tied(weft.Rope, "length", 0.35, 0.32, at=PLACE),
+    "rope onset": lambda: tied(weft.Rope, "onset", 0.01, 0.2, at=PLACE, length=0.32, stiffness=5.0),
+    "rope stiffness": lambda: tied(weft.Rope, "stiffness", 5.0, 50.0, at=PLACE, length=0.32),
+    "spring length": lambda: tied(weft.Spring, "length", 0.3, 0.1, at=PLACE, stiffness=5.0),
+    "spring stiffness": lambda: tied(weft.Spring, "stiffness", 1.0, 9.0, at=PLACE, length=0.1),
+    "spring damping": lambda: tied(
+        weft.Spring, "damping", 0.0, 0.5, at=PLACE, length=0.1, stiffness=5.0
+    ),
+    "spring, splines": lambda: tied(
+        weft.Spring, "length", 0.3, 0.1, spline, at=PLACE, stiffness=5.0
+    ),
+    "cloth length": lambda: between(0.02, 0.0),
+    "ring radius": lambda: rings("radius", 4e-3, 8e-3),
+    "ring friction": lambda: rings("friction", 0.0, 0.4),
+    "ring spacing": lambda: rings("spacing", 0.02, 0.045),
+}  # fmt: skip
+
+
+def on_body():
+    """A sheet on a plate that falls, softly and then firmly held by a corner."""
+
+    def made(stiffness, **keyed):
+        cloth = weft.sheet(7, 6, 0.3, 0.25, fabric=COTTON).moved((0, 0.02, 0))
+        body = plate(0.5, 0.5, 0.1)
+        held = weft.AttachToBody(cloth.corners("top-left"), "plate", stiffness=stiffness)
+        return weft.Scene(cloth, bodies=[body], attachments=[held], step=STEP,
+                          gravity=(4, 0, 0), **keyed)  # fmt: skip
+
+    path = {"attachments.0.stiffness": jump(1.0, 40.0)}
+    return [made(1.0, keyed=path), made(1.0), made(40.0)]
+
+
+def between(before, after):
+    """Two corners of a sheet that are tied to one another."""
+
+    def made(length, **keyed):
+        scene = sheet()
+        a, b = (scene.cloth.corners(f"{w}-right") for w in ("bottom", "top"))
+        held = weft.AttachCloth(a, b, length=length, closing=0.02, stiffness=20.0)
+        return dataclasses.replace(scene, attachments=[held], stepper=None, **keyed)
+
+    path = {"attachments.0.length": jump(before, after)}
+    return [made(before, keyed=path), made(before), made(after)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_number_that_jumps_is_one_scene_and_then_the_other(kind):
+    """Steps that end before the jump are those of the one, the others those of the other."""
+    keyed, before, after = KINDS[kind]()
+    state, memory = run(before, 2)
+    got, _ = run(keyed, 2)
+    np.testing.assert_array_equal(got.x, state.x)
+    expected, _ = run(after, 4, state, memory)
+    got, _ = run(keyed, 6)
+    np.testing.assert_allclose(got.x, expected.x, rtol=0, atol=1e-9)
+    other, _ = run(before, 6)
+    assert np.abs(got.x - other.x).max() > 1e-6
+
+
+def test_integrals_of_keys():
+    """Against quadrature, before, between and after the keys."""
+    points = [(0.5, 1.0), (1.0, 3.0), (2.0, 3.0), (4.0, -1.0)]
+    for between in ("linear", "smooth", "hold"):
+        keys = Keys(points, between)
+        for t in (0.0, 0.3, 0.5, 0.8, 1.5, 2.0, 3.3, 4.0, 7.0):
+            breaks = [b for b, _ in points if 0 < b < t]
+            expected = quad(keys.at, 0, t, points=breaks or None, limit=200)[0]
+            assert keys.integral(t) == pytest.approx(expected, abs=1e-8), (between, t)
+    assert Keys([(1.0, 5.0)]).integral(2.0) == 10.0
+
+
+def test_gusts_are_carried_by_a_wind_that_changes():
+    """A wind that turns has carried them along the integral of its velocity, as large as the speed
+    of the time; where there is no wind, there are none.
+    """
+    rise = {"wind.velocity.0": Keys([(0, 4.0), (1, 8.0), (2, 0.0)]),
+            "wind.gusts.intensity": Keys([(0, 0.2), (2, 0.4)])}  # fmt: skip
+    own = weft.Wind((4.0, 0.0, 0.0), gusts=weft.Gusts(0.2, 0.3, 2))
+    scene = sheet(wind=own, keyed=rise)
+    assert carried(scene, 1.5) == pytest.approx((6.0 + 3.0, 0.0, 0.0))
+    x = np.random.default_rng(0).normal(size=(20, 3))
+    found = at(scene, 1.0).wind.at(x, 1.0, carried(scene, 1.0)) - [8.0, 0, 0]
+    still = own.at(x - [6.0, 0, 0], 0.0) - [4.0, 0, 0]
+    np.testing.assert_allclose(found, still * (8.0 * 0.3) / (4.0 * 0.2), rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(at(scene, 2.0).wind.at(x, 2.0, carried(scene, 2.0)), 0.0)
+    assert carried(sheet(wind=own), 1.0) is None
+
+
+def test_gusts_of_a_wind_that_stays_are_those_of_no_keys():
+    """A velocity whose keys are all alike."""
+    own = {"wind": weft.Wind((0.0, 0.0, 3.0), gusts=weft.Gusts(0.3, 0.3, 2))}
+    plain, _ = run(sheet(**own), 5)
+    keyed, _ = run(sheet(**own, keyed={"wind.velocity.2": Keys([(0, 3.0), (1, 3.0)])}), 5)
+    np.testing.assert_allclose(keyed.x, plain.x, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
+def test_mass_that_comes_has_the_velocity_of_the_cloth(make, tmp_path):
+    """Free cloth that gets heavier falls as it did, with the kinetic energy of what it weighs."""
+    wet = dataclasses.replace(COTTON, density=0.1, keyed={"density": Keys([(0, 0.1), (0.1, 0.4)])})
+    cloth = make(5, 5, 0.2, 0.2, fabric=wet)
+    made = weft.simulate(
+        weft.Scene(cloth, step=STEP), frames=2, fps=20, out=tmp_path / "a", progress=False
+    )
+    line = made.metrics[-1]
+    assert line["t"] == pytest.approx(0.1)
+    np.testing.assert_allclose(made.folder.frame(2)["v"][:, 1], -0.981, rtol=1e-6)
+    assert line["kinetic"] == pytest.approx(0.5 * 0.4 * 0.04 * 0.981**2, rel=1e-6)
+
+
+def test_a_spring_in_time_holds_the_weight_of_the_time():
+    """At rest, r = L + m g/k with density, length and stiffness of the step's end."""
+    density, length = Keys([(0, 0.1), (1, 0.2)]), Keys([(0, 0.2), (1, 0.1)])
+    stiffness = Keys([(0, 1.0), (1, 3.0)], "smooth")
+    wet = dataclasses.replace(COTTON, density=0.1, keyed={"density": density})
+    cloth = weft.sheet(3, 3, 0.1, 0.1, fabric=wet).moved((0, 0, 0), (90, 0, 0))
+    corner = cloth.corners("top-left")
+    place = cloth.vertices[corner[0]] + [0.0, 0.3, 0.0]
+    spring = weft.Spring(corner, at=tuple(place), length=0.2, stiffness=1.0)
+    keyed = {"attachments.0.length": length, "attachments.0.stiffness": stiffness}
+    scene = weft.Scene(cloth, attachments=[spring], keyed=keyed, integrator="quasi_static",
+                       settings=QuasiStaticSettings(1e-6, 1e-5, 2000))  # fmt: skip
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    for t in (0.25, 0.5, 1.0):
+        state, memory, report = stepper.step(model, state, memory, t - state.t)
+        assert report.outcome.ok
+        pull = density.at(t) * 0.01 * 9.81
+        assert report.attachments["attachment 1"]["largest"] == pytest.approx(pull, rel=1e-4)
+        r = np.linalg.norm(state.x[corner[0]] - place)
+        assert r == pytest.approx(length.at(t) + pull / stiffness.at(t), rel=1e-4)
+
+
+@pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
+def test_a_limit_falls_onto_cloth_that_hangs(make):
+    """It is above every strain in every step, falls by half of the room at most, and gets where it
+    is asked to be.
+    """
+    fall = {"limit_weft": Keys([(0.0, 0.5), (0.1, 0.5), (0.15, 0.02)])}
+    soft = dataclasses.replace(COTTON, stretch_weft=30.0, limit_weft=0.5, keyed=fall, density=0.5)
+    n = 5 if make is weft.sheet else 4
+    cloth = make(n, n, 0.2, 0.2, fabric=soft).moved((0, 0, 0), (90, 0, 0))
+    scene = weft.Scene(cloth, [weft.Pin(cloth.border("top"))], step=STEP)
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    (limits,) = (e for e in model.energies if e.name == "strain limit")
+    memory, largest, before = stepper.init(model, state), 0.0, 1.5
+    for _ in range(40):
+        strain = limits.measured(state.x)[:, 1].max()
+        state, memory, report = stepper.step(model, state, memory, STEP)
+        assert report.outcome.ok
+        now, reached = memory["strain limit"][1], limits.measured(state.x)[:, 1].max()
+        assert reached < now and now >= before - 0.5 * (before - strain) - 1e-12
+        before, largest = now, max(largest, reached)
+    assert largest > 1.02 > reached and now == pytest.approx(1.02)
+
+
+def test_cloth_that_is_held_beyond_a_limit_stops_by_name():
+    fall = {"limit_warp": Keys([(0.0, 0.2), (0.05, 0.03)])}
+    fabric = dataclasses.replace(COTTON, limit_warp=0.2, keyed=fall)
+    cloth = weft.sheet(4, 3, 0.2, 0.1, fabric=fabric)
+    x = np.array(cloth.vertices) * [1.05, 1.0, 1.0]
+    cloth = dataclasses.replace(cloth, mesh=cloth.mesh.with_vertices(x))
+    ends = np.concatenate([cloth.border("left"), cloth.border("right")])
+    scene = weft.Scene(cloth, [weft.Pin(ends)], gravity=(0, 0, 0), step=STEP)
+    with pytest.raises(
+        SimulationError, match=r"strain limit of warp at t = .*near \(.*strain 0.05"
+    ):
+        run(scene, 40)
+
+
+def lying(fabric=COTTON, make=weft.sheet, n=6, **contact):
+    """A sheet that falls on a plate, with contact as it is said."""
+    cloth = make(n, n, 0.2, 0.2, fabric=fabric).moved((0.003, 1.5e-3, 0.002))
+    keyed = contact.pop("keyed", {})
+    return weft.Scene(cloth, bodies=[plate(0.5, 0.5, 0.1)], step=STEP, keyed=keyed,
+                      contact=weft.SelfContact(gap=2e-3, **contact))  # fmt: skip
+
+
+GROWS = Keys([(0.0, 2e-4), (0.05, 2e-4), (0.25, 4e-3)])
+
+
+@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "bdf2_semi_implicit",
+                                        "baraff_witkin_1998", "quasi_static"])  # fmt: skip
+def test_thickness_lifts_what_lies(integrator):
+    """Nothing is ever nearer than its thickness, which gets where it is asked to be."""
+    scene = lying(thickness=2e-4, keyed={"contact.thickness": GROWS})
+    scene = dataclasses.replace(scene, integrator=integrator, stepper=None)
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    for _ in range(15):
+        state, memory, report = stepper.step(model, state, memory, 2 * STEP)
+        assert report.outcome.ok
+        kept, asked = memory["thickness"], thickness_at(scene, state.t)
+        assert (kept <= asked + 1e-15).all() and (kept > asked - 2e-3).all()
+        assert state.x[:, 1].min() > kept.mean()
+        assert report.contact["least_distance"] is None or (
+            report.contact["least_distance"] > kept.mean()
+        )
+    np.testing.assert_allclose(memory["thickness"], 4e-3)
+    assert state.x[:, 1].min() > 4e-3
+
+
+@pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
+def test_thickness_of_fabrics_and_bodies(make):
+    """Each is its own; a pair keeps the mean."""
+    thick = dataclasses.replace(COTTON, thickness=2e-4, keyed={"thickness": GROWS})
+    scene, cloth = lying(COTTON, make), lying(COTTON, make).cloth
+    part = dataclasses.replace(cloth.parts[0], fabric=thick, thickness="fabric")
+    body = dataclasses.replace(scene.bodies[0], thickness=1e-3)
+    down = {"bodies.0.thickness": Keys([(0.1, 1e-3), (0.12, 0.0)])}
+    cloth = dataclasses.replace(cloth, given=(part,))
+    scene = dataclasses.replace(scene, cloth=cloth, bodies=[body], keyed=down, stepper=None)
+    state, memory = run(scene, 30)
+    np.testing.assert_allclose(memory["thickness"], [4e-3, 0.0])
+    y = scene.model().vertices(state.x)[:, 1]
+    assert 2e-3 < y.min() < 4e-3
+
+
+def pressed(pinch):
+    """A sheet between two plates, whose thickness grows beyond what they leave."""
+    scene = lying(n=4, thickness=2e-4, pinch=pinch, keyed={"contact.thickness": GROWS})
+    above = plate(0.5, 0.5, 0.1, name="above").moved((0, 5e-3, 0))
+    return dataclasses.replace(scene, bodies=[*scene.bodies, above], stepper=None)
+
+
+def test_thickness_without_room_stops_by_name_or_thins():
+    with pytest.raises(
+        SimulationError, match=r"thickness of cloth and .* = room for 0.0025 m.*pinch: thin"
+    ):
+        run(pressed("stop"), 40)
+    state, memory = run(pressed("thin"), 27)
+    assert state.x[:, 1].min() > 0 and state.x[:, 1].max() < 5e-3
+    assert memory["thickness"].max() < 2.5e-3
+
+
+def test_a_band_has_the_tension_of_the_time():
+    """EA (L/(r L0) - 1) at every time, in whatever order bands are joined."""
+    ratio, pull = Keys([(0.0, 0.9), (1.0, 0.6)]), Keys([(0.0, 30.0), (1.0, 50.0)])
+    full, ids = np.full(4, 0.05), np.arange(4, dtype=np.int32)
+    pairs = np.stack([ids, ids + 1], axis=1)
+    band = Bonds(pairs, 30.0 / (0.9 * full), 5, first=full, last=0.9 * full, closing=(0.0, 0.5),
+                 name="a", bands=[Band(ids, full, ratio, pull, begin=2.0)])  # fmt: skip
+    other = Bonds(pairs, np.full(4, 7.0), 5, last=0.01, name="b")
+    x = np.zeros((5, 3))
+    x[:, 0] = 0.055 * np.arange(5)
+    for bonds, rows in ((band, slice(0, 4)), (Bonds.joined([other, band], "c"), slice(4, 8))):
+        for t in (0.6, 2.0, 2.5, 4.0):
+            r, k = ratio.at(t - 2), pull.at(t - 2)
+            expected = k * (0.055 / (r * 0.05) - 1)
+            np.testing.assert_allclose(bonds.tension(x, t)[rows], expected, rtol=1e-12)
+        assert bonds.changes
+    assert not other.changes
+
+
+FILE = """\
+cloths:
+  - sheet: {nx: 7, ny: 7, width: 30 cm, height: 30 cm}
+    thickness: fabric
+    DISCRETIZATION
+    fabric:
+      preset: cotton
+      density: {keys: [[0 s, 100 g/m^2], [0.1 s, 300 g/m^2]]}
+      thickness: {keys: [[0 s, 0.2 mm], [0.1 s, 0.6 mm]], between: smooth}
+      limit: {keys: [[0 s, 30 %], [0.1 s, 5 %]]}
+    translation: [0, 2 mm, 0]
+bodies: [{plate: {width: 1 m, depth: 1 m}, thickness: {keys: [[0 s, 0.1 mm], [0.1 s, 0.3 mm]]}}]
+wind:
+  velocity: [{keys: [[0 s, 1 m/s], [0.1 s, 6 m/s]]}, 0, 0]
+  gusts: {intensity: {keys: [[0 s, 0.1], [0.2 s, 0.5]]}, length: 20 cm}
+attachments:
+  - kind: rope
+    corners: top-left
+    at: [-15 cm, 20 cm, 15 cm]
+    length: {keys: [[0 s, 40 cm], [0.1 s, 12 cm]]}
+    stiffness: 20 N/m
+  - kind: spring
+    corners: bottom-right
+    at: [15 cm, 20 cm, -15 cm]
+    stiffness: {keys: [[0 s, 1 N/m], [0.2 s, 8 N/m]]}
+    damping: {keys: [[0 s, 0 s], [0.2 s, 30 ms]]}
+contact: {gap: 2 mm, friction: 0.2, thickness: {keys: [[0 s, 0 mm], [1 s, 0.1 mm]]}}
+step: 10 ms
+seconds: 0.2 s
+"""
+MADE_OF = {
+    "triangles": "rotation: [0, 0, 0]",
+    "splines": "discretization: bspline",
+}
+
+
+@pytest.mark.parametrize("kind", MADE_OF)
+def test_resume_is_bitwise(tmp_path, kind):
+    (tmp_path / "s.yaml").write_text(FILE.replace("DISCRETIZATION", MADE_OF[kind]))
+    how = {"fps": 25, "progress": False, "fsync": False}
+
+    def scene():
+        return load_scene(tmp_path / "s.yaml").scene
+
+    whole = weft.simulate(scene(), frames=4, out=tmp_path / "a", **how)
+    weft.simulate(scene(), frames=2, out=tmp_path / "b", **how)
+    same_run(whole, weft.simulate(scene(), frames=4, out=tmp_path / "b", resume=True, **how))
+    kept = whole.folder.frame(4)
+    assert any("thickness" in name for name in kept) and any("strain limit" in n for n in kept)
+
+
+REFUSED = {
+    "wind.gusts.length = keyframes.*intensity": "wind.gusts.length={keys: [[0 s, 1 m]]}",
+    "attachments.0.at.0 = keyframes.*path": "attachments.0.at.0={keys: [[0 s, 1 m]]}",
+    "cloths.0.thickness = keyframes.*fabric": "cloths.0.thickness={keys: [[0 s, 1 mm]]}",
+    "contact.gap = keyframes.*thickness": "contact.gap={keys: [[0 s, 1 mm]]}",
+    "attachments.0.length = -0.01.*must be > 0.*t = 0.1 s": "attachments.0.length.keys.1.1=-1 cm",
+    "fabric.limit_warp.*must be > 0.*t = 0.1 s": "cloths.0.fabric.limit.keys.1.1=-1 %",
+    "fabric.density.*must be > 0.*t = 0.1 s": "cloths.0.fabric.density.keys.1.1=0 g/m^2",
+    "does not keep its fabric's": "cloths.0.thickness=1 mm",
+}
+
+
+@pytest.mark.parametrize("said", REFUSED)
+def test_refused_with_its_line(tmp_path, said):
+    (tmp_path / "s.yaml").write_text(FILE.replace("DISCRETIZATION", MADE_OF["triangles"]))
+    with pytest.raises(SceneProblems, match=said):
+        load_scene(tmp_path / "s.yaml", [REFUSED[said]])
+
+
+def test_refused_in_python():
+    with pytest.raises(SceneError, match=r"keyed attachments.0.length.*without"):
+        keyed, first, _ = tied(weft.Rope, "length", 0.35, 0.4, at=PLACE)
+        corner = first.attachments[0].vertices
+        dataclasses.replace(keyed, attachments=[weft.Rope(corner, at=PLACE)], stepper=None)
+    with pytest.raises(SceneError, match=r"attachments.0.spacing.*from or to 0"):
+        rings("spacing", 0.02, 0.0)[0]
+    with pytest.raises(FabricError, match=r"limit_warp.*at the key of t"):
+        dataclasses.replace(COTTON, limit_warp=0.2, keyed={"limit_warp": jump(0.2, -0.1)})
+    with pytest.raises(SceneError, match=r"a barrier, with bdf2_semi_implicit"):
+        run(
+            of_fabric({"limit_warp": 0.2}, {"limit_warp": 0.1}, integrator="bdf2_semi_implicit")[0],
+            1,
+        )
+
+
+def test_explained():
+    for own in ("attachments.length", "attachments.stiffness", "wind.gusts.intensity",
+                "contact.thickness", "bodies.thickness"):  # fmt: skip
+        path = f"scene.{own}"
+        assert "may have keyframes" in explain(path)[1][0].meaning, path
+    for path in ("scene.attachments.within", "scene.wind.gusts.length", "scene.cloth.thickness"):
+        assert "keyframes" not in explain(path)[1][0].meaning, path
