@@ -48,6 +48,13 @@ class Wind:
         "a; drag - lift is the friction of a sheet along the wind",
         least=0,
     )
+    span: float | None = setting(
+        None,
+        "width of a strip of cloth across the wind, which carries air with it: added mass, pi/4 "
+        "density span an area (Lighthill's slender bodies); none: no added mass",
+        "m",
+        above=0,
+    )
     gusts: Gusts | None = setting(None, "turbulence that this wind carries; none: it is steady")
     field: WindGrid | str | Path | FieldOf | None = None
 

@@ -24,7 +24,6 @@ from weft.energies.condition import ConditionForm
 from weft.energies.gravity import Gravity
 from weft.energies.pressed import Pressed
 from weft.energies.pressure import Gas, Pressure
-from weft.energies.wind import AirForce
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
 from weft.fields import Physics, check_fields, missing
@@ -35,6 +34,7 @@ from weft.keys import Keys
 from weft.laws.base import Law
 from weft.model import Model
 from weft.pins import Pin
+from weft.scene.air import air_energies
 from weft.scene.checks import check_attachments, check_energies
 from weft.scene.described import described
 from weft.scene.elastic import BENDING, check_start, elastic_energies
@@ -254,6 +254,7 @@ class Scene:
             "bending": self.bending is not None,
             "rest_angles": not (isinstance(self.rest_angles, str) and self.rest_angles == "flat"),
             "pressed": bool(self.pressed),
+            "wind.span": self.wind is not None and self.wind.span is not None,
             "conditions.bend": self.conditions is not None and self.conditions.bend is not None,
         }
         cloth.surfaces.require(*(name for name, given in special.items() if given))
@@ -385,16 +386,18 @@ def made_of(scene: Scene, mass: Floats, t: float = 0.0) -> tuple[Energy, ...]:
     energies, gravity last: with the numbers of the scene, and of its fabrics at the time t [s].
     """
     elastic: tuple[Energy, ...] = ()
-    blown: tuple[Energy, ...] = ()
     for k, (fabric, surface) in enumerate(scene.cloth.elements):
         number = "" if k == 0 else f" {k + 1}"
         elastic = (*elastic, *elastic_energies(scene, fabric, surface, number, t))
-        if scene.wind is not None:
-            blown = (*blown, AirForce(surface.samples(), scene.wind, "wind" + number))
     inside: tuple[Energy, ...] = ()
     if scene.pressure is not None:
         inside = (Pressure.of(scene.cloth.mesh, scene.pressure),)
     onset = scene.gravity_from
     if np.ndim(onset) == 2:
         onset = np.pad(np.asarray(onset), ((0, len(mass) - len(onset)), (0, 0)))
-    return (*elastic, *inside, *blown, Gravity(mass, scene.gravity, onset))
+    return (
+        *elastic,
+        *inside,
+        *air_energies(scene.cloth, scene.wind),
+        Gravity(mass, scene.gravity, onset),
+    )
