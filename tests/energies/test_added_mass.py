@@ -1,4 +1,4 @@
-"""Added mass: Lighthill's force in small and in large motion, its momentum and power, and limits."""
+"""Added mass: Lighthill's force in small and large motion, its momentum and power, and limits."""
 
 import dataclasses
 

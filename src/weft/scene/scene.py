@@ -395,9 +395,5 @@ def made_of(scene: Scene, mass: Floats, t: float = 0.0) -> tuple[Energy, ...]:
     onset = scene.gravity_from
     if np.ndim(onset) == 2:
         onset = np.pad(np.asarray(onset), ((0, len(mass) - len(onset)), (0, 0)))
-    return (
-        *elastic,
-        *inside,
-        *air_energies(scene.cloth, scene.wind),
-        Gravity(mass, scene.gravity, onset),
-    )
+    around = air_energies(scene.cloth, scene.wind)
+    return (*elastic, *inside, *around, Gravity(mass, scene.gravity, onset))

@@ -38,7 +38,7 @@ LENGTH, RIGIDITY, DENSITY = 1.0, 0.1, 0.1  # [m], [N m], [kg/m^2]
 ADDED = BETA / (1 - BETA) * DENSITY  # [kg/m^2]
 TIME = LENGTH**2 * np.sqrt((DENSITY + ADDED) / RIGIDITY)  # [s] unit of the theory's time
 SEGMENTS, STEP, SECONDS = 30, 0.004, 1.6  # of the free length; in units of TIME
-AROUND = (5.2, 6.0)  # u below and above
+AROUND = (5.4, 5.8)  # u below and above
 BENT = 0.01  # [m] the tip at first
 
 
@@ -78,25 +78,29 @@ def roots(u: float, beta: float) -> Floats:
     """Complex rates of the strip's motions, by modes: q'' + 2 sqrt(beta) u G q' + (l^4 + u^2 C) q =
     0 with G = int p p', C = int p p''.
     """
-    l, G, C = _modes()
-    K = np.diag(l**4) + u * u * C
-    none, one = np.zeros_like(G), np.eye(len(l))
+    wave, G, C = _modes()
+    K = np.diag(wave**4) + u * u * C
+    none, one = np.zeros_like(G), np.eye(len(wave))
     return np.asarray(np.linalg.eigvals(np.block([[none, one], [-K, -2 * np.sqrt(beta) * u * G]])))
 
 
 @cache
 def _modes() -> tuple[Floats, Floats, Floats]:
-    """Wave numbers l of a clamped beam with a free end, int p_i p_j' and int p_i p_j''."""
+    """Wave numbers of a clamped beam with a free end, int p_i p_j' and int p_i p_j''."""
     about = np.pi * (np.arange(MODES) + 0.5)
-    l = np.array([brentq(lambda t: np.cos(t) + 1 / np.cosh(t), a - 0.5, a + 0.5) for a in about])
+    wave = np.array([brentq(_clamped_free, a - 0.5, a + 0.5) for a in about])
     s, weight = np.polynomial.legendre.leggauss(POINTS)
     s, weight = (s + 1) / 2, weight / 2
-    t = np.outer(l, s)
-    part = ((np.sinh(l) - np.sin(l)) / (np.cosh(l) + np.cos(l)))[:, None]
+    t, k = np.outer(wave, s), wave[:, None]
+    part = (np.sinh(k) - np.sin(k)) / (np.cosh(k) + np.cos(k))
     p = np.cosh(t) - np.cos(t) - part * (np.sinh(t) - np.sin(t))
-    slope = np.sinh(t) + np.sin(t) - part * (np.cosh(t) - np.cos(t))
-    bend = np.cosh(t) + np.cos(t) - part * (np.sinh(t) + np.sin(t))
-    return l, (p * weight) @ (l[:, None] * slope).T, (p * weight) @ (l[:, None] ** 2 * bend).T
+    slope = k * (np.sinh(t) + np.sin(t) - part * (np.cosh(t) - np.cos(t)))
+    bend = k**2 * (np.cosh(t) + np.cos(t) - part * (np.sinh(t) + np.sin(t)))
+    return wave, (p * weight) @ slope.T, (p * weight) @ bend.T
+
+
+def _clamped_free(t: float) -> float:
+    return float(np.cos(t) + 1 / np.cosh(t))
 
 
 def root(u: float, segments: int = SEGMENTS, step: float = STEP) -> complex:
