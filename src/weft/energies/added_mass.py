@@ -98,7 +98,7 @@ class Flow:
     def stream(self) -> Floats:
         """(q,3) [m^2/s] w_n n + w_n^2/2 c/c^2, which over mu goes along ``way``."""
         pressed = 0.5 * self.across**2 / np.maximum((self.along**2).sum(1), 1e-300)
-        return self.across[:, None] * self.normal + pressed[:, None] * self.along
+        return np.asarray(self.across[:, None] * self.normal + pressed[:, None] * self.along)
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ MODES, POINTS = 10, 200  # of the beam; of Gauss on it
 LENGTH, RIGIDITY, DENSITY = 1.0, 0.1, 0.1  # [m], [N m], [kg/m^2]
 ADDED = BETA / (1 - BETA) * DENSITY  # [kg/m^2]
 TIME = LENGTH**2 * np.sqrt((DENSITY + ADDED) / RIGIDITY)  # [s] unit of the theory's time
-SEGMENTS, STEP, SECONDS = 30, 0.004, 1.6  # of the free length; in units of TIME
+SEGMENTS, STEP, SECONDS = 24, 0.006, 1.5  # of the free length; in units of TIME
 AROUND = (5.4, 5.8)  # u below and above
 BENT = 0.01  # [m] the tip at first
 
