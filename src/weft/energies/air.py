@@ -48,6 +48,8 @@ class Wind:
         "a; drag - lift is the friction of a sheet along the wind",
         least=0,
     )
+    gusts: Gusts | None = setting(None, "turbulence that this wind carries; none: it is steady")
+    field: WindGrid | str | Path | FieldOf | None = None
     span: float | None = setting(
         None,
         "width of a strip of cloth across the wind, which carries air with it: added mass, pi/4 "
@@ -55,8 +57,6 @@ class Wind:
         "m",
         above=0,
     )
-    gusts: Gusts | None = setting(None, "turbulence that this wind carries; none: it is steady")
-    field: WindGrid | str | Path | FieldOf | None = None
 
     def __post_init__(self) -> None:
         check_settings(self, "wind")
