@@ -14,6 +14,7 @@ from weft.errors import SceneError
 from weft.kernel import vec3
 from weft.laws import Psd
 from weft.mesh import grid
+from weft.scene.identity import identity
 from weft.solve.block_csr import BlockCsr, BlockPattern
 
 SPAN, DENSITY = 0.2, 1.3
@@ -242,6 +243,28 @@ def test_resumed_runs_go_on_bit_by_bit(tmp_path):
     without = ribbon(wind=Wind((4.0, 0.3, 0.1)))
     other = weft.simulate(without, frames=6, out=tmp_path / "other", **how)
     assert np.abs(whole.positions(6) - other.positions(6)).max() > 1e-3
+
+
+def test_runs_of_before_there_was_a_span_go_on():
+    """A scene without one is the scene that it was; with one it is another."""
+    assert "span" not in identity(ribbon(wind=Wind((4.0, 0.3, 0.1))))["wind"]
+    assert identity(ribbon())["wind"]["span"] == 0.1
+
+
+def test_points_besides_the_cloths():
+    """Those of a rigid body come after the cloth's, and carry nothing."""
+    from weft.contact.rigid import Rigid
+    from weft.contact.shapes import box
+
+    body = dataclasses.replace(box((0.1, 0.1, 0.1)).moved((0, -1, 0)), rigid=Rigid(mass=0.1))
+    scene = ribbon(bodies=[body])
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    state, memory, report = stepper.step(model, state, memory, scene.step)
+    assert report.outcome.ok and len(state.x) == scene.cloth.n_vertices + 4
+    term = next(t for t in model.assembly.terms if t.name == "added mass")
+    M = kernel.numpy(term._M)
+    assert len(M) == len(state.x) and not M[-4:].any() and M[:-4].any()
 
 
 def test_a_wind_that_rises():
