@@ -50,6 +50,13 @@ class Wind:
     )
     gusts: Gusts | None = setting(None, "turbulence that this wind carries; none: it is steady")
     field: WindGrid | str | Path | FieldOf | None = None
+    span: float | None = setting(
+        None,
+        "width of a strip of cloth across the wind, which carries air with it: added mass, pi/4 "
+        "density span an area (Lighthill's slender bodies); none: no added mass",
+        "m",
+        above=0,
+    )
 
     def __post_init__(self) -> None:
         check_settings(self, "wind")

@@ -16,6 +16,7 @@ _STUDIES = {
     "kim2020-fig1": "kim_fig1",
     "kim2020-fig2": "kim_fig2",
     "kim2020-fig3": "kim_fig3",
+    "kim2020-fig3-skewed": "kim_fig3_skewed",
     "kim2020-fig4": "kim_fig4",
     "kim2020-fig5": "kim_fig5",
     "locking": "locking",

@@ -1,7 +1,10 @@
-"""Air of a scene: on its cloth, and on rigid bodies that ask for it."""
+"""What the air does in a scene: lift and drag of every fabric, and of rigid bodies that ask for it;
+added mass of the cloth.
+"""
 
 from typing import TYPE_CHECKING
 
+from weft.energies.added_mass import AddedMass
 from weft.energies.base import Energy
 from weft.energies.wind import AirForce
 
@@ -12,21 +15,23 @@ if TYPE_CHECKING:
 Carried = tuple[float, float, float] | None  # [m] by which a wind has carried its gusts so far
 
 
-def air_on_cloth(scene: "Scene", carried: Carried = None) -> tuple[Energy, ...]:
-    """Lift and drag on every cloth of a scene with a wind."""
+def air_energies(scene: "Scene", carried: Carried = None) -> tuple[Energy, ...]:
+    """None without a wind; added mass only where the wind has a ``span``."""
     if scene.wind is None:
         return ()
-    numbers = ["", *(f" {k}" for k in range(2, 1 + len(scene.cloth.elements)))]
-    return tuple(
-        AirForce(surface.samples(), scene.wind, "wind" + number, carried)
-        for number, (_, surface) in zip(numbers, scene.cloth.elements)
+    surfaces = [surface for _, surface in scene.cloth.elements]
+    names = ["wind" if k == 0 else f"wind {k + 1}" for k in range(len(surfaces))]
+    pushed = tuple(
+        AirForce(s.samples(), scene.wind, name, carried) for s, name in zip(surfaces, names)
     )
+    added = () if scene.wind.span is None else (AddedMass(scene.cloth.mesh, scene.wind),)
+    return (*pushed, *added, *_on_bodies(scene, carried))
 
 
-def air_on_bodies(scene: "Scene", carried: Carried = None) -> tuple[Energy, ...]:
-    """The same on the faces of rigid bodies, half of each: a plate's two sides are one sheet."""
-    asked = any(b.rigid is not None and b.rigid.air for b in scene.bodies)
-    if scene.wind is None or not asked:
+def _on_bodies(scene: "Scene", carried: Carried) -> tuple[Energy, ...]:
+    """On the faces of rigid bodies, half of each: a plate's two sides are one sheet."""
+    assert scene.wind is not None
+    if not any(b.rigid is not None and b.rigid.air for b in scene.bodies):
         return ()
     samples = scene.loose.blown
     return () if samples is None else (AirForce(samples, scene.wind, "wind on bodies", carried),)

@@ -65,7 +65,8 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
     if cloth.seams:
         tree["seams"] = [{"name": name, "pairs": len(pairs)} for name, pairs in cloth.seams]
     if scene.wind is not None:
-        tree["wind"] = described(scene.wind)
+        wind = described(scene.wind).items()  # runs of before there was a span go on
+        tree["wind"] = {k: v for k, v in wind if k != "span" or v is not None}
     if scene.attachments:
         tree["attachments"] = [described(a) for a in scene.attachments]
     if scene.energies:

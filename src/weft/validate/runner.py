@@ -37,6 +37,7 @@ _EXPERIMENTS = {
     "friction": Experiment("friction"),
     "friction-at-rest": Experiment("friction_at_rest"),
     "wind": Experiment("wind"),
+    "flutter": Experiment("flutter"),
     "limits": Experiment("limits"),
     "creases": Experiment("creases"),
     "attachments": Experiment("attachments"),
