@@ -238,10 +238,7 @@ class _Maker:
     def _ties(self, a: Any, stencil: Ints, c: Floats, **more: Any) -> Ties:
         k = a.stiffness
         if k is None:
-            fabrics = np.zeros(self.cloth.n_vertices)
-            for part in self.cloth.parts:
-                f = part.fabric
-                fabrics[part.vertices] = max(f.stretch_warp, f.stretch_weft)
+            fabrics = self.cloth.at_vertices(lambda f: max(f.stretch_warp, f.stretch_weft))
             stiffness = STIFF * fabrics[a.vertices]
         else:
             stiffness = np.full(len(stencil), float(k))

@@ -97,6 +97,8 @@ def draw(
     if measured is not None:
         loads = np.concatenate([_measured(run, k, measured) for k in shown])
     mesh = run.shown(density).mesh(run.points(0), str(run.path))
+    if len(mesh.faces) == len(run.mesh.faces):
+        mesh = dataclasses.replace(mesh, regions=run.mesh.regions)
     bodies = run.body_faces if style.bodies else None
     if kind == ".mp4" and style.transparent:
         hint = "write a .webp, or a .png a frame"

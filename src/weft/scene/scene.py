@@ -14,7 +14,7 @@ from weft.arrays import Floats
 from weft.attachments import Attached, Attachment, attached, check_stretch
 from weft.cloth import Cloth
 from weft.contact.body import Body
-from weft.contact.contact import Contact, Piece, SelfContact
+from weft.contact.contact import Contact, SelfContact
 from weft.contact.loose import Loose, single
 from weft.contact.rigid_energies import check_held, check_rigid, rigid_energies
 from weft.energies.air import Wind
@@ -43,6 +43,7 @@ from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
 from weft.scene.keyed import ChangingScene, check_keyed, heaviest
 from weft.scene.law import law_of_fabric
+from weft.scene.regions import border_energies, laws_of, pieces_of
 from weft.state import State
 from weft.units import fields_in_si
 
@@ -276,7 +277,7 @@ class Scene:
             embedding = single(cloth.n_vertices, len(mass))
         contact = None
         if self.contact is not None:
-            pieces = [Piece(p.name, p.vertices, p.thickness) for p in cloth.parts]
+            pieces = pieces_of(cloth, self.contact.thickness)
             b = sum(len(body.vertices) for body in self._unmoved)
             contact = Contact.of(
                 cloth.mesh,
@@ -301,8 +302,7 @@ class Scene:
         """What stress and air are made from."""
         if self.conditions is not None or self.is_1998:
             return Physics(None, self.wind)
-        laws = [(self.law_of(part.fabric), len(part.faces)) for part in self.cloth.parts]
-        return Physics(laws, self.wind)
+        return Physics(laws_of(self), self.wind)
 
     @cached_property
     def _loose(self) -> Loose:
@@ -325,9 +325,9 @@ class Scene:
         """
         reach = None
         if self.contact is not None:
-            own = [p.thickness for p in self.cloth.parts] + [b.thickness for b in self.bodies]
-            thick = max([self.contact.thickness, *(t for t in own if t is not None)])
-            reach = self.contact.gap + thick
+            every = (*self.cloth.parts, *self.cloth.regions, *self.bodies)
+            own = [thing.thickness for thing in every if thing.thickness is not None]
+            reach = self.contact.gap + max([self.contact.thickness, *own])
         count = len(self.cloth.points) + self._held.anchors
         check_held(self.attachments, self.bodies)
         made = attached(self.attachments, self.cloth, count, self._unmoved, reach)
@@ -384,13 +384,13 @@ def made_of(scene: Scene, mass: Floats, t: float = 0.0) -> tuple[Energy, ...]:
     """What acts on a scene's points of these masses (n,) [kg] besides pins, contact and the user's
     energies, gravity last: with the numbers of the scene, and of its fabrics at the time t [s].
     """
-    elastic: tuple[Energy, ...] = ()
-    blown: tuple[Energy, ...] = ()
+    elastic, blown = tuple[Energy, ...](), tuple[Energy, ...]()
     for k, (fabric, surface) in enumerate(scene.cloth.elements):
         number = "" if k == 0 else f" {k + 1}"
         elastic = (*elastic, *elastic_energies(scene, fabric, surface, number, t))
         if scene.wind is not None:
             blown = (*blown, AirForce(surface.samples(), scene.wind, "wind" + number))
+    elastic = (*elastic, *border_energies(scene, t))
     inside: tuple[Energy, ...] = ()
     if scene.pressure is not None:
         inside = (Pressure.of(scene.cloth.mesh, scene.pressure),)
