@@ -44,7 +44,7 @@ def test_obj_groups_and_materials(tmp_path):
 
 @pytest.mark.parametrize("kind", ["ascii", "binary_little_endian"])
 def test_ply_numbers_of_faces(tmp_path, kind):
-    """A whole number of the faces; one of many values, and one that is no whole number, are none."""
+    """A whole number of the faces; one that is no whole number makes none."""
     head = (
         f"ply\nformat {kind} 1.0\nelement vertex {GRID.n_vertices}\nproperty float x\n"
         "property float y\nproperty float z\nproperty float s\nproperty float t\n"

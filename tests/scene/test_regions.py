@@ -1,4 +1,4 @@
-"""Several fabrics on one mesh: the same as one where they are alike, each its own where they differ."""
+"""Several fabrics on one mesh: as one where they are alike, each its own where they differ."""
 
 import dataclasses
 
@@ -23,7 +23,7 @@ cloth:
   mesh: {file: a.obj}
   fabrics: {near: silk, far: {preset: denim, density: 500 gsm}, tip: wool}
   thickness: fabric
-pins: [{group: far}]
+pins: [{border: top}]
 contact: {pairs: [{between: [tip, ball], friction: 0.7}]}
 bodies: [{name: ball, sphere: {radius: 6 cm, size: 4 cm}, translation: [0, -8 cm, 0]}]
 record: [stress]
@@ -135,10 +135,11 @@ def test_what_bends_between_is_the_mean():
     """A sheet of two strips, folded where they meet: the moment is that of the mean rigidity."""
     flat = grid(3, 2, 0.2, 0.1)
     right = flat.corner_uv.mean(1)[:, 0] > 0.1
-    flat = dataclasses.replace(flat, regions={"a": np.flatnonzero(~right).astype(np.int32),
-                                              "b": np.flatnonzero(right).astype(np.int32)})  # fmt: skip
-    soft, stiff = fabric({"preset": "silk", "bending": "1e-5 N*m"}), fabric(
-        {"preset": "silk", "bending": "5e-5 N*m"}
+    found = {name: np.flatnonzero(own).astype(np.int32) for name, own in (("a", ~right), ("b", right))}
+    flat = dataclasses.replace(flat, regions=found)
+    soft, stiff = (
+        fabric({"preset": "silk", "bending": "1e-5 N*m"}),
+        fabric({"preset": "silk", "bending": "5e-5 N*m"}),
     )
     x = np.array(flat.vertices)
     x[x[:, 0] > 0.01, 1] = 0.05
@@ -279,7 +280,11 @@ def test_among_other_cloths(mesh):
 def test_numbers_of_a_region_may_change_in_time(file, tmp_path):
     """Keyframes in a region's fabric: the hinges between regions follow, too."""
     keyed = "{preset: wool, bending: {keys: [[0 s, 1e-5 N*m], [1 s, 3e-5 N*m]]}}"
-    override = ["contact=null", "bodies=[]", f"cloth.fabrics={{near: silk, far: silk, tip: {keyed}}}"]
+    override = [
+        "contact=null",
+        "bodies=[]",
+        f"cloth.fabrics={{near: silk, far: silk, tip: {keyed}}}",
+    ]
     scene = load_scene(file, override).scene
     model = scene.model()
     k = next(i for i, e in enumerate(model.energies) if e.name == "bending between regions")

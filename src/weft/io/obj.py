@@ -145,11 +145,11 @@ def obj_contents(path: Path) -> Contents:
         line = c.polygons[with_uv.index(False)][0]
         raise c.error(line, "face", "no texture coordinates", "them at every face, or at none")
     faces, uv, polygon = _triangles(c)
-    named = {**c.made_of, **c.members}  # a group's name goes before a material's
     groups = {
         name: np.unique(np.concatenate([c.polygons[p][1] for p in members])).astype(np.int32)
-        for name, members in named.items()
+        for name, members in c.members.items()
     }
+    named = {**c.made_of, **c.members}  # a group's name goes before a material's
     regions = {name: triangles_in(members, polygon) for name, members in named.items()}
     x = np.array(c.v, dtype=np.float64).reshape(-1, 3)
     return Contents(x, faces, uv if any(with_uv) else None, groups, regions=regions)

@@ -268,7 +268,8 @@ def _triangles(
             if uv is not None:
                 corners.append(uv[i][list(t)])
     table = np.array(faces, dtype=np.int32).reshape(-1, 3)
-    return table, None if uv is None else np.array(corners)
+    number = np.array(polygon_of, dtype=np.int32)
+    return table, None if uv is None else np.array(corners), number
 
 
 def write_ply(
