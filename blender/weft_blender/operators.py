@@ -123,11 +123,7 @@ class WEFT_OT_simulate(_Said):
             self.report({"INFO"}, f"{count} frames")
             going.check()
         except (Problem, OSError) as problem:
-            try:
-                going.check()
-            except Problem as words:
-                problem = words
-            self.report({"ERROR"}, str(problem))
+            self.report({"ERROR"}, going.words() or str(problem))
             return {"CANCELLED"}
         return {"FINISHED"}
 

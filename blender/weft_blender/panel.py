@@ -9,7 +9,7 @@ class WEFT_PT_cloth(bpy.types.Panel):
 
     bl_idname, bl_label = "WEFT_PT_cloth", "Weft Cloth"
     bl_space_type, bl_region_type, bl_context = "PROPERTIES", "WINDOW", "physics"
-    bl_options = {"DEFAULT_CLOSED"}
+    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     @classmethod
     def poll(cls, context):

@@ -82,16 +82,21 @@ class Going:
             self.left = event.get("left", 0.0)
         return not over
 
-    def check(self) -> None:
-        """Raises a Problem with weft's own words where it did not end well."""
+    def words(self) -> str:
+        """weft's own, where it did not end well; none where it did."""
         if self.process.returncode == 0:
-            return
+            return ""
         said = self.wrong.read_text(errors="replace").strip().splitlines()
         errors = [line for line in said if "error" in line.lower()]
-        raise Problem((errors or said or [f"weft ended with {self.process.returncode}"])[0])
+        return str((errors or said or [f"weft ended with {self.process.returncode}"])[0])
+
+    def check(self) -> None:
+        """Raises a Problem with these words."""
+        if self.words():
+            raise Problem(self.words())
 
     def stop(self) -> None:
-        """Ask it to end, as Ctrl-C does: frames that are there stay. Ended by force if it does not."""
+        """Ask it to end, as Ctrl-C does: frames that are there stay. By force, if it does not."""
         if self.process.poll() is None:
             windows = sys.platform == "win32"
             self.process.send_signal(signal.CTRL_BREAK_EVENT if windows else signal.SIGINT)

@@ -12,7 +12,7 @@ def yaml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return f"{value:.9f}"
+        return f"{float(f'{value:.7g}'):.9f}"  # digits of Blender's numbers; never 1e-05
     if isinstance(value, str):
         return json.dumps(value)
     if isinstance(value, Mapping):

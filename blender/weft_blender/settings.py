@@ -59,7 +59,7 @@ class WeftPreferences(bpy.types.AddonPreferences):
     bl_idname = __package__
     command: StringProperty(
         name="weft", default="weft",
-        description="The command that starts weft: a path, or words such as python -m weft.cli.main",
+        description="The command that starts weft: a path, or words: python -m weft.cli.main",
     )  # fmt: skip
 
     def draw(self, _context):

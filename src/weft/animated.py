@@ -132,7 +132,7 @@ def animation_of(
 
 
 def regions_said(run: Frames, count: int) -> dict[str, list[tuple[str, Any]]]:
-    """Regions of several fabrics with their faces, by the name of their cloth; of ``count`` faces."""
+    """Regions with their faces, by the name of their cloth, of a run of ``count`` faces."""
     label = run.folder.mesh().get("region")
     if label is None or len(label) != count:  # of other samples
         return {}

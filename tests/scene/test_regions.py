@@ -135,7 +135,9 @@ def test_what_bends_between_is_the_mean():
     """A sheet of two strips, folded where they meet: the moment is that of the mean rigidity."""
     flat = grid(3, 2, 0.2, 0.1)
     right = flat.corner_uv.mean(1)[:, 0] > 0.1
-    found = {name: np.flatnonzero(own).astype(np.int32) for name, own in (("a", ~right), ("b", right))}
+    found = {
+        name: np.flatnonzero(own).astype(np.int32) for name, own in (("a", ~right), ("b", right))
+    }
     flat = dataclasses.replace(flat, regions=found)
     soft, stiff = (
         fabric({"preset": "silk", "bending": "1e-5 N*m"}),
