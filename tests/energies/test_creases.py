@@ -9,6 +9,7 @@ from weft.energies.creases import Creases, crease_angles, radius_of
 from weft.energies.hinge_bending import dihedral_angles
 from weft.energies.plasticity import Plasticity
 from weft.errors import FabricError, LawError, SceneError
+from weft.fabric import fabric as as_fabric
 from weft.mesh import grid
 from weft.scene.build import load_scene
 
@@ -211,7 +212,9 @@ def test_rest_angles_of_a_shape_and_of_a_file(tmp_path):
 
 def test_a_line_pressed_into_the_second_of_two_cloths():
     """Cloths of one fabric are one energy: a line of the second is in it all the same."""
-    cloth = weft.joined([weft.sheet(3, 3, 0.1, 0.1), weft.sheet(5, 3, 0.2, 0.1)], ["one", "two"])
+    silk = as_fabric("silk")
+    sheets = [weft.sheet(n, 3, w, 0.1, fabric=silk) for n, w in ((3, 0.1), (5, 0.2))]
+    cloth = weft.joined(sheets, ["one", "two"])
     line = weft.Pressed([(0.1, 0.0), (0.1, 0.1)], 0.7, cloth="two")
     model = weft.Scene(cloth, pressed=[line]).model()
     (bending,) = (e for e in model.energies if e.name == "bending")
