@@ -96,7 +96,7 @@ def ply_contents(path: Path) -> Contents:
     return Contents(x, faces, uv, weights=weights, regions=_regions(labels, polygon))
 
 
-def _regions(labels: Mapping[str, Ints], polygon: Ints) -> dict[str, Ints]:
+def _regions(labels: Mapping[str, Any], polygon: Ints) -> dict[str, Ints]:
     """Triangles by name and value of a whole number that faces have: ``material_index 2``. A number
     of very many values, such as a face's own or its color, makes none.
     """

@@ -12,6 +12,7 @@ from weft.contact.nearest import Places
 from weft.discretization.surface import Tessellation
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError
+from weft.mesh import TriangleMesh
 from weft.render.looks import MEASURED, Field, Look
 from weft.render.picture import Image, Renderer, look_named, save_png, save_webp
 from weft.render.sheet import Sheet
@@ -35,6 +36,10 @@ class Drawable(Protocol):
     @property
     def surfaces(self) -> Surfaces:
         """What the cloth is made of."""
+
+    @property
+    def mesh(self) -> TriangleMesh:
+        """As it was before the first frame."""
 
     @property
     def body_faces(self) -> Faces:

@@ -79,7 +79,7 @@ def _part(part: Part) -> Mapping[str, Any]:
     given = dataclasses.asdict(part.fabric).items()
     fabric = {k: v for k, v in given if k != "sources" and v is not None}
     size = {"faces": len(part.faces), "thickness": part.thickness}
-    about = {"name": part.name, "fabric": fabric, **size}
+    about: dict[str, Any] = {"name": part.name, "fabric": fabric, **size}
     if part.regions:
         about["regions"] = [_region(r) for r in part.regions]
     return about

@@ -48,7 +48,7 @@ def _between(scene: "Scene", part: Part, surface: Triangles, t: float) -> list[E
     for k, region in enumerate(part.regions):
         label[region.faces - first] = k
     sides = label[mesh.hinge_faces]
-    rows = np.flatnonzero(sides[:, 0] != sides[:, 1])
+    rows = np.flatnonzero(sides[:, 0] != sides[:, 1]).astype(np.int32)
     if len(rows) == 0:
         return []
     made: list[Any] = [_bending(scene, r.fabric, surface, t, None) for r in part.regions]

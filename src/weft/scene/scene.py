@@ -325,7 +325,7 @@ class Scene:
         """
         reach = None
         if self.contact is not None:
-            every = (*self.cloth.parts, *self.cloth.regions, *self.bodies)
+            every: Any = (*self.cloth.parts, *self.cloth.regions, *self.bodies)
             own = [thing.thickness for thing in every if thing.thickness is not None]
             reach = self.contact.gap + max([self.contact.thickness, *own])
         count = len(self.cloth.points) + self._held.anchors

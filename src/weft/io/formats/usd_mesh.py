@@ -144,7 +144,7 @@ def regions_of(part: Part, corners: Ints) -> dict[str, Ints]:
     from pxr import UsdGeom
 
     ends = np.cumsum([len(p) for p in part.polygons])
-    polygon = np.searchsorted(ends, corners[:, 0], side="right")
+    polygon = np.searchsorted(ends, corners[:, 0], side="right").astype(np.int32)
     found: dict[str, Ints] = {}
     for subset in UsdGeom.Subset.GetAllGeomSubsets(part.mesh):
         if subset.GetElementTypeAttr().Get() == UsdGeom.Tokens.face:
