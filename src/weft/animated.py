@@ -133,12 +133,15 @@ def animation_of(
 
 def regions_said(run: Frames, count: int) -> dict[str, list[tuple[str, Any]]]:
     """Regions with their faces, by the name of their cloth, of a run of ``count`` faces."""
+    told = run.manifest["scene"].get("parts", [])
+    if not any(part.get("regions") for part in told):
+        return {}
     label = run.folder.mesh().get("region")
     if label is None or len(label) != count:  # of other samples
         return {}
     found: dict[str, list[tuple[str, Any]]] = {}
     number = 0
-    for part in run.manifest["scene"].get("parts", []):
+    for part in told:
         for region in part.get("regions", []):
             faces = np.flatnonzero(label == number)
             found.setdefault(str(part["name"]), []).append((str(region["name"]), faces))
