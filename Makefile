@@ -11,7 +11,7 @@ QUICK := tests/test_layering.py tests/test_public.py tests/test_docs.py tests/te
 	tests/render
 LATER := --ignore=tests/scene/test_garments.py --ignore=tests/scene/test_bad_input.py --ignore=tests/io/test_blender.py --ignore=tests/energies/test_wind.py
 
-.PHONY: demo check test test-all fuzz kill lint typecheck docs validate bench clean
+.PHONY: demo check test test-all fuzz kill lint typecheck docs package addon validate bench clean
 
 demo: $(INSTALLED)  ## simulate the built-in scene and draw it
 	$(BIN)/weft demo
@@ -24,7 +24,7 @@ check: $(TOOLS)  ## in a minute: layout, and the tests that fail most often, the
 test: $(TOOLS)  ## the tests that CI runs (minutes); those of contact, the longest, come last
 	$(PYTEST) -m "not slow"
 
-test-all: $(TOOLS)  ## every test, the long verification too
+test-all: $(TOOLS) docs  ## every test, the long verification too
 	$(PYTEST)
 
 fuzz: $(TOOLS)  ## an hour of mutated scenes, meshes and run folders; crashes go to fuzz-crashes/
@@ -42,6 +42,18 @@ typecheck: $(TOOLS)
 
 docs: $(TOOLS)  ## the manual, into build/docs; a warning is an error
 	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs build/docs
+	@touch build/docs/.whole
+
+package: $(TOOLS)  ## sdist and wheel into build/dist; the wheel is tried in an environment of its own
+	rm -rf build/dist build/empty build/away
+	$(BIN)/python -m hatchling build -d build/dist
+	$(PYTHON) -m venv build/empty
+	build/empty/bin/python -m pip install --quiet --disable-pip-version-check build/dist/*.whl
+	mkdir build/away && cp tests/installed.py build/away && cd build/away && ../empty/bin/python installed.py
+
+addon:  ## the add-on for Blender, into build/weft_blender.zip
+	@mkdir -p build && cd blender/weft_blender && rm -f ../../build/weft_blender.zip && \
+	$(PYTHON) -m zipfile -c ../../build/weft_blender.zip *.py blender_manifest.toml LICENSE
 
 validate: $(INSTALLED)  ## the certificate: closed-form and published answers
 	$(BIN)/weft validate

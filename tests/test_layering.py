@@ -16,6 +16,7 @@ STAGES = [
     ["kernel"],
     ["step"],
     ["fabric", "mesh", "laws", "solve"],
+    ["regions"],
     ["garment", "io", "mannequin"],
     ["discretization"],
     ["energies", "cloth", "pins"],

@@ -22,6 +22,8 @@ SMALLER = {  # in place of what the page says: fewer vertices, shorter, smaller 
                 "[10 cm, 0, 0]": "[1 cm, 0, 0]", "seconds: 0.6 s": "seconds: 0.1 s"},
     "b-splines": {"nx: 16, ny: 16": "nx: 8, ny: 8", "size: 4 cm}, tr": "size: 9 cm}, tr",
                   "seconds: 0.5 s": "seconds: 0.1 s", "span_size=0.05": "span_size=0.1"},
+    "usd-to-blender": {"n = 31": "n = 9", "seconds: 0.8 s": "seconds: 0.1 s",
+                       "= 800, 500, 32": "= 160, 100, 1"},
     "sweep": {"nx: 13, ny: 13": "nx: 7, ny: 7", "seconds: 0.6 s": "seconds: 0.1 s"},
 }  # fmt: skip
 LONG = {"garment", "sweep"}  # a body of 21 000 faces; processes of its own

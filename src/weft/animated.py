@@ -39,6 +39,10 @@ class Frames(Protocol):
         """For messages."""
 
     @property
+    def folder(self) -> Any:
+        """Where it is."""
+
+    @property
     def body_faces(self) -> Faces:
         """(k,3) of all bodies."""
 
@@ -117,7 +121,7 @@ def animation_of(
         places = [numbers[0] + j * run.fps / fps for j in range(count)]
     faces, corner_uv = run.tessellation(density)
     mesh = TriangleMesh(run.positions(numbers[0], density), faces, corner_uv)
-    regions = regions_of(mesh, run.parts(density))
+    regions = regions_of(mesh, run.parts(density), regions_said(run, len(faces)))
     bodies = bodies_of(run)
     shapes = [Shape("cloth", faces, corner_uv / c.meters, regions), *(s for s, _ in bodies)]
     names = tuple(fields) or run.recorded(numbers[0])
@@ -127,13 +131,39 @@ def animation_of(
     return Animation(shapes, len(places), moment, rate, first, c, about, names)
 
 
-def regions_of(mesh: TriangleMesh, parts: Sequence[tuple[str, int]]) -> list[tuple[str, Any]]:
-    """Names with faces: the cloths, and where a cloth is of several panels, these."""
+def regions_said(run: Frames, count: int) -> dict[str, list[tuple[str, Any]]]:
+    """Regions with their faces, by the name of their cloth, of a run of ``count`` faces."""
+    told = run.manifest["scene"].get("parts", [])
+    if not any(part.get("regions") for part in told):
+        return {}
+    label = run.folder.mesh().get("region")
+    if label is None or len(label) != count:  # of other samples
+        return {}
+    found: dict[str, list[tuple[str, Any]]] = {}
+    number = 0
+    for part in told:
+        for region in part.get("regions", []):
+            faces = np.flatnonzero(label == number)
+            found.setdefault(str(part["name"]), []).append((str(region["name"]), faces))
+            number += 1
+        number += not part.get("regions")
+    return found
+
+
+def regions_of(
+    mesh: TriangleMesh,
+    parts: Sequence[tuple[str, int]],
+    said: Mapping[str, list[tuple[str, Any]]] | None = None,
+) -> list[tuple[str, Any]]:
+    """Names with faces: the cloths; where one is of several regions (``said``) or panels, these."""
     found: list[tuple[str, Any]] = []
     label, start = panels(mesh), 0
     for name, count in parts:
         faces = np.arange(start, start + count)
         start += count
+        if said and name in said:
+            found += said[name]
+            continue
         kinds = np.unique(label[faces])
         if not 1 < len(kinds) <= MOST_PANELS:
             found.append((name, faces))

@@ -1,10 +1,10 @@
 """Cloth: a mesh made of a fabric. What ``weft.sheet`` and ``weft.load`` give."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from weft.discretization.samples import Samples
 from weft.discretization.spline_surface import side_of
 from weft.discretization.surface import Surface
 from weft.discretization.surfaces import Surfaces, gathered
+from weft.discretization.triangles import Triangles
 from weft.errors import MeshError, check_known
 from weft.fabric import Fabric
 from weft.mesh import TriangleMesh
+from weft.regions import Kept, Region, kept_of
 from weft.units import in_si
 
 _CORNERS = {
@@ -33,22 +35,36 @@ class Part:
 
     Args:
         name: for messages, and for pairs of the scene's contact.
-        fabric: of its faces.
+        fabric: of its faces; the first region's.
         vertices: ids.
         faces: numbers of its faces.
         thickness: [m] kept in contact; ``fabric``: its fabric's, as that changes in time; None:
             that of the scene's contact.
+        regions: of other fabrics each; none: all faces are of ``fabric``.
     """
 
     name: str
     fabric: Fabric
     vertices: Ints
     faces: Ints
-    thickness: float | Literal["fabric"] | None = None
+    thickness: Kept = None
+    regions: Sequence[Region] = ()
 
     def kept(self, t: float = 0.0) -> float | None:
         """[m] kept in contact at the time t [s]; None: that of the scene's contact."""
-        return self.fabric.at(t).thickness if self.thickness == "fabric" else self.thickness
+        return kept_of(self.thickness, self.fabric, t)
+
+    @property
+    def kinds(self) -> Sequence[Region]:
+        """Its regions; itself where there are none."""
+        return self.regions or (Region(self.name, self.fabric, self.faces, self.thickness),)
+
+    def with_fabric(self, old: Fabric, new: Fabric) -> "Part":
+        """The same with another fabric in the place of one."""
+        regions = [dataclasses.replace(r, fabric=new) if r.fabric is old else r
+                   for r in self.regions]  # fmt: skip
+        fabric = new if self.fabric is old else self.fabric
+        return dataclasses.replace(self, fabric=fabric, regions=tuple(regions))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,7 +90,7 @@ class Cloth:
         if self.embedding is not None:
             kind = f"samples, {len(self.points)} control points"
         width, height = np.ptp(self.corner_uv.reshape(-1, 2), axis=0)
-        fabrics = ", ".join(dict.fromkeys(p.fabric.name for p in self.parts))
+        fabrics = self.fabric_names
         several = f" {len(self.parts)} parts," if len(self.parts) > 1 else ""
         names = [name for name in self.mesh.groups if not name.startswith("_")]
         groups = f"; groups {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}"
@@ -113,9 +129,40 @@ class Cloth:
         return tuple(zip(self.parts, self.surfaces.pieces, strict=True))
 
     @property
+    def regions(self) -> Sequence[Region]:
+        """Of all parts; a part that has none is one."""
+        return [region for part in self.parts for region in part.kinds]
+
+    @property
+    def region_of_faces(self) -> Ints:
+        """(m,) the number of every face's region, among those of all parts."""
+        found = np.zeros(len(self.faces), dtype=np.int32)
+        for k, region in enumerate(self.regions):
+            found[region.faces] = k
+        return found
+
+    @cached_property
+    def made_pieces(self) -> Sequence[tuple[Fabric, Surface]]:
+        """Every region's fabric with what it is made of, on the points."""
+        found: list[tuple[Fabric, Surface]] = []
+        for part, surface in self.pieces:
+            if not part.regions:
+                found.append((part.fabric, surface))
+                continue
+            assert isinstance(surface, Triangles)
+            first = int(part.faces[0])
+            found += [(r.fabric, surface.of_faces(r.faces - first)) for r in part.regions]
+        return found
+
+    @property
     def fabrics(self) -> Sequence[Fabric]:
-        """Of all parts, each once."""
-        return list({id(p.fabric): p.fabric for p in self.parts}.values())
+        """Of all parts and regions, each once."""
+        return list({id(r.fabric): r.fabric for r in self.regions}.values())
+
+    @property
+    def fabric_names(self) -> str:
+        """Of all parts and regions, each once, in words."""
+        return ", ".join(dict.fromkeys(r.fabric.name for r in self.regions))
 
     @property
     def elements(self) -> Sequence[tuple[Fabric, Surface]]:
@@ -123,7 +170,7 @@ class Cloth:
         return [
             (fabric, surface)
             for fabric in self.fabrics
-            for surface in gathered([s for p, s in self.pieces if p.fabric is fabric])
+            for surface in gathered([s for f, s in self.made_pieces if f is fabric])
         ]
 
     @property
@@ -162,7 +209,15 @@ class Cloth:
         density = np.zeros(self.n_vertices)
         for part in self.parts:
             density[part.vertices] = part.fabric.at(0.0).density
-        return density * self.mesh.vertex_area
+        mass = density * self.mesh.vertex_area
+        for part in self.parts:
+            if part.regions:
+                mass[part.vertices] = 0.0
+            for region in part.regions:
+                density_here = region.fabric.at(0.0).density
+                third = density_here * self.mesh.rest_area[region.faces] / 3
+                np.add.at(mass, self.mesh.faces[region.faces].reshape(-1), np.repeat(third, 3))
+        return mass
 
     @property
     def mass(self) -> Floats:
@@ -171,7 +226,15 @@ class Cloth:
 
     def mass_at(self, t: float) -> Floats:
         """(N,) [kg] at the time t [s], where densities change."""
-        return np.asarray(sum(p.fabric.at(t).density * s.area for p, s in self.pieces))
+        return np.asarray(sum(fabric.at(t).density * s.area for fabric, s in self.made_pieces))
+
+    def at_vertices(self, value: Callable[[Fabric], float]) -> Floats:
+        """(n,) the largest that a number of the fabrics has at each vertex; 0 without faces."""
+        found = np.zeros(self.n_vertices)
+        for region in self.regions:
+            ids = np.unique(self.mesh.faces[region.faces])
+            found[ids] = np.maximum(found[ids], value(region.fabric))
+        return found
 
     def samples(self) -> Samples:
         """Where membranes are sampled, of all pieces.

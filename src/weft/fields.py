@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Bools, Floats, Gradients, Positions, Velocities
+from weft.arrays import Bools, Floats, Gradients, Ints, Positions, Velocities
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.air import Wind
 from weft.energies.hinge_bending import dihedral_angles
@@ -46,12 +46,12 @@ class Physics:
     """What stress and air need besides a mesh that moves.
 
     Args:
-        laws: of the membrane, with the number of faces of each, in their order; None: no law is
-            known, or there is none (conditions of 1998).
+        laws: of the membrane, with the number of faces of each, in their order, or the faces
+            themselves; None: no law is known, or there is none (conditions of 1998).
         wind: None: there is no air.
     """
 
-    laws: Sequence[tuple[Law, int]] | None = None
+    laws: Sequence[tuple[Law, int | Ints]] | None = None
     wind: Wind | None = None
 
 
@@ -151,19 +151,20 @@ def strain_of(F: Gradients) -> Floats:
     return np.stack([warp - 1, weft - 1, np.arcsin(np.clip(cosine, -1, 1))], axis=1)
 
 
-def stress_of(F: Gradients, laws: Sequence[tuple[Law, int]]) -> Floats:
+def stress_of(F: Gradients, laws: Sequence[tuple[Law, int | Ints]]) -> Floats:
     """(m,3) [N/m] of warp, weft and shear.
 
     Raises:
         SceneError: laws of another number of faces.
     """
-    counts = [count for _, count in laws]
+    counts = [count if isinstance(count, int) else len(count) for _, count in laws]
     if sum(counts) != len(F):
         raise SceneError("field stress", got=f"laws of {sum(counts)} faces", expected=f"{len(F)}")
     P = np.zeros_like(F)
     start = 0
-    for law, count in laws:
-        P[start : start + count] = law.stress(F[start : start + count])
+    for (law, faces), count in zip(laws, counts):
+        rows = slice(start, start + count) if isinstance(faces, int) else faces
+        P[rows] = law.stress(F[rows])
         start += count
     S = np.linalg.pinv(F) @ P
     warp, weft = _lengths(F)

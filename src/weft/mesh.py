@@ -4,7 +4,7 @@ Immutable; derived tables are made once, on demand.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -42,6 +42,8 @@ class TriangleMesh:
     )  # name -> vertex ids (OBJ g and o, grid borders)
     source: str = "mesh"  # what error messages call it
     weights: Mapping[str, Floats] = field(default_factory=dict)  # name -> (n,) painted numbers
+    # name -> face ids that a file puts together (USD subsets, OBJ groups and materials, ...)
+    regions: Mapping[str, Ints] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "vertices", np.ascontiguousarray(self.vertices, dtype=np.float64))
@@ -216,9 +218,7 @@ class TriangleMesh:
 
     def with_vertices(self, vertices: Positions) -> "TriangleMesh":
         """The same mesh at other positions; material coordinates stay."""
-        return TriangleMesh(
-            vertices, self.faces, self.corner_uv, self.groups, self.source, self.weights
-        )
+        return replace(self, vertices=vertices)
 
 
 def edges_of(faces: Faces) -> tuple[Ints, Ints]:

@@ -119,12 +119,10 @@ class Outfit:
     @cached_property
     def sides(self) -> Sides:
         """The panels as seams see them."""
-        n, m = self.cloth.n_vertices, len(self.cloth.faces)
-        stretch, bending = np.zeros(n), np.zeros((m, 2))
-        for part in self.cloth.parts:
-            f = part.fabric
-            stretch[part.vertices] = max(f.stretch_warp, f.stretch_weft)
-            bending[part.faces] = f.bending_warp, f.bending_weft
+        bending = np.zeros((len(self.cloth.faces), 2))
+        stretch = self.cloth.at_vertices(lambda f: max(f.stretch_warp, f.stretch_weft))
+        for region in self.cloth.regions:
+            bending[region.faces] = region.fabric.bending_warp, region.fabric.bending_weft
         return Sides(self.cloth.mesh, stretch, bending)
 
     def energies(

@@ -66,7 +66,7 @@ def questions(scene: Asked, stepper: Stepper) -> Iterator[str]:
     if scene.cloth.seams and scene.contact is not None:
         yield from about_haste(scene.bodies, scene.contact.friction_from)
     yield from about_equilibria(scene, stepper)
-    yield from about_fabrics({id(p.fabric): p.fabric for p in scene.cloth.parts}.values())
+    yield from about_fabrics(scene.cloth.fabrics)
     settings = getattr(getattr(stepper, "stepper", stepper), "settings", None)  # of adaptive steps
     if isinstance(settings, StepSettings):
         size = float(np.ptp(scene.cloth.vertices, axis=0).max())

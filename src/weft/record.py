@@ -149,6 +149,8 @@ def mesh_arrays(cloth: Cloth, bodies: Sequence[Body]) -> dict[str, Any]:
         arrays["seams"] = np.concatenate([pairs for _, pairs in cloth.seams])
     if cloth.sewn is not None:
         arrays["sewn"] = cloth.sewn
+    if any(part.regions for part in cloth.parts):
+        arrays["region"] = cloth.region_of_faces
     if bodies:
         arrays["body_faces"] = joined_faces(bodies)
     return arrays

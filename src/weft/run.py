@@ -23,6 +23,7 @@ from weft.io.selection import Selection
 from weft.mesh import TriangleMesh
 from weft.progress import progress_bar
 from weft.record import SceneLike
+from weft.regions import numbered
 from weft.saved import made_now, save_frame
 from weft.simulation import Progress, run_scene
 from weft.units import Quantity, to_si
@@ -100,8 +101,8 @@ class Run:
     @cached_property
     def mesh(self) -> TriangleMesh:
         """The mesh as it was before the first frame."""
-        m = self.folder.mesh()
-        return TriangleMesh(m["vertices"], m["faces"], m["corner_uv"], source=str(self.path))
+        m, where = self.folder.mesh(), str(self.path)
+        return TriangleMesh(m["vertices"], m["faces"], m["corner_uv"], {}, where, {}, numbered(m))
 
     @cached_property
     def body_faces(self) -> Faces:

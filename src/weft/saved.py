@@ -71,8 +71,8 @@ def made_now(
     physics = physics or Physics()
     parts = run.parts(density)
     if physics.laws is not None and len(physics.laws) == len(parts):
-        laws = [(law, count) for (law, _), (_, count) in zip(physics.laws, parts)]
-        physics = Physics(laws, physics.wind)
+        laws = [law for law, _ in physics.laws]
+        physics = Physics([(a, n) for a, (_, n) in zip(laws, parts)], physics.wind)
     pressure = arrays.get("pressure") if density is None else None
     try:
         return field_of(name, mesh, x, v, float(arrays["t"]), physics, pressure)

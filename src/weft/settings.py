@@ -114,7 +114,7 @@ def check_settings(settings: Any, place: str, error: type[WeftError] = SceneErro
             check_known(value, about.choices or get_args(kind), what, error)
         elif isinstance(value, str) and _words(kind):
             check_known(value, _words(kind), what, error)
-        elif isinstance(value, str) and kind is not str:
+        elif isinstance(value, str) and str not in (kind, *get_args(kind)):
             raise error(what, got=repr(value), expected="a number, not text")
         elif not about.holds(value):
             raise error(what, got=value, expected=about.expected)

@@ -4,7 +4,7 @@
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,11 @@ from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending, SplineSurface
 from weft.discretization.surfaces import Surfaces, gathered
 from weft.errors import MeshError, check_known
-from weft.fabric import FabricLike
+from weft.fabric import Fabric, FabricLike
 from weft.fabric import fabric as as_fabric
 from weft.machine import memory
 from weft.mesh import Pattern, TriangleMesh, grid
+from weft.regions import fabric_regions, fabric_thickness
 from weft.units import Quantity, in_si, to_si
 
 PER_SPAN = 16_000  # [bytes] of memory, at least
@@ -59,7 +60,8 @@ def joined(
         faces = np.arange(face, face + len(cloth.faces), dtype=np.int32)
         kept: Any = None if given[k] is None else float(given[k])
         kept = "fabric" if said[k] == "fabric" else kept
-        parts.append(Part(name, cloth.fabric, ids, faces, kept))
+        regions = [r.shifted(face, f"{name} {r.name}") for p in cloth.parts for r in p.regions]
+        parts.append(Part(name, cloth.fabric, ids, faces, kept, tuple(regions)))
         groups[name] = ids
         groups.update({f"{name} {g}": ids[v] for g, v in cloth.mesh.groups.items()})
         for painted, values in cloth.mesh.weights.items():
@@ -159,6 +161,11 @@ def as_splines(
     size = None if span_size is None else to_si(span_size, "m", "as_splines.span_size")
     if cloth.embedding is not None or len(cloth.parts) > 1:
         raise MeshError("cloth to fit", got=cloth.mesh.source, expected="one cloth of triangles")
+    if cloth.parts[0].regions:
+        raise MeshError(
+            "cloth to fit", got=f"fabrics by region: {cloth.fabric_names}", expected="one fabric",
+            where=cloth.mesh.source, hint="regions are of triangles; cut the mesh for splines",
+        )  # fmt: skip
     quadrature, form = _kinds(rule, bending)
     both = (spans, spans) if isinstance(spans, int) else spans
     if both is None and size is not None and not size > 0:
@@ -268,14 +275,44 @@ def triangulate(
     return Cloth(triangulated(outline, holes, length, divide, seed), as_fabric(fabric))
 
 
+def with_regions(
+    mesh: TriangleMesh,
+    fabrics: Mapping[str, Fabric],
+    rest: Fabric | None = None,
+    *,
+    own: bool = False,
+) -> Cloth:
+    """A cloth of a mesh whose regions are of several fabrics; vertices between them are shared.
+
+    Args:
+        mesh: with ``regions``.
+        fabrics: by name of a region.
+        rest: of faces in none of them; None: there must be no such.
+        own: each keeps its own fabric's thickness in contact; else that of the scene's contact.
+
+    Raises:
+        MeshError: no such region, faces in two or in none.
+    """
+    regions = fabric_regions(mesh, fabrics, rest)
+    if own:
+        regions = tuple(
+            dataclasses.replace(r, thickness=fabric_thickness(r.fabric)) for r in regions
+        )
+    vertices = np.arange(mesh.n_vertices, dtype=np.int32)
+    faces = np.arange(len(mesh.faces), dtype=np.int32)
+    first = regions[0].fabric
+    return Cloth(mesh, first, (Part("cloth", first, vertices, faces, None, regions),))
+
+
 def load(
     path: str | Path,
     *,
-    fabric: FabricLike = "cotton",
+    fabric: FabricLike | None = None,
     scale: Quantity | None = None,
     uv_scale: Quantity | None = None,
     warp: tuple[float, float, float] | None = None,
     prim: str | None = None,
+    fabrics: Mapping[str, FabricLike] | None = None,
     discretization: str = "triangles",
     spans: int | tuple[int, int] | None = None,
     span_size: Quantity | None = None,
@@ -287,12 +324,14 @@ def load(
     Args:
         path: the file.
         fabric: a preset's name, a .yaml file, fields as in YAML (``{"preset": "silk", "density":
-            "60 gsm"}``), or a Fabric.
+            "60 gsm"}``), or a Fabric; None: cotton.
         scale: length of a unit of the file [m]: 0.01 or "1 cm" for centimeters; None: what it says
             (USD), else 1 m.
         uv_scale: length of a unit of its texture coordinates [m]; None: the same as ``scale``.
         warp: where the file has no texture coordinates, the direction of the warp yarns in space.
         prim: of a USD or glTF file with several meshes, which one, by path or name.
+        fabrics: by region of the file (USD subsets, OBJ groups and materials, glTF materials, PLY
+            numbers of faces), where there are several; ``fabric`` is for faces in none of these.
         discretization: ``triangles``, or ``bspline``: splines are fitted (``as_splines``).
         spans: knot spans of splines, of a single piece.
         span_size: [m] of a span, in place of ``spans``.
@@ -308,8 +347,12 @@ def load(
     unit = None if scale is None else to_si(scale, "m", "load.scale")
     uv_unit = None if uv_scale is None else to_si(uv_scale, "m", "load.uv_scale")
     mesh = read_mesh(Path(path), scale=unit, uv_scale=uv_unit, warp=warp, prim=prim)
-    cloth = Cloth(mesh, as_fabric(fabric))
     check_known(discretization, DISCRETIZATIONS, "discretization", MeshError)
+    if fabrics:
+        rest = None if fabric is None else as_fabric(fabric)
+        cloth = with_regions(mesh, {name: as_fabric(f) for name, f in fabrics.items()}, rest)
+    else:
+        cloth = Cloth(mesh, as_fabric("cotton" if fabric is None else fabric))
     if discretization == "triangles":
         return cloth
     return as_splines(cloth, spans=spans, span_size=span_size, corners=corners, smooth=smooth)

@@ -9,6 +9,7 @@ from weft.energies.creases import Creases, crease_angles, radius_of
 from weft.energies.hinge_bending import dihedral_angles
 from weft.energies.plasticity import Plasticity
 from weft.errors import FabricError, LawError, SceneError
+from weft.fabric import fabric as as_fabric
 from weft.mesh import grid
 from weft.scene.build import load_scene
 
@@ -207,3 +208,16 @@ def test_rest_angles_of_a_shape_and_of_a_file(tmp_path):
         load_scene(tmp_path / "s.yaml", ["pressed.0.line=[[1 mm, 0], [1 mm, 8 cm]]"])
     with pytest.raises(SceneError, match=r"rest_angles"):
         weft.Scene(cloth, rest_angles=bent[:3])
+
+
+def test_a_line_pressed_into_the_second_of_two_cloths():
+    """Cloths of one fabric are one energy: a line of the second is in it all the same."""
+    silk = as_fabric("silk")
+    sheets = [weft.sheet(n, 3, w, 0.1, fabric=silk) for n, w in ((3, 0.1), (5, 0.2))]
+    cloth = weft.joined(sheets, ["one", "two"])
+    line = weft.Pressed([(0.1, 0.0), (0.1, 0.1)], 0.7, cloth="two")
+    model = weft.Scene(cloth, pressed=[line]).model()
+    (bending,) = (e for e in model.energies if e.name == "bending")
+    bent = np.flatnonzero(bending.rest_angle)
+    assert len(bent) == 2 and (bending.rest_angle[bent] == -0.7).all()
+    assert np.isin(bending.hinges[bent], cloth.parts[1].vertices).all()

@@ -112,7 +112,7 @@ def _with_fabric(number: int, key: str) -> Callable[[Any, float], Any]:
         old: Fabric = cloth.fabrics[number]
         changes: dict[str, Any] = {key: value}
         new = dataclasses.replace(old, **changes)
-        parts = [dataclasses.replace(p, fabric=new) if p.fabric is old else p for p in cloth.parts]
+        parts = [p.with_fabric(old, new) for p in cloth.parts]
         first = new if cloth.fabric is old else cloth.fabric
         given = tuple(parts) if cloth.given else ()
         return scene.with_(cloth=dataclasses.replace(cloth, fabric=first, given=given))

@@ -271,10 +271,7 @@ class _Maker:
         """(count,) [N/m] of the points."""
         k = a.stiffness
         if k is None:
-            fabrics = np.zeros(self.cloth.n_vertices)
-            for part in self.cloth.parts:
-                f = part.fabric
-                fabrics[part.vertices] = max(f.stretch_warp, f.stretch_weft)
+            fabrics = self.cloth.at_vertices(lambda f: max(f.stretch_warp, f.stretch_weft))
             return np.asarray(STIFF * fabrics[a.vertices])
         return np.full(count, float(k))
 

@@ -51,9 +51,10 @@ def explain(
         table.add_row(*(cell.replace("[", "\\[") for cell in row))
     console = Console(highlight=False)
     console.print(table)
-    if names[-1:] == ["fabric"]:
+    of_fabrics = names[-1:] in (["fabric"], ["fabrics"])
+    if of_fabrics:
         console.print(_fabric())
-    if "(may have keyframes)" in "".join(f.meaning for f in fields) or names[-1:] == ["fabric"]:
+    if "(may have keyframes)" in "".join(f.meaning for f in fields) or of_fabrics:
         console.print(_KEYFRAMES, markup=False)
     if not names and not nested:
         console.print("\nnested blocks: weft explain scene.cloth, or all: weft explain --all")

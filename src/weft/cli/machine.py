@@ -9,7 +9,8 @@ from pathlib import Path
 
 from weft.machine import disk, gib, memory
 
-NEEDED = ("numpy", "scipy", "warp-lang", "pydantic", "PyYAML", "typer", "Pillow", "condeltri")
+NEEDED = ("numpy", "scipy", "warp-lang", "pydantic", "PyYAML", "typer", "rich", "Pillow",
+          "condeltri", "threadpoolctl")  # fmt: skip
 OPTIONAL: Mapping[str, str] = {  # module -> what it is for
     "pypardiso": "direct solver (weft[direct])",
     "matplotlib": "plots (weft[plots])",
@@ -24,6 +25,8 @@ OPTIONAL: Mapping[str, str] = {  # module -> what it is for
     "h5netcdf": "data sets in HDF5 (weft[data])",
     "zarr": "data sets in Zarr (weft[data])",
     "pyarrow": "data sets in Parquet (weft[data])",
+    "gymnasium": "environments for learning (weft[gym])",
+    "bpy": "Alembic files, where there is no Blender",
     "sphinx": "the manual (weft[docs])",
     "igl": "tests",
     "ipctk": "tests",

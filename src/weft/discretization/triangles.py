@@ -64,6 +64,12 @@ class Triangles(Surface):
         uv = np.concatenate([m.corner_uv for m in meshes])
         return [cls(TriangleMesh(meshes[0].vertices, faces, uv, {}, meshes[0].source), own)]
 
+    def of_faces(self, rows: Ints) -> "Triangles":
+        """Some of its faces, by number, on the same points."""
+        m = self.mesh
+        mesh = TriangleMesh(m.vertices, m.faces[rows], m.corner_uv[rows], {}, m.source)
+        return Triangles(mesh, np.unique(mesh.faces).astype(np.int32))
+
     def arrays(self) -> Mapping[str, Any]:
         """Points, faces and material coordinates."""
         return {"points": self.own, "faces": self.mesh.faces, "uv": self.mesh.corner_uv}

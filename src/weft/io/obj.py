@@ -1,7 +1,7 @@
 """Wavefront OBJ: positions, faces with their own texture coordinates at each corner, and groups.
 
 Own reader, because seams are kept: a vertex on a UV seam stays one vertex, and each corner its own
-material coordinates. Read: ``v vt f g o``, negative indices, polygons, continued lines.
+material coordinates. Read: ``v vt f g o usemtl``, negative indices, polygons, continued lines.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.arrays import CornerUv, Faces, Positions
+from weft.arrays import CornerUv, Faces, Ints, Positions
 from weft.errors import MeshError
 from weft.io.files import atomic_write
-from weft.io.surface import Contents, build_mesh, read_bytes, triangulate
+from weft.io.surface import Contents, build_mesh, read_bytes, triangles_in, triangulate
 from weft.mesh import TriangleMesh
 
 MOST_MEMBERSHIPS = 50_000_000
@@ -29,6 +29,8 @@ class _Contents:
     polygons: list[tuple[int, list[int], list[int]]] = field(default_factory=list)  # line, v, vt
     members: dict[str, list[int]] = field(default_factory=dict)  # group -> polygons
     active: dict[str, list[str]] = field(default_factory=dict)  # "g", "o" -> names
+    made_of: dict[str, list[int]] = field(default_factory=dict)  # material -> polygons
+    material: str = ""
     memberships: int = 0  # faces, counted once for each group they are in
 
     def error(self, line: int, what: str, got: object, expected: str) -> MeshError:
@@ -74,6 +76,8 @@ class _Contents:
             raise self.error(line, "groups", len(names), "fewer: every face is in each of them")
         for name in names:
             self.members.setdefault(name, []).append(len(self.polygons))
+        if self.material:
+            self.made_of.setdefault(self.material, []).append(len(self.polygons))
         self.polygons.append((line, v, vt))
 
     def index(self, line: int, text: str, count: int, what: str) -> int:
@@ -94,6 +98,10 @@ class _Contents:
     def read_o(self, line: int, words: list[str]) -> None:
         """``o name``."""
         self.active["o"] = words[:1]
+
+    def read_usemtl(self, line: int, words: list[str]) -> None:
+        """``usemtl name``."""
+        self.material = " ".join(words)
 
 
 def read_obj(
@@ -126,7 +134,8 @@ def obj_contents(path: Path) -> Contents:
     """
     c = _Contents(path)
     statements: dict[str, Callable[[int, list[str]], None]] = {
-        "v": c.read_v, "vt": c.read_vt, "f": c.read_f, "g": c.read_g, "o": c.read_o
+        "v": c.read_v, "vt": c.read_vt, "f": c.read_f, "g": c.read_g, "o": c.read_o,
+        "usemtl": c.read_usemtl,
     }  # fmt: skip
     for line, words in _statements(read_bytes(path).decode("utf-8", errors="replace")):
         if words[0] in statements:
@@ -135,13 +144,15 @@ def obj_contents(path: Path) -> Contents:
     if any(with_uv) and not all(with_uv):
         line = c.polygons[with_uv.index(False)][0]
         raise c.error(line, "face", "no texture coordinates", "them at every face, or at none")
-    faces, uv = _triangles(c)
+    faces, uv, polygon = _triangles(c)
     groups = {
         name: np.unique(np.concatenate([c.polygons[p][1] for p in members])).astype(np.int32)
         for name, members in c.members.items()
     }
+    named = {**c.made_of, **c.members}  # a group's name goes before a material's
+    regions = {name: triangles_in(members, polygon) for name, members in named.items()}
     x = np.array(c.v, dtype=np.float64).reshape(-1, 3)
-    return Contents(x, faces, uv if any(with_uv) else None, groups)
+    return Contents(x, faces, uv if any(with_uv) else None, groups, regions=regions)
 
 
 def _statements(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -159,18 +170,20 @@ def _statements(text: str) -> Iterator[tuple[int, list[str]]]:
         pending, first = "", 0
 
 
-def _triangles(c: _Contents) -> tuple[Faces, CornerUv]:
-    """Faces and their texture coordinates."""
+def _triangles(c: _Contents) -> tuple[Faces, CornerUv, Ints]:
+    """Faces, their texture coordinates, and the polygon that each is a part of."""
     faces: list[list[int]] = []
     texture: list[list[int]] = []
-    for line, v, vt in c.polygons:
+    polygon: list[int] = []
+    for number, (line, v, vt) in enumerate(c.polygons):
         points = np.array([c.v[i] for i in v])
         for t in triangulate(points, "face", f"{c.path}:{line}") if len(v) > 3 else [(0, 1, 2)]:
             faces.append([v[i] for i in t])
             texture.append([vt[i] for i in t] if vt else [0, 0, 0])
+            polygon.append(number)
     table = np.array(c.vt or [[0.0, 0.0]])
     uv = table[np.array(texture, dtype=np.int64).reshape(-1, 3)]
-    return np.array(faces, dtype=np.int32).reshape(-1, 3), uv
+    return np.array(faces, dtype=np.int32).reshape(-1, 3), uv, np.array(polygon, dtype=np.int32)
 
 
 def write_obj(

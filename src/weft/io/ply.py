@@ -2,7 +2,7 @@
 
 Texture coordinates are the vertex properties ``s t``, ``u v`` or ``texture_u texture_v``, or a list
 ``texcoord`` of each face (two numbers a corner), which keeps seams. What else vertices have are
-painted weights.
+painted weights; a whole number of each face makes regions, ``NAME VALUE``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import CornerUv, Faces, Floats, Positions
+from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.errors import MeshError
 from weft.io.animation import Fields
 from weft.io.files import atomic_write
@@ -26,6 +26,7 @@ _TYPES = {
 }  # fmt: skip
 _ORDER = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
 _PLACES = {*"xyzstuv", "nx", "ny", "nz", "texture_u", "texture_v"}
+MOST_REGIONS = 64  # values of a number of faces that names regions
 _UV = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"))
 
 
@@ -81,6 +82,9 @@ def ply_contents(path: Path) -> Contents:
         corner_uv = _corner_uv(vertex, face, polygons)
         (kind,) = (e for e in elements if e.name == "vertex")
         weights = _weights(vertex, {p.name for p in kind.properties if p.type == "u1"})
+        (kind,) = (e for e in elements if e.name == "face")
+        whole = [p.name for p in kind.properties if p.type[0] in "iu" and not p.count]
+        labels = {name: np.asarray(face[name], dtype=np.int64) for name in whole}
     except (KeyError, ValueError, IndexError, TypeError, OverflowError, MemoryError) as error:
         raise MeshError(
             "PLY file",
@@ -88,8 +92,21 @@ def ply_contents(path: Path) -> Contents:
             where=str(path),
             expected="an ASCII or binary PLY with vertex (x y z) and face (vertex_indices)",
         ) from error
-    faces, uv = _triangles(x, polygons, corner_uv, path)
-    return Contents(x, faces, uv, weights=weights)
+    faces, uv, polygon = _triangles(x, polygons, corner_uv, path)
+    return Contents(x, faces, uv, weights=weights, regions=_regions(labels, polygon))
+
+
+def _regions(labels: Mapping[str, Any], polygon: Ints) -> dict[str, Ints]:
+    """Triangles by name and value of a whole number that faces have: ``material_index 2``. A number
+    of very many values, such as a face's own or its color, makes none.
+    """
+    found: dict[str, Ints] = {}
+    for name, label in labels.items():
+        values = np.unique(label)
+        if len(values) <= MOST_REGIONS:
+            own = label[polygon]
+            found |= {f"{name} {v}": np.flatnonzero(own == v).astype(np.int32) for v in values}
+    return found
 
 
 def _weights(vertex: Any, bytes_: set[str]) -> dict[str, Floats]:
@@ -239,17 +256,20 @@ def _corner_uv(vertex: Any, face: Any, polygons: Any) -> list[Floats] | None:
 
 def _triangles(
     x: Positions, polygons: Any, uv: list[Floats] | None, path: Path
-) -> tuple[Faces, CornerUv | None]:
+) -> tuple[Faces, CornerUv | None, Ints]:
     faces: list[Any] = []
     corners: list[Any] = []
+    polygon_of: list[int] = []
     for i, polygon in enumerate(polygons):
         ids = np.asarray(polygon, dtype=np.int64)
         for t in triangulate(x[ids], f"face {i}", str(path)):
             faces.append(ids[list(t)])
+            polygon_of.append(i)
             if uv is not None:
                 corners.append(uv[i][list(t)])
     table = np.array(faces, dtype=np.int32).reshape(-1, 3)
-    return table, None if uv is None else np.array(corners)
+    number = np.array(polygon_of, dtype=np.int32)
+    return table, None if uv is None else np.array(corners), number
 
 
 def write_ply(

@@ -29,6 +29,7 @@ class Contents:
         groups: vertices by name.
         weights: painted numbers (n,) by name.
         meters: [m] a unit, where the file says it.
+        regions: faces by name.
     """
 
     x: Positions
@@ -37,6 +38,7 @@ class Contents:
     groups: Mapping[str, Ints] = field(default_factory=dict)
     weights: Mapping[str, Floats] = field(default_factory=dict)
     meters: float = 1.0
+    regions: Mapping[str, Ints] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +131,8 @@ def build_mesh(
             expected="texture coordinates, or a warp direction",
             hint="give one, e.g. warp: [0, 1, 0] (weft.load(..., warp=(0, 1, 0)))",
         )
-    return TriangleMesh(x, faces, uv, dict(found.groups), where, dict(found.weights))
+    named = dict(found.groups), where, dict(found.weights), dict(found.regions)
+    return TriangleMesh(x, faces, uv, *named)
 
 
 def triangulated(x: Positions, polygons: Sequence[Ints], where: str) -> tuple[Faces, Ints]:
@@ -156,6 +159,11 @@ def triangulated(x: Positions, polygons: Sequence[Ints], where: str) -> tuple[Fa
         np.array(faces, dtype=np.int32).reshape(-1, 3),
         np.array(corners, dtype=np.int32).reshape(-1, 3),
     )
+
+
+def triangles_in(members: Sequence[int], polygon: Ints) -> Ints:
+    """Numbers of the triangles whose polygons (m,) are among some."""
+    return np.flatnonzero(np.isin(polygon, members)).astype(np.int32)
 
 
 def _check_corners(faces: Ints, numbers: Ints, n: int, where: str) -> None:

@@ -86,9 +86,14 @@ def plain(m: int, code: str = CLOTH) -> Floats:
 
 
 def panel_colors(mesh: TriangleMesh) -> Floats:
-    """(m,3,3): one color for each piece that hangs together in material coordinates."""
-    table = np.array([_rgb(c) for c in PANELS])
-    color = table[panels(mesh) % len(table)]
+    """(m,3,3): one color for each region, and each piece that hangs together in material
+    coordinates.
+    """
+    table, label = np.array([_rgb(c) for c in PANELS]), panels(mesh)
+    first = int(label.max()) + 1
+    for k, faces in enumerate(mesh.regions.values()):
+        label[faces] += k * first
+    color = table[label % len(table)]
     return np.repeat(color[:, None, :], 3, axis=1)
 
 

@@ -14,6 +14,7 @@ from weft.discretization.surface import Tessellation
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError
 from weft.fields import Physics, gradients, principal_stress
+from weft.mesh import TriangleMesh
 from weft.render.looks import MEASURED, Field, Look, vertex_mean
 from weft.render.picture import Image, Renderer, look_named, save_png, save_webp
 from weft.render.sheet import Sheet
@@ -37,6 +38,10 @@ class Drawable(Protocol):
     @property
     def surfaces(self) -> Surfaces:
         """What the cloth is made of."""
+
+    @property
+    def mesh(self) -> TriangleMesh:
+        """As it was before the first frame."""
 
     @property
     def body_faces(self) -> Faces:
@@ -107,6 +112,8 @@ def draw(
         of_frame = partial(_measured, run, look=measured, density=density, physics=physics)
         loads = np.concatenate([of_frame(k) for k in shown])
     mesh = run.shown(density).mesh(run.points(0), str(run.path))
+    if len(mesh.faces) == len(run.mesh.faces):
+        mesh = dataclasses.replace(mesh, regions=run.mesh.regions)
     bodies = run.body_faces if style.bodies else None
     if kind == ".mp4" and style.transparent:
         hint = "write a .webp, or a .png a frame"

@@ -295,7 +295,7 @@ def _with_bodies(mesh: TriangleMesh, body_faces: Faces, x: Positions) -> Triangl
     corner = np.array([[0.0, 0.0], [1e-6, 0.0], [0.0, 1e-6]])
     uv = np.concatenate([mesh.corner_uv, np.broadcast_to(corner, (len(body_faces), 3, 2))])
     faces = np.concatenate([mesh.faces, body_faces + mesh.n_vertices])
-    return TriangleMesh(x, faces, uv, source=mesh.source)
+    return TriangleMesh(x, faces, uv, {}, mesh.source, {}, mesh.regions)
 
 
 def _hull_points(x: Positions) -> Floats:

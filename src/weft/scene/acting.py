@@ -10,6 +10,7 @@ from weft.energies.gravity import Gravity
 from weft.energies.pressure import Pressure
 from weft.scene.air import Carried, air_energies
 from weft.scene.elastic import elastic_energies
+from weft.scene.regions import border_energies
 
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
@@ -26,6 +27,7 @@ def made_of(
     for k, (fabric, surface) in enumerate(scene.cloth.elements):
         number = "" if k == 0 else f" {k + 1}"
         elastic = (*elastic, *elastic_energies(scene, fabric, surface, number, t))
+    elastic = (*elastic, *border_energies(scene, t))
     inside: tuple[Energy, ...] = ()
     if scene.pressure is not None:
         inside = (Pressure.of(scene.cloth.mesh, scene.pressure),)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path as FilePath
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from weft.attachments import Attachment
 from weft.cloth import Cloth
@@ -21,6 +21,7 @@ from weft.mesh import TriangleMesh, grid, isolated_error
 from weft.outfit import Outfit
 from weft.pins import Pin
 from weft.plain_yaml import Loc
+from weft.regions import Kept, fabric_thickness
 from weft.scene.attachment_schema import attachment_of
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
 from weft.scene.field_schema import FieldBlock
@@ -31,7 +32,7 @@ from weft.scene.needs import needs_of
 from weft.scene.scene import Scene
 from weft.scene.schema import ClothBlock, PinBlock, SceneFile
 from weft.scene.selection import selected
-from weft.sources import as_splines, spline_sheet
+from weft.sources import as_splines, spline_sheet, with_regions
 
 Thing: TypeAlias = Cloth | Garment | PatchedGarment
 T = TypeVar("T")
@@ -230,7 +231,7 @@ class Builder:
 
     def _cloth(self, loc: Loc, block: ClothBlock) -> Cloth | None:
         """One cloth where it starts; None with its problems noted."""
-        made = self._try((*loc, "fabric"), lambda: self._fabric(block, dotted((*loc, "fabric"))))
+        made = self._try((*loc, "fabric"), lambda: self._fabric(block.fabric, (*loc, "fabric")))
         kind = next(k for k in ("sheet", "panel", "mesh") if getattr(block, k) is not None)
         if block.discretization == "bspline" and block.sheet is not None:
             sheet = self._try((*loc, kind), lambda: self._spline_sheet(block, made))
@@ -244,6 +245,8 @@ class Builder:
             self.problems.append(error)
         flat = Cloth(mesh, made or fabric("cotton"))
         cloth: Cloth | None = flat
+        if block.fabrics:
+            cloth = self._try((*loc, "fabrics"), lambda: self._regions(loc, block, mesh, made))
         if block.discretization == "bspline":
             how = block.spline.model_dump(exclude={"net"})
             cloth = self._try((*loc, "spline"), partial(as_splines, flat, **how))
@@ -278,19 +281,26 @@ class Builder:
             part = dataclasses.replace(part, name=f.cloth.name or part.name, thickness=thickness[0])
             return Outfit(dataclasses.replace(cloth, given=(part,)), ())
         made = [
-            self._fabric(b, dotted(("cloths", k, "fabric"))) if "fabric" in b.model_fields_set
+            self._fabric(b.fabric, ("cloths", k, "fabric")) if "fabric" in b.model_fields_set
             else None
             for k, b in enumerate(blocks)
         ]  # fmt: skip
         return Outfit.of(list(zip(names, things, thickness)), made)
 
-    def _fabric(self, cloth: ClothBlock, what: str) -> Fabric:
+    def _regions(
+        self, loc: Loc, block: ClothBlock, mesh: TriangleMesh, rest: Fabric | None
+    ) -> Cloth:
+        """A cloth of several fabrics by region."""
+        made = {name: self._fabric(f, (*loc, "fabrics", name)) for name, f in block.fabrics.items()}
+        given = "fabric" in block.model_fields_set
+        return with_regions(mesh, made, rest if given else None, own=block.thickness == "fabric")
+
+    def _fabric(self, value: Any, loc: Loc) -> Fabric:
         """A cloth's fabric; equal ones are one."""
-        value = cloth.fabric
         if isinstance(value, str) and value.endswith((".yaml", ".yml")):
             made = fabric(self.source.path.parent / value)
         else:
-            made = fabric(value, what)
+            made = fabric(value, dotted(loc))
         return self._made.setdefault(repr(dataclasses.asdict(made)), made)
 
     def _mesh(self, cloth: ClothBlock) -> TriangleMesh:
@@ -316,9 +326,7 @@ class Builder:
         return attachment_of(cloth, block, name, self.file.seconds)
 
 
-def _thickness(
-    number: int, block: ClothBlock, thing: Cloth | Garment | PatchedGarment
-) -> "float | Literal['fabric'] | None":
+def _thickness(number: int, block: ClothBlock, thing: Cloth | Garment | PatchedGarment) -> Kept:
     """[m] that a cloth keeps in contact; None: the scene's, or that of a garment's panels.
 
     Raises:
@@ -327,8 +335,7 @@ def _thickness(
     if block.thickness != "fabric":
         return block.thickness
     if isinstance(thing, Cloth):
-        changes = "thickness" in (thing.fabric.keyed or {})
-        return "fabric" if changes else thing.fabric.thickness
+        return fabric_thickness(thing.fabric)
     raise SceneError(
         f"cloths.{number}.thickness",
         got="fabric",

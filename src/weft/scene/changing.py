@@ -12,6 +12,7 @@ from weft.energies.base import Energy
 from weft.errors import SceneError
 from weft.scene.acting import made_of
 from weft.scene.keyed import at
+from weft.scene.regions import kept_at
 
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
@@ -94,7 +95,7 @@ def thickness_at(scene: "Scene", t: float) -> Floats:
     now = at(scene, t) if scene.keyed else scene
     assert now.contact is not None
     bodies = sorted(now.bodies, key=lambda b: b.rigid is None)
-    own = [*(part.kept(t) for part in now.cloth.parts), *(b.thickness for b in bodies)]
+    own = [*kept_at(now.cloth, t), *(b.thickness for b in bodies)]
     return np.array([now.contact.thickness if kept is None else kept for kept in own])
 
 

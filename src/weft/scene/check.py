@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from weft.arrays import Faces, Floats, Ints, Positions
+from weft.cloth import Cloth
 from weft.contact import intersections
 from weft.discretization.patch_error import PatchDrawing, PatchError
 from weft.errors import DegenerateFacesError, SceneProblems, WeftError
@@ -70,8 +71,9 @@ def check(
             if loaded.scene.resolved is not None:
                 found.facts.append(str(loaded.scene.resolved))
             found.facts += [f"{p.name}: {s.facts()}" for p, s in cloth.pieces if s.facts()]
+            found.facts += _region_facts(cloth)
             found.facts.append(
-                f"{loaded.frames} frames at {loaded.fps:g} fps, fabric {cloth.fabric.name}, "
+                f"{loaded.frames} frames at {loaded.fps:g} fps, fabric {cloth.fabric_names}, "
                 f"{cloth.mass.sum():.4g} kg, {len(held)} vertices pinned"
             )
         else:
@@ -91,6 +93,16 @@ def check(
         if isinstance(problem, PatchError):
             found.piece = problem.drawing
     return found
+
+
+def _region_facts(cloth: Cloth) -> list[str]:
+    """What the regions of cloths are made of."""
+    return [
+        f"{r.name}: region of {len(r.faces)} faces, fabric {r.fabric.name}, "
+        f"{r.fabric.density * cloth.mesh.rest_area[r.faces].sum():.4g} kg"
+        for part in cloth.parts
+        for r in part.regions
+    ]
 
 
 def _rigid_facts(scene: Scene) -> list[str]:
@@ -135,6 +147,9 @@ def describe(mesh: TriangleMesh, found: Findings) -> None:
     )
     if mesh.groups:
         found.facts.append(f"groups: {', '.join(mesh.groups)}")
+    if mesh.regions:
+        sizes = (f"{name} ({len(faces)} faces)" for name, faces in mesh.regions.items())
+        found.facts.append(f"regions: {', '.join(sizes)}")
     if mesh.weights:
         found.facts.append(f"painted weights: {', '.join(mesh.weights)}")
     if len(mesh.non_manifold_edges):

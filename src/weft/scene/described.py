@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 def described(scene: Any) -> str:
     """What is simulated, and how: sizes and units, no more than two lines."""
     cloth = scene.cloth
-    fabrics = ", ".join(dict.fromkeys(p.fabric.name for p in cloth.parts))
+    fabrics = cloth.fabric_names
     pinned = len({int(v) for pin in scene.pins for v in pin.vertices})
     parts = [
         f"{cloth.n_vertices} vertices of {fabrics} ({cloth.mass.sum():.4g} kg)",
@@ -33,7 +33,7 @@ def described(scene: Any) -> str:
 def rows(scene: Any) -> Mapping[str, str]:
     """What a notebook says of a scene."""
     cloth = scene.cloth
-    fabrics = ", ".join(dict.fromkeys(p.fabric.name for p in cloth.parts))
+    fabrics = cloth.fabric_names
     pinned = len({int(v) for pin in scene.pins for v in pin.vertices})
     contact = "none" if scene.contact is None else "itself" + " and bodies" * bool(scene.bodies)
     return {

@@ -146,12 +146,27 @@ def rest_of(scene: "Scene", mesh: TriangleMesh) -> str | Floats:
     """Rest angles of a mesh of one fabric: as the scene says, with what is pressed into it."""
     given = scene.rest_angles
     rest = given if isinstance(given, str) else dihedral_angles(np.asarray(given), mesh.hinges)
-    own = []
+    own, regions = [], False
     for line in scene.pressed:
         part = scene.cloth.parts[0] if line.cloth is None else scene.cloth.part(line.cloth)
-        if np.isin(mesh.faces[:1], part.vertices).all():
+        if np.isin(mesh.faces[:, 0], part.vertices).any():
             own.append((line, part.vertices))
-    return pressed_angles(mesh, rest_angles(mesh, rest), own) if own else rest
+            regions = regions or bool(part.regions)
+    angles = rest_angles(mesh, rest)
+    if not own:
+        return rest
+    if regions:  # a line may go through several: looked for in all of the cloth
+        return _found_in(scene.cloth.mesh, own, mesh, angles)
+    return pressed_angles(mesh, angles, own)
+
+
+def _found_in(whole: TriangleMesh, own: Any, mesh: TriangleMesh, angles: Floats) -> Floats:
+    """(h,) [rad] rest angles of some faces, where lines are pressed into all of them."""
+    pressed = pressed_angles(whole, np.full(len(whole.hinges), np.nan), own)
+    at = {edge: angle for edge, angle in zip(map(tuple, whole.hinges[:, :2].tolist()), pressed)
+          if not np.isnan(angle)}  # fmt: skip
+    edges = map(tuple, mesh.hinges[:, :2].tolist())
+    return np.array([at.get(edge, angle) for edge, angle in zip(edges, angles)])
 
 
 def refuse_memory(scene: "Scene", fabric: Fabric, other: str) -> None:
@@ -220,12 +235,23 @@ def _conditions(scene: "Scene", fabric: Fabric, form: ConditionForm) -> Conditio
 
 
 def _triangles(scene: "Scene", fabric: Fabric, surface: Triangles) -> Made:
+    return (bending_of_triangles(scene, fabric, surface),)
+
+
+def bending_of_triangles(
+    scene: "Scene", fabric: Fabric, surface: Triangles, name: str | None = None
+) -> Energy:
+    """How triangles of a fabric bend: as the scene says, or as one of ``BENDING``.
+
+    Raises:
+        SceneError: what the integrator cannot minimize.
+    """
     form, mesh = _form(scene), surface.mesh
     if form is None:
-        name = bending_name(scene, fabric)
+        name = name or bending_name(scene, fabric)
         if name != "hinges":
             refuse_memory(scene, fabric, f"bending {name}")
-        return (BENDING[name](scene, fabric, mesh),)
+        return BENDING[name](scene, fabric, mesh)
     refuse_memory(scene, fabric, "the conditions of 1998")
     hinges = HingeBending.of(mesh, rigidity_of(fabric), scene.rest_angles)
     weight = hinges.weight if form.bend is None else None
@@ -238,7 +264,7 @@ def _triangles(scene: "Scene", fabric: Fabric, surface: Triangles) -> Made:
             expected=f"exact, with integrator {scene.integrator}",
             hint="the bend forces of the body are no energy's derivative: nothing to minimize",
         )
-    return (bend,)
+    return bend
 
 
 def _splines(scene: "Scene", fabric: Fabric, surface: SplineSurface) -> Made:

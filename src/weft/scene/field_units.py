@@ -134,6 +134,10 @@ def json_schema() -> dict[str, Any]:
         for choice in block.get("properties", {}).get("fabric", {}).get("anyOf", []):
             if choice.get("type") == "object":
                 choice.update(_fabric_fields())
+        each = block.get("properties", {}).get("fabrics", {}).get("additionalProperties", {})
+        for choice in each.get("anyOf", []):
+            if choice.get("type") == "object":
+                choice.update(_fabric_fields())
     schema["$defs"]["Keyframes"] = _KEYFRAMES
     _offer_keys(schema, schema, "", set())
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

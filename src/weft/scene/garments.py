@@ -67,7 +67,7 @@ def worn_by(outfit: Outfit, file: SceneFile) -> Worn:
     sewing, contact = file.sewing or Sewing(), file.contact or SelfContact()
     if contact.friction_from == 0:
         contact = dataclasses.replace(contact, friction_from=outfit.until(sewing))
-    own = max(part.fabric.damping for part in outfit.cloth.parts)
+    own = max(fabric.damping for fabric in outfit.cloth.fabrics)
     damping = own if file.damping is None else file.damping
     apart = contact.gap + contact.thickness
     energies = outfit.energies(sewing, apart=apart, damping=damping)

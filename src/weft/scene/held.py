@@ -61,7 +61,7 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> Held:
     if not anchored:
         return Held(tuple(made), cloth.points)
     ids = np.concatenate(anchored)
-    k = STIFF * max(max(p.fabric.stretch_warp, p.fabric.stretch_weft) for p in cloth.parts)
+    k = STIFF * max(max(f.stretch_warp, f.stretch_weft) for f in cloth.fabrics)
     spring = QuadraticForm(
         np.column_stack([embedding.stencil[ids], np.arange(n, count, dtype=np.int32)]),
         np.column_stack([embedding.weight[ids], np.full(len(ids), -1.0)]),

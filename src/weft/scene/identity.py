@@ -14,6 +14,7 @@ from weft.contact.joint import Joint
 from weft.contact.rigid import Rigid
 from weft.laws.base import Law
 from weft.pins import Path
+from weft.regions import Region
 
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
@@ -81,7 +82,16 @@ def _part(part: Part) -> Mapping[str, Any]:
     given = dataclasses.asdict(part.fabric).items()
     fabric = {k: v for k, v in given if k != "sources" and v is not None}
     size = {"faces": len(part.faces), "thickness": part.thickness}
-    return {"name": part.name, "fabric": fabric, **size}
+    about: dict[str, Any] = {"name": part.name, "fabric": fabric, **size}
+    if part.regions:
+        about["regions"] = [_region(r) for r in part.regions]
+    return about
+
+
+def _region(region: Region) -> Mapping[str, Any]:
+    """Name, fabric and faces of a region."""
+    whole = Part(region.name, region.fabric, region.faces, region.faces, region.thickness)
+    return {**_part(whole), "digest": digest(region.faces)}
 
 
 def _body(body: Body) -> Mapping[str, Any]:

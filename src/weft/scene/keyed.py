@@ -120,7 +120,7 @@ def _check_number_at(thing: Any, path: str) -> None:
 
 
 def _check_thickness(scene: "Scene") -> None:
-    for part in scene.cloth.parts:
+    for part in scene.cloth.regions:
         if "thickness" in (part.fabric.keyed or {}) and part.thickness != "fabric":
             raise SceneError(
                 f"fabric {part.fabric.name}.thickness",

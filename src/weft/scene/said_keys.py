@@ -84,7 +84,7 @@ def keys_of(
 
 def _found(tree: Any, loc: Loc) -> Iterator[tuple[Loc, Mapping[str, Any]]]:
     """Keyframes of a tree, but for those of fabrics."""
-    if loc and loc[-1] == "fabric":
+    if loc[-1:] == ("fabric",) or loc[-2:-1] == ("fabrics",):
         return
     if Keys.is_said(tree):
         yield loc, tree

@@ -14,7 +14,7 @@ from weft.arrays import Floats
 from weft.attachments import Attached, Attachment, attached, check_stretch
 from weft.cloth import Cloth
 from weft.contact.body import Body
-from weft.contact.contact import Contact, Piece, SelfContact
+from weft.contact.contact import Contact, SelfContact
 from weft.contact.loose import Loose, single
 from weft.contact.rigid_energies import check_rigid, rigid_energies
 from weft.energies.air import Wind
@@ -43,6 +43,7 @@ from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
 from weft.scene.keyed import check_keyed, heaviest
 from weft.scene.law import law_of_fabric
+from weft.scene.regions import laws_of, pieces_of
 from weft.state import State
 from weft.units import fields_in_si
 
@@ -279,7 +280,7 @@ class Scene:
             embedding = single(cloth.n_vertices, len(mass))
         contact = None
         if self.contact is not None:
-            pieces = [Piece(p.name, p.vertices, p.kept()) for p in cloth.parts]
+            pieces = pieces_of(cloth, self.contact.thickness)
             kept = (thickness_at(self, 0.0), thickest(self)) if thickens(self) else None
             b = sum(len(body.vertices) for body in self._unmoved)
             contact = Contact.of(
@@ -306,8 +307,7 @@ class Scene:
         """What stress and air are made from."""
         if self.conditions is not None or self.is_1998:
             return Physics(None, self.wind)
-        laws = [(self.law_of(part.fabric), len(part.faces)) for part in self.cloth.parts]
-        return Physics(laws, self.wind)
+        return Physics(laws_of(self), self.wind)
 
     @cached_property
     def loose(self) -> Loose:
@@ -330,9 +330,10 @@ class Scene:
         """
         reach = None
         if self.contact is not None:
-            own = [p.kept() for p in self.cloth.parts] + [b.thickness for b in self.bodies]
-            thick = max([self.contact.thickness, *(t for t in own if t is not None)])
-            reach = self.contact.gap + thick
+            own = [thing.kept() for thing in (*self.cloth.parts, *self.cloth.regions)]
+            own += [b.thickness for b in self.bodies]
+            known = [k for k in own if k is not None]
+            reach = self.contact.gap + max([self.contact.thickness, *known])
         count = len(self.cloth.points) + self._held.anchors
         made = attached(self.attachments, self.cloth, count, self._unmoved, reach, self.loose)
         check_stretch(self.cloth, self.pins, made.links)

@@ -165,6 +165,11 @@ class ClothBlock(Block):
         "curve_weft, crease_yield, crease_hardening, crease_recovery, crease_lasting, yield, "
         "yield_hardening, preset",
     )
+    fabrics: dict[str, str | dict[str, Any]] = Field(
+        {},
+        description="by region of the mesh file (USD subsets, OBJ groups and materials, glTF "
+        "materials, PLY numbers of faces), each as `fabric`, which is for faces in no region",
+    )
     translation: Point = Field((0, 0, 0), description="[m] moved by, after rotation")
     rotation: tuple[Degrees, Degrees, Degrees] = Field(
         (0, 0, 0), description="[degrees] about x, y and z in turn"
@@ -183,6 +188,15 @@ class ClothBlock(Block):
         sources = (self.sheet, self.panel, self.mesh, self.garment)
         if sum(b is not None for b in sources) != 1:
             raise ValueError("give one of sheet, panel, mesh and garment")
+        if self.fabrics and self.mesh is None:
+            raise ValueError(
+                "fabrics: regions are those of a mesh file; panels of a garment say their fabric "
+                "in the pattern"
+            )
+        if self.fabrics and self.discretization == "bspline":
+            raise ValueError(
+                "fabrics: regions are of triangles; for splines cut the mesh, and say `cloths`"
+            )
         fitted = self.discretization == "bspline" and self.sheet is None
         given = (self.spline.spans is not None) + (self.spline.span_size is not None)
         if fitted and given != 1:

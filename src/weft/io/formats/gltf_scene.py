@@ -48,6 +48,7 @@ class _Piece:
     weights: Floats  # (n,4k)
     painted: Mapping[str, Floats]
     materials: Mapping[str, Ints]  # vertices
+    regions: Mapping[str, Ints]  # faces of each material
 
 
 def gltf_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
@@ -81,7 +82,8 @@ def gltf_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
     uv = [p.corner_uv for p in pieces if p.corner_uv is not None]
     faces = np.concatenate([p.faces + f for p, f in zip(pieces, first)]).astype(np.int32)
     corner_uv = np.concatenate(uv) if len(uv) == len(pieces) else None
-    return Contents(np.concatenate(x), faces, corner_uv, groups, weights)
+    regions = pieces[0].regions if len(pieces) == 1 else {}
+    return Contents(np.concatenate(x), faces, corner_uv, groups, weights, regions=regions)
 
 
 def gltf_moving(path: Path, fps: float | None, prim: str | None) -> Moving:
@@ -190,6 +192,7 @@ def _welded(number: int, name: str, parts: Sequence[_Primitive], moving: tuple[i
     uv: list[Floats] = []
     painted: dict[str, Floats] = {}
     materials: dict[str, Ints] = {}
+    regions: dict[str, Ints] = {}
     for p, ids in zip(parts, np.split(rank[inverse.reshape(-1)].astype(np.int32), ends)):
         welded = ids[p.faces]
         good = (welded != np.roll(welded, 1, axis=1)).all(1)
@@ -202,6 +205,9 @@ def _welded(number: int, name: str, parts: Sequence[_Primitive], moving: tuple[i
         if p.material:
             before = materials.get(p.material, np.zeros(0, np.int32))
             materials[p.material] = np.union1d(before, welded).astype(np.int32)
+            last = sum(len(f) for f in faces)
+            own = np.arange(last - len(faces[-1]), last, dtype=np.int32)
+            regions[p.material] = np.concatenate([regions.get(p.material, own[:0]), own])
     t, kinds = moving
     targets = kept[:, 3 : 3 + 3 * t].reshape(len(kept), t, 3).transpose(1, 0, 2)
     skin = kept[:, 3 + 3 * t :].reshape(len(kept), kinds // 2, 2, -1 if kinds else 1)
@@ -209,7 +215,7 @@ def _welded(number: int, name: str, parts: Sequence[_Primitive], moving: tuple[i
     return _Piece(
         number, name, kept[:, :3], np.concatenate(faces).astype(np.int32),
         np.concatenate(uv) if len(uv) == len(parts) else None, targets, joints,
-        skin[:, :, 1].reshape(len(kept), -1), painted, materials,
+        skin[:, :, 1].reshape(len(kept), -1), painted, materials, regions,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.errors import MeshError
-from weft.io.surface import triangulated
+from weft.io.surface import triangles_in, triangulated
 
 UV_NAMES = ("st", "UVMap", "map1", "uv")  # of texture coordinates, the first that is there
 
@@ -136,6 +136,20 @@ def groups_of(part: Part, n: int, *, several: bool) -> dict[str, Ints]:
         elif kind != UsdGeom.Tokens.point:
             continue
         found[subset.GetPrim().GetName()] = np.unique(ids).astype(np.int32)
+    return found
+
+
+def regions_of(part: Part, corners: Ints) -> dict[str, Ints]:
+    """Triangles of every subset of faces, by name, with corners (m,3) among all corners."""
+    from pxr import UsdGeom
+
+    ends = np.cumsum([len(p) for p in part.polygons])
+    polygon = np.searchsorted(ends, corners[:, 0], side="right").astype(np.int32)
+    found: dict[str, Ints] = {}
+    for subset in UsdGeom.Subset.GetAllGeomSubsets(part.mesh):
+        if subset.GetElementTypeAttr().Get() == UsdGeom.Tokens.face:
+            members = list(subset.GetIndicesAttr().Get() or [])
+            found[subset.GetPrim().GetName()] = triangles_in(members, polygon)
     return found
 
 

@@ -21,6 +21,7 @@ from weft.io.formats.usd_mesh import (
     groups_of,
     part_of,
     positions,
+    regions_of,
     triangles,
     weights_of,
 )
@@ -54,6 +55,9 @@ def _contents(path: Path, prim: str | None, one: bool) -> Contents:
     uv = [corner_uv_of(p, t[1], start) for p, t in zip(parts, tables)]
     groups: dict[str, Ints] = {}
     weights: dict[str, Floats] = {}
+    regions: dict[str, Ints] = {}
+    if len(parts) == 1:
+        regions = regions_of(parts[0], tables[0][1])
     for p, f, a in zip(parts, first, x):
         groups |= {k: v + f for k, v in groups_of(p, len(a), several=len(parts) > 1).items()}
         for name, values in weights_of(p, len(a), start).items():
@@ -61,7 +65,8 @@ def _contents(path: Path, prim: str | None, one: bool) -> Contents:
     faces = np.concatenate([t[0] + f for t, f in zip(tables, first)]).astype(np.int32)
     known = [u for u in uv if u is not None]
     corner_uv = np.concatenate(known) if len(known) == len(uv) else None
-    return Contents(np.concatenate(x), faces, corner_uv, groups, weights, _meters(stage, path))
+    meters = _meters(stage, path)
+    return Contents(np.concatenate(x), faces, corner_uv, groups, weights, meters, regions)
 
 
 def usd_moving(path: Path, fps: float | None, prim: str | None) -> Moving:

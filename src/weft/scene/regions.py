@@ -1,0 +1,131 @@
+"""Regions of a cloth in a scene: what bends between them, who meets whom, and laws of faces."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from weft.arrays import Floats, Ints
+from weft.cloth import Cloth, Part
+from weft.contact.contact import Piece
+from weft.discretization.triangles import Triangles
+from weft.energies.base import Energy
+from weft.energies.buckling_bending import BucklingBending
+from weft.energies.quadratic_bending import QuadraticBending
+from weft.fabric import Fabric
+from weft.laws.base import Law
+from weft.regions import owners
+from weft.scene.elastic import bending_of_triangles
+
+if TYPE_CHECKING:
+    from weft.scene.scene import Scene
+
+UNCREASED = dict.fromkeys(
+    ("crease_yield", "crease_hardening", "crease_recovery", "crease_lasting"), None
+)
+
+
+def border_energies(scene: "Scene", t: float = 0.0) -> tuple[Energy, ...]:
+    """What bends between regions at the time t [s]: an edge with a fabric on either side is as
+    stiff as the mean of what it would be in the one and in the other. It keeps no creases.
+    """
+    found = []
+    for part, surface in scene.cloth.pieces:
+        if part.regions:
+            assert isinstance(surface, Triangles)
+            found += _between(scene, part, surface, t)
+    return tuple(
+        dataclasses.replace(e, name="bending between regions" + (f" {k + 1}" if k else ""))  # type: ignore[type-var]
+        for k, e in enumerate(found)
+    )
+
+
+def _between(scene: "Scene", part: Part, surface: Triangles, t: float) -> list[Energy]:
+    """The energy of the edges between a part's regions; none where no two meet."""
+    mesh, first = surface.mesh, int(part.faces[0])
+    label = np.zeros(len(mesh.faces), dtype=np.int32)
+    for k, region in enumerate(part.regions):
+        label[region.faces - first] = k
+    sides = label[mesh.hinge_faces]
+    rows = np.flatnonzero(sides[:, 0] != sides[:, 1]).astype(np.int32)
+    if len(rows) == 0:
+        return []
+    made: list[Any] = [_bending(scene, r.fabric, surface, t, None) for r in part.regions]
+    if len({type(e) for e in made}) > 1:  # laws that buckle beside others: hinges for all
+        made = [_bending(scene, r.fabric, surface, t, "hinges") for r in part.regions]
+    left, right = sides[rows].T
+    damping = max(e.damping for e in made)
+    return [dataclasses.replace(_mean(made, rows, left, right), damping=damping)]
+
+
+def _bending(
+    scene: "Scene", fabric: Fabric, surface: Triangles, t: float, name: str | None
+) -> Energy:
+    """How all of a part would bend if it were of one fabric, at the time t."""
+    plain: Any = dataclasses.replace(fabric.at(t), **UNCREASED)  # type: ignore[arg-type]
+    return bending_of_triangles(scene, plain, surface, name)
+
+
+def _mean(made: Sequence[Any], rows: Ints, left: Ints, right: Ints) -> Any:
+    """Some hinges of energies that differ in stiffness alone, with the mean of two of them."""
+
+    def mean(values: Sequence[Floats]) -> Floats:
+        table = np.stack(values)
+        return np.asarray((table[left, rows] + table[right, rows]) / 2)
+
+    one = made[0]
+    if isinstance(one, QuadraticBending):
+        form = dataclasses.replace(
+            one.form, stencil=one.form.stencil[rows], coefficient=one.form.coefficient[rows],
+            weight=mean([e.form.weight for e in made]),
+        )  # fmt: skip
+        return dataclasses.replace(one, form=form, frame=one.frame[rows])
+    if isinstance(one, BucklingBending):
+        return dataclasses.replace(
+            one, pairs=one.pairs[rows], length=one.length[rows], area=one.area[rows],
+            stiffness=mean([e.stiffness for e in made]),
+            compression=mean([e.compression for e in made]),
+        )  # fmt: skip
+    return dataclasses.replace(
+        one, hinges=one.hinges[rows], rest_angle=one.rest_angle[rows],
+        weight=mean([e.weight for e in made]),
+    )  # fmt: skip
+
+
+def pieces_of(cloth: Cloth, otherwise: float) -> list[Piece]:
+    """What contact tells apart: parts, and regions of parts that have them.
+
+    Args:
+        cloth: all cloth of a scene.
+        otherwise: [m] that is kept where neither region nor part says.
+    """
+    found: list[Piece] = []
+    for part in cloth.parts:
+        kept = [part.kept() if r.thickness is None else r.kept() for r in part.kinds]
+        if not part.regions:
+            found.append(Piece(part.name, part.vertices, part.kept()))
+            continue
+        sizes = np.array([otherwise if k is None else k for k in kept])
+        ids = owners(cloth.mesh, part.regions, sizes)
+        found += [Piece(r.name, own, k) for r, own, k in zip(part.regions, ids, kept)]
+    return found
+
+
+def kept_at(cloth: Cloth, t: float) -> list[float | None]:
+    """[m] that the same keep in contact at the time t [s]; None: that of the scene's contact."""
+    return [
+        part.kept(t) if kind.thickness is None else kind.kept(t)
+        for part in cloth.parts
+        for kind in part.kinds
+    ]
+
+
+def laws_of(scene: "Scene") -> list[tuple[Law, Any]]:
+    """Laws of the membrane with the number of faces of each in turn, or where there are regions
+    with these faces.
+    """
+    parts = scene.cloth.parts
+    if not any(part.regions for part in parts):
+        return [(scene.law_of(p.fabric), len(p.faces)) for p in parts]
+    return [(scene.law_of(r.fabric), r.faces) for r in scene.cloth.regions]

@@ -1,0 +1,120 @@
+"""Blender's add-on, in Blender without a window: a cloth goes out, is simulated, and comes back."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft
+from weft.scene.build import load_scene
+
+ROOT = Path(__file__).parents[2]
+ADDON = ROOT / "blender" / "weft_blender"
+SCRIPT = Path(__file__).with_name("in_blender.py")
+
+pytestmark = pytest.mark.skipif(not ADDON.exists(), reason="the add-on is not in the sdist")
+needs_bpy = [
+    pytest.mark.blender,
+    pytest.mark.skipif(find_spec("bpy") is None, reason="no bpy: pip install bpy"),
+]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """What the script saw in Blender, and the folder of the files that the add-on wrote."""
+    folder = tmp_path_factory.mktemp("addon")
+    (folder / "tmp").mkdir()
+    command = f"{sys.executable} -m weft.cli.main"
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), str(ADDON.parent), command, str(folder / "found.json")],
+        capture_output=True, text=True, timeout=1500,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads((folder / "found.json").read_text())
+
+
+def test_it_is_a_program_of_its_own():
+    """Nothing of weft is imported; every file says its license, which the add-on brings along."""
+    for path in ADDON.glob("*.py"):
+        text = path.read_text()
+        assert text.startswith("# SPDX-License-Identifier: GPL-3.0-or-later\n"), path.name
+        for node in ast.walk(ast.parse(text)):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module]
+            assert not any(n.split(".")[0] == "weft" for n in names), path.name
+    assert "GNU GENERAL PUBLIC LICENSE" in (ADDON / "LICENSE").read_text()[:100]
+
+
+def test_manifest():
+    """What Blender asks of an extension; the version is weft's."""
+    about = tomllib.loads((ADDON / "blender_manifest.toml").read_text())
+    needed = {"schema_version", "id", "version", "name", "tagline", "maintainer", "type",
+              "blender_version_min", "license"}  # fmt: skip
+    assert needed <= about.keys()
+    assert about["schema_version"] == "1.0.0" and about["type"] == "add-on"
+    assert about["id"] == ADDON.name and about["id"].isidentifier()
+    assert re.fullmatch(r"\d+\.\d+\.\d+", about["version"]) and about["version"] in weft.__version__
+    assert len(about["tagline"]) <= 64 and about["tagline"][-1].isalnum()
+    assert about["license"] == ["SPDX:GPL-3.0-or-later"]
+    assert all(len(reason) <= 64 and reason[-1] != "." for reason in about["permissions"].values())
+
+
+class TestInBlender:
+    pytestmark = needs_bpy
+
+    def test_vertex_for_vertex(self, found):
+        """A turned and scaled object, below a subdivision: in the world at every frame, as the run
+        has it, to what float32 holds.
+        """
+        files = Path(found["files"])
+        run = weft.Run(files / "run")
+        assert len(run) == len(found["frames"]) == 5
+        for k, seen in enumerate(found["frames"]):
+            x = run.positions(k)
+            world = np.stack([x[:, 0], -x[:, 2], x[:, 1]], axis=1)
+            np.testing.assert_allclose(seen, world, atol=1e-6)
+        assert np.abs(np.subtract(found["frames"][-1], found["frames"][0])).max() > 0.02
+        assert found["order"] == ["Weft", "subdivided"]
+
+    def test_what_weft_was_given(self, found):
+        """Regions by material, pins by weight, a ball that moves, material coordinates of one's
+        own length.
+        """
+        scene = load_scene(Path(found["files"]) / "scene.yaml").scene
+        cloth = scene.cloth
+        assert [(r.name, r.fabric.name) for r in cloth.regions] == [
+            ("inner", "silk"), ("outer 2", "denim")]  # fmt: skip
+        (pin,) = scene.pins
+        np.testing.assert_allclose(cloth.vertices[pin.vertices, 1], 0.9)
+        assert len(pin.vertices) == 9 and pin.name == "held"
+        assert cloth.mesh.rest_area.sum() == pytest.approx(0.75 * 0.5, rel=1e-5)
+        (ball,) = scene.bodies
+        height = [ball.at(t)[:, 1].mean() for t in (0.0, 4 / 25)]
+        np.testing.assert_allclose(height, [0.6, 0.66], atol=1e-5)
+        assert scene.gravity == pytest.approx((0, -9.81, 0), abs=1e-4)
+        assert scene.contact is not None and scene.contact.friction.static == 0.3
+
+    def test_fabrics_are_those_of_weft(self, found):
+        assert found["fabrics"] == list(weft.fabric.preset_names())
+
+    def test_problems_are_named(self, found):
+        assert "select a mesh" in found["nothing"]
+        assert "no vertex group 'nobody'" in found["group"]
+        assert "slik" in found["fabric"] and "did you mean 'silk'" in found["fabric"]
+        assert "/nowhere/weft" in found["command"] and "Preferences" in found["command"]
+
+    def test_a_stopped_run_is_read_as_far_as_it_is(self, found):
+        ended, frames = found["stopped"]
+        assert ended and frames == 990
+        assert 2 <= found["cache"] < 990
+
+    def test_nothing_is_left(self, found):
+        assert found["left"] == []

@@ -1,0 +1,294 @@
+"""Several fabrics on one mesh: as one where they are alike, each its own where they differ."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import weft
+from weft.errors import MeshError, SceneProblems, WeftError
+from weft.fabric import fabric
+from weft.io.formats.usd_read import usd_contents
+from weft.mesh import grid
+from weft.regions import fabric_regions, owners
+from weft.scene.build import load_scene
+from weft.scene.check import check
+from weft.scene.regions import pieces_of
+from weft.sources import as_splines, joined, with_regions
+
+HOW = {"progress": False, "fsync": False}
+BASE = fabric("silk")
+FILE = """
+cloth:
+  mesh: {file: a.obj}
+  fabrics: {near: silk, far: {preset: denim, density: 500 gsm}, tip: wool}
+  thickness: fabric
+pins: [{border: top}]
+contact: {pairs: [{between: [tip, ball], friction: 0.7}]}
+bodies: [{name: ball, sphere: {radius: 6 cm, size: 4 cm}, translation: [0, -8 cm, 0]}]
+record: [stress]
+seconds: 0.2 s
+"""
+
+
+@pytest.fixture
+def mesh():
+    """Irregular triangles in three regions that meet in a point."""
+    flat = grid(7, 6, 0.4, 0.3, "random", 3)
+    u, v = flat.corner_uv.mean(1).T
+    left = u < 0.2
+    regions = {"near": left, "far": ~left & (v > 0.15), "tip": ~left & (v <= 0.15)}
+    found = {name: np.flatnonzero(own).astype(np.int32) for name, own in regions.items()}
+    return dataclasses.replace(flat, regions=found)
+
+
+@pytest.fixture
+def file(tmp_path, mesh):
+    """The mesh as an OBJ with materials, and a scene of it."""
+    lines = ["v {:.17g} {:.17g} {:.17g}".format(*x) for x in mesh.vertices.tolist()]
+    lines += ["vt {:.17g} {:.17g}".format(*uv) for uv in mesh.vertex_uv.tolist()]
+    for name, faces in mesh.regions.items():
+        lines.append(f"usemtl {name}")
+        lines += ["f " + " ".join(f"{i}/{i}" for i in f) for f in (mesh.faces[faces] + 1).tolist()]
+    (tmp_path / "a.obj").write_text("\n".join(lines) + "\n")
+    (tmp_path / "s.yaml").write_text(FILE)
+    return tmp_path / "s.yaml"
+
+
+def alike(mesh):
+    """Cloth of one fabric, and of one fabric a region that are alike."""
+    fabrics = {name: dataclasses.replace(BASE, name=name) for name in mesh.regions}
+    return weft.Cloth(mesh, BASE), with_regions(mesh, fabrics)
+
+
+def forces(scene, x):
+    """Energies [J] in all, and forces (n,3) [N], by their NumPy faces."""
+    g, total = np.zeros_like(x), 0.0
+    for energy in scene.model().energies:
+        part = np.asarray(energy.gradient(x))
+        total += float(np.sum(energy.value(x)))
+        if part.shape == x.shape:
+            g += part
+        else:
+            np.add.at(g, np.asarray(energy.stencil), part)
+    return total, g
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"bending": "quadratic"},
+        {"integrator": "baraff_witkin_1998"},
+        {"rest_angles": "as-given"},
+        {"law": weft.laws.NeoHookean(30.0)},
+        {"pressed": [weft.Pressed([(0.0, 0.0), (0.4, 0.0)], 0.5)]},
+    ],
+    ids=lambda how: "-".join(map(str, how)) or "plain",
+)
+def test_alike_regions_are_one_cloth(mesh, how):
+    """Energy and forces of a crumpled sheet, to rounding: membranes, hinges in regions, and those
+    between them.
+    """
+    if "pressed" in how:
+        mesh = striped()
+        how = {"pressed": [weft.Pressed([(0.1, 0.0), (0.1, 0.3)], 0.5)]}
+    x = mesh.vertices + 0.01 * np.random.default_rng(0).standard_normal(mesh.vertices.shape)
+    one, several = (weft.Scene(cloth, **how) for cloth in alike(mesh))
+    (e, f), (e2, f2) = forces(one, x), forces(several, x)
+    assert e2 == pytest.approx(e, rel=1e-12)
+    np.testing.assert_allclose(f2, f, atol=1e-12 * np.abs(f).max())
+    names = [energy.name for energy in several.model().energies]
+    assert "bending between regions" in names and len(names) > len(one.model().energies)
+    np.testing.assert_allclose(several.cloth.mass, one.cloth.mass, rtol=1e-14)
+    np.testing.assert_allclose(several.cloth.vertex_mass, one.cloth.vertex_mass, rtol=1e-14)
+
+
+def striped():
+    """Three regions one behind the other, and a column of edges through all of them."""
+    flat = grid(5, 7, 0.2, 0.3)
+    number = (flat.corner_uv.mean(1)[:, 1] // 0.1).astype(int)
+    return dataclasses.replace(flat, regions={k: np.flatnonzero(number == i).astype(np.int32)
+                                              for i, k in enumerate("abc")})  # fmt: skip
+
+
+def test_pairs_bend_between_regions_too(mesh):
+    """Pairs calibrate on the triangles of each fabric, so that random ones differ a little."""
+    x = mesh.vertices * [0.97, 1, 1]
+    one, several = (weft.Scene(cloth, bending="pairs") for cloth in alike(mesh))
+    (e, f), (e2, f2) = forces(one, x), forces(several, x)
+    assert e2 == pytest.approx(e, rel=0.02)
+    assert np.abs(f2 - f).max() < 0.02 * np.abs(f).max()
+
+
+def test_a_run_of_alike_regions_is_that_of_one(mesh, tmp_path):
+    """Three steps with contact: positions to 1e-12 m."""
+    x = []
+    for k, cloth in enumerate(alike(mesh)):
+        scene = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], contact=weft.SelfContact())
+        x.append(weft.simulate(scene, frames=3, out=tmp_path / str(k), **HOW).positions(-1))
+    np.testing.assert_allclose(x[1], x[0], atol=1e-12)
+    assert np.abs(x[0] - mesh.vertices).max() > 0.02
+
+
+def test_what_bends_between_is_the_mean():
+    """A sheet of two strips, folded where they meet: the moment is that of the mean rigidity."""
+    flat = grid(3, 2, 0.2, 0.1)
+    right = flat.corner_uv.mean(1)[:, 0] > 0.1
+    found = {
+        name: np.flatnonzero(own).astype(np.int32) for name, own in (("a", ~right), ("b", right))
+    }
+    flat = dataclasses.replace(flat, regions=found)
+    soft, stiff = (
+        fabric({"preset": "silk", "bending": "1e-5 N*m"}),
+        fabric({"preset": "silk", "bending": "5e-5 N*m"}),
+    )
+    x = np.array(flat.vertices)
+    x[x[:, 0] > 0.01, 1] = 0.05
+
+    def folded(*pair):
+        scene = weft.Scene(with_regions(flat, dict(zip("ab", pair))))
+        (e,) = (e for e in scene.model().energies if e.name == "bending between regions")
+        return float(e.value(x).sum())
+
+    assert folded(soft, stiff) == pytest.approx((folded(soft, soft) + folded(stiff, stiff)) / 2)
+    assert folded(stiff, stiff) == pytest.approx(5 * folded(soft, soft))
+
+
+def test_two_fabrics_in_a_row_stretch_as_springs_in_series(tmp_path):
+    """A hanging strip of two fabrics: in every row the force is the weight below it, and the strain
+    that over k; masses are those of each fabric.
+    """
+    flat = grid(2, 9, 0.1, 0.8)
+    lower = flat.corner_uv.mean(1)[:, 1] < 0.4
+    flat = dataclasses.replace(flat, regions={"lower": np.flatnonzero(lower).astype(np.int32)})
+    heavy = fabric({"preset": "silk", "density": "500 gsm", "stretch": "60 N/m"})
+    light = fabric({"preset": "silk", "density": "100 gsm", "stretch": "20 N/m"})
+    cloth = with_regions(flat, {"lower": heavy}, light).moved(rotation=(90, 0, 0))
+    assert [r.name for r in cloth.regions] == ["lower", "rest"]
+    assert cloth.mass.sum() == pytest.approx(0.04 * 0.5 + 0.04 * 0.1)
+    scene = weft.Scene(cloth, [weft.Pin(cloth.border("top"))], integrator="quasi_static")
+    run = weft.simulate(scene, frames=1, out=tmp_path / "r", **HOW)
+    y = run.positions(-1)[:, 1].reshape(9, 2).mean(1)  # rows from the bottom
+    weight = 9.81 * np.cumsum(cloth.mass.reshape(9, 2).sum(1))[:-1]
+    strain = weight / 0.1 / np.where(np.arange(8) < 4, 60.0, 20.0)
+    np.testing.assert_allclose(np.diff(y) / 0.1 - 1, strain, rtol=0.02)
+    assert strain[3] < strain[4] / 2
+
+
+def test_a_scene_of_regions(file, tmp_path):
+    """Law, weight, thickness and friction by region; resumed bitwise; exported with its regions."""
+    scene = load_scene(file).scene
+    cloth = scene.cloth
+    assert [f.density for f in cloth.fabrics] == [BASE.density, 0.5, fabric("wool").density]
+    sides = scene.model().contact.mesh.sides
+    assert sides.names == ("near", "far", "tip", "ball")
+    assert sides.static[2, 3] == 0.7 and sides.static[0, 3] == 0.0
+    kept = {r.name: r.fabric.thickness for r in cloth.regions}
+    inner = [i for i in range(cloth.n_vertices)
+             if sides.part[i] == 0 and np.isin(cloth.faces[(cloth.faces == i).any(1)],
+             cloth.faces[cloth.regions[0].faces]).all()]  # fmt: skip
+    np.testing.assert_array_equal(sides.thickness[inner], kept["near"])
+    whole = weft.simulate(scene, frames=6, out=tmp_path / "a", **HOW)
+    weft.simulate(scene, frames=3, out=tmp_path / "b", **HOW)
+    again = weft.simulate(scene, frames=6, out=tmp_path / "b", resume=True, **HOW)
+    for k in range(7):
+        np.testing.assert_array_equal(again.points(k), whole.points(k))
+    other = load_scene(file, ["cloth.fabrics.tip=silk"]).scene
+    with pytest.raises(WeftError, match="another scene"):
+        weft.simulate(other, frames=8, out=tmp_path / "b", resume=True, **HOW)
+    x = whole.positions(6)
+    F = weft.fields.gradients(cloth.mesh, x)
+    for region in cloth.regions:
+        want = weft.fields.stress_of(F[region.faces], [(scene.law_of(region.fabric),
+                                                        len(region.faces))])  # fmt: skip
+        np.testing.assert_allclose(whole.field("stress", 6)[region.faces], want, rtol=1e-12)
+    pytest.importorskip("pxr")
+    whole.export(tmp_path / "out.usda")
+    back = usd_contents(tmp_path / "out.usda", "cloth", one=True)
+    assert list(back.regions) == ["near", "far", "tip"]
+    for region in cloth.regions:
+        np.testing.assert_array_equal(back.regions[region.name], region.faces)
+
+
+def test_check_lists_regions(file):
+    found = check(file)
+    text = "\n".join(found.facts)
+    assert "tip: region of 15 faces, fabric wool" in text and "regions: near (" in text
+    assert "fabric silk, custom, wool" in text
+    assert found.errors == []
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        (["cloth.fabrics.ti=wool"], r"region 'ti' = no such region.*near, far, tip.*mean 'tip'"),
+        (["cloth.fabrics={near: silk, far: silk}"], r"15 faces without one.*name more.*tip"),
+        (["cloth.discretization=bspline"], "regions are of triangles"),
+        (["cloth.mesh=null", "cloth.sheet={}"], "regions are those of a mesh file"),
+        (["cloth.fabrics.tip={preset: wool, densty: 3}"], r"cloth\.fabrics\.tip = 'densty'"),
+        (["cloth.fabrics.tip=wooool"], "wooool"),
+    ],
+)
+def test_errors_by_name(file, override, said):
+    if "tip=wool" in override[0]:
+        override = ["cloth.fabrics={near: silk, far: silk, tip: wooool}"]
+    with pytest.raises(SceneProblems, match=said):
+        load_scene(file, override)
+
+
+def test_what_is_left_takes_the_fabric(file):
+    override = ["cloth.fabrics={near: silk}", "cloth.fabric=denim", "contact=null", "bodies=[]"]
+    cloth = load_scene(file, override).scene.cloth
+    assert [(r.name, r.fabric.name) for r in cloth.regions] == [("near", "silk"), ("rest", "denim")]
+
+
+def test_overlap_and_emptiness(mesh):
+    regions = {**mesh.regions, "all": np.arange(len(mesh.faces), dtype=np.int32),
+               "none": np.zeros(0, dtype=np.int32)}  # fmt: skip
+    mesh = dataclasses.replace(mesh, regions=regions)
+    with pytest.raises(MeshError, match=r"region 'all' = \d+ faces of 'near', first"):
+        fabric_regions(mesh, {"near": BASE, "all": BASE})
+    with pytest.raises(MeshError, match="region 'none' = no faces"):
+        fabric_regions(mesh, {"none": BASE}, BASE)
+    with pytest.raises(MeshError, match="give `fabric` for the rest"):
+        fabric_regions(dataclasses.replace(mesh, regions={"near": regions["near"]}), {"near": BASE})
+    cloth = with_regions(mesh, {"near": BASE}, BASE)
+    with pytest.raises(MeshError, match="fabrics by region"):
+        as_splines(cloth, span_size=0.1)
+
+
+def test_owners(mesh):
+    """Vertices between regions are of the thickest; every vertex of one."""
+    regions = fabric_regions(mesh, dict.fromkeys(mesh.regions, BASE))
+    found = owners(mesh, regions, np.array([1.0, 3.0, 2.0]))
+    assert len(np.unique(np.concatenate(found))) == sum(map(len, found)) == mesh.n_vertices
+    np.testing.assert_array_equal(found[1], np.unique(mesh.faces[mesh.regions["far"]]))
+
+
+def test_among_other_cloths(mesh):
+    """Joined behind another cloth: names, faces and mass go along."""
+    cloth = with_regions(mesh, {"near": fabric("denim")}, BASE)
+    both = joined([weft.sheet(3, 3), cloth], ["flat", "shaped"]).moved((0, 1, 0))
+    assert [r.name for r in both.regions] == ["flat", "shaped near", "shaped rest"]
+    assert both.regions[1].faces[0] == mesh.regions["near"][0] + 8
+    assert both.mass.sum() == pytest.approx(cloth.mass.sum() + weft.sheet(3, 3).mass.sum())
+    assert [p.name for p in pieces_of(both, 0.0)] == ["flat", "shaped near", "shaped rest"]
+    elements = [(f.name, len(s.mesh.faces)) for f, s in both.elements]
+    assert elements == [("cotton", 8), ("denim", len(mesh.regions["near"])),
+                        ("silk", len(mesh.faces) - len(mesh.regions["near"]))]  # fmt: skip
+
+
+def test_numbers_of_a_region_may_change_in_time(file, tmp_path):
+    """Keyframes in a region's fabric: the hinges between regions follow, too."""
+    keyed = "{preset: wool, bending: {keys: [[0 s, 1e-5 N*m], [1 s, 3e-5 N*m]]}}"
+    override = [
+        "contact=null",
+        "bodies=[]",
+        f"cloth.fabrics={{near: silk, far: silk, tip: {keyed}}}",
+    ]
+    scene = load_scene(file, override).scene
+    model = scene.model()
+    k = next(i for i, e in enumerate(model.energies) if e.name == "bending between regions")
+    before, after = (model.changing(t).energies[k].weight for t in (0.0, 1.0))
+    assert (after >= before).all() and after.max() > 1.2 * before.max()
