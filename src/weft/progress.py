@@ -21,16 +21,21 @@ from typing import Any, TextIO
 
 from weft import kernel
 from weft.simulation import Progress
+from weft.view.cell import in_notebook, notebook_bar
 
 Update = Callable[[Progress], None]
 
 
 @contextmanager
 def progress_bar(frames: int, console: Any = None) -> Iterator[Update]:
-    """A bar on stderr, or on another rich ``Console``.
+    """A bar on stderr, or on another rich ``Console``; in a notebook one in the cell.
 
     The block gets a function to call after every step. Says when kernels are compiled.
     """
+    if console is None and in_notebook():
+        with notebook_bar(frames) as update:
+            yield update
+        return
     from rich.console import Console
     from rich.progress import Progress as Bar
 

@@ -265,16 +265,10 @@ class Run:
         return self._tessellated[density]
 
     def save(
-        self,
-        path: str | Path,
-        frame: int = -1,
-        *,
-        density: int | None = None,
-        net: bool = False,
-        weld: bool = False,
-        fields: Sequence[str] = (),
+        self, path: str | Path, frame: int = -1, *, density: int | None = None,
+        net: bool = False, weld: bool = False, fields: Sequence[str] = (),
         physics: Physics | None = None,
-    ) -> Path:
+    ) -> Path:  # fmt: skip
         """Write a frame as a mesh file (``weft.io.FORMATS``), by suffix.
 
         Args:
@@ -329,22 +323,27 @@ class Run:
         return Path(path)
 
     def view(
-        self, frames: str | None = None, *, height: int = 480, density: int | None = None
-    ) -> "View":
+        self, frames: str | None = None, *, height: int = 480, density: int | None = None,
+        looks: Sequence[str] | None = None, physics: Physics | None = None,
+    ) -> "View":  # fmt: skip
         """A viewer to play, turn and zoom in, for notebooks: show it as the last line of a cell.
 
         Args:
             frames: as of ``animation``; fewer make a smaller notebook.
             height: [pixels].
             density: of splines, samples a knot span; None: those of ``mesh``.
+            looks: numbers to color the cloth by (docs/viewing.md); None: strain, and pressure where
+                there is contact.
+            physics: as of ``field``.
 
         Raises:
-            RunError: no such frames, or more than 200 MB of them.
+            RunError: no such frames or looks, or more than 200 MB of them.
         """
         from weft.view.content import content_of
         from weft.view.notebook import View
 
-        return View(content_of(self, frames, density=density), height)
+        found = content_of(self, frames, density=density, looks=looks, physics=physics)
+        return View(found, height)
 
 
 def simulate(

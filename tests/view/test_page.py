@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -15,7 +16,9 @@ from weft.cli.main import app
 from weft.discretization.linear_triangle import linear_triangle
 from weft.errors import RunError
 from weft.run import Run
-from weft.view.content import content_of, plots_of
+from weft.scene.of_run import scene_of
+from weft.view.content import content_of
+from weft.view.curves import plots_of
 from weft.view.packing import Grid, Packer, packed, unpacked
 from weft.view.page import page
 
@@ -175,6 +178,7 @@ def test_a_page_that_gets_too_large_is_refused_before_all_is_read(seen, monkeypa
 
 
 def test_command_writes_a_page(seen, tmp_path, monkeypatch):
+    """By name; beside the run where there is no display or no polyscope, which is said."""
     out = tmp_path / "out.html"
     result = CliRunner().invoke(
         app, ["view", str(seen.path), "--html", str(out), "--frames", "::3"]
@@ -188,17 +192,46 @@ def test_command_writes_a_page(seen, tmp_path, monkeypatch):
     result = CliRunner().invoke(app, ["view", str(seen.path)])
     beside = seen.path.with_name("run.html")
     assert beside.exists() and "no display here" in result.output
+    assert "--web" in result.output and "--html" in result.output
     monkeypatch.setenv("DISPLAY", ":7")
     asked = []
     monkeypatch.setattr("webbrowser.open", lambda url: asked.append(url) or True)
-    CliRunner().invoke(app, ["view", str(seen.path)])
-    assert asked == [beside.resolve().as_uri()]
+    monkeypatch.setattr("weft.cli.view.find_spec", lambda name: None)
+    result = CliRunner().invoke(app, ["view", str(seen.path)])
+    assert asked == [beside.resolve().as_uri()] and "pip install 'weft[view]'" in result.output
+    beside.unlink()
+    monkeypatch.setitem(sys.modules, "polyscope", None)
+    result = CliRunner().invoke(app, ["view", str(seen.path), "--window"])
+    assert isinstance(result.exception, RunError) and "weft[view]" in str(result.exception)
+
+
+def test_page_of_other_looks(seen, tmp_path):
+    """Stress needs the laws of the scene that the manifest tells of."""
+    out = tmp_path / "out.html"
+    result = CliRunner().invoke(
+        app, ["view", str(seen.path), "--html", str(out), "--look", "panels,stress-warp,fit"]
+    )
+    assert result.exit_code == 0, result.output
+    read = Page(out.read_text())
+    assert list(read.about["scales"]) == ["stress-warp", "fit"]
+    made = seen.field("stress", 6, physics=scene_of(seen).scene.physics())[:, 0]
+    area, faces = seen.mesh.rest_area, seen.mesh.faces
+    total, weight = np.zeros(88), np.zeros(88)
+    for i in range(3):
+        np.add.at(total, faces[:, i], area * made)
+        np.add.at(weight, faces[:, i], area)
+    scale = read.about["scales"]["stress-warp"]
+    wanted = np.clip(total / weight, scale["low"], scale["high"])
+    half = read.about["arrays"]["stress-warp"]["step"][0] / 2
+    assert np.abs(read.frames("stress-warp", 7)[6][:, 0] - wanted).max() <= half * (1 + 1e-6)
 
 
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [(["--html", "a.txt"], "expected .html"), (["--frames", "x"], "A:B:STEP"),
-     (["--frames", "99"], "frames of 0 to 6"), (["--html", "no/such/a.html"], "cannot write")],
+     (["--frames", "99"], "frames of 0 to 6"), (["--look", "strian"], "did you mean 'strain'"),
+     (["--web", "--window"], "--web and --window"), (["--web", "--look", "a,b"], "one look"),
+     (["--html", "no/such/a.html"], "cannot write")],
 )  # fmt: skip
 def test_errors_are_named(seen, arguments, word):
     result = CliRunner().invoke(app, ["view", str(seen.path), *arguments])

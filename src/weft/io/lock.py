@@ -165,6 +165,20 @@ def _owner(fd: int) -> dict[str, Any] | None:
     return owner if fine else None
 
 
+def is_written(inside: Inside) -> bool:
+    """Whether a process writes into the folder now, by the name that it left there. Takes no lock:
+    whoever only looks must not be in a writer's way.
+    """
+    for name in (NAME, CLAIM):
+        with suppress(OSError, RunError):
+            fd = inside.open(name, os.O_RDONLY)
+            owner = _owner(fd)
+            os.close(fd)
+            if owner is not None and runs(owner):
+                return True
+    return False
+
+
 def runs(owner: dict[str, Any]) -> bool:
     """Whether the process still runs; one of another machine is taken to."""
     if owner["host"] != socket.gethostname():

@@ -39,7 +39,7 @@ class Scale:
     def colors(self, values: Floats) -> Floats:
         """(...,3) sRGB in 0 to 1."""
         t = np.clip((values - self.low) / (self.high - self.low), 0, 1) * (len(self.anchors) - 1)
-        table = np.array([_rgb(a) for a in self.anchors])
+        table = np.array([rgb(a) for a in self.anchors])
         return np.stack([np.interp(t, np.arange(len(table)), c) for c in table.T], axis=-1)
 
 
@@ -72,24 +72,26 @@ BLUE_RED = ("2166ac", "67a9cf", "d1e5f0", "f7f7f7", "fddbc7", "ef8a62", "b2182b"
 CLOTH = "4f86b0"  # checker and plain
 PANELS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
 CONTACT = "f2c230"  # points of contact
+HELD = "e02121"  # vertices that pins hold
 MARK = "e02020"  # faces that `check` points at
 GRAY = "b8b8b8"
 
 
-def _rgb(code: str) -> tuple[float, float, float]:
+def rgb(code: str) -> tuple[float, float, float]:
+    """Red, green and blue from 0 to 1 of six hexadecimal digits, sRGB as they are."""
     return (int(code[:2], 16) / 255, int(code[2:4], 16) / 255, int(code[4:], 16) / 255)
 
 
 def plain(m: int, code: str = CLOTH) -> Floats:
     """(m,3,3) one sRGB color at every corner."""
-    return np.broadcast_to(np.array(_rgb(code)), (m, 3, 3))
+    return np.broadcast_to(np.array(rgb(code)), (m, 3, 3))
 
 
 def panel_colors(mesh: TriangleMesh) -> Floats:
     """(m,3,3): one color for each region, and each piece that hangs together in material
     coordinates.
     """
-    table, label = np.array([_rgb(c) for c in PANELS]), panels(mesh)
+    table, label = np.array([rgb(c) for c in PANELS]), panels(mesh)
     first = int(label.max()) + 1
     for k, faces in enumerate(mesh.regions.values()):
         label[faces] += k * first

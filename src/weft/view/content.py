@@ -3,46 +3,25 @@
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
 
 import numpy as np
 
-from weft.animated import Frames, animation_of
 from weft.arrays import Floats, Json, Positions
-from weft.discretization.surfaces import Surfaces
-from weft.errors import RunError
+from weft.errors import RunError, check_known
 from weft.fields import Physics
-from weft.io.animation import Animation, Moment
 from weft.io.selection import Selection
-from weft.render.looks import BLUE_RED, CLOTH, CONTACT, GRAY, PANELS, VIRIDIS, nice_limit
-from weft.view.corners import Corners
+from weft.render.looks import CLOTH, CONTACT, GRAY, HELD, PANELS, Scale
+from weft.view.curves import CURVES, plots_of
+from weft.view.measures import MEASURES, available
 from weft.view.packing import OF_BASE64, Array, Grid, Packer, packed
+from weft.view.subject import Subject, Viewable, spread
 
 MOST = 200e6  # [bytes] of a page; browsers keep its text in memory
-CHECKERS = 16  # squares along the longer side of the cloth
-_FOR_SCALE = 12  # frames that the range of a color scale must suit
-_TABLES = {"strain": ("largest principal strain", 100.0, "%", BLUE_RED, True),
-           "stress_max": ("largest principal stress", 1.0, "N/m", VIRIDIS, False),
-           "contact_pressure": ("pressure of contact", 1.0, "Pa", VIRIDIS, False)}  # fmt: skip
+USUAL = ("strain", "stress", "pressure")  # measures that a page has where the run has them
 
 OnFrame = Callable[[int, int], None]
-
-
-class Viewable(Frames, Protocol):
-    """What is needed of a run, beside its animation."""
-
-    @property
-    def surfaces(self) -> Surfaces:
-        """What the cloth is made of."""
-
-    @property
-    def metrics(self) -> list[Json]:
-        """One record a step."""
-
-    def contacts(self, frame: int = -1) -> tuple[Positions, Floats, Floats]:
-        """Points (k,3) [m], their forces, and the pressure at vertices."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +42,10 @@ def content_of(
     frames: str | None = None,
     *,
     density: int | None = None,
+    looks: Sequence[str] | None = None,
+    physics: Physics | None = None,
     most: float = MOST,
     on_frame: OnFrame | None = None,
-    physics: Physics | None = None,
 ) -> Content:
     """What a page shows of a run.
 
@@ -73,53 +53,50 @@ def content_of(
         run: the run.
         frames: ``A:B`` or ``A:B:STEP``, the last one included; None: all.
         density: of splines, samples a knot span; None: those of the run's mesh.
+        looks: measures to color the cloth by (``weft.view.measures.MEASURES``); None: strain,
+            stress that is known, and pressure of a run with contact.
+        physics: of the run's scene, for stress that it did not record.
         most: [bytes] that a page may have.
         on_frame: called with the number of frames read and of all to read (each is read twice).
-        physics: of the run's scene, to show stress that it did not record; None: it is shown where
-            it was recorded.
 
     Raises:
-        RunError: no such frames, or more than ``most`` bytes.
+        RunError: no such frames or looks, or more than ``most`` bytes.
     """
     chosen = Selection.of(frames)
     numbers = chosen.numbers(len(run), str(run.path))
-    stressed = "stress" in run.recorded(numbers[0]) or (physics is not None and physics.laws)
-    animation = animation_of(run, selection=chosen, first=numbers[0], density=density,
-                             fields=("stress",) if stressed else (), physics=physics)  # fmt: skip
+    subject = Subject(run, density, physics, numbers[0])
+    names = measures_of(subject, looks)
     tell = on_frame or (lambda done, count: None)
-    told = len(animation.shapes) > 1
-    survey = _Survey(animation, run, numbers, lambda k: tell(k, 2 * len(numbers)))
+    survey = _Survey(subject, numbers, names, lambda k: tell(k, 2 * len(numbers)))
     packers: dict[str, Packer] = {name: Packer() for name in survey.grids}
-    still = survey.still
     contacts: list[Array] = []
-    for k, moment in enumerate(animation):
-        for name, values in _values(moment, told, survey).items():
-            if name != "bodies" or k == 0 or not still:
+    for k, number in enumerate(numbers):
+        for name, values in _values(subject, number, names).items():
+            if name != "bodies" or k == 0 or not survey.still:
                 packers[name].add(survey.grids[name].numbers(values))
-        if survey.has_contacts:
-            contacts.append(run.contacts(numbers[k])[0])
+        if subject.has_contacts:
+            contacts.append(subject.contacts(number))
         so_far = OF_BASE64 * sum(p.size for p in packers.values())
         _check_size(so_far, k + 1, len(numbers), most, chosen.step)
         tell(len(numbers) + k + 1, 2 * len(numbers))
-    corners = Corners.of(animation)
-    blocks = {name: p.text() for name, p in packers.items()} | corners.blocks()
+    blocks = {name: p.text() for name, p in packers.items()} | subject.corners.blocks()
     about: Json = {
         "name": Path(run.path).resolve().name, "numbers": list(numbers), "fps": run.fps,
-        "vertices": survey.n, "faces": len(animation.cloth.faces),
-        "regions": [name for name, _ in animation.cloth.regions],
-        "bodies": [s.name for s in animation.shapes[1:]], "bodies_still": still,
-        "cell": corners.side / CHECKERS,
+        "vertices": subject.mesh.n_vertices, "faces": len(subject.cloth.faces),
+        "regions": [name for name, _ in subject.cloth.regions],
+        "bodies": subject.bodies, "bodies_still": survey.still, "cell": subject.cell,
         "arrays": {k: {"low": g.low.tolist(), "step": g.step.tolist(), "bits": g.bits}
                    for k, g in survey.grids.items()},
-        "scales": survey.scales, "pins": pins_of(run),
+        "scales": {name: asdict(scale) for name, scale in survey.scales.items()},
+        "pins": [asdict(p) for p in subject.pins],
         "plots": plots_of(run.metrics, [k / run.fps for k in numbers]),
-        "colors": {"cloth": CLOTH, "body": GRAY, "contact": CONTACT, "panels": list(PANELS)},
+        "curves": [asdict(c) for c in CURVES],
+        "colors": {"cloth": CLOTH, "body": GRAY, "contact": CONTACT, "pin": HELD,
+                   "panels": list(PANELS)},
     }  # fmt: skip
-    if told:
-        offsets = np.cumsum([0, *(len(x) for x in survey.first.positions[1:])])
-        faces = [s.faces + o for s, o in zip(animation.shapes[1:], offsets)]
-        blocks["body_faces"] = packed(np.concatenate(faces).astype(np.uint32))
-    if survey.has_contacts:
+    if subject.bodies:
+        blocks["body_faces"] = packed(run.body_faces.astype(np.uint32))
+    if subject.has_contacts:
         points = np.concatenate([np.zeros((0, 3)), *contacts])
         grid = _grid_of(points)
         about["arrays"]["contacts"] = {"low": grid.low.tolist(), "step": grid.step.tolist(),
@@ -131,84 +108,57 @@ def content_of(
     return Content(about, blocks)
 
 
-def plots_of(records: Sequence[Json], times: Sequence[float]) -> Json:
-    """Of the steps that lead to each time [s] from the one before: kinetic energy [J] after the
-    last, least distance [m] of all, sum of iterations. None where there is no number.
-    """
-    found: Json = {"kinetic": [], "least_distance": [], "iterations": []}
-    when = np.array([float(r["t"]) for r in records])
-    ends = np.searchsorted(when, np.asarray(times) + 1e-9, side="right").tolist()
-    for start, end in zip([0, *ends], ends):
-        part = records[start:end]
-        near = [(r.get("contact") or {}).get("least_distance") for r in part]
-        known = [float(d) for d in near if d is not None and math.isfinite(d)]
-        energy = part[-1].get("kinetic") if part else None
-        finite = energy is not None and math.isfinite(energy)
-        found["kinetic"].append(energy if finite else None)
-        found["least_distance"].append(min(known) if known else None)
-        found["iterations"].append(sum(int(r["iterations"]) for r in part) if part else None)
-    return {k: v for k, v in found.items() if any(x is not None for x in v)}
+def measures_of(subject: Subject, looks: Sequence[str] | None) -> tuple[str, ...]:
+    """Names of the measures that a page shows.
 
-
-def pins_of(run: Viewable) -> list[Json]:
-    """Vertices that are held, and until when [s] (None: always); none of splines, whose pins hold
-    control points.
+    Raises:
+        RunError: one that is none, or that the run does not have.
     """
-    if run.surfaces.embedding is not None:
-        return []
-    pins = run.manifest["scene"].get("pins", [])
-    return [{"vertices": p["vertices"], "until": _finite(p.get("until"))} for p in pins]
+    at = subject.at(subject.first)
+    if looks is None:
+        return available(at, USUAL)
+    for name in looks:
+        check_known(name, MEASURES, "look", RunError)
+        MEASURES[name].of(at)
+    return tuple(dict.fromkeys(looks))
 
 
 class _Survey:
     """A first look at all frames: boxes, color scales, and whether bodies move."""
 
     def __init__(
-        self, animation: Animation, run: Viewable, numbers: range, tell: Callable[[int], None]
+        self, subject: Subject, numbers: range, names: Sequence[str], tell: Callable[[int], None]
     ) -> None:
         boxes: dict[str, tuple[Floats, Floats]] = {}
-        self.still, self.first = True, animation.moment(0)
-        self.n = len(self.first.positions[0])
-        bodies = len(animation.shapes) > 1
-        start = np.concatenate(self.first.positions[1:]) if bodies else np.zeros((0, 3))
-        kept = set(np.unique(np.linspace(0, len(numbers) - 1, _FOR_SCALE).astype(int)).tolist())
-        samples: dict[str, list[Floats]] = {}
-        for k, moment in enumerate(animation):
-            _widen(boxes, "cloth", moment.positions[0])
-            if bodies:
-                now = np.concatenate(moment.positions[1:])
+        start = subject.body_positions(numbers[0])
+        self.still = True
+        kept = set(spread(numbers))
+        samples: dict[str, list[Floats]] = {name: [] for name in names}
+        for k, number in enumerate(numbers):
+            x = subject.positions(number)
+            _widen(boxes, "cloth", x)
+            if subject.bodies:
+                now = subject.body_positions(number)
                 self.still = self.still and bool(np.array_equal(now, start))
                 _widen(boxes, "bodies", now)
-            if k in kept:
-                for name, values in moment.fields.points.items():
-                    if name in _TABLES:
-                        samples.setdefault(name, []).append(values)
+            if number in kept:
+                for name in names:
+                    samples[name].append(subject.values(name, number, x))
             tell(k + 1)
-        self.has_contacts = "contact_pressure" in samples
         self.grids = {name: Grid.between(*box) for name, box in boxes.items()}
-        self.scales: dict[str, Json] = {}
+        self.scales: dict[str, Scale] = {}
         for name, given in samples.items():
-            self._scale(name, np.concatenate(given))
-
-    def _scale(self, name: str, values: Floats) -> None:
-        title, factor, unit, table, signed = _TABLES[name]
-        limit = nice_limit(factor * (values if signed else values[values > 0]))
-        low = -limit if signed else 0.0
-        key = _key(name)
-        self.grids[key] = Grid.between(np.array([low]), np.array([limit]), 8)
-        self.scales[key] = {"title": title, "low": low, "high": limit, "unit": unit,
-                            "anchors": list(table), "factor": factor}  # fmt: skip
+            scale = MEASURES[name].scale(np.concatenate(given))
+            self.grids[name] = Grid.between(np.array([scale.low]), np.array([scale.high]), 8)
+            self.scales[name] = scale
 
 
-def _values(moment: Moment, bodies: bool, survey: _Survey) -> dict[str, Floats]:
-    found: dict[str, Floats] = {"cloth": moment.positions[0]}
-    if bodies:
-        found["bodies"] = np.concatenate(moment.positions[1:])
-    if survey.scales:
-        points = moment.fields.points
-        for name, (_, factor, *_rest) in _TABLES.items():
-            if name in points:
-                found[_key(name)] = factor * points[name][:, None]
+def _values(subject: Subject, number: int, names: Sequence[str]) -> dict[str, Floats]:
+    found = {"cloth": subject.positions(number)}
+    if subject.bodies:
+        found["bodies"] = subject.body_positions(number)
+    for name in names:
+        found[name] = subject.values(name, number, found["cloth"])[:, None]
     return found
 
 
@@ -239,7 +189,3 @@ def _check_size(size: float, done: int, count: int, most: float, step: int) -> N
         expected=f"at most {most / 1e6:g} MB",
         hint=f"take fewer frames (--frames ::{wider}), or a part of the run (--frames 0:50)",
     )  # fmt: skip
-
-
-def _finite(value: Any) -> float | None:
-    return float(value) if value is not None and math.isfinite(float(value)) else None

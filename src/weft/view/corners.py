@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.arrays import Faces, Floats
-from weft.io.animation import Animation
+from weft.io.animation import Shape
 from weft.view.packing import Array, packed
 
 
@@ -20,9 +20,8 @@ class Corners:
     side: float  # [m] of the longer side of the cloth
 
     @staticmethod
-    def of(animation: Animation) -> "Corners":
+    def of(cloth: Shape) -> "Corners":
         """Of the cloth."""
-        cloth = animation.cloth
         m = len(cloth.faces)
         uv = np.zeros((m, 3, 2)) if cloth.corner_uv is None else cloth.corner_uv
         region = np.zeros(m, np.int64)

@@ -14,6 +14,7 @@ from weft.mesh import TriangleMesh
 from weft.render.looks import Look
 from weft.render.picture import Image, Renderer, Style
 from weft.view.content import Content
+from weft.view.curves import drawn, plots_of
 from weft.view.page import page
 
 STYLE = Style(look=Look.CHECKER, width=480, height=300)
@@ -53,9 +54,13 @@ class View:
         return f'<iframe srcdoc="{whole}" {how}></iframe>'
 
 
-def shown(picture: Callable[[], Image], rows: Callable[[], Mapping[str, Any]]) -> str:
-    """A picture beside a table, as HTML. Whatever cannot be drawn or read is said in its place:
-    a notebook must show a run that is damaged, too.
+def shown(
+    picture: Callable[[], Image],
+    rows: Callable[[], Mapping[str, Any]],
+    curves: Callable[[], str] = str,
+) -> str:
+    """A picture beside a table and curves, as HTML. Whatever cannot be drawn or read is said in its
+    place: a notebook must show a run that is damaged, too.
     """
     try:
         image = f'<img alt="picture" src="data:image/png;base64,{_png(picture())}">'
@@ -69,12 +74,18 @@ def shown(picture: Callable[[], Image], rows: Callable[[], Mapping[str, Any]]) -
         )
     except Exception as error:
         lines = f"<tr><td><em>no table: {_text(error)}</em></td></tr>"
+    try:
+        below = curves()
+    except Exception:  # the table has said what is wrong
+        below = ""
     style = "display: flex; gap: 1em; align-items: center; flex-wrap: wrap"
-    return f'<div style="{style}">{image}<table>{lines}</table></div>'
+    return f'<div style="{style}">{image}<div><table>{lines}</table>{below}</div></div>'
 
 
-def of_run(run: Shown) -> tuple[Callable[[], Image], Callable[[], Mapping[str, Any]]]:
-    """The picture of a run's last frame, and what there is to say of it."""
+def of_run(
+    run: Shown,
+) -> tuple[Callable[[], Image], Callable[[], Mapping[str, Any]], Callable[[], str]]:
+    """The picture of a run's last frame, what there is to say of it, and its metrics by frame."""
 
     def picture() -> Image:
         x, mesh = run.positions(-1), run.mesh
@@ -106,7 +117,11 @@ def of_run(run: Shown) -> tuple[Callable[[], Image], Callable[[], Mapping[str, A
             told["intersections"] = last["intersections"]
         return told
 
-    return picture, rows
+    def curves() -> str:
+        times = [k / run.fps for k in range(len(run))]
+        return drawn(plots_of(run.metrics, times), width=420, height=96)
+
+    return picture, rows, curves
 
 
 def picture_of(mesh: TriangleMesh, x: Positions, body: Positions, body_faces: Faces) -> Image:

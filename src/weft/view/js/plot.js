@@ -1,11 +1,5 @@
 // Metrics along the time line, each on its own scale; energy and distance as logarithms.
 
-const CURVES = [
-  ["kinetic", "kinetic energy", "J", "#b2182b", true],
-  ["least_distance", "least distance", "m", "#2166ac", true],
-  ["iterations", "iterations", "", "#4d8a4f", false],
-];
-
 const brief = (value) => (value === null || value === undefined ? "-" : Number(value.toPrecision(3)).toString());
 
 function drawPlot(canvas, plots, frame, count) {
@@ -17,12 +11,12 @@ function drawPlot(canvas, plots, frame, count) {
   const x = (k) => left + (count > 1 ? (k / (count - 1)) * across : 0);
   c.font = "12px system-ui, sans-serif";
   let place = left;
-  for (const [name, title, unit, color, log] of CURVES) {
+  for (const { name, title, unit, color, log } of about.curves) {
     const values = plots[name];
     if (values === undefined) continue;
     const usable = values.filter((v) => v !== null && (!log || v > 0)).map((v) => (log ? Math.log10(v) : v));
     const high = Math.max(...usable), low = log ? Math.max(Math.min(...usable), high - 8) : 0;
-    c.strokeStyle = c.fillStyle = color;
+    c.strokeStyle = c.fillStyle = "#" + color;
     c.beginPath();
     let pen = false;
     values.forEach((v, k) => {

@@ -8,7 +8,7 @@ async function open() {
   const cloth = await Track.of("cloth", count);
   const bodies = await Track.of("bodies", about.bodies_still ? 1 : count);
   const fields = {};
-  for (const name of ["strain", "stress", "pressure"]) fields[name] = await Track.of(name, count);
+  for (const name of Object.keys(about.scales)) fields[name] = await Track.of(name, count);
   const faces = await arrayOf("corner_faces", Uint32Array);
   const vertex = await arrayOf("corner_vertex", Uint32Array);
   const uv = await arrayOf("corner_uv", Float32Array);
@@ -37,7 +37,7 @@ async function open() {
   const state = { frame: 0, look: "plain", playing: false, speed: 1, loaded: -1, colored: "" };
 
   const several = about.regions.length > 1;
-  const looks = [...(several ? ["panels"] : []), "checker", "plain", ...Object.keys(fields).filter((k) => fields[k])];
+  const looks = [...(several ? ["panels"] : []), "checker", "plain", ...Object.keys(fields)];
   $("look").replaceChildren(...looks.map((name) => new Option(name)));
   $("speed").replaceChildren(...SPEEDS.map((s) => new Option(`${s} x`, s)));
   $("bodies").parentElement.hidden = !bodies;
@@ -83,7 +83,7 @@ async function open() {
     }
     if ($("pins").checked) {
       const held = about.pins.filter((p) => p.until === null || t <= p.until).flatMap((p) => p.vertices);
-      dots.push([new Float32Array(held.flatMap((v) => [x[3 * v], x[3 * v + 1], x[3 * v + 2]])), [0.88, 0.13, 0.13], 8]);
+      dots.push([new Float32Array(held.flatMap((v) => [x[3 * v], x[3 * v + 1], x[3 * v + 2]])), rgb(about.colors.pin), 8]);
     }
     return dots;
   }

@@ -1,0 +1,122 @@
+"""Numbers on cloth that viewers show as colors: what each is, where it is from, its scale."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.animated import Frames
+from weft.arrays import Floats, Positions
+from weft.contact.nearest import Places
+from weft.errors import RunError
+from weft.fields import Physics, gradients, principal_stress
+from weft.mesh import TriangleMesh
+from weft.render.looks import BLUE_RED, VIRIDIS, Scale, curvature, nice_limit, strain, vertex_mean
+
+
+@dataclass(frozen=True, eq=False)
+class At:
+    """A frame, as measures take it.
+
+    Args:
+        run: the run.
+        frame: its number.
+        mesh: that is shown, with material coordinates.
+        x: (n,3) [m] of its vertices.
+        density: of splines, samples a knot span; None: those of the run's mesh.
+        physics: laws, for stress that the run did not record.
+    """
+
+    run: Frames
+    frame: int
+    mesh: TriangleMesh
+    x: Positions
+    density: int | None = None
+    physics: Physics | None = None
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number at every vertex.
+
+    Args:
+        title: what a legend says.
+        unit: of the values.
+        of: values (n,) at a frame. RunError: the run has none.
+        signed: both sides of 0 are shown.
+    """
+
+    title: str
+    unit: str
+    of: Callable[[At], Floats]
+    signed: bool = False
+
+    def scale(self, values: Floats) -> Scale:
+        """A scale of round numbers for values of any shape; where only one side of 0 is shown, for
+        those that are not 0 (cloth that nothing presses).
+        """
+        limit = nice_limit(values if self.signed else values[values > 0])
+        low, anchors = (-limit, BLUE_RED) if self.signed else (0.0, VIRIDIS)
+        return Scale(self.title, low, limit, self.unit, anchors)
+
+
+def _pressure(at: At) -> Floats:
+    """Of contact, at the run's own vertices."""
+    found = at.run.pressure(at.frame) if at.density is None else None
+    if found is None:
+        got = "a run without contact" if at.density is None else f"density {at.density}"
+        raise RunError("pressure", got=got, expected="contact, and the run's own samples")
+    return found
+
+
+def _stress(component: int) -> Callable[[At], Floats]:
+    """Of warp, weft or shear (``weft.fields``), as means of the faces at a vertex."""
+
+    def of(at: At) -> Floats:
+        made = at.run.field("stress", at.frame, density=at.density, physics=at.physics)
+        return vertex_mean(at.mesh, made[:, component])
+
+    return of
+
+
+def _largest_stress(at: At) -> Floats:
+    """Principal, as means of the faces at a vertex."""
+    made = at.run.field("stress", at.frame, density=at.density, physics=at.physics)
+    return vertex_mean(at.mesh, principal_stress(gradients(at.mesh, at.x), made)[0])
+
+
+def _fit(at: At) -> Floats:
+    faces = at.run.body_faces
+    if len(faces) == 0:
+        raise RunError("fit", got="a run without bodies", expected="a scene with bodies")
+    return 1e3 * Places.of(at.x, at.run.body_positions(at.frame), faces).distance
+
+
+def _speed(at: At) -> Floats:
+    return np.asarray(np.linalg.norm(at.run.velocities(at.frame, at.density), axis=1))
+
+
+MEASURES: Mapping[str, Measure] = {
+    "strain": Measure("largest principal strain", "%", lambda at: strain(at.mesh, at.x), True),
+    "pressure": Measure("pressure of contact", "Pa", _pressure),
+    "stress": Measure("largest principal stress", "N/m", _largest_stress),
+    "stress-warp": Measure("stress along the warp", "N/m", _stress(0), True),
+    "stress-weft": Measure("stress along the weft", "N/m", _stress(1), True),
+    "stress-shear": Measure("shear stress", "N/m", _stress(2), True),
+    "curvature": Measure("mean curvature", "1/m", lambda at: curvature(at.mesh, at.x), True),
+    "fit": Measure("distance from the body", "mm", _fit),
+    "speed": Measure("speed", "m/s", _speed),
+}
+
+
+def available(at: At, names: Sequence[str] = tuple(MEASURES)) -> tuple[str, ...]:
+    """Those of the names that a run has, tried at a frame."""
+
+    def has(name: str) -> bool:
+        try:
+            MEASURES[name].of(at)
+        except RunError:
+            return False
+        return True
+
+    return tuple(filter(has, names))

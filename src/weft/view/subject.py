@@ -1,0 +1,162 @@
+"""A run as viewers see it: its surfaces, looks and frames, read as they are asked for."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from weft.animated import Frames, bodies_of, regions_of
+from weft.arrays import Floats, Ints, Json, Positions
+from weft.discretization.surfaces import Surfaces
+from weft.errors import RunError
+from weft.fields import Physics
+from weft.io.animation import Shape
+from weft.mesh import TriangleMesh
+from weft.render.looks import Scale
+from weft.view.corners import Corners
+from weft.view.measures import MEASURES, At, available
+
+CHECKERS = 16  # squares along the longer side of the cloth
+FOR_SCALE = 12  # frames that the range of a color scale must suit
+
+
+class Viewable(Frames, Protocol):
+    """What is needed of a run, beside its animation."""
+
+    @property
+    def surfaces(self) -> Surfaces:
+        """What the cloth is made of."""
+
+    @property
+    def metrics(self) -> list[Json]:
+        """One record a step."""
+
+    def contacts(self, frame: int = -1) -> tuple[Positions, Floats, Floats]:
+        """Points (k,3) [m], their forces, and the pressure at vertices."""
+
+
+@dataclass(frozen=True)
+class Pin:
+    """Vertices that are held, and until when [s]; None: always."""
+
+    vertices: list[int]
+    until: float | None
+
+
+class Subject:
+    """A run to look at.
+
+    Args:
+        run: the run.
+        density: of splines, samples a knot span; None: those of the run's mesh.
+        physics: of the run's scene, for stress that it did not record.
+        first: number of the frame that says what the run has.
+
+    Raises:
+        RunError: no such frame, or a damaged one.
+    """
+
+    def __init__(
+        self,
+        run: Viewable,
+        density: int | None = None,
+        physics: Physics | None = None,
+        first: int = 0,
+    ) -> None:
+        self.run, self.density, self.physics = run, density, physics
+        faces, corner_uv = run.tessellation(density)
+        self.mesh = TriangleMesh(run.positions(first, density), faces, corner_uv)
+        regions = regions_of(self.mesh, run.parts(density))
+        self.cloth = Shape("cloth", faces, corner_uv, regions)
+        self.corners = Corners.of(self.cloth)
+        self.bodies = [shape.name for shape, _ in bodies_of(run)]
+        self.has_contacts = run.pressure(first) is not None
+        self.pins = pins_of(run)
+        self.first = first
+
+    @property
+    def cell(self) -> float:
+        """[m] side of a square of the checker."""
+        return self.corners.side / CHECKERS
+
+    def looks(self) -> tuple[str, ...]:
+        """Names of what the cloth can be colored by: panels where there are several, checker,
+        plain, and measures that the run has.
+        """
+        several = len(self.cloth.regions) > 1
+        found = available(self.at(self.first))
+        return (*(["panels"] if several else []), "checker", "plain", *found)
+
+    def region_of_faces(self) -> Ints:
+        """(m,) place among the regions."""
+        found = np.zeros(len(self.cloth.faces), np.int32)
+        for k, (_, faces) in enumerate(self.cloth.regions):
+            found[faces] = k
+        return found
+
+    def positions(self, frame: int) -> Positions:
+        """(n,3) [m] of the cloth.
+
+        Raises:
+            RunError: no such frame, a damaged one, or one of numbers that are not finite.
+        """
+        x = self.run.positions(frame, self.density)
+        if not np.isfinite(x).all():
+            bad = int((~np.isfinite(x).all(1)).sum())
+            raise RunError(
+                f"frame {frame}", got=f"{bad} positions that are not finite",
+                where=str(self.run.path), expected="numbers",
+                hint="look at earlier frames (--frames)",
+            )  # fmt: skip
+        return x
+
+    def body_positions(self, frame: int) -> Positions:
+        """(b,3) [m] of all bodies; none of a run without bodies."""
+        return self.run.body_positions(frame) if self.bodies else np.zeros((0, 3))
+
+    def contacts(self, frame: int) -> Positions:
+        """(k,3) [m] where cloth touches; none of a run without contact."""
+        return self.run.contacts(frame)[0] if self.has_contacts else np.zeros((0, 3))
+
+    def held(self, frame: int) -> list[int]:
+        """Vertices that pins hold in a frame."""
+        t = frame / self.run.fps
+        return [v for p in self.pins if p.until is None or t <= p.until for v in p.vertices]
+
+    def at(self, frame: int, x: Positions | None = None) -> At:
+        """A frame as measures take it; x where its positions are known."""
+        found = self.positions(frame) if x is None else x
+        return At(self.run, frame, self.mesh, found, self.density, self.physics)
+
+    def values(self, look: str, frame: int, x: Positions | None = None) -> Floats:
+        """(n,) of a look that is a measure.
+
+        Raises:
+            RunError: the run has none in that frame.
+        """
+        return MEASURES[look].of(self.at(frame, x))
+
+    def scale(self, look: str, frames: "range | list[int]") -> Scale:
+        """A scale for a measure over frames, from some of them."""
+        samples = [self.values(look, k) for k in spread(frames)]
+        return MEASURES[look].scale(np.concatenate(samples))
+
+
+def spread(frames: "range | list[int]") -> Iterator[int]:
+    """First, last and some between: those that a color scale must suit."""
+    places = np.unique(np.linspace(0, len(frames) - 1, FOR_SCALE).astype(int))
+    return (frames[k] for k in places.tolist())
+
+
+def pins_of(run: Viewable) -> list[Pin]:
+    """What is held; none of splines, whose pins hold control points."""
+    if run.surfaces.embedding is not None:
+        return []
+    told = run.manifest["scene"].get("pins", [])
+    return [Pin(list(map(int, p["vertices"])), _finite(p.get("until"))) for p in told]
+
+
+def _finite(value: object) -> float | None:
+    number = None if value is None else float(value)  # type: ignore[arg-type]
+    return number if number is not None and np.isfinite(number) else None

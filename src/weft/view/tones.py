@@ -1,0 +1,29 @@
+"""Colors that viewers give cloth, beside those of scales."""
+
+import numpy as np
+
+from weft.arrays import Floats, Ints
+from weft.render.looks import CLOTH, PANELS, rgb
+
+Rgb = tuple[float, float, float]
+
+SKY: Rgb = (0.827, 0.839, 0.859)  # behind everything
+PAPER: Rgb = (0.9, 0.88, 0.84)  # what the back of cloth is mixed with
+OF_PAPER = 0.45
+DARKER = 0.75  # every second square of the checker
+
+
+def _mixed(color: Rgb) -> Rgb:
+    r, g, b = ((1 - OF_PAPER) * c + OF_PAPER * p for c, p in zip(color, PAPER))
+    return r, g, b
+
+
+FRONT: Rgb = rgb(CLOTH)
+BACK: Rgb = _mixed(FRONT)
+SQUARES: tuple[Rgb, Rgb] = (FRONT, (DARKER * FRONT[0], DARKER * FRONT[1], DARKER * FRONT[2]))
+
+
+def panel_colors(region: Ints) -> Floats:
+    """(m,3) of faces, by the place (m,) of their region."""
+    table = np.array([rgb(c) for c in PANELS])
+    return np.asarray(table[region % len(table)])

@@ -1,0 +1,192 @@
+"""A run in a window of its own, through polyscope; ``panel`` has what people press."""
+
+import re
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats, Positions
+from weft.errors import RunError
+from weft.io.extra import optional
+from weft.render.looks import CLOTH, CONTACT, GRAY, HELD, Scale, rgb
+from weft.view.panel import Panel
+from weft.view.player import Picture, Player
+from weft.view.tones import BACK, SKY, SQUARES, panel_colors
+
+WIDE, HIGH = 1280, 860  # [pixels] of a new window
+HINT = "`weft view RUN --web` shows it in a browser, `--html FILE` writes it as a page"
+
+
+class Window:
+    """The window of a player. There is one polyscope a process: one window at a time.
+
+    Args:
+        player: what is shown.
+        backend: ``openGL3_glfw`` wants a display; ``openGL3_egl`` draws without a window.
+
+    Raises:
+        RunError: polyscope is missing, or no window can be opened.
+    """
+
+    def __init__(self, player: Player, backend: str = "openGL3_glfw") -> None:
+        self._ps: Any = optional("polyscope", "view", "the window of `weft view`", RunError)
+        self.player = player
+        self._edition = -1
+        self._drawn: Picture | None = None
+        self._state: tuple[str, bool, bool, bool] = ("", False, False, False)
+        self._maps: dict[tuple[str, ...], str] = {}
+        self._begin(backend)
+        self.panel = Panel(player, self._ps, on_reset=self._look_at)
+        self._ps.set_user_callback(self._tick)
+        self._tick(draw=False)
+
+    def _begin(self, backend: str) -> None:
+        ps = self._ps
+        ps.set_program_name(f"weft: {self.player.name}")
+        ps.set_verbosity(0)
+        ps.set_use_prefs_file(False)
+        ps.set_window_size(WIDE, HIGH)
+        try:
+            ps.init(backend)
+        except Exception as error:
+            with suppress(Exception):  # else polyscope complains when the process ends
+                ps.init("openGL_mock")
+            said = re.sub(r"\[\w+\]|ERROR:", "", str(error)).strip()
+            raise RunError("window", got=said, expected="a display", hint=HINT) from error
+        ps.set_errors_throw_exceptions(True)
+        ps.set_build_default_gui_panels(False)
+        ps.set_open_imgui_window_for_user_callback(False)
+        ps.set_autocenter_structures(False)
+        ps.set_autoscale_structures(False)
+        ps.set_automatically_compute_scene_extents(False)
+        ps.set_up_dir("y_up")
+        ps.set_ground_plane_mode("shadow_only")
+        ps.set_background_color(SKY)
+
+    def show(self) -> None:
+        """Until the window is closed."""
+        self._ps.show()
+        self.close()
+
+    def frame(self) -> None:
+        """Draw once."""
+        self._ps.frame_tick()
+
+    def image(self) -> Floats:
+        """(h,w,4) of what the window shows, panel and all."""
+        found = self._ps.screenshot_to_buffer(transparent_bg=False, include_UI=True)
+        return np.asarray(found)
+
+    def close(self) -> None:
+        """Take everything out of polyscope."""
+        self._ps.clear_user_callback()
+        self._ps.remove_everything()
+
+    def _tick(self, draw: bool = True) -> None:
+        """Called by polyscope for every picture of the screen."""
+        player = self.player
+        player.tick(time.monotonic())
+        if player.editions != self._edition:
+            self._surfaces()
+        picture = player.picture()
+        state = (player.look, player.bodies, player.contacts, player.pins)
+        if picture is not None and (picture is not self._drawn or state != self._state):
+            self._put(picture)
+            self._drawn, self._state = picture, state
+        if draw:
+            self.panel.draw()
+
+    def _surfaces(self) -> None:
+        """Everything anew, at the frame that is shown."""
+        ps, player = self._ps, self.player
+        ps.remove_all_structures()
+        self._edition, self._drawn = player.editions, None
+        picture, subject = player.picture(), player.subject
+        if picture is None:
+            return
+        low, high = player.box()
+        ps.set_length_scale(float(np.linalg.norm(high - low)) or 1.0)
+        ps.set_bounding_box(low, high)
+        ps.set_ground_plane_height_mode("manual")
+        ps.set_ground_plane_height(player.floor())
+        self._cloth = ps.register_surface_mesh("cloth", picture.cloth, subject.cloth.faces)
+        self._cloth.set_smooth_shade(True)
+        self._cloth.set_color(rgb(CLOTH))
+        self._cloth.set_back_face_color(BACK)
+        if subject.bodies:
+            faces = player.run.body_faces
+            self._bodies = ps.register_surface_mesh("bodies", picture.bodies, faces)
+            self._bodies.set_color(rgb(GRAY))
+            self._bodies.set_back_face_policy("identical")
+            self._bodies.set_smooth_shade(False)
+        self._look_at()
+
+    def _put(self, picture: Picture) -> None:
+        """What a frame has."""
+        player, cloth = self.player, self._cloth
+        if self._drawn is not picture:
+            cloth.update_vertex_positions(picture.cloth)
+            if player.subject.bodies:
+                self._bodies.update_vertex_positions(picture.bodies)
+        if player.subject.bodies:
+            self._bodies.set_enabled(player.bodies)
+        self._points("contacts", picture.contacts if player.contacts else None, CONTACT)
+        self._points("pins", picture.held if player.pins else None, HELD)
+        if self._drawn is None or self._state[0] != player.look:
+            cloth.remove_all_quantities()
+        self._color(picture)
+
+    def _color(self, picture: Picture) -> None:
+        """The look, as polyscope has it."""
+        player, cloth, subject = self.player, self._cloth, self.player.subject
+        scale, uv = player.scale(), subject.cloth.corner_uv
+        cloth.set_back_face_policy("identical" if scale else "custom")
+        if scale is not None and picture.values is not None:
+            cloth.add_scalar_quantity(
+                "values", picture.values, vminmax=(scale.low, scale.high), enabled=True,
+                cmap=self._map(scale),
+            )  # fmt: skip
+        elif player.look == "checker" and uv is not None:
+            cloth.add_parameterization_quantity(
+                "checker", uv.reshape(-1, 2), defined_on="corners", coords_type="world",
+                viz_style="checker", checker_size=subject.cell, checker_colors=SQUARES,
+                enabled=True,
+            )  # fmt: skip
+        elif player.look == "panels":
+            colors = panel_colors(subject.region_of_faces())
+            cloth.add_color_quantity("panels", colors, defined_on="faces", enabled=True)
+
+    def _points(self, name: str, points: Positions | None, color: str) -> None:
+        """Dots; None or no points: none."""
+        ps = self._ps
+        if points is None or len(points) == 0:
+            ps.remove_point_cloud(name, error_if_absent=False)
+            return
+        cloud = ps.register_point_cloud(name, points, color=rgb(color))
+        cloud.set_radius(0.004)
+
+    def _map(self, scale: Scale) -> str:
+        """Name of the color map of a scale, which polyscope reads from a picture."""
+        if scale.anchors not in self._maps:
+            from PIL import Image
+
+            name = f"weft {len(self._maps)}"
+            ramp = scale.colors(np.linspace(scale.low, scale.high, 512))
+            row = np.round(255 * ramp).astype(np.uint8)[None]
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / "map.png"
+                Image.fromarray(np.repeat(row, 8, axis=0)).save(file)
+                self._ps.load_color_map(name, str(file))
+            self._maps[scale.anchors] = name
+        return self._maps[scale.anchors]
+
+    def _look_at(self) -> None:
+        """The camera as at first: all of the cloth, from the front and above."""
+        low, high = self.player.box()
+        size = float(np.linalg.norm(high - low)) or 1.0
+        middle = (low + high) / 2 - [0.0, 0.12 * size, 0.0]  # above the panel
+        self._ps.look_at(middle + size * np.array([0.45, 0.4, 1.0]), middle)
