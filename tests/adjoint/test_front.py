@@ -182,11 +182,6 @@ def test_bad_losses(loss, message):
         weft.Adjoint(hung(), loss, SHEAR, frames=1, fps=100)()
 
 
-def test_rest_refuses_by_name():
-    with pytest.raises(SceneError, match="parameter rest = contact"):
-        weft.Adjoint(landing(), noise(16), ["rest"], frames=1, fps=100)()
-
-
 def test_keyframes_rigid_bodies_and_friction_at_rest_are_refused():
     """Their numbers, points and lags would be left out of the derivative without a word."""
     cloth = weft.sheet(5, 5)
