@@ -10,11 +10,10 @@ napkin = weft.sheet(7, 7, SIZE, SIZE, fabric={"preset": "cotton", "damping": "0.
 napkin = napkin.moved((0.0031, 0.002, 0.0017))
 table = weft.contact.plate(0.5, 0.5, size=0.1, name="table")
 touch = weft.SelfContact(gap=0.003, friction=0.5)
-x = np.array(napkin.vertices)
-flat = x - x.mean(0)
-near = np.flatnonzero(flat[:, 2] > 1e-6)  # the half that goes over
-goal = np.array(x)
-goal[near] = x.mean(0) + flat[near] * [1, 1, -1] + [0, 0.004, 0]
+goal = np.array(napkin.vertices)
+depth = goal[:, 2] - goal[:, 2].mean()
+goal += np.outer(depth > 1e-6, [0, 0.004, 0])  # the near half comes to lie on the far one
+goal[:, 2] -= depth + np.abs(depth)
 loss = weft.adjoint.Target(goal)
 guess = 0.5 * SIZE * np.array([[0, 0.3, -0.4], [0, 0.7, -1.0], [0, 0.5, -1.5], [0, 0.2, -1.7]])
 
@@ -35,5 +34,7 @@ def off(q):
     return 1e4 * found.value, 1e2 * found.gradient["pins.grippers.keyframes"][1:].reshape(-1)
 
 
-found = minimize(off, 100 * guess.reshape(-1), jac=True, method="L-BFGS-B", options={"maxiter": 12})
+found = minimize(
+    off, 100 * guess.reshape(-1), jac=True, method="L-BFGS-B", options={"maxiter": 8, "maxfun": 8}
+)
 print(f"off, before and after: {off(100 * guess.reshape(-1))[0]:.2f} and {found.fun:.2f} cm^2")

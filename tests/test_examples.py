@@ -41,13 +41,16 @@ EXPECTED = {
     "compare_laws.py": pytest.approx(-0.62, abs=0.02),
 }
 IN_NUMPY = ("own_energy.py",)
+LONG = ("fit_tube.py", "lay_napkin.py", "recover_fabric.py", "swing_flag.py")  # optimizations
 
 
 def test_every_example_is_listed():
     assert {p.name for p in EXAMPLES.glob("*.py")} == NUMBERS.keys() == EXPECTED.keys()
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in NUMBERS]
+)
 def test_example(name, capsys, tmp_path, monkeypatch):
     """It prints its number; one that runs in NumPy is warned of, and no other."""
     monkeypatch.chdir(tmp_path)

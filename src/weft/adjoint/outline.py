@@ -58,9 +58,7 @@ class Outline:
         every[inner] = -solve(border @ shift)
         old = self.cloth.mesh
         uv = (self._points + every)[self._number]
-        mesh = TriangleMesh(
-            old.vertices, old.faces, uv, old.groups, old.source, old.weights
-        )
+        mesh = TriangleMesh(old.vertices, old.faces, uv, old.groups, old.source, old.weights)
         turned = np.flatnonzero(mesh.signed_material_area * old.signed_material_area <= 0)
         if len(turned):
             raise MeshError(

@@ -34,7 +34,7 @@ def threshold_slopes(contacts: ContactSet, y: Positions, rows: Ints) -> Floats:
     ee, ff, ef = ((p * r).sum(1) for p, r in ((e, e), (f, f), (e, f)))
     C = ee * ff - ef**2
     eps = np.where(touch["parallel"] > 0, touch["parallel"], 1.0)
-    acts = (touch["parallel"] > 0) & (C < eps)
+    acts = (touch["parallel"] > 0) & (eps > C)
     by_e = 2 * (ff[:, None] * e - ef[:, None] * f)
     by_f = 2 * (ee[:, None] * f - ef[:, None] * e)
     dC = np.stack([-by_e, by_e, -by_f, by_f], axis=1)
