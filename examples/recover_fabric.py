@@ -7,8 +7,8 @@ import weft
 
 NAMES = ["fabric.bending_warp", "fabric.bending_weft", "fabric.shear"]
 NOISE = 1e-4  # [m] of the measured shape
-true, cotton = (weft.sheet(11, 11, 0.3, 0.3, pattern="alternating", fabric=f)
-                for f in ("linen", "cotton"))  # fmt: skip
+true = weft.sheet(11, 11, 0.3, 0.3, fabric="linen")
+cotton = weft.sheet(11, 11, 0.3, 0.3, fabric={"preset": "cotton", "density": "180 gsm"})  # weighed
 flat = np.array(true.vertices)
 beyond = np.maximum(np.linalg.norm(flat[:, [0, 2]], axis=1) - 0.09, 0)  # of the disk that holds it
 still = weft.QuasiStaticSettings(1e-7, 1e-6, 2000, imperfection=0.0)
@@ -16,8 +16,8 @@ still = weft.QuasiStaticSettings(1e-7, 1e-6, 2000, imperfection=0.0)
 
 def draped(cloth, x):
     """The scene of its equilibrium, looked for from x (n,3)."""
-    pins = [weft.Pin(np.flatnonzero(beyond < 0.001))]
-    return weft.Scene(cloth.with_points(x), pins, integrator="quasi_static", settings=still)
+    pin = weft.Pin(np.flatnonzero(beyond < 0.001))
+    return weft.Scene(cloth.with_points(x), [pin], integrator="quasi_static", settings=still)
 
 
 def shape(q, of=None):

@@ -25,7 +25,7 @@ from weft.reproduce.study import INK, Say, Study, Table
 from weft.scene.scene import Scene
 from weft.sources import sheet
 
-SAMPLES = 33  # along each number
+SAMPLES = 25  # along each number
 REACH = (-0.004, 0.002)  # [m] of the table under the strip: it starts to touch within the gap
 LOADS = (6.0, 14.0)  # [m/s^2]
 SHORTER = 0.04  # of the span of the arch than of its strip
