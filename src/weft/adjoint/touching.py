@@ -107,11 +107,11 @@ class Touching:
         """(n+b,3) by rest positions, of the barrier at the end."""
         _, contacts = self.term._at(self.x)
         rest = self.term.contact.mesh.rest
-        rows = np.flatnonzero(contacts.touch["parallel"] > 0) if len(contacts) else []
-        if len(rows) == 0:
+        if len(contacts) == 0:
             return np.zeros_like(surface)
+        rows = np.flatnonzero(contacts.touch["parallel"] > 0).astype(np.int32)
         stencil = contacts.stencil[rows]
-        slope = threshold_slopes(contacts, self.y, rows.astype(np.int32))
+        slope = threshold_slopes(contacts, self.y, rows)
         return by_rest_positions(rest, stencil, np.einsum("mai,mai->m", slope, surface[stencil]))
 
     def _by_bodies(self, surface: Floats, into: Pulled) -> None:
