@@ -47,8 +47,10 @@ def test_jax(flat):
     """Under grad, jit and vmap; with 64 bits, to the last digits."""
     jax = pytest.importorskip("jax", reason="JAX is not installed")
     value, gradient = flat(flat.start)
-    for wide, rtol in ((False, 1e-5), (True, 1e-12)):
-        with jax.experimental.enable_x64(wide):
+    before = jax.config.jax_enable_x64
+    try:
+        for wide, rtol in ((False, 1e-5), (True, 1e-12)):
+            jax.config.update("jax_enable_x64", wide)
             f, start = jax_function(flat), jax.numpy.asarray(flat.start)
             found = jax.value_and_grad(lambda q, f=f: f(2 * q) ** 2)(start / 2)
             assert float(found[0]) == pytest.approx(value**2, rel=rtol)
@@ -56,3 +58,5 @@ def test_jax(flat):
             np.testing.assert_allclose(jax.jit(jax.grad(f))(start), gradient, rtol=rtol)
             two = jax.vmap(jax.grad(f))(jax.numpy.stack([start, start]))
             np.testing.assert_allclose(two, [gradient, gradient], rtol=rtol)
+    finally:
+        jax.config.update("jax_enable_x64", before)
