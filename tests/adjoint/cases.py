@@ -87,3 +87,28 @@ def with_start(scene, dx=None, dv=None, duv=None):
         cloth = dataclasses.replace(cloth, mesh=moved)
     velocity = np.broadcast_to(np.asarray(scene.velocity), cloth.points.shape)
     return scene.with_(cloth=cloth, velocity=velocity + (0 if dv is None else dv))
+
+
+def folded(integrator="backward_euler", friction=0.3, **more):
+    """Two small sheets, one on the other: edges that are nearly parallel, whose contact knows rest
+    lengths.
+    """
+    fabric = {"preset": "cotton", "damping": "0.01 s"}
+    lower = weft.sheet(4, 4, 0.12, 0.12, fabric=fabric)
+    upper = lower.moved((0.0011, 0.0021, 0.0007), (0, 0.6, 0))
+    cloth = _together(lower, upper)
+    contact = weft.SelfContact(gap=0.003, friction=friction)
+    pins = [weft.Pin([0, 3, 12, 15])]
+    return weft.Scene(
+        cloth, pins, integrator=integrator, settings=CONTACT, step=0.005, contact=contact,
+        velocity=(0.02, -0.05, 0.01), **more,
+    )  # fmt: skip
+
+
+def _together(lower, upper):
+    """One cloth of two sheets, in two places of the flat plane."""
+    n = lower.n_vertices
+    x = np.concatenate([lower.vertices, upper.vertices])
+    faces = np.concatenate([lower.faces, upper.faces + n])
+    uv = np.concatenate([lower.corner_uv, upper.corner_uv + [0.5, 0.0]])
+    return weft.Cloth(weft.TriangleMesh(x, faces, uv), lower.fabric)

@@ -1,7 +1,6 @@
 """What ``weft.Adjoint`` promises around the derivative: memory, doors, bad input."""
 
 import dataclasses
-import importlib.util
 import tempfile
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 import weft
 from tests.adjoint.cases import hung, landing, noise, quotient
-from weft.adjoint import Energy, Flat, Mean, Sum, Target, batched, jax_function, torch_function
+from weft.adjoint import Energy, Flat, Mean, Sum, Target, batched
 from weft.adjoint.forward import Forward, Kept
 from weft.contact import sphere
 from weft.errors import SceneError
@@ -118,24 +117,6 @@ def test_several_losses_at_once():
     assert [d.value for d in got] == [a().value for a in losses]
 
 
-@pytest.mark.parametrize("make, name", [(torch_function, "torch"), (jax_function, "jax")])
-def test_adapters(make, name):
-    flat = Flat(weft.Adjoint(hung(), Mean(), SHEAR, frames=1, fps=100))
-    if importlib.util.find_spec(name) is None:
-        with pytest.raises(SceneError, match=f"pip install {name}"):
-            make(flat)
-        return
-    _, gradient = flat(flat.start)
-    if name == "torch":
-        torch = pytest.importorskip("torch")
-        q = torch.tensor(flat.start, requires_grad=True)
-        make(flat)(q).backward()
-        np.testing.assert_allclose(q.grad.numpy(), gradient)
-    else:
-        jax = pytest.importorskip("jax")
-        np.testing.assert_allclose(jax.grad(make(flat))(flat.start), gradient, rtol=1e-5)
-
-
 def test_the_scene_of_a_run():
     text = "cloth: {sheet: {nx: 4, ny: 4}, fabric: cotton}\nseconds: 0.02\nfps: 50\n"
     with tempfile.TemporaryDirectory() as folder:
@@ -180,11 +161,6 @@ def test_unknown_names_are_listed():
 def test_bad_losses(loss, message):
     with pytest.raises(SceneError, match=message):
         weft.Adjoint(hung(), loss, SHEAR, frames=1, fps=100)()
-
-
-def test_rest_refuses_by_name():
-    with pytest.raises(SceneError, match="parameter rest = contact"):
-        weft.Adjoint(landing(), noise(16), ["rest"], frames=1, fps=100)()
 
 
 def test_keyframes_rigid_bodies_and_friction_at_rest_are_refused():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tests.checks import assert_derivative, clamp, rotations
+from tests.reference.barrier import barrier_hessian
 from weft import kernel
 from weft.contact.candidates import Candidates, least_distance
 from weft.contact.ccd import FRACTION, max_step, step_lengths
@@ -159,6 +160,18 @@ def test_derivatives(thickness, rng):
     exact = (assembled(set_, x, set_.hessian(x)) @ d.reshape(-1)).reshape(-1, 3)
     difference = (gradient(x + 1e-4 * d) - gradient(x - 1e-4 * d)) / 2e-4
     np.testing.assert_allclose(exact, difference, atol=1e-5 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("thickness", [0.0, 0.01])
+@pytest.mark.parametrize("name", SCENES)
+def test_hessians_in_numpy_say_the_same(name, thickness):
+    x, X, faces = SCENES[name]
+    found = contacts(x, X, faces, thickness=thickness)
+    points = closest_of(x, found.stencil, found.touch["kind"])
+    expected = barrier_hessian(x[found.stencil], found.touch, points)
+    got = found.hessian(x)
+    size = np.abs(expected).max(axis=(1, 2, 3, 4), keepdims=True)
+    assert len(found) > 100 and np.abs((got - expected) / size).max() < 1e-11
 
 
 @pytest.mark.parametrize("thickness", [0.0, 0.01])

@@ -9,8 +9,10 @@ from weft.adjoint import air, membranes, touching  # they register what their te
 from weft.adjoint.adjoint import Adjoint, AdjointReport, Derivative
 from weft.adjoint.doors import Flat, batched, jax_function, torch_function
 from weft.adjoint.lagged import pulls
-from weft.adjoint.losses import Energy, Mean, Sum, Target
+from weft.adjoint.losses import Energy, Mean, Strain, Sum, Target
+from weft.adjoint.outline import Outline
 from weft.adjoint.parameters import Parameter
+from weft.adjoint.rest import material_points
 
 __all__ = [
     "Adjoint",
@@ -19,12 +21,15 @@ __all__ = [
     "Energy",
     "Flat",
     "Mean",
+    "Outline",
     "Parameter",
+    "Strain",
     "Sum",
     "Target",
     "air",
     "batched",
     "jax_function",
+    "material_points",
     "membranes",
     "pulls",
     "torch_function",

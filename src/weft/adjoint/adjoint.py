@@ -153,9 +153,14 @@ class Adjoint:
         x, v, t = self._frames(Kept(self.forward, 0.0))
         return checked(self._loss(x, v, t), x)[0]
 
-    def _loss(self, x: Floats, v: Floats, t: Floats) -> Any:
+    @property
+    def _known_loss(self) -> Any:
+        """The loss, with the model where it wants to know it."""
         loss: Any = self.loss
-        return (loss.of(self.forward.model) if hasattr(loss, "of") else loss)(x, v, t)
+        return loss.of(self.forward.model) if hasattr(loss, "of") else loss
+
+    def _loss(self, x: Floats, v: Floats, t: Floats) -> Any:
+        return self._known_loss(x, v, t)
 
     def _frames(self, kept: Kept) -> tuple[Floats, Floats, Floats]:
         f, model = self.forward, self.forward.model
@@ -183,6 +188,9 @@ class Adjoint:
         wholes, directions = self._wholes(), self._directions()
         back, notes = self._backwards(kept, by_x, by_v, [*wholes.values(), *directions])
         gradient = {name: w.end(back) for name, w in wholes.items()}
+        if hasattr(self.loss, "of") and "rest" in gradient:
+            rest: Any = wholes["rest"]
+            gradient["rest"] = gradient["rest"] + rest.explicit(self._known_loss, x, v, t)
         for d in directions:
             d.begin(back)
             if hasattr(self.loss, "of"):
@@ -235,11 +243,12 @@ class Adjoint:
         bad: dict[str, list[float]] = {"indefinite": [], "singular": []}
         steps, correction, firmed = 0, 0.0, 0
         asked = [a for a in asked if a.matters]
+        rest = any(isinstance(a, Rest) for a in asked)
         for count in range(f.count, 0, -1):
             if count % f.steps == 0:
                 self._add_frame(back, by_x[count // f.steps], by_v[count // f.steps])
             for taken in reversed(kept.parts(count)):
-                found = step_back(f.model, taken, f.inner, solver, back, prepared)
+                found = step_back(f.model, taken, f.inner, solver, back, prepared, rest)
                 hessian: Hessian = found.hessian
                 prepared, back = hessian.prepared, found.before
                 steps, firmed = steps + 1, firmed + found.firmed

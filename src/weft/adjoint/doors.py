@@ -100,13 +100,14 @@ def _run(adjoint: Adjoint) -> Derivative:
 
 
 def torch_function(flat: Flat) -> Any:
-    """A function of a PyTorch vector, whose gradient autograd knows.
+    """A function of a PyTorch vector, whose gradient autograd knows, and no second derivative.
 
     Raises:
         SceneError: PyTorch is not installed.
     """
     try:
         import torch  # type: ignore[import-not-found]
+        from torch.autograd.function import once_differentiable  # type: ignore[import-not-found]
     except ImportError:
         raise _missing("torch") from None
 
@@ -118,6 +119,7 @@ def torch_function(flat: Flat) -> Any:
             return torch.as_tensor(value, dtype=q.dtype, device=q.device)
 
         @staticmethod
+        @once_differentiable  # type: ignore[untyped-decorator]
         def backward(ctx: Any, by: Any) -> Any:
             (gradient,) = ctx.saved_tensors
             return by * gradient
@@ -126,7 +128,8 @@ def torch_function(flat: Flat) -> Any:
 
 
 def jax_function(flat: Flat) -> Any:
-    """A function of a JAX vector with a derivative of its own; the run is a call of the host.
+    """A function of a JAX vector with a derivative of its own; the run is a call of the host, one
+    after another under ``vmap``.
 
     Raises:
         SceneError: JAX is not installed.
@@ -145,7 +148,7 @@ def jax_function(flat: Flat) -> Any:
             value, gradient = flat(np.asarray(values))
             return np.concatenate([[value], gradient]).astype(shape.dtype)
 
-        return jax.pure_callback(host, shape, q)
+        return jax.pure_callback(host, shape, q, vmap_method="sequential")
 
     @jax.custom_vjp  # type: ignore[untyped-decorator]
     def loss(q: Any) -> Any:
@@ -161,4 +164,4 @@ def jax_function(flat: Flat) -> Any:
 
 def _missing(name: str) -> SceneError:
     return SceneError(f"adapter for {name}", got="not installed", expected=name,
-                      hint=f"pip install {name}")  # fmt: skip
+                      hint=f"pip install 'weft[{name}]'")  # fmt: skip

@@ -123,6 +123,76 @@ class Energy:
         return value, by
 
 
+@dataclass(frozen=True, eq=False)
+class Strain:
+    """How much cloth is stretched beyond a limit: the mean, over faces, of the squares of what both
+    principal strains have above it.
+
+    Zero where all strains are below; of triangles alone.
+
+    Args:
+        limit: the strain that is allowed, 0.03 for 3 %.
+        frame: number; -1 is the last one.
+        model: filled in by ``weft.Adjoint``.
+    """
+
+    limit: float = 0.03
+    frame: int = -1
+    model: Any = None
+
+    def of(self, model: Any) -> "Strain":
+        """Of a model.
+
+        Raises:
+            SceneError: points that are not vertices.
+        """
+        if model.embedding is not None:
+            raise SceneError("loss Strain", got="splines", expected="triangles")
+        return Strain(self.limit, self.frame, model)
+
+    def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
+        """Value and derivative."""
+        by, total, count = np.zeros_like(x), 0.0, 0
+        for s in self._samples:
+            excess, G = self._slope(s, x[self.frame])
+            total, count = total + float((excess**2).sum()), count + len(G)
+            np.add.at(by[self.frame], s.stencil, np.einsum("qij,qaj->qai", G, s.gradient))
+        return total / count, by / count
+
+    def by_corner(self, x: Floats, v: Floats, t: Floats) -> Floats:
+        """(m,3,2) derivative by the material coordinates of every face's corners: with the edges Dm
+        of a face, F = Ds Dm^-1 changes by -F dDm Dm^-1.
+        """
+        (s,) = self._samples
+        _, G = self._slope(s, x[self.frame])
+        F = s.deformation_gradient(np.asarray(x[self.frame]))
+        inverse_t = np.swapaxes(s.gradient[:, 1:, :], 1, 2)
+        by_Dm = -np.einsum("qki,qkj,qjl->qil", F, G, inverse_t) / len(G)
+        one, two = by_Dm[:, :, 0], by_Dm[:, :, 1]
+        return np.stack([-one - two, one, two], axis=1)
+
+    def principal(self, x: Positions) -> Floats:
+        """(m,2) principal strains of every face at positions (n,3), the larger first."""
+        found = [np.linalg.svd(s.deformation_gradient(np.asarray(x)), compute_uv=False)
+                 for s in self._samples]  # fmt: skip
+        return np.concatenate(found) - 1.0
+
+    @property
+    def _samples(self) -> list[Any]:
+        from weft.energies.membrane import Membrane
+
+        found = [e.samples for e in self.model.energies if isinstance(e, Membrane)]
+        if not found:
+            raise SceneError("loss Strain", got="no membrane", expected="cloth that stretches")
+        return found
+
+    def _slope(self, s: Any, x: Positions) -> tuple[Floats, Floats]:
+        """Excess strains (q,2), and the derivative of their squares' sum by F (q,3,2)."""
+        U, size, Vt = np.linalg.svd(s.deformation_gradient(np.asarray(x)), full_matrices=False)
+        excess = np.maximum(size - 1.0 - self.limit, 0.0)
+        return excess, np.asarray(np.einsum("qik,qk,qkj->qij", U, 2 * excess, Vt))
+
+
 def _State(x: Positions, t: float) -> Any:
     from weft.state import State
 
@@ -146,6 +216,34 @@ class Sum:
             one, gx, gv = checked(loss(x, v, t), x)
             value, by_x, by_v = value + weight * one, by_x + weight * gx, by_v + weight * gv
         return value, by_x, by_v
+
+    def by_corner(self, x: Floats, v: Floats, t: Floats) -> Floats:
+        """Sum of the terms' derivatives by the rest shape, (m,3,2); a number, 0, of terms that do
+        not know it.
+
+        Raises:
+            SceneError: a term that knows the model and does not say.
+        """
+        total: Any = 0.0
+        for weight, loss in self.terms:
+            total = total + weight * by_corner(loss, x, v, t)
+        return np.asarray(total)
+
+
+def by_corner(loss: Any, x: Floats, v: Floats, t: Floats) -> Floats:
+    """(m,3,2) of a loss by the rest shape at the same positions, or 0 where it cannot know it.
+
+    Raises:
+        SceneError: one that knows the model and does not say.
+    """
+    if hasattr(loss, "by_corner"):
+        return np.asarray(loss.by_corner(x, v, t))
+    if not hasattr(loss, "of"):
+        return np.zeros(())
+    raise SceneError(
+        f"loss {type(loss).__name__} and parameter rest", got="a loss that knows the model",
+        expected="one with by_corner(x, v, t), its derivative by the rest shape",
+    )  # fmt: skip
 
 
 def checked(answer: Any, x: Floats) -> tuple[float, Floats, Floats]:

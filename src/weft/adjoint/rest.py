@@ -2,8 +2,9 @@
 
 With Dm the material edges of a face, F = Ds Dm^-1 and w its area, a cotangent R by F gives -F^T R
 Dm^-T by Dm, and the energy itself w tr(Dm^-1 dDm). Hinges know the rest shape by their weight 5/4 D
-l^2/A, masses by the area around a vertex. Meshes stay as they are: what triangulates an outline
-would move vertices, too.
+l^2/A, masses by the area around a vertex, contact by the mean mass and by the rest lengths of
+nearly parallel edges (``parallel``). Meshes stay as they are: what triangulates an outline would
+move vertices, too; ``outline`` moves what is inside of one along with it.
 """
 
 from typing import Any
@@ -12,9 +13,11 @@ import numpy as np
 
 from weft import kernel
 from weft.adjoint.lagged import measure_gradient
+from weft.adjoint.losses import by_corner
 from weft.adjoint.membranes import start_of_membrane
 from weft.adjoint.step_back import Back, StepBack
-from weft.arrays import Floats
+from weft.adjoint.touching import Touching
+from weft.arrays import Floats, Ints
 from weft.contact.term import ContactTerm
 from weft.energies.gravity import BoundGravity
 from weft.energies.hinge_bending import STRIP, HingeBending, material_edges
@@ -23,17 +26,33 @@ from weft.energies.local import BoundLocal
 from weft.energies.membrane import BoundMembrane
 from weft.errors import SceneError
 from weft.kernel import WarpArray, mat32, mat33
+from weft.mesh import TriangleMesh
 from weft.psd import Psd
 
-KNOWN = (BoundMembrane, Inertia, BoundGravity)
+KNOWN = (BoundMembrane, Inertia, BoundGravity, ContactTerm)
+
+
+def material_points(mesh: TriangleMesh) -> tuple[Floats, Ints]:
+    """(k,2) [m] the points of the flat panels, and (m,3) which of them is each corner of a face.
+
+    They are the vertices, in their order, unless a vertex lies on a seam: then it has several.
+    """
+    if mesh.vertex_uv is not None:
+        return mesh.vertex_uv, mesh.faces
+    place = np.round(mesh.corner_uv.reshape(-1, 2), 9)
+    keys = np.column_stack([mesh.faces.reshape(-1), place])
+    _, first, number = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    points = mesh.corner_uv.reshape(-1, 2)[first]
+    return points, number.reshape(-1, 3).astype(np.int32)
 
 
 class Rest:
-    """By material coordinates (n,2) of the vertices.
+    """By material coordinates (k,2) of the vertices, or where seams give some of them several, of
+    ``material_points``.
 
     Raises:
-        SceneError: splines, several fabrics, seams, contact, or an energy whose rest shape is
-            another matter: each by name.
+        SceneError: splines, several fabrics, or an energy whose rest shape is another matter: each
+            by name.
     """
 
     name, unit = "rest", "m"
@@ -44,9 +63,7 @@ class Rest:
         for bad, name in (
             (cloth.embedding is not None, "splines"),
             (len(cloth.fabrics) > 1, "several fabrics"),
-            (cloth.mesh.vertex_uv is None, "seams, where a vertex has several"),
             (scene.conditions is not None, "the conditions of 1998"),
-            (self.model.contact is not None, "contact, whose gap is held against rest lengths"),
             (scene.rest_angles != "flat", f"rest_angles {scene.rest_angles}"),
         ):
             if bad:
@@ -61,6 +78,7 @@ class Rest:
         self.mesh = cloth.mesh
         self.by_corner = np.zeros((len(self.mesh.faces), 3, 2))
         self.by_mass = np.zeros(len(self.model.mass))
+        self.by_flat = np.zeros((self.mesh.n_vertices, 2))  # of contact
         self.by_weight: dict[str, Floats] = {}
 
     @property
@@ -81,7 +99,15 @@ class Rest:
                 self.by_mass -= by @ g
             elif isinstance(term, Inertia) and step.scale is not None:
                 self.by_mass += (by * (x - step.predicted)).sum(1) / step.scale
-            assert not isinstance(term, ContactTerm)
+        if back.touching is not None:
+            self._contact(back.touching)
+
+    def _contact(self, touching: Touching) -> None:
+        """By how stiff it is, and by what it takes for parallel."""
+        contact = touching.term.contact
+        self.by_mass += touching.by_stiffness / float(contact.mass.sum())
+        if self.mesh.vertex_uv is not None and len(touching.by_rest):
+            self.by_flat += touching.by_rest[: self.mesh.n_vertices, :2]
 
     def _membrane(self, term: BoundMembrane, back: StepBack, by: Floats) -> Floats:
         """(m,3,2) by the corners' coordinates."""
@@ -120,7 +146,7 @@ class Rest:
         return np.asarray(slope * dihedral_angles(np.array(kernel.numpy(x)), term.energy.stencil))
 
     def end(self, back: Back) -> Floats:
-        """(n,2): of membranes, hinges and masses."""
+        """(k,2): of membranes, hinges, masses and contact."""
         mesh, fabric = self.mesh, self.scene.cloth.fabric
         by = np.array(self.by_corner)
         by_area = fabric.density / 3 * self.by_mass[mesh.faces].sum(1)
@@ -137,8 +163,21 @@ class Rest:
         Dm = np.stack([uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]], axis=2)
         inverse_t = np.swapaxes(np.linalg.inv(Dm), 1, 2)
         by += by_edges((by_area * mesh.rest_area)[:, None, None] * inverse_t)
-        out = np.zeros((mesh.n_vertices, 2))
-        np.add.at(out, mesh.faces, by)
+        return self.of_corners(by) if mesh.vertex_uv is None else self.of_corners(by) + self.by_flat
+
+    def explicit(self, loss: Any, x: Floats, v: Floats, t: Floats) -> Floats:
+        """(k,2) of a loss that knows the model, at the same positions.
+
+        Raises:
+            SceneError: one that does not say how it changes with the rest shape.
+        """
+        return self.of_corners(by_corner(loss, x, v, t))
+
+    def of_corners(self, by: Floats) -> Floats:
+        """(k,2) by material points, from (m,3,2) by corners of faces."""
+        points, number = material_points(self.mesh)
+        out = np.zeros_like(points)
+        np.add.at(out, number, by)
         return out
 
 

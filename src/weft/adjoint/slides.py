@@ -14,7 +14,6 @@ import numpy as np
 
 from weft.arrays import Floats, Ints
 from weft.contact.contact_set import ContactSet, closest_of
-from weft.contact.second_derivatives import barrier_hessian
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +58,7 @@ def slopes_of(contacts: ContactSet, y: Floats, push: Ints, slide: Any) -> Slopes
         :, None, None
     ]
     g = contacts.gradient(y)[push]
-    H = barrier_hessian(at, touch, points)  # (m,a,b,i,j)
+    H = contacts.hessian(y)[push]  # (m,a,b,i,j)
     ww, load = (w * w).sum(1), np.asarray(slide["load"])
     by_load = np.einsum("mai,mi,mad->md", g, n, by_w)
     by_load += np.einsum("ma,mi,mabij->mbj", w, n, H).reshape(m, 12)

@@ -66,6 +66,7 @@ class StepBack:
     hessian: Hessian
     correction: float  # [m] largest displacement that was left: of H^-1 g
     firmed: bool  # whether the firmness of contact changed
+    touching: Touching | None  # its contact
 
 
 def planned(model: Model, taken: Taken, integrator: Any) -> Potential:
@@ -77,7 +78,13 @@ def planned(model: Model, taken: Taken, integrator: Any) -> Potential:
 
 
 def step_back(
-    model: Model, taken: Taken, integrator: Any, solver: LinearSolver, after: Back, prepared: Any
+    model: Model,
+    taken: Taken,
+    integrator: Any,
+    solver: LinearSolver,
+    after: Back,
+    prepared: Any,
+    rest: bool = False,
 ) -> StepBack:
     """One step backwards.
 
@@ -88,6 +95,7 @@ def step_back(
         solver: of the linear systems.
         after: derivatives by the state that it led to, and by what is remembered there.
         prepared: by the solver, in the step before this one in the way back.
+        rest: whether derivatives by the rest shape are wanted, too.
     """
     phi = planned(model, taken, integrator)
     step, x = phi.step, kernel.points(phi.step.pinned(taken.x))
@@ -108,14 +116,14 @@ def step_back(
     for term in phi.terms_of_phi:
         if isinstance(term, ContactTerm):
             assert touching is not None
-            touching.pull(-z, into)
+            touching.pull(-z, into, rest=rest)
         else:
             pull_lagged(term, step, x, -z, into)
     left = hessian.solve(phi.gradient(taken.x))
     before = _unplanned(taken, into, after)
     return StepBack(
         taken, phi, x, z, into, before, after.memory, hessian,
-        float(np.abs(left).max(initial=0.0)), touching is not None and touching.firmed,
+        float(np.abs(left).max(initial=0.0)), touching is not None and touching.firmed, touching,
     )  # fmt: skip
 
 

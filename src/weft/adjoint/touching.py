@@ -14,9 +14,11 @@ import numpy as np
 
 from weft import kernel
 from weft.adjoint.lagged import pulls
+from weft.adjoint.parallel import by_rest_positions, threshold_slopes
 from weft.adjoint.pulled import Pulled
 from weft.adjoint.slides import Slopes, rise, slopes_of
 from weft.arrays import Floats
+from weft.contact.contact_set import closest_of
 from weft.contact.distance import PairKind
 from weft.contact.embedded import Weighted
 from weft.contact.friction import normal_forces
@@ -40,6 +42,8 @@ class Touching:
         self.n, self.points = term.embedded.n, len(step.state.x)
         self.y = np.array(kernel.numpy(term._put(term._y, x)))
         self.firmed = False  # whether firmness changed, and its derivative is left out
+        self.by_stiffness = 0.0  # by the logarithm of the stiffness of contact
+        self.by_rest = np.zeros((0, 3))  # by rest positions, which mollify edges; where asked for
         self._slides: _Slides | None = None
         if term.friction:
             self._slides = _Slides(term, step, self.y)
@@ -62,16 +66,24 @@ class Touching:
             into.after += by_y[self.n :]
         return out
 
-    def pull(self, by: Floats, into: Pulled, bodies: bool = True) -> None:
-        """Add ds/d(start of the step), s = by . dE/dx, by (n,3); and by bodies, where asked for."""
+    def pull(self, by: Floats, into: Pulled, bodies: bool = True, rest: bool = False) -> None:
+        """Add ds/d(start of the step), s = by . dE/dx, by (n,3); and by bodies and rest positions,
+        where asked for.
+        """
         surface = np.zeros_like(self.y)
         surface[: self.n] = self.term.embedded.of(by)
         self._by_firmness(surface, into)
+        if rest:
+            self.by_rest = self._by_threshold(surface)
         if bodies and len(into.after):
             self._by_bodies(surface, into)
         if self._slides is None:
             return
-        by_start, by_origin, by_end, by_slip, by_load = self._slides.pulled(surface)
+        slides = self._slides
+        by_start, by_origin, by_end, by_slip, by_load = slides.pulled(surface)
+        self.by_stiffness += by_load
+        if rest:
+            self.by_rest += slides.by_threshold(self.term.contact.mesh.rest)
         start = by_start + by_origin
         into.state_x += self._to_points(start[: self.n])
         into.before += start[self.n :]
@@ -88,7 +100,19 @@ class Touching:
         arrays = (i.start, i.element, i.place, self.term._forces(y, contacts), g)
         kernel.launch(gather_gradient, self.n, *arrays)
         s = float((np.array(kernel.numpy(g)) * surface[: self.n]).sum())
+        self.by_stiffness += s
         into.keep(FIRMNESS, np.array([0.0, s / self.term._firmness.now]))
+
+    def _by_threshold(self, surface: Floats) -> Floats:
+        """(n+b,3) by rest positions, of the barrier at the end."""
+        _, contacts = self.term._at(self.x)
+        rest = self.term.contact.mesh.rest
+        if len(contacts) == 0:
+            return np.zeros_like(surface)
+        rows = np.flatnonzero(contacts.touch["parallel"] > 0).astype(np.int32)
+        stencil = contacts.stencil[rows]
+        slope = threshold_slopes(contacts, self.y, rows)
+        return by_rest_positions(rest, stencil, np.einsum("mai,mai->m", slope, surface[stencil]))
 
     def _by_bodies(self, surface: Floats, into: Pulled) -> None:
         """H by at the vertices of bodies, of pairs that have one."""
@@ -129,6 +153,7 @@ class _Slides:
         contacts = search.contacts(kernel.points(start))
         self.push = normal_forces(contacts, start)[0]
         self.slopes: Slopes = slopes_of(contacts, start, self.push, self.slide)
+        self._began = contacts
         kind = contacts.touch[self.push]["kind"]
         search.stiffen(stiffness)
         other = np.where(kind == PairKind.EDGE_EDGE, self.stencil[:, 2], self.stencil[:, 1])
@@ -144,6 +169,23 @@ class _Slides:
         self.by_w, self.by_load = np.zeros((m, 4)), np.zeros(m)
         self.by_t = [np.zeros((m, 3)), np.zeros((m, 3))]
         self.by_origin, self.by_end = np.zeros((m, 4, 3)), np.zeros((m, 4, 3))
+
+    def by_threshold(self, rest: Floats) -> Floats:
+        """(n+b,3) by rest positions, of the normal forces that ``pulled`` had last: of nearly
+        parallel edges these are those of the mollified barrier.
+        """
+        contacts, start = self._began, self.origin
+        some = np.flatnonzero(contacts.touch[self.push]["parallel"] > 0)
+        if len(some) == 0:
+            return np.zeros_like(self.y)
+        rows = self.push[some]
+        stencil = contacts.stencil[rows]
+        _, w, _, _ = closest_of(start, stencil, contacts.touch[rows]["kind"])
+        v = np.einsum("ma,mai->mi", w, start[stencil])
+        n = v / np.linalg.norm(v, axis=1, keepdims=True)
+        slope = threshold_slopes(contacts, start, rows)
+        force = -np.einsum("ma,mai,mi->m", w, slope, n) / (w * w).sum(1)
+        return by_rest_positions(rest, stencil, self._forces[some] * force)
 
     def _scattered(self, local: Floats) -> Floats:
         out = np.zeros_like(self.y)
@@ -222,5 +264,6 @@ class _Slides:
         start = self.slopes.pulled(self.by_w, self.by_load, *self.by_t)
         out = (self._scattered(start), self._scattered(self.by_origin), self._scattered(end))
         total = float((self.by_load * s["load"]).sum())
+        self._forces = self.by_load
         self._none()
         return *out, by_slip[: self.n], total

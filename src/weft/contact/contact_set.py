@@ -21,8 +21,8 @@ from weft.contact.barrier import (
     set_distances,
 )
 from weft.contact.distance import vec4
-from weft.contact.second_derivatives import barrier_hessian
-from weft.kernel import WarpArray, vec3
+from weft.contact.exact import barrier_hessians
+from weft.kernel import WarpArray, mat33, vec3
 from weft.psd import Psd
 from weft.solve.incidence import Incidence
 
@@ -128,12 +128,16 @@ class ContactSet:
         kernel.launch(barrier_factors, len(self), kernel.points(x), *self.device, turn, out)
         return np.array(kernel.numpy(out))
 
+    def exact(self, x: WarpArray) -> WarpArray:
+        """(m,4,4) mat33 [N/m] second derivatives, on the device."""
+        out = kernel.zeros((len(self), 4, 4), mat33)
+        kernel.launch(barrier_hessians, len(self), x, *self.device, out)
+        return out
+
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """(m,4,4,3,3) [N/m]."""
         if psd == Psd.EXACT:
-            y = np.asarray(x, dtype=np.float64)
-            points = closest_of(y, self.stencil, self.touch["kind"])
-            return barrier_hessian(y[self.stencil], self.touch, points)
+            return np.array(kernel.numpy(self.exact(kernel.points(x)))).reshape(-1, 4, 4, 3, 3)
         f = self.factors(x, psd)
         return np.asarray(np.einsum("mrai,mrbj->mabij", f, f))
 

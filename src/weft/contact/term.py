@@ -24,7 +24,7 @@ from weft.contact.search import ContactSearch
 from weft.contact.thickness import Thickness
 from weft.energies.base import Bound
 from weft.energies.rows import gather_gradient
-from weft.kernel import WarpArray, mat33, vec3
+from weft.kernel import WarpArray, vec3
 from weft.phases import Phases
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr
@@ -192,7 +192,7 @@ class ContactTerm(Bound):
 
     def _blocks(self, y: WarpArray, contacts: ContactSet, psd: Psd) -> WarpArray:
         if psd is Psd.EXACT:
-            return kernel.array(contacts.hessian(kernel.numpy(y), psd), mat33)
+            return contacts.exact(y)
         factors = kernel.zeros((len(contacts), 3, 4), vec3)
         turn = int(psd is not Psd.GAUSS_NEWTON)
         kernel.launch(barrier_factors, len(contacts), y, *contacts.device, turn, factors)

@@ -32,6 +32,7 @@ _STUDIES = {
     "buckling-bias": "buckling_bias",
     "buckling-anisotropy": "buckling_anisotropy",
     "effort": "effort",
+    "gradients-at-snaps": "snaps",
 }
 # Of some studies: the least, what it counts, and which they are.
 _NUMBERS = {

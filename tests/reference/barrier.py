@@ -1,6 +1,6 @@
-"""The exact second derivative of the barrier, in NumPy: for tests and research.
+"""The exact second derivative of the barrier, in NumPy: what ``contact.exact`` is held against.
 
-From the formulas of ``distance`` for D, and the product rule with the mollifier.
+From the formulas of ``contact.distance`` for D, and the product rule with the mollifier.
 """
 
 from typing import Any

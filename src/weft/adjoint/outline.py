@@ -1,0 +1,112 @@
+"""Outlines of flat panels as parameters: border points move, and what is inside goes along.
+
+The triangulation stays. Inner points follow as those of a membrane under tension do (harmonic, with
+the cotangent weights of the panels as they are given), so a moved outline is a linear map of the
+border points, and its transpose takes derivatives by ``rest`` to derivatives by the outline.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weft.adjoint.rest import material_points
+from weft.arrays import Floats, Ints
+from weft.cloth import Cloth
+from weft.errors import MeshError
+from weft.mesh import TriangleMesh, edges_of
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """The outlines of all panels of a cloth.
+
+    Args:
+        cloth: of triangles; its panels as they are cut now.
+    """
+
+    cloth: Cloth
+
+    @cached_property
+    def ids(self) -> Ints:
+        """(b,) numbers of the border points among the ``material_points``."""
+        edges, half = edges_of(self._number)
+        return np.unique(edges[np.bincount(half, minlength=len(edges)) == 1]).astype(np.int32)
+
+    @property
+    def points(self) -> Floats:
+        """(b,2) [m] where they are."""
+        return np.asarray(self._points[self.ids])
+
+    def moved(self, shift: Floats) -> Cloth:
+        """The cloth cut otherwise, where its vertices are now.
+
+        Args:
+            shift: (b,2) [m] of the border points.
+
+        Raises:
+            MeshError: another shape, or a triangle that is turned over by it.
+        """
+        shift = np.asarray(shift, dtype=np.float64)
+        if shift.shape != (len(self.ids), 2):
+            raise MeshError("outline", got=f"shape {shift.shape}", expected=f"({len(self.ids)}, 2)")
+        every = np.zeros_like(self._points)
+        every[self.ids] = shift
+        inner, solve, border = self._inside
+        every[inner] = -solve(border @ shift)
+        old = self.cloth.mesh
+        uv = (self._points + every)[self._number]
+        mesh = TriangleMesh(old.vertices, old.faces, uv, old.groups, old.source, old.weights)
+        turned = np.flatnonzero(mesh.signed_material_area * old.signed_material_area <= 0)
+        if len(turned):
+            raise MeshError(
+                "outline", got=f"{len(turned)} triangles turned over, first {turned[:5].tolist()}",
+                expected="an outline that leaves room for its triangles",
+                hint="move it by less, or mesh the new outline",
+            )  # fmt: skip
+        return dataclasses.replace(self.cloth, mesh=mesh)
+
+    def pulled(self, by_rest: Floats) -> Floats:
+        """(b,2) derivatives by border points, from those by ``rest`` (k,2)."""
+        by = np.asarray(by_rest, dtype=np.float64)
+        inner, solve, border = self._inside
+        return np.asarray(by[self.ids] - border.T @ solve(by[inner]))
+
+    @cached_property
+    def _table(self) -> tuple[Floats, Ints]:
+        return material_points(self.cloth.mesh)
+
+    @property
+    def _points(self) -> Floats:
+        return self._table[0]
+
+    @property
+    def _number(self) -> Ints:
+        return self._table[1]
+
+    @cached_property
+    def _inside(self) -> tuple[Ints, Any, Any]:
+        """Inner points, what solves with their Laplacian, and its columns of the border."""
+        from scipy.sparse import coo_matrix
+        from scipy.sparse.linalg import splu
+
+        uv, n, f = self.cloth.mesh.corner_uv, len(self._points), self._number
+        rows, columns, values = [], [], []
+        for k in range(3):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            a, b = uv[:, i] - uv[:, k], uv[:, j] - uv[:, k]
+            cross = np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])
+            w = 0.5 * (a * b).sum(1) / cross
+            for p, q, s in ((i, j, -1), (j, i, -1), (i, i, 1), (j, j, 1)):
+                rows.append(f[:, p])
+                columns.append(f[:, q])
+                values.append(s * w)
+        L = coo_matrix(
+            (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), (n, n)
+        ).tocsc()
+        inner = np.setdiff1d(np.arange(n), self.ids)
+        if len(inner) == 0:
+            return inner, lambda b: b, L[inner][:, self.ids]
+        return inner, splu(L[inner][:, inner].tocsc()).solve, L[inner][:, self.ids]
