@@ -37,6 +37,7 @@ STAGES = [
     ["quality"],
     ["adjoint"],
     ["laboratory"],
+    ["fitting"],
     ["worlds"],
     ["scene", "validate"],
     ["robotics"],
