@@ -1,13 +1,17 @@
 """What every kind of measurement is to the fit: residuals of a fabric, and their derivative.
 
-A kind is a frozen dataclass in a file of its own, and a line of ``kinds.KINDS``. Residuals are over
+A kind is a frozen dataclass in a file of its own, and a line of ``kinds.KINDS``. Besides what
+``Measurement`` asks for it may have: ``slow = True`` (seconds an evaluation; fitted last, with
+progress), ``free`` (rows that an unknown of its own takes away), ``advice`` (what to do where it
+does not fit), and ``compared(fabric)`` (a ``Comparison``, for pictures). Residuals are over
 the standard deviation of the data, so that half their sum of squares is the negative logarithm of
 the likelihood. Numbers of a fabric are positive: what is fitted is their logarithm, and derivatives
 are by it.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -66,3 +70,38 @@ def by_differences(
     if rows is None:
         rows = len(measurement.residuals(fabric))
     return np.stack([np.zeros(rows) if c is None else c for c in columns], axis=1)
+
+
+def without_constant(rows: Floats, sigma: Floats) -> Floats:
+    """(m,) or (m,n) residuals, or their derivative, after the constant that suits them best has
+    been added to the model: what hysteresis adds to a loading branch. One row less counts.
+
+    Args:
+        rows: over ``sigma``.
+        sigma: (m,) standard deviations.
+    """
+    w = 1 / sigma
+    rows = np.asarray(rows)
+    share = (w @ rows) / float(w @ w)
+    return np.asarray(rows - np.multiply.outer(w, share))
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Data beside the model, for pictures: a measurement that has ``compared(fabric)`` gives it."""
+
+    x_label: str  # with the unit
+    y_label: str
+    x: Floats  # (m,)
+    data: Floats  # (m,)
+    sigma: Floats  # (m,)
+    model: Floats  # (m,)
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Fields that a file says outright, without a fit: a curve, or that there is none."""
+
+    name: str
+    fields: Mapping[str, Any]
+    note: str  # a sentence for the report
