@@ -13,6 +13,7 @@ weft: so the fabric has to be weighed, and the bending of warp over that of weft
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -49,7 +50,8 @@ class DrapeOutline:
     eye: Eye
     sigma: Floats  # (3,) of coefficient, depth [m], waves
     following: Following
-    advice = "a drape says rigidity over weight: weigh the fabric"
+    slow: ClassVar[bool] = True
+    advice: ClassVar[str] = "a drape says rigidity over weight: weigh the fabric"
 
     @property
     def depends_on(self) -> tuple[str, ...]:

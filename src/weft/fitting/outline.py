@@ -5,7 +5,7 @@ picture, and how its folds are turned, count for nothing. With c_k the amplitude
 harmonic,
 
     coefficient  DC = (A - A_disk)/(A_flat - A_disk)
-    depth        sqrt(sum_k c_k^2/2), k >= 2: how far folds stand out from the mean, root mean square
+    depth        sqrt(sum_k c_k^2/2), k >= 2: how far folds stand out, root mean square
     waves        sum_k k c_k^2/sum_k c_k^2: the number of folds, as a mean that changes smoothly
 
 Single harmonics are not compared: a fold that is a little wider than its neighbors moves power from
@@ -146,9 +146,7 @@ def radii(p: Floats, q: Floats, disk: float = 0.0, center: Floats | None = None)
 def _rays_of(p: Floats, q: Floats) -> tuple[Ints, Ints]:
     """Which rays each edge meets: pairs of a ray and an edge."""
     start = np.arctan2(p[:, 1], p[:, 0])
-    turn = np.arctan2(
-        p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0], p[:, 0] * q[:, 0] + p[:, 1] * q[:, 1]
-    )
+    turn = np.arctan2(p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0], p[:, 0] * q[:, 0] + p[:, 1] * q[:, 1])
     low, high = np.minimum(start, start + turn), np.maximum(start, start + turn)
     step = 2 * np.pi / RAYS
     first = np.ceil(low / step - INWARD).astype(np.int64)

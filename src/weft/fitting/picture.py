@@ -61,7 +61,10 @@ def cloth_in(path: Path, mask: Path | None = None) -> Cloth:
         given = load_picture(mask)
         if given.shape != image.shape:
             raise PictureError(
-                "mask", got=_size(given), expected=f"{_size(image)}, as the picture", where=str(mask)
+                "mask",
+                got=_size(given),
+                expected=f"{_size(image)}, as the picture",
+                where=str(mask),
             )
         return _one_piece(given[..., :3].mean(2) * given[..., 3], color, 0.5, str(mask))
     if image[..., 3].min() < 0.5:

@@ -65,9 +65,7 @@ def crossing(corners: Floats) -> tuple[int, int] | None:
     for first in range(0, n, SLICE):
         some = np.arange(first, min(first + SLICE, n))
         a, b = p[some, None], q[some, None]
-        cross = (_side(a, b, p) * _side(a, b, q) < 0) & (
-            _side(p, q, a) * _side(p, q, b) < 0
-        )
+        cross = (_side(a, b, p) * _side(a, b, q) < 0) & (_side(p, q, a) * _side(p, q, b) < 0)
         found = np.argwhere(cross)
         if len(found):
             return int(some[found[0, 0]]), int(found[0, 1])
