@@ -89,7 +89,7 @@ class DepthMaps:
         return np.asarray(((on - points) * normal).sum(1)), normal, places
 
 
-def read(block: Block, name: str) -> Sequence[Measurement]:
+def read(block: Block) -> Sequence[Measurement]:
     """The measurement that a block says."""
     path = block.file("depth")
     arrays = _arrays(path)
@@ -105,7 +105,7 @@ def read(block: Block, name: str) -> Sequence[Measurement]:
                            expected="cloth")  # fmt: skip
     sigma = block.number("error", "m", 3e-3, above=0)
     reach = block.number("reach", "m", 0.1, above=0)
-    return [DepthMaps(block.text("name", name or "depth"), run, time, points, sigma, reach)]
+    return [DepthMaps(block.text("name", "depth"), run, time, points, sigma, reach)]
 
 
 def seen_points(

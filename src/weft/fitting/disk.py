@@ -50,7 +50,7 @@ def disk_in(cloth: Cloth) -> Disk:
     if here == 0 or threshold < DIFFERS:
         raise _none(cloth.where, "all of one color" if threshold < DIFFERS else "")
     found = np.asarray(ndimage.binary_fill_holes(label == here))
-    disk, off = _circle(1.0 - unlike, found, (column, row))
+    disk, off = _circle(cloth.color, found, (column, row))
     ratio = disk.radius / radius
     if not RATIOS[0] < ratio < RATIOS[1]:
         raise _none(cloth.where, f"one color up to {ratio:.0%} of the cloth's radius")
@@ -59,11 +59,11 @@ def disk_in(cloth: Cloth) -> Disk:
     return disk
 
 
-def _circle(like: Floats, mask: Bools, center: tuple[float, float]) -> tuple[Disk, float]:
+def _circle(color: Floats, mask: Bools, center: tuple[float, float]) -> tuple[Disk, float]:
     """The circle through a rim, and how far off places on it are, over its radius."""
     column, row = center
     for _ in range(2):  # seen from its middle, the rim is crossed squarely
-        r = around(like, mask, (column, row), first=True)
+        r = around(color, mask, (column, row), first=True)
         angle = 2 * np.pi * np.arange(len(r)) / len(r)
         x, y = column + r * np.cos(angle), row - r * np.sin(angle)
         kept = np.ones(len(r), dtype=bool)

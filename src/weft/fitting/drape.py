@@ -117,7 +117,7 @@ def drape_of(
     return DrapeOutline(name, seen, eye, sigma, Following(Tester.of(size), seen.radius, drapings))
 
 
-def read(block: Block, name: str) -> Sequence[Measurement]:
+def read(block: Block) -> Sequence[Measurement]:
     """The measurement that a block says."""
     if block.one_of("picture", "outline") == "picture":
         seen, eye = photographed(block)
@@ -126,5 +126,5 @@ def read(block: Block, name: str) -> Sequence[Measurement]:
     size = block.number("size", "m", 8e-3, above=SIZES[0], most=SIZES[1])
     scatter = block.number("scatter", "1", SCATTER[0], above=1e-3, most=0.5)
     drapings = block.whole("drapings", 3, 1, 20)
-    called = block.text("name", name or "drape")
+    called = block.text("name", "drape")
     return [drape_of(called, seen, eye, scatter=scatter, size=size, drapings=drapings)]

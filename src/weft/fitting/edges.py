@@ -1,6 +1,6 @@
 """Edges in pictures, to a fraction of a pixel: along a line across one, where the color is half way
-between what is on its two sides. Exact for a straight edge whose pixels show the mean of what they
-cover.
+between what is on its two sides there, be these shaded or in a shadow. Exact for a straight edge
+whose pixels show the mean of what they cover.
 
 Places are (column, row) in pixels from the picture's upper left corner, pixel centers at halves.
 """
@@ -16,25 +16,29 @@ REACH, NEXT = 4.0, 2.0  # [pixels] across an edge: its two sides lie between the
 FINE = 0.25  # [pixels] of a line across
 
 
-def sampled(values: Floats | Bools, at: Floats, order: int = 1) -> Floats:
-    """(...) of a picture (h,w) at places (...,2); beyond its border what the border has."""
+def sampled(color: Floats, at: Floats) -> Floats:
+    """(...,c) of a picture (h,w,c) at places (...,2), linear in between; beyond its border what the
+    border has.
+    """
     from scipy.ndimage import map_coordinates
 
     places = np.moveaxis(at, -1, 0)[::-1] - 0.5
-    return np.asarray(
-        map_coordinates(np.asarray(values, dtype=np.float64), places, order=order, mode="nearest")
-    )
+    channels = [
+        map_coordinates(c, places, order=1, mode="nearest") for c in np.moveaxis(color, 2, 0)
+    ]
+    return np.stack(channels, axis=-1)
 
 
-def halfway(far: Floats, at: Floats, outward: Floats) -> Floats:
-    """(k,) [pixels] by which places (k,2) near an edge have to go along directions (k,2) to be on
-    it; 0 where no half-way is found within ``NEXT``.
+def halfway(color: Floats, at: Floats, outward: Floats) -> Floats:
+    """(k,) [pixels] by which places (k,2) near an edge in a picture (h,w,c) have to go along
+    directions (k,2) to be on it; 0 where no half-way is found within ``NEXT``.
     """
     t = np.arange(-REACH, REACH + FINE / 2, FINE)
-    line = sampled(far, at[:, None] + t[:, None] * outward[:, None])
+    line = sampled(color, at[:, None] + t[:, None] * outward[:, None])
     inside = np.median(line[:, t <= -NEXT], axis=1)
     outside = np.median(line[:, t >= NEXT], axis=1)
-    over = line - 0.5 * (inside + outside)[:, None]
+    way = inside - outside
+    over = np.einsum("ktc,kc->kt", line - 0.5 * (inside + outside)[:, None], way)
     falls = (over[:, :-1] > 0) & (over[:, 1:] <= 0) & (np.abs(t[:-1]) <= NEXT)
     cut = t[:-1] + FINE * over[:, :-1] / np.where(falls, over[:, :-1] - over[:, 1:], 1.0)
     score = np.where(falls, np.abs(cut), np.inf)
@@ -43,11 +47,11 @@ def halfway(far: Floats, at: Floats, outward: Floats) -> Floats:
     return np.where(found, cut[np.arange(len(at)), best], 0.0)
 
 
-def around(far: Floats, mask: Bools, center: Any, *, first: bool = False) -> Floats:
+def around(color: Floats, mask: Bools, center: Any, *, first: bool = False) -> Floats:
     """(720,) [pixels] from a center (2,) to the border of a mask, counter-clockwise from the right.
 
     Args:
-        far: (h,w) what falls over the border, from inside to outside.
+        color: (h,w,c) what changes at the border.
         mask: (h,w) that has the center within its outline.
         center: column and row.
         first: where the mask ends for the first time, in place of the last.
@@ -66,4 +70,4 @@ def around(far: Floats, mask: Bools, center: Any, *, first: bool = False) -> Flo
     else:
         last = len(r) - 1 - cloth[:, ::-1].argmax(1)
     rough = r[last] + 0.25
-    return np.maximum(rough + halfway(far, center + rough[:, None] * outward, outward), 0.0)
+    return np.maximum(rough + halfway(color, center + rough[:, None] * outward, outward), 0.0)

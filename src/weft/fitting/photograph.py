@@ -73,7 +73,7 @@ def outline_in(
         rows, columns = np.nonzero(cloth.mask)
         center = np.array([columns.mean(), rows.mean()]) + 0.5
     assert pixel is not None
-    radius = pixel * around(cloth.far, cloth.mask, center)
+    radius = pixel * around(cloth.edge, cloth.mask, center)
     points = radius[:, None] * unit(ray_angles(len(radius)))
     outline = outline_of(points, np.roll(points, -1, axis=0))
     check_size(outline, Path(cloth.where).name)

@@ -19,7 +19,7 @@ LEAST, MOST = 64, 100e6  # pixels of a side, and of a picture
 BORDER = 0.02  # of a side: what is taken for background
 DARKEST = 0.3  # of the background's light, in shadows on it
 APART = 0.6  # of the variance, that two kinds of pixels have to explain (Otsu's eta)
-CONTRAST = 0.02  # of white, least distance between their means
+CONTRAST = 0.05  # of white, least distance between their means
 SPECK = 1e-3  # of the largest piece: what is smaller is dust
 PIECE = 1e-2  # what is larger is another piece of cloth
 FULL = 0.97  # of the picture: cloth that leaves no background
@@ -30,15 +30,15 @@ class Cloth:
     """What a picture shows of a cloth.
 
     Attributes:
-        far: (h,w) how far from the background each pixel is, 0 where other things are.
         mask: (h,w) the cloth, with what lies upon it: holes are filled.
-        color: (h,w,3) in linear light, 0 to 1; of a mask: white.
+        edge: (h,w,c) what changes at its border: the color, or a mask's gray.
+        color: (h,w,3) in linear light, 0 to 1.
         where: the file, for messages.
         shadows: whether shadows on the background were told from cloth.
     """
 
-    far: Floats
     mask: Bools
+    edge: Floats
     color: Floats
     where: str
     shadows: bool = True
@@ -66,9 +66,9 @@ def cloth_in(path: Path, mask: Path | None = None) -> Cloth:
                 expected=f"{_size(image)}, as the picture",
                 where=str(mask),
             )
-        return _one_piece(given[..., :3].mean(2) * given[..., 3], color, 0.5, str(mask))
+        return _of_mask(given[..., :3].mean(2) * given[..., 3], color, str(mask))
     if image[..., 3].min() < 0.5:
-        return _one_piece(image[..., 3], color, 0.5, str(path))
+        return _of_mask(image[..., 3], color, str(path))
     return _before_background(color, str(path))
 
 
@@ -163,28 +163,23 @@ def _before_background(color: Floats, where: str) -> Cloth:
         if explained < APART or contrast < CONTRAST:
             continue
         try:
-            found = _one_piece(far, color, threshold, where)
+            return Cloth(_piece_of(cloth, where), color, color, where, shadows)
         except PictureError as error:
             problem = problem or error
-            continue
-        return Cloth(found.far, found.mask, color, where, shadows)
     raise problem or _none(where)
 
 
-def _one_piece(far: Floats, color: Floats, threshold: float, where: str) -> Cloth:
-    from scipy import ndimage
+def _of_mask(gray: Floats, color: Floats, where: str) -> Cloth:
+    return Cloth(_piece_of(gray > 0.5, where), gray[..., None], color, where)
 
-    cloth = far > threshold
+
+def _piece_of(cloth: Bools, where: str) -> Bools:
     if cloth.mean() > FULL:
         raise PictureError(
             "cloth in the picture", got=f"{cloth.mean():.0%} of it",
             expected="cloth before a background", where=where,
         )  # fmt: skip
-    mask = largest_piece(cloth, where)
-    around = ndimage.binary_dilation(mask, iterations=4)
-    inside = ndimage.binary_erosion(mask, iterations=4)
-    level = np.where(inside, np.maximum(far, threshold), far)
-    return Cloth(np.where(around, level, 0.0), mask, color, where)
+    return largest_piece(cloth, where)
 
 
 def _none(where: str) -> PictureError:

@@ -129,20 +129,20 @@ def of_picture(cloth: Cloth, pixel: float) -> Silhouette:
     for k, way in ((0, -1.0), (1, 1.0)):
         at = np.stack([ends[:, k], middle], axis=1)
         outward = np.broadcast_to([way, 0.0], at.shape)
-        sides.append(ends[:, k] + way * halfway(cloth.far, at, np.asarray(outward)))
+        sides.append(ends[:, k] + way * halfway(cloth.edge, at, np.asarray(outward)))
     tip = []
     for row, way in ((rows[0], -1.0), (rows[-1] + 1, 1.0)):
         of = columns[0 if way < 0 else -1]
         at = np.stack([of + 0.5, np.full(len(of), float(row))], axis=1)
         outward = np.broadcast_to([0.0, way], at.shape)
-        tip.append(float(row + way * np.max(halfway(cloth.far, at, np.asarray(outward)))))
+        tip.append(float(row + way * np.max(halfway(cloth.edge, at, np.asarray(outward)))))
     drop = tip[1] - tip[0]
     heights = tip[0] + drop * parts()
     left, right = (np.interp(heights, middle, side) for side in sides)
     return Silhouette(pixel * drop, pixel * left, pixel * right)
 
 
-def read(block: Block, name: str) -> Sequence[Measurement]:
+def read(block: Block) -> Sequence[Measurement]:
     """The measurement that a block says."""
     path = block.file("picture")
     cloth = cloth_in(path, block.file("mask") if block.has("mask") else None)
@@ -158,7 +158,7 @@ def read(block: Block, name: str) -> Sequence[Measurement]:
             expected=f"a cloth of {size:.3g} m, as in the scene",
             hint="`pixel` is the size of one pixel where the sample hangs",
         )  # fmt: skip
-    azimuth = (block.number("azimuth", "rad", 0.0))
+    azimuth = block.number("azimuth", "rad", 0.0)
     sigma = block.number("error", "m", 2e-3, above=0)
-    called = block.text("name", name or "silhouette")
-    return [HangingSample(called, run, run.frames, float(azimuth), seen, sigma)]
+    called = block.text("name", "silhouette")
+    return [HangingSample(called, run, run.frames, azimuth, seen, sigma)]

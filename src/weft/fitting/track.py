@@ -104,7 +104,7 @@ def places(corner_uv: Floats, uv: Floats, where: str) -> tuple[Ints, Floats]:
     return found, weight
 
 
-def read(block: Block, name: str) -> Sequence[Measurement]:
+def read(block: Block) -> Sequence[Measurement]:
     """The measurement that a block says."""
     path = block.file("points")
     table = columns(path, {"time": "s", **dict.fromkeys(("u", "v", "x", "y", "z"), "m")})
@@ -122,5 +122,5 @@ def read(block: Block, name: str) -> Sequence[Measurement]:
     corners = run.faces[face][which.ravel()]
     seen = np.stack([table[k] for k in "xyz"], axis=1)
     sigma = block.number("error", "m", 2e-3, above=0)
-    called = block.text("name", name or "track")
+    called = block.text("name", "track")
     return [Track(called, run, time, corners, weight[which.ravel()], seen, sigma)]
