@@ -24,11 +24,11 @@ NAMES, SI = ("curvature", "moment"), ("1/m", "N")
 DIRECTIONS = ("warp", "weft")
 
 
-def read(block: Block, name: str) -> Sequence[Measurement]:
+def read(block: Block) -> Sequence[Measurement]:
     """The measurement that a block says."""
     direction = block.word("direction", DIRECTIONS)
     field = f"bending_{direction}"
-    called = block.text("name", name or f"bending {direction}")
+    called = block.text("name", f"bending {direction}")
     if block.one_of("points", "file", "modulus") == "modulus":
         given = block.numbers("modulus", "N*m", above=0)
         return [Value(called, field, *mean_of(given, noise(block, "N*m")))]

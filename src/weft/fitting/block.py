@@ -158,7 +158,7 @@ class Block:
         if found is None:
             raise self.error(name, None, f"a quantity, like '1 {unit}': {self.fields[name]}")
         listed = found if isinstance(found, list) else [found]
-        if count is not None and len(listed) != count or not 0 < len(listed) <= MOST_NUMBERS:
+        if (count is not None and len(listed) != count) or not 0 < len(listed) <= MOST_NUMBERS:
             raise self.error(name, f"{len(listed)} numbers", f"{count or 'at least 1'}")
         values = [self.in_si(v, unit, (name, i), per_angle) for i, v in enumerate(listed)]
         for value, said in zip(values, listed):

@@ -57,11 +57,11 @@ class CantileverTest:
         return np.array([[slope.get(f, 0.0) for f in fields]])
 
 
-def read(block: Block, name: str) -> Sequence[Measurement]:
+def read(block: Block) -> Sequence[Measurement]:
     """The measurement that a block says."""
     direction = block.word("direction", DIRECTIONS)
     said = block.one_of("bending_length", "overhang")
     half = 0.5 if said == "overhang" else 1.0
     mean, sigma = mean_of(block.numbers(said, "m", above=0), noise(block, "m"))
-    called = block.text("name", name or f"cantilever {direction}")
+    called = block.text("name", f"cantilever {direction}")
     return [CantileverTest(called, direction, half * mean, half * sigma)]

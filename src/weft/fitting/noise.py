@@ -55,6 +55,7 @@ def mean_of(values: Floats, spread: Noise) -> tuple[float, float]:
     are several and nothing else is said, of one reading's uncertainty otherwise.
     """
     mean = float(values.mean())
-    if len(values) > 1 and spread.assumed:
-        return mean, float(values.std(ddof=1) / np.sqrt(len(values)))
+    scatter = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    if spread.assumed and scatter > 0:
+        return mean, scatter / float(np.sqrt(len(values)))
     return mean, float(spread.of(values).mean() / np.sqrt(len(values)))

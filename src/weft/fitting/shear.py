@@ -41,9 +41,9 @@ def of_modulus() -> float:
     return float((high - low) / np.radians(KES[1] - KES[0]))
 
 
-def read(block: Block, name: str) -> Sequence[Measurement]:
+def read(block: Block) -> Sequence[Measurement]:
     """The measurement that a block says."""
-    called = block.text("name", name or "shear")
+    called = block.text("name", "shear")
     if block.one_of("points", "file", "modulus") == "modulus":
         given = block.numbers("modulus", "N/m", above=0, per_angle=True)
         mean, sigma = mean_of(given, noise(block, "N/m", per_angle=True))

@@ -16,7 +16,7 @@ from weft.arrays import Floats
 from weft.curve import MOST_POINTS, Curve
 from weft.fabric import Fabric
 from weft.fitting.block import Block
-from weft.fitting.measurement import Comparison, Given, Measurement, by_differences
+from weft.fitting.measurement import Comparison, Given, Measurement, by_differences, scaled
 from weft.fitting.noise import UNCERTAINTY, noise
 from weft.fitting.points import FIELDS as OF_POINTS
 from weft.fitting.points import Points, points, rising
@@ -32,6 +32,7 @@ FIELDS = {
 }
 NAMES, SI = ("strain", "force"), ("1", "N/m")
 LARGEST = 1.0  # strain
+STEP_OF_STRETCH = 0.02  # of a logarithm
 KEPT = 64  # simulated strips that are remembered
 
 
@@ -69,8 +70,20 @@ class TensileTest:
         return (self.model(fabric) - self.force) / self.sigma
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """(m, len(fields))."""
-        return by_differences(self, fabric, fields)
+        """(m, len(fields)).
+
+        On the bias, forces are proportional to all stiffness at once: that by the shear is what
+        those by the stretch, which hardly count, leave.
+        """
+        if self.cut != "bias" or fabric.is_measured:
+            return by_differences(self, fabric, fields)
+        force, slopes = self.model(fabric), {}
+        for field in ("stretch_warp", "stretch_weft"):
+            moved = self.model(scaled(fabric, field, np.exp(STEP_OF_STRETCH)))
+            slopes[field] = (moved - force) / STEP_OF_STRETCH
+        slopes["shear"] = force - sum(slopes.values())
+        none = np.zeros_like(force)
+        return np.stack([slopes.get(f, none) for f in fields], axis=1) / self.sigma[:, None]
 
     def compared(self, fabric: Fabric) -> Comparison:
         """For pictures."""
@@ -119,11 +132,11 @@ def _pulled(
     return tuple(tensile(cloth, "bias", strains, size=(length, width)).force.tolist())
 
 
-def read(block: Block, name: str) -> Sequence[Measurement | Given]:
+def read(block: Block) -> Sequence[Measurement | Given]:
     """The measurement that a block says."""
     cut = block.word("cut", list(CUTS))
     form = block.word("as", ("straight", "curve"), "straight")
-    called = block.text("name", name or f"tensile {cut}")
+    called = block.text("name", f"tensile {cut}")
     if cut == "bias" and form == "curve":
         raise block.error("as", form, "straight, on the bias: curves are along warp and weft")
     for field in ("length", "width"):

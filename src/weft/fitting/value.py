@@ -45,10 +45,10 @@ class Value:
         return np.array([[slope if f == self.field else 0.0 for f in fields]])
 
 
-def read(block: Block, name: str) -> Sequence[Measurement]:
+def read(block: Block) -> Sequence[Measurement]:
     """The measurement that a block says."""
     field = block.word("field", list(UNITS))
     per_angle = field in PER_ANGLE
     values = block.numbers("value", UNITS[field], above=0, per_angle=per_angle)
     mean, sigma = mean_of(values, noise(block, UNITS[field], per_angle=per_angle))
-    return [Value(block.text("name", name or field), field, mean, sigma)]
+    return [Value(block.text("name", field), field, mean, sigma)]

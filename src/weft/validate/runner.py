@@ -42,6 +42,7 @@ _EXPERIMENTS = {
     "attachments": Experiment("attachments"),
     "rigid": Experiment("rigid"),
     "laboratory": Experiment("laboratory"),
+    "fitting": Experiment("fitting"),
     "pillow": Experiment("pillow", ALL),
     "adjoint": Experiment("adjoint", ALL),
     "capstan": Experiment("friction", ALL, "capstan"),
