@@ -12,7 +12,7 @@ weft: so the fabric has to be weighed, and the bending of warp over that of weft
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -52,6 +52,17 @@ class DrapeOutline:
     following: Following
     slow: ClassVar[bool] = True
     advice: ClassVar[str] = "a drape says rigidity over weight: weigh the fabric"
+
+    def near(self, fabric: Fabric) -> "DrapeOutline":
+        """The same, which follows drapes for which the shelf went down with this fabric.
+
+        Raises:
+            SimulationError: no equilibrium was found.
+        """
+        old = self.following
+        following = Following(old.tester, old.radius, old.count, far=np.inf, changed=old.changed)
+        following.drapes(fabric)
+        return replace(self, following=following)
 
     @property
     def depends_on(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from weft.fabric import Fabric
 from weft.fitting.draped import FIELDS, MOVED, Drape, Eye, Tester
 from weft.fitting.outline import Outline
 
-FAR = 0.25  # of a logarithm: from where on the shelf goes down anew
+FAR = 0.25  # of a logarithm
 GOLDEN = 2.399963  # [rad] by which starts are turned: never twice the same
 MOST_KEPT = 12  # fabrics
 
@@ -41,11 +41,13 @@ class Following:
         tester: the specimen.
         radius: (720,) [m] of the outline whose folds the starts have.
         count: how many starts.
+        far: of a logarithm: from where on the shelf goes down anew.
     """
 
     tester: Tester
     radius: Floats
     count: int = 3
+    far: float = FAR
     changed: int = 0  # times that a drape's number of folds changed as it went on: it snapped
     anew: int = 0  # times that the shelf went down
     _kept: list[_Kept] = field(default_factory=list)
@@ -57,7 +59,7 @@ class Following:
             SimulationError: no equilibrium was found.
         """
         at = np.log([getattr(fabric, name) for name in FIELDS])
-        near = [k for k in self._kept if np.abs(at - k.anchor).max() <= FAR]
+        near = [k for k in self._kept if np.abs(at - k.anchor).max() <= self.far]
         if near:
             start = min(near, key=lambda k: float(np.abs(at - k.at).max()))
             if np.abs(at - start.at).max() < 1e-12:

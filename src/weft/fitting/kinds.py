@@ -12,6 +12,7 @@ from weft.plain_yaml import Loc
 
 KINDS: Mapping[str, str] = {  # to the module in weft.fitting
     "value": "value",
+    "ratio": "ratio",
     "tensile": "tensile",
     "shear": "shear",
     "bending": "bending",
@@ -19,6 +20,10 @@ KINDS: Mapping[str, str] = {  # to the module in weft.fitting
     "cusick": "cusick",
     "fast": "fast",
     "kes": "kes",
+    "drape": "drape",
+    "silhouette": "silhouette",
+    "track": "track",
+    "depth": "depth",
 }
 
 
