@@ -39,6 +39,7 @@ FIELDS = {
 }
 SCATTER = (0.02, 0.12, 0.12)  # of the coefficient; relative, of depth and number of folds
 SIZES = (4e-3, 15e-3)  # [m]
+SHOWN = 6  # every sixth ray, in pictures
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +87,10 @@ class DrapeOutline:
             (_turned(o.radius, seen) for o in self.following.outlines(fabric, self.eye)),
             key=lambda r: float(((r - seen) ** 2).sum()),
         )
-        sigma = np.full(len(seen), self.sigma[1])
-        angle = np.degrees(self.seen.angle)
-        return Comparison("angle [deg]", "radius [mm]", angle, 1e3 * seen, 1e3 * sigma, 1e3 * best)
+        shown = slice(None, None, SHOWN)
+        angle, data, model = np.degrees(self.seen.angle)[shown], 1e3 * seen[shown], best[shown]
+        sigma = np.full(len(data), 1e3 * self.sigma[1])
+        return Comparison("angle [deg]", "radius [mm]", angle, data, sigma, 1e3 * model)
 
     def remarks(self, fabric: Fabric) -> Sequence[str]:
         """What was seen and what the fabric gives, a sentence each; whether folds snapped."""
