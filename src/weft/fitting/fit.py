@@ -3,9 +3,9 @@
 Levenberg and Marquardt's steps by SciPy (trust region). A weak belief in the starting fabric, each
 number within a factor of e^3 = 20 of it (one standard deviation), keeps directions that no
 measurement sees where they began. It has no part in uncertainties, and none in what is found of
-measurements that are quick. Uncertainties come from the Gauss-Newton
-Hessian J^T J at the end. Directions that it leaves open by more than a factor of 1.65 are closed by
-holding one number each at its start (``determined``).
+measurements that are quick. Uncertainties come from the Gauss-Newton Hessian J^T J at the end.
+Directions that it leaves open by more than a factor of 1.65 are closed by holding one number each
+at its start (``determined``).
 
 Measurements that are simulated for seconds are fitted after the others, from where these end.
 """
