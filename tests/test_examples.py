@@ -75,7 +75,8 @@ def test_length_and_names(path):
     sorted(
         p
         for p in EXAMPLES.rglob("*.yaml")
-        if p.parent.name not in ("contact", "patterns", "fabrics") and "\nscene:" not in p.read_text()
+        if p.parent.name not in ("contact", "patterns", "fabrics")
+        and "\nscene:" not in p.read_text()
     ),
     ids=lambda p: p.name,
 )

@@ -256,6 +256,6 @@ class _Problem:
         """What was found."""
         N = self.information(measurements) if self.fields else np.zeros((0, 0))
         return Fit(
-            self.start, self.fabric, self.fields, np.linalg.inv(N), self.open, measurements,
-            self.converged,
+            self.start, self.fabric, self.fields, np.asarray(np.linalg.inv(N), dtype=np.float64),
+            self.open, measurements, self.converged,
         )  # fmt: skip

@@ -65,7 +65,7 @@ def by_differences(
     """(m, len(fields)) the Jacobian by central differences: two evaluations a field on which the
     measurement depends, for models that are cheap and smooth.
     """
-    columns = []
+    columns: list[Floats | None] = []
     for field in fields:
         if field not in measurement.depends_on:
             columns.append(None)

@@ -83,7 +83,9 @@ class TensileTest:
             slopes[field] = (moved - force) / STEP_OF_STRETCH
         slopes["shear"] = force - sum(slopes.values())
         none = np.zeros_like(force)
-        return np.stack([slopes.get(f, none) for f in fields], axis=1) / self.sigma[:, None]
+        return np.asarray(
+            np.stack([slopes.get(f, none) for f in fields], axis=1) / self.sigma[:, None]
+        )
 
     @property
     def implies(self) -> Mapping[str, float]:
