@@ -82,7 +82,7 @@ def test_length_and_names(path):
 )
 def test_scene(path):
     """Scenes load, and their first two steps converge; those of contact: contact/test_stress.py;
-    sweeps: sweep/test_cli.py; fits of fabrics: fitting/test_photograph.py.
+    sweeps: sweep/test_cli.py; data of fabrics: fitting/test_file.py, fitting/test_drape.py.
     """
     small = ["cloth.sheet.nx=13", "cloth.sheet.ny=13"]
     text = path.read_text()

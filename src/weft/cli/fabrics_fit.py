@@ -87,7 +87,7 @@ def fit(
         raise FabricError("measurements", got="curves that are taken as they are, and no more",
                           where=file.name, expected="something to fit",
                           hint="a weight, or `as: straight`")  # fmt: skip
-    found = found_of(read.measurements, read.start, read.hold, tell)
+    found = found_of(read.measurements, read.start, read.fixed, tell)
     if json:
         from weft.fitting.report import as_json
 

@@ -164,7 +164,8 @@ class Block:
         for value, said in zip(values, listed):
             if not above < value <= most:
                 upper = f" and <= {most:g}" if np.isfinite(most) else ""
-                raise self.error(name, said, f"must be > {above:g}{upper} {unit}".rstrip(" 1"))
+                of = "" if unit == "1" else f" {unit}"
+                raise self.error(name, said, f"must be > {above:g}{upper}{of}")
         return np.array(values)
 
     def in_si(self, value: Any, unit: str, loc: Loc, per_angle: bool = False) -> float:

@@ -84,7 +84,7 @@ class CusickTest:
         for drape in self._drapes(fabric):
             rates = _tester(self.size).rates(drape, fields)
             slopes.append([_slope(drape, rate) for rate in rates])
-        return np.mean(slopes, axis=0)[None] / self.total
+        return np.asarray(np.mean(slopes, axis=0)[None] / self.total)
 
     def _drapes(self, fabric: Fabric) -> Sequence[Drape]:
         """Of the fabric, on from ``starts``; the last ones are remembered."""

@@ -1,6 +1,6 @@
 """Numbers far from all fabrics are questioned, measurement by measurement: mostly a unit is wrong.
 
-Each quick measurement is fitted alone, and what it says is held against the range of all presets.
+What a measurement ``implies``, or a fit to it alone, is held against the range of all presets.
 """
 
 import warnings
@@ -54,6 +54,9 @@ def _says(one: Measurement | Given, start: Fabric) -> Mapping[str, float]:
     """Numbers of a fabric by one measurement alone."""
     if isinstance(one, Given):
         return {f: v for f, v in one.fields.items() if f in UNITS}
+    if hasattr(one, "implies"):
+        implied: Mapping[str, float] = one.implies
+        return implied
     if getattr(one, "slow", False):
         return {}
     alone = fit([one], start)

@@ -25,6 +25,7 @@ from weft.laboratory.specimen import at_rest, specimen_model
 from weft.mesh import TriangleMesh
 from weft.model import Model
 from weft.pins import Pin
+from weft.solve.base import LinearSolver
 from weft.solve.choose import DIRECT_UP_TO, linear_solver
 from weft.solve.direct import have_pardiso
 from weft.state import State
@@ -158,7 +159,7 @@ def _potential(model: Model, x: Positions) -> Potential:
     return Potential(model, model.step(State(x, np.zeros_like(x), 0.0), 0.0))
 
 
-def _solver(n: int, phi: Potential) -> object:
+def _solver(n: int, phi: Potential) -> LinearSolver:
     name = "auto"
     if n <= DIRECT_UP_TO:
         name = "pardiso" if have_pardiso() else "splu"

@@ -70,4 +70,5 @@ def around(color: Floats, mask: Bools, center: Any, *, first: bool = False) -> F
     else:
         last = len(r) - 1 - cloth[:, ::-1].argmax(1)
     rough = r[last] + 0.25
-    return np.maximum(rough + halfway(color, center + rough[:, None] * outward, outward), 0.0)
+    fine = rough + halfway(color, center + rough[:, None] * outward, outward)
+    return np.asarray(np.maximum(fine, 0.0))

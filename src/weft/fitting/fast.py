@@ -66,12 +66,12 @@ def _extensions(
     pairs = []
     for field, load in LOADS.items():
         if block.has(field):
-            strain = float(block.numbers(field, "1", 2, above=-1e-12, most=LARGEST)[k])
-            pairs.append((strain, load * GF_PER_CM, block.where(field)))
+            strain_of = block.numbers(field, "1", 2, above=-1e-12, most=LARGEST)
+            pairs.append((float(strain_of[k]), load * GF_PER_CM, block.where(field)))
     pairs = [p for p in pairs if p[0] > 0]
     if not pairs:
         return []
-    strain, force = (np.array([p[i] for p in pairs]) for i in (0, 1))
+    strain, force = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
     sigma = part * force
     found = rising(Points(strain, force, [p[2] for p in pairs]), sigma, called, NAMES)
     return made(called, direction, found, sigma, form if len(pairs) > 1 else "straight")

@@ -17,7 +17,7 @@ from weft.plain_yaml import read_yaml
 FIELDS = {
     "name": "of the preset that is made; none: the file's",
     "title": "of the preset",
-    "start": "preset or fabric file to start from; it keeps what the data do not determine (cotton)",
+    "start": "preset or fabric file to begin with, and for what data do not determine (cotton)",
     "hold": "fields that stay as the start has them: [density]",
     "measurements": f"a list of blocks, each with `kind`: {', '.join(KINDS)}",
 }
@@ -61,6 +61,11 @@ class FitFile:
     measurements: Sequence[Measurement]
     given: Sequence[Given]
     sources: Mapping[str, str]
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """Fields that are not fitted: held, or given outright."""
+        return (*self.hold, *(f for g in self.given for f, v in g.fields.items() if v is not None))
 
 
 def read_fit(path: str | Path) -> FitFile:

@@ -3,9 +3,9 @@
 Levenberg and Marquardt's steps by SciPy (trust region). A weak belief in the starting fabric, each
 number within a factor of e^3 = 20 of it (one standard deviation), keeps directions that no
 measurement sees where they began. It has no part in uncertainties, and none in what is found of
-measurements that are quick. Uncertainties come from the Gauss-Newton
-Hessian J^T J at the end. Directions that it leaves open by more than a factor of 1.65 are closed by
-holding one number each at its start (``determined``).
+measurements that are quick. Uncertainties come from the Gauss-Newton Hessian J^T J at the end.
+Directions that it leaves open by more than a factor of 1.65 are closed by holding one number each
+at its start (``determined``).
 
 Measurements that are simulated for seconds are fitted after the others, from where these end.
 """
@@ -256,6 +256,6 @@ class _Problem:
         """What was found."""
         N = self.information(measurements) if self.fields else np.zeros((0, 0))
         return Fit(
-            self.start, self.fabric, self.fields, np.linalg.inv(N), self.open, measurements,
-            self.converged,
+            self.start, self.fabric, self.fields, np.asarray(np.linalg.inv(N), dtype=np.float64),
+            self.open, measurements, self.converged,
         )  # fmt: skip

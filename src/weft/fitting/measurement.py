@@ -1,12 +1,18 @@
 """What every kind of measurement is to the fit: residuals of a fabric, and their derivative.
 
-A kind is a frozen dataclass in a file of its own, and a line of ``kinds.KINDS``. Besides what
-``Measurement`` asks for it may have: ``slow = True`` (seconds an evaluation; fitted last, with
-progress), ``free`` (rows that an unknown of its own takes away), ``advice`` (what to do where it
-does not fit), and ``compared(fabric)`` (a ``Comparison``, for pictures). Residuals are over
+A kind is a frozen dataclass in a file of its own, and a line of ``kinds.KINDS``. Residuals are over
 the standard deviation of the data, so that half their sum of squares is the negative logarithm of
 the likelihood. Numbers of a fabric are positive: what is fitted is their logarithm, and derivatives
 are by it.
+
+Besides what ``Measurement`` asks for a kind may have
+
+- ``slow = True``: seconds an evaluation; fitted after the others, with progress,
+- ``near(fabric)``: the same measurement, made ready for fabrics near to one,
+- ``implies``: numbers of a fabric that it says, roughly, for questions of units,
+- ``free``: unknowns of its own, each of which takes a degree of freedom away,
+- ``advice``: what to do where it does not fit,
+- ``compared(fabric)``: a ``Comparison``, for pictures.
 """
 
 import dataclasses
@@ -59,7 +65,7 @@ def by_differences(
     """(m, len(fields)) the Jacobian by central differences: two evaluations a field on which the
     measurement depends, for models that are cheap and smooth.
     """
-    columns = []
+    columns: list[Floats | None] = []
     for field in fields:
         if field not in measurement.depends_on:
             columns.append(None)

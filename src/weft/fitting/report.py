@@ -36,7 +36,8 @@ def report(file: FitFile, found: Fit) -> str:
     lines += ["", f"{'measurement':34}{'numbers':>8}{'chi^2':>10}{'largest residual':>18}"]
     for m, r in zip(found.measurements, found.residuals):
         largest = r[np.argmax(np.abs(r))]
-        lines.append(f"{_cut(m.name, 33):34}{len(r):8d}{float((r**2).sum()):10.3g}{largest:18.2f}")
+        squares = round(float((r**2).sum()), 3)
+        lines.append(f"{_cut(m.name, 33):34}{len(r):8d}{squares:10.4g}{largest:+18.2f}")
     lines += [line for m in _misfits(found) for line in _wrapped(_advice(m))]
     return "\n".join(lines)
 

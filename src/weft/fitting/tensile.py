@@ -5,7 +5,7 @@ gives the same; ``tests/fitting/test_kinds.py``), or, with ``as: curve``, the da
 preset's curve. On the bias the strip is simulated between its jaws.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -83,7 +83,15 @@ class TensileTest:
             slopes[field] = (moved - force) / STEP_OF_STRETCH
         slopes["shear"] = force - sum(slopes.values())
         none = np.zeros_like(force)
-        return np.stack([slopes.get(f, none) for f in fields], axis=1) / self.sigma[:, None]
+        return np.asarray(
+            np.stack([slopes.get(f, none) for f in fields], axis=1) / self.sigma[:, None]
+        )
+
+    @property
+    def implies(self) -> Mapping[str, float]:
+        """[SI] roughly: on the bias of threads that do not stretch, force = 4 shear x strain."""
+        chord = float(self.force[0] / self.strain[0])
+        return {"shear": chord / 4} if self.cut == "bias" else {f"stretch_{self.cut}": chord}
 
     def compared(self, fabric: Fabric) -> Comparison:
         """For pictures."""

@@ -74,7 +74,7 @@ class Track:
             corners = frames[frame[:, None], self.corners]
             return np.asarray(np.einsum("ka,kai->ki", self.weight, corners))
 
-        return (1 - part) * marks(first) + part * marks(after)
+        return np.asarray((1 - part) * marks(first) + part * marks(after))
 
 
 def places(corner_uv: Floats, uv: Floats, where: str) -> tuple[Ints, Floats]:

@@ -71,8 +71,8 @@ def tensile(
         size: [m] length between the jaws and width.
 
     Raises:
-        WeftError: strains that do not grow, a strip too wide or too narrow. FabricError: no shear stiffness, on the bias.
-        SimulationError: no equilibrium.
+        WeftError: strains that do not grow, a strip too wide or too narrow.
+        FabricError: no shear stiffness, on the bias. SimulationError: no equilibrium.
     """
     if cut == "bias" and law is None:
         require(fabric, "shear", "a pull on the bias", "its threads would turn freely")
@@ -80,7 +80,8 @@ def tensile(
     if pulls.ndim != 1 or len(pulls) == 0 or not (np.diff(pulls, prepend=0.0) > 0).all():
         raise WeftError("strains", got=pulls.tolist(), expected="above 0, each above the last")
     if not 0 < size[1] <= size[0] <= SLENDER * size[1]:
-        raise WeftError("size", got=f"{size[0]:g} by {size[1]:g} m", expected=f"1 to {SLENDER:g} times longer than wide")
+        raise WeftError("size", got=f"{size[0]:g} by {size[1]:g} m",
+                        expected=f"1 to {SLENDER:g} times longer than wide")  # fmt: skip
     mesh = _strip(cut, size)
     left, right = mesh.groups["left"], mesh.groups["right"]
     bending = HingeBending.of(mesh, (fabric.bending_warp, fabric.bending_weft))
