@@ -13,7 +13,8 @@ from tests.fitting.make_photograph import ASIDE, HEIGHT, NAME, PATH, made
 from weft.errors import FabricError, PictureError, WeftError
 from weft.fabric import fabric
 from weft.fitting.drape import drape_of
-from weft.fitting.draped import FIELDS, Drape, Eye, Tester
+from weft.fitting.draped import FIELDS, Drape, Eye
+from weft.fitting.draped import Tester as Specimens
 from weft.fitting.file import read_fit
 from weft.fitting.fit import fit
 from weft.fitting.following import Following
@@ -72,7 +73,7 @@ def test_turned_specimen(seen, turn):
 
 def test_goes_on_or_drapes_anew():
     """Near a fabric the drape goes on, and comes back; far from it the shelf goes down."""
-    cotton, following = fabric("cotton"), Following(Tester.of(COARSE), SIX.radius, 1)
+    cotton, following = fabric("cotton"), Following(Specimens.of(COARSE), SIX.radius, 1)
     first = following.numbers(cotton, Eye())
     following.numbers(scaled(cotton, "bending_warp", 1.1), Eye())
     assert following.anew == 1

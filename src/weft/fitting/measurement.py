@@ -12,6 +12,7 @@ Besides what ``Measurement`` asks for a kind may have
 - ``implies``: numbers of a fabric that it says, roughly, for questions of units,
 - ``free``: unknowns of its own, each of which takes a degree of freedom away,
 - ``advice``: what to do where it does not fit,
+- ``remarks(fabric)``: what it says of a fabric that was found, a sentence each,
 - ``compared(fabric)``: a ``Comparison``, for pictures.
 """
 

@@ -39,7 +39,14 @@ def report(file: FitFile, found: Fit) -> str:
         squares = round(float((r**2).sum()), 3)
         lines.append(f"{_cut(m.name, 33):34}{len(r):8d}{squares:10.4g}{largest:+18.2f}")
     lines += [line for m in _misfits(found) for line in _wrapped(_advice(m))]
+    lines += [line for text in remarks(found) for line in _wrapped(text)]
     return "\n".join(lines)
+
+
+def remarks(found: Fit) -> Sequence[str]:
+    """What measurements say of the fabric that was found, a sentence each."""
+    saying = [m for m in found.measurements if hasattr(m, "remarks")]
+    return [text for m in saying for text in m.remarks(found.fabric)]
 
 
 def _row(found: Fit, field: str) -> str:
@@ -142,5 +149,6 @@ def as_json(file: FitFile, found: Fit) -> dict[str, Any]:
             m.name: {"residuals": r.tolist(), "depends_on": list(m.depends_on)}
             for m, r in zip(found.measurements, found.residuals)
         },
+        "remarks": list(remarks(found)),
         "given": {g.name: g.note for g in file.given if g.note},
     }  # fmt: skip
