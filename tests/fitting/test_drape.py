@@ -22,6 +22,7 @@ from weft.fitting.measurement import Measurement, by_differences, scaled
 from weft.fitting.outline import Outline, ray_angles
 from weft.fitting.photograph import outline_in
 from weft.fitting.picture import cloth_in
+from weft.fitting.report import report
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.cusick import cusick
 from weft.laboratory.shadow import shadow
@@ -180,6 +181,7 @@ def test_example():
     assert outline.numbers == pytest.approx(truth.numbers, rel=0.01)
     read = read_fit(Path(PATH).with_suffix(".yaml"))
     found = fit(read.measurements, read.start, read.hold)
+    assert "6 folds, fitted" in report(read, found)
     true, got = fabric(NAME), found.fabric
     mean = np.sqrt(true.bending_warp * true.bending_weft)
     assert np.sqrt(got.bending_warp * got.bending_weft) == pytest.approx(mean, rel=0.25)
