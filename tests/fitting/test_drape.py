@@ -12,7 +12,7 @@ from tests.fitting.drawn import drawn, saved
 from tests.fitting.make_photograph import ASIDE, HEIGHT, NAME, PATH, made
 from weft.errors import FabricError, PictureError, WeftError
 from weft.fabric import fabric
-from weft.fitting.drape import drape_of
+from weft.fitting.drape import drape_of, size_for
 from weft.fitting.draped import FIELDS, Drape, Eye
 from weft.fitting.draped import Tester as Specimens
 from weft.fitting.file import read_fit
@@ -134,6 +134,13 @@ def test_block(tmp_path):
     assert one.eye.height == 1.2 and one.following.count == 2
     assert one.sigma[0] == pytest.approx(0.03)
     assert one.seen.nodes == 6
+
+
+def test_size_of_edges():
+    """Twenty for each fold."""
+    assert [size_for(n) for n in (0, 6, 7, 9, 12)] == pytest.approx(
+        [8e-3, 8e-3, 6.5e-3, 5e-3, 5e-3]
+    )
 
 
 def test_ratio(tmp_path):
