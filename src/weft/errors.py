@@ -70,6 +70,10 @@ class FabricError(WeftError):
     """An unknown fabric, or fabric data out of range."""
 
 
+class PictureError(WeftError):
+    """A photograph, mask or outline of cloth that nothing can be measured in."""
+
+
 class LawError(WeftError):
     """Parameters that a law does not accept."""
 

@@ -84,9 +84,11 @@ def curve(value: Any, key: str, where: str) -> tuple[Curve | None, str]:
 
 
 def sourced(value: Any, where: str) -> tuple[Any, str]:
-    """A value that may be ``{value: ..., source: ...}``, and its source."""
+    """A value that may be ``{value: ..., source: ..., uncertainty: ...}``, and its source. The
+    uncertainty is for people and other programs: text or a number, not read any further.
+    """
     if not isinstance(value, Mapping):
         return value, ""
-    if set(value) - {"value", "source"} or "value" not in value:
-        raise FabricError(where, got=dict(value), expected="value and source")
+    if set(value) - {"value", "source", "uncertainty"} or "value" not in value:
+        raise FabricError(where, got=dict(value), expected="value, source and uncertainty")
     return value["value"], str(value.get("source", ""))

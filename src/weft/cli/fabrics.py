@@ -1,5 +1,6 @@
 """``weft fabrics``: the presets, in SI, with the origin and the source of every number; and
-``weft fabrics test NAME`` (``cli/fabrics_test.py``).
+``weft fabrics test NAME`` (``cli/fabrics_test.py``), ``weft fabrics fit FILE.yaml``
+(``cli/fabrics_fit.py``).
 """
 
 import dataclasses
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from weft.cli import fabrics_test
+from weft.cli import fabrics_fit, fabrics_test
 from weft.cli.options import AsJson, print_json
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class NamesToo(TyperGroup):
 
 app = typer.Typer(
     cls=NamesToo,
-    help="List fabrics: `weft fabrics`, `weft fabrics NAME`; test one: `weft fabrics test NAME`.",
+    help="List fabrics: `weft fabrics`, `weft fabrics NAME`; test one: `weft fabrics test NAME`; "
+    "make one from laboratory data: `weft fabrics fit FILE.yaml`.",
 )
 
 
@@ -118,3 +120,4 @@ def _all(chosen: "list[Fabric]") -> None:
 
 
 app.command("test")(fabrics_test.test)
+app.command("fit")(fabrics_fit.fit)

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from weft.arrays import Faces, Positions
-from weft.laboratory.cusick import DISK, Cusick, Draping
+from weft.laboratory.cusick import DISK, SPECIMEN, Cusick, Draping
 from weft.mesh import TriangleMesh
+from weft.render.camera import Camera
+from weft.render.looks import Look
 from weft.render.picture import Image, Renderer, Style
 
 ABOVE_CLOTH, CORNERS = 1e-3, 96  # [m], of the drawn disk
@@ -29,6 +31,38 @@ def draped_picture(
     points, faces = _disk()
     x = np.concatenate([draping.x, points])
     return Renderer(mesh, [x], style, body_faces=faces).image(x)
+
+
+def photograph(
+    mesh: TriangleMesh,
+    draping: Draping,
+    height: float = 0.9,
+    aside: tuple[float, float] = (0.0, 0.0),
+    turn: float = 0.0,
+    side: int = 720,
+) -> Image:
+    """(side,side,3) what a camera above the tester sees, straight down in soft light: the specimen,
+    its disk, and its shadow on the table.
+
+    Args:
+        mesh: the specimen.
+        draping: its drape.
+        height: [m] of the lens above the disk's upper face.
+        aside: [m] of the lens from above the disk's middle, to the right and up in the picture.
+        turn: [rad] by which the specimen is turned, counter-clockwise.
+        side: pixels.
+    """
+    points, faces = _disk()
+    c, s = np.cos(turn), np.sin(turn)
+    about = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    x = np.concatenate([draping.x, points]) @ about.T
+    looks = Style(look=Look.PLAIN, width=side, height=side, elevation=89.0, azimuth=0.0, soft=True,
+                  smooth=1, samples=3)  # fmt: skip
+    down = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+    eye = np.array([aside[0], ABOVE_CLOTH + height, -aside[1]])
+    wide = 1.2 * SPECIMEN + max(abs(aside[0]), abs(aside[1]))
+    camera = Camera(eye, down, wide / height)
+    return Renderer(mesh, [x], looks, body_faces=faces).image(x, camera=camera)
 
 
 def _disk() -> tuple[Positions, Faces]:

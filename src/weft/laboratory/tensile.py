@@ -27,6 +27,7 @@ Cut = Literal["warp", "weft", "bias"]
 CUTS: Sequence[Cut] = ("warp", "weft", "bias")
 TURN = {"warp": 0.0, "weft": np.pi / 2, "bias": np.pi / 4}  # of the warp against the pull
 LENGTH, WIDTH = 0.2, 0.05  # [m] between the jaws
+SLENDER = 20.0  # length over width, at most
 STRAINS = {
     "warp": (0.005, 0.01, 0.02, 0.03, 0.04, 0.05),
     "weft": (0.005, 0.01, 0.02, 0.03, 0.04, 0.05),
@@ -54,7 +55,11 @@ class Tensile:
 
 
 def tensile(
-    fabric: Fabric, cut: Cut, strains: Sequence[float] | None = None, law: Law | None = None
+    fabric: Fabric,
+    cut: Cut,
+    strains: Sequence[float] | None = None,
+    law: Law | None = None,
+    size: tuple[float, float] = (LENGTH, WIDTH),
 ) -> Tensile:
     """Pull a strip.
 
@@ -63,17 +68,21 @@ def tensile(
         cut: of its length.
         strains: to hold it at, > 0, each more than the one before; None: ``STRAINS``.
         law: of the membrane; None: the fabric's (``specimen.law_of``).
+        size: [m] length between the jaws and width.
 
     Raises:
-        WeftError: strains that do not grow. FabricError: no shear stiffness, on the bias.
-        SimulationError: no equilibrium.
+        WeftError: strains that do not grow, a strip too wide or too narrow.
+        FabricError: no shear stiffness, on the bias. SimulationError: no equilibrium.
     """
     if cut == "bias" and law is None:
         require(fabric, "shear", "a pull on the bias", "its threads would turn freely")
     pulls = np.array(STRAINS[cut] if strains is None else strains, dtype=np.float64)
     if pulls.ndim != 1 or len(pulls) == 0 or not (np.diff(pulls, prepend=0.0) > 0).all():
         raise WeftError("strains", got=pulls.tolist(), expected="above 0, each above the last")
-    mesh = _strip(cut)
+    if not 0 < size[1] <= size[0] <= SLENDER * size[1]:
+        raise WeftError("size", got=f"{size[0]:g} by {size[1]:g} m",
+                        expected=f"1 to {SLENDER:g} times longer than wide")  # fmt: skip
+    mesh = _strip(cut, size)
     left, right = mesh.groups["left"], mesh.groups["right"]
     bending = HingeBending.of(mesh, (fabric.bending_warp, fabric.bending_weft))
     middle = np.isclose(mesh.vertices[:, 0], 0.0)
@@ -84,14 +93,15 @@ def tensile(
         model = specimen_model(mesh, fabric, [pin], [bending], weight=0, law=law, start=x)
         found = at_rest(model, x, EXACT_ENOUGH, f"{cut} strip of {fabric.name} at {strain:.1%}")
         x, stretched = found.x, float(strain)
-        forces.append(abs(float(found.phi.reaction(x)[right, 0].sum())) / WIDTH)
-        narrowing.append(1 - float(np.ptp(x[middle, 2])) / WIDTH)
+        forces.append(abs(float(found.phi.reaction(x)[right, 0].sum())) / size[1])
+        narrowing.append(1 - float(np.ptp(x[middle, 2])) / size[1])
     return Tensile(cut, pulls, np.array(forces), np.array(narrowing), x, mesh)
 
 
-def _strip(cut: Cut) -> TriangleMesh:
+def _strip(cut: Cut, size: tuple[float, float]) -> TriangleMesh:
     """Along +x, its material turned."""
-    flat = grid(4 * CELLS + 1, CELLS + 1, LENGTH, WIDTH, "alternating")
+    along = 2 * round(CELLS * size[0] / size[1] / 2)  # even: points at the middle
+    flat = grid(along + 1, CELLS + 1, *size, "alternating")
     c, s = np.cos(TURN[cut]), np.sin(TURN[cut])
     uv = flat.corner_uv @ np.array([[c, -s], [s, c]])
     return TriangleMesh(flat.vertices, flat.faces, uv, flat.groups, f"{cut} strip")

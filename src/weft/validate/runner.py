@@ -44,6 +44,7 @@ _EXPERIMENTS = {
     "rigid": Experiment("rigid"),
     "jointed": Experiment("jointed"),
     "laboratory": Experiment("laboratory"),
+    "fitting": Experiment("fitting"),
     "pillow": Experiment("pillow", ALL),
     "adjoint": Experiment("adjoint", ALL),
     "capstan": Experiment("friction", ALL, "capstan"),

@@ -1,0 +1,160 @@
+"""``weft fabrics fit FILE.yaml``: a fabric from laboratory data."""
+
+import json as json_of
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from weft.cli.options import (
+    AsJson,
+    Device,
+    Quiet,
+    Threads,
+    configure,
+    one_blas_thread,
+    print_json,
+    say,
+    tell_compiling,
+)
+
+if TYPE_CHECKING:
+    from weft.fitting.file import FitFile
+    from weft.fitting.fit import Fit
+
+_EXAMPLE = """
+for example
+
+  start: cotton
+  measurements:
+    - {kind: value, field: density, value: 150 g/m^2, uncertainty: 1 %}
+    - {kind: tensile, cut: warp, points: [[1 %, 40 gf/cm], [2 %, 79 gf/cm]]}
+    - {kind: cantilever, direction: warp, bending_length: [19.2 mm, 19.9 mm]}
+    - {kind: cusick, drape_coefficient: 66 %, uncertainty: 3 %}"""
+
+
+def fit(
+    file: Annotated[
+        Path | None, typer.Argument(help="What was measured.", metavar="FILE.yaml")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The preset; report and plots go beside it.", metavar="PRESET.yaml",
+                     show_default="NAME.yaml here"),
+    ] = None,
+    kinds: Annotated[
+        bool, typer.Option("--kinds", help="Explain the file: fields, kinds of measurement.")
+    ] = False,
+    kind: Annotated[
+        str, typer.Option("--kind", help="Explain one kind: its fields.", metavar="KIND")
+    ] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Read and check the file; fit nothing.")
+    ] = False,
+    quiet: Quiet = False,
+    json: AsJson = False,
+    device: Device = "cpu",
+    threads: Threads = None,
+) -> None:  # fmt: skip
+    """Fit a fabric to what a laboratory measured: KES-F, FAST, strips, cantilever (ASTM D1388),
+    Cusick's drape coefficient, in any units.
+
+    Writes a preset in SI that `fabric:` reads, with the source and uncertainty of each number;
+    beside it PRESET.json and PRESET.png (residuals). Says what the data do not determine.
+    """
+    one_blas_thread()
+    if kinds or kind or file is None:
+        _explain(kind)
+        return
+    configure(device, threads)
+    from weft.fitting.file import read_fit
+    from weft.fitting.fit import fit as found_of
+
+    def tell(text: str) -> None:
+        if not (quiet or json):
+            say(text, error=True)
+
+    if not (quiet or json):
+        tell_compiling()
+    read = read_fit(file)
+    if dry_run:
+        for m in read.measurements:
+            say(f"{m.name}: {', '.join(m.depends_on)}")
+        return
+    if not read.measurements:
+        from weft.errors import FabricError
+
+        raise FabricError("measurements", got="curves that are taken as they are, and no more",
+                          where=file.name, expected="something to fit",
+                          hint="a weight, or `as: straight`")  # fmt: skip
+    found = found_of(read.measurements, read.start, read.fixed, tell)
+    if json:
+        from weft.fitting.report import as_json
+
+        print_json(as_json(read, found))
+    elif not quiet:
+        from weft.fitting.report import report
+
+        say(report(read, found))
+    _write(read, found, out or Path(f"{read.name}.yaml"), tell)
+
+
+def _write(read: "FitFile", found: "Fit", preset: Path, tell: Any) -> None:
+    """The preset, read again; report as JSON; plots where matplotlib is installed."""
+    from weft.errors import RunError
+    from weft.fitting import plots
+    from weft.fitting.preset import write_preset
+    from weft.fitting.report import as_json
+    from weft.io.files import atomic_write
+
+    if preset.suffix not in (".yaml", ".yml"):
+        raise RunError("--out", got=str(preset), expected="a .yaml file")
+    if preset.resolve() == read.path.resolve():
+        raise RunError("--out", got=str(preset), expected="another file than what is fitted to",
+                       hint="say --out PRESET.yaml, or `name:` in the file")  # fmt: skip
+    if not preset.parent.is_dir():
+        raise RunError("--out", got=str(preset), expected="a folder that exists")
+    write_preset(preset, read, found)
+    numbers, picture = preset.with_suffix(".json"), preset.with_suffix(".png")
+    with atomic_write(numbers) as out:
+        out.write((json_of.dumps(as_json(read, found), indent=2) + "\n").encode())
+    written = [preset, numbers]
+    if lacking := plots.missing():
+        tell(lacking)
+    else:
+        plots.draw(found, picture)
+        written.append(picture)
+    for path in written:
+        tell(f"wrote {path}")
+
+
+def _explain(kind: str) -> None:
+    """The fields of a fit file, or of one kind."""
+    from weft.errors import FabricError, check_known
+    from weft.fitting.file import FIELDS
+    from weft.fitting.kinds import KINDS, about, fields_of
+
+    if kind:
+        check_known(kind, KINDS, "kind", FabricError)
+        say(f"kind: {kind}\n{about(kind)}")
+        _table(fields_of(kind))
+        return
+    say("a fit file: what was measured of a fabric")
+    _table(FIELDS)
+    say("\nkinds of measurement")
+    _table({name: about(name) for name in KINDS})
+    say("\nfields of one: weft fabrics fit --kind tensile")
+    say(_EXAMPLE)
+
+
+def _table(rows: Any) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, show_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, meaning in rows.items():
+        table.add_row(name, Text(meaning))
+    Console(highlight=False).print(table)

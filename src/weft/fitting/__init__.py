@@ -1,0 +1,1 @@
+"""Fabrics from what laboratories measure: one least-squares fit over any kinds of measurement."""

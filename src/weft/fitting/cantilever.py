@@ -1,0 +1,67 @@
+"""Bending length or overhang of a strip at 41.5 degrees (ASTM D1388 option A, ISO 9073-7, FAST-2).
+
+The overhang is that of the exact heavy elastica, L = 2.00035 (D/(rho g))^(1/3), and the standards'
+bending length is half of it (``laboratory.cantilever``). So it says D over density: density has to
+come from a balance.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.fabric import Fabric
+from weft.fitting.bending import DIRECTIONS
+from weft.fitting.block import Block
+from weft.fitting.measurement import Measurement
+from weft.fitting.noise import UNCERTAINTY, mean_of, noise
+from weft.laboratory.elastica import of_chord
+from weft.laboratory.specimen import GRAVITY
+
+FIELDS = {
+    "direction": "warp or weft: the strip's length",
+    "bending_length": "c of the standard, half of the overhang: 19 mm; readings: a list",
+    "overhang": "L at 41.5 degrees, in place of c: 38 mm; readings: a list",
+    "uncertainty": f"{UNCERTAINTY}; of several readings the scatter",
+}
+
+
+@dataclass(frozen=True)
+class CantileverTest:
+    """A mean bending length."""
+
+    name: str
+    direction: str
+    length: float  # [m] c, half of the overhang
+    sigma: float  # [m]
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """Rigidity and density."""
+        return (f"bending_{self.direction}", "density")
+
+    def model(self, fabric: Fabric) -> float:
+        """[m] c of the standard."""
+        rigidity = getattr(fabric, f"bending_{self.direction}")
+        return float(0.5 * of_chord().length * np.cbrt(rigidity / (fabric.density * GRAVITY)))
+
+    def residuals(self, fabric: Fabric) -> Floats:
+        """(1,)."""
+        return np.array([(self.model(fabric) - self.length) / self.sigma])
+
+    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
+        """(1, len(fields)): a third of the length, and minus a third."""
+        third = self.model(fabric) / (3 * self.sigma)
+        slope = {f"bending_{self.direction}": third, "density": -third}
+        return np.array([[slope.get(f, 0.0) for f in fields]])
+
+
+def read(block: Block) -> Sequence[Measurement]:
+    """The measurement that a block says."""
+    direction = block.word("direction", DIRECTIONS)
+    said = block.one_of("bending_length", "overhang")
+    half = 0.5 if said == "overhang" else 1.0
+    mean, sigma = mean_of(block.numbers(said, "m", above=0), noise(block, "m"))
+    called = block.text("name", f"cantilever {direction}")
+    return [CantileverTest(called, direction, half * mean, half * sigma)]

@@ -1,0 +1,132 @@
+"""Cusick's drape coefficient as a number (BS 5058, ISO 9073-9), against the simulated test.
+
+Drapes from the flat have many equilibria, and a coefficient jumps by points from one to the next as
+a number of the fabric changes by a percent (``docs/laboratory.md``). So a fit drapes a few
+specimens at one fabric (``near``) and follows these equilibria from there, which is smooth and has
+exact derivatives (``fitting.draped``); what is left of chance in their mean is added to the
+uncertainty of the data. Then it drapes anew at the fabric it found.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from weft.arrays import Floats, Positions
+from weft.fabric import Fabric
+from weft.fitting.block import Block
+from weft.fitting.draped import FIELDS as DRAPING
+from weft.fitting.draped import MOVED, Drape, Tester
+from weft.fitting.measurement import Measurement
+from weft.fitting.noise import UNCERTAINTY, mean_of, noise
+from weft.laboratory.cusick import DISK, cusick, drape_coefficient
+from weft.laboratory.shadow import area
+
+FIELDS = {
+    "drape_coefficient": "of the standard, such as 62 %; readings: a list",
+    "size": "edges of the simulated specimen: coarser is faster, and up to points higher (7 mm)",
+    "drapings": "simulated specimens whose mean counts (3)",
+    "seed": "of the waves from which they buckle (0)",
+    "uncertainty": f"relative: {UNCERTAINTY}",
+}
+SIZE, DRAPINGS = 7e-3, 3
+SCATTER = 0.02  # of one draping's coefficient: docs/laboratory.md has 0.01 to 0.03
+KNOWN = 2.0  # drapings as many as SCATTER counts for beside those that were made
+KEPT = 16  # drapes that are remembered
+
+
+@dataclass(frozen=True, eq=False)
+class CusickTest:
+    """A mean drape coefficient."""
+
+    name: str
+    coefficient: float  # 0 to 1
+    sigma: float  # of the data
+    size: float = SIZE  # [m]
+    drapings: int = DRAPINGS
+    seed: int = 0
+    starts: tuple[Positions, ...] = ()  # [m] equilibria of a fabric nearby; none: from the flat
+    scatter: float = 0.0  # of the mean of the drapings
+    _kept: dict[Any, Sequence[Drape]] = field(default_factory=dict, repr=False)
+    slow: ClassVar[bool] = True
+    advice: ClassVar[str] = (
+        "elastic bending may not drape as this cloth does: docs/laboratory.md, what does not fit"
+    )
+    depends_on: ClassVar[tuple[str, ...]] = DRAPING
+
+    def near(self, fabric: Fabric) -> "CusickTest":
+        """The same, which follows the drapes of this fabric, draped from the flat."""
+        made = cusick(fabric, self.size, self.drapings, self.seed)
+        each = np.array([d.coefficient for d in made.drapings])
+        n = len(each)
+        variance = (KNOWN * SCATTER**2 + ((each - each.mean()) ** 2).sum()) / (KNOWN + n - 1)
+        starts = tuple(d.x for d in made.drapings)
+        return replace(self, _kept={}, starts=starts, scatter=float(np.sqrt(variance / n)))
+
+    @property
+    def total(self) -> float:
+        """Standard deviation of data and simulated mean together."""
+        return float(np.hypot(self.sigma, self.scatter))
+
+    def model(self, fabric: Fabric) -> float:
+        """The mean of the drapings that are followed."""
+        return float(np.mean([_coefficient(d) for d in self._drapes(fabric)]))
+
+    def residuals(self, fabric: Fabric) -> Floats:
+        """(1,)."""
+        return np.array([(self.model(fabric) - self.coefficient) / self.total])
+
+    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
+        """(1, len(fields))."""
+        slopes = []
+        for drape in self._drapes(fabric):
+            rates = _tester(self.size).rates(drape, fields)
+            slopes.append([_slope(drape, rate) for rate in rates])
+        return np.asarray(np.mean(slopes, axis=0)[None] / self.total)
+
+    def _drapes(self, fabric: Fabric) -> Sequence[Drape]:
+        """Of the fabric, on from ``starts``; the last ones are remembered."""
+        ready = self if self.starts else self.near(fabric)
+        key = tuple(getattr(fabric, f) for f in (*DRAPING, "curve_warp", "curve_weft"))
+        if key not in self._kept:
+            tester = _tester(self.size)
+            if len(self._kept) >= KEPT:
+                self._kept.clear()
+            self._kept[key] = [
+                tester.followed(fabric, Drape(fabric, tester.mesh, x, 0)) for x in ready.starts
+            ]
+        return self._kept[key]
+
+
+@lru_cache(maxsize=4)
+def _tester(size: float) -> Tester:
+    return Tester.of(size)
+
+
+def _coefficient(drape: Drape, shift: Positions | float = 0.0) -> float:
+    x = drape.x + shift
+    flat = np.stack([x[:, 0], -x[:, 2]], axis=1)
+    return drape_coefficient(area(flat, drape.mesh.faces, DISK))
+
+
+def _slope(drape: Drape, rate: Positions) -> float:
+    """How the coefficient changes where vertices move with ``rate`` (n,3) [m]."""
+    size = float(np.abs(rate).max())
+    if size == 0:
+        return 0.0
+    step = MOVED / size
+    up, down = _coefficient(drape, step * rate), _coefficient(drape, -step * rate)
+    return (up - down) / (2 * step)
+
+
+def read(block: Block) -> Sequence[Measurement]:
+    """The measurement that a block says."""
+    given = block.numbers("drape_coefficient", "1", above=0, most=1)
+    mean, sigma = mean_of(given, noise(block, "1"))
+    size = block.number("size", "m", SIZE, above=0.999e-3, most=15e-3)
+    drapings = block.whole("drapings", DRAPINGS, 1, 20)
+    seed = block.whole("seed", 0, 0, 2**31 - 1)
+    called = block.text("name", "drape coefficient")
+    return [CusickTest(called, mean, sigma, size, drapings, seed)]

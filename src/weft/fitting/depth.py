@@ -1,0 +1,164 @@
+"""Depth maps in time as a measurement: what a depth camera saw of cloth.
+
+Every pixel that has a depth is a point of the surface. Its residual is the distance of that point
+from the simulated surface along the normal there (as in registration of scans: Chen & Medioni 1992,
+"Object modelling by registration of multiple range images"): so pixels need not be matched, and
+cloth may slide within its own surface unseen. Pixels at an edge of the surface count by their
+distance to it along that same normal, and those farther away than ``reach`` not at all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from weft.arrays import Floats, Positions
+from weft.contact.nearest import Places
+from weft.errors import PictureError
+from weft.fabric import Fabric
+from weft.fitting.block import Block
+from weft.fitting.measurement import Measurement
+from weft.fitting.scene_run import SCENE_FIELDS, SceneRun, scene_run
+
+FIELDS = {
+    **SCENE_FIELDS,
+    "depth": "npz of `depth` (frames,h,w) [m] along the camera's axis, 0 or nan where there is "
+    "none; `time` (frames) [s]; `focal` (2) and `center` (2) [pixels]; `eye` (3) [m]; `axes` "
+    "(3,3): rows right, up and back of the camera",
+    "error": "standard deviation of a depth; 3 mm",
+    "reach": "of the surface: points farther away are none of the cloth's; 10 cm",
+    "pixels": "of a frame that are used, at most, evenly; 400",
+}
+SHAPES = {"time": 1, "focal": 1, "center": 1, "eye": 1, "axes": 2, "depth": 3}
+FARTHEST = 100.0  # [m] of a depth: beyond, it is in millimeters
+
+
+@dataclass(frozen=True, eq=False)
+class DepthMaps:
+    """Points of a surface in time."""
+
+    name: str
+    run: SceneRun
+    time: Floats  # (f,) [s]
+    points: Sequence[Positions]  # (k,3) [m] of each
+    sigma: float  # [m]
+    reach: float  # [m]
+    slow: ClassVar[bool] = True
+    advice: ClassVar[str] = "are camera, start and pins of the scene those of the recording?"
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """What a run depends on."""
+        return self.run.depends_on
+
+    def residuals(self, fabric: Fabric) -> Floats:
+        """(m,)."""
+        x = self.run.positions(fabric)
+        rows = [self._near(self._frame(x, t), p)[0] for t, p in zip(self.time, self.points)]
+        return np.asarray(np.concatenate(rows) / self.sigma)
+
+    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
+        """(m, len(fields)): how fast the surface moves along its normals."""
+        x, rates = self.run.positions(fabric), self.run.rates(fabric, fields)
+        out = []
+        for t, p in zip(self.time, self.points):
+            _, normal, places = self._near(self._frame(x, t), p)
+            moved = [places.on(self._frame(r, t), self.run.faces) for r in rates]
+            out.append(np.array([(normal * m).sum(1) for m in moved]).reshape(len(fields), -1).T)
+        return np.asarray(np.concatenate(out) / self.sigma)
+
+    def _frame(self, frames: Floats, t: float) -> Positions:
+        """(n,3) at a time, straight between two frames."""
+        place = float(np.clip(t * self.run.fps, 0, len(frames) - 1))
+        first = min(int(place), len(frames) - 1)
+        after = min(first + 1, len(frames) - 1)
+        return np.asarray(frames[first] + (place - first) * (frames[after] - frames[first]))
+
+    def _near(self, x: Positions, points: Positions) -> tuple[Floats, Floats, Places]:
+        """(k,) [m] how far the surface is before each point, the normals (k,3), and the places."""
+        faces = self.run.faces
+        places = Places.of(points, x, faces)
+        corner = x[faces[np.maximum(places.face, 0)]]
+        normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+        normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
+        used = (places.face >= 0) & (places.distance < self.reach)
+        normal = np.where(used[:, None], normal, 0.0)
+        on = places.on(x, faces)
+        return np.asarray(((on - points) * normal).sum(1)), normal, places
+
+
+def read(block: Block) -> Sequence[Measurement]:
+    """The measurement that a block says."""
+    path = block.file("depth")
+    arrays = _arrays(path)
+    time = arrays["time"]
+    run = scene_run(block, float(time.max()))
+    most = block.whole("pixels", 400, 10, 100_000)
+    points = [
+        seen_points(depth, arrays["focal"], arrays["center"], arrays["eye"], arrays["axes"], most)
+        for depth in arrays["depth"]
+    ]
+    if not any(len(p) for p in points):
+        raise PictureError("depth maps", got="no pixel with a depth", where=path.name,
+                           expected="cloth")  # fmt: skip
+    sigma = block.number("error", "m", 3e-3, above=0)
+    reach = block.number("reach", "m", 0.1, above=0)
+    return [DepthMaps(block.text("name", "depth"), run, time, points, sigma, reach)]
+
+
+def seen_points(
+    depth: Floats, focal: Floats, center: Floats, eye: Floats, axes: Floats, most: int
+) -> Positions:
+    """(k,3) [m] of pixels (h,w) with a depth, evenly thinned to ``most``; pixel centers at halves.
+
+    Args:
+        depth: [m] along the camera's axis.
+        focal: (2,) [pixels] across and down.
+        center: (2,) [pixels] where the axis goes through.
+        eye: (3,) [m].
+        axes: (3,3) rows right, up and back.
+        most: points.
+    """
+    rows, columns = np.nonzero(np.isfinite(depth) & (depth > 0))
+    every = np.linspace(0, len(rows) - 1, min(most, len(rows))).astype(int)
+    rows, columns = rows[every], columns[every]
+    d = depth[rows, columns]
+    across = (columns + 0.5 - center[0]) / focal[0] * d
+    down = (rows + 0.5 - center[1]) / focal[1] * d
+    return np.asarray(eye + np.stack([across, -down, -d], axis=1) @ axes)
+
+
+def _arrays(path: Path) -> dict[str, Floats]:
+    def error(what: str, got: Any, expected: str, hint: str | None = None) -> PictureError:
+        return PictureError(what, got=got, where=path.name, expected=expected, hint=hint)
+
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            found = {k: np.asarray(file[k], dtype=np.float64) for k in SHAPES if k in file.files}
+    except (OSError, ValueError, EOFError, KeyError) as problem:
+        raise error("depth maps", str(problem), "an npz of arrays") from problem
+    for key, axes in SHAPES.items():
+        if key not in found:
+            raise error("depth maps", f"{', '.join(found) or 'nothing'}", f"an array {key!r}")
+        if found[key].ndim != axes:
+            raise error(key, f"shape {found[key].shape}", f"{axes} axes")
+        if key != "depth" and not np.isfinite(found[key]).all():
+            raise error(key, "numbers that are not finite", "finite numbers")
+    sizes = {"focal": (2,), "center": (2,), "eye": (3,), "axes": (3, 3)}
+    for key, shape in sizes.items():
+        if found[key].shape != shape:
+            raise error(key, f"shape {found[key].shape}", f"{shape}")
+    time, depth, axes_ = found["time"], found["depth"], found["axes"]
+    if len(time) != len(depth) or len(time) == 0 or time.min() < 0:
+        raise error("time", f"{len(time)} times, {len(depth)} frames", "one >= 0 for each frame")
+    if not (found["focal"] > 0).all():
+        raise error("focal", found["focal"].tolist(), "must be > 0")
+    if np.abs(axes_ @ axes_.T - np.eye(3)).max() > 1e-3:
+        raise error("axes", "rows that are no unit vectors at right angles", "right, up and back")
+    seen = depth[np.isfinite(depth) & (depth > 0)]
+    if len(seen) and float(np.median(seen)) > FARTHEST:
+        raise error("depth", f"{float(np.median(seen)):.4g} m in the middle", f"below {FARTHEST} m",
+                    "depths are meters; many cameras give millimeters")  # fmt: skip
+    return found

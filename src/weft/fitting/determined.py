@@ -1,0 +1,71 @@
+"""What data do not determine: weak directions of the Gauss-Newton Hessian, in a fabric's fields."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Floats
+
+WEAK = 0.5  # of a logarithm: a standard deviation from which on a direction is open (factor 1.65)
+BLIND = 10.0  # the same before anything was fitted: what no measurement sees at all
+TOGETHER = 0.1  # of the largest part of a direction: fields with less have no part in it
+LIKE = 0.5  # of the largest part: fields with more may be the one that is held
+# Which of a direction's fields is held: what a balance or a gauge would give, first.
+FIRST = (
+    "thickness", "damping", "rest_stretch_warp", "rest_stretch_weft", "density", "stretch_warp",
+    "stretch_weft", "shear", "bending_weft", "bending_warp",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Open:
+    """A number that data leave open, and with which others.
+
+    Attributes:
+        field: that is held.
+        factor: to which the direction is known (one standard deviation); inf: not at all.
+        others: powers with which other fields change along it, where it changes by the first.
+        value: [SI] at which it is held.
+    """
+
+    field: str
+    factor: float
+    others: tuple[tuple[str, float], ...]
+    value: float = np.nan
+
+    @property
+    def text(self) -> str:
+        """Why, in a sentence."""
+        known = (
+            "the data do not change" if self.factor > 1e3 else
+            f"the data tell it only to a factor of {self.factor:.2g}"
+        )  # fmt: skip
+        if not self.others:
+            return known if self.factor <= 1e3 else f"{known} with it"
+        along = ", ".join(f"{f} x r{_power(p)}" for f, p in ((self.field, 1.0), *self.others))
+        if self.factor > 1e3:
+            return f"{known} where {along}, whatever r"
+        return f"{known} that {along} at once"
+
+
+def weakest(N: Floats, fields: Sequence[str], limit: float) -> Open | None:
+    """The weakest direction of N = J^T J (n,n), where it is open by more than ``limit``."""
+    values, vectors = np.linalg.eigh(N)
+    value, v = max(float(values[0]), 0.0), vectors[:, 0]
+    if value * limit**2 >= 1:
+        return None
+    alike = [f for f, part in zip(fields, np.abs(v)) if part >= LIKE * np.abs(v).max()]
+    held = min(alike, key=FIRST.index)
+    powers = v / v[list(fields).index(held)]
+    others = tuple(
+        (f, round(float(p), 2)) for f, p in zip(fields, powers)
+        if f != held and abs(p) >= TOGETHER * np.abs(powers).max()
+    )  # fmt: skip
+    # Below the round-off of the largest, nothing is known.
+    blind = value <= 1e-12 * max(float(values[-1]), 1.0)
+    return Open(held, np.inf if blind else float(np.exp(min(value**-0.5, 700.0))), others)
+
+
+def _power(p: float) -> str:
+    return "" if p == 1.0 else f"^{p:g}"

@@ -1,0 +1,180 @@
+"""The fit file: what was measured, and the fabric that fills what was not."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from weft.errors import FabricError, WeftError, check_known
+from weft.fabric import UNITS, Fabric, fabric
+from weft.fitting.block import Block, Place
+from weft.fitting.doubt import question
+from weft.fitting.kinds import KINDS, measured
+from weft.fitting.measurement import Given, Measurement
+from weft.plain_yaml import read_yaml
+
+FIELDS = {
+    "name": "of the preset that is made; none: the file's",
+    "title": "of the preset",
+    "start": "preset or fabric file to begin with, and for what data do not determine (cotton)",
+    "hold": "fields that stay as the start has them: [density]",
+    "measurements": f"a list of blocks, each with `kind`: {', '.join(KINDS)}",
+}
+START = "cotton"
+MOST = 200  # measurements
+
+
+class FabricProblems(FabricError):
+    """Several problems of one fit file, each a WeftError."""
+
+    def __init__(self, problems: Sequence[WeftError]) -> None:
+        self.problems = problems
+        super().__init__(f"{len(problems)} problems")
+
+    def __str__(self) -> str:
+        return "\n".join(str(p) for p in self.problems)
+
+
+@dataclass(frozen=True, eq=False)
+class FitFile:
+    """What a file says.
+
+    Attributes:
+        path: of the file.
+        name: of the preset to be.
+        title: of the preset.
+        start: the fabric to begin with, with what the file gives outright.
+        said: the name or path of that fabric.
+        hold: fields that stay.
+        measurements: to be fitted.
+        given: fields that the file gives outright.
+        sources: where a measurement's numbers come from, by its name.
+    """
+
+    path: Path
+    name: str
+    title: str
+    start: Fabric
+    said: str
+    hold: tuple[str, ...]
+    measurements: Sequence[Measurement]
+    given: Sequence[Given]
+    sources: Mapping[str, str]
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """Fields that are not fitted: held, or given outright."""
+        return (*self.hold, *(f for g in self.given for f, v in g.fields.items() if v is not None))
+
+
+def read_fit(path: str | Path) -> FitFile:
+    """A fit file.
+
+    Raises:
+        FabricError: it cannot be read; FabricProblems: all that is wrong with its blocks.
+    """
+    path = Path(path)
+    read = read_yaml(path, "fit file", FabricError, "`weft fabrics fit --kinds` explains them")
+    top = Block(Place(path, read), (), read.value, FIELDS)
+    said = top.text("start", START)
+    start = _start(top, said)
+    hold = _hold(top)
+    blocks = top.tree.get("measurements")
+    if not isinstance(blocks, list) or not 0 < len(blocks) <= MOST:
+        got = f"{len(blocks)} blocks" if isinstance(blocks, list) else blocks
+        raise top.error("measurements", got, f"a list of 1 to {MOST} blocks")
+    found, sources, problems = _read(top.place, blocks, start)
+    if problems:
+        raise FabricProblems(problems)
+    given = [g for g in found if isinstance(g, Given)]
+    measurements = [m for m in found if not isinstance(m, Given)]
+    name = top.text("name", path.stem)
+    if not re.fullmatch(r"[\w.-]+", name):
+        raise top.error("name", repr(name), "letters, digits, '.', '_' and '-'")
+    start = _with(start, given, measurements)
+    return FitFile(path, name, top.text("title", ""), start, said, hold, measurements, given,
+                   sources)  # fmt: skip
+
+
+def _read(
+    place: Place, blocks: Sequence[Any], start: Fabric
+) -> tuple[list[Measurement | Given], dict[str, str], list[WeftError]]:
+    """Measurements with names of their own, sources by these names, and problems."""
+    found: list[Measurement | Given] = []
+    sources: dict[str, str] = {}
+    problems: list[WeftError] = []
+    for i, tree in enumerate(blocks):
+        loc = ("measurements", i)
+        try:
+            new = [_named(m, found) for m in measured(place, loc, tree)]
+            unusual = bool(tree.get("unusual", False))
+            problems += question(new, start, place.line(loc), unusual)
+        except WeftError as error:
+            error.where = error.where or place.line(loc)
+            problems.append(error)
+            continue
+        found += new
+        sources.update({m.name: str(tree["source"]) for m in new if "source" in tree})
+    return found, sources, problems
+
+
+def _named(m: Any, taken: Sequence[Measurement | Given]) -> Any:
+    """The measurement with a name that no earlier one has."""
+    names, name, k = (
+        {t.name for t in taken if isinstance(t, Given) == isinstance(m, Given)},
+        m.name,
+        1,
+    )
+    while name in names:
+        k += 1
+        name = f"{m.name} ({k})"
+    return m if k == 1 else replace(m, name=name)
+
+
+def _start(top: Block, said: str) -> Fabric:
+    beside = top.place.path.parent / said
+    try:
+        start = fabric(beside if said.endswith((".yaml", ".yml")) else said)
+    except WeftError as error:
+        error.where = f"{top.where('start')}, {error.where}" if error.where else top.where("start")
+        raise
+    if start.keyed:
+        raise top.error("start", said, "a fabric whose numbers do not change in time")
+    return start
+
+
+def _hold(top: Block) -> tuple[str, ...]:
+    hold = top.tree.get("hold", [])
+    if not isinstance(hold, list):
+        raise top.error("hold", hold, "a list of fields, such as [density]")
+    for name in hold:
+        try:
+            check_known(str(name), list(UNITS), "hold", FabricError)
+        except FabricError as error:
+            error.where = top.where("hold")
+            raise
+    return tuple(map(str, hold))
+
+
+def _with(start: Fabric, given: Sequence[Given], measurements: Sequence[Measurement]) -> Fabric:
+    """The starting fabric with fields that the file gives. A stiffness that a strip measures takes
+    the place of the start's curve; a curve that the file has, that of a stiffness.
+    """
+    fields: dict[str, Any] = {}
+    for one in given:
+        for field, value in one.fields.items():
+            if fields.get(field) is not None:
+                raise FabricError(
+                    f"{one.name}: {field}", got="a second time", expected="one curve a direction"
+                )
+            fields[field] = value
+    for m in measurements:
+        for field in m.depends_on:
+            curve = field.replace("stretch", "curve")
+            if len(m.depends_on) == 1 and fields.get(curve) is not None and curve != field:
+                raise FabricError(
+                    f"{m.name} with {curve}", got="a straight line and a curve of one direction",
+                    expected="one of them", hint="leave one out, or give both `as: straight`",
+                )  # fmt: skip
+    return replace(start, **fields)

@@ -1,0 +1,61 @@
+"""How well data are known: standard deviations, relative or in the unit of the data."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.fitting.block import Block
+
+ASSUMED = 0.05  # relative, where a file says nothing
+UNCERTAINTY = (
+    "standard deviation of every number: relative (`2 %`) or in its unit (`0.1 gf/cm`); 5 % where "
+    "nothing is said"
+)
+MOST = 1.0  # relative: above, a number says nothing
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A standard deviation."""
+
+    size: float  # [1], or SI of what is measured
+    relative: bool
+    assumed: bool = False
+
+    def of(self, values: Floats) -> Floats:
+        """Standard deviations of data in SI, as many; 0 of zeros whose error is relative."""
+        values = np.asarray(values, dtype=np.float64)
+        return self.size * (np.abs(values) if self.relative else np.ones_like(values))
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        words = f"{100 * self.size:.3g} %" if self.relative else f"{self.size:.3g} (SI)"
+        return f"{words}, assumed" if self.assumed else words
+
+
+def noise(block: Block, unit: str, *, per_angle: bool = False) -> Noise:
+    """The field ``uncertainty`` of a block whose data have this unit; of plain numbers it is
+    relative.
+
+    Raises:
+        FabricError: not above 0, or another unit.
+    """
+    if not block.has("uncertainty"):
+        return Noise(ASSUMED, True, assumed=True)
+    said = block.tree["uncertainty"]
+    if unit == "1" or (isinstance(said, str) and said.rstrip().endswith("%")):
+        return Noise(block.number("uncertainty", "1", above=0, most=MOST), True)
+    return Noise(block.number("uncertainty", unit, above=0, per_angle=per_angle), False)
+
+
+def mean_of(values: Floats, spread: Noise) -> tuple[float, float]:
+    """The mean of repeated readings (k,) and its standard deviation: of their scatter where they
+    are several and nothing else is said, of one reading's uncertainty otherwise.
+    """
+    mean = float(values.mean())
+    scatter = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    if spread.assumed and scatter > 0:
+        return mean, scatter / float(np.sqrt(len(values)))
+    return mean, float(spread.of(values).mean() / np.sqrt(len(values)))

@@ -1,0 +1,105 @@
+"""From a photograph of a draped specimen to its outline in meters, and to where it was seen from.
+
+The scale is that of the disk's plane. Cloth that hangs is farther from the lens and looks smaller:
+from 90 cm, rims that hang 5 cm low look 5 % smaller, which makes ten points of the coefficient. So
+the lens' height belongs to the picture, and what is compared is what it would see of a simulated
+drape. The lens is taken to be above the picture's middle.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from weft.errors import PictureError
+from weft.fitting.block import Block
+from weft.fitting.disk import Disk, disk_in
+from weft.fitting.draped import Eye
+from weft.fitting.edges import around
+from weft.fitting.outline import Outline, outline_of, ray_angles, unit
+from weft.fitting.picture import Cloth, cloth_in
+from weft.laboratory.cusick import DISK, SPECIMEN
+
+FIELDS = {
+    "mask": "a picture that is white where the cloth is; none: by color, before the background",
+    "disk": "[column, row, radius] of the disk in pixels; none: it is looked for",
+    "pixel": "size of a pixel in the disk's plane, 0.3 mm, where no disk is to be seen",
+    "camera": "height of the lens above the disk; none: parallel light, or from far away",
+}
+SLACK = 1.02  # of the flat specimen's radius: what an outline may reach
+LOWEST = 0.2  # [m] of a camera
+
+
+def photographed(block: Block) -> tuple[Outline, Eye]:
+    """What a block says of a photograph.
+
+    Raises:
+        PictureError: no cloth or no disk in it, or a scale that cannot be.
+        FabricError: fields that say something impossible.
+    """
+    path = block.file("picture")
+    mask = block.file("mask") if block.has("mask") else None
+    cloth = cloth_in(path, mask)
+    given = None
+    if block.has("disk"):
+        numbers = block.numbers("disk", "1", 3, above=0)
+        given = Disk(*(float(v) for v in numbers))
+    pixel = block.number("pixel", "m", above=0) if block.has("pixel") else None
+    if given is not None and pixel is not None:
+        raise block.error("pixel", "a scale beside the disk's", "one of disk, pixel")
+    height = block.number("camera", "m", above=LOWEST) if block.has("camera") else None
+    return outline_in(cloth, given, pixel, height)
+
+
+def outline_in(
+    cloth: Cloth, disk: Disk | None = None, pixel: float | None = None, height: float | None = None
+) -> tuple[Outline, Eye]:
+    """The outline [m] of a cloth in a picture, and the eye that saw it.
+
+    Args:
+        cloth: of the picture.
+        disk: circle of the tester's disk; None: it is looked for, unless ``pixel`` is given.
+        pixel: [m] in the disk's plane.
+        height: [m] of the lens above the disk; None: far.
+
+    Raises:
+        PictureError: no disk, or a scale that makes a specimen of another size.
+    """
+    if disk is None and pixel is None:
+        disk = disk_in(cloth)
+    if disk is not None:
+        pixel = DISK / disk.radius
+        center = np.array([disk.column, disk.row])
+    else:
+        rows, columns = np.nonzero(cloth.mask)
+        center = np.array([columns.mean(), rows.mean()]) + 0.5
+    assert pixel is not None
+    radius = pixel * around(cloth.edge, cloth.mask, center)
+    points = radius[:, None] * unit(ray_angles(len(radius)))
+    outline = outline_of(points, np.roll(points, -1, axis=0))
+    check_size(outline, Path(cloth.where).name)
+    if height is None:
+        return outline, Eye()
+    middle = 0.5 * np.array(cloth.mask.shape[::-1])
+    lens = pixel * (middle - center) * [1, -1]
+    return outline, Eye(height, float(lens[0]), float(lens[1]))
+
+
+def check_size(outline: Outline, where: str) -> None:
+    """That an outline may be that of a specimen of 30 cm on a disk of 18 cm.
+
+    Raises:
+        PictureError: it is not, with the size that it would have.
+    """
+    reach, area = float(outline.radius.max()), outline.area
+    low, high = np.pi * DISK**2, np.pi * SPECIMEN**2
+    got = None
+    if reach > SLACK * SPECIMEN or area > SLACK * high:
+        got = f"{2 * max(reach, float(np.sqrt(area / np.pi))):.3g} m across"
+    elif area < low / SLACK:
+        got = f"{2 * float(np.sqrt(area / np.pi)):.3g} m across"
+    if got is not None:
+        raise PictureError(
+            "draped specimen", got=got, where=where,
+            expected=f"{2 * DISK:g} m (all hangs) to {2 * SPECIMEN:g} m (flat)",
+            hint="the scale or the unit is wrong, or the outline is not that of the specimen",
+        )  # fmt: skip

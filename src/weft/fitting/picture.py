@@ -1,0 +1,194 @@
+"""Cloth in a photograph: which pixels show it, and how far every pixel is from what is behind it.
+
+The background is what the picture's border shows. A pixel is as much cloth as its color is far from
+that, in linear light, where shading only scales a color: so shadows on the background, scaled
+copies of it, count as background, if the cloth can be told from them; if not (gray cloth on gray),
+plain distances have to do. Between the two kinds of pixels lies Otsu's threshold (1979, IEEE Trans.
+SMC 9(1) 62-66). A mask, or a picture with an alpha channel, leaves nothing to be decided.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from weft.arrays import Bools, Floats
+from weft.errors import PictureError
+
+LEAST, MOST = 64, 100e6  # pixels of a side, and of a picture
+BORDER = 0.02  # of a side: what is taken for background
+DARKEST = 0.3  # of the background's light, in shadows on it
+APART = 0.6  # of the variance, that two kinds of pixels have to explain (Otsu's eta)
+CONTRAST = 0.05  # of white, least distance between their means
+SPECK = 1e-3  # of the largest piece: what is smaller is dust
+PIECE = 1e-2  # what is larger is another piece of cloth
+FULL = 0.97  # of the picture: cloth that leaves no background
+
+
+@dataclass(frozen=True, eq=False)
+class Cloth:
+    """What a picture shows of a cloth.
+
+    Attributes:
+        mask: (h,w) the cloth, with what lies upon it: holes are filled.
+        edge: (h,w,c) what changes at its border: the color, or a mask's gray.
+        color: (h,w,3) in linear light, 0 to 1.
+        where: the file, for messages.
+        shadows: whether shadows on the background were told from cloth.
+    """
+
+    mask: Bools
+    edge: Floats
+    color: Floats
+    where: str
+    shadows: bool = True
+
+
+def cloth_in(path: Path, mask: Path | None = None) -> Cloth:
+    """The one piece of cloth in a picture.
+
+    Args:
+        path: the picture: cloth before a background of one color.
+        mask: a picture that is white where the cloth is, and black elsewhere.
+
+    Raises:
+        PictureError: a file that is no picture, or shows no cloth, several pieces, or a piece that
+            its border cuts.
+    """
+    image = load_picture(path)
+    color = _linear(image[..., :3])
+    if mask is not None:
+        given = load_picture(mask)
+        if given.shape != image.shape:
+            raise PictureError(
+                "mask",
+                got=_size(given),
+                expected=f"{_size(image)}, as the picture",
+                where=str(mask),
+            )
+        return _of_mask(given[..., :3].mean(2) * given[..., 3], color, str(mask))
+    if image[..., 3].min() < 0.5:
+        return _of_mask(image[..., 3], color, str(path))
+    return _before_background(color, str(path))
+
+
+def load_picture(path: Path) -> Floats:
+    """(h,w,4) red, green, blue and alpha of a file, 0 to 1.
+
+    Raises:
+        PictureError: no such file, no picture, or one that is too small or large.
+    """
+    from PIL import Image as Pillow
+
+    where = str(path)
+    if not path.is_file():
+        raise PictureError("picture", got="no such file", where=where)
+    try:
+        with Pillow.open(path) as opened:
+            width, height = opened.size
+            if min(width, height) < LEAST or width * height > MOST:
+                raise PictureError(
+                    "picture", got=f"{width} x {height} pixels", where=where,
+                    expected=f"{LEAST} pixels a side or more, and at most {MOST:.0e} in all",
+                )  # fmt: skip
+            return np.asarray(opened.convert("RGBA"), dtype=np.float64) / 255
+    except (OSError, ValueError, SyntaxError, Pillow.DecompressionBombError) as error:
+        raise PictureError(
+            "picture", got=str(error) or type(error).__name__, where=where,
+            expected="a PNG, JPEG, TIFF, WebP or BMP",
+        ) from error  # fmt: skip
+
+
+def otsu(values: Floats) -> tuple[float, float]:
+    """The threshold between two kinds of values, and the part of the variance that they explain."""
+    flat = np.sort(values.ravel())
+    n, total = len(flat), flat.sum()
+    count = np.arange(1, n)
+    below = np.cumsum(flat)[:-1]
+    low, high = below / count, (total - below) / (n - count)
+    between = count * (n - count) / n**2 * (high - low) ** 2
+    best = int(np.argmax(between))
+    variance = float(flat.var())
+    return float(0.5 * (low[best] + high[best])), float(between[best] / max(variance, 1e-300))
+
+
+def largest_piece(mask: Bools, where: str) -> Bools:
+    """The one piece of a mask, without dust and with its holes filled.
+
+    Raises:
+        PictureError: nothing, several pieces, or one that the picture's border cuts.
+    """
+    from scipy import ndimage
+
+    label, count = ndimage.label(mask)
+    if count == 0:
+        raise _none(where)
+    size = np.bincount(label.ravel())[1:]
+    best = int(np.argmax(size))
+    filled = np.asarray(ndimage.binary_fill_holes(label == best + 1))
+    outside = np.bincount(np.where(filled, 0, label).ravel(), minlength=count + 1)[1:]
+    others = int((outside > PIECE * size[best]).sum())
+    if others:
+        raise PictureError(
+            "cloth in the picture", got=f"{others + 1} pieces", expected="one", where=where,
+            hint="cut the others away, or give `mask: FILE`, white where the cloth is",
+        )  # fmt: skip
+    edge = np.concatenate([filled[0], filled[-1], filled[:, 0], filled[:, -1]])
+    if edge.any():
+        raise PictureError(
+            "cloth in the picture", got="the border cuts it", expected="background all around",
+            where=where, hint="take the picture from farther away",
+        )  # fmt: skip
+    return filled
+
+
+def _linear(srgb: Floats) -> Floats:
+    """Light, from the numbers of a file (IEC 61966-2-1)."""
+    high = ((srgb + 0.055) / 1.055) ** 2.4
+    return np.asarray(np.where(srgb <= 0.04045, srgb / 12.92, high))
+
+
+def _before_background(color: Floats, where: str) -> Cloth:
+    """By distance from what the border shows: without shadows, if there is more than shadows."""
+    rows, columns = (max(1, round(BORDER * n)) for n in color.shape[:2])
+    border = [color[:rows], color[-rows:], color[:, :columns], color[:, -columns:]]
+    behind = np.median(np.concatenate([b.reshape(-1, 3) for b in border]), axis=0)
+    part = np.clip(color @ behind / max(float(behind @ behind), 1e-6), DARKEST, 1.0)
+    problem: PictureError | None = None
+    for shadows, back in ((True, part[..., None] * behind), (False, behind)):
+        far = np.linalg.norm(color - back, axis=2)
+        threshold, explained = otsu(far[::2, ::2])
+        cloth = far > threshold
+        contrast = float(far[cloth].mean() - far[~cloth].mean()) if cloth.any() else 0.0
+        if explained < APART or contrast < CONTRAST:
+            continue
+        try:
+            return Cloth(_piece_of(cloth, where), color, color, where, shadows)
+        except PictureError as error:
+            problem = problem or error
+    raise problem or _none(where)
+
+
+def _of_mask(gray: Floats, color: Floats, where: str) -> Cloth:
+    return Cloth(_piece_of(gray > 0.5, where), gray[..., None], color, where)
+
+
+def _piece_of(cloth: Bools, where: str) -> Bools:
+    if cloth.mean() > FULL:
+        raise PictureError(
+            "cloth in the picture", got=f"{cloth.mean():.0%} of it",
+            expected="cloth before a background", where=where,
+        )  # fmt: skip
+    return largest_piece(cloth, where)
+
+
+def _none(where: str) -> PictureError:
+    return PictureError(
+        "cloth in the picture", got="none found", where=where,
+        expected="one piece that differs in color from what the picture's border shows",
+        hint="give `mask: FILE`, a picture that is white where the cloth is and black elsewhere",
+    )  # fmt: skip
+
+
+def _size(image: Floats) -> str:
+    return f"{image.shape[1]} x {image.shape[0]} pixels"

@@ -1,0 +1,70 @@
+"""A fit's pictures: data beside the model where a measurement is a curve, and all residuals."""
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.fitting.fit import Fit
+from weft.fitting.measurement import Comparison
+from weft.io.files import atomic_write
+
+DATA, MODEL = "#c0504d", "#1f4e79"
+ACROSS = 3  # panels in a row
+LEAST = 2  # points that make a curve
+
+
+def missing() -> str:
+    """What pictures need that is not installed; empty where nothing is missing."""
+    if importlib.util.find_spec("matplotlib") is None:
+        return "no residual plots: these need matplotlib, pip install 'weft[plots]'"
+    return ""
+
+
+def draw(found: Fit, path: Path) -> None:
+    """Write a PNG with a panel for every curve, and one with all residuals.
+
+    Raises:
+        RunError: the file cannot be written.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    pairs = [
+        (m.name, m.compared(found.fabric)) for m in found.measurements if hasattr(m, "compared")
+    ]
+    curves = [(name, c) for name, c in pairs if len(c.x) >= LEAST]
+    count = len(curves) + 1
+    across = min(count, ACROSS)
+    down = -(-count // across)
+    figure = Figure(figsize=(4.2 * across, 3.6 * down), dpi=110, layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = np.atleast_1d(figure.subplots(down, across)).ravel()
+    for (name, c), axes in zip(curves, panels):
+        _curve(name, c, axes)
+    _residuals(found, panels[len(curves)])
+    for axes in panels[count:]:
+        axes.set_axis_off()
+    with atomic_write(path) as file:
+        figure.savefig(file, format="png")
+
+
+def _curve(name: str, c: Comparison, axes: Any) -> None:
+    axes.errorbar(c.x, c.data, yerr=2 * c.sigma, fmt="o", ms=3, color=DATA, lw=1, label="data, 2 σ")
+    axes.plot(c.x, c.model, "-", color=MODEL, label="fitted")
+    axes.set(title=name, xlabel=c.x_label, ylabel=c.y_label)
+    axes.legend(frameon=False, fontsize=8)
+
+
+def _residuals(found: Fit, axes: Any) -> None:
+    names = [m.name for m in found.measurements]
+    for k, r in enumerate(found.residuals):
+        axes.plot(r, np.full(len(r), k) + np.linspace(-0.2, 0.2, len(r)) * (len(r) > 1), "o",
+                  ms=3, color=DATA)  # fmt: skip
+    for bound in (-2, 0, 2):
+        axes.axvline(bound, color=MODEL, lw=1, ls="-" if bound == 0 else ":")
+    reach = max(2.5, 1.1 * max(float(np.abs(r).max()) for r in found.residuals))
+    axes.set_yticks(range(len(names)), names, fontsize=7)
+    axes.set(title="residuals", xlabel="(fitted - data)/standard deviation", xlim=(-reach, reach))
+    axes.invert_yaxis()

@@ -1,0 +1,216 @@
+"""Curves of a fit file: points in the file itself, or columns of a CSV with units in its head.
+
+``weft fabrics test --out`` writes such CSV: ``cut,strain [%],force [N/m]``.
+"""
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import FabricError, check_known
+from weft.fitting.block import MOST_NUMBERS, Block
+from weft.units import to_si
+
+FIELDS = {
+    "points": "pairs, such as [[0.5 %, 10 gf/cm], [1 %, 24 gf/cm]]; bare numbers with `units`",
+    "units": "of bare numbers in `points` or of columns of `file`: [%, gf/cm]",
+    "file": "CSV with a head such as `strain [%],force [gf/cm]`, in place of `points`",
+    "columns": "names of the two columns of `file`, where they are others",
+}
+MOST_BYTES = 8 << 20  # of a CSV
+HEAD = re.compile(r"^\s*(.*?)\s*(?:[\[(]([^\])]*)[\])])?\s*$")
+FALL = 3.0  # standard deviations by which a curve may fall: what noise does
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Pairs of numbers in SI, and where each stands."""
+
+    x: Floats  # (k,)
+    y: Floats  # (k,)
+    where: Sequence[str]  # (k,) file and line
+
+
+def points(block: Block, names: tuple[str, str], units: tuple[str, str], **only: str) -> Points:
+    """The points of a block.
+
+    Args:
+        block: with some of ``FIELDS``.
+        names: of the two columns.
+        units: in SI.
+        **only: rows of a CSV that has these columns, with these words.
+
+    Raises:
+        FabricError: no points, or no numbers; UnitError: another unit.
+    """
+    if block.one_of("points", "file") == "file":
+        found = _of_file(block, names, units, only)
+    else:
+        found = _of_list(block, units)
+    bad = np.flatnonzero(~(np.isfinite(found.x) & np.isfinite(found.y)))
+    if len(bad):
+        raise FabricError(
+            block.called, got="a number that is not finite", where=found.where[bad[0]],
+            expected="finite numbers",
+        )  # fmt: skip
+    return found
+
+
+def rising(found: Points, sigma: Floats, what: str, names: tuple[str, str]) -> Points:
+    """Points, the origin left out, after a check that they are a loading branch: x rises from 0, y
+    is not below 0 and does not fall by more than ``FALL`` standard deviations (k,).
+
+    Raises:
+        FabricError: they are not; with file and line.
+    """
+    hint = "take the loading branch, in the order in which it was measured"
+    before = 0.0
+    for k, (x, y) in enumerate(zip(found.x, found.y)):
+        if x < 0 or y < 0:
+            name, got = (names[0], x) if x < 0 else (names[1], y)
+            raise FabricError(f"{what}: {name}", got=f"{got:.4g}", where=found.where[k],
+                              expected="must be >= 0", hint=hint)  # fmt: skip
+        if k and not x > before:
+            raise FabricError(
+                f"{what}: {names[0]}", got=f"{x:.4g} after {before:.4g} (SI)",
+                where=found.where[k], expected="values that rise", hint=hint,
+            )  # fmt: skip
+        if k and y < found.y[k - 1] - FALL * np.hypot(sigma[k], sigma[k - 1]):
+            raise FabricError(
+                f"{what}: {names[1]}", got=f"{y:.4g} after {found.y[k - 1]:.4g} (SI)",
+                where=found.where[k], expected="values that do not fall", hint=hint,
+            )  # fmt: skip
+        before = x
+    kept = [k for k in range(len(found.x)) if found.x[k] > 0]
+    if not kept:
+        raise FabricError(what, got="no points but the origin", expected="at least one",
+                          where=found.where[0])  # fmt: skip
+    return Points(found.x[kept], found.y[kept], [found.where[k] for k in kept])
+
+
+def _of_list(block: Block, units: tuple[str, str]) -> Points:
+    listed = block.tree["points"]
+    if not isinstance(listed, list) or not 0 < len(listed) <= MOST_NUMBERS:
+        got = listed if isinstance(listed, list) else repr(listed)
+        raise block.error("points", got, "pairs such as [[0.5 %, 10 gf/cm]]")
+    bare = _bare_units(block, units)
+    rows, where = [], []
+    for i, pair in enumerate(listed):
+        at = block.place.line((*block.loc, "points", i))
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise FabricError(f"{block.called}.points.{i}", got=pair, where=at, expected="a pair")
+        rows.append([
+            _value(block, v, u, b, ("points", i, j))
+            for j, (v, u, b) in enumerate(zip(pair, units, bare))
+        ])  # fmt: skip
+        where.append(at)
+    x, y = np.array(rows).T
+    return Points(x, y, where)
+
+
+def _value(block: Block, value: Any, unit: str, bare: str, loc: tuple[str | int, ...]) -> float:
+    if bare and isinstance(value, int | float) and not isinstance(value, bool):
+        value = f"{value!r} {bare}" if np.isfinite(value) else value
+    elif value == 0 and not isinstance(value, bool):
+        return 0.0
+    return block.in_si(value, unit, loc, per_angle=False)
+
+
+def _bare_units(block: Block, units: tuple[str, str]) -> tuple[str, ...]:
+    """Of numbers that say none; empty where the file says none."""
+    if not block.has("units"):
+        return ("", "")
+    said = block.tree["units"]
+    if not isinstance(said, list) or len(said) != 2 or not all(isinstance(u, str) for u in said):
+        raise block.error("units", said, "two units, such as [%, gf/cm]")
+    for i, unit in enumerate(said):
+        block.in_si(f"1 {unit}", units[i], ("units", i))
+    return tuple(said)
+
+
+def _of_file(
+    block: Block, names: tuple[str, str], units: tuple[str, str], only: Mapping[str, str]
+) -> Points:
+    path = block.file("file")
+    heads, rows = _table(path)
+    wanted = block.tree.get("columns", list(names))
+    if not isinstance(wanted, list) or len(wanted) != 2:
+        raise block.error("columns", wanted, "two names")
+    columns = [_column(path, heads, str(name)) for name in wanted]
+    bare = _bare_units(block, units)
+    said = [b or heads[c][1] for b, c in zip(bare, columns)]
+    for name, unit, wanted_unit in zip(wanted, said, units):
+        if not unit and wanted_unit != "1":
+            raise FabricError(
+                f"column {name!r}", got="no unit", where=f"{path.name}:1",
+                expected=f"one in the head, like '{name} [{wanted_unit}]', or `units` beside it",
+            )  # fmt: skip
+    filters = {heads_at(heads, key): word for key, word in only.items() if has(heads, key)}
+    x, y, where = [], [], []
+    for line, row in rows:
+        if any(row[c].strip() != word for c, word in filters.items()):
+            continue
+        at = f"{path.name}:{line}"
+        pair = [_cell(row[c], u, w, at) for c, u, w in zip(columns, said, units)]
+        x.append(pair[0])
+        y.append(pair[1])
+        where.append(at)
+    if not x:
+        words = " and ".join(f"{k} {v}" for k, v in only.items())
+        raise block.error("file", f"{path.name} without rows of {words}", "at least one row")
+    return Points(np.array(x), np.array(y), where)
+
+
+def _cell(text: str, unit: str, wanted: str, where: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise FabricError("CSV", got=repr(text), where=where, expected="a number") from None
+    if not np.isfinite(number):
+        raise FabricError("CSV", got=text, where=where, expected="a finite number")
+    return to_si(f"{number!r} {unit or '1'}", wanted, where) if unit else number
+
+
+def _table(path: Path) -> tuple[list[tuple[str, str]], list[tuple[int, list[str]]]]:
+    """Names and units of columns, and rows with their lines."""
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
+        text = path.read_text(encoding="utf-8-sig")
+        read = csv.reader(text.splitlines())
+        rows = [(read.line_num, row) for row in read if any(c.strip() for c in row)]
+    except (OSError, ValueError, csv.Error) as problem:
+        raise FabricError("CSV", got=str(problem), where=str(path), expected="a table") from problem
+    if not rows:
+        raise FabricError("CSV", got="nothing", where=str(path), expected="a head and rows")
+    heads = [(m[1].lower(), m[2] or "") for m in map(HEAD.match, rows[0][1]) if m]
+    for line, row in rows[1:]:
+        if len(row) != len(heads):
+            raise FabricError("CSV", got=f"{len(row)} cells", where=f"{path.name}:{line}",
+                              expected=f"{len(heads)}, as in the head")  # fmt: skip
+    return heads, rows[1:]
+
+
+def has(heads: Sequence[tuple[str, str]], name: str) -> bool:
+    """Whether a table has a column."""
+    return any(h == name.lower() for h, _ in heads)
+
+
+def heads_at(heads: Sequence[tuple[str, str]], name: str) -> int:
+    """The column of a name."""
+    return next(i for i, (h, _) in enumerate(heads) if h == name.lower())
+
+
+def _column(path: Path, heads: Sequence[tuple[str, str]], name: str) -> int:
+    try:
+        check_known(name.lower(), [h for h, _ in heads], f"column {name!r}", FabricError)
+    except FabricError as error:
+        error.where = f"{path.name}:1"
+        raise
+    return heads_at(heads, name)

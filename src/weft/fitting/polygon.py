@@ -1,0 +1,80 @@
+"""A drape's outline from a polygon: corners in turn, as a CSV with a unit in its head."""
+
+from pathlib import Path
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.errors import PictureError
+from weft.fitting.columns import columns
+from weft.fitting.outline import Outline, outline_of
+from weft.fitting.photograph import check_size
+
+LEAST = 24  # corners: four of each of six folds
+MOST = 20_000
+GAP = 0.1  # of the length of the outline: a larger last edge leaves it open
+SLICE = 256  # edges whose crossings with all others are looked for at once
+
+
+def polygon_of(path: Path) -> Outline:
+    """The outline of a file with columns x and y.
+
+    Raises:
+        PictureError: no such table, too few corners, an outline that is open, crosses itself or is
+            none of a specimen of 30 cm. UnitError: columns without a unit of length.
+    """
+    read = columns(path, {"x": "m", "y": "m"})
+    return checked(np.stack([read["x"], read["y"]], axis=1), path.name)
+
+
+def checked(corners: Floats, where: str) -> Outline:
+    """The outline of corners (k,2) [m] in turn; the first may be said again at the end.
+
+    Raises:
+        PictureError: as ``polygon_of``.
+    """
+    step = np.linalg.norm(np.diff(corners, axis=0, append=corners[:1]), axis=1)
+    corners = corners[step > 0]
+    if not LEAST <= len(corners) <= MOST:
+        raise PictureError("outline", got=f"{len(corners)} corners", where=where,
+                           expected=f"{LEAST} to {MOST}")  # fmt: skip
+    after = np.roll(corners, -1, axis=0)
+    step = np.linalg.norm(after - corners, axis=1)
+    usual = float(np.median(step))
+    if step[-1] > GAP * step.sum() and step[-1] > 5 * usual:
+        raise PictureError(
+            "outline", got=f"open: its last corner is {step[-1]:.3g} m from its first",
+            expected="closed", where=where, hint="corners of all of it, in turn",
+        )  # fmt: skip
+    pair = crossing(corners)
+    if pair is not None:
+        raise PictureError(
+            "outline", got=f"edges {pair[0] + 1} and {pair[1] + 1} cross", where=where,
+            expected="an outline that does not cross itself", hint="corners in turn",
+        )  # fmt: skip
+    middle = 0.5 * (corners.min(0) + corners.max(0))
+    outline = outline_of(corners - middle, after - middle)
+    check_size(outline, where)
+    return outline
+
+
+def crossing(corners: Floats) -> tuple[int, int] | None:
+    """The first two edges of a closed polygon (k,2) that cross, or None."""
+    p, q = corners, np.roll(corners, -1, axis=0)
+    n = len(p)
+    for first in range(0, n, SLICE):
+        some = np.arange(first, min(first + SLICE, n))
+        a, b = p[some, None], q[some, None]
+        cross = (_side(a, b, p) * _side(a, b, q) < 0) & (_side(p, q, a) * _side(p, q, b) < 0)
+        found = np.argwhere(cross)
+        if len(found):
+            return int(some[found[0, 0]]), int(found[0, 1])
+    return None
+
+
+def _side(a: Floats, b: Floats, c: Floats) -> Floats:
+    """On which side of a line from a to b points c are."""
+    return np.asarray(
+        (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1])
+        - (b[..., 1] - a[..., 1]) * (c[..., 0] - a[..., 0])
+    )

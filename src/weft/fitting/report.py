@@ -1,0 +1,154 @@
+"""What a fit found, in words for terminals of 80 columns, and as JSON."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.fabric import UNITS
+from weft.fitting.file import FitFile
+from weft.fitting.fit import UNLIKELY, Fit
+from weft.fitting.measurement import Measurement
+
+WIDE = 80
+ALIKE = 0.3  # correlations that are shown
+MUCH = 4.0  # squares a number, from which on a measurement does not fit
+
+
+def report(file: FitFile, found: Fit) -> str:
+    """In words."""
+    rows = sum(map(len, found.residuals))
+    lines = [
+        f"{file.name}: {len(found.measurements)} measurements with {rows} numbers, "
+        f"{len(found.fields)} fields fitted from {file.said}",
+        "",
+        f"{'field':18}{'unit':8}{'start':>11}{'fitted':>11}{'+-':>10}{'+- %':>7}  mostly from",
+    ]
+    lines += [_row(found, field) for field in found.fields]
+    lines += ["", *_verdict(found)]
+    if not_known := list(_open(file, found)):
+        lines += ["", "not determined by these data", *not_known]
+    if notes := [n for g in file.given if g.note for n in _wrapped(f"{g.name}: {g.note}")]:
+        lines += ["", "taken as given", *notes]
+    if pairs := list(_pairs(found)):
+        lines += ["", f"correlations above {ALIKE:g}", *pairs]
+    lines += ["", f"{'measurement':34}{'numbers':>8}{'chi^2':>10}{'largest residual':>18}"]
+    for m, r in zip(found.measurements, found.residuals):
+        largest = r[np.argmax(np.abs(r))]
+        squares = round(float((r**2).sum()), 3)
+        lines.append(f"{_cut(m.name, 33):34}{len(r):8d}{squares:10.4g}{largest:+18.2f}")
+    lines += [line for m in _misfits(found) for line in _wrapped(_advice(m))]
+    lines += [line for text in remarks(found) for line in _wrapped(text)]
+    return "\n".join(lines)
+
+
+def remarks(found: Fit) -> Sequence[str]:
+    """What measurements say of the fabric that was found, a sentence each."""
+    saying = [m for m in found.measurements if hasattr(m, "remarks")]
+    return [text for m in saying for text in m.remarks(found.fabric)]
+
+
+def _row(found: Fit, field: str) -> str:
+    value, size = getattr(found.fabric, field), found.relative[field]
+    shares = found.shares(field)
+    most = max(shares, key=lambda name: shares[name])
+    return (
+        f"{field:18}{UNITS[field]:8}{getattr(found.start, field):11.4g}{value:11.4g}"
+        f"{size * value:10.2g}{100 * size:7.2g}  {_cut(most, 13)}"
+    )
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 2] + ".."
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDE, initial_indent="  ", subsequent_indent="    ")
+
+
+def _verdict(found: Fit) -> Sequence[str]:
+    """How well the whole fits, and what +- is worth."""
+    if not found.converged:
+        text = "The search ended before it had converged: numbers are where it stopped."
+        return textwrap.wrap(text, WIDE)
+    if found.freedom <= 0:
+        text = "No more numbers than fields: nothing is left over that could contradict the fit."
+        return textwrap.wrap(text, WIDE)
+    text = (
+        f"chi^2 = {found.squares:.4g} for {found.freedom} degrees of freedom; chance of more: "
+        f"{100 * found.chance:.2g} %. +- is one standard deviation"
+    )
+    if found.scale > 1:
+        text += (
+            f", {found.scale:.3g} times that of the stated uncertainties, because the data are "
+            f"further from the model than these say (chance below {100 * UNLIKELY:g} %)"
+        )
+    return textwrap.wrap(text + ".", WIDE)
+
+
+def _open(file: FitFile, found: Fit) -> Iterator[str]:
+    """Fields that stay as they were, and why."""
+    for o in found.open:
+        kept = f"kept at {file.said}'s {o.value:.4g} {UNITS[o.field]}".removesuffix(" 1")
+        yield from _wrapped(f"{o.field}: {o.text}; {kept}")
+    taken = {*found.fields, *(o.field for o in found.open)}
+    taken |= {f for g in file.given for f in g.fields}
+    for word, some in (
+        ("held on request", [f for f in file.hold if f not in taken]),
+        ("no measurement depends on it", [
+            f for f in UNITS if f not in taken and f not in file.hold
+        ]),
+    ):  # fmt: skip
+        if some:
+            yield from _wrapped(f"{', '.join(some)}: {word}; kept at {file.said}'s value")
+
+
+def _pairs(found: Fit) -> Iterator[str]:
+    for i, one in enumerate(found.fields):
+        for k, other in enumerate(found.fields[:i]):
+            r = found.correlation[i, k]
+            if abs(r) >= ALIKE:
+                yield f"  {other}, {one}: {r:+.2f}"
+
+
+def _misfits(found: Fit) -> Sequence[Measurement]:
+    """Measurements that are much further from the model than they say."""
+    pairs = zip(found.measurements, found.residuals)
+    return [m for m, r in pairs if (r**2).sum() > MUCH * max(len(r) - 1, 1) + MUCH]
+
+
+def _advice(m: Any) -> str:
+    return f"{m.name} does not fit: {getattr(m, 'advice', 'is its uncertainty what you mean?')}"
+
+
+def as_json(file: FitFile, found: Fit) -> dict[str, Any]:
+    """The same for programs; SI."""
+    f = found.fabric
+    return {
+        "name": file.name,
+        "start": file.said,
+        "fields": {
+            field: {
+                "value": getattr(f, field), "unit": UNITS[field],
+                "standard_deviation": found.relative[field] * getattr(f, field),
+                "start": getattr(found.start, field), "from": found.shares(field),
+            } for field in found.fields
+        },
+        "correlation": {"fields": list(found.fields), "matrix": found.correlation.tolist()},
+        "not_determined": {
+            o.field: {"reason": o.text, "kept": o.value, "with": dict(o.others)} for o in found.open
+        },
+        "held": list(file.hold),
+        "chi_squared": found.squares,
+        "degrees_of_freedom": found.freedom,
+        "chance": found.chance,
+        "scale": found.scale,
+        "converged": found.converged,
+        "measurements": {
+            m.name: {"residuals": r.tolist(), "depends_on": list(m.depends_on)}
+            for m, r in zip(found.measurements, found.residuals)
+        },
+        "remarks": list(remarks(found)),
+        "given": {g.name: g.note for g in file.given if g.note},
+    }  # fmt: skip

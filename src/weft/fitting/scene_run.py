@@ -1,0 +1,125 @@
+"""Runs of a scene file for one fabric after another, and how they change: forwards, by the tangents
+of converged steps (``weft.Adjoint``), one more run for every number.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.adjoint.adjoint import Adjoint
+from weft.adjoint.forward import Forward, Kept
+from weft.arrays import Faces, Floats
+from weft.errors import FabricError
+from weft.fabric import Fabric
+from weft.fitting.block import Block
+
+FIELDS = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft",
+          "damping")  # fmt: skip
+SCENE_FIELDS = {"scene": "the scene file of what was recorded; its one fabric is fitted"}
+MOST_KEPT = 4  # runs
+
+
+@dataclass(eq=False)
+class SceneRun:
+    """A scene, simulated for any fabric. It remembers the last runs.
+
+    Args:
+        scene: a ``weft.Scene`` with one fabric.
+        frames: number of the last frame that is needed.
+        fps: frames per second.
+    """
+
+    scene: Any
+    frames: int
+    fps: float
+    _kept: list[tuple[Fabric, Floats]] = field(default_factory=list)
+
+    @property
+    def faces(self) -> Faces:
+        """(m,3) of the cloth."""
+        return np.asarray(self.scene.cloth.faces)
+
+    @property
+    def times(self) -> Floats:
+        """(frames+1,) [s]."""
+        return np.arange(self.frames + 1) / self.fps
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """Numbers of the fabric that a run may depend on."""
+        return FIELDS[:-1] if self.scene.damping is not None else FIELDS
+
+    def of(self, fabric: Fabric) -> Any:
+        """The scene with another fabric."""
+        cloth = self.scene.cloth
+        parts = [dataclasses.replace(p, fabric=fabric) for p in cloth.parts] if cloth.given else ()
+        return self.scene.with_(cloth=dataclasses.replace(cloth, fabric=fabric, given=tuple(parts)))
+
+    def positions(self, fabric: Fabric) -> Floats:
+        """(frames+1,n,3) [m] of the surface's vertices.
+
+        Raises:
+            SceneError: a scene whose runs have no derivative. SimulationError: a step that does not
+            converge.
+        """
+        for known, x in self._kept:
+            if known == fabric:
+                return x
+        forward = Forward(self.of(fabric), self.frames, self.fps)
+        x = np.array([
+            forward.model.vertices(place.state.x)
+            for place in Kept(forward, 0.0).run()
+            if place.count % forward.steps == 0
+        ])  # fmt: skip
+        self._kept = [*self._kept[-(MOST_KEPT - 1) :], (fabric, x)]
+        return x
+
+    def rates(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
+        """(len(fields),frames+1,n,3) [m] by the logarithm of each number."""
+        shape = self.positions(fabric).shape
+        found = np.zeros((len(fields), *shape))
+        asked = [f for f in fields if f in self.depends_on and getattr(fabric, f) > 0]
+        if asked:
+            names = [f"fabric.{f}" for f in asked]
+            tangents = Adjoint(self.of(fabric), _nothing, names, frames=self.frames, fps=self.fps)
+            for name in asked:
+                rate, _ = tangents.tangent(f"fabric.{name}")
+                found[list(fields).index(name)] = getattr(fabric, name) * rate
+        return found
+
+
+def scene_run(block: Block, until: float | None) -> SceneRun:
+    """The run of the scene that a block names.
+
+    Args:
+        block: with the field ``scene``.
+        until: [s] as long as it is needed; None: to its end.
+
+    Raises:
+        FabricError: data that go on longer than the scene, or a scene of several fabrics.
+    """
+    from weft.scene.build import load_scene
+
+    path: Path = block.file("scene")
+    loaded = load_scene(path)
+    if len(loaded.scene.cloth.fabrics) != 1:
+        got = f"{path.name} with {len(loaded.scene.cloth.fabrics)} fabrics"
+        raise block.error("scene", got, "a scene of one fabric")
+    if until is not None and until > loaded.seconds + 1e-9:
+        raise FabricError(
+            "recorded times", got=f"up to {until:g} s", where=block.where("scene"),
+            expected=f"within the {loaded.seconds:g} s of {path.name}",
+            hint="is the unit of time what you mean?",
+        )  # fmt: skip
+    seconds = loaded.seconds if until is None else until
+    frames = max(1, int(np.ceil(seconds * loaded.fps - 1e-9)))
+    return SceneRun(loaded.scene, frames, loaded.fps)
+
+
+def _nothing(x: Floats, v: Floats, t: Floats) -> tuple[float, Floats]:
+    """A loss of nothing: tangents need none."""
+    return 0.0, np.zeros_like(x)

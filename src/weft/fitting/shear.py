@@ -1,0 +1,60 @@
+"""Shear force per width over the shear angle (KES-FB4, picture frame), or Kawabata's G.
+
+In a frame whose sides lie along the threads weft's law gives shear x sin(a) cos(a) exactly
+(``laboratory.shear``). KES-FB4 shifts one end sideways instead, which is the same to a percent at
+its angles, up to 8 degrees. G is the slope from 0.5 to 2.5 degrees.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.fitting.block import Block
+from weft.fitting.measurement import Measurement
+from weft.fitting.noise import UNCERTAINTY, mean_of, noise
+from weft.fitting.points import FIELDS as OF_POINTS
+from weft.fitting.points import points, rising
+from weft.fitting.slopes import HYSTERESIS, slope_of
+from weft.fitting.value import Value
+from weft.laboratory.shear import KES
+
+FIELDS = {
+    **OF_POINTS,
+    "points": "pairs [angle, force per width], such as [[1 deg, 0.7 gf/cm]]",
+    "modulus": "G, in place of points: 0.6 gf/(cm*deg); several readings: a list",
+    "hysteresis": HYSTERESIS,
+    "uncertainty": f"of forces, or of G: {UNCERTAINTY}",
+}
+NAMES, SI = ("angle", "force"), ("rad", "N/m")
+LARGEST = np.radians(45.0)  # sin(a) cos(a) falls from there on
+
+
+def per_stiffness(angle: Floats) -> Floats:
+    """Force per width over the stiffness at angles [rad]."""
+    return np.asarray(np.sin(angle) * np.cos(angle))
+
+
+def of_modulus() -> float:
+    """Kawabata's G over the stiffness: 0.998."""
+    low, high = per_stiffness(np.radians(KES))
+    return float((high - low) / np.radians(KES[1] - KES[0]))
+
+
+def read(block: Block) -> Sequence[Measurement]:
+    """The measurement that a block says."""
+    called = block.text("name", "shear")
+    if block.one_of("points", "file", "modulus") == "modulus":
+        given = block.numbers("modulus", "N/m", above=0, per_angle=True)
+        mean, sigma = mean_of(given, noise(block, "N/m", per_angle=True))
+        return [Value(called, "shear", mean / of_modulus(), sigma / of_modulus())]
+    spread, pairs = noise(block, "N/m"), points(block, NAMES, SI)
+    found = rising(pairs, spread.of(pairs.y), called, NAMES)
+    if found.x[-1] >= LARGEST:
+        got = f"{np.degrees(found.x[-1]):.3g} deg"
+        raise block.error("points", got, "angles below 45 deg", "is the unit what you mean?")
+    labels = ("shear angle [deg]", "force per width [N/m]")
+    return [
+        slope_of(block, called, "shear", found, per_stiffness(found.x), spread.of(found.y),
+                 np.degrees(found.x), labels)
+    ]  # fmt: skip

@@ -1,0 +1,164 @@
+"""The silhouette of a hanging sample as a measurement: a strip or square held at an edge, a corner
+or two, as the scene file says that stands beside the picture.
+
+What is compared is how far it hangs down, and at heights that divide this, how wide it is and where
+its middle lies: where the camera stands across and up counts for nothing. The view is level, and
+from far away.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from weft.arrays import Floats, Ints, Positions
+from weft.errors import PictureError
+from weft.fabric import Fabric
+from weft.fitting.block import Block
+from weft.fitting.draped import MOVED
+from weft.fitting.edges import halfway
+from weft.fitting.measurement import Comparison, Measurement
+from weft.fitting.picture import Cloth, cloth_in
+from weft.fitting.scene_run import SCENE_FIELDS, SceneRun, scene_run
+
+FIELDS = {
+    **SCENE_FIELDS,
+    "picture": "the hanging sample, level and from far away, before a background of one color",
+    "mask": "a picture that is white where the cloth is; none: by color, before the background",
+    "pixel": "size of a pixel where the sample hangs: 0.5 mm",
+    "azimuth": "from where it is seen, to the right of the front (+z): 30 deg; 0",
+    "time": "when; the end of the scene",
+    "error": "standard deviation of widths and places; 2 mm",
+}
+HEIGHTS = 30  # at which it is measured
+MARGIN = 0.03  # of the drop, above and below: where rows are cut in corners
+LARGER = 2.0  # than the cloth is long: a scale that cannot be
+
+
+@dataclass(frozen=True, eq=False)
+class Silhouette:
+    """Left and right ends of rows from the top to the bottom."""
+
+    drop: float  # [m]
+    left: Floats  # (HEIGHTS,) [m] at equal parts of the drop, from the top
+    right: Floats  # (HEIGHTS,) [m]
+
+    @property
+    def numbers(self) -> Floats:
+        """(1+2 HEIGHTS,) [m] drop, widths, and middles about their mean."""
+        middle = 0.5 * (self.left + self.right)
+        return np.concatenate([[self.drop], self.right - self.left, middle - middle.mean()])
+
+
+@dataclass(frozen=True, eq=False)
+class HangingSample:
+    """A silhouette that was seen."""
+
+    name: str
+    run: SceneRun
+    frame: int
+    azimuth: float  # [rad]
+    seen: Silhouette
+    sigma: float  # [m]
+    slow: ClassVar[bool] = True
+    advice: ClassVar[str] = "is the sample of the scene as large, and held, as that of the picture?"
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """What a run depends on."""
+        return self.run.depends_on
+
+    def residuals(self, fabric: Fabric) -> Floats:
+        """(1+2 HEIGHTS,)."""
+        there = self.of(self.run.positions(fabric)[self.frame])
+        return np.asarray((there.numbers - self.seen.numbers) / self.sigma)
+
+    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
+        """(1+2 HEIGHTS, len(fields)): the silhouette of the run, moved along its tangents."""
+        x = self.run.positions(fabric)[self.frame]
+        columns = []
+        for rate in self.run.rates(fabric, fields)[:, self.frame]:
+            size = float(np.abs(rate).max())
+            h = MOVED / size if size > 0 else 1.0
+            up, down = self.of(x + h * rate).numbers, self.of(x - h * rate).numbers
+            columns.append((up - down) / (2 * h * self.sigma))
+        return np.stack(columns, axis=1) if columns else np.zeros((1 + 2 * HEIGHTS, 0))
+
+    def compared(self, fabric: Fabric) -> Comparison:
+        """For pictures: the width over the height."""
+        there, n = self.of(self.run.positions(fabric)[self.frame]), len(self.seen.left)
+        down = 1e3 * self.seen.drop * parts(n)
+        seen, model = 1e3 * self.seen.numbers[1 : n + 1], 1e3 * there.numbers[1 : n + 1]
+        labels = "below the top [mm]", "width [mm]"
+        return Comparison(*labels, down, seen, np.full(n, 1e3 * self.sigma), model)
+
+    def of(self, x: Positions) -> Silhouette:
+        """That of a cloth at x (n,3)."""
+        across = np.cos(self.azimuth) * x[:, 0] - np.sin(self.azimuth) * x[:, 2]
+        return of_triangles(np.stack([across, x[:, 1]], axis=1), self.run.scene.cloth.mesh.edges)
+
+
+def parts(n: int = HEIGHTS) -> Floats:
+    """(n,) parts of the drop at which rows are measured."""
+    return np.linspace(MARGIN, 1 - MARGIN, n)
+
+
+def of_triangles(flat: Floats, edges: Ints) -> Silhouette:
+    """Of edges (m,2) between points (n,2) [m], across and up."""
+    top, low = float(flat[:, 1].max()), float(flat[:, 1].min())
+    p, q = flat[edges[:, 0]], flat[edges[:, 1]]
+    rise = q[:, 1] - p[:, 1]
+    left, right = [], []
+    for height in top - (top - low) * parts():
+        cut = (p[:, 1] <= height) != (q[:, 1] <= height)
+        part = (height - p[cut, 1]) / rise[cut]
+        at = p[cut, 0] + part * (q[cut, 0] - p[cut, 0])
+        left.append(at.min())
+        right.append(at.max())
+    return Silhouette(top - low, np.array(left), np.array(right))
+
+
+def of_picture(cloth: Cloth, pixel: float) -> Silhouette:
+    """Of a cloth in a picture, whose pixels are so large [m]."""
+    rows = np.flatnonzero(cloth.mask.any(1))
+    columns = [np.flatnonzero(cloth.mask[r]) for r in rows]
+    ends = np.array([[c[0] + 0.0, c[-1] + 1.0] for c in columns])
+    middle = rows + 0.5
+    sides = []
+    for k, way in ((0, -1.0), (1, 1.0)):
+        at = np.stack([ends[:, k], middle], axis=1)
+        outward = np.broadcast_to([way, 0.0], at.shape)
+        sides.append(ends[:, k] + way * halfway(cloth.edge, at, np.asarray(outward)))
+    tip = []
+    for row, way in ((rows[0], -1.0), (rows[-1] + 1, 1.0)):
+        of = columns[0 if way < 0 else -1]
+        at = np.stack([of + 0.5, np.full(len(of), float(row))], axis=1)
+        outward = np.broadcast_to([0.0, way], at.shape)
+        tip.append(float(row + way * np.max(halfway(cloth.edge, at, np.asarray(outward)))))
+    drop = tip[1] - tip[0]
+    heights = tip[0] + drop * parts()
+    left, right = (np.interp(heights, middle, side) for side in sides)
+    return Silhouette(pixel * drop, pixel * left, pixel * right)
+
+
+def read(block: Block) -> Sequence[Measurement]:
+    """The measurement that a block says."""
+    path = block.file("picture")
+    cloth = cloth_in(path, block.file("mask") if block.has("mask") else None)
+    pixel = block.number("pixel", "m", above=0)
+    seen = of_picture(cloth, pixel)
+    until = block.number("time", "s", above=0) if block.has("time") else None
+    run = scene_run(block, until)
+    size = float(np.linalg.norm(np.ptp(run.scene.cloth.corner_uv.reshape(-1, 2), axis=0)))
+    largest = max(seen.drop, float((seen.right - seen.left).max()))
+    if largest > LARGER * size or largest < size / (10 * LARGER):
+        raise PictureError(
+            "hanging sample", got=f"{largest:.3g} m large", where=path.name,
+            expected=f"a cloth of {size:.3g} m, as in the scene",
+            hint="`pixel` is the size of one pixel where the sample hangs",
+        )  # fmt: skip
+    azimuth = block.number("azimuth", "rad", 0.0)
+    sigma = block.number("error", "m", 2e-3, above=0)
+    called = block.text("name", "silhouette")
+    return [HangingSample(called, run, run.frames, azimuth, seen, sigma)]

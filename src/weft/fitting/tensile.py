@@ -1,0 +1,194 @@
+"""Force per width over strain, along warp, weft or bias: KES-FB1, strip tests.
+
+Along the threads weft's law is a straight line, force = stretch x strain (``laboratory.tensile``
+gives the same; ``tests/fitting/test_kinds.py``), or, with ``as: curve``, the data themselves as the
+preset's curve. On the bias the strip is simulated between its jaws.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.curve import MOST_POINTS, Curve
+from weft.fabric import Fabric
+from weft.fitting.block import Block
+from weft.fitting.measurement import Comparison, Given, Measurement, by_differences, scaled
+from weft.fitting.noise import UNCERTAINTY, noise
+from weft.fitting.points import FIELDS as OF_POINTS
+from weft.fitting.points import Points, points, rising
+from weft.laboratory.tensile import CUTS, LENGTH, WIDTH, Cut, tensile
+
+FIELDS = {
+    "cut": "warp, weft or bias: the strip's length",
+    **OF_POINTS,
+    "as": "straight (one stiffness) or curve (the data are the preset's curve); warp and weft",
+    "length": "of the strip between the jaws; bias only (20 cm)",
+    "width": "of the strip; bias only (5 cm)",
+    "uncertainty": f"of forces: {UNCERTAINTY}",
+}
+NAMES, SI = ("strain", "force"), ("1", "N/m")
+LARGEST = 1.0  # strain
+STEP_OF_STRETCH = 0.02  # of a logarithm
+KEPT = 64  # simulated strips that are remembered
+
+
+@dataclass(frozen=True, eq=False)
+class TensileTest:
+    """A loading branch."""
+
+    name: str
+    cut: Cut
+    strain: Floats  # (m,)
+    force: Floats  # (m,) [N/m]
+    sigma: Floats  # (m,) [N/m]
+    length: float = LENGTH  # [m]
+    width: float = WIDTH  # [m]
+    advice: ClassVar[str] = (
+        "it is no straight line: `as: curve` keeps it as it is, or give fewer points"
+    )
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """The stiffness along the threads; on the bias that of both, and shear."""
+        if self.cut == "bias":
+            return ("stretch_warp", "stretch_weft", "shear")
+        return (f"stretch_{self.cut}",)
+
+    def model(self, fabric: Fabric) -> Floats:
+        """(m,) [N/m]."""
+        if self.cut == "bias":
+            return np.array(_pulled(_Stiffness.of(fabric), tuple(self.strain), self.length,
+                                    self.width))  # fmt: skip
+        return along(fabric, self.cut, self.strain)
+
+    def residuals(self, fabric: Fabric) -> Floats:
+        """(m,)."""
+        return (self.model(fabric) - self.force) / self.sigma
+
+    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
+        """(m, len(fields)).
+
+        On the bias, forces are proportional to all stiffness at once: that by the shear is what
+        those by the stretch, which hardly count, leave.
+        """
+        if self.cut != "bias" or fabric.is_measured:
+            return by_differences(self, fabric, fields)
+        force, slopes = self.model(fabric), {}
+        for field in ("stretch_warp", "stretch_weft"):
+            moved = self.model(scaled(fabric, field, np.exp(STEP_OF_STRETCH)))
+            slopes[field] = (moved - force) / STEP_OF_STRETCH
+        slopes["shear"] = force - sum(slopes.values())
+        none = np.zeros_like(force)
+        return np.asarray(
+            np.stack([slopes.get(f, none) for f in fields], axis=1) / self.sigma[:, None]
+        )
+
+    @property
+    def implies(self) -> Mapping[str, float]:
+        """[SI] roughly: on the bias of threads that do not stretch, force = 4 shear x strain."""
+        chord = float(self.force[0] / self.strain[0])
+        return {"shear": chord / 4} if self.cut == "bias" else {f"stretch_{self.cut}": chord}
+
+    def compared(self, fabric: Fabric) -> Comparison:
+        """For pictures."""
+        return Comparison(
+            "strain [%]", "force per width [N/m]", 100 * self.strain, self.force, self.sigma,
+            self.model(fabric),
+        )  # fmt: skip
+
+
+def along(fabric: Fabric, cut: str, strain: Floats) -> Floats:
+    """[N/m] force per width of a strip along the warp or the weft at strains (m,), exactly."""
+    curve = getattr(fabric, f"curve_{cut}")
+    taut = np.asarray(strain) + 1 - getattr(fabric, f"rest_stretch_{cut}")
+    stiffness = getattr(fabric, f"stretch_{cut}")
+    if curve is None:
+        return np.asarray(stiffness * taut)
+    return np.where(taut > 0, curve.force(np.maximum(taut, 0.0)), stiffness * taut)
+
+
+@dataclass(frozen=True)
+class _Stiffness:
+    """What a flat strip depends on; two fabrics that share it are one."""
+
+    stretch: tuple[float, float]
+    shear: float
+    rest: tuple[float, float]
+    curves: tuple[Curve | None, Curve | None]
+
+    @staticmethod
+    def of(f: Fabric) -> "_Stiffness":
+        return _Stiffness(
+            (f.stretch_warp, f.stretch_weft), f.shear, (f.rest_stretch_warp, f.rest_stretch_weft),
+            (f.curve_warp, f.curve_weft),
+        )  # fmt: skip
+
+
+@lru_cache(maxsize=KEPT)
+def _pulled(
+    s: _Stiffness, strains: tuple[float, ...], length: float, width: float
+) -> tuple[float, ...]:
+    """[N/m] of a strip on the bias; flat, so weight and bending have no part in it."""
+    cloth = Fabric(
+        0.1, *s.stretch, s.shear, 1e-6, 1e-6, rest_stretch_warp=s.rest[0],
+        rest_stretch_weft=s.rest[1], curve_warp=s.curves[0], curve_weft=s.curves[1],
+    )  # fmt: skip
+    return tuple(tensile(cloth, "bias", strains, size=(length, width)).force.tolist())
+
+
+def read(block: Block) -> Sequence[Measurement | Given]:
+    """The measurement that a block says."""
+    cut = block.word("cut", list(CUTS))
+    form = block.word("as", ("straight", "curve"), "straight")
+    called = block.text("name", f"tensile {cut}")
+    if cut == "bias" and form == "curve":
+        raise block.error("as", form, "straight, on the bias: curves are along warp and weft")
+    for field in ("length", "width"):
+        if cut != "bias" and block.has(field):
+            raise block.error(field, block.tree[field], "nothing: forces are per width",
+                              "only strips on the bias depend on it")  # fmt: skip
+    spread = noise(block, "N/m")
+    given = points(block, NAMES, SI, cut=cut)
+    found = rising(given, spread.of(given.y), called, NAMES)
+    if found.x[-1] > LARGEST:
+        raise block.error("points", f"a strain of {found.x[-1]:.3g}", f"at most {LARGEST:g}",
+                          "strains are plain numbers, or percent: '3 %'")  # fmt: skip
+    return made(called, cut, found, spread.of(found.y), form, _size(block))
+
+
+def made(
+    name: str, cut: str, found: Points, sigma: Floats, form: str,
+    size: tuple[float, float] = (LENGTH, WIDTH),
+) -> Sequence[Measurement | Given]:  # fmt: skip
+    """The measurement of a loading branch, or its curve."""
+    if form == "curve":
+        return [curve_of(name, cut, found)]
+    kept = sigma > 0  # forces of 0 say nothing where their error is a part of them
+    test = TensileTest(name, cut, found.x[kept], found.y[kept], sigma[kept], *size)  # type: ignore[arg-type]
+    if cut == "bias":
+        return [test]
+    return [test, Given(name, {f"curve_{cut}": None}, "")]
+
+
+def curve_of(name: str, cut: str, found: Points) -> Given:
+    """Points as a preset's curve: at most as many as it may have, and dips of noise filled."""
+    ids = np.unique(np.round(np.linspace(0, len(found.x) - 1, MOST_POINTS - 1)).astype(int))
+    force = np.maximum.accumulate(found.y)[ids]
+    strain = found.x[ids]
+    curve = Curve([(float(e), float(f)) for e, f in zip(strain, force)])
+    first = int(np.flatnonzero(force > 0)[0])
+    note = f"{len(ids)} of {len(found.x)} points are the preset's curve along the {cut}"
+    fields = {f"curve_{cut}": curve, f"stretch_{cut}": float(force[first] / strain[first])}
+    return Given(name, fields, f"{note}; in compression, stiffness to the first point")
+
+
+def _size(block: Block) -> tuple[float, float]:
+    """[m] length and width of the strip."""
+    return (
+        block.number("length", "m", LENGTH, above=0, most=1.0),
+        block.number("width", "m", WIDTH, above=0, most=1.0),
+    )

@@ -1,0 +1,126 @@
+"""Tracked points as a measurement: where marked points of the cloth were at some times."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from weft.arrays import Floats, Ints
+from weft.errors import PictureError
+from weft.fabric import Fabric
+from weft.fitting.block import Block
+from weft.fitting.columns import columns
+from weft.fitting.measurement import Measurement
+from weft.fitting.scene_run import SCENE_FIELDS, SceneRun, scene_run
+
+FIELDS = {
+    **SCENE_FIELDS,
+    "points": "CSV `time [s],u [cm],v [cm],x [m],y [m],z [m]`: a row for every point and time at "
+    "which it was seen; u, v: where it is marked, in material coordinates",
+    "error": "standard deviation of a coordinate; 2 mm",
+}
+OUTSIDE = 1e-3  # in barycentric coordinates: how far outside of the cloth a mark may be
+MOST_ROWS = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """Marked points in time.
+
+    Attributes:
+        time: (k,) [s] of each observation.
+        corners: (k,3) vertices of the triangle that each mark is in.
+        weight: (k,3) of them.
+        seen: (k,3) [m].
+        sigma: [m] of a coordinate.
+    """
+
+    name: str
+    run: SceneRun
+    time: Floats
+    corners: Ints
+    weight: Floats
+    seen: Floats
+    sigma: float
+    slow: ClassVar[bool] = True
+    advice: ClassVar[str] = "are the scene's axes, start and pins those of the recording?"
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """What a run depends on."""
+        return self.run.depends_on
+
+    def residuals(self, fabric: Fabric) -> Floats:
+        """(3k,)."""
+        there = self.at(self.run.positions(fabric))
+        return np.asarray((there - self.seen).reshape(-1) / self.sigma)
+
+    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
+        """(3k, len(fields))."""
+        rates = self.run.rates(fabric, fields)
+        if len(rates) == 0:
+            return np.zeros((self.seen.size, 0))
+        return np.stack([self.at(r).reshape(-1) for r in rates], axis=1) / self.sigma
+
+    def at(self, frames: Floats) -> Floats:
+        """(k,3) the marks in frames (f,n,3): straight between two frames."""
+        place = np.clip(self.time * self.run.fps, 0, len(frames) - 1)
+        first = np.minimum(place.astype(int), max(len(frames) - 2, 0))
+        part = (place - first)[:, None]
+        after = np.minimum(first + 1, len(frames) - 1)
+
+        def marks(frame: Ints) -> Floats:
+            corners = frames[frame[:, None], self.corners]
+            return np.asarray(np.einsum("ka,kai->ki", self.weight, corners))
+
+        return np.asarray((1 - part) * marks(first) + part * marks(after))
+
+
+def places(corner_uv: Floats, uv: Floats, where: str) -> tuple[Ints, Floats]:
+    """Faces (k,) and weights (k,3) of material places (k,2) in triangles (m,3,2).
+
+    Raises:
+        PictureError: a place outside of all.
+    """
+    first = corner_uv[:, 0]
+    edges = np.stack([corner_uv[:, 1] - first, corner_uv[:, 2] - first], axis=2)
+    inverse = np.linalg.inv(edges)
+    found = np.zeros(len(uv), np.int32)
+    weight = np.zeros((len(uv), 3))
+    for i, place in enumerate(uv):
+        local = np.einsum("mij,mj->mi", inverse, place - first)
+        every = np.column_stack([1 - local.sum(1), local])
+        least = every.min(1)
+        best = int(np.argmax(least))
+        if least[best] < -OUTSIDE:
+            low, high = corner_uv.min((0, 1)), corner_uv.max((0, 1))
+            raise PictureError(
+                "marked point", got=f"u = {place[0]:.4g} m, v = {place[1]:.4g} m", where=where,
+                expected=f"on the cloth, u {low[0]:.4g} to {high[0]:.4g} m, v {low[1]:.4g} to "
+                f"{high[1]:.4g} m", hint="is the unit what you mean?",
+            )  # fmt: skip
+        found[i], weight[i] = best, every[best]
+    return found, weight
+
+
+def read(block: Block) -> Sequence[Measurement]:
+    """The measurement that a block says."""
+    path = block.file("points")
+    table = columns(path, {"time": "s", **dict.fromkeys(("u", "v", "x", "y", "z"), "m")})
+    time = table["time"]
+    if len(time) > MOST_ROWS or time.min() < 0:
+        got = f"{len(time)} rows" if len(time) > MOST_ROWS else f"a time of {time.min():g} s"
+        raise PictureError("tracked points", got=got, where=path.name,
+                           expected=f"at most {MOST_ROWS} rows from 0 s on")  # fmt: skip
+    run = scene_run(block, float(time.max()))
+    if len(run.scene.cloth.parts) != 1:
+        raise block.error("scene", f"{len(run.scene.cloth.parts)} cloths", "one cloth: u and v")
+    uv = np.stack([table["u"], table["v"]], axis=1)
+    marks, which = np.unique(np.round(uv, 9), axis=0, return_inverse=True)
+    face, weight = places(run.scene.cloth.corner_uv, marks, path.name)
+    corners = run.faces[face][which.ravel()]
+    seen = np.stack([table[k] for k in "xyz"], axis=1)
+    sigma = block.number("error", "m", 2e-3, above=0)
+    called = block.text("name", "track")
+    return [Track(called, run, time, corners, weight[which.ravel()], seen, sigma)]

@@ -1,0 +1,54 @@
+"""A number of the fabric itself, as a balance, a gauge or a data sheet gives it: weight, thickness,
+Kawabata's B. Also how anything that is a closed-form factor of one number is measured.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.fabric import UNITS, Fabric
+from weft.fabric_fields import PER_ANGLE
+from weft.fitting.block import Block
+from weft.fitting.measurement import Measurement
+from weft.fitting.noise import UNCERTAINTY, mean_of, noise
+
+FIELDS = {
+    "field": "which number of the fabric: density, thickness, bending_warp, shear, ...",
+    "value": "it, with its unit; several readings: a list, whose mean counts",
+    "uncertainty": UNCERTAINTY,
+}
+
+
+@dataclass(frozen=True)
+class Value:
+    """One number of a fabric."""
+
+    name: str
+    field: str
+    value: float  # [SI]
+    sigma: float  # [SI]
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """The field."""
+        return (self.field,)
+
+    def residuals(self, fabric: Fabric) -> Floats:
+        """(1,)."""
+        return np.array([(getattr(fabric, self.field) - self.value) / self.sigma])
+
+    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
+        """(1, len(fields))."""
+        slope = getattr(fabric, self.field) / self.sigma
+        return np.array([[slope if f == self.field else 0.0 for f in fields]])
+
+
+def read(block: Block) -> Sequence[Measurement]:
+    """The measurement that a block says."""
+    field = block.word("field", list(UNITS))
+    per_angle = field in PER_ANGLE
+    values = block.numbers("value", UNITS[field], above=0, per_angle=per_angle)
+    mean, sigma = mean_of(values, noise(block, UNITS[field], per_angle=per_angle))
+    return [Value(block.text("name", field), field, mean, sigma)]

@@ -1,0 +1,122 @@
+"""Fits of fabrics: data without noise give back what went in, and stated uncertainties hold.
+
+Data are made by the virtual laboratory from presets (tensile, shear, bending, cantilever, weight),
+with noise of known size, and are fitted from another preset. Of many draws, the true number is
+within two standard deviations in 95.45 % where noise is normal and the fit is right; the share that
+was counted may differ by three standard deviations of the count. The sum of squares must have the
+mean of chi^2. With the simulated drape and bias strips: ``weft reproduce fabric-recovery``.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.fabric import Fabric, fabric
+from weft.fitting.cantilever import CantileverTest
+from weft.fitting.fit import Fit, fit
+from weft.fitting.measurement import Measurement
+from weft.fitting.shear import per_stiffness
+from weft.fitting.slopes import Slope
+from weft.fitting.tensile import TensileTest
+from weft.fitting.value import Value
+from weft.validate.check import Check, attempt, compare
+
+PRESETS = ("silk", "wool", "cotton", "linen", "denim")
+START = "polyester"
+NOISE = 0.02  # relative
+DRAWS = 60  # of each preset
+EXACT = 1e-6
+STRAINS = np.array([0.005, 0.01, 0.02, 0.03])
+ANGLES = np.radians([0.5, 1.0, 2.0, 2.5, 4.0])
+CURVATURES = np.array([50.0, 100.0, 150.0])  # [1/m]
+WITHIN = 0.9545  # of a normal distribution, in two standard deviations
+
+
+class Trial(NamedTuple):
+    """One draw of noise and what came of it."""
+
+    found: Fit
+    z: Floats  # (n,) errors of logarithms over their standard deviations
+    distance: float  # of all together: squared, by the inverse covariance
+
+    @staticmethod
+    def of(found: Fit, true: Fabric) -> "Trial":
+        """A fit to data of a known fabric."""
+        pairs = [(getattr(found.fabric, f), getattr(true, f)) for f in found.fields]
+        error = np.array([np.log(got / put) for got, put in pairs])
+        size = found.scale
+        z = error / (size * np.sqrt(np.diag(found.covariance)))
+        return Trial(found, z, float(error @ np.linalg.solve(size**2 * found.covariance, error)))
+
+    @property
+    def covered(self) -> bool:
+        """Whether the true fabric is in the region that holds 95.45 % of all numbers together."""
+        from scipy.stats import chi2
+
+        return bool(self.distance <= chi2.ppf(WITHIN, len(self.z)))
+
+
+def checks() -> Iterator[Check]:
+    """Without noise, and with it."""
+    for name in PRESETS:
+        yield from attempt(f"fitting/{name}", _exact, name)
+    yield from attempt("fitting/coverage", _coverage)
+
+
+def _exact(name: str) -> Iterator[Check]:
+    true = fabric(name)
+    found = fit(measured(true, np.random.default_rng(0), 0.0), fabric(START))
+    worst = max(abs(getattr(found.fabric, f) / getattr(true, f) - 1) for f in found.fields)
+    yield compare(f"fitting/{name}, without noise", 0.0, worst, EXACT)
+
+
+def _coverage() -> Iterator[Check]:
+    trials = [t for name in PRESETS for t in draws(name, DRAWS)]
+    z = np.concatenate([t.z for t in trials])
+    within = float((np.abs(z) <= 2).mean())
+    spread = 3 * np.sqrt(WITHIN * (1 - WITHIN) / len(z))
+    yield compare("fitting/within two standard deviations", WITHIN, within, spread / WITHIN)
+    together = float(np.mean([t.covered for t in trials]))
+    spread = 3 * np.sqrt(WITHIN * (1 - WITHIN) / len(trials))
+    yield compare("fitting/all together within", WITHIN, together, spread / WITHIN)
+    freedom = trials[0].found.freedom
+    mean = float(np.mean([t.found.squares for t in trials]))
+    spread = 3 * np.sqrt(2 / (freedom * len(trials)))
+    yield compare("fitting/mean of chi^2", freedom, mean, spread)
+
+
+def draws(name: str, count: int) -> Iterator[Trial]:
+    """Fits to data of a preset with as many draws of noise."""
+    true, start = fabric(name), fabric(START)
+    for k in range(count):
+        rng = np.random.default_rng([PRESETS.index(name), k])
+        yield Trial.of(fit(measured(true, rng, NOISE), start), true)
+
+
+def measured(true: Fabric, rng: np.random.Generator, noise: float) -> Sequence[Measurement]:
+    """What a laboratory with errors of ``noise``, relative, would say of a fabric; without any, of
+    the size ``NOISE`` it is said to have.
+    """
+
+    def read(exact: Floats) -> tuple[Floats, Floats]:
+        """Data and their standard deviations."""
+        return exact * (1 + noise * rng.normal(size=exact.shape)), NOISE * exact
+
+    out: list[Measurement] = []
+    for cut, k in (("warp", true.stretch_warp), ("weft", true.stretch_weft)):
+        out.append(TensileTest(f"tensile {cut}", cut, STRAINS, *read(k * STRAINS)))  # type: ignore[arg-type]
+    slope, labels = per_stiffness(ANGLES), ("", "")
+    out.append(Slope("shear", "shear", ANGLES, slope, *read(true.shear * slope), False, labels))
+    for way in ("warp", "weft"):
+        field = f"bending_{way}"
+        data, sigma = read(getattr(true, field) * CURVATURES)
+        out.append(
+            Slope(f"bending {way}", field, CURVATURES, CURVATURES, data, sigma, False, labels)
+        )
+        exact = CantileverTest("", way, 1.0, 1.0).model(true)
+        c, sigma = read(np.array([exact]))
+        out.append(CantileverTest(f"cantilever {way}", way, float(c[0]), float(sigma[0])))
+    weight, sigma = read(np.array([true.density]))
+    return [*out, Value("weight", "density", float(weight[0]), float(sigma[0]))]

@@ -1,0 +1,198 @@
+"""A simulated drape that a fit follows: exact derivatives, whatever it turns or shifts; and the
+drape's block of a fit file.
+"""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.fitting.drawn import drawn, saved
+from tests.fitting.make_photograph import ASIDE, HEIGHT, MESH, NAME, PATH, SEED, SIZE, made
+from weft.errors import FabricError, PictureError, WeftError
+from weft.fabric import fabric
+from weft.fitting.drape import drape_of, size_for
+from weft.fitting.draped import FIELDS, Drape, Eye
+from weft.fitting.draped import Tester as Specimens
+from weft.fitting.file import read_fit
+from weft.fitting.fit import fit
+from weft.fitting.following import Following
+from weft.fitting.measurement import Measurement, by_differences, scaled
+from weft.fitting.outline import Outline, ray_angles
+from weft.fitting.photograph import outline_in
+from weft.fitting.picture import cloth_in
+from weft.fitting.report import report
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.laboratory.cusick import cusick
+from weft.laboratory.shadow import shadow
+
+COARSE = 15e-3  # [m]
+EXACT = QuasiStaticSettings(1e-8, 1e-9, max_iterations=3000)
+SIX = Outline(0.12 + 0.01 * np.cos(6 * ray_angles()) + 0.003 * np.cos(2 * ray_angles()))
+EYE = Eye(0.8, 0.01, -0.02)
+
+
+@pytest.fixture(scope="module")
+def seen():
+    """A measurement of six folds, on a coarse mesh, at rest to many digits."""
+    one = drape_of("drape", SIX, EYE, size=COARSE, drapings=1)
+    tester = dataclasses.replace(one.following.tester, settings=EXACT)
+    return dataclasses.replace(one, following=Following(tester, SIX.radius, 1))
+
+
+def test_jacobian_is_that_of_differences(seen):
+    """The implicit function theorem against drapes that go on to fabrics nearby."""
+    near = seen.near(fabric("cotton"))
+    assert isinstance(near, Measurement)
+    exact = near.jacobian(fabric("cotton"), FIELDS)
+    other = by_differences(near, fabric("cotton"), FIELDS, 1e-3)
+    assert exact == pytest.approx(other, rel=1e-3, abs=1e-3 * np.abs(exact).max())
+    # Weight and all stiffness twice as large: the same drape.
+    assert exact.sum(1) == pytest.approx(np.zeros(3), abs=1e-3 * np.abs(exact).max())
+    assert (near.jacobian(fabric("cotton"), ["thickness"]) == 0).all()
+
+
+def test_outline_is_the_shadow(seen):
+    """Area and folds as the laboratory's exact union of triangles has them."""
+    drape = seen.following.drapes(fabric("cotton"))[0]
+    other = shadow(drape.x, drape.mesh.faces, drape.mesh.groups["rim"], 0.09)
+    got = drape.outline(Eye())
+    assert got.area == pytest.approx(other.area, rel=5e-4)
+    assert got.nodes == other.nodes
+    assert drape.outline(EYE).area < got.area  # what hangs is farther away
+
+
+@pytest.mark.parametrize("turn", [0.4, 2.0])
+def test_turned_specimen(seen, turn):
+    drape = seen.following.drapes(fabric("cotton"))[0]
+    c, s = np.cos(turn), np.sin(turn)
+    x = drape.x @ np.array([[c, 0, -s], [0, 1, 0], [s, 0, c]])
+    turned = dataclasses.replace(drape, x=x).outline(Eye())
+    assert turned.numbers == pytest.approx(drape.outline(Eye()).numbers, rel=1e-3)
+
+
+def test_goes_on_or_drapes_anew():
+    """Near a fabric the drape goes on, and comes back; far from it the shelf goes down."""
+    cotton, following = fabric("cotton"), Following(Specimens.of(COARSE), SIX.radius, 1)
+    first = following.numbers(cotton, Eye())
+    following.numbers(scaled(cotton, "bending_warp", 1.1), Eye())
+    assert following.anew == 1
+    assert following.numbers(cotton, Eye()) == pytest.approx(first, abs=0)  # remembered
+    stiff = dataclasses.replace(cotton, bending_warp=5e-5, bending_weft=5e-5)
+    assert following.numbers(stiff, Eye())[0] > first[0] + 0.1
+    assert following.anew == 2
+    assert 4 <= following.outlines(cotton, Eye())[0].nodes <= 8
+
+
+def test_what_it_says(seen):
+    said = " ".join(seen.remarks(fabric("cotton")))
+    assert "6 folds, fitted" in said and "in parallel light the coefficient" in said
+    shown = seen.compared(fabric("cotton"))
+    assert shown.data == pytest.approx(1e3 * SIX.radius[::6])
+    assert np.corrcoef(shown.data, shown.model)[0, 1] > 0.3  # turned to where it fits
+
+
+def fit_file(folder, block):
+    path = folder / "fit.yaml"
+    path.write_text(f"start: cotton\nmeasurements:\n  - {{kind: drape, {block}}}\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [
+        ("picture: none.png", "none.png"),
+        ("size: 8 mm", "one of picture, outline"),
+        ("picture: p.png, outline: p.csv", "one of picture, outline"),
+        ("picture: p.png, camera: 90", "its unit too"),
+        ("picture: p.png, camera: 5 cm", "must be > 0.2"),
+        ("picture: p.png, camera: 2 kg", "camera"),
+        ("picture: p.png, pixel: 8 mm", "m across"),
+        ("picture: p.png, pixel: 0.4 mm, disk: [1, 2, 3]", "a scale beside the disk's"),
+        ("picture: p.png, disk: [210, 205]", "2 numbers"),
+        ("picture: p.png, mask: q.png", "q.png"),
+        ("picture: p.png, size: 8 cm", "size"),
+        ("picture: p.png, drapings: 0", "drapings"),
+        ("picture: p.png, lens: 3", "field"),
+        ("picture: plain.png", "disk in the picture"),
+    ],
+)
+def test_bad_blocks(block, said, tmp_path):
+    """Each says what is wrong, and in which line."""
+    saved(tmp_path / "p.png", drawn())
+    saved(tmp_path / "plain.png", drawn(disk=0))
+    with pytest.raises(WeftError, match=said) as caught:
+        read_fit(fit_file(tmp_path, block))
+    assert isinstance(caught.value, FabricError | PictureError)
+
+
+def test_block(tmp_path):
+    saved(tmp_path / "p.png", drawn())
+    block = "picture: p.png, camera: 1.2 m, size: 15 mm, drapings: 2, scatter: 3 %"
+    (one,) = read_fit(fit_file(tmp_path, block)).measurements
+    assert one.eye.height == 1.2 and one.following.count == 2
+    assert one.sigma[0] == pytest.approx(0.03)
+    assert one.seen.nodes == 6
+
+
+def test_size_of_edges():
+    """Twenty for each fold."""
+    assert [size_for(n) for n in (0, 6, 7, 9, 12)] == pytest.approx(
+        [8e-3, 8e-3, 6.5e-3, 5e-3, 5e-3]
+    )
+
+
+def test_ratio(tmp_path):
+    path = tmp_path / "fit.yaml"
+    path.write_text(
+        "measurements:\n"
+        "  - {kind: value, field: bending_warp, value: 9 uN*m}\n"
+        "  - {kind: ratio, fields: [bending_warp, bending_weft], value: 1.5}\n"
+    )
+    read = read_fit(path)
+    found = fit(read.measurements, read.start)
+    assert found.fabric.bending_weft == pytest.approx(6e-6, rel=1e-4)
+    assert found.relative["bending_weft"] == pytest.approx(np.hypot(np.log(1.2), 0.05), rel=0.02)
+    ratio = read.measurements[1]
+    fields = ["bending_weft", "bending_warp", "shear"]
+    exact = ratio.jacobian(found.fabric, fields)
+    assert exact == pytest.approx(by_differences(ratio, found.fabric, fields), abs=1e-6)
+    path.write_text("measurements:\n  - {kind: ratio, fields: [density, shear], value: 1}\n")
+    with pytest.raises(FabricError, match="one unit"):
+        read_fit(path)
+
+
+def test_photograph_of_the_example():
+    """What is found in the picture is what its camera saw of the drape it was made of: the
+    coefficient to half a point.
+    """
+    outline, eye = outline_in(cloth_in(PATH), height=HEIGHT)
+    assert (eye.x, eye.y) == pytest.approx(ASIDE, abs=2e-4)
+    assert outline.coefficient == pytest.approx(0.457, abs=5e-3)
+    assert outline.nodes == 6
+
+
+@pytest.mark.slow
+def test_example():
+    """The picture can be made again, shows what it was made of, and leads to a fabric that drapes
+    alike from the same bumps: to 2 points of the coefficient, with as many folds; with a rigidity
+    within a quarter.
+    """
+    from PIL import Image
+
+    draped, image = made()
+    kept = np.asarray(Image.open(PATH).convert("RGB"))
+    assert np.abs(image.astype(int) - kept.astype(int)).mean() < 1.0
+    outline, eye = outline_in(cloth_in(PATH), height=HEIGHT)
+    truth = Drape(fabric(NAME), draped.mesh, draped.typical.x, 0).outline(eye)
+    assert outline.numbers == pytest.approx(truth.numbers, rel=0.01)
+    read = read_fit(Path(PATH).with_suffix(".yaml"))
+    found = fit(read.measurements, read.start, read.hold)
+    assert "6 folds, fitted" in report(read, found)
+    true, got = fabric(NAME), found.fabric
+    mean = np.sqrt(true.bending_warp * true.bending_weft)
+    assert np.sqrt(got.bending_warp * got.bending_weft) == pytest.approx(mean, rel=0.25)
+    alike = cusick(got, SIZE, 1, SEED, MESH)
+    assert alike.coefficient == pytest.approx(draped.coefficient, abs=0.02)
+    assert alike.nodes == draped.nodes

@@ -1,0 +1,289 @@
+"""Fit files: what is read, what is refused by name and line, and what the command writes."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from weft.cli.main import app
+from weft.errors import FabricError, WeftError
+from weft.fabric import fabric
+from weft.fitting.file import FabricProblems, read_fit
+from weft.fitting.fit import fit
+from weft.fitting.kinds import KINDS, about, fields_of
+from weft.fitting.report import report
+from weft.fitting.tensile import TensileTest
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "fabrics"
+WEIGHT = "  - {kind: value, field: density, value: 150 g/m^2, uncertainty: 1 %}\n"
+BENT = "{kind: bending, direction: warp, points: %s}\n"
+
+
+def file(tmp_path, measurements, head="start: cotton\n", name="sheet.yaml"):
+    path = tmp_path / name
+    path.write_text(f"{head}measurements:\n{measurements}")
+    return path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_explains_itself(kind):
+    assert len(about(kind)) > 40
+    assert {"kind", "uncertainty"} <= fields_of(kind).keys()
+    out = CliRunner().invoke(app, ["fabrics", "fit", "--kind", kind]).output
+    assert all(field in out for field in fields_of(kind))
+
+
+def test_help_names_every_kind():
+    out = CliRunner().invoke(app, ["fabrics", "fit", "--kinds"]).output
+    assert all(f"\n{kind} " in out for kind in KINDS) and "start: cotton" in out
+
+
+def test_laboratory_units(tmp_path):
+    """gf/cm, degrees and 1/cm in, SI out: 1 gf/cm = 0.980665 N/m."""
+    path = file(
+        tmp_path,
+        "  - {kind: tensile, cut: warp, units: ['%', gf/cm], points: [[0, 0], [1, 40], [2, 80]]}\n"
+        "  - {kind: shear, points: [[1 deg, 0.6 gf/cm], [2 deg, 1.2 gf/cm]]}\n"
+        "  - {kind: bending, direction: weft, points: [[1 1/cm, 0.06 gf*cm/cm]]}\n"
+        "  - {kind: bending, direction: warp, modulus: 0.07 gf*cm^2/cm}\n"
+        "  - {kind: cantilever, direction: warp, overhang: [38 mm, 40 mm]}\n" + WEIGHT,
+    )
+    strip, shear, bend, b, strip_out, weight = read_fit(path).measurements
+    assert strip.strain.tolist() == [0.01, 0.02]
+    assert strip.force == pytest.approx([39.2266, 78.4532])
+    assert strip.sigma == pytest.approx(0.05 * strip.force)
+    found = fit([shear], fabric("cotton")).fabric.shear
+    assert found == pytest.approx(0.6 * 0.980665 / np.radians(1), rel=2e-3)
+    assert fit([bend], fabric("cotton")).fabric.bending_weft == pytest.approx(0.06 * 9.80665e-5)
+    assert b.value == pytest.approx(0.07 * 9.80665e-5)
+    assert strip_out.length == pytest.approx(0.0195)
+    assert strip_out.sigma == pytest.approx(0.5 * np.std([0.038, 0.04], ddof=1) / np.sqrt(2))
+    assert (weight.value, weight.sigma) == (0.15, 0.0015)
+
+
+def test_csv(tmp_path):
+    """Columns by name, units in the head, rows of one cut: tables of `weft fabrics test`."""
+    read = read_fit(EXAMPLES / "virtual_wool.yaml")
+    bias = read.measurements[3]
+    assert isinstance(bias, TensileTest) and bias.cut == "bias"
+    assert bias.strain.tolist() == [0.01, 0.02, 0.04, 0.06, 0.08, 0.1]
+    assert bias.force[0] == pytest.approx(0.96838)
+    (tmp_path / "a.csv").write_text("k,M\n0.5,0.03\n1.0,0.06\n")
+    path = file(
+        tmp_path,
+        "  - {kind: bending, direction: warp, file: a.csv, columns: [k, M],"
+        " units: [1/cm, gf*cm/cm]}\n",
+    )
+    (bend,) = read_fit(path).measurements
+    assert bend.per_field.tolist() == [50.0, 100.0]
+    assert bend.data == pytest.approx([0.03 * 9.80665e-3, 0.06 * 9.80665e-3])
+
+
+def test_curves_are_taken_as_they_are(tmp_path):
+    path = file(
+        tmp_path,
+        "  - {kind: tensile, cut: warp, as: curve,"
+        " points: [[1 %, 20 N/m], [2 %, 60 N/m], [4 %, 200 N/m]]}\n" + WEIGHT,
+    )
+    read = read_fit(path)
+    assert read.start.curve_warp.points == ((0.01, 20.0), (0.02, 60.0), (0.04, 200.0))
+    assert read.start.stretch_warp == pytest.approx(2000.0)
+    assert read.fixed == ("curve_warp", "stretch_warp")
+    curved = "{preset: cotton, curve: [[1 %, 20 N/m], [2 %, 60 N/m]]}"
+    (tmp_path / "curved.yaml").write_text(curved)
+    assert fabric(tmp_path / "curved.yaml").curve_warp is not None
+    strip = "  - {kind: tensile, cut: warp, points: [[1 %, 40 N/m]]}\n"
+    straight = file(tmp_path, strip, "start: curved.yaml\n")
+    assert read_fit(straight).start.curve_warp is None
+
+
+def test_sheets(tmp_path):
+    """FAST and KES as characteristic values."""
+    path = file(
+        tmp_path,
+        "  - {kind: fast, E5: [0.0 %, 1 %], E100: [2.5 %, 4 %], EB5: 4 %, C: [18 mm, 17 mm],"
+        " W: 150 g/m^2, T2: 0.4 mm, as: straight}\n"
+        "  - {kind: kes, EMT: [5 %, 7 %], LT: [0.6, 0.6], G: [0.5 gf/(cm*deg), 0.7 gf/(cm*deg)],"
+        " B: [0.07 gf*cm^2/cm, 0.05 gf*cm^2/cm], name: K}\n",
+    )
+    with pytest.raises(FabricError, match="a straight line and a curve"):
+        read_fit(path)
+    path.write_text(path.read_text().replace("EMT: [5 %, 7 %], LT: [0.6, 0.6], ", ""))
+    named = {m.name: m for m in read_fit(path).measurements}
+    assert named["FAST tensile warp"].strain.tolist() == [0.025]  # the 0 % says nothing
+    assert named["FAST EB5"].length == 0.1
+    assert named["K G"].value == pytest.approx(33.7, rel=5e-3)
+    kes = file(tmp_path, "  - {kind: kes, EMT: [5 %, 7 %], LT: [0.6, 0.7]}\n" + WEIGHT)
+    start = read_fit(kes).start
+    # Work of the curve over that of the straight line is LT.
+    work = start.curve_warp.work[-1] / (0.5 * 0.05 * 500 * 0.980665)
+    assert work == pytest.approx(0.6, abs=0.02)
+
+
+BAD = {
+    "  - {kind: tensil, cut: warp}\n": r"sheet.yaml:3.*did you mean 'tensile'",
+    "  - {kind: tensile, cut: up, points: [[1 %, 1 N/m]]}\n": r"cut = 'up' \(sheet.yaml:3\)",
+    "  - {kind: tensile, cut: warp}\n": r"sheet.yaml:3\): expected one of points, file",
+    "  - {kind: tensile, cut: warp, pts: []}\n": r"field measurements.0.pts \(sheet.yaml:3\)",
+    "  - kind: tensile\n    cut: warp\n    points: [[1 %, 40 gf]]\n": r"sheet.yaml:5.*a force per",
+    "  - kind: tensile\n    cut: warp\n    points: [[1 %, 40]]\n": r"sheet.yaml:5.*its unit too",
+    "  - {kind: tensile, cut: warp, points: [[300 %, 40 gf/cm]]}\n": "strain of 3",
+    "  - kind: tensile\n    cut: warp\n    points:\n      - [1 %, 40 gf/cm]\n"
+    "      - [0.5 %, 60 gf/cm]\n": r"strain = 0.005 after 0.01.*sheet.yaml:7.*rise.*loading",
+    "  - kind: tensile\n    cut: warp\n    points:\n      - [1 %, 40 gf/cm]\n"
+    "      - [2 %, 20 gf/cm]\n": r"force = 19.61 after 39.23.*sheet.yaml:7.*do not fall",
+    "  - {kind: tensile, cut: warp, points: [[1 %, -4 gf/cm]]}\n": r"force = -3.923.*must be >= 0",
+    "  - {kind: tensile, cut: warp, points: [[.nan, 4 gf/cm]]}\n": "finite",
+    "  - {kind: tensile, cut: warp, points: [[0, 0]]}\n": "no points but the origin",
+    "  - {kind: tensile, cut: warp, points: []}\n": "pairs such as",
+    "  - {kind: tensile, cut: bias, as: curve, points: [[1 %, 4 gf/cm]]}\n": "straight, on the bi",
+    "  - {kind: tensile, cut: warp, file: none.csv}\n": "a file, relative to this one",
+    "  - {kind: shear, points: [[80 deg, 4 gf/cm]]}\n": "angles below 45 deg",
+    "  - {kind: shear, modulus: -1 gf/(cm*deg)}\n": "must be > 0",
+    "  - {kind: shear, hysteresis: true, points: [[1 deg, 1 gf/cm]]}\n": "at least 2",
+    "  - {kind: cantilever, direction: warp, bending_length: [.inf]}\n": "measurements.0.bending",
+    "  - {kind: cantilever, direction: warp}\n": "one of bending_length, overhang",
+    "  - {kind: cusick, drape_coefficient: 62}\n": "must be > 0 and <= 1",
+    "  - {kind: cusick, drape_coefficient: 62 %, size: 1 m}\n": "0.015",
+    "  - {kind: value, field: weight, value: 1 kg/m^2}\n": "did you mean|one of density",
+    "  - {kind: value, field: density, value: 1 kg/m^2, uncertainty: 0 %}\n": "must be > 0",
+    "  - {kind: kes, LT: [0.6, 0.6]}\n": "EMT beside it",
+    "  - {kind: fast}\n": "some of E5",
+    "  - {kind: value, field: density, value: 150 kg/m^2}\n": r"density by density = 150.*"
+    r"times above all fabrics that weft knows \(sheet.yaml:3\).*is the unit what you mean",
+    "  - {kind: bending, direction: warp, modulus: 70 gf*cm^2/cm}\n": "bending_warp by bend",
+    "  - {kind: cantilever, direction: weft, bending_length: 18 cm}\n": "bending_weft by cant",
+    "  - {kind: tensile, cut: warp, points: [[1, 4 N/m]]}\n": "stretch_warp by|strain",
+    "  - 3\n": "a block of fields",
+    "  []\n": "a list of 1 to",
+    "  - {}\n": "kind",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_bad_input(tmp_path, text):
+    with pytest.raises(WeftError, match=BAD[text]) as caught:
+        read_fit(file(tmp_path, text))
+    assert "sheet.yaml" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("start: cottn\n", "did you mean 'cotton'.*|sheet.yaml:1"),
+        ("hold: density\n", "a list of fields"),
+        ("hold: [weight]\n", "sheet.yaml:1"),
+        ("name: a/b\n", "letters, digits"),
+        ("starts: cotton\n", "did you mean 'start'"),
+    ],
+)
+def test_bad_head(tmp_path, head, said):
+    with pytest.raises(FabricError, match=said) as caught:
+        read_fit(file(tmp_path, WEIGHT, head))
+    assert "sheet.yaml:1" in str(caught.value)
+
+
+def test_all_problems_at_once(tmp_path):
+    with pytest.raises(FabricProblems) as caught:
+        read_fit(file(tmp_path, "  - {kind: shear}\n" + WEIGHT + "  - {kind: fest}\n"))
+    assert [p.where for p in caught.value.problems] == ["sheet.yaml:3", "sheet.yaml:5"]
+
+
+def test_csv_lines_are_named(tmp_path):
+    (tmp_path / "a.csv").write_text("strain [%],force [gf/cm]\n1,40\n2,x\n")
+    bad = file(tmp_path, "  - {kind: tensile, cut: warp, file: a.csv}\n")
+    with pytest.raises(FabricError, match=r"'x' \(a.csv:3\)"):
+        read_fit(bad)
+    (tmp_path / "a.csv").write_text("strain [%],force [gf/cm]\n1,40\n0.5,60\n")
+    with pytest.raises(FabricError, match=r"a.csv:3"):
+        read_fit(bad)
+    (tmp_path / "a.csv").write_text("strain,force\n1,40\n")
+    with pytest.raises(FabricError, match=r"column 'force' = no unit \(a.csv:1\)"):
+        read_fit(bad)
+    (tmp_path / "a.csv").write_text("cut,strain [%],force [N/m]\nweft,1,40\n")
+    with pytest.raises(FabricError, match="without rows of cut warp"):
+        read_fit(bad)
+
+
+def test_unusual_is_taken_when_said(tmp_path):
+    text = "  - {kind: value, field: density, value: 90 kg/m^2, unusual: true}\n"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_fit(file(tmp_path, text)).measurements[0].value == 90.0
+    near = "  - {kind: value, field: density, value: 4 kg/m^2}\n"
+    with pytest.warns(UserWarning, match="times above all fabrics"):
+        read_fit(file(tmp_path, near))
+
+
+SHEET = (
+    WEIGHT + "  - {kind: tensile, cut: warp, points: [[1 %, 40 N/m], [2 %, 81 N/m]], source: S}\n"
+    "  - {kind: tensile, cut: weft, as: curve, points: [[1 %, 30 N/m], [2 %, 90 N/m]]}\n"
+    "  - {kind: cantilever, direction: warp, bending_length: 19 mm}\n"
+)
+
+
+def test_the_command_writes_a_preset(tmp_path):
+    """It loads with its numbers and sources; report and pictures are beside it."""
+    out = tmp_path / "made.yaml"
+    done = CliRunner().invoke(
+        app, ["fabrics", "fit", str(file(tmp_path, SHEET)), "--out", str(out)]
+    )
+    assert done.exit_code == 0, done.output
+    made = fabric(out)
+    assert made.density == pytest.approx(0.15) and made.name == "sheet"
+    assert made.stretch_warp == pytest.approx(4010, rel=0.01)
+    assert made.curve_weft is not None and made.curve_weft.points[-1] == (0.02, 90.0)
+    assert made.origin("stretch_warp") == "measured" and "data: S" in made.sources["stretch_warp"]
+    assert made.origin("shear") == "estimated" and "that of cotton" in made.sources["shear"]
+    plain = yaml.safe_load(out.read_text())
+    assert plain["bending_warp"]["uncertainty"].endswith("N*m")
+    told = json.loads(out.with_suffix(".json").read_text())
+    density = told["fields"]["density"]
+    assert density["standard_deviation"] == pytest.approx(0.0015, rel=1e-3)
+    assert np.shape(told["correlation"]["matrix"]) == (3, 3)
+    assert out.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_the_report_fits_a_terminal(tmp_path):
+    read = read_fit(file(tmp_path, SHEET.replace("  - {kind: value, field: density, value: 150 "
+                                                 "g/m^2, uncertainty: 1 %}\n", "")))  # fmt: skip
+    text = report(read, fit(read.measurements, read.start, read.fixed))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "density: the data do not change where density x r, bending_warp x r" in text
+    assert "shear, bending_weft" in text and "no measurement depends on it" in text
+    assert "2 of 2 points are the preset's curve" in text
+
+
+def test_a_bad_line_is_said(tmp_path):
+    """A curve that is no line: uncertainties grow, and the report says what to do."""
+    text = (
+        "  - {kind: tensile, cut: warp, points: [[1 %, 10 N/m], [2 %, 80 N/m], [3 %, 270 N/m]]}\n"
+    )
+    read = read_fit(file(tmp_path, text))
+    said = report(read, fit(read.measurements, read.start, read.fixed))
+    assert "`as: curve` keeps it" in said and "times that of the stated" in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--out", "made.txt"], "a .yaml file"),
+        (["--out", "nowhere/made.yaml"], "a folder that exists"),
+        (["--out", "sheet.yaml"], "another file than what is fitted to"),
+        (["--kind", "tensil"], "did you mean 'tensile'"),
+    ],
+)
+def test_bad_arguments(tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    file(tmp_path, WEIGHT)
+    done = CliRunner().invoke(app, ["fabrics", "fit", "sheet.yaml", *arguments])
+    assert done.exit_code != 0 and said in f"{done.output}{done.exception}"
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda p: p.name)
+def test_examples_are_read(path):
+    assert read_fit(path).measurements

@@ -1,0 +1,128 @@
+"""The fit: what it finds, how well it says it knows that, and what it says it does not know."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from weft.errors import FabricError
+from weft.fabric import fabric
+from weft.fitting.cantilever import CantileverTest
+from weft.fitting.determined import weakest
+from weft.fitting.fit import fit
+from weft.fitting.slopes import Slope
+from weft.fitting.tensile import TensileTest
+from weft.fitting.value import Value
+from weft.validate.fitting import Trial, draws, measured
+
+X = np.array([1.0, 2.0, 4.0])
+LABELS = ("x", "y")
+
+
+def line(field="shear", k=30.0, size=0.05, constant=0.0, hysteresis=False):
+    data = k * X + constant
+    return Slope(field, field, X, X, data, size * k * X, hysteresis, LABELS)
+
+
+def test_a_line_and_its_standard_deviation():
+    """One field, a straight model: sigma(log k)^2 = 1/sum((k x/sigma)^2) = 0.05^2/3."""
+    found = fit([line()], fabric("cotton"))
+    assert found.fields == ("shear",)
+    assert found.fabric.shear == pytest.approx(30.0, rel=1e-8)
+    assert found.relative["shear"] == pytest.approx(0.05 / np.sqrt(3), rel=1e-6)
+    assert found.freedom == 2 and found.squares == pytest.approx(0.0, abs=1e-12)
+    assert found.scale == 1.0 and found.shares("shear") == {"shear": pytest.approx(1.0)}
+
+
+def test_the_start_does_not_count():
+    wool = fabric("wool")
+    data = measured(wool, np.random.default_rng(3), 0.02)
+    one, two = (fit(data, fabric(start)) for start in ("silk", "felt"))
+    for field in one.fields:
+        assert getattr(one.fabric, field) == pytest.approx(getattr(two.fabric, field), rel=1e-6)
+    assert one.relative == pytest.approx(two.relative, rel=1e-5)
+
+
+def test_hysteresis():
+    """A constant beside the line misleads the fit unless it may be there; it takes a freedom."""
+    plain = fit([line(constant=6.0)], fabric("cotton"))
+    told = fit([line(constant=6.0, hysteresis=True)], fabric("cotton"))
+    assert plain.fabric.shear > 32.0
+    assert told.fabric.shear == pytest.approx(30.0, rel=1e-8)
+    assert (plain.freedom, told.freedom) == (2, 1)
+    assert told.relative["shear"] > plain.relative["shear"]
+
+
+def test_a_cantilever_says_rigidity_over_density():
+    """Density is held, the rigidity found beside it, and the direction is named."""
+    cotton = fabric("cotton")
+    strips = [CantileverTest(way, way, 0.015, 1e-4) for way in ("warp", "weft")]
+    found = fit(strips, cotton)
+    assert found.fields == ("bending_warp", "bending_weft")
+    assert found.fabric.density == cotton.density
+    assert strips[0].model(found.fabric) == pytest.approx(0.015, rel=1e-6)
+    (held,) = found.open
+    assert held.field == "density" and held.factor == np.inf
+    assert dict(held.others) == {"bending_warp": 1.0, "bending_weft": 1.0}
+    assert "density x r, bending_warp x r, bending_weft x r" in held.text
+    weighed = fit([*strips, Value("weight", "density", 0.2, 2e-3)], cotton)
+    assert not weighed.open and weighed.fabric.density == pytest.approx(0.2)
+    assert weighed.correlation[0, 1] == pytest.approx(0.01 / np.hypot(0.01, 0.02), rel=1e-3)
+
+
+def test_what_data_tell_to_a_factor():
+    """A reading that is known to 80 % determines nothing; it says so."""
+    found = fit([Value("a", "thickness", 1e-3, 8e-4), line()], fabric("cotton"))
+    assert found.fields == ("shear",)
+    assert found.open[0].field == "thickness" and 1.6 < found.open[0].factor < 20
+    assert "only to a factor of" in found.open[0].text
+    assert found.fabric.thickness == fabric("cotton").thickness
+
+
+def test_weakest():
+    """Of two fields seen by their product, powers are opposite; a stiff direction is not weak."""
+    one = np.array([[1.0, 2.0]])
+    N = 1e4 * one.T @ one
+    found = weakest(N, ("density", "bending_warp"), 0.5)
+    assert found is not None and found.field in ("density", "bending_warp")
+    powers = {found.field: 1.0, **dict(found.others)}
+    assert powers["density"] + 2 * powers["bending_warp"] == pytest.approx(0.0, abs=0.02)
+    assert weakest(N + np.eye(2) * 5.0, ("density", "bending_warp"), 0.5) is None
+
+
+def test_data_that_scatter_more_than_they_say():
+    data = 30.0 * X * np.array([1.3, 0.7, 1.2])
+    test = Slope("a", "shear", X, X, data, 0.3 * X, False, LABELS)
+    found = fit([test], fabric("cotton"))
+    assert found.scale > 5 and found.chance < 1e-6
+    assert found.relative["shear"] == pytest.approx(
+        found.scale * np.sqrt(found.covariance[0, 0]), rel=1e-12
+    )
+
+
+def test_stated_regions_hold_what_they_say():
+    """25 draws of one preset; the certificate has 300 and closer bounds."""
+    trials = list(draws("wool", 25))
+    z = np.concatenate([t.z for t in trials])
+    assert 0.8 < np.sqrt((z**2).mean()) < 1.2
+    assert all(isinstance(t, Trial) for t in trials) and sum(t.covered for t in trials) >= 21
+
+
+def test_bias_finds_the_shear():
+    wool, pulls = fabric("wool"), np.array([0.02, 0.05])
+    force = TensileTest("a", "bias", pulls, pulls, pulls).model(wool)
+    strip = TensileTest("bias", "bias", pulls, force, 0.02 * force)
+    found = fit([strip], fabric("cotton"))
+    assert found.fields == ("shear",)
+    assert {o.field for o in found.open} == {"stretch_warp", "stretch_weft"}
+    assert found.fabric.shear == pytest.approx(wool.shear, rel=0.03)  # cotton's threads
+
+
+def test_what_cannot_be_fitted():
+    cotton = fabric("cotton")
+    with pytest.raises(FabricError, match=r"measurements = none"):
+        fit([], cotton)
+    with pytest.raises(FabricError, match="something left to fit"):
+        fit([line()], cotton, ["shear"])
+    with pytest.raises(FabricError, match="shear of the starting fabric none = 0"):
+        fit([line()], dataclasses.replace(cotton, shear=0.0, name="none"))

@@ -1,0 +1,109 @@
+"""Kinds of measurement: their models are the virtual laboratory's, their derivatives right."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from weft.curve import Curve
+from weft.fabric import fabric
+from weft.fitting.cantilever import CantileverTest
+from weft.fitting.cusick import CusickTest
+from weft.fitting.measurement import Measurement, by_differences, scaled, without_constant
+from weft.fitting.shear import of_modulus, per_stiffness
+from weft.fitting.slopes import Slope
+from weft.fitting.tensile import TensileTest, along
+from weft.fitting.value import Value
+from weft.laboratory.cantilever import cantilever
+from weft.laboratory.shear import shear
+from weft.laboratory.tensile import tensile
+
+PULLS = np.array([0.01, 0.03])
+ANGLES = np.radians([1.0, 4.0, 8.0])
+EVERY = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft",
+         "thickness")  # fmt: skip
+LABELS = ("x", "y")
+SIGMA = np.array([1.0, 2.0, 3.0])
+KINDS = {
+    "value": Value("a", "thickness", 4e-4, 1e-5),
+    "tensile": TensileTest("a", "weft", PULLS, 3000 * PULLS, PULLS),
+    "bias": TensileTest("a", "bias", PULLS, 80 * PULLS, PULLS),
+    "shear": Slope("a", "shear", ANGLES, per_stiffness(ANGLES), ANGLES, SIGMA, False, LABELS),
+    "hysteresis": Slope("a", "shear", ANGLES, per_stiffness(ANGLES), ANGLES, SIGMA, True, LABELS),
+    "cantilever": CantileverTest("a", "warp", 0.02, 1e-3),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_jacobian(name):
+    """Against central differences, for all fields and any order of them."""
+    kind, cloth = KINDS[name], fabric("cotton")
+    assert isinstance(kind, Measurement)
+    fields = EVERY[::-1]
+    expected = by_differences(kind, cloth, fields, 1e-3)
+    got = kind.jacobian(cloth, fields)
+    allowed = 2e-3 if name == "bias" else 1e-6  # its own small step is one-sided
+    assert np.abs(got - expected).max() <= allowed * np.abs(expected).max()
+    for k, field in enumerate(fields):
+        assert (np.abs(got[:, k]).max() > 0) == (field in kind.depends_on)
+
+
+@pytest.mark.parametrize("cut", ["warp", "weft"])
+def test_a_strip_along_the_threads_is_the_closed_form(cut):
+    cloth = fabric("denim")
+    assert along(cloth, cut, PULLS) == pytest.approx(tensile(cloth, cut, PULLS).force, rel=1e-6)
+    curved = dataclasses.replace(
+        cloth, **{f"curve_{cut}": Curve([(0.01, 20.0), (0.02, 90.0), (0.04, 300.0)])}
+    )
+    simulated = tensile(curved, cut, PULLS).force
+    assert along(curved, cut, PULLS) == pytest.approx(simulated, rel=1e-6)
+
+
+def test_a_strip_on_the_bias_is_the_simulated_one():
+    cloth = fabric("wool")
+    strip = TensileTest("a", "bias", PULLS, PULLS, PULLS)
+    assert strip.model(cloth) == pytest.approx(tensile(cloth, "bias", PULLS).force, rel=1e-4)
+    short = dataclasses.replace(strip, length=0.1, width=0.05)
+    assert (short.model(cloth) > 1.05 * strip.model(cloth)).all()  # jaws hold more of it
+
+
+def test_a_frame_is_the_closed_form():
+    cloth = fabric("linen")
+    found = shear(cloth)
+    assert cloth.shear * per_stiffness(np.radians(found.angle)) == pytest.approx(
+        found.force, rel=1e-6
+    )
+    assert cloth.shear * of_modulus() == pytest.approx(found.modulus, rel=1e-6)
+
+
+@pytest.mark.parametrize("way", ["warp", "weft"])
+def test_a_cantilever_is_the_simulated_one(way):
+    cloth = fabric("cotton")
+    c = CantileverTest("a", way, 1.0, 1.0).model(cloth)
+    assert cantilever(cloth, way).bending_length == pytest.approx(c, rel=3e-3)
+
+
+def test_hysteresis_takes_a_constant_away_and_no_slope():
+    sigma = np.array([1.0, 2.0, 5.0, 0.5])
+    rows = 7.0 / sigma
+    assert np.abs(without_constant(rows, sigma)).max() < 1e-12
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    left = without_constant(x / sigma, sigma) * sigma
+    assert np.diff(left) == pytest.approx(np.diff(x))
+    assert float((left / sigma**2).sum()) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_drape_is_followed_and_differentiated():
+    """A coarse specimen: its slope is that of the followed equilibria, and it is not zero."""
+    cloth = fabric("denim")
+    test = CusickTest("a", 0.7, 0.02, 15e-3, 1).near(cloth)
+    assert test.total > test.sigma
+    slopes = test.jacobian(cloth, test.depends_on)[0] * test.total
+    expected = by_differences(test, cloth, test.depends_on, 1e-3)[0] * test.total
+    assert slopes == pytest.approx(expected, abs=2e-4)
+    assert slopes[0] < -0.05 < 0.02 < slopes[4]  # weight pulls it down, rigidity holds it up
+    # All forces alike: only ratios count.
+    assert slopes.sum() == pytest.approx(0.0, abs=2e-4)
+    again = test.near(cloth)
+    assert again.residuals(cloth) == pytest.approx(test.residuals(cloth), abs=1e-6)
+    assert test.model(scaled(cloth, "density", 1.02)) < test.model(cloth)

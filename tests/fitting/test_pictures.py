@@ -1,0 +1,290 @@
+"""Cloth and disk in pictures of known shapes; outlines that do not depend on how they lie; what is
+wrong with pictures and polygons, by name.
+"""
+
+import numpy as np
+import pytest
+
+from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved, star
+from weft.errors import PictureError, UnitError
+from weft.fitting.disk import disk_in
+from weft.fitting.edges import around
+from weft.fitting.outline import Outline, outline_of, ray_angles, sector_area, unit
+from weft.fitting.photograph import outline_in
+from weft.fitting.picture import cloth_in, otsu
+from weft.fitting.polygon import checked, crossing, polygon_of
+from weft.laboratory.cusick import DISK, SPECIMEN
+
+CENTER = (212.3, 205.8)
+
+
+def area_of(cloth, center=CENTER):
+    return sector_area(around(cloth.edge, cloth.mask, center))
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        {},
+        {"shaded": 0.4},
+        {"noise": 0.01},
+        {"shadow": True, "shaded": 0.3},
+        {"colors": ((40, 40, 40), (235, 232, 225), GRAY)},
+    ],
+    ids=["plain", "shaded", "noise", "shadow", "white on black"],
+)
+def test_area_to_a_fraction_of_a_pixel(look, tmp_path):
+    """Within 0.2 % (half of a tenth of a pixel) of the closed form; counted pixels of a mask are
+    as good as they can be here, a radius read to a pixel would be off by 1 %.
+    """
+    cloth = cloth_in(saved(tmp_path / "star.png", drawn(**look)))
+    assert area_of(cloth) == pytest.approx(STAR_AREA, rel=2e-3)
+    disk = disk_in(cloth)
+    assert (disk.column, disk.row) == pytest.approx(CENTER, abs=0.1)
+    assert disk.radius == pytest.approx(115.0, abs=0.15)
+
+
+def test_jpeg(tmp_path):
+    """Which keeps colors at half the resolution: a third of a pixel off."""
+    cloth = cloth_in(saved(tmp_path / "star.jpg", drawn(shaded=0.2)))
+    assert area_of(cloth) == pytest.approx(STAR_AREA, rel=1e-2)
+    assert disk_in(cloth).radius == pytest.approx(115.0, abs=0.5)
+
+
+def test_shadow_is_no_cloth(tmp_path):
+    """Gray on gray cannot be told from its shadow: plain distances, and it says so."""
+    assert cloth_in(saved(tmp_path / "blue.png", drawn(shadow=True))).shadows
+    dark = drawn(colors=(GROUND, (150, 151, 153), GRAY))
+    assert not cloth_in(saved(tmp_path / "gray.png", dark)).shadows
+
+
+def test_mask_and_alpha(tmp_path):
+    image = drawn(shadow=True, disk=0)
+    white = drawn(disk=0, colors=((0, 0, 0), (255, 255, 255), GRAY))
+    path, mask = saved(tmp_path / "p.png", image), saved(tmp_path / "m.png", white)
+    alpha = saved(tmp_path / "a.png", np.dstack([image, white[..., 0]]))
+    for cloth in (cloth_in(path, mask), cloth_in(alpha)):
+        assert area_of(cloth) == pytest.approx(STAR_AREA, rel=6e-3)  # its gray is not linear
+    with pytest.raises(PictureError, match="420 x 420 pixels, as the picture"):
+        cloth_in(path, saved(tmp_path / "s.png", white[:300]))
+
+
+def test_otsu():
+    values = np.concatenate([np.full(30, 1.0), np.full(70, 3.0)])
+    threshold, explained = otsu(values)
+    assert (threshold, explained) == (2.0, pytest.approx(1.0))
+    assert otsu(np.random.default_rng(1).uniform(size=4000))[1] == pytest.approx(0.75, abs=0.02)
+
+
+def flower(turn=0.0):
+    return Outline(0.1 * star(ray_angles(), 1.25, turn))
+
+
+def moved(turn, shift):
+    points = flower(turn).points + shift
+    return outline_of(points, np.roll(points, -1, axis=0))
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.3, 1.234, 4.0])
+@pytest.mark.parametrize("shift", [(0.0, 0.0), (0.013, -0.021)])
+def test_numbers_do_not_depend_on_how_it_lies(turn, shift):
+    got, expected = moved(turn, np.array(shift)), flower()
+    assert got.numbers == pytest.approx(expected.numbers, rel=2e-3)
+    assert got.nodes == expected.nodes == 6
+    assert np.sort(got.amplitude)[-3:] == pytest.approx([0.00625, 0.015, 0.125], rel=2e-3)
+
+
+def test_numbers_in_closed_form():
+    o = flower()
+    assert o.area == pytest.approx(np.pi * 0.125**2 * (1 + 0.5 * (0.12**2 + 0.05**2)), rel=1e-4)
+    assert o.depth == pytest.approx(0.125 * np.sqrt(0.5 * (0.12**2 + 0.05**2)), rel=1e-6)
+    assert o.waves == pytest.approx((6 * 0.12**2 + 2 * 0.05**2) / (0.12**2 + 0.05**2), rel=1e-6)
+    circle = Outline(np.full(720, 0.12))
+    assert (circle.depth, circle.waves) == pytest.approx((0.0, 0.0), abs=1e-12)
+
+
+def test_disk_belongs_to_the_outline():
+    """A square that hangs inside of the disk on two sides: the disk is what is seen there."""
+    p = np.array([[-0.15, -0.05], [0.15, -0.05], [0.15, 0.05], [-0.15, 0.05]])
+    got = outline_of(p, np.roll(p, -1, axis=0), 0.09)
+    half = np.arcsin(0.05 / 0.09)
+    outside = 2 * (2 * (0.15 - 0.09 * np.cos(half)) * 0.05) - 0.09**2 * (
+        2 * half - np.sin(2 * half)
+    )
+    assert got.area == pytest.approx(np.pi * 0.09**2 + outside, rel=2e-3)
+
+
+def test_scales(tmp_path):
+    """From the disk, from a circle that is given, and from pixels: the same."""
+    cloth = cloth_in(saved(tmp_path / "star.png", drawn()))
+    found, eye = outline_in(cloth)
+    assert eye.height is None
+    assert found.area == pytest.approx(STAR_AREA * (DISK / 115) ** 2, rel=4e-3)
+    again, _ = outline_in(cloth, pixel=DISK / 115)
+    assert again.numbers == pytest.approx(found.numbers, rel=0.02)
+    _, eye = outline_in(cloth, height=0.9)
+    lens = np.array([210 - CENTER[0], CENTER[1] - 210]) * DISK / 115
+    assert (eye.x, eye.y) == pytest.approx(tuple(lens), abs=1e-4)
+
+
+def test_perspective():
+    """A ring of points 5 cm below the disk is seen smaller, about the lens."""
+    from weft.fitting.draped import Eye
+
+    x = np.array([[0.1, -0.05, 0.0], [0.0, -0.05, -0.1], [0.1, 0.0, 0.0]])
+    flat = Eye(0.95, 0.02, 0.0).flat(x)
+    assert flat == pytest.approx(
+        np.array([[0.02 + 0.08 * 0.95, 0.0], [0.02 - 0.02 * 0.95, 0.095], [0.1, 0.0]])
+    )
+    assert Eye().flat(x) == pytest.approx(np.array([[0.1, 0.0], [0.0, 0.1], [0.1, 0.0]]))
+
+
+def bare(color, size=200):
+    return np.broadcast_to(np.array(color, np.uint8), (size, size, 3)).copy()
+
+
+def two_pieces():
+    image = bare(GROUND)
+    image[20:80, 20:80], image[120:180, 120:180] = BLUE, BLUE
+    return image
+
+
+def cut():
+    image = bare(GROUND)
+    image[60:140, 120:] = BLUE
+    return image
+
+
+@pytest.mark.parametrize(
+    ("image", "said"),
+    [
+        (bare(GROUND), "none found"),
+        (two_pieces(), "2 pieces"),
+        (cut(), "the border cuts it"),
+        (bare(GROUND, 40), "40 x 40 pixels"),
+    ],
+    ids=["empty", "two", "cut", "small"],
+)
+def test_no_cloth(image, said, tmp_path):
+    with pytest.raises(PictureError, match=said):
+        cloth_in(saved(tmp_path / "p.png", image))
+
+
+def test_no_picture(tmp_path):
+    (tmp_path / "p.png").write_text("not a picture")
+    with pytest.raises(PictureError, match="a PNG, JPEG"):
+        cloth_in(tmp_path / "p.png")
+    with pytest.raises(PictureError, match="no such file"):
+        cloth_in(tmp_path / "q.png")
+
+
+def test_dust_and_holes(tmp_path):
+    image = bare(GROUND, 300)
+    image[50:250, 50:250] = BLUE
+    image[100:120, 100:120] = GROUND
+    image[10:13, 10:13] = BLUE
+    cloth = cloth_in(saved(tmp_path / "p.png", image))
+    assert cloth.mask.sum() == 200 * 200
+
+
+def square(angle):
+    return 120 / np.maximum(np.abs(np.cos(angle)), np.abs(np.sin(angle)))
+
+
+@pytest.mark.parametrize(
+    "look",
+    [{"disk": 0.0}, {"disk": 40.0}, {"colors": (GROUND, BLUE, BLUE)}],
+    ids=["none", "a coin", "of the cloth's color"],
+)
+def test_no_disk(look, tmp_path):
+    cloth = cloth_in(saved(tmp_path / "p.png", drawn(**look)))
+    with pytest.raises(PictureError, match="disk in the picture.*in the middle of the cloth"):
+        outline_in(cloth)
+
+
+def test_square_disk(tmp_path):
+    image = drawn(disk=0.0).copy()
+    image[120:290, 130:300] = GRAY
+    with pytest.raises(PictureError, match="off a circle"):
+        disk_in(cloth_in(saved(tmp_path / "p.png", image)))
+
+
+def test_impossible_scale(tmp_path):
+    cloth = cloth_in(saved(tmp_path / "p.png", drawn()))
+    with pytest.raises(PictureError, match=r"draped specimen = 3\.\d+ m across.*scale or the unit"):
+        outline_in(cloth, pixel=0.0102)
+    with pytest.raises(PictureError, match=r"0\.0\d+ m across"):
+        outline_in(cloth, pixel=1e-4)
+
+
+def corners(count=200, scale=1.0):
+    angle = 2 * np.pi * np.arange(count) / count
+    return scale * 0.1 * star(angle, 1.25)[:, None] * unit(angle)
+
+
+def written(path, points, head="x [m],y [m]"):
+    rows = [f"{x!r},{y!r}" for x, y in points.tolist()]
+    path.write_text("\n".join([head, *rows]) + "\n")
+    return path
+
+
+def test_polygon(tmp_path):
+    """In any unit, from any origin, closed by a last corner or not, in either sense."""
+    expected = flower().numbers
+    for points, head in (
+        (corners(), "x [m],y [m]"),
+        (np.concatenate([corners(), corners()[:1]]), "x [m],y [m]"),
+        (1e3 * corners()[::-1] + 400, "x [mm],y [mm]"),
+        (np.column_stack([100 * corners()]), "X (cm),Y (cm)"),
+    ):
+        got = polygon_of(written(tmp_path / "p.csv", points, head))
+        assert got.numbers == pytest.approx(expected, rel=3e-3)
+
+
+@pytest.mark.parametrize(
+    ("points", "said"),
+    [
+        (corners(12), "12 corners"),
+        (corners()[:120], "open: its last corner"),
+        (corners()[[*range(50), *range(80, 49, -1), *range(81, 200)]], "cross"),
+        (corners(scale=10), r"3\.\d* m across|2\.\d* m across"),
+        (corners(scale=0.01), "m across"),
+    ],
+    ids=["few", "open", "crossing", "meters", "small"],
+)
+def test_no_outline(points, said):
+    with pytest.raises(PictureError, match=said):
+        checked(points, "p.csv")
+
+
+def test_crossing():
+    eight = np.array([[0, 0], [1, 1], [1, 0], [0, 1]], dtype=float)
+    assert crossing(eight) == (0, 2)
+    assert crossing(eight[[0, 2, 1, 3]]) is None
+    assert SPECIMEN > DISK
+
+
+@pytest.mark.parametrize(
+    ("head", "error", "said"),
+    [
+        ("x,y", UnitError, "no unit"),
+        ("x [kg],y [kg]", UnitError, "mass|kg"),
+        ("a [m],b [m]", PictureError, "a column 'x"),
+    ],
+)
+def test_heads(head, error, said, tmp_path):
+    with pytest.raises(error, match=said):
+        polygon_of(written(tmp_path / "p.csv", corners(), head))
+
+
+def test_cells(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("x [m],y [m]\n0.1,0.1\n0.2,none\n")
+    with pytest.raises(PictureError, match=r"'none' \(p.csv:3\)"):
+        polygon_of(path)
+    path.write_text("x [m],y [m]\n0.1\n")
+    with pytest.raises(PictureError, match="1 cells"):
+        polygon_of(path)
+    path.write_text("")
+    with pytest.raises(PictureError, match="0 lines"):
+        polygon_of(path)
