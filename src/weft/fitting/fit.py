@@ -19,7 +19,7 @@ import numpy as np
 from weft.arrays import Floats
 from weft.errors import FabricError, SimulationError
 from weft.fabric import UNITS, Fabric
-from weft.fitting.determined import BLIND, WEAK, Open, weakest
+from weft.fitting.determined import WEAK, Open, weakest
 from weft.fitting.measurement import Measurement, with_logs
 
 Say = Callable[[str], None]  # progress, a line at a time
@@ -134,19 +134,19 @@ def fit(
     if quick:
         problem.solve(quick)
     if not slow:
-        problem.close(quick, WEAK, "")
+        problem.close(quick, WEAK)
         if problem.fields:
             problem.solve(quick, belief=0.0)
         return problem.result(quick)
     for turn in range(ROUNDS):
-        before = problem.logs
         ready = [*quick, *(_near(m, problem.fabric, say, turn) for m in slow)]
         if turn == 0:
-            problem.close(ready, BLIND, "at the start ")
+            problem.close(ready, WEAK, settle=False)
+        before = problem.logs
         problem.solve(ready, say)
         if problem.moved(ready, before) <= SETTLED:
             break
-    problem.close(ready, WEAK, "")
+    problem.close(ready, WEAK)
     return problem.result([*quick, *(m for m in ready if m not in quick)])
 
 
@@ -238,8 +238,10 @@ class _Problem:
         N = self.information(measurements) + np.eye(len(self.fields)) / BELIEF**2
         return float((np.abs(self.logs - before) / np.sqrt(np.diag(np.linalg.inv(N)))).max())
 
-    def close(self, measurements: Sequence[Measurement], limit: float, when: str) -> None:
-        """Hold numbers at their start until no direction is open by more than ``limit``."""
+    def close(self, measurements: Sequence[Measurement], limit: float, settle: bool = True) -> None:
+        """Hold numbers at their start until no direction is open by more than ``limit``;
+        ``settle``: take the best of the others after each.
+        """
         N = self.information(measurements)
         while len(self.fields) and (found := weakest(N, self.fields, limit)) is not None:
             k = self.fields.index(found.field)
@@ -248,7 +250,7 @@ class _Problem:
             self.first, self.logs = np.delete(self.first, k), np.delete(self.logs, k)
             if not self.fields:
                 return
-            if not when:
+            if settle:
                 self.solve(measurements)
             N = self.information(measurements)
 
