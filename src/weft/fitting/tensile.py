@@ -108,7 +108,7 @@ def along(fabric: Fabric, cut: str, strain: Floats) -> Floats:
     stiffness = getattr(fabric, f"stretch_{cut}")
     if curve is None:
         return np.asarray(stiffness * taut)
-    return np.where(taut > 0, curve.force(np.maximum(taut, 0.0)), stiffness * taut)
+    return np.asarray(np.where(taut > 0, curve.force(np.maximum(taut, 0.0)), stiffness * taut))
 
 
 @dataclass(frozen=True)

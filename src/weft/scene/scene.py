@@ -330,7 +330,7 @@ class Scene:
         """
         reach = None
         if self.contact is not None:
-            own = [thing.kept() for thing in (*self.cloth.parts, *self.cloth.regions)]
+            own = [p.kept() for p in self.cloth.parts] + [r.kept() for r in self.cloth.regions]
             own += [b.thickness for b in self.bodies]
             known = [k for k in own if k is not None]
             reach = self.contact.gap + max([self.contact.thickness, *known])
