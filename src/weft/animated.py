@@ -133,7 +133,7 @@ def animation_of(
 
 def regions_said(run: Frames, count: int) -> dict[str, list[tuple[str, Any]]]:
     """Regions with their faces, by the name of their cloth, of a run of ``count`` faces."""
-    told = run.manifest["scene"].get("parts", [])
+    told = run.manifest.get("scene", {}).get("parts", [])
     if not any(part.get("regions") for part in told):
         return {}
     label = run.folder.mesh().get("region")
