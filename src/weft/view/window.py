@@ -1,5 +1,6 @@
 """A run in a window of its own, through polyscope; ``panel`` has what people press."""
 
+import os
 import re
 import tempfile
 import time
@@ -58,6 +59,8 @@ class Window:
             said = re.sub(r"\[\w+\]|ERROR:", "", str(error)).strip()
             raise RunError("window", got=said, expected="a display", hint=HINT) from error
         ps.set_errors_throw_exceptions(True)
+        imgui: Any = optional("polyscope.imgui", "view", "the window of `weft view`", RunError)
+        imgui.GetIO().IniFilename = os.devnull  # else ImGui writes a file where the command was run
         ps.set_build_default_gui_panels(False)
         ps.set_open_imgui_window_for_user_callback(False)
         ps.set_autocenter_structures(False)
