@@ -36,24 +36,31 @@ def main(backend, folder, later, out):
         window.frame()
         Image.fromarray(window.image()[..., :3]).save(out / f"{name}.png")
 
-    def press(name):
+    def press(name, done):
+        """Until it has been heard: a window without a manager loses keys now and then."""
         key = getattr(imgui, f"ImGuiKey_{name}")
-        for down in (True, False):
-            imgui.GetIO().AddKeyEvent(key, down)
-            for _ in range(3):  # events are given out one by one
-                window.frame()
+        for _ in range(8):
+            for down in (True, False):
+                imgui.GetIO().AddKeyEvent(key, down)
+                for _ in range(4):  # events are given out one by one
+                    window.frame()
+                    if done():
+                        break
+            if done():
+                return
 
     def wait():
         time.sleep(EVERY)
         window.frame()
 
-    press("Space")  # keys first: they are lost after a screenshot with the panel
+    # Keys first: they are lost after a screenshot with the panel.
+    press("Space", lambda: player.playing)
     facts["plays"] = player.playing
-    press("End")
+    press("End", lambda: player.number == 4 and not player.playing)
     facts["end"] = player.number
-    press("Home")
+    press("Home", lambda: player.number == 0)
     facts["home"] = player.number
-    press("B")
+    press("B", lambda: not player.bodies)
     facts["bodies"] = player.bodies
     picture("no_bodies")
     player.bodies = True
