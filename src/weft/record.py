@@ -17,8 +17,8 @@ from weft.cloth import Cloth
 from weft.contact.body import Body, joined_faces
 from weft.contact.contact import SelfContact
 from weft.discretization.samples import principal_stretches
-from weft.integrators.base import Memory, Stepper, StepReport
 from weft.energies.air import Wind
+from weft.integrators.base import Memory, Stepper, StepReport
 from weft.io.frames import mesh_digest
 from weft.io.manifest import FORMAT
 from weft.io.seal import trajectory_id
