@@ -1,4 +1,4 @@
-"""The skirt that its waistband's friction alone holds on a mannequin: examples/garments."""
+"""The skirt that its waistband's friction holds on a mannequin: examples/garments."""
 
 from pathlib import Path
 
