@@ -10,6 +10,7 @@ from weft.assembly import Changed
 from weft.attachments import retied
 from weft.energies.base import Energy
 from weft.errors import SceneError
+from weft.scene.acting import made_of
 from weft.scene.keyed import at
 
 if TYPE_CHECKING:
@@ -54,8 +55,6 @@ class ChangingScene:
         return np.concatenate([own, self.mass[len(own) :]])
 
     def _at(self, t: float) -> Changed:
-        from weft.scene.scene import made_of
-
         now, mass = at(self.scene, t), self.mass_at(t)
         energies = made_of(now, mass, t, carried(self.scene, t))
         if len(energies) != len(self.places):

@@ -21,10 +21,8 @@ from weft.energies.air import Wind
 from weft.energies.base import Energy
 from weft.energies.buckling_bending import BucklingForm
 from weft.energies.condition import ConditionForm
-from weft.energies.gravity import Gravity
 from weft.energies.pressed import Pressed
-from weft.energies.pressure import Gas, Pressure
-from weft.energies.wind import AirForce
+from weft.energies.pressure import Gas
 from weft.errors import SceneError, check_known
 from weft.fabric import Fabric
 from weft.fields import Physics, check_fields, missing
@@ -35,10 +33,11 @@ from weft.keys import Keys
 from weft.laws.base import Law
 from weft.model import Model
 from weft.pins import Pin
+from weft.scene.acting import made_of
 from weft.scene.changing import ChangingScene, thickens, thickest, thickness_at
 from weft.scene.checks import check_attachments, check_energies
 from weft.scene.described import described
-from weft.scene.elastic import BENDING, check_start, elastic_energies
+from weft.scene.elastic import BENDING, check_start
 from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
@@ -383,26 +382,3 @@ class Scene:
             built = ("_model", "_held", "_loose", "attached", "resolved")
             vars(made).update({k: v for k, v in vars(self).items() if k in built})
         return made
-
-
-def made_of(
-    scene: Scene, mass: Floats, t: float = 0.0, carried: tuple[float, float, float] | None = None
-) -> tuple[Energy, ...]:
-    """What acts on a scene's points of these masses (n,) [kg] besides pins, contact and the user's
-    energies, gravity last: with the numbers of the scene, and of its fabrics at the time t [s],
-    until which its wind has ``carried`` its gusts so far [m].
-    """
-    elastic: tuple[Energy, ...] = ()
-    blown: tuple[Energy, ...] = ()
-    for k, (fabric, surface) in enumerate(scene.cloth.elements):
-        number = "" if k == 0 else f" {k + 1}"
-        elastic = (*elastic, *elastic_energies(scene, fabric, surface, number, t))
-        if scene.wind is not None:
-            blown = (*blown, AirForce(surface.samples(), scene.wind, "wind" + number, carried))
-    inside: tuple[Energy, ...] = ()
-    if scene.pressure is not None:
-        inside = (Pressure.of(scene.cloth.mesh, scene.pressure),)
-    onset = scene.gravity_from
-    if np.ndim(onset) == 2:
-        onset = np.pad(np.asarray(onset), ((0, len(mass) - len(onset)), (0, 0)))
-    return (*elastic, *inside, *blown, Gravity(mass, scene.gravity, onset))
