@@ -435,3 +435,42 @@ def test_explained():
         assert "may have keyframes" in explain(path)[1][0].meaning, path
     for path in ("scene.attachments.within", "scene.wind.gusts.length", "scene.cloth.thickness"):
         assert "keyframes" not in explain(path)[1][0].meaning, path
+
+
+PATTERN = """\
+panels:
+  a: {outline: [[0, 0], [20 cm, 0], [20 cm, 10 cm], [0, 10 cm]]}
+elastics:
+  waist:
+    edges: a.0
+    ratio: {keys: [[0 s, 0.9], [1 s, 0.6]], between: smooth}
+    stiffness: {keys: [[0, 30 N], [500 ms, 50 N]]}
+"""
+
+
+def test_elastics_of_patterns_change_in_times_of_the_animation(tmp_path):
+    (tmp_path / "p.yaml").write_text(PATTERN)
+    (tmp_path / "s.yaml").write_text(
+        "cloth: {garment: {pattern: p.yaml, size: 5 cm}}\nsewing: {closing: 1 s, settle: 1 s}\n"
+        "contact: {}\nseconds: 1\n"
+    )
+    scene = load_scene(tmp_path / "s.yaml").scene
+    (bands,) = (e for e in scene.energies if e.name == "elastics")
+    for t, ratio, pull in (
+        (1.0, 0.9, 30.0),
+        (2.0, 0.9, 30.0),
+        (2.25, None, 40.0),
+        (3.5, 0.6, 50.0),
+    ):
+        ratio = Keys([(0, 0.9), (1, 0.6)], "smooth").at(t - 2) if ratio is None else ratio
+        np.testing.assert_allclose(bands.lengths(t).sum(), ratio * 0.2, rtol=1e-12)
+        np.testing.assert_allclose(bands.stiffness_at(t) * bands.lengths(t), pull, rtol=1e-12)
+    assert scene.model().changes
+    with pytest.raises(SceneError, match=r"numbers that change in time"):
+        weft.batch([scene])
+    (tmp_path / "p.yaml").write_text(PATTERN.replace("0.6", "-0.6"))
+    with pytest.raises(SceneProblems, match=r"ratio = -0.6"):
+        load_scene(tmp_path / "s.yaml")
+    (tmp_path / "p.yaml").write_text(PATTERN.replace("1 s, 0.6", "-1 s, 0.6"))
+    with pytest.raises(SceneProblems, match=r"ratio = .*times that increase"):
+        load_scene(tmp_path / "s.yaml")
