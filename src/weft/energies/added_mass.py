@@ -27,6 +27,7 @@ from weft.discretization.samples import Samples
 from weft.energies.air import Wind
 from weft.energies.base import Bound
 from weft.energies.wind import extrapolated
+from weft.errors import SceneError
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
 from weft.mesh import TriangleMesh, edges_of
 from weft.psd import Psd
@@ -183,8 +184,8 @@ class AddedMass:
         """The potential of a step, in NumPy; of the flow at x and v, or where cloth is expected."""
         x, v = extrapolated(step) if at is None else at
         M, load = self.load(x, v, step.t)
-        rate = 0.0 if step.scale is None else 1.0 / step.scale
-        return Carried(rate * M, np.array(step.predicted), load, np.array(step.origin))
+        assert step.scale is not None
+        return Carried(M / step.scale, np.array(step.predicted), load, np.array(step.origin))
 
     def bind(self, pattern: BlockPattern) -> "BoundAddedMass":
         """The production face."""
@@ -256,7 +257,16 @@ class BoundAddedMass(Bound):
         self.energy = energy
 
     def freeze(self, step: Step) -> None:
-        """Take flow and normals as they are expected at the step's end."""
+        """Take flow and normals as they are expected at the step's end.
+
+        Raises:
+            SceneError: an equilibrium.
+        """
+        if step.scale is None:
+            raise SceneError(
+                "wind.span", got="in an equilibrium", expected="none",
+                hint="air that goes along cloth pushes it from every rest: flags have none",
+            )  # fmt: skip
         self._step = step
         self._hold(self.energy.frozen(step))
 
