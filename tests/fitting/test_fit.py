@@ -8,6 +8,7 @@ import pytest
 from weft.errors import FabricError
 from weft.fabric import fabric
 from weft.fitting.cantilever import CantileverTest
+from weft.fitting.cusick import CusickTest
 from weft.fitting.determined import weakest
 from weft.fitting.fit import fit
 from weft.fitting.slopes import Slope
@@ -126,3 +127,15 @@ def test_what_cannot_be_fitted():
         fit([line()], cotton, ["shear"])
     with pytest.raises(FabricError, match="shear of the starting fabric none = 0"):
         fit([line()], dataclasses.replace(cotton, shear=0.0, name="none"))
+
+
+def test_a_drape_alone():
+    """A slow measurement that leaves directions open: some numbers are held, one is found."""
+    denim = fabric("denim")
+    data = CusickTest("drape", 0.72, 0.02, 15e-3, 1)
+    said = []
+    found = fit([data], denim, ["stretch_warp", "stretch_weft", "shear", "density"], said.append)
+    assert len(found.fields) == 1 and found.fields[0].startswith("bending")
+    assert len(found.open) == 1 and found.open[0].field.startswith("bending")
+    assert any("simulating it" in line for line in said)
+    assert found.measurements[0].model(found.fabric) == pytest.approx(0.72, abs=0.03)

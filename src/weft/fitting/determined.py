@@ -8,7 +8,6 @@ import numpy as np
 from weft.arrays import Floats
 
 WEAK = 0.5  # of a logarithm: a standard deviation from which on a direction is open (factor 1.65)
-BLIND = 10.0  # the same before anything was fitted: what no measurement sees at all
 TOGETHER = 0.1  # of the largest part of a direction: fields with less have no part in it
 LIKE = 0.5  # of the largest part: fields with more may be the one that is held
 # Which of a direction's fields is held: what a balance or a gauge would give, first.

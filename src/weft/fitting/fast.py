@@ -13,7 +13,7 @@ import numpy as np
 from weft.fitting.block import Block
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.measurement import Given, Measurement
-from weft.fitting.noise import ASSUMED, MOST
+from weft.fitting.noise import ASSUMED, LEAST, MOST
 from weft.fitting.points import Points, rising
 from weft.fitting.tensile import LARGEST, NAMES, TensileTest, made
 from weft.fitting.value import Value
@@ -38,7 +38,7 @@ def read(block: Block) -> Sequence[Measurement | Given]:
     """The measurements of a sheet."""
     called = block.text("name", "FAST")
     form = block.word("as", ("curve", "straight"), "curve")
-    part = block.number("uncertainty", "1", ASSUMED, above=0, most=MOST)
+    part = block.number("uncertainty", "1", ASSUMED, above=LEAST, most=MOST)
     out: list[Measurement | Given] = []
     for k, direction in enumerate(("warp", "weft")):
         out += _extensions(block, f"{called} tensile {direction}", k, direction, form, part)

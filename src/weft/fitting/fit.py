@@ -19,12 +19,13 @@ import numpy as np
 from weft.arrays import Floats
 from weft.errors import FabricError, SimulationError
 from weft.fabric import UNITS, Fabric
-from weft.fitting.determined import BLIND, WEAK, Open, weakest
+from weft.fitting.determined import WEAK, Open, weakest
 from weft.fitting.measurement import Measurement, with_logs
 
 Say = Callable[[str], None]  # progress, a line at a time
 BELIEF = 3.0  # of a logarithm: standard deviation of the weak belief in the start
 FARTHEST = np.log(1e6)  # that a number may go from its start
+MOST_AWAY = 0.99 * FARTHEST
 ROUNDS = 3  # in which simulated drapes are made anew, at most
 SETTLED = 0.5  # standard deviations by which a round may move numbers, to be the last
 UNLIKELY = 0.01  # chance of a sum of squares, below which uncertainties are scaled up
@@ -132,21 +133,22 @@ def fit(
     quick = [m for m in measurements if not getattr(m, "slow", False)]
     slow = [m for m in measurements if getattr(m, "slow", False)]
     if quick:
+        problem.begin(quick)
         problem.solve(quick)
     if not slow:
-        problem.close(quick, WEAK, "")
+        problem.close(quick, WEAK)
         if problem.fields:
             problem.solve(quick, belief=0.0)
         return problem.result(quick)
     for turn in range(ROUNDS):
-        before = problem.logs
         ready = [*quick, *(_near(m, problem.fabric, say, turn) for m in slow)]
         if turn == 0:
-            problem.close(ready, BLIND, "at the start ")
+            problem.close(ready, WEAK, settle=False)
+        before = problem.logs
         problem.solve(ready, say)
         if problem.moved(ready, before) <= SETTLED:
             break
-    problem.close(ready, WEAK, "")
+    problem.close(ready, WEAK)
     return problem.result([*quick, *(m for m in ready if m not in quick)])
 
 
@@ -189,6 +191,18 @@ class _Problem:
     def fabric(self) -> Fabric:
         """The present one."""
         return with_logs(self.start, self.fields, self.logs)
+
+    def begin(self, measurements: Sequence[Measurement]) -> None:
+        """Go where measurements point, the median of each field: far from the start an exponential
+        is flat.
+        """
+        for k, field in enumerate(self.fields):
+            said = [m.implies(self.start) for m in measurements if hasattr(m, "implies")]
+            values = [np.log(s[field]) for s in said if s.get(field, 0.0) > 0]
+            if values:
+                away = np.clip(np.median(values) - self.first[k], -MOST_AWAY, MOST_AWAY)
+                self.logs = self.logs.copy()
+                self.logs[k] = self.first[k] + away
 
     def solve(
         self,
@@ -238,8 +252,10 @@ class _Problem:
         N = self.information(measurements) + np.eye(len(self.fields)) / BELIEF**2
         return float((np.abs(self.logs - before) / np.sqrt(np.diag(np.linalg.inv(N)))).max())
 
-    def close(self, measurements: Sequence[Measurement], limit: float, when: str) -> None:
-        """Hold numbers at their start until no direction is open by more than ``limit``."""
+    def close(self, measurements: Sequence[Measurement], limit: float, settle: bool = True) -> None:
+        """Hold numbers at their start until no direction is open by more than ``limit``;
+        ``settle``: take the best of the others after each.
+        """
         N = self.information(measurements)
         while len(self.fields) and (found := weakest(N, self.fields, limit)) is not None:
             k = self.fields.index(found.field)
@@ -248,7 +264,7 @@ class _Problem:
             self.first, self.logs = np.delete(self.first, k), np.delete(self.logs, k)
             if not self.fields:
                 return
-            if not when:
+            if settle:
                 self.solve(measurements)
             N = self.information(measurements)
 

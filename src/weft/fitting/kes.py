@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.fitting.block import Block
 from weft.fitting.measurement import Given, Measurement
-from weft.fitting.noise import ASSUMED, MOST
+from weft.fitting.noise import ASSUMED, LEAST, MOST
 from weft.fitting.points import Points
 from weft.fitting.shear import of_modulus
 from weft.fitting.tensile import LARGEST, curve_of, made
@@ -34,7 +34,7 @@ FIELDS = {
 def read(block: Block) -> Sequence[Measurement | Given]:
     """The measurements of a sheet."""
     called = block.text("name", "KES")
-    part = block.number("uncertainty", "1", ASSUMED, above=0, most=MOST)
+    part = block.number("uncertainty", "1", ASSUMED, above=LEAST, most=MOST)
     out: list[Measurement | Given] = []
     if block.has("LT") and not block.has("EMT"):
         raise block.error("LT", block.tree["LT"], "EMT beside it")

@@ -12,7 +12,7 @@ UNCERTAINTY = (
     "standard deviation of every number: relative (`2 %`) or in its unit (`0.1 gf/cm`); 5 % where "
     "nothing is said"
 )
-MOST = 1.0  # relative: above, a number says nothing
+LEAST, MOST = 1e-9, 1.0  # relative: below nothing is known, above a number says nothing
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,9 @@ class Noise:
     def of(self, values: Floats) -> Floats:
         """Standard deviations of data in SI, as many; 0 of zeros whose error is relative."""
         values = np.asarray(values, dtype=np.float64)
-        return self.size * (np.abs(values) if self.relative else np.ones_like(values))
+        if self.relative:
+            return np.asarray(self.size * np.abs(values))
+        return np.full_like(values, max(self.size, LEAST * float(np.abs(values).max(initial=0.0))))
 
     @property
     def text(self) -> str:
@@ -46,7 +48,7 @@ def noise(block: Block, unit: str, *, per_angle: bool = False) -> Noise:
         return Noise(ASSUMED, True, assumed=True)
     said = block.tree["uncertainty"]
     if unit == "1" or (isinstance(said, str) and said.rstrip().endswith("%")):
-        return Noise(block.number("uncertainty", "1", above=0, most=MOST), True)
+        return Noise(block.number("uncertainty", "1", above=LEAST, most=MOST), True)
     return Noise(block.number("uncertainty", unit, above=0, per_angle=per_angle), False)
 
 
