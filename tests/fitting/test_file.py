@@ -157,6 +157,9 @@ BAD = {
     "  - {kind: value, field: density, value: 150 kg/m^2}\n": r"density by density = 150.*"
     r"times above all fabrics that weft knows \(sheet.yaml:3\).*is the unit what you mean",
     "  - {kind: bending, direction: warp, modulus: 70 gf*cm^2/cm}\n": "bending_warp by bend",
+    "  - {kind: bending, direction: warp, modulus: 7e6 gf*cm^2/cm}\n": "bending_warp by bend",
+    "  - {kind: cantilever, direction: warp, bending_length: 18 m}\n": "bending_warp by cant",
+    "  - {kind: shear, modulus: 1e-6 gf/(cm*deg)}\n": "shear by shear.*below all",
     "  - {kind: cantilever, direction: weft, bending_length: 18 cm}\n": "bending_weft by cant",
     "  - {kind: tensile, cut: warp, points: [[1, 4 N/m]]}\n": "stretch_warp by|strain",
     "  - 3\n": "a block of fields",

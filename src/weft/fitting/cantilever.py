@@ -5,7 +5,7 @@ bending length is half of it (``laboratory.cantilever``). So it says D over dens
 come from a balance.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +45,11 @@ class CantileverTest:
         """[m] c of the standard."""
         rigidity = getattr(fabric, f"bending_{self.direction}")
         return float(0.5 * of_chord().length * np.cbrt(rigidity / (fabric.density * GRAVITY)))
+
+    def implies(self, fabric: Fabric) -> Mapping[str, float]:
+        """[SI] rigidity, for the density of a fabric."""
+        c = 2 * self.length / of_chord().length
+        return {f"bending_{self.direction}": fabric.density * GRAVITY * c**3}
 
     def residuals(self, fabric: Fabric) -> Floats:
         """(1,)."""

@@ -55,7 +55,7 @@ def _says(one: Measurement | Given, start: Fabric) -> Mapping[str, float]:
     if isinstance(one, Given):
         return {f: v for f, v in one.fields.items() if f in UNITS}
     if hasattr(one, "implies"):
-        implied: Mapping[str, float] = one.implies
+        implied: Mapping[str, float] = one.implies(start)
         return implied
     if getattr(one, "slow", False):
         return {}

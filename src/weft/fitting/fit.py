@@ -25,6 +25,7 @@ from weft.fitting.measurement import Measurement, with_logs
 Say = Callable[[str], None]  # progress, a line at a time
 BELIEF = 3.0  # of a logarithm: standard deviation of the weak belief in the start
 FARTHEST = np.log(1e6)  # that a number may go from its start
+MOST_AWAY = 0.99 * FARTHEST
 ROUNDS = 3  # in which simulated drapes are made anew, at most
 SETTLED = 0.5  # standard deviations by which a round may move numbers, to be the last
 UNLIKELY = 0.01  # chance of a sum of squares, below which uncertainties are scaled up
@@ -132,6 +133,7 @@ def fit(
     quick = [m for m in measurements if not getattr(m, "slow", False)]
     slow = [m for m in measurements if getattr(m, "slow", False)]
     if quick:
+        problem.begin(quick)
         problem.solve(quick)
     if not slow:
         problem.close(quick, WEAK)
@@ -189,6 +191,18 @@ class _Problem:
     def fabric(self) -> Fabric:
         """The present one."""
         return with_logs(self.start, self.fields, self.logs)
+
+    def begin(self, measurements: Sequence[Measurement]) -> None:
+        """Go where measurements point, the median of each field: far from the start an exponential
+        is flat.
+        """
+        for k, field in enumerate(self.fields):
+            said = [m.implies(self.start) for m in measurements if hasattr(m, "implies")]
+            values = [np.log(s[field]) for s in said if s.get(field, 0.0) > 0]
+            if values:
+                away = np.clip(np.median(values) - self.first[k], -MOST_AWAY, MOST_AWAY)
+                self.logs = self.logs.copy()
+                self.logs[k] = self.first[k] + away
 
     def solve(
         self,

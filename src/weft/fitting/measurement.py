@@ -9,7 +9,8 @@ Besides what ``Measurement`` asks for a kind may have
 
 - ``slow = True``: seconds an evaluation; fitted after the others, with progress,
 - ``near(fabric)``: the same measurement, made ready for fabrics near to one,
-- ``implies``: numbers of a fabric that it says, roughly, for questions of units,
+- ``implies(fabric)``: numbers of a fabric that it says, roughly, with one for the others: where a
+  fit begins, and for questions of units,
 - ``free``: unknowns of its own, each of which takes a degree of freedom away,
 - ``advice``: what to do where it does not fit,
 - ``remarks(fabric)``: what it says of a fabric that was found, a sentence each,

@@ -5,7 +5,7 @@ hysteresis (Kawabata's 2HG, 2HB), which ``hysteresis: true`` lets it, a constant
 not kept: weft's laws have none.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -45,6 +45,13 @@ class Slope:
     def free(self) -> int:
         """Unknowns of its own."""
         return int(self.hysteresis)
+
+    def implies(self, fabric: Fabric) -> Mapping[str, float]:
+        """[SI] by the last point; with a constant, by the last over the first."""
+        if not self.hysteresis:
+            return {self.field: float(self.data[-1] / self.per_field[-1])}
+        rise, run = (float(a[-1] - a[0]) for a in (self.data, self.per_field))
+        return {self.field: rise / run} if rise > 0 else {}
 
     def residuals(self, fabric: Fabric) -> Floats:
         """(m,)."""

@@ -87,8 +87,7 @@ class TensileTest:
             np.stack([slopes.get(f, none) for f in fields], axis=1) / self.sigma[:, None]
         )
 
-    @property
-    def implies(self) -> Mapping[str, float]:
+    def implies(self, fabric: Fabric) -> Mapping[str, float]:
         """[SI] roughly: on the bias of threads that do not stretch, force = 4 shear x strain."""
         chord = float(self.force[0] / self.strain[0])
         return {"shear": chord / 4} if self.cut == "bias" else {f"stretch_{self.cut}": chord}

@@ -2,7 +2,7 @@
 Kawabata's B. Also how anything that is a closed-form factor of one number is measured.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +34,10 @@ class Value:
     def depends_on(self) -> tuple[str, ...]:
         """The field."""
         return (self.field,)
+
+    def implies(self, fabric: Fabric) -> Mapping[str, float]:
+        """[SI] itself."""
+        return {self.field: self.value}
 
     def residuals(self, fabric: Fabric) -> Floats:
         """(1,)."""
