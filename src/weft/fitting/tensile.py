@@ -67,7 +67,7 @@ class TensileTest:
 
     def residuals(self, fabric: Fabric) -> Floats:
         """(m,)."""
-        return (self.model(fabric) - self.force) / self.sigma
+        return np.asarray((self.model(fabric) - self.force) / self.sigma)
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
         """(m, len(fields)).
@@ -107,7 +107,8 @@ def along(fabric: Fabric, cut: str, strain: Floats) -> Floats:
     stiffness = getattr(fabric, f"stretch_{cut}")
     if curve is None:
         return np.asarray(stiffness * taut)
-    return np.asarray(np.where(taut > 0, curve.force(np.maximum(taut, 0.0)), stiffness * taut))
+    pulled = curve.force(np.maximum(taut, 0.0))
+    return np.asarray(np.where(taut > 0, pulled, stiffness * taut))
 
 
 @dataclass(frozen=True)
