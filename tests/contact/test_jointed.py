@@ -250,6 +250,13 @@ def test_identity_knows_what_is_new_and_keeps_what_was():
     assert identity(joints=[released])["joints"][0]["release"]["at"] == 1.0
 
 
+def test_a_rope_is_not_called_as_an_energy_is():
+    rope = Joint("rope", at=(0.0, 0.5, 0.0), name="membrane")
+    scene = scene_of([made(box((0.2, 0.2, 0.02), 0.2, "sail"), mass=0.2, joints=[rope])])
+    with pytest.raises(SceneError, match=r"name of a joint = 'membrane'.*no energy has"):
+        scene.model()
+
+
 def test_a_plate_in_a_wind_is_carried_off():
     """At rest in air that flows it is pushed with 1/2 rho C_D A w^2; without a wind it is refused,
     and wind may change in time.

@@ -7,6 +7,7 @@ import numpy as np
 
 from weft.attachments.attachment import KINDS
 from weft.energies.base import Energy
+from weft.energies.ties import Ties
 from weft.errors import SceneError
 
 
@@ -45,3 +46,15 @@ def check_energies(
                 got=f"{ids.min()} to {ids.max()}",
                 expected=f"vertices from 0 to {n - 1}",
             )
+
+
+def check_ropes(energies: Sequence[Energy], taken: Sequence[str]) -> None:
+    """That ropes and springs of rigid bodies are not called as other energies are: metrics would
+    add the two.
+    """
+    for energy in energies:
+        if isinstance(energy, Ties) and energy.name in taken:
+            raise SceneError(
+                "name of a joint", got=repr(energy.name), expected="one that no energy has",
+                hint=f"not {', '.join(dict.fromkeys(taken))}",
+            )  # fmt: skip

@@ -35,7 +35,7 @@ from weft.model import Model
 from weft.pins import Pin
 from weft.scene.acting import made_of
 from weft.scene.changing import ChangingScene, thickens, thickest, thickness_at
-from weft.scene.checks import check_attachments, check_energies
+from weft.scene.checks import check_attachments, check_energies, check_ropes
 from weft.scene.described import described
 from weft.scene.elastic import BENDING, check_start
 from weft.scene.held import ANCHOR, Held, held_points
@@ -262,7 +262,9 @@ class Scene:
         mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR), loose.point_mass])
         *made, weight = made_of(self, mass)
         ties = self.attached
-        energies = (*made, *held.energies, *rigid_energies(loose, self._unmoved), weight)
+        moved, others = rigid_energies(loose, self._unmoved), (*made, *held.energies, weight)
+        check_ropes(moved, [e.name for e in others])
+        energies = (*made, *held.energies, *moved, weight)
         changing = None
         if self.keyed or any(f.keyed for f in cloth.fabrics):
             places = [*range(len(made)), len(energies) - 1]
