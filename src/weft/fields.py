@@ -49,10 +49,18 @@ class Physics:
         laws: of the membrane, with the number of faces of each, in their order, or the faces
             themselves; None: no law is known, or there is none (conditions of 1998).
         wind: None: there is no air.
+        carried: [m] by which a wind that changes has carried its gusts; None: it does not change.
+        changing: all this at a time [s], where numbers of the scene change; None: they do not.
     """
 
     laws: Sequence[tuple[Law, int | Ints]] | None = None
     wind: Wind | None = None
+    carried: tuple[float, float, float] | None = None
+    changing: "Callable[[float], Physics] | None" = None
+
+    def at(self, t: float) -> "Physics":
+        """What it is at the time t [s]."""
+        return self if self.changing is None else self.changing(t)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +133,7 @@ def field_of(
         SceneError: what the field is made from is missing.
     """
     check_known(name, FIELDS, "field", SceneError)
+    physics = physics.at(t)
     lack = missing(name, physics, pressed=pressure is not None)
     if lack:
         raise SceneError(f"field {name}", got=lack, expected="what it is made from")
@@ -133,7 +142,7 @@ def field_of(
         "stress": lambda: stress_of(gradients(mesh, x), physics.laws or ()),
         "curvature": lambda: curvatures(mesh, x),
         "pressure": lambda: np.asarray(pressure),
-        "air": lambda: air_of(mesh, x, v, t, physics.wind or Wind()),
+        "air": lambda: air_of(mesh, x, v, t, physics.wind or Wind(), physics.carried),
         "velocity": lambda: np.asarray(v),
     }
     return made[name]()
@@ -235,15 +244,22 @@ def _summed(mesh: TriangleMesh, of_face: Floats, chosen: Bools) -> tuple[Floats,
     return total, area
 
 
-def air_of(mesh: TriangleMesh, x: Positions, v: Velocities, t: float, wind: Wind) -> Floats:
+def air_of(
+    mesh: TriangleMesh,
+    x: Positions,
+    v: Velocities,
+    t: float,
+    wind: Wind,
+    carried: tuple[float, float, float] | None = None,
+) -> Floats:
     """(m,3) [Pa] rho |u|/2 [(C_D - C_L) u + C_L (u.n) n] times the area over that at rest, with u
-    the air's velocity past the middle of the face.
+    the air's velocity past the middle of the face. ``carried`` is as in ``Physics``.
     """
     corners = x[mesh.faces]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     size = np.linalg.norm(normal, axis=1, keepdims=True)
     n = normal / np.maximum(size, 1e-300)
-    u = wind.at(corners.mean(1), t) - v[mesh.faces].mean(1)
+    u = wind.at(corners.mean(1), t, carried) - v[mesh.faces].mean(1)
     across = (u * n).sum(1, keepdims=True) * n
     push = (wind.drag - wind.lift) * u + wind.lift * across
     scale = 0.5 * wind.density * np.linalg.norm(u, axis=1, keepdims=True)

@@ -68,11 +68,12 @@ def made_now(
     faces, corner_uv = run.tessellation(density)
     x, v = run.positions(frame, density), run.velocities(frame, density)
     mesh = TriangleMesh(x, faces, corner_uv, source=str(run.path))
-    physics = physics or Physics()
+    physics = (physics or Physics()).at(float(arrays["t"]))
     parts = run.parts(density)
     if physics.laws is not None and len(physics.laws) == len(parts):
         laws = [law for law, _ in physics.laws]
-        physics = Physics([(a, n) for a, (_, n) in zip(laws, parts)], physics.wind)
+        joined = [(a, n) for a, (_, n) in zip(laws, parts)]
+        physics = Physics(joined, physics.wind, physics.carried)
     pressure = arrays.get("pressure") if density is None else None
     try:
         return field_of(name, mesh, x, v, float(arrays["t"]), physics, pressure)

@@ -1,5 +1,6 @@
 """Fields of runs against closed forms and independent readers of what exports carry."""
 
+import dataclasses
 import json
 import struct
 
@@ -225,3 +226,27 @@ def test_what_is_missing_is_named():
             weft.Scene(sheet, record=names)
     with pytest.raises(SceneError, match="no law"):
         weft.Scene(sheet, record=["stress"], integrator="baraff_witkin_1998")
+
+
+def test_fields_of_numbers_that_change_are_of_their_time(tmp_path):
+    """Wind that turns on, and cloth that stiffens: recorded, and made afterwards by the laws."""
+    cloth = weft.sheet(4, 4, 0.3, 0.3, fabric="cotton")
+    stiff = dataclasses.replace(
+        cloth.fabric, keyed={"stretch_warp": weft.Keys([(0.0, 100.0), (0.1, 1000.0)])}
+    )
+    cloth = dataclasses.replace(cloth, fabric=stiff)
+    keys = {"wind.velocity.2": weft.Keys([(0.0, 0.0), (0.1, 5.0)])}
+    made = {"wind": weft.Wind(), "keyed": keys, "gravity": (0.0, 0.0, 0.0), "step": 0.02}
+    scene = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], record=["air", "stress"], **made)
+    run = weft.simulate(scene, frames=4, fps=25, out=tmp_path / "run", progress=False)
+    early, late = (np.abs(run.field("air", k)).max() for k in (0, 4))
+    assert early < 1e-6 < 0.1 < late
+    bare = weft.simulate(scene.with_(record=()), frames=4, fps=25, out=tmp_path / "bare",
+                         progress=False)  # fmt: skip
+    for name in ("air", "stress"):
+        again = bare.field(name, 4, physics=scene.physics())
+        np.testing.assert_allclose(run.field(name, 4), again, rtol=1e-12, atol=1e-12)
+    constant = dataclasses.replace(scene.physics(), changing=None)
+    assert np.abs(bare.field("air", 4, physics=constant)).max() < 0.5 * late
+    softer = np.abs(bare.field("stress", 4, physics=constant)[:, 0]).max()
+    assert softer < 0.5 * np.abs(run.field("stress", 4)[:, 0]).max()

@@ -121,11 +121,11 @@ def kept_at(cloth: Cloth, t: float) -> list[float | None]:
     ]
 
 
-def laws_of(scene: "Scene") -> list[tuple[Law, Any]]:
-    """Laws of the membrane with the number of faces of each in turn, or where there are regions
-    with these faces.
+def laws_of(scene: "Scene", t: float = 0.0) -> list[tuple[Law, Any]]:
+    """Laws of the membrane at the time t [s] with the number of faces of each in turn, or where
+    there are regions with these faces.
     """
     parts = scene.cloth.parts
     if not any(part.regions for part in parts):
-        return [(scene.law_of(p.fabric), len(p.faces)) for p in parts]
-    return [(scene.law_of(r.fabric), r.faces) for r in scene.cloth.regions]
+        return [(scene.law_of(p.fabric.at(t)), len(p.faces)) for p in parts]
+    return [(scene.law_of(r.fabric.at(t)), r.faces) for r in scene.cloth.regions]

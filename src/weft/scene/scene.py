@@ -34,14 +34,14 @@ from weft.laws.base import Law
 from weft.model import Model
 from weft.pins import Pin
 from weft.scene.acting import made_of
-from weft.scene.changing import ChangingScene, thickens, thickest, thickness_at
+from weft.scene.changing import ChangingScene, carried, thickens, thickest, thickness_at
 from weft.scene.checks import check_attachments, check_energies, check_ropes
 from weft.scene.described import described
 from weft.scene.elastic import BENDING, check_start
 from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
-from weft.scene.keyed import check_keyed, heaviest
+from weft.scene.keyed import at, check_keyed, heaviest
 from weft.scene.law import law_of_fabric
 from weft.scene.regions import laws_of, pieces_of
 from weft.state import State
@@ -307,9 +307,15 @@ class Scene:
 
     def physics(self) -> Physics:
         """What stress and air are made from."""
-        if self.conditions is not None or self.is_1998:
-            return Physics(None, self.wind)
-        return Physics(laws_of(self), self.wind)
+        made = self._physics_at(0.0)
+        if not (self.keyed or any(f.keyed for f in self.cloth.fabrics)):
+            return made
+        return dataclasses.replace(made, changing=self._physics_at)
+
+    def _physics_at(self, t: float) -> Physics:
+        plain = self.conditions is not None or self.is_1998
+        wind = at(self, t).wind if self.keyed else self.wind
+        return Physics(None if plain else laws_of(self, t), wind, carried(self, t))
 
     @cached_property
     def loose(self) -> Loose:
