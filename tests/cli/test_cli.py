@@ -78,6 +78,8 @@ def test_examples(run, scene, monkeypatch):
     lines = [ln for ln in out.splitlines() if ln.startswith("  ")]
     assert len(lines) >= 20 and all(len(ln.split(maxsplit=1)) == 2 for ln in lines)
     assert run("examples", "flag")[1].startswith("description: A silk flag")
+    fabrics = out[out.index("Fabrics from data (weft fabrics fit FILE)") :]
+    assert "photograph " in fabrics and "weft fabrics fit" in run("demo", "photograph")[2]
     original = build.load_scene
     small = ["cloth.sheet.nx=7", "cloth.sheet.ny=7", "seconds=0.1"]
     monkeypatch.setattr(build, "load_scene", lambda path, *_: original(path, small))

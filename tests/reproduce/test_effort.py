@@ -146,7 +146,7 @@ def test_a_table_of_several_runs():
 
 
 def test_only_studies_that_have_starts_take_a_number_of_them():
-    with pytest.raises(WeftError, match="--seeds.*mean over starts"):
+    with pytest.raises(WeftError, match=r"--seeds.*repeats: effort \(starts\)"):
         runner.run("pritchard-macri", seeds=2)
     with pytest.raises(WeftError, match="--seeds.*at least 1"):
         runner.run("effort", seeds=0)

@@ -14,6 +14,9 @@ import pytest
 from PIL import Image
 
 from tests.view.windowing import CANNOT
+from weft.run import Run
+from weft.view.panel import Panel
+from weft.view.player import Player
 
 pytest.importorskip("polyscope", reason="no polyscope: pip install 'weft[view]'")
 ROOT = Path(__file__).parents[2]
@@ -75,12 +78,53 @@ def test_dots_are_those_of_the_run(shown, seen):
     assert ((r - g > 70) & (r - b > 70)).sum() > 15  # pins
 
 
-def test_keys(shown):
-    """With a window; without one polyscope gives out keys late or never."""
-    facts, _ = shown
-    if facts["backend"] == "openGL3_egl":
-        pytest.skip("keys are of windows")
-    assert facts["plays"] and facts["end"] == 4 and facts["home"] == 0 and not facts["bodies"]
+class Keyboard:
+    """In the place of ImGui, whose keys a window without a manager hears late or never."""
+
+    def __init__(self):
+        self.down = ""
+
+    def __getattr__(self, name):
+        return name.removeprefix("ImGuiKey_")
+
+    def IsKeyPressed(self, key, repeat):
+        return key == self.down
+
+
+def test_keys(seen):
+    """What every key does."""
+    player = Player(lambda: Run(seen.path), look="panels")
+    panel, resets = object.__new__(Panel), []
+    panel.player, panel._ui, panel._reset = player, Keyboard(), lambda: resets.append(1)
+
+    def press(key):
+        panel._ui.down = key
+        panel._keys()
+
+    last = len(player.numbers) - 1
+    press("Space")
+    assert player.playing
+    press("End")
+    assert player.place == last and not player.playing
+    press("Home")
+    assert player.place == 0
+    press("RightArrow")
+    press("RightArrow")
+    press("LeftArrow")
+    assert player.place == 1
+    speed, look = player.speed, player.look
+    press("UpArrow")
+    assert player.speed > speed
+    press("DownArrow")
+    assert player.speed == speed
+    press("L")
+    assert player.look != look
+    for key, name in (("B", "bodies"), ("C", "contacts"), ("P", "pins")):
+        before = getattr(player, name)
+        press(key)
+        assert getattr(player, name) is not before
+    press("R")
+    assert resets == [1]
 
 
 def test_it_follows_and_stays_when_the_run_goes(shown):

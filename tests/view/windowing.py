@@ -28,7 +28,6 @@ def main(backend, folder, later, out):
         print(error)
         sys.exit(CANNOT)
     import polyscope as ps
-    from polyscope import imgui
 
     facts = {"backend": ps.get_render_engine_backend_name(), "before": player.number}
 
@@ -36,32 +35,11 @@ def main(backend, folder, later, out):
         window.frame()
         Image.fromarray(window.image()[..., :3]).save(out / f"{name}.png")
 
-    def press(name, done):
-        """Until it has been heard: a window without a manager loses keys now and then."""
-        key = getattr(imgui, f"ImGuiKey_{name}")
-        for _ in range(8):
-            for down in (True, False):
-                imgui.GetIO().AddKeyEvent(key, down)
-                for _ in range(4):  # events are given out one by one
-                    window.frame()
-                    if done():
-                        break
-            if done():
-                return
-
     def wait():
         time.sleep(EVERY)
         window.frame()
 
-    # Keys first: they are lost after a screenshot with the panel.
-    press("Space", lambda: player.playing)
-    facts["plays"] = player.playing
-    press("End", lambda: player.number == 4 and not player.playing)
-    facts["end"] = player.number
-    press("Home", lambda: player.number == 0)
-    facts["home"] = player.number
-    press("B", lambda: not player.bodies)
-    facts["bodies"] = player.bodies
+    player.bodies = False
     picture("no_bodies")
     player.bodies = True
     picture("panels")

@@ -66,7 +66,7 @@ def _example(name: str, out: Path | None, quiet: bool) -> None:
 
     example = example_named(name)
     if not example.is_scene:
-        how = "python" if example.kind == "script" else "weft sweep"
+        how = {"script": "python", "fabric": "weft fabrics fit"}.get(example.kind, "weft sweep")
         raise WeftError(f"demo {name}", got=f"a {example.kind}", expected="a scene (weft examples)",
                         hint=f"run it with: {how} {example.path}")  # fmt: skip
     loaded = load_scene(example.path)

@@ -11,15 +11,19 @@ import typer
 from weft.cli.options import say
 from weft.errors import WeftError, check_known
 
+KEYS = {"sweep": "scene", "fabric": "measurements"}  # that files of a kind have, and no scene
+
 
 @dataclass(frozen=True)
 class Example:
-    """A scene (.yaml), a sweep of one (.yaml with a line ``scene:``), or a script (.py)."""
+    """A scene (.yaml), a sweep of one (with a line ``scene:``), measurements of a fabric
+    (with a line ``measurements:``), or a script (.py).
+    """
 
     name: str  # its path below the folder of examples, without the suffix
     path: Path
     line: str  # what it shows
-    kind: str = "scene"  # or script, sweep
+    kind: str = "scene"  # or script, sweep, fabric
 
     @property
     def is_scene(self) -> bool:
@@ -72,9 +76,10 @@ def _example(root: Path, path: Path) -> Example:
     if path.suffix == ".py":
         line, kind = (ast.get_docstring(ast.parse(text)) or "").split("\n")[0], "script"
     else:
-        kind = "sweep" if "\nscene:" in text else "scene"
-        start = next((ln for ln in text.splitlines() if ln.startswith("description:")), "")
-        line = start.removeprefix("description:").strip().strip('"')
+        kind = next((k for k, key in KEYS.items() if f"\n{key}:" in text), "scene")
+        key = "title:" if kind == "fabric" else "description:"
+        start = next((ln for ln in text.splitlines() if ln.startswith(key)), "")
+        line = start.removeprefix(key).strip().strip('"')
     name = path.relative_to(root).with_suffix("").as_posix()
     return Example(name, path, line, kind)
 
@@ -93,6 +98,7 @@ def examples(
     titles = {
         "scene": "Scenes (weft demo NAME)",
         "sweep": "Sweeps (weft sweep FILE)",
+        "fabric": "Fabrics from data (weft fabrics fit FILE)",
         "script": "Scripts (python FILE)",
     }
     for kind, title in titles.items():
