@@ -9,11 +9,13 @@ from weft.curve import Curve
 from weft.fabric import fabric
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.cusick import CusickTest
+from weft.fitting.draped import Tester
 from weft.fitting.measurement import Measurement, by_differences, scaled, without_constant
 from weft.fitting.shear import of_modulus, per_stiffness
 from weft.fitting.slopes import Slope
 from weft.fitting.tensile import TensileTest, along
 from weft.fitting.value import Value
+from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.cantilever import cantilever
 from weft.laboratory.shear import shear
 from weft.laboratory.tensile import tensile
@@ -93,8 +95,13 @@ def test_hysteresis_takes_a_constant_away_and_no_slope():
     assert float((left / sigma**2).sum()) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_the_drape_is_followed_and_differentiated():
-    """A coarse specimen: its slope is that of the followed equilibria, and it is not zero."""
+def test_the_drape_is_followed_and_differentiated(monkeypatch):
+    """A coarse specimen, at rest to many digits: its slope is that of the followed equilibria, and
+    it is not zero.
+    """
+    exact = QuasiStaticSettings(1e-8, 1e-9, max_iterations=3000)
+    tester = dataclasses.replace(Tester.of(15e-3), settings=exact)
+    monkeypatch.setattr("weft.fitting.cusick._tester", lambda _: tester)
     cloth = fabric("denim")
     test = CusickTest("a", 0.7, 0.02, 15e-3, 1).near(cloth)
     assert test.total > test.sigma

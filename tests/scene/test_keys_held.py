@@ -48,7 +48,10 @@ def tied(kind, field, before, after, make=sheet, **more):
 
 
 def rings(field, before, after, **more):
-    """The same of rings on a pole along the top of a sheet."""
+    """The same of rings on a pole along the top of a sheet; for their spacing they are drawn along
+    it, up to one that is held.
+    """
+    drawn = field == "spacing"
 
     def made(value, **keyed):
         cloth = weft.sheet(7, 6, 0.3, 0.25, fabric=COTTON)
@@ -56,7 +59,9 @@ def rings(field, before, after, **more):
         rail = cloth.vertices[top] + [0.0, 0.0, 0.004]
         ends = np.array([rail[0] - [0.2, 0.1, 0.0], *rail, rail[-1] + [0.2, 0.0, 0.0]])
         slide = weft.Slide(top, ends, stiffness=300.0, **{"radius": 4e-3, **more, field: value})
-        return weft.Scene(cloth, step=STEP, gravity=(3, -9, 0), attachments=[slide], **keyed)
+        pins = [weft.Pin(cloth.corners("top-right"))] if drawn else []
+        return weft.Scene(cloth, pins, step=STEP, gravity=(90 if drawn else 3, -9, 0),
+                          attachments=[slide], **keyed)  # fmt: skip
 
     path = {f"attachments.0.{field}": jump(before, after)}
     return [made(before, keyed=path), made(before), made(after)]
@@ -102,7 +107,7 @@ KINDS = {
     "cloth length": lambda: between(0.02, 0.0),
     "ring radius": lambda: rings("radius", 4e-3, 8e-3),
     "ring friction": lambda: rings("friction", 0.0, 0.4),
-    "ring spacing": lambda: rings("spacing", 0.02, 0.045),
+    "ring spacing": lambda: rings("spacing", 0.02, 0.0495),
 }  # fmt: skip
 
 

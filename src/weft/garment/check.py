@@ -11,7 +11,7 @@ from weft.garment.chains import Chain, Corner, Orientation, aligned, chained, or
 from weft.garment.check_panel import edge_name, panel_problems
 from weft.garment.pattern import Closing, Elastic, Panel, Pattern, Seam, Side
 from weft.garment.place import place
-from weft.keys import as_keys
+from weft.keys import Keys
 
 WARN_RATIO, MOST_RATIO = 1.5, 4.0  # of the lengths of two chains; gathers of cloth reach 3
 
@@ -249,11 +249,16 @@ def _panels_of(match: Match) -> list[str]:
     return list(dict.fromkeys(s.panel for s in (*match.first.sides, *match.second.sides)))
 
 
+def _every(number: float | Keys) -> Sequence[float]:
+    """At all times; finite or not."""
+    return number.values if isinstance(number, Keys) else (number,)
+
+
 def _elastics(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> None:
     for elastic in report.pattern.elastics:
         what = f"elastic {elastic.name}"
         problems = _unknown(what, elastic.chain, every)
-        ratios, pulls = as_keys(elastic.ratio).values, as_keys(elastic.stiffness).values
+        ratios, pulls = _every(elastic.ratio), _every(elastic.stiffness)
         for ratio in [r for r in ratios if not (np.isfinite(r) and 0 < r <= 2)]:
             problems.append(PatternError(f"{what}: ratio", got=ratio,
                                          expected="must be > 0 and <= 2"))  # fmt: skip
