@@ -295,3 +295,14 @@ def test_progress(tmp_path, capsys, monkeypatch):
     shown = capsys.readouterr().err
     for word in ("frame 2/2", "step", "Newton", "increment", "frames/000002.npz", "left"):
         assert word in " ".join(shown.split())
+
+
+def test_runs_of_one_second_have_folders_of_their_own(tmp_path, monkeypatch):
+    """Other scenes, one after the other, without a name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("weft.io.files.time.strftime", lambda *_: "20260102-030405")
+    runs = [
+        weft.simulate(weft.Scene(weft.sheet(n, n)), frames=1, progress=False) for n in (3, 4, 5)
+    ]
+    assert [r.path.name for r in runs] == [f"20260102-030405{k}" for k in ("", "-2", "-3")]
+    assert [len(r.positions(1)) for r in runs] == [9, 16, 25]

@@ -1,6 +1,5 @@
 """A simulation on disk, as users handle it: ``weft.simulate`` makes one, ``weft.Run`` opens one."""
 
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -18,6 +17,7 @@ from weft.errors import RunError, shortened
 from weft.fields import FIELDS, RECORDED, Physics
 from weft.io import format_to_write, write_animation
 from weft.io.animation import Animation, Convention
+from weft.io.files import new_folder
 from weft.io.frames import RunFolder
 from weft.io.selection import Selection
 from weft.mesh import TriangleMesh
@@ -387,8 +387,7 @@ def simulate(
     if isinstance(out, RunFolder):
         folder = out
     else:
-        new = Path("runs") / time.strftime("%Y%m%d-%H%M%S")
-        folder = RunFolder(new if out is None else out, fsync=fsync)
+        folder = RunFolder(new_folder(Path("runs")) if out is None else out, fsync=fsync)
     go = partial(run_scene, scene, folder, frames=last, fps=fps)
     with progress_bar(last) if progress is True else nullcontext(progress or None) as update:
         go(resume=resume, from_frame=from_frame, on_progress=update)

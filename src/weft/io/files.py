@@ -1,8 +1,12 @@
-"""Writing a file so that it is either the old one or the new one, never half of each."""
+"""Writing a file so that it is either the old one or the new one, never half of each; folders of
+their own.
+"""
 
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import IO
 
@@ -48,3 +52,20 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         ) from error  # fmt: skip
     finally:
         new.unlink(missing_ok=True)
+
+
+def new_folder(parent: Path) -> Path:
+    """One made below ``parent``, called by the time of day; those of the same second are numbered.
+    Where none can be made it is not there: who writes into it says why.
+    """
+    now = parent / time.strftime("%Y%m%d-%H%M%S")
+    for k in count(1):
+        new = now if k == 1 else now.with_name(f"{now.name}-{k}")
+        try:
+            new.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError:
+            pass
+        return new
+    raise AssertionError
