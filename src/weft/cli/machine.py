@@ -28,6 +28,8 @@ OPTIONAL: Mapping[str, str] = {  # module -> what it is for
     "zarr": "data sets in Zarr (weft[data])",
     "pyarrow": "data sets in Parquet (weft[data])",
     "gymnasium": "environments for learning (weft[gym])",
+    "torch": "gradients for PyTorch (weft[torch])",
+    "jax": "gradients for JAX (weft[jax])",
     "bpy": "Alembic files, where there is no Blender",
     "sphinx": "the manual (weft[docs])",
     "igl": "tests",
