@@ -7,6 +7,9 @@ import shutil
 from functools import lru_cache
 from pathlib import Path
 
+# Environment variables that say how many threads NumPy's libraries use, read as these are loaded.
+LIBRARY_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
 GIB = 2**30
 UNKNOWN = 64 * GIB  # taken where a system does not say how much memory it has
 _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")

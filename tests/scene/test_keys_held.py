@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad
 
 import weft
-from tests.scene.test_keys import COTTON, STEP, jump, run, sheet, spline, wind
+from tests.scene.test_keys import COTTON, STEP, check_jump, jump, run, sheet, spline, wind
 from tests.test_simulation import same_run
 from weft.contact import plate
 from weft.energies.bands import Band
@@ -140,16 +140,7 @@ def between(before, after):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_number_that_jumps_is_one_scene_and_then_the_other(kind):
-    """Steps that end before the jump are those of the one, the others those of the other."""
-    keyed, before, after = KINDS[kind]()
-    state, memory = run(before, 2)
-    got, _ = run(keyed, 2)
-    np.testing.assert_array_equal(got.x, state.x)
-    expected, _ = run(after, 4, state, memory)
-    got, _ = run(keyed, 6)
-    np.testing.assert_allclose(got.x, expected.x, rtol=0, atol=1e-9)
-    other, _ = run(before, 6)
-    assert np.abs(got.x - other.x).max() > 1e-6
+    check_jump(*KINDS[kind]())
 
 
 def test_integrals_of_keys():

@@ -106,6 +106,7 @@ def _write(read: "FitFile", found: "Fit", preset: Path, tell: Any) -> None:
     from weft.fitting.preset import write_preset
     from weft.fitting.report import as_json
     from weft.io.files import atomic_write
+    from weft.laboratory import curves
 
     if preset.suffix not in (".yaml", ".yml"):
         raise RunError("--out", got=str(preset), expected="a .yaml file")
@@ -119,7 +120,7 @@ def _write(read: "FitFile", found: "Fit", preset: Path, tell: Any) -> None:
     with atomic_write(numbers) as out:
         out.write((json_of.dumps(as_json(read, found), indent=2) + "\n").encode())
     written = [preset, numbers]
-    if lacking := plots.missing():
+    if lacking := curves.missing("residual plots"):
         tell(lacking)
     else:
         plots.draw(found, picture)

@@ -103,13 +103,12 @@ def _player(run: "Run", frames: str | None, density: int | None, look: str | Non
 
 def physics_of(run: "Run") -> "Physics | None":
     """Laws of a run's scene file; None where the run recorded stress, or there is no such file."""
-    tree = run.manifest.get("description", {})
-    if STRESS in run.recorded() or not tree:
+    if not run.manifest.get("description", {}):
         return None
-    from weft.scene.of_run import load_described
+    from weft.scene import of_run
 
     try:
-        return load_described(tree, run.path).scene.physics()
+        return of_run.physics_of(run, [STRESS])
     except WeftError as error:
         say(f"note     no stress: {error}", error=True)
         return None

@@ -1,6 +1,5 @@
 """A fit's pictures: data beside the model where a measurement is a curve, and all residuals."""
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,6 @@ from weft.io.files import atomic_write
 DATA, MODEL = "#c0504d", "#1f4e79"
 ACROSS = 3  # panels in a row
 LEAST = 2  # points that make a curve
-
-
-def missing() -> str:
-    """What pictures need that is not installed; empty where nothing is missing."""
-    if importlib.util.find_spec("matplotlib") is None:
-        return "no residual plots: these need matplotlib, pip install 'weft[plots]'"
-    return ""
 
 
 def draw(found: Fit, path: Path) -> None:

@@ -14,10 +14,10 @@ from weft.laboratory.sheet import Sheet
 INK = {"warp": "#1f4e79", "weft": "#c0504d", "bias": "#2e8b57"}
 
 
-def missing() -> str:
-    """What curves need that is not installed; empty where nothing is missing."""
+def missing(what: str = "curves") -> str:
+    """What pictures need that is not installed; empty where nothing is missing."""
     if importlib.util.find_spec("matplotlib") is None:
-        return "no curves: these need matplotlib, pip install 'weft[plots]'"
+        return f"no {what}: these need matplotlib, pip install 'weft[plots]'"
     return ""
 
 

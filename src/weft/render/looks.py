@@ -9,7 +9,7 @@ import numpy as np
 from weft.arrays import Floats, Ints, Positions
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.samples import principal_stretches
-from weft.fields import curvatures
+from weft.fields import curvatures, gradients, principal_stress
 from weft.mesh import TriangleMesh
 
 
@@ -119,6 +119,13 @@ def vertex_mean(mesh: TriangleMesh, values: Floats) -> Floats:
     ids, w = mesh.faces.reshape(-1), np.repeat(mesh.rest_area, 3)
     total = np.bincount(ids, w * np.repeat(values, 3), mesh.n_vertices)
     return np.asarray(total / np.maximum(np.bincount(ids, w, mesh.n_vertices), 1e-300))
+
+
+def largest_stress(mesh: TriangleMesh, x: Positions, stress: Floats) -> Floats:
+    """(n,) [N/m] the largest principal stress of Cauchy at positions x (n,3), as means of the faces
+    around a vertex, of their stress (m,3).
+    """
+    return vertex_mean(mesh, principal_stress(gradients(mesh, x), stress)[0])
 
 
 def strain(mesh: TriangleMesh, x: Positions) -> Floats:

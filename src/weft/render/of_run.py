@@ -13,9 +13,9 @@ from weft.contact.nearest import Places
 from weft.discretization.surface import Tessellation
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError
-from weft.fields import Physics, gradients, principal_stress
+from weft.fields import Physics
 from weft.mesh import TriangleMesh
-from weft.render.looks import MEASURED, Field, Look, vertex_mean
+from weft.render.looks import MEASURED, Field, Look, largest_stress
 from weft.render.picture import Image, Renderer, look_named, save_png, save_webp
 from weft.render.sheet import Sheet
 from weft.render.style import Style
@@ -151,8 +151,7 @@ def _measured(
     if look is Look.STRESS:
         x = run.positions(frame, density)
         mesh = run.shown(density).mesh(run.points(0), str(run.path))
-        stress = run.field("stress", frame, density=density, physics=physics)
-        return vertex_mean(mesh, principal_stress(gradients(mesh, x), stress)[0])
+        return largest_stress(mesh, x, run.field("stress", frame, density=density, physics=physics))
     if look is Look.PRESSURE:
         return run.contacts(frame)[2]
     if len(run.body_faces) == 0:

@@ -102,7 +102,7 @@ def pieces_of(cloth: Cloth, otherwise: float) -> list[Piece]:
     """
     found: list[Piece] = []
     for part in cloth.parts:
-        kept = [part.kept() if r.thickness is None else r.kept() for r in part.kinds]
+        kept = _kept(part, 0.0)
         if not part.regions:
             found.append(Piece(part.name, part.vertices, part.kept()))
             continue
@@ -114,11 +114,12 @@ def pieces_of(cloth: Cloth, otherwise: float) -> list[Piece]:
 
 def kept_at(cloth: Cloth, t: float) -> list[float | None]:
     """[m] that the same keep in contact at the time t [s]; None: that of the scene's contact."""
-    return [
-        part.kept(t) if kind.thickness is None else kind.kept(t)
-        for part in cloth.parts
-        for kind in part.kinds
-    ]
+    return [kept for part in cloth.parts for kept in _kept(part, t)]
+
+
+def _kept(part: Part, t: float) -> list[float | None]:
+    """Of a part's regions; of itself where there are none."""
+    return [part.kept(t) if k.thickness is None else k.kept(t) for k in part.kinds]
 
 
 def laws_of(scene: "Scene", t: float = 0.0) -> list[tuple[Law, Any]]:

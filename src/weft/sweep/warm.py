@@ -9,6 +9,7 @@ from typing import Any
 
 from weft.arrays import Json
 from weft.errors import SweepError, WeftError
+from weft.machine import LIBRARY_THREADS
 from weft.sweep.faults import BusyError, DiskFullError
 from weft.sweep.folder import NAME, SweepFolder, open_sweep
 from weft.sweep.plan import PLAN, Sample
@@ -47,7 +48,7 @@ def quiet_libraries(threads: int) -> None:
     """Have NumPy's libraries use as many threads as a sample has. To be called before NumPy is
     imported; else the limits that are set while a sample runs do it.
     """
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    for name in LIBRARY_THREADS:
         os.environ[name] = str(threads)
 
 

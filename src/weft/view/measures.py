@@ -9,9 +9,18 @@ from weft.animated import Frames
 from weft.arrays import Floats, Positions
 from weft.contact.nearest import Places
 from weft.errors import RunError
-from weft.fields import Physics, gradients, principal_stress
+from weft.fields import Physics
 from weft.mesh import TriangleMesh
-from weft.render.looks import BLUE_RED, VIRIDIS, Scale, curvature, nice_limit, strain, vertex_mean
+from weft.render.looks import (
+    BLUE_RED,
+    VIRIDIS,
+    Scale,
+    curvature,
+    largest_stress,
+    nice_limit,
+    strain,
+    vertex_mean,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +91,7 @@ def _stress(component: int) -> Callable[[At], Floats]:
 def _largest_stress(at: At) -> Floats:
     """Principal, as means of the faces at a vertex."""
     made = at.run.field("stress", at.frame, density=at.density, physics=at.physics)
-    return vertex_mean(at.mesh, principal_stress(gradients(at.mesh, at.x), made)[0])
+    return largest_stress(at.mesh, at.x, made)
 
 
 def _fit(at: At) -> Floats:

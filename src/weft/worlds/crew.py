@@ -19,10 +19,10 @@ import numpy as np
 from weft import kernel
 from weft.arrays import Floats, Positions
 from weft.errors import SceneError, SimulationError
+from weft.machine import LIBRARY_THREADS
 from weft.worlds.world import Hold, World
 
 WARM_UP = ("warm",)  # kernels are compiled by one process alone
-LIBRARIES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Crew:
@@ -204,7 +204,7 @@ def _started() -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         [sys.executable, "-m", "weft.worlds.worker"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        env={**os.environ, **dict.fromkeys(LIBRARIES, "1")},
+        env={**os.environ, **dict.fromkeys(LIBRARY_THREADS, "1")},
     )  # fmt: skip
 
 

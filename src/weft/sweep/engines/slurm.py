@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weft.errors import SweepError
+from weft.machine import LIBRARY_THREADS
 from weft.sweep.engines.base import Work, missing, refused, waiting
 from weft.sweep.faults import full
 from weft.sweep.plan import Sample
@@ -97,8 +98,7 @@ class Slurm:
             name="weft-sweep", timeout_min=self.minutes, cpus_per_task=threads
         )
         if not self.local:
-            setup = [f"export {name}={threads}" for name in
-                     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")]  # fmt: skip
+            setup = [f"export {name}={threads}" for name in LIBRARY_THREADS]
             executor.update_parameters(slurm_setup=setup)
             if self.partition is not None:
                 executor.update_parameters(slurm_partition=self.partition)
