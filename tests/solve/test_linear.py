@@ -1,5 +1,8 @@
 """Linear solvers against dense algebra, and how each says that it cannot."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -127,3 +130,19 @@ def test_product(rng):
     A, dense = spd(40, rng)
     x = rng.normal(size=(40, 3))
     np.testing.assert_allclose((A @ x).reshape(-1), dense @ x.reshape(-1), atol=1e-10)
+
+
+@pytest.mark.skipif(not have_pardiso(), reason="needs pypardiso")
+def test_mkl_is_found_without_a_walk_through_what_is_installed():
+    code = (
+        "import glob\n"
+        "def walked(*a, **k): raise AssertionError('searched')\n"
+        "glob.glob = walked\n"
+        "from weft.solve import direct\n"
+        "print(direct.mkl_library())\n"
+        "direct._loaded()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    if done.stdout.strip() == "None":
+        pytest.skip("MKL was not installed by pip")
+    assert done.returncode == 0, done.stderr

@@ -4,9 +4,12 @@ import copy
 import ctypes
 import importlib.util
 import os
+import re
 import sys
 from dataclasses import dataclass
 from functools import cache, cached_property
+from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -213,15 +216,32 @@ class _PardisoEngine:
 
 @cache
 def _loaded() -> Any:
-    """A solver of ``pypardiso``, which searches the file system for MKL when it is made.
+    """A solver of ``pypardiso``, told where MKL is: else it walks through all that is installed,
+    twice, which takes a second and more where that is much.
 
     MKL is asked for results that do not depend on where arrays lie in memory: else a run that is
     resumed, or a frame that is computed again, differs in the last bits (tests/solve/test_linear).
     """
     os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
+    library = mkl_library()
+    if library is not None:
+        os.environ.setdefault("PYPARDISO_MKL_RT", library)
     from pypardiso import PyPardisoSolver
 
     return PyPardisoSolver(mtype=_SYMMETRIC_POSITIVE_DEFINITE)
+
+
+def mkl_library() -> str | None:
+    """Path of MKL's library as its package lists it; None: another way of installation."""
+    try:
+        files = metadata.distribution("mkl").files or []
+    except metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        if re.fullmatch(r"(lib)?mkl_rt[.\d]*\.(so|dll|dylib)[.\d]*", file.name):
+            path = Path(str(file.locate())).resolve()
+            return str(path) if path.is_file() else None
+    return None
 
 
 def _new_solver() -> Any:
