@@ -10,7 +10,9 @@ import pytest
 
 from tests.checks import rotations
 from weft.contact import intersections
-from weft.contact.broad_phase import Boxes, Tree
+from weft.contact.boxes import Boxes, Primitives
+from weft.contact.broad_phase import Tree
+from weft.contact.layout import LEAF, Layout, pieces_of
 from weft.contact.limbs import det2_signs, det3_signs
 from weft.contact.orientation import orient2d, orient3d
 from weft.errors import MeshError
@@ -142,12 +144,13 @@ def test_agrees_with_ipctk(seed):
 
 
 def test_broad_phase_is_complete(rng):
-    """Against all pairs of boxes, in float64; refitted and built anew."""
+    """Against all pairs of boxes, in float64; also where boxes left the places of their layout."""
     points = rng.uniform(size=(300, 3, 3)) * 0.1 + rng.uniform(size=(300, 1, 3))
-    tree = Tree(Boxes.around(points))
-    for scale in (1.0, 1.01, 4.0):
-        moved = points * scale
-        tree.update(Boxes.around(moved))
+    first = Boxes.around(points)
+    tree = Tree(first)
+    mixed = points[rng.permutation(len(points))]
+    for moved in (points, 1.01 * points, 4.0 * points, mixed):
+        tree.update(Boxes.of(moved.reshape(-1, 3), first.inside))
         low, high = moved.min(1), moved.max(1)
         meets = ((low[:, None] <= high) & (low <= high[:, None])).all(2)
         expected = {(i, j) for i, j in np.argwhere(meets).tolist() if i < j}
@@ -160,12 +163,49 @@ def test_broad_phase_is_complete(rng):
         }
 
 
+@pytest.mark.parametrize("n", [0, 1, LEAF, LEAF + 1, 37, 500])
+def test_a_layout_is_a_tree_over_everything(rng, n):
+    """Each box is in one leaf, each leaf below its nodes, and pieces share none."""
+    points, piece = rng.normal(size=(n, 3)), rng.integers(0, 4, n)
+    layout = Layout.of(points, piece)
+    assert sorted(layout.order) == list(range(n))
+    assert layout.start[0] == 0 and layout.start[-1] == n
+    assert (np.diff(layout.start) <= LEAF).all()
+    for a, b in zip(layout.start[:-1], layout.start[1:]):
+        assert len(set(piece[layout.order[a:b]])) <= 1
+
+    def leaves(node):
+        if layout.leaf[node] >= 0:
+            assert layout.beyond[node] == node + 1
+            return [layout.leaf[node]]
+        left, right = node + 1, layout.beyond[node + 1]
+        assert layout.beyond[node] == layout.beyond[right]
+        assert layout.depth[left] == layout.depth[right] == layout.depth[node] + 1
+        return leaves(left) + leaves(right)
+
+    assert leaves(0) == list(range(len(layout)))
+    assert layout.beyond[0] == len(layout.leaf) == 2 * len(layout) - 1
+    inner, ends = layout.inner
+    assert len(inner) == ends[-1] == len(layout) - 1 if len(layout) > 1 else len(inner) == 0
+
+
+def test_leaves_of_a_sheet_are_compact():
+    """No more than half as many leaves met as there would be of boxes one by one."""
+    mesh = grid(40, 40, 1.0, 1.0)
+    centers = np.array(mesh.vertices)[mesh.faces].mean(1)
+    layout = Layout.of(centers, pieces_of(mesh.faces, mesh.n_vertices)[mesh.faces[:, 0]])
+    spans = [np.ptp(centers[layout.order[a:b]], axis=0).max()
+             for a, b in zip(layout.start[:-1], layout.start[1:])]  # fmt: skip
+    assert max(spans) < 4 / 39
+
+
 def test_swept_boxes(rng):
     start, end = rng.normal(size=(2, 20, 3, 3))
-    ids = np.arange(60).reshape(20, 3)
-    boxes = Boxes.of(start.reshape(-1, 3), ids, 0.1, end.reshape(-1, 3))
+    inside = Primitives.of(Layout.of(start.mean(1)), np.arange(60).reshape(20, 3))
+    boxes = Boxes.of(start.reshape(-1, 3), inside, 0.1, end.reshape(-1, 3))
+    order = inside.layout.order
     for t in np.linspace(0, 1, 5):
-        now = start + t * (end - start)
+        now = (start + t * (end - start))[order]
         assert (boxes.lower.numpy() <= now.min(1) - 0.1 + 1e-15).all()
         assert (boxes.upper.numpy() >= now.max(1) + 0.1 - 1e-15).all()
 

@@ -1,25 +1,25 @@
-"""Which boxes overlap: candidates of contact, from a bounding volume hierarchy (``wp.Bvh``).
+"""Which boxes overlap: candidates of contact, from a hierarchy of boxes.
 
-Boxes are rounded outwards to the float32 that the hierarchy works in, so no pair is lost.
+The leaves of one layout ask, each for all of its boxes at once, and visit the nodes of another in
+preorder. Boxes that meet are counted and kept where there is room for them, and listed afterwards,
+so that every index writes to rows of its own.
 """
 
-import dataclasses
 import enum
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Floats, Ints, Positions
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.arrays import Ints
+from weft.contact.boxes import Boxes
+from weft.kernel import WarpArray
 
 _module = wp.get_module("weft.broad_phase")
-LEAF = 1  # boxes of a leaf
 SLOTS = 32  # overlaps of a box that are kept from counting; a box with more is asked twice
-STALE = 2.0  # growth of the boxes' total surface at which a tree is built anew instead of refitted
-WORTH_SLICING = 1000  # queries
+WORTH_SLICING = 1000  # queries of boxes
+LEAVES_WORTH_SLICING = 300
 
 
 class Others(enum.IntEnum):
@@ -30,205 +30,241 @@ class Others(enum.IntEnum):
     LATER = 2  # of its own tree: those that have not, and later ones that have
 
 
-@wp.func
-def down(v: Scalar):
-    """A float32 that is not above v."""
-    r = wp.float32(v)
-    if Scalar(r) > v:
-        r = r - wp.abs(r) * wp.float32(1.2e-7) - wp.float32(1e-37)
-    return r
+@wp.struct
+class Nodes:
+    """A hierarchy: nodes in preorder, leaves, and the boxes in them."""
+
+    start: wp.array(dtype=wp.int32)  # of leaves: their first boxes
+    leaf: wp.array(dtype=wp.int32)  # of nodes; -1: it has two children
+    beyond: wp.array(dtype=wp.int32)  # the node after all that lie below this one
+    low: wp.array(dtype=wp.vec3f)  # of nodes
+    high: wp.array(dtype=wp.vec3f)
+    lower: wp.array(dtype=wp.vec3f)  # of boxes
+    upper: wp.array(dtype=wp.vec3f)
+    ids: wp.array2d(dtype=wp.int32)
+    corners: wp.array(dtype=wp.vec3i)
+    marks: wp.array2d(dtype=wp.uint32)
+    moved: wp.array(dtype=wp.int32)  # empty: nothing is known
+
+
+@wp.struct
+class Asking:
+    """Boxes in leaves that ask, and what for."""
+
+    start: wp.array(dtype=wp.int32)
+    node: wp.array(dtype=wp.int32)  # of a leaf, where the hierarchy asked is its own
+    lower: wp.array(dtype=wp.vec3f)
+    upper: wp.array(dtype=wp.vec3f)
+    ids: wp.array2d(dtype=wp.int32)
+    corners: wp.array(dtype=wp.vec3i)
+    marks: wp.array2d(dtype=wp.uint32)
+    moved: wp.array(dtype=wp.int32)  # empty: all ask
+    sewn: wp.array(dtype=wp.int32)
+    first: wp.int32  # only so many ask
+    after: wp.int32  # 1: later ones of the same hierarchy only
+    apart: wp.int32  # 1: not what shares a vertex; 2: nor what is not to be met
+    others: wp.int32
 
 
 @wp.kernel(module=_module)
-def bound(
+def enclose_leaves(
     o: int,
-    x: wp.array(dtype=vec3),
-    end: wp.array(dtype=vec3),
-    ids: wp.array2d(dtype=wp.int32),
-    grow: Scalar,
-    moved: wp.array(dtype=wp.int32),
+    start: wp.array(dtype=wp.int32),
+    node: wp.array(dtype=wp.int32),
     lower: wp.array(dtype=wp.vec3f),
     upper: wp.array(dtype=wp.vec3f),
-    surface: wp.array(dtype=Scalar),
+    low: wp.array(dtype=wp.vec3f),
+    high: wp.array(dtype=wp.vec3f),
 ):
-    """Boxes of the points x[ids] and end[ids], larger by ``grow`` on every side; of those that
-    have moved, where that is known.
-    """
-    i = o + wp.tid()
-    if moved.shape[0] > 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
-        if moved[i] == 0:
-            return
-    low = wp.min(x[ids[i, 0]], end[ids[i, 0]])
-    high = wp.max(x[ids[i, 0]], end[ids[i, 0]])
-    for a in range(1, ids.shape[1]):
-        low = wp.min(low, wp.min(x[ids[i, a]], end[ids[i, a]]))
-        high = wp.max(high, wp.max(x[ids[i, a]], end[ids[i, a]]))
-    lower[i] = wp.vec3f(down(low[0] - grow), down(low[1] - grow), down(low[2] - grow))
-    upper[i] = -wp.vec3f(down(-high[0] - grow), down(-high[1] - grow), down(-high[2] - grow))
-    d = high - low + Scalar(2.0) * vec3(grow, grow, grow)
-    surface[i] = Scalar(2.0) * (d[0] * d[1] + d[1] * d[2] + d[2] * d[0])
+    """Boxes of leaves."""
+    c = o + wp.tid()
+    a = start[c]
+    small = lower[a]
+    large = upper[a]
+    for i in range(a + 1, start[c + 1]):
+        small = wp.min(small, lower[i])
+        large = wp.max(large, upper[i])
+    low[node[c]] = small
+    high[node[c]] = large
+
+
+@wp.kernel(module=_module)
+def enclose_nodes(
+    o: int,
+    nodes: wp.array(dtype=wp.int32),
+    beyond: wp.array(dtype=wp.int32),
+    low: wp.array(dtype=wp.vec3f),
+    high: wp.array(dtype=wp.vec3f),
+):
+    """Boxes of nodes from those of their two children."""
+    p = nodes[o + wp.tid()]
+    left = p + 1
+    right = beyond[left]
+    low[p] = wp.min(low[left], low[right])
+    high[p] = wp.max(high[left], high[right])
 
 
 @wp.func
-def wanted(
-    i: int,
-    j: int,
-    after: int,
-    mine: wp.array2d(dtype=wp.int32),
-    theirs: wp.array2d(dtype=wp.int32),
-    my_marks: wp.array2d(dtype=wp.uint32),
-    their_marks: wp.array2d(dtype=wp.uint32),
-    apart: int,
-    sewn: wp.array(dtype=wp.int32),
-    theirs_moved: wp.array(dtype=wp.int32),
-    others: int,
-):
-    """Whether a pair counts: of its own tree only once, with ``apart`` not if it shares a vertex
-    (or what is ``sewn`` to it), and with ``apart`` 2 not if one is what the other does not meet.
-    ``others`` says which of those that have moved count, too (``Others``).
-    """
-    if after != 0 and j <= i:
+def meet(a: wp.vec3f, b: wp.vec3f, c: wp.vec3f, d: wp.vec3f):
+    """Whether a box from a to b and one from c to d overlap."""
+    if a[0] > d[0] or c[0] > b[0]:
         return False
-    if others != Others.ANY:  # noqa: SIM102 (kernels evaluate both sides of `and`)
-        if theirs_moved[j] != 0 and (others == Others.STILL or j <= i):
+    if a[1] > d[1] or c[1] > b[1]:
+        return False
+    return a[2] <= d[2] and c[2] <= b[2]
+
+
+@wp.func
+def shares(a: wp.vec3i, b: wp.vec3i):
+    """Whether two triples of vertices have one in common."""
+    if a[0] == b[0] or a[0] == b[1] or a[0] == b[2]:
+        return True
+    if a[1] == b[0] or a[1] == b[1] or a[1] == b[2]:
+        return True
+    return a[2] == b[0] or a[2] == b[1] or a[2] == b[2]
+
+
+@wp.func
+def united(ids: wp.vec3i, sewn: wp.array(dtype=wp.int32)):
+    """What vertices count as."""
+    return wp.vec3i(sewn[ids[0]], sewn[ids[1]], sewn[ids[2]])
+
+
+@wp.func
+def asks(i: int, q: Asking):
+    """Whether a box is among those that ask."""
+    if i >= q.first:
+        return False
+    if q.moved.shape[0] > 0:
+        return q.moved[i] != 0
+    return True
+
+
+@wp.func
+def wanted(i: int, j: int, mine: wp.vec3i, q: Asking, t: Nodes):
+    """Whether a pair of boxes that overlap counts."""
+    if q.after != 0 and j <= i:
+        return False
+    if q.others != Others.ANY:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+        if t.moved[j] != 0 and (q.others == Others.STILL or j <= i):
             return False
-    if apart == 2:  # noqa: SIM102 (kernels evaluate both sides of `and`)
-        if (my_marks[i, 0] & their_marks[j, 1]) != wp.uint32(0):
+    if q.apart == 0:
+        return True
+    if shares(mine, t.corners[j]):
+        return False
+    if q.apart == 2:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+        if (q.marks[i, 0] & t.marks[j, 1]) != wp.uint32(0):
             return False
-    if apart != 0:
-        for a in range(mine.shape[1]):
-            for b in range(theirs.shape[1]):
-                if mine[i, a] == theirs[j, b]:
-                    return False
-                if sewn.shape[0] > 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
-                    if sewn[mine[i, a]] == sewn[theirs[j, b]]:
-                        return False
+    if q.sewn.shape[0] > 0:
+        return not shares(united(mine, q.sewn), united(t.corners[j], q.sewn))
     return True
 
 
 @wp.kernel(module=_module)
 def count_overlaps(
-    o: int,
-    tree: wp.uint64,
-    lower: wp.array(dtype=wp.vec3f),
-    upper: wp.array(dtype=wp.vec3f),
-    after: int,
-    mine: wp.array2d(dtype=wp.int32),
-    theirs: wp.array2d(dtype=wp.int32),
-    my_marks: wp.array2d(dtype=wp.uint32),
-    their_marks: wp.array2d(dtype=wp.uint32),
-    apart: int,
-    sewn: wp.array(dtype=wp.int32),
-    mine_moved: wp.array(dtype=wp.int32),
-    theirs_moved: wp.array(dtype=wp.int32),
-    others: int,
-    count: wp.array(dtype=wp.int32),
-    slots: wp.array2d(dtype=wp.int32),
+    o: int, q: Asking, t: Nodes, count: wp.array(dtype=wp.int32), slots: wp.array2d(dtype=wp.int32)
 ):
-    """How many boxes of the tree every box meets, and the first of them; only boxes that have
-    moved ask, where that is known.
-    """
-    i = o + wp.tid()
-    count[i] = 0
-    if mine_moved.shape[0] > 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
-        if mine_moved[i] == 0:
-            return
-    query = wp.bvh_query_aabb(tree, lower[i], upper[i])
-    j = int(0)
-    found = int(0)
-    while wp.bvh_query_next(query, j):
-        if wanted(
-            i, j, after, mine, theirs, my_marks, their_marks, apart, sewn, theirs_moved, others
-        ):
-            if found < slots.shape[1]:
-                slots[i, found] = j
-            found += 1
-    count[i] = found
+    """How many boxes of a hierarchy the boxes of a leaf meet, and the first of them, in order."""
+    c = o + wp.tid()
+    a = q.start[c]
+    b = q.start[c + 1]
+    low = wp.vec3f(1e38, 1e38, 1e38)
+    high = -low
+    asking = int(0)
+    for i in range(a, b):
+        count[i] = -1  # until the end: does not ask
+        if asks(i, q):
+            low = wp.min(low, q.lower[i])
+            high = wp.max(high, q.upper[i])
+            asking = 1
+            count[i] = 0
+    node = int(0)
+    if q.after != 0:
+        node = q.node[c]
+    end = t.beyond[0]
+    if asking == 0:
+        end = 0
+    while node < end:
+        if not meet(low, high, t.low[node], t.high[node]):
+            node = t.beyond[node]
+        else:
+            k = t.leaf[node]
+            if k >= 0:
+                first = t.start[k]
+                last = t.start[k + 1]
+                for i in range(a, b):
+                    found = count[i]
+                    small = q.lower[i]
+                    large = q.upper[i]
+                    mine = q.corners[i]
+                    if found >= 0 and meet(small, large, t.low[node], t.high[node]):
+                        begin = first
+                        if q.after != 0:
+                            begin = wp.max(first, i + 1)
+                        for j in range(begin, last):
+                            if meet(small, large, t.lower[j], t.upper[j]):  # noqa: SIM102
+                                if wanted(i, j, mine, q, t):
+                                    if found < slots.shape[1]:
+                                        slots[i, found] = j
+                                    found += 1
+                        count[i] = found
+            node += 1
+    for i in range(a, b):
+        count[i] = wp.max(count[i], 0)
 
 
 @wp.func
-def write(
-    place: int,
-    i: int,
-    j: int,
-    mine: wp.array2d(dtype=wp.int32),
-    theirs: wp.array2d(dtype=wp.int32),
-    apart: int,
-    out: wp.array2d(dtype=wp.int32),
-):
-    """The pair's numbers, or with ``apart`` the vertices of both, fewer first."""
-    if apart == 0:
+def write(place: int, i: int, j: int, q: Asking, t: Nodes, out: wp.array2d(dtype=wp.int32)):
+    """The pair's places, or with ``apart`` the vertices of both, fewer first."""
+    if q.apart == 0:
         out[place, 0] = i
         out[place, 1] = j
     else:
-        k = mine.shape[1]
-        m = theirs.shape[1]
+        k = q.ids.shape[1]
+        m = t.ids.shape[1]
         first = int(0)
         second = int(k)
         if m < k:
             first = m
             second = 0
         for a in range(k):
-            out[place, first + a] = mine[i, a]
+            out[place, first + a] = q.ids[i, a]
         for b in range(m):
-            out[place, second + b] = theirs[j, b]
-
-
-@wp.func
-def less(rows: wp.array2d(dtype=wp.int32), a: int, b: int):
-    """Whether row a comes before row b."""
-    for k in range(rows.shape[1]):
-        if rows[a, k] != rows[b, k]:
-            return rows[a, k] < rows[b, k]
-    return False
+            out[place, second + b] = t.ids[j, b]
 
 
 @wp.kernel(module=_module)
 def list_overlaps(
     o: int,
-    tree: wp.uint64,
-    lower: wp.array(dtype=wp.vec3f),
-    upper: wp.array(dtype=wp.vec3f),
-    after: int,
-    mine: wp.array2d(dtype=wp.int32),
-    theirs: wp.array2d(dtype=wp.int32),
-    my_marks: wp.array2d(dtype=wp.uint32),
-    their_marks: wp.array2d(dtype=wp.uint32),
-    apart: int,
-    sewn: wp.array(dtype=wp.int32),
-    mine_moved: wp.array(dtype=wp.int32),
-    theirs_moved: wp.array(dtype=wp.int32),
-    others: int,
+    q: Asking,
+    t: Nodes,
     count: wp.array(dtype=wp.int32),
     slots: wp.array2d(dtype=wp.int32),
     start: wp.array(dtype=wp.int32),
     begin: int,
     out: wp.array2d(dtype=wp.int32),
 ):
-    """The same pairs, from row ``begin + start[i]`` on, in the order of what box i meets."""
+    """The same pairs, from row ``begin + start[i]`` on."""
     i = o + wp.tid()
-    first = begin + start[i]
+    place = int(begin + start[i])
     if count[i] <= slots.shape[1]:
         for k in range(count[i]):
-            write(first + k, i, slots[i, k], mine, theirs, apart, out)
-    else:
-        place = int(first)
-        query = wp.bvh_query_aabb(tree, lower[i], upper[i])
-        j = int(0)
-        while wp.bvh_query_next(query, j):
-            if wanted(
-                i, j, after, mine, theirs, my_marks, their_marks, apart, sewn, theirs_moved, others
-            ):
-                write(place, i, j, mine, theirs, apart, out)
-                place += 1
-    for k in range(first + 1, first + count[i]):  # by insertion: a box meets few others
-        m = int(k)
-        while m > first and less(out, m, m - 1):
-            for a in range(out.shape[1]):
-                other = out[m, a]
-                out[m, a] = out[m - 1, a]
-                out[m - 1, a] = other
-            m -= 1
+            write(place + k, i, slots[i, k], q, t, out)
+        return
+    node = int(0)
+    end = t.beyond[0]
+    while node < end:
+        if not meet(q.lower[i], q.upper[i], t.low[node], t.high[node]):
+            node = t.beyond[node]
+        else:
+            leaf = t.leaf[node]
+            if leaf >= 0:
+                for j in range(t.start[leaf], t.start[leaf + 1]):
+                    if meet(q.lower[i], q.upper[i], t.lower[j], t.upper[j]):  # noqa: SIM102
+                        if wanted(i, j, q.corners[i], q, t):
+                            write(place, i, j, q, t, out)
+                            place += 1
+            node += 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,139 +276,106 @@ class Moved:
     others: Others
 
 
-@dataclass(frozen=True, eq=False)
-class Boxes:
-    """Axis-aligned boxes on the device, in float32, rounded outwards."""
-
-    lower: WarpArray  # (n,) vec3f
-    upper: WarpArray
-    surface: float  # [m^2] of all boxes
-    ids: WarpArray  # (n,k) vertices of what is inside
-    marks: WarpArray | None = None  # (n,2) bits of what it is, and of what it does not meet
-    sewn: WarpArray | None = None  # one number for vertices that are sewn together; None: none are
-
-    @staticmethod
-    def of(
-        x: Positions | WarpArray,
-        ids: Ints | WarpArray,
-        grow: float = 0.0,
-        end: Positions | WarpArray | None = None,
-        marks: WarpArray | None = None,
-        sewn: WarpArray | None = None,
-    ) -> "Boxes":
-        """Boxes of the points x[ids], (n,k), larger by ``grow`` [m] on every side; with ``end``, of
-        points that move there in straight lines. Marks (n,2), and what is sewn: none if not given.
-        """
-        if not isinstance(ids, wp.array):
-            ids = kernel.array(np.asarray(ids, dtype=np.int32), wp.int32)
-        n = ids.shape[0]
-        lower, upper = kernel.empty(n, wp.vec3f), kernel.empty(n, wp.vec3f)
-        surface, start = kernel.empty(n), kernel.points(x)
-        stop = start if end is None else kernel.points(end)
-        every = kernel.empty(0, wp.int32)
-        out = (lower, upper, surface)
-        kernel.launch(bound, n, start, stop, ids, Scalar(grow), every, *out)
-        return Boxes(lower, upper, kernel.total(surface), ids, marks, sewn)
-
-    @staticmethod
-    def around(points: Floats, grow: float = 0.0) -> "Boxes":
-        """Boxes of points (n,k,3), larger by ``grow`` [m] on every side."""
-        n, k = points.shape[:2]
-        return Boxes.of(points.reshape(-1, 3), np.arange(n * k).reshape(n, k), grow)
-
-    def first(self, count: int | None) -> "Boxes":
-        """The first of them; None: all."""
-        if count is None or count >= len(self):
-            return self
-        marks = None if self.marks is None else self.marks[:count]
-        lower, upper, ids = self.lower[:count], self.upper[:count], self.ids[:count]
-        return dataclasses.replace(self, lower=lower, upper=upper, ids=ids, marks=marks)
-
-    def __len__(self) -> int:
-        return int(self.lower.shape[0])
-
-
 class Tree:
-    """A hierarchy over boxes, refitted as they move and built anew where that has made it bad."""
+    """A hierarchy over boxes, of their layout: as they move, only its boxes change."""
 
     def __init__(self, boxes: Boxes) -> None:
-        self.boxes, self._surface = boxes, 0.0
-        self._tree: Any = None
-        self._build(boxes)
+        m = len(boxes.inside.layout.leaf)
+        self._low, self._high = kernel.empty(m, wp.vec3f), kernel.empty(m, wp.vec3f)
+        self.update(boxes)
 
     def update(self, boxes: Boxes) -> None:
-        """Take new boxes."""
-        if len(boxes) != len(self.boxes) or boxes.surface > STALE * self._surface:
-            self._build(boxes)
-            return
-        wp.copy(self.boxes.lower, boxes.lower)
-        wp.copy(self.boxes.upper, boxes.upper)
-        kept = {"ids": boxes.ids, "marks": boxes.marks, "sewn": boxes.sewn}
-        self.boxes = dataclasses.replace(self.boxes, **kept)
-        self._tree.refit()
+        """Take new boxes of primitives in the same layout."""
+        self.boxes = boxes
+        self._enclose()
 
     def overlaps(self, boxes: Boxes) -> Ints:
         """(p,2) pairs (box given, box of the tree) that overlap."""
-        return Overlaps(self, boxes, 0, 0).listed()
+        return Overlaps(self, boxes).listed()
 
     def own_overlaps(self) -> Ints:
         """(p,2) pairs i < j of the tree's own boxes that overlap."""
-        return Overlaps(self, self.boxes, 1, 0).listed()
+        return Overlaps(self, None).listed()
 
     def stencils(self, boxes: Boxes | None = None, asking: int | None = None) -> "Overlaps":
         """Pairs that overlap, share no vertex and may meet: of a given box and one of the tree, or
         of two of the tree's own. They are listed as the vertices of both. Only the first boxes ask,
         where ``asking`` says how many.
         """
-        given = (boxes or self.boxes).first(asking)
-        return Overlaps(self, given, int(boxes is None), _apart(given, self.boxes))
+        return Overlaps(self, boxes, _apart(boxes or self.boxes, self.boxes), asking)
 
     def stencils_of_moved(self, boxes: Boxes | None, moved: Moved) -> "Overlaps":
         """The same pairs with at least one box that has moved, asked by those given."""
-        given = boxes or self.boxes
-        return Overlaps(self, given, 0, _apart(given, self.boxes), moved)
+        return Overlaps(self, boxes, _apart(boxes or self.boxes, self.boxes), None, moved)
 
     def rebound(self, moved: WarpArray, low: WarpArray, high: WarpArray, grow: float) -> None:
         """New boxes for those that have moved, of ways (n,) vec3 from low to high."""
-        b = self.boxes
-        out = (b.lower, b.upper, kernel.empty(len(b)))
-        kernel.launch(bound, len(b), low, high, b.ids, Scalar(grow), moved, *out)
-        self._tree.refit()
+        self.boxes.renewed(moved, low, high, grow)
+        self._enclose()
 
-    def _build(self, boxes: Boxes) -> None:
-        self.boxes, self._surface = boxes, boxes.surface
-        self._tree = wp.Bvh(boxes.lower, boxes.upper, leaf_size=LEAF)
+    def _enclose(self) -> None:
+        layout, b = self.boxes.inside.layout, self.boxes
+        if len(b) == 0:
+            return
+        start, _, beyond = layout.device
+        nodes = (self._low, self._high)
+        kernel.launch(enclose_leaves, len(layout), start, layout.nodes, b.lower, b.upper, *nodes)
+        inner, ends = layout.inner
+        kernel.launch_in_order(enclose_nodes, ends, inner, beyond, *nodes)
 
-    @property
-    def id(self) -> Any:
+    def nodes(self, moved: WarpArray) -> Nodes:
         """What kernels know the hierarchy by."""
-        return self._tree.id
+        t, b = Nodes(), self.boxes
+        t.start, t.leaf, t.beyond = b.inside.layout.device
+        t.low, t.high, t.lower, t.upper, t.ids = self._low, self._high, b.lower, b.upper, b.ids
+        t.corners, t.marks, t.moved = b.inside.corners, _marks(b), moved
+        return t
 
 
 def _apart(boxes: Boxes, others: Boxes) -> int:
     return 1 if boxes.marks is None or others.marks is None else 2
 
 
+def _marks(boxes: Boxes) -> WarpArray:
+    return kernel.empty((0, 2), wp.uint32) if boxes.marks is None else boxes.marks
+
+
 class Overlaps:
-    """Boxes that overlap, counted; to be listed where there is room for them."""
+    """Boxes that overlap, counted; to be listed where there is room for them.
+
+    Args:
+        tree: who is asked.
+        boxes: who asks; None: the tree's own boxes, each pair once.
+        apart: 0 for all pairs, 1 for those without a vertex in common, 2 for those that may meet.
+        asking: how many of the boxes ask, from the first one; None: all.
+        moved: ask for pairs with a box that has moved.
+    """
 
     def __init__(
-        self, tree: Tree, boxes: Boxes, after: int, apart: int, moved: Moved | None = None
-    ) -> None:
-        n, theirs = len(boxes), tree.boxes
-        count, slots = kernel.empty(n, wp.int32), kernel.empty((n, SLOTS), wp.int32)
-        none = kernel.empty((0, 2), wp.uint32)
-        marks = [none if m is None else m for m in (boxes.marks, theirs.marks)]
-        places = (tree.id, boxes.lower, boxes.upper, after, boxes.ids, theirs.ids)
-        still = kernel.empty(0, wp.int32)
+        self, tree: Tree, boxes: Boxes | None, apart: int = 0, asking: int | None = None,
+        moved: Moved | None = None,
+    ) -> None:  # fmt: skip
+        b, still = boxes or tree.boxes, kernel.empty(0, wp.int32)
+        n, layout = len(b), b.inside.layout
         m = moved or Moved(still, still, Others.ANY)
-        sewn = still if boxes.sewn is None else boxes.sewn
-        moves = (m.mine, m.theirs, int(m.others))
-        self._asked = (*places, *marks, apart, sewn, *moves, count, slots)
-        kernel.launch(count_overlaps, n, *self._asked, slice_above=WORTH_SLICING)
+        q = Asking()
+        q.start, q.node, q.lower, q.upper, q.ids = (
+            layout.device[0], layout.nodes, b.lower, b.upper, b.ids,
+        )  # fmt: skip
+        q.corners = b.inside.corners
+        q.marks, q.moved, q.sewn = _marks(b), m.mine, still if b.sewn is None else b.sewn
+        q.first, q.after = n if asking is None else asking, int(boxes is None and moved is None)
+        q.apart, q.others = apart, int(m.others)
+        self.boxes, self.theirs, self._own = b, tree.boxes, boxes is None
+        count, slots = kernel.empty(n, wp.int32), kernel.empty((n, SLOTS), wp.int32)
+        self._asked = (q, tree.nodes(m.theirs), count, slots)
+        leaves = len(layout) if n and len(tree.boxes) else 0
+        if not leaves:
+            count.zero_()
+        kernel.launch(count_overlaps, leaves, *self._asked, slice_above=LEAVES_WORTH_SLICING)
         self._n, self._start = n, kernel.empty(n, wp.int32)
         self._count = kernel.scan(count, self._start)
-        self._width = boxes.ids.shape[1] + theirs.ids.shape[1] if apart else 2
+        self._width = b.ids.shape[1] + tree.boxes.ids.shape[1] if apart else 2
 
     def __len__(self) -> int:
         return self._count
@@ -383,8 +386,12 @@ class Overlaps:
         kernel.launch(list_overlaps, self._n, *asked, slice_above=WORTH_SLICING)
 
     def listed(self) -> Ints:
-        """(p,width)."""
+        """(p,width): places in the order of the layouts become numbers of boxes."""
         out = kernel.empty((len(self), self._width), wp.int32)
         self.write(out, 0)
-        result: Ints = kernel.numpy(out)
-        return result
+        places = kernel.numpy(out)
+        if self._width != 2:
+            return np.array(places)
+        orders = [boxes.inside.layout.order for boxes in (self.boxes, self.theirs)]
+        found = np.stack([order[places[:, k]] for k, order in enumerate(orders)], axis=1)
+        return np.asarray(np.sort(found, axis=1) if self._own else found, dtype=np.int32)

@@ -10,8 +10,10 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Bools, Faces, Ints, Positions
-from weft.contact.broad_phase import Boxes, Tree
+from weft.contact.boxes import Boxes, Primitives
+from weft.contact.broad_phase import Tree
 from weft.contact.candidates import Candidates
+from weft.contact.layout import Layout, pieces_of
 from weft.contact.sides import Marks, Sides
 from weft.kernel import Scalar, WarpArray, vec3
 from weft.mesh import edges_of
@@ -79,10 +81,14 @@ class CollisionMesh:
         return None if sewn is None else kernel.array(np.asarray(sewn, np.int32), wp.int32)
 
     @cached_property
-    def ids(self) -> tuple[WarpArray, WarpArray, WarpArray]:
-        """Faces, edges and vertices on the device."""
-        given = (self.faces, self.edges, self.vertices)
-        return tuple(kernel.array(np.asarray(i, np.int32), wp.int32) for i in given)
+    def primitives(self) -> tuple[Primitives, Primitives, Primitives]:
+        """Faces, edges and vertices, in the order in which they are searched."""
+        pieces = pieces_of(self.faces, len(self.rest))
+
+        def ordered(ids: Ints) -> Primitives:
+            return Primitives.of(Layout.of(self.rest[ids].mean(1), pieces[ids[:, 0]]), ids)
+
+        return ordered(self.faces), ordered(self.edges), ordered(self.vertices)
 
     @cached_property
     def unheld(self) -> Excluded:
@@ -96,9 +102,13 @@ class CollisionMesh:
         held = np.ones(len(self.rest), dtype=bool)
         held[: self.sides.first_body] = False
         held[: len(fixed)] |= fixed
+        orders = [p.layout.order for p in self.primitives]
         marks = [self.sides.marks(ids, held) for ids in (self.faces, self.edges, self.vertices)]
-        devices = [kernel.array(m, wp.uint32) if m.any() else None for m in marks]
-        free = np.flatnonzero(~held[self.edges].all(1))
+        devices = [
+            kernel.array(np.ascontiguousarray(m[order]), wp.uint32) if m.any() else None
+            for m, order in zip(marks, orders, strict=True)
+        ]
+        free = np.flatnonzero(~held[self.edges[orders[1]]].all(1))
         return Excluded(marks[0], devices[1], devices[2], devices[0], int(free.max(initial=-1)) + 1)
 
     def candidates(
@@ -115,11 +125,11 @@ class CollisionMesh:
         out.
         """
         out, trees = excluded or self.unheld, trees or Trees()
-        faces, edges, vertices = self.ids
+        faces, edges, vertices = self.primitives
         y, z = kernel.points(x), None if end is None else kernel.points(end)
 
-        def boxes(ids: WarpArray, marks: WarpArray | None) -> Boxes:
-            return Boxes.of(y, ids, reach / 2, z, marks, self.device_sewn)
+        def boxes(inside: Primitives, marks: WarpArray | None) -> Boxes:
+            return Boxes.of(y, inside, reach / 2, z, marks, self.device_sewn)
 
         trees.faces = _updated(trees.faces, boxes(faces, out.triangles))
         trees.edges = _updated(trees.edges, boxes(edges, out.edges))

@@ -9,7 +9,8 @@ edge, where they lie on each other in one plane.
 import numpy as np
 
 from weft.arrays import Bools, Faces, Floats, Ints, Positions
-from weft.contact.broad_phase import Boxes, Overlaps, Tree
+from weft.contact.boxes import Boxes
+from weft.contact.broad_phase import Overlaps, Tree
 from weft.contact.orientation import orient2d, orient3d
 from weft.contact.separated import clearly_separated
 from weft.errors import MeshError
@@ -65,9 +66,9 @@ def _near(x: Positions, faces: Faces, quiet: Bools) -> Ints:
     if len(loud) == 0:
         return np.zeros((0, 2), dtype=np.int32)
     tree = Tree(Boxes.around(x[faces[loud]]))
-    asked = [(Overlaps(tree, tree.boxes, 1, 0), loud)]
+    asked = [(Overlaps(tree, None), loud)]
     if len(still):
-        asked.append((Overlaps(tree, Boxes.around(x[faces[still]]), 0, 0), still))
+        asked.append((Overlaps(tree, Boxes.around(x[faces[still]])), still))
     count = sum(len(found) for found, _ in asked)
     most = max(MOST_NEAR, MOST_NEAR_A_FACE * len(faces))
     if count > most:

@@ -15,7 +15,8 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.contact.broad_phase import Boxes, Moved, Others, Overlaps, Tree
+from weft.contact.boxes import Boxes, Primitives
+from weft.contact.broad_phase import Moved, Others, Overlaps, Tree
 from weft.contact.candidates import UNKNOWN, Candidates
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.kernel import Scalar, WarpArray, vec3
@@ -227,7 +228,7 @@ class Neighborhood:
         faces, edges = self.trees.faces, self.trees.edges
         assert faces is not None and edges is not None
         if self._points is None:
-            self._points = Tree(self._boxes(self.mesh.ids[2], self.excluded.points))
+            self._points = Tree(self._boxes(self.mesh.primitives[2], self.excluded.points))
         moved = [self._moved(tree) for tree in (faces, edges, self._points)]
         asked = (
             faces.stencils_of_moved(self._points.boxes, Moved(moved[2], moved[0], Others.ANY)),
@@ -236,9 +237,9 @@ class Neighborhood:
         )
         return self._joined(found, asked)
 
-    def _boxes(self, ids: WarpArray, marks: WarpArray | None) -> Boxes:
+    def _boxes(self, inside: Primitives, marks: WarpArray | None) -> Boxes:
         sewn = self.mesh.device_sewn
-        return Boxes.of(self._low, ids, self._margin / 2, self._high, marks, sewn)
+        return Boxes.of(self._low, inside, self._margin / 2, self._high, marks, sewn)
 
     def _moved(self, tree: Tree) -> WarpArray:
         """Which primitives of a tree have moved; they get new boxes."""

@@ -14,10 +14,12 @@ from weft.kernel.context import (
     use,
 )
 from weft.kernel.launching import (
+    SLICE_ABOVE,
     TRIVIAL,
     Recorded,
     launch,
     launch_each,
+    launch_in_order,
     launch_serial,
     load,
     slice_above,
@@ -46,6 +48,7 @@ from weft.kernel.types import Scalar, WarpArray, corners, mat22, mat32, mat33, v
 
 __all__ = [
     "COMPILING",
+    "SLICE_ABOVE",
     "TRIVIAL",
     "Context",
     "Grown",
@@ -67,6 +70,7 @@ __all__ = [
     "largest",
     "launch",
     "launch_each",
+    "launch_in_order",
     "launch_serial",
     "least",
     "load",

@@ -10,6 +10,7 @@ Device and threads are those of the context: ``configure`` sets them for the pro
 block of code.
 """
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -115,6 +116,22 @@ def launch_each(n: int, *stages: tuple[Any, ...], slice_above: int = SLICE_ABOVE
 def _parts(n: int, slice_above: int) -> int:
     """In how many slices n indices are launched."""
     return threads() if is_cpu() and n >= max(slice_above, 2) else 1
+
+
+def launch_in_order(kernel: Any, ends: Sequence[int], *args: Any) -> None:
+    """Run a gather kernel for groups of indices of which each reads what groups before it wrote:
+    from 0 to the first of ``ends``, from there to the next one, and so on.
+
+    The CPU, which takes indices in turn, does them in one launch and one thread.
+    """
+    load(kernel)
+    if is_cpu():
+        if ends[-1] > 0:
+            launch_on_cpu(kernel, int(ends[-1]), (0, *args))
+        return
+    for a, b in pairwise([0, *(int(e) for e in ends)]):
+        if b > a:
+            wp.launch(kernel, b - a, inputs=[a, *args], device=device(), record_tape=False)
 
 
 def launch_serial(kernel: Any, *args: Any) -> None:
