@@ -155,7 +155,7 @@ def test_joined_matrix_is_the_sum():
         zero = kernel.zeros((len(pairs), 3, 4), vec3)
         return kept.add(A, [PairBlocks(some, some.device[0], zero)]) is not None
 
-    assert fits(set_.stencil[:5]) and kept.pattern.near is pattern
+    assert fits(set_.stencil[:5]) and kept.pattern.base is pattern
     assert not fits(np.array([[0, 1, len(x) - 1, len(x) // 2]], dtype=np.int32))
 
 

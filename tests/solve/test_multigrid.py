@@ -55,7 +55,7 @@ def test_prolongators_keep_translations(sheet):
     levels = coarsenings(sheet[0].pattern)
     assert len(levels) >= 2 and levels[-1].coarse.n <= COARSEST * 10
     for level in levels:
-        P = csr(level.P, kernel.numpy(level.weight))
+        P = csr(level.by.P, kernel.numpy(level.by.weight))
         np.testing.assert_allclose(P.sum(axis=1), 1.0, atol=1e-6)
 
 
@@ -64,7 +64,7 @@ def test_coarse_matrices_are_galerkin_products(sheet):
     A, _, prepared = sheet
     hierarchy = prepared.hierarchy
     c, coarse = hierarchy.transfers[0].c, hierarchy.levels[1]
-    P = csr(c.P, kernel.numpy(hierarchy.transfers[0].weight).astype(float))
+    P = csr(c.by.P, kernel.numpy(hierarchy.transfers[0].weight).astype(float))
     pinned = kernel.numpy(hierarchy.keep) == 0
     assert pinned.sum() == 2 and not P[pinned].toarray().any()
     P3 = sp.kron(P, sp.identity(3)).tocsr()
@@ -219,5 +219,38 @@ def test_aggregates_of_large_meshes_are_on_the_surface(monkeypatch):
     sizes = []
     for small in (10**6, 0):
         monkeypatch.setattr(aggregation, "SMALL", small)
-        sizes.append(coarsenings(A.pattern)[0].Pt.n)
+        monkeypatch.setattr(aggregation, "_made", {})
+        sizes.append(coarsenings(A.pattern)[0].coarse.n)
     assert sizes[1] > 1.4 * sizes[0]
+
+
+def test_blocks_that_contact_adds_change_products_alone(rng):
+    """Patterns of all levels are SciPy's, with the prolongators of the pattern without contact."""
+    A, _ = system(20)
+    own, n = A.pattern, A.pattern.n
+    pairs = rng.integers(0, n, (40, 4)).astype(np.int32)
+    more = BlockPattern.of(n, [pairs])
+    both = (of_pattern(own) + of_pattern(more)).tocsr()
+    both.sort_indices()
+    pattern = BlockPattern(n, both.indptr, both.indices, base=own)
+    graph, alone = both, coarsenings(own)
+    for level, before in zip(coarsenings(pattern), alone, strict=True):
+        assert level.by is before.by
+        P = csr(level.by.P, np.ones(level.by.P.nnz))
+        AP = (graph @ P).tocsr()
+        graph = (P.T @ AP).tocsr()
+        for expected, got in ((AP, level.AP), (graph, level.coarse)):
+            expected.sort_indices()
+            assert (kernel.numpy(got.start) == expected.indptr).all()
+            assert (kernel.numpy(got.column) == expected.indices).all()
+        rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+        diagonal = kernel.numpy(level.coarse_diagonal)
+        assert (rows[diagonal] == np.arange(graph.shape[0])).all()
+        assert (graph.indices[diagonal] == np.arange(graph.shape[0])).all()
+    assert coarsenings(pattern)[0].AP.nnz > alone[0].AP.nnz
+
+
+def of_pattern(pattern):
+    """A SciPy matrix of ones."""
+    ones = np.ones(pattern.n_blocks)
+    return sp.csr_matrix((ones, pattern.column, pattern.row_start), (pattern.n, pattern.n))

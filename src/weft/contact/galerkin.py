@@ -136,10 +136,8 @@ class PulledPattern:
         own = _ones(elastic)
         C = (P.T @ HW + own).tocsr()
         C.sort_indices()
-        near = elastic.near or elastic
-        pattern = BlockPattern(
-            elastic.n, C.indptr.astype(np.int32), C.indices.astype(np.int32), near
-        )
+        starts, columns = C.indptr.astype(np.int32), C.indices.astype(np.int32)
+        pattern = BlockPattern(elastic.n, starts, columns, base=elastic)
         rows = np.repeat(np.arange(elastic.n, dtype=np.int32), np.diff(elastic.row_start))
         source = np.full(pattern.n_blocks, -1, dtype=np.int32)
         source[pattern.find(rows, elastic.column)] = np.arange(elastic.n_blocks)

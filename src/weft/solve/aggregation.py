@@ -1,5 +1,5 @@
 """The symbolic half of smoothed aggregation: which vertices form a coarse one, and the patterns of
-all levels' matrices. It depends on the block pattern only, so it is done once.
+all levels' matrices. It depends on the block pattern only, so it is done once for each.
 
 The prolongator is scalar and comes from the graph: P = (I - w/2 D^-1 L) T with L the graph
 Laplacian of the pattern, D its diagonal, T the aggregates (Vanek, Mandel & Brezina 1996 with the
@@ -8,6 +8,7 @@ graph in place of the matrix). Its rows sum to one, so rigid translations are re
 
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -63,6 +64,36 @@ def aggregate(
     count[0] = used
 
 
+@wp.kernel(module=_module)
+def multiply_patterns(
+    o: int,
+    n: int,
+    a_start: wp.array(dtype=wp.int32),
+    a_column: wp.array(dtype=wp.int32),
+    b_start: wp.array(dtype=wp.int32),
+    b_column: wp.array(dtype=wp.int32),
+    seen: wp.array(dtype=wp.int32),
+    start: wp.array(dtype=wp.int32),
+    column: wp.array(dtype=wp.int32),
+):
+    """Which entries a product has, by one thread; ``seen[c]`` is the last row with column c."""
+    used = int(0)
+    for i in range(n):
+        first = int(used)
+        for k in range(a_start[i], a_start[i + 1]):
+            for m in range(b_start[a_column[k]], b_start[a_column[k] + 1]):
+                c = b_column[m]
+                if seen[c] != i:
+                    seen[c] = i
+                    at = int(used)
+                    while at > first and column[wp.max(at - 1, 0)] > c:
+                        column[at] = column[at - 1]
+                        at -= 1
+                    column[at] = c
+                    used += 1
+        start[i + 1] = used
+
+
 @dataclass(frozen=True, eq=False)
 class Csr:
     """Compressed rows on the device."""
@@ -81,20 +112,62 @@ class Csr:
 
 
 @dataclass(frozen=True, eq=False)
-class Coarsening:
-    """From one level to the next."""
+class Prolongator:
+    """From one level to the next, of n and m vertices."""
 
-    P: Csr  # (n, m) prolongator
+    P: Csr  # (n, m)
     weight: WarpArray  # (k,) float32 its values
     Pt: Csr  # (m, n) its transpose
     entry: WarpArray  # (k,) int32: which value of P each entry of Pt is
-    AP: Csr  # (n, m) pattern of the product
-    coarse: Csr  # (m, m) pattern of P^T A P
+
+
+@dataclass(frozen=True, eq=False)
+class Coarsening:
+    """A prolongator and the patterns of the products with a level's matrix A."""
+
+    by: Prolongator
+    AP: Csr  # (n, m)
+    coarse: Csr  # (m, m) P^T A P
     coarse_diagonal: WarpArray  # (m,) int32 which block is the diagonal one
+
+
+_made: WeakKeyDictionary[BlockPattern, list[Prolongator]] = WeakKeyDictionary()
 
 
 def coarsenings(pattern: BlockPattern) -> list[Coarsening]:
     """All levels of a pattern, finest first.
+
+    Prolongators are those of the pattern that it was made from, where there is one: contacts come
+    and go with every step, and iterations are as few without them (docs/decisions/0017).
+    """
+    source = pattern.base or pattern
+    if source not in _made:
+        _made[source] = _prolongators(source)
+    graph = Csr(pattern.device_row_start, pattern.device_column, pattern.n, pattern.n_blocks)
+    levels = []
+    for by in _made[source]:
+        AP = _product(graph, by.P, by.Pt.n)
+        graph = _product(by.Pt, AP, by.Pt.n)
+        rows = np.repeat(np.arange(graph.n), np.diff(kernel.numpy(graph.start)))
+        diagonal = np.flatnonzero(rows == kernel.numpy(graph.column)).astype(np.int32)
+        levels.append(Coarsening(by, AP, graph, kernel.array(diagonal, wp.int32)))
+    return levels
+
+
+def _product(a: Csr, b: Csr, columns: int) -> Csr:
+    """The pattern of a matrix product, row by row (Gustavson 1978)."""
+    given = tuple(kernel.numpy(i) for i in (a.start, a.column, b.start, b.column))
+    ends = np.concatenate([[0], np.cumsum(np.diff(given[2])[given[1]])])[given[0]]
+    room = int(np.minimum(np.diff(ends), columns).sum())
+    start, column = np.zeros(a.n + 1, np.int32), np.empty(room, np.int32)
+    seen = np.full(columns, -1, np.int32)
+    kernel.launch_serial(multiply_patterns, a.n, *given, seen, start, column)
+    nnz = int(start[-1])
+    return Csr(kernel.array(start, wp.int32), kernel.array(column[:nnz], wp.int32), a.n, nnz)
+
+
+def _prolongators(pattern: BlockPattern) -> list[Prolongator]:
+    """Those of all levels.
 
     The finest aggregates of large meshes are neighborhoods on the surface, without what hinges
     couple across an edge: smaller ones, with which iterations grow less (docs/decisions/0007).
@@ -102,7 +175,7 @@ def coarsenings(pattern: BlockPattern) -> list[Coarsening]:
     graph = _graph(pattern)
     near = pattern.near if pattern.n > SMALL else None
     owner = aggregates(graph if near is None else _graph(near))
-    levels: list[Coarsening] = []
+    levels: list[Prolongator] = []
     while graph.shape[0] > COARSEST and len(levels) < MOST_LEVELS:
         level, coarse = _coarsen(graph, owner)
         if coarse.shape[0] >= 0.8 * graph.shape[0]:
@@ -118,8 +191,8 @@ def _graph(pattern: BlockPattern) -> Any:
     return sp.csr_matrix((ones, pattern.column, pattern.row_start), shape=(pattern.n, pattern.n))
 
 
-def _coarsen(graph: Any, owner: Ints) -> tuple[Coarsening, Any]:
-    """The coarse level whose vertices are the aggregates ``owner`` (n,)."""
+def _coarsen(graph: Any, owner: Ints) -> tuple[Prolongator, Any]:
+    """The way to the level whose vertices are the aggregates ``owner`` (n,), and its graph."""
     n = graph.shape[0]
     T = sp.csr_matrix((np.ones(n, np.float32), (np.arange(n), owner)), shape=(n, owner.max() + 1))
     degree = np.maximum(np.diff(graph.indptr) - 1, 1).astype(np.float32)
@@ -137,21 +210,13 @@ def _coarsen(graph: Any, owner: Ints) -> tuple[Coarsening, Any]:
     )
     Pt = number.T.tocsr()
     Pt.sort_indices()
-    AP = (graph @ P).tocsr()
-    AP.sort_indices()
-    coarse = (P.T @ AP).tocsr()
-    coarse.sort_indices()
+    coarse = (P.T @ (graph @ P)).tocsr()
     coarse.data[:] = 1.0
-    rows = np.repeat(np.arange(coarse.shape[0]), np.diff(coarse.indptr))
-    diagonal = np.flatnonzero(rows == coarse.indices).astype(np.int32)
-    level = Coarsening(
+    level = Prolongator(
         Csr.of(P),
         kernel.array(P.data.astype(np.float32), wp.float32),
         Csr.of(Pt),
         kernel.array((Pt.data - 1).astype(np.int32), wp.int32),
-        Csr.of(AP),
-        Csr.of(coarse),
-        kernel.array(diagonal, wp.int32),
     )
     return level, coarse
 

@@ -23,6 +23,7 @@ class BlockPattern:
     row_start: Ints  # (n+1,)
     column: Ints  # (b,)
     near: "BlockPattern | None" = None  # which of them are neighbors on the surface; None: all
+    base: "BlockPattern | None" = None  # that it was made from by adding blocks; None: it stays
 
     @staticmethod
     def of(n: int, stencils: Sequence[Ints]) -> "BlockPattern":

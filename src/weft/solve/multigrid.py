@@ -134,19 +134,20 @@ class Transfer:
     """Between a level and the next coarser one."""
 
     def __init__(self, c: Coarsening, fine: Level, coarse: Level) -> None:
-        self.c, self.fine, self.coarse = c, fine, coarse
-        self.weight = kernel.empty(c.P.nnz, wp.float32)
+        self.c, self.by, self.fine, self.coarse = c, c.by, fine, coarse
+        P, Pt = c.by.P, c.by.Pt
+        self.weight = kernel.empty(P.nnz, wp.float32)
         self.ap = kernel.empty(c.AP.nnz, wp.mat33f)
-        to_coarse = (c.Pt.start, c.Pt.column, c.entry, self.weight)
-        self.restrict = Recorded(k.restrict_rows, c.Pt.n, *to_coarse, fine.r, coarse.b)
-        to_fine = (c.P.start, c.P.column, self.weight)
-        self.prolong = Recorded(k.prolong_rows, c.P.n, *to_fine, coarse.x, fine.x)
+        to_coarse = (Pt.start, Pt.column, c.by.entry, self.weight)
+        self.restrict = Recorded(k.restrict_rows, Pt.n, *to_coarse, fine.r, coarse.b)
+        to_fine = (P.start, P.column, self.weight)
+        self.prolong = Recorded(k.prolong_rows, P.n, *to_fine, coarse.x, fine.x)
 
     def visit(self, dense: WarpArray) -> Recorded:
         """A visit of the fine level as one launch, the coarse one being solved by ``dense``."""
-        c, f = self.c, self.fine
-        to_coarse = (c.Pt.start, c.Pt.column, c.entry)
-        to_fine = (c.P.start, c.P.column, self.weight)
+        by, f = self.by, self.fine
+        to_coarse = (by.Pt.start, by.Pt.column, by.entry)
+        to_fine = (by.P.start, by.P.column, self.weight)
         vectors = (f.b, f.x, f.r, f.d)
         last = (dense, self.coarse.b, self.coarse.x, *f.coefficients)
         return Recorded(
@@ -155,17 +156,18 @@ class Transfer:
 
     def refresh(self, keep: WarpArray | None) -> None:
         """The coarse matrix P^T A P; ``keep`` is zero at pinned vertices of the finest level."""
-        c, fine, coarse = self.c, self.fine, self.coarse
+        c, by, fine, coarse = self.c, self.by, self.fine, self.coarse
+        P, Pt = by.P, by.Pt
         if keep is None:
-            wp.copy(self.weight, c.weight)
+            wp.copy(self.weight, by.weight)
         else:
-            kernel.launch(k.mask_prolongator, c.P.n, c.P.start, c.weight, keep, self.weight)
-        p = (c.P.start, c.P.column, self.weight)
+            kernel.launch(k.mask_prolongator, P.n, P.start, by.weight, keep, self.weight)
+        p = (P.start, P.column, self.weight)
         ap = (c.AP.start, c.AP.column, self.ap)
-        kernel.launch(k.multiply_by_prolongator, c.P.n, *fine.matrix, *p, *ap, slice_above=HEAVY)
-        pt = (c.Pt.start, c.Pt.column, c.entry, self.weight)
+        kernel.launch(k.multiply_by_prolongator, P.n, *fine.matrix, *p, *ap, slice_above=HEAVY)
+        pt = (Pt.start, Pt.column, by.entry, self.weight)
         kernel.launch(
-            k.coarse_rows, c.Pt.n, *pt, *ap, *coarse.matrix, coarse.inverse, slice_above=HEAVY
+            k.coarse_rows, Pt.n, *pt, *ap, *coarse.matrix, coarse.inverse, slice_above=HEAVY
         )
 
 
