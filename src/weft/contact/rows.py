@@ -17,6 +17,7 @@ from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.incidence import Incidence
 
 _module = wp.get_module("weft.contact_rows")
+PARTS = 256  # in which rows are taken on devices other than the CPU
 
 
 @wp.kernel(module=_module)
@@ -59,37 +60,43 @@ def place_of(column: wp.array(dtype=wp.int32), low: int, high: int, wanted: int)
 @wp.kernel(module=_module)
 def collect_columns(
     o: int,
+    parts: int,
     start: wp.array(dtype=wp.int32),
     element: wp.array(dtype=wp.int32),
     stencil: wp.array2d(dtype=wp.int32),
     row_start: wp.array(dtype=wp.int32),
     column: wp.array(dtype=wp.int32),
+    seen: wp.array2d(dtype=wp.int32),
     out: wp.array(dtype=wp.int32),
     count: wp.array(dtype=wp.int32),
 ):
-    """Columns of row v, sorted and each once, where there is room for all: those of the elastic
-    row, and of the pairs around v.
+    """Columns of one part of the rows, sorted and each once, where there is room for all: those of
+    the elastic row, and of the pairs around v. ``seen`` (parts, n), of -1 to begin with, is the
+    last row that had a column.
     """
-    v = o + wp.tid()
+    s = o + wp.tid()
     n = count.shape[0]
-    first = row_start[v] + 4 * start[v]
-    k = int(0)
-    for b in range(row_start[v], row_start[v + 1]):
-        out[first + k] = column[b]
-        k += 1
-    for m in range(start[v], start[v + 1]):
-        for b in range(4):
-            c = stencil[element[m], b]
-            if c < n:
-                at = first_not_below(out, first, first + k, c)
-                if at == first + k or out[at] != c:
-                    i = first + k
-                    while i > at:
-                        out[i] = out[i - 1]
-                        i -= 1
-                    out[at] = c
-                    k += 1
-    count[v] = k
+    size = (n + parts - 1) / parts
+    for v in range(s * size, wp.min((s + 1) * size, n)):
+        first = row_start[v] + 4 * start[v]
+        k = int(0)
+        for b in range(row_start[v], row_start[v + 1]):
+            out[first + k] = column[b]
+            seen[s, column[b]] = v
+            k += 1
+        for m in range(start[v], start[v + 1]):
+            for b in range(4):
+                c = stencil[element[m], b]
+                if c < n:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+                    if seen[s, c] != v:
+                        seen[s, c] = v
+                        i = first + k
+                        while i > first and out[wp.max(i - 1, 0)] > c:
+                            out[i] = out[i - 1]
+                            i -= 1
+                        out[i] = c
+                        k += 1
+        count[v] = k
 
 
 @wp.kernel(module=_module)
@@ -201,14 +208,18 @@ class JoinedPattern:
         room = elastic.n_blocks + 16 * stencil.shape[0]
         collected, count = kernel.empty(room, wp.int32), kernel.zeros(n + 1, wp.int32)
         counts = count[:n]
-        kernel.launch(collect_columns, n, i.start, i.element, stencil, *own, collected, counts)
+        parts = kernel.threads() if n >= kernel.SLICE_ABOVE else 1
+        parts = parts if kernel.is_cpu() else min(n, PARTS)
+        seen = kernel.empty((parts, n), wp.int32)
+        seen.fill_(-1)
+        rows = (parts, i.start, i.element, stencil, *own, seen, collected, counts)
+        kernel.launch(collect_columns, parts, *rows, slice_above=2)
         start = kernel.empty(n + 1, wp.int32)
         total = kernel.scan(count, start)
         column, source = (kernel.empty(total, wp.int32) for _ in range(2))
         kernel.launch(pack_columns, n, i.start, collected, start, *own, column, source)
-        near = elastic.near or elastic
         starts, columns = (np.array(kernel.numpy(a)) for a in (start, column))
-        pattern = BlockPattern(n, starts, columns, near)
+        pattern = BlockPattern(n, starts, columns, base=elastic)
         return JoinedPattern(elastic, pattern, BlockCsr.zeros(pattern), source)
 
     def add(self, A: BlockCsr, blocks: Sequence[PairBlocks]) -> BlockCsr | None:

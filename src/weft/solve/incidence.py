@@ -62,6 +62,33 @@ def split_entries(
     place[m] = entry[m] % k
 
 
+@wp.kernel(module=_module)
+def sort_entries(
+    o: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    start: wp.array(dtype=wp.int32),
+    element: wp.array(dtype=wp.int32),
+    place: wp.array(dtype=wp.int32),
+):
+    """All of it by counting, in one thread; ``start``, of zeros, is a vertex longer until then."""
+    n = start.shape[0] - 2
+    for i in range(stencil.shape[0]):
+        for a in range(stencil.shape[1]):
+            v = stencil[i, a]
+            if v < n:
+                start[v + 2] = start[v + 2] + 1
+    for v in range(2, n + 2):
+        start[v] = start[v] + start[v - 1]
+    for i in range(stencil.shape[0]):
+        for a in range(stencil.shape[1]):
+            v = stencil[i, a]
+            if v < n:
+                at = start[v + 1]
+                element[at] = i
+                place[at] = a
+                start[v + 1] = at + 1
+
+
 @dataclass(frozen=True)
 class Incidence:
     """Compressed lists.
@@ -90,6 +117,11 @@ class Incidence:
     def on_device(stencil: WarpArray, n_vertices: int) -> "Incidence":
         """The same of stencils on the device; vertices from ``n_vertices`` on are left out."""
         m, k = stencil.shape
+        if kernel.is_cpu():
+            start = kernel.zeros(n_vertices + 2, wp.int32)
+            element, place = (kernel.empty(m * k, wp.int32) for _ in range(2))
+            kernel.launch(sort_entries, 1, stencil, start, element, place)
+            return Incidence(start[: n_vertices + 1], element, place)
         vertex, entry = (kernel.empty(max(2 * m * k, 1), wp.int32) for _ in range(2))
         kernel.launch(list_entries, m, stencil, vertex, entry)
         kernel.sort_pairs(vertex, entry, m * k)
