@@ -20,6 +20,7 @@ from weft.contact.distance import (
     combination,
     kept_distance,
     moved_apart,
+    separation,
 )
 from weft.kernel import Scalar, WarpArray, corners, vec3
 
@@ -65,6 +66,11 @@ def advance(
     if known:
         near = approached(kind[i], i, stencil, origin, x)
         if bound[i] - near - limit * speed > thickness + reach:
+            out[i / stride] = limit
+            return
+        apart = separation(kind[i], a, b, c, d)
+        if (Scalar(1.0) - fraction) * (apart - thickness) > limit * speed:
+            bound[i] = wp.max(bound[i], apart - near)
             out[i / stride] = limit
             return
     mean = Scalar(0.25) * (da + db + dc + dd)

@@ -73,16 +73,15 @@ def approach(kind: int, a: vec3, b: vec3, c: vec3, d: vec3):
     at most; what all four do together brings them no nearer. A seminorm.
     """
     mean = Scalar(0.25) * (a + b + c + d)
-    la = wp.length(a - mean)
-    lb = wp.length(b - mean)
-    lc = wp.length(c - mean)
-    ld = wp.length(d - mean)
-    out = Scalar(0.0)
+    la = wp.length_sq(a - mean)
+    lb = wp.length_sq(b - mean)
+    one = la
+    other = wp.max(wp.length_sq(c - mean), wp.length_sq(d - mean))
     if kind == PairKind.POINT_TRIANGLE:
-        out = la + wp.max(lb, wp.max(lc, ld))
+        other = wp.max(other, lb)
     else:
-        out = wp.max(la, lb) + wp.max(lc, ld)
-    return out
+        one = wp.max(la, lb)
+    return wp.sqrt(one) + wp.sqrt(other)
 
 
 @wp.func
@@ -267,6 +266,30 @@ def closest(kind: int, a: vec3, b: vec3, c: vec3, d: vec3):
     else:
         out.w = vec4(one, -one, zero, zero)
         out.free = 0
+    return out
+
+
+@wp.func
+def separation(kind: int, a: vec3, b: vec3, c: vec3, d: vec3):
+    """[m] that both sides of a pair are apart at least: along the line through their middles. A
+    third of what ``closest`` costs.
+    """
+    one = b - a
+    two = c - a
+    three = d - a
+    axis = one + two + three
+    if kind == PairKind.EDGE_EDGE:
+        axis = two + three - one
+    size = wp.length(axis)
+    p = wp.dot(one, axis)
+    q = wp.dot(two, axis)
+    r = wp.dot(three, axis)
+    out = Scalar(0.0)
+    if size > Scalar(0.0):
+        if kind == PairKind.EDGE_EDGE:
+            out = (wp.min(q, r) - wp.max(p, Scalar(0.0))) / size
+        else:
+            out = wp.min(p, wp.min(q, r)) / size
     return out
 
 

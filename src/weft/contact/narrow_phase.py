@@ -20,6 +20,7 @@ from weft.contact.distance import (
     kept_distance,
     mollifier,
     moved_apart,
+    separation,
     vec4,
 )
 from weft.kernel import Grown, Scalar, WarpArray, corners, vec3
@@ -109,8 +110,12 @@ def classify(
         moved = approached(kind[i], i, stencil, origin, x)
     if bound[i] - moved > reach:
         return
-    ids = wp.vec4i(stencil[i, 0], stencil[i, 1], stencil[i, 2], stencil[i, 3])
     a, b, c, d = corners(i, x, stencil)
+    apart = separation(kind[i], a, b, c, d)
+    if apart > reach:
+        bound[i] = wp.max(bound[i], apart - moved)
+        return
+    ids = wp.vec4i(stencil[i, 0], stencil[i, 1], stencil[i, 2], stencil[i, 3])
     p = closest(kind[i], a, b, c, d)
     v = combination(p.w, a, b, c, d)
     bound[i] = wp.length(v) - moved

@@ -14,10 +14,11 @@ from weft.contact.candidates import Candidates
 from weft.contact.ccd import max_step, step_lengths
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.contact.contact_set import ContactSet
+from weft.contact.distance import closest, combination, separation
 from weft.contact.narrow_phase import NarrowPhase
 from weft.contact.neighborhood import Neighborhood
 from weft.contact.truncation import ALONE, KEEP, cut_ways
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.kernel import Scalar, WarpArray, corners, vec3
 from weft.phases import Phases
 from weft.solve.vectors import combine, equal
 
@@ -27,13 +28,21 @@ MARGIN = 1.5  # of the reach: pairs within it have blocks in the matrix beforeha
 
 @wp.kernel(module=_module)
 def mark_near(
-    o: int, distance: wp.array(dtype=Scalar), reach: Scalar, out: wp.array(dtype=wp.int32)
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    kind: wp.array(dtype=wp.int32),
+    reach: Scalar,
+    out: wp.array(dtype=wp.int32),
 ):
     """1 for pairs that are nearer than ``reach``."""
     i = o + wp.tid()
     out[i] = 0
-    if distance[i] < reach:
-        out[i] = 1
+    a, b, c, d = corners(i, x, stencil)
+    if separation(kind[i], a, b, c, d) < reach:
+        p = closest(kind[i], a, b, c, d)
+        if wp.length(combination(p.w, a, b, c, d)) < reach:
+            out[i] = 1
 
 
 @wp.kernel(module=_module)
@@ -179,7 +188,7 @@ class ContactSearch:
         m = len(candidates)
         near, place = (kernel.empty(m, wp.int32) for _ in range(2))
         reach = Scalar(MARGIN * self.reach)
-        kernel.launch(mark_near, m, candidates.distances(y), reach, near)
+        kernel.launch(mark_near, m, y, *candidates.device, reach, near)
         out = kernel.empty((kernel.scan(near, place), 4), wp.int32)
         kernel.launch(keep_near, m, candidates.device[0], near, place, out)
         return out
