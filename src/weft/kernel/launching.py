@@ -31,6 +31,8 @@ SLICE_ABOVE = (
 
 TRIVIAL = 1_000_000  # the same for kernels of one operation an index
 
+CHUNKS = 4  # of a thread
+
 _USUAL = 7  # entries of an index in the kernels that this was measured with
 
 
@@ -106,9 +108,15 @@ def launch_each(n: int, *stages: tuple[Any, ...], slice_above: int = SLICE_ABOVE
     if threads == 1:
         run(0, n)
         return
-    cut = [n * i // threads for i in range(threads + 1)]
-    jobs = [_pool(threads).submit(run, a, b) for a, b in pairwise(cut[1:])]
-    run(cut[0], cut[1])
+    cut = [n * i // (CHUNKS * threads) for i in range(CHUNKS * threads + 1)]
+    left = iter(pairwise(cut))  # whoever is done takes the next: indices differ in what they cost
+
+    def work() -> None:
+        for a, b in left:
+            run(a, b)
+
+    jobs = [_pool(threads).submit(work) for _ in range(threads - 1)]
+    work()
     for job in jobs:
         job.result()
 
