@@ -161,7 +161,7 @@ BAD = {
     "  - {kind: cantilever, direction: warp, bending_length: 18 m}\n": "bending_warp by cant",
     "  - {kind: shear, modulus: 1e-6 gf/(cm*deg)}\n": "shear by shear.*below all",
     "  - {kind: cantilever, direction: weft, bending_length: 18 cm}\n": "bending_weft by cant",
-    "  - {kind: tensile, cut: warp, points: [[1, 4 N/m]]}\n": "stretch_warp by|strain",
+    "  - {kind: tensile, cut: warp, points: [[1, 3 N/m]]}\n": "stretch_warp by|strain",
     "  - 3\n": "a block of fields",
     "  []\n": "a list of 1 to",
     "  - {}\n": "kind",
