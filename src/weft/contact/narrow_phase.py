@@ -270,7 +270,7 @@ class NarrowPhase:
         """
         m, n, mesh = len(candidates), x.shape[0], self.mesh
         whole, fewer, whole_at, fewer_at = (f.take(m) for f in self._flags[:4])
-        parallel, key, sorted_ = self._parallel.take(m), *(k.take(2 * m) for k in self._keys)
+        parallel, key = self._parallel.take(m), self._keys[0].take(m)
         own = mesh.device_thickness if thickness is None else thickness
         kept = (own, Scalar(scale), Scalar(gap))
         found, pairs = (whole, fewer, key, parallel), candidates.device
@@ -280,8 +280,9 @@ class NarrowPhase:
         once = (x, mesh.device_rest, *pairs, *kept, *bounds, candidates.bound, *found)
         kernel.launch(classify, m, *once, slice_above=WORTH_SLICING)
         n_whole, n_fewer = kernel.scan(whole, whole_at), kernel.scan(fewer, fewer_at)
+        sorted_ = self._keys[1].take(2 * n_fewer)
         kernel.launch(collect, m, key, fewer, fewer_at, sorted_)
-        kernel.sort_pairs(sorted_, self._values.take(2 * m), n_fewer)
+        kernel.sort_pairs(sorted_, self._values.take(2 * n_fewer), n_fewer)
         first, first_at = (f.take(n_fewer) for f in self._flags[4:])
         kernel.launch(mark_first, n_fewer, sorted_, first)
         count = n_whole + kernel.scan(first, first_at)
