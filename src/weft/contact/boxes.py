@@ -51,6 +51,20 @@ def bound(
     upper[i] = -wp.vec3f(down(-high[0] - grow), down(-high[1] - grow), down(-high[2] - grow))
 
 
+@wp.struct
+class Side:
+    """Boxes in leaves, as kernels take them."""
+
+    start: wp.array(dtype=wp.int32)  # of leaves: their first boxes
+    node: wp.array(dtype=wp.int32)  # of leaves
+    lower: wp.array(dtype=wp.vec3f)
+    upper: wp.array(dtype=wp.vec3f)
+    ids: wp.array2d(dtype=wp.int32)
+    corners: wp.array(dtype=wp.vec3i)
+    marks: wp.array2d(dtype=wp.uint32)  # empty: none
+    sewn: wp.array(dtype=wp.int32)  # empty: nothing is
+
+
 @dataclass(frozen=True, eq=False)
 class Primitives:
     """Points, edges or triangles in the order of a layout."""
@@ -120,6 +134,16 @@ class Boxes:
     def ids(self) -> WarpArray:
         """(n,k) vertices of what is inside."""
         return self.inside.ids
+
+    @cached_property
+    def side(self) -> Side:
+        """What kernels take."""
+        s, layout = Side(), self.inside.layout
+        s.start, s.node, s.lower, s.upper = layout.device[0], layout.nodes, self.lower, self.upper
+        s.ids, s.corners = self.ids, self.inside.corners
+        s.marks = kernel.empty((0, 2), wp.uint32) if self.marks is None else self.marks
+        s.sewn = kernel.empty(0, wp.int32) if self.sewn is None else self.sewn
+        return s
 
     def renewed(self, moved: WarpArray, low: WarpArray, high: WarpArray, grow: float) -> None:
         """New boxes, in place, for those that have moved: of ways (n,) vec3 from low to high."""

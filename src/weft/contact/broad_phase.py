@@ -13,7 +13,7 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Ints
-from weft.contact.boxes import Boxes
+from weft.contact.boxes import Boxes, Side
 from weft.kernel import WarpArray
 
 _module = wp.get_module("weft.broad_phase")
@@ -32,34 +32,20 @@ class Others(enum.IntEnum):
 
 @wp.struct
 class Nodes:
-    """A hierarchy: nodes in preorder, leaves, and the boxes in them."""
+    """A hierarchy: nodes in preorder, and their boxes."""
 
-    start: wp.array(dtype=wp.int32)  # of leaves: their first boxes
-    leaf: wp.array(dtype=wp.int32)  # of nodes; -1: it has two children
+    leaf: wp.array(dtype=wp.int32)  # -1: it has two children
     beyond: wp.array(dtype=wp.int32)  # the node after all that lie below this one
-    low: wp.array(dtype=wp.vec3f)  # of nodes
+    low: wp.array(dtype=wp.vec3f)
     high: wp.array(dtype=wp.vec3f)
-    lower: wp.array(dtype=wp.vec3f)  # of boxes
-    upper: wp.array(dtype=wp.vec3f)
-    ids: wp.array2d(dtype=wp.int32)
-    corners: wp.array(dtype=wp.vec3i)
-    marks: wp.array2d(dtype=wp.uint32)
-    moved: wp.array(dtype=wp.int32)  # empty: nothing is known
 
 
 @wp.struct
-class Asking:
-    """Boxes in leaves that ask, and what for."""
+class Question:
+    """Who asks, and for what."""
 
-    start: wp.array(dtype=wp.int32)
-    node: wp.array(dtype=wp.int32)  # of a leaf, where the hierarchy asked is its own
-    lower: wp.array(dtype=wp.vec3f)
-    upper: wp.array(dtype=wp.vec3f)
-    ids: wp.array2d(dtype=wp.int32)
-    corners: wp.array(dtype=wp.vec3i)
-    marks: wp.array2d(dtype=wp.uint32)
-    moved: wp.array(dtype=wp.int32)  # empty: all ask
-    sewn: wp.array(dtype=wp.int32)
+    moved: wp.array(dtype=wp.int32)  # boxes that ask; empty: all
+    theirs: wp.array(dtype=wp.int32)  # boxes asked that have moved; empty: nothing is known
     first: wp.int32  # only so many ask
     after: wp.int32  # 1: later ones of the same hierarchy only
     apart: wp.int32  # 1: not what shares a vertex; 2: nor what is not to be met
@@ -131,7 +117,7 @@ def united(ids: wp.vec3i, sewn: wp.array(dtype=wp.int32)):
 
 
 @wp.func
-def asks(i: int, q: Asking):
+def asks(i: int, q: Question):
     """Whether a box is among those that ask."""
     if i >= q.first:
         return False
@@ -141,46 +127,52 @@ def asks(i: int, q: Asking):
 
 
 @wp.func
-def wanted(i: int, j: int, mine: wp.vec3i, q: Asking, t: Nodes):
+def wanted(i: int, j: int, mine: wp.vec3i, q: Question, a: Side, b: Side):
     """Whether a pair of boxes that overlap counts."""
     if q.after != 0 and j <= i:
         return False
     if q.others != Others.ANY:  # noqa: SIM102 (kernels evaluate both sides of `and`)
-        if t.moved[j] != 0 and (q.others == Others.STILL or j <= i):
+        if q.theirs[j] != 0 and (q.others == Others.STILL or j <= i):
             return False
     if q.apart == 0:
         return True
-    if shares(mine, t.corners[j]):
+    if shares(mine, b.corners[j]):
         return False
     if q.apart == 2:  # noqa: SIM102 (kernels evaluate both sides of `and`)
-        if (q.marks[i, 0] & t.marks[j, 1]) != wp.uint32(0):
+        if (a.marks[i, 0] & b.marks[j, 1]) != wp.uint32(0):
             return False
-    if q.sewn.shape[0] > 0:
-        return not shares(united(mine, q.sewn), united(t.corners[j], q.sewn))
+    if a.sewn.shape[0] > 0:
+        return not shares(united(mine, a.sewn), united(b.corners[j], a.sewn))
     return True
 
 
 @wp.kernel(module=_module)
 def count_overlaps(
-    o: int, q: Asking, t: Nodes, count: wp.array(dtype=wp.int32), slots: wp.array2d(dtype=wp.int32)
+    o: int,
+    mine: Side,
+    theirs: Side,
+    t: Nodes,
+    q: Question,
+    count: wp.array(dtype=wp.int32),
+    slots: wp.array2d(dtype=wp.int32),
 ):
     """How many boxes of a hierarchy the boxes of a leaf meet, and the first of them, in order."""
     c = o + wp.tid()
-    a = q.start[c]
-    b = q.start[c + 1]
+    a = mine.start[c]
+    b = mine.start[c + 1]
     low = wp.vec3f(1e38, 1e38, 1e38)
     high = -low
     asking = int(0)
     for i in range(a, b):
         count[i] = -1  # until the end: does not ask
         if asks(i, q):
-            low = wp.min(low, q.lower[i])
-            high = wp.max(high, q.upper[i])
+            low = wp.min(low, mine.lower[i])
+            high = wp.max(high, mine.upper[i])
             asking = 1
             count[i] = 0
     node = int(0)
     if q.after != 0:
-        node = q.node[c]
+        node = mine.node[c]
     end = t.beyond[0]
     if asking == 0:
         end = 0
@@ -190,20 +182,20 @@ def count_overlaps(
         else:
             k = t.leaf[node]
             if k >= 0:
-                first = t.start[k]
-                last = t.start[k + 1]
+                first = theirs.start[k]
+                last = theirs.start[k + 1]
                 for i in range(a, b):
                     found = count[i]
-                    small = q.lower[i]
-                    large = q.upper[i]
-                    mine = q.corners[i]
+                    small = mine.lower[i]
+                    large = mine.upper[i]
+                    corners = mine.corners[i]
                     if found >= 0 and meet(small, large, t.low[node], t.high[node]):
                         begin = first
                         if q.after != 0:
                             begin = wp.max(first, i + 1)
                         for j in range(begin, last):
-                            if meet(small, large, t.lower[j], t.upper[j]):  # noqa: SIM102
-                                if wanted(i, j, mine, q, t):
+                            if meet(small, large, theirs.lower[j], theirs.upper[j]):  # noqa: SIM102
+                                if wanted(i, j, corners, q, mine, theirs):
                                     if found < slots.shape[1]:
                                         slots[i, found] = j
                                     found += 1
@@ -214,30 +206,34 @@ def count_overlaps(
 
 
 @wp.func
-def write(place: int, i: int, j: int, q: Asking, t: Nodes, out: wp.array2d(dtype=wp.int32)):
+def write(
+    place: int, i: int, j: int, apart: int, a: Side, b: Side, out: wp.array2d(dtype=wp.int32)
+):
     """The pair's places, or with ``apart`` the vertices of both, fewer first."""
-    if q.apart == 0:
+    if apart == 0:
         out[place, 0] = i
         out[place, 1] = j
     else:
-        k = q.ids.shape[1]
-        m = t.ids.shape[1]
+        k = a.ids.shape[1]
+        m = b.ids.shape[1]
         first = int(0)
         second = int(k)
         if m < k:
             first = m
             second = 0
-        for a in range(k):
-            out[place, first + a] = q.ids[i, a]
-        for b in range(m):
-            out[place, second + b] = t.ids[j, b]
+        for c in range(k):
+            out[place, first + c] = a.ids[i, c]
+        for c in range(m):
+            out[place, second + c] = b.ids[j, c]
 
 
 @wp.kernel(module=_module)
 def list_overlaps(
     o: int,
-    q: Asking,
+    mine: Side,
+    theirs: Side,
     t: Nodes,
+    q: Question,
     count: wp.array(dtype=wp.int32),
     slots: wp.array2d(dtype=wp.int32),
     start: wp.array(dtype=wp.int32),
@@ -249,20 +245,22 @@ def list_overlaps(
     place = int(begin + start[i])
     if count[i] <= slots.shape[1]:
         for k in range(count[i]):
-            write(place + k, i, slots[i, k], q, t, out)
+            write(place + k, i, slots[i, k], q.apart, mine, theirs, out)
         return
+    small = mine.lower[i]
+    large = mine.upper[i]
     node = int(0)
     end = t.beyond[0]
     while node < end:
-        if not meet(q.lower[i], q.upper[i], t.low[node], t.high[node]):
+        if not meet(small, large, t.low[node], t.high[node]):
             node = t.beyond[node]
         else:
             leaf = t.leaf[node]
             if leaf >= 0:
-                for j in range(t.start[leaf], t.start[leaf + 1]):
-                    if meet(q.lower[i], q.upper[i], t.lower[j], t.upper[j]):  # noqa: SIM102
-                        if wanted(i, j, q.corners[i], q, t):
-                            write(place, i, j, q, t, out)
+                for j in range(theirs.start[leaf], theirs.start[leaf + 1]):
+                    if meet(small, large, theirs.lower[j], theirs.upper[j]):  # noqa: SIM102
+                        if wanted(i, j, mine.corners[i], q, mine, theirs):
+                            write(place, i, j, q.apart, mine, theirs, out)
                             place += 1
             node += 1
 
@@ -280,8 +278,11 @@ class Tree:
     """A hierarchy over boxes, of their layout: as they move, only its boxes change."""
 
     def __init__(self, boxes: Boxes) -> None:
-        m = len(boxes.inside.layout.leaf)
-        self._low, self._high = kernel.empty(m, wp.vec3f), kernel.empty(m, wp.vec3f)
+        layout = boxes.inside.layout
+        m, n = len(layout.leaf), Nodes()
+        n.low, n.high = kernel.empty(m, wp.vec3f), kernel.empty(m, wp.vec3f)
+        _, n.leaf, n.beyond = layout.device
+        self.nodes = n
         self.update(boxes)
 
     def update(self, boxes: Boxes) -> None:
@@ -318,26 +319,14 @@ class Tree:
         if len(b) == 0:
             return
         start, _, beyond = layout.device
-        nodes = (self._low, self._high)
+        nodes = (self.nodes.low, self.nodes.high)
         kernel.launch(enclose_leaves, len(layout), start, layout.nodes, b.lower, b.upper, *nodes)
         inner, ends = layout.inner
         kernel.launch_in_order(enclose_nodes, ends, inner, beyond, *nodes)
 
-    def nodes(self, moved: WarpArray) -> Nodes:
-        """What kernels know the hierarchy by."""
-        t, b = Nodes(), self.boxes
-        t.start, t.leaf, t.beyond = b.inside.layout.device
-        t.low, t.high, t.lower, t.upper, t.ids = self._low, self._high, b.lower, b.upper, b.ids
-        t.corners, t.marks, t.moved = b.inside.corners, _marks(b), moved
-        return t
-
 
 def _apart(boxes: Boxes, others: Boxes) -> int:
     return 1 if boxes.marks is None or others.marks is None else 2
-
-
-def _marks(boxes: Boxes) -> WarpArray:
-    return kernel.empty((0, 2), wp.uint32) if boxes.marks is None else boxes.marks
 
 
 class Overlaps:
@@ -358,17 +347,12 @@ class Overlaps:
         b, still = boxes or tree.boxes, kernel.empty(0, wp.int32)
         n, layout = len(b), b.inside.layout
         m = moved or Moved(still, still, Others.ANY)
-        q = Asking()
-        q.start, q.node, q.lower, q.upper, q.ids = (
-            layout.device[0], layout.nodes, b.lower, b.upper, b.ids,
-        )  # fmt: skip
-        q.corners = b.inside.corners
-        q.marks, q.moved, q.sewn = _marks(b), m.mine, still if b.sewn is None else b.sewn
+        q = Question()
+        q.moved, q.theirs, q.others, q.apart = m.mine, m.theirs, int(m.others), apart
         q.first, q.after = n if asking is None else asking, int(boxes is None and moved is None)
-        q.apart, q.others = apart, int(m.others)
         self.boxes, self.theirs, self._own = b, tree.boxes, boxes is None
         count, slots = kernel.empty(n, wp.int32), kernel.empty((n, SLOTS), wp.int32)
-        self._asked = (q, tree.nodes(m.theirs), count, slots)
+        self._asked = (b.side, tree.boxes.side, tree.nodes, q, count, slots)
         leaves = len(layout) if n and len(tree.boxes) else 0
         if not leaves:
             count.zero_()
