@@ -36,6 +36,9 @@ class Step:
     past: tuple[Positions, float] | None = None  # (n,3) [m] x_(n-1), and a with which it counts
     kept: Mapping[str, Floats] = field(default_factory=dict)  # what terms keep from step to step
     slip: float | None = None  # [m] elastic slip of friction in an equilibrium; None: nothing rubs
+    same_pattern: bool = (
+        False  # whether matrices may keep the blocks of steps before, where none is
+    )
 
     @property
     def t(self) -> float:

@@ -30,6 +30,7 @@ class Embedded(ABC):
 
     def __init__(self) -> None:
         self._joined: JoinedPattern | None = None
+        self.has_joined = False  # whether a matrix of this step has blocks of pairs
 
     @abstractmethod
     def to_surface(self, x: WarpArray, out: WarpArray) -> None:
@@ -71,18 +72,19 @@ class Embedded(ABC):
         holds the pairs that ``soon`` gives.
         """
 
-    @property
-    def has_pattern(self) -> bool:
-        """Whether a pattern is kept."""
-        return self._joined is not None
+    def begin(self, same_pattern: bool) -> None:
+        """Begin a step; with a new pattern where results would depend on what came before."""
+        self.has_joined = False
+        if not same_pattern:
+            self.forget()
 
     def forget(self) -> None:
-        """Begin with new patterns, so that results do not depend on what came before."""
+        """Keep no pattern."""
         self._joined = None
 
     def _joined_with(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
         """A of vertices plus the blocks."""
-        matrix = None
+        matrix, self.has_joined = None, True
         if self._joined is not None and self._joined.elastic is A.pattern:
             matrix = self._joined.add(A, blocks)
         if matrix is None:

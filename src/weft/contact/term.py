@@ -76,7 +76,7 @@ class ContactTerm(Bound):
             self._fixed = np.array(step.fixed)
             self._excluded = self.contact.excluded(step.fixed)
         self.search.begin(self._excluded)
-        self.embedded.forget()
+        self.embedded.begin(step.same_pattern)
         self.step, self.blocked = step, None
         self.friction = None
         self._firmness = Firmness.of(step.kept.get(FIRMNESS))
@@ -180,7 +180,7 @@ class ContactTerm(Bound):
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """A plus the Hessian of all pairs, on a pattern that holds both."""
         y, contacts = self._at(x)
-        if len(contacts) == 0 and not self.friction and not self.embedded.has_pattern:
+        if len(contacts) == 0 and not self.friction and not self.embedded.has_joined:
             return A
         with self.phases("contact matrix"):
             blocks = [PairBlocks(contacts, contacts.device[0], self._blocks(y, contacts, psd))]

@@ -5,7 +5,7 @@ Two phases, and results as data. Numerical failure is an outcome with advice.
 
 import enum
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from weft.kernel import WarpArray
 from weft.solve.block_csr import BlockCsr
@@ -82,6 +82,14 @@ class Prepared(Protocol):
 
         Direct solvers always go to round-off.
         """
+
+
+@runtime_checkable
+class Learns(Protocol):
+    """A prepared matrix that takes something from solves to the next matrix."""
+
+    def forget(self) -> None:
+        """Keep symbolic work alone: results of a search do not depend on those before it."""
 
 
 class LinearSolver(Protocol):

@@ -134,6 +134,15 @@ class BlockCsr:
         """Block rows."""
         return self.pattern.n
 
+    def without_zeros(self) -> "BlockCsr":
+        """The same matrix without blocks of zeros, but for the diagonal."""
+        p, values = self.pattern, kernel.numpy(self.values)
+        kept = (values != 0.0).any(axis=(1, 2)) | (p.row == p.column)
+        start = np.zeros(p.n + 1, dtype=np.int32)
+        np.cumsum(np.bincount(p.row[kept], minlength=p.n), out=start[1:])
+        pattern = BlockPattern(p.n, start, p.column[kept])
+        return BlockCsr(pattern, kernel.array(values[kept], mat33))
+
     def to_scipy(self) -> Any:
         """A SciPy BSR matrix of shape (3n,3n); on the CPU it shares the block values."""
         p = self.pattern

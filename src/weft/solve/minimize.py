@@ -17,7 +17,7 @@ from weft import kernel
 from weft.kernel import WarpArray, vec3
 from weft.phases import Phases
 from weft.psd import Psd
-from weft.solve.base import LinearSolver, Outcome
+from weft.solve.base import Learns, LinearSolver, Outcome
 from weft.solve.block_csr import BlockCsr
 from weft.solve.line_search import LineSearchResult, LineSearchSettings, backtracking
 from weft.solve.updates import Update
@@ -122,6 +122,8 @@ class Search:
         arrays: tuple[WarpArray, WarpArray, WarpArray] | None = None,
     ) -> None:
         self.problem, self.solver, self.prepared = problem, solver, previous
+        if isinstance(previous, Learns):
+            previous.forget()
         n = x0.shape[0]
         self.x, self.g, self.trial = arrays or tuple(kernel.empty(n, vec3) for _ in range(3))
         combine(x0, 0.0, x0, self.x)

@@ -327,12 +327,17 @@ class PreparedMultigrid:
             return solution
         return self._rescue(b, tolerance, solution.iterations)
 
+    def forget(self) -> None:
+        """Begin again with the eigenvalues that most matrices have."""
+        self.hierarchy.high = LARGEST
+
     def _rescue(self, b: WarpArray, tolerance: float, spent: int) -> LinearSolution:
         """A direct factorization, or block-Jacobi where one would not fit into memory."""
         other: LinearSolver = BlockJacobiPcg(stop=self.stop)
         if self.A.n <= DIRECT:
             other = Pardiso() if have_pardiso() else Splu()
-        solution = other.prepare(self.A).solve(b, tolerance)
+        # Blocks of zeros may be there or not, as contacts went: they would change the order.
+        solution = other.prepare(self.A.without_zeros()).solve(b, tolerance)
         iterations = solution.iterations + spent
         return dataclasses.replace(solution, iterations=iterations, rescued=True)
 

@@ -1,0 +1,92 @@
+"""Matrices keep their blocks from step to step, and results do not know it."""
+
+import numpy as np
+import pytest
+
+import weft
+from weft import kernel
+from weft.contact import rows
+from weft.kernel import mat33, vec3
+from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.multigrid import Multigrid
+
+
+def falling(linear):
+    cloth = weft.sheet(15, 15, 0.3, 0.3, fabric="cotton", pattern="alternating")
+    cloth = cloth.moved((0.01, 0.115, 0.02), (3, 0, 2))
+    ball = weft.contact.sphere(0.1, 0.02, "ball")
+    return weft.Scene(
+        cloth, step=0.01, bodies=[ball], contact=weft.SelfContact(3e-3, friction=0.3),
+        settings=weft.StepSettings(linear=linear),
+    )  # fmt: skip
+
+
+def steps(scene, n, begin=None):
+    model, stepper = scene.model(), scene.stepper()
+    state, memory = begin or (scene.state(), None)
+    memory = stepper.init(model, state) if memory is None else memory
+    out = []
+    for _ in range(n):
+        state, memory, report = stepper.step(model, state, memory, scene.step)
+        assert report.outcome.ok
+        out.append((state, memory, report))
+    return out
+
+
+@pytest.mark.parametrize("linear", ["multigrid", "pcg", "splu"])
+def test_steps_do_not_depend_on_patterns_before(linear):
+    """A run that is taken up in the middle, by a stepper and model of its own, has the same bits."""
+    scene = falling(linear)
+    whole = steps(scene, 24)
+    assert whole[-1][2].contact["count"] > 100
+    for k in (12, 17):
+        rest = steps(scene, 24 - k, whole[k - 1][:2])
+        for (a, _, _), (b, _, _) in zip(whole[k:], rest, strict=True):
+            assert np.array_equal(a.x, b.x) and np.array_equal(a.v, b.v)
+
+
+def test_what_iterates_makes_few_patterns(monkeypatch):
+    """Far fewer than steps with contact; orders of elimination begin anew in each."""
+    made = []
+    of = rows.JoinedPattern.of
+
+    def counted(*args):
+        made.append(1)
+        return of(*args)
+
+    monkeypatch.setattr(rows.JoinedPattern, "of", staticmethod(counted))
+    counts = {}
+    for linear in ("multigrid", "splu"):
+        made.clear()
+        found = steps(falling(linear), 30)
+        touching = sum(report.contact["count"] > 0 for _, _, report in found)
+        counts[linear] = len(made) / touching
+    assert counts["splu"] >= 1
+    assert counts["multigrid"] < 0.7 * counts["splu"]
+
+
+def test_a_rescue_leaves_out_blocks_of_zeros(rng):
+    """An indefinite matrix is solved directly with the same digits, whatever else its pattern has."""
+    n = 12
+    pairs = np.stack([np.arange(n - 1), np.arange(1, n)], 1).astype(np.int32)
+    small = BlockPattern.of(n, [pairs])
+    large = BlockPattern.of(n, [pairs, rng.integers(0, n, (20, 2)).astype(np.int32)])
+    assert large.n_blocks > small.n_blocks
+    values = rng.normal(size=(small.n_blocks, 3, 3))
+    dense = np.zeros((n, n, 3, 3))
+    dense[small.row, small.column] = values
+    dense = dense + dense.transpose(1, 0, 3, 2)
+    dense[np.arange(n), np.arange(n)] += 6 * np.eye(3)
+    dense[0, 0] -= 20 * np.eye(3)
+    b = kernel.array(rng.normal(size=(n, 3)), vec3)
+    found = []
+    for pattern in (small, large):
+        blocks = np.ascontiguousarray(dense[pattern.row, pattern.column])
+        A = BlockCsr(pattern, kernel.array(blocks, mat33))
+        if pattern is large:
+            stripped = A.without_zeros().pattern
+            assert np.array_equal(stripped.column, small.column)
+            assert np.array_equal(stripped.row_start, small.row_start)
+        found.append(Multigrid().prepare(A).solve(b, 1e-8))
+    assert found[0].outcome is found[1].outcome
+    assert np.array_equal(kernel.numpy(found[0].x), kernel.numpy(found[1].x))
