@@ -10,7 +10,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Floats, Positions
+from weft.arrays import Floats, Ints, Positions
 from weft.contact.layout import Layout
 from weft.kernel import Scalar, WarpArray, vec3
 
@@ -73,7 +73,7 @@ class Primitives:
     ids: WarpArray  # (n,k) their vertices
 
     @staticmethod
-    def of(layout: Layout, ids: Floats) -> "Primitives":
+    def of(layout: Layout, ids: Ints) -> "Primitives":
         """Primitives with vertices ids (n,k), in their own order."""
         ordered = np.ascontiguousarray(np.asarray(ids, np.int32)[layout.order])
         return Primitives(layout, kernel.array(ordered, wp.int32))
@@ -127,7 +127,7 @@ class Boxes:
         """
         n, k = points.shape[:2]
         layout = Layout.of(points.mean(axis=1))
-        inside = Primitives.of(layout, np.arange(n * k).reshape(n, k))
+        inside = Primitives.of(layout, np.arange(n * k, dtype=np.int32).reshape(n, k))
         return Boxes.of(points.reshape(-1, 3), inside, grow)
 
     @property

@@ -7,15 +7,19 @@ order is that of the mesh at rest, so is that of the pairs found, whatever came 
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 import warp as wp
+from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from weft import kernel
-from weft.arrays import Faces, Floats, Ints
+from weft.arrays import Faces, Floats
 from weft.kernel import WarpArray
+
+Longs: TypeAlias = NDArray[np.int64]
 
 LEAF = 8  # boxes of a leaf, at most
 
@@ -26,14 +30,14 @@ class Layout:
     below a node follows it.
     """
 
-    order: Ints  # (n,) which box is at each place
-    start: Ints  # (c+1,) places at which leaves begin
-    leaf: Ints  # (2c-1,) of a node; -1: it has two children
-    beyond: Ints  # (2c-1,) the node after all that lie below this one
-    depth: Ints  # (2c-1,)
+    order: Longs  # (n,) which box is at each place
+    start: Longs  # (c+1,) places at which leaves begin
+    leaf: Longs  # (2c-1,) of a node; -1: it has two children
+    beyond: Longs  # (2c-1,) the node after all that lie below this one
+    depth: Longs  # (2c-1,)
 
     @staticmethod
-    def of(points: Floats, piece: Ints | None = None) -> "Layout":
+    def of(points: Floats, piece: Longs | None = None) -> "Layout":
         """Of boxes around points (n,3), halved again and again across their longest axis; pieces
         (n,) are kept apart where there are several.
         """
@@ -41,7 +45,7 @@ class Layout:
         pieces = np.zeros(n, dtype=np.int64) if piece is None else np.asarray(piece, np.int64)
         order = np.argsort(pieces, kind="stable")
         pieces = pieces[order]
-        levels: list[tuple[Ints, Ints]] = []  # first places of nodes, and which have children
+        levels: list[tuple[Longs, Longs]] = []  # first places of nodes, and which have children
         a, b = np.zeros(1, dtype=np.int64), np.full(1, n, dtype=np.int64)
         while True:
             mixed = pieces[a] != pieces[b - 1] if n else np.zeros(1, dtype=bool)
@@ -73,17 +77,15 @@ class Layout:
         return kernel.array(np.flatnonzero(self.leaf >= 0).astype(np.int32), wp.int32)
 
     @cached_property
-    def inner(self) -> tuple[WarpArray, Ints]:
+    def inner(self) -> tuple[WarpArray, list[int]]:
         """(c-1,) nodes with children, the deepest first, and where each depth ends."""
         nodes = np.flatnonzero(self.leaf < 0)
         nodes = nodes[np.argsort(-self.depth[nodes], kind="stable")]
-        changes = 1 + np.flatnonzero(np.diff(self.depth[nodes]))
-        return kernel.array(nodes.astype(np.int32), wp.int32), np.array(
-            [*changes, len(nodes)] if len(nodes) else [0]
-        )
+        changes: list[int] = (1 + np.flatnonzero(np.diff(self.depth[nodes]))).tolist()
+        return kernel.array(nodes.astype(np.int32), wp.int32), [*changes, len(nodes)]
 
 
-def pieces_of(faces: Faces, n: int) -> Ints:
+def pieces_of(faces: Faces, n: int) -> Longs:
     """(n,) which connected piece a vertex belongs to, numbered by their first vertices."""
     m = len(faces)
     rows, columns = faces[:, [0, 1]].reshape(-1), faces[:, [1, 2]].reshape(-1)
@@ -91,7 +93,7 @@ def pieces_of(faces: Faces, n: int) -> Ints:
     return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
 
-def _sort(points: Floats, order: Ints, a: Ints, b: Ints) -> None:
+def _sort(points: Floats, order: Longs, a: Longs, b: Longs) -> None:
     """Sort the ranges a to b of an order along the longest axis of their points."""
     length = b - a
     if len(a) == 0:
@@ -108,7 +110,7 @@ def _sort(points: Floats, order: Ints, a: Ints, b: Ints) -> None:
     order[place] = order[place][np.argsort(range_ + 0.5 * along, kind="stable")]
 
 
-def _border(pieces: Ints, a: Ints, b: Ints) -> Ints:
+def _border(pieces: Longs, a: Longs, b: Longs) -> Longs:
     """Where ranges a to b of several pieces, in order, are cut: between two, near the middle."""
     middle = pieces[(a + b) // 2]
     before = np.searchsorted(pieces, middle, "left")
@@ -116,10 +118,10 @@ def _border(pieces: Ints, a: Ints, b: Ints) -> Ints:
     nearer = (before > a) & (
         (after >= b) | (np.abs(2 * before - a - b) <= np.abs(2 * after - a - b))
     )
-    return np.where(nearer, before, after)
+    return np.asarray(np.where(nearer, before, after), dtype=np.int64)
 
 
-def _numbered(order: Ints, levels: list[tuple[Ints, Ints]]) -> Layout:
+def _numbered(order: Longs, levels: list[tuple[Longs, Longs]]) -> Layout:
     """The tree of nodes given level by level, where two children follow each other."""
     sizes = [np.ones(len(a), dtype=np.int64) for a, _ in levels]
     for k in range(len(levels) - 2, -1, -1):
