@@ -16,25 +16,32 @@ extrapolation, as wind is (``weft.energies.wind``), and is a load. ``docs/forces
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-import warp as wp
 
 from weft import kernel
 from weft.arrays import Floats, Gradients, Ints, Positions, Velocities
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.samples import Samples
+from weft.energies.added_mass_kernels import (
+    add_blocks,
+    add_gradients,
+    edges,
+    energies,
+    faces,
+    gather_masses,
+)
 from weft.energies.air import Wind
 from weft.energies.base import Bound
-from weft.energies.wind import extrapolated
+from weft.energies.rows import RowMap
+from weft.energies.wind import extrapolated, place, sheet_of
 from weft.errors import SceneError
-from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
+from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
 from weft.mesh import TriangleMesh, edges_of
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.step import Step
-
-_module = wp.get_module("weft.added_mass")
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +119,12 @@ class AddedMass:
     mesh: TriangleMesh
     wind: Wind
     name: str = "added mass"
+    carried: tuple[float, float, float] | None = None  # [m] how far gusts are; None: velocity t
+
+    @property
+    def mass(self) -> float:
+        """mu [kg/m^2]."""
+        return 0.25 * np.pi * self.wind.density * float(self.wind.span or 0.0)
 
     @property
     def stencil(self) -> Ints:
@@ -152,33 +165,32 @@ class AddedMass:
         outward = np.stack([along[:, 1], -along[:, 0]], axis=1)
         outward *= -np.sign((outward * inward).sum(1))[:, None]
         s = self.samples
-        edges = Samples(s.stencil[face], s.gradient[face], np.ones(len(half)), m.n_vertices, value)
-        return edges, outward
+        rim = Samples(s.stencil[face], s.gradient[face], np.ones(len(half)), m.n_vertices, value)
+        return rim, outward
 
     def load(self, x: Positions, v: Velocities, t: float) -> tuple[Floats, Floats]:
         """M (n,3,3) [kg] and minus the force (n,3) [N] of what is not M a, at x and v."""
-        mu = 0.25 * np.pi * self.wind.density * float(self.wind.span or 0.0)
-        s, (edges, outward) = self.samples, self.rim
+        mu, s, (rim, outward) = self.mass, self.samples, self.rim
         flow = self._flow(s, x, v, t)
         mass = mu * s.weight * flow.area
         share = (mass / 3)[:, None]
         turned = flow.shear[:, None] * flow.normal + flow.across[:, None] * flow.turning
         carried = np.einsum("qaj,qj->qa", s.gradient, mass[:, None] * flow.way)
         local = (share * turned)[:, None] - carried[:, :, None] * flow.stream[:, None]
-        out = self._flow(edges, x, v, t)
+        out = self._flow(rim, x, v, t)
         leaving = mu * out.area * np.maximum((out.way * outward).sum(1), 0.0)
-        local_edges = (edges.shares * leaving[:, None])[:, :, None] * out.stream[:, None]
+        local_edges = (rim.shares * leaving[:, None])[:, :, None] * out.stream[:, None]
         M, load = np.zeros((len(x), 3, 3)), np.zeros((len(x), 3))
         own = share[:, :, None] * flow.normal[:, :, None] * flow.normal[:, None, :]
         for a in range(3):
             np.add.at(M, s.stencil[:, a], own)
             np.add.at(load, s.stencil[:, a], local[:, a])
-            np.add.at(load, edges.stencil[:, a], local_edges[:, a])
+            np.add.at(load, rim.stencil[:, a], local_edges[:, a])
         return M, load
 
     def _flow(self, s: Samples, x: Positions, v: Velocities, t: float) -> Flow:
         at = np.einsum("qa,qai->qi", s.shares, x[s.stencil])
-        return Flow.of(s, x, v, self.wind.at(at, t))
+        return Flow.of(s, x, v, self.wind.at(at, t, self.carried))
 
     def frozen(self, step: Step, at: tuple[Positions, Velocities] | None = None) -> Carried:
         """The potential of a step, in NumPy; of the flow at x and v, or where cloth is expected."""
@@ -189,7 +201,7 @@ class AddedMass:
 
     def bind(self, pattern: BlockPattern) -> "BoundAddedMass":
         """The production face."""
-        return BoundAddedMass(self, pattern.scratch)
+        return BoundAddedMass(self, pattern.n, pattern.scratch)
 
 
 def _inverse(F: Gradients) -> Floats:
@@ -201,60 +213,25 @@ def _inverse(F: Gradients) -> Floats:
     return np.asarray(np.einsum("q,qij,qkj->qik", over, adjugate, F))
 
 
-@wp.kernel(module=_module)
-def energies(
-    o: int,
-    x: wp.array(dtype=vec3),
-    M: wp.array(dtype=mat33),
-    y: wp.array(dtype=vec3),
-    load: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    out: wp.array(dtype=Scalar),
-):
-    """(x - y).M (x - y)/2 + load.(x - origin)."""
-    i = o + wp.tid()
-    d = x[i] - y[i]
-    out[i] = Scalar(0.5) * wp.dot(d, M[i] * d) + wp.dot(load[i], x[i] - origin[i])
-
-
-@wp.kernel(module=_module)
-def add_gradients(
-    o: int,
-    x: wp.array(dtype=vec3),
-    M: wp.array(dtype=mat33),
-    y: wp.array(dtype=vec3),
-    load: wp.array(dtype=vec3),
-    g: wp.array(dtype=vec3),
-):
-    """g += M (x - y) + load."""
-    i = o + wp.tid()
-    g[i] += M[i] * (x[i] - y[i]) + load[i]
-
-
-@wp.kernel(module=_module)
-def add_blocks(
-    o: int,
-    diagonal: wp.array(dtype=wp.int32),
-    M: wp.array(dtype=mat33),
-    values: wp.array(dtype=mat33),
-):
-    """A += M on the diagonal."""
-    i = o + wp.tid()
-    values[diagonal[i]] += M[i]
-
-
 class BoundAddedMass(Bound):
     """Added mass on a pattern; nothing before the first ``freeze``."""
 
     is_load = True
 
-    def __init__(self, energy: AddedMass, scratch: Scratch) -> None:
-        self.energy, self.name, self.scratch = energy, energy.name, scratch
+    def __init__(self, energy: AddedMass, n: int, scratch: Scratch) -> None:
+        self.name, self.scratch, self.n = energy.name, scratch, n
+        s, (rim, outward) = energy.samples, energy.rim
+        self._faces, self._edges = sheet_of(s), sheet_of(rim)
+        self._outward = kernel.array(outward, vec2)
+        self._around = RowMap.of(s.stencil, n, None), RowMap.of(rim.stencil, n, None)
+        self._own = kernel.empty(len(s.stencil), mat33)
+        self._M, self._load = kernel.empty(n, mat33), kernel.empty(n, vec3)
         self._step: Step | None = None
+        self.retake(energy)
 
     def retake(self, energy: AddedMass) -> None:
         """Its wind."""
-        self.energy = energy
+        self.energy, self._mu = energy, Scalar(energy.mass)
 
     def freeze(self, step: Step) -> None:
         """Take flow and normals as they are expected at the step's end.
@@ -268,20 +245,41 @@ class BoundAddedMass(Bound):
                 hint="air that goes along cloth pushes it from every rest: flags have none",
             )  # fmt: skip
         self._step = step
-        self._hold(self.energy.frozen(step))
+        self._y, self._origin = kernel.points(np.array(step.predicted)), step.device_origin
+        x, v = extrapolated(step)
+        self._take(kernel.points(x), kernel.points(v), step)
 
     def lag(self, x: WarpArray) -> bool:
         """Take them anew at x."""
-        if self._step is None:
+        step = self._step
+        if step is None:
             return False
-        at = np.array(kernel.numpy(x))
-        self._hold(self.energy.frozen(self._step, (at, self._step.velocity(at))))
+        self._take(x, kernel.points(step.velocity(np.array(kernel.numpy(x)))), step)
         return True
 
-    def _hold(self, carried: Carried) -> None:
-        self._M = kernel.array(carried.M, mat33)
-        self._y, self._load = kernel.points(carried.y), kernel.points(carried.load)
-        self._origin = kernel.points(carried.origin)
+    def _take(self, x: WarpArray, v: WarpArray, step: Step) -> None:
+        assert step.scale is not None
+        around, rim = self._around
+        on, own, n = self.scratch.take, self._own, self.n
+        self._load.zero_()
+        air = self._air(x, self._faces, step.t)
+        local = on((len(own), 3), vec3)
+        kernel.launch(faces, len(own), x, v, air, self._faces, self._mu, own, local)
+        around.add_gradient(local, self._load)
+        i = around.incidence
+        kernel.launch(gather_masses, n, i.start, i.element, own, Scalar(1 / step.scale), self._M)
+        air = self._air(x, self._edges, step.t)
+        q = len(self._outward)
+        local = on((q, 3), vec3)
+        kernel.launch(edges, q, x, v, air, self._edges, self._outward, self._mu, local)
+        rim.add_gradient(local, self._load)
+
+    def _air(self, x: WarpArray, s: Any, t: float) -> WarpArray:
+        q = s.stencil.shape[0]
+        at, air = self.scratch.take(q, vec3), kernel.empty(q, vec3)
+        kernel.launch(place, q, x, s, at)
+        self.energy.wind.blow(at, t, air, self.energy.carried)
+        return air
 
     def value(self, x: WarpArray) -> float:
         """Of the lagged potential [J]."""

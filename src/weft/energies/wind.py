@@ -250,12 +250,7 @@ class BoundAir(Bound):
 
     @cached_property
     def _sheet(self) -> Any:
-        s, out = self.energy.samples, Sheet()
-        out.stencil = kernel.array(s.stencil, wp.int32)
-        out.N = kernel.array(s.shares, Scalar)
-        out.dN = kernel.array(s.gradient, vec2)
-        out.weight = kernel.array(s.weight, Scalar)
-        return out
+        return sheet_of(self.energy.samples)
 
     def freeze(self, step: Step) -> None:
         """Take |u|, normals, areas and the air as they are expected at the step's end."""
@@ -304,6 +299,16 @@ class BoundAir(Bound):
             local.N, local.K, local.scale = self._sheet.N, self._frozen.K, self._frozen.rate
             self.rows.add_rows(SHARED, local, A)
         return A
+
+
+def sheet_of(s: Samples) -> Any:
+    """The ``Sheet`` of samples."""
+    out = Sheet()
+    out.stencil = kernel.array(s.stencil, wp.int32)
+    out.N = kernel.array(s.shares, Scalar)
+    out.dN = kernel.array(s.gradient, vec2)
+    out.weight = kernel.array(s.weight, Scalar)
+    return out
 
 
 def extrapolated(step: Step) -> tuple[Positions, Velocities]:

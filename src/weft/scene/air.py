@@ -24,7 +24,9 @@ def air_energies(scene: "Scene", carried: Carried = None) -> tuple[Energy, ...]:
     pushed = tuple(
         AirForce(s.samples(), scene.wind, name, carried) for s, name in zip(surfaces, names)
     )
-    added = () if scene.wind.span is None else (AddedMass(scene.cloth.mesh, scene.wind),)
+    added: tuple[Energy, ...] = ()
+    if scene.wind.span is not None:
+        added = (AddedMass(scene.cloth.mesh, scene.wind, carried=carried),)
     return (*pushed, *added, *_on_bodies(scene, carried))
 
 
