@@ -279,6 +279,41 @@ def test_a_wind_that_rises():
     assert term.energy.wind.density == 2.4
 
 
+def test_a_wind_that_changes_carries_its_gusts():
+    """As far as its speed has, over time: the same air for added mass as for drag."""
+    keyed = {"wind.velocity.0": weft.Keys([(0.0, 4.0), (1.0, 8.0)])}
+    gusty = Wind((4.0, 0.3, 0.1), span=0.1, gusts=weft.Gusts(0.2, 0.5))
+    scene = ribbon(wind=gusty, keyed=keyed)
+    model = scene.model()
+    model.assembly.take(1.0)
+    terms = {t.name: t.energy for t in model.assembly.terms if hasattr(t, "energy")}
+    assert terms["added mass"].carried == terms["wind"].carried
+    assert terms["added mass"].carried[0] == pytest.approx(6.0)
+    x = np.array(scene.cloth.vertices)
+    energy, still_one = terms["added mass"], dataclasses.replace(terms["added mass"], carried=None)
+    loads = [e.load(x, 0 * x, 1.0)[1] for e in (energy, still_one)]
+    assert np.abs(loads[0] - loads[1]).max() > 1e-6
+
+
+def test_long_steps_are_asked_about():
+    """Where the air is heavy and goes over many faces."""
+    from weft.questions import questions
+
+    def asked(**changes):
+        scene = ribbon(**changes)
+        return [q for q in questions(scene, scene.stepper()) if "wind.span" in q]
+
+    (text,) = asked(step=2e-2)
+    share = np.pi / 4 * 1.2 * 0.1 / (np.pi / 4 * 1.2 * 0.1 + ribbon().cloth.fabric.density)
+    cell = np.sqrt(0.05 * 0.1 / 3)
+    speed = np.linalg.norm([4.0, 0.3, 0.1])
+    assert f"over {2e-2 * speed / cell:.2g} faces, and {share:.2g} of" in text
+    most = 0.5 / share * cell / speed
+    assert f"a step of {most:.2g} s or less" in text
+    assert not asked(step=0.99 * most) and asked(step=1.01 * most)
+    assert not asked(step=0.1, wind=Wind((4.0, 0.3, 0.1)))
+
+
 def test_what_is_refused():
     with pytest.raises(SceneError, match="wind.span"):
         Wind(span=0.0)

@@ -242,7 +242,8 @@ class BoundAddedMass(Bound):
         if step.scale is None:
             raise SceneError(
                 "wind.span", got="in an equilibrium", expected="none",
-                hint="air that goes along cloth pushes it from every rest: flags have none",
+                hint="strips that flutter have none; one that stays straight along the wind rests "
+                "as it does without a span",
             )  # fmt: skip
         self._step = step
         self._y, self._origin = kernel.points(np.array(step.predicted)), step.device_origin
