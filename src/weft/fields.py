@@ -253,17 +253,18 @@ def air_of(
     carried: tuple[float, float, float] | None = None,
 ) -> Floats:
     """(m,3) [Pa] rho |u|/2 [(C_D - C_L) u + C_L (u.n) n] times the area over that at rest, with u
-    the air's velocity past the middle of the face. ``carried`` is as in ``Physics``.
+    the air's velocity past the middle of the face; in crossflow the second |u| is |u.n|.
+    ``carried`` is as in ``Physics``.
     """
     corners = x[mesh.faces]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     size = np.linalg.norm(normal, axis=1, keepdims=True)
     n = normal / np.maximum(size, 1e-300)
     u = wind.at(corners.mean(1), t, carried) - v[mesh.faces].mean(1)
-    across = (u * n).sum(1, keepdims=True) * n
-    push = (wind.drag - wind.lift) * u + wind.lift * across
-    scale = 0.5 * wind.density * np.linalg.norm(u, axis=1, keepdims=True)
-    return np.asarray(scale * push * (0.5 * size / mesh.rest_area[:, None]))
+    speed, through = np.linalg.norm(u, axis=1, keepdims=True), (u * n).sum(1, keepdims=True)
+    push = (wind.drag - wind.lift) * speed * u
+    push += wind.lift * (np.abs(through) if wind.crossflow else speed) * through * n
+    return np.asarray(0.5 * wind.density * push * (0.5 * size / mesh.rest_area[:, None]))
 
 
 def _lengths(F: Gradients) -> tuple[Floats, Floats]:

@@ -28,12 +28,16 @@ def test_numbers_of_a_scene(integrator):
     "more, names",
     [
         ({"wind": weft.Wind((1.0, 0.2, 0.5))}, ["wind.velocity", "wind.density", "wind.lift"]),
+        (
+            {"wind": weft.Wind((1.0, 0.2, 0.5), crossflow=True)},
+            ["wind.velocity", "wind.density", "wind.lift"],
+        ),
         ({"bending": "quadratic"}, FABRIC),
         ({"bending": "pairs", "bend": 0.15}, ["fabric.bending_warp", "fabric.damping"]),
         ({"law": weft.laws.StVK(500.0)}, ["fabric.density", "fabric.damping"]),
         ({"adaptive": weft.AdaptiveSettings(limit=0.004)}, FABRIC),
     ],
-    ids=["wind", "quadratic", "pairs", "law", "adaptive"],
+    ids=["wind", "crossflow", "quadratic", "pairs", "law", "adaptive"],
 )
 def test_other_energies(more, names):
     got, expected, _ = compared(hung(**more), names)

@@ -184,6 +184,27 @@ def test_momentum_goes_into_the_wake(rng):
     assert (ways > 0).any() and (ways < 0).any() and np.abs(leaving.sum(0)).max() > 1e-3
 
 
+@pytest.mark.parametrize("degrees", [2, 10, 25])
+def test_a_slender_plate_has_its_lift_once(degrees):
+    """At an incidence, in crossflow: pi/4 rho H^2 U^2 sin a cos a across the wind, Jones's lift of
+    slender wings, and what of it is drag; and rho C H L (U sin a)^2/2 along the normal.
+    """
+    from weft.discretization.linear_triangle import linear_triangle
+    from weft.energies.wind import AirForce
+
+    s, mesh = strip(20)
+    a = np.radians(degrees)
+    x = np.stack([s * np.cos(a), s * np.sin(a), np.array(mesh.vertices[:, 2])], 1)
+    wind = dataclasses.replace(WIND, drag=1.1, lift=1.1, crossflow=True)
+    n = np.array([-np.sin(a), np.cos(a), 0.0])
+    reactive = -AddedMass(mesh, wind).load(x, 0 * x, 0.0)[1].sum(0)
+    assert reactive @ n == pytest.approx(-MU * SPAN * U**2 * np.sin(a) * np.cos(a), rel=1e-9)
+    at = still(x, dt=0.01, span=0.01)
+    resistive = -scatter(AirForce(linear_triangle(mesh), wind).frozen(at), x).sum(0)
+    size = 0.5 * DENSITY * 1.1 * SPAN * (U * np.sin(a)) ** 2
+    np.testing.assert_allclose(resistive, -size * n, atol=1e-12)
+
+
 INTEGRATORS = ("backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998")
 
 
@@ -242,15 +263,18 @@ def test_resumed_runs_go_on_bit_by_bit(tmp_path):
     weft.simulate(scene, frames=3, out=tmp_path / "parts", **how)
     parts = weft.simulate(scene, frames=6, out=tmp_path / "parts", resume=True, **how)
     np.testing.assert_array_equal(whole.positions(6), parts.positions(6))
-    without = ribbon(wind=Wind((4.0, 0.3, 0.1)))
-    other = weft.simulate(without, frames=6, out=tmp_path / "other", **how)
-    assert np.abs(whole.positions(6) - other.positions(6)).max() > 1e-3
+    for change in ({"span": None}, {"crossflow": True}):
+        wind = dataclasses.replace(scene.wind, **change)
+        other = weft.simulate(ribbon(wind=wind), frames=6, out=tmp_path / str(change), **how)
+        assert np.abs(whole.positions(6) - other.positions(6)).max() > 1e-3, change
 
 
 def test_runs_of_before_there_was_a_span_go_on():
     """A scene without one is the scene that it was; with one it is another."""
-    assert "span" not in identity(ribbon(wind=Wind((4.0, 0.3, 0.1))))["wind"]
+    before = identity(ribbon(wind=Wind((4.0, 0.3, 0.1))))["wind"]
+    assert "span" not in before and "crossflow" not in before and before["drag"] == 1.17
     assert identity(ribbon())["wind"]["span"] == 0.1
+    assert identity(ribbon(wind=Wind(crossflow=True)))["wind"]["crossflow"] is True
 
 
 def test_points_besides_the_cloths():

@@ -42,7 +42,8 @@ def bound_of(energy, n, at):
 
 @pytest.mark.parametrize("kind", ["triangles", "splines"])
 @pytest.mark.parametrize("span", [0.02, np.inf])
-def test_production_face_equals_numpys(kind, span, device):
+@pytest.mark.parametrize("crossflow", [False, True])
+def test_production_face_equals_numpys(kind, span, crossflow, device):
     """Energy, forces and matrix of a step, on the device and in NumPy."""
     cloth = spline()
     samples = linear_triangle(MESH) if kind == "triangles" else cloth.samples()
@@ -54,7 +55,7 @@ def test_production_face_equals_numpys(kind, span, device):
     at = dataclasses.replace(
         still(x, dt=0.02, span=span, v=RNG.normal(size=x.shape)), origin=x - 0.003
     )
-    energy = AirForce(samples, WIND)
+    energy = AirForce(samples, dataclasses.replace(WIND, crossflow=crossflow))
     frozen, bound = energy.frozen(at), bound_of(energy, len(x), at)
     y = x + 0.02 * RNG.normal(size=x.shape)
     point, g = kernel.array(y, vec3), kernel.zeros(len(x), vec3)
@@ -81,6 +82,7 @@ def test_derivatives(rng):
 def test_lift_and_drag_of_a_plate(degrees):
     """From their definition: along the wind and across it, at an incidence; turned over alike."""
     speed, wind = 4.0, Wind((4.0, 0.0, 0.0), 1.2, 1.1, 0.8)
+    beside = dataclasses.replace(wind, crossflow=True)
     mesh, a = grid(5, 5, 0.5, 0.4), np.radians(degrees)
     flat = np.array(mesh.vertices)
     c, s = np.cos(a), np.sin(a)
@@ -92,6 +94,9 @@ def test_lift_and_drag_of_a_plate(degrees):
         q = 0.5 * 1.2 * speed**2 * 0.2
         drag, lift = q * (1.1 - 0.8 * c * c), q * 0.8 * s * c
         np.testing.assert_allclose(force, [drag, lift, 0], atol=1e-12)
+        force = -scatter(AirForce(linear_triangle(faces), beside).frozen(at), x).sum(0)
+        across = q * 0.8 * s * s  # along the normal, of second order in small incidences
+        np.testing.assert_allclose(force, [q * 0.3 + across * s, across * c, 0], atol=1e-12)
 
 
 def test_still_air_takes_energy():

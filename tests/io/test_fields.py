@@ -83,9 +83,10 @@ def test_curvature_of_a_cylinder(side, pattern):
     np.testing.assert_allclose(k, np.broadcast_to(expected, k.shape), atol=5e-3 / r)
 
 
-def test_air_of_a_plate():
+@pytest.mark.parametrize("crossflow", [False, True])
+def test_air_of_a_plate(crossflow):
     """rho C_D U^2/2 across the wind; at an incidence what the term of the potential has."""
-    mesh, wind = grid(3, 3, 1.0, 1.0), Wind((0.0, 4.0, 0.0), 1.2, 1.17, 1.0)
+    mesh, wind = grid(3, 3, 1.0, 1.0), Wind((0.0, 4.0, 0.0), 1.2, 1.17, 1.0, crossflow=crossflow)
     still = np.zeros_like(mesh.vertices)
     force = air_of(mesh, mesh.vertices, still, 0.0, wind)
     np.testing.assert_allclose(force, np.tile([0, 0.5 * 1.2 * 1.17 * 16, 0], (8, 1)), rtol=1e-12)

@@ -48,3 +48,13 @@ def test_wefts_strip_moves_as_the_theory_has_it(beam, u):
     got = flutter.root(beam, u, segments=20)
     assert got.imag == pytest.approx(rate.imag, rel=0.03)
     assert got.real == pytest.approx(rate.real, abs=0.02 * rate.imag)
+
+
+def test_drag_across_leaves_the_onset_where_it_is():
+    """In crossflow it is of second order; else it is a lift that slender strips do not have."""
+    rate = flutter.root(flutter.LEVEL, 5.6, segments=16)
+    drag = {"drag": 1.1, "lift": 1.1}
+    same = flutter.root(flutter.LEVEL, 5.6, segments=16, **drag, crossflow=True)
+    other = flutter.root(flutter.LEVEL, 5.6, segments=16, **drag)
+    assert abs(same - rate) < 0.02 * abs(rate)
+    assert abs(other - rate) > 0.2 * abs(rate)

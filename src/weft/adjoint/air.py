@@ -1,7 +1,7 @@
 """Wind, differentiated by the start of a step, from which it takes |u|, normals, areas and the air.
 
-Per sample F = K u with K = |u| (p |N| I + q N N^T/|N|), N the normal as long as the area has grown,
-and s = by . (K (d/span - w)) with d the motion of the middle.
+Per sample F = K u with K = |u| p |N| I + c q N N^T/|N|, N the normal as long as the area has grown,
+c = |u| or in crossflow |u.N|/|N|, and s = by . (K (d/span - w)) with d the motion of the middle.
 """
 
 import numpy as np
@@ -36,13 +36,19 @@ def _wind(term: BoundAir, step: Step, x: WarpArray, by: Floats, into: Pulled) ->
     size, speed = np.linalg.norm(normal, axis=1), np.linalg.norm(u, axis=1)
     p, q = 0.5 * w.density * (w.drag - w.lift) * s.weight, 0.5 * w.density * w.lift * s.weight
     lb, lp, bp = (normal * along).sum(1), (normal * pull).sum(1), (along * pull).sum(1)
-    shape = p * size * bp + q * lb * lp / size  # s over |u|
-    K_along = p[:, None] * size[:, None] * along + (q * lb / size)[:, None] * normal
-    K_along *= speed[:, None]
-    by_u = (shape / np.maximum(speed, 1e-300))[:, None] * u
-    by_normal = (p * bp - q * lb * lp / size**2)[:, None] * (normal / size[:, None])
-    by_normal += (q / size)[:, None] * (lp[:, None] * along + lb[:, None] * pull)
-    by_normal *= speed[:, None]
+    n, direction = normal / size[:, None], u / np.maximum(speed, 1e-300)[:, None]
+    across, across_by_u, across_by_normal = speed, direction, np.zeros_like(u)  # c, dc/du, dc/dN
+    if w.crossflow:
+        through = (u * n).sum(1)
+        side = np.sign(through)[:, None]
+        across, across_by_u = np.abs(through), side * n
+        across_by_normal = side * (u - through[:, None] * n) / size[:, None]
+    shape = (q * lb * lp / size)[:, None]  # what of s is over c
+    K_along = (speed * p * size)[:, None] * along + (across * q * lb / size)[:, None] * normal
+    by_u = (p * size * bp)[:, None] * direction + shape * across_by_u
+    by_normal = (speed * p * bp - across * q * lb * lp / size**2)[:, None] * n
+    by_normal += (across * q / size)[:, None] * (lp[:, None] * along + lb[:, None] * pull)
+    by_normal += shape * across_by_normal
     by_air = by_u - K_along
     by_F = np.stack([np.cross(f1, by_normal), np.cross(by_normal, f0)], axis=2)
 

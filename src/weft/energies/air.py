@@ -57,6 +57,11 @@ class Wind:
         "m",
         above=0,
     )
+    crossflow: bool = setting(
+        False,
+        "the part of drag across a sheet goes with the normal speed alone, |u.n|, in place of |u|: "
+        "along slender strips, whose lift at small incidence is their added mass (span)",
+    )
 
     def __post_init__(self) -> None:
         check_settings(self, "wind")

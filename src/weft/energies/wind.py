@@ -8,6 +8,9 @@ drag C_D - C_L cos^2 a along u and lift C_L sin a cos a across it, at the incide
 alike. That is the resistance of a slender body to flow along and across it (Taylor 1952), as cloth
 has it since Wejchert & Haumann (1991, C_D = C_L) and Ling, Damodaran & Gay (1996).
 
+Where the wind is ``crossflow``, the last term has |u.n| in place of |u|: F is of second order in
+small incidences, as across slender bodies (Taylor 1952), which have lift by their added mass.
+
 F is no gradient of positions. A step lags |u|, n and A, as friction does its normal forces: then F
 = K u with K symmetric and, as 0 <= C_L <= C_D, positive semi-definite, and F is the derivative of
 Rayleigh's dissipation potential. With d = x' - origin at the middle of the element, v' = d/span,
@@ -80,10 +83,11 @@ def resist(
     wind: wp.array(dtype=vec3),
     along: Scalar,
     across: Scalar,
+    crossflow: int,
     frozen: Frozen,
 ):
     """K = rho A |u|/2 [(C_D - C_L) I + C_L n n^T], and K w; the arguments along and across are rho
-    (C_D - C_L)/2 and rho C_L/2.
+    (C_D - C_L)/2 and rho C_L/2; in crossflow the second |u| is |u.n|.
     """
     q = o + wp.tid()
     f0 = vec3(Scalar(0.0))
@@ -100,6 +104,8 @@ def resist(
     if size > Scalar(0.0):
         scale = s.weight[q] * wp.length(u)
         K = (scale * along * size) * wp.identity(n=3, dtype=Scalar)
+        if crossflow != 0:
+            scale = s.weight[q] * wp.abs(wp.dot(u, normal)) / size
         K += (scale * across / size) * wp.outer(normal, normal)
     frozen.K[q] = K
     frozen.push[q] = K * wind[q]
@@ -178,9 +184,12 @@ class AirForce:
         normal = np.cross(F[:, :, 0], F[:, :, 1])
         size = np.linalg.norm(normal, axis=1)
         n = normal / size[:, None]
-        part = w.drag - w.lift
-        shape = part * np.eye(3) + w.lift * n[:, :, None] * n[:, None, :]
-        scale = 0.5 * w.density * s.weight * size * np.linalg.norm(u, axis=1)
+        speed = np.linalg.norm(u, axis=1)
+        normal_speed = np.abs((u * n).sum(1)) if w.crossflow else speed
+        along, across = (w.drag - w.lift) * speed, w.lift * normal_speed
+        shape = along[:, None, None] * np.eye(3)
+        shape += across[:, None, None] * n[:, :, None] * n[:, None, :]
+        scale = 0.5 * w.density * s.weight * size
         return FrozenAir(s, scale[:, None, None] * shape, air, np.array(step.origin), step.span)
 
     def bind(self, pattern: BlockPattern) -> "BoundAir":
@@ -246,7 +255,8 @@ class BoundAir(Bound):
         """Its wind."""
         self.energy, w = energy, energy.wind
         half = 0.5 * w.density
-        self._coefficients = Scalar(half * (w.drag - w.lift)), Scalar(half * w.lift)
+        along, across = Scalar(half * (w.drag - w.lift)), Scalar(half * w.lift)
+        self._coefficients = along, across, int(w.crossflow)
 
     @cached_property
     def _sheet(self) -> Any:

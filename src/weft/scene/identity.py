@@ -66,8 +66,9 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
     if cloth.seams:
         tree["seams"] = [{"name": name, "pairs": len(pairs)} for name, pairs in cloth.seams]
     if scene.wind is not None:
-        wind = described(scene.wind).items()  # runs of before there was a span go on
-        tree["wind"] = {k: v for k, v in wind if k != "span" or v is not None}
+        wind, later = described(scene.wind).items(), {"span": None, "crossflow": False}
+        new = object()  # runs of before there were these go on
+        tree["wind"] = {k: v for k, v in wind if v != later.get(k, new)}
     if scene.attachments:
         tree["attachments"] = [described(a) for a in scene.attachments]
     if scene.energies:

@@ -19,12 +19,15 @@ are those of the two roots that fit its tip.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from weft.arrays import Floats
+from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.added_mass import AddedMass
 from weft.energies.air import Wind
+from weft.energies.wind import AirForce
 from weft.errors import SimulationError
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
 from weft.mesh import TriangleMesh, grid
@@ -81,9 +84,13 @@ def onset(beam: Beam, speeds: tuple[float, float], segments: int = SEGMENTS) -> 
     return found, below.imag + part * (above - below).imag
 
 
-def root(beam: Beam, u: float, segments: int = SEGMENTS, step: float = STEP) -> complex:
-    """Rate of growth and angular frequency of weft's strip at a speed u, in the theory's units."""
-    model, mesh = strip(beam, u, segments)
+def root(
+    beam: Beam, u: float, segments: int = SEGMENTS, step: float = STEP, **wind: Any
+) -> complex:
+    """Rate of growth and angular frequency of weft's strip at a speed u, in the theory's units;
+    with drag and lift, where the wind is told of any.
+    """
+    model, mesh = strip(beam, u, segments, **wind)
     unit = LENGTH**2 * np.sqrt(DENSITY / (1 - beam.beta) / RIGIDITY)  # [s]
     stepper = SemiImplicitBdf2(SemiImplicitSettings(linear=direct()))
     state, end, tip = moving(beam, u, mesh, unit), mesh.groups["right"], []
@@ -110,7 +117,9 @@ def moving(beam: Beam, u: float, mesh: TriangleMesh, unit: float) -> State:
     return State(x, v)
 
 
-def strip(beam: Beam, u: float, segments: int = SEGMENTS) -> tuple[Model, TriangleMesh]:
+def strip(
+    beam: Beam, u: float, segments: int = SEGMENTS, **more: Any
+) -> tuple[Model, TriangleMesh]:
     """Of triangles, two squares wide, clamped in the middle of its first row as ``elastica``'s."""
     cell = LENGTH / (segments - 0.5)
     width = 2 * cell
@@ -124,8 +133,10 @@ def strip(beam: Beam, u: float, segments: int = SEGMENTS) -> tuple[Model, Triang
     bare = strip_model(mesh, material, pins, (weight, 0.0, 0.0), damping=damping)
     speed = u * np.sqrt(RIGIDITY / added) / LENGTH
     density = added / (np.pi / 4 * width)
-    wind = Wind((float(speed), 0.0, 0.0), density, drag=0.0, lift=0.0, span=width)
-    return Model(bare.mass, (*bare.energies, AddedMass(mesh, wind)), bare.pins, bare.start), mesh
+    given = {"drag": 0.0, "lift": 0.0, **more}
+    wind = Wind((float(speed), 0.0, 0.0), density, span=width, **given)
+    air = AddedMass(mesh, wind), AirForce(linear_triangle(mesh), wind)
+    return Model(bare.mass, (*bare.energies, *air), bare.pins, bare.start), mesh
 
 
 def fitted(y: Floats, step: float) -> complex:
