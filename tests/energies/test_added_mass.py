@@ -257,13 +257,13 @@ def ribbon(**changes):
 
 
 def test_resumed_runs_go_on_bit_by_bit(tmp_path):
-    scene = ribbon()
+    scene = ribbon(wind=Wind((4.0, 0.3, 0.1), span=0.1, crossflow=True))
     how = {"fps": 100, "progress": False}
     whole = weft.simulate(scene, frames=6, out=tmp_path / "whole", **how)
     weft.simulate(scene, frames=3, out=tmp_path / "parts", **how)
     parts = weft.simulate(scene, frames=6, out=tmp_path / "parts", resume=True, **how)
     np.testing.assert_array_equal(whole.positions(6), parts.positions(6))
-    for change in ({"span": None}, {"crossflow": True}):
+    for change in ({"span": None}, {"crossflow": False}):
         wind = dataclasses.replace(scene.wind, **change)
         other = weft.simulate(ribbon(wind=wind), frames=6, out=tmp_path / str(change), **how)
         assert np.abs(whole.positions(6) - other.positions(6)).max() > 1e-3, change
