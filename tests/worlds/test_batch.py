@@ -21,9 +21,10 @@ from weft.worlds.group import Group
         (lambda k: hanging(k, "pcg"), 3, 6),
         (on_sphere, 3, 10),
         (blown, 3, 8),
+        (lambda k: blown(k, span=0.1, crossflow=True), 3, 8),
         (spline, 2, 5),
     ],
-    ids=["lanes", "auto", "pcg", "on a moving sphere", "wind and pins", "splines"],
+    ids=["lanes", "auto", "pcg", "on a moving sphere", "wind and pins", "added mass", "splines"],
 )
 def test_each_world_is_what_it_is_alone(make, count, frames):
     """Bitwise: every sum is over the same numbers in the same order."""
