@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +36,8 @@ class AdjointReport:
     correction: float = 0.0  # [m] the largest that a Newton step at a solution would still move
     firmed: int = 0  # steps in which contact became firmer or softer: left out of derivatives
     independent: Sequence[str] = ()  # parameters that nothing depends on: zero
+    differences: Mapping[str, Sequence[str]] = field(default_factory=dict)  # energies whose
+    # forces were differentiated by differences, by parameter; of all others it is exact
     remarks: Sequence[str] = ()
     forward: float = 0.0  # [s]
     backward: float = 0.0  # [s] with what was computed again
@@ -56,6 +58,8 @@ class AdjointReport:
             lines.append(f"contact changed its firmness in {self.firmed} steps: left out")
         if self.independent:
             lines.append(f"nothing depends on {', '.join(self.independent)}: zero")
+        for name, energies in self.differences.items():
+            lines.append(f"{name}: differences of the forces of {', '.join(energies)}")
         return "\n".join([*lines, *self.remarks])
 
 
@@ -199,8 +203,12 @@ class Adjoint:
             out[d.index] = d.total
         moved = {d.parameter.name for d in directions if d.matters}
         still = [n for n in self.parameters if n not in wholes and n not in moved]
+        rough: dict[str, list[str]] = {}
+        for d in directions:
+            known = rough.setdefault(d.parameter.name, [])
+            known += [name for name in d.differences if name not in known]
         report = AdjointReport(
-            **notes, independent=still, remarks=f.remarks, forward=forward,
+            **notes, independent=still, differences={k: v for k, v in rough.items() if v}, remarks=f.remarks, forward=forward,
             backward=time.perf_counter() - clock, recomputed=kept.recomputed, kept=size,
         )  # fmt: skip
         return Derivative(value, {n: gradient[n] for n in self.parameters}, report)
@@ -228,7 +236,7 @@ class Adjoint:
 
     def _directions(self) -> list[Direction]:
         return [
-            Direction.of(self.scene, self._named[name], index)
+            Direction.of(self.scene, self._named[name], index, self.forward.model)
             for name in self.parameters
             if name in self._named
             for index in np.ndindex(self._named[name].value.shape)

@@ -1,25 +1,28 @@
-"""Derivatives by single numbers of a scene: what differs in the models that two values make.
+"""Derivatives by single numbers of a scene: what differs in the models that a few values make.
 
-dg/dp, for any p that a scene has, is a difference quotient of gradients dPhi/dx *at the same x*: of
-those terms alone that differ between the models of p + h and p - h, with everything else as it was
-in the step. Where forces are linear in p it is exact; else four points a thousandth apart leave
-1e-11 of it. What pins, bodies, the start and the loss itself say of p is added likewise.
+dg/dp, g = dPhi/dx, is d2Phi/dx dc dc/dp for all energies that know the first factor (``changes``):
+the mixed derivative at the x of the step by the energy's constants, and how the scene makes these
+from p. What an energy does not know, or what is no constant of it, is a difference quotient of its
+gradient *at the same x*; ``AdjointReport.differences`` says which. Pins, bodies, the start and the
+loss itself are differentiated as constants are, by the values that the scene gives them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from weft import kernel
+from weft.adjoint.changes import Changes
+from weft.adjoint.contact_numbers import constants_of, structure_of
 from weft.adjoint.parameters import Parameter
 from weft.adjoint.same import same
 from weft.adjoint.step_back import Back, StepBack
 from weft.arrays import Floats
 from weft.contact.term import FIRMNESS, ContactTerm
 from weft.energies.base import Bound, FastEnergy
-from weft.energies.inertia import Inertia
+from weft.energies.mixed import ByName, Differentiable
 from weft.energies.on_host import OnHost
 from weft.errors import SceneError, WeftError
 from weft.kernel import WarpArray, vec3
@@ -34,7 +37,7 @@ TWO, FORWARD = ((1, 0.5), (-1, -0.5)), ((1, 1.0), (0, -1.0))
 
 @dataclass(frozen=True, eq=False)
 class Variant:
-    """A scene with another value, and what its model has that the run's has not."""
+    """A scene with another value, and what of its model is differentiated by differences."""
 
     weight: float  # in the difference quotient
     scene: Any
@@ -91,15 +94,26 @@ class Direction:
     parameter: Parameter
     index: tuple[int, ...]
     variants: tuple[Variant, ...]
+    changes: Changes = field(default_factory=Changes)
+    differences: tuple[str, ...] = ()  # names of what was differentiated by differences
     total: float = 0.0
 
     @staticmethod
-    def of(scene: Any, parameter: Parameter, index: tuple[int, ...]) -> "Direction":
+    def of(
+        scene: Any, parameter: Parameter, index: tuple[int, ...], base: Model | None = None
+    ) -> "Direction":
         """Of one number of a parameter.
+
+        Args:
+            scene: of the run.
+            parameter: by which.
+            index: which of its numbers.
+            base: the model of the scene, where it is there already.
 
         Raises:
             SceneError: a parameter that no other value can be given.
         """
+        base = scene.model() if base is None else base
         size = abs(float(parameter.value[index])) or parameter.size
         part = WIDE if parameter.linear else NARROW
         central, ahead = (TWO, FORWARD) if parameter.linear else (CENTRAL, ONE_SIDED)
@@ -107,12 +121,11 @@ class Direction:
         for sign, points in ((1, central), (1, ahead), (-1, ahead)):
             h = sign * (parameter.near or part * size)
             try:
-                made = [_variant(scene, parameter, index, k * h, w / h) for k, w in points]
+                made = [_other(scene, base, parameter, index, k * h, w / h) for k, w in points]
             except WeftError as error:
                 reason = error
                 continue
-            kept = tuple(v for v in made if v is not None)
-            return Direction(parameter, index, _together(kept))
+            return _direction(scene, base, parameter, index, made)
         raise SceneError(
             f"parameter {parameter.name}", got=f"no other value near {parameter.value[index]:g}",
             expected="one that can be changed a little", hint=str(reason),
@@ -121,10 +134,11 @@ class Direction:
     @property
     def matters(self) -> bool:
         """Whether anything of the model depends on it."""
-        return any(v.differs for v in self.variants)
+        return self.changes.some or any(v.differs for v in self.variants)
 
     def add(self, back: StepBack) -> None:
         """Of one step."""
+        self.total += self.changes.along(back)
         for v in self.variants:
             self.total += v.weight * v.along(back)
 
@@ -139,71 +153,106 @@ class Direction:
             self.total += variant.weight * float(loss.of(variant.model)(x, v, t)[0])
 
 
-def _variant(
-    scene: Any, parameter: Parameter, index: tuple[int, ...], shift: float, weight: float
-) -> Variant:
+@dataclass(frozen=True, eq=False)
+class _Other:
+    """A scene with another value, and its weight in the quotient."""
+
+    weight: float
+    scene: Any
+    model: Model
+
+
+def _other(
+    scene: Any, base: Model, parameter: Parameter, index: tuple[int, ...], shift: float, w: float
+) -> _Other:
+    if shift == 0:
+        return _Other(w, scene, base)
     value = np.array(parameter.value)
     value[index] += shift
-    made = scene if shift == 0 else parameter.at(scene, value)
-    base, model = scene.model(), made.model()
+    made = parameter.at(scene, value)
+    model = made.model()
     if len(base.energies) != len(model.energies) or len(base.mass) != len(model.mass):
         raise SceneError(
             f"parameter {parameter.name}", got="another number of energies or points",
             expected="the same",
         )  # fmt: skip
-    pattern = base.assembly.pattern
-    terms: list[Bound] = [
-        e.bind(pattern) if isinstance(e, FastEnergy) else OnHost(e, pattern)
-        for e, old in zip(model.energies, base.energies)
-        if not same(e, old)
-    ]
-    if not np.array_equal(model.mass, base.mass):
-        terms.append(Inertia(model.mass))
-    contact, bodies = None, False
-    if base.contact is not None and model.contact is not None:
-        bodies = not all(map(same, base.contact.bodies, model.contact.bodies))
-        if _meets_otherwise(base.contact, model.contact):
-            contact = ContactTerm(model.contact)
-    pins = not same(base.pins, model.pins) or not same(base.start, model.start)
-    old, new = scene.state(), made.state()
-    start = not (np.array_equal(old.x, new.x) and np.array_equal(old.v, new.v))
-    return Variant(weight, made, model, tuple(terms), contact, pins, bodies, start)
+    return _Other(w, made, model)
 
 
-def _together(made: Sequence[Variant]) -> tuple[Variant, ...]:
-    """The same, all with the terms that any of them has: a value in the middle differs in none,
-    and counts in one-sided quotients.
-    """
-    if all(v.differs for v in made) or not any(v.differs for v in made):
-        return tuple(made)
-    whole = next(v for v in made if v.differs)
-    names = {t.name for t in whole.terms}
-    out = []
-    for v in made:
-        if not v.differs:
-            pattern = v.model.assembly.pattern
-            terms: list[Bound] = [
-                e.bind(pattern) if isinstance(e, FastEnergy) else OnHost(e, pattern)
-                for e in v.model.energies
-                if e.name in names
-            ]
-            if any(isinstance(t, Inertia) for t in whole.terms):
-                terms.append(Inertia(v.model.mass))
-            contact = ContactTerm(v.model.contact) if whole.contact and v.model.contact else None
-            v = Variant(
-                v.weight, v.scene, v.model, tuple(terms), contact, whole.pins, whole.bodies,
-                whole.start,
-            )  # fmt: skip
-        out.append(v)
-    return tuple(out)
+def _direction(
+    scene: Any, base: Model, parameter: Parameter, index: tuple[int, ...], made: Sequence[_Other]
+) -> Direction:
+    models = [(o.weight, o.model) for o in made]
+    energies: dict[int, ByName] = {}
+    unknown: list[int] = []
+    for k, old in enumerate(base.energies):
+        others = [(w, m.energies[k]) for w, m in models]
+        if all(same(e, old) for _, e in others):
+            continue
+        if _is_known(old, [e for _, e in others]):
+            change = _quotient([(w, e.constants) for w, e in others], old.constants)  # type: ignore[attr-defined]
+            if change:
+                energies[k] = change
+        else:
+            unknown.append(k)
+    heavier = any(not np.array_equal(m.mass, base.mass) for _, m in models)
+    mass = np.asarray(sum(w * m.mass for w, m in models)) if heavier else None
+    contact, meets = _contacts(base, models)
+    changes = Changes(base.energies, energies, mass, contact)
+    moved = _moved(scene, base, made)
+    variants = tuple(_variant(base, o, unknown, meets, moved) for o in made)
+    names = [base.energies[k].name for k in unknown] + (["contact"] if meets else [])
+    return Direction(parameter, index, variants, changes, tuple(names))
 
 
-def _meets_otherwise(a: Any, b: Any) -> bool:
-    """Whether contact differs in more than where its bodies are."""
-    mine, other = a.mesh.sides, b.mesh.sides
-    tables = ("thickness", "static", "kinetic", "part")
-    return not (
-        same(a.settings, b.settings)
-        and a.stiffness == b.stiffness
-        and all(np.array_equal(getattr(mine, k), getattr(other, k)) for k in tables)
+def _is_known(old: Any, others: Sequence[Any]) -> bool:
+    """Whether energies differ by constants alone, by which their forces are differentiated."""
+    return isinstance(old, Differentiable) and all(
+        type(e) is type(old) and same(e.structure, old.structure) for e in others
     )
+
+
+def _quotient(others: Sequence[tuple[float, ByName]], old: ByName) -> ByName:
+    """By name, the derivative of what is not the same in all."""
+    return {
+        name: np.asarray(sum(w * c[name] for w, c in others))
+        for name in old
+        if any(not np.array_equal(c[name], old[name]) for _, c in others)
+    }
+
+
+def _contacts(base: Model, models: Sequence[tuple[float, Model]]) -> tuple[ByName, bool]:
+    """Changes of contact's constants; and whether it differs in more than these."""
+    old = base.contact
+    if old is None:
+        return {}, False
+    others = [(w, m.contact) for w, m in models if m.contact is not None]
+    if any(not same(structure_of(c), structure_of(old)) for _, c in others):
+        return {}, True
+    return _quotient([(w, constants_of(c)) for w, c in others], constants_of(old)), False
+
+
+def _moved(scene: Any, base: Model, made: Sequence[_Other]) -> tuple[bool, bool, bool]:
+    """Whether pins, bodies and the start are elsewhere in any."""
+    state = scene.state()
+    pins = bodies = start = False
+    for other in made:
+        model, new = other.model, other.scene.state()
+        pins |= not same(base.pins, model.pins) or not same(base.start, model.start)
+        if base.contact is not None and model.contact is not None:
+            bodies |= not all(map(same, base.contact.bodies, model.contact.bodies))
+        start |= not (np.array_equal(state.x, new.x) and np.array_equal(state.v, new.v))
+    return pins, bodies, start
+
+
+def _variant(
+    base: Model, other: _Other, unknown: Sequence[int], meets: bool, moved: tuple[bool, bool, bool]
+) -> Variant:
+    """What is differentiated by differences: the same in all of them."""
+    pattern, model = base.assembly.pattern, other.model
+    terms: list[Bound] = []
+    for k in unknown:
+        e = model.energies[k]
+        terms.append(e.bind(pattern) if isinstance(e, FastEnergy) else OnHost(e, pattern))
+    contact = ContactTerm(model.contact) if meets and model.contact is not None else None
+    return Variant(other.weight, other.scene, model, tuple(terms), contact, *moved)

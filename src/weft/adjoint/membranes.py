@@ -16,7 +16,7 @@ from weft import kernel
 from weft.adjoint.lagged import pulls
 from weft.adjoint.pulled import Pulled
 from weft.arrays import Floats
-from weft.energies.damping import freeze_tangent
+from weft.energies.damping import freeze_tangent, strain_of, strain_slope
 from weft.energies.membrane import BoundMembrane
 from weft.kernel import Scalar, WarpArray, mat32, mat33
 from weft.laws.viscous import Params
@@ -59,26 +59,12 @@ def start_of_membrane(
     now = s.deformation_gradient(np.asarray(step.state.x))
     past = now if step.past is None else s.deformation_gradient(np.asarray(step.past[0]))
     frozen = kernel.numpy(term._viscous)
-    C, since = np.array(frozen["tangent"]), strain(F) - np.array(frozen["start"])
+    C, since = np.array(frozen["tangent"]), strain_of(F) - np.array(frozen["start"])
     rate = strain_slope(F, L)
     by_start = -s.weight[:, None] * np.einsum("qij,qj->qi", C, rate)
     by_now = (1 + a) * strain_pull(now, by_start)
     by_now += s.weight[:, None, None] * _tangent_slope(term, now, rate, since, beta / step.span)
     return StartOfMembrane(now, by_now, past, -a * strain_pull(past, by_start))
-
-
-def strain(F: Floats) -> Floats:
-    """(q,3) e(F) = (f0.f0/2, f1.f1/2, f0.f1)."""
-    f0, f1 = F[:, :, 0], F[:, :, 1]
-    e = [0.5 * (f0 * f0).sum(1), 0.5 * (f1 * f1).sum(1), (f0 * f1).sum(1)]
-    return np.stack(e, axis=1)
-
-
-def strain_slope(F: Floats, L: Floats) -> Floats:
-    """(q,3) de along L."""
-    f0, f1, l0, l1 = F[:, :, 0], F[:, :, 1], L[:, :, 0], L[:, :, 1]
-    e = [(f0 * l0).sum(1), (f1 * l1).sum(1), (f0 * l1).sum(1) + (f1 * l0).sum(1)]
-    return np.stack(e, axis=1)
 
 
 def strain_pull(F: Floats, c: Floats) -> Floats:

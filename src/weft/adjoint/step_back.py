@@ -67,6 +67,7 @@ class StepBack:
     correction: float  # [m] largest displacement that was left: of H^-1 g
     firmed: bool  # whether the firmness of contact changed
     touching: Touching | None  # its contact
+    mixed: dict[Any, Any] = field(default_factory=dict)  # what all parameters share (``changes``)
 
 
 def planned(model: Model, taken: Taken, integrator: Any) -> Potential:

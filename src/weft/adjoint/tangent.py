@@ -18,8 +18,9 @@ from weft.adjoint.forward import Forward
 from weft.adjoint.parameters import Parameter
 from weft.adjoint.solving import Hessian
 from weft.adjoint.step_back import Taken, planned
+from weft.adjoint.touching import Touching
 from weft.arrays import Floats
-from weft.contact.term import FIRMNESS, SLIP
+from weft.contact.term import FIRMNESS, SLIP, ContactTerm
 from weft.integrators.base import Memory
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
@@ -53,7 +54,7 @@ def tangents(
         solver: of the linear systems.
     """
     shape = parameter.value.shape
-    every = [Direction.of(scene, parameter, i) for i in np.ndindex(shape)]
+    every = [Direction.of(scene, parameter, i, forward.model) for i in np.ndindex(shape)]
     place = forward.start()
     at = [_begin(d, place.memory) for d in every]
     frames = [[_frame(forward, m) for m in at]]
@@ -150,6 +151,7 @@ def _along(
         dg += w / (12 * e) * np.array(kernel.numpy(g))
         keeps = keeps or bool(phi.remember(x))
     base = planned(forward.model, taken, forward.inner)
+    dg += d.changes.forces(base.step, x, _touching(base, x))[0]
     for v in d.variants:
         dg += v.weight * v.gradient(base.step, kernel.points(np.ascontiguousarray(x)))
         if v.bodies:
@@ -158,6 +160,14 @@ def _along(
                 term.add_gradient(kernel.points(np.ascontiguousarray(x)), g)
             dg += v.weight * np.array(kernel.numpy(g))
     return dg, keeps
+
+
+def _touching(phi: Potential, x: Floats) -> Touching | None:
+    """Contact at x (n,3)."""
+    for term in phi.terms_of_phi:
+        if isinstance(term, ContactTerm):
+            return Touching(term, phi.step, kernel.points(np.ascontiguousarray(x)))
+    return None
 
 
 def _with_bodies(forward: Forward, taken: Taken, v: Variant) -> Potential:
@@ -202,6 +212,9 @@ def _kept(
         for name, value in kept.items():
             out[name] = out.get(name, np.zeros_like(value)) + w / (12 * e) * value
     base, x = planned(forward.model, taken, forward.inner), np.ascontiguousarray(taken.x)
+    out_of_numbers = d.changes.forces(base.step, x, _touching(base, x))[1]
+    for name, value in out_of_numbers.items():
+        out[name] = out.get(name, np.zeros_like(value)) + value
     for v in d.variants:
         more: dict[str, Floats] = {}
         if v.contact is not None:

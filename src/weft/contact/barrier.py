@@ -195,7 +195,27 @@ def barrier_gradient(
     y = wp.dot(v, v) - t.thickness * t.thickness
     value, slope, _second = barrier(wp.max(y, Scalar(1e-300)), width(t))
     m, dm = mollified(t, a, b, c, d)
-    s = Scalar(2.0) * t.stiffness * m * slope
+    spread(i, p, v, m, dm, t.stiffness, value, slope, a, b, c, d, out)
+
+
+@wp.func
+def spread(
+    i: int,
+    p: Closest,
+    v: vec3,
+    m: Scalar,
+    dm: Scalar,
+    k: Scalar,
+    value: Scalar,
+    slope: Scalar,
+    a: vec3,
+    b: vec3,
+    c: vec3,
+    d: vec3,
+    out: wp.array2d(dtype=vec3),
+):
+    """The gradient of k m b(D - xi^2), of a pair whose b and b' are ``value`` and ``slope``."""
+    s = Scalar(2.0) * k * m * slope
     g0 = (s * p.w[0]) * v
     g1 = (s * p.w[1]) * v
     g2 = (s * p.w[2]) * v
@@ -204,7 +224,7 @@ def barrier_gradient(
         # C = |e|^2 |f|^2 - (e.f)^2
         e = b - a
         f = d - c
-        q = Scalar(2.0) * t.stiffness * value * dm
+        q = Scalar(2.0) * k * value * dm
         de = q * (wp.dot(f, f) * e - wp.dot(e, f) * f)
         df = q * (wp.dot(e, e) * f - wp.dot(e, f) * e)
         g0 -= de

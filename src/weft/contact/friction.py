@@ -153,11 +153,16 @@ class FrictionSet:
         return self._launch(friction_hessians, x, kernel.empty((len(self), 4, 4), mat33))
 
 
-def _loads(contacts: ContactSet, x: WarpArray) -> tuple[WarpArray, ...]:
-    """Normal force, weights, normal and whether it pushes, of every pair."""
+def _loads(
+    contacts: ContactSet, x: WarpArray, gradient: WarpArray | None = None
+) -> tuple[WarpArray, ...]:
+    """Normal force, weights, normal and whether it pushes, of every pair; of the barrier, or of
+    another gradient.
+    """
     m = len(contacts)
-    gradient = kernel.empty((m, 4), vec3)
-    kernel.launch(barrier_gradient, m, x, *contacts.device, gradient)
+    if gradient is None:
+        gradient = kernel.empty((m, 4), vec3)
+        kernel.launch(barrier_gradient, m, x, *contacts.device, gradient)
     out = (kernel.empty(m), kernel.empty(m, vec4), kernel.empty(m, vec3), kernel.empty(m, wp.int32))
     kernel.launch(normal_loads, m, x, *contacts.device, gradient, *out)
     return out
@@ -172,3 +177,8 @@ def normal_forces(
     force, w, normal, pushes = (kernel.numpy(a) for a in _loads(contacts, kernel.points(x)))
     push = np.flatnonzero(pushes).astype(np.int32)
     return push, w[push], normal[push], force[push]
+
+
+def changed_loads(contacts: ContactSet, x: Positions | WarpArray, change: WarpArray) -> Floats:
+    """(m,) [N] change of all normal forces with one of the barrier's gradient (m,4) vec3."""
+    return np.array(kernel.numpy(_loads(contacts, kernel.points(x), change)[0]))

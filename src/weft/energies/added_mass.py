@@ -34,6 +34,7 @@ from weft.energies.added_mass_kernels import (
 )
 from weft.energies.air import Wind
 from weft.energies.base import Bound
+from weft.energies.mixed import ByName, everywhere
 from weft.energies.rows import RowMap
 from weft.energies.wind import extrapolated, place, sheet_of
 from weft.errors import SceneError
@@ -198,6 +199,26 @@ class AddedMass:
         M, load = self.load(x, v, step.t)
         assert step.scale is not None
         return Carried(M / step.scale, np.array(step.predicted), load, np.array(step.origin))
+
+    @property
+    def constants(self) -> ByName:
+        """Density of the air [kg/m^3], and the span [m]."""
+        n = self.mesh.n_vertices
+        return {name: everywhere(getattr(self.wind, name), n) for name in ("density", "span")}
+
+    @property
+    def structure(self) -> Any:
+        """The mesh, and what the air does."""
+        w = self.wind
+        return self.mesh, w.velocity, w.gusts, w.field
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (n,1,3): forces are proportional to both; nothing without a step."""
+        if step is None or step.scale is None:
+            zero = np.zeros((self.mesh.n_vertices, 1, 3))
+            return {"density": zero, "span": zero}
+        g = self.frozen(step).gradient(x)
+        return {"density": g / self.wind.density, "span": g / float(self.wind.span or 1.0)}
 
     def bind(self, pattern: BlockPattern) -> "BoundAddedMass":
         """The production face."""

@@ -22,6 +22,7 @@ from weft import kernel
 from weft.arrays import Bools, Floats, Ints, Positions
 from weft.energies.bands import Band
 from weft.energies.local import BoundLocal, LocalEnergy, LocalKernels
+from weft.energies.mixed import ByName
 from weft.energies.rows import SYMMETRIC, RowMap
 from weft.errors import SceneError
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
@@ -203,9 +204,39 @@ class Bonds(LocalEnergy):
 
     def parameters(self) -> WarpArray:
         """(m,) ``Bond``, as they are at the end."""
+        return kernel.array(self.records(self.end), Bond)
+
+    @property
+    def constants(self) -> ByName:
+        """Stiffness [N/m], and lengths [m] before and after closing."""
+        return {name: np.asarray(getattr(self, name)) for name in ("stiffness", "first", "last")}
+
+    @property
+    def structure(self) -> Any:
+        """The pairs, and when they act. Strength is none of it: what tears changes by jumps."""
+        return self.pairs, self.closing, self.life, self.bands, self.n_vertices
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (m,2,3), of bonds that act at the end of the step, or of all."""
+        t = self.end if step is None else step.t
+        torn = None if step is None else step.kept.get(f"{self.name} torn")
+        acts = self.acting(t) if torn is None else self.acting(t) & (np.asarray(torn) == 0)
+        begin, done = np.asarray(self.closing).T
+        s = np.clip((t - begin) / np.maximum(done - begin, 1e-300), 0.0, 1.0)
+        s = s * s * (3 - 2 * s)
+        d = x[self.pairs[:, 1]] - x[self.pairs[:, 0]]
+        r, k = np.linalg.norm(d, axis=1), self.stiffness_at(t)
+        pull = r - self.lengths(t)
+        n = np.where((acts & (pull > 0))[:, None], d / np.maximum(r, 1e-300)[:, None], 0.0)
+        sides = np.stack([-n, n], axis=1)
+        by = {"stiffness": pull, "first": -k * (1 - s), "last": -k * s}
+        return {name: c[:, None, None] * sides for name, c in by.items()}
+
+    @property
+    def end(self) -> float:
+        """[s] when all act and are closed."""
         begin = np.asarray(self.life)[:, 0].max(initial=0.0)
-        done = max(float(begin), float(np.asarray(self.closing).max(initial=0.0)))
-        return kernel.array(self.records(done), Bond)
+        return max(float(begin), float(np.asarray(self.closing).max(initial=0.0)))
 
     def bind(self, pattern: BlockPattern) -> "BoundBonds":
         """The production face."""

@@ -34,12 +34,14 @@ from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.energies.buckled_arc import arc_energy
 from weft.energies.local import LocalEnergy, LocalKernels
+from weft.energies.mixed import ByName, everywhere, rate_of
 from weft.energies.pair_kernels import Pair, freeze_pairs, pair_energy, pair_gradient, pair_hessian
 from weft.errors import MeshError
-from weft.kernel import WarpArray
+from weft.kernel import Scalar, WarpArray, vec3
 from weft.mesh import TriangleMesh
 from weft.psd import Psd
 from weft.settings import check_settings, documented, setting
+from weft.step import Step
 
 
 @documented
@@ -151,6 +153,50 @@ class BucklingBending(LocalEnergy):
     def parameters(self) -> WarpArray:
         """(m,) ``Pair``, not damped."""
         return kernel.array(self.records.copy(), Pair)
+
+    @property
+    def constants(self) -> ByName:
+        """Stiffness [N m], the springs' [N/m], and the time constant of damping [s]."""
+        beta = everywhere(self.damping, len(self.pairs))
+        springs = np.where(np.isfinite(self.compression), self.compression, 0.0)
+        return {"stiffness": self.stiffness, "compression": springs, "damping": beta}
+
+    @property
+    def structure(self) -> Any:
+        """The pairs, and whether they begin with springs."""
+        bounded = np.isfinite(self.compression)
+        return self.pairs, self.length, self.area, bounded, self.n_vertices
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (m,2,3). Forces are linear in arcs and springs together, and go over from
+        one to the other without a jump: where they do changes nothing.
+        """
+        bounded, none = np.isfinite(self.compression), np.zeros(len(self.pairs))
+        springs = np.where(bounded, self.compression, 0.0)
+        beta, zero = self.damping, none
+        ways = {
+            "stiffness": (self.area / self.length**2, zero, beta),
+            "compression": (zero, np.where(bounded, self.area, 0.0), beta),
+        }
+        found = {name: self._linear(x, step, *way) for name, way in ways.items()}
+        arcs = self.records["arc"]
+        both = [self._linear(x, step, arcs, springs * self.area, b) for b in (1.0, 0.0)]
+        return {**found, "damping": both[0] - both[1]}
+
+    def _linear(
+        self, x: Positions, step: Step | None, arc: Floats, spring: Floats, beta: float
+    ) -> Floats:
+        """(m,2,3) [N] of pairs with other arcs, springs and damping, from where they are."""
+        records, rate = self.records.copy(), beta * rate_of(step)
+        records["arc"], records["spring"] = arc, spring
+        p, out = kernel.array(records, Pair), kernel.empty(self.stencil.shape, vec3)
+        if step is not None and rate > 0:
+            numbers = (Scalar(rate), Scalar(0.0), Scalar(step.past_part))
+            places = (step.device_state, step.device_past, self.device_stencil)
+            kernel.launch(freeze_pairs, len(self.pairs), *places, *numbers, p)
+        at = kernel.points(np.ascontiguousarray(x))
+        kernel.launch(pair_gradient, len(self.pairs), at, self.device_stencil, p, out)
+        return np.array(kernel.numpy(out))
 
     def curvature(self, x: Positions) -> Floats:
         """(m,) [1/m] of the predicted arcs at positions x; 0 where a pair is not compressed. Eq.

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Floats
+from weft.arrays import Floats, Positions
 from weft.energies.base import Bound
 from weft.energies.hinge_bending import (
     HingeBending,
@@ -25,7 +25,9 @@ from weft.energies.hinge_bending import (
     rest_angles,
 )
 from weft.energies.hinge_kernels import Hinge, angles
+from weft.energies.hinge_mixed import hinge_mixed
 from weft.energies.local import BoundLocal
+from weft.energies.mixed import ByName
 from weft.energies.plasticity import Plasticity
 from weft.energies.rows import RowMap
 from weft.errors import FabricError
@@ -78,6 +80,17 @@ class Creases(HingeBending):
     def key(self) -> str:
         """Name of what is kept from step to step."""
         return f"{self.name}.set"
+
+    @property
+    def structure(self) -> Any:
+        """The hinges, and how they yield."""
+        return *super().structure, self.limit, self.plasticity
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (h,4,3), with the set that the step begins with."""
+        none = Plasticity.none_kept(len(self.hinges))
+        kept = none if step is None else np.asarray(step.kept.get(self.key, none))
+        return hinge_mixed(self, x, step, Plasticity.set_of(kept))
 
     def bind(self, pattern: BlockPattern) -> "BoundCreases":
         """The production face."""

@@ -15,15 +15,18 @@ derivatives bounded: n = N/sqrt(|N|^2 + least_normal^2).
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Floats, Ints
+from weft.arrays import Floats, Ints, Positions
 from weft.energies.local import LocalEnergy, LocalKernels
+from weft.energies.mixed import ByName, everywhere, rate_of
 from weft.energies.quadratic_form import QuadraticForm
 from weft.energies.rows import FACTOR
 from weft.kernel import Scalar, vec2, vec3
 from weft.psd import Psd
+from weft.step import Step
 
 _module = wp.get_module("weft.curvature_damping")
 
@@ -180,6 +183,59 @@ class CurvatureDamping(LocalEnergy):
     def stencil(self) -> Ints:
         """(q,k)."""
         return self.source.stencil
+
+    @property
+    def constants(self) -> ByName:
+        """Weights and coefficients (q,k) of bending, and the time constant [s]."""
+        f = self.source
+        beta = everywhere(self.damping, len(f.weight))
+        return {"weight": f.weight, "coefficient": f.coefficient, "damping": beta}
+
+    @property
+    def structure(self) -> Any:
+        """The points."""
+        return self.source.structure, self.gradient_of_points, self.least_normal
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By ``weight`` and ``damping`` (q,k,3), and by ``coefficient`` (q,k,3,k); nothing without
+        a step.
+
+        With g = beta/h w (h - h_r) D, D_a = c_a n + dN_a0 u + dN_a1 v, all of h, h_r, u and v are
+        linear in c.
+        """
+        f, rate = self.source, rate_of(step)
+        q, k = f.stencil.shape
+        if step is None or rate == 0:
+            zero = np.zeros((q, k, 3))
+            return {"weight": zero, "coefficient": np.zeros((q, k, 3, k)), "damping": zero}
+        before, a = self._curvatures(np.asarray(step.state.x))[2], step.past_part
+        if step.past is not None:
+            before = before + a * (before - self._curvatures(step.past[0])[2])
+        _, change, by_c = self._curvatures(np.asarray(x))
+        off, c, w = by_c - before, f.coefficient, f.weight  # (q,k) of h - h_r
+        D = np.einsum("qaib,qb->qai", change, c)
+        d = (off * c).sum(1)
+        by = np.einsum("qb,qai->qaib", off, D) + d[:, None, None, None] * change
+        scale, beta = rate * w[:, None, None], self.damping
+        return {
+            "weight": beta * rate * d[:, None, None] * D,
+            "coefficient": beta * scale[..., None] * by,
+            "damping": scale * d[:, None, None] * D,
+        }
+
+    def _curvatures(self, x: Positions) -> tuple[Floats, Floats, Floats]:
+        """n (q,3), and what D (q,k,3,k) and h (q,k) are for each of the coefficients."""
+        dN, y = self.gradient_of_points, x[self.source.stencil]
+        t0, t1 = (np.einsum("qa,qai->qi", dN[:, :, j], y) for j in (0, 1))
+        N = np.cross(t0, t1)
+        length = np.sqrt((N * N).sum(1) + self.least_normal**2)[:, None]
+        n = N / length
+        h = np.einsum("qi,qbi->qb", n, y)
+        s = (y - h[:, :, None] * n[:, None]) / length[:, None]
+        u, v = np.cross(t1[:, None], s), np.cross(s, t0[:, None])  # (q,b,3)
+        D = np.einsum("ab,qi->qaib", np.eye(y.shape[1]), n)
+        D += np.einsum("qa,qbi->qaib", dN[:, :, 0], u) + np.einsum("qa,qbi->qaib", dN[:, :, 1], v)
+        return n, D, h
 
     def parameters(self) -> Any:
         """``Points``, not damped."""

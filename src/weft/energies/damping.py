@@ -10,8 +10,10 @@ and G = (B B^T)^-1. At x_n its Hessian is beta/h K_n (Gauss-Newton). Methods of 
 from (1 + a) e_n - a e_(n-1).
 """
 
+import numpy as np
 import warp as wp
 
+from weft.arrays import Floats, Gradients
 from weft.kernel import Scalar, mat32, mat33
 from weft.laws.viscous import Params, strain, strain_gradient
 
@@ -50,3 +52,17 @@ def measure_past(o: int, F: wp.array(dtype=mat32), past: Scalar, p: wp.array(dty
     q = o + wp.tid()
     e = p[q].start
     p[q].start = e + past * (e - strain(F[q]))
+
+
+def strain_of(F: Gradients) -> Floats:
+    """(q,3) e(F) = (f0.f0/2, f1.f1/2, f0.f1), in NumPy."""
+    f0, f1 = F[:, :, 0], F[:, :, 1]
+    e = [0.5 * (f0 * f0).sum(1), 0.5 * (f1 * f1).sum(1), (f0 * f1).sum(1)]
+    return np.stack(e, axis=1)
+
+
+def strain_slope(F: Gradients, L: Gradients) -> Floats:
+    """(q,3) de along L (q,3,2)."""
+    f0, f1, l0, l1 = F[:, :, 0], F[:, :, 1], L[:, :, 0], L[:, :, 1]
+    e = [(f0 * l0).sum(1), (f1 * l1).sum(1), (f0 * l1).sum(1) + (f1 * l0).sum(1)]
+    return np.stack(e, axis=1)

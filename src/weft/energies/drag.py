@@ -9,11 +9,13 @@ garments close over it.
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from weft.arrays import Bools, Floats, Ints, Positions
 from weft.energies.inertia import Diagonal
+from weft.energies.mixed import ByName, everywhere, rate_of
 from weft.errors import SceneError
 from weft.psd import Psd
 from weft.solve.block_csr import BlockPattern
@@ -72,6 +74,27 @@ class Drag:
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """(n,1,1,3,3): nothing, without a step."""
         return np.zeros((len(self.mass), 1, 1, 3, 3))
+
+    @property
+    def constants(self) -> ByName:
+        """Masses [kg], and the rate [1/s]."""
+        return {"mass": self.mass, "rate": everywhere(self.rate, len(self.mass))}
+
+    @property
+    def structure(self) -> Any:
+        """Until when, and what it freezes meanwhile."""
+        return self.until, self.frozen
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By ``mass`` and ``rate``, (n,1,3) each; nothing without a step."""
+        n = len(self.mass)
+        if step is None or rate_of(step) == 0 or step.t > self.until:
+            return {"mass": np.zeros((n, 1, 3)), "rate": np.zeros((n, 1, 3))}
+        v = np.where(step.fixed[:n, None], 0.0, step.velocity(x)[:n])[:, None]
+        rates = self.rates(step.t)
+        same = rates == self.rate if self.frozen is not None else np.ones(n, bool)
+        by_rate = np.where(same, self.mass, 0.0)[:, None, None] * v
+        return {"mass": rates[:, None, None] * v, "rate": by_rate}
 
     def bind(self, pattern: BlockPattern) -> "BoundDrag":
         """The production face."""

@@ -1,6 +1,7 @@
 """Gravity: E = -sum_v m_v g . x_v. Linear, so it adds nothing to the Hessian."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import warp as wp
@@ -8,6 +9,7 @@ import warp as wp
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
+from weft.energies.mixed import ByName, everywhere
 from weft.kernel import Scalar, Scratch, WarpArray, vec3
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
@@ -75,6 +77,25 @@ class Gravity:
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """(n,1,1,3,3): zero."""
         return np.zeros((len(self.mass), 1, 1, 3, 3))
+
+    @property
+    def constants(self) -> ByName:
+        """Masses [kg], and the acceleration [m/s^2]."""
+        return {"mass": self.mass, "acceleration": everywhere(self.acceleration, len(self.mass))}
+
+    @property
+    def structure(self) -> Any:
+        """When it begins."""
+        return (self.onset,)
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By ``mass`` (n,1,3), and by ``acceleration`` (n,1,3,3)."""
+        n = len(self.mass)
+        part = self.part(step.t) if step is not None and self.grows else np.ones(())
+        part = np.broadcast_to(part, (n,))[:, None, None]
+        by_mass = -part * np.asarray(self.acceleration)
+        by_acceleration = -(part * self.mass[:, None, None])[..., None] * np.eye(3)
+        return {"mass": by_mass, "acceleration": by_acceleration}
 
     def bind(self, pattern: BlockPattern) -> "BoundGravity":
         """The production face."""

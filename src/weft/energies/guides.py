@@ -6,14 +6,17 @@ slider. With g = y.b, dg/dx_a = w_a b + u_a y, and the Hessian is k [dg dg^T + g
 I]. Both sums leave out what all points have in common: rigid motions of both bodies cost nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from weft.arrays import Floats, Ints, Positions
+from weft.energies.mixed import ByName
 from weft.energies.on_host import OnHost
 from weft.psd import Psd
 from weft.solve.block_csr import BlockPattern
+from weft.step import Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +63,20 @@ class Guides:
         """(m,8,3) dg."""
         y, b, _ = self._measured(x)
         return self.weight[:, :, None] * b[:, None] + self.across[:, :, None] * y[:, None]
+
+    @property
+    def constants(self) -> ByName:
+        """Stiffness [N/m]."""
+        return {"stiffness": self.stiffness}
+
+    @property
+    def structure(self) -> Any:
+        """The rows."""
+        return self.stencil, self.weight, self.across
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By ``stiffness``, (m,8,3)."""
+        return {"stiffness": replace(self, stiffness=np.ones(len(self.stiffness))).gradient(x)}
 
     def bind(self, pattern: BlockPattern) -> OnHost:
         """The production face."""

@@ -30,12 +30,15 @@ from weft.energies.hinge_kernels import (
     hinge_gradient,
     hinge_hessian,
 )
+from weft.energies.hinge_mixed import hinge_mixed
 from weft.energies.local import LocalEnergy, LocalKernels
+from weft.energies.mixed import ByName, everywhere
 from weft.energies.rows import FACTOR, SYMMETRIC
 from weft.errors import MeshError
 from weft.kernel import WarpArray
 from weft.mesh import TriangleMesh, non_manifold_warning
 from weft.psd import Psd
+from weft.step import Step
 
 STRIP = 1.25  # D l^2/A to hinge weight: a free strip of a grid relaxes to 4/5 (docs/bending.md)
 
@@ -170,6 +173,21 @@ class HingeBending(LocalEnergy):
         records: np.ndarray[Any, Any] = np.zeros(len(self.weight), dtype)
         records["weight"], records["rest"] = self.weight, self.rest_angle
         return kernel.array(records, Hinge)
+
+    @property
+    def constants(self) -> ByName:
+        """Weights [J], rest angles [rad], and the time constant of damping [s]."""
+        beta = everywhere(self.damping, len(self.weight))
+        return {"weight": self.weight, "rest_angle": self.rest_angle, "damping": beta}
+
+    @property
+    def structure(self) -> Any:
+        """The hinges."""
+        return self.hinges, self.n_vertices
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (h,4,3) (``energies.mixed``)."""
+        return hinge_mixed(self, x, step)
 
 
 def dihedral_angles(x: Positions, hinges: Ints) -> Floats:

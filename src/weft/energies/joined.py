@@ -44,17 +44,10 @@ def _membranes(given: Sequence[Membrane], n: int) -> Membrane | None:
         np.concatenate([e.samples.weight for e in given]),
         n * len(given),
     )
-    records = zip(*(_records(e) for e in given))
+    records = zip(*(e.records() for e in given))
     return Membrane(
         samples, first.law, tuple(np.concatenate(r) for r in records), first.name, first.damping
     )
-
-
-def _records(e: Membrane) -> list[Any]:
-    """For each part of the law, (q,) records of its parameters."""
-    if e.parameters is None:
-        return [part.parameter_array(len(e.stencil)) for part in e.law.parts]
-    return list(e.parameters) if isinstance(e.parameters, tuple) else [e.parameters]
 
 
 def _hinges(given: Sequence[HingeBending], n: int) -> HingeBending | None:

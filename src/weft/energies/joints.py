@@ -6,10 +6,12 @@ of their places, and c is zero; places may be those of a body that something els
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from weft.arrays import Floats, Ints, Positions
+from weft.energies.mixed import ByName
 from weft.energies.on_host import OnHost
 from weft.energies.ties import Places
 from weft.psd import Psd
@@ -47,6 +49,31 @@ class Joints:
         w = self.weight
         return np.asarray(np.einsum("ma,mb,mij->mabij", w, w, self.stiffness))
 
+    @property
+    def constants(self) -> ByName:
+        """Stiffness (m,3,3) [N/m], and places (m,3) [m] where nothing moves these."""
+        places = {"place": self.place} if self.moving is None else {}
+        return {"stiffness": self.stiffness, **places}
+
+    @property
+    def structure(self) -> Any:
+        """The rows, and what moves their places."""
+        return self.stencil, self.weight, self.moving
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By ``stiffness`` (m,k,3,3,3), and by ``place`` (m,k,3,3)."""
+        off, w = self.at(step)._off(x), self.weight
+        by_stiffness = np.einsum("ma,ip,mq->maipq", w, np.eye(3), off)
+        if self.moving is not None:
+            return {"stiffness": by_stiffness}
+        return {"stiffness": by_stiffness, "place": -np.einsum("ma,mij->maij", w, self.stiffness)}
+
+    def at(self, step: Step | None) -> "Joints":
+        """With places as they are at the end of a step."""
+        if step is None or self.moving is None:
+            return self
+        return replace(self, place=self.moving.at(step.bodies[1], step.t))
+
     def bind(self, pattern: BlockPattern) -> "BoundJoints":
         """The production face."""
         return BoundJoints(self, pattern, quiet=True)
@@ -59,6 +86,4 @@ class BoundJoints(OnHost):
 
     def freeze(self, step: Step) -> None:
         """Take places that something moves."""
-        if self.energy.moving is not None:
-            _, after = step.bodies
-            self.energy = replace(self.energy, place=self.energy.moving.at(after, step.t))
+        self.energy = self.energy.at(step)

@@ -21,10 +21,13 @@ from weft.discretization.samples import Samples
 from weft.energies.base import Bound
 from weft.energies.damping import freeze_tangent, measure_past
 from weft.energies.local import damping_of
+from weft.energies.membrane_mixed import DAMPING, MembraneMixed, names_of
+from weft.energies.mixed import ByName, everywhere
 from weft.energies.rows import SAMPLED, RowMap, Sampled
 from weft.errors import LawError
 from weft.kernel import Scalar, Scratch, WarpArray, mat32, mat33, vec2, vec3
 from weft.laws.base import Law, law_kernels
+from weft.laws.mixed import constants_of
 from weft.laws.viscous import Params, Viscous
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
@@ -158,6 +161,45 @@ class Membrane:
         local.H = kernel.array(self._local(x, Psd(psd), mat33, 3), mat33)
         local.dN, local.weight = self.device_samples.gradient, self.device_samples.weight
         return SAMPLED.full(local, self.samples.stencil.shape[1])
+
+    @property
+    def constants(self) -> ByName:
+        """Numbers of the law (``law.stretch_warp``; ``law 2.shear`` of the second of several), and
+        the time constant of damping [s].
+        """
+        q, out = len(self.samples.weight), dict[str, Floats]()
+        for k, records in enumerate(self.records()):
+            found = constants_of(records).items()
+            out.update({f"{names_of(self.law, k)}.{name}": values for name, values in found})
+        return {**out, DAMPING: everywhere(self.damping, q)}
+
+    @property
+    def structure(self) -> Any:
+        """The samples, the law's functions, and what of it is no number."""
+        records = self.records()
+        kinds = [{n: r[n] for n in r.dtype.names or () if r.dtype[n].base.kind != "f"}
+                 for r in records]  # fmt: skip
+        return self.samples, [part.functions for part in self.law.parts], kinds
+
+    def records(self) -> "list[np.ndarray[Any, Any]]":
+        """For each part of the law, (q,) records of its Params."""
+        if self.parameters is None:
+            return [part.parameter_array(len(self.samples.weight)) for part in self.law.parts]
+        return list(self.parameters if isinstance(self.parameters, tuple) else (self.parameters,))
+
+    def parameters_in(self, step: Step | None) -> tuple[WarpArray, ...]:
+        """For each part of the law, (q,) Params on the device, in a step."""
+        return self.device_parameters
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (q,k,3,...) (``energies.mixed``)."""
+        s, found = self.samples, MembraneMixed(self, self.parameters_in(step), x, step).stress()
+        weighted = s.weight[:, None, None] * s.gradient
+        return {n: np.einsum("qij...,qaj->qai...", d, weighted) for n, d in found.items()}
+
+    def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """By constant, (q,...) d(by . dE/dx)/dc, in one pass."""
+        return MembraneMixed(self, self.parameters_in(step), x, step).by_constants(by)
 
     def _local(self, x: Positions, what: "str | Psd", dtype: Any, width: int = 0) -> Floats:
         n = len(self.samples.weight)

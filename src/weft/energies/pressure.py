@@ -20,6 +20,7 @@ import warp as wp
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
+from weft.energies.mixed import ByName, everywhere
 from weft.energies.rows import SYMMETRIC, RowMap
 from weft.errors import MeshError, SceneError
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
@@ -28,6 +29,7 @@ from weft.psd import Psd
 from weft.settings import REQUIRED, check_settings, documented, setting
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.updates import Update
+from weft.step import Step
 
 ATMOSPHERE = 101325.0  # [Pa]
 _module = wp.get_module("weft.pressure")
@@ -186,9 +188,36 @@ class Pressure:
 
     def gradient(self, x: Positions) -> Floats:
         """(m,3,3) [N]."""
-        _, p, _ = self.at(float(self.volumes(x).sum()))
+        return -self.at(float(self.volumes(x).sum()))[1] * self._slopes(x)
+
+    def _slopes(self, x: Positions) -> Floats:
+        """(m,3,3) [m^2] dV."""
         a, b, c = np.moveaxis(np.asarray(x)[self.faces] - np.array(self.center), 1, 0)
-        return np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=1) * (-p / 6)
+        return np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=1) / 6
+
+    @property
+    def constants(self) -> ByName:
+        """The pressure [Pa]; of a gas its volume [m^3] and what is outside [Pa], too."""
+        m, law = len(self.faces), self.law
+        if not isinstance(law, Gas):
+            return {"pressure": everywhere(law, m)}
+        return {name: everywhere(getattr(law, name), m) for name in ("pressure", "volume", "ambient")}
+
+    @property
+    def structure(self) -> Any:
+        """The surface, and what is inside."""
+        return self.faces, self.center, self.n_vertices, isinstance(self.law, Gas)
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (m,3,3)."""
+        slopes, law = self._slopes(x), self.law
+        if not isinstance(law, Gas):
+            return {"pressure": -slopes}
+        volume = float(self.volumes(x).sum())
+        part = law.volume / volume
+        absolute = (law.pressure + law.ambient) / volume
+        by = {"pressure": part, "volume": absolute, "ambient": part - 1}
+        return {name: -p * slopes for name, p in by.items()}
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """(m,3,3,3,3) [N/m]."""

@@ -20,6 +20,7 @@ from weft.arrays import Floats, Ints, Positions
 from weft.discretization.embedding import Embedding
 from weft.energies.base import Bound
 from weft.energies.local import LocalEnergy
+from weft.energies.mixed import ByName
 from weft.kernel import Scalar, WarpArray, mat33, vec3
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern, clear_row
@@ -110,6 +111,28 @@ class PulledBack:
         local, share = self.source.hessian(self.weights.of(x), psd), self._shares[1]
         return np.asarray(np.einsum("mka,mklij,mlb->mabij", share, local, share, optimize=True))
 
+    @property
+    def constants(self) -> ByName:
+        """Those of the source."""
+        found: ByName = self.source.constants  # type: ignore[attr-defined]
+        return found
+
+    @property
+    def structure(self) -> Any:
+        """Of what, and how points move it."""
+        inner: Any = self.source
+        return type(inner), inner.structure, self.weights.stencil, self.weights.weight
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (m,K,3,...)."""
+        inner: Any = self.source
+        seen = None if step is None else of_vertices(step, self.weights)
+        share = self._shares[1]
+        return {
+            name: np.einsum("mka,mki...->mai...", share, d)
+            for name, d in inner.mixed(self.weights.of(x), seen).items()
+        }
+
     def bind(self, pattern: BlockPattern) -> "BoundPulled":
         """The production face."""
         return BoundPulled(self, pattern)
@@ -165,7 +188,7 @@ class BoundPulled(Bound):
     ) -> None:
         """The same of a condition."""
         y, H = self._vertices(x), self._hessian.begin()
-        self.inner.add_condition_hessian(y, self._of_vertices(step), beta, psd, H)
+        self.inner.add_condition_hessian(y, of_vertices(step, self.weights), beta, psd, H)
         self._pulled(H, A)
 
     def _pulled(self, H: BlockCsr, A: BlockCsr) -> BlockCsr:
@@ -175,25 +198,25 @@ class BoundPulled(Bound):
 
     def freeze(self, step: Step) -> None:
         """Begin a step."""
-        self.inner.freeze(self._of_vertices(step))
+        self.inner.freeze(of_vertices(step, self.weights))
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """What the next step has to know."""
         return self.inner.remember(self._vertices(x))
 
-    def _of_vertices(self, step: Step) -> Step:
-        """The step as vertices see it; nothing is prescribed there."""
-        of, state = self.weights.of, step.state
-        n = len(self.weights)
-        return dataclasses.replace(
-            step,
-            state=State(of(state.x), of(state.v), state.t),
-            predicted=of(step.predicted),
-            origin=of(step.origin),
-            fixed=np.zeros(n, dtype=bool),
-            target=np.zeros((n, 3)),
-            past=None if step.past is None else (of(step.past[0]), step.past[1]),
-        )
+
+def of_vertices(step: Step, weights: Embedding) -> Step:
+    """A step as vertices see it; nothing is prescribed there."""
+    of, state, n = weights.of, step.state, len(weights)
+    return dataclasses.replace(
+        step,
+        state=State(of(state.x), of(state.v), state.t),
+        predicted=of(step.predicted),
+        origin=of(step.origin),
+        fixed=np.zeros(n, dtype=bool),
+        target=np.zeros((n, 3)),
+        past=None if step.past is None else (of(step.past[0]), step.past[1]),
+    )
 
 
 def _places(W: Any, own: BlockPattern, pattern: BlockPattern) -> tuple[WarpArray, ...]:

@@ -22,6 +22,7 @@ rest shape would be a constant vector y_0 that does not turn with the cloth: it 
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,7 @@ from weft.energies.hinge_bending import (
     rest_angles,
 )
 from weft.energies.local import BoundLocal, damping_of
+from weft.energies.mixed import ByName, everywhere
 from weft.energies.quadratic_form import BoundForm, QuadraticForm
 from weft.errors import MeshError, SceneError
 from weft.kernel import WarpArray
@@ -120,6 +122,22 @@ class QuadraticBending:
         """Its damping."""
         how = (self.damping, self.n_vertices, self.name, FOLDED)
         return CurvatureDamping(self.form, self.frame, *how)
+
+    @property
+    def constants(self) -> ByName:
+        """Weights [J], and the time constant of damping [s]."""
+        return {"weight": self.weight, "damping": everywhere(self.damping, len(self.weight))}
+
+    @property
+    def structure(self) -> Any:
+        """The edges."""
+        return self.form.structure, self.form.coefficient, self.frame, self.n_vertices
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (h,4,3)."""
+        late = self.rate.mixed(x, step)
+        weight = self.form.mixed(x)["weight"] + late["weight"]
+        return {"weight": weight, "damping": late["damping"]}
 
     def bind(self, pattern: BlockPattern) -> "BoundQuadratic":
         """The production face."""

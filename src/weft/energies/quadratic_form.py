@@ -18,6 +18,7 @@ from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
 from weft.energies.local import damping_of
+from weft.energies.mixed import ByName, everywhere, rate_of
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern, clear_row
@@ -117,6 +118,31 @@ class QuadraticForm:
         """(q,k,k,3,3) [N/m]; the same for every x and psd."""
         c = self.coefficient
         return np.asarray(np.einsum("q,qa,qb,ij->qabij", self.weight, c, c, np.eye(3)))
+
+    @property
+    def constants(self) -> ByName:
+        """Weights, coefficients (q,k), and the time constant of damping [s]."""
+        beta = everywhere(self.damping, len(self.weight))
+        return {"weight": self.weight, "coefficient": self.coefficient, "damping": beta}
+
+    @property
+    def structure(self) -> Any:
+        """Of which points."""
+        return (self.stencil,)
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By ``weight`` and ``damping`` (q,k,3), and by ``coefficient`` (q,k,3,k)."""
+        c, w, rate = self.coefficient, self.weight, rate_of(step)
+        late = np.zeros((len(x), 3)) if step is None else rate * (np.asarray(x) - step.origin)
+        pulled = np.asarray(x) + self.damping * late
+        y = self.amount(pulled)
+        by_c = np.einsum("q,ab,qi->qaib", w, np.eye(c.shape[1]), y)
+        by_c += np.einsum("q,qa,qbi->qaib", w, c, pulled[self.stencil])
+        return {
+            "weight": c[:, :, None] * y[:, None],
+            "coefficient": by_c,
+            "damping": np.einsum("q,qa,qi->qai", w, c, self.amount(late)),
+        }
 
     def matrix(self, n: int) -> Any:
         """(n,n) SciPy CSR, the Hessian of each coordinate."""

@@ -4,14 +4,17 @@ The orthogonality potential of Lan et al. 2022, with the constant of a solid of 
 modulus Y, Poisson's ratio 0 and volume V (Saint Venant-Kirchhoff). Bodies are few: NumPy.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from weft.arrays import Floats, Ints, Positions
+from weft.energies.mixed import ByName
 from weft.energies.on_host import OnHost
 from weft.psd import Psd
 from weft.solve.block_csr import BlockPattern
+from weft.step import Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,20 @@ class Rigidity:
         inner, AAt = np.einsum("kai,kbi->kab", g, g), np.einsum("kil,kjl->kij", A, A)
         blocks = blocks + np.einsum("kab,kij->kabij", inner, AAt)
         return np.asarray(self.stiffness[:, None, None, None, None] / 2 * blocks)
+
+    @property
+    def constants(self) -> ByName:
+        """Stiffness [J]."""
+        return {"stiffness": self.stiffness}
+
+    @property
+    def structure(self) -> Any:
+        """The bodies."""
+        return self.stencil, self.gradients
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By ``stiffness``, (k,4,3)."""
+        return {"stiffness": replace(self, stiffness=np.ones(len(self.stiffness))).gradient(x)}
 
     def bind(self, pattern: BlockPattern) -> OnHost:
         """The production face."""

@@ -6,9 +6,14 @@ both, and act from when the seam is closed. An angle other than 0 is a crease th
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from weft.arrays import Positions
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.local import BoundLocal
+from weft.energies.mixed import ByName
 from weft.energies.rows import RowMap
 from weft.kernel import WarpArray
 from weft.psd import Psd
@@ -22,6 +27,22 @@ class SeamHinges(HingeBending):
 
     begin: float = 0.0
     name: str = "seams"
+
+    @property
+    def structure(self) -> Any:
+        """The hinges, and from when they act."""
+        return *super().structure, self.begin
+
+    def acts(self, t: float) -> bool:
+        """Whether seams are closed in a step that ends at t [s]."""
+        return t > self.begin * (1 + 1e-12)
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (h,4,3); zero before seams are closed."""
+        mixed = super().mixed(x, step)
+        if step is None or self.acts(step.t):
+            return mixed
+        return {name: np.zeros_like(d) for name, d in mixed.items()}
 
     def bind(self, pattern: BlockPattern) -> "BoundSeams":
         """The production face."""
@@ -38,7 +59,7 @@ class BoundSeams(BoundLocal):
 
     def freeze(self, step: Step) -> None:
         """Whether seams are closed at the end of the step; their damping."""
-        self.acts = step.t > self.energy.begin * (1 + 1e-12)
+        self.acts = self.energy.acts(step.t)
         if self.acts:
             super().freeze(step)
 

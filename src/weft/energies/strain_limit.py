@@ -17,6 +17,8 @@ from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.discretization.samples import Samples
 from weft.energies.membrane import BoundMembrane, Membrane
+from weft.energies.membrane_mixed import DAMPING
+from weft.energies.mixed import ByName
 from weft.energies.rows import RowMap
 from weft.errors import SimulationError
 from weft.kernel import Scalar, Scratch, WarpArray, mat32, vec3
@@ -177,6 +179,24 @@ class StrainLimits:
         r = np.linalg.norm(F, axis=1)
         sine = np.einsum("qi,qi->q", F[:, :, 0], F[:, :, 1]) / np.maximum(r.prod(1), 1e-300)
         return np.concatenate([r, np.abs(sine)[:, None]], axis=1)
+
+    @property
+    def constants(self) -> ByName:
+        """Numbers of the law."""
+        return {n: c for n, c in self.membrane.constants.items() if n != DAMPING}
+
+    @property
+    def structure(self) -> Any:
+        """The samples."""
+        return self.membrane.structure
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (q,k,3)."""
+        return {n: d for n, d in self.membrane.mixed(x).items() if n != DAMPING}
+
+    def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """By constant, (q,) d(by . dE/dx)/dc."""
+        return {n: d for n, d in self.membrane.by_constants(x, by).items() if n != DAMPING}
 
     def bind(self, pattern: BlockPattern) -> "BoundLimits":
         """The production face."""

@@ -77,6 +77,24 @@ class StretchSet(Membrane):
         """Of both fibers."""
         return Plasticity(self.hardening, pulled=True)
 
+    @property
+    def structure(self) -> Any:
+        """That of a membrane, and how fibers yield."""
+        return super().structure, self.limits, self.hardening
+
+    def parameters_in(self, step: Step | None) -> tuple[WarpArray, ...]:
+        """With what has yielded before a step."""
+        out = super().parameters_in(step)
+        if step is None or self.key not in step.kept:
+            return out
+        kept = np.asarray(step.kept[self.key])
+        k = next(k for k, part in enumerate(self.law.parts) if _has_rest(part))
+        records = np.array(self.records()[k])
+        for column, name in enumerate(("rest_warp", "rest_weft")):
+            records[name] += Plasticity.set_of(kept[:, column])
+        changed = kernel.array(records, self.law.parts[k].functions.Params)
+        return *out[:k], changed, *out[k + 1 :]
+
     def bind(self, pattern: BlockPattern) -> "BoundSet":
         """The production face."""
         rows = RowMap.of(self.samples.stencil, self.samples.n_vertices, pattern)

@@ -35,6 +35,7 @@ from weft.arrays import Floats, Ints, Positions, Velocities
 from weft.discretization.samples import Samples
 from weft.energies.air import Wind
 from weft.energies.base import Bound
+from weft.energies.mixed import ByName, everywhere, rate_of
 from weft.energies.rows import SHARED, RowMap, Shared
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
 from weft.psd import Psd
@@ -191,6 +192,41 @@ class AirForce:
         shape += across[:, None, None] * n[:, :, None] * n[:, None, :]
         scale = 0.5 * w.density * s.weight * size
         return FrozenAir(s, scale[:, None, None] * shape, air, np.array(step.origin), step.span)
+
+    @property
+    def constants(self) -> ByName:
+        """Density, both coefficients, and the velocity, unless it carries gusts."""
+        q, w = len(self.stencil), self.wind
+        names = ("density", "drag", "lift", *(() if w.gusts else ("velocity",)))
+        return {name: everywhere(getattr(w, name), q) for name in names}
+
+    @property
+    def structure(self) -> Any:
+        """The samples, and what the air does besides."""
+        w = self.wind
+        return self.samples, w.gusts, w.field, self.carried, w.velocity if w.gusts else None
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (q,k,3) and (q,k,3,3); nothing without a step."""
+        (q, k), w = self.stencil.shape, self.wind
+        if step is None:
+            return {name: np.zeros((q, k, 3, *c.shape[1:])) for name, c in self.constants.items()}
+        frozen, (places, v) = self.frozen(step), extrapolated(step)
+        s = self.samples
+        u = frozen.air - np.einsum("qa,qai->qi", s.shares, v[s.stencil])
+        pull = frozen.moved(x) * rate_of(step) - frozen.air
+        speed = np.linalg.norm(u, axis=1)
+        F = s.deformation_gradient(places)
+        normal = np.cross(F[:, :, 0], F[:, :, 1])
+        size = np.maximum(np.linalg.norm(normal, axis=1), 1e-300)
+        along = (0.5 * w.density * s.weight * speed * size)[:, None] * pull
+        across = (along * normal).sum(1)[:, None] / size[:, None] ** 2 * normal
+        push = np.einsum("qij,qj->qi", frozen.K, pull)
+        by = {"density": push / w.density, "drag": along, "lift": across - along}
+        if not w.gusts:
+            turned = u / np.maximum(speed, 1e-300)[:, None] ** 2
+            by["velocity"] = push[:, :, None] * turned[:, None] - frozen.K
+        return {name: np.einsum("qa,qi...->qai...", s.shares, d) for name, d in by.items()}
 
     def bind(self, pattern: BlockPattern) -> "BoundAir":
         """The production face."""

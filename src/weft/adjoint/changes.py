@@ -1,0 +1,88 @@
+"""What one number of a scene changes, as energies see it: their constants.
+
+Energies that know their mixed derivatives (``energies.mixed``), contact and inertia are asked for
+d2E/dx dc. What a scene makes of its number p, dc/dp, is a difference quotient of these constants:
+exact where they are linear in it, as all of a fabric's are in a mesh of triangles and hinges, and to
+1e-12 elsewhere. No force is subtracted from another.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.adjoint.contact_numbers import ContactNumbers
+from weft.adjoint.step_back import StepBack
+from weft.adjoint.touching import Touching
+from weft.arrays import Floats
+from weft.energies.base import Energy
+from weft.energies.mixed import ByName, along_constants, by_constants
+from weft.step import Step
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """Changes of constants with one number of a scene.
+
+    Args:
+        of: the energies of the model.
+        energies: by number of an energy, and by name of a constant.
+        mass: (n,) [kg], where inertia has others.
+        contact: of its constants.
+    """
+
+    of: Sequence[Energy] = ()
+    energies: dict[int, ByName] = field(default_factory=dict)
+    mass: Floats | None = None
+    contact: ByName = field(default_factory=dict)
+
+    @property
+    def some(self) -> bool:
+        """Whether there are any."""
+        return bool(self.energies or self.mass is not None or self.contact)
+
+    def along(self, back: StepBack) -> float:
+        """-z . d2Phi/dx dc . change, and what contact remembers of it."""
+        total, step = 0.0, back.phi.step
+        if not self.some:
+            return total
+
+        def shared(key: Any, make: Callable[[], Any]) -> Any:
+            if key not in back.mixed:
+                back.mixed[key] = make()
+            return back.mixed[key]
+
+        x = shared("x", lambda: np.array(kernel.numpy(back.x)))
+        for k, change in self.energies.items():
+            found = shared(k, lambda k=k: by_constants(self.of[k], x, back.z, step))
+            total -= sum(float((found[name] * c).sum()) for name, c in change.items())
+        if self.mass is not None:
+            total -= float((back.z * _inertia(self.mass, step, x)).sum())
+        if self.contact and back.touching is not None:
+            touching = back.touching
+            numbers = shared("contact", lambda: ContactNumbers(touching))
+            total += numbers.along(self.contact, back.z, back.kept)
+        return total
+
+    def forces(
+        self, step: Step, x: Floats, touching: Touching | None
+    ) -> tuple[Floats, dict[str, Floats]]:
+        """(n,3) [N] d2Phi/dx dc . change, and how what contact remembers changes."""
+        out, kept = np.zeros_like(x), dict[str, Floats]()
+        for k, change in self.energies.items():
+            out += along_constants(self.of[k], x, change, step)
+        if self.mass is not None:
+            out += _inertia(self.mass, step, x)
+        if self.contact and touching is not None:
+            forces, kept = ContactNumbers(touching).changed(self.contact)
+            out += forces
+        return out, kept
+
+
+def _inertia(mass: Floats, step: Step, x: Floats) -> Floats:
+    """(n,3) m (x - y)/s; none in an equilibrium, nor of prescribed vertices."""
+    if step.scale is None:
+        return np.zeros_like(x)
+    return np.where(step.fixed[:, None], 0.0, (mass / step.scale)[:, None] * (x - step.predicted))

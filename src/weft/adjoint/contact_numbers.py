@@ -1,0 +1,156 @@
+"""Contact and friction, differentiated by their numbers: stiffness, gap, thickness, coefficients of
+friction, elastic slip.
+
+A pair's barrier has closed forms (``contact.barrier_mixed``), at the end of the step and, for the
+normal force with which friction is lagged, where it begins. Friction is w f'(|u|) u/|u| times that
+force, with f and u of the coefficients and the slip e = stick dt over which it rises; what it keeps
+for the next step is differentiated, too. Firmness changes by jumps, which are left out.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.adjoint.slides import rise
+from weft.adjoint.touching import Touching
+from weft.arrays import Floats
+from weft.contact.barrier_mixed import changed_gradients
+from weft.contact.contact import Contact
+from weft.contact.contact_set import ContactSet
+from weft.contact.friction import changed_loads
+from weft.contact.term import SLIP
+
+Numbers = Mapping[str, Floats]
+
+
+def constants_of(contact: Contact) -> dict[str, Floats]:
+    """By name: stiffness [J/m^4], gap [m], thickness (n,) [m] of the vertices, static and kinetic
+    coefficients (k,k) of pieces and bodies, and stick [m/s].
+    """
+    sides, s = contact.mesh.sides, contact.settings
+    return {
+        "stiffness": np.asarray(contact.stiffness), "gap": np.asarray(contact.gap),
+        "thickness": sides.thickness, "static": sides.static, "kinetic": sides.kinetic,
+        "stick": np.asarray(s.stick),
+    }  # fmt: skip
+
+
+def structure_of(contact: Contact) -> Any:
+    """What else differs between contacts of one scene, but for where bodies are."""
+    s = contact.settings
+    return s.friction_from, s.lags, s.pinch, s.resolve, contact.mesh.sides.part
+
+
+class ContactNumbers:
+    """Contact at the end of a step."""
+
+    def __init__(self, touching: Touching) -> None:
+        self.touching, self.term = touching, touching.term
+        self.slides: Any = touching._slides
+
+    def changed(self, change: Numbers) -> tuple[Floats, dict[str, Floats]]:
+        """(N,3) [N] how dE/dx at the points changes with these numbers, and what is remembered.
+
+        Args:
+            change: of some of ``constants_of``, by name.
+        """
+        term = self.term
+        y, contacts = term._at(self.touching.x)
+        out = np.zeros_like(self.touching.y)
+        if len(contacts):
+            numbers = self._of_pairs(change, contacts, term._firmness.now)
+            local = kernel.numpy(changed_gradients(contacts, y, *numbers))
+            np.add.at(out, contacts.stencil, local)
+        kept: dict[str, Floats] = {}
+        if self.slides is not None:
+            slope = self._slope(change)
+            weights = np.asarray(self.slides.slide["w"])
+            np.add.at(out, self.slides.stencil, weights[:, :, None] * slope["force"][:, None])
+            kept[SLIP] = self._remembered(slope)
+        return self.touching._to_points(out[: self.touching.n]), kept
+
+    def along(self, change: Numbers, z: Floats, kept: Numbers) -> float:
+        """-z . d2Phi/dx dc . change, and what is remembered times derivatives by it."""
+        forces, remembered = self.changed(change)
+        total = -float((z * forces).sum())
+        for name, by in remembered.items():
+            total += float((kept[name] * by).sum()) if name in kept else 0.0
+        return total
+
+    def _of_pairs(self, change: Numbers, contacts: ContactSet, firm: float) -> tuple[Any, Any, Any]:
+        """Changes of stiffness, gap and thickness of the pairs of a set."""
+        thickness: Any = 0.0
+        if "thickness" in change:
+            sides = self.term.contact.mesh.sides
+            a, b = sides.of_pairs(contacts.stencil, contacts.touch["kind"])
+            T = change["thickness"]
+            thickness = 0.5 * self.term.search.thickness_part * (T[a] + T[b])
+        return firm * change.get("stiffness", 0.0), change.get("gap", 0.0), thickness
+
+    def _slope(self, change: Numbers) -> dict[str, Floats]:
+        """Of the pairs that may slide: changes of the load (m,), of e (m,), and of the force (m,3)."""
+        slides, term, s = self.slides, self.term, self.slides.slide
+        began = slides._began
+        numbers = self._of_pairs(change, began, term._firmness.before)
+        load = changed_loads(began, slides.origin, changed_gradients(began, slides.origin, *numbers))
+        load = load[slides.push]
+        part = term.contact.mesh.sides.part
+        a, b = term.contact.mesh.sides.of_pairs(slides.stencil, began.touch[slides.push]["kind"])
+        none = np.zeros(len(load))
+        static, kinetic = (
+            change[name][part[a], part[b]] if name in change else none
+            for name in ("static", "kinetic")
+        )
+        e = none
+        if "stick" in change and self.touching.step.slip is None:
+            e = none + float(change["stick"]) * self.touching.step.dt
+        t = np.stack([s["t0"], s["t1"]], axis=1)
+        _, d = slides._moved()
+        u = np.einsum("mki,mi->mk", t, d) + np.stack([s["before0"], s["before1"]], axis=1)
+        held = np.einsum("ma,mai->mi", np.where(slides.own, s["w"], 0.0), slides.held)
+        du = (slides.part / s["smooth"] * e)[:, None] * np.einsum("mki,mi->mk", t, held)
+        length = np.linalg.norm(u, axis=1)
+        over, second = rise(length, s)
+        safe = np.maximum(length, 1e-300)
+        steeper = _rise_slope(length, s, static, kinetic, e)
+        steeper = steeper + (second - over) * (u * du).sum(1) / safe**2
+        along = (load * over + s["load"] * steeper)[:, None] * u + (s["load"] * over)[:, None] * du
+        return {"load": load, "e": e, "force": np.einsum("mk,mki->mi", along, t)}
+
+    def _remembered(self, slope: Mapping[str, Floats]) -> Floats:
+        """(n,3) change of the elastic slip that is kept (``friction.keep_slips``)."""
+        slides, s = self.slides, self.slides.slide
+        w, n = np.where(slides.own, s["w"], 0.0), slides.n
+        _, d = slides._moved()
+        t = (s["t0"], s["t1"])
+        change = sum((d * a).sum(1)[:, None] * a for a in t) / s["smooth"][:, None]
+        changes = -(slope["e"] / s["smooth"])[:, None] * change
+        share, shares = s["load"][:, None] * w, slope["load"][:, None] * w
+        ids = np.minimum(slides.stencil, n - 1)
+        load, loads, total, totals = np.zeros(n), np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3))
+        np.add.at(load, ids, np.abs(share))
+        np.add.at(loads, ids, np.sign(share) * shares)
+        np.add.at(total, ids, share[:, :, None] * change[:, None])
+        more = shares[:, :, None] * change[:, None] + share[:, :, None] * changes[:, None]
+        np.add.at(totals, ids, more)
+        pressed = (load > 0)[:, None]
+        safe = np.where(pressed[:, 0], load, 1.0)[:, None]
+        q = slides.slip + total / safe
+        dq = (totals - total * loads[:, None] / safe) / safe
+        length = np.linalg.norm(q, axis=1, keepdims=True)
+        unit = q / np.maximum(length, 1e-300)
+        cut = (dq - unit * (unit * dq).sum(1, keepdims=True)) / np.maximum(length, 1.0)
+        return np.where(pressed, np.where(length > 1, cut, dq), 0.0)
+
+
+def _rise_slope(y: Floats, s: Any, static: Floats, kinetic: Floats, e: Floats) -> Floats:
+    """(m,) change of f'/y at the same y >= 0 (``friction_kernels.rise``)."""
+    smooth, drop = s["smooth"], s["mu_kinetic"] - s["mu_static"]
+    t = np.clip((y - smooth) / smooth, 0.0, 1.0)
+    falls = t * t * (3 - 2 * t)
+    inside = static * (2 / smooth - y / smooth**2)
+    inside = inside + s["mu_static"] * (2 * y / smooth - 2) / smooth**2 * e
+    beyond = static + (kinetic - static) * falls - drop * 6 * t * (1 - t) * y / smooth**2 * e
+    return np.where(y < smooth, inside, beyond / np.maximum(y, 1e-300))
