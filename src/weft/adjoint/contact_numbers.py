@@ -60,7 +60,7 @@ class ContactNumbers:
         y, contacts = term._at(self.touching.x)
         out = np.zeros_like(self.touching.y)
         if len(contacts):
-            numbers = self._of_pairs(change, contacts, term._firmness.now)
+            numbers = self._of_pairs(change, contacts)
             local = kernel.numpy(changed_gradients(contacts, y, *numbers))
             np.add.at(out, contacts.stencil, local)
         kept: dict[str, Floats] = {}
@@ -79,21 +79,24 @@ class ContactNumbers:
             total += float((kept[name] * by).sum()) if name in kept else 0.0
         return total
 
-    def _of_pairs(self, change: Numbers, contacts: ContactSet, firm: float) -> tuple[Any, Any, Any]:
-        """Changes of stiffness, gap and thickness of the pairs of a set."""
+    def _of_pairs(self, change: Numbers, contacts: ContactSet) -> tuple[Any, Any, Any]:
+        """Changes of stiffness, gap and thickness of the pairs of a set; some are stiffer by how
+        often they are counted, and all by how firm contact is.
+        """
         thickness: Any = 0.0
         if "thickness" in change:
             sides = self.term.contact.mesh.sides
             a, b = sides.of_pairs(contacts.stencil, contacts.touch["kind"])
             T = change["thickness"]
             thickness = 0.5 * self.term.search.thickness_part * (T[a] + T[b])
-        return firm * change.get("stiffness", 0.0), change.get("gap", 0.0), thickness
+        part = float(change.get("stiffness", 0.0)) / self.term.contact.stiffness
+        return part * contacts.touch["stiffness"], change.get("gap", 0.0), thickness
 
     def _slope(self, change: Numbers) -> dict[str, Floats]:
         """Of the pairs that may slide: changes of the load (m,), of e (m,), and of the force (m,3)."""
         slides, term, s = self.slides, self.term, self.slides.slide
         began = slides._began
-        numbers = self._of_pairs(change, began, term._firmness.before)
+        numbers = self._of_pairs(change, began)
         load = changed_loads(began, slides.origin, changed_gradients(began, slides.origin, *numbers))
         load = load[slides.push]
         part = term.contact.mesh.sides.part
