@@ -2,7 +2,8 @@
 
 ``step_back`` is the idea; ``lagged``, ``membranes``, ``air``, ``touching`` and ``slides`` are what
 single terms of the potential take from the start of a step; ``forward`` keeps the run,
-``directions``, ``fields`` and ``rest`` are parameters, and ``adjoint`` puts them together.
+``directions``, ``fields`` and ``rest`` are parameters (``changes`` and ``contact_numbers``: what
+numbers change), and ``adjoint`` puts them together.
 """
 
 from weft.adjoint import air, membranes, touching  # they register what their terms pass back
@@ -13,6 +14,7 @@ from weft.adjoint.losses import Energy, Mean, Strain, Sum, Target
 from weft.adjoint.outline import Outline
 from weft.adjoint.parameters import Parameter
 from weft.adjoint.rest import material_points
+from weft.energies.mixed import along_constants, by_constants
 
 __all__ = [
     "Adjoint",
@@ -27,7 +29,9 @@ __all__ = [
     "Sum",
     "Target",
     "air",
+    "along_constants",
     "batched",
+    "by_constants",
     "jax_function",
     "material_points",
     "membranes",

@@ -208,8 +208,9 @@ class Adjoint:
             known = rough.setdefault(d.parameter.name, [])
             known += [name for name in d.differences if name not in known]
         report = AdjointReport(
-            **notes, independent=still, differences={k: v for k, v in rough.items() if v}, remarks=f.remarks, forward=forward,
-            backward=time.perf_counter() - clock, recomputed=kept.recomputed, kept=size,
+            **notes, independent=still, differences={k: v for k, v in rough.items() if v},
+            remarks=f.remarks, forward=forward, backward=time.perf_counter() - clock,
+            recomputed=kept.recomputed, kept=size,
         )  # fmt: skip
         return Derivative(value, {n: gradient[n] for n in self.parameters}, report)
 

@@ -2,8 +2,8 @@
 
 Energies that know their mixed derivatives (``energies.mixed``), contact and inertia are asked for
 d2E/dx dc. What a scene makes of its number p, dc/dp, is a difference quotient of these constants:
-exact where they are linear in it, as all of a fabric's are in a mesh of triangles and hinges, and to
-1e-12 elsewhere. No force is subtracted from another.
+exact where they are linear in it, as all of a fabric's are with triangles and hinges, and to 1e-12
+elsewhere. No force is subtracted from another.
 """
 
 from collections.abc import Callable, Sequence

@@ -93,12 +93,12 @@ class ContactNumbers:
         return part * contacts.touch["stiffness"], change.get("gap", 0.0), thickness
 
     def _slope(self, change: Numbers) -> dict[str, Floats]:
-        """Of the pairs that may slide: changes of the load (m,), of e (m,), and of the force (m,3)."""
+        """Of pairs that may slide: changes of the load (m,), of e (m,), and of the force (m,3)."""
         slides, term, s = self.slides, self.term, self.slides.slide
         began = slides._began
         numbers = self._of_pairs(change, began)
-        load = changed_loads(began, slides.origin, changed_gradients(began, slides.origin, *numbers))
-        load = load[slides.push]
+        pushed = changed_gradients(began, slides.origin, *numbers)
+        load = changed_loads(began, slides.origin, pushed)[slides.push]
         part = term.contact.mesh.sides.part
         a, b = term.contact.mesh.sides.of_pairs(slides.stencil, began.touch[slides.push]["kind"])
         none = np.zeros(len(load))

@@ -37,6 +37,20 @@ class Response:
 
 
 @dataclass(frozen=True, eq=False)
+class Met:
+    """Where m ties are: A (m,3), its distance r (m,) from what holds it, n (m,3); on a rail also
+    its direction t (m,3), the length s (m,) along it and its slope (m,).
+    """
+
+    x: Positions
+    r: Floats
+    n: Floats
+    t: Floats
+    s: Floats
+    slope: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class FrozenTies:
     """Ties as a step has them; fields as in ``tie_kernels.Tie``."""
 
@@ -67,16 +81,9 @@ class FrozenTies:
 
     def respond(self, x: Positions, psd: Psd = Psd.EXACT) -> Response:
         """Energies, forces and Hessians at x (n,3)."""
-        m, eye = len(self.stencil), np.eye(3)
-        A = np.einsum("ma,mai->mi", self.c, np.asarray(x)[self.stencil])
-        foot, t, s, slope = self.place, np.zeros((m, 3)), np.zeros(m), np.ones(m)
-        if self.rail is not None and self.along is not None:
-            found = feet_on(A, self.rail, self.along, self.low, self.high)
-            foot, t, s, slope = found.place, found.t, found.s, found.slope
-        d = A - foot
-        r = np.linalg.norm(d, axis=1)
+        met, eye = self.met(x), np.eye(3)
+        A, r, n, t, s, slope = met.x, met.r, met.n, met.t, met.s, met.slope
         apart = r > NEAR
-        n = np.where(apart[:, None], d, 0.0) / np.where(apart, r, 1.0)[:, None]
         energy, tension, curve = self._pull(r)
         far = np.where(apart, r, 1.0)
         over = np.where(apart, tension / far, 0.0)
@@ -94,6 +101,39 @@ class FrozenTies:
         g = g + (drag * slope)[:, None] * t
         K = K + (stiff * slope**2)[:, None, None] * tt
         return Response(A, energy, lost + rubbed, g, K, tension, s)
+
+    def met(self, x: Positions) -> "Met":
+        """Where ties are at x (n,3)."""
+        m = len(self.stencil)
+        A = np.einsum("ma,mai->mi", self.c, np.asarray(x)[self.stencil])
+        foot, t, s, slope = self.place, np.zeros((m, 3)), np.zeros(m), np.ones(m)
+        if self.rail is not None and self.along is not None:
+            found = feet_on(A, self.rail, self.along, self.low, self.high)
+            foot, t, s, slope = found.place, found.t, found.s, found.slope
+        d = A - foot
+        r = np.linalg.norm(d, axis=1)
+        apart = r > NEAR
+        n = np.where(apart[:, None], d, 0.0) / np.where(apart, r, 1.0)[:, None]
+        return Met(A, r, n, t, s, slope)
+
+    def softer(self, r: Floats) -> tuple[Floats, Floats]:
+        """(m,) [N/m] each: how phi' changes with the length and with the onset."""
+        _, _, curve = self._pull(r)
+        if not self.pulls:
+            return -curve, np.zeros(len(r))
+        e, w = np.maximum(r - self.length, 0.0), self.onset
+        soft = e < w
+        by_onset = np.where(soft, -((e / np.where(w > 0, w, 1.0)) ** 2), -1.0)
+        return -curve, 0.5 * self.stiffness * np.where(e > 0, by_onset, 0.0)
+
+    def rubbed(self, u: Floats) -> Floats:
+        """(m,) [N] D'."""
+        return self._rub(u)[1]
+
+    def by_slip(self, u: Floats) -> Floats:
+        """(m,) [N/m] how D' changes with the slip."""
+        y = np.abs(u) / self.slip
+        return np.where(y < 1, -self.rub * (2 - 2 * y) * y / self.slip * np.sign(u), 0.0)
 
     def _pull(self, r: Floats) -> tuple[Floats, Floats, Floats]:
         """phi, phi', phi''."""

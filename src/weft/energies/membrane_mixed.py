@@ -6,8 +6,8 @@ With L = d by/dX at the samples, by . dE/dx is a sum of weights times
 
 so that ds/dp is d(P : L)/dp and, through the frozen tangent C = G M G, M = B^T H(F_n; p) B
 (``energies.damping``), d(H : A)/dp with A = beta/h B G S G B^T and S the symmetric part of
-e'(F)[L] (e - e_r)^T. Both are ``laws.mixed``. One pass gives all of them; the change of forces along
-some takes six, one for every number of F.
+e'(F)[L] (e - e_r)^T. Both are ``laws.mixed``. One pass gives all of them; the change of forces
+along some takes six, one for every number of F.
 """
 
 from collections.abc import Sequence

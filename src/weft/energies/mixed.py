@@ -67,9 +67,7 @@ def by_constants(energy: Any, x: Positions, by: Floats, step: Step | None = None
     return {name: np.einsum("mak...,mak->m...", d, local) for name, d in mixed.items()}
 
 
-def along_constants(
-    energy: Any, x: Positions, change: ByName, step: Step | None = None
-) -> Floats:
+def along_constants(energy: Any, x: Positions, change: ByName, step: Step | None = None) -> Floats:
     """(n,3) [N] d2E/dx dc . change.
 
     Args:

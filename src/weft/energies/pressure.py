@@ -201,7 +201,8 @@ class Pressure:
         m, law = len(self.faces), self.law
         if not isinstance(law, Gas):
             return {"pressure": everywhere(law, m)}
-        return {name: everywhere(getattr(law, name), m) for name in ("pressure", "volume", "ambient")}
+        names = ("pressure", "volume", "ambient")
+        return {name: everywhere(getattr(law, name), m) for name in names}
 
     @property
     def structure(self) -> Any:

@@ -23,6 +23,7 @@ import numpy as np
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.energies.local import damping_of
+from weft.energies.mixed import ByName, everywhere
 from weft.energies.on_host import OnHost
 from weft.energies.rail import feet_on
 from weft.energies.release import NEVER, Held, Release
@@ -106,6 +107,43 @@ class RigidRings:
             press = np.abs(frozen.found(x).tension)
             frozen = replace(frozen, root=root, rub=self.friction * press)
         return frozen
+
+    @property
+    def constants(self) -> ByName:
+        """Stiffness [N/m], radius [m], and friction with its slip [m]."""
+        names = ("radius", "friction", "slip")
+        shared = {name: everywhere(getattr(self, name), len(self)) for name in names}
+        return {"stiffness": self.stiffness, **shared}
+
+    @property
+    def structure(self) -> Any:
+        """The rings and their pole. Forces at which they let go are none of it."""
+        return self.ring, self.c, self.body, self.nodes, self.along, self.release.at
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (m,K,3): forces are proportional to the stiffness, and linear in the radius
+        and the coefficient of friction, where what presses keeps its side.
+        """
+
+        def forces(**other: Any) -> Floats:
+            rings = replace(self, **other)
+            return (rings.start if step is None else rings.at_end(step)).gradient(x)
+
+        frozen = self.start if step is None else self.at_end(step)
+        f = frozen.found(x)
+        push = np.einsum("m,ma,mi->mai", frozen.stiffness, f.c, f.n)
+        began = f if step is None else frozen.found(step.state.x)
+        _, drag, _ = replace(frozen, rub=np.ones(len(self)))._rub(f.s)
+        rub = self.friction * np.sign(began.tension) * frozen.stiffness * drag
+        rub = rub if frozen.rub.any() else np.zeros(len(self))
+        y = (f.s - frozen.root) / self.slip
+        soft = np.where(np.abs(y) < 1, -2 * frozen.rub * (1 - np.abs(y)) * y / self.slip, 0.0)
+        return {
+            "stiffness": forces(stiffness=np.ones(len(self))),
+            "radius": -push - rub[:, None, None] * _slide(f),
+            "friction": forces(friction=1.0) - forces(friction=0.0),
+            "slip": soft[:, None, None] * _slide(f),
+        }
 
     def bind(self, pattern: BlockPattern) -> "BoundRings":
         """The production face."""

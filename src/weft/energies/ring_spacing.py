@@ -9,6 +9,7 @@ signed: rings that have passed one another are pushed back.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import warp as wp
@@ -16,6 +17,7 @@ import warp as wp
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
+from weft.energies.mixed import ByName, everywhere
 from weft.energies.rail import Feet, feet_on
 from weft.energies.rows import FACTOR, RowMap
 from weft.energies.tie_kernels import TieSet, foot_on
@@ -151,6 +153,31 @@ class RingSpacing:
         feet = self._feet(x)
         f, curve = self._along(feet), self._push(feet.s)[2]
         return np.asarray(np.einsum("q,qai,qbj->qabij", curve, f, f))
+
+    @property
+    def constants(self) -> ByName:
+        """Distance [m] and stiffness [N/m]."""
+        return {"apart": everywhere(self.apart, len(self.pairs)), "stiffness": self.stiffness}
+
+    @property
+    def structure(self) -> Any:
+        """The rings, and who is next to whom."""
+        return self.rings.structure, self.pairs
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (q,2k,3); the onset goes along with the distance."""
+        rings, k, w = self.rings, self.stiffness, self.onset
+        frozen = rings.start if step is None else rings.at_end(step)
+        met = frozen.met(x)
+        holds = (frozen.stiffness > 0) | (rings.stiffness == 0)
+        k = np.where(holds[self.pairs].all(axis=1), k, 0.0)
+        e = np.maximum(self.apart - (met.s[self.pairs[:, 1]] - met.s[self.pairs[:, 0]]), 0.0)
+        soft, part = e < w, e / w
+        slope = np.where(soft, e * part / 2, e - w / 2)
+        by_apart = np.where(soft, part - ONSET * part**2 / 2, 1 - ONSET / 2)
+        along = self._along(Feet(met.x, met.t, met.s, met.slope))
+        by = {"apart": k * by_apart, "stiffness": np.where(k > 0, slope, 0.0)}
+        return {name: d[:, None, None] * along for name, d in by.items()}
 
     def bind(self, pattern: BlockPattern) -> "BoundSpacing":
         """The production face."""

@@ -17,10 +17,12 @@ from weft.arrays import Bools, Floats, Ints, Positions
 from weft.energies.base import Bound
 from weft.energies.frozen_ties import FrozenTies, Response
 from weft.energies.local import damping_of
+from weft.energies.mixed import ByName
 from weft.energies.rail import feet_on
 from weft.energies.release import NEVER, Held, Release
 from weft.energies.rows import SHARED, RowMap, Shared
 from weft.energies.tie_kernels import TieSet, respond, shared_out, tie_records
+from weft.energies.ties_mixed import ties_constants, ties_mixed
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
@@ -91,8 +93,31 @@ class Ties:
         last = np.broadcast_to(np.asarray(self.length, dtype=np.float64), (len(self),))
         if self.first is None or t >= self.closing:
             return last
+        return np.asarray(self.first + (last - self.first) * self.closed(t))
+
+    def closed(self, t: float) -> float:
+        """Part of the way to the last length, at the time t [s]."""
+        if self.first is None or t >= self.closing:
+            return 1.0
         s = max(t, 0.0) / self.closing
-        return np.asarray(self.first + (last - self.first) * s * s * (3 - 2 * s))
+        return s * s * (3 - 2 * s)
+
+    @property
+    def constants(self) -> ByName:
+        """Stiffness [N/m], lengths [m], time constant of damping [s]; of ropes the onset [m], of
+        rings friction and its slip [m].
+        """
+        return ties_constants(self)
+
+    @property
+    def structure(self) -> Any:
+        """Of what, and what holds it. Forces at which it lets go are none of it."""
+        held = (self.place, self.rail, self.along, self.pulls, self.closing, self.release.at)
+        return self.stencil, self.c, *held
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (m,k,3) (``energies.mixed``)."""
+        return ties_mixed(self, x, step)
 
     def points(self, x: Positions) -> Positions:
         """(m,3) [m] A at positions x (n,3)."""

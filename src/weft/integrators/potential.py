@@ -16,6 +16,7 @@ from weft import kernel
 from weft.arrays import Bools, Floats, Forces, Positions
 from weft.assembly import summed
 from weft.energies.base import Bound
+from weft.energies.mixed import ByName, Differentiable, by_constants
 from weft.kernel import WarpArray, vec3
 from weft.model import Model
 from weft.phases import Phases
@@ -59,7 +60,7 @@ class Potential:
         self.terms_of_phi = assembly.terms if terms is None else tuple(terms)
         self.phases: Phases = assembly.phases
         self.phases.clear()
-        self._matrix = assembly.matrix
+        self._matrix, self._energies = assembly.matrix, model.energies
         self._fixed = kernel.array(step.fixed.astype(np.int32), wp.int32)
         for term in self.terms_of_phi:
             term.freeze(step)
@@ -108,6 +109,21 @@ class Potential:
         They sum to ``value(x)``.
         """
         return summed(self.terms_of_phi, self._point(x))
+
+    def by_constants(self, x: Positions, by: Floats) -> "list[ByName]":
+        """Of every energy of the model in turn, by name of its constants c, d(by . dE/dx)/dc in the
+        step (``energies.mixed``); nothing of one that does not know them. Inertia and contact have
+        none here.
+
+        Args:
+            x: (n,3) [m].
+            by: (n,3).
+        """
+        known = (isinstance(e, Differentiable) for e in self._energies)
+        at = np.asarray(x, dtype=np.float64)
+        return [
+            by_constants(e, at, by, self.step) if k else {} for e, k in zip(self._energies, known)
+        ]
 
     def reaction(self, x: Positions) -> Forces:
         """(n,3) [N] force that each pin exerts; zero at free vertices."""

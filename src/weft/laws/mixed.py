@@ -1,5 +1,5 @@
-"""Mixed derivatives of a law: of its stress, and of the Gauss-Newton Hessian that damping freezes, by
-the numbers p of its ``Params``, contracted: d(P(F; p) : L)/dp and d(H(F; p) : A)/dp.
+"""Mixed derivatives of a law: of its stress, and of the Gauss-Newton Hessian that damping freezes,
+by the numbers p of its ``Params``, contracted: d(P(F; p) : L)/dp and d(H(F; p) : A)/dp.
 
 Warp's reverse mode of these contractions is exact to round-off, whatever p does in them (stiffness,
 stretch at rest, knots of a curve). Where derivatives are generated (``generated``) there is nothing
@@ -17,7 +17,7 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Floats, Gradients
-from weft.kernel import Scalar, WarpArray, mat32, mat33
+from weft.kernel import WarpArray, mat32, mat33
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.psd import Psd
 
@@ -50,7 +50,8 @@ def of_stress(part: SingleLaw, F: Gradients, parameters: WarpArray, L: Gradients
         found: dict[str, Floats] = {}
         for k, weight in SIX.items():
             for sign in (1, -1):
-                _add(found, sign * weight * size / FIRST, _of_psi(part, F + sign * k * way, parameters))
+                psi = _of_psi(part, F + sign * k * way, parameters)
+                _add(found, sign * weight * size / FIRST, psi)
         return found
     out = kernel.zeros(len(F), part.functions.Params)
     arrays = (kernel.array(F, mat32), parameters, kernel.array(L, mat32), out)

@@ -1,0 +1,418 @@
+"""Every energy that weft has says how its forces change with its constants, or here is why not."""
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+
+import numpy as np
+import pytest
+import warp as wp
+
+import weft.energies
+from tests.energies.test_energies import SKEW, crumple, two_patches
+from weft import kernel
+from weft.adjoint.same import same
+from weft.discretization.bspline import Patch, rectangle
+from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.spline_surface import SplineSurface
+from weft.energies.added_mass import AddedMass
+from weft.energies.air import Wind
+from weft.energies.base import FastEnergy
+from weft.energies.bend_condition import FrozenBend
+from weft.energies.bonds import Bonds
+from weft.energies.buckling_bending import BucklingBending
+from weft.energies.creases import Creases
+from weft.energies.curvature_damping import CurvatureDamping
+from weft.energies.drag import Drag
+from weft.energies.gravity import Gravity
+from weft.energies.guides import Guides
+from weft.energies.hinge_bending import HingeBending
+from weft.energies.joints import Joints
+from weft.energies.membrane import Membrane
+from weft.energies.mixed import along_constants, by_constants
+from weft.energies.patch_seams import hinges_of_patches
+from weft.energies.plasticity import Plasticity
+from weft.energies.pressure import Gas, Pressure
+from weft.energies.pulled_back import PulledBack
+from weft.energies.quadratic_bending import QuadraticBending
+from weft.energies.quadratic_form import QuadraticForm
+from weft.energies.rigid_rings import RigidRings
+from weft.energies.rigidity import Rigidity
+from weft.energies.ring_spacing import RingSpacing
+from weft.energies.seam_hinges import SeamHinges
+from weft.energies.seams import Sides
+from weft.energies.strain_limit import StrainLimits
+from weft.energies.stretch_set import StretchSet
+from weft.energies.ties import Ties
+from weft.energies.wind import AirForce
+from weft.errors import LawError
+from weft.kernel import Scalar, mat32, vec3
+from weft.laws import BaraffWitkin, Measured, NeoHookean, OwnLaw, StrainLimit, StvkShear
+from weft.mesh import grid
+from weft.solve.block_csr import BlockPattern
+from weft.state import State
+from weft.step import Step
+
+MESH = grid(4, 4, 1.0, 0.8, "random", seed=4)
+LARGE = grid(6, 5, 1.0, 0.8, "random", seed=4)
+FABRIC = {"warp": 500.0, "weft": 300.0, "shear": 80.0, "rest": 0.97, "damping": 0.02}
+BENT = {"warp": 2e-2, "weft": 1e-2, "damping": 0.03}
+CURVE = np.array([(0.11, 30.0), (0.32, 180.0), (0.53, 400.0), (1.2, 1300.0)])
+
+
+def law_of(v):
+    return BaraffWitkin((v["warp"], v["weft"]), v["shear"], (v["rest"], 1.02))
+
+
+def membrane(v):
+    return Membrane(linear_triangle(MESH), law_of(v), damping=v["damping"])
+
+
+def several_laws(v):
+    law = NeoHookean(v["mu"], 50.0) + StvkShear(v["shear"])
+    return Membrane(linear_triangle(MESH), law, damping=v["damping"])
+
+
+def measured(v):
+    curve = CURVE * [1.0, v["force"]]
+    law = Measured((curve, CURVE), v["shear"], rest_stretch=(v["rest"], 1.0))
+    return Membrane(linear_triangle(MESH), law, damping=v["damping"])
+
+
+def drawn_out(v):
+    return StretchSet(linear_triangle(MESH), law_of(v), damping=v["damping"], limits=(0.02, 0.03))
+
+
+def limits(v):
+    law = StrainLimit((v["most"], 8.0), 1.57, (50.0, v["weft"], 5.0), v["onset"])
+    return StrainLimits(linear_triangle(MESH), law)
+
+
+def hinges(v):
+    rest = v["rest"] * np.ones(len(MESH.hinges))
+    return HingeBending.of(MESH, (v["warp"], v["weft"]), rest, v["damping"])
+
+
+def creases(v):
+    stiffness = (v["warp"], v["weft"])
+    return Creases.yielding(MESH, stiffness, 5.0, Plasticity(0.5), damping=v["damping"])
+
+
+def of_seams(v):
+    h = hinges(v | {"rest": 0.2})
+    return SeamHinges(h.hinges, h.weight, h.rest_angle, h.n_vertices, "seams", h.damping, 0.01)
+
+
+def folds(v):
+    h = hinges(v | {"rest": 0.2})
+    return FrozenBend(h.hinges, h.weight, h.rest_angle, h.n_vertices, damping=h.damping)
+
+
+def quadratic(v):
+    return QuadraticBending.of(MESH, (v["warp"], v["weft"]), damping=v["damping"])
+
+
+def pairs(v):
+    stiffness = (v["warp"], v["weft"])
+    return BucklingBending.of(MESH, stiffness, v["spring"], damping=v["damping"])
+
+
+def on_splines(v):
+    surface = SplineSurface.of([Patch(rectangle(6, 5, 1.0, 0.8).rest + SKEW)])
+    surface = dataclasses.replace(surface, ids=[np.arange(30).reshape(5, 6).T])
+    at = surface.laplacians(v["warp"], v["weft"])
+    return QuadraticForm(at.stencil, at.coefficient, at.weight, damping=v["damping"]), at
+
+
+def spline_bending(v):
+    return on_splines(v)[0]
+
+
+def spline_damping(v):
+    form, at = on_splines(v)
+    return CurvatureDamping(form, at.gradient, v["damping"], 30)
+
+
+def bonds(v):
+    ends = np.array([[0, 5], [1, 9], [2, 15], [3, 12]], np.int32)
+    return Bonds(ends, v["stiffness"] * np.arange(1.0, 5.0), MESH.n_vertices, v["first"], v["last"],
+                 closing=(0.0, 0.4))  # fmt: skip
+
+
+def spline_seams(v):
+    parts, shown, joint = two_patches(LARGE)
+    flat = shown.mesh(np.asarray(LARGE.vertices), "patches")
+    n, m = len(shown.embedding), len(shown.faces)
+    sides = Sides(flat, np.full(n, 500.0), np.tile([2e-2, 1e-2], (m, 1)))
+    joint = dataclasses.replace(joint, angle=v["angle"], fold_stiffness=v["fold"])
+    made = hinges_of_patches(sides, parts, shown.embedding, [joint], 0.0, v["damping"])
+    return PulledBack(*made)
+
+
+def gravity(v):
+    return Gravity(v["density"] * MESH.vertex_area, (0.3, v["down"], 0.1), (0.0, 0.4))
+
+
+def drag(v):
+    return Drag(v["density"] * MESH.vertex_area, v["rate"])
+
+
+def gas(v):
+    return Pressure(MESH.faces, Gas(v["pressure"], v["volume"], v["ambient"]), 16, (0.0, 1.0, 0.0))
+
+
+def pressure(v):
+    return Pressure(MESH.faces, v["pressure"], MESH.n_vertices, (0.0, 1.0, 0.0))
+
+
+def wind(v):
+    blows = Wind((1.0, v["up"], 0.4), v["density"], v["drag"], v["lift"])
+    return AirForce(linear_triangle(MESH), blows)
+
+
+def carried(v):
+    return AddedMass(MESH, Wind((1.0, 0.2, 0.4), v["density"], span=v["span"]))
+
+
+def rigid(v):
+    four = np.arange(8, dtype=np.int32).reshape(2, 4)
+    g = np.random.default_rng(2).normal(size=(2, 4, 3))
+    return Rigidity(four, g, v["stiffness"] * np.array([1.0, 2.0]))
+
+
+def guides(v):
+    rng = np.random.default_rng(3)
+    w, u = (a - a.mean(1, keepdims=True) for a in rng.normal(size=(2, 2, 8)))
+    rows = np.arange(16, dtype=np.int32).reshape(2, 8)
+    return Guides(rows, w, u, v["stiffness"] * np.array([1.0, 2.0]))
+
+
+def joints(v):
+    rng = np.random.default_rng(4)
+    K = rng.normal(size=(4, 3, 3))
+    rows = np.arange(16, dtype=np.int32).reshape(4, 4)
+    place = v["place"] * rng.normal(size=(4, 3))
+    return Joints(rows, rng.normal(size=(4, 4)), place, v["stiffness"] * (K @ K.swapaxes(1, 2)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Still:
+    """Places that stay."""
+
+    start: np.ndarray
+
+    def at(self, bodies, t):
+        return self.start
+
+
+RAIL = Still(np.array([[-1.0, 0.1, -1.0], [0.1, 0.15, 0.2], [1.5, 0.0, 1.2]]))
+ALONG = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(RAIL.start, axis=0), axis=1))])
+FOUR = np.arange(16, dtype=np.int32).reshape(8, 2)
+HALVES = np.tile([0.4, 0.6], (8, 1))
+
+
+def ropes(v):
+    return Ties(FOUR, HALVES, 16, v["stiffness"] * np.arange(1.0, 9.0), length=v["length"],
+                first=np.full(8, v["first"]), closing=0.4, pulls=True, onset=v["onset"],
+                damping=v["damping"], place=Still(np.full((8, 3), 0.3)))  # fmt: skip
+
+
+def rings(v):
+    return Ties(FOUR, HALVES, 16, v["stiffness"] * np.arange(1.0, 9.0), length=v["length"],
+                rail=RAIL, along=ALONG, friction=v["friction"], slip=v["slip"])  # fmt: skip
+
+
+def spacing(v):
+    some = rings({"stiffness": 10.0, "length": 0.0, "friction": 0.0, "slip": 1e-3})
+    pairs = np.stack([np.arange(7), np.arange(1, 8)], axis=1).astype(np.int32)
+    return RingSpacing(some, pairs, v["apart"], v["stiffness"] * np.arange(1.0, 8.0))
+
+
+def on_a_pole(v):
+    body = np.array([12, 13, 14, 15], np.int32)
+    nodes = np.array([[1.0, 0, 0, 0], [0.1, 0.5, 0.4, 0], [0, 0, 0, 1.0]])
+    return RigidRings(FOUR[:6], HALVES[:6], body, nodes, np.array([0.0, 0.6, 1.3]),
+                      v["stiffness"] * np.arange(1.0, 7.0), radius=v["radius"],
+                      friction=v["friction"], slip=v["slip"])  # fmt: skip
+
+
+@wp.struct
+class Stiffening:
+    stiffness: Scalar
+    power: Scalar
+    rest: Scalar
+    shear: Scalar
+
+
+@wp.func
+def stiffening(F: mat32, p: Stiffening):
+    """A law that is in no file: linear in none but its stiffness."""
+    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
+    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    e = wp.dot(f0, f0) + wp.dot(f1, f1) - Scalar(2.0) * p.rest
+    dot = wp.dot(f0, f1)
+    return p.stiffness * (wp.exp(p.power * e) - p.power * e) + p.shear * p.shear * dot * dot
+
+
+def own(v):
+    """psi alone: its mixed derivatives are generated."""
+    values = {k: v[k] for k in ("stiffness", "power", "rest", "shear")}
+    law = OwnLaw("mixed_own", Stiffening, stiffening, values)
+    return Membrane(linear_triangle(MESH), law, damping=v["damping"])
+
+
+ENERGIES = {
+    membrane: FABRIC,
+    own: {"stiffness": 60.0, "power": 0.7, "rest": 0.9, "shear": 6.0, "damping": 0.0},
+    several_laws: {"mu": 200.0, "shear": 80.0, "damping": 0.02},
+    measured: {"force": 1.0, "shear": 40.0, "rest": 0.98, "damping": 0.02},
+    drawn_out: FABRIC,
+    limits: {"most": 9.0, "weft": 30.0, "onset": 0.001},
+    hinges: {**BENT, "rest": 0.2},
+    creases: BENT,
+    of_seams: BENT,
+    folds: BENT,
+    quadratic: BENT,
+    pairs: {**BENT, "spring": 30.0},
+    spline_bending: BENT,
+    spline_damping: BENT,
+    bonds: {"stiffness": 20.0, "first": 0.2, "last": 0.1},
+    spline_seams: {"angle": 0.3, "fold": 0.05, "damping": 0.02},
+    gravity: {"density": 0.2, "down": -9.81},
+    drag: {"density": 0.2, "rate": 5.0},
+    gas: {"pressure": 500.0, "volume": 0.3, "ambient": 1e5},
+    pressure: {"pressure": 500.0},
+    wind: {"up": 0.3, "density": 1.2, "drag": 1.17, "lift": 1.0},
+    carried: {"density": 1.2, "span": 0.3},
+    rigid: {"stiffness": 100.0},
+    guides: {"stiffness": 100.0},
+    joints: {"stiffness": 100.0, "place": 0.2},
+    ropes: {"stiffness": 20.0, "length": 0.2, "first": 0.25, "onset": 0.3, "damping": 0.02},
+    rings: {"stiffness": 20.0, "length": 0.05, "friction": 0.3, "slip": 0.02},
+    spacing: {"stiffness": 20.0, "apart": 0.4},
+    on_a_pole: {"stiffness": 20.0, "radius": 0.02, "friction": 0.3, "slip": 0.02},
+}
+WITHOUT = {
+    "LocalEnergy": "abstract: what energies of kernels have in common",
+    "Energy": "a protocol",
+    "FastEnergy": "a protocol",
+    "FrozenAir": "of a step already: AirForce is asked",
+    "Carried": "of a step already: AddedMass is asked",
+    "FrozenRings": "of a step already: RigidRings is asked",
+}
+
+
+def step_of(n, seed=5):
+    """A step of two of the past, in which everything has moved."""
+    rng = np.random.default_rng(seed)
+    mesh = MESH if n == 16 else LARGE
+    now, past = (crumple(mesh.vertices, s, 0.04) for s in (11, 12))
+    v, fixed = rng.normal(size=(n, 3)), np.arange(n) == 3
+    state = State(now, v, 0.2)
+    kept = {"membrane.set": np.abs(rng.normal(size=(len(mesh.faces), 2, 4))) * 0.02,
+            "bending.set": rng.normal(size=(len(mesh.hinges), 4)) * 0.1}  # fmt: skip
+    return Step(state, 0.01, now + 0.01 * v, 1e-4, now - 0.2 * (past - now), 0.008, fixed,
+                np.where(fixed[:, None], now, 0.0), (np.zeros((0, 3)),) * 2, (past, 0.4),
+                kept)  # fmt: skip
+
+
+def forces(energy, x, step):
+    """(n,3) of the production face, in the step."""
+    pattern = BlockPattern.of(len(x), [energy.stencil] if energy.stencil.shape[1] > 1 else [])
+    assert isinstance(energy, FastEnergy)
+    bound, g = energy.bind(pattern), kernel.zeros(len(x), vec3)
+    bound.freeze(step)
+    bound.add_gradient(kernel.array(x, vec3), g)
+    return np.array(kernel.numpy(g))
+
+
+def quotient(f, h):
+    """df/dp from six points."""
+    return sum(w * (f(k * h) - f(-k * h)) for k, w in ((1, 3 / 4), (2, -3 / 20), (3, 1 / 60))) / h
+
+
+def points_of(make):
+    mesh = LARGE if make in (spline_bending, spline_damping, spline_seams) else MESH
+    return crumple(mesh.vertices, 1)
+
+
+@pytest.mark.parametrize("make", ENERGIES, ids=lambda f: f.__name__)
+def test_mixed_derivatives(make):
+    """Of forces in a step, against differences of these; both contractions."""
+    values, x = ENERGIES[make], points_of(make)
+    energy, step = make(values), step_of(len(x))
+    z = np.random.default_rng(6).normal(size=x.shape)
+    contracted = by_constants(energy, x, z, step)
+    assert contracted.keys() == energy.constants.keys()
+    for name, value in values.items():
+
+        def at(s, name=name, value=value):
+            return make(values | {name: value + s})
+
+        h = 2e-3 * abs(value)
+        assert same(at(h).structure, energy.structure)
+        expected = quotient(lambda s, at=at: forces(at(s), x, step), h)
+        change = {
+            c: quotient(lambda s, at=at, c=c: np.array(at(s).constants[c]), h)
+            for c in energy.constants
+        }
+        found, scale = along_constants(energy, x, change, step), np.abs(expected).max()
+        assert scale > 0, f"nothing depends on {name}"
+        np.testing.assert_allclose(found, expected, atol=2e-9 * scale, err_msg=name)
+        total = sum(float((contracted[c] * change[c]).sum()) for c in change)
+        size = np.abs(z * found).sum()
+        assert total == pytest.approx(float((z * found).sum()), abs=1e-11 * size), name
+
+
+def test_at_rest_they_are_those_of_the_gradient():
+    energy, x = membrane(FABRIC), points_of(membrane)
+    found = energy.mixed(x)
+    unit = Membrane(energy.samples, BaraffWitkin((1.0, 1e-300), 0.0, (0.97, 1.02)))
+    np.testing.assert_allclose(found["law.stretch_warp"], unit.gradient(x), atol=1e-13)
+    assert not found["damping"].any()
+
+
+def classes():
+    """Every class of weft.energies that has local gradients and Hessians."""
+    for module in pkgutil.iter_modules(weft.energies.__path__, "weft.energies."):
+        made = importlib.import_module(module.name)
+        for name, found in inspect.getmembers(made, inspect.isclass):
+            has = all(hasattr(found, a) for a in ("stencil", "gradient", "hessian"))
+            if has and found.__module__ == module.name:
+                yield name
+
+
+def test_every_energy_is_here():
+    tested = {type(make(values)).__name__ for make, values in ENERGIES.items()}
+    assert set(classes()) == tested | set(WITHOUT)
+
+
+class Springs:
+    """An energy in NumPy without constants."""
+
+    name, stencil = "springs", np.array([[0, 1]], np.int32)
+
+    def value(self, x):
+        return np.zeros(1)
+
+    def gradient(self, x):
+        return np.zeros((1, 2, 3))
+
+    def hessian(self, x, psd):
+        return np.zeros((1, 2, 2, 3, 3))
+
+
+class Wrong(Springs):
+    """One whose mixed derivatives have another shape."""
+
+    constants, structure = {"stiffness": np.ones(1)}, ()
+
+    def mixed(self, x, step=None):
+        return {"stiffness": np.zeros((1, 2))}
+
+
+@pytest.mark.parametrize("energy, said", [(Springs(), "no mixed"), (Wrong(), "expected")])
+def test_what_does_not_know_them_says_so(energy, said):
+    with pytest.raises(LawError, match=said):
+        by_constants(energy, np.zeros((2, 3)), np.ones((2, 3)))

@@ -1,0 +1,134 @@
+"""Laws, differentiated by their numbers: stress and frozen tangent, against differences of both."""
+
+import numpy as np
+import pytest
+
+from weft import kernel
+from weft.kernel import mat32, mat33
+from weft.laws import (
+    AngleShear,
+    Arap,
+    BaraffWitkin,
+    DotShear,
+    ImmediateBuckling,
+    Measured,
+    NeoHookean,
+    OwnLaw,
+    Psd,
+    StrainLimit,
+    StVK,
+    StvkShear,
+    StvkStretch,
+)
+from weft.laws import baraff_witkin as bw
+from weft.laws import neo_hookean as nh
+from weft.laws.mixed import of_stress, of_tangent
+
+CURVE = [(0.11, 30.0), (0.32, 180.0), (0.53, 400.0), (1.2, 1300.0)]
+VALUES = {"stretch_warp": 500.0, "stretch_weft": 300.0, "shear": 80.0, "rest_warp": 1.0,
+          "rest_weft": 0.97}  # fmt: skip
+GIVEN = [
+    BaraffWitkin((500.0, 300.0), 80.0, (1.0, 0.97)),
+    BaraffWitkin((500.0, 300.0), 80.0, (1.0, 0.97), (0.8, 0.6), (-0.6, 0.8)),
+    StVK(500.0, 200.0),
+    Arap(500.0),
+    DotShear(80.0),
+    AngleShear(70.0),
+    NeoHookean(300.0, 100.0),
+    ImmediateBuckling((500.0, 300.0), (80.0, 90.0), (1.0, 0.9)),
+    StvkStretch((500.0, 300.0)),
+    StvkShear(80.0),
+    Measured((CURVE, CURVE), 40.0),
+    StrainLimit((1.9, 1.8), 1.4, (50.0, 30.0, 5.0), 0.01),
+]
+GENERATED = [
+    OwnLaw("mixed_psi", bw.Params, bw.psi, VALUES),
+    OwnLaw("mixed_pk1", bw.Params, bw.psi, VALUES, pk1=bw.pk1),
+    OwnLaw("mixed_neo", nh.Params, nh.psi, {"mu": 300.0, "area": 400.0}),
+]
+N = 16
+
+
+def of(law, what, F, records):
+    out = kernel.empty(N, mat32) if what == "pk1" else kernel.empty((N, 3), mat33)
+    p = kernel.array(records, law.functions.Params)
+    kernel.launch_each(N, *law.stages(what, kernel.array(F, mat32), (p,), out))
+    return np.array(kernel.numpy(out))
+
+
+def numbers(records):
+    """Every number of Params that may change, and its size."""
+    for name in records.dtype.names:
+        if records.dtype[name].base.kind == "f":
+            for index in np.ndindex(records.dtype[name].shape):
+                size = abs(float(records[name][(0, *index)]))
+                if size < 1e200:
+                    yield name, (slice(None), *index), size
+
+
+def compared(law, what, by, rng, tolerance):
+    """d(what : by)/dp against four points, in every number of Params."""
+    F = np.eye(3)[:, :2] * 1.2 + 0.12 * rng.normal(size=(N, 3, 2))
+    records = law.parameter_array(N)
+    p, by = kernel.array(records, law.functions.Params), by(rng)
+    got = (of_stress if what == "pk1" else of_tangent)(law, F, p, by)
+    for name, index, size in numbers(records):
+        h = 1e-3 * max(size, 0.1)
+
+        def along(s, name=name, index=index, h=h):
+            other = np.array(records)
+            other[name][index] += s * h
+            return (of(law, what, F, other) * by).reshape(N, -1).sum(1)
+
+        expected = (8 * (along(1) - along(-1)) - along(2) + along(-2)) / (12 * h)
+        scale = max(np.abs(along(0)).max() / max(size, 0.1), np.abs(expected).max())
+        np.testing.assert_allclose(got[name][index], expected, atol=tolerance * scale, err_msg=name)
+
+
+def stresses(rng):
+    return rng.normal(size=(N, 3, 2))
+
+
+def tangents(rng):
+    return rng.normal(size=(N, 3, 3, 3))
+
+
+@pytest.mark.parametrize("law", GIVEN, ids=lambda law: law.name)
+def test_stress_and_tangent(law, rng):
+    compared(law, "pk1", stresses, rng, 1e-9)
+    compared(law, Psd.GAUSS_NEWTON, tangents, rng, 1e-9)
+
+
+@pytest.mark.parametrize("law", GENERATED, ids=lambda law: law.name)
+def test_generated(law, rng):
+    """The stress to 1e-9 (the quotient's own error); the Hessian's quotient is one of differences,
+    to 1e-6, so the given one is the judge below.
+    """
+    compared(law, "pk1", stresses, rng, 1e-9)
+    compared(law, Psd.GAUSS_NEWTON, tangents, rng, 1e-5)
+
+
+def test_generated_ones_are_those_of_a_law_by_hand(rng):
+    """psi alone against Warp's reverse mode of stress and Hessian, where nothing is clamped."""
+    by_hand, alone = NeoHookean(300.0, 100.0), GENERATED[2]
+    F = np.eye(3)[:, :2] * 1.4 + 0.03 * rng.normal(size=(N, 3, 2))
+    assert np.linalg.eigvalsh(by_hand.hessian(F)).min() > 0
+    p, q = (kernel.array(x.parameter_array(N), nh.Params) for x in (by_hand, alone))
+    L, A = rng.normal(size=(N, 3, 2)), rng.normal(size=(N, 3, 3, 3))
+    pairs = ((of_stress, L, 1e-11), (of_tangent, A, 1e-8))
+    for function, by, tolerance in pairs:
+        expected, got = function(by_hand, F, p, by), function(alone, F, q, by)
+        for name in expected:
+            scale = np.abs(expected[name]).max()
+            np.testing.assert_allclose(got[name], expected[name], atol=tolerance * scale)
+
+
+def test_every_law_is_here():
+    """All that ``weft.laws`` names, but for what adds them and what is abstract."""
+    import weft.laws as laws
+    from weft.laws.base import SingleLaw
+
+    named = [getattr(laws, name) for name in laws.__all__]
+    single = {x for x in named if isinstance(x, type) and issubclass(x, SingleLaw)}
+    tested = {type(law) for law in (*GIVEN, *GENERATED)}
+    assert single - {SingleLaw} == tested
