@@ -39,7 +39,7 @@ GIVEN = [
     StvkStretch((500.0, 300.0)),
     StvkShear(80.0),
     Measured((CURVE, CURVE), 40.0),
-    StrainLimit((1.9, 1.8), 1.4, (50.0, 30.0, 5.0), 0.01),
+    StrainLimit((1.9, 1.8), 1.4, (50.0, 30.0, 5.0), 0.0),
 ]
 GENERATED = [
     OwnLaw("mixed_psi", bw.Params, bw.psi, VALUES),
@@ -80,9 +80,17 @@ def compared(law, what, by, rng, tolerance):
             other[name][index] += s * h
             return (of(law, what, F, other) * by).reshape(N, -1).sum(1)
 
-        expected = (8 * (along(1) - along(-1)) - along(2) + along(-2)) / (12 * h)
+        def quotient(k, along=along, h=h):
+            change = 8 * (along(k) - along(-k)) - along(2 * k) + along(-2 * k)
+            return change / (12 * k * h)
+
+        expected = quotient(1)
         scale = max(np.abs(along(0)).max() / max(size, 0.1), np.abs(expected).max())
-        np.testing.assert_allclose(got[name][index], expected, atol=tolerance * scale, err_msg=name)
+        smooth = np.abs(expected - quotient(0.5)) < tolerance * scale  # no kink in between
+        assert smooth.mean() > 0.8
+        np.testing.assert_allclose(
+            got[name][index][smooth], expected[smooth], atol=tolerance * scale, err_msg=name
+        )
 
 
 def stresses(rng):

@@ -113,7 +113,10 @@ def _checked(energy: Any, mixed: ByName) -> ByName:
     for name, d in mixed.items():
         wanted = (*shape, 3, *np.shape(constants[name])[1:]) if name in constants else None
         if np.shape(d) != wanted:
-            raise LawError(f"{energy.name}.mixed: {name}", got=np.shape(d), expected=wanted)
+            raise LawError(
+                f"{energy.name}.mixed: {name}", got=f"shape {np.shape(d)}",
+                expected="a constant" if wanted is None else f"shape {wanted}",
+            )  # fmt: skip
         out[name] = np.asarray(d)
     return out
 

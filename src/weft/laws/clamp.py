@@ -11,7 +11,9 @@ def clamp2(a: Scalar, b: Scalar, d: Scalar):
     half = Scalar(0.5)
     mean = half * (a + d)
     apart = half * (a - d)
-    radius = wp.sqrt(apart * apart + b * b)
+    radius = apart * apart + b * b
+    if radius > Scalar(0.0):  # no root of 0: its derivative is none
+        radius = wp.sqrt(radius)
     out = mat22(a, b, b, d)
     if mean < radius:  # the smaller eigenvalue is negative
         large = mean + radius

@@ -30,15 +30,22 @@ else:
 
 
 @wp.func
+def last_knot(x: Scalar, e: Knots, count: int):
+    """The last knot that is not beyond x. (Alone: a loop cannot be reversed where it is used.)"""
+    k = int(0)
+    while k < count - 1 and e[k + 1] < x:
+        k += 1
+    return k
+
+
+@wp.func
 def on_curve(x: Scalar, e: Knots, s: Knots, d: Knots, w: Knots, compression: Scalar, count: int):
     """Energy density, force and stiffness at the strain x: ``compression`` below 0."""
     work = Scalar(0.5) * compression * x * x
     force = compression * x
     stiffness = compression
     if x > Scalar(0.0):
-        k = int(0)
-        while k < count - 1 and e[k + 1] < x:
-            k += 1
+        k = last_knot(x, e, count)
         u = x - e[k]
         if k == count - 1:
             work = w[k] + u * (s[k] + Scalar(0.5) * d[k] * u)

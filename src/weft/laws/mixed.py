@@ -29,10 +29,13 @@ Contracted = Mapping[str, Floats]  # by field of Params, (q,...)
 
 
 def constants_of(records: "np.ndarray[Any, Any]") -> Contracted:
-    """By field, (q,...) what of ``Params`` are numbers that may change a little."""
+    """By field, (q,...) what of ``Params`` are numbers that may change a little; 0 where one is
+    infinite (knots that a curve has not).
+    """
     names = records.dtype.names or ()
     kinds = {name: records.dtype[name].base.kind for name in names}
-    return {name: np.array(records[name]) for name in names if kinds[name] == "f"}
+    found = {name: np.array(records[name]) for name in names if kinds[name] == "f"}
+    return {name: np.where(np.isfinite(v), v, 0.0) for name, v in found.items()}
 
 
 def of_stress(part: SingleLaw, F: Gradients, parameters: WarpArray, L: Gradients) -> Contracted:
