@@ -367,7 +367,8 @@ def test_mixed_derivatives(make):
         }
         found, scale = along_constants(energy, x, change, step), np.abs(expected).max()
         assert scale > 0, f"nothing depends on {name}"
-        np.testing.assert_allclose(found, expected, atol=CLOSE.get(make, 2e-9) * scale, err_msg=name)
+        atol = CLOSE.get(make, 2e-9) * scale
+        np.testing.assert_allclose(found, expected, atol=atol, err_msg=name)
         total = sum(float((contracted[c] * change[c]).sum()) for c in change)
         size = np.abs(z * found).sum()
         assert total == pytest.approx(float((z * found).sum()), abs=1e-11 * size), name

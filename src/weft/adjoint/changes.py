@@ -6,9 +6,8 @@ exact where they are linear in it, as all of a fabric's are with triangles and h
 elsewhere. No force is subtracted from another.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -45,24 +44,21 @@ class Changes:
 
     def along(self, back: StepBack) -> float:
         """-z . d2Phi/dx dc . change, and what contact remembers of it."""
-        total, step = 0.0, back.phi.step
+        total, step, seen = 0.0, back.phi.step, back.mixed
         if not self.some:
             return total
-
-        def shared(key: Any, make: Callable[[], Any]) -> Any:
-            if key not in back.mixed:
-                back.mixed[key] = make()
-            return back.mixed[key]
-
-        x = shared("x", lambda: np.array(kernel.numpy(back.x)))
+        if "x" not in seen:
+            seen["x"] = np.array(kernel.numpy(back.x))
+        x = seen["x"]
         for k, change in self.energies.items():
-            found = shared(k, lambda k=k: by_constants(self.of[k], x, back.z, step))
+            if k not in seen:
+                seen[k] = by_constants(self.of[k], x, back.z, step)
+            found: ByName = seen[k]
             total -= sum(float((found[name] * c).sum()) for name, c in change.items())
         if self.mass is not None:
             total -= float((back.z * _inertia(self.mass, step, x)).sum())
         if self.contact and back.touching is not None:
-            touching = back.touching
-            numbers = shared("contact", lambda: ContactNumbers(touching))
+            numbers = ContactNumbers(back.touching)
             total += numbers.along(self.contact, back.z, back.kept)
         return total
 

@@ -1,7 +1,7 @@
 """Contact and friction, differentiated by their numbers: stiffness, gap, thickness, coefficients of
 friction, elastic slip.
 
-A pair's barrier has closed forms (``contact.barrier_mixed``), at the end of the step and, for the
+A pair's barrier has closed forms (``contact.mixed``), at the end of the step and, for the
 normal force with which friction is lagged, where it begins. Friction is w f'(|u|) u/|u| times that
 force, with f and u of the coefficients and the slip e = stick dt over which it rises; what it keeps
 for the next step is differentiated, too. Firmness changes by jumps, which are left out.
@@ -16,10 +16,10 @@ from weft import kernel
 from weft.adjoint.slides import rise
 from weft.adjoint.touching import Touching
 from weft.arrays import Floats
-from weft.contact.barrier_mixed import changed_gradients
 from weft.contact.contact import Contact
 from weft.contact.contact_set import ContactSet
 from weft.contact.friction import changed_loads
+from weft.contact.mixed import changed_gradients
 from weft.contact.term import SLIP
 
 Numbers = Mapping[str, Floats]
@@ -145,7 +145,7 @@ class ContactNumbers:
         length = np.linalg.norm(q, axis=1, keepdims=True)
         unit = q / np.maximum(length, 1e-300)
         cut = (dq - unit * (unit * dq).sum(1, keepdims=True)) / np.maximum(length, 1.0)
-        return np.where(pressed, np.where(length > 1, cut, dq), 0.0)
+        return np.asarray(np.where(pressed, np.where(length > 1, cut, dq), 0.0))
 
 
 def _rise_slope(y: Floats, s: Any, static: Floats, kinetic: Floats, e: Floats) -> Floats:
@@ -156,4 +156,4 @@ def _rise_slope(y: Floats, s: Any, static: Floats, kinetic: Floats, e: Floats) -
     inside = static * (2 / smooth - y / smooth**2)
     inside = inside + s["mu_static"] * (2 * y / smooth - 2) / smooth**2 * e
     beyond = static + (kinetic - static) * falls - drop * 6 * t * (1 - t) * y / smooth**2 * e
-    return np.where(y < smooth, inside, beyond / np.maximum(y, 1e-300))
+    return np.asarray(np.where(y < smooth, inside, beyond / np.maximum(y, 1e-300)))

@@ -6,15 +6,11 @@ With y = D - xi^2 and Y = dhat (dhat + 2 xi) forces are linear in k b and k b', 
     db'/dY = 2 ln(y/Y) - Y/y + 1 - (Y - y) (2/Y + 1/y)
 """
 
-import numpy as np
 import warp as wp
 
-from weft import kernel
-from weft.arrays import Floats, Positions
 from weft.contact.barrier import Touch, barrier, mollified, spread, width
-from weft.contact.contact_set import ContactSet
 from weft.contact.distance import closest, combination
-from weft.kernel import Scalar, WarpArray, corners, vec3
+from weft.kernel import Scalar, corners, vec3
 
 
 @wp.kernel(module=wp.get_module("weft.contact.mixed"))
@@ -51,27 +47,3 @@ def barrier_mixed(
     dslope = h.stiffness * slope + t.stiffness * dslope
     m, dm = mollified(t, a, b, c, d)
     spread(i, p, v, m, dm, Scalar(1.0), dvalue, dslope, a, b, c, d, out)
-
-
-def changed_gradients(
-    contacts: ContactSet,
-    x: Positions | WarpArray,
-    stiffness: Floats | float = 0.0,
-    gap: Floats | float = 0.0,
-    thickness: Floats | float = 0.0,
-) -> WarpArray:
-    """(m,4) vec3 [N] change of dE/dx of the pairs of a set, on the device.
-
-    Args:
-        contacts: the set.
-        x: (n,3) [m].
-        stiffness: (m,) [J/m^4], or of all, by which that of pairs changes.
-        gap: [m].
-        thickness: [m].
-    """
-    change = np.zeros(len(contacts), Touch.numpy_dtype())  # type: ignore[attr-defined]
-    change["stiffness"], change["gap"], change["thickness"] = stiffness, gap, thickness
-    out = kernel.empty((len(contacts), 4), vec3)
-    arrays = (kernel.points(x), *contacts.device, kernel.array(change, Touch), out)
-    kernel.launch(barrier_mixed, len(contacts), *arrays)
-    return out

@@ -35,10 +35,9 @@ def ties_mixed(ties: "Ties", x: Positions, step: Step | None) -> ByName:
     now, part = _frozen(ties, step), ties.closed(0.0 if step is None else step.t)
     names = ties_constants(ties)
     by = {"stiffness": _pulls(replace(ties, stiffness=np.ones(len(ties))), x, step)}
-    for name in ("damping", "friction"):
-        if name in names:
-            ways = (_pulls(replace(ties, **{name: v}), x, step) for v in (1.0, 0.0))
-            by[name] = next(ways) - next(ways)
+    damped = [_pulls(replace(ties, damping=v), x, step) for v in (1.0, 0.0)]
+    rubbed = [_pulls(replace(ties, friction=v), x, step) for v in (1.0, 0.0)]
+    by["damping"], by["friction"] = damped[0] - damped[1], rubbed[0] - rubbed[1]
     f = now.met(x)
     length, onset = now.softer(f.r)
     by_length, by_onset = length[:, None] * f.n, onset[:, None] * f.n

@@ -1,0 +1,146 @@
+"""What derivatives of runs take from energies: contact by its numbers, what is by differences."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import weft
+from tests.adjoint.cases import compared, hung, landing, noise
+from weft import kernel
+from weft.adjoint.adjoint import Adjoint
+from weft.adjoint.contact_numbers import ContactNumbers, constants_of
+from weft.adjoint.forward import Forward
+from weft.adjoint.step_back import planned
+from weft.adjoint.touching import Touching
+from weft.contact.collision_mesh import CollisionMesh
+from weft.contact.term import SLIP, ContactTerm
+from weft.kernel import vec3
+from weft.psd import Psd
+
+
+def touching_at(count):
+    """Contact in a step of a sheet that slides, rubs and has rubbed before."""
+    contact = weft.SelfContact(gap=0.003, thickness=1e-4, friction=weft.contact.Friction(0.4, 0.3))
+    scene = landing().with_(contact=contact)
+    forward = Forward(scene, count, 200.0)
+    place = forward.start()
+    for _ in range(count):
+        place, parts = forward.step(place)
+    taken = parts[-1]
+    phi = planned(forward.model, taken, forward.inner)
+    term = next(t for t in phi.terms_of_phi if isinstance(t, ContactTerm))
+    x = kernel.points(np.ascontiguousarray(taken.x))
+    assert np.abs(taken.memory[SLIP]).max() > 0
+    return forward.model.contact, Touching(term, phi.step, x), phi.step, x
+
+
+def other(contact, name, factor):
+    """The same contact with one of its constants times a factor."""
+    made = dataclasses.replace(contact)
+    sides, settings = contact.mesh.sides, contact.settings
+    if name in ("thickness", "static", "kinetic"):
+        sides = dataclasses.replace(sides, **{name: factor * getattr(sides, name)})
+        mesh = CollisionMesh(contact.mesh.faces, contact.mesh.rest, sides)
+        made = dataclasses.replace(made, mesh=mesh)
+    elif name != "stiffness":
+        settings = dataclasses.replace(settings, **{name: factor * getattr(settings, name)})
+        made = dataclasses.replace(made, settings=settings)
+    made.__dict__["stiffness"] = contact.stiffness * (factor if name == "stiffness" else 1.0)
+    return made
+
+
+@pytest.fixture(scope="module")
+def touching():
+    return touching_at(3)
+
+
+@pytest.mark.parametrize("name", ["stiffness", "gap", "thickness", "static", "kinetic", "stick"])
+def test_contact_by_its_numbers(touching, name):
+    """Forces, and the slip that is kept, against contacts with other numbers."""
+    contact, at_end, step, x = touching
+    values = constants_of(contact)[name]
+
+    def of(factor):
+        term, g = ContactTerm(other(contact, name, factor)), kernel.zeros(x.shape[0], vec3)
+        term.freeze(step)
+        term.add_gradient(x, g)
+        return np.array(kernel.numpy(g)), np.array(term.remember(x)[SLIP])
+
+    h = 2e-4
+    at = {k: of(1 + k * h) for k in (-2, -1, 1, 2)}
+    expected = [(8 * (at[1][i] - at[-1][i]) - at[2][i] + at[-2][i]) / (12 * h) for i in (0, 1)]
+    forces, kept = ContactNumbers(at_end).changed({name: values})
+    for got, wanted in zip((forces, kept[SLIP]), expected):
+        scale = np.abs(wanted).max()
+        np.testing.assert_allclose(got, wanted, atol=1e-7 * max(scale, 1e-4))
+    assert np.abs(forces).max() > 0
+
+
+class Springs:
+    """An energy of NumPy: 1/2 k |x_0 - x_9|^2."""
+
+    name, stencil = "springs", np.array([[0, 9]], np.int32)
+    signs = np.array([-1.0, 1.0])
+
+    def __init__(self, stiffness):
+        self.stiffness = stiffness
+
+    def value(self, x):
+        return 0.5 * self.stiffness * ((x[9] - x[0]) ** 2).sum()[None]
+
+    def gradient(self, x):
+        return self.stiffness * self.signs[None, :, None] * (x[9] - x[0])
+
+    def hessian(self, x, psd=Psd.EXACT):
+        outer = np.einsum("a,b,ij->abij", self.signs, self.signs, np.eye(3))
+        return self.stiffness * outer[None]
+
+
+class Known(Springs):
+    """One that says how its forces change."""
+
+    structure = ()
+
+    @property
+    def constants(self):
+        return {"stiffness": np.array([self.stiffness])}
+
+    def mixed(self, x, step=None):
+        return {"stiffness": self.signs[None, :, None] * (x[9] - x[0])}
+
+
+@pytest.mark.filterwarnings("ignore:energy 'springs' has no kernels")
+@pytest.mark.parametrize("kind", [Springs, Known])
+def test_an_energy_of_numpy(kind):
+    """Differentiated either way; what is by differences is named."""
+    scene = hung(energies=[kind(2.0)])
+    parameter = weft.Parameter("k", 2.0, lambda s, k: s.with_(energies=[kind(k)]))
+    found = Adjoint(scene, noise(16), [parameter, "fabric.shear"], frames=2, fps=100)()
+    expected = {"k": ["springs"]} if kind is Springs else {}
+    assert found.report.differences == expected
+    assert ("k: differences of the forces of springs" in str(found.report)) is bool(expected)
+    both = [Adjoint(scene, noise(16), [weft.Parameter("k", 2.0, parameter.apply)],
+                    frames=2, fps=100).with_values({"k": 2.0 + s}).value()
+            for s in (1e-3, -1e-3)]  # fmt: skip
+    assert float(found.gradient["k"]) == pytest.approx((both[0] - both[1]) / 2e-3, rel=1e-6)
+
+
+def test_no_number_of_a_scene_is_by_differences():
+    """Of fabrics, forces, contact and paths."""
+    wind = weft.Wind((1.0, 0.2, 0.5))
+    for scene in (hung(wind=wind), landing()):
+        adjoint = Adjoint(scene, noise(16), frames=1, fps=200)
+        every = [n for n in adjoint.names if n not in ("rest", "positions", "velocities")]
+        every = [n for n in every if not n.endswith(".targets")]
+        found = Adjoint(scene, noise(16), every, frames=1, fps=200)()
+        assert found.report.differences == {}
+        assert {n for n in every if np.abs(found.gradient[n]).max() > 0} >= {"fabric.density"}
+
+
+@pytest.mark.slow
+def test_thickness_of_contact():
+    contact = weft.SelfContact(gap=0.003, thickness=2e-4, friction=0.3)
+    scene = landing().with_(contact=contact)
+    got, expected, _ = compared(scene, ["contact.thickness"], fps=200, h=3e-5)
+    assert got == pytest.approx(expected, rel=1e-5)
