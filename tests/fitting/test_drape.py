@@ -12,7 +12,7 @@ from tests.fitting.drawn import drawn, saved
 from tests.fitting.make_photograph import ASIDE, HEIGHT, MESH, NAME, PATH, SEED, SIZE, made
 from weft.errors import FabricError, PictureError, WeftError
 from weft.fabric import fabric
-from weft.fitting.drape import drape_of, size_for
+from weft.fitting.drape import drape_of
 from weft.fitting.draped import FIELDS, Drape, Eye
 from weft.fitting.draped import Tester as Specimens
 from weft.fitting.file import read_fit
@@ -36,9 +36,9 @@ EYE = Eye(0.8, 0.01, -0.02)
 @pytest.fixture(scope="module")
 def seen():
     """A measurement of six folds, on a coarse mesh, at rest to many digits."""
-    one = drape_of("drape", SIX, EYE, size=COARSE, drapings=1)
+    one = drape_of("drape", [SIX], [EYE], warp=True, size=COARSE, drapings=1)
     tester = dataclasses.replace(one.following.tester, settings=EXACT)
-    return dataclasses.replace(one, following=Following(tester, SIX.radius, 1))
+    return dataclasses.replace(one, following=Following(tester, 1))
 
 
 def test_jacobian_is_that_of_differences(seen):
@@ -49,7 +49,7 @@ def test_jacobian_is_that_of_differences(seen):
     other = by_differences(near, fabric("cotton"), FIELDS, 1e-3)
     assert exact == pytest.approx(other, rel=1e-3, abs=1e-3 * np.abs(exact).max())
     # Weight and all stiffness twice as large: the same drape.
-    assert exact.sum(1) == pytest.approx(np.zeros(3), abs=1e-3 * np.abs(exact).max())
+    assert exact.sum(1) == pytest.approx(np.zeros(4), abs=1e-3 * np.abs(exact).max())
     assert (near.jacobian(fabric("cotton"), ["thickness"]) == 0).all()
 
 
@@ -69,20 +69,27 @@ def test_turned_specimen(seen, turn):
     c, s = np.cos(turn), np.sin(turn)
     x = drape.x @ np.array([[c, 0, -s], [0, 1, 0], [s, 0, c]])
     turned = dataclasses.replace(drape, x=x).outline(Eye())
-    assert turned.numbers == pytest.approx(drape.outline(Eye()).numbers, rel=1e-3)
+    straight = drape.outline(Eye())
+    assert turned.numbers[:3] == pytest.approx(straight.numbers[:3], rel=1e-3)
+    back = turned.turned(-turn)  # where it is said how warp lies
+    assert back.numbers == pytest.approx(straight.numbers, rel=1e-3, abs=2e-5)
+    assert back.radius == pytest.approx(straight.radius, abs=5e-4)
+    eye = Eye(0.8, 0.01, 0.02)
+    seen = dataclasses.replace(drape, x=x).outline(eye).turned(-turn)
+    assert seen.numbers == pytest.approx(drape.outline(eye.turned(-turn)).numbers, rel=1e-3)
 
 
 def test_goes_on_or_drapes_anew():
     """Near a fabric the drape goes on, and comes back; far from it the shelf goes down."""
-    cotton, following = fabric("cotton"), Following(Specimens.of(COARSE), SIX.radius, 1)
-    first = following.numbers(cotton, Eye())
-    following.numbers(scaled(cotton, "bending_warp", 1.1), Eye())
+    cotton, following = fabric("cotton"), Following(Specimens.of(COARSE), 1)
+    first = following.numbers(cotton, [Eye()])
+    following.numbers(scaled(cotton, "bending_warp", 1.1), [Eye()])
     assert following.anew == 1
-    assert following.numbers(cotton, Eye()) == pytest.approx(first, abs=0)  # remembered
+    assert following.numbers(cotton, [Eye()]) == pytest.approx(first, abs=0)  # remembered
     stiff = dataclasses.replace(cotton, bending_warp=5e-5, bending_weft=5e-5)
-    assert following.numbers(stiff, Eye())[0] > first[0] + 0.1
+    assert following.numbers(stiff, [Eye()])[0] > first[0] + 0.1
     assert following.anew == 2
-    assert 4 <= following.outlines(cotton, Eye())[0].nodes <= 8
+    assert 4 <= following.outlines(cotton, [Eye()])[0].nodes <= 8
 
 
 def test_what_it_says(seen):
@@ -131,16 +138,11 @@ def test_block(tmp_path):
     saved(tmp_path / "p.png", drawn())
     block = "picture: p.png, camera: 1.2 m, size: 15 mm, drapings: 2, scatter: 3 %"
     (one,) = read_fit(fit_file(tmp_path, block)).measurements
-    assert one.eye.height == 1.2 and one.following.count == 2
-    assert one.sigma[0] == pytest.approx(0.03)
-    assert one.seen.nodes == 6
-
-
-def test_size_of_edges():
-    """Twenty for each fold."""
-    assert [size_for(n) for n in (0, 6, 7, 9, 12)] == pytest.approx(
-        [8e-3, 8e-3, 6.5e-3, 5e-3, 5e-3]
+    assert one.eyes[0].height == 1.2 and one.following.count == 2
+    assert one.sigma == pytest.approx(
+        np.sqrt(1 + 1 / 2) * np.array([0.03, *(0.12 * one.numbers[1:3])])
     )
+    assert [o.nodes for o in one.seen] == [6]
 
 
 def test_ratio(tmp_path):

@@ -128,6 +128,9 @@ def test_fabric_from_a_track(tmp_path):
         ("", "-1,3,4,0,0,0", PictureError, "-1 s"),
         ("", "0.1,3,4,0,0,nan", PictureError, "finite"),
         ("error: 2, ", "0.1,3,4,0,0,0", FabricError, "its unit too"),
+        ("error: 2 m, ", "0.1,3,4,0,0,0", FabricError, "<= 0.1"),
+        ("", "0.1,3,4,0,0,0\n0.1,13,4,100,0,0", PictureError, "100 m apart.*about 0.1 m"),
+        ("", "0.1,3,4,0,0,0\n0.1,13,4,0.0001,0,0", PictureError, "0.0001 m apart"),
     ],
 )
 def test_bad_tracks(block, row, error, said, tmp_path):
@@ -159,7 +162,7 @@ def test_scene_of_two_fabrics_or_without_derivatives(tmp_path):
 EYE, AXES = np.array([0.0, 0.25, 0.05]), np.array([[1.0, 0, 0], [0, 0, -1.0], [0, 1.0, 0]])
 
 
-def depth_of(x, faces, size=24, focal=20.0):
+def depth_of(x, faces, size=24, focal=20.0, eye=EYE):
     """(h,w) [m] by rays through the middle of pixels, triangle after triangle; from above."""
     center = np.array([size / 2, size / 2])
     i, j = np.indices((size, size)) + 0.5
@@ -170,7 +173,7 @@ def depth_of(x, faces, size=24, focal=20.0):
         M = np.stack(
             [np.broadcast_to(b - a, rays.shape), np.broadcast_to(c - a, rays.shape), -rays], -1
         )
-        u, v, d = np.linalg.solve(M, np.broadcast_to(EYE - a, rays.shape)[..., None])[..., 0].T
+        u, v, d = np.linalg.solve(M, np.broadcast_to(eye - a, rays.shape)[..., None])[..., 0].T
         hit = (u >= 0) & (v >= 0) & (u + v <= 1) & (d > 0)
         depth = np.where(hit, np.minimum(depth, d), depth)
     return np.where(np.isfinite(depth), depth, 0.0).reshape(size, size)

@@ -186,7 +186,27 @@ class Block:
 
     def file(self, name: str) -> Path:
         """An existing file beside the fit file."""
-        path = self.place.path.parent / self.text(name)
-        if not path.is_file():
-            raise self.error(name, str(path), "a file, relative to this one")
-        return path
+        return self._file(name, self.text(name))
+
+    def files(self, name: str, most: int) -> Sequence[Path]:
+        """One or several existing files beside the fit file."""
+        found = self.tree.get(name)
+        listed = found if isinstance(found, list) else [found]
+        if not 0 < len(listed) <= most:
+            raise self.error(name, f"{len(listed)} files", f"1 to {most}")
+        for said in listed:
+            if not isinstance(said, str):
+                raise self.error(name, said, f"a file's name, or a list: {self.fields[name]}")
+        for i, said in enumerate(listed):
+            if said in listed[:i]:
+                raise self.error(name, f"{said} twice", "another file for each")
+        return [self._file(name, said) for said in listed]
+
+    def _file(self, name: str, said: str) -> Path:
+        path = self.place.path.parent / said
+        try:
+            if path.is_file():
+                return path
+        except (OSError, ValueError):  # a name that no file can have
+            pass
+        raise self.error(name, str(path), "a file, relative to this one")

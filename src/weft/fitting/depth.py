@@ -20,7 +20,7 @@ from weft.errors import PictureError
 from weft.fabric import Fabric
 from weft.fitting.block import Block
 from weft.fitting.measurement import Measurement
-from weft.fitting.scene_run import SCENE_FIELDS, SceneRun, scene_run
+from weft.fitting.scene_run import SCENE_FIELDS, VAGUE, SceneRun, scene_run
 
 FIELDS = {
     **SCENE_FIELDS,
@@ -103,7 +103,7 @@ def read(block: Block) -> Sequence[Measurement]:
     if not any(len(p) for p in points):
         raise PictureError("depth maps", got="no pixel with a depth", where=path.name,
                            expected="cloth")  # fmt: skip
-    sigma = block.number("error", "m", 3e-3, above=0)
+    sigma = block.number("error", "m", 3e-3, above=0, most=VAGUE)
     reach = block.number("reach", "m", 0.1, above=0)
     return [DepthMaps(block.text("name", "depth"), run, time, points, sigma, reach)]
 

@@ -1,14 +1,17 @@
-"""A drape on Cusick's disk as a measurement: the outline of one specimen, from a photograph or a
-polygon.
+"""Drapes on Cusick's disk as a measurement: outlines of one or several drapings of a fabric, from
+photographs or polygons.
 
-Three numbers of the outline are compared with the mean of some simulated drapes (``outline``):
-drape coefficient, depth and number of folds. One drape of a specimen differs from the next, in a
-laboratory as in simulations, by 1 to 3 points of the coefficient and by a tenth of depth and number
+Three numbers of an outline are compared, as means of what was seen and of as many or more simulated
+drapes (``outline``): drape coefficient, depth and number of folds; where the picture says how warp
+lies, by how much it is longer along the warp too. One drape differs from the next, in a laboratory
+as in simulations, by 1 to 3 points of the coefficient and by a tenth of depth and number
 (``SCATTER``: of eight simulated drapes of cotton, wool, silk and denim each). That is by far more
-than a picture's own error, and it is what the standard deviations say.
+than a picture's own error; so it is what standard deviations are made of, divided by the number of
+drapings that were seen and that are simulated, and standards ask for six.
 
-Weight and rigidity count by their ratio alone, and what a picture shows is the mean of warp and
-weft: so the fabric has to be weighed, and the bending of warp over that of weft given, or measured.
+Weight and rigidity count by their ratio alone, and what an outline shows is mostly the mean of warp
+and weft: so the fabric has to be weighed, and the bending of warp over that of weft given, or
+measured.
 """
 
 from collections.abc import Sequence
@@ -26,32 +29,41 @@ from weft.fitting.following import Following
 from weft.fitting.measurement import Comparison, Measurement
 from weft.fitting.outline import Outline
 from weft.fitting.photograph import FIELDS as PICTURE_FIELDS
-from weft.fitting.photograph import photographed
+from weft.fitting.photograph import photographed_all
 from weft.fitting.polygon import polygon_of
-from weft.laboratory.cusick import SPECIMEN
 
 FIELDS = {
-    "picture": "a photograph of the draped specimen from straight above, in place of `outline`",
+    "picture": "a photograph of the draped specimen from straight above, or a list: of its "
+    "drapings, six better than one; in place of `outline`",
     **PICTURE_FIELDS,
-    "outline": "CSV of the outline's corners in turn, `x [mm],y [mm]`: a shadow in parallel light",
+    "outline": "CSV of the outline's corners in turn, `x [mm],y [mm]`: a shadow in parallel light; "
+    "or a list",
+    "warp": "how warp lies, from the picture's right (or x) counter-clockwise: 30 deg; or a list",
     "scatter": "standard deviation of the drape coefficient from drape to drape; 2 % (points)",
-    "size": "of the simulated specimen's edges; 20 for each fold that is seen, 5 to 8 mm",
-    "drapings": "simulated drapes whose mean is compared; 3",
+    "size": "of the simulated specimen's edges; 5 mm; coarser is faster, and points higher",
+    "drapings": "simulated drapes whose mean is compared; as many as are seen, 4 to 8",
+    "seed": "of the bumps from which they buckle (0)",
 }
 SCATTER = (0.02, 0.12, 0.12)  # of the coefficient; relative, of depth and number of folds
+ALONG = 0.12  # of the depth: of the length along warp
+KNOWN = 2.0  # drapings as many as SCATTER counts for beside those that were seen
 SIZES = (4e-3, 15e-3)  # [m]
-EDGES, USUAL = 20, (5e-3, 8e-3)  # for each fold; [m]
+SIZE = 5e-3  # [m]: wool of 8 mm drapes 2.5 points stiffer, silk with its eleven folds 15
+DRAPINGS = (4, 8)  # where the block says none
+MOST = 50  # pictures
+LEAST_DEPTH = 1e-3  # [m] of folds, for standard deviations
+ROUND = 2 * np.pi  # [rad] as far as an angle may go
 SHOWN = 6  # every sixth ray, in pictures
 
 
 @dataclass(frozen=True, eq=False)
 class DrapeOutline:
-    """An outline that was seen."""
+    """Outlines that were seen, warp at the angle 0 where that is known."""
 
     name: str
-    seen: Outline
-    eye: Eye
-    sigma: Floats  # (3,) of coefficient, depth [m], waves
+    seen: Sequence[Outline]
+    eyes: Sequence[Eye]
+    sigma: Floats  # (3,) of mean coefficient, depth [m], waves; (4,): of the length along warp too
     following: Following
     slow: ClassVar[bool] = True
     advice: ClassVar[str] = "a drape says rigidity over weight: weigh the fabric"
@@ -63,7 +75,7 @@ class DrapeOutline:
             SimulationError: no equilibrium was found.
         """
         old = self.following
-        following = Following(old.tester, old.radius, old.count, far=np.inf, changed=old.changed)
+        following = Following(old.tester, old.count, old.seed, far=np.inf, changed=old.changed)
         following.drapes(fabric)
         return replace(self, following=following)
 
@@ -72,40 +84,56 @@ class DrapeOutline:
         """Weight and all stiffness."""
         return FABRIC_FIELDS
 
+    @property
+    def numbers(self) -> Floats:
+        """(4,) means of what was seen."""
+        return np.asarray(np.mean([o.numbers for o in self.seen], axis=0))
+
     def residuals(self, fabric: Fabric) -> Floats:
-        """(3,)."""
-        numbers = self.following.numbers(fabric, self.eye)
-        return np.asarray((numbers - self.seen.numbers) / self.sigma)
+        """(3,), or (4,) where it is known how warp lies."""
+        off = self.following.numbers(fabric, self.eyes) - self.numbers
+        return np.asarray(off[: len(self.sigma)] / self.sigma)
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """(3, len(fields)), of the equilibria by the implicit function theorem."""
-        rates = self.following.rates(fabric, self.eye, fields)
-        return np.asarray(rates / self.sigma[:, None])
+        """(3 or 4, len(fields)), of the equilibria by the implicit function theorem."""
+        rates = self.following.rates(fabric, self.eyes, fields)
+        return np.asarray(rates[: len(self.sigma)] / self.sigma[:, None])
 
     def compared(self, fabric: Fabric) -> Comparison:
-        """For pictures: the radius over the angle, turned to where it fits best."""
-        seen = self.seen.radius
+        """For pictures: the radius of the first over the angle, turned to where it fits best."""
+        seen = self.seen[0].radius
         best = min(
-            (_turned(o.radius, seen) for o in self.following.outlines(fabric, self.eye)),
+            (_turned(o.radius, seen) for o in self.following.outlines(fabric, self.eyes)),
             key=lambda r: float(((r - seen) ** 2).sum()),
         )
         shown = slice(None, None, SHOWN)
-        angle, data, model = np.degrees(self.seen.angle)[shown], 1e3 * seen[shown], best[shown]
-        sigma = np.full(len(data), 1e3 * self.sigma[1])
+        angle, data, model = np.degrees(self.seen[0].angle)[shown], 1e3 * seen[shown], best[shown]
+        sigma = np.full(len(data), 1e3 * SCATTER[1] * max(self.seen[0].depth, LEAST_DEPTH))
         return Comparison("angle [deg]", "radius [mm]", angle, data, sigma, 1e3 * model)
 
     def remarks(self, fabric: Fabric) -> Sequence[str]:
         """What was seen and what the fabric gives, a sentence each; whether folds snapped."""
-        drapes = self.following.outlines(fabric, self.eye)
-        numbers, seen = self.following.numbers(fabric, self.eye), self.seen
-        folds = ", ".join(str(o.nodes) for o in drapes)
+        drapes = self.following.outlines(fabric, self.eyes)
+        numbers, seen = self.following.numbers(fabric, self.eyes), self.numbers
+        folds, there = (", ".join(str(o.nodes) for o in of) for of in (drapes, self.seen))
+        of = f"{len(self.seen)} drapings, " if len(self.seen) > 1 else ""
         said = [
-            f"{self.name}: coefficient as seen {seen.coefficient:.1%}, fitted {numbers[0]:.1%}; "
-            f"folds {1e3 * seen.depth:.1f} mm deep, fitted {1e3 * numbers[1]:.1f}; "
-            f"{seen.nodes} folds, fitted {folds}"
+            f"{self.name}: {of}coefficient as seen {seen[0]:.1%}, fitted {numbers[0]:.1%}; "
+            f"folds {1e3 * seen[1]:.1f} mm deep, fitted {1e3 * numbers[1]:.1f}; "
+            f"{there} folds, fitted {folds}"
         ]
-        if self.eye.height is not None:
-            true = np.mean([o.coefficient for o in self.following.outlines(fabric, Eye())])
+        if len(self.sigma) > 3:
+            said.append(
+                f"{self.name}: longer along the warp than the mean by {1e3 * seen[3]:.1f} mm, "
+                f"fitted {1e3 * numbers[3]:.1f}"
+            )
+        if len(self.seen) == 1:
+            said.append(
+                f"{self.name}: one draping is not like the next; six make what is found of "
+                "rigidity more than twice as sure"
+            )
+        if self.eyes[0].height is not None:
+            true = np.mean([o.coefficient for o in self.following.outlines(fabric, [Eye()])])
             said.append(f"{self.name}: in parallel light the coefficient is {true:.1%}")
         if self.following.changed:
             said.append(
@@ -122,33 +150,55 @@ def _turned(radius: Floats, like: Floats) -> Floats:
     return np.roll(radius, shift)
 
 
-def size_for(folds: int) -> float:
-    """[m] of edges that so many folds want, in halves of a millimeter.
-
-    With edges of 8 mm the eleven folds of silk drape 15 points too stiff, the six of wool 2.
-    """
-    wanted = 2 * np.pi * SPECIMEN / (EDGES * max(folds, 1))
-    return float(np.clip(5e-4 * round(wanted / 5e-4), *USUAL))
-
-
 def drape_of(
-    name: str, seen: Outline, eye: Eye, *, scatter: float = SCATTER[0], size: float = 8e-3,
-    drapings: int = 3,
+    name: str, seen: Sequence[Outline], eyes: Sequence[Eye], *, warp: bool = False,
+    scatter: float = SCATTER[0], size: float = SIZE, drapings: int | None = None, seed: int = 0,
 ) -> DrapeOutline:  # fmt: skip
-    """The measurement of an outline."""
-    waves = max(seen.waves, 1.0)
-    sigma = np.array([scatter, SCATTER[1] * max(seen.depth, 1e-3), SCATTER[2] * waves])
-    return DrapeOutline(name, seen, eye, sigma, Following(Tester.of(size), seen.radius, drapings))
+    """The measurement of outlines.
+
+    Args:
+        name: in reports.
+        seen: at least one.
+        eyes: that saw them.
+        warp: whether their angle 0 is the warp's.
+        scatter: of the coefficient, from drape to drape.
+        size: [m] of the simulated specimen's edges.
+        drapings: simulated; None: as many as are seen, 4 to 8.
+        seed: of their bumps.
+    """
+    count = int(np.clip(len(seen), *DRAPINGS)) if drapings is None else drapings
+    each = np.array([o.numbers for o in seen])[:, : 4 if warp else 3]
+    _, depth, waves, _ = np.mean([o.numbers for o in seen], axis=0)
+    depth = max(depth, LEAST_DEPTH)
+    usual = [scatter, SCATTER[1] * depth, SCATTER[2] * max(waves, 1.0), ALONG * depth]
+    scattered = ((each - each.mean(0)) ** 2).sum(0)
+    known = KNOWN * np.array(usual[: each.shape[1]]) ** 2
+    variance = (known + scattered) / (KNOWN + len(each) - 1)
+    sigma = np.sqrt(variance * (1 / len(each) + 1 / count))
+    return DrapeOutline(name, seen, eyes, sigma, Following(Tester.of(size), count, seed))
 
 
 def read(block: Block) -> Sequence[Measurement]:
     """The measurement that a block says."""
     if block.one_of("picture", "outline") == "picture":
-        seen, eye = photographed(block)
+        found = photographed_all(block, MOST)
     else:
-        seen, eye = polygon_of(block.file("outline")), Eye()
-    size = block.number("size", "m", size_for(seen.nodes), above=SIZES[0], most=SIZES[1])
-    scatter = block.number("scatter", "1", SCATTER[0], above=1e-3, most=0.5)
-    drapings = block.whole("drapings", 3, 1, 20)
-    called = block.text("name", "drape")
-    return [drape_of(called, seen, eye, scatter=scatter, size=size, drapings=drapings)]
+        found = [(polygon_of(path), Eye()) for path in block.files("outline", MOST)]
+    if turned := block.has("warp"):
+        angle = block.numbers("warp", "rad", above=-ROUND, most=ROUND)
+        if len(angle) not in (1, len(found)):
+            raise block.error(
+                "warp", f"{len(angle)} angles", f"one, or {len(found)}: one a draping"
+            )
+        every = np.broadcast_to(angle, len(found))
+        found = [(o.turned(-a), eye.turned(-a)) for (o, eye), a in zip(found, every)]
+    seen, eyes = [o for o, _ in found], [eye for _, eye in found]
+    return [
+        drape_of(
+            block.text("name", "drape"), seen, eyes, warp=turned,
+            scatter=block.number("scatter", "1", SCATTER[0], above=1e-3, most=0.5),
+            size=block.number("size", "m", SIZE, above=SIZES[0], most=SIZES[1]),
+            drapings=block.whole("drapings", 0, 1, 20) or None,
+            seed=block.whole("seed", 0, 0, 2**31 - 1),
+        )
+    ]  # fmt: skip

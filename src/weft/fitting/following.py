@@ -1,5 +1,4 @@
-"""Drapes for a fit: several specimens that start from one outline, turned, and go on from fabric to
-fabric.
+"""Drapes for a fit: several of one specimen, from other bumps, that go on from fabric to fabric.
 
 Draped cloth has many equilibria. To drape anew for every trial of a fit would let its residuals
 jump by a point or two of the drape coefficient; to go on from the last one for ever would keep
@@ -9,6 +8,7 @@ by more than a quarter since the shelf went down, and are made anew beyond that.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from weft.fitting.draped import FIELDS, MOVED, Drape, Eye, Tester
 from weft.fitting.outline import Outline
 
 FAR = 0.25  # of a logarithm
-GOLDEN = 2.399963  # [rad] by which starts are turned: never twice the same
 MOST_KEPT = 12  # fabrics
+NUMBERS = 4  # of an outline
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +39,14 @@ class Following:
 
     Args:
         tester: the specimen.
-        radius: (720,) [m] of the outline whose folds the starts have.
-        count: how many starts.
+        count: how many drapes.
+        seed: of the bumps of the first.
         far: of a logarithm: from where on the shelf goes down anew.
     """
 
     tester: Tester
-    radius: Floats
     count: int = 3
+    seed: int = 0
     far: float = FAR
     changed: int = 0  # times that a drape's number of folds changed as it went on: it snapped
     anew: int = 0  # times that the shelf went down
@@ -69,34 +69,35 @@ class Following:
             except SimulationError:
                 self.changed += 1  # the branch has ended
         self.anew += 1
-        turns = GOLDEN * np.arange(self.count)
-        made = [self.tester.fresh(fabric, self.radius, float(t)) for t in turns]
+        made = [self.tester.fresh(fabric, self.seed + k) for k in range(self.count)]
         return self._keep(at, at, made)
 
-    def numbers(self, fabric: Fabric, eye: Eye) -> Floats:
-        """(3,) mean coefficient, depth and waves of what an eye sees."""
-        seen = [d.outline(eye).numbers for d in self.drapes(fabric)]
-        return np.asarray(np.mean(seen, axis=0))
+    def numbers(self, fabric: Fabric, eyes: Sequence[Eye]) -> Floats:
+        """(4,) mean coefficient, depth, waves and length along warp of what eyes see, each drape
+        by one of them in turn.
+        """
+        return np.asarray(np.mean([o.numbers for o in self.outlines(fabric, eyes)], axis=0))
 
-    def rates(self, fabric: Fabric, eye: Eye, fields: Sequence[str]) -> Floats:
-        """(3,len(fields)) of these by logarithms, on the branches that the drapes are on."""
-        return np.asarray(np.mean([self._of(d, eye, fields) for d in self.drapes(fabric)], axis=0))
+    def rates(self, fabric: Fabric, eyes: Sequence[Eye], fields: Sequence[str]) -> Floats:
+        """(4,len(fields)) of these by logarithms, on the branches that the drapes are on."""
+        pairs = zip(self.drapes(fabric), cycle(eyes))
+        return np.asarray(np.mean([self._of(d, eye, fields) for d, eye in pairs], axis=0))
 
-    def outlines(self, fabric: Fabric, eye: Eye) -> Sequence[Outline]:
-        """What an eye sees of each."""
-        return [d.outline(eye) for d in self.drapes(fabric)]
+    def outlines(self, fabric: Fabric, eyes: Sequence[Eye]) -> Sequence[Outline]:
+        """What the eyes see of each."""
+        return [d.outline(eye) for d, eye in zip(self.drapes(fabric), cycle(eyes))]
 
     def _of(self, drape: Drape, eye: Eye, fields: Sequence[str]) -> Floats:
         columns = []
         for rate in self.tester.rates(drape, fields):
             size = float(np.abs(rate).max())
             if size == 0.0:
-                columns.append(np.zeros(3))
+                columns.append(np.zeros(NUMBERS))
                 continue
             h = MOVED / size
             up, down = (drape.outline(eye, s * rate).numbers for s in (h, -h))
             columns.append((up - down) / (2 * h))
-        return np.stack(columns, axis=1) if columns else np.zeros((3, 0))
+        return np.stack(columns, axis=1) if columns else np.zeros((NUMBERS, 0))
 
     def _on(self, fabric: Fabric, drapes: Sequence[Drape]) -> Sequence[Drape]:
         made = []

@@ -1,12 +1,14 @@
-"""A drape's outline seen from above, as a radius over angles, and the three numbers that fits use.
+"""A drape's outline seen from above, as a radius over angles, and the numbers that fits use.
 
-About the middle of what the outline encloses, and without phases: where the specimen lies in the
-picture, and how its folds are turned, count for nothing. With c_k the amplitude of the radius' k-th
-harmonic,
+About the middle of what the outline encloses, and without the phases of folds: where the specimen
+lies in the picture, and how its folds are turned, count for nothing. With c_k the amplitude of the
+radius' k-th harmonic, and t its angle,
 
     coefficient  DC = (A - A_disk)/(A_flat - A_disk)
     depth        sqrt(sum_k c_k^2/2), k >= 2: how far folds stand out, root mean square
     waves        sum_k k c_k^2/sum_k c_k^2: the number of folds, as a mean that changes smoothly
+    along        c_2 cos 2 t_2: by how much it is longer along the angle 0 than its mean, and
+                 shorter across: where warp lies there, it is stiffer (or softer, below 0) than weft
 
 Single harmonics are not compared: a fold that is a little wider than its neighbors moves power from
 one to the next, and from draping to draping of one specimen they differ by half of what they are.
@@ -70,9 +72,19 @@ class Outline:
         return nodes(self.radius)
 
     @property
+    def along(self) -> float:
+        """[m] by which it is longer along the angle 0 than its mean, of the second harmonic."""
+        return float(2 * (self.radius * np.cos(2 * self.angle)).mean())
+
+    @property
     def numbers(self) -> Floats:
-        """(3,) coefficient, depth, waves."""
-        return np.array([self.coefficient, self.depth, self.waves])
+        """(4,) coefficient, depth, waves, along."""
+        return np.array([self.coefficient, self.depth, self.waves, self.along])
+
+    def turned(self, angle: float) -> "Outline":
+        """Counter-clockwise [rad]; linear between rays."""
+        at = self.angle - angle
+        return Outline(np.interp(at, self.angle, self.radius, period=2 * np.pi))
 
     @property
     def _folds(self) -> Floats:

@@ -6,6 +6,7 @@ the lens' height belongs to the picture, and what is compared is what it would s
 drape. The lens is taken to be above the picture's middle.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,34 +21,43 @@ from weft.fitting.picture import Cloth, cloth_in
 from weft.laboratory.cusick import DISK, SPECIMEN
 
 FIELDS = {
-    "mask": "a picture that is white where the cloth is; none: by color, before the background",
+    "mask": "a picture that is white where the cloth is, or a list; none: by color, before the "
+    "background",
     "disk": "[column, row, radius] of the disk in pixels; none: it is looked for",
     "pixel": "size of a pixel in the disk's plane, 0.3 mm, where no disk is to be seen",
     "camera": "height of the lens above the disk; none: parallel light, or from far away",
 }
 SLACK = 1.02  # of the flat specimen's radius: what an outline may reach
-LOWEST = 0.2  # [m] of a camera
+LOWEST, HIGHEST = 0.2, 20.0  # [m] of a camera: beyond, leave it out, or it is in millimeters
 
 
-def photographed(block: Block) -> tuple[Outline, Eye]:
-    """What a block says of a photograph.
+def photographed_all(block: Block, most: int) -> Sequence[tuple[Outline, Eye]]:
+    """What a block says of its photographs, of each.
 
     Raises:
-        PictureError: no cloth or no disk in it, or a scale that cannot be.
+        PictureError: no cloth or no disk in one, or a scale that cannot be.
         FabricError: fields that say something impossible.
     """
-    path = block.file("picture")
-    mask = block.file("mask") if block.has("mask") else None
-    cloth = cloth_in(path, mask)
+    paths = block.files("picture", most)
+    masks: Sequence[Path | None] = block.files("mask", most) if block.has("mask") else ()
+    if masks and len(masks) != len(paths):
+        raise block.error("mask", f"{len(masks)} files", f"{len(paths)}, as there are pictures")
     given = None
     if block.has("disk"):
+        if len(paths) > 1:
+            raise block.error("disk", f"one, for {len(paths)} pictures", "a block for each picture")
         numbers = block.numbers("disk", "1", 3, above=0)
         given = Disk(*(float(v) for v in numbers))
     pixel = block.number("pixel", "m", above=0) if block.has("pixel") else None
     if given is not None and pixel is not None:
         raise block.error("pixel", "a scale beside the disk's", "one of disk, pixel")
-    height = block.number("camera", "m", above=LOWEST) if block.has("camera") else None
-    return outline_in(cloth, given, pixel, height)
+    height = None
+    if block.has("camera"):
+        height = block.number("camera", "m", above=LOWEST, most=HIGHEST)
+    return [
+        outline_in(cloth_in(path, mask), given, pixel, height)
+        for path, mask in zip(paths, masks or [None] * len(paths))
+    ]
 
 
 def outline_in(
@@ -64,6 +74,10 @@ def outline_in(
     Raises:
         PictureError: no disk, or a scale that makes a specimen of another size.
     """
+    if disk is not None:  # both are of the file's pixels
+        disk = Disk(*(v / cloth.reduced for v in (disk.column, disk.row, disk.radius)))
+    if pixel is not None:
+        pixel *= cloth.reduced
     if disk is None and pixel is None:
         disk = disk_in(cloth)
     if disk is not None:

@@ -7,8 +7,10 @@ plain distances have to do. Between the two kinds of pixels lies Otsu's threshol
 SMC 9(1) 62-66). A mask, or a picture with an alpha channel, leaves nothing to be decided.
 """
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from weft.arrays import Bools, Floats
 from weft.errors import PictureError
 
 LEAST, MOST = 64, 100e6  # pixels of a side, and of a picture
+ENOUGH = 2400  # pixels of a side: larger pictures are reduced
 BORDER = 0.02  # of a side: what is taken for background
 DARKEST = 0.3  # of the background's light, in shadows on it
 APART = 0.6  # of the variance, that two kinds of pixels have to explain (Otsu's eta)
@@ -35,6 +38,7 @@ class Cloth:
         color: (h,w,3) in linear light, 0 to 1.
         where: the file, for messages.
         shadows: whether shadows on the background were told from cloth.
+        reduced: how many pixels of the file a side of one of these is.
     """
 
     mask: Bools
@@ -42,6 +46,7 @@ class Cloth:
     color: Floats
     where: str
     shadows: bool = True
+    reduced: int = 1
 
 
 def cloth_in(path: Path, mask: Path | None = None) -> Cloth:
@@ -55,10 +60,14 @@ def cloth_in(path: Path, mask: Path | None = None) -> Cloth:
         PictureError: a file that is no picture, or shows no cloth, several pieces, or a piece that
             its border cuts.
     """
-    image = load_picture(path)
+    image, reduced = load_picture(path)
+    return replace(_found(image, path, mask), reduced=reduced)
+
+
+def _found(image: Floats, path: Path, mask: Path | None) -> Cloth:
     color = _linear(image[..., :3])
     if mask is not None:
-        given = load_picture(mask)
+        given, _ = load_picture(mask)
         if given.shape != image.shape:
             raise PictureError(
                 "mask",
@@ -72,31 +81,50 @@ def cloth_in(path: Path, mask: Path | None = None) -> Cloth:
     return _before_background(color, str(path))
 
 
-def load_picture(path: Path) -> Floats:
-    """(h,w,4) red, green, blue and alpha of a file, 0 to 1.
+def load_picture(path: Path) -> tuple[Floats, int]:
+    """(h,w,4) red, green, blue and alpha of a file, 0 to 1, turned as its EXIF data say; and by how
+    much it was reduced, if it is larger than ``ENOUGH``.
 
     Raises:
         PictureError: no such file, no picture, or one that is too small or large.
     """
     from PIL import Image as Pillow
+    from PIL import ImageOps
 
     where = str(path)
     if not path.is_file():
         raise PictureError("picture", got="no such file", where=where)
     try:
-        with Pillow.open(path) as opened:
+        with warnings.catch_warnings(), Pillow.open(path) as opened:
+            warnings.simplefilter("ignore", Pillow.DecompressionBombWarning)
             width, height = opened.size
             if min(width, height) < LEAST or width * height > MOST:
                 raise PictureError(
                     "picture", got=f"{width} x {height} pixels", where=where,
                     expected=f"{LEAST} pixels a side or more, and at most {MOST:.0e} in all",
                 )  # fmt: skip
-            return np.asarray(opened.convert("RGBA"), dtype=np.float64) / 255
+            reduced = -(-max(width, height) // ENOUGH)
+            turned = ImageOps.exif_transpose(_eight_bits(opened)).convert("RGBA").reduce(reduced)
+            return np.asarray(turned, dtype=np.float64) / 255, reduced
     except (OSError, ValueError, SyntaxError, Pillow.DecompressionBombError) as error:
         raise PictureError(
             "picture", got=str(error) or type(error).__name__, where=where,
             expected="a PNG, JPEG, TIFF, WebP or BMP",
         ) from error  # fmt: skip
+
+
+def _eight_bits(image: Any) -> Any:
+    """A picture of Pillow's; gray of 16 bits, which Pillow would clip, with its high bits."""
+    from PIL import Image as Pillow
+
+    if image.mode == "CMYK":
+        return image.convert("RGB")
+    if image.mode not in ("I", "F") and not image.mode.startswith("I;16"):
+        return image
+    gray = np.asarray(image)
+    if gray.min() < 0 or gray.max() >= 1 << 16 or image.mode == "F":
+        raise ValueError("gray of 32 bits, or with fractions")
+    return Pillow.fromarray((gray.astype(np.uint32) >> 8).astype(np.uint8))
 
 
 def otsu(values: Floats) -> tuple[float, float]:

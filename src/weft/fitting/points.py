@@ -3,8 +3,6 @@
 ``weft fabrics test --out`` writes such CSV: ``cut,strain [%],force [N/m]``.
 """
 
-import csv
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ import numpy as np
 from weft.arrays import Floats
 from weft.errors import FabricError, check_known
 from weft.fitting.block import MOST_NUMBERS, Block
+from weft.fitting.table import Table, read_table
 from weft.units import to_si
 
 FIELDS = {
@@ -23,8 +22,6 @@ FIELDS = {
     "file": "CSV with a head such as `strain [%],force [gf/cm]`, in place of `points`",
     "columns": "names of the two columns of `file`, where they are others",
 }
-MOST_BYTES = 8 << 20  # of a CSV
-HEAD = re.compile(r"^\s*(.*?)\s*(?:[\[(]([^\])]*)[\])])?\s*$")
 FALL = 3.0  # standard deviations by which a curve may fall: what noise does
 
 
@@ -138,79 +135,45 @@ def _of_file(
     block: Block, names: tuple[str, str], units: tuple[str, str], only: Mapping[str, str]
 ) -> Points:
     path = block.file("file")
-    heads, rows = _table(path)
+    table = read_table(path, FabricError)
     wanted = block.tree.get("columns", list(names))
     if not isinstance(wanted, list) or len(wanted) != 2:
         raise block.error("columns", wanted, "two names")
-    columns = [_column(path, heads, str(name)) for name in wanted]
+    columns = [_column(path, table, str(name)) for name in wanted]
     bare = _bare_units(block, units)
-    said = [b or heads[c][1] for b, c in zip(bare, columns)]
+    said = [b or table.heads[c][1] for b, c in zip(bare, columns)]
     for name, unit, wanted_unit in zip(wanted, said, units):
         if not unit and wanted_unit != "1":
             raise FabricError(
                 f"column {name!r}", got="no unit", where=f"{path.name}:1",
                 expected=f"one in the head, like '{name} [{wanted_unit}]', or `units` beside it",
             )  # fmt: skip
-    filters = {heads_at(heads, key): word for key, word in only.items() if has(heads, key)}
+    filters = {table.column(key): word for key, word in only.items() if table.has(key)}
     x, y, where = [], [], []
-    for line, row in rows:
-        if any(row[c].strip() != word for c, word in filters.items()):
+    for row in table.rows:
+        if any(row.cells[c].strip() != word for c, word in filters.items()):
             continue
-        at = f"{path.name}:{line}"
-        pair = [_cell(row[c], u, w, at) for c, u, w in zip(columns, said, units)]
-        x.append(pair[0])
-        y.append(pair[1])
-        where.append(at)
+        one, two = (
+            _with_unit(table.number(row, c), u, w, row.where)
+            for c, u, w in zip(columns, said, units)
+        )
+        x.append(one)
+        y.append(two)
+        where.append(row.where)
     if not x:
         words = " and ".join(f"{k} {v}" for k, v in only.items())
         raise block.error("file", f"{path.name} without rows of {words}", "at least one row")
     return Points(np.array(x), np.array(y), where)
 
 
-def _cell(text: str, unit: str, wanted: str, where: str) -> float:
+def _with_unit(number: float, unit: str, wanted: str, where: str) -> float:
+    return to_si(f"{number!r} {unit}", wanted, where) if unit else number
+
+
+def _column(path: Path, table: Table, name: str) -> int:
     try:
-        number = float(text)
-    except ValueError:
-        raise FabricError("CSV", got=repr(text), where=where, expected="a number") from None
-    if not np.isfinite(number):
-        raise FabricError("CSV", got=text, where=where, expected="a finite number")
-    return to_si(f"{number!r} {unit or '1'}", wanted, where) if unit else number
-
-
-def _table(path: Path) -> tuple[list[tuple[str, str]], list[tuple[int, list[str]]]]:
-    """Names and units of columns, and rows with their lines."""
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
-        text = path.read_text(encoding="utf-8-sig")
-        read = csv.reader(text.splitlines())
-        rows = [(read.line_num, row) for row in read if any(c.strip() for c in row)]
-    except (OSError, ValueError, csv.Error) as problem:
-        raise FabricError("CSV", got=str(problem), where=str(path), expected="a table") from problem
-    if not rows:
-        raise FabricError("CSV", got="nothing", where=str(path), expected="a head and rows")
-    heads = [(m[1].lower(), m[2] or "") for m in map(HEAD.match, rows[0][1]) if m]
-    for line, row in rows[1:]:
-        if len(row) != len(heads):
-            raise FabricError("CSV", got=f"{len(row)} cells", where=f"{path.name}:{line}",
-                              expected=f"{len(heads)}, as in the head")  # fmt: skip
-    return heads, rows[1:]
-
-
-def has(heads: Sequence[tuple[str, str]], name: str) -> bool:
-    """Whether a table has a column."""
-    return any(h == name.lower() for h, _ in heads)
-
-
-def heads_at(heads: Sequence[tuple[str, str]], name: str) -> int:
-    """The column of a name."""
-    return next(i for i, (h, _) in enumerate(heads) if h == name.lower())
-
-
-def _column(path: Path, heads: Sequence[tuple[str, str]], name: str) -> int:
-    try:
-        check_known(name.lower(), [h for h, _ in heads], f"column {name!r}", FabricError)
+        check_known(name.lower(), [h for h, _ in table.heads], f"column {name!r}", FabricError)
     except FabricError as error:
         error.where = f"{path.name}:1"
         raise
-    return heads_at(heads, name)
+    return table.column(name)

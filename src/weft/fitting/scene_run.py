@@ -21,6 +21,7 @@ FIELDS = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "b
           "damping")  # fmt: skip
 SCENE_FIELDS = {"scene": "the scene file of what was recorded; its one fabric is fitted"}
 MOST_KEPT = 4  # runs
+VAGUE = 0.1  # [m] standard deviation of a place, from which on data say nothing of cloth
 
 
 @dataclass(eq=False)

@@ -20,7 +20,7 @@ from weft.fitting.draped import MOVED
 from weft.fitting.edges import halfway
 from weft.fitting.measurement import Comparison, Measurement
 from weft.fitting.picture import Cloth, cloth_in
-from weft.fitting.scene_run import SCENE_FIELDS, SceneRun, scene_run
+from weft.fitting.scene_run import SCENE_FIELDS, VAGUE, SceneRun, scene_run
 
 FIELDS = {
     **SCENE_FIELDS,
@@ -147,7 +147,7 @@ def read(block: Block) -> Sequence[Measurement]:
     path = block.file("picture")
     cloth = cloth_in(path, block.file("mask") if block.has("mask") else None)
     pixel = block.number("pixel", "m", above=0)
-    seen = of_picture(cloth, pixel)
+    seen = of_picture(cloth, pixel * cloth.reduced)
     until = block.number("time", "s", above=0) if block.has("time") else None
     run = scene_run(block, until)
     size = float(np.linalg.norm(np.ptp(run.scene.cloth.corner_uv.reshape(-1, 2), axis=0)))
@@ -159,6 +159,6 @@ def read(block: Block) -> Sequence[Measurement]:
             hint="`pixel` is the size of one pixel where the sample hangs",
         )  # fmt: skip
     azimuth = block.number("azimuth", "rad", 0.0)
-    sigma = block.number("error", "m", 2e-3, above=0)
+    sigma = block.number("error", "m", 2e-3, above=0, most=VAGUE)
     called = block.text("name", "silhouette")
     return [HangingSample(called, run, run.frames, azimuth, seen, sigma)]

@@ -12,7 +12,7 @@ from weft.fabric import Fabric
 from weft.fitting.block import Block
 from weft.fitting.columns import columns
 from weft.fitting.measurement import Measurement
-from weft.fitting.scene_run import SCENE_FIELDS, SceneRun, scene_run
+from weft.fitting.scene_run import SCENE_FIELDS, VAGUE, SceneRun, scene_run
 
 FIELDS = {
     **SCENE_FIELDS,
@@ -22,6 +22,7 @@ FIELDS = {
 }
 OUTSIDE = 1e-3  # in barycentric coordinates: how far outside of the cloth a mark may be
 MOST_ROWS = 200_000
+STRETCHED, CRUMPLED = 4.0, 100.0  # times: how much farther apart, or nearer, marks may be
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +105,24 @@ def places(corner_uv: Floats, uv: Floats, where: str) -> tuple[Ints, Floats]:
     return found, weight
 
 
+def _check_size(seen: Floats, time: Floats, uv: Floats, where: str) -> None:
+    """That marks (k,3), seen at times (k,), are no farther apart than cloth lets them be, nor all
+    in one place.
+
+    Raises:
+        PictureError: they are: their unit, or that of u and v, is another.
+    """
+    for t in np.unique(time):
+        now = time == t
+        apart = float(np.linalg.norm(np.ptp(seen[now], axis=0)))
+        along = float(np.linalg.norm(np.ptp(uv[now], axis=0)))
+        if along > 0 and not along / CRUMPLED < apart < STRETCHED * along:
+            raise PictureError(
+                "tracked points", got=f"{apart:.3g} m apart at {t:g} s", where=where,
+                expected=f"about {along:.3g} m, as u and v say", hint="is the unit what you mean?",
+            )  # fmt: skip
+
+
 def read(block: Block) -> Sequence[Measurement]:
     """The measurement that a block says."""
     path = block.file("points")
@@ -121,6 +140,7 @@ def read(block: Block) -> Sequence[Measurement]:
     face, weight = places(run.scene.cloth.corner_uv, marks, path.name)
     corners = run.faces[face][which.ravel()]
     seen = np.stack([table[k] for k in "xyz"], axis=1)
-    sigma = block.number("error", "m", 2e-3, above=0)
+    _check_size(seen, time, uv, path.name)
+    sigma = block.number("error", "m", 2e-3, above=0, most=VAGUE)
     called = block.text("name", "track")
     return [Track(called, run, time, corners, weight[which.ravel()], seen, sigma)]

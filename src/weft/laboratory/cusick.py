@@ -132,13 +132,20 @@ def cusick(
     mesh, held, _ = specimen(size, mesh_seed)
     done = []
     for i in range(drapings):
-        done.append(_drape(fabric, mesh, held, seed + i, law))
+        done.append(drape(fabric, mesh, held, seed + i, law))
         if on_draping is not None:
             on_draping(done[-1])
     return Cusick(fabric, mesh, done)
 
 
-def _drape(fabric: Fabric, mesh: TriangleMesh, held: Ints, seed: int, law: Law | None) -> Draping:
+def drape(
+    fabric: Fabric, mesh: TriangleMesh, held: Ints, seed: int, law: Law | None = None
+) -> Draping:
+    """One drape of a specimen (``specimen``): the shelf goes down, with seeded bumps.
+
+    Raises:
+        SimulationError: no equilibrium was found.
+    """
     bending = plate_hinges(mesh, (fabric.bending_warp, fabric.bending_weft))
     rng, x, iterations = np.random.default_rng(seed), mesh.vertices, 0
     for load in LOADS:

@@ -1,0 +1,110 @@
+"""Tables in text files: what spreadsheets of any country save as CSV.
+
+Commas between cells, or semicolons or tabs, as the head has them; beside the latter two a comma in
+a number is its decimal point. UTF-8, or UTF-16 with its mark.
+"""
+
+import csv
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from weft.errors import WeftError
+
+MOST_BYTES = 64 << 20
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_HEAD = re.compile(r"^\s*(.*?)\s*(?:[\[(]([^\])]*)[\])])?\s*$")
+
+
+@dataclass(frozen=True)
+class Row:
+    """Cells of a line."""
+
+    cells: tuple[str, ...]
+    where: str  # file and line
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of text."""
+
+    heads: tuple[tuple[str, str], ...]  # names in small letters, and units
+    rows: tuple[Row, ...]
+    comma: bool  # whether a comma in a number is its decimal point
+    error: type[WeftError]
+
+    def has(self, name: str) -> bool:
+        """Whether there is a column."""
+        return name.lower() in [h for h, _ in self.heads]
+
+    def column(self, name: str) -> int:
+        """Of a name that is there."""
+        return [h for h, _ in self.heads].index(name.lower())
+
+    def number(self, row: Row, column: int) -> float:
+        """A cell as a number.
+
+        Raises:
+            WeftError: of the table's kind: it is none, or not finite.
+        """
+        said = row.cells[column]
+        text = said.strip()
+        if self.comma and "." not in text:
+            text = text.replace(",", ".", 1)
+        try:
+            value = float(text)
+        except ValueError:
+            value = np.nan
+        if "_" in text or not np.isfinite(value):
+            raise self.error("table", got=repr(said), where=row.where, expected="a finite number")
+        return value
+
+
+def read_table(path: Path, error: type[WeftError], most_rows: int = 2_000_000) -> Table:
+    """The table of a file.
+
+    Args:
+        path: of the file.
+        error: what is raised.
+        most_rows: that it may have.
+
+    Raises:
+        WeftError: of that kind: it cannot be read, has no rows, or rows of another length than its
+            head.
+    """
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
+        data = path.read_bytes()
+        text = data.decode("utf-16" if data[:2] in UTF_16 else "utf-8-sig")
+        lines = text.splitlines()
+        between = _between(next((line for line in lines if line.strip()), ""))
+        reader = csv.reader(lines, delimiter=between)
+        rows = [(reader.line_num, row) for row in reader if any(c.strip() for c in row)]
+    except UnicodeDecodeError as problem:
+        raise error("table", got="text that is no UTF-8", where=str(path), expected="a CSV",
+                    hint="save it as 'CSV UTF-8'") from problem  # fmt: skip
+    except (OSError, ValueError, csv.Error) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise error("table", got=reason, where=str(path), expected="a CSV") from problem
+    if not 2 <= len(rows) <= most_rows + 1:
+        raise error("table", got=f"{len(rows)} lines", where=str(path),
+                    expected=f"a head, and 1 to {most_rows} rows")  # fmt: skip
+    heads = tuple((m[1].lower(), m[2] or "") for m in map(_HEAD.match, rows[0][1]) if m)
+    for line, row in rows[1:]:
+        if len(row) != len(heads):
+            comma = "in numbers a comma is no decimal point, unless semicolons are between them"
+            raise error(
+                "table", got=f"{len(row)} cells", where=f"{path.name}:{line}",
+                expected=f"{len(heads)}, as in the head",
+                hint=comma if between == "," and len(row) > len(heads) else None,
+            )  # fmt: skip
+    named = tuple(Row(tuple(row), f"{path.name}:{line}") for line, row in rows[1:])
+    return Table(heads, named, between != ",", error)
+
+
+def _between(head: str) -> str:
+    """What is between cells."""
+    return max(",;\t", key=head.count) if any(c in head for c in ";\t") else ","

@@ -1,0 +1,282 @@
+"""Files as people have them: pictures of any depth, turned, huge or broken; tables of any country.
+Each is read right, or refused by name.
+"""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved
+from weft.errors import FabricError, PictureError, WeftError
+from weft.fitting import picture
+from weft.fitting.columns import columns
+from weft.fitting.disk import Disk
+from weft.fitting.edges import around
+from weft.fitting.file import read_fit
+from weft.fitting.outline import sector_area
+from weft.fitting.photograph import outline_in
+from weft.fitting.picture import cloth_in, load_picture
+
+CENTER = (212.3, 205.8)
+NUMBERS = slice(0, 3)  # of an outline: those that do not depend on how it lies
+ORIENTATION = 0x0112  # in EXIF
+# What each EXIF orientation says was done to a picture before it was saved (EXIF 2.32, 4.6.4 A).
+TURNED = {3: 2, 6: 1, 8: 3}  # quarters of a turn, counter-clockwise
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory):
+    """What is in a plain picture."""
+    path = saved(tmp_path_factory.mktemp("p") / "p.png", drawn())
+    return outline_in(cloth_in(path))[0]
+
+
+@pytest.mark.parametrize("quarters", [1, 2, 3])
+def test_rotated(quarters, straight, tmp_path):
+    """A photograph that lies on its side says the same, and how its warp lies has turned along."""
+    path = saved(tmp_path / "r.png", np.rot90(drawn(), quarters))
+    got, _ = outline_in(cloth_in(path))
+    assert got.numbers[NUMBERS] == pytest.approx(straight.numbers[NUMBERS], rel=1e-3)
+    back = got.turned(-quarters * np.pi / 2)
+    assert back.radius == pytest.approx(straight.radius, abs=3e-4)
+    assert back.along == pytest.approx(straight.along, abs=2e-5)
+
+
+@pytest.mark.parametrize("orientation", TURNED)
+def test_exif(orientation, tmp_path):
+    """A camera held sideways: the picture is as viewers show it."""
+    exif = Image.Exif()
+    exif[ORIENTATION] = orientation
+    stored = Image.fromarray(np.ascontiguousarray(np.rot90(drawn(), TURNED[orientation])))
+    stored.save(tmp_path / "e.png", exif=exif)
+    stored.save(tmp_path / "e.jpg", exif=exif, quality=95)
+    upright, _ = load_picture(saved(tmp_path / "p.png", drawn()))
+    assert load_picture(tmp_path / "e.png")[0] == pytest.approx(upright)
+    assert np.abs(load_picture(tmp_path / "e.jpg")[0] - upright).mean() < 0.02
+
+
+def test_sixteen_bits(straight, tmp_path):
+    """Gray of 16 bits, which Pillow would clip to white, and a mask of it."""
+    gray = drawn(colors=(GROUND, (90, 90, 90), GRAY))[..., 0]
+    for path, values in (
+        (tmp_path / "g8.png", gray),
+        (tmp_path / "g16.png", gray.astype(np.uint16) * 257),
+    ):
+        Image.fromarray(values).save(path)
+    one, two = (load_picture(tmp_path / f"{name}.png")[0] for name in ("g8", "g16"))
+    assert one == pytest.approx(two) and two[..., 0].std() > 0.1
+    got, _ = outline_in(cloth_in(tmp_path / "g16.png"))
+    assert got.area == pytest.approx(straight.area, rel=5e-3)
+    white = np.where(
+        drawn(disk=0, colors=((0, 0, 0), (255, 255, 255), GRAY))[..., 0] > 99, 65535, 0
+    )
+    Image.fromarray(white.astype(np.uint16)).save(tmp_path / "mask.png")
+    cloth = cloth_in(saved(tmp_path / "p.png", drawn()), tmp_path / "mask.png")
+    assert sector_area(around(cloth.edge, cloth.mask, CENTER)) == pytest.approx(STAR_AREA, rel=6e-3)
+
+
+def test_floats(tmp_path):
+    Image.fromarray(np.zeros((90, 90), np.float32)).save(tmp_path / "f.tiff")
+    with pytest.raises(PictureError, match="with fractions"):
+        load_picture(tmp_path / "f.tiff")
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "P", "CMYK", "LA"])
+def test_modes(mode, straight, tmp_path):
+    """As a program saved it: with an alpha channel that says nothing, a palette, inks, gray."""
+    image = Image.fromarray(drawn(colors=(GROUND, BLUE, (40, 40, 40)))).convert(mode)
+    path = tmp_path / ("p.tiff" if mode == "CMYK" else "p.png")
+    image.save(path)
+    got, _ = outline_in(cloth_in(path))
+    assert got.area == pytest.approx(straight.area, rel=2e-2)
+
+
+def test_huge(monkeypatch, straight, tmp_path):
+    """Larger than enough: reduced by a whole number; what is said in its pixels holds."""
+    path = saved(tmp_path / "p.png", drawn())
+    monkeypatch.setattr(picture, "ENOUGH", 210)
+    cloth = cloth_in(path)
+    assert cloth.reduced == 2 and cloth.mask.shape == (210, 210)
+    for scale in ({}, {"disk": Disk(*CENTER, 115.0)}, {"pixel": 0.09 / 115}):
+        got, _ = outline_in(cloth, **scale)
+        assert got.coefficient == pytest.approx(straight.coefficient, abs=0.01)
+    monkeypatch.setattr(picture, "MOST", 1e5)
+    with pytest.raises(PictureError, match="420 x 420 pixels"):
+        cloth_in(path)
+
+
+@pytest.mark.parametrize(
+    "wide", [picture.LEAST - 1, pytest.param(1, id="a pixel")], ids=lambda n: str(n)
+)
+def test_tiny(wide, tmp_path):
+    with pytest.raises(PictureError, match="64 pixels a side"):
+        cloth_in(saved(tmp_path / "t.png", np.zeros((wide, wide, 3), np.uint8)))
+
+
+@pytest.mark.parametrize("left", [0, 8, 60, 2000])
+@pytest.mark.parametrize("kind", ["png", "jpg"])
+def test_cut_short(kind, left, tmp_path):
+    """A download that broke off."""
+    path = tmp_path / f"p.{kind}"
+    Image.fromarray(drawn()).save(path)
+    path.write_bytes(path.read_bytes()[:left])
+    with pytest.raises(PictureError, match="a PNG, JPEG"):
+        cloth_in(path)
+
+
+def test_two_specimens(tmp_path):
+    """Two drapes side by side, and a second disk beside the cloth."""
+    two = np.concatenate([drawn(), drawn()], axis=1)
+    with pytest.raises(PictureError, match="2 pieces.*cut the others away"):
+        cloth_in(saved(tmp_path / "two.png", two))
+    beside = np.broadcast_to(np.array(GROUND, np.uint8), (420, 260, 3)).copy()
+    row, column = np.indices(beside.shape[:2])
+    beside[np.hypot(row - 210, column - 130) < 100] = (60, 60, 60)
+    with pytest.raises(PictureError, match="2 pieces"):
+        cloth_in(saved(tmp_path / "disk.png", np.concatenate([drawn(), beside], axis=1)))
+
+
+def test_two_disks_on_the_cloth(straight, tmp_path):
+    """One of them is in the middle; the other, on a fold, is cloth."""
+    image = drawn().copy()
+    row, column = np.indices(image.shape[:2])
+    image[np.hypot(row - CENTER[1], column - CENTER[0] - 132) < 12] = GRAY
+    got, _ = outline_in(cloth_in(saved(tmp_path / "p.png", image)))
+    assert got.area == pytest.approx(straight.area, rel=5e-3)
+
+
+def fit_file(folder, block):
+    path = folder / "fit.yaml"
+    path.write_text(f"start: cotton\nmeasurements:\n  - {{{block}}}\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [
+        ("picture: folder", "folder.*a file"),
+        ("picture: [a.png, folder]", "folder.*a file"),
+        ("picture: []", "0 files"),
+        ("picture: [a.png, a.png]", "a.png twice"),
+        ("picture: [a.png, 3]", "a file's name"),
+        ("picture: {a: b}", "a file's name"),
+        ('picture: "a\\0b.png"', "a file, relative"),
+        ("picture: [a.png, b.png], mask: a.png", "1 files.*as there are pictures"),
+        ("picture: [a.png, b.png], disk: [210, 205, 115]", "a block for each picture"),
+        ("picture: a.png, disk: [900, 205, 115]", "in the picture, on the cloth"),
+        ("picture: a.png, disk: [212, 206, 0.115]", "m across"),
+        ("picture: a.png, camera: 900 m", "<= 20"),
+        ("picture: a.png, camera: 0.9 mm", "> 0.2"),
+        ("picture: a.png, pixel: 0.8 m", "m across"),
+        ("picture: a.png, pixel: 0.8 um", "m across"),
+        ("picture: a.png, warp: 30", "its unit too"),
+        ("picture: a.png, warp: 3000 deg", "<= 6.28"),
+        ("picture: [a.png, b.png], warp: [1 deg, 2 deg, 3 deg]", "3 angles.*one, or 2"),
+        ("picture: a.png, seed: -1", "seed"),
+    ],
+)
+def test_bad_blocks(block, said, tmp_path):
+    saved(tmp_path / "a.png", drawn())
+    saved(tmp_path / "b.png", drawn(shaded=0.2))
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(WeftError, match=said) as caught:
+        read_fit(fit_file(tmp_path, f"kind: drape, size: 15 mm, {block}"))
+    assert "fit.yaml" in str(caught.value) or "png" in str(caught.value)
+
+
+def test_several_pictures(tmp_path):
+    """Their means count, and their scatter; where warp lies in each is taken away."""
+    images = {"a": drawn(), "b": np.rot90(drawn(noise=0.01))}
+    for name, image in images.items():
+        saved(tmp_path / f"{name}.png", np.ascontiguousarray(image))
+    block = (
+        "kind: drape, picture: [a.png, b.png], warp: [10 deg, 100 deg], camera: 1 m, size: 15 mm"
+    )
+    (one,) = read_fit(fit_file(tmp_path, block)).measurements
+    a, b = one.seen
+    assert a.radius == pytest.approx(b.radius, abs=1e-3)
+    assert (one.eyes[0].x, one.eyes[0].y) == pytest.approx((one.eyes[1].x, one.eyes[1].y), abs=2e-4)
+    assert one.numbers == pytest.approx(0.5 * (a.numbers + b.numbers))
+    assert len(one.sigma) == 4 and one.following.count == 4
+    # Two alike: the usual scatter counts for two more, of 1/2 + 1/4 of its square.
+    assert one.sigma[0] == pytest.approx(0.02 * np.sqrt(2 / 3 * 0.75), rel=0.01)
+
+
+TABLES = {
+    "strain [%],force [gf/cm]\n0.5,20\n1,40\n": None,
+    "\ufeffstrain [%],force [gf/cm]\r\n0.5,20\r\n1,40\r\n": None,
+    "strain [%];force [gf/cm]\n0,5;20\n1;40,0\n": None,
+    "strain [%]\tforce [gf/cm]\n0,5\t20\n1\t40\n": None,
+    "strain [%];force [gf/cm]\n0.5;20\n1;40\n": None,
+    "\n\nstrain [%] , force [gf/cm]\n 0.5 , 20 \n\n1,40\n\n": None,
+    '"strain [%]","force [gf/cm]"\n"0.5","20"\n"1","40"\n': None,
+    "strain [%],force [gf/cm]\n0,5,20\n": "3 cells.*no decimal point",
+    "strain [%];force [gf/cm]\n0,5;1.234,5\n": r"'1.234,5'",
+    "strain [%],force [gf/cm]\n0.5,nan\n": "'nan'.*finite",
+    "strain [%],force [gf/cm]\n0.5,inf\n": "'inf'.*finite",
+    "strain [%],force [gf/cm]\n0.5,1_000\n": "'1_000'",
+    "strain [%],force [gf/cm]\n0.5,\n": "''.*finite",
+    "strain [%],force [gf/cm]\n0.5\n": "1 cells",
+    "strain [%],force [gf/cm]\n": "1 lines",
+    "": "0 lines",
+    "\n \n": "0 lines",
+    "strain [%],force [gf/cm]\n0.5,20\n1,8\n": "after.*do not fall",
+    "strain [%],force [gf/cm]\n1,20\n0.5,40\n": "values that rise",
+    "strain [%],force [gf/cm]\n-0.5,20\n": "must be >= 0",
+    "strain [%],force [kgf/mm]\n0.5,20\n1,40\n": "stretch_warp.*above all fabrics",
+    "strain,force [gf/cm]\n0.5,20\n": "no unit",
+    "strain [%],force [gf]\n0.5,20\n": "gf",
+}
+
+
+@pytest.mark.parametrize("text", TABLES, ids=lambda t: ascii(t)[:40])
+def test_tables(text, tmp_path):
+    """Commas, semicolons or tabs; marks of UTF-8; empty lines; numbers that are none; curves that
+    fall; a unit a thousand times off.
+    """
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    path = fit_file(tmp_path, "kind: tensile, cut: warp, file: t.csv")
+    if TABLES[text] is None:
+        (one,) = read_fit(path).measurements
+        assert one.strain == pytest.approx([0.005, 0.01])
+        assert one.force == pytest.approx(np.array([20, 40]) * 0.980665)
+        return
+    with pytest.raises(WeftError, match=TABLES[text]):
+        read_fit(path)
+
+
+def test_encodings(tmp_path):
+    """Excel's 'Unicode text' is UTF-16 with tabs."""
+    path = tmp_path / "t.txt"
+    path.write_text("time [s]\tx [mm]\n0,5\t20\n", encoding="utf-16")
+    assert columns(path, {"time": "s", "x": "m"}) == {"time": [0.5], "x": [0.02]}
+    path.write_bytes("time [s],x [\xb5m]\n0.5,20\n".encode("latin-1"))
+    with pytest.raises(PictureError, match="no UTF-8.*save it as"):
+        columns(path, {"time": "s"})
+    path.write_bytes(bytes(range(256)))
+    with pytest.raises(PictureError, match=r"t\.txt"):
+        columns(path, {"time": "s"})
+
+
+def test_cells_of_columns(tmp_path):
+    """A comma too many is no column to be left out."""
+    path = tmp_path / "t.csv"
+    path.write_text("time [s],x [m],y [m]\n0,5,1,2\n")
+    with pytest.raises(PictureError, match="4 cells.*3, as in the head"):
+        columns(path, {"time": "s", "x": "m"})
+
+
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [
+        ("kind: value, field: density, value: 150 kg/m^2", "density.*unit"),
+        ("kind: value, field: bending_warp, value: 12 mN*m", "bending_warp.*unit"),
+        ("kind: cantilever, direction: warp, bending_length: 19 m", "unit"),
+        ("kind: bending, direction: warp, modulus: 70 gf*cm^2/cm", "bending_warp.*unit"),
+        ("kind: shear, modulus: 620 gf/(cm*deg)", "shear.*unit"),
+        ("kind: value, field: thickness, value: 0.4 m", "thickness.*unit"),
+    ],
+)
+def test_a_thousand_times_off(block, said, tmp_path):
+    with pytest.raises(FabricError, match=said):
+        read_fit(fit_file(tmp_path, block))
