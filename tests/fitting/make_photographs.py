@@ -22,8 +22,11 @@ ASIDE = _RNG.uniform(-0.015, 0.015, (MOST, 2))  # [m] of the lens
 OTHERS, OTHER_COUNT = 300, 4  # the first seed of other folds, and how many their means are of
 
 FIT = """\
+# A fabric from photographs of three drapings:  weft fabrics fit examples/fabrics/drapings.yaml
+# They are of weft's own "{name}", draped and rendered (tests/fitting/make_photographs.py) from bumps
+# and on a mesh that the fit does not have; it is told the weight, and how warp lies in each.
 name: drapings
-title: from three photographs of its drapes
+title: from {count} photographs of its drapes
 start: {start}
 hold: [stretch_warp, stretch_weft, shear] # a drape hardly sees them
 measurements:
@@ -57,7 +60,7 @@ def photographs(name, folder, count):
 def fit_text(name, start, count, folder=""):
     """The fit file of that many pictures in a folder."""
     return FIT.format(
-        start=start, weight=round(1e3 * fabric(name).density, 3),
+        name=name, count=count, start=start, weight=round(1e3 * fabric(name).density, 3),
         pictures=", ".join(f"{folder}{k}.png" for k in range(count)),
         warp=", ".join(f"{np.degrees(t):.1f} deg" for t in TURN[:count]),
     )  # fmt: skip

@@ -27,7 +27,7 @@ FALLING = STRIP.replace(
     "force_tolerance: 1e-9, max_iterations: 3000}}",
     "step: 20 ms\nseconds: 0.2 s\nfps: 10\nintegrator: {backward_euler: {tolerance: 1e-8 m/s}}",
 )
-SIDE, FOCAL = 40, 60.0  # [pixels] of a depth camera above the strip
+SIDE, FOCAL = 80, 120.0  # [pixels] of a depth camera above the strip
 EYE = np.array([0.0, 0.25, 0.0])
 
 
@@ -39,7 +39,8 @@ def errors(draws, name):
     for draw in draws:
         found = fit([draw], start, HELD)
         assert found.fields == ("bending_weft",) and found.converged
-        assert 0.6 < found.squares / found.freedom < 1.5
+        # Noise in depths counts along the surface's normal, which is at an angle to them.
+        assert 0.4 < found.squares / found.freedom < 1.5
         sizes.append(found.relative["bending_weft"])
         z.append(np.log(found.fabric.bending_weft / true.bending_weft) / sizes[-1])
     return np.array(z), np.array(sizes)
@@ -52,6 +53,7 @@ def assert_recovered(draws, name, known):
     from scipy.stats import chi2
 
     z, sizes = errors(draws, name)
+    print(name, z, sizes)
     assert np.abs(z).max() < 3 and (z**2).sum() < chi2.isf(0.005, len(z))
     assert sizes.max() < known
 
@@ -59,14 +61,15 @@ def assert_recovered(draws, name, known):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["wool", "cotton"])
 def test_silhouette(name, tmp_path):
-    """A clamped strip from the side, a pixel a millimeter, and 2 % of its drop in every number."""
+    """A clamped strip from aside, a pixel a millimeter, and 2 % of its drop in every number."""
     image = Image.new("RGB", (300, 300), (0, 0, 0))
     ImageDraw.Draw(image).rectangle((60, 60, 160, 180), fill=(255, 255, 255))
     image.save(tmp_path / "p.png")
-    block = f"kind: silhouette, picture: p.png, pixel: {PIXEL} m, azimuth: 90 deg"
+    block = f"kind: silhouette, picture: p.png, pixel: {PIXEL} m, azimuth: 45 deg"
     first = measurement(tmp_path, block, STRIP)
     x = first.run.positions(fabric(name))[-1]
-    drawn_silhouette(tmp_path, np.stack([-x[:, 2], x[:, 1], x[:, 0]], 1), first.run.faces)
+    across = np.sqrt(0.5) * (x[:, 0] - x[:, 2])
+    drawn_silhouette(tmp_path, np.stack([across, x[:, 1], 0 * across], 1), first.run.faces)
     exact = measurement(tmp_path, block, STRIP)
     rng, sigma = np.random.default_rng(3), NOISE * exact.seen.drop
 
