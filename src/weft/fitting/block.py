@@ -191,7 +191,7 @@ class Block:
     def files(self, name: str, most: int) -> Sequence[Path]:
         """One or several existing files beside the fit file."""
         found = self.tree.get(name)
-        listed = found if isinstance(found, list) else [found]
+        listed: list[Any] = found if isinstance(found, list) else [found]
         if not 0 < len(listed) <= most:
             raise self.error(name, f"{len(listed)} files", f"1 to {most}")
         for said in listed:
