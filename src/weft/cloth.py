@@ -38,8 +38,8 @@ class Part:
         fabric: of its faces; the first region's.
         vertices: ids.
         faces: numbers of its faces.
-        thickness: [m] kept in contact; ``fabric``: its fabric's, as that changes in time; None:
-            that of the scene's contact.
+        thickness: [m] kept in contact, or keyframes; ``fabric``: its fabric's, as that changes in
+            time; None: that of the scene's contact.
         regions: of other fabrics each; none: all faces are of ``fabric``.
     """
 

@@ -18,6 +18,7 @@ from weft.units import to_si
 
 Between = Literal["linear", "smooth", "hold"]
 FIELDS = ("keys", "between")  # of keyframes in a file
+PIECES = 8  # of what is between two keys, for integrals of quotients
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,10 @@ class Keys:
         """The number at every key."""
         return [v for _, v in self.points]
 
+    def times(self, factor: float) -> "Keys":
+        """The number times a factor."""
+        return Keys([(t, factor * v) for t, v in self.points], self.between)
+
     def at(self, t: float) -> float:
         """The number at the time t [s]."""
         times, values = self._columns
@@ -139,6 +144,28 @@ class Keys:
             mean = v[:-1] if self.between == "hold" else (v[1:] + v[:-1]) / 2
             inside = float(np.sum(np.diff(at) * mean))
         return inside + float(values[-1]) * (t - end)
+
+
+def quotient_integral(above: Keys, below: Keys, t: float) -> float:
+    """The integral of ``above`` over ``below`` (> 0) from 0 to t [s].
+
+    Gauss-Legendre, 16 places in each of ``PIECES`` between one key of either and the next, so that
+    ``below`` has the same ratio over each where it is linear.
+    """
+    inside = {k for keys in (above, below) for k, _ in keys.points if min(0, t) < k < max(0, t)}
+    place, weight = np.polynomial.legendre.leggauss(16)
+    total = 0.0
+    for a, b in pairwise(sorted({0.0, t, *inside})):
+        first, last = below.at(a), below.at(b)
+        part = np.linspace(0.0, 1.0, PIECES + 1)
+        if abs(last - first) > 0.01 * first:
+            part = (np.geomspace(first, last, PIECES + 1) - first) / (last - first)
+        edges = a + (b - a) * part
+        for low, high in pairwise(edges):
+            times = (low + high) / 2 + (high - low) / 2 * place
+            values = np.array([above.at(s) / below.at(s) for s in times])
+            total += (high - low) / 2 * float(weight @ values)
+    return total if t >= 0 else -total
 
 
 def first_of(number: float | Keys) -> float:

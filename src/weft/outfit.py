@@ -36,7 +36,7 @@ from weft.keys import Keys, as_keys, first_of
 from weft.sources import joined
 
 # [m] kept in contact; None: the scene's, or the panel's; that of a fabric as it changes
-Kept: TypeAlias = float | Literal["fabric"] | None
+Kept: TypeAlias = float | Keys | Literal["fabric"] | None
 PASSING = 1.0  # [s] in which a zip opens or closes from end to end
 PRESSED = 9.0  # stiffness of a pressed fold, over that with which the fabric stays flat
 
@@ -147,7 +147,7 @@ class Outfit:
             for line in garment.seams:
                 with said_in(garment.pattern, f"seam {line.seam.name}"):
                     if line.seam.closing is Closing.SEWN:
-                        own = [joint_of(line, start, begin)]
+                        own = [joint_of(line, start, begin, until)]
                         joints[turn] += own
                     else:
                         own = openings(line, start, (begin, until), apart)
@@ -292,18 +292,22 @@ def panel_cloth(thing: Garment | PatchedGarment, name: str, fabric: FabricLike) 
     return Cloth(mesh, as_fabric(fabric), (), made_of)
 
 
-def joint_of(line: SeamLine, start: int, begin: float) -> Joint:
-    """The joint of a seam that is sewn for good, from ``begin`` [s] on."""
+def joint_of(line: SeamLine, start: int, begin: float, since: float = 0.0) -> Joint:
+    """The joint of a seam that is sewn for good, from ``begin`` [s] on; its keyframes are in times
+    of the animation, which begins at ``since`` [s].
+    """
     seam = line.seam
+    angle = seam.angle
     return Joint(
         line.pairs + start,
         line.segments,
         seam.name,
-        angle=-seam.angle,  # hinges count valleys as positive
+        angle=angle.times(-1.0) if isinstance(angle, Keys) else -angle,  # valleys are positive
         fold_stiffness=seam.fold_stiffness,
         strength=np.inf if seam.strength is None else seam.strength,
         life=(begin, np.inf),
         window=seam.window,
+        since=since,
     )
 
 
@@ -357,6 +361,7 @@ def openings(line: SeamLine, start: int, times: tuple[float, float], apart: floa
     strength = np.inf if seam.strength is None else seam.strength
     share = line.lengths[0] / max(len(rows), 1)
     return [
-        Joint(pairs[[row]], name=seam.name, strength=strength, life=life, apart=apart, share=share)
+        Joint(pairs[[row]], name=seam.name, strength=strength, life=life, apart=apart, share=share,
+              since=times[1])
         for row, life in made
-    ]
+    ]  # fmt: skip

@@ -9,13 +9,16 @@ import numpy as np
 from weft.arrays import Floats, Ints
 from weft.errors import MeshError, did_you_mean, shortened
 from weft.fabric import Fabric
+from weft.keys import Keys
 from weft.mesh import TriangleMesh
 
-Kept: TypeAlias = "float | Literal['fabric'] | None"  # [m]
+Kept: TypeAlias = "float | Keys | Literal['fabric'] | None"  # [m]
 
 
 def kept_of(thickness: Kept, fabric: Fabric, t: float) -> float | None:
     """[m] that something of a fabric keeps in contact at the time t [s]."""
+    if isinstance(thickness, Keys):
+        return thickness.at(t)
     return fabric.at(t).thickness if thickness == "fabric" else thickness
 
 
@@ -32,8 +35,8 @@ class Region:
         name: for messages, and for pairs of the scene's contact.
         fabric: of its faces.
         faces: their numbers, ascending.
-        thickness: [m] kept in contact; ``fabric``: its fabric's, as that changes in time; None:
-            that of the scene's contact.
+        thickness: [m] kept in contact, or keyframes; ``fabric``: its fabric's, as that changes in
+            time; None: that of the scene's contact.
     """
 
     name: str

@@ -16,6 +16,7 @@ import numpy as np
 
 from weft.arrays import Json
 from weft.contact.firmness import Firmness
+from weft.contact.gaps import gap_of
 from weft.contact.loads import contact_loads
 from weft.contact.term import FIRMNESS
 from weft.contact.thickness import KEPT as THICKNESS
@@ -236,7 +237,8 @@ class Loop:
         if contact is not None:
             x, kept = contact.moved(state.x), Firmness.of(place.memory.get(FIRMNESS))
             thick = place.memory.get(THICKNESS)
-            more.update(contact_loads(contact, x, state.t, self.area, kept.before, thick))
+            gap = gap_of(place.memory)
+            more.update(contact_loads(contact, x, state.t, self.area, kept.before, thick, gap))
             if self.scene.bodies:
                 more["body"] = contact.shown(self.scene.bodies, state.x, state.t)
             excluded = contact.excluded(self.model.prescribed(state.t)[0])

@@ -19,6 +19,7 @@ from weft.discretization.surfaces import Surfaces, gathered
 from weft.errors import MeshError, check_known
 from weft.fabric import Fabric, FabricLike
 from weft.fabric import fabric as as_fabric
+from weft.keys import Keys
 from weft.machine import memory
 from weft.mesh import Pattern, TriangleMesh, grid
 from weft.regions import fabric_regions, fabric_thickness
@@ -31,21 +32,22 @@ DISCRETIZATIONS = ("triangles", "bspline")
 def joined(
     cloths: Sequence[Cloth],
     names: Sequence[str] | None = None,
-    thickness: Sequence[Quantity | None] | None = None,
+    thickness: Sequence[Quantity | Keys | None] | None = None,
 ) -> Cloth:
     """Several cloths as one, to be simulated together; they meet by contact alone.
 
     Args:
         cloths: at least one, each where it starts.
         names: of them; None: ``cloth 1``, ``cloth 2``, ...
-        thickness: [m] each keeps in contact; ``fabric``: its fabric's, as that changes in time;
-            None: that of the scene's contact.
+        thickness: [m] each keeps in contact, or keyframes; ``fabric``: its fabric's, as that
+            changes in time; None: that of the scene's contact.
 
     Raises:
         MeshError: no cloths, a name that is given twice, or splines that are joined already.
     """
     said = list(thickness or [None] * len(cloths))
-    given = in_si([None if d == "fabric" else d for d in said], "m", "joined.thickness")
+    plain = [None if d == "fabric" or isinstance(d, Keys) else d for d in said]
+    given = in_si(plain, "m", "joined.thickness")
     names = [f"cloth {k + 1}" for k in range(len(cloths))] if names is None else names
     if not cloths or len(set(names)) < len(cloths):
         raise MeshError("cloths", got=list(names), expected="one name for each, all different")
@@ -59,7 +61,7 @@ def joined(
         ids = np.arange(vertex, vertex + cloth.n_vertices, dtype=np.int32)
         faces = np.arange(face, face + len(cloth.faces), dtype=np.int32)
         kept: Any = None if given[k] is None else float(given[k])
-        kept = "fabric" if said[k] == "fabric" else kept
+        kept = said[k] if said[k] == "fabric" or isinstance(said[k], Keys) else kept
         regions = [r.shifted(face, f"{name} {r.name}") for p in cloth.parts for r in p.regions]
         parts.append(Part(name, cloth.fabric, ids, faces, kept, tuple(regions)))
         groups[name] = ids

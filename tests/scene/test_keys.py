@@ -310,7 +310,7 @@ REFUSED = {
     "cloth.sheet.width = keyframes.*mesh": "cloth.sheet.width={keys: [[0 s, 1 m]]}",
     "pins.0.until = keyframes.*path": "pins.0.until={keys: [[0 s, 1 s]]}",
     "gravity = keyframes.*component": "gravity={keys: [[0 s, [0, 0, 0]]]}",
-    "contact.gap = keyframes.*friction": "contact.gap={keys: [[0 s, 1 mm]]}",
+    "contact.lags = keyframes.*how a step is solved": "contact.lags={keys: [[0 s, 1]]}",
 }
 
 

@@ -390,10 +390,14 @@ def test_resume_is_bitwise(tmp_path, kind):
 
 
 REFUSED = {
-    "wind.gusts.length = keyframes.*intensity": "wind.gusts.length={keys: [[0 s, 1 m]]}",
+    "wind.gusts.bands = keyframes.*length and int": "wind.gusts.bands={keys: [[0 s, 9]]}",
+    "wind.gusts.length.*> 0.*": "wind.gusts.length={keys: [[0 s, 1 m], [1 s, 0 m]]}",
     "attachments.0.at.0 = keyframes.*path": "attachments.0.at.0={keys: [[0 s, 1 m]]}",
-    "cloths.0.thickness = keyframes.*fabric": "cloths.0.thickness={keys: [[0 s, 1 mm]]}",
-    "contact.gap = keyframes.*thickness": "contact.gap={keys: [[0 s, 1 mm]]}",
+    "cloths.0.sheet.nx = keyframes.*mesh": "cloths.0.sheet.nx={keys: [[0 s, 7]]}",
+    "contact.gap, key 1.*> 0": "contact.gap={keys: [[0 s, 1 mm], [1 s, 0 mm]]}",
+    "attachments.0.within = keyframes.*at the start": "attachments.0.within={keys: [[0 s, 1 m]]}",
+    "attachments.0.closing = keyframes.*time itself": "attachments.0.closing={keys: [[0 s, 1 s]]}",
+    "sewing.closing = keyframes.*time": "sewing.closing={keys: [[0 s, 1 s]]}",
     "attachments.0.length = -0.01.*must be > 0.*t = 0.1 s": "attachments.0.length.keys.1.1=-1 cm",
     "fabric.limit_warp.*must be > 0.*t = 0.1 s": "cloths.0.fabric.limit.keys.1.1=-1 %",
     "fabric.density.*must be > 0.*t = 0.1 s": "cloths.0.fabric.density.keys.1.1=0 g/m^2",
@@ -426,10 +430,12 @@ def test_refused_in_python():
 
 def test_explained():
     for own in ("attachments.length", "attachments.stiffness", "wind.gusts.intensity",
-                "contact.thickness", "bodies.thickness"):  # fmt: skip
+                "contact.thickness", "bodies.thickness", "contact.gap", "cloth.thickness",
+                "cloths.thickness", "wind.gusts.length", "wind.span", "pressed.angle",
+                "bodies.rigid.joints.stiffness", "attachments.release.force"):  # fmt: skip
         path = f"scene.{own}"
         assert "may have keyframes" in explain(path)[1][0].meaning, path
-    for path in ("scene.attachments.within", "scene.wind.gusts.length", "scene.cloth.thickness"):
+    for path in ("scene.attachments.within", "scene.wind.gusts.bands", "scene.contact.lags"):
         assert "keyframes" not in explain(path)[1][0].meaning, path
 
 

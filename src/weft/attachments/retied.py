@@ -47,6 +47,8 @@ def _ties(ties: Ties, a: Attachment) -> Ties:
         new["stiffness"] = np.full(len(ties), float(a.stiffness))
     if isinstance(a, AttachCloth | Rope | Spring) and a.length is not None:
         new["length"] = np.full(len(ties), float(a.length))
+    if a.release.force is not None:
+        new["release"] = a.release
     if isinstance(a, AttachCloth) and a.length is not None:
         new["onset"] = np.maximum(ONSET_PART * new["length"], ONSET_LEAST)
         new["pulls"] = a.length > 0 or a.closing > 0

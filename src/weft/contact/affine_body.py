@@ -11,6 +11,7 @@ motion (equimomental points, Routh). Inertia and weight are therefore those of f
 points like any others; what keeps the frame rigid is an energy (``energies.rigidity``).
 """
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -45,6 +46,12 @@ class AffineBody:
     def solid(self) -> Solid:
         """Volume, center and second moments where it starts."""
         return solid_of(self.body.vertices, self.body.faces, self.body.name)
+
+    def with_settings(self, rigid: Rigid) -> "AffineBody":
+        """The same with other settings; its shape is not measured again."""
+        made = copy(self)
+        object.__setattr__(made, "rigid", rigid)
+        return made
 
     @property
     def mass(self) -> float:

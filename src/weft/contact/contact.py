@@ -140,6 +140,7 @@ class Contact:
         bodies: what the cloth meets besides and nothing moves.
         embedding: of the n vertices in the points that move them; None: they are the points.
         loose: rigid bodies, whose vertices are the last of the n.
+        widest: [m] the largest gap at any time, where it changes; None: it stays.
     """
 
     mesh: CollisionMesh
@@ -148,6 +149,7 @@ class Contact:
     bodies: Sequence[Body] = ()
     embedding: Embedding | None = None
     loose: Loose = NONE
+    widest: float | None = None
 
     @staticmethod
     def of(
@@ -160,6 +162,7 @@ class Contact:
         sewn: Ints | None = None,
         loose: Loose | None = None,
         kept: tuple[Floats, float] | None = None,
+        widest: float | None = None,
     ) -> "Contact":
         """Contact of a mesh with itself and with bodies, from where its vertices are.
 
@@ -175,6 +178,7 @@ class Contact:
             loose: rigid bodies; None: there are none.
             kept: thickness that changes in time: (k,) [m] of pieces and then bodies, rigid ones
                 first, at the start, and the largest at any time; None: it stays.
+            widest: [m] the largest gap at any time, where it changes; None: it stays.
 
         Raises:
             SceneError: a gap not smaller than the mesh's edges, names that nothing has, or faces
@@ -199,6 +203,7 @@ class Contact:
             tuple(bodies),
             loose.embedding(embedding, n),
             loose,
+            widest,
         )
         edges = np.linalg.norm(mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1), axis=2)
         shortest = float(edges.min())
@@ -220,20 +225,29 @@ class Contact:
 
     @property
     def gap(self) -> float:
-        """[m] dhat."""
+        """[m] dhat, at the start."""
         return self.settings.gap
+
+    @property
+    def most_gap(self) -> float:
+        """[m] the largest at any time."""
+        return self.gap if self.widest is None else self.widest
 
     @property
     def reach(self) -> float:
         """[m] from which on pairs push each other, at most."""
-        return self.gap + self.mesh.sides.thickest
+        return self.most_gap + self.mesh.sides.thickest
 
     @cached_property
     def stiffness(self) -> float:
         """[J/m^4] k: 2 k |b'| g = LOAD m g at the gap's half (without thickness); times the
         ``firmness`` of what presses.
         """
-        return self.held_force / (HALF_FORCE * self.gap**3)
+        return self.stiffness_of(self.gap)
+
+    def stiffness_of(self, gap: float) -> float:
+        """[J/m^4] k of a gap [m] that may be another than that of the start."""
+        return self.held_force / (HALF_FORCE * gap**3)
 
     @property
     def held_force(self) -> float:

@@ -127,8 +127,8 @@ class _Jointed:
         there = self.other.gradients @ side
         return _Row(self.ids, np.concatenate([weight, -there]), np.zeros(3), k)
 
-    def tie(self, name: str, still: Sequence[Body]) -> Ties:
-        """Of a rope or spring."""
+    def tie(self, name: str, still: Sequence[Body], starts: bool) -> Ties:
+        """Of a rope or spring, whose length at the start has to fit where bodies start."""
         j, first = self.joint, self.point
         other = self._center if j.at is None else np.asarray(j.at, dtype=np.float64)
         gap = float(np.linalg.norm(first - other))
@@ -141,7 +141,7 @@ class _Jointed:
         else:
             place = Standing(other[None])
         length = gap if j.length is None else j.length
-        if j.kind == "rope" and gap > length * (1 + 1e-6):
+        if starts and j.kind == "rope" and gap > length * (1 + 1e-6):
             raise SceneError(
                 f"{self.what}.length", got=f"{length:.4g} m",
                 expected=f"at least the distance at the start, {gap:.4g} m",
@@ -170,7 +170,7 @@ class _Jointed:
         return np.asarray(self.moved.at(0.0).mean(0))
 
 
-def joint_energies(loose: Loose, still: Sequence[Body]) -> Iterator[Energy]:
+def joint_energies(loose: Loose, still: Sequence[Body], *, starts: bool = True) -> Iterator[Energy]:
     """All joints: those to the world, to each body that something else moves, to rigid bodies; and
     ropes and springs, each with its name.
 
@@ -191,7 +191,7 @@ def joint_energies(loose: Loose, still: Sequence[Body]) -> Iterator[Energy]:
     guides = [g for f in firm for g in f.guides()]
     if guides:
         yield Guides(*(np.array(part) for part in zip(*guides)))  # type: ignore[arg-type]
-    yield from _ties([f for f in found if f.joint.kind in ROPES], still)
+    yield from _ties([f for f in found if f.joint.kind in ROPES], still, starts)
 
 
 def _springs(rows: Sequence[_Row], moving: Places | None = None) -> Iterator[Joints]:
@@ -204,7 +204,7 @@ def _springs(rows: Sequence[_Row], moving: Places | None = None) -> Iterator[Joi
         )  # fmt: skip
 
 
-def _ties(found: Sequence[_Jointed], still: Sequence[Body]) -> Iterator[Ties]:
+def _ties(found: Sequence[_Jointed], still: Sequence[Body], starts: bool) -> Iterator[Ties]:
     """Ropes and springs; names that differ."""
     taken: list[str] = []
     for f in found:
@@ -212,7 +212,7 @@ def _ties(found: Sequence[_Jointed], still: Sequence[Body]) -> Iterator[Ties]:
         if name in taken:
             raise SceneError(f"{f.what}.name", got=repr(name), expected="one that no other has")
         taken.append(name)
-        yield f.tie(name, still)
+        yield f.tie(name, still, starts)
 
 
 def _jointed(body: AffineBody, k: int, loose: Loose, still: Sequence[Body]) -> _Jointed:

@@ -17,6 +17,7 @@ def contact_loads(
     area: Floats,
     firmness: float = 1.0,
     kept: Floats | None = None,
+    gap: float | None = None,
 ) -> dict[str, Floats]:
     """Contacts at x (n,3) and time t.
 
@@ -27,6 +28,7 @@ def contact_loads(
         area: (c,) [m^2] of cloth around each of its vertices.
         firmness: factor on the stiffness, of the step that led there.
         kept: (k,) [m] thickness of pieces and bodies then, where it changes.
+        gap: [m] of that step; None: it stays.
 
     Returns:
         ``contact_points`` (m,3) [m] halfway between the closest points of every pair that pushes,
@@ -35,8 +37,9 @@ def contact_loads(
     y = np.concatenate([x, contact.body_positions(t)])
     near = contact.mesh.candidates(y, contact.reach)
     thick = None if kept is None else kernel.array(kept[contact.mesh.sides.part], Scalar)
-    stiffness = firmness * contact.stiffness
-    set_ = contacts(contact.mesh, y, near, stiffness, contact.gap, thickness=thick)
+    gap = contact.gap if gap is None else gap
+    stiffness = firmness * contact.stiffness_of(gap)
+    set_ = contacts(contact.mesh, y, near, stiffness, gap, thickness=thick)
     if len(set_) == 0:
         none = {"contact_points": np.zeros((0, 3)), "contact_forces": np.zeros(0)}
         return {**none, "pressure": np.zeros(len(area))}

@@ -41,6 +41,12 @@ class Loose:
         affine = [AffineBody(b, b.rigid, first + 4 * k) for k, b in enumerate(found) if b.rigid]
         return Loose(affine, first + 4 * len(found))
 
+    def now(self, bodies: Sequence[Body]) -> "Loose":
+        """The same with the settings that the bodies of the scene have at another time."""
+        settings = [b.rigid for b in bodies if b.rigid is not None]
+        affine = [a.with_settings(rigid) for a, rigid in zip(self.affine, settings, strict=True)]
+        return Loose(affine, self.n_points)
+
     @property
     def bodies(self) -> Sequence[Body]:
         """As they were given."""

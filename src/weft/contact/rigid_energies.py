@@ -14,12 +14,15 @@ from weft.errors import SceneError
 ONE_SOLVE = ("bdf2_semi_implicit", "baraff_witkin_1998")  # integrators that cannot turn a body
 
 
-def rigid_energies(loose: Loose, still: Sequence[Body] = ()) -> tuple[Energy, ...]:
+def rigid_energies(
+    loose: Loose, still: Sequence[Body] = (), *, starts: bool = True
+) -> tuple[Energy, ...]:
     """Of all rigid bodies; none where there are none.
 
     Args:
         loose: the rigid bodies.
         still: bodies that nothing moves, to which they may be jointed.
+        starts: with the numbers of the start, which have to fit where bodies start.
 
     Raises:
         SceneError: a joint to no body, to several, or to the body itself.
@@ -29,7 +32,7 @@ def rigid_energies(loose: Loose, still: Sequence[Body] = ()) -> tuple[Energy, ..
     stencil = np.array([np.arange(a.first, a.first + 4) for a in loose.affine], dtype=np.int32)
     gradients = np.array([a.gradients for a in loose.affine])
     stiffness = np.array([a.rigid.stiffness * a.solid.volume for a in loose.affine])
-    return (Rigidity(stencil, gradients, stiffness), *joint_energies(loose, still))
+    return (Rigidity(stencil, gradients, stiffness), *joint_energies(loose, still, starts=starts))
 
 
 def check_rigid(loose: Loose, integrator: str, *, airless: bool = False) -> None:

@@ -68,12 +68,19 @@ class ContactSearch:
         stiffness: [J/m^4] of the barrier.
         gap: [m] from which on pairs push each other, beyond their thickness.
         phases: where seconds are counted.
+        widest: [m] the largest gap at any time; None: it stays.
     """
 
     def __init__(
-        self, mesh: CollisionMesh, stiffness: float, gap: float, phases: Phases | None = None
+        self,
+        mesh: CollisionMesh,
+        stiffness: float,
+        gap: float,
+        phases: Phases | None = None,
+        widest: float | None = None,
     ) -> None:
         self.mesh, self.stiffness, self.gap = mesh, stiffness, gap
+        self.widest = gap if widest is None else widest
         self.phases = Phases() if phases is None else phases
         self.thickness_part = 1.0  # of the thickness that is kept
         self._trees, self.narrow = Trees(), NarrowPhase(mesh).contacts
@@ -102,15 +109,18 @@ class ContactSearch:
         """From now on vertices have this thickness (n,) [m], at most the largest at any time."""
         self.thickness, self._contacts = thickness, None
 
-    def stiffen(self, stiffness: float) -> None:
-        """From now on the barrier has this stiffness [J/m^4]."""
-        if stiffness != self.stiffness:
-            self.stiffness, self._contacts = stiffness, None
+    def stiffen(self, stiffness: float, gap: float | None = None) -> None:
+        """From now on the barrier has this stiffness [J/m^4], and this gap [m] (None: as it had),
+        at most the largest at any time.
+        """
+        gap = self.gap if gap is None else gap
+        if (stiffness, gap) != (self.stiffness, self.gap):
+            self.stiffness, self.gap, self._contacts = stiffness, gap, None
 
     @property
     def reach(self) -> float:
         """[m] from which on pairs push each other, at most."""
-        return self.gap + self.mesh.sides.thickest
+        return self.widest + self.mesh.sides.thickest
 
     @property
     def kept(self) -> tuple[WarpArray, float]:

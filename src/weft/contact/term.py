@@ -19,6 +19,7 @@ from weft.contact.contact import Contact, SelfContact, friction_of
 from weft.contact.contact_set import ContactSet
 from weft.contact.firmness import Firmness
 from weft.contact.friction import FrictionSet, Table
+from weft.contact.gaps import Gap
 from weft.contact.rows import PairBlocks
 from weft.contact.search import ContactSearch
 from weft.contact.thickness import Thickness
@@ -46,7 +47,8 @@ class ContactTerm(Bound):
     def __init__(self, contact: Contact, phases: Phases | None = None) -> None:
         self.contact, self.embedded = contact, contact.embedded()
         self.phases = Phases() if phases is None else phases
-        self.search = ContactSearch(contact.mesh, contact.stiffness, contact.gap, self.phases)
+        barrier = contact.stiffness, contact.gap
+        self.search = ContactSearch(contact.mesh, *barrier, self.phases, contact.widest)
         n = len(contact.mesh.rest)
         self._y, self._dy = kernel.zeros(n, vec3), kernel.zeros(n, vec3)
         sides = contact.mesh.sides
@@ -55,10 +57,11 @@ class ContactTerm(Bound):
         self._fixed: Bools | None = None
         self.friction: FrictionSet | None = None
         self.blocked = None
-        self._thickness = Thickness(contact)
+        self._thickness, self._gap = Thickness(contact), Gap(contact)
 
     def retake(self, energy: SelfContact) -> None:
-        """Friction of these settings, from the next step on; the rest stays."""
+        """Friction and gap of these settings, from the next step on; the rest stays."""
+        self._gap.asked = energy.gap
         sides = self.contact.mesh.sides
         static, kinetic = friction_of(energy, sides.names)
         self._rubbing = bool((static > 0).any()), energy.stick
@@ -80,6 +83,7 @@ class ContactTerm(Bound):
         self.step, self.blocked = step, None
         self.friction = None
         self._firmness = Firmness.of(step.kept.get(FIRMNESS))
+        self._gap.begin(step)
         self._put(self._y, None, step.bodies[1])
         self._put(self._dy, None, np.zeros_like(step.bodies[1]))
         settings, sides = self.contact.settings, self.contact.mesh.sides
@@ -96,9 +100,12 @@ class ContactTerm(Bound):
             # Candidates of the way that is tried first serve the contacts where it begins, too;
             # these push as in the step that led there.
             self.search.along(start, kernel.points(y + dy))
-            self.search.stiffen(self.contact.stiffness * self._firmness.before)
+            self._push_with(self._firmness.before, self._gap.before)
             self._freeze_friction(start, self.search.contacts(start))
-        self.search.stiffen(self.contact.stiffness * self._firmness.now)
+        self._push_with(self._firmness.now, self._gap.now)
+
+    def _push_with(self, firmness: float, gap: float) -> None:
+        self.search.stiffen(self.contact.stiffness_of(gap) * firmness, gap)
 
     @property
     def _rubs(self) -> bool:
@@ -256,7 +263,7 @@ class ContactTerm(Bound):
         kept: dict[str, Floats] = {}
         if self.step.scale is not None:
             kept[FIRMNESS] = self._firmness.after(*self._pressed(x)).saved()
-        kept.update(self._thickness.saved())
+        kept.update(self._thickness.saved() | self._gap.saved())
         if self._rubs:
             kept[SLIP] = np.zeros((self.embedded.n, 3))
             if self.friction:
@@ -274,7 +281,7 @@ class ContactTerm(Bound):
         g = kernel.zeros(self.embedded.n, vec3)
         self._gather(contacts, self._forces(y, contacts), g)
         kept = self.search.thickness_part * self._thickness.largest
-        room = (contacts.least_distance(y) - kept) / self.contact.gap
+        room = (contacts.least_distance(y) - kept) / self.search.gap
         return max_norm(g) / self.contact.held_force, room
 
     def _forces(self, y: WarpArray, contacts: ContactSet) -> WarpArray:
@@ -289,7 +296,7 @@ class ContactTerm(Bound):
         y, contacts = self._at(x)
         found: dict[str, Any] = {"count": len(contacts), "least_distance": None}
         found["friction_work"] = 0.0
-        found.update(self._thickness.told())
+        found.update(self._thickness.told() | self._gap.told())
         if len(contacts):
             found["least_distance"] = contacts.least_distance(y)
         if self.friction:

@@ -77,7 +77,7 @@ class Thickness:
         k = int(np.argmin(part))
         if part[k] >= PART:  # all that is asked for
             return 1.0
-        if room[k] > HELD * self.contact.gap:
+        if room[k] > HELD * search.gap:
             return float(part[k])
         if self.contact.settings.pinch == "thin":
             return 0.0

@@ -24,6 +24,7 @@ from weft.energies.bands import Band
 from weft.energies.local import BoundLocal, LocalEnergy, LocalKernels
 from weft.energies.mixed import ByName
 from weft.energies.rows import SYMMETRIC, RowMap
+from weft.energies.seam_keys import Tearing
 from weft.errors import SceneError
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
 from weft.psd import Psd
@@ -113,6 +114,7 @@ class Bonds(LocalEnergy):
         strength: (m,) [N] at which it tears; infinite: never.
         name: of the energy.
         bands: bonds among them whose ``last`` and ``stiffness`` change in time.
+        tearing: bonds among them whose ``strength`` does.
 
     Raises:
         SceneError: numbers that are not finite, negative stiffness or lengths, or times that run
@@ -130,6 +132,7 @@ class Bonds(LocalEnergy):
     name: str = "bonds"
     damping: float = 0.0
     bands: Sequence[Band] = ()
+    tearing: Sequence[Tearing] = ()
 
     kernels = LocalKernels(
         bond_energy,
@@ -164,7 +167,14 @@ class Bonds(LocalEnergy):
     @property
     def changes(self) -> bool:
         """Whether numbers of some have keyframes."""
-        return len(self.bands) > 0
+        return len(self.bands) + len(self.tearing) > 0
+
+    def strengths(self, t: float) -> Floats:
+        """(m,) [N] at which bonds tear, at time t [s]."""
+        found = np.array(self.strength)
+        for seam in self.tearing:
+            found[seam.rows] = seam.strengths(t)
+        return found
 
     def stiffness_at(self, t: float) -> Floats:
         """(m,) [N/m] at time t [s]."""
@@ -250,7 +260,9 @@ class Bonds(LocalEnergy):
         arrays: dict[str, Any] = {k: np.concatenate([getattr(b, k) for b in several]) for k in rows}
         starts = np.cumsum([0, *(len(b.pairs) for b in several)])
         bands = [replace(d, rows=d.rows + s) for s, b in zip(starts, several) for d in b.bands]
-        return Bonds(**arrays, n_vertices=several[0].n_vertices, name=name, bands=bands)
+        tearing = [replace(d, rows=d.rows + s) for s, b in zip(starts, several) for d in b.tearing]
+        n = several[0].n_vertices
+        return Bonds(**arrays, n_vertices=n, name=name, bands=bands, tearing=tearing)
 
 
 class BoundBonds(BoundLocal):
@@ -260,7 +272,7 @@ class BoundBonds(BoundLocal):
 
     def __init__(self, energy: Bonds, rows: RowMap, parameters: Any, scratch: Scratch) -> None:
         super().__init__(energy, rows, parameters, scratch)
-        self._tears = bool(np.isfinite(energy.strength).any())
+        self._tears = bool(np.isfinite(energy.strength).any() or energy.tearing)
         self._torn = np.zeros(len(energy.pairs), dtype=bool)
         self._t = 0.0
 
@@ -277,7 +289,7 @@ class BoundBonds(BoundLocal):
         if not self._tears:
             return {}
         pull = self.energy.tension(kernel.numpy(x), self._t)
-        torn = self._torn | (pull > self.energy.strength)
+        torn = self._torn | (pull > self.energy.strengths(self._t))
         return {self._kept: torn.astype(np.float64)}
 
     @property

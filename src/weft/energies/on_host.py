@@ -36,6 +36,10 @@ class OnHost(Bound):
                 stacklevel=2,
             )
 
+    def retake(self, energy: Energy) -> None:
+        """Its constants."""
+        self.energy = energy
+
     def value(self, x: WarpArray) -> float:
         """Total energy [J]."""
         return float(np.sum(self.energy.value(self._host(x))))

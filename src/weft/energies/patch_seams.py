@@ -17,7 +17,9 @@ from weft.arrays import Floats, Ints
 from weft.discretization.embedding import Embedding
 from weft.discretization.spline_surface import SMOOTH, SplineSurface
 from weft.energies.seam_hinges import SeamHinges
+from weft.energies.seam_keys import Folding
 from weft.energies.seams import Joint, Sides
+from weft.keys import first_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,7 @@ def hinges_of_patches(
     """
     n = len(weights)
     stencils, tips, weight, angle = [], [weights], [], []
+    foldings: list[Folding] = []
     for joint in joints:
         edges = sides.facing(joint)
         one, two = (_tips(parts, e) for e in (edges.near, edges.other))
@@ -84,8 +87,10 @@ def hinges_of_patches(
             rigidity = 0.5 * (one.rigidity + two.rigidity)
             weight.append(SMOOTH * rigidity * length / (0.5 * (one.across + two.across)))
         else:
-            weight.append(joint.fold_stiffness * length)
-        angle.append(np.full(len(k), joint.angle))
+            weight.append(first_of(joint.fold_stiffness) * length)
+        rows_of = np.arange(len(k), dtype=np.int32) + np.int32(sum(len(s) for s in angle))
+        foldings += joint.folding(rows_of, length)
+        angle.append(np.full(len(k), first_of(joint.angle)))
     rows = np.concatenate([np.zeros((0, 4), dtype=np.int32), *stencils]).astype(np.int32)
     every = Embedding.joined(tips, weights.n_points)
     none = np.zeros(0)
@@ -97,6 +102,7 @@ def hinges_of_patches(
         "seams",
         damping,
         begin,
+        foldings=foldings,
     )
     assert len(every) == n + 2 * len(rows)
     return hinges, every

@@ -71,6 +71,11 @@ class PulledBack:
         return self.source.name
 
     @property
+    def changes(self) -> bool:
+        """Whether numbers of the source have keyframes."""
+        return bool(getattr(self.source, "changes", False))
+
+    @property
     def stencil(self) -> Ints:
         """(m,K) points that move an element, the widest's number; others repeat one."""
         return self._shares[0]

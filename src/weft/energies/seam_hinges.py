@@ -4,8 +4,8 @@ They are hinges like any other (``hinge_bending``), with the edge of the one pan
 both, and act from when the seam is closed. An angle other than 0 is a crease that was pressed in.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from weft.energies.hinge_bending import HingeBending
 from weft.energies.local import BoundLocal
 from weft.energies.mixed import ByName
 from weft.energies.rows import RowMap
+from weft.energies.seam_keys import Folding, folded
 from weft.kernel import WarpArray
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
@@ -23,15 +24,28 @@ from weft.step import Step
 
 @dataclass(frozen=True, eq=False)
 class SeamHinges(HingeBending):
-    """Hinges (h,4) across seams, with weights and rest angles, from the time ``begin`` [s] on."""
+    """Hinges (h,4) across seams, with weights and rest angles, from the time ``begin`` [s] on;
+    ``foldings`` are those whose numbers change in time.
+    """
 
     begin: float = 0.0
     name: str = "seams"
+    foldings: Sequence[Folding] = ()
+
+    @property
+    def changes(self) -> bool:
+        """Whether numbers of some have keyframes."""
+        return len(self.foldings) > 0
+
+    def at(self, t: float) -> "SeamHinges":
+        """With the numbers of the time t [s]."""
+        weight, angle = folded(self.foldings, t, self.weight, self.rest_angle)
+        return replace(self, weight=weight, rest_angle=angle)
 
     @property
     def structure(self) -> Any:
         """The hinges, and from when they act."""
-        return *super().structure, self.begin
+        return *super().structure, self.begin, self.foldings
 
     def acts(self, t: float) -> bool:
         """Whether seams are closed in a step that ends at t [s]."""
@@ -60,6 +74,8 @@ class BoundSeams(BoundLocal):
     def freeze(self, step: Step) -> None:
         """Whether seams are closed at the end of the step; their damping."""
         self.acts = self.energy.acts(step.t)
+        if self.energy.foldings:
+            self.retake(self.energy.at(step.t))
         if self.acts:
             super().freeze(step)
 

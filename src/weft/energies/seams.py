@@ -17,6 +17,8 @@ from weft.arrays import Floats, Ints, Positions
 from weft.energies.bonds import Bonds
 from weft.energies.hinge_bending import STRIP
 from weft.energies.seam_hinges import SeamHinges
+from weft.energies.seam_keys import Folding, Tearing
+from weft.keys import Keys, as_keys, first_of
 from weft.mesh import TriangleMesh
 from weft.settings import check_settings, documented, setting
 
@@ -57,25 +59,35 @@ class Joint:
         pairs: (k,2) points of both sides.
         segments: (s,2) rows of ``pairs`` between which both sides have an edge; None: all in turn.
         name: of the seam.
-        angle: [rad] fold between the panels, 0: flat.
+        angle: [rad] fold between the panels, 0: flat; this and the next two may be keyframes.
         fold_stiffness: [N m/rad per m]; None: as the fabrics bend.
         strength: [N/m] at which it tears; infinite: never.
         life: (2,) [s] from when, and until when it holds.
         apart: [m] distance up to which its points are free: 0, or what zips leave.
         window: begin and end of its closing, as parts of the time that sewing takes.
         share: [m] of the seam that each point holds; None: half of what is to both sides.
+        since: [s] when the animation begins, in whose times keyframes are.
     """
 
     pairs: Ints
     segments: Ints | None = None
     name: str = ""
-    angle: float = 0.0
-    fold_stiffness: float | None = None
-    strength: float = np.inf
+    angle: float | Keys = 0.0
+    fold_stiffness: float | Keys | None = None
+    strength: float | Keys = np.inf
     life: tuple[float, float] = (0.0, np.inf)
     apart: float = 0.0
     window: tuple[float, float] = (0.0, 1.0)
     share: float | None = None
+    since: float = 0.0
+
+    def folding(self, rows: Ints, length: Floats) -> list[Folding]:
+        """What changes of its hinges ``rows``, of these lengths [m]; nothing where all stays."""
+        angle, stiff = self.angle, self.fold_stiffness
+        if not (isinstance(angle, Keys) or isinstance(stiff, Keys)):
+            return []
+        keys = None if stiff is None else as_keys(stiff)
+        return [Folding(rows, as_keys(angle), length, keys, self.since)]
 
     @property
     def rows(self) -> Any:
@@ -125,6 +137,10 @@ class Sides:
         gap = np.linalg.norm(x[pairs[:, 1]] - x[pairs[:, 0]], axis=1)
         held = np.minimum(*self.stretch[pairs].T) * sewing.stiffness
         begin, (first, last) = joint.life[0], joint.window
+        strength, tearing = first_of(joint.strength), list[Tearing]()
+        if isinstance(joint.strength, Keys):
+            rows = np.arange(len(pairs), dtype=np.int32)
+            tearing = [Tearing(rows, reach, joint.strength, joint.since)]
         return Bonds(
             pairs,
             held,
@@ -133,8 +149,9 @@ class Sides:
             last=joint.apart,
             closing=(begin + first * sewing.closing, begin + last * sewing.closing),
             life=joint.life,
-            strength=np.where(reach > 0, joint.strength * np.maximum(reach, 1e-300), np.inf),
+            strength=np.where(reach > 0, strength * np.maximum(reach, 1e-300), np.inf),
             name=joint.name or "seam",
+            tearing=tearing,
         )
 
     def reach(self, joint: Joint) -> Floats:
@@ -167,12 +184,15 @@ class Sides:
 
         None where a seam joins a right side to a wrong one, or where one side of it has no face.
         """
-        stencils, weights, angles = [], [], []
+        stencils, weights, angles, foldings, first = [], [], [], list[Folding](), 0
         for joint in joints:
-            found, weight = self._across(joint)
+            found, weight, length = self._across(joint)
             stencils.append(found)
             weights.append(weight)
-            angles.append(np.full(len(found), joint.angle))
+            angles.append(np.full(len(found), first_of(joint.angle)))
+            rows = np.arange(first, first + len(found), dtype=np.int32)
+            foldings += joint.folding(rows, length)
+            first += len(found)
         empty = np.zeros((0, 4), dtype=np.int32)
         return SeamHinges(
             np.concatenate([empty, *stencils]).astype(np.int32),
@@ -182,6 +202,7 @@ class Sides:
             "seams",
             damping,
             begin,
+            foldings,
         )
 
     def facing(self, joint: Joint) -> "Facing":
@@ -202,22 +223,22 @@ class Sides:
         end = np.where(one[:, 2] > 0, near[:, 1], near[:, 0])
         return Facing(near, other, one, two, start, end)
 
-    def _across(self, joint: Joint) -> tuple[Ints, Floats]:
-        """(h,4) hinges of a joint and (h,) [J] their weights."""
+    def _across(self, joint: Joint) -> tuple[Ints, Floats, Floats]:
+        """(h,4) hinges of a joint, (h,) [J] their weights and (h,) [m] their lengths."""
         f = self.facing(joint)
         near, other, one, two = f.near, f.other, f.one, f.two
         stencil = np.stack([f.start, f.end, one[:, 1], two[:, 1]], axis=1)
         edges = np.stack([self.along(near), self.along(other)], axis=1)
         length_sq = (edges**2).sum(-1)
+        length = np.sqrt(length_sq).mean(1)
         if joint.fold_stiffness is not None:
-            length = np.sqrt(length_sq).mean(1)
-            return stencil, np.asarray(joint.fold_stiffness * length)
+            return stencil, np.asarray(first_of(joint.fold_stiffness) * length), length
         faces = np.stack([one[:, 0], two[:, 0]], axis=1)
         share = edges**2 / np.maximum(length_sq, 1e-300)[..., None]
         rigidity = self.bending[faces]
         D = share[..., 1] * rigidity[..., 0] + share[..., 0] * rigidity[..., 1]
         area = self.mesh.rest_area[faces].sum(1)
-        return stencil, np.asarray(STRIP * (D * length_sq).mean(1) / area)
+        return stencil, np.asarray(STRIP * (D * length_sq).mean(1) / area), length
 
     def _faces_at(self, start: Ints, end: Ints) -> Ints:
         """(k,3) of edges start -> end: the face, the vertex across, and 1 where the face runs along

@@ -212,7 +212,7 @@ class BoundTies(Bound):
         self._take(energy.start)
 
     def retake(self, energy: Ties) -> None:
-        """Its lengths, stiffness, damping and friction; ends and release stay."""
+        """Its lengths, stiffness, damping, friction and release; ends stay."""
         self.energy = energy
 
     def freeze(self, step: Step) -> None:

@@ -158,10 +158,11 @@ def _values(seam: Seam, what: str) -> list[WeftError]:
     found: list[WeftError] = []
     for name, least in (("angle", -np.inf), ("fold_stiffness", 0.0), ("strength", 0.0),
                         ("open_at", -np.inf), ("close_at", -np.inf)):  # fmt: skip
-        value = getattr(seam, name)
-        if value is not None and not (np.isfinite(value) and value >= least):
-            expected = "a finite number" if least < 0 else "must be >= 0"
-            found.append(PatternError(f"{what}: {name}", got=value, expected=expected))
+        given = getattr(seam, name)
+        for value in () if given is None else _every(given):
+            if not (np.isfinite(value) and value >= least):
+                expected = "a finite number" if least < 0 else "must be >= 0"
+                found.append(PatternError(f"{what}: {name}", got=value, expected=expected))
     if seam.closing is Closing.BUTTONS and seam.buttons < 1:
         found.append(PatternError(f"{what}: buttons", got=seam.buttons, expected="at least one"))
     return found

@@ -165,7 +165,8 @@ class Seam:
         flip: turn the second chain around; None: inferred from the fabric's right sides, said in a
             warning.
         closing: sewn for good, a zip or buttons.
-        angle: [rad] fold between the panels where they meet, 0: they lie flat.
+        angle: [rad] fold between the panels where they meet, 0: they lie flat. This and the next
+            two may be keyframes, in times of the animation.
         fold_stiffness: [N m/rad per m] with which the seam keeps its angle; None: as the fabric
             bends.
         strength: [N/m] at which it tears; None: never.
@@ -183,9 +184,9 @@ class Seam:
     second: Sequence[Side]
     flip: bool | None = None
     closing: Closing = Closing.SEWN
-    angle: float = 0.0
-    fold_stiffness: float | None = None
-    strength: float | None = None
+    angle: float | Keys = 0.0
+    fold_stiffness: float | Keys | None = None
+    strength: float | Keys | None = None
     buttons: int = 5
     open_at: float | None = None
     close_at: float | None = None

@@ -14,7 +14,8 @@ from weft.garment.yaml_values import Values
 CLOSINGS = tuple(c.name.lower() for c in Closing)
 _FIELDS = ("name", "join", "flip", "closing", "angle", "fold_stiffness", "strength", "buttons",
            "open_at", "close_at", "window", "notched")  # fmt: skip
-_UNITS = {"fold_stiffness": "N", "strength": "N/m", "open_at": "s", "close_at": "s"}
+_UNITS = {"open_at": "s", "close_at": "s"}
+_CHANGING = {"fold_stiffness": "N", "strength": "N/m"}
 
 
 def named(f: Field) -> Iterator[tuple[str | None, Field]]:
@@ -44,11 +45,12 @@ def seam(name: str | None, f: Field, panels: Mapping[str, Panel], values: Values
     fields = {key: f.get(key) for key in _FIELDS}
     said = {key: value for key, value in fields.items() if value is not None}
     more: dict[str, object] = {k: values.number(said[k], u) for k, u in _UNITS.items() if k in said}
+    more |= {k: values.changing(said[k], u) for k, u in _CHANGING.items() if k in said}
     for key in ("flip", "notched"):
         if key in said:
             more[key] = said[key].truth()
     if "angle" in said:
-        more["angle"] = values.angle(said["angle"])
+        more["angle"] = values.changing(said["angle"], "rad")
     if "buttons" in said:
         more["buttons"] = said["buttons"].index(1000, "buttons")
     if "window" in said:

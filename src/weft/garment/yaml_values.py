@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -57,12 +58,13 @@ class Values:
         return self.number(f, "1")
 
     def changing(self, f: Field, unit: str) -> "float | Keys":
-        """A number in SI, or keyframes of one."""
+        """A number in SI, or keyframes of one; bare angles (``rad``) are in degrees."""
+        read = self.angle if unit == "rad" else partial(self.number, unit=unit)
         if not Keys.is_said(f.value):
-            return self.number(f, unit)
+            return read(f)
         f.only(*FIELDS)
         keys = [list(pair.items(2, 2)) for pair in f.at("keys").items(1)]
-        points = [(self.number(t, "s"), self.number(v, unit)) for t, v in keys]
+        points = [(self.number(t, "s"), read(v)) for t, v in keys]
         between = f.get("between")
         try:
             return Keys(points, "linear" if between is None else between.text())  # type: ignore[arg-type]

@@ -89,6 +89,11 @@ class Builder:
         several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), b) for i, b in enumerate(f.cloths)]
         blocks: list[tuple[Loc, ClothBlock]] = [(("cloth",), f.cloth)] if f.cloth else several
         self._made: dict[str, Fabric] = {}
+        self._kept = {  # thickness of cloths that changes, by their number
+            k: keyed.pop(path)
+            for k, (loc, _) in enumerate(blocks)
+            if (path := dotted((*loc, "thickness"))) in keyed
+        }
         made = [self._source_of(loc, block) for loc, block in blocks]
         things = [thing for thing in made if thing is not None]
         outfit = None
@@ -272,6 +277,8 @@ class Builder:
         f = self.file
         blocks = [f.cloth] if f.cloth else f.cloths
         thickness = [_thickness(k, b, thing) for k, (b, thing) in enumerate(zip(blocks, things))]
+        for k, keys in self._kept.items():
+            thickness[k] = keys
         names = [b.name or f"cloth {k + 1}" for k, b in enumerate(blocks)]
         if len({b.rest_angles for b in blocks}) > 1:
             raise SceneError("cloths", got="different rest_angles", expected="the same for all")

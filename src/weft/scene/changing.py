@@ -8,10 +8,13 @@ import numpy as np
 from weft.arrays import Floats
 from weft.assembly import Changed
 from weft.attachments import retied
+from weft.contact.body import Body
+from weft.contact.rigid_energies import rigid_energies
 from weft.energies.base import Energy
 from weft.errors import SceneError
+from weft.keys import Keys, quotient_integral
 from weft.scene.acting import made_of
-from weft.scene.keyed import at
+from weft.scene.keyed import at, every_key, kept_keys
 from weft.scene.regions import kept_at
 
 if TYPE_CHECKING:
@@ -26,23 +29,29 @@ class ChangingScene:
         mass: (n,) [kg] at the start.
         places: of what ``made_of`` makes, among the model's energies.
         tied: energies of attachments, by their numbers among the model's.
+        rigid: numbers of those of rigid bodies among the model's.
     """
 
     def __init__(
-        self, scene: "Scene", mass: Floats, places: Sequence[int], tied: Mapping[int, Energy]
+        self,
+        scene: "Scene",
+        mass: Floats,
+        places: Sequence[int],
+        tied: Mapping[int, Energy],
+        rigid: Sequence[int] = (),
     ) -> None:
         self.scene, self.mass, self.places, self.tied = scene, mass, places, tied
+        self.rigid = rigid
         keyed = [f.keyed or {} for f in scene.cloth.fabrics]
         self._weighs = any("density" in keys for keys in keyed)
         self._ties = any(path.startswith("attachments") for path in scene.keyed)
+        self._joints = any(".rigid." in path for path in scene.keyed)
         self._last: tuple[float, ...] = ()
         self._made = Changed({})
 
     def __call__(self, t: float) -> Changed:
         """What is there at the time t [s], made anew only where a number is another."""
-        fabrics = self.scene.cloth.fabrics
-        own = [keys for f in fabrics for keys in (f.keyed or {}).values()]
-        numbers = tuple(keys.at(t) for keys in (*self.scene.keyed.values(), *own))
+        numbers = tuple(keys.at(t) for keys in every_key(self.scene))
         numbers += carried(self.scene, t) or ()
         if numbers != self._last:
             self._made, self._last = self._at(t), numbers
@@ -66,18 +75,33 @@ class ChangingScene:
         changed = dict(zip(self.places, energies))
         if self._ties:
             changed.update(retied(self.tied, now.attachments))
+        if self._joints:
+            changed.update(self._rejoined(now.bodies))
         kept = thickness_at(self.scene, t) if thickens(self.scene) else None
         return Changed(changed, now.contact, mass if self._weighs else None, kept)
+
+    def _rejoined(self, bodies: Sequence[Body]) -> dict[int, Energy]:
+        """Joints with the numbers of ``bodies``; what is joined where is that of the start."""
+        loose, still = self.scene.loose.now(bodies), [b for b in bodies if b.rigid is None]
+        return dict(zip(self.rigid, rigid_energies(loose, still, starts=False), strict=True))
 
 
 def carried(scene: "Scene", t: float) -> tuple[float, float, float] | None:
     """[m] how far a wind that changes has carried its gusts until t [s]; None: it does not change,
     or has none.
+
+    Waves of gusts of the length L are k/L; the wind moves their phases on by U.k/L a second. So
+    where L changes, what they are carried by is L(t) times the integral of U/L.
     """
     wind = scene.wind
     if wind is None or wind.gusts is None:
         return None
     keys = [scene.keyed.get(f"wind.velocity.{k}") for k in range(3)]
+    length = scene.keyed.get("wind.gusts.length")
+    if length is not None:
+        moves = [Keys(((0.0, v),)) if k is None else k for k, v in zip(keys, wind.velocity)]
+        x, y, z = (length.at(t) * quotient_integral(k, length, t) for k in moves)
+        return x, y, z
     if not any(keys):
         return None
     x, y, z = (v * t if k is None else k.integral(t) for k, v in zip(keys, wind.velocity))
@@ -87,7 +111,8 @@ def carried(scene: "Scene", t: float) -> tuple[float, float, float] | None:
 def thickens(scene: "Scene") -> bool:
     """Whether the thickness of anything changes."""
     own = any("thickness" in (f.keyed or {}) for f in scene.cloth.fabrics)
-    return own or any(path.endswith("thickness") for path in scene.keyed)
+    of_scene = any(path.endswith("thickness") for path in scene.keyed)
+    return own or of_scene or len(kept_keys(scene.cloth)) > 0
 
 
 def thickness_at(scene: "Scene", t: float) -> Floats:
@@ -101,9 +126,5 @@ def thickness_at(scene: "Scene", t: float) -> Floats:
 
 def thickest(scene: "Scene") -> float:
     """[m] at any time: keyframes do not overshoot."""
-    every = (
-        *scene.keyed.values(),
-        *(k for f in scene.cloth.fabrics for k in (f.keyed or {}).values()),
-    )
-    times = {t for keys in every for t, _ in keys.points}
+    times = {t for keys in every_key(scene) for t, _ in keys.points}
     return max(float(thickness_at(scene, t).max()) for t in (0.0, *times))

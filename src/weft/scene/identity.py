@@ -82,7 +82,7 @@ def _part(part: Part) -> Mapping[str, Any]:
     """Name, fabric and size of a cloth."""
     given = dataclasses.asdict(part.fabric).items()
     fabric = {k: v for k, v in given if k != "sources" and v is not None}
-    size = {"faces": len(part.faces), "thickness": part.thickness}
+    size = {"faces": len(part.faces), "thickness": plain(part.thickness)}
     about: dict[str, Any] = {"name": part.name, "fabric": fabric, **size}
     if part.regions:
         about["regions"] = [_region(r) for r in part.regions]

@@ -1,8 +1,9 @@
 """Which numbers of a scene may change in time, and the scene as it is at a time.
 
 A number is named by its path among the scene's objects: ``gravity.1``, ``wind.velocity.0``,
-``contact.friction``. Fabrics have keyframes of their own (``Fabric.keyed``). What is not listed
-here stays as it is and is refused by name: the mesh and its mass, steps, and what they begin with.
+``contact.friction``. Fabrics have keyframes of their own (``Fabric.keyed``), and so has what a
+cloth keeps in contact (``Part.thickness``). What is not listed here stays as it is and is refused
+by name, with the reason (``scene.stays``).
 """
 
 import dataclasses
@@ -10,10 +11,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from weft.cloth import Cloth
 from weft.contact.sides import Friction
 from weft.energies.air import Wind
 from weft.errors import SceneError
 from weft.keys import Keys
+from weft.scene.stays import why_not
 
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
@@ -23,31 +26,20 @@ CHANGING = (  # patterns of paths
     r"damping",
     r"pressure(\.(pressure|volume|ambient))?",
     r"wind\.velocity\.[0-2]",
-    r"wind\.(density|drag|lift)",
-    r"wind\.gusts\.intensity",
-    r"contact\.thickness",
+    r"wind\.(density|drag|lift|span)",
+    r"wind\.gusts\.(intensity|length)",
+    r"cloths?(\.[0-9]+)?\.thickness",
+    r"contact\.(thickness|gap)",
     r"bodies\.[0-9]+\.thickness",
+    r"bodies\.[0-9]+\.rigid\.joints\.[0-9]+\.(length|stiffness|damping|release\.force)",
     r"attachments\.[0-9]+\.(length|stiffness|damping|friction|onset|radius|spacing)",
+    r"attachments\.[0-9]+\.release\.force",
+    r"pressed\.[0-9]+\.angle",
     r"contact\.friction(\.(static|kinetic))?",
     r"contact\.pairs\.[0-9]+\.friction(\.(static|kinetic))?",
     r"contact\.stick",
     r"buckling\.compression",
 )
-WHY: Mapping[str, str] = {  # by the first word: what is done in its place
-    "cloth": "the mesh and its mass stay; numbers of its fabric may change",
-    "cloths": "the mesh and its mass stay; numbers of its fabric may change",
-    "pins": "pins move along a path: pins.path.keyframes",
-    "bodies": "bodies move along a path, bodies.path.keyframes; their thickness may change",
-    "attachments": "of attachments, lengths, stiffness, damping and friction may change; places "
-    "move along a path, and release says when they let go",
-    "contact": "of contact, friction, stick and thickness may change",
-    "gravity": "give it for each component: gravity: [0, {keys: ...}, 0]",
-    "wind": "of the wind, velocity (by component), density, drag, lift and the intensity of gusts "
-    "may change; a field of velocities has times of its own",
-    "step": "`adaptive` divides steps",
-    "velocity": "it is that of the start",
-    "sewing": "seams have times of their own: sewing.closing, close_at and open_at of patterns",
-}
 
 
 def may_change(path: str) -> bool:
@@ -69,9 +61,8 @@ def check_may_change(path: str) -> None:
     """
     if not may_change(path):
         raise SceneError(
-            path, got="keyframes", expected="a number that stays as it is",
-            hint=WHY.get(path.split(".")[0]),
-        )  # fmt: skip
+            path, got="keyframes", expected="a number that stays as it is", hint=why_not(path)
+        )
 
 
 def check_keyed(scene: "Scene") -> None:
@@ -87,6 +78,11 @@ def check_keyed(scene: "Scene") -> None:
         if not isinstance(given, Keys):
             got = type(given).__name__
             raise SceneError(f"keyed {path}", got=got, expected="weft.Keys")
+        if path.startswith("cloth"):
+            raise SceneError(
+                f"keyed {path}", got="a scene, which has one cloth of several parts",
+                expected="weft.joined([...], thickness=[weft.Keys(...)])",
+            )  # fmt: skip
         _check_number_at(scene, path)
     _check_thickness(scene)
     for path, keys in scene.keyed.items():
@@ -128,6 +124,9 @@ def _check_thickness(scene: "Scene") -> None:
                 expected="`thickness: fabric`, of that cloth",
                 hint="or keyframes of contact.thickness",
             )  # fmt: skip
+        own = part.thickness.values if isinstance(part.thickness, Keys) else ()
+        if min(own, default=0.0) < 0:
+            raise SceneError(f"thickness of {part.name}", got=min(own), expected="must be >= 0 [m]")
 
 
 def at(scene: "Scene", t: float) -> "Scene":
@@ -159,6 +158,29 @@ def _with(thing: Any, changes: Any) -> Any:
     if isinstance(thing, Wind) and not any(new.get("velocity", thing.velocity)):
         new["gusts"] = None  # no wind, no gusts
     return dataclasses.replace(thing, **new)
+
+
+def changes(scene: "Scene") -> bool:
+    """Whether any number of a scene has keyframes."""
+    return len(every_key(scene)) > 0
+
+
+def every_key(scene: "Scene") -> Sequence[Keys]:
+    """All keyframes of a scene, of its fabrics and of what its cloth keeps in contact."""
+    fabrics = [keys for f in scene.cloth.fabrics for keys in (f.keyed or {}).values()]
+    return [*scene.keyed.values(), *fabrics, *kept_keys(scene.cloth)]
+
+
+def kept_keys(cloth: Cloth) -> Sequence[Keys]:
+    """Keyframes of what parts of a cloth and their regions keep in contact."""
+    kept = [r.thickness for part in cloth.parts for r in (part, *part.regions)]
+    return [keys for keys in kept if isinstance(keys, Keys)]
+
+
+def widest_gap(scene: "Scene") -> float | None:
+    """[m] of contact, at any time; None: it does not change."""
+    keys = scene.keyed.get("contact.gap")
+    return None if keys is None else max(keys.values)
 
 
 def heaviest(scene: "Scene") -> float:

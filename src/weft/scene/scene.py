@@ -41,7 +41,7 @@ from weft.scene.elastic import BENDING, check_start
 from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
-from weft.scene.keyed import at, check_keyed, heaviest
+from weft.scene.keyed import at, changes, check_keyed, heaviest, widest_gap
 from weft.scene.law import law_of_fabric
 from weft.scene.regions import laws_of, pieces_of
 from weft.state import State
@@ -266,10 +266,11 @@ class Scene:
         check_ropes(moved, [e.name for e in others])
         energies = (*made, *held.energies, *moved, weight)
         changing = None
-        if self.keyed or any(f.keyed for f in cloth.fabrics):
+        if changes(self):
             places = [*range(len(made)), len(energies) - 1]
             tied = dict(enumerate(ties.energies, len(energies)))
-            changing = ChangingScene(self, mass, places, tied)
+            rigid = range(len(energies) - 1 - len(moved), len(energies) - 1)
+            changing = ChangingScene(self, mass, places, tied, rigid)
         check_energies(ties.energies, [e.name for e in energies], len(mass), "attachments")
         energies = (*energies, *ties.energies)
         check_energies(self.energies, [e.name for e in energies], len(cloth.points))
@@ -288,13 +289,14 @@ class Scene:
             contact = Contact.of(
                 cloth.mesh,
                 cloth.vertex_mass,
-                self.contact,
+                self._contact_at_start,
                 self._unmoved,
                 pieces,
                 embedding,
                 ties.sewn(cloth.sewn, cloth.n_vertices, b, len(loose)),
                 loose,
                 kept,
+                widest_gap(self),
             )
         start = np.concatenate([held.points, loose.points])
         rest = (contact, embedding, changing, heaviest(self))
@@ -308,7 +310,7 @@ class Scene:
     def physics(self) -> Physics:
         """What stress and air are made from."""
         made = self._physics_at(0.0)
-        if not (self.keyed or any(f.keyed for f in self.cloth.fabrics)):
+        if not changes(self):
             return made
         return dataclasses.replace(made, changing=self._physics_at)
 
@@ -323,6 +325,13 @@ class Scene:
         loose = Loose.of(self.bodies, len(self._held.points))
         check_rigid(loose, self.integrator, airless=self.wind is None)
         return loose
+
+    @property
+    def _contact_at_start(self) -> SelfContact:
+        """With the gap of the first key, where that changes."""
+        assert self.contact is not None
+        gap = self.keyed.get("contact.gap")
+        return self.contact if gap is None else dataclasses.replace(self.contact, gap=gap.at(0.0))
 
     @property
     def _unmoved(self) -> Sequence[Body]:
@@ -341,7 +350,7 @@ class Scene:
             own = [p.kept() for p in self.cloth.parts] + [r.kept() for r in self.cloth.regions]
             own += [b.thickness for b in self.bodies]
             known = [k for k in own if k is not None]
-            reach = self.contact.gap + max([self.contact.thickness, *known])
+            reach = self._contact_at_start.gap + max([self.contact.thickness, *known])
         count = len(self.cloth.points) + self._held.anchors
         made = attached(self.attachments, self.cloth, count, self._unmoved, reach, self.loose)
         check_stretch(self.cloth, self.pins, made.links)
