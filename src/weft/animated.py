@@ -20,6 +20,7 @@ from weft.io.selection import Selection
 from weft.mesh import TriangleMesh
 from weft.render.looks import panels, strain, vertex_mean
 
+STRANDS = "ropes and springs"  # name of their surface
 MOST_PANELS = 256  # of a cloth; one of more is a region without panels
 
 
@@ -45,6 +46,13 @@ class Frames(Protocol):
     @property
     def body_faces(self) -> Faces:
         """(k,3) of all bodies."""
+
+    @property
+    def solid_faces(self) -> Faces:
+        """(m,3) of bodies, ropes and springs."""
+
+    def solid_positions(self, frame: int = -1) -> Positions:
+        """(b,3) [m] of their vertices."""
 
     def __len__(self) -> int:
         """Number of frames."""
@@ -185,12 +193,21 @@ def parts_of(manifest: Json, surfaces: Surfaces, density: int | None) -> list[tu
 
 
 def bodies_of(run: Frames) -> list[tuple[Shape, slice]]:
-    """Every body, and where its vertices are among those of all; one of all bodies for a run whose
-    manifest does not tell them apart.
+    """Every body, and where its vertices are among ``solid_positions``; one of all bodies for a
+    run whose manifest does not tell them apart; and after them ropes and springs, as one.
     """
-    faces = run.body_faces
-    if len(faces) == 0:
-        return []
+    faces, first = run.body_faces, len(run.body_faces)
+    found = _told(run, faces) if first else []
+    if len(run.solid_faces) > first:
+        n = len(run.body_positions(0)) if first else 0
+        if len(found) == 1:
+            found = [(found[0][0], slice(0, n))]
+        found.append((Shape(STRANDS, run.solid_faces[first:] - np.int32(n)), slice(n, None)))
+    return found
+
+
+def _told(run: Frames, faces: Faces) -> list[tuple[Shape, slice]]:
+    """The bodies that a manifest tells apart."""
     told = run.manifest.get("bodies") or [{"name": "bodies", "vertices": 0, "faces": len(faces)}]
     if sum(int(b["faces"]) for b in told) != len(faces):
         told = [{"name": "bodies", "faces": len(faces)}]
@@ -258,7 +275,7 @@ def _both(one: Callable[[], Fields], other: Callable[[], Fields]) -> Fields:
 
 
 def _bodies(run: Frames, frame: int) -> Positions:
-    return run.body_positions(frame) if len(run.body_faces) else np.zeros((0, 3))
+    return run.solid_positions(frame) if len(run.solid_faces) else np.zeros((0, 3))
 
 
 def _between(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from weft.arrays import Json
+from weft.attachments.strands import strands
 from weft.contact.firmness import Firmness
 from weft.contact.gaps import gap_of
 from weft.contact.loads import contact_loads
@@ -243,9 +244,19 @@ class Loop:
                 more["body"] = contact.shown(self.scene.bodies, state.x, state.t)
             excluded = contact.excluded(self.model.prescribed(state.t)[0])
             self.crossing = len(contact.crossings(x, state.t, excluded))
+        more.update(self._strands(place))
         x, v = (self.model.vertices(a) for a in (state.x, state.v))
         more.update(self.recorder.arrays(x, v, state.t, more.get("pressure")))
         return more
+
+    def _strands(self, place: Place) -> dict[str, Any]:
+        """Ropes and springs, for pictures."""
+        contact, t, energies = self.model.contact, place.state.t, list(self.model.energies)
+        if self.model.changing is not None:
+            for k, energy in self.model.changing(t).energies.items():
+                energies[k] = energy
+        bodies = np.zeros((0, 3)) if contact is None else contact.body_positions(t)
+        return dict(strands(energies, place.state.x, bodies, t, place.memory))
 
     def _write_frame(self, place: Place, more: Mapping[str, Any], *, anew: bool = False) -> None:
         """A frame after the one written last; ``anew`` where metrics go on after it already."""

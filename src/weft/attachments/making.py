@@ -142,7 +142,7 @@ class _Maker:
             )  # fmt: skip
         ties = self._ties(
             a, ends.stencil, ends.c, length=length, pulls=True, onset=a.onset * length,
-            place=ends.place,
+            place=ends.place, strand=self._width,
         )  # fmt: skip
         return Attached((ties,), (), (self._link(a.vertices, ends.to, ends.start, length),))
 
@@ -157,6 +157,7 @@ class _Maker:
                 expected="0 where both ends start at one place: it has no direction there",
             )
         made = {"length": length, "damping": a.damping, "place": ends.place}
+        made["strand"] = self._width
         return Attached((self._ties(a, ends.stencil, ends.c, **made),))
 
     def _slide(self, a: Slide) -> Attached:
@@ -254,6 +255,12 @@ class _Maker:
             got = f"vertex {to[to == vertices][0]} twice"
             raise SceneError(f"{self.name}.to", got=got, expected="another vertex")
         return to
+
+    @property
+    def _width(self) -> int:
+        """How many points move a vertex."""
+        e = self.cloth.embedding
+        return 1 if e is None else e.stencil.shape[1]
 
     def _single(self, ids: Ints) -> tuple[Ints, Floats]:
         """(m,k) points that move vertices, and how much."""

@@ -158,7 +158,7 @@ class _Jointed:
             self.ids[None], weight, 0, np.array([self.stiffness]), name,
             length=np.array([length]), pulls=j.kind == "rope",
             onset=np.array([ONSET * length if j.kind == "rope" else 0.0]), damping=j.damping,
-            place=place, release=j.release,
+            place=place, release=j.release, strand=4,
         )  # fmt: skip
 
     @property

@@ -65,6 +65,7 @@ class Ties:
         friction: coefficient on the rail.
         slip: [m] over which friction rises.
         release: when it lets go.
+        strand: of ropes and springs, how many of the points make the first end, in pictures.
     """
 
     stencil: Ints
@@ -84,6 +85,7 @@ class Ties:
     friction: float = 0.0
     slip: float = 1e-4
     release: Release = NEVER
+    strand: int = 0
 
     def __len__(self) -> int:
         return len(self.stencil)

@@ -47,6 +47,13 @@ class Drawable(Protocol):
     def body_faces(self) -> Faces:
         """(m,3) of all bodies."""
 
+    @property
+    def solid_faces(self) -> Faces:
+        """(m,3) of bodies, ropes and springs."""
+
+    def solid_positions(self, frame: int = -1) -> Positions:
+        """(b,3) [m] of their vertices."""
+
     def __len__(self) -> int:
         """Number of frames."""
 
@@ -114,7 +121,7 @@ def draw(
     mesh = run.shown(density).mesh(run.points(0), str(run.path))
     if len(mesh.faces) == len(run.mesh.faces):
         mesh = dataclasses.replace(mesh, regions=run.mesh.regions)
-    bodies = run.body_faces if style.bodies else None
+    bodies = run.solid_faces if style.bodies else None
     if kind == ".mp4" and style.transparent:
         hint = "write a .webp, or a .png a frame"
         raise RunError("picture", got=".mp4", expected="a format with alpha", hint=hint)
@@ -164,6 +171,6 @@ def _measured(
 def _drawn(run: Drawable, frame: int, density: int | None, bodies: bool) -> Positions:
     """(n+b,3) positions of the cloth and of bodies."""
     x = run.positions(frame, density)
-    if len(run.body_faces) == 0 or not bodies:
+    if len(run.solid_faces) == 0 or not bodies:
         return x
-    return np.concatenate([x, run.body_positions(frame)])
+    return np.concatenate([x, run.solid_positions(frame)])

@@ -95,7 +95,7 @@ def content_of(
                    "panels": list(PANELS)},
     }  # fmt: skip
     if subject.bodies:
-        blocks["body_faces"] = packed(run.body_faces.astype(np.uint32))
+        blocks["body_faces"] = packed(run.solid_faces.astype(np.uint32))
     if subject.has_contacts:
         points = np.concatenate([np.zeros((0, 3)), *contacts])
         grid = _grid_of(points)

@@ -89,8 +89,8 @@ def of_run(
 
     def picture() -> Image:
         x, mesh = run.positions(-1), run.mesh
-        body = run.body_positions(-1) if len(run.body_faces) else np.zeros((0, 3))
-        return picture_of(mesh, x, body, run.body_faces)
+        body = run.solid_positions(-1) if len(run.solid_faces) else np.zeros((0, 3))
+        return picture_of(mesh, x, body, run.solid_faces)
 
     def rows() -> Mapping[str, Any]:
         records, count = run.metrics, len(run)

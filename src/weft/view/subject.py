@@ -112,8 +112,8 @@ class Subject:
         return x
 
     def body_positions(self, frame: int) -> Positions:
-        """(b,3) [m] of all bodies; none of a run without bodies."""
-        return self.run.body_positions(frame) if self.bodies else np.zeros((0, 3))
+        """(b,3) [m] of all bodies, ropes and springs; none of a run without any."""
+        return self.run.solid_positions(frame) if self.bodies else np.zeros((0, 3))
 
     def contacts(self, frame: int) -> Positions:
         """(k,3) [m] where cloth touches; none of a run without contact."""

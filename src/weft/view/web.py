@@ -159,7 +159,7 @@ class Web:
         if subject.bodies:
             x = subject.body_positions(player.number)
             self._solid = scene.add_mesh_simple(
-                "/bodies", x, player.run.body_faces, color=_bytes(GRAY), side="double"
+                "/bodies", x, player.run.solid_faces, color=_bytes(GRAY), side="double"
             )
         self._boxes["bodies"].visible = bool(subject.bodies)
         self._boxes["contacts"].visible = subject.has_contacts

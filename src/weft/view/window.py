@@ -121,7 +121,7 @@ class Window:
         self._cloth.set_color(rgb(CLOTH))
         self._cloth.set_back_face_color(BACK)
         if subject.bodies:
-            faces = player.run.body_faces
+            faces = player.run.solid_faces
             self._bodies = ps.register_surface_mesh("bodies", picture.bodies, faces)
             self._bodies.set_color(rgb(GRAY))
             self._bodies.set_back_face_policy("identical")

@@ -1,0 +1,92 @@
+"""Ropes and springs as surfaces: tubes along what is between their ends.
+
+A rope that is taut is straight; one that is slack hangs as a parabola of about its length: weft's
+ropes weigh nothing, so where they hang is for the eye. A spring is a helix.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.arrays import Faces, Floats, Positions
+
+ALONG, AROUND = 120, 6  # places along a strand, and around each
+TURNS, WIDE = 12, 3.5  # of a helix; its radius over that of its wire
+LEAD = 0.12  # part of a spring that is straight, at either end
+LOOSE, SPRING = 0, 2  # kinds: what has let go is not seen
+
+
+@dataclass(frozen=True)
+class Tubes:
+    """Tubes of so many strands.
+
+    Args:
+        count: of strands.
+        radius: [m].
+    """
+
+    count: int
+    radius: float
+
+    @property
+    def faces(self) -> Faces:
+        """(m,3)."""
+        a, b = np.meshgrid(np.arange(ALONG - 1), np.arange(AROUND), indexing="ij")
+        c = (b + 1) % AROUND
+        p, q, r, s = (i * AROUND + j for i, j in ((a, b), (a, c), (a + 1, b), (a + 1, c)))
+        one = np.stack([np.stack([p, q, s], -1), np.stack([p, s, r], -1)]).reshape(-1, 3)
+        first = np.arange(self.count)[:, None, None] * ALONG * AROUND
+        return np.asarray((one + first).reshape(-1, 3), dtype=np.int32)
+
+    def positions(self, ends: Floats, lengths: Floats, kinds: Floats) -> Positions:
+        """(n,3) [m].
+
+        Args:
+            ends: (k,2,3) [m].
+            lengths: (k,) [m] at rest.
+            kinds: (k,) rope, spring, or 0 for what has let go: a point.
+        """
+        made = [self._tube(*strand) for strand in zip(ends, lengths, kinds)]
+        return np.concatenate([np.zeros((0, 3)), *made])
+
+    def _tube(self, ends: Floats, length: float, kind: float) -> Positions:
+        if kind == LOOSE:
+            return np.repeat(ends[1:], ALONG * AROUND, axis=0)
+        path = self._helix(ends) if kind == SPRING else _hanging(ends, float(length))
+        tangent = np.gradient(path, axis=0)
+        tangent /= np.maximum(np.linalg.norm(tangent, axis=1, keepdims=True), 1e-300)
+        axis, _ = _across(ends[1] - ends[0])
+        side = axis - tangent * (tangent @ axis)[:, None]
+        side /= np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-300)
+        other = np.cross(tangent, side)
+        turn = 2 * np.pi * np.arange(AROUND) / AROUND
+        ring = np.cos(turn)[:, None] * side[:, None] + np.sin(turn)[:, None] * other[:, None]
+        return np.asarray((path[:, None] + self.radius * ring).reshape(-1, 3))
+
+    def _helix(self, ends: Floats) -> Positions:
+        """(p,3) [m] straight at both ends, coiled between."""
+        u = np.linspace(0.0, 1.0, ALONG)
+        inside = np.clip((u - LEAD) / (1 - 2 * LEAD), 0.0, 1.0)
+        wide = WIDE * self.radius * np.clip(10 * inside * (1 - inside), 0.0, 1.0)
+        a, b = _across(ends[1] - ends[0])
+        turn = 2 * np.pi * TURNS * inside
+        off = np.cos(turn)[:, None] * a + np.sin(turn)[:, None] * b
+        return np.asarray(ends[0] + u[:, None] * (ends[1] - ends[0]) + wide[:, None] * off)
+
+
+def _hanging(ends: Floats, length: float) -> Positions:
+    """(p,3) [m] of a rope: straight, or the parabola of a sag that has about its length."""
+    way = ends[1] - ends[0]
+    distance = float(np.linalg.norm(way))
+    sag = np.sqrt(max(length - distance, 0.0) * (distance + 2 * length) / 8)
+    u = np.linspace(0.0, 1.0, ALONG)[:, None]
+    return np.asarray(ends[0] + u * way - 4 * u * (1 - u) * [0.0, sag, 0.0])
+
+
+def _across(way: Floats) -> tuple[Floats, Floats]:
+    """Two directions (3,) that make a frame with a way."""
+    size = float(np.linalg.norm(way))
+    axis = way / size if size > 0 else np.array([0.0, 1.0, 0.0])
+    first = np.cross(axis, np.eye(3)[int(np.abs(axis).argmin())])
+    first /= np.linalg.norm(first)
+    return first, np.cross(axis, first)
