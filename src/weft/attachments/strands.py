@@ -1,4 +1,4 @@
-"""Ropes and springs as they are seen: where their ends are, how long they are at rest, what holds."""
+"""Ropes and springs as they are seen: their ends, their lengths at rest, and which of them hold."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -4,11 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from weft.contact.motor import Drive, Motor
 from weft.energies.release import NEVER, Release
 from weft.errors import SceneError
 from weft.settings import check_settings, documented, setting
 
 JOINTS = ("ball", "hinge", "slider", "fixed_rotation", "weld", "rope", "spring")
+OF_KIND = {"angles": "hinge", "way": "slider", "cone": "ball", "motor": "hinge", "drive": "slider"}
 ROPES = ("rope", "spring")  # which have two ends, and a length between them
 OF_ROPES = {"at": None, "length": None, "damping": 0.0, "release": NEVER}
 Place = tuple[float, float, float]
@@ -54,7 +56,26 @@ class Joint:
     )
     damping: float = setting(0.0, "kind spring: over its stiffness", "s", least=0)
     release: Release = setting(NEVER, "kinds rope, spring: when it lets go")
-    name: str = setting("", "of a rope or spring, in metrics; none: its kind and number")
+    name: str = setting("", "of a rope, spring or motor, in metrics; none: its kind and number")
+    angles: tuple[float, float] | None = setting(
+        None,
+        "kind hinge: between which it turns about the axis, from where it starts; within half a "
+        "turn, and 0 inside; none: it turns freely",
+        "rad",
+    )
+    way: tuple[float, float] | None = setting(
+        None,
+        "kind slider: between which it moves along the axis, from where it starts; none: freely",
+        "m",
+    )
+    cone: float | None = setting(
+        None,
+        "kind ball: by which the axis may be tilted, less than half a turn; none: freely",
+        "rad",
+        above=0,
+    )
+    motor: Motor | None = setting(None, "kind hinge: what turns it; none: nothing does")
+    drive: Drive | None = setting(None, "kind slider: what pushes it; none: nothing does")
 
     def __post_init__(self) -> None:
         check_settings(self, "rigid.joints")
@@ -75,9 +96,32 @@ class Joint:
             raise SceneError(
                 "rigid.joints.damping", got=self.damping, expected="none of a rope: take a spring"
             )
+        self._check_limits()
         for name, none in OF_ROPES.items():
             if self.kind not in ROPES and getattr(self, name) != none:
                 raise SceneError(
                     f"rigid.joints.{name}", got=f"of kind {self.kind}",
                     expected=f"kind {' or '.join(ROPES)}",
+                )  # fmt: skip
+
+    def _check_limits(self) -> None:
+        """Limits and motors of their kinds, limits with the start between them."""
+        for name, kind in OF_KIND.items():
+            if getattr(self, name) is not None and self.kind != kind:
+                raise SceneError(
+                    f"rigid.joints.{name}", got=f"of kind {self.kind}", expected=f"kind {kind}"
+                )
+        if self.cone is not None and not self.cone < np.pi:
+            got = f"{np.degrees(self.cone):g} deg"
+            raise SceneError("rigid.joints.cone", got=got, expected="must be < 180 deg")
+        for name, most in (("angles", np.pi), ("way", np.inf)):
+            given = getattr(self, name)
+            if given is None:
+                continue
+            if len(given) != 2 or not -most < given[0] < 0 < given[1] < most:
+                raise SceneError(
+                    f"rigid.joints.{name}", got=given,
+                    expected="two limits, the first below 0 and the second above"
+                    + (", both within half a turn" if name == "angles" else ""),
+                    hint="they count from where the bodies start",
                 )  # fmt: skip

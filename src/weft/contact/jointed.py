@@ -17,6 +17,7 @@ from weft.contact.body import Body
 from weft.contact.joint import ROPES, Joint
 from weft.contact.loose import Loose
 from weft.contact.places import OnBody, Standing
+from weft.contact.stopped import stops_and_motors
 from weft.energies.base import Energy
 from weft.energies.guides import Guides
 from weft.energies.joints import Joints
@@ -38,7 +39,7 @@ class _Row:
 
 
 @dataclass(frozen=True, eq=False)
-class _Jointed:
+class Jointed:
     """One joint of a body, and what is at its other end."""
 
     joint: Joint
@@ -66,6 +67,15 @@ class _Jointed:
     def size(self) -> float:
         """[m] of the body."""
         return float(self.body.solid.volume ** (1 / 3))
+
+    @property
+    def arm(self) -> float:
+        """[m] from the joint to the center, and the body's size: with its weight, what a stop has
+        to hold; of sliders the size alone.
+        """
+        if self.joint.kind == "slider":
+            return self.size
+        return self.size + float(np.linalg.norm(self.point - self.body.solid.center))
 
     @property
     def stiffness(self) -> float:
@@ -191,6 +201,7 @@ def joint_energies(loose: Loose, still: Sequence[Body], *, starts: bool = True) 
     guides = [g for f in firm for g in f.guides()]
     if guides:
         yield Guides(*(np.array(part) for part in zip(*guides)))  # type: ignore[arg-type]
+    yield from stops_and_motors(firm)
     yield from _ties([f for f in found if f.joint.kind in ROPES], still, starts)
 
 
@@ -204,7 +215,7 @@ def _springs(rows: Sequence[_Row], moving: Places | None = None) -> Iterator[Joi
         )  # fmt: skip
 
 
-def _ties(found: Sequence[_Jointed], still: Sequence[Body], starts: bool) -> Iterator[Ties]:
+def _ties(found: Sequence[Jointed], still: Sequence[Body], starts: bool) -> Iterator[Ties]:
     """Ropes and springs; names that differ."""
     taken: list[str] = []
     for f in found:
@@ -215,11 +226,11 @@ def _ties(found: Sequence[_Jointed], still: Sequence[Body], starts: bool) -> Ite
         yield f.tie(name, still, starts)
 
 
-def _jointed(body: AffineBody, k: int, loose: Loose, still: Sequence[Body]) -> _Jointed:
+def _jointed(body: AffineBody, k: int, loose: Loose, still: Sequence[Body]) -> Jointed:
     """A joint with what is at its other end."""
     joint, what = body.rigid.joints[k], f"{body.body.name}.rigid.joints {k}"
     if not joint.to:
-        return _Jointed(joint, what, body)
+        return Jointed(joint, what, body)
     bodies = [*loose.bodies, *still]
     others = [b for b in bodies if b is not body.body]
     if joint.to == body.body.name and joint.to not in [b.name for b in others]:
@@ -234,7 +245,7 @@ def _jointed(body: AffineBody, k: int, loose: Loose, still: Sequence[Body]) -> _
         raise SceneError(f"{what}.to", got=got, expected="one of this name")
     for other in loose.affine:
         if other.body.name == joint.to:
-            return _Jointed(joint, what, body, other)
+            return Jointed(joint, what, body, other)
     moved = next(b for b in still if b.name == joint.to)
     turns = moved.path is not None or moved.frames is not None
     if turns and joint.kind in ("slider", "fixed_rotation"):
@@ -243,8 +254,8 @@ def _jointed(body: AffineBody, k: int, loose: Loose, still: Sequence[Body]) -> _
             expected="a ball, hinge, weld, rope or spring; or a rigid body",
         )  # fmt: skip
     if not turns and joint.kind not in ROPES:
-        return _Jointed(joint, what, body)
-    return _Jointed(joint, what, body, None, moved)
+        return Jointed(joint, what, body)
+    return Jointed(joint, what, body, None, moved)
 
 
 def _on(x: Positions, still: Sequence[Body], body: Body, what: str) -> OnBody:

@@ -56,6 +56,14 @@ def check_rigid(loose: Loose, integrator: str, *, airless: bool = False) -> None
                 expected="a scene with `wind`", hint="`wind: {}` is air that stands still",
             )  # fmt: skip
         for k, joint in enumerate(body.rigid.joints):
+            for name in ("motor", "drive"):
+                how = getattr(joint, name)
+                if how is not None and how.speed is not None and integrator == "quasi_static":
+                    raise SceneError(
+                        f"{body.body.name}.rigid.joints {k}.{name}.speed",
+                        got="a speed, with quasi_static", expected="backward_euler or bdf2",
+                        hint="nothing moves in an equilibrium",
+                    )  # fmt: skip
             if joint.release.depends and integrator == "quasi_static":
                 raise SceneError(
                     f"{body.body.name}.rigid.joints {k}.release",

@@ -102,6 +102,10 @@ STAYS: Sequence[Stays] = (
         f"{PLACES}; what a body is jointed to (`to`) may move along a path",
     ),
     Stays(
+        "bodies.*.rigid.joints.*.angles, bodies.*.rigid.joints.*.way, bodies.*.rigid.joints.*.cone",
+        "a stop bounds where bodies may be; a motor or drive has keyframes, and moves them",
+    ),
+    Stays(
         "sewing.closing, sewing.settle, sewing.onset",
         "times themselves; zips and buttons have close_at and open_at, in the pattern",
     ),

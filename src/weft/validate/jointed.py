@@ -11,6 +11,7 @@ which an integrator of order 8 solves. A rod on two upright ropes of length h, a
 each, turns about the vertical with the period 2 pi sqrt(I h/(m g c^2)): the bifilar pendulum. Two
 bodies on a spring swing with 2 pi sqrt(m n/((m + n) k)). What falls flat through still air comes to
 the speed at which drag carries its weight; its rim has the friction of a sheet along the wind.
+Limits and motors: ``validate.stopped``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,6 +33,7 @@ from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.validate.attachments import period_of
 from weft.validate.check import Check, attempt, compare
 from weft.validate.rigid import GRAVITY, World, made
+from weft.validate.stopped import sprung, stopped, tilted, turned
 
 ROD, GAP = 0.24, 0.03  # [m] length of a rod, and from its end to its hinge
 LIGHT, HEAVY = 0.2, 0.3  # [kg]
@@ -41,8 +43,8 @@ STIFF = 40.0  # [N/m] of the spring
 
 def checks() -> Iterator[Check]:
     """Motions to the order of the step, forces at rest to what is left of it."""
-    for case in (_double, _rod, _pair, _plate):
-        yield from attempt(f"jointed/{case.__name__[1:]}", case)
+    for case in (_double, _rod, _pair, _plate, stopped, tilted, turned, sprung):
+        yield from attempt(f"jointed/{case.__name__.lstrip('_')}", case)
 
 
 def _double() -> Iterator[Check]:

@@ -1,0 +1,142 @@
+"""Motors of joints: a spring that turns a coordinate to where it is asked to be, or what keeps it
+at a speed, each with a torque (or force) that it does not exceed.
+
+A spring with damping has the torque k (q - q*) + k b dq/dt, a motor of a speed c (dq/dt - w). With
+the rate of the step, (q - q_r)/span, both are linear in q: K (q - a). So, with e = q - a and the
+largest torque M, the energy of a step is
+
+    E = K e^2/2 where K |e| <= M, else M |e| - M^2/(2K)
+
+whose slope is the torque itself, cut at M. Angles count whole turns: they are kept from step to
+step.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Floats, Ints, Positions
+from weft.energies.coordinates import Coordinates
+from weft.energies.on_host import OnHost
+from weft.kernel import WarpArray
+from weft.psd import Psd
+from weft.solve.block_csr import BlockPattern
+from weft.step import Step
+
+
+@dataclass(frozen=True, eq=False)
+class Motors:
+    """Motors of m coordinates; local arrays are those of no motion.
+
+    Args:
+        joints: the coordinates.
+        target: (m,) [rad] or [m] of springs.
+        stiffness: (m,) [N m/rad] or [N/m]; 0 of motors of a speed.
+        damping: (m,) [s] over the stiffness.
+        speed: (m,) [rad/s] or [m/s].
+        resistance: (m,) [N m s/rad] or [N s/m]; 0 of springs.
+        most: (m,) [N m] or [N]; infinite: no end.
+        names: of each, in metrics.
+    """
+
+    joints: Coordinates
+    target: Floats
+    stiffness: Floats
+    damping: Floats
+    speed: Floats
+    resistance: Floats
+    most: Floats
+    names: Sequence[str]
+    name: str = "motors"
+
+    @property
+    def stencil(self) -> Ints:
+        """(m,k)."""
+        return self.joints.stencil
+
+    def torque(self, x: Positions) -> Floats:
+        """(m,) [N m] or [N] with which the coordinates are pulled, negative where they rise."""
+        pull = self.stiffness * (self.joints.value(x) - self.target)
+        return np.asarray(np.clip(pull, -self.most, self.most))
+
+    def value(self, x: Positions) -> Floats:
+        """(m,) [J]."""
+        e = np.abs(self.joints.value(x) - self.target)
+        K, M = self.stiffness, self.most
+        cut = K * e > M
+        M = np.where(cut, M, 0.0)
+        return np.asarray(np.where(cut, M * e - M * M / (2 * np.maximum(K, 1e-300)), K * e * e / 2))
+
+    def gradient(self, x: Positions) -> Floats:
+        """(m,k,3) [N]."""
+        return np.asarray(self.torque(x)[:, None, None] * self.joints.slope(x))
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(m,k,k,3,3) [N/m]; all but EXACT leave out the second derivative of the coordinate."""
+        pull, slope, wide = self.torque(x), self.joints.slope(x), (slice(None), *[None] * 4)
+        K = np.where(np.abs(pull) < self.most, self.stiffness, 0.0)
+        blocks = K[wide] * np.einsum("mai,mbj->mabij", slope, slope)
+        if psd is Psd.EXACT:
+            blocks = blocks + pull[wide] * self.joints.curvature(x)
+        return np.asarray(blocks)
+
+    def at_end(self, step: Step, before: Floats) -> "Motors":
+        """As they are at the end of a step that begins at coordinates ``before`` (m,)."""
+        joints = replace(self.joints, near=before)
+        if not np.isfinite(step.span):
+            return replace(self, joints=joints)
+        rooted = before
+        if step.past is not None:
+            x, part = step.past
+            rooted = before + part * (before - joints.value(np.asarray(x)))
+        slow = self.stiffness * self.damping / step.span
+        drag = self.resistance / step.span
+        K = self.stiffness + slow + drag
+        moved = self.stiffness * self.target + slow * rooted
+        moved = moved + drag * (rooted + step.span * self.speed)
+        aim = moved / np.maximum(K, 1e-300)
+        return replace(self, joints=joints, target=aim, stiffness=K)
+
+    def bind(self, pattern: BlockPattern) -> "BoundMotors":
+        """The production face."""
+        return BoundMotors(self, pattern)
+
+
+class BoundMotors(OnHost):
+    """Motors on a pattern, as they are in a step."""
+
+    energy: Motors
+
+    def __init__(self, energy: Motors, pattern: BlockPattern) -> None:
+        super().__init__(energy, pattern, quiet=True)
+        self.asked = energy
+
+    def retake(self, energy: Motors) -> None:
+        """Their targets and gains."""
+        self.asked = energy
+
+    def freeze(self, step: Step) -> None:
+        """Take where coordinates are when the step begins."""
+        kept, x = step.kept.get(self._kept), np.asarray(step.state.x)
+        before = self.asked.joints.value(x) if kept is None else np.asarray(kept)
+        self.energy = self.asked.at_end(step, before)
+
+    def remember(self, x: WarpArray) -> Mapping[str, Floats]:
+        """Coordinates, angles with all their turns."""
+        return {self._kept: self.energy.joints.value(self._host(x))}
+
+    def forces(self, x: WarpArray) -> Mapping[str, Any]:
+        """By the motor's name: where its joint is, and with what it turns or pushes."""
+        y = self._host(x)
+        places, pulls = self.energy.joints.value(y), -self.energy.torque(y)
+        said = ("angle", "torque") if self.energy.joints.second is not None else ("place", "force")
+        return {
+            name: {said[0]: float(q), said[1]: float(f)}
+            for name, q, f in zip(self.energy.names, places, pulls)
+        }
+
+    @property
+    def _kept(self) -> str:
+        return f"{self.name} at"

@@ -1,0 +1,119 @@
+"""Stops: joints that do not go past their limits, by a barrier in the coordinate.
+
+Of the room y from a coordinate to its limit, below the margin m,
+
+    E = -K (1 - z)^2 ln z,   z = y/m
+
+as contact's barrier has it (Li et al. 2020): C2, zero from the margin on, infinite at the limit,
+which no step passes (``max_step``). What presses against a stop rests within the margin of it. K is
+the work that a stop takes up before its room is down to about a quarter of the margin.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft import kernel
+from weft.arrays import Floats, Ints, Positions
+from weft.energies.coordinates import Coordinates
+from weft.energies.on_host import OnHost
+from weft.kernel import WarpArray
+from weft.psd import Psd
+from weft.solve.block_csr import BlockPattern
+from weft.step import Step
+
+PART = 0.9  # of the way to the nearest limit that may be gone
+SETTLED = 0.5  # of it, that the last increment of a search may go
+
+
+@dataclass(frozen=True, eq=False)
+class Stops:
+    """Limits of m coordinates.
+
+    Args:
+        joints: the coordinates.
+        low, high: (m,) limits; infinite: none.
+        margin: (m,) from which on each is pushed back.
+        firm: (m,) [J] K.
+    """
+
+    joints: Coordinates
+    low: Floats
+    high: Floats
+    margin: Floats
+    firm: Floats
+    name: str = "stops"
+
+    @property
+    def stencil(self) -> Ints:
+        """(m,k)."""
+        return self.joints.stencil
+
+    def value(self, x: Positions) -> Floats:
+        """(m,) [J]; infinite beyond a limit."""
+        q, out = self.joints.value(x), np.zeros(len(self.stencil))
+        for room in (q - self.low, self.high - q):
+            z = np.minimum(room / self.margin, 1.0)
+            inside = z > 0
+            z = np.where(inside, z, 1.0)
+            out += np.where(inside, -self.firm * (1 - z) ** 2 * np.log(z), np.inf)
+        return out
+
+    def gradient(self, x: Positions) -> Floats:
+        """(m,k,3) [N]."""
+        push, _ = self._pushes(x)
+        return np.asarray(push[:, None, None] * self.joints.slope(x))
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(m,k,k,3,3) [N/m]; all but EXACT leave out the second derivative of the coordinate."""
+        push, stiff = self._pushes(x)
+        slope, wide = self.joints.slope(x), (slice(None), *[None] * 4)
+        blocks = stiff[wide] * np.einsum("mai,mbj->mabij", slope, slope)
+        if psd is Psd.EXACT:
+            blocks = blocks + push[wide] * self.joints.curvature(x)
+        return np.asarray(blocks)
+
+    def _pushes(self, x: Positions) -> tuple[Floats, Floats]:
+        """dE/dq and d2E/dq2 (m,)."""
+        q = self.joints.value(x)
+        push, stiff = np.zeros(len(q)), np.zeros(len(q))
+        for sign, room in ((1.0, q - self.low), (-1.0, self.high - q)):
+            z = np.clip(room / self.margin, 1e-300, 1.0)
+            first = 2 * (1 - z) * np.log(z) - (1 - z) ** 2 / z
+            second = -2 * np.log(z) + 4 * (1 - z) / z + ((1 - z) / z) ** 2
+            push += sign * self.firm / self.margin * first
+            stiff += self.firm / self.margin**2 * second
+        return push, stiff
+
+    def reach(self, x: Positions, way: Floats) -> float:
+        """Part of the way (n,3) from x at which the first limit is met; infinite: none is."""
+        parts = [self.joints.reach(x, way, limit) for limit in (self.low, self.high)]
+        return float(np.min(parts))
+
+    def bind(self, pattern: BlockPattern) -> "BoundStops":
+        """The production face."""
+        return BoundStops(self, pattern, quiet=True)
+
+
+class BoundStops(OnHost):
+    """Stops on a pattern: they bound steps."""
+
+    energy: Stops
+    limits = True
+
+    def max_step(self, x: WarpArray, d: WarpArray) -> float:
+        """Nine tenths of the way to the nearest limit, 1 at most."""
+        return min(1.0, PART * self.energy.reach(self._host(x), self._host(d)))
+
+    def settled(self, x: WarpArray, d: WarpArray) -> bool:
+        """Whether d goes a small part of the way to the nearest limit."""
+        return SETTLED * self.energy.reach(self._host(x), self._host(d)) >= 1.0
+
+    def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
+        """``goal``; of bodies that would be beyond a limit there, as far as these let them."""
+        x, goal = np.asarray(x), np.array(goal)
+        part = self.max_step(kernel.points(np.array(x)), kernel.points(goal - x))
+        if part < 1.0:
+            ids = np.unique(self.energy.stencil)
+            goal[ids] = x[ids] + part * (goal[ids] - x[ids])
+        return goal

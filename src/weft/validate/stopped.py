@@ -1,0 +1,154 @@
+"""Joints with limits and motors against closed forms; rows of ``jointed``.
+
+What falls onto a stop ends there: it never passes and, in backward Euler, has
+no more energy than it began with and rests within the stop's margin. BDF2, whose velocity is that
+of two steps, may throw it back with some more than it came with: less than a tenth in steps of 8
+ms, nothing in steps of half that. A motor of the resistance c turns a disk of the moment I from rest at w (1
+- exp(-c t/I)), one whose torque ends at M first at M t/I. A spring that holds a rod level against
+its weight gives way by that torque over its stiffness, a drive that holds a weight by the weight
+over its; one whose force ends below the weight lets it sink onto its stop. A body on a ball joint
+with a cone rests with its axis tilted by the cone's angle.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from weft.arrays import Floats
+from weft.contact.body import Body
+from weft.contact.joint import Joint
+from weft.contact.motor import Drive, Motor
+from weft.contact.shapes import box
+from weft.contact.turned import cylinder
+from weft.energies.motors import Motors
+from weft.energies.stops import Stops
+from weft.integrators.backward_euler import BackwardEuler
+from weft.integrators.base import StepSettings
+from weft.integrators.bdf2 import Bdf2
+from weft.validate.check import Check, compare
+from weft.validate.rigid import GRAVITY, World, made
+
+MASS, ARM = 0.2, 0.15  # [kg], [m] of a rod, and from its hinge to its center
+DOWN, UP = np.radians(-60.0), np.radians(30.0)  # limits of its hinge
+AXIS = (0.0, 0.0, 1.0)
+PRECISE = StepSettings(tolerance=1e-7)
+
+
+def rod(**how: object) -> Body:
+    """A level rod on a hinge at one end."""
+    body = box((0.24, 0.02, 0.02), 0.3, "rod").moved((ARM, 0.0, 0.0))
+    return made(body, mass=MASS, joints=[Joint("hinge", (0.0, 0.0, 0.0), AXIS, **how)])  # type: ignore[arg-type]
+
+
+def energy(world: World, stops: Stops) -> float:
+    """[J] of the first body in gravity and motion, and of its stops."""
+    own, state = world.model.loose.affine[0].own, world.state
+    mass = world.model.mass[own]
+    moving = 0.5 * float(mass @ (state.v[own] ** 2).sum(1))
+    high = GRAVITY * float(mass @ state.x[own][:, 1])
+    return moving + high + float(stops.value(state.x).sum())
+
+
+def stops_of(world: World) -> Stops:
+    """Of a world that has one."""
+    (found,) = (e for e in world.model.energies if isinstance(e, Stops))
+    return found
+
+
+def stopped() -> Iterator[Check]:
+    """A pendulum falls onto its stop."""
+    for method in (BackwardEuler, Bdf2):
+        stepper = method(PRECISE)
+        world = World.of([rod(angles=(DOWN, UP))])
+        stops, most, least, high = stops_of(world), 0.0, 0.0, -np.inf
+        for state in world.run(stepper, 0.8, 8e-3):
+            most = max(most, energy(world, stops))
+            least = min(least, float(stops.joints.value(state.x)[0]))
+            high = max(high, float(world.center()[1]))
+        name = f"jointed/pendulum on its stop, {method.__name__}"
+        scale, sudden = MASS * GRAVITY * ARM, 0.1 if method is Bdf2 else 1e-3
+        yield compare(f"{name}: angle past it [rad]", 0.0, max(DOWN - least, 0.0), 0.0)
+        yield compare(f"{name}: energy gained, of m g l", 0.0, most / scale, sudden)
+        high = max(high, 0.0) / ARM
+        yield compare(f"{name}: higher than its start, of l", 0.0, high, sudden)
+        if method is BackwardEuler:  # BDF2 damps little: it still bounces
+            last = float(stops.joints.value(world.state.x)[0])
+            yield compare(f"{name}: rests at [rad]", float(DOWN), last, 0.02)
+
+
+def tilted() -> Iterator[Check]:
+    """A body on a ball joint falls onto the rim of its cone."""
+    cone = float(np.radians(40.0))
+    body = box((0.02, 0.24, 0.02), 0.3, "post").moved((0.0, ARM, 0.0))
+    joint = Joint("ball", (0.0, 0.0, 0.0), (0.0, 1.0, 0.0), cone=cone)
+    falls = {"spin": (0.0, 0.0, -1.0), "velocity": (ARM, 0.0, 0.0)}
+    world = World.of([made(body, mass=MASS, joints=[joint], **falls)])
+    stops, low = stops_of(world), 1.0
+    for state in world.run(BackwardEuler(PRECISE), 1.2, 2e-2):
+        low = min(low, float(stops.joints.value(state.x)[0]))
+    angle = float(np.arccos(stops.joints.value(world.state.x)[0]))
+    past = max(float(np.arccos(low)) - cone, 0.0)
+    yield compare("jointed/cone of a ball joint: angle past it [rad]", 0.0, past, 0.0)
+    yield compare("jointed/cone of a ball joint: rests at [rad]", cone, angle, 0.02)
+
+
+def turned() -> Iterator[Check]:
+    """A motor turns a disk from rest."""
+    speed, resistance, dt = 12.0, 2e-2, 2.5e-3
+    for torque in (None, 6e-2):
+        disk = cylinder(0.1, 0.01, 0.03, "disk")
+        motor = Motor(speed=speed, resistance=resistance, torque=torque)
+        joint = Joint("hinge", None, (0.0, 1.0, 0.0), motor=motor)
+        world = World.of([made(disk, mass=MASS, joints=[joint])], (0.0, 0.0, 0.0))
+        body = world.model.loose.affine[0]
+        inertia = body.mass * float(body.solid.gyration[1, 1])
+        spins = [body.spin(s.x, s.v)[1] for s in world.run(Bdf2(PRECISE), 0.4, dt)]
+        got: Floats = np.array(spins)
+        times = dt * np.arange(1.0, len(got) + 1)
+        rate = inertia / resistance
+        expected = _run_up(times, speed, rate, np.inf if torque is None else torque / resistance)
+        name = "jointed/motor" + ("" if torque is None else " with a torque that ends")
+        off = float(np.abs(got - expected).max()) / speed
+        yield compare(f"{name}: run-up, off by, of its speed", 0.0, off, 5e-3)
+        if torque is None:
+            yield compare(f"{name}: speed [rad/s]", speed, float(got[-1]), 2e-3)
+
+
+def _run_up(t: Floats, speed: float, rate: float, most: float) -> Floats:
+    """(k,) [rad/s] of a disk whose motor has the time constant ``rate`` [s], and a torque that ends
+    at ``most`` [rad/s] times its resistance.
+    """
+    until = rate * max(speed / most - 1.0, 0.0)  # while the torque is at its end
+    left = min(speed, most)
+    slow = speed - left * np.exp(-(t - until) / rate)
+    return np.asarray(np.where(t < until, most * t / rate, slow))
+
+
+def sprung() -> Iterator[Check]:
+    """Springs of a hinge and of a slider at rest under weight."""
+    from weft.validate.jointed import settled
+
+    stiffness = 1.5
+    world = World.of([rod(motor=Motor(angle=0.2, stiffness=stiffness))])
+    (motors,) = (e for e in world.model.energies if isinstance(e, Motors))
+    x = settled(world)
+    load = MASS * GRAVITY * float(x[world.model.loose.affine[0].own, 0].mean())
+    gives = 0.2 - float(motors.joints.value(x)[0])
+    yield compare("jointed/spring of a hinge gives way [rad]", load / stiffness, gives, 1e-6)
+    drive = Drive(place=0.05, stiffness=80.0)
+    joint = Joint("slider", axis=(0.0, 1.0, 0.0), drive=drive)
+    world = World.of([made(box((0.05, 0.05, 0.05), 0.05, "lift"), mass=MASS, joints=[joint])])
+    world.state.x[:] = settled(world)
+    sunk = 0.05 - float(world.center()[1])
+    yield compare("jointed/drive of a slider gives way [m]", MASS * GRAVITY / 80.0, sunk, 1e-5)
+    weak = Drive(place=0.05, stiffness=800.0, force=0.9 * MASS * GRAVITY)
+    joint = Joint("slider", axis=(0.0, 1.0, 0.0), drive=weak, way=(-0.1, 0.1))
+    world = World.of([made(box((0.05, 0.05, 0.05), 0.05, "lift"), mass=MASS, joints=[joint])])
+    low, first = 0.0, np.zeros(0)
+    for k, _ in enumerate(world.run(Bdf2(PRECISE), 0.6, 1e-2)):
+        low = min(low, float(world.center()[1]))
+        first = world.center() if k == 19 else first
+    fall = -0.5 * 0.1 * GRAVITY * 0.2**2
+    yield compare("jointed/weak drive of a slider: sinks [m]", fall, float(first[1]), 6e-2)
+    yield compare("jointed/weak drive of a slider: below its stop [m]", 0.0,
+                  max(-0.1 - low, 0.0), 0.0)  # fmt: skip
