@@ -109,6 +109,25 @@ def jointed(field, before, after, **more):
     return [made(before, keyed=path), made(before), made(after)]
 
 
+def on_a_rod(field, before, after, **more):
+    """Rings that slide along a rod."""
+
+    def made(value, **keyed):
+        cloth = weft.sheet(5, 5, 0.2, 0.2, fabric=COTTON).moved((0, 0, 0), (90, 0, 0))
+        top = cloth.border("top")
+        y = float(cloth.vertices[top][0, 1]) + 0.012
+        rod = box((0.4, 0.01, 0.01), 0.4, "rod").moved((0.0, y, 0.0))
+        rod = dataclasses.replace(rod, rigid=Rigid(mass=0.3, joints=[Joint("weld")]))
+        numbers = {"radius": 0.012, "stiffness": 50.0, **more, field: value}
+        rings = weft.Slide(top, [(-0.2, y, 0.0), (0.2, y, 0.0)], body="rod", **numbers)
+        return weft.Scene(cloth, bodies=[rod], attachments=[rings], step=STEP,
+                          gravity=(3.0, 0.0, 2.0),
+                          contact=weft.SelfContact(gap=1e-3), **keyed)  # fmt: skip
+
+    return [made(before, keyed={f"attachments.0.{field}": jump(before, after)}), made(before),
+            made(after)]  # fmt: skip
+
+
 def creased(before, after, **more):
     def made(angle, **keyed):
         cloth = weft.sheet(7, 6, 0.3, 0.25, fabric=COTTON)
@@ -142,6 +161,8 @@ KINDS = {
     "spring damping": lambda: jointed("damping", 0.0, 0.3, kind="spring", stiffness=300.0),
     "rope length": lambda: jointed("length", 0.37, 0.366, kind="rope", stiffness=1e4),
     "ball stiffness": lambda: jointed("stiffness", 50.0, 900.0, kind="ball", at=None),
+    "radius of rings on a rigid rod": lambda: on_a_rod("radius", 0.012, 0.02),
+    "friction of rings on a rigid rod": lambda: on_a_rod("friction", 0.0, 0.8, radius=0.01),
     "release": lambda: tied_release(),
 }  # fmt: skip
 

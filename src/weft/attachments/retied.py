@@ -12,6 +12,7 @@ import numpy as np
 from weft.attachments.attachment import AttachCloth, Attachment, Rope, Slide, Spring
 from weft.attachments.making import ONSET_LEAST, ONSET_PART, called
 from weft.energies.base import Energy
+from weft.energies.rigid_rings import RigidRings
 from weft.energies.ring_spacing import RingSpacing
 from weft.energies.ties import Ties
 
@@ -30,6 +31,8 @@ def retied(tied: Mapping[int, Energy], attachments: Sequence[Attachment]) -> dic
         if isinstance(energy, Ties):
             rings[energy.name] = _ties(energy, named[energy.name])
             made[number] = rings[energy.name]
+        elif isinstance(energy, RigidRings):
+            made[number] = _rings(energy, named[energy.name])
         elif isinstance(energy, RingSpacing):
             own, slide = rings[energy.rings.name], named[energy.rings.name]
             assert isinstance(slide, Slide)
@@ -59,3 +62,13 @@ def _ties(ties: Ties, a: Attachment) -> Ties:
     if isinstance(a, Slide):
         new.update(length=np.full(len(ties), a.radius), friction=a.friction)
     return dataclasses.replace(ties, **new)
+
+
+def _rings(rings: RigidRings, a: Attachment) -> RigidRings:
+    """Of a pole that is part of a rigid body, with the numbers of an attachment."""
+    assert isinstance(a, Slide)
+    stiffness = rings.stiffness
+    if a.stiffness is not None:
+        stiffness = np.full(len(rings), float(a.stiffness))
+    new = {"radius": a.radius, "friction": a.friction, "release": a.release}
+    return dataclasses.replace(rings, stiffness=stiffness, **new)

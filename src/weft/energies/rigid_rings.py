@@ -289,6 +289,10 @@ class BoundRings(OnHost):
         self.rings, self._t, self._span = rings, 0.0, np.inf
         self._released = np.full(len(rings), np.inf)
 
+    def retake(self, rings: RigidRings) -> None:
+        """Their radius, friction, stiffness and release."""
+        self.rings = rings
+
     def freeze(self, step: Step) -> None:
         """Take what holds in the step, and where rings are looked for."""
         self._t, self._span = step.t, step.span
