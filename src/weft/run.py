@@ -11,7 +11,6 @@ import numpy as np
 
 from weft.animated import animation_of, parts_of
 from weft.arrays import CornerUv, Faces, Floats, Json, Positions, Velocities
-from weft.attachments.strands import NAMES
 from weft.discretization.surface import Tessellation
 from weft.discretization.surfaces import Surfaces
 from weft.errors import RunError, shortened
@@ -25,7 +24,7 @@ from weft.mesh import TriangleMesh
 from weft.progress import progress_bar
 from weft.record import SceneLike
 from weft.regions import numbered
-from weft.render.strands import Tubes
+from weft.render.solids import Solids
 from weft.saved import made_now, save_frame
 from weft.simulation import Progress, run_scene
 from weft.units import Quantity, to_si
@@ -35,10 +34,8 @@ if TYPE_CHECKING:
     from weft.render.picture import Style
     from weft.view.notebook import View
 
-TUBE = 0.003  # of the largest extent of cloth and bodies: radius of ropes in pictures
 
-
-class Run:
+class Run(Solids):
     """A run folder that holds at least the start of a simulation.
 
     Frames that are missing are named in a warning; damaged files are errors once they are used.
@@ -121,44 +118,6 @@ class Run:
         """(b,3) [m] of the vertices of bodies in a frame; -1 is the last."""
         result: Positions = self._frame(frame).get("body", np.zeros((0, 3)))
         return result
-
-    def strands(self, frame: int = -1) -> tuple[Floats, Floats, Floats] | None:
-        """Ropes and springs in a frame (-1 is the last): their ends (k,2,3) [m], lengths at rest
-        (k,) [m], and kinds (k,): 1 of ropes, 2 of springs, 0 of what has let go. None: a run
-        without any.
-        """
-        arrays = self._frame(frame)
-        if NAMES[0] not in arrays:
-            return None
-        ends, lengths, kinds = (arrays[name] for name in NAMES)
-        return ends, lengths, kinds
-
-    @cached_property
-    def _tubes(self) -> Tubes | None:
-        """Ropes and springs as they are drawn."""
-        first = self.strands(0) if len(self) else None
-        if first is None:
-            return None
-        every = np.concatenate([self.positions(0), self.body_positions(0)])
-        return Tubes(len(first[0]), TUBE * float(np.ptp(every, axis=0).max()))
-
-    @cached_property
-    def solid_faces(self) -> Faces:
-        """(m,3) faces of what is drawn beside the cloth: bodies, and after them ropes and springs;
-        their vertices are ``solid_positions``.
-        """
-        if self._tubes is None:
-            return self.body_faces
-        first = len(self.body_positions(0))
-        tubes: Faces = self._tubes.faces + np.int32(first)
-        return np.concatenate([self.body_faces, tubes])
-
-    def solid_positions(self, frame: int = -1) -> Positions:
-        """(b,3) [m] of the vertices of bodies, ropes and springs in a frame; -1 is the last."""
-        bodies, strands = self.body_positions(frame), self.strands(frame)
-        if strands is None or self._tubes is None:
-            return bodies
-        return np.concatenate([bodies, self._tubes.positions(*strands)])
 
     def contacts(self, frame: int = -1) -> tuple[Positions, Floats, Floats]:
         """Where the cloth touches in a frame (-1 is the last): points (k,3) [m], the forces (k,)

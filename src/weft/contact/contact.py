@@ -22,9 +22,10 @@ from weft.contact.embedded import Embedded, Vertices, Weighted
 from weft.contact.galerkin import DeviceWeights
 from weft.contact.intersections import apart_from_seams, intersections
 from weft.contact.loose import NONE, Loose, shown
-from weft.contact.sides import Friction, Sides, friction_table
+from weft.contact.pieces import Piece, sides_of
+from weft.contact.sides import Friction
 from weft.discretization.embedding import Embedding
-from weft.errors import SceneError, check_known
+from weft.errors import SceneError
 from weft.mesh import TriangleMesh
 from weft.settings import REQUIRED, check_settings, documented, setting
 
@@ -113,21 +114,6 @@ class SelfContact:
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """A part of the cloth that contact tells from the others.
-
-    Args:
-        name: for pairs and messages.
-        vertices: ids.
-        thickness: [m]; None: that of the contact.
-    """
-
-    name: str
-    vertices: Ints
-    thickness: float | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class Contact:
     """What must not pass through itself, and from how near on it is pushed apart.
 
@@ -189,7 +175,7 @@ class Contact:
         every = np.concatenate([mesh.faces, joined_faces(together) + n])
         rest = np.concatenate([_flat(mesh), joined_positions(together, 0.0)])
         moved = n + int(loose.count.sum())
-        sides = dataclasses.replace(_sides(mesh, settings, together, pieces), first_body=moved)
+        sides = dataclasses.replace(sides_of(mesh, settings, together, pieces), first_body=moved)
         if kept is not None:
             first, most = kept
             sides = dataclasses.replace(sides, thickness=first[sides.part], most=most)
@@ -350,55 +336,6 @@ class Contact:
             expected="none, with contact",
             hint=f"{hint}. Faces from {cloth_faces} on are those of bodies",
         )
-
-
-def _sides(
-    mesh: TriangleMesh, s: SelfContact, bodies: Sequence[Body], pieces: Sequence[Piece]
-) -> Sides:
-    """Pieces of the cloth and bodies, as vertices of the surface see them."""
-    n = mesh.n_vertices
-    given = list(pieces) or [Piece("cloth", np.arange(n, dtype=np.int32))]
-    names = [p.name for p in given] + [b.name for b in bodies]
-    part, thickness = [np.zeros(n, dtype=np.int32)], [np.full(n, s.thickness)]
-    for k, piece in enumerate(given):
-        part[0][piece.vertices] = k
-        if piece.thickness is not None:
-            thickness[0][piece.vertices] = piece.thickness
-    for k, body in enumerate(bodies, len(given)):
-        part.append(np.full(len(body.vertices), k, dtype=np.int32))
-        own = s.thickness if body.thickness is None else body.thickness
-        thickness.append(np.full(len(body.vertices), own))
-    parts = np.concatenate(part)
-    apart = [
-        tuple(_members(name, mesh, names, parts) for name in b.names) for b in s.pairs if b.ignore
-    ]
-    table = friction_of(s, names)
-    return Sides(parts, tuple(names), n, np.concatenate(thickness), *table, apart)  # type: ignore[arg-type]
-
-
-def friction_of(s: SelfContact, names: Sequence[str]) -> tuple[Floats, Floats]:
-    """(k,k) static and kinetic coefficients between pieces and bodies of these names.
-
-    Raises:
-        SceneError: a pair with a name that nothing has.
-    """
-    rubbing = [(b.names, b.friction) for b in s.pairs if b.friction is not None]
-    for pair, _ in rubbing:
-        for name in pair:
-            check_known(name, tuple(dict.fromkeys(names)), "contact.pairs", SceneError)
-    assert isinstance(s.friction, Friction)
-    return friction_table(list(names), s.friction, rubbing)
-
-
-def _members(name: str, mesh: TriangleMesh, names: Sequence[str], part: Ints) -> Bools:
-    """(n+b,) vertices of a piece, a body or a group of the mesh."""
-    if name in names:
-        return np.isin(part, [k for k, known in enumerate(names) if known == name])
-    known = tuple(dict.fromkeys([*names, *mesh.groups]))
-    check_known(name, known, "contact.pairs", SceneError)
-    found = np.zeros(len(part), dtype=bool)
-    found[mesh.groups[name]] = True
-    return found
 
 
 def _starts(loose: Loose) -> Sequence[Positions]:

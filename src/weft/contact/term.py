@@ -15,11 +15,12 @@ from weft import kernel
 from weft.arrays import Bools, Floats, Positions
 from weft.contact.barrier import barrier_energy, barrier_factors, barrier_gradient
 from weft.contact.carrying import Carrying
-from weft.contact.contact import Contact, SelfContact, friction_of
+from weft.contact.contact import Contact, SelfContact
 from weft.contact.contact_set import ContactSet
 from weft.contact.firmness import Firmness
 from weft.contact.friction import FrictionSet, Table
 from weft.contact.gaps import Gap
+from weft.contact.pieces import friction_of
 from weft.contact.rows import PairBlocks
 from weft.contact.search import ContactSearch
 from weft.contact.thickness import Thickness

@@ -42,13 +42,13 @@ class Form:
     def slope(self, points: Positions) -> Floats:
         """(m,k,3)."""
         A, B = self.pair(points)
-        return self.w[:, :, None] * B[:, None] + self.u[:, :, None] * A[:, None]
+        return np.asarray(self.w[:, :, None] * B[:, None] + self.u[:, :, None] * A[:, None])
 
     def curvature(self) -> Floats:
         """(m,k,k,3,3)."""
         both = np.einsum("ma,mb->mab", self.w, self.u)
         both = both + np.swapaxes(both, 1, 2)
-        return np.einsum("mab,ij->mabij", both, np.eye(3))
+        return np.asarray(np.einsum("mab,ij->mabij", both, np.eye(3)))
 
     def on_way(self, points: Positions, way: Floats) -> Floats:
         """(m,3) coefficients of 1, s and s^2 of f at points + s way."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft.cloth import Cloth
+from weft.contact.contact import SelfContact
 from weft.contact.sides import Friction
 from weft.energies.air import Wind
 from weft.errors import SceneError
@@ -178,6 +179,13 @@ def kept_keys(cloth: Cloth) -> Sequence[Keys]:
     """Keyframes of what parts of a cloth and their regions keep in contact."""
     kept = [r.thickness for part in cloth.parts for r in (part, *part.regions)]
     return [keys for keys in kept if isinstance(keys, Keys)]
+
+
+def contact_at_start(scene: "Scene") -> SelfContact:
+    """With the gap of the first key, where that changes; of a scene that has contact."""
+    assert scene.contact is not None
+    gap = scene.keyed.get("contact.gap")
+    return scene.contact if gap is None else dataclasses.replace(scene.contact, gap=gap.at(0.0))
 
 
 def widest_gap(scene: "Scene") -> float | None:

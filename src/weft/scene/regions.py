@@ -8,7 +8,7 @@ import numpy as np
 
 from weft.arrays import Floats, Ints
 from weft.cloth import Cloth, Part
-from weft.contact.contact import Piece
+from weft.contact.pieces import Piece
 from weft.discretization.triangles import Triangles
 from weft.energies.base import Energy
 from weft.energies.buckling_bending import BucklingBending

@@ -41,7 +41,7 @@ from weft.scene.elastic import BENDING, check_start
 from weft.scene.held import ANCHOR, Held, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
-from weft.scene.keyed import at, changes, check_keyed, heaviest, widest_gap
+from weft.scene.keyed import at, changes, check_keyed, contact_at_start, heaviest, widest_gap
 from weft.scene.law import law_of_fabric
 from weft.scene.regions import laws_of, pieces_of
 from weft.state import State
@@ -289,7 +289,7 @@ class Scene:
             contact = Contact.of(
                 cloth.mesh,
                 cloth.vertex_mass,
-                self._contact_at_start,
+                contact_at_start(self),
                 self._unmoved,
                 pieces,
                 embedding,
@@ -327,13 +327,6 @@ class Scene:
         return loose
 
     @property
-    def _contact_at_start(self) -> SelfContact:
-        """With the gap of the first key, where that changes."""
-        assert self.contact is not None
-        gap = self.keyed.get("contact.gap")
-        return self.contact if gap is None else dataclasses.replace(self.contact, gap=gap.at(0.0))
-
-    @property
     def _unmoved(self) -> Sequence[Body]:
         """Bodies that nothing moves."""
         return [b for b in self.bodies if b.rigid is None]
@@ -350,7 +343,7 @@ class Scene:
             own = [p.kept() for p in self.cloth.parts] + [r.kept() for r in self.cloth.regions]
             own += [b.thickness for b in self.bodies]
             known = [k for k in own if k is not None]
-            reach = self._contact_at_start.gap + max([self.contact.thickness, *known])
+            reach = contact_at_start(self).gap + max([self.contact.thickness, *known])
         count = len(self.cloth.points) + self._held.anchors
         made = attached(self.attachments, self.cloth, count, self._unmoved, reach, self.loose)
         check_stretch(self.cloth, self.pins, made.links)

@@ -1,13 +1,13 @@
 """Joints with limits and motors against closed forms; rows of ``jointed``.
 
-What falls onto a stop ends there: it never passes and, in backward Euler, has no more energy than it
-began with and rests within the stop's margin. BDF2, whose velocity is that of two steps, may throw
-it back with some more than it came with: less than a tenth in steps of 8 ms, nothing in steps of
-half that. A motor of the resistance c turns a disk of the moment I from rest at w (1 - exp(-c
-t/I)), one whose torque ends at M first at M t/I. A spring that holds a rod level against its weight
-gives way by that torque over its stiffness, a drive that holds a weight by the weight over its; one
-whose force ends below the weight lets it sink onto its stop. A body on a ball joint with a cone
-rests with its axis tilted by the cone's angle.
+What falls onto a stop ends there: it never passes and, in backward Euler, has no more energy than
+it began with and rests within the stop's margin. BDF2, whose velocity is that of two steps, may
+throw it back with some more than it came with: less than a tenth in steps of 8 ms, nothing in
+steps of half that. A motor of the resistance c turns a disk of the moment I from rest at w (1 -
+exp(-c t/I)), one whose torque ends at M first at M t/I. A spring that holds a rod level against
+its weight gives way by that torque over its stiffness, a drive that holds a weight by the weight
+over its; one whose force ends below the weight lets it sink onto its stop. A body on a ball joint
+with a cone rests with its axis tilted by the cone's angle.
 """
 
 from collections.abc import Iterator
