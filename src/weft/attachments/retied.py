@@ -70,5 +70,6 @@ def _rings(rings: RigidRings, a: Attachment) -> RigidRings:
     stiffness = rings.stiffness
     if a.stiffness is not None:
         stiffness = np.full(len(rings), float(a.stiffness))
-    new = {"radius": a.radius, "friction": a.friction, "release": a.release}
-    return dataclasses.replace(rings, stiffness=stiffness, **new)
+    return dataclasses.replace(
+        rings, stiffness=stiffness, radius=a.radius, friction=a.friction, release=a.release
+    )

@@ -57,7 +57,7 @@ def _stops(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
         low, high = np.array([limits(j.joint) for j in some]).T
         margin = MARGIN * (high - low)
         if field == "cone":
-            margin = np.array([np.cos((1 - MARGIN) * j.joint.cone) for j in some]) - low
+            margin = np.cos((1 - MARGIN) * np.arccos(low)) - low
         firm = np.array([FIRM * GRAVITY * j.body.mass * j.arm for j in some])
         yield Stops(_coordinates(some), low, high, margin, firm, name + between)
 
@@ -68,11 +68,11 @@ def _motors(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
         if some:
             how = [getattr(j.joint, field) for j in some]
             said = ("target", "stiffness", "damping", "speed", "resistance")
-            numbers = [np.array([getattr(h, n) or 0.0 for h in how]) for n in said]
+            numbers = {n: np.array([getattr(h, n) or 0.0 for h in how]) for n in said}
             most = np.array([np.inf if h.most is None else h.most for h in how])
             names = [j.joint.name or f"{field} {j.what.rsplit(' ', 1)[1]} of {j.body.body.name}"
                      for j in some]  # fmt: skip
-            yield Motors(_coordinates(some), *numbers, most, names, name + between)
+            yield Motors(_coordinates(some), most=most, names=names, name=name + between, **numbers)
 
 
 def _coordinates(joints: "Sequence[Jointed]") -> Coordinates:

@@ -3,6 +3,7 @@ a law or force in a few lines, at ten to a hundred times the cost.
 """
 
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class OnHost(Bound):
                 stacklevel=2,
             )
 
-    def retake(self, energy: Energy) -> None:
+    def retake(self, energy: Any) -> None:
         """Its constants."""
         self.energy = energy
 

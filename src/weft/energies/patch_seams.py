@@ -74,8 +74,8 @@ def hinges_of_patches(
         damping: [s].
     """
     n = len(weights)
-    stencils, tips, weight, angle = [], [weights], [], []
-    foldings: list[Folding] = []
+    stencils, tips, weight = [], [weights], []
+    angle, foldings = list[Floats](), list[Folding]()
     for joint in joints:
         edges = sides.facing(joint)
         one, two = (_tips(parts, e) for e in (edges.near, edges.other))
@@ -88,7 +88,8 @@ def hinges_of_patches(
             weight.append(SMOOTH * rigidity * length / (0.5 * (one.across + two.across)))
         else:
             weight.append(first_of(joint.fold_stiffness) * length)
-        rows_of = np.arange(len(k), dtype=np.int32) + np.int32(sum(len(s) for s in angle))
+        first = sum(len(a) for a in angle)
+        rows_of = np.arange(first, first + len(k), dtype=np.int32)
         foldings += joint.folding(rows_of, length)
         angle.append(np.full(len(k), first_of(joint.angle)))
     rows = np.concatenate([np.zeros((0, 4), dtype=np.int32), *stencils]).astype(np.int32)

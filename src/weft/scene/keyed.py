@@ -177,7 +177,8 @@ def every_key(scene: "Scene") -> Sequence[Keys]:
 
 def kept_keys(cloth: Cloth) -> Sequence[Keys]:
     """Keyframes of what parts of a cloth and their regions keep in contact."""
-    kept = [r.thickness for part in cloth.parts for r in (part, *part.regions)]
+    kept = [part.thickness for part in cloth.parts]
+    kept += [region.thickness for part in cloth.parts for region in part.regions]
     return [keys for keys in kept if isinstance(keys, Keys)]
 
 
