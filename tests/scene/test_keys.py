@@ -372,7 +372,7 @@ def test_paths_in_python():
 def test_explained():
     for path in ("scene.damping", "scene.gravity", "scene.wind.drag", "scene.contact.friction"):
         assert "may have keyframes" in explain(path)[1][0].meaning, path
-    for path in ("scene.step", "scene.contact.gap", "scene.velocity"):
+    for path in ("scene.step", "scene.contact.lags", "scene.velocity"):
         assert "keyframes" not in explain(path)[1][0].meaning, path
 
 

@@ -389,14 +389,15 @@ def test_resume_is_bitwise(tmp_path, kind):
     assert any("thickness" in name for name in kept) and any("strain limit" in n for n in kept)
 
 
+TIED = "attachments.1={kind: cloth, vertices: [0], to: {vertices: [8]}"
 REFUSED = {
     "wind.gusts.bands = keyframes.*length and int": "wind.gusts.bands={keys: [[0 s, 9]]}",
     "wind.gusts.length.*> 0.*": "wind.gusts.length={keys: [[0 s, 1 m], [1 s, 0 m]]}",
     "attachments.0.at.0 = keyframes.*path": "attachments.0.at.0={keys: [[0 s, 1 m]]}",
     "cloths.0.sheet.nx = keyframes.*mesh": "cloths.0.sheet.nx={keys: [[0 s, 7]]}",
-    "contact.gap, key 1.*> 0": "contact.gap={keys: [[0 s, 1 mm], [1 s, 0 mm]]}",
-    "attachments.0.within = keyframes.*at the start": "attachments.0.within={keys: [[0 s, 1 m]]}",
-    "attachments.0.closing = keyframes.*time itself": "attachments.0.closing={keys: [[0 s, 1 s]]}",
+    "contact.gap, key 1.*>= 1e-12": "contact.gap={keys: [[0 s, 1 mm], [1 s, 0 mm]]}",
+    "attachments.1.within = keyframes.*at the start": f"{TIED}, within: {{keys: [[0 s, 1 m]]}}}}",
+    "attachments.1.closing = keyframes.*time itself": f"{TIED}, closing: {{keys: [[0 s, 1 s]]}}}}",
     "sewing.closing = keyframes.*time": "sewing.closing={keys: [[0 s, 1 s]]}",
     "attachments.0.length = -0.01.*must be > 0.*t = 0.1 s": "attachments.0.length.keys.1.1=-1 cm",
     "fabric.limit_warp.*must be > 0.*t = 0.1 s": "cloths.0.fabric.limit.keys.1.1=-1 %",
