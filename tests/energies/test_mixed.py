@@ -172,6 +172,11 @@ def wind(v):
     return AirForce(linear_triangle(MESH), blows)
 
 
+def crossflow(v):
+    blows = Wind((1.0, v["up"], 0.4), v["density"], v["drag"], v["lift"], crossflow=True)
+    return AirForce(linear_triangle(MESH), blows)
+
+
 def carried(v):
     return AddedMass(MESH, Wind((1.0, 0.2, 0.4), v["density"], span=v["span"]))
 
@@ -292,6 +297,7 @@ ENERGIES = {
     gas: {"pressure": 500.0, "volume": 0.3, "ambient": 1e5},
     pressure: {"pressure": 500.0},
     wind: {"up": 0.3, "density": 1.2, "drag": 1.17, "lift": 1.0},
+    crossflow: {"up": 0.3, "density": 1.2, "drag": 1.17, "lift": 1.0},
     carried: {"density": 1.2, "span": 0.3},
     rigid: {"stiffness": 100.0},
     guides: {"stiffness": 100.0},

@@ -204,7 +204,7 @@ class AirForce:
     def structure(self) -> Any:
         """The samples, and what the air does besides."""
         w = self.wind
-        return self.samples, w.gusts, w.field, self.carried, w.velocity if w.gusts else None
+        return self.samples, w.gusts, w.field, self.carried, w.crossflow, w.velocity if w.gusts else None
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
         """By constant, (q,k,3) and (q,k,3,3); nothing without a step."""
@@ -219,13 +219,18 @@ class AirForce:
         F = s.deformation_gradient(places)
         normal = np.cross(F[:, :, 0], F[:, :, 1])
         size = np.maximum(np.linalg.norm(normal, axis=1), 1e-300)
-        along = (0.5 * w.density * s.weight * speed * size)[:, None] * pull
-        across = (along * normal).sum(1)[:, None] / size[:, None] ** 2 * normal
-        push = np.einsum("qij,qj->qi", frozen.K, pull)
-        by = {"density": push / w.density, "drag": along, "lift": across - along}
+        n = normal / size[:, None]
+        through = (u * n).sum(1)
+        scale = 0.5 * w.density * s.weight * size
+        across = (scale * (np.abs(through) if w.crossflow else speed) * (pull * n).sum(1))[:, None]
+        along, push = (scale * speed)[:, None] * pull, np.einsum("qij,qj->qi", frozen.K, pull)
+        by = {"density": push / w.density, "drag": along, "lift": across * n - along}
         if not w.gusts:
-            turned = u / np.maximum(speed, 1e-300)[:, None] ** 2
-            by["velocity"] = push[:, :, None] * turned[:, None] - frozen.K
+            ahead = u / np.maximum(speed, 1e-300)[:, None]
+            turned = np.sign(through)[:, None] * n if w.crossflow else ahead
+            faster = (w.drag - w.lift) * (scale[:, None] * pull)[:, :, None] * ahead[:, None]
+            lifted = w.lift * (scale * (pull * n).sum(1))[:, None] * n
+            by["velocity"] = faster + lifted[:, :, None] * turned[:, None] - frozen.K
         return {name: np.einsum("qa,qi...->qai...", s.shares, d) for name, d in by.items()}
 
     def bind(self, pattern: BlockPattern) -> "BoundAir":
