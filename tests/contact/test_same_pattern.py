@@ -35,7 +35,7 @@ def steps(scene, n, begin=None):
 
 @pytest.mark.parametrize("linear", ["multigrid", "pcg", "splu"])
 def test_steps_do_not_depend_on_patterns_before(linear):
-    """A run that is taken up in the middle, by a stepper and model of its own, has the same bits."""
+    """A run that is taken up in the middle, by another stepper and model, has the same bits."""
     scene = falling(linear)
     whole = steps(scene, 24)
     assert whole[-1][2].contact["count"] > 100
@@ -66,7 +66,7 @@ def test_what_iterates_makes_few_patterns(monkeypatch):
 
 
 def test_a_rescue_leaves_out_blocks_of_zeros(rng):
-    """An indefinite matrix is solved directly with the same digits, whatever else its pattern has."""
+    """An indefinite matrix is solved directly, with the same digits whatever its pattern is."""
     n = 12
     pairs = np.stack([np.arange(n - 1), np.arange(1, n)], 1).astype(np.int32)
     small = BlockPattern.of(n, [pairs])

@@ -22,6 +22,7 @@ from weft.energies.base import FastEnergy
 from weft.energies.bend_condition import FrozenBend
 from weft.energies.bonds import Bonds
 from weft.energies.buckling_bending import BucklingBending
+from weft.energies.coordinates import Coordinates, Form
 from weft.energies.creases import Creases
 from weft.energies.curvature_damping import CurvatureDamping
 from weft.energies.drag import Drag
@@ -31,6 +32,7 @@ from weft.energies.hinge_bending import HingeBending
 from weft.energies.joints import Joints
 from weft.energies.membrane import Membrane
 from weft.energies.mixed import along_constants, by_constants
+from weft.energies.motors import Motors
 from weft.energies.patch_seams import hinges_of_patches
 from weft.energies.plasticity import Plasticity
 from weft.energies.pressure import Gas, Pressure
@@ -42,6 +44,7 @@ from weft.energies.rigidity import Rigidity
 from weft.energies.ring_spacing import RingSpacing
 from weft.energies.seam_hinges import SeamHinges
 from weft.energies.seams import Sides
+from weft.energies.stops import Stops
 from weft.energies.strain_limit import StrainLimits
 from weft.energies.stretch_set import StretchSet
 from weft.energies.ties import Ties
@@ -187,6 +190,38 @@ def rigid(v):
     return Rigidity(four, g, v["stiffness"] * np.array([1.0, 2.0]))
 
 
+def coordinates():
+    """How far two bodies have gone along an axis, and an angle."""
+    rng = np.random.default_rng(12)
+    stencil = np.arange(16, dtype=np.int32).reshape(2, 8)
+    w, u, p, q = (a - a.mean(1, keepdims=True) for a in rng.normal(size=(4, 2, 8)))
+    zero = np.zeros((2, 3))
+    return Coordinates(stencil, Form(w, zero, u, zero), Form(p, zero, q, zero))
+
+
+def stops(v):
+    joints = coordinates()
+    q = joints.value(points_of(stops))
+    high = np.array([q[0] + v["room"], np.inf])
+    low = np.array([-np.inf, q[1] - v["under"]])
+    return Stops(joints, low, high, np.full(2, v["margin"]), np.array([v["firm"], 2.0]))
+
+
+def motors(v):
+    """The second one pulls as hard as it may."""
+    one = np.array([1.0, 0.0])
+    return Motors(
+        coordinates(), one * v["target"], one * v["stiffness"], one * v["damping"],
+        (1 - one) * v["speed"], (1 - one) * v["resistance"], np.array([np.inf, np.inf]), ("a", "b"),
+    )  # fmt: skip
+
+
+def cut_motors(v):
+    one = np.ones(2)
+    return Motors(coordinates(), 9 * one, 50 * one, 0 * one, 0 * one, 0 * one,
+                  one * v["most"], ("a", "b"))  # fmt: skip
+
+
 def guides(v):
     rng = np.random.default_rng(3)
     w, u = (a - a.mean(1, keepdims=True) for a in rng.normal(size=(2, 2, 8)))
@@ -301,6 +336,15 @@ ENERGIES = {
     carried: {"density": 1.2, "span": 0.3},
     rigid: {"stiffness": 100.0},
     guides: {"stiffness": 100.0},
+    stops: {"firm": 1.5, "margin": 0.3, "room": 0.11, "under": 0.17},
+    motors: {
+        "target": 0.4,
+        "stiffness": 3.0,
+        "damping": 0.02,
+        "speed": 1.5,
+        "resistance": 0.3,
+    },
+    cut_motors: {"most": 0.7},
     joints: {"stiffness": 100.0, "place": 0.2},
     ropes: {"stiffness": 20.0, "length": 0.2, "first": 0.25, "onset": 0.3, "damping": 0.02},
     rings: {"stiffness": 20.0, "length": 0.05, "friction": 0.3, "slip": 0.02},

@@ -19,6 +19,7 @@ import numpy as np
 
 from weft.arrays import Floats, Ints, Positions
 from weft.energies.coordinates import Coordinates
+from weft.energies.mixed import ByName
 from weft.energies.on_host import OnHost
 from weft.kernel import WarpArray
 from weft.psd import Psd
@@ -87,10 +88,7 @@ class Motors:
         joints = replace(self.joints, near=before)
         if not np.isfinite(step.span):
             return replace(self, joints=joints)
-        rooted = before
-        if step.past is not None:
-            x, part = step.past
-            rooted = before + part * (before - joints.value(np.asarray(x)))
+        rooted = _rooted(joints, step, before)
         slow = self.stiffness * self.damping / step.span
         drag = self.resistance / step.span
         K = self.stiffness + slow + drag
@@ -99,9 +97,60 @@ class Motors:
         aim = moved / np.maximum(K, 1e-300)
         return replace(self, joints=joints, target=aim, stiffness=K)
 
+    @property
+    def constants(self) -> ByName:
+        """What each is asked, and largest torques that are finite."""
+        names = ("target", "stiffness", "damping", "speed", "resistance")
+        most = np.where(np.isfinite(self.most), self.most, 0.0)
+        return {**{name: getattr(self, name) for name in names}, "most": most}
+
+    @property
+    def structure(self) -> Any:
+        """The coordinates, and which motors have a largest torque."""
+        return self.joints, np.isfinite(self.most), self.names
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (m,k,3); without a step of springs alone."""
+        joints, rate = self.joints, np.zeros(len(self.stencil))
+        ends = step is not None and np.isfinite(step.span)
+        pull = self.stiffness * (joints.value(x) - self.target)
+        if step is not None:
+            before = self.before(step)
+            joints = replace(joints, near=before)
+            pull = self.stiffness * (joints.value(x) - self.target)
+            if ends:
+                rate = (joints.value(x) - _rooted(joints, step, before)) / step.span
+                pull += self.stiffness * self.damping * rate + self.resistance * (rate - self.speed)
+        free = np.abs(pull) <= self.most
+        drags = free & ends
+        by = {
+            "target": np.where(free, -self.stiffness, 0.0),
+            "stiffness": np.where(free, joints.value(x) - self.target + self.damping * rate, 0.0),
+            "damping": np.where(drags, self.stiffness * rate, 0.0),
+            "speed": np.where(drags, -self.resistance, 0.0),
+            "resistance": np.where(drags, rate - self.speed, 0.0),
+            "most": np.where(free, 0.0, np.sign(pull)),
+        }
+        slope = joints.slope(x)
+        return {name: d[:, None, None] * slope for name, d in by.items()}
+
+    def before(self, step: Step) -> Floats:
+        """(m,) coordinates where a step begins, angles with all their turns."""
+        kept = step.kept.get(f"{self.name} at")
+        x = np.asarray(step.state.x)
+        return self.joints.value(x) if kept is None else np.asarray(kept)
+
     def bind(self, pattern: BlockPattern) -> "BoundMotors":
         """The production face."""
         return BoundMotors(self, pattern)
+
+
+def _rooted(joints: Coordinates, step: Step, before: Floats) -> Floats:
+    """(m,) where coordinates are measured from when they change at their rate."""
+    if step.past is None:
+        return before
+    x, part = step.past
+    return np.asarray(before + part * (before - joints.value(np.asarray(x))))
 
 
 class BoundMotors(OnHost):
@@ -119,13 +168,11 @@ class BoundMotors(OnHost):
 
     def freeze(self, step: Step) -> None:
         """Take where coordinates are when the step begins."""
-        kept, x = step.kept.get(self._kept), np.asarray(step.state.x)
-        before = self.asked.joints.value(x) if kept is None else np.asarray(kept)
-        self.energy = self.asked.at_end(step, before)
+        self.energy = self.asked.at_end(step, self.asked.before(step))
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Coordinates, angles with all their turns."""
-        return {self._kept: self.energy.joints.value(self._host(x))}
+        return {f"{self.energy.name} at": self.energy.joints.value(self._host(x))}
 
     def forces(self, x: WarpArray) -> Mapping[str, Any]:
         """By the motor's name: where its joint is, and with what it turns or pushes."""
@@ -136,7 +183,3 @@ class BoundMotors(OnHost):
             name: {said[0]: float(q), said[1]: float(f)}
             for name, q, f in zip(self.energy.names, places, pulls)
         }
-
-    @property
-    def _kept(self) -> str:
-        return f"{self.name} at"

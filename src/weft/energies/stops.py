@@ -10,12 +10,14 @@ the work that a stop takes up before its room is down to about a quarter of the 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.energies.coordinates import Coordinates
+from weft.energies.mixed import ByName
 from weft.energies.on_host import OnHost
 from weft.kernel import WarpArray
 from weft.psd import Psd
@@ -73,14 +75,35 @@ class Stops:
             blocks = blocks + push[wide] * self.joints.curvature(x)
         return np.asarray(blocks)
 
+    @property
+    def constants(self) -> ByName:
+        """Firmness and margins, and where limits are that are finite."""
+        low, high = (np.where(np.isfinite(a), a, 0.0) for a in (self.low, self.high))
+        return {"firm": self.firm, "margin": self.margin, "low": low, "high": high}
+
+    @property
+    def structure(self) -> Any:
+        """The coordinates, and which of them end."""
+        return self.joints, np.isfinite(self.low), np.isfinite(self.high)
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (m,k,3)."""
+        q, m = self.joints.value(x), self.margin
+        by = {name: np.zeros(len(q)) for name in ("firm", "margin", "low", "high")}
+        for name, sign, room in (("low", 1.0, q - self.low), ("high", -1.0, self.high - q)):
+            z, first, second = _slopes(room / m)
+            by["firm"] += sign / m * first
+            by["margin"] -= sign * self.firm / m**2 * (first + z * second)
+            by[name] = -self.firm / m**2 * second
+        slope = self.joints.slope(x)
+        return {name: d[:, None, None] * slope for name, d in by.items()}
+
     def _pushes(self, x: Positions) -> tuple[Floats, Floats]:
         """dE/dq and d2E/dq2 (m,)."""
         q = self.joints.value(x)
         push, stiff = np.zeros(len(q)), np.zeros(len(q))
         for sign, room in ((1.0, q - self.low), (-1.0, self.high - q)):
-            z = np.clip(room / self.margin, 1e-300, 1.0)
-            first = 2 * (1 - z) * np.log(z) - (1 - z) ** 2 / z
-            second = -2 * np.log(z) + 4 * (1 - z) / z + ((1 - z) / z) ** 2
+            _, first, second = _slopes(room / self.margin)
             push += sign * self.firm / self.margin * first
             stiff += self.firm / self.margin**2 * second
         return push, stiff
@@ -93,6 +116,13 @@ class Stops:
     def bind(self, pattern: BlockPattern) -> "BoundStops":
         """The production face."""
         return BoundStops(self, pattern, quiet=True)
+
+
+def _slopes(z: Floats) -> tuple[Floats, Floats, Floats]:
+    """z, at most 1, and the first and second derivative of -(1 - z)^2 ln z."""
+    z = np.clip(z, 1e-300, 1.0)
+    first = 2 * (1 - z) * np.log(z) - (1 - z) ** 2 / z
+    return z, first, -2 * np.log(z) + 4 * (1 - z) / z + ((1 - z) / z) ** 2
 
 
 class BoundStops(OnHost):

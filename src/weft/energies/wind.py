@@ -204,7 +204,14 @@ class AirForce:
     def structure(self) -> Any:
         """The samples, and what the air does besides."""
         w = self.wind
-        return self.samples, w.gusts, w.field, self.carried, w.crossflow, w.velocity if w.gusts else None
+        return (
+            self.samples,
+            w.gusts,
+            w.field,
+            self.carried,
+            w.crossflow,
+            w.velocity if w.gusts else None,
+        )
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
         """By constant, (q,k,3) and (q,k,3,3); nothing without a step."""
