@@ -14,7 +14,7 @@ import numpy as np
 
 from weft.arrays import Floats
 from weft.errors import SceneError, WeftError, check_known
-from weft.units import to_si
+from weft.units import most_of, to_si
 
 Between = Literal["linear", "smooth", "hold"]
 FIELDS = ("keys", "between")  # of keyframes in a file
@@ -46,6 +46,8 @@ class Keys:
             raise SceneError("keys", got="none", expected="[time, number], at least one")
         if not np.isfinite(given).all():
             raise SceneError("keys", got=given, expected="finite times and numbers")
+        if max(abs(t) for t, _ in given) > most_of("s"):
+            raise SceneError("keys", got=given, expected=f"times of at most {most_of('s'):g} s")
         for (before, _), (after, _) in pairwise(given):
             if not before < after:
                 raise SceneError(

@@ -1,9 +1,12 @@
-"""What this machine has: memory, and room on a disk. Sizes are compared with it before they are
-asked for.
+"""What this machine has: memory, room on a disk, processes. Sizes are compared with it before they
+are asked for.
 """
 
 import os
+import platform
 import shutil
+import subprocess
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -51,3 +54,22 @@ def _number(path: Path) -> int:
     except (OSError, ValueError):
         return 0
     return value if 0 < value < 2**60 else 0
+
+
+def process_start(pid: int) -> str | None:
+    """When a process of this machine started, as text that tells it from a later one of the same
+    number; None: there is no such process.
+    """
+    if platform.system() == "Linux":
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        except OSError:
+            return None
+    command = ["ps", "-o", "lstart=", "-p", str(pid)]
+    if platform.system() == "Windows":
+        query = f"(Get-Process -Id {pid}).StartTime.Ticks"
+        command = ["powershell", "-NoProfile", "-Command", query]
+    with suppress(OSError, subprocess.SubprocessError):
+        found = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        return found.stdout.strip() or None
+    return None

@@ -120,9 +120,9 @@ class Pin:
                 hint="the selection is empty: widen the box (Cloth.nearest_to_box says by how "
                 "much), or list groups with `weft check`",
             )
-        if self.until is not None and not np.isfinite(self.until):
+        if self.until is not None and not 0 <= self.until < np.inf:
             raise SceneError(
-                f"{self.name}.until", got=self.until, expected="a time in seconds, or nothing"
+                f"{self.name}.until", got=self.until, expected="a time >= 0 in seconds, or nothing"
             )
 
     def holds(self, t: float) -> bool:

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from weft.errors import SceneError, WeftError, check_known
-from weft.units import fields_in_si
+from weft.units import fields_in_si, most_of
 
 T = TypeVar("T")
 REQUIRED: Any = dataclasses.MISSING  # the default of a field without one
+SMALLEST = 1e-12  # [m] of anything that has a size
 _KEY = "setting"  # of a field's metadata
 
 
@@ -46,7 +47,27 @@ class Setting:
         if value is None or isinstance(value, str | bool | enum.Enum) or not _is_number(value):
             return True
         inside = self.above < value < self.below and self.least <= value <= self.most
+        inside = inside and not self._beyond(value) and value >= self._smallest
         return (inside and math.isfinite(value)) or (value == math.inf and not self.finite)
+
+    @property
+    def _smallest(self) -> float:
+        """Of a length that has to be there."""
+        return SMALLEST if self.unit == "m" and self.above == 0 else -math.inf
+
+    def _beyond(self, value: Any) -> bool:
+        """Whether a finite number is larger than anything that is meant; integers count."""
+        counts = isinstance(value, int) and not self.unit
+        return not counts and math.isfinite(value) and abs(value) > most_of(self.unit)
+
+    def wanted(self, value: Any) -> str:
+        """What a value that does not hold should be."""
+        numbers = value if isinstance(value, tuple | list) else [value]
+        if any(_is_number(v) and not isinstance(v, str) and self._beyond(v) for v in numbers):
+            return f"at most {most_of(self.unit):g} {self.unit}".rstrip()
+        if any(_is_number(v) and self.above < v < self._smallest for v in numbers):
+            return f"must be >= {self._smallest:g} [{self.unit}]"
+        return self.expected
 
     @property
     def expected(self) -> str:
@@ -117,7 +138,7 @@ def check_settings(settings: Any, place: str, error: type[WeftError] = SceneErro
         elif isinstance(value, str) and str not in (kind, *get_args(kind)):
             raise error(what, got=repr(value), expected="a number, not text")
         elif not about.holds(value):
-            raise error(what, got=value, expected=about.expected)
+            raise error(what, got=value, expected=about.wanted(value))
 
 
 def _words(kind: Any) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ import weft
 from weft.discretization.linear_triangle import linear_triangle
 from weft.errors import RunError
 from weft.fields import Physics
-from weft.io.lock import NAME, process_start
+from weft.io.lock import NAME
+from weft.machine import process_start
 from weft.run import Run
 from weft.view.content import content_of
 from weft.view.measures import MEASURES, At

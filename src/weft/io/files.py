@@ -2,7 +2,6 @@
 their own.
 """
 
-import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import IO
 
 from weft.errors import RunError
 from weft.io.inside import Inside
+from weft.io.temporary import sweep, temporary_name
 
 
 @contextmanager
@@ -26,6 +26,7 @@ def atomic_write(path: str | Path, *, fsync: bool = False) -> Iterator[IO[bytes]
         RunError: the disk is full, or the folder cannot be written to; ``path`` is as it was.
     """
     path = Path(path)
+    sweep(path.parent, path.name, ".tmp")
     with Inside(path.parent, fsync=fsync).writing(path.name) as file:
         yield file
 
@@ -39,7 +40,8 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         RunError: nothing could be written; ``path`` is as it was.
     """
     path = Path(path)
-    new = path.with_name(f".{path.stem[:80]}.{secrets.token_hex(8)}{path.suffix}")
+    new = path.with_name(temporary_name(path.stem, path.suffix))
+    sweep(path.parent, path.stem, path.suffix)
     try:
         if not path.parent.is_dir():
             raise FileNotFoundError(2, "no such folder")

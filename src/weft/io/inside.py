@@ -6,7 +6,6 @@ part of a name below the folder is opened with ``O_NOFOLLOW`` from the descripto
 """
 
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from weft.errors import RunError
+from weft.io.temporary import temporary_name
 
 _AT = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _FLAGS = (
@@ -81,7 +81,7 @@ class Inside:
             RunError: the disk is full, or the folder cannot be written to; ``name`` is as it was.
         """
         parent, _, leaf = name.rpartition("/")
-        temporary = f".{leaf[:80]}.{secrets.token_hex(8)}.tmp"
+        temporary = temporary_name(leaf, ".tmp")
         lasting = self.fsync if fsync is None else fsync
         try:
             with self._folder(parent) as (at, prefix):

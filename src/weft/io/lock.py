@@ -9,7 +9,6 @@ import json
 import os
 import platform
 import socket
-import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 from weft.errors import RunError
 from weft.io.inside import Inside
+from weft.machine import process_start
 
 NAME, CLAIM = ".lock", ".lock.pid"
 TRIES = 100  # times that a lock may be taken away between opening its file and locking it
@@ -184,22 +184,3 @@ def runs(owner: dict[str, Any]) -> bool:
     if owner["host"] != socket.gethostname():
         return True
     return owner["start"] is not None and process_start(owner["pid"]) == owner["start"]
-
-
-def process_start(pid: int) -> str | None:
-    """When a process of this machine started, as text that tells it from a later one of the same
-    number; None: there is no such process.
-    """
-    if platform.system() == "Linux":
-        try:
-            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-        except OSError:
-            return None
-    command = ["ps", "-o", "lstart=", "-p", str(pid)]
-    if platform.system() == "Windows":
-        query = f"(Get-Process -Id {pid}).StartTime.Ticks"
-        command = ["powershell", "-NoProfile", "-Command", query]
-    with suppress(OSError, subprocess.SubprocessError):
-        found = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
-        return found.stdout.strip() or None
-    return None

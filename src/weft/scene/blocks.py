@@ -30,16 +30,17 @@ from pydantic import (
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
+    ValidationInfo,
     create_model,
+    field_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from weft.errors import WeftError
-from weft.settings import Setting, settings_of
+from weft.settings import SMALLEST, Setting, settings_of
 from weft.units import to_si
-
-FARTHEST = 1e9  # [m] of any length or place
 
 
 class _Quantity:
@@ -50,15 +51,22 @@ class _Quantity:
 
     def __call__(self, value: Any) -> float:
         try:
-            found = to_si(value, self.unit)
-            if self.unit == "m" and abs(found) > FARTHEST:
-                raise ValueError(f"at most {FARTHEST:g} m")
-            return found
+            return to_si(value, self.unit)
         except OverflowError:
             raise ValueError(f"a number in {self.unit} that float64 holds") from None
         except WeftError as error:
             hint = f"; {error.hint}" if error.hint else ""
             raise ValueError(f"{error.expected}{hint}") from None
+
+
+class _Size(_Quantity):
+    """Of something that is there: not so small that floating point loses it."""
+
+    def __call__(self, value: Any) -> float:
+        found = super().__call__(value)
+        if 0 < found < SMALLEST:
+            raise ValueError(f"at least {SMALLEST:g} {self.unit}")
+        return found
 
 
 class _Degrees(_Quantity):
@@ -91,6 +99,7 @@ def unit_in(metadata: Any) -> str:
 
 
 Length = Annotated[float, BeforeValidator(_Quantity("m")), Unit("m")]
+Size = Annotated[float, BeforeValidator(_Size("m")), Unit("m")]  # > 0
 Time = Annotated[float, BeforeValidator(_Quantity("s")), Unit("s")]
 Degrees = Annotated[float, BeforeValidator(_Degrees()), Unit("degrees")]
 Acceleration = Annotated[float, BeforeValidator(_Quantity("m/s^2")), Unit("m/s^2")]
@@ -103,6 +112,29 @@ class Block(BaseModel):
     """A block of a scene file: unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth(cls, value: Any, info: ValidationInfo) -> Any:
+        """``true`` is no 1: only fields of yes and no take it."""
+        if _has_truth(value) and not _takes_truth(cls.model_fields[str(info.field_name)]):
+            raise ValueError("another value than yes or no; `weft explain` says which")
+        return value
+
+
+def _has_truth(value: Any) -> bool:
+    return isinstance(value, bool) or (isinstance(value, list) and any(map(_has_truth, value)))
+
+
+def _takes_truth(field: FieldInfo) -> bool:
+    """Whether a field, or an entry of its lists, may be yes or no."""
+    parts = [field.annotation]
+    while parts:
+        part = parts.pop()
+        if part is bool or part is Any:
+            return True
+        parts += get_args(part)
+    return False
 
 
 class SettingsBlock(Block):
@@ -175,7 +207,7 @@ def said_of(hint: Any, about: Setting) -> Any:
 def _bounded(about: Setting) -> Any:
     def check(value: Any) -> Any:
         if not about.holds(value):
-            raise ValueError(about.expected)
+            raise ValueError(about.wanted(value))
         return value
 
     return check

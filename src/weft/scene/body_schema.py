@@ -12,7 +12,7 @@ from weft.contact import Body, box, capsule, plate, ring, sphere
 from weft.contact.rigid import Rigid
 from weft.io import SUFFIXES
 from weft.pins import Path
-from weft.scene.blocks import Block, Degrees, Given, Length, Point, Time
+from weft.scene.blocks import Block, Degrees, Given, Length, Point, Size, Time
 from weft.scene.field_schema import DistanceGridBlock, FieldBlock, HeightFieldBlock
 from weft.scene.mannequin_schema import MannequinBlock
 from weft.scene.shape_block import ShapeBlock
@@ -22,8 +22,8 @@ from weft.scene.turned_schema import ConeBlock, CylinderBlock, DiskBlock, PlaneB
 class SphereBlock(ShapeBlock):
     """A sphere."""
 
-    radius: Length = Field(gt=0, description="[m]")
-    size: Length = Field(0.03, gt=0, description="[m] of its edges, about")
+    radius: Size = Field(gt=0, description="[m]")
+    size: Size = Field(0.03, gt=0, description="[m] of its edges, about")
 
     most_vertices: ClassVar[float] = 10 * 4**7
     most_faces: ClassVar[float] = 330_000
@@ -40,9 +40,9 @@ class SphereBlock(ShapeBlock):
 class PlateBlock(ShapeBlock):
     """A level rectangle: a floor, or a table."""
 
-    width: Length = Field(4.0, gt=0, description="[m] along x")
-    depth: Length = Field(4.0, gt=0, description="[m] along z")
-    size: Length = Field(0.2, gt=0, description="[m] of its edges, at most")
+    width: Size = Field(4.0, gt=0, description="[m] along x")
+    depth: Size = Field(4.0, gt=0, description="[m] along z")
+    size: Size = Field(0.2, gt=0, description="[m] of its edges, at most")
 
     most_vertices: ClassVar[float] = 501 * 501
     most_faces: ClassVar[float] = 500_000
@@ -59,9 +59,9 @@ class PlateBlock(ShapeBlock):
 class CapsuleBlock(ShapeBlock):
     """A cylinder with half spheres at both ends, along y."""
 
-    radius: Length = Field(gt=0, description="[m]")
-    length: Length = Field(gt=0, description="[m] between the half spheres")
-    size: Length = Field(0.03, gt=0, description="[m] of its edges, about")
+    radius: Size = Field(gt=0, description="[m]")
+    length: Size = Field(gt=0, description="[m] between the half spheres")
+    size: Size = Field(0.03, gt=0, description="[m] of its edges, about")
 
     def make(self, name: str) -> Body:
         """The capsule."""
@@ -76,10 +76,10 @@ class CapsuleBlock(ShapeBlock):
 class SolidBlock(ShapeBlock):
     """A box with sides along the axes."""
 
-    width: Length = Field(gt=0, description="[m] along x")
-    height: Length = Field(gt=0, description="[m] along y")
-    depth: Length = Field(gt=0, description="[m] along z")
-    size: Length = Field(0.1, gt=0, description="[m] of its edges, at most")
+    width: Size = Field(gt=0, description="[m] along x")
+    height: Size = Field(gt=0, description="[m] along y")
+    depth: Size = Field(gt=0, description="[m] along z")
+    size: Size = Field(0.1, gt=0, description="[m] of its edges, at most")
 
     most_vertices: ClassVar[float] = 6 * 201 * 201
     most_faces: ClassVar[float] = 480_000
@@ -97,9 +97,9 @@ class SolidBlock(ShapeBlock):
 class RingBlock(ShapeBlock):
     """A torus about the y axis."""
 
-    radius: Length = Field(gt=0, description="[m] of the circle in its middle")
-    thickness: Length = Field(gt=0, description="[m] radius of its cross section")
-    size: Length = Field(0.02, gt=0, description="[m] of its edges, about")
+    radius: Size = Field(gt=0, description="[m] of the circle in its middle")
+    thickness: Size = Field(gt=0, description="[m] radius of its cross section")
+    size: Size = Field(0.02, gt=0, description="[m] of its edges, about")
 
     def make(self, name: str) -> Body:
         """The ring."""
@@ -123,7 +123,7 @@ class BodyMeshBlock(Block):
     prim: str | None = Field(
         None, description="of a USD or glTF file: which mesh, by path or name; none: all"
     )
-    scale: Length | None = Field(
+    scale: Size | None = Field(
         None,
         gt=0,
         description="[m] length of one unit of positions: 1 cm, 1 in; none: what the "

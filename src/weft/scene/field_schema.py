@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import Field
 
 from weft.contact import Body, height_field, read_distance_grid, read_heights
-from weft.scene.blocks import Block, Length
+from weft.scene.blocks import Block, Length, Size
 
 
 class FieldBlock(Block):
@@ -26,11 +26,11 @@ class HeightFieldBlock(FieldBlock):
         description="an image, black at `low` and white at `high`, or rows of numbers (.npy, .csv, "
         ".txt), 0 at `low` and 1 at `high`; the first row is at the back"
     )
-    width: Length = Field(gt=0, description="[m] along x")
-    depth: Length = Field(gt=0, description="[m] along z")
+    width: Size = Field(gt=0, description="[m] along x")
+    depth: Size = Field(gt=0, description="[m] along z")
     low: Length = Field(0.0, description="[m] of 0, or black")
     high: Length = Field(1.0, description="[m] of 1, or white")
-    base: Length | None = Field(
+    base: Size | None = Field(
         None, gt=0, description="[m] of a flat bottom below the lowest place; none: it is open"
     )
 

@@ -10,7 +10,7 @@ from weft.errors import WeftError
 from weft.mannequin import MotionSettings, mannequin, measures_of
 from weft.mannequin.figure import FACES_PER_SIZE
 from weft.mannequin.measures import BOUNDS, MEANING
-from weft.scene.blocks import Length, Speed, Time
+from weft.scene.blocks import Length, Size, Speed, Time
 from weft.scene.shape_block import ShapeBlock
 
 _TABLES = "none: of the tables"
@@ -43,7 +43,7 @@ class MannequinBlock(ShapeBlock):
     thigh: Length | None = _measure("thigh")
     calf: Length | None = _measure("calf")
     upper_arm: Length | None = _measure("upper_arm")
-    size: Length | None = Field(
+    size: Size | None = Field(
         None, gt=0, description="[m] of its edges, about; none: 0.9 % of the height"
     )
     motion: Literal["a_pose", "arms_down", "walk", "turn", "sit"] = Field(

@@ -118,9 +118,9 @@ def capped(file: SceneFile) -> Iterator[str]:
     """Bodies whose ``size`` asks for more faces than their shape has at most."""
     for i, block in enumerate(file.bodies):
         kind, shape = block.shape
-        if isinstance(shape, ShapeBlock) and 2 * shape.vertices() > shape.most_faces:
+        if isinstance(shape, ShapeBlock) and 2 * shape.count() > shape.most_faces:
             yield (
-                f"bodies.{i}.{kind}.size asks for {2 * shape.vertices():.3g} faces: it has at most "
+                f"bodies.{i}.{kind}.size asks for {2 * shape.count():.3g} faces: it has at most "
                 f"{shape.most_faces}, with longer edges"
             )
 
@@ -173,7 +173,7 @@ def _body(loc: Loc, b: BodyBlock, folder: Path) -> Iterator[Part]:
     if isinstance(shape, FieldBlock):
         yield from _file((*loc, kind, "file"), [folder / shape.file])
     if isinstance(shape, ShapeBlock):
-        n = shape.vertices()
+        n = shape.count()
         size = (PER_BODY_VERTEX + 2 * 24 * shape.frames()) * min(n, shape.most_vertices)
         yield Part((*loc, kind, "size"), n, 2 * n, size)
     if b.mesh is not None:

@@ -71,6 +71,9 @@ def keys_of(
             numbers: list[tuple[float, float]] = []
             path = what
             for k, (t, v) in enumerate(timed):
+                if v is None or isinstance(v, dict | list):
+                    raise SceneError(f"{what}.keys.{k}", got="nothing" if v is None else repr(v),
+                                     expected="a number at the time, like [1 s, 5]")  # fmt: skip
                 tree = copy.deepcopy(dict(plain))
                 put(tree, loc, v)
                 file = typed(tree, (*loc, "keys", k, 1))

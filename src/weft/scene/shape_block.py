@@ -22,6 +22,13 @@ class ShapeBlock(Block):
     def vertices(self) -> float:
         """About how many its sizes ask for."""
 
+    def count(self) -> float:
+        """``vertices``; infinite where that is beyond float64."""
+        try:
+            return self.vertices()
+        except OverflowError:
+            return math.inf
+
     def frames(self) -> float:
         """About how many frames its motion is kept in."""
         return 0.0

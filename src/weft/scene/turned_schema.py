@@ -6,14 +6,14 @@ from typing import ClassVar
 from pydantic import Field
 
 from weft.contact import Body, cone, cylinder, disk, plane
-from weft.scene.blocks import Length
+from weft.scene.blocks import Length, Size
 from weft.scene.shape_block import ShapeBlock
 
 
 class PlaneBlock(ShapeBlock):
     """A level plane: a square so large that nothing leaves it, of 32 faces."""
 
-    extent: Length = Field(20.0, gt=0, description="[m] of its sides")
+    extent: Size = Field(20.0, gt=0, description="[m] of its sides")
 
     most_vertices: ClassVar[float] = 25
     most_faces: ClassVar[float] = 50
@@ -30,9 +30,9 @@ class PlaneBlock(ShapeBlock):
 class CylinderBlock(ShapeBlock):
     """A cylinder with flat ends, along y."""
 
-    radius: Length = Field(gt=0, description="[m]")
-    length: Length = Field(gt=0, description="[m] between its ends")
-    size: Length = Field(0.03, gt=0, description="[m] of its edges, about")
+    radius: Size = Field(gt=0, description="[m]")
+    length: Size = Field(gt=0, description="[m] between its ends")
+    size: Size = Field(0.03, gt=0, description="[m] of its edges, about")
 
     def make(self, name: str) -> Body:
         """The cylinder."""
@@ -47,10 +47,10 @@ class CylinderBlock(ShapeBlock):
 class ConeBlock(ShapeBlock):
     """A cone along y, its base below, its middle at the origin."""
 
-    radius: Length = Field(gt=0, description="[m] of its base")
-    height: Length = Field(gt=0, description="[m]")
+    radius: Size = Field(gt=0, description="[m] of its base")
+    height: Size = Field(gt=0, description="[m]")
     top: Length = Field(0.0, ge=0, description="[m] radius of a flat end above; 0: a tip")
-    size: Length = Field(0.03, gt=0, description="[m] of its edges, about")
+    size: Size = Field(0.03, gt=0, description="[m] of its edges, about")
 
     def make(self, name: str) -> Body:
         """The cone."""
@@ -68,8 +68,8 @@ class ConeBlock(ShapeBlock):
 class DiskBlock(ShapeBlock):
     """A level disk without thickness."""
 
-    radius: Length = Field(gt=0, description="[m]")
-    size: Length = Field(0.03, gt=0, description="[m] of its edges, about")
+    radius: Size = Field(gt=0, description="[m]")
+    size: Size = Field(0.03, gt=0, description="[m] of its edges, about")
 
     def make(self, name: str) -> Body:
         """The disk."""

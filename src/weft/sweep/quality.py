@@ -1,5 +1,6 @@
 """Which samples are good: filters over what was measured of a finished run."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -93,5 +94,9 @@ def _bound(name: str, value: Any) -> Any:
         number, percent, rest = value.partition("%")
         if not percent or rest.strip():
             raise ValueError
-        return float(number) / 100
-    return to_si(value, "m/s") if name == "static" else float(value)
+        bound = float(number) / 100
+    else:
+        bound = to_si(value, "m/s") if name == "static" else float(value)
+    if not 0 <= bound < math.inf:
+        raise ValueError
+    return bound

@@ -6,7 +6,7 @@ among them, so that a bending stiffness cannot be given in N/m, nor a stretch pe
 """
 
 from weft.units.grammar import parse_unit
-from weft.units.quantity import Quantity, fields_in_si, in_si, to_si
+from weft.units.quantity import Quantity, fields_in_si, in_si, most_of, to_si
 from weft.units.table import Dimension
 
-__all__ = ["Dimension", "Quantity", "fields_in_si", "in_si", "parse_unit", "to_si"]
+__all__ = ["Dimension", "Quantity", "fields_in_si", "in_si", "most_of", "parse_unit", "to_si"]

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from weft.errors import UnitError
 from weft.units.grammar import LONGEST, parse_unit
-from weft.units.table import Dimension, name_of
+from weft.units.table import MOST, MOST_ELSE, PLAIN, Dimension, name_of
 
 Quantity = float | str  # a number in SI, or text with a unit: 0.25 or "25 cm"
 
@@ -32,8 +32,21 @@ def to_si(
 
     Raises:
         UnitError: not a finite number, no unit in a text, or a unit of another dimension; a number
-            too large or too small for floating point.
+            beyond ``most_of`` the unit, or too small for floating point.
     """
+    found = _converted(value, unit, where, per_angle)
+    if abs(found) > most_of(unit):
+        raise UnitError("quantity", got=str(value), where=where,
+                        expected=f"at most {most_of(unit):g} {unit}")  # fmt: skip
+    return found
+
+
+def most_of(unit: str) -> float:
+    """The largest size of a number in an SI unit that weft takes: no cloth is anywhere near."""
+    return MOST.get(parse_unit(unit)[1] if unit else PLAIN, MOST_ELSE)
+
+
+def _converted(value: Quantity, unit: str, where: str | None, per_angle: bool) -> float:
     given: object = value
     if isinstance(given, bool) or not isinstance(given, str | Real):
         raise UnitError("quantity", got=repr(value), where=where, expected=f"a number in {unit}")

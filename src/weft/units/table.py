@@ -13,7 +13,7 @@ GRAVITY = 9.80665  # [m/s^2] standard gravity: 1 kgf = 9.80665 N (CGPM 1901)
 INCH = 0.0254  # [m] exact since 1959
 POUND = 0.45359237  # [kg] exact since 1959
 
-_PLAIN = _powers()
+PLAIN = _PLAIN = _powers()
 _MASS, _LENGTH, _TIME, _ANGLE = _powers(kg=1), _powers(m=1), _powers(s=1), _powers(rad=1)
 _FORCE, _ENERGY, _PRESSURE = _powers(1, 1, -2), _powers(1, 2, -2), _powers(1, -1, -2)
 _AREAL, _LINEAR = _powers(1, -2), _powers(1, -1)
@@ -67,6 +67,21 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     "°": (math.pi / 180, _ANGLE),
     "%": (1e-2, _PLAIN),
 }
+
+# Beyond these, in SI, nothing of cloth is meant, and squares and sums leave floating point.
+MOST: dict[Dimension, float] = {
+    _LENGTH: 1e9,
+    _TIME: 1e9,
+    _ANGLE: 1e6,
+    _powers(s=-1, rad=1): 1e6,
+    _powers(m=1, s=-1): 1e6,
+    _powers(m=1, s=-2): 1e9,
+    _MASS: 1e12,
+    _AREAL: 1e9,
+    _powers(1, -3): 1e9,
+    _PLAIN: 1e15,
+}
+MOST_ELSE = 1e18  # of other dimensions
 
 NAMES: dict[Dimension, str] = {
     _PLAIN: "a plain number",
