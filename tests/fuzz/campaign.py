@@ -23,6 +23,8 @@ from pathlib import Path
 import numpy as np
 
 import weft
+from tests.fuzz import scenes
+from tests.fuzz.documents import Documents
 from tests.fuzz.mutations import TEXTS, changed_bytes, changed_tree
 from weft import machine, mesh, sources
 from weft.errors import WeftError
@@ -39,45 +41,6 @@ ROOT = Path(__file__).parents[2]
 CRASHES = ROOT / "fuzz-crashes"
 PATIENCE = 20  # [s] of processor time for one input; ten times as long where it waits
 MEMORY = 1 << 29  # [bytes] that the machine is said to have, so that inputs stay small
-SCENE = "cloth: {sheet: {nx: 5, ny: 4}}\npins: [{corners: top}]\nseconds: 0.1 s\n"
-
-
-SMALL = (
-    SCENE,
-    """cloth: {sheet: {nx: 5, ny: 6, pattern: alternating}, fabric: {preset: linen, damping: 5 ms}}
-pins: [{corners: top, path: {keyframes: [{time: 0, translation: [0, 0, 0]},
-  {time: 1, translation: [0, 10 cm, 0], rotation: 20}], axis: [0, 1, 0], hold: true}}]
-integrator: bdf2
-step: 10 ms
-solver: {tolerance: 1 mm/s, max_iterations: 30, linear: pcg}
-""",
-    """cloths:
-- {name: a, sheet: {nx: 4, ny: 5, width: 30 cm, height: 30 cm}, translation: [0, 2 cm, 0]}
-- {name: b, sheet: {nx: 5, ny: 4, width: 30 cm, height: 30 cm}, translation: [0, 4 cm, 0]}
-contact: {gap: 4 mm, friction: {static: 0.4, kinetic: 0.2}, thickness: 1 mm,
-  pairs: [{between: [a, b], friction: 0.1}]}
-bodies:
-- {name: ball, sphere: {radius: 10 cm, size: 6 cm}, translation: [0, -10 cm, 0]}
-- {box: {width: 1 m, height: 10 cm, depth: 1 m, size: 30 cm}, translation: [0, -40 cm, 0]}
-""",
-    """cloth: {panel: {outline: [[0, 0], [40 cm, 0], [40 cm, 30 cm], [0, 30 cm]], size: 12 cm}}
-integrator: baraff_witkin_1998
-adaptive: {limit: 0.1}
-pins: [{box: {low: [-1, -1, -1], high: [-0.1, 1, 1]}}]
-""",
-    """cloth: {sheet: {nx: 6, ny: 6}, discretization: bspline, spline: {density: 2, rule: full}}
-pins: [{corners: top}]
-law: {name: stvk, warp: [1, 0]}
-damping: 1 ms
-""",
-    """cloth: {sheet: {nx: 5, ny: 5}}
-law: {name: immediate_buckling}
-buckling: {compression: 30 N/m}
-integrator: bdf2_semi_implicit
-velocity: [0, 1, 0]
-pins: [{corners: all, until: 20 ms}]
-""",
-)
 
 
 class TooLong(BaseException):
@@ -111,14 +74,15 @@ def clock(seconds):
     signal.alarm(10 * seconds)
 
 
-class Fuzzer:
+class Fuzzer(Documents):
     """One campaign: inputs of a seed."""
 
     def __init__(self, seed, folder):
         self.rng, self.folder = random.Random(seed), Path(folder)
         self.scenes = [p for p in sorted(ROOT.glob("examples/**/*.yaml")) if small(p)]
         words = {w for p in self.scenes for w in re.findall(r"([a-z_]+):", p.read_text())}
-        self.fields = sorted(words | {"pairs", "groups", "spans", "mesh", "file", "vertices"})
+        self.fields = sorted(words | set(scenes.fields()) | {"pairs", "groups", "mesh", "file"})
+        scenes.write_files(self.folder)
         self.counts, self.crashes = {}, []
         self.meshes = self._meshes()
         self.run = self._run()
@@ -141,7 +105,7 @@ class Fuzzer:
     def _run(self):
         """A run, and what is in its frames."""
         path = self.folder / "whole"
-        (self.folder / "run.yaml").write_text(SCENE)
+        (self.folder / "run.yaml").write_text(scenes.SHEET)
         self.made = load_scene(self.folder / "run.yaml")
         run = weft.simulate(self.made.scene, frames=3, out=path, progress=False, fsync=False)
         self.frames = [run.folder.frame(k) for k in range(4)]
@@ -162,7 +126,8 @@ class Fuzzer:
 
     def step(self):
         """A small scene with its tree changed, built and simulated for a frame."""
-        data = changed_tree(self.rng, self.rng.choice(SMALL), self.fields).encode()
+        text = self.rng.choice([*scenes.SMALL.values()])
+        data = changed_tree(self.rng, text, self.fields).encode()
         path = self.folder / "small.yaml"
         path.write_bytes(data)
 
@@ -207,7 +172,7 @@ class Fuzzer:
         data = changed_bytes(self.rng, file.getvalue())
         (self.folder / "b.npz").write_bytes(data)
         path = self.folder / "body.yaml"
-        path.write_text(SCENE + "bodies: [{mesh: {file: b.npz, fps: 10, hold: true}}]\n")
+        path.write_text(scenes.SHEET + "bodies: [{mesh: {file: b.npz, fps: 10, hold: true}}]\n")
         return data, ".npz", lambda: load_scene(path)
 
     def run_folder(self):
@@ -260,9 +225,10 @@ class Fuzzer:
                 use()
         except WeftError as error:
             clock(0)
-            if error.what and len(str(error)) < 100_000:
+            why = wanting(error)
+            if not why:
                 return True
-            self._save(kind, data, suffix, "a message without end")
+            self._save(kind, data, suffix, f"{why}: {str(error)[:1000]}")
         except (Exception, TooLong):
             clock(0)
             self._save(kind, data, suffix, traceback.format_exc())
@@ -280,12 +246,25 @@ class Fuzzer:
         self.crashes.append(f"{CRASHES / name}{suffix}: {why.strip().splitlines()[-1]}")
 
 
+def wanting(error):
+    """What a message lacks: it says what is wrong, and what would be right or the next step."""
+    if len(str(error)) > 100_000:
+        return "a message without end"
+    parts = getattr(error, "problems", [error])
+    if not all(p.what and (p.expected or p.hint) for p in parts):
+        return "a message without a next step"
+    return ""
+
+
 def small(path):
     """Scenes that are built in a fraction of a second."""
     return path.stat().st_size < 4000 and path.name not in ("pile.yaml", "shot.yaml")
 
 
-KINDS = ("scene", "step", "override", "mesh", "archive", "run_folder")
+KINDS = (
+    "scene", "step", "override", "mesh", "archive", "run_folder",
+    "pattern", "drawing", "fit", "sweep",
+)  # fmt: skip
 
 
 def campaign(seconds, seed, kinds=KINDS, most=10**9, say=print):

@@ -5,13 +5,14 @@ import math
 import numpy as np
 
 import weft
-from weft.mesh import grid
+from weft.scene.schema import SceneFile
 
 SHEET = "cloth: {sheet: {nx: 5, ny: 4}}\npins: [{corners: top}]\nseconds: 0.1 s\n"
 
 SMALL = {
     "sheet": SHEET,
-    "moving": """cloth: {sheet: {nx: 5, ny: 6, pattern: alternating}, fabric: {preset: linen, damping: 5 ms}}
+    "moving": """cloth: {sheet: {nx: 5, ny: 6, pattern: alternating},
+  fabric: {preset: linen, damping: 5 ms}}
 pins: [{corners: top, path: {keyframes: [{time: 0, translation: [0, 0, 0]},
   {time: 1, translation: [0, 10 cm, 0], rotation: 20}], axis: [0, 1, 0], hold: true}}]
 integrator: {bdf2: {tolerance: 1 mm/s, max_iterations: 30, linear: pcg}}
@@ -26,12 +27,14 @@ bodies:
 - {name: ball, sphere: {radius: 10 cm, size: 6 cm}, translation: [0, -10 cm, 0]}
 - {box: {width: 1 m, height: 10 cm, depth: 1 m, size: 30 cm}, translation: [0, -40 cm, 0]}
 """,
-    "panel": """cloth: {panel: {outline: [[0, 0], [40 cm, 0], [40 cm, 30 cm], [0, 30 cm]], size: 12 cm}}
+    "panel": """cloth: {panel: {outline: [[0, 0], [40 cm, 0], [40 cm, 30 cm], [0, 30 cm]],
+  size: 12 cm}}
 integrator: baraff_witkin_1998
 adaptive: {limit: 0.1}
 pins: [{box: {low: [-1, -1, -1], high: [-0.1, 1, 1]}}]
 """,
-    "spline": """cloth: {sheet: {nx: 6, ny: 6}, discretization: bspline, spline: {density: 2, rule: full}}
+    "spline": """cloth: {sheet: {nx: 6, ny: 6}, discretization: bspline,
+  spline: {density: 2, rule: full}}
 pins: [{corners: top}]
 law: {name: stvk, warp: [1, 0]}
 damping: 1 ms
@@ -68,7 +71,8 @@ bodies:
 - name: ball
   sphere: {radius: 5 cm, size: 4 cm}
   translation: [0, 15 cm, 0]
-  rigid: {mass: 100 g, velocity: [0, -1 m/s, 0], spin: [0, 1 rad/s, 0], stiffness: 10 MPa, air: true,
+  rigid: {mass: 100 g, velocity: [0, -1 m/s, 0], spin: [0, 1 rad/s, 0],
+    stiffness: 10 MPa, air: true,
     joints: [{kind: rope, name: cord, point: [0, 20 cm, 0], at: [0, 50 cm, 0], length: 30 cm,
       release: {force: 10 N}}]}
 - name: arm
@@ -108,20 +112,24 @@ contact: {gap: 1 mm, friction: 0.2, pairs: [{between: [left, right], ignore: tru
 step: 10 ms
 """,
     "settled": """cloth: {sheet: {nx: 5, ny: 4, width: 40 cm, height: 40 cm}}
-pins: [{corners: top, path: {keyframes: [{time: 0}, {time: 100 ms, translation: [0, 1 cm, 0]}], hold: true}}]
-integrator: {quasi_static: {tolerance: 0.1 mm, force_tolerance: 0.01, max_iterations: 400, load_steps: 2,
-  imperfection: 0.001, seed: 1, try_exact: true}}
+pins: [{corners: top, path: {keyframes: [{time: 0}, {time: 100 ms, translation: [0, 1 cm, 0]}],
+  hold: true}}]
+integrator: {quasi_static: {tolerance: 0.1 mm, force_tolerance: 0.01, max_iterations: 400,
+  load_steps: 2, imperfection: 0.001, seed: 1, try_exact: true}}
 seconds: 0.1 s
 """,
-    "bodies": """cloth: {sheet: {nx: 4, ny: 4, width: 20 cm, height: 20 cm}, translation: [0, 90 cm, 0]}
+    "bodies": """cloth: {sheet: {nx: 4, ny: 4, width: 20 cm, height: 20 cm},
+  translation: [0, 90 cm, 0]}
 contact: {gap: 4 mm, stick: 1 mm/s, friction_from: 10 ms, lags: 2, resolve: true}
 record: [stress]
 bodies:
-- {name: ground, height_field: {file: heights.csv, width: 1 m, depth: 1 m, low: -10 cm, high: 0 m, base: 10 cm}}
+- {name: ground, height_field: {file: heights.csv, width: 1 m, depth: 1 m, low: -10 cm,
+   high: 0 m, base: 10 cm}}
 - {name: blob, distance_grid: {file: blob.npz}, translation: [0, 40 cm, 0]}
 - {name: moves, mesh: {file: frames.npz, fps: 10, start: 0 s, hold: true, scale: 1 m}}
 - {name: cone, cone: {radius: 6 cm, top: 1 cm, height: 2 cm, size: 3 cm}, translation: [1 m, 0, 0],
-   thickness: 1 mm, path: {keyframes: [{time: 0}, {time: 1 s, rotation: 90}], axis: [0, 1, 0], center: [0, 0, 0]}}
+   thickness: 1 mm, path: {keyframes: [{time: 0}, {time: 1 s, rotation: 90}],
+   axis: [0, 1, 0], center: [0, 0, 0]}}
 - {name: tube, cylinder: {radius: 4 cm, length: 9 cm, size: 3 cm}, translation: [2 m, 0, 0]}
 - {name: hoop, ring: {radius: 10 cm, thickness: 2 cm, size: 2 cm}, translation: [3 m, 0, 0]}
 - {name: dish, disk: {radius: 10 cm, size: 5 cm}, translation: [4 m, 0, 0]}
@@ -130,7 +138,8 @@ bodies:
     "conditions": """cloth: {sheet: {nx: 4, ny: 4}, fabric: cotton}
 pins: [{corners: top}]
 conditions: {p: 0.75, variant: exact, bend: [1e-5 J, 1e-5 J], damping: [1 ms, 1 ms, 1 ms]}
-integrator: {baraff_witkin_1998: {psd: exact, tolerance: 0.01, linear: pcg, stop: preconditioned, most_speed: 100 m/s}}
+integrator: {baraff_witkin_1998: {psd: exact, tolerance: 0.01, linear: pcg,
+  stop: preconditioned, most_speed: 100 m/s}}
 adaptive: {limit: 0.1, successes: 2, patience: 1.5, most_successes: 8, most_halvings: 3}
 step: 10 ms
 """,
@@ -168,6 +177,19 @@ elastics:
 """
 
 
+def fields():
+    """Names of all fields of a scene file."""
+    found, left = set(), [SceneFile.model_json_schema()]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            found |= set(part.get("properties", ()))
+            left += part.values()
+        elif isinstance(part, list):
+            left += part
+    return found
+
+
 def write_files(folder):
     """What the small scenes name, into a folder."""
     t = np.linspace(0, 1, 3)
@@ -189,19 +211,18 @@ def write_files(folder):
 
 
 def tent():
-    """A closed box of two groups and regions as OBJ text."""
-    lines, n = [], 0
-    for side, z in (("left", 0.0), ("right", 0.1)):
-        mesh = grid(4, 4, 0.3, 0.3)
-        angle = math.pi if side == "left" else 0.0
-        for px, py in mesh.vertices[:, [0, 2]].tolist():
-            bulge = 0.0 if max(abs(px), abs(py)) > 0.149 else (0.05 if side == "right" else -0.05)
-            lines.append(f"v {px} {py} {bulge}")
-        for u, v in mesh.vertex_uv.tolist():
-            lines.append(f"vt {u} {v}")
-        lines += [f"g {side}", f"usemtl {side}"]
-        for face in mesh.faces.tolist():
-            ids = face if angle == 0.0 else face[::-1]
-            lines.append("f " + " ".join(f"{i + 1 + n}/{i + 1 + n}" for i in ids))
-        n += mesh.n_vertices
+    """A closed ball as OBJ text, each half a group and a region; every face lies flat by itself."""
+    ball = weft.contact.sphere(0.15, 0.08)
+    x, lines = ball.vertices, [f"v {a} {b} {c}" for a, b, c in ball.vertices.tolist()]
+    right = x[ball.faces].mean(axis=1)[:, 0] > 0
+    for side in (False, True):
+        name = ("left", "right")[side]
+        lines += [f"g {name}", f"usemtl {name}"]
+        for k in np.flatnonzero(right == side).tolist():
+            a, b, c = x[ball.faces[k]]
+            long = float(np.linalg.norm(b - a))
+            u = float((c - a) @ (b - a)) / long
+            v = math.sqrt(float((c - a) @ (c - a)) - u * u)
+            lines += [f"vt {5 * k} 0", f"vt {5 * k + long} 0", f"vt {5 * k + u} {v}"]
+            lines.append("f " + " ".join(f"{i + 1}/{j - 3}" for j, i in enumerate(ball.faces[k])))
     return "\n".join(lines) + "\n"

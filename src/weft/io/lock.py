@@ -11,7 +11,6 @@ import platform
 import socket
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from weft.errors import RunError

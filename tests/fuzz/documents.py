@@ -1,0 +1,111 @@
+"""What stands beside scenes: patterns, drawings of them, laboratory data and sweeps."""
+
+import shutil
+from pathlib import Path
+
+from tests.fuzz import scenes
+from tests.fuzz.mutations import changed_bytes, changed_tree
+from tests.garment.dxf_writer import block, drawing, polyline, text
+from weft.fitting.file import FIELDS, read_fit
+from weft.garment.check import examined
+from weft.garment.reading import read_pattern
+from weft.scene.build import load_scene
+from weft.sweep.file import FIELDS as SWEPT
+from weft.sweep.file import read_sweep
+from weft.sweep.runner import planned
+
+ROOT = Path(__file__).parents[2]
+DRAWINGS = ROOT / "tests/garment/files"
+PIECE = polyline([(0, 0), (400, 0), (400, 300), (0, 300)]), text("Piece Name: FRONT")
+SQUARE = drawing([block("FRONT", *PIECE)])
+WORN = """cloth: {garment: {pattern: worn.yaml, size: 8 cm}}
+sewing: {closing: 100 ms, settle: 100 ms}
+"""
+SWEEP = """scene: swept.yaml
+design: grid
+vary: {cloth.sheet.width: [30 cm, 40 cm],
+  gravity.1: {from: -12.0, to: -5.0, steps: 2, scale: linear}}
+set: {fps: 25}
+seed: 1
+threads: 1
+time_limit: 20 s
+keep: {converged: true, static: 5 m/s, intersections: 0, strain: 10 %, slipped_off: false}
+"""
+SAMPLED = """scene: swept.yaml
+design: saltelli
+samples: 4
+vary: {cloth.sheet.width: {from: 30 cm, to: 40 cm, scale: log},
+  cloth.sheet.nx: {from: 3, to: 5, whole: true}}
+seeds: [cloth.sheet.seed]
+"""
+OWN = ("outline", "at", "edge", "quadratic", "cubic", "arc", "points", "fold", "mirror", "copy",
+       "darts", "pleats", "lines", "folds", "holes", "wrap", "closing", "window", "buttons",
+       "notched", "strength", "ratio", "stiffness", "edges", "join", "flip", "layer", "grain",
+       "placement", "translation", "rotation", "measures", "panels", "seams",
+       "elastics")  # fmt: skip
+
+
+class Documents:
+    """Inputs of a fuzzer with ``rng`` and ``folder`` that are no scenes."""
+
+    def changed(self, text, fields):
+        """A document with its tree, its text or both changed."""
+        if self.rng.random() < 0.8:
+            text = changed_tree(self.rng, text, fields)
+        data = text.encode()
+        return changed_bytes(self.rng, data) if self.rng.random() < 0.3 else data
+
+    def pattern(self):
+        """A pattern of weft's own: read, looked through, and sewn."""
+        texts = [p.read_text() for p in sorted(ROOT.glob("examples/garments/patterns/*.yaml"))]
+        text = self.rng.choice([scenes.PATTERN, *texts])
+        data = self.changed(text, OWN)
+        path = self.folder / "worn.yaml"
+        path.write_bytes(data)
+        scene = self.folder / "wears.yaml"
+        scene.write_text(WORN)
+
+        def use():
+            examined(read_pattern(path))
+            if text is scenes.PATTERN:
+                load_scene(scene)
+
+        return data, ".yaml", use
+
+    def drawing(self):
+        """A pattern of other programs."""
+        files = [(p.suffix, p.read_bytes()) for p in sorted(DRAWINGS.iterdir())]
+        files.append((".dxf", SQUARE.encode()))
+        suffix, data = self.rng.choice(files)
+        data = changed_bytes(self.rng, data)
+        path = self.folder / f"drawn{suffix}"
+        path.write_bytes(data)
+        return data, suffix, lambda: examined(read_pattern(path))
+
+    def fit(self):
+        """Laboratory data."""
+        for name in ("tensile.csv", "shear.csv", "photograph.png"):
+            shutil.copy(ROOT / "examples/fabrics" / name, self.folder / name)
+        files = sorted(ROOT.glob("examples/fabrics/*.yaml"))
+        data = self.changed(self.rng.choice(files).read_text(), [*FIELDS, "kind", "field", "value",
+                            "points", "uncertainty", "units", "file", "columns"])  # fmt: skip
+        if self.rng.random() < 0.2:
+            file = self.folder / self.rng.choice(("tensile.csv", "shear.csv", "photograph.png"))
+            file.write_bytes(changed_bytes(self.rng, file.read_bytes()))
+        path = self.folder / "fit.yaml"
+        path.write_bytes(data)
+        return data, ".yaml", lambda: read_fit(path)
+
+    def sweep(self):
+        """A sweep: read and planned."""
+        (self.folder / "swept.yaml").write_text(scenes.SHEET + "gravity: [0, -9.81, 0]\n")
+        data = self.changed(self.rng.choice((SWEEP, SAMPLED)), [*SWEPT, "from", "to", "steps"])
+        path = self.folder / "sweep.yaml"
+        path.write_bytes(data)
+
+        def use():
+            out = self.folder / "planned"
+            shutil.rmtree(out, ignore_errors=True)
+            planned(read_sweep(path), out, 1)
+
+        return data, ".yaml", use
