@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "weft"
 
 STAGES = [
     ["arrays", "errors", "machine", "phases"],
-    ["plain_yaml"],
+    ["given", "plain_yaml"],
     ["units"],
     ["curve", "fabric_fields", "keys", "settings", "state", "psd"],
     ["fabric_values"],

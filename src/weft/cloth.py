@@ -17,6 +17,7 @@ from weft.discretization.surfaces import Surfaces, gathered
 from weft.discretization.triangles import Triangles
 from weft.errors import MeshError, check_known
 from weft.fabric import Fabric
+from weft.given import numbers
 from weft.mesh import TriangleMesh
 from weft.regions import Kept, Region, kept_of
 from weft.units import in_si
@@ -367,10 +368,10 @@ class Cloth:
         translation = in_si(translation, "m", "translation")
         turned = [np.degrees(in_si(a, "rad", "rotation")) if isinstance(a, str) else a
                   for a in rotation]  # fmt: skip
-        rotation = np.asarray(turned, dtype=np.float64)
+        rotation = numbers(turned, (3,), "rotation", MeshError)
 
         turned = Rotation.from_euler("xyz", rotation, degrees=True).apply(np.array(self.points))
-        return self.with_points(turned + np.asarray(translation, dtype=np.float64))
+        return self.with_points(turned + numbers(translation, (3,), "translation", MeshError))
 
     def with_points(self, points: Positions) -> "Cloth":
         """The same cloth with what moves it elsewhere: (N,3) [m]."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.errors import DegenerateFacesError, MeshError
+from weft.given import numbers, whole
 from weft.machine import gib, memory
 
 Pattern = Literal["regular", "alternating", "random"]
@@ -46,11 +47,11 @@ class TriangleMesh:
     regions: Mapping[str, Ints] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "vertices", np.ascontiguousarray(self.vertices, dtype=np.float64))
-        object.__setattr__(self, "faces", np.ascontiguousarray(self.faces, dtype=np.int32))
-        object.__setattr__(
-            self, "corner_uv", np.ascontiguousarray(self.corner_uv, dtype=np.float64)
-        )
+        x = numbers(self.vertices, (None, 3), "positions of vertices", MeshError)
+        faces = whole(self.faces, (None, 3), "faces", MeshError)
+        uv = numbers(self.corner_uv, (None, 3, 2), "material coordinates", MeshError)
+        for name, array in (("vertices", x), ("faces", faces), ("corner_uv", uv)):
+            object.__setattr__(self, name, array)
         self._check()
         for a in (self.vertices, self.faces, self.corner_uv):
             a.setflags(write=False)

@@ -12,6 +12,7 @@ import numpy as np
 
 from weft.arrays import Floats, Ints, Positions
 from weft.errors import SceneError
+from weft.given import check_kind, whole
 from weft.settings import REQUIRED, check_settings, documented, setting
 from weft.units import fields_in_si
 
@@ -110,7 +111,10 @@ class Pin:
 
     def __post_init__(self) -> None:
         fields_in_si(self, self.name, until="s")
-        ids = np.unique(np.asarray(self.vertices, dtype=np.int64).reshape(-1)).astype(np.int32)
+        check_kind(self.until, float | None, f"{self.name}.until", SceneError)
+        check_kind(self.path, Path | None, f"{self.name}.path", SceneError)
+        flat = np.atleast_1d(self.vertices) if np.isscalar(self.vertices) else self.vertices
+        ids = np.unique(whole(flat, (None,), f"{self.name}.vertices", SceneError))
         object.__setattr__(self, "vertices", ids)
         if len(ids) == 0:
             raise SceneError(

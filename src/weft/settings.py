@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from weft.errors import SceneError, WeftError, check_known
+from weft.errors import SceneError, WeftError, check_known, clipped
+from weft.given import fits, words
 from weft.units import fields_in_si, most_of
 
 T = TypeVar("T")
@@ -137,6 +138,9 @@ def check_settings(settings: Any, place: str, error: type[WeftError] = SceneErro
             check_known(value, _words(kind), what, error)
         elif isinstance(value, str) and str not in (kind, *get_args(kind)):
             raise error(what, got=repr(value), expected="a number, not text")
+        elif not fits(value, kind) and not (about.choices and about.holds(value)):
+            got = "nothing" if value is None else clipped(repr(value), 60)
+            raise error(what, got=got, expected=words(kind))
         elif not about.holds(value):
             raise error(what, got=value, expected=about.wanted(value))
 

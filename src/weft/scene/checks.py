@@ -1,14 +1,34 @@
 """What is handed to a scene in Python: that attachments and energies are ones, and can be."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from weft.attachments.attachment import KINDS
+from weft.cloth import Cloth
+from weft.contact.body import Body
+from weft.contact.contact import SelfContact
 from weft.energies.base import Energy
+from weft.energies.buckling_bending import BucklingForm
+from weft.energies.condition import ConditionForm
+from weft.energies.pressed import Pressed
+from weft.energies.pressure import Gas
 from weft.energies.ties import Ties
 from weft.errors import SceneError
+from weft.given import check_kind
+from weft.integrators.adaptive import AdaptiveSettings
+from weft.keys import Keys
+from weft.pins import Pin
+
+FIELDS: Mapping[str, Any] = {  # of fields that nothing else looks at before they are used
+    "cloth": Cloth, "pins": Sequence[Pin], "bodies": Sequence[Body], "step": float,
+    "damping": float | None, "attachments": Sequence[Any], "energies": Sequence[Any],
+    "pressed": Sequence[Pressed], "contact": SelfContact | None, "pressure": float | Gas | None,
+    "integrator": str, "bending": str | None, "buckling": BucklingForm | None,
+    "conditions": ConditionForm | None, "adaptive": AdaptiveSettings | None,
+    "gravity": tuple[float, float, float], "record": Sequence[str], "keyed": Mapping[str, Keys],
+}  # fmt: skip
 
 
 def check_attachments(attachments: Sequence[Any], integrator: str) -> None:
@@ -58,3 +78,13 @@ def check_ropes(energies: Sequence[Energy], taken: Sequence[str]) -> None:
                 "name of a joint", got=repr(energy.name), expected="one that no energy has",
                 hint=f"not {', '.join(dict.fromkeys(taken))}",
             )  # fmt: skip
+
+
+def check_kinds(scene: Any) -> None:
+    """That the fields of a scene are of the kinds that they should be.
+
+    Raises:
+        SceneError: the first that is not.
+    """
+    for name, kind in FIELDS.items():
+        check_kind(getattr(scene, name), kind, f"scene.{name}", SceneError)

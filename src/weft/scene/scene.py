@@ -35,7 +35,7 @@ from weft.model import Model
 from weft.pins import Pin
 from weft.scene.acting import made_of
 from weft.scene.changing import ChangingScene, carried, thickens, thickest, thickness_at
-from weft.scene.checks import check_attachments, check_energies, check_ropes
+from weft.scene.checks import check_attachments, check_energies, check_kinds, check_ropes
 from weft.scene.described import described
 from weft.scene.elastic import BENDING, check_start
 from weft.scene.held import ANCHOR, Held, held_points
@@ -139,6 +139,7 @@ class Scene:
     def __post_init__(self) -> None:
         fields_in_si(self, "scene", gravity="m/s^2", damping="s", step="s", velocity="m/s",
                      pressure="Pa")  # fmt: skip
+        check_kinds(self)
         if not (np.isfinite(self.step) and self.step > 0):
             raise SceneError("scene.step", got=self.step, expected="must be > 0 [s]")
         if self.damping is not None and not (np.isfinite(self.damping) and self.damping >= 0):
