@@ -8,7 +8,7 @@ import pytest
 
 import weft
 from weft.errors import MeshError, WeftError
-from weft.given import fits, numbers, whole
+from weft.given import fits, is_file, numbers, whole
 
 SHEET = weft.sheet(4, 3)
 X, F, UV = (np.array(a) for a in (SHEET.mesh.vertices, SHEET.mesh.faces, SHEET.mesh.corner_uv))
@@ -91,6 +91,13 @@ def test_settings_of_another_kind(make):
 )  # fmt: skip
 def test_kinds(value, hint, fine):
     assert fits(value, hint) == fine
+
+
+def test_names_that_no_file_can_have(tmp_path):
+    for name in ("x" * 3000, "a\0b", "nothing"):
+        assert not is_file(tmp_path / name)
+    (tmp_path / "a").touch()
+    assert is_file(tmp_path / "a")
 
 
 def test_arrays():

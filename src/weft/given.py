@@ -7,6 +7,7 @@ is cut off, dropped or spread over a shape without a word.
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
 import numpy as np
@@ -69,6 +70,14 @@ def _said(shape: Shape) -> str:
     names = iter("nmk")
     sizes = [next(names) if k is None else str(k) for k in shape]
     return f"shape ({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is an ordinary file of that name; names that no file can have are none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long; a NUL
+        return False
 
 
 def fits(value: Any, hint: Any) -> bool:

@@ -250,10 +250,11 @@ def wanting(error):
     """What a message lacks: it says what is wrong, and what would be right or the next step."""
     if len(str(error)) > 100_000:
         return "a message without end"
-    parts = getattr(error, "problems", [error])
-    if not all(p.what and (p.expected or p.hint) for p in parts):
-        return "a message without a next step"
-    return ""
+    parts = getattr(error, "problems", None)
+    if parts is not None:
+        return next(filter(None, map(wanting, parts)), "")
+    known = error.what and (error.expected or error.hint)
+    return "" if known else "a message without a next step"
 
 
 def small(path):

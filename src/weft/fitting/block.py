@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.arrays import Floats
 from weft.errors import FabricError, WeftError, check_known, did_you_mean
+from weft.given import is_file
 from weft.plain_yaml import Loc, Tree
 from weft.units import to_si
 
@@ -204,9 +205,6 @@ class Block:
 
     def _file(self, name: str, said: str) -> Path:
         path = self.place.path.parent / said
-        try:
-            if path.is_file():
-                return path
-        except (OSError, ValueError):  # a name that no file can have
-            pass
-        raise self.error(name, str(path), "a file, relative to this one")
+        if not is_file(path):
+            raise self.error(name, str(path), "a file, relative to this one")
+        return path

@@ -16,6 +16,7 @@ import numpy as np
 
 from weft.arrays import Bools, Floats
 from weft.errors import PictureError
+from weft.given import is_file
 
 LEAST, MOST = 64, 100e6  # pixels of a side, and of a picture
 ENOUGH = 2400  # pixels of a side: larger pictures are reduced
@@ -92,7 +93,7 @@ def load_picture(path: Path) -> tuple[Floats, int]:
     from PIL import ImageOps
 
     where = str(path)
-    if not path.is_file():
+    if not is_file(path):
         raise PictureError("picture", got="no such file", where=where)
     try:
         with warnings.catch_warnings(), Pillow.open(path) as opened:

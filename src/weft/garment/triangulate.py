@@ -223,7 +223,7 @@ class _Filling:
         finest = float(self.dense_size.min())
         spacing, layers = self.size, []
         extent = float(np.linalg.norm(high - low))
-        if (4 * extent / finest) ** 2 * PER_LATTICE_POINT > memory():
+        if 4 * extent * PER_LATTICE_POINT**0.5 > finest * memory() ** 0.5:
             raise MeshError(
                 "outline", got=f"an edge of {finest:.3g} m in a piece of {extent:.3g} m",
                 expected="edges that are not so much shorter",

@@ -5,7 +5,6 @@ it is asked for where the machine has less, by the field that causes it.
 import math
 import warnings
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy.lib.format as npy
 
 from weft.errors import SceneError, SceneProblems, WeftError
 from weft.garment.reading import read_pattern
+from weft.io.archive import Broken
 from weft.machine import gib, memory
 from weft.plain_yaml import Loc
 from weft.scene.body_schema import BodyBlock
@@ -201,7 +201,7 @@ def _frames_of(path: Path) -> tuple[int, int] | None:
         with zipfile.ZipFile(path) as archive, archive.open("positions.npy") as file:
             read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
             shape = read[npy.read_magic(file)](file)[0]
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError, zlib.error):
+    except Broken:
         return None
     return (int(shape[0]), int(shape[1])) if len(shape) == 3 else None
 

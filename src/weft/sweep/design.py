@@ -20,6 +20,7 @@ import numpy as np
 
 from weft.arrays import Floats
 from weft.errors import SweepError, check_known, clipped
+from weft.given import is_file
 from weft.plain_yaml import parse_yaml
 from weft.sweep.varied import Varied
 
@@ -203,7 +204,7 @@ def _function(said: str, folder: Path) -> Callable[..., Any]:
     path = folder / name
     if not colon or not name.endswith(".py"):
         raise SweepError("function", got=said, expected="file.py:function")
-    if not path.is_file():
+    if not is_file(path):
         raise SweepError("function", got=f"no file {path}", expected="file.py:function")
     spec = importlib.util.spec_from_file_location(f"weft_sweep_{path.stem}", path)
     assert spec is not None and spec.loader is not None

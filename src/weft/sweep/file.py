@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.errors import SweepError, WeftError, check_known, did_you_mean
+from weft.given import is_file
 from weft.plain_yaml import Tree, read_yaml
 from weft.sweep.design import DESIGNS, Design
 from weft.sweep.quality import Filters, filters_of
@@ -163,7 +164,7 @@ class _Reader:
         if not said:
             raise self.error("scene", None, "the path of a scene file")
         path = self.path.parent / said
-        if not path.is_file():
+        if not is_file(path):
             raise self.error("scene", said, "a file", f"it is looked for in {self.path.parent}")
         return path
 
