@@ -35,6 +35,10 @@ class Changed:
 class Changing(Protocol):
     """Constants by time."""
 
+    @property
+    def times(self) -> Sequence[float]:
+        """[s] of the keys of all of them."""
+
     def __call__(self, t: float) -> Changed:
         """Those of a time [s]; the same object for the same numbers."""
 

@@ -133,7 +133,7 @@ def _between(ranked: Floats, at: float) -> float:
 def plain(report: StepReport) -> Json:
     """A step's report as a tree of numbers and names."""
     tree = {**vars(report), "outcome": report.outcome.name}
-    del tree["reached"], tree["divisible"], tree["place"]
+    del tree["reached"], tree["divisible"], tree["place"], tree["parts"]
     tree["energies"] = tree.pop("terms")
     if not tree["attachments"]:
         del tree["attachments"]

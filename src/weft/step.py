@@ -35,6 +35,7 @@ class Step:
     bodies: tuple[Positions, Positions]  # (b,3) [m] of vertices of bodies, at the start and the end
     past: tuple[Positions, float] | None = None  # (n,3) [m] x_(n-1), and a with which it counts
     kept: Mapping[str, Floats] = field(default_factory=dict)  # what terms keep from step to step
+    anew: Positions | None = None  # (n,3) [m] where wind was taken anew; None: where it is expected
     slip: float | None = None  # [m] elastic slip of friction in an equilibrium; None: nothing rubs
     same_pattern: bool = (
         False  # whether matrices may keep the blocks of steps before, where none is

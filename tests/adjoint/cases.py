@@ -60,9 +60,9 @@ def quotient(f, h):
     return (8 * (f(h) - f(-h)) - f(2 * h) + f(-2 * h)) / (12 * h)
 
 
-def compared(scene, names, frames=2, fps=100.0, h=3e-5, seed=0, velocities=0.1):
+def compared(scene, names, frames=2, fps=100.0, h=3e-5, seed=0, velocities=0.1, loss=None):
     """(derivative, quotient) along random directions of all named parameters together."""
-    loss = noise(scene.cloth.n_vertices, seed, velocities)
+    loss = loss or noise(scene.cloth.n_vertices, seed, velocities)
     adjoint = Adjoint(scene, loss, names, frames=frames, fps=fps)
     found, rng = adjoint(), np.random.default_rng(seed + 1)
     way = {n: adjoint.parameter(n).size * np.asarray(rng.uniform(0.5, 1.5, found.gradient[n].shape))

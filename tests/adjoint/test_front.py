@@ -1,6 +1,5 @@
 """What ``weft.Adjoint`` promises around the derivative: memory, doors, bad input."""
 
-import dataclasses
 import tempfile
 from pathlib import Path
 
@@ -11,9 +10,7 @@ import weft
 from tests.adjoint.cases import hung, landing, noise, quotient
 from weft.adjoint import Energy, Flat, Mean, Sum, Target, batched
 from weft.adjoint.forward import Forward, Kept
-from weft.contact import sphere
 from weft.errors import SceneError
-from weft.integrators.quasi_static import QuasiStaticSettings
 
 SHEAR = ["fabric.shear"]
 
@@ -135,6 +132,10 @@ def test_the_scene_of_a_run():
     "change, message",
     [
         ({"integrator": "bdf2_semi_implicit", "settings": None}, "integrator = SemiImplicitBdf2"),
+        (
+            {"cloth": weft.sheet(4, 4, fabric={"preset": "cotton", "crease_yield": "20 1/m"})},
+            "creases",
+        ),
         ({"settings": weft.StepSettings(effort=2, tolerance=1e-12)}, "stop before they have"),
     ],
 )
@@ -161,20 +162,3 @@ def test_unknown_names_are_listed():
 def test_bad_losses(loss, message):
     with pytest.raises(SceneError, match=message):
         weft.Adjoint(hung(), loss, SHEAR, frames=1, fps=100)()
-
-
-def test_keyframes_rigid_bodies_and_friction_at_rest_are_refused():
-    """Their numbers, points and lags would be left out of the derivative without a word."""
-    cloth = weft.sheet(5, 5)
-    pins = [weft.Pin(cloth.corners("top"))]
-    ball = dataclasses.replace(
-        sphere(0.05, 0.03).moved((0, -0.9, 0)), rigid=weft.contact.Rigid(mass=0.1)
-    )
-    resting = QuasiStaticSettings(friction=True)
-    for message, scene in {
-        "change in time": weft.Scene(cloth, pins, keyed={"damping": weft.Keys([(0, 0.0), (1, 1)])}),
-        "rigid bodies": weft.Scene(cloth, pins, bodies=[ball]),
-        "friction": weft.Scene(cloth, pins, integrator="quasi_static", settings=resting),
-    }.items():
-        with pytest.raises(SceneError, match=message):
-            weft.Adjoint(scene, Mean(), SHEAR, frames=1)()

@@ -6,7 +6,13 @@ single terms of the potential take from the start of a step; ``forward`` keeps t
 numbers change), and ``adjoint`` puts them together.
 """
 
-from weft.adjoint import air, membranes, touching  # they register what their terms pass back
+from weft.adjoint import (  # they register what their terms pass back
+    air,
+    carried_air,
+    membranes,
+    tied,
+    touching,
+)
 from weft.adjoint.adjoint import Adjoint, AdjointReport, Derivative
 from weft.adjoint.doors import Flat, batched, jax_function, torch_function
 from weft.adjoint.lagged import pulls
@@ -32,10 +38,12 @@ __all__ = [
     "along_constants",
     "batched",
     "by_constants",
+    "carried_air",
     "jax_function",
     "material_points",
     "membranes",
     "pulls",
+    "tied",
     "torch_function",
     "touching",
 ]

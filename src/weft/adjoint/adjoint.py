@@ -11,10 +11,10 @@ import numpy as np
 from weft.adjoint.directions import Direction
 from weft.adjoint.fields import Positions, Targets, Velocities
 from weft.adjoint.forward import Forward, Kept, Simulated
+from weft.adjoint.keyed import named
 from weft.adjoint.losses import Loss, checked
-from weft.adjoint.parameters import ARRAYS, TARGETS, Parameter, check_names, named, pin_names
+from weft.adjoint.parameters import ARRAYS, TARGETS, Parameter, check_names, pin_names
 from weft.adjoint.rest import Rest
-from weft.adjoint.solving import Hessian
 from weft.adjoint.step_back import Back, step_back
 from weft.adjoint.tangent import tangents
 from weft.arrays import Floats
@@ -257,15 +257,16 @@ class Adjoint:
             if count % f.steps == 0:
                 self._add_frame(back, by_x[count // f.steps], by_v[count // f.steps])
             for taken in reversed(kept.parts(count)):
-                found = step_back(f.model, taken, f.inner, solver, back, prepared, rest)
-                hessian: Hessian = found.hessian
-                prepared, back = hessian.prepared, found.before
-                steps, firmed = steps + 1, firmed + found.firmed
-                correction = max(correction, found.correction)
-                if hessian.kind in bad:
-                    bad[hessian.kind].append(found.phi.step.t)
-                for each in asked:
-                    each.add(found)
+                steps += 1
+                links = step_back(f.model, taken, f.inner, solver, back, prepared, rest)
+                for link in links:
+                    firmed, prepared = firmed + link.firmed, link.hessian.prepared
+                    correction = max(correction, link.correction)
+                    if link.hessian.kind in bad:
+                        bad[link.hessian.kind].append(link.phi.step.t)
+                    for each in asked:
+                        each.add(link)
+                    back = link.before
         self._add_frame(back, by_x[0], by_v[0])
         back.x += back.memory.get("x", 0.0)  # before the first step both are one
         back.v += back.memory.get("v", 0.0)

@@ -22,13 +22,18 @@ def _wind(term: BoundAir, step: Step, x: WarpArray, by: Floats, into: Pulled) ->
     """What lagging passes back; and the origin of velocities."""
     s, w = term.energy.samples, term.energy.wind
     N, at, rate = s.shares, np.asarray(kernel.numpy(x)), 1.0 / step.span
-    place_x, place_v = extrapolated(step)
+    place_x, place_v = extrapolated(step) if into.at is None else (into.at, step.velocity(into.at))
+    gusts = bool(np.isfinite(step.span))
 
     def mean(y: Floats) -> Floats:
         return np.asarray(np.einsum("qa,qai->qi", N, y[s.stencil]))
 
     middle, moved, along = mean(place_x), mean(at - step.origin), mean(by)
-    air = w.at(middle, step.t)
+
+    def blown(places: Floats) -> Floats:
+        return np.asarray(w.at(places, step.t, term.energy.carried, gusts=gusts))
+
+    air = blown(middle)
     u, pull = air - mean(place_v), rate * moved - air
     F = s.deformation_gradient(place_x)
     f0, f1 = F[:, :, 0], F[:, :, 1]
@@ -58,15 +63,21 @@ def _wind(term: BoundAir, step: Step, x: WarpArray, by: Floats, into: Pulled) ->
     if w.gusts is not None or w.field is not None:
         for j in range(3):
             shift = DIFFERENCE * np.eye(3)[j]
-            slope = (w.at(middle + shift, step.t) - w.at(middle - shift, step.t)) / DIFFERENCE / 2
+            slope = (blown(middle + shift) - blown(middle - shift)) / DIFFERENCE / 2
             part = (slope * by_air).sum(1)
             np.add.at(to_x[:, j], s.stencil, N * part[:, None])
     np.add.at(into.origin, s.stencil, -rate * N[:, :, None] * K_along[:, None])
-    _extrapolated(step, to_x, to_v, into)
+    expected_place(step, to_x, to_v, into)
 
 
-def _extrapolated(step: Step, to_x: Floats, to_v: Floats, into: Pulled) -> None:
-    """Of ``extrapolated`` back to the state, to what the step predicts, and to pins."""
+def expected_place(step: Step, to_x: Floats, to_v: Floats, into: Pulled) -> None:
+    """From derivatives by where cloth is expected and how fast (``extrapolated``) to those by the
+    state, by what the step predicts, and by pins; or by where these were taken anew.
+    """
+    if into.at is not None:
+        into.place += to_x + to_v / step.span
+        into.origin -= to_v / step.span
+        return
     if not np.isfinite(step.span):
         into.state_x += np.where(step.fixed[:, None], 0.0, to_x)
         into.target += np.where(step.fixed[:, None], to_x, 0.0)

@@ -6,6 +6,7 @@ exact where they are linear in it, as all of a fabric's are with triangles and h
 elsewhere. No force is subtracted from another.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -44,7 +45,8 @@ class Changes:
 
     def along(self, back: StepBack) -> float:
         """-z . d2Phi/dx dc . change, and what contact remembers of it."""
-        total, step, seen = 0.0, back.phi.step, back.mixed
+        total, seen = 0.0, back.mixed
+        step = dataclasses.replace(back.phi.step, anew=back.pulled.at)
         if not self.some:
             return total
         if "x" not in seen:

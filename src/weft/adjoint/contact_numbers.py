@@ -97,8 +97,8 @@ class ContactNumbers:
         slides, term, s = self.slides, self.term, self.slides.slide
         began = slides._began
         numbers = self._of_pairs(change, began)
-        pushed = changed_gradients(began, slides.origin, *numbers)
-        load = changed_loads(began, slides.origin, pushed)[slides.push]
+        pushed = changed_gradients(began, slides.start, *numbers)
+        load = changed_loads(began, slides.start, pushed)[slides.push]
         part = term.contact.mesh.sides.part
         a, b = term.contact.mesh.sides.of_pairs(slides.stencil, began.touch[slides.push]["kind"])
         none = np.zeros(len(load))

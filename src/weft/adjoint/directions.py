@@ -7,7 +7,7 @@ gradient *at the same x*; ``AdjointReport.differences`` says which. Pins, bodies
 loss itself are differentiated as constants are, by the values that the scene gives them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,13 +15,16 @@ import numpy as np
 
 from weft import kernel
 from weft.adjoint.changes import Changes
+from weft.adjoint.changing import contact_at, energies_at, take, times_of
 from weft.adjoint.contact_numbers import constants_of, structure_of
 from weft.adjoint.parameters import Parameter
 from weft.adjoint.same import same
 from weft.adjoint.step_back import Back, StepBack
+from weft.adjoint.tied import check_found
 from weft.arrays import Floats
 from weft.contact.term import FIRMNESS, ContactTerm
 from weft.energies.base import Bound, FastEnergy
+from weft.energies.inertia import Inertia
 from weft.energies.mixed import ByName, Differentiable
 from weft.energies.on_host import OnHost
 from weft.errors import SceneError, WeftError
@@ -43,6 +46,7 @@ class Variant:
     scene: Any
     model: Model
     terms: tuple[Bound, ...]
+    places: tuple[int | None, ...]  # of the terms' energies in the model; None: inertia
     contact: ContactTerm | None
     pins: bool
     bodies: bool
@@ -53,11 +57,16 @@ class Variant:
         """Whether anything is another."""
         return bool(self.terms or self.contact or self.pins or self.bodies or self.start)
 
-    def gradient(self, step: Step, x: WarpArray) -> Floats:
-        """(n,3) dPhi/dx of the terms that differ."""
+    def gradient(
+        self, step: Step, x: WarpArray, freeze: Callable[[Bound], None] | None = None
+    ) -> Floats:
+        """(n,3) dPhi/dx of the terms that differ, frozen as the step begins unless ``freeze`` says
+        otherwise.
+        """
         g = kernel.zeros(len(step.state.x), vec3)
+        take(self.model, step.t, self.terms, self.places, self.contact)
         for term in (*self.terms, *((self.contact,) if self.contact else ())):
-            term.freeze(step)
+            term.freeze(step) if freeze is None else freeze(term)
             term.add_gradient(x, g)
         return np.array(kernel.numpy(g))
 
@@ -65,7 +74,7 @@ class Variant:
         """What this variant adds for one step."""
         step, total = back.phi.step, 0.0
         if self.terms or self.contact:
-            total -= float((back.z * self.gradient(step, back.x)).sum())
+            total -= float((back.z * self.gradient(step, back.x, back.freeze)).sum())
         if self.contact is not None and back.kept:
             kept = self.contact.remember(back.x)
             for name, by in back.kept.items():
@@ -184,25 +193,53 @@ def _direction(
 ) -> Direction:
     models = [(o.weight, o.model) for o in made]
     energies: dict[int, ByName] = {}
-    unknown: list[int] = []
+    unknown: list[int | None] = []
+    timed = any(m.changing is not None for m in (base, *(m for _, m in models)))
     for k, old in enumerate(base.energies):
         others = [(w, m.energies[k]) for w, m in models]
+        if timed:
+            if any(_differs_in_time(base, m, k) for _, m in models):
+                unknown.append(k)
+            continue
         if all(same(e, old) for _, e in others):
             continue
+        for _, e in others:
+            check_found(parameter.name, e, old)
         if _is_known(old, [e for _, e in others]):
             change = _quotient([(w, e.constants) for w, e in others], old.constants)  # type: ignore[attr-defined]
             if change:
                 energies[k] = change
         else:
             unknown.append(k)
-    heavier = any(not np.array_equal(m.mass, base.mass) for _, m in models)
-    mass = np.asarray(sum(w * m.mass for w, m in models)) if heavier else None
+    times = times_of(base)
+    heavier = any(
+        not np.array_equal(m.mass_at(t), base.mass_at(t)) for _, m in models for t in times
+    )
+    mass = np.asarray(sum(w * m.mass for w, m in models)) if heavier and not timed else None
+    if heavier and timed:
+        unknown.append(None)
     contact, meets = _contacts(base, models)
+    if timed and base.contact is not None:
+        meets = (
+            meets
+            or bool(contact)
+            or any(
+                not same(contact_at(m, t), contact_at(base, t)) for _, m in models for t in times
+            )
+        )
+        contact = {} if meets else contact
     changes = Changes(base.energies, energies, mass, contact)
     moved = _moved(scene, base, made)
     variants = tuple(_variant(base, o, unknown, meets, moved) for o in made)
-    names = [base.energies[k].name for k in unknown] + (["contact"] if meets else [])
+    names = ["inertia" if k is None else base.energies[k].name for k in unknown]
+    names += ["contact"] if meets else []
     return Direction(parameter, index, variants, changes, tuple(names))
+
+
+def _differs_in_time(base: Model, other: Model, k: int) -> bool:
+    """Whether energy k is another at any time."""
+    times = sorted({*times_of(base), *times_of(other)})
+    return any(not same(energies_at(base, t)[k], energies_at(other, t)[k]) for t in times)
 
 
 def _is_known(old: Any, others: Sequence[Any]) -> bool:
@@ -246,13 +283,21 @@ def _moved(scene: Any, base: Model, made: Sequence[_Other]) -> tuple[bool, bool,
 
 
 def _variant(
-    base: Model, other: _Other, unknown: Sequence[int], meets: bool, moved: tuple[bool, bool, bool]
+    base: Model,
+    other: _Other,
+    unknown: Sequence[int | None],
+    meets: bool,
+    moved: tuple[bool, bool, bool],
 ) -> Variant:
     """What is differentiated by differences: the same in all of them."""
     pattern, model = base.assembly.pattern, other.model
     terms: list[Bound] = []
+    now = energies_at(model, 0.0)
     for k in unknown:
-        e = model.energies[k]
+        if k is None:
+            terms.append(Inertia(model.mass))
+            continue
+        e = now[k]
         terms.append(e.bind(pattern) if isinstance(e, FastEnergy) else OnHost(e, pattern))
     contact = ContactTerm(model.contact) if meets and model.contact is not None else None
-    return Variant(other.weight, other.scene, model, tuple(terms), contact, *moved)
+    return Variant(other.weight, other.scene, model, tuple(terms), tuple(unknown), contact, *moved)

@@ -10,6 +10,7 @@ import numpy as np
 from weft.adjoint.parameters import TARGETS, pin_names
 from weft.adjoint.step_back import Back, StepBack
 from weft.arrays import Floats
+from weft.errors import SceneError
 from weft.model import Model
 from weft.pins import Pin
 
@@ -20,6 +21,11 @@ class Positions:
     name, unit = "positions", "m"
 
     def __init__(self, scene: Any) -> None:
+        if scene.attachments:
+            raise SceneError(
+                "parameter positions", got="with attachments", expected="a scene without them",
+                hint="their places and lengths come from where the cloth starts; pins move along",
+            )  # fmt: skip
         self.scene, self.model = scene, scene.model()
         self.n = len(scene.cloth.points)
         self._pinned = np.zeros((len(self.model.mass), 3))
@@ -40,10 +46,10 @@ class Positions:
         """(N,3), with that of the state."""
         every = back.x + self._pinned
         out = np.array(every[: self.n])
-        if len(every) > self.n:  # anchors of splines stand where vertices do
-            springs = next(e for e in self.model.energies if e.name == "anchors")
-            weight: Any = springs.coefficient[:, :-1]
-            np.add.at(out, springs.stencil[:, :-1], weight[:, :, None] * every[self.n :, None])
+        springs: Any = next((e for e in self.model.energies if e.name == "anchors"), None)
+        if springs is not None:  # anchors of splines stand where vertices do
+            weight, own = springs.coefficient[:, :-1], every[springs.stencil[:, -1]]
+            np.add.at(out, springs.stencil[:, :-1], weight[:, :, None] * own[:, None])
         return out
 
 

@@ -10,8 +10,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from weft.adjoint.changing import limits_change, thickens
 from weft.adjoint.lagged import check_lagged
 from weft.adjoint.step_back import Taken
+from weft.adjoint.tied import check_tied
 from weft.arrays import Floats
 from weft.errors import SceneError, SimulationError
 from weft.integrators.adaptive import Adaptive
@@ -59,7 +61,9 @@ class _Recorder:
 
     def __init__(self, inner: Stepper, method: str) -> None:
         self.inner, self.method = inner, method
-        self.taken: list[tuple[Taken, State]] = []
+        settings: Any = inner.settings  # type: ignore[attr-defined]
+        self.path = method != "quasi_static" or bool(settings.friction)
+        self.taken: list[tuple[State, list[Taken], State]] = []
 
     @property
     def order(self) -> int:
@@ -86,17 +90,19 @@ class _Recorder:
                 hint="leave settings.effort as it is",
             )  # fmt: skip
         if report.outcome.ok:
-            self.taken.append((Taken(state, memory, dt, after.x, self.method), after))
+            some = report.parts if self.path else report.parts[-1:]  # equilibria without a past
+            parts = [Taken(p.state, p.memory, p.dt, p.x, self.method, p.anew) for p in some]
+            self.taken.append((state, parts, after))
         return after, kept, report
 
     def chain(self, first: State, last: State) -> list[Taken]:
         """The steps that led from one state to another, and were not taken back."""
         found: list[Taken] = []
         x = last.x
-        for taken, after in reversed(self.taken):
+        for begin, parts, after in reversed(self.taken):
             if after.x is x:
-                found.append(taken)
-                x = taken.state.x
+                found += parts[::-1]
+                x = begin.x
                 if x is first.x:
                     break
         self.taken.clear()
@@ -139,27 +145,14 @@ class Forward:
 
     def _check(self) -> None:
         for what, given in (
-            ("numbers that change in time (`keys`)", self.model.changes),
-            ("rigid bodies", bool(self.model.loose)),
-            ("friction in equilibria", getattr(self.inner.settings, "friction", False) is True),  # type: ignore[attr-defined]
+            ("thickness that changes in time (`keys`)", thickens(self.model)),
+            ("limits of strain that change in time (`keys`)", limits_change(self.model)),
         ):
             if given:
                 raise SceneError("derivatives of a run", got=what, expected="a scene without them")
         for term in self.model.assembly.terms:
             check_lagged(term)
-            if self.method == "quasi_static" and type(term).__name__ == "BoundAir":
-                raise SceneError(
-                    "wind", got="with quasi_static: a load that follows the cloth",
-                    expected="backward_euler or bdf2, or a pressure",
-                )  # fmt: skip
-        contact = self.model.contact
-        if contact is None:
-            return
-        if contact.settings.lags > 1:
-            raise SceneError(
-                "contact.lags", got=contact.settings.lags, expected="1, with derivatives",
-                hint="friction that is taken anew within a step has no single potential",
-            )  # fmt: skip
+            check_tied(term)
 
     @property
     def remarks(self) -> list[str]:

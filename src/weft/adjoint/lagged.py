@@ -14,6 +14,7 @@ import warp as wp
 from weft import kernel
 from weft.adjoint.pulled import Pulled
 from weft.arrays import Floats
+from weft.contact.term import ContactTerm
 from weft.energies.base import Bound
 from weft.energies.bonds import BoundBonds
 from weft.energies.curvature_damping import CurvatureDamping
@@ -25,6 +26,8 @@ from weft.energies.local import BoundLocal
 from weft.energies.quadratic_bending import BoundQuadratic
 from weft.energies.quadratic_form import BoundForm
 from weft.energies.seam_hinges import BoundSeams
+from weft.energies.strain_limit import BoundLimits
+from weft.energies.ties import BoundTies
 from weft.errors import SceneError
 from weft.kernel import WarpArray, vec3
 from weft.step import Step
@@ -32,6 +35,9 @@ from weft.step import Step
 Pull = Callable[[Any, Step, WarpArray, Floats, Pulled], None]
 DIFFERENCE = 1e-5  # of what is measured, in difference quotients of single elements
 
+KEEP: tuple[type[Bound], ...] = (  # whose memory is differentiated, or does not change by a little
+    BoundBonds, BoundLimits, BoundTies, ContactTerm,
+)  # fmt: skip
 _PULLS: dict[type[Bound], Pull] = {}
 
 
@@ -58,6 +64,11 @@ def check_lagged(term: Bound) -> None:
             expected="one whose derivatives by that are known (weft.adjoint.lagged.pulls)",
             hint="register them, or leave the energy out",
         )
+    if type(term).remember not in (Bound.remember, *(k.remember for k in KEEP)):
+        raise SceneError(
+            f"energy {term.name}", got="what it keeps from step to step",
+            expected="no creases, and no fibers that are drawn out, with derivatives",
+        )  # fmt: skip
 
 
 def pull_lagged(term: Bound, step: Step, x: WarpArray, by: Floats, into: Pulled) -> None:

@@ -113,6 +113,7 @@ class Energy:
         """Value and derivative."""
         by, value = np.zeros_like(x), 0.0
         at, g = kernel.points(np.ascontiguousarray(x[self.frame])), kernel.zeros(x.shape[1], vec3)
+        self.model.assembly.take(float(t[self.frame]))
         still = self.model.step(_State(x[self.frame], t[self.frame]), 0.0)
         for bound in self.model.assembly.bound:
             if self.name in (None, bound.name):

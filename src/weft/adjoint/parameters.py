@@ -64,8 +64,8 @@ class Parameter:
         return self.scale or float(np.abs(self.value).max(initial=0.0)) or 1.0
 
 
-def named(scene: Any) -> dict[str, Parameter]:
-    """All parameters of a scene that have a name of their own, but for whole arrays.
+def plainly_named(scene: Any) -> dict[str, Parameter]:
+    """Parameters of a scene that have a name of their own, as if nothing changed in time.
 
     Args:
         scene: a ``weft.Scene``.
@@ -75,20 +75,16 @@ def named(scene: Any) -> dict[str, Parameter]:
 
 
 def _fabrics(scene: Any) -> list[Parameter]:
-    fabrics = scene.cloth.fabrics
-    names = [f.name for f in fabrics]
     found = []
     straight = _is_straight(scene)
-    for k, fabric in enumerate(fabrics):
-        alone, own = len(fabrics) == 1, names.count(fabric.name) == 1
-        prefix = "fabric" if alone else f"fabric {fabric.name}" if own else f"fabric {k}"
+    for k, (fabric, prefix) in enumerate(zip(scene.cloth.fabrics, fabric_prefixes(scene))):
         for key, unit in UNITS.items():
             if key == "damping" and scene.damping is not None:
                 continue
             linear = key == "damping" or (straight and not key.startswith(("rest", "thick")))
             if key == "density":
                 linear = scene.contact is None
-            apply = _with_fabric(k, key)
+            apply = with_fabric(k, key)
             value = getattr(fabric, key)
             found.append(Parameter(f"{prefix}.{key}", value, apply, unit, linear=linear))
     if scene.damping is not None:
@@ -96,6 +92,15 @@ def _fabrics(scene: Any) -> list[Parameter]:
             Parameter("damping", scene.damping, lambda s, v: s.with_(damping=v), "s", 0.01, True)
         )
     return found
+
+
+def fabric_prefixes(scene: Any) -> list[str]:
+    """What names of the numbers of each fabric begin with."""
+    fabrics = scene.cloth.fabrics
+    names = [f.name for f in fabrics]
+    if len(fabrics) == 1:
+        return ["fabric"]
+    return [f"fabric {n}" if names.count(n) == 1 else f"fabric {k}" for k, n in enumerate(names)]
 
 
 def _is_straight(scene: Any) -> bool:
@@ -106,8 +111,10 @@ def _is_straight(scene: Any) -> bool:
                 and not any(f.is_measured or f.is_limited for f in fabrics))  # fmt: skip
 
 
-def _with_fabric(number: int, key: str) -> Callable[[Any, float], Any]:
-    def apply(scene: Any, value: float) -> Any:
+def with_fabric(number: int, key: str) -> Callable[[Any, Any], Any]:
+    """The scene whose fabric of that number has another value of a field."""
+
+    def apply(scene: Any, value: Any) -> Any:
         cloth = scene.cloth
         old: Fabric = cloth.fabrics[number]
         changes: dict[str, Any] = {key: value}
@@ -128,6 +135,8 @@ def _forces(scene: Any) -> list[Parameter]:
     if scene.wind is not None:
         for key, unit in (("velocity", "m/s"), ("density", "kg/m^3"), ("drag", "1"), ("lift", "1")):
             found.append(Parameter(f"wind.{key}", getattr(scene.wind, key), _wind(key), unit))
+        if scene.wind.span is not None:
+            found.append(Parameter("wind.span", scene.wind.span, _wind("span"), "m"))
     if isinstance(scene.pressure, int | float):
         found.append(
             Parameter("pressure", scene.pressure, lambda s, v: s.with_(pressure=v), "Pa", 1.0, True)
@@ -180,22 +189,22 @@ def _contact(scene: Any) -> list[Parameter]:
 def _pins(scene: Any) -> list[Parameter]:
     found = []
     for k, name in enumerate(pin_names(scene.pins)):
-        found += _moving(f"pins.{name}", scene.pins[k].path, _Mover("pins", k))
+        found += moving(f"pins.{name}", scene.pins[k].path, Mover("pins", k))
     return found
 
 
 def _bodies(scene: Any) -> list[Parameter]:
     found: list[Parameter] = []
     for k, body in enumerate(scene.bodies):
-        mover = _Mover("bodies", k)
+        mover = Mover("bodies", k)
 
-        def shift(s: Any, v: Floats, k: int = k, mover: "_Mover" = mover) -> Any:
+        def shift(s: Any, v: Floats, k: int = k, mover: "Mover" = mover) -> Any:
             return mover.put(s, s.bodies[k].moved(tuple(float(a) for a in v)))
 
         found.append(
             Parameter(f"bodies.{body.name}.translation", np.zeros(3), shift, "m", 0.01, near=NEAR)
         )
-        found += [p for p in _moving(f"bodies.{body.name}", body.path, mover)
+        found += [p for p in moving(f"bodies.{body.name}", body.path, mover)
                   if not p.name.endswith("translation")]  # fmt: skip
     return found
 
@@ -207,7 +216,7 @@ def pin_names(pins: Any) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Mover:
+class Mover:
     """A pin or a body of a scene, whose path may be another."""
 
     kind: str  # ``pins`` or ``bodies``
@@ -228,7 +237,7 @@ class _Mover:
         return self.put(scene, dataclasses.replace(thing, path=path))
 
 
-def _moving(name: str, path: Path | None, mover: _Mover) -> list[Parameter]:
+def moving(name: str, path: Path | None, mover: Mover) -> list[Parameter]:
     """An offset of a path, and its keyframes."""
 
     def moved(s: Any, v: Floats) -> Any:

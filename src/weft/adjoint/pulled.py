@@ -1,5 +1,7 @@
 """What one step passes back: derivatives of a loss by all that the step was made from."""
 
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,13 +27,29 @@ class Pulled:
     before: Floats  # (b,3) by vertices of bodies at the start
     after: Floats  # (b,3) and at the end
     kept: dict[str, Floats]  # by what terms kept from the step before
+    place: Floats  # (n,3) by ``at``
+    at: Floats | None = None  # (n,3) [m] where what is lagged was taken anew; None: at the start
 
     @staticmethod
-    def zeros(step: Step) -> "Pulled":
+    def zeros(step: Step, at: Floats | None = None) -> "Pulled":
         """Nothing yet."""
         n, b = len(step.state.x), len(step.bodies[0])
-        p, o, x, v, past, target = (np.zeros((n, 3)) for _ in range(6))
-        return Pulled(p, o, x, v, past, target, np.zeros((b, 3)), np.zeros((b, 3)), {})
+        p, o, x, v, past, target, place = (np.zeros((n, 3)) for _ in range(7))
+        return Pulled(p, o, x, v, past, target, np.zeros((b, 3)), np.zeros((b, 3)), {}, place, at)
+
+    @staticmethod
+    def total(several: "Sequence[Pulled]") -> "Pulled":
+        """Of several minimizations of one step, but for where they were taken anew."""
+        first, *others = several
+        kept = dict(first.kept)
+        out = dataclasses.replace(first, kept=kept)
+        for p in others:
+            for name in ("predicted", "origin", "state_x", "state_v", "past", "target"):
+                setattr(out, name, getattr(out, name) + getattr(p, name))
+            out.before, out.after = out.before + p.before, out.after + p.after
+            for name, by in p.kept.items():
+                out.keep(name, by)
+        return out
 
     def keep(self, name: str, by: Floats) -> None:
         """Add to the derivative by something kept."""

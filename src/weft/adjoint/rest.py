@@ -64,6 +64,7 @@ class Rest:
             (cloth.embedding is not None, "splines"),
             (len(cloth.fabrics) > 1, "several fabrics"),
             (scene.conditions is not None, "the conditions of 1998"),
+            (bool(cloth.fabric.keyed), "a fabric that changes in time (keys)"),
             (scene.rest_angles != "flat", f"rest_angles {scene.rest_angles}"),
         ):
             if bad:

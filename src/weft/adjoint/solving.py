@@ -9,6 +9,7 @@ Some terms give a Gauss-Newton matrix for EXACT (``curvature_damping``). What th
 measured by differences of their gradients, and the solve is iterated with it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from weft.energies.base import Bound
 from weft.energies.curvature_damping import CurvatureDamping
 from weft.energies.local import BoundLocal
 from weft.energies.quadratic_bending import BoundQuadratic
+from weft.errors import SimulationError
 from weft.integrators.potential import Potential
 from weft.kernel import WarpArray, vec3
 from weft.psd import Psd
@@ -32,6 +34,7 @@ ITERATIVE = 1e-12  # relative error of iterative solvers in the energy norm
 PRECISE = 1e-7  # relative residual, above which another solver has the last word
 SHIFT = 1e-9  # of the largest diagonal number: what is added where the matrix is singular
 DIFFERENCE = 1e-4  # of the size of x over that of the direction
+LAGGED, LOOSE = 200, 1e-7  # iterations with loads that are taken anew, and relative residual
 MOST = 60  # iterations where the matrix is not all of the Hessian
 
 
@@ -78,6 +81,39 @@ class Hessian:
         P = LinearOperator((size, size), lambda v: self._matrix_solve(v.reshape(-1, 3)).reshape(-1))
         found, _ = gmres(H, b.reshape(-1), M=P, rtol=1e-12, atol=0.0, restart=MOST, maxiter=1)
         return np.asarray(found).reshape(-1, 3)
+
+    def solve_lagged(self, b: Floats, lagged: Callable[[Floats], Floats]) -> Floats:
+        """(n,3) of (H + J) x = b, zero at prescribed vertices, with J v of ``lagged``: what changes
+        as loads do that are taken where x is. No part of it is symmetric, so by GMRES, with H to
+        precondition it.
+
+        Raises:
+            SimulationError: it does not converge, as where loads change faster than forces.
+        """
+        b = np.where(self.phi.free[:, None], b, 0.0)
+        if not b.any():
+            return np.zeros_like(b)
+        from scipy.sparse.linalg import LinearOperator, gmres
+
+        def whole(v: Floats) -> Floats:
+            v = np.where(self.phi.free[:, None], v.reshape(-1, 3), 0.0)
+            out = np.where(self.phi.free[:, None], self.times(v) + lagged(v), v)
+            return np.asarray(out.reshape(-1))
+
+        def inner(v: Floats) -> Floats:
+            return np.asarray(self.solve(v.reshape(-1, 3)).reshape(-1))
+
+        size = b.size
+        H, P = LinearOperator((size, size), whole), LinearOperator((size, size), inner)
+        x, _ = gmres(H, b.reshape(-1), M=P, rtol=1e-12, atol=0.0, restart=LAGGED, maxiter=2)
+        off = float(np.linalg.norm(whole(x) - b.reshape(-1)) / np.linalg.norm(b))
+        if not off <= LOOSE:
+            raise SimulationError(
+                f"derivative of the equilibrium at t = {self.phi.step.t:.6g} s",
+                got=f"a relative residual of {off:.2g}", expected=f"at most {LOOSE:g}",
+                hint="its loads (friction, wind) change faster than what balances them",
+            )  # fmt: skip
+        return np.asarray(x.reshape(-1, 3))
 
     def times(self, v: Floats) -> Floats:
         """(n,3) H v at free vertices, v zero at prescribed ones."""

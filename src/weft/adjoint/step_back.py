@@ -4,8 +4,15 @@ The end x of a step makes g(x; a) = dPhi/dx zero at free vertices, a all that th
 from. So dx/da = -H^-1 dg/da (the implicit function theorem), and with z = H^-1 dL/dx a loss has
 dL/da = -z . dg/da: one solve, whatever a is (for elastic solids Li et al. 2022, DiffCloth; Huang et
 al. 2024 for lagged friction).
+
+A step that takes friction anew is several minimizations, each of which begins with what is lagged
+at the end of the one before: a chain, gone back through link by link. An equilibrium with friction
+or wind balances the loads of where it is, g(x; l(x)) = 0: there z solves (H + J)^T z = dL/dx, J the
+derivative of g by where loads are taken, which is not symmetric.
 """
 
+import dataclasses
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +25,7 @@ from weft.adjoint.solving import Hessian
 from weft.adjoint.touching import Touching
 from weft.arrays import Floats
 from weft.contact.term import ContactTerm
+from weft.energies.base import Bound
 from weft.integrators.base import Memory
 from weft.integrators.bdf2 import MOST_GROWTH
 from weft.integrators.potential import Potential
@@ -36,6 +44,7 @@ class Taken:
     dt: float  # [s]
     x: Floats  # (n,3) [m] where it ended
     method: str  # ``backward_euler``, ``bdf2`` or ``quasi_static``
+    anew: Sequence[Floats] = ()  # (n,3) each, where what is lagged was taken anew on the way
 
 
 @dataclass(eq=False)
@@ -54,26 +63,39 @@ class Back:
 
 @dataclass(eq=False)
 class StepBack:
-    """What one step gave: derivatives by what it began with, and what parameters are asked with."""
+    """What one minimization of a step gave: what parameters are asked with."""
 
     taken: Taken
     phi: Potential
     x: WarpArray
     z: Floats  # (n,3) H^-1 dL/dx, zero at prescribed vertices
     pulled: Pulled
-    before: Back  # by the state where it began
     kept: dict[str, Floats]  # derivatives by what its terms remember at its end
     hessian: Hessian
     correction: float  # [m] largest displacement that was left: of H^-1 g
-    firmed: bool  # whether the firmness of contact changed
     touching: Touching | None  # its contact
     mixed: dict[Any, Any] = field(default_factory=dict)  # what all parameters share (``changes``)
+    before: Back = field(default_factory=lambda: Back.zeros(0))  # by the step's start: of the first
+
+    @property
+    def firmed(self) -> bool:
+        """Whether the firmness of contact changed."""
+        return self.touching is not None and self.touching.firmed
+
+    def freeze(self, term: Bound) -> None:
+        """Freeze a term of another model as those of the step are."""
+        term.freeze(self.phi.step)
+        if self.pulled.at is not None:
+            term.lag(kernel.points(self.pulled.at))
 
 
 def planned(model: Model, taken: Taken, integrator: Any) -> Potential:
-    """The potential of a step that was taken."""
+    """The potential of a step that was taken, as it began."""
     if taken.method == "quasi_static":
-        return Potential(model, model.step(taken.state, taken.dt))
+        s = integrator.settings
+        step = model.step(taken.state, taken.dt)
+        slip = s.slip if s.friction else None
+        return Potential(model, dataclasses.replace(step, slip=slip, kept=taken.memory))
     phi: Potential = integrator.potential(model, taken.state, taken.memory, taken.dt)
     return phi
 
@@ -86,8 +108,9 @@ def step_back(
     after: Back,
     prepared: Any,
     rest: bool = False,
-) -> StepBack:
-    """One step backwards.
+) -> Iterator[StepBack]:
+    """One step backwards: all that was minimized in it, the last first. Each is valid until the
+    next one is asked for; the one that comes last has derivatives by the state where it began.
 
     Args:
         model: of the run.
@@ -98,38 +121,105 @@ def step_back(
         prepared: by the solver, in the step before this one in the way back.
         rest: whether derivatives by the rest shape are wanted, too.
     """
-    phi = planned(model, taken, integrator)
-    step, x = phi.step, kernel.points(phi.step.pinned(taken.x))
-    into, static = Pulled.zeros(step), taken.method == "quasi_static"
-    by_x = np.array(after.x)
-    if not static:
-        by_x += after.v / step.span
-        into.origin -= after.v / step.span
-    touching = None
-    for term in phi.terms_of_phi:
-        if isinstance(term, ContactTerm):
-            touching = Touching(term, step, x)
-            by_x += touching.remembered(after.memory, into)
-    hessian = Hessian(phi, x, solver, prepared)
-    z = hessian.solve(by_x)
-    fixed = step.fixed[:, None]
-    into.target += np.where(fixed, by_x, 0.0) - hessian.pinned(z)
-    for term in phi.terms_of_phi:
-        if isinstance(term, ContactTerm):
-            assert touching is not None
-            touching.pull(-z, into, rest=rest)
+    if taken.method == "quasi_static":
+        link = _Link(model, taken, integrator, solver, taken.x, None, rest)
+        one = link.back(after.x, after, prepared)
+        one.before = _unplanned(taken, [one.pulled], after)
+        yield one
+        return
+    pulled: list[Pulled] = []
+    by_x, ends = after.x, [*taken.anew, taken.x]
+    for k in range(len(ends) - 1, -1, -1):
+        link = _Link(model, taken, integrator, solver, ends[k], ends[k - 1] if k else None, rest)
+        one = link.back(by_x, after if k == len(ends) - 1 else None, prepared)
+        by_x, prepared = one.pulled.place, one.hessian.prepared
+        pulled.append(one.pulled)
+        if k == 0:
+            one.before = _unplanned(taken, pulled, after)
+        yield one
+
+
+@dataclass(eq=False)
+class _Link:
+    """A minimization of a step, which ended at ``end`` and began with what is lagged at ``at``."""
+
+    model: Model
+    taken: Taken
+    integrator: Any
+    solver: LinearSolver
+    end: Floats  # (n,3) [m]
+    at: Floats | None  # (n,3) [m]; None: where the step began
+    rest: bool
+
+    def back(self, by_x: Floats, after: Back | None, prepared: Any) -> StepBack:
+        """From derivatives by its end, and where it is the step's by what that led to."""
+        phi, at = planned(self.model, self.taken, self.integrator), self.at
+        step, static = phi.step, self.taken.method == "quasi_static"
+        x = kernel.points(step.pinned(self.end))
+        if static and phi.lag_at(x):
+            at = step.pinned(self.end)  # an equilibrium balances the loads of where it is
+        elif at is not None:
+            phi.lag_at(kernel.points(at))
+        into, by_x = Pulled.zeros(step, at), np.array(by_x)
+        touching = next(
+            (Touching(t, step, x, at) for t in phi.terms_of_phi if isinstance(t, ContactTerm)), None
+        )
+        kept: dict[str, Floats] = {}
+        if after is not None:
+            kept = after.memory
+            if not static:
+                by_x += after.v / step.span
+                into.origin -= after.v / step.span
+            if touching is not None:
+                by_x += touching.remembered(kept, into)
+        hessian = Hessian(phi, x, self.solver, prepared)
+        if static and at is not None:
+            by_x += self._flushed(touching, into, self.rest)
+            z = hessian.solve_lagged(by_x, lambda v: self._by_place(phi, touching, x, v, at))
         else:
-            pull_lagged(term, step, x, -z, into)
-    left = hessian.solve(phi.gradient(taken.x))
-    before = _unplanned(taken, into, after)
-    return StepBack(
-        taken, phi, x, z, into, before, after.memory, hessian,
-        float(np.abs(left).max(initial=0.0)), touching is not None and touching.firmed, touching,
-    )  # fmt: skip
+            z = hessian.solve(by_x)
+        fixed = step.fixed[:, None]
+        into.target += np.where(fixed, by_x, 0.0) - hessian.pinned(z)
+        for term in phi.terms_of_phi:
+            if isinstance(term, ContactTerm):
+                assert touching is not None
+                touching.pull(-z, into, rest=self.rest)
+            else:
+                pull_lagged(term, step, x, -z, into)
+        if static:
+            into.target += np.where(fixed, into.place, 0.0)
+        left = hessian.solve(phi.gradient(self.end))
+        return StepBack(
+            self.taken, phi, x, z, into, kept, hessian, float(np.abs(left).max(initial=0.0)),
+            touching,
+        )  # fmt: skip
+
+    @staticmethod
+    def _flushed(touching: Touching | None, into: Pulled, rest: bool) -> Floats:
+        """(n,3) what an equilibrium remembers of friction, by where it is: by loads and planes."""
+        if touching is None:
+            return np.zeros_like(into.place)
+        before = np.array(into.place)
+        touching.pull(np.zeros_like(into.place), into, rest=rest)
+        by = into.place - before
+        into.place[:] = before
+        return np.asarray(by)
+
+    @staticmethod
+    def _by_place(
+        phi: Potential, touching: Touching | None, x: WarpArray, by: Floats, at: Floats
+    ) -> Floats:
+        """(n,3) by . d(dE/dx)/d(where loads are taken)."""
+        into = Pulled.zeros(phi.step, at)
+        for term in phi.terms_of_phi:
+            if type(term).lag is not Bound.lag and not isinstance(term, ContactTerm):
+                pull_lagged(term, phi.step, x, by, into)
+        return into.place if touching is None else into.place + touching.by_place(by)
 
 
-def _unplanned(taken: Taken, p: Pulled, after: Back) -> Back:
+def _unplanned(taken: Taken, several: Sequence[Pulled], after: Back) -> Back:
     """From derivatives by the plan of a step to those by the state and memory that it came from."""
+    p = Pulled.total(several)
     out = Back(np.array(p.state_x), np.array(p.state_v), dict(p.kept))
     if taken.method == "quasi_static":
         return out

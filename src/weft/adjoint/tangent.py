@@ -21,6 +21,7 @@ from weft.adjoint.step_back import Taken, planned
 from weft.adjoint.touching import Touching
 from weft.arrays import Floats
 from weft.contact.term import FIRMNESS, SLIP, ContactTerm
+from weft.energies.base import Bound
 from weft.integrators.base import Memory
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
@@ -62,11 +63,21 @@ def tangents(
     for count in range(1, forward.count + 1):
         place, parts = forward.step(place)
         for taken in parts:
-            phi = planned(forward.model, taken, forward.inner)
-            x = kernel.points(phi.step.pinned(taken.x))
-            hessian = Hessian(phi, x, solver, prepared)
-            prepared = hessian.prepared
-            at = [_step(forward, taken, phi.step, hessian, d, m) for d, m in zip(every, at)]
+            before, ends = at, [*taken.anew, taken.x]
+            for k, end in enumerate(ends):
+                link = dataclasses.replace(taken, x=end, anew=ends[k - 1 : k] if k else ())
+                phi = _frozen(forward, link)
+                x = kernel.points(phi.step.pinned(end))
+                settled = taken.method == "quasi_static" and phi.lag_at(x)
+                if settled:  # an equilibrium balances the loads of where it is
+                    link = dataclasses.replace(link, anew=(phi.step.pinned(end),))
+                hessian = Hessian(phi, x, solver, prepared)
+                prepared = hessian.prepared
+                pairs = zip(every, before, at)
+                at = [
+                    _step(forward, link, phi.step, hessian, d, m, None if settled else was.x)
+                    for d, m, was in pairs
+                ]
         if count % forward.steps == 0:
             frames.append([_frame(forward, m) for m in at])
     out = [np.array([[m[k] for m in f] for f in frames]) for k in (0, 1)]
@@ -86,26 +97,66 @@ def _begin(d: Direction, memory: Memory) -> Moving:
     return Moving(x, v, kept)
 
 
+def _frozen(forward: Forward, taken: Taken, step: Step | None = None) -> Potential:
+    """The potential of a step, with what is lagged taken where it last was; of another step that
+    began there, where one is given.
+    """
+    phi = planned(forward.model, taken, forward.inner)
+    if step is not None:
+        phi = Potential(forward.model, step)
+    for place in taken.anew:
+        phi.lag_at(kernel.points(np.ascontiguousarray(place)))
+    return phi
+
+
 def _step(
-    forward: Forward, taken: Taken, step: Step, hessian: Hessian, d: Direction, m: Moving
-) -> Moving:
-    """dx' = -H^-1 dg at free vertices, and dx' = dtarget at prescribed ones."""
-    fixed, target, e = step.fixed[:, None], _moved_target(d, step), _small(taken, m)
-    dg, dkept = _along(forward, taken, d, m, e)
+    forward: Forward, taken: Taken, step: Step, hessian: Hessian, d: Direction, m: Moving,
+    way: Floats | None,
+) -> Moving:  # fmt: skip
+    """dx' = -H^-1 dg at free vertices, and dx' = dtarget at prescribed ones; ``way`` is how the
+    place changes where what is lagged was taken anew, None: as the end does.
+    """
+    fixed, target = step.fixed[:, None], _moved_target(d, step)
+    place = np.zeros_like(target) if way is None else way
+    dg, dkept = _along(forward, taken, d, m, _small(taken, m, place=place), place)
     if np.abs(target).max(initial=0) > 0:
         dg += _product(forward, taken, target)
-    dx = np.where(fixed, target, -hessian.solve(dg))
+    if way is None:
+        dg += _by_place(forward, taken, target)
+        free = hessian.solve_lagged(-dg, lambda v: _by_place(forward, taken, v))
+    else:
+        free = -hessian.solve(dg)
+    dx = np.where(fixed, target, free)
+    place = dx if way is None else way
     memory: dict[str, Floats] = {}
     static = taken.method == "quasi_static"
     dv = np.zeros_like(dx) if static else (dx - _origin(taken, step, m)) / step.span
     if "x" in taken.memory and not static:
         memory = {"x": m.x, "v": m.v}
     if dkept:
-        memory |= _kept(forward, taken, d, m, _small(taken, m, dx), dx)
+        memory |= _kept(forward, taken, d, m, _small(taken, m, dx, place), dx, place)
     return Moving(dx, dv, memory)
 
 
-def _small(taken: Taken, m: Moving, end: Floats | None = None) -> float:
+def _by_place(forward: Forward, taken: Taken, way: Floats) -> Floats:
+    """(n,3) how g changes with where what is lagged is taken, along ``way``."""
+    out, size = np.zeros_like(way), float(np.abs(way).max())
+    if size == 0:
+        return out
+    e, x = TOUCHING / size, kernel.points(np.ascontiguousarray(taken.x))
+    for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
+        (place,) = taken.anew
+        g = kernel.zeros(len(way), vec3)
+        moved = dataclasses.replace(taken, anew=(place + k * e * way,))
+        for term in _frozen(forward, moved).terms_of_phi:
+            term.add_gradient(x, g)
+        out += w / (12 * e) * np.array(kernel.numpy(g))
+    return out
+
+
+def _small(
+    taken: Taken, m: Moving, end: Floats | None = None, place: Floats | None = None
+) -> float:
     """How far along quotients go: far less than the slip to which friction is elastic, where there
     is contact.
     """
@@ -115,7 +166,7 @@ def _small(taken: Taken, m: Moving, end: Floats | None = None) -> float:
 
     kept, h = m.memory, taken.dt
     ways = (largest(m.x), h * largest(m.v), largest(kept.get("x")), h * largest(kept.get("v")),
-            largest(end))  # fmt: skip
+            largest(end), largest(place))  # fmt: skip
     touches = end is not None or FIRMNESS in taken.memory
     reach = TOUCHING if touches else SMALL * float(np.ptp(np.asarray(taken.x), axis=0).max())
     return min(reach / max(*ways, 1e-30), SLIPPED / max(largest(kept.get(SLIP)), 1e-30))
@@ -129,31 +180,38 @@ def _origin(taken: Taken, step: Step, m: Moving) -> Floats:
     return np.asarray((1 + a2) * m.x - a2 * m.memory["x"])
 
 
-def _shifted(taken: Taken, m: Moving, e: float) -> Taken:
+def _shifted(taken: Taken, m: Moving, e: float, place: Floats) -> Taken:
     """The step from a state that is a little farther along."""
     s = taken.state
     state = State(s.x + e * m.x, s.v + e * m.v, s.t)
     memory = {k: a + e * m.memory[k] if k in m.memory else a for k, a in taken.memory.items()}
-    return dataclasses.replace(taken, state=state, memory=memory)
+    anew = [a + e * place for a in taken.anew]
+    return dataclasses.replace(taken, state=state, memory=memory, anew=anew)
 
 
 def _along(
-    forward: Forward, taken: Taken, d: Direction, m: Moving, e: float
+    forward: Forward, taken: Taken, d: Direction, m: Moving, e: float, place: Floats
 ) -> tuple[Floats, bool]:
     """(n,3) dg by state and parameter, at the same x; and whether terms remember anything."""
     dg, keeps = np.zeros_like(taken.x), False
     x = np.array(taken.x)
     for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
-        phi = planned(forward.model, _shifted(taken, m, k * e), forward.inner)
+        phi = _frozen(forward, _shifted(taken, m, k * e, place))
         g = kernel.zeros(len(x), vec3)
         for term in phi.terms_of_phi:
             term.add_gradient(kernel.points(np.ascontiguousarray(x)), g)
         dg += w / (12 * e) * np.array(kernel.numpy(g))
         keeps = keeps or bool(phi.remember(x))
-    base = planned(forward.model, taken, forward.inner)
-    dg += d.changes.forces(base.step, x, _touching(base, x))[0]
+    base = _frozen(forward, taken)
+    dg += d.changes.forces(_lagged(base.step, taken), x, _touching(base, x, taken))[0]
+
+    def freeze(term: Bound) -> None:
+        term.freeze(base.step)
+        for at in taken.anew:
+            term.lag(kernel.points(np.ascontiguousarray(at)))
+
     for v in d.variants:
-        dg += v.weight * v.gradient(base.step, kernel.points(np.ascontiguousarray(x)))
+        dg += v.weight * v.gradient(base.step, kernel.points(np.ascontiguousarray(x)), freeze)
         if v.bodies:
             phi, g = _with_bodies(forward, taken, v), kernel.zeros(len(x), vec3)
             for term in phi.terms_of_phi:
@@ -162,19 +220,25 @@ def _along(
     return dg, keeps
 
 
-def _touching(phi: Potential, x: Floats) -> Touching | None:
-    """Contact at x (n,3)."""
+def _touching(phi: Potential, x: Floats, taken: Taken) -> Touching | None:
+    """The contact of a step that was frozen, at its end."""
     for term in phi.terms_of_phi:
         if isinstance(term, ContactTerm):
-            return Touching(term, phi.step, kernel.points(np.ascontiguousarray(x)))
+            at = np.asarray(taken.anew[-1]) if taken.anew else None
+            return Touching(term, phi.step, kernel.points(np.ascontiguousarray(x)), at)
     return None
+
+
+def _lagged(step: Step, taken: Taken) -> Step:
+    """The step that knows where what is lagged was taken anew."""
+    return dataclasses.replace(step, anew=np.asarray(taken.anew[-1]) if taken.anew else None)
 
 
 def _with_bodies(forward: Forward, taken: Taken, v: Variant) -> Potential:
     """The step with bodies where another scene has them."""
     base = planned(forward.model, taken, forward.inner)
     where = v.model.bodies(taken.state.t), v.model.bodies(base.step.t)
-    return Potential(forward.model, dataclasses.replace(base.step, bodies=where))
+    return _frozen(forward, taken, dataclasses.replace(base.step, bodies=where))
 
 
 def _moved_target(d: Direction, step: Step) -> Floats:
@@ -190,11 +254,11 @@ def _product(forward: Forward, taken: Taken, target: Floats) -> Floats:
     """(n,3) how g changes as prescribed vertices move: a difference of gradients."""
     size = float(np.ptp(np.asarray(taken.x), axis=0).max()) / np.abs(target).max()
     out, e = np.zeros_like(target), SMALL * size
-    base = planned(forward.model, taken, forward.inner).step
+    base = _frozen(forward, taken).step
     for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
         g = kernel.zeros(len(target), vec3)
         step = dataclasses.replace(base, target=base.target + k * e * target)
-        phi = Potential(forward.model, step)
+        phi = _frozen(forward, taken, step)
         for term in phi.terms_of_phi:
             term.add_gradient(kernel.points(np.ascontiguousarray(taken.x + k * e * target)), g)
         out += w / (12 * e) * np.array(kernel.numpy(g))
@@ -202,23 +266,25 @@ def _product(forward: Forward, taken: Taken, target: Floats) -> Floats:
 
 
 def _kept(
-    forward: Forward, taken: Taken, d: Direction, m: Moving, e: float, dx: Floats
+    forward: Forward, taken: Taken, d: Direction, m: Moving, e: float, dx: Floats, place: Floats
 ) -> dict[str, Floats]:
-    """How what terms remember changes, by state, end and parameter."""
+    """How what terms remember changes, by state, end, place and parameter."""
     out: dict[str, Floats] = {}
     for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
-        phi = planned(forward.model, _shifted(taken, m, k * e), forward.inner)
+        phi = _frozen(forward, _shifted(taken, m, k * e, place))
         kept = _remembered(phi, taken.x + k * e * dx)
         for name, value in kept.items():
             out[name] = out.get(name, np.zeros_like(value)) + w / (12 * e) * value
-    base, x = planned(forward.model, taken, forward.inner), np.ascontiguousarray(taken.x)
-    out_of_numbers = d.changes.forces(base.step, x, _touching(base, x))[1]
-    for name, value in out_of_numbers.items():
+    base, x = _frozen(forward, taken), np.ascontiguousarray(taken.x)
+    numbers = d.changes.forces(_lagged(base.step, taken), x, _touching(base, x, taken))[1]
+    for name, value in numbers.items():
         out[name] = out.get(name, np.zeros_like(value)) + value
     for v in d.variants:
         more: dict[str, Floats] = {}
         if v.contact is not None:
             v.contact.freeze(base.step)
+            for at in taken.anew:
+                v.contact.lag(kernel.points(np.ascontiguousarray(at)))
             more = {k: np.asarray(a) for k, a in v.contact.remember(kernel.points(x)).items()}
         elif v.bodies:
             more = _remembered(_with_bodies(forward, taken, v), x)

@@ -37,8 +37,10 @@ def _contact(term: ContactTerm, step: Step, x: WarpArray, by: Floats, into: Pull
 class Touching:
     """Contact at the end x (n,) of a step that its term was frozen for."""
 
-    def __init__(self, term: ContactTerm, step: Step, x: WarpArray) -> None:
-        self.term, self.step, self.x = term, step, x
+    def __init__(
+        self, term: ContactTerm, step: Step, x: WarpArray, at: Floats | None = None
+    ) -> None:
+        self.term, self.step, self.x, self.at = term, step, x, at
         self.n, self.points = term.embedded.n, len(step.state.x)
         self.y = np.array(kernel.numpy(term._put(term._y, x)))
         self.firmed = False  # whether firmness changed, and its derivative is left out
@@ -46,7 +48,7 @@ class Touching:
         self.by_rest = np.zeros((0, 3))  # by rest positions, which mollify edges; where asked for
         self._slides: _Slides | None = None
         if term.friction:
-            self._slides = _Slides(term, step, self.y)
+            self._slides = _Slides(term, step, self.y, at)
 
     def remembered(self, kept: dict[str, Floats], into: Pulled) -> Floats:
         """(n,3) by the end of the step, from derivatives by what it remembers; what goes to its
@@ -74,7 +76,7 @@ class Touching:
         surface[: self.n] = self.term.embedded.of(by)
         self._by_firmness(surface, into)
         if rest:
-            self.by_rest = self._by_threshold(surface)
+            self.by_rest = self._by_threshold(surface) + (self.by_rest if len(self.by_rest) else 0)
         if bodies and len(into.after):
             self._by_bodies(surface, into)
         if self._slides is None:
@@ -84,12 +86,28 @@ class Touching:
         self.by_stiffness += by_load
         if rest:
             self.by_rest += slides.by_threshold(self.term.contact.mesh.rest)
-        start = by_start + by_origin
-        into.state_x += self._to_points(start[: self.n])
-        into.before += start[self.n :]
+        into.state_x += self._to_points(by_origin[: self.n])
+        into.before += by_origin[self.n :]
         into.after += by_end[self.n :]
         into.keep(SLIP, by_slip)
-        into.keep(FIRMNESS, np.array([by_load / self.term._firmness.before, 0.0]))
+        firm = self.term._firmness
+        if self.at is None:
+            into.state_x += self._to_points(by_start[: self.n])
+            into.before += by_start[self.n :]
+            into.keep(FIRMNESS, np.array([by_load / firm.before, 0.0]))
+        else:
+            into.place += self._to_points(by_start[: self.n])
+            into.after += by_start[self.n :]
+            into.keep(FIRMNESS, np.array([0.0, by_load / firm.now]))
+
+    def by_place(self, by: Floats) -> Floats:
+        """(n,3) ds/d(where friction was taken anew), s = by . dE/dx, by (n,3)."""
+        if self._slides is None:
+            return np.zeros_like(by)
+        surface = np.zeros_like(self.y)
+        surface[: self.n] = self.term.embedded.of(by)
+        by_start, *_ = self._slides.pulled(surface)
+        return self._to_points(by_start[: self.n])
 
     def _by_firmness(self, surface: Floats, into: Pulled) -> None:
         """The barrier is as stiff as contact is firm."""
@@ -139,7 +157,7 @@ class Touching:
 class _Slides:
     """The pairs that slide in a step, and what was frozen of them."""
 
-    def __init__(self, term: ContactTerm, step: Step, y: Floats) -> None:
+    def __init__(self, term: ContactTerm, step: Step, y: Floats, at: Floats | None) -> None:
         f, search, firm = term.friction, term.search, term._firmness
         assert f is not None
         self.y, self.n = y, term.embedded.n
@@ -147,9 +165,13 @@ class _Slides:
         self.stencil = np.array(f.stencil)
         self.origin = np.array(kernel.numpy(f.origin))
         self.slip = np.array(kernel.numpy(term._slip))
-        start = self.origin  # vertices and bodies where the step begins
+        start = self.origin  # vertices and bodies where the step begins; or taken anew
+        firmness = firm.before
+        if at is not None:
+            start, firmness = np.concatenate([term.embedded.of(at), step.bodies[1]]), firm.now
+        self.start = start
         stiffness = search.stiffness
-        search.stiffen(term.contact.stiffness * firm.before)
+        search.stiffen(term.contact.stiffness * firmness)
         contacts = search.contacts(kernel.points(start))
         self.push = normal_forces(contacts, start)[0]
         self.slopes: Slopes = slopes_of(contacts, start, self.push, self.slide)
@@ -174,7 +196,7 @@ class _Slides:
         """(n+b,3) by rest positions, of the normal forces that ``pulled`` had last: of nearly
         parallel edges these are those of the mollified barrier.
         """
-        contacts, start = self._began, self.origin
+        contacts, start = self._began, self.start
         some = np.flatnonzero(contacts.touch[self.push]["parallel"] > 0)
         if len(some) == 0:
             return np.zeros_like(self.y)

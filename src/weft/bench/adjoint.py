@@ -1,5 +1,7 @@
 """What derivatives cost, beside the run itself in the same process."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -19,6 +21,32 @@ SIDE, FRAMES, FPS = 41, 10, 50.0
 PARAMETERS = ("fabric.density", "fabric.stretch_warp", "fabric.shear", "fabric.bending_warp",
               "fabric.damping", "positions")  # fmt: skip
 LARGE, STEPS, ROOM = 10_000, 200, 1.0  # vertices, steps, [GiB]
+PER_FRAME = 10  # steps
+
+# Steps alone first, so that what they take of memory and time is known; in a process of its own,
+# whose largest size has not been another benchmark's.
+_LARGE = """
+import resource, time
+from weft.adjoint.adjoint import Adjoint
+from weft.adjoint.losses import Mean
+from weft.bench.adjoint import FPS, LARGE, PARAMETERS, PER_FRAME, STEPS, swinging
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 2**30
+
+made = Adjoint(swinging(round(LARGE**0.5)), Mean(), PARAMETERS, frames=STEPS // PER_FRAME,
+               fps=FPS / PER_FRAME)
+place, _ = made.forward.step(made.forward.start())
+clock = time.process_time()
+place = made.forward.start()
+for _ in range(STEPS):
+    place, _ = made.forward.step(place)
+run, before = time.process_time() - clock, peak()
+clock = time.process_time()
+report = made().report
+both = time.process_time() - clock
+print(run, both - run, before, peak(), report.kept / 2**30, report.steps, report.correction)
+"""
 
 
 def adjoint() -> Iterator[Measure]:
@@ -33,9 +61,23 @@ def adjoint() -> Iterator[Measure]:
     yield at_most(f"adjoint/states of {LARGE} vertices x {STEPS} steps", whole, "GiB", ROOM)
 
 
-def swinging() -> Scene:
+def large() -> Iterator[Measure]:
+    """The same sheet with 10 000 vertices and 200 steps, for real: half an hour or more."""
+    found = subprocess.run(
+        [sys.executable, "-c", _LARGE], capture_output=True, text=True, check=True
+    )
+    run, back, before, after, kept, _, _ = (float(word) for word in found.stdout.split())
+    name = f"adjoint-large/{LARGE} vertices x {STEPS} steps"
+    yield info(f"{name}, run, processor time", run, "s")
+    yield at_most(f"{name}, back over the run", back / run, "x", 1.5)
+    yield info(f"{name}, states that are kept", kept, "GiB")
+    yield info(f"{name}, largest size of the process: run", before, "GiB")
+    yield at_most(f"{name}, more than the run", after - before, "GiB", ROOM)
+
+
+def swinging(side: int = SIDE) -> Scene:
     """Held by two corners."""
-    cloth = sheet(SIDE, SIDE, fabric="cotton")
+    cloth = sheet(side, side, fabric="cotton")
     settings = StepSettings(tolerance=1e-6)
     return Scene(cloth, [Pin(cloth.corners("top"))], step=1 / FPS, settings=settings)
 

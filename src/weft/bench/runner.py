@@ -28,6 +28,7 @@ _BENCHMARKS = {
     "forces": ("forces", "forces"),
     "memory": ("memory", "memory"),
     "adjoint": ("adjoint", "adjoint"),
+    "adjoint-large": ("adjoint", "large"),
     "render": ("render", "render"),
     "sweep": ("sweep", "sweep"),
     "batch": ("batch", "batch"),

@@ -227,13 +227,14 @@ class ContactTerm(Bound):
 
     def lag(self, x: WarpArray) -> bool:
         """Take friction anew from the contacts at x, where the step has led; False where there is
-        none to take.
+        none to take, nor was before.
         """
         if not self._rubs:
             return False
         y, contacts = self._at(x)
+        rubbed = self.friction is not None
         self._freeze_friction(y, contacts)
-        return len(contacts) > 0
+        return rubbed or len(contacts) > 0
 
     def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
         """(n,3) as far from x towards ``goal`` as contact lets it, with pins and bodies where they

@@ -377,6 +377,8 @@ def extrapolated(step: Step) -> tuple[Positions, Velocities]:
     With p = (1 + a) v_n - a v_(n-1) the velocity of the prediction, a = w^2/(1 + 2 w) and w the
     step over the one before, w = a + sqrt(a^2 + a) and v' = v_n + w (v_n - v_(n-1)).
     """
+    if step.anew is not None:
+        return step.anew, step.velocity(step.anew)
     x_n, v_n = np.asarray(step.state.x), np.asarray(step.state.v)
     if not np.isfinite(step.span):
         return step.pinned(x_n), np.zeros_like(x_n)

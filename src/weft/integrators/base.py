@@ -9,7 +9,7 @@ The minimizer is shared. An integrator declares its order; ``tests/verification`
 import dataclasses
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -39,6 +39,17 @@ Memory = Mapping[
 ]  # what a multi-step integrator keeps between steps, by name; saved with the state
 
 
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What of a step was minimized: a step of time is one part, an equilibrium ``load_steps``."""
+
+    state: State  # where it began
+    memory: Memory
+    dt: float  # [s]
+    x: Positions  # (n,3) [m] where it ended
+    anew: Sequence[Positions] = ()  # (n,3) each, where friction and wind were taken anew
+
+
 @dataclass(frozen=True)
 class StepReport(Counts):
     """How a step went."""
@@ -62,6 +73,7 @@ class StepReport(Counts):
     phases: Mapping[str, float] = field(default_factory=dict)  # [s] by what it was spent on
     place: tuple[float, float, float] | None = None  # [m] where a blocked step found no room
     reached: Positions | None = field(default=None, repr=False)  # (n,3) where a failed search ended
+    parts: Sequence[Part] = field(default=(), repr=False)
 
     @staticmethod
     def of(
@@ -245,6 +257,7 @@ class Integrator(ABC):
             clock,
             increment=found.increment / dt,
             linear_solver=solver.name,
+            parts=(Part(state, memory, dt, x, tuple(phi.anew)),),
             **vars(found.left),
         )
         if not report.outcome.ok:

@@ -61,6 +61,7 @@ class Potential:
         self.phases: Phases = assembly.phases
         self.phases.clear()
         self._matrix, self._energies = assembly.matrix, model.energies
+        self.anew: list[Positions] = []  # (n,3) each, where what is frozen was taken anew
         self._fixed = kernel.array(step.fixed.astype(np.int32), wp.int32)
         for term in self.terms_of_phi:
             term.freeze(step)
@@ -259,6 +260,8 @@ class Potential:
         """
         wanted = [term for term in self.terms_of_phi if (rubs if term.limits else blows)]
         changed = [term.lag(x) for term in wanted]
+        if any(changed):
+            self.anew.append(np.array(kernel.numpy(x)))
         return any(changed)
 
     def _add_gradients(self, x: WarpArray, g: WarpArray) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from weft import kernel
 from weft.arrays import Positions
-from weft.integrators.base import Memory, Solver, StepReport
+from weft.integrators.base import Memory, Part, Solver, StepReport
 from weft.integrators.potential import Potential
 from weft.integrators.taken_anew import Limits, balanced
 from weft.kernel import WarpArray, vec3
@@ -122,11 +122,13 @@ class QuasiStatic:
         clock, parts = time.perf_counter(), self.settings.load_steps
         moves, now, counts = self._moves(model, state.t, dt), state, Counts(Outcome.CONVERGED)
         kept = dict(memory)
+        gone: list[Part] = []
         for part in range(parts):
             # Without bumps, what buckles now would stay on its flat branch.
             bumps = moves or not float(memory.get("perturbed", 0.0))
             end = state.t + dt * (part + 1) / parts
             found = self._equilibrium(model, now, end - now.t, bumps, kept=kept)
+            gone.append(Part(now, dict(kept), end - now.t, found.x))
             counts = found.counts.after(counts)
             if not counts.outcome.ok:
                 break
@@ -136,7 +138,7 @@ class QuasiStatic:
         reached = None if counts.outcome.ok else found.x
         report = StepReport.of(
             found.phi, found.x, counts, clock, increment=increment, divisible=moves,
-            linear_solver=self._solver.linear.name, reached=reached,
+            linear_solver=self._solver.linear.name, reached=reached, parts=tuple(gone),
         )  # fmt: skip
         if not report.outcome.ok:
             return state, memory, report

@@ -43,6 +43,8 @@ class ChangingScene:
         self.scene, self.mass, self.places, self.tied = scene, mass, places, tied
         self.rigid = rigid
         keyed = [f.keyed or {} for f in scene.cloth.fabrics]
+        every = [*scene.keyed.values(), *(keys for own in keyed for keys in own.values())]
+        self.times = sorted({t for keys in every for t, _ in keys.points})
         self._weighs = any("density" in keys for keys in keyed)
         self._ties = any(path.startswith("attachments") for path in scene.keyed)
         self._joints = any(".rigid." in path for path in scene.keyed)

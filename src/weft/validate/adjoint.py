@@ -5,7 +5,8 @@ A hanging strip sinks by rho g L^2/(2k), so dsag/dk = -sag/k; a heavy elastica d
 with mu, but for the elastic slip of a step; what slides does, by -g cos(a) t^2/2.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,17 +14,22 @@ import numpy as np
 from weft.adjoint.adjoint import Adjoint, Derivative
 from weft.adjoint.losses import Mean
 from weft.adjoint.parameters import Parameter
+from weft.arrays import Floats
+from weft.assembly import Changed
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.shapes import plate
 from weft.discretization.linear_triangle import linear_triangle
+from weft.energies.air import Wind
 from weft.energies.gravity import Gravity
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.membrane import Membrane
+from weft.energies.wind import AirForce
 from weft.errors import SimulationError
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import Memory, StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.keys import Keys
 from weft.laboratory.elastica import of_length
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.mesh import grid
@@ -39,11 +45,12 @@ from weft.validate.strip import GRAVITY, Material, lengthwise_pins, strip_model
 GAMMA, SEGMENTS = 8.0, 40  # of the elastica
 STICK, STEP, MU, SETTLING = 1e-4, 0.01, 0.3, 60  # of the slope
 DIFFERENCE = 1e-4  # of every number, in quotients of the run
+KEY = 0.02  # [s] at which gravity is another
 SMOOTH = 1e-5  # of derivatives where the solution is smooth
 NUMBERS = {
     "stretch": 400.0, "shear": 40.0, "bending": 2e-5, "density": 0.15, "damping": 0.02,
     "gravity": 9.81, "path": 0.02, "speed": 0.2, "height": 0.05, "body": 0.01, "friction": 0.3,
-    "gap": 3e-3, "side": 0.13,
+    "gap": 3e-3, "side": 0.13, "wind": 1.0, "key": 5.0,
 }  # fmt: skip
 
 
@@ -56,6 +63,10 @@ def checks() -> Iterator[Check]:
         yield from attempt(f"adjoint/free, {name}", _differences, name, False)
     for name in ("backward_euler", "bdf2"):
         yield from attempt(f"adjoint/contact and friction, {name}", _differences, name, True)
+    yield from attempt("adjoint/friction taken anew", _taken_anew)
+    yield from attempt("adjoint/equilibrium with friction", _at_rest, True)
+    yield from attempt("adjoint/equilibrium in wind", _at_rest, False)
+    yield from attempt("adjoint/keys", _keyed)
 
 
 def _sag() -> Iterator[Check]:
@@ -155,8 +166,12 @@ def _tight(tolerance: float = 1e-7) -> StepSettings:
     return StepSettings(tolerance, linear=direct())
 
 
-def moving(v: Mapping[str, Any], touches: bool) -> Built:
-    """A sheet that swings from two corners on a path, or slides and lands on a table."""
+def moving(
+    v: Mapping[str, Any], touches: bool, lags: int = 1, blown: bool = False, keyed: bool = False
+) -> Built:
+    """A sheet that swings from two corners on a path, or slides and lands on a table; ``lags`` is
+    of its friction, and it may be in wind, or in gravity that changes in time.
+    """
     mesh = grid(4, 4, v["side"], v["side"])
     x = np.array(mesh.vertices)
     wave = np.sin(40 * x[:, 0] + 25 * x[:, 2])
@@ -168,23 +183,49 @@ def moving(v: Mapping[str, Any], touches: bool) -> Built:
     mesh = flat.with_vertices(x)
     mass = v["density"] * mesh.vertex_area
     law = BaraffWitkin((v["stretch"], v["stretch"]), v["shear"])
+    samples = linear_triangle(mesh)
+    air = (AirForce(samples, Wind((v["wind"], 0.2, 0.5))),) if blown else ()
     energies = (
-        Membrane(linear_triangle(mesh), law, damping=v["damping"]),
+        Membrane(samples, law, damping=v["damping"]),
         HingeBending.of(mesh, (v["bending"], v["bending"]), damping=v["damping"]),
+        *air,
         Gravity(mass, (0.0, -v["gravity"], 0.0)),
     )
+    weight = _Weight(mass, Keys([(0.0, -v["gravity"]), (KEY, -v["key"])])) if keyed else None
     velocity = np.broadcast_to([v["speed"], -0.03 if touches else 0.0, 0.1], x.shape)
     contact, pins = None, []
     if touches:
         table = plate(0.6, 0.6, 0.3).moved((0.0, 0.0, v["body"]))
         table = table.moved((0.0, v["body"] - NUMBERS["body"], 0.0))
-        settings = SelfContact(v["gap"], friction=v["friction"])
+        settings = SelfContact(v["gap"], friction=v["friction"], lags=lags)
         contact = Contact.of(mesh, mass, settings, [table])
     else:
         keys = (Keyframe(0.0), Keyframe(0.1, (v["path"], 0.5 * v["path"], 0.0), 10 * v["path"]))
         path = Path(keys, interpolation="linear", hold=True)
         pins = [Pin(np.array([mesh.groups["top"][0], mesh.groups["top"][-1]]), path=path)]
-    return Model(mass, energies, tuple(pins), x, contact), State(x, np.array(velocity), 0.0)
+    model = Model(mass, energies, tuple(pins), x, contact, changing=weight)
+    return model, State(x, np.array(velocity), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Weight:
+    """Gravity that changes in time, the last of a model's energies."""
+
+    mass: Floats
+    keys: Keys
+
+    @property
+    def times(self) -> Sequence[float]:
+        """[s] of the keys."""
+        return [t for t, _ in self.keys.points]
+
+    def __call__(self, t: float) -> Changed:
+        """That of the time t [s]."""
+        return Changed({2: Gravity(self.mass, (0.0, self.keys.at(t), 0.0))})
+
+    def mass_at(self, t: float) -> Floats:
+        """It stays."""
+        return self.mass
 
 
 def _setup(name: str, touches: bool, tolerance: float = 1e-10) -> tuple[Setup, list[Parameter]]:
@@ -212,19 +253,58 @@ def loss(x: Any, v: Any, t: Any) -> Any:
     return float((by_x * x).sum() + (by_v * v).sum()), by_x, by_v
 
 
+def _taken_anew() -> Iterator[Check]:
+    """Friction with ``lags``: each minimization begins with that of the one before."""
+    setup = Setup(lambda v: moving(v, True, lags=3), NUMBERS, lambda: BackwardEuler(_tight(1e-10)),
+                  0.005)  # fmt: skip
+    names = ("stretch", "density", "gravity", "speed", "body", "friction", "gap")
+    yield from _compared("friction taken anew", setup, names)
+
+
+def _at_rest(rubs: bool) -> Iterator[Check]:
+    """Loads that are those of where the equilibrium is: friction, or wind."""
+    settings = QuasiStaticSettings(
+        1e-10 if rubs else 1e-12, 1e-9 if rubs else 1e-10, 4000, linear=direct(), imperfection=0.0,
+        friction=rubs, lags=400,
+    )  # fmt: skip
+    setup = Setup(lambda v: moving(v, rubs, blown=not rubs), NUMBERS,
+                  lambda: QuasiStatic(settings), 0.005)  # fmt: skip
+    names: tuple[str, ...] = ("density", "gravity", "path", "shear", "wind")
+    if rubs:
+        names = ("stretch", "density", "gravity", "body", "friction", "gap")
+    kind = "friction" if rubs else "wind"
+    yield from _compared(f"equilibrium, {kind}", setup, names, frames=1)
+
+
+def _keyed() -> Iterator[Check]:
+    """Each step has its own number; by what it is at a key, and beside it."""
+    setup = Setup(lambda v: moving(v, False, keyed=True), NUMBERS, lambda: Bdf2(_tight(1e-10)),
+                  0.005)  # fmt: skip
+    yield from _compared("keys", setup, ("gravity", "key", "density", "stretch"))
+
+
+def _compared(what: str, setup: Setup, names: Sequence[str], frames: int = 2) -> Iterator[Check]:
+    """All of the numbers together, by a derivative and by a quotient of runs."""
+    yield from _held_against(what, setup, [setup.parameter(n) for n in names], True, frames)
+
+
 def _differences(name: str, touches: bool) -> Iterator[Check]:
     setup, parameters = _setup(name, touches)
-    adjoint = Adjoint(setup, loss, parameters, frames=2, fps=200)
-    found, kind = adjoint(), "contact" if touches else "free"
-    every = [[p] for p in parameters]
-    if touches:  # together: some do so little that a quotient of runs is round-off
-        every = [parameters]
-    for some in every:
+    kind = "contact" if touches else "free"
+    # together: some do so little that a quotient of runs is round-off
+    yield from _held_against(f"{kind}, {name}", setup, parameters, touches)
+
+
+def _held_against(
+    what: str, setup: Setup, parameters: Sequence[Parameter], together: bool, frames: int = 2
+) -> Iterator[Check]:
+    adjoint = Adjoint(setup, loss, parameters, frames=frames, fps=200)
+    found = adjoint()
+    for some in [parameters] if together else [[p] for p in parameters]:
         values = [
             adjoint.with_values({p.name: p.value + k * DIFFERENCE * p.size for p in some}).value()
             for k in (1, -1, 2, -2)
         ]
         expected = (8 * (values[0] - values[1]) - values[2] + values[3]) / (12 * DIFFERENCE)
         got = sum(float(found.gradient[p.name]) * p.size for p in some)
-        yield compare(f"adjoint/{kind}, {name}, {'+'.join(p.name for p in some)}", expected, got,
-                      SMOOTH)  # fmt: skip
+        yield compare(f"adjoint/{what}, {'+'.join(p.name for p in some)}", expected, got, SMOOTH)

@@ -1,0 +1,85 @@
+"""Added mass, differentiated by the start of a step, from which it takes M, flow and normals.
+
+s = by . [M (x - y)/scale + load], M and load of where cloth is expected, x^, and how fast, v^. Each
+face has its part of both, which its own three vertices alone change: one coordinate of all faces at
+a time, by central differences of the fourth order.
+"""
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+from weft import kernel
+from weft.adjoint.air import expected_place
+from weft.adjoint.lagged import pulls
+from weft.adjoint.pulled import Pulled
+from weft.arrays import Floats
+from weft.energies.added_mass import AddedMass, BoundAddedMass
+from weft.energies.wind import extrapolated
+from weft.kernel import WarpArray
+from weft.mesh import edges_of
+from weft.step import Step
+
+DIFFERENCE = 1e-3  # of a face's size, and of the air's and the cloth's speed
+
+
+@pulls(BoundAddedMass)
+def _added_mass(term: BoundAddedMass, step: Step, x: WarpArray, by: Floats, into: Pulled) -> None:
+    """By what the step predicts, and by where cloth is expected and how fast."""
+    M = np.array(kernel.numpy(term._M))
+    into.predicted -= np.einsum("vij,vj->vi", M, by)
+    place_x, place_v = extrapolated(step) if into.at is None else (into.at, step.velocity(into.at))
+    faces, alone = term.energy.mesh.faces, apart(term.energy)
+    corners, speeds = place_x[faces], place_v[faces]
+    assert step.scale is not None
+    off = (np.array(kernel.numpy(x)) - step.predicted)[faces].reshape(-1, 3) / step.scale
+    along = by[faces].reshape(-1, 3)
+
+    def part(at: Floats, v: Floats) -> Floats:
+        M, load = alone.load(at.reshape(-1, 3), v.reshape(-1, 3), step.t)
+        s = (along * (np.einsum("vij,vj->vi", M, off) + load)).sum(1)
+        return np.asarray(s.reshape(-1, 3).sum(1))
+
+    size = np.abs(corners - corners[:, :1]).max(axis=(1, 2))
+    air = float(np.linalg.norm(term.energy.wind.velocity)) + float(np.abs(speeds).max())
+    to_x, to_v = np.zeros_like(place_x), np.zeros_like(place_v)
+    for a in range(3):
+        for j in range(3):
+            slope = _slope(part, corners, speeds, (a, j), DIFFERENCE * size, True)
+            np.add.at(to_x[:, j], faces[:, a], slope)
+            fast = np.full(len(faces), DIFFERENCE * max(air, 1e-3))
+            slope = _slope(part, corners, speeds, (a, j), fast, False)
+            np.add.at(to_v[:, j], faces[:, a], slope)
+    expected_place(step, to_x, to_v, into)
+
+
+def apart(energy: AddedMass) -> AddedMass:
+    """The same with vertices of its own for every face; its rim stays that of the mesh."""
+    s, (edges, outward) = energy.samples, energy.rim
+    m = len(s.stencil)
+    own = np.arange(3 * m, dtype=np.int32).reshape(m, 3)
+    _, edge = edges_of(energy.mesh.faces)
+    face = np.flatnonzero(np.bincount(edge)[edge] == 1) // 3
+    out = AddedMass(energy.mesh, energy.wind, energy.name)
+    rim = dataclasses.replace(edges, stencil=own[face], n_vertices=3 * m)
+    vars(out).update(
+        samples=dataclasses.replace(s, stencil=own, n_vertices=3 * m), rim=(rim, outward)
+    )
+    return out
+
+
+Part = Callable[[Floats, Floats], Floats]
+
+
+def _slope(
+    part: Part, x: Floats, v: Floats, which: tuple[int, int], h: Floats, moves: bool
+) -> Floats:
+    """(m,) of every face's part by one coordinate of a corner, or by its speed."""
+    a, j = which
+    total = np.zeros(len(x))
+    for k, weight in ((1, 8), (-1, -8), (2, -1), (-2, 1)):
+        ways = [np.array(x), np.array(v)]
+        ways[0 if moves else 1][:, a, j] += k * h
+        total += weight / (12 * h) * part(*ways)
+    return total
