@@ -224,6 +224,7 @@ class Outfit:
                         closing=closing,
                         name=what,
                         bands=changing,
+                        along=length,
                     )
                 )
         return found
@@ -277,6 +278,7 @@ class Outfit:
             weight=np.concatenate([h.weight for h in out]),
             rest_angle=np.concatenate([h.rest_angle for h in out]),
             name="folds",
+            across=None,
         )
 
 

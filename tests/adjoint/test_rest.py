@@ -153,11 +153,7 @@ def test_outlines():
         outline.moved(np.zeros((3, 2)))
 
 
-def test_rest_refuses_by_name():
-    splines = weft.spline_sheet(4, 4, 0.4, 0.4)
-    scene = weft.Scene(splines, [weft.Pin(splines.corners("top"))])
-    with pytest.raises(SceneError, match="parameter rest = splines"):
-        Adjoint(scene, Mean(), ["rest"], frames=1, fps=100)()
+def test_losses_say_how_they_know_the_rest_shape():
     sheet = weft.sheet(3, 3)
     pinned = weft.Scene(sheet, [weft.Pin(sheet.corners("top"))], step=0.01)
     for loss in (Energy(), Sum([(1.0, Energy())])):

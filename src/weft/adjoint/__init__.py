@@ -2,8 +2,9 @@
 
 ``step_back`` is the idea; ``lagged``, ``membranes``, ``air``, ``touching`` and ``slides`` are what
 single terms of the potential take from the start of a step; ``forward`` keeps the run,
-``directions``, ``fields`` and ``rest`` are parameters (``changes`` and ``contact_numbers``: what
-numbers change), and ``adjoint`` puts them together.
+``directions``, ``fields`` and ``rest`` (``rest_terms``, ``rest_triangles``, ``rest_splines``) are
+parameters (``changes`` and ``contact_numbers``: what numbers change), and ``adjoint`` puts them
+together.
 """
 
 from weft.adjoint import (  # they register what their terms pass back
@@ -17,9 +18,9 @@ from weft.adjoint.adjoint import Adjoint, AdjointReport, Derivative
 from weft.adjoint.doors import Flat, batched, jax_function, torch_function
 from weft.adjoint.lagged import pulls
 from weft.adjoint.losses import Energy, Mean, Strain, Sum, Target
+from weft.adjoint.material import cut, material_points, recut
 from weft.adjoint.outline import Outline
 from weft.adjoint.parameters import Parameter
-from weft.adjoint.rest import material_points
 from weft.energies.mixed import along_constants, by_constants
 
 __all__ = [
@@ -39,10 +40,12 @@ __all__ = [
     "batched",
     "by_constants",
     "carried_air",
+    "cut",
     "jax_function",
     "material_points",
     "membranes",
     "pulls",
+    "recut",
     "tied",
     "torch_function",
     "touching",

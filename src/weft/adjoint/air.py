@@ -4,6 +4,8 @@ Per sample F = K u with K = |u| p |N| I + c q N N^T/|N|, N the normal as long as
 c = |u| or in crossflow |u.N|/|N|, and s = by . (K (d/span - w)) with d the motion of the middle.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from weft import kernel
@@ -17,22 +19,39 @@ from weft.step import Step
 DIFFERENCE = 1e-6  # [m] of places, for gusts and fields
 
 
-@pulls(BoundAir)
-def _wind(term: BoundAir, step: Step, x: WarpArray, by: Floats, into: Pulled) -> None:
-    """What lagging passes back; and the origin of velocities."""
+@dataclass(frozen=True, eq=False)
+class AirSlopes:
+    """Of s at every sample, its parts along which it is differentiated."""
+
+    s: Floats  # (q,)
+    by_F: Floats  # (q,3,2) by the deformation gradient at ``place_x``
+    by_u: Floats  # (q,3) by u alone
+    K_along: Floats  # (q,3) by what is pulled against
+    K_pull: Floats  # (q,3) by what it is contracted with
+    by_place: Floats  # (q,3) by where the air is taken; zero where it is the same everywhere
+    place_x: Floats  # (n,3) [m]
+    place_v: Floats  # (n,3) [m/s]
+    rate: float  # [1/s]
+
+
+def air_slopes(
+    term: BoundAir, step: Step, x: WarpArray, by: Floats, place: Floats | None = None
+) -> AirSlopes:
+    """What lagging passes back, at the samples; ``place`` (n,3) is where it took things anew, None:
+    where cloth was expected when the step began.
+    """
     s, w = term.energy.samples, term.energy.wind
     N, at, rate = s.shares, np.asarray(kernel.numpy(x)), 1.0 / step.span
-    place_x, place_v = extrapolated(step) if into.at is None else (into.at, step.velocity(into.at))
+    place_x, place_v = extrapolated(step) if place is None else (place, step.velocity(place))
     gusts = bool(np.isfinite(step.span))
+
+    def blown(places: Floats) -> Floats:
+        return np.asarray(w.at(places, step.t, term.energy.carried, gusts=gusts))
 
     def mean(y: Floats) -> Floats:
         return np.asarray(np.einsum("qa,qai->qi", N, y[s.stencil]))
 
     middle, moved, along = mean(place_x), mean(at - step.origin), mean(by)
-
-    def blown(places: Floats) -> Floats:
-        return np.asarray(w.at(places, step.t, term.energy.carried, gusts=gusts))
-
     air = blown(middle)
     u, pull = air - mean(place_v), rate * moved - air
     F = s.deformation_gradient(place_x)
@@ -48,25 +67,36 @@ def _wind(term: BoundAir, step: Step, x: WarpArray, by: Floats, into: Pulled) ->
         side = np.sign(through)[:, None]
         across, across_by_u = np.abs(through), side * n
         across_by_normal = side * (u - through[:, None] * n) / size[:, None]
-    shape = (q * lb * lp / size)[:, None]  # what of s is over c
-    K_along = (speed * p * size)[:, None] * along + (across * q * lb / size)[:, None] * normal
-    by_u = (p * size * bp)[:, None] * direction + shape * across_by_u
+    straight, bent = p * size * bp, q * lb * lp / size  # what of s is over |u|, and over c
+    K_along, K_pull = (
+        (speed * p * size)[:, None] * y + (across * q * part / size)[:, None] * normal
+        for y, part in ((along, lb), (pull, lp))
+    )
+    by_u = straight[:, None] * direction + bent[:, None] * across_by_u
     by_normal = (speed * p * bp - across * q * lb * lp / size**2)[:, None] * n
     by_normal += (across * q / size)[:, None] * (lp[:, None] * along + lb[:, None] * pull)
-    by_normal += shape * across_by_normal
-    by_air = by_u - K_along
+    by_normal += bent[:, None] * across_by_normal
     by_F = np.stack([np.cross(f1, by_normal), np.cross(by_normal, f0)], axis=2)
-
-    to_x, to_v = np.zeros_like(at), np.zeros_like(at)
-    np.add.at(to_x, s.stencil, np.einsum("qij,qaj->qai", by_F, s.gradient))
-    np.add.at(to_v, s.stencil, -N[:, :, None] * by_u[:, None])
+    by_place = np.zeros_like(middle)
     if w.gusts is not None or w.field is not None:
         for j in range(3):
             shift = DIFFERENCE * np.eye(3)[j]
             slope = (blown(middle + shift) - blown(middle - shift)) / DIFFERENCE / 2
-            part = (slope * by_air).sum(1)
-            np.add.at(to_x[:, j], s.stencil, N * part[:, None])
-    np.add.at(into.origin, s.stencil, -rate * N[:, :, None] * K_along[:, None])
+            by_place[:, j] = (slope * (by_u - K_along)).sum(1)
+    value = speed * straight + across * bent
+    return AirSlopes(value, by_F, by_u, K_along, K_pull, by_place, place_x, place_v, rate)
+
+
+@pulls(BoundAir)
+def _wind(term: BoundAir, step: Step, x: WarpArray, by: Floats, into: Pulled) -> None:
+    """What lagging passes back; and the origin of velocities."""
+    found, s = air_slopes(term, step, x, by, into.at), term.energy.samples
+    N = s.shares[:, :, None]
+    to_x, to_v = np.zeros_like(found.place_x), np.zeros_like(found.place_v)
+    np.add.at(to_x, s.stencil, np.einsum("qij,qaj->qai", found.by_F, s.gradient))
+    np.add.at(to_x, s.stencil, N * found.by_place[:, None])
+    np.add.at(to_v, s.stencil, -N * found.by_u[:, None])
+    np.add.at(into.origin, s.stencil, -found.rate * N * found.K_along[:, None])
     expected_place(step, to_x, to_v, into)
 
 

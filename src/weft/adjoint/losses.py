@@ -161,16 +161,19 @@ class Strain:
         return total / count, by / count
 
     def by_corner(self, x: Floats, v: Floats, t: Floats) -> Floats:
-        """(m,3,2) derivative by the material coordinates of every face's corners: with the edges Dm
-        of a face, F = Ds Dm^-1 changes by -F dDm Dm^-1.
+        """(m,3,2) derivative by the material coordinates of every face's corners, membrane after
+        membrane: with the edges Dm of a face, F = Ds Dm^-1 changes by -F dDm Dm^-1.
         """
-        (s,) = self._samples
-        _, G = self._slope(s, x[self.frame])
-        F = s.deformation_gradient(np.asarray(x[self.frame]))
-        inverse_t = np.swapaxes(s.gradient[:, 1:, :], 1, 2)
-        by_Dm = -np.einsum("qki,qkj,qjl->qil", F, G, inverse_t) / len(G)
-        one, two = by_Dm[:, :, 0], by_Dm[:, :, 1]
-        return np.stack([-one - two, one, two], axis=1)
+        found = []
+        for s in self._samples:
+            _, G = self._slope(s, x[self.frame])
+            F = s.deformation_gradient(np.asarray(x[self.frame]))
+            inverse_t = np.swapaxes(s.gradient[:, 1:, :], 1, 2)
+            by_Dm = -np.einsum("qki,qkj,qjl->qil", F, G, inverse_t)
+            one, two = by_Dm[:, :, 0], by_Dm[:, :, 1]
+            found.append(np.stack([-one - two, one, two], axis=1))
+        every = np.concatenate(found)
+        return every / len(every)
 
     def principal(self, x: Positions) -> Floats:
         """(m,2) principal strains of every face at positions (n,3), the larger first."""

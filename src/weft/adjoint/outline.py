@@ -1,22 +1,22 @@
 """Outlines of flat panels as parameters: border points move, and what is inside goes along.
 
-The triangulation stays. Inner points follow as those of a membrane under tension do (harmonic, with
+The triangulation stays; of splines it is that of the control nets, whose border points are those of
+the patches' sides. Inner points follow as those of a membrane under tension do (harmonic, with
 the cotangent weights of the panels as they are given), so a moved outline is a linear map of the
 border points, and its transpose takes derivatives by ``rest`` to derivatives by the outline.
 """
 
-import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from weft.adjoint.rest import material_points
+from weft.adjoint.material import cut, material_points
 from weft.arrays import Floats, Ints
 from weft.cloth import Cloth
 from weft.errors import MeshError
-from weft.mesh import TriangleMesh, edges_of
+from weft.mesh import edges_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Outline:
     """The outlines of all panels of a cloth.
 
     Args:
-        cloth: of triangles; its panels as they are cut now.
+        cloth: of triangles, garments among them, or of splines; its panels as they are cut now.
     """
 
     cloth: Cloth
@@ -56,17 +56,17 @@ class Outline:
         every[self.ids] = shift
         inner, solve, border = self._inside
         every[inner] = -solve(border @ shift)
-        old = self.cloth.mesh
-        uv = (self._points + every)[self._number]
-        mesh = TriangleMesh(old.vertices, old.faces, uv, old.groups, old.source, old.weights)
-        turned = np.flatnonzero(mesh.signed_material_area * old.signed_material_area <= 0)
+        points = self._points + every
+        turned = np.flatnonzero(
+            _signed(points[self._number]) * _signed(self._points[self._number]) <= 0
+        )
         if len(turned):
             raise MeshError(
                 "outline", got=f"{len(turned)} triangles turned over, first {turned[:5].tolist()}",
                 expected="an outline that leaves room for its triangles",
                 hint="move it by less, or mesh the new outline",
             )  # fmt: skip
-        return dataclasses.replace(self.cloth, mesh=mesh)
+        return cut(self.cloth, points)
 
     def pulled(self, by_rest: Floats) -> Floats:
         """(b,2) derivatives by border points, from those by ``rest`` (k,2)."""
@@ -76,7 +76,7 @@ class Outline:
 
     @cached_property
     def _table(self) -> tuple[Floats, Ints]:
-        return material_points(self.cloth.mesh)
+        return material_points(self.cloth)
 
     @property
     def _points(self) -> Floats:
@@ -92,7 +92,8 @@ class Outline:
         from scipy.sparse import coo_matrix
         from scipy.sparse.linalg import splu
 
-        uv, n, f = self.cloth.mesh.corner_uv, len(self._points), self._number
+        n, f = len(self._points), self._number
+        uv = self._points[f]
         rows, columns, values = [], [], []
         for k in range(3):
             i, j = (k + 1) % 3, (k + 2) % 3
@@ -110,3 +111,9 @@ class Outline:
         if len(inner) == 0:
             return inner, lambda b: b, L[inner][:, self.ids]
         return inner, splu(L[inner][:, inner].tocsc()).solve, L[inner][:, self.ids]
+
+
+def _signed(corners: Floats) -> Floats:
+    """(m,) twice the areas of triangles (m,3,2), negative where they are turned over."""
+    a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    return np.asarray(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])

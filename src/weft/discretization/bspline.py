@@ -113,14 +113,15 @@ class Patch:
             found.append(np.concatenate([[0.0], np.cumsum(step)]))
         return found[0], found[1]
 
-    def at_lengths(self, s: Floats) -> tuple[Floats, Floats]:
-        """Parameters (q,2) of mean arc lengths (q,2) [m], and the material area there per area of
-        these lengths (q,).
+    def at_lengths(self, s: Floats) -> tuple[Floats, Floats, Floats]:
+        """Parameters (q,2) of mean arc lengths (q,2) [m]; the area of these lengths per area of
+        parameters there [m^2] (q,), and the material area per area of lengths (q,).
         """
         nets = self.lengths
         uv = np.stack([parameter_of(net, s[:, k]) for k, net in enumerate(nets)], axis=1)
         slopes = [_slope(net, uv[:, k]) for k, net in enumerate(nets)]
-        return uv, self.area_density(uv) / (slopes[0] * slopes[1])
+        per = slopes[0] * slopes[1]
+        return uv, per, self.area_density(uv) / per
 
     def knots_at(self, axis: int) -> Floats:
         """(m+1,) [m] mean arc length of the knots along u (0) or v (1)."""

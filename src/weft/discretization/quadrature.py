@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Bools, Floats
+from weft.arrays import Bools, Floats, Ints
 from weft.discretization.bspline import Patch, check_unfolded
 
 _EXACT = 4  # Gauss points a direction by which the area of a cell is measured
@@ -42,6 +42,10 @@ class Points:
 
     uv: Floats  # (q,2) parameters
     weight: Floats  # (q,) [m^2]
+    raw: Floats  # (q,) weight over material area per parameters, before it is scaled
+    cell: Ints  # (q,) number of the cell in which it lies
+    fine: Floats  # (c,16,2) parameters at which the area of every cell is measured
+    fine_raw: Floats  # (c,16) as raw
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,16 +201,28 @@ def _scaled(patch: Patch, got: Points, a: _Axis, b: _Axis, where: Bools | None) 
     """Points of the cells a x b, cell by cell, with weights that sum to each cell's area."""
     if len(got.weight) == 0:
         return got
-    exact = _cells(patch, a, b, _EXACT, _EXACT, where).weight.reshape(-1, _EXACT**2).sum(1)
+    fine = _cells(patch, a, b, _EXACT, _EXACT, where)
+    exact = fine.weight.reshape(-1, _EXACT**2).sum(1)
     own = got.weight.reshape(len(exact), -1)
-    return Points(got.uv, (own * (exact / own.sum(1))[:, None]).reshape(-1))
+    cell = np.repeat(np.arange(len(exact), dtype=np.int32), own.shape[1])
+    each = fine.uv.reshape(len(exact), -1, 2), fine.raw.reshape(len(exact), -1)
+    weight = (own * (exact / own.sum(1))[:, None]).reshape(-1)
+    return Points(got.uv, weight, got.raw, cell, *each)
 
 
 def _weighed(patch: Patch, places: Floats, weight: Floats) -> Points:
-    uv, density = patch.at_lengths(places)
+    uv, per_parameters, density = patch.at_lengths(places)
     check_unfolded(uv, density)
-    return Points(uv, weight * density)
+    raw, none = weight / per_parameters, np.zeros((0, _EXACT**2))
+    cell = np.zeros(len(uv), dtype=np.int32)
+    return Points(uv, weight * density, raw, cell, none[:, :, None] * [1, 1], none)
 
 
 def _join(parts: list[Points]) -> Points:
-    return Points(np.concatenate([p.uv for p in parts]), np.concatenate([p.weight for p in parts]))
+    first = np.cumsum([0, *(len(p.fine) for p in parts)])
+    cell = np.concatenate([p.cell + f for p, f in zip(parts, first)]).astype(np.int32)
+    uv, weight, raw, fine, fine_raw = (
+        np.concatenate([getattr(p, name) for p in parts])
+        for name in ("uv", "weight", "raw", "fine", "fine_raw")
+    )
+    return Points(uv, weight, raw, cell, fine, fine_raw)

@@ -12,7 +12,7 @@ PROJECTED are one.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from weft.energies.rows import SYMMETRIC, RowMap
 from weft.energies.seam_keys import Tearing
 from weft.errors import SceneError
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
+from weft.mesh import TriangleMesh
 from weft.psd import Psd
 from weft.solve.block_csr import BlockPattern
 from weft.step import Step
@@ -115,6 +116,8 @@ class Bonds(LocalEnergy):
         name: of the energy.
         bands: bonds among them whose ``last`` and ``stiffness`` change in time.
         tearing: bonds among them whose ``strength`` does.
+        along: (m,) [m] cloth along each, to which its lengths are in proportion and its stiffness
+            in inverse proportion (elastics); nan, and None: it is no matter of the cloth.
 
     Raises:
         SceneError: numbers that are not finite, negative stiffness or lengths, or times that run
@@ -133,6 +136,7 @@ class Bonds(LocalEnergy):
     damping: float = 0.0
     bands: Sequence[Band] = ()
     tearing: Sequence[Tearing] = ()
+    along: Floats | None = field(default=None, compare=False)
 
     kernels = LocalKernels(
         bond_energy,
@@ -163,6 +167,23 @@ class Bonds(LocalEnergy):
     def stencil(self) -> Ints:
         """(m,2)."""
         return self.pairs
+
+    def recut(self, mesh: TriangleMesh, mass: Floats) -> "Bonds":
+        """The same on panels that are cut otherwise, ``mesh``."""
+        if self.along is None:
+            return self
+        now = np.where(np.isnan(self.along), np.nan, self.lengths_along(mesh))
+        part = np.where(np.isnan(now), 1.0, now / self.along)
+        first, last = (part * np.asarray(g) for g in (self.first, self.last))
+        bands = [replace(b, full=part[b.rows] * b.full) for b in self.bands]
+        return replace(self, stiffness=self.stiffness / part, first=first, last=last, bands=bands,
+                       along=now)  # fmt: skip
+
+    def lengths_along(self, mesh: TriangleMesh) -> Floats:
+        """(m,) [m] between the points of every pair in the material."""
+        uv = np.zeros((mesh.n_vertices, 2))
+        uv[mesh.faces.ravel()] = mesh.corner_uv.reshape(-1, 2)
+        return np.asarray(np.linalg.norm(uv[self.pairs[:, 1]] - uv[self.pairs[:, 0]], axis=1))
 
     @property
     def changes(self) -> bool:
@@ -261,8 +282,10 @@ class Bonds(LocalEnergy):
         starts = np.cumsum([0, *(len(b.pairs) for b in several)])
         bands = [replace(d, rows=d.rows + s) for s, b in zip(starts, several) for d in b.bands]
         tearing = [replace(d, rows=d.rows + s) for s, b in zip(starts, several) for d in b.tearing]
+        made = [np.full(len(b.pairs), np.nan) if b.along is None else b.along for b in several]
+        along = None if all(b.along is None for b in several) else np.concatenate(made)
         n = several[0].n_vertices
-        return Bonds(**arrays, n_vertices=n, name=name, bands=bands, tearing=tearing)
+        return Bonds(**arrays, n_vertices=n, name=name, bands=bands, tearing=tearing, along=along)
 
 
 class BoundBonds(BoundLocal):

@@ -33,6 +33,7 @@ import numpy as np
 from weft import kernel
 from weft.arrays import Floats, Ints, Positions
 from weft.energies.buckled_arc import arc_energy
+from weft.energies.hinge_bending import material_corners
 from weft.energies.local import LocalEnergy, LocalKernels
 from weft.energies.mixed import ByName, everywhere, rate_of
 from weft.energies.pair_kernels import Pair, freeze_pairs, pair_energy, pair_gradient, pair_hessian
@@ -207,17 +208,20 @@ class BucklingBending(LocalEnergy):
 
 
 def material_pairs(mesh: TriangleMesh) -> tuple[Floats, Floats]:
-    """(m,) [m] rest length of every pair, and (m,3) its cos^2, sin^2 and cos sin to the warp.
+    """(m,) [m] rest length of every pair, and (m,3) its cos^2, sin^2 and cos sin to the warp."""
+    return unfolded(material_corners(mesh))
+
+
+def unfolded(corners: Floats) -> tuple[Floats, Floats]:
+    """The same of material corners (m,2,3,2) [m]: start and end of the edge between both, and the
+    tip, in both faces.
 
     The two triangles are unfolded about their edge; at a seam, where they lie apart in material
     coordinates, the direction's are the mean of both.
     """
     tips, frames = [], []
     for side, sign in ((0, 1.0), (1, -1.0)):
-        face = mesh.hinge_faces[:, side]
-        corners, uv, rows = mesh.faces[face], mesh.corner_uv[face], np.arange(len(face))
-        place = [np.argmax(corners == mesh.hinges[:, k : k + 1], axis=1) for k in (0, 1, 2 + side)]
-        start, end, tip = (uv[rows, p] for p in place)
+        start, end, tip = np.moveaxis(corners[:, side], 1, 0)
         along = (end - start) / np.linalg.norm(end - start, axis=1, keepdims=True)
         across = np.stack([-along[:, 1], along[:, 0]], axis=1)
         middle = tip - (start + end) / 2

@@ -17,6 +17,7 @@ from weft.arrays import Bools, Floats, Ints, Positions
 from weft.energies.inertia import Diagonal
 from weft.energies.mixed import ByName, everywhere, rate_of
 from weft.errors import SceneError
+from weft.mesh import TriangleMesh
 from weft.psd import Psd
 from weft.solve.block_csr import BlockPattern
 from weft.step import Step
@@ -57,6 +58,10 @@ class Drag:
                 if begin * (1 + 1e-9) < t <= end * (1 + 1e-9):
                     rates[held] = FROZEN
         return rates
+
+    def recut(self, mesh: TriangleMesh, mass: Floats) -> "Drag":
+        """The same on masses (n,) [kg] of cloth that is cut otherwise."""
+        return dataclasses.replace(self, mass=mass)
 
     @property
     def stencil(self) -> Ints:

@@ -102,6 +102,19 @@ def material_share(mesh: TriangleMesh) -> Floats:
     return np.asarray(edge_sq / edge_sq.sum(-1, keepdims=True))
 
 
+def material_corners(mesh: TriangleMesh) -> Floats:
+    """(h,2,3,2) [m] each hinge's start, end and tip in the material coordinates of both faces."""
+    row = np.arange(len(mesh.hinges))
+    found = []
+    for side in (0, 1):
+        face = mesh.hinge_faces[:, side]
+        corners, uv = mesh.faces[face], mesh.corner_uv[face]
+        ends = (0, 1, 2 + side)
+        places = (np.argmax(corners == mesh.hinges[:, [a]], axis=1) for a in ends)
+        found.append(np.stack([uv[row, p] for p in places], axis=1))
+    return np.stack(found, axis=1)
+
+
 def _material_edge(mesh: TriangleMesh, hinges: Ints, face: Ints) -> Floats:
     """(h,2) the hinge's edge in the material coordinates of one of its faces."""
     corners = mesh.faces[face]

@@ -33,7 +33,7 @@ from weft.energies.hinge_bending import (
     STRIP,
     check_stiffness,
     hinge_weight,
-    material_edges,
+    material_corners,
     rest_angles,
 )
 from weft.energies.local import BoundLocal, damping_of
@@ -87,12 +87,8 @@ class QuadraticBending:
             warnings.warn(non_manifold_warning(mesh), stacklevel=2)
         _require_flat(rest_angles(mesh, rest))
         weight = hinge_weight(mesh, strip_weights(stiffness)) / STRIP
-        left, right = (_outward(mesh, side) for side in (0, 1))
-        length = np.linalg.norm(material_edges(mesh), axis=-1).mean(1)
-        along = np.zeros_like(left)
-        along[:, 0], along[:, 1] = -1 / length, 1 / length
-        frame = np.stack([along, (left - right) / 2], axis=-1)
-        form = QuadraticForm(mesh.hinges, left + right, weight)
+        coefficient, frame = coefficients(material_corners(mesh))
+        form = QuadraticForm(mesh.hinges, coefficient, weight)
         return QuadraticBending(form, frame, mesh.n_vertices, damping=damping)
 
     @property
@@ -219,21 +215,28 @@ def strip_weights(stiffness: tuple[float, float]) -> tuple[float, float]:
     return pair if stiffness[0] == high else pair[::-1]
 
 
-def _outward(mesh: TriangleMesh, side: int) -> Floats:
+def coefficients(corners: Floats) -> tuple[Floats, Floats]:
+    """(h,4) [1/m] of y, and the frame (h,4,2) [1/m], from material corners (h,2,3,2) [m]: start and
+    end of the edge and the tip, in both faces.
+    """
+    left, right = (_outward(corners[:, side], side) for side in (0, 1))
+    length = np.linalg.norm(corners[:, :, 1] - corners[:, :, 0], axis=-1).mean(1)
+    along = np.zeros_like(left)
+    along[:, 0], along[:, 1] = -1 / length, 1 / length
+    return left + right, np.stack([along, (left - right) / 2], axis=-1)
+
+
+def _outward(corners: Floats, side: int) -> Floats:
     """(h,4) [1/m] derivative of the face on one side of each hinge, out across the edge.
 
     The tip's foot on the edge less the tip, over the height of the tip, in material coordinates.
     """
-    face = mesh.hinge_faces[:, side]
-    corners, uv, row = mesh.faces[face], mesh.corner_uv[face], np.arange(len(face))
-    start, end, tip = (
-        uv[row, np.argmax(corners == mesh.hinges[:, [a]], axis=1)] for a in (0, 1, 2 + side)
-    )
+    start, end, tip = np.moveaxis(corners, 1, 0)
     edge, flap = end - start, tip - start
     length_sq = (edge**2).sum(1)
     foot = (flap * edge).sum(1) / length_sq
     height = np.abs(edge[:, 0] * flap[:, 1] - edge[:, 1] * flap[:, 0]) / np.sqrt(length_sq)
-    out = np.zeros((len(face), 4))
+    out = np.zeros((len(corners), 4))
     out[:, 0], out[:, 1], out[:, 2 + side] = 1 - foot, foot, -1.0
     return np.asarray(out / height[:, None])
 

@@ -5,18 +5,20 @@ both, and act from when the seam is closed. An angle other than 0 is a crease th
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from weft.arrays import Positions
+from weft.arrays import Floats, Positions
+from weft.energies.across import Across
 from weft.energies.hinge_bending import HingeBending
 from weft.energies.local import BoundLocal
 from weft.energies.mixed import ByName
 from weft.energies.rows import RowMap
 from weft.energies.seam_keys import Folding, folded
 from weft.kernel import WarpArray
+from weft.mesh import TriangleMesh
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.step import Step
@@ -29,6 +31,8 @@ class SeamHinges(HingeBending):
     """
 
     begin: float = 0.0
+    # what weights are made of; None: they are given
+    across: Across | None = field(default=None, compare=False)
     name: str = "seams"
     foldings: Sequence[Folding] = ()
 
@@ -57,6 +61,12 @@ class SeamHinges(HingeBending):
         if step is None or self.acts(step.t):
             return mixed
         return {name: np.zeros_like(d) for name, d in mixed.items()}
+
+    def recut(self, mesh: TriangleMesh, mass: Floats) -> "SeamHinges":
+        """The same on panels that are cut otherwise, ``mesh``."""
+        if self.across is None:
+            return self
+        return replace(self, weight=self.across.weights(mesh))
 
     def bind(self, pattern: BlockPattern) -> "BoundSeams":
         """The production face."""

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from weft.arrays import Floats, Ints, Positions
+from weft.energies.across import Across
 from weft.energies.bonds import Bonds
-from weft.energies.hinge_bending import STRIP
 from weft.energies.seam_hinges import SeamHinges
 from weft.energies.seam_keys import Folding, Tearing
 from weft.keys import Keys, as_keys, first_of
@@ -184,25 +184,26 @@ class Sides:
 
         None where a seam joins a right side to a wrong one, or where one side of it has no face.
         """
-        stencils, weights, angles, foldings, first = [], [], [], list[Folding](), 0
+        stencils, angles, sides, foldings, first = [], [], [], list[Folding](), 0
         for joint in joints:
-            found, weight, length = self._across(joint)
+            found, across = self._across(joint)
             stencils.append(found)
-            weights.append(weight)
+            sides.append(across)
             angles.append(np.full(len(found), first_of(joint.angle)))
             rows = np.arange(first, first + len(found), dtype=np.int32)
-            foldings += joint.folding(rows, length)
+            foldings += joint.folding(rows, across.lengths(self.mesh))
             first += len(found)
-        empty = np.zeros((0, 4), dtype=np.int32)
+        empty, every = np.zeros((0, 4), dtype=np.int32), Across.joined(sides)
         return SeamHinges(
             np.concatenate([empty, *stencils]).astype(np.int32),
-            np.concatenate([np.zeros(0), *weights]),
+            every.weights(self.mesh),
             np.concatenate([np.zeros(0), *angles]),
             self.mesh.n_vertices,
             "seams",
             damping,
             begin,
-            foldings,
+            across=every,
+            foldings=foldings,
         )
 
     def facing(self, joint: Joint) -> "Facing":
@@ -223,22 +224,15 @@ class Sides:
         end = np.where(one[:, 2] > 0, near[:, 1], near[:, 0])
         return Facing(near, other, one, two, start, end)
 
-    def _across(self, joint: Joint) -> tuple[Ints, Floats, Floats]:
-        """(h,4) hinges of a joint, (h,) [J] their weights and (h,) [m] their lengths."""
+    def _across(self, joint: Joint) -> tuple[Ints, Across]:
+        """(h,4) hinges of a joint, and what their weights are made of."""
         f = self.facing(joint)
-        near, other, one, two = f.near, f.other, f.one, f.two
-        stencil = np.stack([f.start, f.end, one[:, 1], two[:, 1]], axis=1)
-        edges = np.stack([self.along(near), self.along(other)], axis=1)
-        length_sq = (edges**2).sum(-1)
-        length = np.sqrt(length_sq).mean(1)
-        if joint.fold_stiffness is not None:
-            return stencil, np.asarray(first_of(joint.fold_stiffness) * length), length
-        faces = np.stack([one[:, 0], two[:, 0]], axis=1)
-        share = edges**2 / np.maximum(length_sq, 1e-300)[..., None]
-        rigidity = self.bending[faces]
-        D = share[..., 1] * rigidity[..., 0] + share[..., 0] * rigidity[..., 1]
-        area = self.mesh.rest_area[faces].sum(1)
-        return stencil, np.asarray(STRIP * (D * length_sq).mean(1) / area), length
+        stencil = np.stack([f.start, f.end, f.one[:, 1], f.two[:, 1]], axis=1)
+        faces = np.stack([f.one[:, 0], f.two[:, 0]], axis=1)
+        stiff = joint.fold_stiffness
+        own = np.nan if stiff is None else first_of(stiff)
+        edges = np.stack([f.near, f.other], axis=1)
+        return stencil, Across(faces, edges, self.bending[faces], np.full(len(faces), own))
 
     def _faces_at(self, start: Ints, end: Ints) -> Ints:
         """(k,3) of edges start -> end: the face, the vertex across, and 1 where the face runs along

@@ -180,7 +180,8 @@ def described(thing: Any, depth: int = 0) -> Any:
     if kind is thing:
         return name
     if dataclasses.is_dataclass(thing):
-        parts = {f.name: getattr(thing, f.name) for f in dataclasses.fields(thing)}
+        told = (f for f in dataclasses.fields(thing) if f.compare)  # others say how it was made
+        parts = {f.name: getattr(thing, f.name) for f in told}
     else:
         parts = {k: v for k, v in getattr(thing, "__dict__", {}).items() if not k.startswith("_")}
     return {**name, **{k: described(v, depth + 1) for k, v in parts.items()}}

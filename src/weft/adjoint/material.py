@@ -1,0 +1,122 @@
+"""Cloth in its flat state: the points that say how it is cut, and the same cloth cut otherwise.
+
+Triangles have a point for every vertex, or several where it lies on a seam of the mesh; splines the
+control points of their patches at rest, patch after patch. Meshes, knots and what is sewn stay.
+"""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from weft.arrays import Faces, Floats, Ints
+from weft.cloth import Cloth
+from weft.discretization.bspline import Patch
+from weft.discretization.spline_surface import SplineSurface, grid_faces
+from weft.discretization.surfaces import Surfaces
+from weft.discretization.triangles import Triangles
+from weft.errors import MeshError, SceneError
+from weft.mesh import TriangleMesh
+
+
+def material_points(cloth: Cloth | TriangleMesh) -> tuple[Floats, Faces]:
+    """(k,2) [m] the points of flat panels, and (m,3) which of them is each corner of a face.
+
+    Of triangles they are the vertices, in their order, unless a vertex lies on a seam of the mesh:
+    then it has several. Of splines they are control points, patch after patch, and the faces those
+    of the control nets.
+
+    Raises:
+        SceneError: triangles beside splines.
+    """
+    if isinstance(cloth, TriangleMesh):
+        return _of_mesh(cloth)
+    if cloth.embedding is None:
+        return _of_mesh(cloth.mesh)
+    rests, faces, first = [], [], 0
+    for surface in spline_surfaces(cloth):
+        for patch in surface.patches:
+            rests.append(patch.rest.reshape(-1, 2))
+            faces.append(grid_faces(*patch.shape) + first)
+            first += len(rests[-1])
+    return np.concatenate(rests), np.concatenate(faces).astype(np.int32)
+
+
+def _of_mesh(mesh: TriangleMesh) -> tuple[Floats, Ints]:
+    if mesh.vertex_uv is not None:
+        return mesh.vertex_uv, mesh.faces
+    place = np.round(mesh.corner_uv.reshape(-1, 2), 9)
+    keys = np.column_stack([mesh.faces.reshape(-1), place])
+    _, first, number = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    points = mesh.corner_uv.reshape(-1, 2)[first]
+    return points, number.reshape(-1, 3).astype(np.int32)
+
+
+def spline_surfaces(cloth: Cloth) -> list[SplineSurface]:
+    """The pieces of a cloth that is of splines alone.
+
+    Raises:
+        SceneError: triangles beside splines.
+    """
+    found = [s for s in cloth.surfaces.pieces if isinstance(s, SplineSurface)]
+    if len(found) < len(cloth.surfaces.pieces):
+        raise SceneError(
+            "material points", got="triangles beside splines", expected="one kind of cloth"
+        )
+    return found
+
+
+def cut(cloth: Cloth, points: Floats) -> Cloth:
+    """The cloth with other material points, where its points are now.
+
+    Args:
+        cloth: of triangles, or of splines.
+        points: (k,2) [m], as many as ``material_points``.
+
+    Raises:
+        MeshError: another shape, or triangles without area.
+        SceneError: triangles beside splines.
+    """
+    points = np.asarray(points, dtype=np.float64)
+    old, number = material_points(cloth)
+    if points.shape != old.shape:
+        raise MeshError("material points", got=f"shape {points.shape}", expected=f"{old.shape}")
+    if cloth.embedding is None:
+        return _of_triangles(cloth, points[number])
+    pieces, first = [], 0
+    for surface in spline_surfaces(cloth):
+        patches = []
+        for patch in surface.patches:
+            count = patch.shape[0] * patch.shape[1]
+            patches.append(Patch(points[first : first + count].reshape(patch.rest.shape)))
+            first += count
+        pieces.append(dataclasses.replace(surface, patches=patches))
+    made = Surfaces(cloth.points, pieces)
+    mesh = dataclasses.replace(cloth.mesh, corner_uv=made.shown.corner_uv)
+    return dataclasses.replace(cloth, mesh=mesh, made_of=made)
+
+
+def _of_triangles(cloth: Cloth, corner_uv: Floats) -> Cloth:
+    mesh = dataclasses.replace(cloth.mesh, corner_uv=corner_uv)
+    made = None
+    if cloth.made_of is not None:
+        pieces = []
+        for part, piece in cloth.pieces:
+            assert isinstance(piece, Triangles)
+            own = dataclasses.replace(piece.mesh, corner_uv=corner_uv[part.faces])
+            pieces.append(dataclasses.replace(piece, mesh=own))
+        made = Surfaces(cloth.points, pieces)
+    return dataclasses.replace(cloth, mesh=mesh, made_of=made)
+
+
+def recut(scene: Any, cloth: Cloth) -> Any:
+    """A scene of a cloth that is cut otherwise, sewn anew: what seams, elastics and the drag of
+    sewing know of their panels is that of the new ones.
+
+    Args:
+        scene: a ``weft.Scene``.
+        cloth: of as many vertices and faces (``Outline.moved``, ``cut``).
+    """
+    mass = cloth.mass
+    sewn = [e.recut(cloth.mesh, mass) if hasattr(e, "recut") else e for e in scene.energies]
+    return scene.with_(cloth=cloth, energies=sewn)
