@@ -46,7 +46,8 @@ def other(contact, name, factor):
     elif name != "stiffness":
         settings = dataclasses.replace(settings, **{name: factor * getattr(settings, name)})
         made = dataclasses.replace(made, settings=settings)
-    made.__dict__["stiffness"] = contact.stiffness * (factor if name == "stiffness" else 1.0)
+    stiffness = contact.stiffness * (factor if name == "stiffness" else 1.0)
+    made.__dict__.update(stiffness=stiffness, stiffness_of=lambda gap: stiffness)
     return made
 
 

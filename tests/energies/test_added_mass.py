@@ -346,7 +346,3 @@ def test_what_is_refused():
     with pytest.raises(SceneError, match=r"wind.span = in an equilibrium"):
         still_one = ribbon(integrator="quasi_static")
         still_one.stepper().solve(still_one.model(), still_one.state().x)
-    with pytest.raises(SceneError, match=r"energy added mass"):
-        weft.Adjoint(ribbon(), lambda run: 0.0, frames=1)
-    with pytest.raises(SceneError, match=r"wind.span.*keyframes"):
-        ribbon(keyed={"wind.span": weft.Keys([(0.0, 0.1), (1.0, 0.2)])})

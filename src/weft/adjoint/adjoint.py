@@ -183,13 +183,13 @@ class Adjoint:
             SceneError: a loss that is not finite, or whose derivative has another shape.
             SimulationError: a step that does not converge.
         """
+        wholes, directions = self._wholes(), self._directions()  # what is refused, before the run
         clock, f = time.perf_counter(), self.forward
         kept = Kept(f, self.memory)
         x, v, t = self._frames(kept)
         value, by_x, by_v = checked(self._loss(x, v, t), x)
         size, forward = kept.bytes, time.perf_counter() - clock
         clock = time.perf_counter()
-        wholes, directions = self._wholes(), self._directions()
         back, notes = self._backwards(kept, by_x, by_v, [*wholes.values(), *directions])
         gradient = {name: w.end(back) for name, w in wholes.items()}
         if hasattr(self.loss, "of") and "rest" in gradient:
