@@ -57,7 +57,7 @@ def stops_of(world: World) -> Stops:
 
 def stopped() -> Iterator[Check]:
     """A pendulum falls onto its stop."""
-    for method in (BackwardEuler, Bdf2):
+    for said, method in (("backward_euler", BackwardEuler), ("bdf2", Bdf2)):
         stepper = method(PRECISE)
         world = World.of([rod(angles=(DOWN, UP))])
         stops, most, least, high = stops_of(world), 0.0, 0.0, -np.inf
@@ -65,7 +65,7 @@ def stopped() -> Iterator[Check]:
             most = max(most, energy(world, stops))
             least = min(least, float(stops.joints.value(state.x)[0]))
             high = max(high, float(world.center()[1]))
-        name = f"jointed/pendulum on its stop, {method.__name__}"
+        name = f"jointed/pendulum on its stop, {said}"
         scale, sudden = MASS * GRAVITY * ARM, 0.1 if method is Bdf2 else 1e-3
         yield compare(f"{name}: angle past it [rad]", 0.0, max(DOWN - least, 0.0), 0.0)
         yield compare(f"{name}: energy gained, of m g l", 0.0, most / scale, sudden)
