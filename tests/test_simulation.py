@@ -255,7 +255,7 @@ def test_a_step_that_never_converges(tmp_path):
         (lambda p: simulate(p / "new", from_frame=3), RunError, "a run folder"),
         (lambda p: scene(step=0.0), SceneError, "must be > 0"),
         (lambda p: scene(damping=-1.0), SceneError, "must be >= 0"),
-        (lambda p: scene(gravity=(0, 1)), SceneError, "three numbers"),
+        (lambda p: scene(gravity=(0, 1)), SceneError, "3 entries"),
         (lambda p: scene(integrator="euler"), SceneError, "backward_euler"),
     ],
 )

@@ -261,3 +261,23 @@ def test_seams_stay_whole():
     assert fine.n_fine == 9
     split = fine.uv[..., 0] > 2
     assert (split.all(axis=1) | ~split.any(axis=1)).all()
+
+
+def test_a_smooth_surface_does_not_pass_through_itself():
+    """Two layers closer to one another than a crease rounds off."""
+    from weft.contact.intersections import intersections
+    from weft.render.drawn import Drawn
+
+    mesh = grid(13, 3, 1.2, 0.2)
+    x = np.array(mesh.vertices)
+    along = x[:, 0] - x[:, 0].min()
+    turn = np.array([0, 1, 2, 3, 3.02, 3.04, 4, 5, 6, 7, 8, 9, 10])
+    height = np.array([0, 0, 0, 0, 0.09, 0, 0, 0, 0, 0, 0, 0, 0])
+    k = np.round(along / 0.1).astype(int)
+    x = np.stack([0.1 * turn[k], height[k], x[:, 2]], axis=1)
+    assert len(intersections(x, mesh.faces)) == 0
+    fine = Subdivided(mesh.faces, mesh.corner_uv, len(x), 2)
+    assert len(intersections(fine.positions(x), fine.faces)) > 0
+    drawn = Drawn(mesh, len(mesh.faces), len(x), 2, None)
+    shown, _ = drawn.at(x)
+    assert len(intersections(shown, drawn.faces)) == 0

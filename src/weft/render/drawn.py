@@ -5,10 +5,14 @@ those of bodies.
 import numpy as np
 
 from weft.arrays import Faces, Floats, Ints, Positions
+from weft.contact.intersections import intersections
 from weft.mesh import TriangleMesh
 from weft.render.normals import Normals
 from weft.render.smooth import Subdivided
 from weft.render.thick import Shell
+
+TRIES = 3  # to take the smooth surface out of itself and of bodies
+MOST_LOOKED_AT = 100_000  # faces of a smooth surface that this is done for
 
 
 class Drawn:
@@ -50,8 +54,9 @@ class Drawn:
             faces, uv, parent, self.n_cloth = s.faces, s.uv, parent[s.parent], len(s.origin)
             self.rims = np.arange(len(faces) - s.n_rims, len(faces), dtype=np.int32)
         bodies = mesh.faces[n_faces:]
+        self._bodies: Faces = bodies - n
         self.n_cloth_faces = len(faces)
-        self._body_normals = Normals(bodies - n, mesh.n_vertices - n) if len(bodies) else None
+        self._body_normals = Normals(self._bodies, mesh.n_vertices - n) if len(bodies) else None
         self.faces: Faces = np.concatenate([faces, bodies - n + self.n_cloth]).astype(np.int32)
         self.uv = np.concatenate([uv, mesh.corner_uv[n_faces:]])
         self.parent: Ints = np.concatenate([parent, np.arange(n_faces, len(mesh.faces))])
@@ -60,13 +65,34 @@ class Drawn:
         """Positions (N,3) [m] and unit normals (N,3) of what is drawn, of cloth and bodies x."""
         cloth, bodies = x[: self._n], x[self._n :]
         if self._fine is not None:
-            cloth = self._fine.positions(cloth)
+            cloth = self._smooth(self._fine, cloth, bodies)
         normal = self._normals(cloth)
         if self._shell is not None and self._thickness is not None:
             cloth, normal = self._shell.around(cloth, normal, self._thickness)
         if self._body_normals is None:
             return cloth, normal
         return np.concatenate([cloth, bodies]), np.concatenate([normal, self._body_normals(bodies)])
+
+    def _smooth(self, fine: Subdivided, cloth: Positions, bodies: Positions) -> Positions:
+        """The smooth surface; where it would pass through itself or a body, which the triangles do
+        not, these in its place.
+        """
+        smooth, flat = fine.positions(cloth), fine.values(cloth)
+        faces, quiet = fine.faces, np.zeros(len(fine.faces) + len(self._bodies), dtype=bool)
+        if len(faces) > MOST_LOOKED_AT:
+            return smooth
+        quiet[len(faces) :] = True
+        every = np.concatenate([faces, self._bodies + len(smooth)])
+        for _ in range(TRIES):
+            hit = intersections(np.concatenate([smooth, bodies]), every, quiet)
+            hit = hit[hit < len(faces)]
+            if len(hit) == 0:
+                break
+            near = np.zeros(len(smooth), dtype=bool)
+            near[faces[hit]] = True
+            near[faces[near[faces].any(axis=1)]] = True  # and a ring around
+            smooth = np.where(near[:, None], flat, smooth)
+        return smooth
 
     def values(self, values: Floats) -> Floats:
         """(N,) of numbers (n+b,) at the vertices of cloth and bodies."""
