@@ -26,11 +26,13 @@ from weft.cli import (
     validate,
     view,
 )
+from weft.cli.arguments import Group
 from weft.cli.options import say
 from weft.errors import WeftError
 
 app = typer.Typer(
     name="weft",
+    cls=Group,
     help="Simulate cloth: a scene in, frames and pictures out. Start with `weft demo`.",
     no_args_is_help=True,
     add_completion=False,

@@ -1,0 +1,38 @@
+"""An empty argument, such as a shell variable that is not set, is no path."""
+
+import subprocess
+import sys
+
+import pytest
+
+from weft.cli.arguments import check_arguments
+from weft.errors import WeftError
+
+SCENE = "cloth: {sheet: {nx: 2, ny: 2, fabric: cotton}}\nframes: 0\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "s.yaml", "--out", ""], ["run", "s.yaml", "--out="], ["run", "s.yaml", "--out", " "],
+        ["settle", "s.yaml", "--out", ""], ["sweep", "run", "s.yaml", "--out", ""],
+        ["run", "s.yaml", "--preview", ""], ["demo", "--out", ""], ["render", "run", ""],
+        ["fabrics", "test", "cotton", "--out", ""], ["mannequin", ""], ["view", "r", "--html", ""],
+    ],
+)  # fmt: skip
+def test_empty_ones_are_named(arguments):
+    with pytest.raises(WeftError, match="= nothing: expected some text; is a shell") as caught:
+        check_arguments(arguments)
+    assert caught.value.what.split("=")[0].split()[-1] in " ".join(arguments)
+
+
+def test_others_are_taken():
+    check_arguments(["run", "s.yaml", "--out", ".", "--set", "cloth.name=", "--json", "-q", "--"])
+
+
+def test_nothing_is_written_into_the_current_folder(tmp_path):
+    (tmp_path / "s.yaml").write_text(SCENE)
+    command = [sys.executable, "-m", "weft.cli.main", "run", "s.yaml", "--out", ""]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "error: WeftError: --out = nothing" in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["s.yaml"]
