@@ -5,7 +5,7 @@ import pytest
 import warp as wp
 
 from tests.checks import still
-from weft import kernel
+from weft import kernel, machine
 from weft.errors import DeviceError
 from weft.kernel import Scalar, entry, launching, vec3
 from weft.laws import Psd
@@ -142,3 +142,17 @@ def test_a_launch_on_the_cpu_is_that_of_warp_and_leaves_its_errors_to_it():
         numpy = np.zeros((5, 3))
         kernel.launch(add_multiple, 5, numpy, 3.0, g, numpy)  # Warp takes these too
         assert np.array_equal(numpy, other.numpy())
+
+
+@pytest.mark.parametrize("count", [0, -1, 100_000, 10**17, 2.5, True, "4"])
+def test_thread_counts_of_no_sense(count):
+    with pytest.raises(DeviceError, match="threads"):
+        kernel.configure(threads=count)
+    with pytest.raises(DeviceError, match="threads"), kernel.use(threads=count):
+        pass
+
+
+def test_most_threads(monkeypatch):
+    for cores, most in ((1, 64), (16, 64), (64, 256)):
+        monkeypatch.setattr(machine, "cores", lambda cores=cores: cores)
+        assert machine.most_threads() == most

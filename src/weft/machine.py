@@ -13,6 +13,9 @@ from pathlib import Path
 # Environment variables that say how many threads NumPy's libraries use, read as these are loaded.
 LIBRARY_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
+MOST_THREADS_PER_CORE = 4
+FEW_THREADS = 64  # are taken on every machine: settings move between machines
+
 GIB = 2**30
 UNKNOWN = 64 * GIB  # taken where a system does not say how much memory it has
 _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -23,6 +26,19 @@ def memory() -> int:
     """[bytes] of main memory that this process may use: the machine's, or its container's."""
     sizes = [_physical(), *(_number(Path(name)) for name in _CGROUPS)]
     return min(s for s in (*sizes, UNKNOWN if not any(sizes) else 0) if s)
+
+
+def cores() -> int:
+    """CPU cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def most_threads() -> int:
+    """How many CPU threads may be asked for here; more only wait for one another."""
+    return max(FEW_THREADS, MOST_THREADS_PER_CORE * cores())
 
 
 def disk(folder: Path) -> int | None:

@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from weft.cli.arguments import check_arguments
-from weft.errors import WeftError
+from weft.errors import RunError, WeftError
+from weft.io.frames import RunFolder
 
 SCENE = "cloth: {sheet: {nx: 2, ny: 2, fabric: cotton}}\nframes: 0\n"
 
@@ -14,7 +15,8 @@ SCENE = "cloth: {sheet: {nx: 2, ny: 2, fabric: cotton}}\nframes: 0\n"
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["run", "s.yaml", "--out", ""], ["run", "s.yaml", "--out="], ["run", "s.yaml", "--out", " "],
+        ["run", "s.yaml", "--out", ""], ["run", "s.yaml", "--out="],
+        ["run", "s.yaml", "--out", " "],
         ["settle", "s.yaml", "--out", ""], ["sweep", "run", "s.yaml", "--out", ""],
         ["run", "s.yaml", "--preview", ""], ["demo", "--out", ""], ["render", "run", ""],
         ["fabrics", "test", "cotton", "--out", ""], ["mannequin", ""], ["view", "r", "--html", ""],
@@ -36,3 +38,9 @@ def test_nothing_is_written_into_the_current_folder(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "error: WeftError: --out = nothing" in done.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["s.yaml"]
+
+
+@pytest.mark.parametrize("path", ["", " ", None, 3])
+def test_folders_without_a_name(path):
+    with pytest.raises(RunError, match="run folder.*expected a path"):
+        RunFolder(path)

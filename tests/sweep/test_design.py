@@ -181,6 +181,7 @@ def test_equal_samples_run_once(sweep_file):
         ("time_limit: 3 kg\n", "time_limit"),
         ("time_limit: 0 s\n", "must be > 0"),
         ("threads: 0\n", "must be a whole number >= 1"),
+        ("threads: 100000000000000000\n", "must be at most 4096"),
         ("seeds: cloth.sheet.seed\n", "a list of paths"),
         ("seeds: [cloth.sheet.width]\n", "does not vary"),
         ("keep: {statik: 1}\n", "did you mean 'static'"),

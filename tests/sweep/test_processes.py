@@ -229,3 +229,11 @@ def test_a_sweep_json_that_is_damaged(sweep_file, tmp_path):
     path.unlink()
     before = digests(sweep.path)
     assert digests(run(sweep_file()).path) == before
+
+
+def test_more_threads_than_this_machine_runs(sweep_file, tmp_path, monkeypatch):
+    monkeypatch.setattr("weft.sweep.engines.processes.most_threads", lambda: 1)
+    with pytest.raises(SweepError, match="threads = 2.*at most 1, with .* cores.*with fewer"):
+        run(sweep_file("threads: 2\n"), out=tmp_path / "elsewhere")
+    with pytest.raises(SweepError, match="threads = 100000.*at most 4096"):
+        run(sweep_file(), out=tmp_path / "another", threads=100_000)

@@ -16,10 +16,11 @@ import numpy as np
 
 from weft.bench.measure import Measure, at_least, info
 from weft.bench.sweep import SCENE, SWEEP, timed
+from weft.machine import cores
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
 from weft.sweep.file import read_sweep
-from weft.sweep.folder import cores, prepare
+from weft.sweep.folder import prepare
 from weft.worlds.batch import Batch
 
 SAMPLES = 16

@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from weft.bench.measure import Measure, at_least, at_most, info
+from weft.machine import cores
 from weft.sweep.engines.processes import Processes
 from weft.sweep.file import read_sweep
-from weft.sweep.folder import SweepFolder, cores, open_sweep, prepare
+from weft.sweep.folder import SweepFolder, open_sweep, prepare
 from weft.sweep.runner import Hooks, run_sweep, to_do
 from weft.sweep.status import SAMPLES, STATUS, Status
 

@@ -40,6 +40,8 @@ class RunFolder:
     """
 
     def __init__(self, path: str | Path, *, fsync: bool = True) -> None:
+        if not isinstance(path, str | Path) or not str(path).strip():
+            raise RunError("run folder", got=repr(path), expected="a path; the current one is '.'")
         self.path = Path(path)
         self.inside = Inside(self.path, fsync=fsync)
         self.lock = Lock(self.inside)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 import warp as wp
 
 from weft.errors import DeviceError
+from weft.given import check_kind
+from weft.machine import cores, most_threads
 
 COMPILING = "compiling kernels, once on this machine (under a minute) ..."
 
@@ -70,7 +72,7 @@ def configure(
             without one, a line on stderr says so once.
 
     Raises:
-        DeviceError: no such device, or fewer than one thread.
+        DeviceError: no such device, fewer than one thread, or too many (``most_threads``).
     """
     process.context = _changed(process.context, device, threads)
     if on_compile is not None:
@@ -92,7 +94,7 @@ def use(*, device: str | None = None, threads: int | None = None) -> Iterator[Co
     """Run kernels elsewhere in a ``with`` block of this thread; arrays stay where they are.
 
     Raises:
-        DeviceError: no such device, or fewer than one thread.
+        DeviceError: no such device, fewer than one thread, or too many (``most_threads``).
     """
     token = _own.set(_changed(context(), device, threads))
     try:
@@ -102,8 +104,13 @@ def use(*, device: str | None = None, threads: int | None = None) -> Iterator[Co
 
 
 def _changed(old: Context, device: str | None, threads: int | None) -> Context:
-    if threads is not None and threads < 1:
-        raise DeviceError("threads", got=threads, expected="must be >= 1")
+    if threads is not None:
+        check_kind(threads, int, "threads", DeviceError)
+        if not 1 <= threads <= most_threads():
+            raise DeviceError(
+                "threads", got=threads, expected=f"1 to {most_threads()}",
+                hint=f"this machine has {cores()} cores; more threads than cores win nothing",
+            )  # fmt: skip
     where = old.device if device is None else _checked_device(device)
     return Context(where, old.threads if threads is None else threads)
 

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from weft.arrays import Json
-from weft.machine import disk, gib
+from weft.machine import cores, disk, gib
 from weft.simulation import Progress
 from weft.sweep.faults import StoppedError
 from weft.sweep.file import SweepFile
-from weft.sweep.folder import NAME, cores, prepare, threads_for
+from weft.sweep.folder import NAME, prepare, threads_for
 from weft.sweep.plan import plan_of
 from weft.sweep.runner import check_fields
 from weft.sweep.sample import run_sample, size_of

@@ -1,5 +1,6 @@
 """The sweep file: a scene, what varies, and how samples run."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from weft.sweep.quality import Filters, filters_of
 from weft.sweep.varied import varied, yaml_text
 from weft.units import to_si
 
+MOST_THREADS = 4096  # of a sample, on the largest machine there is
 FIELDS = {
     "description": "what this is, for people",
     "scene": "the scene file, relative to this one",
@@ -95,7 +97,7 @@ def read_sweep(path: str | Path, samples: int | None = None) -> SweepFile:
         design,
         reader.seeds(design),
         reader.seconds("time_limit"),
-        reader.whole("threads", 1),
+        reader.whole("threads", 1, MOST_THREADS),
         reader.text("device") or "cpu",
         Path(reader.text("out") or Path("runs") / path.stem),
         filters_of(reader.mapping("keep"), _at(path, read, "keep")),
@@ -128,13 +130,15 @@ class _Reader:
             raise self.error(name, found, f"text: {FIELDS[name]}")
         return found
 
-    def whole(self, name: str, least: int) -> int | None:
+    def whole(self, name: str, least: int, most: float = math.inf) -> int | None:
         """A whole number; None: none."""
         found = self.tree.get(name)
         if found is None:
             return None
         if isinstance(found, bool) or not isinstance(found, int) or found < least:
             raise self.error(name, found, f"must be a whole number >= {least}")
+        if found > most:
+            raise self.error(name, found, f"must be at most {most}")
         return found
 
     def seconds(self, name: str) -> float | None:

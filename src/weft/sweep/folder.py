@@ -8,7 +8,6 @@ logs/             what workers said
 
 import hashlib
 import json
-import os
 import platform
 import socket
 import time
@@ -22,8 +21,9 @@ from weft.arrays import Json
 from weft.errors import SweepError
 from weft.io.inside import Inside
 from weft.io.lock import Lock
+from weft.machine import cores
 from weft.record import differences
-from weft.sweep.file import SweepFile, overrides
+from weft.sweep.file import MOST_THREADS, SweepFile, overrides
 from weft.sweep.plan import Sample, plan_of, read_plan, write_plan
 from weft.sweep.quality import Filters
 from weft.sweep.status import SAMPLES, Found, look
@@ -156,6 +156,8 @@ def prepare(
     about["order"] = order if sweep.design.name == "saltelli" else []
     if old is not None:
         about["started"] = old["started"]
+    if (threads or 1) > MOST_THREADS:
+        raise SweepError("threads", got=threads, expected=f"at most {MOST_THREADS}")
     about["threads"] = (
         sweep.threads or (old or {}).get("threads") or threads or threads_for(len(plan))
     )
@@ -171,14 +173,6 @@ def prepare(
 def threads_for(samples: int) -> int:
     """CPU threads of a sample, so that so many of them fill the cores."""
     return max(1, cores() // max(1, samples))
-
-
-def cores() -> int:
-    """CPU cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
 
 
 def machine() -> Json:

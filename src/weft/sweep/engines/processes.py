@@ -14,9 +14,9 @@ from typing import Any
 
 from weft.errors import SweepError
 from weft.io.inside import Inside
+from weft.machine import cores, most_threads
 from weft.sweep.engines.base import Work, refused
 from weft.sweep.faults import BusyError, full, sample_lock
-from weft.sweep.folder import cores
 from weft.sweep.plan import Sample
 from weft.sweep.status import MOST_ATTEMPTS, Reason, Status, write_status
 
@@ -59,7 +59,14 @@ class Processes:
 
     def run(self, work: Work) -> None:
         """Run the samples of ``work``; raises as ``Engine.run`` says."""
-        most = self.workers or max(1, cores() // work.sweep.threads)
+        threads = work.sweep.threads
+        if threads > most_threads():
+            raise SweepError(
+                "threads", got=threads, where=str(work.sweep.path),
+                expected=f"at most {most_threads()}, with {cores()} cores",
+                hint="plan the sweep into another folder, with fewer",
+            )  # fmt: skip
+        most = self.workers or max(1, cores() // threads)
         with _Pool(work, min(most, len(work.samples))) as pool:
             pool.serve()
 
