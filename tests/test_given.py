@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import weft
+from weft.contact import shapes
 from weft.errors import MeshError, WeftError
 from weft.given import fits, is_file, numbers, whole
 
@@ -126,3 +127,66 @@ def test_fields_of_a_scene(field, value):
 def test_vertices_of_a_pin(vertices):
     with pytest.raises(WeftError, match="pin.vertices"):
         weft.Pin(vertices)
+
+
+@pytest.mark.parametrize(
+    "make, named",
+    [
+        (lambda: weft.sheet("x", 3), "sheet.nx = 'x', str: expected a whole number"),
+        (lambda: weft.sheet(4.0, 3), "sheet.nx"),
+        (lambda: weft.sheet(None, 3), "sheet.nx = nothing"),
+        (lambda: weft.sheet(4, 3, None), "sheet.width"),
+        (lambda: weft.sheet(4, 3, seed=0.5), "sheet.seed"),
+        (lambda: weft.sheet(4, 3, fabric=5), "fabric"),
+        (lambda: weft.spline_sheet([4], 3), "spline_sheet.n1"),
+        (lambda: weft.spline_sheet(4, 3, density="2"), "spline_sheet.density"),
+        (lambda: weft.load(5), "load.path"),
+        (lambda: weft.load(None), "load.path"),
+        (lambda: weft.load("a.obj", warp=1), "load.warp"),
+        (lambda: weft.load("a.obj", fabrics=["cotton"]), "load.fabrics"),
+        (lambda: weft.joined(SHEET), "joined.cloths"),
+        (lambda: weft.joined([SHEET, None]), "joined.cloths"),
+        (lambda: weft.joined([SHEET], names="cloth"), "joined.names"),
+        (lambda: weft.joined([SHEET], thickness=0.1), "joined.thickness"),
+        (lambda: weft.as_splines(None, spans=2), "as_splines.cloth"),
+        (lambda: weft.as_splines(SHEET, spans=2.5), "as_splines.spans"),
+        (lambda: weft.as_splines(SHEET, spans=2, corners=4), "as_splines.corners"),
+        (lambda: weft.triangulate(None), "outline"),
+        (lambda: weft.triangulate([[0, 0], [1]]), "outline"),
+        (lambda: weft.triangulate([[0, 0], [1, 0], [0, 1]], holes=3), "triangulate.holes"),
+        (lambda: weft.triangulate([[0, 0], [1, 0], [0, 1]], divide=2), "triangulate.divide"),
+        (lambda: weft.WindGrid.load(None), "load.path"),
+        (lambda: weft.Keys(None), "keys"),
+        (lambda: weft.Keys(5), "keys"),
+        (lambda: weft.Keys([1, 2]), "keys"),
+        (lambda: weft.Keys([(0, "x")]), "keys"),
+        (lambda: weft.Rope([0], at="x"), "rope.at"),
+        (lambda: weft.Rope([0], at=5), "rope.at"),
+        (lambda: weft.Rope([[0], [1, 2]], at=(0, 0, 0)), "rope.vertices"),
+        (lambda: weft.Slide([0], along=None), "slide.along"),
+        (lambda: weft.Slide([0], along=[[0, 0, 0], [1]]), "slide.along"),
+        (lambda: weft.Slide([0], along={}), "slide.along"),
+        (lambda: shapes.sphere(None, 0.1), "sphere.radius"),
+        (lambda: shapes.sphere([1], 0.1), "sphere.radius"),
+        (lambda: shapes.sphere(1, 0.1, name=3), "sphere.name"),
+        (lambda: shapes.box(1.0), "box.size"),
+        (lambda: shapes.box((1, 2)), "box.size"),
+        (lambda: shapes.plate({}, 1.0), "plate.width"),
+        (lambda: weft.Wind(velocity=None), "wind.velocity"),
+        (lambda: weft.Wind(velocity=3.0), "wind.velocity"),
+        (lambda: weft.Cloth(SHEET.mesh, 5), "cloth.fabric"),
+        (lambda: weft.Cloth(SHEET.mesh, "coton"), "cloth.fabric.*did you mean 'cotton'"),
+        (lambda: weft.Cloth(None, "cotton"), "cloth.mesh"),
+    ],
+)
+def test_arguments_of_functions(make, named):
+    with pytest.raises(WeftError, match=named):
+        make()
+
+
+def test_other_spellings_of_the_same_arguments():
+    made = weft.sheet(np.int64(4), 3, np.float32(1.0), np.float64(1.0))
+    assert np.array_equal(made.mesh.vertices, X)
+    assert np.array_equal(shapes.box(np.ones(3)).faces, shapes.box(("1 m", 1, 1.0)).faces)
+    assert weft.Keys(np.array([[0, 1], [1, 2]])).points == ((0.0, 1.0), (1.0, 2.0))
+    assert weft.Cloth(SHEET.mesh, "cotton").mass.sum() == SHEET.mass.sum()

@@ -17,7 +17,8 @@ from weft.discretization.surfaces import Surfaces, gathered
 from weft.discretization.triangles import Triangles
 from weft.errors import MeshError, check_known
 from weft.fabric import Fabric
-from weft.given import numbers
+from weft.fabric import fabric as as_fabric
+from weft.given import check_kind, numbers
 from weft.mesh import TriangleMesh
 from weft.regions import Kept, Region, kept_of
 from weft.units import in_si
@@ -77,13 +78,17 @@ class Cloth:
     """
 
     mesh: TriangleMesh
-    fabric: Fabric
+    fabric: Fabric  # or what `sheet` takes: a preset's name, a .yaml file, fields
     given: Sequence[Part] = ()  # parts; none: it is one
     made_of: Surfaces | None = None  # for every part; None: the mesh's triangles
     # (n,) the same number for vertices that seams bring together; None: none. What has one of them
     # does not meet in contact what has the other.
     sewn: Ints | None = None
     seams: Sequence[tuple[str, Ints]] = ()  # names, and (k,2) vertices that seams bring together
+
+    def __post_init__(self) -> None:
+        check_kind(self.mesh, TriangleMesh, "cloth.mesh", MeshError)
+        object.__setattr__(self, "fabric", as_fabric(self.fabric, "cloth.fabric"))
 
     def __repr__(self) -> str:
         """Two lines: size and mass, and where it comes from."""

@@ -5,16 +5,20 @@ is cut off, dropped or spread over a shape without a word.
 """
 
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, wraps
+from inspect import signature
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from weft.arrays import Floats, Ints
 from weft.errors import WeftError, clipped
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Shape = tuple[int | None, ...]  # None: any
 
 
@@ -147,3 +151,26 @@ def check_kind(value: Any, hint: Any, what: str, error: type[WeftError]) -> None
     if not fits(value, hint):
         got = "nothing" if value is None else f"{clipped(repr(value), 60)}, {type(value).__name__}"
         raise error(what, got=got, expected=words(hint))
+
+
+def checked(error: type[WeftError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A decorator: what a function is given is of the kinds that its annotations say, or ``error``
+    names the argument.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @cache
+        def hints() -> Mapping[str, Any]:
+            return get_type_hints(function)
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            bound = signature(function).bind(*args, **kwargs)
+            for name, value in bound.arguments.items():
+                if name in hints():
+                    check_kind(value, hints()[name], f"{function.__name__}.{name}", error)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate

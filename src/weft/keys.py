@@ -14,6 +14,7 @@ import numpy as np
 
 from weft.arrays import Floats
 from weft.errors import SceneError, WeftError, check_known
+from weft.given import numbers
 from weft.units import most_of, to_si
 
 Between = Literal["linear", "smooth", "hold"]
@@ -40,7 +41,9 @@ class Keys:
 
     def __post_init__(self) -> None:
         check_known(str(self.between), get_args(Between), "keys.between", SceneError)
-        given = tuple((float(t), float(v)) for t, v in self.points)
+        none = isinstance(self.points, Sequence) and len(self.points) == 0
+        rows = [] if none else numbers(self.points, (None, 2), "keys", SceneError).tolist()
+        given = tuple((t, v) for t, v in rows)
         object.__setattr__(self, "points", given)
         if not given:
             raise SceneError("keys", got="none", expected="[time, number], at least one")

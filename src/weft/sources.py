@@ -19,6 +19,7 @@ from weft.discretization.surfaces import Surfaces, gathered
 from weft.errors import MeshError, check_known
 from weft.fabric import Fabric, FabricLike
 from weft.fabric import fabric as as_fabric
+from weft.given import checked, numbers
 from weft.keys import Keys
 from weft.machine import memory
 from weft.mesh import Pattern, TriangleMesh, grid
@@ -29,6 +30,7 @@ PER_SPAN = 16_000  # [bytes] of memory, at least
 DISCRETIZATIONS = ("triangles", "bspline")
 
 
+@checked(MeshError)
 def joined(
     cloths: Sequence[Cloth],
     names: Sequence[str] | None = None,
@@ -87,6 +89,7 @@ def joined(
     return Cloth(mesh, cloths[0].fabric, tuple(parts), Surfaces(points, surfaces), sewn)
 
 
+@checked(MeshError)
 def spline_sheet(
     n1: int,
     n2: int,
@@ -129,6 +132,7 @@ def spline_sheet(
     return of_splines(surface, points, as_fabric(fabric), density=density, source=source)
 
 
+@checked(MeshError)
 def as_splines(
     cloth: Cloth,
     *,
@@ -211,6 +215,7 @@ def of_splines(
     return Cloth(made_of.shown.mesh(points, source), as_fabric(fabric), (), made_of)
 
 
+@checked(MeshError)
 def sheet(
     nx: int,
     ny: int,
@@ -242,6 +247,7 @@ def sheet(
     return Cloth(grid(nx, ny, width, height, pattern, seed), as_fabric(fabric))
 
 
+@checked(MeshError)
 def triangulate(
     outline: Any,
     holes: Sequence[Any] = (),
@@ -273,6 +279,8 @@ def triangulate(
     from weft.garment.triangulate import triangulated  # SciPy's again
 
     outline, holes = in_si(outline, "m", "outline"), in_si(holes, "m", "holes")
+    outline = numbers(outline, (None, 2), "outline", MeshError)
+    holes = [numbers(h, (None, 2), f"hole {k}", MeshError) for k, h in enumerate(holes)]
     length = to_si(size, "m", "triangulate.size")
     return Cloth(triangulated(outline, holes, length, divide, seed), as_fabric(fabric))
 
@@ -306,6 +314,7 @@ def with_regions(
     return Cloth(mesh, first, (Part("cloth", first, vertices, faces, None, regions),))
 
 
+@checked(MeshError)
 def load(
     path: str | Path,
     *,

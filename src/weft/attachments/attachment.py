@@ -7,6 +7,7 @@ import numpy as np
 
 from weft.energies.release import NEVER, Release
 from weft.errors import SceneError
+from weft.given import numbers, whole
 from weft.pins import Path
 from weft.settings import REQUIRED, check_settings, documented, setting
 
@@ -152,7 +153,8 @@ class Slide:
             raise SceneError(
                 f"{self.name or 'slide'}.path", got="a path and a body", expected="one of the two"
             )
-        _check_rail(np.asarray(self.along, dtype=np.float64), self.name or "slide")
+        name = self.name or "slide"
+        _check_rail(numbers(self.along, (None, 3), f"{name}.along", SceneError), name)
 
 
 Attachment: TypeAlias = Union[AttachToBody, AttachCloth, Rope, Spring, Slide]  # noqa: UP007
@@ -170,14 +172,11 @@ def _checked(made: Any, kind: str) -> None:
         given = getattr(made, field, None)
         if given is None:
             continue
-        ids = np.atleast_1d(np.asarray(given))
-        if ids.size == 0 or ids.ndim != 1 or not np.issubdtype(ids.dtype, np.integer):
-            raise SceneError(
-                f"{made.name or kind}.{field}",
-                got="nothing" if ids.size == 0 else f"{ids.dtype} {ids.shape}",
-                expected="ids of vertices, at least one",
-            )
-        object.__setattr__(made, field, ids.astype(np.int32))
+        what, flat = f"{made.name or kind}.{field}", [given] if np.isscalar(given) else given
+        ids = whole(flat, (None,), what, SceneError)
+        if ids.size == 0:
+            raise SceneError(what, got="nothing", expected="ids of vertices, at least one")
+        object.__setattr__(made, field, ids)
     if not isinstance(made.release, Release):
         got = type(made.release).__name__
         raise SceneError(f"{made.name or kind}.release", got=got, expected="a weft.Release")
@@ -186,10 +185,9 @@ def _checked(made: Any, kind: str) -> None:
 def _check_ends(made: Any, kind: str) -> None:
     """One other end; a path for what is at a place."""
     name = made.name or kind
-    if made.at is not None:
-        at = np.asarray(made.at, dtype=np.float64)
-        if at.shape != (3,) or not np.isfinite(at).all():
-            raise SceneError(f"{name}.at", got=made.at, expected="three finite numbers [m]")
+    at = (0, 0, 0) if made.at is None else made.at
+    if not np.isfinite(numbers(at, (3,), f"{name}.at", SceneError)).all():
+        raise SceneError(f"{name}.at", got=made.at, expected="three finite numbers [m]")
     ends = [made.to is not None, made.body is not None, made.to is None and made.at is not None]
     if not any(ends) or (made.to is not None and (made.body is not None or made.at is not None)):
         raise SceneError(
@@ -203,7 +201,7 @@ def _check_ends(made: Any, kind: str) -> None:
 
 def _check_rail(rail: Any, name: str) -> None:
     """At least two finite points, all apart."""
-    if rail.ndim != 2 or rail.shape[1:] != (3,) or len(rail) < 2 or not np.isfinite(rail).all():
+    if len(rail) < 2 or not np.isfinite(rail).all():
         got = f"shape {rail.shape}"
         raise SceneError(f"{name}.along", got=got, expected="two or more finite points (p, 3) [m]")
     sizes = np.linalg.norm(np.diff(rail, axis=0), axis=1)

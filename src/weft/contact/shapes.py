@@ -7,6 +7,7 @@ import numpy as np
 from weft.arrays import Faces, Floats
 from weft.contact.body import Body
 from weft.errors import SceneError
+from weft.given import checked
 from weft.io import read_surface
 from weft.mesh import edges_of, grid
 from weft.units import Quantity, in_si
@@ -14,6 +15,7 @@ from weft.units import Quantity, in_si
 MOST_FACES = 200_000
 
 
+@checked(SceneError)
 def load_body(
     path: str | FilePath,
     scale: Quantity | None = None,
@@ -36,6 +38,7 @@ def load_body(
     return Body(x, faces, None, name)
 
 
+@checked(SceneError)
 def sphere(radius: Quantity, size: Quantity, name: str = "sphere") -> Body:
     """A sphere about the origin.
 
@@ -57,6 +60,7 @@ def sphere(radius: Quantity, size: Quantity, name: str = "sphere") -> Body:
     return Body(radius * x, faces, None, name)
 
 
+@checked(SceneError)
 def plate(width: Quantity, depth: Quantity, size: Quantity = 0.2, name: str = "plate") -> Body:
     """A level rectangle about the origin: a floor, or a table.
 
@@ -75,6 +79,7 @@ def plate(width: Quantity, depth: Quantity, size: Quantity = 0.2, name: str = "p
     return Body(mesh.vertices, mesh.faces, None, name)
 
 
+@checked(SceneError)
 def capsule(radius: Quantity, length: Quantity, size: Quantity, name: str = "capsule") -> Body:
     """A cylinder with half spheres at both ends, along y, about the origin.
 
@@ -100,6 +105,7 @@ def capsule(radius: Quantity, length: Quantity, size: Quantity, name: str = "cap
     return lathe(profile, around, (-length / 2 - radius, length / 2 + radius), name)
 
 
+@checked(SceneError)
 def box(size: tuple[Quantity, Quantity, Quantity], edge: Quantity = 0.1, name: str = "box") -> Body:
     """A box about the origin, sides along the axes.
 
@@ -129,6 +135,7 @@ def box(size: tuple[Quantity, Quantity, Quantity], edge: Quantity = 0.1, name: s
     return _welded(np.concatenate(points), np.concatenate(faces), name)
 
 
+@checked(SceneError)
 def ring(radius: Quantity, thickness: Quantity, size: Quantity, name: str = "ring") -> Body:
     """A torus about the y axis, at the origin.
 

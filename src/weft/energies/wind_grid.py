@@ -12,6 +12,7 @@ import warp as wp
 from weft import kernel
 from weft.arrays import Floats
 from weft.errors import SceneError
+from weft.given import checked
 from weft.io.archive import read_npz
 from weft.kernel import Scalar, WarpArray, vec3
 
@@ -101,6 +102,7 @@ class WindGrid:
                              expected="must be > 0 [m]")  # fmt: skip
 
     @staticmethod
+    @checked(SceneError)
     def load(path: str | Path) -> "WindGrid":
         """From an .npz with ``velocity`` (frames,nx,ny,nz,3) or (nx,ny,nz,3) [m/s], ``origin`` and
         ``spacing`` (3,) [m], and ``times`` (frames,) [s] where there are several frames.
