@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from weft.errors import DegenerateFacesError, MeshError
-from weft.mesh import TriangleMesh, grid
+from weft.mesh import TriangleMesh, grid, repeated_faces
 
 PATTERNS = ["regular", "alternating", "random"]
 
@@ -121,3 +121,15 @@ def test_a_grid_larger_than_the_machine_is_refused():
 def test_no_cloth_is_so_small_or_large(size):
     with pytest.raises(MeshError):
         grid(4, 4, size, size)
+
+
+def test_faces_that_are_there_twice():
+    m = grid(4, 3, 1.0, 1.0)
+    turned = np.roll(m.faces[2:4], 1, axis=1)
+    faces, uv = np.concatenate([m.faces, turned]), np.concatenate([m.corner_uv, m.corner_uv[2:4]])
+    with pytest.raises(
+        MeshError, match=r"faces = 2 of 14 that are there already, first \[12, 13\]"
+    ):
+        TriangleMesh(m.vertices, faces, uv)
+    assert len(repeated_faces(m.faces)) == 0
+    assert len(repeated_faces(np.concatenate([m.faces, m.faces[:, ::-1]]))) == 0  # other sides

@@ -30,8 +30,8 @@ class TriangleMesh:
     """Triangles in space, with material coordinates at each face corner.
 
     Raises:
-        MeshError: no faces, indices out of range, positions that are not finite, or degenerate
-            triangles.
+        MeshError: no faces, the same face twice, indices out of range, positions that are not
+            finite, or degenerate triangles.
     """
 
     vertices: Positions  # (n,3) [m]
@@ -96,6 +96,14 @@ class TriangleMesh:
                 "positions", got=f"{far:.3g} m from the origin, of a mesh {size:.3g} m across",
                 expected=f"at most {FARTHEST:g} times as far, so that float64 tells them apart",
                 where=where,
+            )  # fmt: skip
+        again = repeated_faces(self.faces)
+        if len(again):
+            raise MeshError(
+                "faces", got=f"{len(again)} of {m} that are there already, first {again[:5].tolist()}",
+                expected="each once", where=where,
+                hint="remove doubles in the program that wrote the mesh: edges with more than two "
+                "faces have no bending",
             )  # fmt: skip
         if len(self.degenerate_faces):
             raise DegenerateFacesError(self.vertices, self.faces, self.degenerate_faces, where)
@@ -237,6 +245,15 @@ def degenerate_faces(corner_uv: CornerUv) -> Ints:
     longest = (d**2).sum(-1).max(-1)
     area = 0.5 * np.abs(d[:, 1, 0] * d[:, 2, 1] - d[:, 1, 1] * d[:, 2, 0])
     return np.flatnonzero(~(area > _DEGENERATE * longest)).astype(np.int32)
+
+
+def repeated_faces(faces: Faces) -> Ints:
+    """Ids of faces (m,3) with the vertices of an earlier one, in the same direction around."""
+    first = faces.argmin(1)[:, None]
+    turned = np.take_along_axis(faces, (first + np.arange(3)) % 3, axis=1)
+    order = np.lexsort(turned.T)  # stable: equal ones in the order of their ids
+    same = (turned[order[1:]] == turned[order[:-1]]).all(1)
+    return np.sort(order[1:][same]).astype(np.int32)
 
 
 def isolated_error(mesh: TriangleMesh) -> MeshError:
