@@ -67,3 +67,11 @@ def test_what_cannot_be_made_is_named(given, text):
     with pytest.raises((MannequinError, UnitError), match=text):
         mannequin(**given)
     assert issubclass(MannequinError, SceneError)
+
+
+def test_a_folder_that_is_not_there_is_refused_before_anything_is_computed(tmp_path, monkeypatch):
+    from weft.cli.mannequin import mannequin
+
+    monkeypatch.setattr("weft.mannequin.mannequin", None)  # would fail where it is called
+    with pytest.raises(MannequinError, match="expected a folder that exists"):
+        mannequin(tmp_path / "nowhere" / "x.obj")

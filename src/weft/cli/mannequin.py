@@ -57,6 +57,8 @@ def mannequin(
         if form is None or form.write is None:
             expected = f"{suffixes('write')}, or .npz for a motion"
             raise MannequinError("file", got=out.suffix or "no suffix", expected=expected)
+    if out is not None and not out.absolute().parent.is_dir():
+        raise MannequinError("file", got=str(out), expected="a folder that exists")
     made = make(figure, **named)
     if out is not None and not moving:
         write_mesh(out, made.posed(pose), made.faces, None)
