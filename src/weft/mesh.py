@@ -100,7 +100,7 @@ class TriangleMesh:
         again = repeated_faces(self.faces)
         if len(again):
             raise MeshError(
-                "faces", got=f"{len(again)} of {m} that are there already, first {again[:5].tolist()}",
+                "faces", got=f"{len(again)} of {m} there already, first {again[:5].tolist()}",
                 expected="each once", where=where,
                 hint="remove doubles in the program that wrote the mesh: edges with more than two "
                 "faces have no bending",
