@@ -28,7 +28,7 @@ from weft.fabric_fields import UNITS as UNITS
 from weft.fabric_fields import FabricFields as FabricFields
 from weft.fabric_values import curve, optional, quantity, without_keys
 from weft.keys import Keys
-from weft.plain_yaml import parse_yaml, read_yaml
+from weft.plain_yaml import kind_of, parse_yaml, read_yaml
 from weft.units import Quantity, fields_in_si, to_si
 
 MOST_PRESETS = 20  # one of another, and so on
@@ -254,7 +254,7 @@ def fabric(value: FabricLike, where: str = "fabric", depth: int = 0) -> Fabric:
 def _read(path: Path) -> Mapping[str, Any]:
     fields = read_yaml(path, "fabric file", FabricError).value
     if not isinstance(fields, Mapping):
-        raise FabricError("fabric file", got=type(fields).__name__, where=str(path),
+        raise FabricError("fabric file", got=kind_of(fields), where=str(path),
                           expected="fields such as `density: 120 g/m^2`")  # fmt: skip
     return fields
 

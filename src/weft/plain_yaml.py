@@ -86,6 +86,11 @@ def read_yaml(path: Path, what: str, error: type[WeftError], hint: str | None = 
     return parse_yaml(text, path.name, error)
 
 
+def kind_of(value: Any) -> str:
+    """What a document is, in a message; an empty file is nothing."""
+    return "nothing" if value is None else type(value).__name__
+
+
 def parse_yaml(text: str, source: str, error: type[WeftError]) -> Tree:
     """The document in a text; arguments as in ``read_yaml``.
 

@@ -334,3 +334,27 @@ def test_what_is_absurd_is_asked_about(tmp_path, scene, match):
     assert not found.errors
     assert any(re.search(match, w) for w in found.warnings)
     assert any("needs about" in fact for fact in found.facts)
+
+
+def test_an_entry_of_a_list_that_the_file_leaves_out(tmp_path):
+    from weft.scene.file import read_source
+
+    path = tmp_path / "scene.yaml"
+    path.write_text("cloth: {sheet: {nx: 3, ny: 3}}\n")
+    tree = read_source(path, ["gravity.1=-1.62", "velocity.0=2"]).tree
+    assert tree["gravity"] == [0, -1.62, 0] and tree["velocity"] == [2, 0, 0]
+    with pytest.raises(SceneError, match=r"no entry 3.*entries 0 to 2.*'gravity=\[...\]'"):
+        read_source(path, ["gravity.3=1"])
+    with pytest.raises(SceneError, match=r"no entry 0.*'pins=\[...\]' writes all"):
+        read_source(path, ["pins.0.until=1 s"])
+
+
+def test_an_empty_file_is_nothing(tmp_path):
+    from weft.errors import SweepError
+    from weft.sweep.file import read_sweep
+
+    path = tmp_path / "empty.yaml"
+    path.write_text("# a comment\n")
+    for read, error in ((load_scene, SceneError), (fabric, FabricError), (read_sweep, SweepError)):
+        with pytest.raises(error, match="= nothing.*expected fields such as"):
+            read(path)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from weft.errors import SceneError, SceneProblems, WeftError, clipped, did_you_mean
 from weft.keys import Keys
-from weft.plain_yaml import Loc, parse_yaml, read_yaml
+from weft.plain_yaml import Loc, kind_of, parse_yaml, read_yaml
 from weft.scene.blocks import Made
 from weft.scene.old_form import integrator_of, take_solver, written_now
 from weft.scene.said_keys import keys_of, malformed, without_keys
@@ -76,7 +76,7 @@ def read_source(
     if not isinstance(tree, dict):
         raise SceneError(
             "scene",
-            got=type(tree).__name__,
+            got=kind_of(tree),
             where=f"{path.name}:1",
             expected="fields such as `cloth:`",
             hint="`weft explain scene` lists them",
@@ -123,12 +123,16 @@ def _override(tree: dict[str, Any], text: str) -> Loc:
                 hint=f"--set integrator={parts[1]} before it chooses another",
             )
     block: Any = tree
+    _said_default(tree, parts)
     for part, following in zip(parts, (*parts[1:], None)):
         if isinstance(part, int):
             if not isinstance(block, list) or part >= len(block):
+                has = f"entries 0 to {len(block) - 1}" if isinstance(block, list) and block else ""
                 raise SceneError(
-                    f"--set {name}", got=f"no entry {part}", expected="one that exists"
-                )
+                    f"--set {name}", got=f"no entry {part}",
+                    expected=has or "the whole list, which the scene file does not have",
+                    hint=f"--set '{dotted(parts[: parts.index(part)])}=[...]' writes all of it",
+                )  # fmt: skip
         elif not isinstance(block, dict):
             raise SceneError(f"--set {name}", got=f"{part!r} below a value", expected="a block")
         if following is None:
@@ -138,6 +142,19 @@ def _override(tree: dict[str, Any], text: str) -> Loc:
         else:
             block = block[part]
     return parts
+
+
+def _said_default(tree: dict[str, Any], parts: Loc) -> None:
+    """Write the default of a list of numbers that the file leaves out, where an entry of it is set:
+    ``gravity.1`` of a file without gravity. Blocks and lists of blocks are made by nobody.
+    """
+    name, *below = parts
+    field_of = SceneFile.model_fields.get(str(name))
+    default = None if field_of is None else field_of.default
+    if name in tree or not below or not isinstance(below[0], int):
+        return
+    if isinstance(default, tuple) and default:
+        tree[str(name)] = list(default)
 
 
 def validate(source: Source) -> SceneFile:

@@ -8,7 +8,7 @@ from typing import Any
 
 from weft.errors import SweepError, WeftError, check_known, did_you_mean
 from weft.given import is_file
-from weft.plain_yaml import Tree, read_yaml
+from weft.plain_yaml import Tree, kind_of, read_yaml
 from weft.sweep.design import DESIGNS, Design
 from weft.sweep.quality import Filters, filters_of
 from weft.sweep.varied import varied, yaml_text
@@ -79,7 +79,7 @@ def read_sweep(path: str | Path, samples: int | None = None) -> SweepFile:
     read = read_yaml(path, "sweep file", SweepError, "`examples/sweep/` has some")
     tree = read.value
     if not isinstance(tree, dict):
-        raise SweepError("sweep file", got=type(tree).__name__, where=f"{path.name}:1",
+        raise SweepError("sweep file", got=kind_of(tree), where=f"{path.name}:1",
                          expected="fields such as `scene:` and `vary:`")  # fmt: skip
     for name in tree:
         if name not in FIELDS:
