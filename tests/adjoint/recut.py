@@ -71,7 +71,9 @@ def of_terms(scene, t=0.05, h=1e-6, size=0.004, seed=0):
         phi.terms_of_phi = tuple(t for t in phi.terms_of_phi if t.name == name)
         every = rest.handled
         rest.handled = {k: v for k, v in every.items() if k == name}
-        rest.add(types.SimpleNamespace(phi=phi, x=kernel.points(x), z=-by, touching=None))
+        back = types.SimpleNamespace(phi=phi, x=kernel.points(x), z=-by, touching=None)
+        back.pulled = types.SimpleNamespace(at=None)
+        rest.add(back)
         rest.handled = every
         got = float((rest.end(None) * way).sum())
         found[name] = got, quotient(lambda s, name=name: force(s, name), h)
