@@ -332,22 +332,34 @@ def test_a_file_s_numbers_and_paths_into_its_keys(tmp_path):
     assert scene.cloth.fabric.at(0.5).bending_weft == pytest.approx(5.5e-5)
 
 
+HOW = {"fps": 25, "progress": False, "fsync": False}
+
+
+def whole_and_resumed(folder, text):
+    """A run of a scene file, which one that stopped in its middle ends as, bit for bit."""
+    (folder / "s.yaml").write_text(text)
+
+    def scene():
+        return load_scene(folder / "s.yaml").scene
+
+    whole = weft.simulate(scene(), frames=4, out=folder / "a", **HOW)
+    weft.simulate(scene(), frames=2, out=folder / "b", **HOW)
+    same_run(whole, weft.simulate(scene(), frames=4, out=folder / "b", resume=True, **HOW))
+    return whole
+
+
 def test_resume_is_bitwise_and_other_keys_are_another_scene(tmp_path):
-    (tmp_path / "s.yaml").write_text(FILE)
-    how = {"fps": 25, "progress": False, "fsync": False}
+    whole_and_resumed(tmp_path, FILE)
 
     def scene(*overrides):
         return load_scene(tmp_path / "s.yaml", overrides).scene
 
-    whole = weft.simulate(scene(), frames=4, out=tmp_path / "a", **how)
-    weft.simulate(scene(), frames=2, out=tmp_path / "b", **how)
-    same_run(whole, weft.simulate(scene(), frames=4, out=tmp_path / "b", resume=True, **how))
     with pytest.raises(WeftError, match=r"another scene .*keyed"):
         other = scene("gravity.1.keys.1.1=-3")
-        weft.simulate(other, frames=4, out=tmp_path / "b", resume=True, **how)
+        weft.simulate(other, frames=4, out=tmp_path / "b", resume=True, **HOW)
     with pytest.raises(WeftError, match=r"another scene"):
         bent = scene("cloth.fabric.bending.keys.1.1=2e-4 N*m")
-        weft.simulate(bent, frames=4, out=tmp_path / "b", resume=True, **how)
+        weft.simulate(bent, frames=4, out=tmp_path / "b", resume=True, **HOW)
 
 
 def test_paths_in_python():

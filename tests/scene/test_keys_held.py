@@ -9,8 +9,17 @@ import pytest
 from scipy.integrate import quad
 
 import weft
-from tests.scene.test_keys import COTTON, STEP, check_jump, jump, run, sheet, spline, wind
-from tests.test_simulation import same_run
+from tests.scene.test_keys import (
+    COTTON,
+    STEP,
+    check_jump,
+    jump,
+    run,
+    sheet,
+    spline,
+    whole_and_resumed,
+    wind,
+)  # fmt: skip
 from weft.contact import plate
 from weft.energies.bands import Band
 from weft.energies.bonds import Bonds
@@ -376,15 +385,7 @@ MADE_OF = {
 
 @pytest.mark.parametrize("kind", MADE_OF)
 def test_resume_is_bitwise(tmp_path, kind):
-    (tmp_path / "s.yaml").write_text(FILE.replace("DISCRETIZATION", MADE_OF[kind]))
-    how = {"fps": 25, "progress": False, "fsync": False}
-
-    def scene():
-        return load_scene(tmp_path / "s.yaml").scene
-
-    whole = weft.simulate(scene(), frames=4, out=tmp_path / "a", **how)
-    weft.simulate(scene(), frames=2, out=tmp_path / "b", **how)
-    same_run(whole, weft.simulate(scene(), frames=4, out=tmp_path / "b", resume=True, **how))
+    whole = whole_and_resumed(tmp_path, FILE.replace("DISCRETIZATION", MADE_OF[kind]))
     kept = whole.folder.frame(4)
     assert any("thickness" in name for name in kept) and any("strain limit" in n for n in kept)
 

@@ -11,7 +11,16 @@ import pytest
 from scipy.integrate import quad
 
 import weft
-from tests.scene.test_keys import COTTON, STEP, check_jump, jump, run, sheet, wind
+from tests.scene.test_keys import (
+    COTTON,
+    STEP,
+    check_jump,
+    jump,
+    run,
+    sheet,
+    whole_and_resumed,
+    wind,
+)  # fmt: skip
 from tests.scene.test_keys_held import PLACE, tied
 from tests.test_simulation import same_run
 from weft.contact import box, plate
@@ -438,15 +447,7 @@ def test_resume_is_bitwise(tmp_path, kind):
     text = FILE.replace("DISCRETIZATION", line)
     if span is None:  # added mass is of triangles
         text = re.sub(r"  span: .*\n", "", text)
-    (tmp_path / "s.yaml").write_text(text)
-    how = {"fps": 25, "progress": False, "fsync": False}
-
-    def scene():
-        return load_scene(tmp_path / "s.yaml").scene
-
-    whole = weft.simulate(scene(), frames=4, out=tmp_path / "a", **how)
-    weft.simulate(scene(), frames=2, out=tmp_path / "b", **how)
-    same_run(whole, weft.simulate(scene(), frames=4, out=tmp_path / "b", resume=True, **how))
+    whole = whole_and_resumed(tmp_path, text)
     kept = whole.folder.frame(4)
     assert any(n.endswith(KEPT) for n in kept) and any("thickness" in n for n in kept)
     assert any(np.isfinite(kept[n]).any() for n in kept if n.endswith("released"))

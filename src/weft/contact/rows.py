@@ -36,24 +36,20 @@ def copy_blocks(
 
 
 @wp.func
-def first_not_below(column: wp.array(dtype=wp.int32), low: int, high: int, wanted: int):
-    """Where a column stands, or would stand, in a sorted row from low to high."""
+def place_of(column: wp.array(dtype=wp.int32), first: int, end: int, wanted: int):
+    """Index of a column in a sorted row from first to end, or -1."""
+    low = int(first)
+    high = int(end)
     while low < high:
         middle = (low + high) >> 1
         if column[middle] < wanted:
             low = middle + 1
         else:
             high = middle
-    return low
-
-
-@wp.func
-def place_of(column: wp.array(dtype=wp.int32), low: int, high: int, wanted: int):
-    """Index of a column in a sorted row from low to high, or -1."""
-    at = first_not_below(column, low, high, wanted)
     found = int(-1)
-    if at < high and column[at] == wanted:
-        found = at
+    if low < end:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+        if column[low] == wanted:
+            found = low
     return found
 
 

@@ -137,9 +137,10 @@ class BlockCsr:
     def without_zeros(self) -> "BlockCsr":
         """The same matrix without blocks of zeros, but for the diagonal."""
         p, values = self.pattern, kernel.numpy(self.values)
-        kept = (values != 0.0).any(axis=(1, 2)) | (p.row == p.column)
+        row = p.row
+        kept = (values != 0.0).any(axis=(1, 2)) | (row == p.column)
         start = np.zeros(p.n + 1, dtype=np.int32)
-        np.cumsum(np.bincount(p.row[kept], minlength=p.n), out=start[1:])
+        np.cumsum(np.bincount(row[kept], minlength=p.n), out=start[1:])
         pattern = BlockPattern(p.n, start, p.column[kept])
         return BlockCsr(pattern, kernel.array(values[kept], mat33))
 
