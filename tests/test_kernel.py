@@ -7,7 +7,7 @@ import warp as wp
 from tests.checks import still
 from weft import kernel, machine
 from weft.errors import DeviceError
-from weft.kernel import Scalar, entry, launching, vec3
+from weft.kernel import Scalar, entry, launching, mat33, vec3
 from weft.laws import Psd
 from weft.scene.scene import Scene
 from weft.solve.vectors import add_multiple
@@ -142,6 +142,70 @@ def test_a_launch_on_the_cpu_is_that_of_warp_and_leaves_its_errors_to_it():
         numpy = np.zeros((5, 3))
         kernel.launch(add_multiple, 5, numpy, 3.0, g, numpy)  # Warp takes these too
         assert np.array_equal(numpy, other.numpy())
+
+
+@wp.struct
+class Mixed:
+    small: wp.int32
+    large: Scalar
+    many: wp.array(dtype=vec3)
+
+
+@wp.kernel(module=_module)
+def of_all_kinds(
+    o: int,
+    k: wp.int32,
+    wide: wp.int64,
+    half: wp.float32,
+    mixed: Mixed,
+    flag: wp.bool,
+    v: vec3,
+    last: wp.uint32,
+    out: wp.array2d(dtype=Scalar),
+):
+    i = o + wp.tid()
+    out[i, 0] = Scalar(k) + Scalar(wide) + Scalar(half) + Scalar(mixed.small) + mixed.large
+    out[i, 1] = mixed.many[i][1] + v[0] + v[2] + Scalar(last)
+    out[i, 2] = wp.where(flag, Scalar(1.0), Scalar(-1.0))
+
+
+def test_arguments_of_all_kinds_are_packed_as_warp_does():
+    """Bytes between fields of different sizes, structures, and values that change."""
+    m = Mixed()
+    m.many = kernel.array(np.arange(12.0).reshape(4, 3), vec3)
+    for turn in range(3):
+        m.small, m.large = 7 + turn, 0.25 * turn
+        args = (3, 2**40, 0.5, m, turn != 1, vec3(1.0, 2.0, 3.0 + turn), np.uint32(2**31 + 5))
+        out, other = kernel.zeros((4, 3)), kernel.zeros((4, 3))
+        kernel.launch(of_all_kinds, 4, *args, out)
+        wp.launch(of_all_kinds, 4, inputs=[0, *args, other], device="cpu")
+        assert np.array_equal(out.numpy(), other.numpy())
+        assert out.numpy()[2, 2] == (-1.0 if turn == 1 else 1.0)
+    assert entry._entries[id(of_all_kinds)][1] is not None
+
+
+def test_views_are_the_arrays_numbers(rng):
+    values = rng.normal(size=(6, 3))
+    a = kernel.array(values, vec3)
+    view = kernel.view(a)
+    assert np.array_equal(view, values)
+    assert kernel.view(a) is view
+    view[2] = 5.0
+    assert np.array_equal(a.numpy()[2], [5.0, 5.0, 5.0])
+    whole = kernel.array(np.arange(12, dtype=np.int32).reshape(4, 3), wp.int32)
+    assert np.array_equal(kernel.view(whole[1:3]), whole.numpy()[1:3])
+    assert np.array_equal(kernel.view(whole[:, 1]), whole.numpy()[:, 1])  # of no block of memory
+    assert kernel.view(kernel.empty((0, 4), wp.int32)).shape == (0, 4)
+    assert kernel.view(kernel.zeros(2, mat33)).shape == (2, 3, 3)
+
+
+def test_copies_and_sorts_of_beginnings():
+    x, out = kernel.array(np.ones((3, 3)), vec3), kernel.zeros(5, vec3)
+    kernel.copy(x, out)
+    assert out.numpy()[:, 0].tolist() == [1.0, 1.0, 1.0, 0.0, 0.0]
+    keys = kernel.array(np.array([5, 2**40, -1, 3, 3, 9, 0, 0]), wp.int64)
+    kernel.sort(keys, 4)
+    assert keys.numpy().tolist() == [-1, 3, 5, 2**40, 3, 9, 0, 0]
 
 
 @pytest.mark.parametrize("count", [0, -1, 100_000, 10**17, 2.5, True, "4"])

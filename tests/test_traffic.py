@@ -7,7 +7,7 @@ from weft import kernel
 from weft.contact import sphere
 from weft.scene.scene import Scene
 from weft.solve import minimize
-from weft.solve.multigrid import DENSE
+from weft.solve.hierarchy import DENSE
 
 # Arrays made by one iteration with contact: a search for candidates makes some 30, a narrow phase
 # and a matrix a dozen each. Neither the mesh nor the number of linear iterations counts.

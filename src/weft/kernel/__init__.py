@@ -30,6 +30,7 @@ from weft.kernel.memory import (
     Traffic,
     array,
     columns,
+    copy,
     empty,
     largest,
     least,
@@ -38,12 +39,14 @@ from weft.kernel.memory import (
     points,
     scalar,
     scan,
+    sort,
     sort_pairs,
     total,
+    view,
     watched,
     zeros,
 )
-from weft.kernel.shares import shares
+from weft.kernel.shares import shared, shares
 from weft.kernel.types import Scalar, WarpArray, corners, mat22, mat32, mat33, vec2, vec3
 
 __all__ = [
@@ -61,6 +64,7 @@ __all__ = [
     "columns",
     "configure",
     "context",
+    "copy",
     "corners",
     "device",
     "empty",
@@ -82,8 +86,10 @@ __all__ = [
     "points",
     "scalar",
     "scan",
+    "shared",
     "shares",
     "slice_above",
+    "sort",
     "sort_pairs",
     "telling",
     "threads",
@@ -91,6 +97,7 @@ __all__ = [
     "use",
     "vec2",
     "vec3",
+    "view",
     "watched",
     "zeros",
 ]

@@ -8,9 +8,10 @@ kernel is kept here. It rests on parts of Warp that are not public (the hooks of
 """
 
 import ctypes
+import struct
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import warp as wp
 
@@ -33,21 +34,36 @@ def _bounds(n: int) -> Any:
     return ctypes.byref(launch_bounds_t((n,)))
 
 
-def _array_of(dtype: Any, ndim: int) -> Callable[[Any], Any]:
-    def take(value: Any) -> Any:
-        if type(value) is wp.array and value.dtype is dtype and value.ndim == ndim:
-            return value.__ctype__()
-        raise _NotPlain
+class _Arrays:
+    """Arrays of one type, as bytes. These are made once for an array, whose memory stays."""
+
+    _all: ClassVar[dict[tuple[Any, int], "_Arrays"]] = {}
+
+    @classmethod
+    def of(cls, dtype: Any, ndim: int) -> "_Arrays":
+        return cls._all.setdefault((dtype, ndim), cls())
+
+    def __call__(self, value: Any) -> bytes:
+        try:
+            kind, data = value.weft_packed
+        except AttributeError:
+            if type(value) is not wp.array:
+                raise _NotPlain from None
+            kind, data = self.of(value.dtype, value.ndim), bytes(value.__ctype__())
+            value.weft_packed = kind, data
+        if kind is not self:
+            raise _NotPlain
+        return data  # type: ignore[no-any-return]
+
+
+def _numbers(code: str, kind: type) -> Callable[[Any], bytes]:
+    """Numbers of a ctypes type code; Python's or Warp's."""
+    pack = struct.Struct(code).pack
+
+    def take(value: Any) -> bytes:
+        return pack(value if type(value) is kind else kind(getattr(value, "value", value)))
 
     return take
-
-
-def _float(value: Any) -> float:
-    return float(getattr(value, "value", value))
-
-
-def _integer(value: Any) -> int:
-    return int(getattr(value, "value", value))
 
 
 class Entry:
@@ -57,34 +73,53 @@ class Entry:
         device = wp.get_device("cpu")
         self._module = kernel.module.load(device, 1)  # kept, so that it is not unloaded
         self._call = self._module.get_kernel_hooks(kernel).forward
-        self._takes: list[Callable[[Any], Any]] = []
+        self._takes: list[Callable[[Any], bytes]] = []
         fields = []
         for i, (a, value) in enumerate(zip(kernel.adj.args, args, strict=True)):
-            fields.append((f"a{i}", type(pack_arg(kernel, a.type, a.label, value, device))))
-            self._takes.append(self._taking(kernel, a, device))
-        self._args = type("Arguments", (ctypes.Structure,), {"_fields_": fields})
+            kind = type(pack_arg(kernel, a.type, a.label, value, device))
+            fields.append((f"a{i}", kind))
+            self._takes.append(self._taking(kernel, a, kind, device))
+        self._gaps = _gaps(type("Arguments", (ctypes.Structure,), {"_fields_": fields}))
 
     @staticmethod
-    def _taking(kernel: Any, a: Any, device: Any) -> Callable[[Any], Any]:
+    def _taking(kernel: Any, a: Any, kind: Any, device: Any) -> Callable[[Any], bytes]:
         if type(a.type) is wp.array:
-            return _array_of(a.type.dtype, a.type.ndim)
+            return _Arrays.of(a.type.dtype, a.type.ndim)
         if a.type in _FLOATS:
-            return _float
+            return _numbers(kind._type_, float)
         if a.type in _INTEGERS:
-            return _integer
-        return lambda value: pack_arg(kernel, a.type, a.label, value, device)
+            return _numbers(kind._type_, int)
+        return lambda value: bytes(pack_arg(kernel, a.type, a.label, value, device))
 
     def launch(self, n: int, args: Sequence[Any]) -> bool:
         """Run it; False where an argument is not plain, and nothing has run."""
         try:
             packed = [take(value) for take, value in zip(self._takes, args, strict=True)]
-        except (_NotPlain, ValueError, TypeError):
+        except (_NotPlain, ValueError, TypeError, struct.error):
             return False
-        self._call(_bounds(n), ctypes.byref(self._args(*packed)))
+        for place, gap in self._gaps:
+            packed.insert(place, gap)
+        self._call(_bounds(n), b"".join(packed))
         return True
 
 
+def _gaps(layout: Any) -> list[tuple[int, bytes]]:
+    """Where a structure has bytes that belong to no field: the last ones first."""
+    found, end = [], 0
+    for place, (name, _) in enumerate(layout._fields_):
+        field = getattr(layout, name)
+        if field.offset > end:
+            found.append((place, bytes(field.offset - end)))
+        end = field.offset + field.size
+    return found[::-1]
+
+
 _entries: dict[int, tuple[Any, Entry | None]] = {}
+
+
+def is_ready(kernel: Any) -> bool:
+    """Whether it has run on the CPU before, so that its module is loaded."""
+    return id(kernel) in _entries
 
 
 def launch_on_cpu(kernel: Any, n: int, args: Sequence[Any]) -> None:

@@ -21,8 +21,8 @@ import numpy as np
 import warp as wp
 
 from weft.errors import DeviceError
-from weft.kernel.context import device, initialize, is_cpu, process, threads
-from weft.kernel.entry import launch_on_cpu
+from weft.kernel.context import context, device, initialize, is_cpu, process, threads
+from weft.kernel.entry import is_ready, launch_on_cpu
 from weft.kernel.shares import current
 
 SLICE_ABOVE = (
@@ -74,6 +74,12 @@ def launch(kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE) -> N
         *args: the kernel's other arguments.
         slice_above: smallest n that is worth slicing; lower it for kernels that do much per index.
     """
+    where = context()
+    alone = where.threads == 1 or n < max(slice_above, 2)
+    if alone and where.device == "cpu" and current() is None and is_ready(kernel):
+        if n > 0:
+            launch_on_cpu(kernel, n, (0, *args))
+        return
     launch_each(n, (kernel, *args), slice_above=slice_above)
 
 

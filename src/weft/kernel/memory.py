@@ -1,5 +1,6 @@
 """Arrays on the device: making them, reading them, sums, and what is counted of all that."""
 
+import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -78,14 +79,18 @@ class Grown:
     def __init__(self, dtype: Any, *width: int) -> None:
         self.dtype, self.width = dtype, width
         self._room: WarpArray | None = None
+        self._taken: WarpArray | None = None
 
     def take(self, n: int) -> WarpArray:
         """(n, ...) of the same memory as before, where that is large enough; not initialized."""
+        if self._taken is not None and self._taken.shape[0] == n:
+            return self._taken
         if n == 0:
             return empty((0, *self.width), self.dtype)
         if self._room is None or self._room.shape[0] < n:
             self._room = empty((n + n // 2 + 16, *self.width), self.dtype)
-        return self._room[:n]
+        self._taken = self._room[:n]
+        return self._taken
 
 
 class Scratch:
@@ -120,11 +125,41 @@ def numpy(a: WarpArray) -> np.ndarray[Any, Any]:
     return result
 
 
+_layouts: dict[Any, tuple[Any, tuple[int, ...]]] = {}  # NumPy's type, and axes, of Warp's types
+
+
+def view(a: WarpArray) -> np.ndarray[Any, Any]:
+    """The numbers of a contiguous CPU array, for as long as that lives: kept with it, as a step of
+    a small cloth looks at its arrays a hundred times.
+    """
+    try:
+        return a.weft_view  # type: ignore[no-any-return]
+    except AttributeError:
+        pass
+    if a.size == 0 or not a.is_contiguous:
+        return a.numpy()  # type: ignore[no-any-return]
+    known = _layouts.get(a.dtype)
+    if known is None:
+        one = a.numpy()
+        known = _layouts[a.dtype] = one.dtype, one.shape[a.ndim :]
+    memory = (ctypes.c_char * a.capacity).from_address(a.ptr)  # does not keep a itself alive
+    a.weft_view = found = np.ndarray(a.shape + known[1], known[0], memory)
+    return found
+
+
+def copy(x: WarpArray, out: WarpArray) -> None:
+    """out[:n] = x (n,), of one type."""
+    if out.device.is_cpu:
+        view(out)[: x.shape[0]] = view(x)
+    else:
+        wp.copy(out, x, count=x.shape[0])
+
+
 def scalar(a: WarpArray, index: int = -1) -> Any:
     """One number of a device array (n,)."""
     _count("scalars")
     if a.device.is_cpu:
-        return a.numpy()[index]
+        return view(a)[index]
     index %= a.shape[0]
     return a[index : index + 1].numpy()[0]
 
@@ -138,33 +173,40 @@ def total(a: WarpArray) -> float:
     _count("scalars")
     some = current()
     if some is not None:
-        rows = a.numpy().reshape(some.of, -1)
+        rows = view(a).reshape(some.of, -1)
         if len(some.active) == some.of:
             return rows.sum(axis=1)  # type: ignore[no-any-return]
         out = np.full(some.of, np.nan)
         for w in some.active:
             out[w] = np.sum(rows[w])
         return out  # type: ignore[return-value]
-    return float(np.sum(a.numpy())) if a.device.is_cpu else float(np.sum(wp.utils.array_sum(a)))
+    return float(view(a).sum()) if a.device.is_cpu else float(np.sum(wp.utils.array_sum(a)))
 
 
 def columns(a: WarpArray) -> list[Any]:
     """Sums of the components of an array of vectors; within ``shares`` each as ``total`` is."""
     values, some = numpy(a), current()
     if some is None:
-        return list(values.sum(axis=0).tolist())
+        return _column_sums(values)
     rows = values.reshape(some.of, -1, values.shape[-1])
     out = np.full((values.shape[-1], some.of), np.nan)
     for w in some.active:
-        out[:, w] = rows[w].sum(axis=0)
+        out[:, w] = _column_sums(rows[w])
     return list(out)
+
+
+def _column_sums(values: np.ndarray[Any, Any]) -> list[float]:
+    """One after the other: ``sum(axis=0)`` of rows of two or three numbers takes five times as
+    long.
+    """
+    return [float(values[:, k].sum()) for k in range(values.shape[1])]
 
 
 def mean(a: WarpArray, n: int) -> Any:
     """(3,) the mean of the first n vectors of an array."""
     _count("scalars")
     if a.device.is_cpu:
-        return a.numpy()[:n].mean(0)
+        return np.array(_column_sums(view(a)[:n])) / n
     return np.array(wp.utils.array_sum(a[:n])) / n
 
 
@@ -184,7 +226,8 @@ def _extreme(a: WarpArray, sign: float, empty: float) -> float:
     if a.shape[0] == 0:
         return empty
     if a.device.is_cpu:
-        return float((sign * a.numpy()).min())
+        values = view(a)
+        return float(values.min() if sign > 0 else -values.max())
     out = wp.full(1, np.inf, dtype=Scalar, device=a.device)
     launch(_least, a.shape[0], a, Scalar(sign), out)
     return float(out.numpy()[0])
@@ -203,6 +246,14 @@ def scan(flags: WarpArray, out: WarpArray) -> int:
         return 0
     wp.utils.array_scan(flags, out, inclusive=False)
     return int(scalar(out)) + int(scalar(flags))
+
+
+def sort(keys: WarpArray, n: int) -> None:
+    """Sort the first n keys (int32 or int64); there is room for 2 n."""
+    if keys.device.is_cpu:
+        view(keys)[:n].sort()
+    elif n > 1:
+        wp.utils.radix_sort_pairs(keys, empty(2 * n, wp.int32), n)
 
 
 def sort_pairs(keys: WarpArray, values: WarpArray, n: int) -> None:

@@ -35,6 +35,11 @@ def current() -> Shares | None:
     return _own.get()
 
 
+def shared() -> bool:
+    """Whether launches are for some of several worlds."""
+    return _own.get() is not None
+
+
 @contextmanager
 def shares(of: int, active: Sequence[int]) -> Iterator[None]:
     """Within the block, launches are for the shares of some of ``of`` worlds (ascending)."""
