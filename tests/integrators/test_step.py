@@ -1,6 +1,7 @@
 """A step: the potential in hand, tolerance, other minimizers, purity, and failure."""
 
 import dataclasses
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -8,6 +9,9 @@ import scipy.optimize
 
 import weft
 from tests.checks import assert_derivative
+from weft import kernel
+from weft.contact import sphere
+from weft.integrators.potential import Potential
 from weft.laws import Psd
 from weft.solve.base import Outcome
 from weft.solve.direct import have_pardiso
@@ -183,3 +187,26 @@ def test_energy_falls_in_a_free_swing(scene):
         stored = sum(report.terms[k] for k in ("membrane", "bending", "gravity"))
         energies.append(kinetic + stored)
     assert np.diff(energies).max() < 1e-6
+
+
+@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2_semi_implicit"])
+def test_no_point_is_looked_at_twice_in_a_row(integrator, monkeypatch):
+    """The value where a search begins is the one that told whether it may begin there."""
+    points, value_at = [], Potential.value_at
+
+    def watched(phi, x):
+        points.append(np.array(kernel.numpy(x)))
+        return value_at(phi, x)
+
+    monkeypatch.setattr(Potential, "value_at", watched)
+    cloth = weft.sheet(9, 9, 0.3, 0.3).moved((0.0, 0.12, 0.0))
+    scene = weft.Scene(
+        cloth, bodies=[sphere(0.1, 0.05)], contact=weft.SelfContact(4e-3), integrator=integrator
+    )
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    for _ in range(12):
+        state, memory, report = stepper.step(model, state, memory, 0.005)
+        assert report.outcome.ok
+    assert len(points) > 4
+    assert not any(np.array_equal(a, b) for a, b in pairwise(points))

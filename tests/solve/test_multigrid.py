@@ -6,11 +6,12 @@ import scipy.sparse as sp
 
 from weft import kernel
 from weft.bench.multigrid import system
-from weft.kernel import vec3
-from weft.solve import multigrid
+from weft.kernel import mat33, vec3
+from weft.solve import hierarchy, multigrid
 from weft.solve.aggregation import COARSEST, aggregates, coarsenings
-from weft.solve.block_csr import BlockPattern
-from weft.solve.multigrid import LARGEST, Multigrid
+from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.hierarchy import LARGEST, Hierarchy
+from weft.solve.multigrid import Multigrid, Work
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def test_aggregates_cover_and_hang_together(sheet):
 
 def test_prolongators_keep_translations(sheet):
     levels = coarsenings(sheet[0].pattern)
-    assert len(levels) >= 2 and levels[-1].coarse.n <= COARSEST * 10
+    assert len(levels) >= 2 and levels[-1].coarse.rows.n <= COARSEST * 10
     for level in levels:
         P = csr(level.by.P, kernel.numpy(level.by.weight))
         np.testing.assert_allclose(P.sum(axis=1), 1.0, atol=1e-6)
@@ -63,26 +64,74 @@ def test_coarse_matrices_are_galerkin_products(sheet):
     """P^T A P against SciPy, and the pins' rows out of P."""
     A, _, prepared = sheet
     hierarchy = prepared.hierarchy
-    c, coarse = hierarchy.transfers[0].c, hierarchy.levels[1]
+    c, fine, coarse = hierarchy.transfers[0].c, *hierarchy.levels[:2]
     P = csr(c.by.P, kernel.numpy(hierarchy.transfers[0].weight).astype(float))
-    pinned = kernel.numpy(hierarchy.keep) == 0
+    pinned = kernel.numpy(fine.keep) == 0
     assert pinned.sum() == 2 and not P[pinned].toarray().any()
     P3 = sp.kron(P, sp.identity(3)).tocsr()
     expected = (P3.T @ A.to_scipy().tocsr() @ P3).toarray()
-    blocks = (kernel.numpy(coarse.values), kernel.numpy(coarse.rows.column))
-    got = sp.bsr_matrix((*blocks, kernel.numpy(coarse.rows.start))).toarray()
-    np.testing.assert_allclose(got, expected, atol=1e-5 * np.abs(expected).max())
+    np.testing.assert_allclose(dense(coarse), expected, atol=1e-5 * np.abs(expected).max())
+    np.testing.assert_array_equal(dense(fine), A.to_scipy().toarray().astype(np.float32))
+
+
+def dense(level):
+    """A level's matrix, from what its rows have."""
+    names = (level.start, level.end, level.column, level.values)
+    start, end, column, values = (kernel.numpy(a) for a in names)
+    out = np.zeros((level.n, 3, level.n, 3), np.float32)
+    for v in range(level.n):
+        for k in range(start[v], end[v]):
+            out[v, :, column[k]] = values[k]
+    return out.reshape(3 * level.n, 3 * level.n)
+
+
+def test_rows_of_blocks_of_every_length(rng):
+    """The sums that are written for the processor, against NumPy, in both precisions."""
+    n = 12
+    lower = np.tril(np.ones((n, n)))
+    pattern = BlockPattern(n, *(sp.csr_matrix(lower).indptr, sp.csr_matrix(lower).indices))
+    blocks, x = rng.normal(size=(pattern.n_blocks, 3, 3)), rng.normal(size=(n, 3))
+    A = BlockCsr(pattern, kernel.array(blocks, mat33))
+    expected = (A.to_scipy() @ x.reshape(-1)).reshape(n, 3)
+    work = Work(Hierarchy(pattern))
+    work.hierarchy.refresh(A)
+    work.p.assign(x)
+    assert work.multiply(A.values) == pytest.approx((x * expected).sum(), rel=1e-13)
+    np.testing.assert_allclose(kernel.numpy(work.q), expected, atol=1e-14)
+    fine = work.fine
+    fine.x.assign(x.astype(np.float32))
+    fine.b.zero_()
+    fine.residual.launch()
+    np.testing.assert_allclose(-kernel.numpy(fine.r), expected, atol=1e-5)
+
+
+def test_blocks_of_zeros_change_no_digit(rng):
+    """Pairs that touched before leave blocks of zeros, wherever in a row they are."""
+    A, b = system(24)
+    own, n = A.pattern, A.pattern.n
+    more = BlockPattern.of(n, [rng.integers(0, n, (60, 4)).astype(np.int32)])
+    both = (of_pattern(own) + of_pattern(more)).tocsr()
+    both.sort_indices()
+    pattern = BlockPattern(n, both.indptr, both.indices, base=own)
+    values = np.zeros((pattern.n_blocks, 3, 3))
+    values[pattern.find(own.row, own.column)] = kernel.numpy(A.values)
+    larger = BlockCsr(pattern, kernel.array(values, mat33))
+    results = [np.array(kernel.numpy(Multigrid().prepare(M).solve(b, 1e-6).x)) for M in (A, larger)]
+    np.testing.assert_array_equal(*results)
 
 
 def test_preconditioner_is_symmetric_and_definite(sheet, rng):
     _, _, prepared = sheet
     n = prepared.A.n
-    free = kernel.numpy(prepared.hierarchy.keep)[:, None] > 0
+    work, x = prepared.work, kernel.empty(n, vec3)
+    free = kernel.numpy(work.fine.keep)[:, None] > 0
 
     def apply(r):
-        z = kernel.empty(n, vec3)
-        prepared.hierarchy.apply(kernel.array(r, vec3), z)
-        return np.array(kernel.numpy(z))
+        work.begin(kernel.array(r, vec3), 1.0, x)
+        z_dot_r = work.precondition()
+        z = np.array(kernel.numpy(work.fine.x))
+        assert z_dot_r == pytest.approx((z.astype(float) * r).sum(), rel=1e-12)
+        return z
 
     for _ in range(5):
         a, b = rng.normal(size=(2, n, 3)) * free
@@ -133,9 +182,6 @@ def test_smoother_widens_where_it_must(rng):
         g = np.zeros(n)
         g[ids] = 1.0
         dense += 100 * np.kron(np.outer(g, g), np.eye(3))
-    from weft.kernel import mat33
-    from weft.solve.block_csr import BlockCsr
-
     blocks = dense.reshape(n, 3, n, 3)[pattern.row, :, pattern.column, :]
     A = BlockCsr(pattern, kernel.array(blocks, mat33))
     b = rng.normal(size=(n, 3))
@@ -173,9 +219,6 @@ def test_pieces_without_pins(rng):
     n = 900
     stencil = np.arange(n, dtype=np.int32).reshape(-1, 3)
     pattern = BlockPattern.of(n, [stencil])
-    from weft.kernel import mat33
-    from weft.solve.block_csr import BlockCsr
-
     blocks = np.zeros((pattern.n_blocks, 3, 3))
     blocks[:] = -0.4 * np.eye(3)
     blocks[pattern.diagonal] = np.eye(3)
@@ -191,9 +234,9 @@ def test_one_launch_is_the_same_as_many(monkeypatch, rng):
     A, b = system(30)
     results = []
     for limit in (1000, 0):
-        monkeypatch.setattr(multigrid, "ONE_LAUNCH", limit)
+        monkeypatch.setattr(hierarchy, "ONE_LAUNCH", limit)
         prepared = Multigrid().prepare(A)
-        assert (prepared.hierarchy.last is not None) == (limit > 0)
+        assert prepared.hierarchy.in_one == (limit > 0)
         results.append(np.array(kernel.numpy(prepared.solve(b, 1e-8).x)))
     np.testing.assert_array_equal(*results)
 
@@ -220,7 +263,7 @@ def test_aggregates_of_large_meshes_are_on_the_surface(monkeypatch):
     for small in (10**6, 0):
         monkeypatch.setattr(aggregation, "SMALL", small)
         monkeypatch.setattr(aggregation, "_made", {})
-        sizes.append(coarsenings(A.pattern)[0].coarse.n)
+        sizes.append(coarsenings(A.pattern)[0].coarse.rows.n)
     assert sizes[1] > 1.4 * sizes[0]
 
 
@@ -241,13 +284,9 @@ def test_blocks_that_contact_adds_change_products_alone(rng):
         graph = (P.T @ AP).tocsr()
         for expected, got in ((AP, level.AP), (graph, level.coarse)):
             expected.sort_indices()
-            assert (kernel.numpy(got.start) == expected.indptr).all()
-            assert (kernel.numpy(got.column) == expected.indices).all()
-        rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
-        diagonal = kernel.numpy(level.coarse_diagonal)
-        assert (rows[diagonal] == np.arange(graph.shape[0])).all()
-        assert (graph.indices[diagonal] == np.arange(graph.shape[0])).all()
-    assert coarsenings(pattern)[0].AP.nnz > alone[0].AP.nnz
+            assert (kernel.numpy(got.rows.start) == expected.indptr).all()
+            assert (kernel.numpy(got.rows.column) == expected.indices).all()
+    assert coarsenings(pattern)[0].AP.rows.nnz > alone[0].AP.rows.nnz
 
 
 def of_pattern(pattern):

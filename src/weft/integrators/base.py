@@ -272,14 +272,16 @@ class Integrator(ABC):
         start = phi.feasible()
         if start is None:
             return None
-        if not np.isfinite(phi.value_at(kernel.points(start))):
-            start = phi.step.pinned(phi.step.state.x)
+        value = phi.value_at(kernel.points(start))
+        if not np.isfinite(value):
+            start, value = phi.step.pinned(phi.step.state.x), float("nan")
         s = self.settings
         tolerance, enough = s.tolerance * phi.step.dt, s.enough * phi.step.dt
         newton = Newton(
             tolerance, s.max_iterations, s.forcing, effort=s.most_matrices, enough=enough
         )
         lags = 1 if model.contact is None else model.contact.settings.lags
-        found = minimize_lagged(phi, start, solver, newton, self._solver.prepared, lags)
+        kept = self._solver.prepared
+        found = minimize_lagged(phi, start, solver, newton, kept, lags, value)
         self._solver.prepared = found.prepared
         return found

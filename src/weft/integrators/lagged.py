@@ -24,15 +24,18 @@ def minimize_lagged(
     newton: Newton,
     previous: Any,
     lags: int,
+    value: float = float("nan"),
 ) -> Minimum:
     """Minimize phi from ``start`` (n,3), then again with the friction of what was found, until that
-    moves no vertex by more than the tolerance, or ``lags`` times in all.
+    moves no vertex by more than the tolerance, or ``lags`` times in all. ``value`` is that of phi
+    at ``start``, where it is known.
     """
+    at = kernel.points(start)
 
     def begin(x: WarpArray, before: Any) -> Search:
-        return Search(phi, x, solver, before)
+        return Search(phi, x, solver, before, value=value if x is at else float("nan"))
 
-    return answered(lagging(phi, begin, kernel.points(start), newton, previous, lags))
+    return answered(lagging(phi, begin, at, newton, previous, lags))
 
 
 def lagging(

@@ -141,10 +141,12 @@ def _under_contact(
     """
     starts = [phi.feasible(goal) for goal in (x, phi.step.pinned(phi.step.state.x))]
     values = [np.inf if start is None else phi.value_at(kernel.points(start)) for start in starts]
-    start = starts[int(np.argmin(values))]
+    lower = int(np.argmin(values))
+    start, value = starts[lower], values[lower]
     if start is None:
         return x, Counts(Outcome.BLOCKED).after(counts)
     newton = Newton(TOLERANCE * phi.step.dt, MOST_ITERATIONS)
-    found = minimize_lagged(phi, start, solver.linear, newton, solver.prepared_contact, lags)
+    kept = solver.prepared_contact
+    found = minimize_lagged(phi, start, solver.linear, newton, kept, lags, value)
     solver.prepared_contact = found.prepared
     return np.array(kernel.numpy(found.x)), found.counts.after(counts)

@@ -21,6 +21,7 @@ from weft.solve.block_csr import BlockPattern
 
 SMOOTHING = 1.8  # w above; measured best of 1 to 1.8 (2 is the largest eigenvalue of D^-1 L)
 SMALL = 12_000  # vertices, below which larger aggregates are faster
+HEAVY = 2000  # rows of a product worth slicing
 COARSEST = 20  # vertices of the last level, which is inverted densely
 MOST_LEVELS = 12
 
@@ -94,6 +95,30 @@ def multiply_patterns(
         start[i + 1] = used
 
 
+@wp.kernel(module=_module)
+def find_slots(
+    o: int,
+    a_start: wp.array(dtype=wp.int32),
+    a_column: wp.array(dtype=wp.int32),
+    b_start: wp.array(dtype=wp.int32),
+    b_column: wp.array(dtype=wp.int32),
+    start: wp.array(dtype=wp.int32),
+    column: wp.array(dtype=wp.int32),
+    first: wp.array(dtype=wp.int32),
+    slot: wp.array(dtype=wp.uint16),
+):
+    """Where in its row of a product each product of two entries belongs."""
+    i = o + wp.tid()
+    for k in range(a_start[i], a_start[i + 1]):
+        at = int(start[i])
+        product = first[k]
+        for m in range(b_start[a_column[k]], b_start[a_column[k] + 1]):
+            while column[at] < b_column[m]:
+                at += 1
+            slot[product] = wp.uint16(at - start[i])
+            product += 1
+
+
 @dataclass(frozen=True, eq=False)
 class Csr:
     """Compressed rows on the device."""
@@ -122,13 +147,24 @@ class Prolongator:
 
 
 @dataclass(frozen=True, eq=False)
+class Product:
+    """The pattern of a product A B, and where in its row each product of two entries belongs.
+
+    Those of entry k of A, one for each entry of the row of B that it meets, begin at ``first[k]``.
+    """
+
+    rows: Csr
+    first: WarpArray  # (k+1,) int32
+    slot: WarpArray  # (products,) uint16 place in the row
+
+
+@dataclass(frozen=True, eq=False)
 class Coarsening:
     """A prolongator and the patterns of the products with a level's matrix A."""
 
     by: Prolongator
-    AP: Csr  # (n, m)
-    coarse: Csr  # (m, m) P^T A P
-    coarse_diagonal: WarpArray  # (m,) int32 which block is the diagonal one
+    AP: Product  # (n, m)
+    coarse: Product  # (m, m) P^T A P
 
 
 _made: WeakKeyDictionary[BlockPattern, list[Prolongator]] = WeakKeyDictionary()
@@ -147,23 +183,36 @@ def coarsenings(pattern: BlockPattern) -> list[Coarsening]:
     levels = []
     for by in _made[source]:
         AP = _product(graph, by.P, by.Pt.n)
-        graph = _product(by.Pt, AP, by.Pt.n)
-        rows = np.repeat(np.arange(graph.n), np.diff(kernel.numpy(graph.start)))
-        diagonal = np.flatnonzero(rows == kernel.numpy(graph.column)).astype(np.int32)
-        levels.append(Coarsening(by, AP, graph, kernel.array(diagonal, wp.int32)))
+        coarse = _product(by.Pt, AP.rows, by.Pt.n)
+        levels.append(Coarsening(by, AP, coarse))
+        graph = coarse.rows
     return levels
 
 
-def _product(a: Csr, b: Csr, columns: int) -> Csr:
-    """The pattern of a matrix product, row by row (Gustavson 1978)."""
+def _product(a: Csr, b: Csr, columns: int) -> Product:
+    """The pattern of a matrix product, and where its parts belong."""
+    rows, first = _rows(a, b, columns)
+    starts, slot = kernel.array(first, wp.int32), kernel.empty(int(first[-1]), wp.uint16)
+    given = (a.start, a.column, b.start, b.column, rows.start, rows.column)
+    kernel.launch(find_slots, a.n, *given, starts, slot, slice_above=HEAVY)
+    return Product(rows, starts, slot)
+
+
+def _rows(a: Csr, b: Csr, columns: int) -> tuple[Csr, Ints]:
+    """The pattern of a matrix product, row by row (Gustavson 1978), and where the products of each
+    entry of ``a`` begin.
+    """
     given = tuple(kernel.numpy(i) for i in (a.start, a.column, b.start, b.column))
-    ends = np.concatenate([[0], np.cumsum(np.diff(given[2])[given[1]])])[given[0]]
-    room = int(np.minimum(np.diff(ends), columns).sum())
+    first = np.zeros(a.nnz + 1, np.int32)
+    np.cumsum(np.diff(given[2])[given[1]], out=first[1:])
+    room = int(np.minimum(np.diff(first[given[0]]), columns).sum())
     start, column = np.zeros(a.n + 1, np.int32), np.empty(room, np.int32)
     seen = np.full(columns, -1, np.int32)
     kernel.launch_serial(multiply_patterns, a.n, *given, seen, start, column)
-    nnz = int(start[-1])
-    return Csr(kernel.array(start, wp.int32), kernel.array(column[:nnz], wp.int32), a.n, nnz)
+    nnz, widest = int(start[-1]), int(np.diff(start).max(initial=0))
+    assert widest < 2**16, f"a row of {widest} blocks in a coarse matrix: slots have 16 bits"
+    column = np.array(column[:nnz])  # without the room
+    return Csr(kernel.array(start, wp.int32), kernel.array(column, wp.int32), a.n, nnz), first
 
 
 def _prolongators(pattern: BlockPattern) -> list[Prolongator]:

@@ -120,6 +120,7 @@ class Search:
         solver: LinearSolver,
         previous: Any,
         arrays: tuple[WarpArray, WarpArray, WarpArray] | None = None,
+        value: float = float("nan"),
     ) -> None:
         self.problem, self.solver, self.prepared = problem, solver, previous
         if isinstance(previous, Learns):
@@ -127,7 +128,7 @@ class Search:
         n = x0.shape[0]
         self.x, self.g, self.trial = arrays or tuple(kernel.empty(n, vec3) for _ in range(3))
         combine(x0, 0.0, x0, self.x)
-        self.value = float("nan")  # at x, as g is: the first thing that a search asks for
+        self.value = value  # at x, as g is: what a search asks for first; NaN: not known
         self.iterations = self.linear_iterations = self.trials = self.rescues = 0
         self.increment, self.left = float("inf"), Left()  # largest length of the last direction
         self.slope = float("nan")  # of the value along it
@@ -218,7 +219,7 @@ def answered(asking: Asking) -> Minimum:
     try:
         ask, s = next(asking)
         while True:
-            if ask is Ask.START:
+            if ask is Ask.START and s.value != s.value:
                 s.value = s.problem.value_at(s.x)
             if ask in (Ask.START, Ask.GRADIENT):
                 s.problem.gradient_at(s.x, s.g)
