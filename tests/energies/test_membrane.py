@@ -5,10 +5,14 @@ import pytest
 
 from tests.energies.test_energies import LAW, MESH, crumple, membrane
 from tests.reference import conditions
+from weft import kernel
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.membrane import Membrane
+from weft.kernel import vec3
 from weft.laws import BaraffWitkin
 from weft.mesh import TriangleMesh
+from weft.psd import Psd
+from weft.solve.block_csr import BlockCsr, BlockPattern
 
 
 def test_energy_equals_the_condition_functions_of_1998():
@@ -64,3 +68,25 @@ def test_two_fabrics_in_one_membrane():
     both = Membrane(samples, soft, records).value(x)
     np.testing.assert_array_equal(both[: n // 2], Membrane(samples, soft).value(x)[: n // 2])
     np.testing.assert_array_equal(both[n // 2 :], Membrane(samples, hard).value(x)[n // 2 :])
+
+
+def test_deformation_gradients_are_taken_again_when_points_move():
+    """They stay for gradient and Hessian of one value, and for no other."""
+    energy = membrane(MESH)
+    pattern = BlockPattern.of(MESH.n_vertices, [energy.stencil])
+    bound = energy.bind(pattern)
+    x = kernel.array(crumple(MESH.vertices, 1), vec3)
+
+    def asked(term):
+        g = kernel.zeros(MESH.n_vertices, vec3)
+        term.add_gradient(x, g)
+        A = term.add_hessian(x, Psd.EXACT, BlockCsr.zeros(pattern).begin()).finish()
+        return term.value(x), np.array(kernel.numpy(g)), A.to_scipy().toarray()
+
+    for turn in range(3):
+        kernel.view(x)[turn] += 0.01  # in place: the same array
+        for a, b in zip(asked(bound), asked(energy.bind(pattern)), strict=True):
+            np.testing.assert_array_equal(a, b)
+    before = asked(bound)
+    kernel.view(x)[0] += 0.02
+    assert asked(bound)[0] != before[0]

@@ -31,6 +31,7 @@ from weft.laws.mixed import constants_of
 from weft.laws.viscous import Params, Viscous
 from weft.psd import Psd
 from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.vectors import equal
 from weft.step import Step
 
 _module = wp.get_module("weft.membrane")
@@ -223,11 +224,13 @@ class BoundMembrane(Bound):
         self.name, self.rows, self.scratch = membrane.name, rows, scratch
         self.samples = membrane.device_samples
         self._F = kernel.empty(len(self.samples), mat32)
+        self._at: WarpArray = None  # (n,) vec3, of which F is
+        self._deformed = False  # whether it is
         self.retake(membrane)
 
     def retake(self, energy: Membrane) -> None:
         """Its law's parameters and damping."""
-        self.membrane, law = energy, energy.law
+        self.membrane, law, self._deformed = energy, energy.law, False
         self.is_condition, self.damping = law.is_condition, energy.damping
         self._elastic = law, self._parameters()
         self._all = self._now = self._elastic
@@ -255,6 +258,7 @@ class BoundMembrane(Bound):
             self._launch(step.device_state, Psd.GAUSS_NEWTON, H, self._elastic, last)
             if step.past is not None:
                 s, past = self.samples, Scalar(step.past_part)
+                self._deformed = False
                 stages = s.deform(step.device_past, self._F), (measure_past, self._F, past)
                 kernel.launch_each(len(s), stages[0], (*stages[1], self._viscous))
 
@@ -312,6 +316,7 @@ class BoundMembrane(Bound):
             moved.append(out)
             shift = law_kernels(part.functions).shift
             stages.append((shift, self._F, rate, p, Scalar(h / (h + beta)), Scalar(beta), out))
+        self._deformed = False
         first = s.deform(x, self._F), s.deform(step.device_velocity, rate)
         kernel.launch_each(n, *first, *stages)
         H = self._hessians()
@@ -333,7 +338,23 @@ class BoundMembrane(Bound):
         s, (functions, parameters) = self.samples, law
         stages = functions.stages(what, self._F, parameters, out)
         worth = kernel.slice_above(3 * self.membrane.stencil.shape[1])
-        kernel.launch_each(len(s), s.deform(x, self._F), *stages, *then, slice_above=worth)
+        first = () if self._is_deformed(x) else (s.deform(x, self._F),)
+        kernel.launch_each(len(s), *first, *stages, *then, slice_above=worth)
+
+    def _is_deformed(self, x: WarpArray) -> bool:
+        """Whether F is that of x from before, as it is for most gradients and Hessians; if not,
+        it is about to be. Devices that would have to be waited for are not asked.
+        """
+        if not kernel.is_cpu() or kernel.shared():
+            self._deformed = False
+            return False
+        if self._at is None:
+            self._at = kernel.empty(x.shape[0], vec3)
+        before, self._deformed = self._deformed, True
+        if before and equal(x, self._at):
+            return True
+        kernel.copy(x, self._at)
+        return False
 
     def _add_rows(self, H: WarpArray, scale: float, A: BlockCsr) -> BlockCsr:
         local = Sampled()

@@ -245,6 +245,7 @@ class BoundLimits(BoundMembrane):
         """How far along d (n,) vec3 the nearest limit is; beyond 1: farther than d."""
         s, n = self.samples, len(self.samples)
         out = self.scratch.take(n)
+        self._deformed = False
         last = (reaches, self._F, self._D, *self._most, HALVINGS, REFINED, out)
         kernel.launch_each(n, s.deform(x, self._F), s.deform(d, self._D), last)
         return kernel.least(out)
