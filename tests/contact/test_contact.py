@@ -230,7 +230,7 @@ def test_a_search_without_inertia_passes_through_nothing():
 
 def test_errors():
     cloth, _ = stack()
-    with pytest.raises(SceneError, match=r"contact.gap.*shortest edge"):
+    with pytest.raises(SceneError, match=r"contact.gap.*less than 0\.\d+ m, as triangles"):
         Scene(cloth, contact=weft.SelfContact(0.1)).model()
     with pytest.raises(SceneError, match=r"contact.gap = 0"):
         Scene(cloth, contact=weft.SelfContact(0.0)).model()

@@ -204,10 +204,15 @@ def test_swept_boxes(rng):
     inside = Primitives.of(Layout.of(start.mean(1)), np.arange(60).reshape(20, 3))
     boxes = Boxes.of(start.reshape(-1, 3), inside, 0.1, end.reshape(-1, 3))
     order = inside.layout.order
+    eights, size = boxes.boxes.numpy().reshape(-1, 6, LEAF), np.diff(inside.layout.start)
+    filled = np.arange(LEAF) < size[:, None]
+    assert (eights[:, :3].transpose(0, 2, 1)[~filled] == np.inf).all()
+    assert (eights[:, 3:].transpose(0, 2, 1)[~filled] == -np.inf).all()
+    lower, upper = (eights[:, k : k + 3].transpose(0, 2, 1)[filled] for k in (0, 3))
     for t in np.linspace(0, 1, 5):
         now = (start + t * (end - start))[order]
-        assert (boxes.lower.numpy() <= now.min(1) - 0.1 + 1e-15).all()
-        assert (boxes.upper.numpy() >= now.max(1) + 0.1 - 1e-15).all()
+        assert (lower <= now.min(1) - 0.1 + 1e-15).all()
+        assert (upper >= now.max(1) + 0.1 - 1e-15).all()
 
 
 def test_errors():

@@ -99,16 +99,17 @@ def test_bounds_of_distances_never_exceed_them():
     for x, d in ways:
         y, end = kernel.points(x), kernel.points(x + d)
         found = near.along(y, end)
-        with_bounds = max_step(y, kernel.points(d), found, reach=GAP, bounds=near.bounds)
+        with_bounds = max_step(y, kernel.points(d), found, reach=GAP, since=near.since)
         assert with_bounds >= max_step(y, kernel.points(d), found) - 1e-12
-        contacts = narrow.contacts(end, found, 1.0, GAP, bounds=near.bounds)
+        found = near.along(end, end)
+        contacts = narrow.contacts(end, found, 1.0, GAP, since=near.since)
         anew = NarrowPhase(ways.mesh).contacts(end, ways.mesh.candidates(end, GAP), 1.0, GAP)
         assert {tuple(sorted(set(p))) for p in contacts.stencil.tolist()} == {
             tuple(sorted(set(p))) for p in anew.stencil.tolist()
         }
         bound, kinds = kernel.numpy(found.bound), kernel.numpy(found.device[1])
         known += int((bound > UNKNOWN).sum())
-        shift = (x + d - kernel.numpy(near.origin))[found.pairs]
+        shift = (x + d - kernel.numpy(near.since.origin))[found.pairs]
         shift = np.linalg.norm(shift - shift.mean(1, keepdims=True), axis=2)
         pair = np.where(
             kinds == PairKind.POINT_TRIANGLE,

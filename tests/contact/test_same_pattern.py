@@ -6,6 +6,7 @@ import pytest
 import weft
 from weft import kernel
 from weft.contact import rows
+from weft.contact.search import ContactSearch
 from weft.kernel import mat33, vec3
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.multigrid import Multigrid
@@ -90,3 +91,18 @@ def test_a_rescue_leaves_out_blocks_of_zeros(rng):
         found.append(Multigrid().prepare(A).solve(b, 1e-8))
     assert found[0].outcome is found[1].outcome
     assert np.array_equal(kernel.numpy(found[0].x), kernel.numpy(found[1].x))
+
+
+@pytest.mark.parametrize("edge", [0.02, 5e-3, 4.1e-3, 2e-3])
+def test_flat_cloth_of_fine_meshes_fills_no_matrix(edge):
+    """Pairs have blocks beforehand within 1.5 gaps, but neighbors in flat cloth are no such pairs;
+    what comes near it from elsewhere is.
+    """
+    cloth = weft.sheet(6, 6, 5 * edge, 5 * edge, pattern="alternating")
+    contact = weft.Scene(cloth, contact=weft.SelfContact(4e-3)).model().contact
+    search = ContactSearch(contact.mesh, 1.0, 4e-3)
+    x = np.array(cloth.vertices)
+    assert len(search.soon(kernel.points(x))) == 0
+    x[0] = x[35] + [0.0, 5e-3, 0.0]  # a corner over the opposite one
+    pairs = kernel.numpy(search.soon(kernel.points(x)))
+    assert len(pairs) > 0 and (pairs == 0).any(1).all()

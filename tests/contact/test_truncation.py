@@ -8,8 +8,12 @@ from weft import kernel
 from weft.contact.candidates import UNKNOWN
 from weft.contact.contact_set import distances_of
 from weft.contact.distance import PairKind
+from weft.contact.known import Since
 from weft.contact.truncation import KEEP, cut_ways
+from weft.contact.words import WORD
 from weft.kernel import Scalar, vec3
+
+FARTHEST = 1e9  # [m] pairs that stay so far apart are left alone: none
 
 
 def parts(x, d, kind, thickness=0.0, bound=None):
@@ -24,11 +28,17 @@ def parts(x, d, kind, thickness=0.0, bound=None):
         kernel.array(d, vec3),
         kernel.empty(0) if bound is None else kernel.array(bound, Scalar),
         kernel.array(stencil, wp.int32),
-        kernel.array(np.full(m, int(kind), np.int32), wp.int32),
+        m if kind is PairKind.POINT_TRIANGLE else 0,
         kernel.array(np.array([thickness]), Scalar),
+        Scalar(1.0),
+        Scalar(FARTHEST),
+        kernel.empty(0, wp.uint8),
     )
-    unknown = (Scalar(0.0), kernel.array(np.full(m, UNKNOWN), Scalar), kernel.zeros(len(x)))
-    kernel.launch(cut_ways, m, *arrays, Scalar(1.0), *unknown, Scalar(KEEP), out)
+    since = Since.at(arrays[0], kernel.array(x + d, vec3))
+    known = (since.place, since.away, since.shift, since.way)
+    bounds = kernel.array(np.full(m, UNKNOWN), Scalar)
+    words = -(-m // WORD)
+    kernel.launch(cut_ways, words, *arrays, *known, bounds, Scalar(KEEP), WORD, out)
     return np.array(kernel.numpy(out))
 
 

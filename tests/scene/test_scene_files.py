@@ -444,7 +444,7 @@ def test_self_contact_in_a_scene_file(tmp_path):
     contact = scene.model().contact
     assert (contact.gap, contact.mesh.sides.thickest) == pytest.approx((4e-3, 1e-3))
     assert load_scene(write(tmp_path, GOOD)).scene.model().contact is None
-    assert "contact.gap" in problems(tmp_path, GOOD + "contact: {gap: 20 cm}\n")
+    assert "contact.gap" in problems(tmp_path, GOOD + "contact: {gap: 2 m}\n")
     assert "must be >= 1e-12" in problems(tmp_path, GOOD + "contact: {gap: 0}\n")
 
 

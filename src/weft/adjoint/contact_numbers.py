@@ -81,16 +81,24 @@ class ContactNumbers:
 
     def _of_pairs(self, change: Numbers, contacts: ContactSet) -> tuple[Any, Any, Any]:
         """Changes of stiffness, gap and thickness of the pairs of a set; some are stiffer by how
-        often they are counted, and all by how firm contact is.
+        often they are counted, and all by how firm contact is. Those that edges connect have a gap
+        of their own, and are stiffer for it.
         """
-        thickness: Any = 0.0
+        search, touch, sides = self.term.search, contacts.touch, self.term.contact.mesh.sides
+        thickness, thicker = np.zeros(len(contacts)), 0.0
         if "thickness" in change:
-            sides = self.term.contact.mesh.sides
-            a, b = sides.of_pairs(contacts.stencil, contacts.touch["kind"])
+            a, b = sides.of_pairs(contacts.stencil, touch["kind"])
             T = change["thickness"]
-            thickness = 0.5 * self.term.search.thickness_part * (T[a] + T[b])
+            thickness = 0.5 * search.thickness_part * (T[a] + T[b])
+            thicker = float(T[np.argmax(sides.thickness)])
+        whole, adjacency = float(change.get("gap", 0.0)), self.term.contact.mesh.adjacency
+        less = adjacency.gap(search.gap)
+        by_gap, by_thickness = adjacency.slope(search.gap)
+        own = touch["gap"] < search.gap
+        gap = np.where(own, by_gap * whole + by_thickness * thicker, whole)
         part = float(change.get("stiffness", 0.0)) / self.term.contact.stiffness
-        return part * contacts.touch["stiffness"], change.get("gap", 0.0), thickness
+        firmer = 3 * (whole / search.gap - gap / less)
+        return (part + np.where(own, firmer, 0.0)) * touch["stiffness"], gap, thickness
 
     def _slope(self, change: Numbers) -> dict[str, Floats]:
         """Of pairs that may slide: changes of the load (m,), of e (m,), and of the force (m,3)."""

@@ -16,13 +16,17 @@ from weft.kernel import WarpArray
 UNKNOWN = -1e300  # [m] bound of a distance that has not been computed
 
 
+@wp.func
+def kind_of(i: int, points: int):
+    """Points with triangles first, then edges."""
+    return wp.where(i < points, int(PairKind.POINT_TRIANGLE), int(PairKind.EDGE_EDGE))
+
+
 @wp.kernel(module=wp.get_module("weft.candidates"))
 def write_kinds(o: int, points: int, kind: wp.array(dtype=wp.int32)):
-    """Points with triangles first, then edges."""
+    """What every pair is."""
     i = o + wp.tid()
-    kind[i] = int(PairKind.POINT_TRIANGLE)
-    if i >= points:
-        kind[i] = int(PairKind.EDGE_EDGE)
+    kind[i] = kind_of(i, points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +36,7 @@ class Candidates:
     stencil: Any  # (p+e,4) int32: vertex, face; and then edge, edge; on the device or not
     points: int  # p
     bounds: WarpArray | None = None  # (p+e,) [m] of distances, from below; None: nothing is known
+    adjacent: WarpArray | None = None  # (p+e,) uint8, see ``adjacent``; None: not looked at
 
     @cached_property
     def bound(self) -> WarpArray:
@@ -43,18 +48,22 @@ class Candidates:
         return out
 
     @cached_property
-    def device(self) -> tuple[WarpArray, WarpArray]:
-        """Stencils, and the kind of every pair."""
+    def device_stencil(self) -> WarpArray:
+        """(p+e,4) on the device."""
         there = isinstance(self.stencil, wp.array)
-        stencil = self.stencil if there else kernel.array(self.stencil, wp.int32)
+        return self.stencil if there else kernel.array(self.stencil, wp.int32)
+
+    @cached_property
+    def device(self) -> tuple[WarpArray, WarpArray]:
+        """Stencils, and the kind of every pair, which ``points`` says as well."""
         kind = kernel.empty(len(self), wp.int32)
         kernel.launch(write_kinds, len(self), self.points, kind)
-        return stencil, kind
+        return self.device_stencil, kind
 
     @property
     def pairs(self) -> Ints:
         """(p+e,4) on the host."""
-        return kernel.numpy(self.device[0])
+        return kernel.numpy(self.device_stencil)
 
     @property
     def point_triangle(self) -> Ints:

@@ -6,23 +6,26 @@ faster than l per step cannot come closer than ``thickness`` plus a fraction of 
 first time of contact, and needs no roots of polynomials.
 """
 
+from typing import Any
+
 import numpy as np
 import warp as wp
 
 from weft import kernel
 from weft.arrays import Floats, Positions
 from weft.contact.broad_phase import WORTH_SLICING
-from weft.contact.candidates import Candidates
+from weft.contact.candidates import UNKNOWN, Candidates, kind_of
 from weft.contact.distance import (
     approach,
     approached,
     closest,
     combination,
     kept_distance,
-    moved_apart,
-    separation,
 )
+from weft.contact.known import Since, undecided
+from weft.contact.words import lowest, together
 from weft.kernel import Scalar, WarpArray, corners, vec3
+from weft.solve.vectors import combine
 
 _module = wp.get_module("weft.contact")
 FRACTION = 0.1  # of its first gap that a pair keeps
@@ -30,59 +33,27 @@ MOST = 1_000_000  # advances of a pair
 SAMPLE = 61  # of how many pairs one is looked at first
 
 
-@wp.kernel(module=_module)
-def advance(
-    o: int,
-    x: wp.array(dtype=vec3),
-    dx: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    kind: wp.array(dtype=wp.int32),
-    kept: wp.array(dtype=Scalar),
-    bound: wp.array(dtype=Scalar),
-    origin: wp.array(dtype=vec3),
-    away: wp.array(dtype=Scalar),
-    scale: Scalar,
+@wp.func
+def part_of(
+    kind: int,
+    a: vec3,
+    b: vec3,
+    c: vec3,
+    d: vec3,
+    da: vec3,
+    db: vec3,
+    dc: vec3,
+    dd: vec3,
+    distance: Scalar,
+    thickness: Scalar,
     fraction: Scalar,
-    reach: Scalar,
     limit: Scalar,
-    stride: int,
     most: int,
-    out: wp.array(dtype=Scalar),
 ):
-    """Largest part of the step dx, in [0, limit], that every stride-th pair may go; all of it for
-    pairs that are known to stay ``reach`` beyond their thickness.
-    """
-    i = stride * (o + wp.tid())
-    thickness = kept_distance(kind[i], i, stencil, kept, scale)
-    known = origin.shape[0] > 0
-    if known:  # noqa: SIM102 (kernels evaluate both sides of `and`)
-        if bound[i] - moved_apart(kind[i], i, stencil, away) > thickness + reach:
-            out[i / stride] = limit
-            return
-    a, b, c, d = corners(i, x, stencil)
-    da, db, dc, dd = corners(i, dx, stencil)
-    speed = approach(kind[i], da, db, dc, dd)
-    near = Scalar(0.0)
-    if known:
-        near = approached(kind[i], i, stencil, origin, x)
-        if bound[i] - near - limit * speed > thickness + reach:
-            out[i / stride] = limit
-            return
-        apart = separation(kind[i], a, b, c, d)
-        if (Scalar(1.0) - fraction) * (apart - thickness) > limit * speed:
-            bound[i] = wp.max(bound[i], apart - near)
-            out[i / stride] = limit
-            return
+    """Largest part of its way, in [0, limit], that a pair at this distance may go."""
+    speed = approach(kind, da, db, dc, dd)
     mean = Scalar(0.25) * (da + db + dc + dd)
-    da -= mean
-    db -= mean
-    dc -= mean
-    dd -= mean
     t = Scalar(0.0)
-    p = closest(kind[i], a, b, c, d)
-    distance = wp.length(combination(p.w, a, b, c, d))
-    if known:
-        bound[i] = distance - near
     gap = distance - thickness
     keep = fraction * gap
     if speed == Scalar(0.0) or gap - limit * speed >= keep:
@@ -102,15 +73,66 @@ def advance(
                     else:
                         # From the start each time: a million sums of tiny steps are off by more
                         # than what is left of a gap of 1e-11 m.
-                        at = a + t * da
-                        bt = b + t * db
-                        ct = c + t * dc
-                        dt = d + t * dd
-                        p = closest(kind[i], at, bt, ct, dt)
+                        at = a + t * (da - mean)
+                        bt = b + t * (db - mean)
+                        ct = c + t * (dc - mean)
+                        dt = d + t * (dd - mean)
+                        p = closest(kind, at, bt, ct, dt)
                         gap = wp.length(combination(p.w, at, bt, ct, dt)) - thickness
             else:
                 break
-    out[i / stride] = t
+    return t
+
+
+@wp.kernel(module=_module)
+def advance(
+    o: int,
+    x: wp.array(dtype=vec3),
+    dx: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    points: int,
+    kept: wp.array(dtype=Scalar),
+    bound: wp.array(dtype=Scalar),
+    origin: wp.array(dtype=vec3),
+    place: wp.array(dtype=wp.vec4f),
+    away: wp.array(dtype=Scalar),
+    shift: wp.array(dtype=wp.vec4f),
+    way: wp.array(dtype=wp.vec4f),
+    scale: Scalar,
+    fraction: Scalar,
+    reach: Scalar,
+    alike: wp.array(dtype=wp.uint8),
+    limit: Scalar,
+    stride: int,
+    most: int,
+    width: int,
+    out: wp.array(dtype=Scalar),
+):
+    """Largest part of the step dx, in [0, limit], that the next ``width`` of every stride-th pair
+    may go; all of it for those that are known to stay ``reach`` beyond their thickness. ``alike``
+    is empty.
+    """
+    w = o + wp.tid()
+    first = w * width
+    count = wp.min(width, (stencil.shape[0] + stride - 1) / stride - first)
+    left = undecided(
+        stencil, points, first, count, stride, kept, scale, reach, reach, alike,
+        place, away, shift, way, limit, bound,
+    )  # fmt: skip
+    least = limit
+    while left != wp.uint32(0):
+        i = (first + lowest(left)) * stride
+        left = left & (left - wp.uint32(1))
+        kind = kind_of(i, points)
+        thickness = kept_distance(kind, i, stencil, kept, scale)
+        a, b, c, d = corners(i, x, stencil)
+        da, db, dc, dd = corners(i, dx, stencil)
+        p = closest(kind, a, b, c, d)
+        distance = wp.length(combination(p.w, a, b, c, d))
+        bound[i] = distance - approached(kind, i, stencil, origin, x)
+        t = part_of(kind, a, b, c, d, da, db, dc, dd, distance, thickness, fraction, limit, most)
+        least = wp.min(least, t)
+    out[w] = least
 
 
 def step_lengths(
@@ -134,8 +156,8 @@ def step_lengths(
         scale: of the thickness.
         fraction: of its first gap that a pair keeps.
     """
-    ways = (*_ways(x, dx, candidates, thickness), *_nowhere())
-    return np.array(kernel.numpy(_advanced(ways, (scale, fraction, np.inf), 1.0, 1)))
+    ways = _ways(x, dx, candidates, thickness)
+    return np.array(kernel.numpy(_advanced(ways, (scale, fraction, np.inf), 1.0, 1, 1)))
 
 
 def max_step(
@@ -146,7 +168,7 @@ def max_step(
     scale: float = 1.0,
     fraction: float = FRACTION,
     reach: float = 0.0,
-    bounds: tuple[WarpArray, WarpArray] | None = None,
+    since: Since | None = None,
 ) -> float:
     """Largest part of dx, in [0, 1], that all pairs may go; arguments as for ``step_lengths``.
 
@@ -154,21 +176,15 @@ def max_step(
 
     Args:
         reach: [m] beyond their thickness that pairs keep which are not followed.
-        bounds: (n,) vec3 where the candidates' bounds hold, and (n,) [m] how far the way leads
-            from there; None: all are followed.
+        since: the way, seen from where the candidates' bounds hold; None: all are followed.
     """
     if len(candidates) == 0:
         return 1.0
-    ways = (*_ways(x, dx, candidates, thickness), *(bounds or _nowhere()))
+    ways = _ways(x, dx, candidates, thickness, since)
     numbers, limit = (scale, fraction, reach), 1.0
     if len(candidates) > 100 * SAMPLE:
         limit = kernel.least(_advanced(ways, numbers, 1.0, SAMPLE))
     return kernel.least(_advanced(ways, numbers, limit, 1))
-
-
-def _nowhere() -> tuple[WarpArray, WarpArray]:
-    """Instead of bounds."""
-    return kernel.empty(0, vec3), kernel.empty(0)
 
 
 def _kept(thickness: float | WarpArray) -> WarpArray:
@@ -182,16 +198,31 @@ def _ways(
     dx: Floats | WarpArray,
     candidates: Candidates,
     thickness: float | WarpArray,
-) -> tuple[WarpArray, ...]:
-    pairs = (*candidates.device, _kept(thickness), candidates.bound)
-    return kernel.points(x), kernel.points(dx), *pairs
+    since: Since | None = None,
+) -> tuple[Any, ...]:
+    y, dy, bound = kernel.points(x), kernel.points(dx), candidates.bound
+    if since is None:
+        end = kernel.empty(y.shape[0], vec3)
+        combine(y, 1.0, dy, end)
+        since, bound = Since.at(y, end), kernel.empty(len(candidates))
+        bound.fill_(UNKNOWN)
+    known = (since.origin, since.place, since.away, since.shift, since.way)
+    pairs = candidates.device_stencil, candidates.points, _kept(thickness), bound
+    return y, dy, *pairs, *known
 
 
 def _advanced(
-    ways: tuple[WarpArray, ...], numbers: tuple[float, ...], limit: float, stride: int
+    ways: tuple[Any, ...],
+    numbers: tuple[float, ...],
+    limit: float,
+    stride: int,
+    width: int | None = None,
 ) -> WarpArray:
-    n = (ways[2].shape[0] + stride - 1) // stride
+    """The least of every ``width`` of the pairs; None: as many as suit the device."""
+    width = together() if width is None else width
+    n = -(-ways[2].shape[0] // (stride * width))
     out = kernel.empty(n)
-    scalars = (*(Scalar(v) for v in numbers), Scalar(limit), stride, MOST)
-    kernel.launch(advance, n, *ways, *scalars, out, slice_above=WORTH_SLICING)
+    alike = kernel.empty(0, wp.uint8)
+    scalars = (*(Scalar(v) for v in numbers), alike, Scalar(limit), stride, MOST, width)
+    kernel.launch(advance, n, *ways, *scalars, out, slice_above=WORTH_SLICING // width)
     return out

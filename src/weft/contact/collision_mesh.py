@@ -10,6 +10,7 @@ import warp as wp
 
 from weft import kernel
 from weft.arrays import Bools, Faces, Ints, Positions
+from weft.contact.adjacent import Adjacency, Closer, height_of
 from weft.contact.boxes import Boxes, Primitives
 from weft.contact.broad_phase import Tree
 from weft.contact.candidates import Candidates
@@ -48,6 +49,7 @@ class CollisionMesh:
     faces: Faces  # (m,3)
     rest: Positions  # (n,3) at rest, for what counts as parallel
     given: Sides | None = field(default=None)  # None: one piece without thickness or friction
+    gap: float = 0.0  # [m] from which on pairs push each other, at most; 0: all from the same
 
     @cached_property
     def edges(self) -> Ints:
@@ -79,6 +81,23 @@ class CollisionMesh:
         """(n,) which vertices count as one; None where nothing is sewn."""
         sewn = self.sides.sewn
         return None if sewn is None else kernel.array(np.asarray(sewn, np.int32), wp.int32)
+
+    @cached_property
+    def height(self) -> float:
+        """[m] of the triangles of the cloth at rest; infinite where there are none."""
+        return height_of(self.faces, self.rest, self._same, self.sides.first_body)
+
+    @cached_property
+    def adjacency(self) -> Adjacency:
+        """Which vertices edges connect."""
+        height = self.height if self.gap > 0 else np.inf
+        return Adjacency.of(self.edges, self._same, height, self.gap, self.sides.thickest)
+
+    @property
+    def _same(self) -> Ints:
+        """(n,) the same number for vertices that count as one."""
+        sewn = self.sides.sewn
+        return np.arange(len(self.rest), dtype=np.int32) if sewn is None else np.asarray(sewn)
 
     @cached_property
     def primitives(self) -> tuple[Primitives, Primitives, Primitives]:
@@ -118,11 +137,12 @@ class CollisionMesh:
         end: Positions | WarpArray | None = None,
         excluded: Excluded | None = None,
         trees: Trees | None = None,
+        closer: Closer | None = None,
     ) -> Candidates:
         """Pairs whose boxes are no more than ``reach`` [m] apart at x, or on the way to ``end``.
 
         Pairs that share a vertex, or have two that are sewn together, or are not to meet, are left
-        out.
+        out; those that edges connect have to be ``closer``, where that is given.
         """
         out, trees = excluded or self.unheld, trees or Trees()
         faces, edges, vertices = self.primitives
@@ -133,8 +153,8 @@ class CollisionMesh:
 
         trees.faces = _updated(trees.faces, boxes(faces, out.triangles))
         trees.edges = _updated(trees.edges, boxes(edges, out.edges))
-        points = trees.faces.stencils(boxes(vertices, out.points))
-        pairs = trees.edges.stencils(asking=out.free)
+        points = trees.faces.stencils(boxes(vertices, out.points), closer=closer)
+        pairs = trees.edges.stencils(asking=out.free, closer=closer)
         stencil = kernel.empty((len(points) + len(pairs), 4), wp.int32)
         points.write(stencil, 0)
         pairs.write(stencil, len(points))

@@ -15,6 +15,7 @@ import numpy as np
 
 from weft import kernel
 from weft.arrays import Bools, Floats, Ints, Positions
+from weft.contact.adjacent import farthest_reach
 from weft.contact.body import Body, joined_faces, joined_positions
 from weft.contact.candidates import least_distance
 from weft.contact.collision_mesh import CollisionMesh, Excluded
@@ -64,7 +65,7 @@ class SelfContact:
 
     gap: float = setting(
         1e-3,
-        "from which on it is pushed apart; less than the shortest edge",
+        "from which on it is pushed apart; less than 5 heights of the cloth's triangles",
         "m",
         least=1e-12,
     )
@@ -167,8 +168,8 @@ class Contact:
             widest: [m] the largest gap at any time, where it changes; None: it stays.
 
         Raises:
-            SceneError: a gap not smaller than the mesh's edges, names that nothing has, or faces
-            that intersect or are too near at the start.
+            SceneError: a gap of several edges of the mesh, a thickness of one, names that nothing
+            has, or faces that intersect or are too near at the start.
         """
         loose, n = loose or NONE, mesh.n_vertices
         together = (*loose.bodies, *bodies)
@@ -183,7 +184,7 @@ class Contact:
             cloth_ids = np.arange(n, dtype=np.int32) if sewn is None else sewn
             sides = dataclasses.replace(sides, sewn=loose.apart(cloth_ids, n, len(rest)))
         contact = Contact(
-            CollisionMesh(every, rest, sides),
+            CollisionMesh(every, rest, sides, settings.gap if widest is None else widest),
             np.concatenate([mass, loose.shares]),
             settings,
             tuple(bodies),
@@ -193,11 +194,20 @@ class Contact:
         )
         edges = np.linalg.norm(mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1), axis=2)
         shortest = float(edges.min())
-        if contact.reach >= shortest:
+        if sides.thickest >= shortest:
+            raise SceneError(
+                "contact.thickness",
+                got=f"{sides.thickest:.4g} m",
+                expected=f"less than the shortest edge of the cloth, {shortest:.4g} m",
+                hint="or a coarser mesh",
+            )
+        height = contact.mesh.height
+        if contact.reach >= farthest_reach(height):
             raise SceneError(
                 "contact.gap",
                 got=f"{contact.reach:.4g} m with the thickness",
-                expected=f"less than the shortest edge of the cloth, {shortest:.4g} m",
+                expected=f"less than {farthest_reach(height):.4g} m, as triangles of the cloth are "
+                f"{height:.4g} m high",
                 hint="or a coarser mesh",
             )
         if not settings.resolve:

@@ -85,21 +85,6 @@ def approach(kind: int, a: vec3, b: vec3, c: vec3, d: vec3):
 
 
 @wp.func
-def moved_apart(
-    kind: int, i: int, stencil: wp.array2d(dtype=wp.int32), away: wp.array(dtype=Scalar)
-):
-    """[m] the same where only the lengths of displacements are known."""
-    a = away[stencil[i, 0]]
-    b = away[stencil[i, 1]]
-    c = away[stencil[i, 2]]
-    d = away[stencil[i, 3]]
-    out = wp.max(a, b) + wp.max(c, d)
-    if kind == PairKind.POINT_TRIANGLE:
-        out = a + wp.max(b, wp.max(c, d))
-    return out
-
-
-@wp.func
 def approached(
     kind: int,
     i: int,
@@ -266,30 +251,6 @@ def closest(kind: int, a: vec3, b: vec3, c: vec3, d: vec3):
     else:
         out.w = vec4(one, -one, zero, zero)
         out.free = 0
-    return out
-
-
-@wp.func
-def separation(kind: int, a: vec3, b: vec3, c: vec3, d: vec3):
-    """[m] that both sides of a pair are apart at least: along the line through their middles. A
-    third of what ``closest`` costs.
-    """
-    one = b - a
-    two = c - a
-    three = d - a
-    axis = one + two + three
-    if kind == PairKind.EDGE_EDGE:
-        axis = two + three - one
-    size = wp.length(axis)
-    p = wp.dot(one, axis)
-    q = wp.dot(two, axis)
-    r = wp.dot(three, axis)
-    out = Scalar(0.0)
-    if size > Scalar(0.0):
-        if kind == PairKind.EDGE_EDGE:
-            out = (wp.min(q, r) - wp.max(p, Scalar(0.0))) / size
-        else:
-            out = wp.min(p, wp.min(q, r)) / size
     return out
 
 

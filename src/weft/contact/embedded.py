@@ -147,7 +147,7 @@ class Vertices(Embedded):
 
     def to_surface(self, x: WarpArray, out: WarpArray) -> None:
         """A copy."""
-        wp.copy(out, x, count=self.n)
+        kernel.copy(x, out)
 
     def of(self, x: Positions) -> Positions:
         """Themselves."""

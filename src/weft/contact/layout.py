@@ -66,15 +66,34 @@ class Layout:
         return len(self.start) - 1
 
     @cached_property
-    def device(self) -> tuple[WarpArray, WarpArray, WarpArray]:
-        """Starts of leaves, leaves and next nodes of nodes."""
-        given = (self.start, self.leaf, self.beyond)
+    def device(self) -> tuple[WarpArray, WarpArray]:
+        """Starts of leaves, and next nodes of nodes."""
+        given = (self.start, self.beyond)
         return tuple(kernel.array(np.asarray(a, np.int32), wp.int32) for a in given)
 
     @cached_property
     def nodes(self) -> WarpArray:
         """(c,) the node of each leaf."""
         return kernel.array(np.flatnonzero(self.leaf >= 0).astype(np.int32), wp.int32)
+
+    @cached_property
+    def blocks(self) -> tuple[WarpArray, WarpArray, WarpArray, WarpArray]:
+        """Nodes with up to eight leaves below, of parents with more: (2c-1,) the number of such a
+        node, or -1; (b+1,) their first leaves; (c,) the number of each leaf's, and the node.
+        """
+        is_leaf = self.leaf >= 0
+        before: Longs = np.cumsum(is_leaf) - is_leaf  # leaves before a node
+        few = np.append(before, len(self))[self.beyond] - before <= LEAF
+        below = np.zeros(len(few), dtype=bool)  # nodes whose parents are few, too
+        parents = np.flatnonzero(few & ~is_leaf)
+        below[parents + 1] = below[self.beyond[parents + 1]] = True
+        chosen = np.flatnonzero(few & ~below)
+        number = np.full(len(few), -1)
+        number[chosen] = np.arange(len(chosen))
+        first = np.append(before[chosen], len(self))
+        of = np.repeat(np.arange(len(chosen)), np.diff(first))
+        given = (number, first, of, chosen[of])
+        return tuple(kernel.array(np.asarray(a, np.int32), wp.int32) for a in given)
 
     @cached_property
     def inner(self) -> tuple[WarpArray, list[int]]:

@@ -7,22 +7,24 @@ is counted once, with their number as its weight.
 import warp as wp
 
 from weft import kernel
+from weft.contact.adjacent import own_gap
 from weft.contact.barrier import PARALLEL_PART, Touch
 from weft.contact.broad_phase import WORTH_SLICING
-from weft.contact.candidates import UNKNOWN, Candidates
+from weft.contact.candidates import UNKNOWN, Candidates, kind_of
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance import (
+    Closest,
     PairKind,
     approached,
     closest,
     combination,
     kept_distance,
     mollifier,
-    moved_apart,
-    separation,
     vec4,
 )
+from weft.contact.known import Since, undecided
+from weft.contact.words import lowest, together
 from weft.kernel import Grown, Scalar, WarpArray, corners, vec3
 
 _module = wp.get_module("weft.narrow_phase")
@@ -75,80 +77,111 @@ def parallel_threshold(ids: wp.vec4i, rest: wp.array(dtype=vec3)):
     return PARALLEL_PART * wp.dot(e, e) * wp.dot(f, f)
 
 
+@wp.func
+def met_whole(p: Closest, kind: int, a: vec3, b: vec3, c: vec3, d: vec3, limit: Scalar):
+    """Whether a pair in contact keeps its four vertices, and its threshold where edges are nearly
+    parallel: the mollifier depends on all of them.
+    """
+    whole = p.free == 2
+    threshold = Scalar(0.0)
+    if kind == PairKind.EDGE_EDGE:
+        m, _dm = mollifier(b - a, d - c, limit)
+        if m < Scalar(1.0):
+            whole = True
+            threshold = limit
+    return whole, threshold
+
+
 @wp.kernel(module=_module)
 def classify(
     o: int,
     x: wp.array(dtype=vec3),
     rest: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    kind: wp.array(dtype=wp.int32),
+    points: int,
     thickness: wp.array(dtype=Scalar),
     scale: Scalar,
     gap: Scalar,
+    less: Scalar,
+    adjacent: wp.array(dtype=wp.uint8),
     origin: wp.array(dtype=vec3),
+    place: wp.array(dtype=wp.vec4f),
     away: wp.array(dtype=Scalar),
+    shift: wp.array(dtype=wp.vec4f),
+    way: wp.array(dtype=wp.vec4f),
     bound: wp.array(dtype=Scalar),
-    whole: wp.array(dtype=wp.int32),
-    fewer: wp.array(dtype=wp.int32),
+    width: int,
+    whole: wp.array(dtype=wp.uint32),
+    fewer: wp.array(dtype=wp.uint32),
+    n_whole: wp.array(dtype=wp.int32),
+    n_fewer: wp.array(dtype=wp.int32),
     key: wp.array(dtype=wp.int64),
     parallel: wp.array(dtype=Scalar),
 ):
-    """Which candidates are closer than their thickness and ``gap``, and which of these reduce to
-    fewer vertices. Those that are known to be farther are not looked at; of the others the bound
-    of the distance is renewed.
+    """Which of the next ``width`` candidates are closer than their thickness and ``gap`` (``less``
+    where edges connect them), as bits, and which of these reduce to fewer vertices. Those that
+    are known to be farther are not looked at; of the others the bound of the distance is renewed.
 
-    Edges that the mollifier acts on stay whole, as it depends on all four vertices.
+    Each test is made of all candidates that the one before has left: what nearly always comes out
+    the same way keeps the processor busy.
     """
-    i = o + wp.tid()
-    whole[i] = 0
-    fewer[i] = 0
-    reach = kept_distance(kind[i], i, stencil, thickness, scale) + gap
-    moved = Scalar(0.0)
-    if origin.shape[0] > 0:
-        if bound[i] - moved_apart(kind[i], i, stencil, away) > reach:
-            return
-        moved = approached(kind[i], i, stencil, origin, x)
-    if bound[i] - moved > reach:
-        return
-    a, b, c, d = corners(i, x, stencil)
-    apart = separation(kind[i], a, b, c, d)
-    if apart > reach:
-        bound[i] = wp.max(bound[i], apart - moved)
-        return
-    ids = wp.vec4i(stencil[i, 0], stencil[i, 1], stencil[i, 2], stencil[i, 3])
-    p = closest(kind[i], a, b, c, d)
-    v = combination(p.w, a, b, c, d)
-    bound[i] = wp.length(v) - moved
-    if wp.dot(v, v) < reach * reach:
-        stays = int(0)
-        threshold = Scalar(0.0)
-        if p.free == 2:
-            stays = 1
-        if kind[i] == PairKind.EDGE_EDGE:
-            limit = parallel_threshold(ids, rest)
-            m, _dm = mollifier(b - a, d - c, limit)
-            if m < Scalar(1.0):
-                stays = 1
-                threshold = limit
-        whole[i] = stays
-        fewer[i] = 1 - stays
-        parallel[i] = threshold
-        if stays == 0:
-            key[i] = reduced(p.w, ids, x.shape[0])
+    w = o + wp.tid()
+    first = w * width
+    count = wp.min(width, stencil.shape[0] - first)
+    near = undecided(
+        stencil, points, first, count, 1, thickness, scale, gap, less, adjacent,
+        place, away, shift, way, Scalar(0.0), bound,
+    )  # fmt: skip
+    stay = wp.uint32(0)
+    reduce = wp.uint32(0)
+    stays = int(0)
+    reduces = int(0)
+    while near != wp.uint32(0):
+        k = lowest(near)
+        near = near & (near - wp.uint32(1))
+        i = first + k
+        kind = kind_of(i, points)
+        own = own_gap(i, adjacent, gap, less)
+        reach = kept_distance(kind, i, stencil, thickness, scale) + own
+        a, b, c, d = corners(i, x, stencil)
+        p = closest(kind, a, b, c, d)
+        v = combination(p.w, a, b, c, d)
+        bound[i] = wp.length(v) - approached(kind, i, stencil, origin, x)
+        if wp.dot(v, v) < reach * reach:
+            ids = wp.vec4i(stencil[i, 0], stencil[i, 1], stencil[i, 2], stencil[i, 3])
+            four, threshold = met_whole(p, kind, a, b, c, d, parallel_threshold(ids, rest))
+            if four:
+                stay = stay | (wp.uint32(1) << wp.uint32(k))
+                stays += 1
+                parallel[i] = threshold
+            else:
+                reduce = reduce | (wp.uint32(1) << wp.uint32(k))
+                reduces += 1
+                pair = reduced(p.w, ids, x.shape[0])
+                key[i] = wp.int64(2) * pair + wp.where(own < gap, wp.int64(1), wp.int64(0))
+    whole[w] = stay
+    fewer[w] = reduce
+    n_whole[w] = stays
+    n_fewer[w] = reduces
 
 
 @wp.kernel(module=_module)
 def collect(
     o: int,
     key: wp.array(dtype=wp.int64),
-    fewer: wp.array(dtype=wp.int32),
+    fewer: wp.array(dtype=wp.uint32),
     place: wp.array(dtype=wp.int32),
+    width: int,
     out: wp.array(dtype=wp.int64),
 ):
     """Keys of reduced pairs, one after the other."""
-    i = o + wp.tid()
-    if fewer[i] != 0:
-        out[place[i]] = key[i]
+    w = o + wp.tid()
+    left = fewer[w]
+    at = place[w]
+    while left != wp.uint32(0):
+        out[at] = key[w * width + lowest(left)]
+        left = left & (left - wp.uint32(1))
+        at += 1
 
 
 @wp.kernel(module=_module)
@@ -171,7 +204,7 @@ def touching(
     gap: Scalar,
     stiffness: Scalar,
 ):
-    """Parameters of pair i."""
+    """Parameters of pair i, with its own gap and stiffness."""
     t = Touch()
     t.kind = kind
     t.stiffness = stiffness
@@ -184,26 +217,38 @@ def touching(
 def write_whole(
     o: int,
     stencil: wp.array2d(dtype=wp.int32),
-    kind: wp.array(dtype=wp.int32),
-    whole: wp.array(dtype=wp.int32),
+    points: int,
+    whole: wp.array(dtype=wp.uint32),
     place: wp.array(dtype=wp.int32),
+    width: int,
     parallel: wp.array(dtype=Scalar),
+    adjacent: wp.array(dtype=wp.uint8),
     thickness: wp.array(dtype=Scalar),
     scale: Scalar,
     gap: Scalar,
+    less: Scalar,
     stiffness: Scalar,
+    firmer: Scalar,
     out: wp.array2d(dtype=wp.int32),
     touch: wp.array(dtype=Touch),
 ):
-    """Pairs that keep their four vertices."""
-    i = o + wp.tid()
-    if whole[i] != 0:
-        at = place[i]
+    """Pairs that keep their four vertices; ``firmer`` is the stiffness of those of the gap
+    ``less``.
+    """
+    w = o + wp.tid()
+    left = whole[w]
+    at = place[w]
+    while left != wp.uint32(0):
+        i = w * width + lowest(left)
+        left = left & (left - wp.uint32(1))
         for a in range(4):
             out[at, a] = stencil[i, a]
-        t = touching(kind[i], i, stencil, thickness, scale, gap, stiffness)
+        own = own_gap(i, adjacent, gap, less)
+        k = wp.where(own < gap, firmer, stiffness)
+        t = touching(kind_of(i, points), i, stencil, thickness, scale, own, k)
         t.parallel = parallel[i]
         touch[at] = t
+        at += 1
 
 
 @wp.kernel(module=_module)
@@ -217,7 +262,9 @@ def write_reduced(
     thickness: wp.array(dtype=Scalar),
     scale: Scalar,
     gap: Scalar,
+    less: Scalar,
     stiffness: Scalar,
+    firmer: Scalar,
     out: wp.array2d(dtype=wp.int32),
     touch: wp.array(dtype=Touch),
 ):
@@ -225,8 +272,10 @@ def write_reduced(
     i = o + wp.tid()
     if first[i] != 0:
         size = wp.int64(n)
-        rest = key[i] / size
-        high = int(key[i] - rest * size)
+        pair = key[i] / wp.int64(2)
+        adjacent = key[i] - wp.int64(2) * pair != wp.int64(0)
+        rest = pair / size
+        high = int(pair - rest * size)
         p = int(rest / size)
         low = int(rest - (rest / size) * size)
         times = int(1)
@@ -241,7 +290,9 @@ def write_reduced(
         out[at, 1] = low
         out[at, 2] = high
         out[at, 3] = p
-        touch[at] = touching(kind, at, out, thickness, scale, gap, stiffness * Scalar(times))
+        own = wp.where(adjacent, less, gap)
+        k = wp.where(adjacent, firmer, stiffness) * Scalar(times)
+        touch[at] = touching(kind, at, out, thickness, scale, own, k)
 
 
 class NarrowPhase:
@@ -250,8 +301,8 @@ class NarrowPhase:
     def __init__(self, mesh: CollisionMesh) -> None:
         self.mesh = mesh
         self._flags = [Grown(wp.int32) for _ in range(6)]
+        self._bits = [Grown(wp.uint32) for _ in range(2)]
         self._parallel, self._keys = Grown(Scalar), [Grown(wp.int64) for _ in range(2)]
-        self._values = Grown(wp.int32)
 
     def contacts(
         self,
@@ -260,36 +311,45 @@ class NarrowPhase:
         stiffness: float,
         gap: float,
         scale: float = 1.0,
-        bounds: tuple[WarpArray, WarpArray] | None = None,
+        since: Since | None = None,
         thickness: WarpArray | None = None,
     ) -> ContactSet:
         """The candidates that are closer than their thickness (times ``scale``) and gap at x, with
-        their barrier. ``bounds`` are where the candidates' hold (n,) vec3, and how far x is from
-        there at most (n,) [m]; without, they are taken anew, for x. ``thickness`` (n,) [m] is in
+        their barrier. ``since`` is a way that begins at x, from where the candidates' bounds hold;
+        without, they are taken anew, for x. ``thickness`` (n,) [m] is in
         place of the mesh's.
         """
-        m, n, mesh = len(candidates), x.shape[0], self.mesh
-        whole, fewer, whole_at, fewer_at = (f.take(m) for f in self._flags[:4])
+        m, n, mesh, width = len(candidates), x.shape[0], self.mesh, together()
+        words = -(-m // width)
+        n_whole, n_fewer, whole_at, fewer_at = (f.take(words) for f in self._flags[:4])
+        whole, fewer = (f.take(words) for f in self._bits)
         parallel, key = self._parallel.take(m), self._keys[0].take(m)
         own = mesh.device_thickness if thickness is None else thickness
-        kept = (own, Scalar(scale), Scalar(gap))
-        found, pairs = (whole, fewer, key, parallel), candidates.device
-        if bounds is None:
+        less, adjacent = mesh.adjacency.among(candidates, gap)
+        kept = (own, Scalar(scale), Scalar(gap), Scalar(less))
+        found = (width, whole, fewer, n_whole, n_fewer, key, parallel)
+        pairs = candidates.device_stencil, candidates.points
+        if since is None:
             candidates.bound.fill_(UNKNOWN)
-            bounds = kernel.empty(0, vec3), kernel.empty(0)
-        once = (x, mesh.device_rest, *pairs, *kept, *bounds, candidates.bound, *found)
-        kernel.launch(classify, m, *once, slice_above=WORTH_SLICING)
-        n_whole, n_fewer = kernel.scan(whole, whole_at), kernel.scan(fewer, fewer_at)
-        sorted_ = self._keys[1].take(2 * n_fewer)
-        kernel.launch(collect, m, key, fewer, fewer_at, sorted_)
-        kernel.sort_pairs(sorted_, self._values.take(2 * n_fewer), n_fewer)
-        first, first_at = (f.take(n_fewer) for f in self._flags[4:])
-        kernel.launch(mark_first, n_fewer, sorted_, first)
-        count = n_whole + kernel.scan(first, first_at)
+            since = Since.at(x, x)
+        nowhere = kernel.empty(0, wp.vec4f)
+        known = (since.origin, since.place, since.away, since.shift, nowhere, candidates.bound)
+        once = (x, mesh.device_rest, *pairs, *kept, adjacent, *known, *found)
+        above = WORTH_SLICING // width
+        kernel.launch(classify, words, *once, slice_above=above)
+        wholes, fewers = kernel.scan(n_whole, whole_at), kernel.scan(n_fewer, fewer_at)
+        sorted_ = self._keys[1].take(2 * fewers)
+        kernel.launch(collect, words, key, fewer, fewer_at, width, sorted_, slice_above=above)
+        kernel.sort(sorted_, fewers)
+        first, first_at = (f.take(fewers) for f in self._flags[4:])
+        kernel.launch(mark_first, fewers, sorted_, first)
+        count = wholes + kernel.scan(first, first_at)
         stencil, touch = kernel.empty((count, 4), wp.int32), kernel.empty(count, Touch)
-        out = (*kept, Scalar(stiffness), stencil, touch)
-        kernel.launch(write_whole, m, *pairs, whole, whole_at, parallel, *out)
-        kernel.launch(write_reduced, n_fewer, sorted_, first, first_at, n_whole, n, *out)
+        firmer = stiffness * (gap / less) ** 3
+        out = (*kept, Scalar(stiffness), Scalar(firmer), stencil, touch)
+        put = (*pairs, whole, whole_at, width, parallel, adjacent, *out)
+        kernel.launch(write_whole, words, *put, slice_above=above)
+        kernel.launch(write_reduced, fewers, sorted_, first, first_at, wholes, n, *out)
         return ContactSet(stencil, touch)
 
 

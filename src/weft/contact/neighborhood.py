@@ -15,10 +15,16 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
+from weft.contact.adjacent import Closer
 from weft.contact.boxes import Boxes, Primitives
-from weft.contact.broad_phase import Moved, Others, Overlaps, Tree
+from weft.contact.broad_phase import Moved, Overlaps, Tree
 from weft.contact.candidates import UNKNOWN, Candidates
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
+from weft.contact.eights import NONE, corners_of
+from weft.contact.known import Since
+from weft.contact.layout import LEAF
+from weft.contact.questions import Others
+from weft.contact.words import lowest, together
 from weft.kernel import Scalar, WarpArray, vec3
 
 _module = wp.get_module("weft.neighborhood")
@@ -55,19 +61,6 @@ def leave(
 
 
 @wp.kernel(module=_module)
-def measure(
-    o: int,
-    y: wp.array(dtype=vec3),
-    end: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    away: wp.array(dtype=Scalar),
-):
-    """How far a way leads at most from where distances are bounded from."""
-    v = o + wp.tid()
-    away[v] = wp.max(wp.length(y[v] - origin[v]), wp.length(end[v] - origin[v]))
-
-
-@wp.kernel(module=_module)
 def enclose(
     o: int,
     y: wp.array(dtype=vec3),
@@ -92,17 +85,37 @@ def enclose(
 @wp.kernel(module=_module)
 def mark_moved(
     o: int,
-    ids: wp.array2d(dtype=wp.int32),
+    corners: wp.array(dtype=wp.int32),
     left: wp.array(dtype=wp.int32),
-    out: wp.array(dtype=wp.int32),
+    out: wp.array(dtype=wp.uint32),
 ):
-    """1 for primitives with a vertex that has left its box."""
-    i = o + wp.tid()
-    found = int(0)
-    for a in range(ids.shape[1]):
-        if left[ids[i, a]] != 0:
-            found = 1
-    out[i] = found
+    """Bits of primitives of a leaf with a vertex that has left its box."""
+    c = o + wp.tid()
+    bits = wp.uint32(0)
+    for k in range(LEAF):
+        ids = corners_of(corners, c, k)
+        if ids[0] != NONE:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+            if left[ids[0]] + left[ids[1]] + left[ids[2]] != 0:
+                bits = bits | (wp.uint32(1) << wp.uint32(k))
+    out[c] = bits
+
+
+_STAYED = """
+    unsigned int out = 0;
+    for (int k = 0; k < count; ++k) {
+        const int* v = stencil.data + 4 * ((size_t)first + k);
+        const int moved = left.data[v[0]] | left.data[v[1]] | left.data[v[2]] | left.data[v[3]];
+        out |= (unsigned int)(moved == 0) << k;
+    }
+    return out;
+"""
+
+
+@wp.func_native(_STAYED)
+def stayed(
+    stencil: wp.array2d(dtype=wp.int32), first: int, count: int, left: wp.array(dtype=wp.int32)
+) -> wp.uint32:
+    """Bits of those of ``count`` pairs without a vertex that has left its box."""
 
 
 @wp.kernel(module=_module)
@@ -110,15 +123,15 @@ def mark_kept(
     o: int,
     stencil: wp.array2d(dtype=wp.int32),
     left: wp.array(dtype=wp.int32),
-    out: wp.array(dtype=wp.int32),
+    width: int,
+    bits: wp.array(dtype=wp.uint32),
+    count: wp.array(dtype=wp.int32),
 ):
-    """1 for pairs without such a vertex."""
-    i = o + wp.tid()
-    kept = int(1)
-    for a in range(4):
-        if left[stencil[i, a]] != 0:
-            kept = 0
-    out[i] = kept
+    """Bits of pairs without such a vertex among the next ``width``, and how many they are."""
+    w = o + wp.tid()
+    found = stayed(stencil, w * width, wp.min(width, stencil.shape[0] - w * width), left)
+    bits[w] = found
+    count[w] = wp.bit_count(found)
 
 
 @wp.kernel(module=_module)
@@ -126,22 +139,30 @@ def keep(
     o: int,
     stencil: wp.array2d(dtype=wp.int32),
     bound: wp.array(dtype=Scalar),
-    kept: wp.array(dtype=wp.int32),
+    kept: wp.array(dtype=wp.uint32),
     place: wp.array(dtype=wp.int32),
+    width: int,
     points: int,
     shift: int,
+    adjacent: wp.array(dtype=wp.uint8),
     out: wp.array2d(dtype=wp.int32),
     out_bound: wp.array(dtype=Scalar),
+    out_adjacent: wp.array(dtype=wp.uint8),
 ):
     """The pairs that are kept, those of edges ``shift`` further on."""
-    i = o + wp.tid()
-    if kept[i] != 0:
-        at = place[i]
-        if i >= points:
-            at += shift
+    w = o + wp.tid()
+    bits = kept[w]
+    at = int(place[w])
+    while bits != wp.uint32(0):
+        i = w * width + lowest(bits)
+        bits = bits & (bits - wp.uint32(1))
+        to = wp.where(i < points, at, at + shift)
         for a in range(4):
-            out[at, a] = stencil[i, a]
-        out_bound[at] = bound[i]
+            out[to, a] = stencil[i, a]
+        out_bound[to] = bound[i]
+        if adjacent.shape[0] > 0:
+            out_adjacent[to] = adjacent[i]
+        at += 1
 
 
 class Neighborhood:
@@ -150,13 +171,14 @@ class Neighborhood:
     Args:
         mesh: what must not pass through itself.
         reach: [m] how near pairs have to come to count.
+        closer: how much nearer those have to come that edges connect; None: all alike.
     """
 
-    def __init__(self, mesh: CollisionMesh, reach: float) -> None:
-        self.mesh, self.reach, self.trees = mesh, reach, Trees()
+    def __init__(self, mesh: CollisionMesh, reach: float, closer: Closer | None = None) -> None:
+        self.mesh, self.reach, self.trees, self._closer = mesh, reach, Trees(), closer
         n = len(mesh.rest)
-        self._low, self._high, self.origin = (kernel.empty(n, vec3) for _ in range(3))
-        self._left, self.away = kernel.empty(n, wp.int32), kernel.empty(n)
+        self._low, self._high = (kernel.empty(n, vec3) for _ in range(2))
+        self._left, self.since = kernel.empty(n, wp.int32), Since.made(n)
         self._moves = False  # whether boxes are those of ways beside the cloth's mean
         self.begin(mesh.unheld)
 
@@ -176,24 +198,17 @@ class Neighborhood:
             if count > FEW * n:
                 found = None
             elif count:
-                kernel.launch(enclose, n, y, end, *frame, self._left, *boxes, self.origin)
+                kernel.launch(enclose, n, y, end, *frame, self._left, *boxes, self.since.origin)
                 found = self._renewed(found)
         self.found = self._whole(y, end) if found is None else found
         self._measure(y, end, self.found)
         return self.found
 
-    @property
-    def bounds(self) -> tuple[WarpArray, WarpArray]:
-        """(n,) vec3 where bounds of distances hold, and (n,) [m] how far the last way leads from
-        there at most.
-        """
-        return self.origin, self.away
-
     def _measure(self, y: WarpArray, end: WarpArray, found: Candidates) -> None:
-        kernel.launch(measure, y.shape[0], y, end, self.origin, self.away)
-        if end is y and kernel.total(self.away) > FAR * self.reach * y.shape[0]:
-            wp.copy(self.origin, y)
-            self.away.zero_()
+        since = self.since
+        since.measure(y, end)
+        if end is y and kernel.total(since.away) > FAR * self.reach * y.shape[0]:
+            since.begin(y)
             found.bound.fill_(UNKNOWN)
 
     def _frame(self, y: WarpArray, end: WarpArray) -> tuple[Any, Any]:
@@ -218,10 +233,12 @@ class Neighborhood:
         boxes = (self._low, self._high)
         self._left.fill_(1)
         frame = self._frame(y, end)
-        kernel.launch(enclose, y.shape[0], y, end, *frame, self._left, *boxes, self.origin)
+        kernel.launch(enclose, y.shape[0], y, end, *frame, self._left, *boxes, self.since.origin)
         self._points: Tree | None = None
         low, high = boxes
-        return self.mesh.candidates(low, self._margin, high, self.excluded, self.trees)
+        return self.mesh.candidates(
+            low, self._margin, high, self.excluded, self.trees, self._closer
+        )
 
     def _renewed(self, found: Candidates) -> Candidates:
         """The candidates, those of vertices that have left their boxes anew."""
@@ -229,11 +246,12 @@ class Neighborhood:
         assert faces is not None and edges is not None
         if self._points is None:
             self._points = Tree(self._boxes(self.mesh.primitives[2], self.excluded.points))
-        moved = [self._moved(tree) for tree in (faces, edges, self._points)]
+        points, closer = self._points, self._closer
+        moved = [self._moved(tree) for tree in (faces, edges, points)]
         asked = (
-            faces.stencils_of_moved(self._points.boxes, Moved(moved[2], moved[0], Others.ANY)),
-            self._points.stencils_of_moved(faces.boxes, Moved(moved[0], moved[2], Others.STILL)),
-            edges.stencils_of_moved(None, Moved(moved[1], moved[1], Others.LATER)),
+            faces.stencils_of_moved(points.boxes, Moved(moved[2], moved[0], Others.ANY), closer),
+            points.stencils_of_moved(faces.boxes, Moved(moved[0], moved[2], Others.STILL), closer),
+            edges.stencils_of_moved(None, Moved(moved[1], moved[1], Others.LATER), closer),
         )
         return self._joined(found, asked)
 
@@ -242,27 +260,43 @@ class Neighborhood:
         return Boxes.of(self._low, inside, self._margin / 2, self._high, marks, sewn)
 
     def _moved(self, tree: Tree) -> WarpArray:
-        """Which primitives of a tree have moved; they get new boxes."""
-        ids = tree.boxes.ids
-        moved = kernel.empty(ids.shape[0], wp.int32)
-        kernel.launch(mark_moved, ids.shape[0], ids, self._left, moved)
+        """Which primitives of a tree have moved, bits of leaves; they get new boxes."""
+        inside = tree.boxes.inside
+        moved = kernel.empty(len(inside.layout), wp.uint32)
+        kernel.launch(mark_moved, len(inside.layout), inside.corners, self._left, moved)
         tree.rebound(moved, self._low, self._high, self._margin / 2)
         return moved
 
     def _joined(self, found: Candidates, asked: tuple[Overlaps, Overlaps, Overlaps]) -> Candidates:
         """What is kept of the candidates, and new ones: points of triangles first."""
         m, (points, faces, edges) = len(found), asked
-        kept, place = (kernel.empty(m, wp.int32) for _ in range(2))
-        stencil = found.device[0]
-        kernel.launch(mark_kept, m, stencil, self._left, kept)
-        total = kernel.scan(kept, place)
-        before = total if found.points == m else int(kernel.scalar(place, found.points))
+        width = together()
+        words = -(-m // width)
+        kept = kernel.empty(words, wp.uint32)
+        count, place = (kernel.empty(words, wp.int32) for _ in range(2))
+        stencil = found.device_stencil
+        above = kernel.slice_above(4 * width)
+        asked_of = (stencil, self._left, width, kept, count)
+        kernel.launch(mark_kept, words, *asked_of, slice_above=above)
+        total = before = kernel.scan(count, place)
+        if found.points < m:
+            w, rest = divmod(found.points, width)
+            first = int(kernel.scalar(kept, w)) & (1 << rest) - 1
+            before = int(kernel.scalar(place, w)) + first.bit_count()
         new = len(points) + len(faces)
         out = kernel.empty((total + new + len(edges), 4), wp.int32)
         bound = kernel.empty(out.shape[0])
         bound.fill_(UNKNOWN)
-        kernel.launch(keep, m, stencil, found.bound, kept, place, found.points, new, out, bound)
+        known = found.adjacent is not None
+        adjacent = kernel.empty(out.shape[0] if known else 0, wp.uint8)
+        pairs = (stencil, found.bound, kept, place, width, found.points, new)
+        marks = found.adjacent if known else adjacent
+        kernel.launch(keep, words, *pairs, marks, out, bound, adjacent, slice_above=above)
         points.write(out, before)
         faces.write(out, before + len(points))
         edges.write(out, total + new)
-        return Candidates(out, before + new, bound)
+        if not known:
+            return Candidates(out, before + new, bound)
+        for begin, end in ((before, before + new), (total + new, out.shape[0])):
+            self.mesh.adjacency.mark(out, before + new, begin, end, adjacent)
+        return Candidates(out, before + new, bound, adjacent)

@@ -5,25 +5,32 @@ Candidates are found for a whole way at once and serve every point of it, and of
 stay near.
 """
 
+import math
+
 import numpy as np
 import warp as wp
 
 from weft import kernel
 from weft.arrays import Ints
-from weft.contact.candidates import Candidates
-from weft.contact.ccd import max_step, step_lengths
+from weft.contact.adjacent import MARGIN, own_gap
+from weft.contact.broad_phase import WORTH_SLICING
+from weft.contact.candidates import Candidates, kind_of
+from weft.contact.ccd import FRACTION, max_step, step_lengths
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.contact.contact_set import ContactSet
-from weft.contact.distance import closest, combination, separation
+from weft.contact.distance import closest, combination
+from weft.contact.known import undecided
 from weft.contact.narrow_phase import NarrowPhase
 from weft.contact.neighborhood import Neighborhood
 from weft.contact.truncation import ALONE, KEEP, cut_ways
+from weft.contact.words import lowest, together
 from weft.kernel import Scalar, WarpArray, corners, vec3
 from weft.phases import Phases
-from weft.solve.vectors import combine, equal
+from weft.solve.vectors import combine, dot, equal
 
 _module = wp.get_module("weft.contact_search")
-MARGIN = 1.5  # of the reach: pairs within it have blocks in the matrix beforehand
+LONG = 1.5  # heights of triangles: of ways that spread by more, a part is looked at first
+MOST_PARTS = 16
 
 
 @wp.kernel(module=_module)
@@ -31,33 +38,63 @@ def mark_near(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    kind: wp.array(dtype=wp.int32),
+    points: int,
+    none: wp.array(dtype=Scalar),
     reach: Scalar,
-    out: wp.array(dtype=wp.int32),
+    less: Scalar,
+    adjacent: wp.array(dtype=wp.uint8),
+    place: wp.array(dtype=wp.vec4f),
+    away: wp.array(dtype=Scalar),
+    shift: wp.array(dtype=wp.vec4f),
+    nowhere: wp.array(dtype=wp.vec4f),
+    bound: wp.array(dtype=Scalar),
+    width: int,
+    bits: wp.array(dtype=wp.uint32),
+    number: wp.array(dtype=wp.int32),
 ):
-    """1 for pairs that are nearer than ``reach``."""
-    i = o + wp.tid()
-    out[i] = 0
-    a, b, c, d = corners(i, x, stencil)
-    if separation(kind[i], a, b, c, d) < reach:
-        p = closest(kind[i], a, b, c, d)
-        if wp.length(combination(p.w, a, b, c, d)) < reach:
-            out[i] = 1
+    """Bits of those of the next ``width`` pairs that are nearer than ``reach``, or ``less`` where
+    edges connect them, and how many they are. ``none`` is a thickness of zero.
+    """
+    w = o + wp.tid()
+    one = Scalar(1.0)
+    first = w * width
+    count = wp.min(width, stencil.shape[0] - first)
+    left = undecided(
+        stencil, points, first, count, 1, none, one, reach, less, adjacent,
+        place, away, shift, nowhere, one, bound,
+    )  # fmt: skip
+    out = wp.uint32(0)
+    while left != wp.uint32(0):
+        k = lowest(left)
+        left = left & (left - wp.uint32(1))
+        i = first + k
+        a, b, c, d = corners(i, x, stencil)
+        p = closest(kind_of(i, points), a, b, c, d)
+        if wp.length(combination(p.w, a, b, c, d)) < own_gap(i, adjacent, reach, less):
+            out = out | (wp.uint32(1) << wp.uint32(k))
+    bits[w] = out
+    number[w] = wp.bit_count(out)
 
 
 @wp.kernel(module=_module)
 def keep_near(
     o: int,
     stencil: wp.array2d(dtype=wp.int32),
-    near: wp.array(dtype=wp.int32),
+    near: wp.array(dtype=wp.uint32),
     place: wp.array(dtype=wp.int32),
+    width: int,
     out: wp.array2d(dtype=wp.int32),
 ):
     """The marked pairs, one after the other."""
-    i = o + wp.tid()
-    if near[i] != 0:
+    w = o + wp.tid()
+    left = near[w]
+    at = place[w]
+    while left != wp.uint32(0):
+        i = w * width + lowest(left)
+        left = left & (left - wp.uint32(1))
         for a in range(4):
-            out[place[i], a] = stencil[i, a]
+            out[at, a] = stencil[i, a]
+        at += 1
 
 
 class ContactSearch:
@@ -85,7 +122,9 @@ class ContactSearch:
         self.thickness_part = 1.0  # of the thickness that is kept
         self._trees, self.narrow = Trees(), NarrowPhase(mesh).contacts
         self.thickness = mesh.device_thickness  # (n,) [m]
-        self._nearby = Neighborhood(mesh, self.reach)
+        closer = mesh.adjacency.closer(self.widest)
+        self._nearby = Neighborhood(mesh, self.reach, closer)
+        self._at, self._step = (kernel.empty(len(mesh.rest), vec3) for _ in range(2))
         self._end, self._where = (kernel.empty(len(mesh.rest), vec3) for _ in range(2))
         self.begin(mesh.unheld)
 
@@ -141,11 +180,39 @@ class ContactSearch:
 
     def max_step(self, y: WarpArray, dy: WarpArray) -> float:
         """Part of dy, in [0, 1], that may be gone before a pair comes closer than its thickness."""
+        k = self._parts(y, dy)
+        if k == 1:
+            return self._part(y, dy)
+        combine(dy, 1 / k - 1, dy, self._step)
+        for j in range(k):
+            combine(y, j / k, dy, self._at)
+            part = self._part(self._at, self._step)
+            if part < 1.0:
+                return (j + part) / k
+        return 1.0
+
+    def _part(self, y: WarpArray, dy: WarpArray) -> float:
+        """The same of a way that is looked at as a whole."""
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
         with self.phases("ccd"):
-            bounds = self._nearby.bounds
-            return max_step(y, dy, candidates, *self.kept, reach=self.gap, bounds=bounds)
+            since, reach = self._nearby.since, FRACTION * self.gap
+            return max_step(y, dy, candidates, *self.kept, reach=reach, since=since)
+
+    def begin_along(self, y: WarpArray, dy: WarpArray) -> None:
+        """Find the candidates of the first part of a way that ``max_step`` looks at."""
+        combine(y, 1 / self._parts(y, dy), dy, self._end)
+        self.along(y, self._end)
+
+    def _parts(self, y: WarpArray, dy: WarpArray) -> int:
+        """In how many parts a way is looked at, one after the other: it may end in the first, and
+        boxes of long ways meet many others.
+        """
+        m = self.mesh.sides.first_body
+        mean = kernel.mean(dy, m)
+        spread = dot(dy, dy) / m - float(mean @ mean)
+        parts = math.sqrt(max(spread, 0.0)) / (LONG * self.mesh.height)
+        return max(math.ceil(min(parts, MOST_PARTS)), 1) if parts == parts else 1
 
     def meeting(self, y: WarpArray, dy: WarpArray) -> Ints:
         """(m,4) pairs that would meet on the way from y to y + dy, on the host."""
@@ -172,10 +239,12 @@ class ContactSearch:
         part.fill_(1.0)
         ways = (y, dy, kernel.empty(0) if bound is None else bound)
         with self.phases("ccd"):
-            known = (Scalar(self.gap), candidates.bound, self._nearby.away)
-            kept = (thickness, Scalar(scale), *known, Scalar(KEEP))
-            arrays = (*ways, *candidates.device, *kept, part)
-            kernel.launch(cut_ways, len(candidates), *arrays, slice_above=ALONE)
+            since, width = self._nearby.since, together()
+            known = (since.place, since.away, since.shift, since.way, candidates.bound)
+            kept = (thickness, Scalar(scale), Scalar(self.gap), kernel.empty(0, wp.uint8), *known)
+            pairs = (candidates.device_stencil, candidates.points, *kept, Scalar(KEEP), width)
+            words = -(-len(candidates) // width)
+            kernel.launch(cut_ways, words, *ways, *pairs, part, slice_above=ALONE)
         return part
 
     def contacts(self, y: WarpArray) -> ContactSet:
@@ -187,18 +256,24 @@ class ContactSearch:
         candidates = self.along(y, y)
         with self.phases("narrow"):
             arguments = (y, candidates, self.stiffness, self.gap, self.thickness_part)
-            found = self.narrow(*arguments, self._nearby.bounds, self.thickness)
-        wp.copy(self._where, y)
+            found = self.narrow(*arguments, self._nearby.since, self.thickness)
+        kernel.copy(y, self._where)
         self._contacts = candidates, found
         return found
 
     def soon(self, y: WarpArray) -> WarpArray:
         """(k,4) candidates that soon may be in contact, on the device."""
-        candidates = self.along(y, y)
-        m = len(candidates)
-        near, place = (kernel.empty(m, wp.int32) for _ in range(2))
-        reach = Scalar(MARGIN * self.reach)
-        kernel.launch(mark_near, m, y, *candidates.device, reach, near)
-        out = kernel.empty((kernel.scan(near, place), 4), wp.int32)
-        kernel.launch(keep_near, m, candidates.device[0], near, place, out)
+        candidates, since = self.along(y, y), self._nearby.since
+        width, mesh, own = together(), self.mesh, candidates.device_stencil
+        words = -(-len(candidates) // width)
+        near = kernel.empty(words, wp.uint32)
+        number, place = (kernel.empty(words, wp.int32) for _ in range(2))
+        less, adjacent = mesh.adjacency.among(candidates, self.widest)
+        reaches = (Scalar(MARGIN * (gap + mesh.sides.thickest)) for gap in (self.widest, less))
+        known = (since.place, since.away, since.shift, kernel.empty(0, wp.vec4f), candidates.bound)
+        pairs = (own, candidates.points, kernel.zeros(1), *reaches, adjacent, *known)
+        above = WORTH_SLICING // width
+        kernel.launch(mark_near, words, y, *pairs, width, near, number, slice_above=above)
+        out = kernel.empty((kernel.scan(number, place), 4), wp.int32)
+        kernel.launch(keep_near, words, own, near, place, width, out, slice_above=above)
         return out

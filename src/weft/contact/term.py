@@ -100,7 +100,7 @@ class ContactTerm(Bound):
             self._slip = kernel.zeros(n, vec3) if slip is None else kernel.points(np.array(slip))
             # Candidates of the way that is tried first serve the contacts where it begins, too;
             # these push as in the step that led there.
-            self.search.along(start, kernel.points(y + dy))
+            self.search.begin_along(start, kernel.points(dy))
             self._push_with(self._firmness.before, self._gap.before)
             self._freeze_friction(start, self.search.contacts(start))
         self._push_with(self._firmness.now, self._gap.now)

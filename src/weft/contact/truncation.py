@@ -9,46 +9,37 @@ cut. Chen et al. (2025) bound ways in every direction instead, by half the dista
 
 import warp as wp
 
-from weft.contact.distance import PairKind, closest, combination, kept_distance, moved_apart, vec4
+from weft.contact.candidates import kind_of
+from weft.contact.distance import PairKind, closest, combination, kept_distance, vec4
+from weft.contact.known import undecided
+from weft.contact.words import lowest, upto
 from weft.kernel import Scalar, corners, vec3
 
 KEEP = 0.15  # of its room that a pair keeps: a little more than collision detection asks for
 ALONE = 1 << 30  # indices above which a kernel that many write for would be sliced
+_module = wp.get_module("weft.truncation")
 
 
-@wp.kernel(module=wp.get_module("weft.truncation"))
-def cut_ways(
-    o: int,
+@wp.func
+def cut(
+    i: int,
+    kind: int,
     y: wp.array(dtype=vec3),
     dy: wp.array(dtype=vec3),
     bound: wp.array(dtype=Scalar),
     stencil: wp.array2d(dtype=wp.int32),
-    kind: wp.array(dtype=wp.int32),
-    thickness: wp.array(dtype=Scalar),
-    scale: Scalar,
-    reach: Scalar,
-    known: wp.array(dtype=Scalar),
-    away: wp.array(dtype=Scalar),
+    kept: Scalar,
     keep: Scalar,
     part: wp.array(dtype=Scalar),
 ):
-    """part[v] = the least part of dy[v] that its pairs leave it; not to be sliced.
-
-    Where ``bound`` is not empty, v may go by ``bound[v]`` in any direction, in place of dy[v]. Else
-    pairs are left alone whose ways are known to stay ``reach`` apart beyond their thickness.
-    """
-    i = o + wp.tid()
+    """Cut the ways of pair i."""
     zero = Scalar(0.0)
-    kept = kept_distance(kind[i], i, stencil, thickness, scale)
-    if bound.shape[0] == 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
-        if known[i] - moved_apart(kind[i], i, stencil, away) > kept + reach:
-            return
     a, b, c, d = corners(i, y, stencil)
-    v = combination(closest(kind[i], a, b, c, d).w, a, b, c, d)
+    v = combination(closest(kind, a, b, c, d).w, a, b, c, d)
     distance = wp.length(v)
     n = v / wp.max(distance, Scalar(1e-300))
     first = int(1)  # vertices of the first side, which n points to
-    if kind[i] == PairKind.EDGE_EDGE:
+    if kind == PairKind.EDGE_EDGE:
         first = int(2)
     height = vec4()  # over the plane, on the own side
     way = vec4()  # towards it, at most
@@ -82,3 +73,48 @@ def cut_ways(
                 most = height[j] - low1 + room * near1 / (near0 + near1)
             if way[j] > most:
                 wp.atomic_min(part, stencil[i, j], most / way[j])
+
+
+@wp.kernel(module=_module)
+def cut_ways(
+    o: int,
+    y: wp.array(dtype=vec3),
+    dy: wp.array(dtype=vec3),
+    bound: wp.array(dtype=Scalar),
+    stencil: wp.array2d(dtype=wp.int32),
+    points: int,
+    thickness: wp.array(dtype=Scalar),
+    scale: Scalar,
+    reach: Scalar,
+    alike: wp.array(dtype=wp.uint8),
+    place: wp.array(dtype=wp.vec4f),
+    away: wp.array(dtype=Scalar),
+    shift: wp.array(dtype=wp.vec4f),
+    way: wp.array(dtype=wp.vec4f),
+    known: wp.array(dtype=Scalar),
+    keep: Scalar,
+    width: int,
+    part: wp.array(dtype=Scalar),
+):
+    """part[v] = the least part of dy[v] that its pairs leave it, of the next ``width`` pairs; not
+    to be sliced.
+
+    Where ``bound`` is not empty, v may go by ``bound[v]`` in any direction, in place of dy[v]. Else
+    pairs are left alone whose ways are known to stay ``reach`` apart beyond their thickness;
+    ``alike`` is empty.
+    """
+    w = o + wp.tid()
+    first = w * width
+    count = wp.min(width, stencil.shape[0] - first)
+    left = upto(count)
+    if bound.shape[0] == 0:
+        left = undecided(
+            stencil, points, first, count, 1, thickness, scale, reach, reach, alike,
+            place, away, shift, way, Scalar(1.0), known,
+        )  # fmt: skip
+    while left != wp.uint32(0):
+        i = first + lowest(left)
+        left = left & (left - wp.uint32(1))
+        kind = kind_of(i, points)
+        kept = kept_distance(kind, i, stencil, thickness, scale)
+        cut(i, kind, y, dy, bound, stencil, kept, keep, part)

@@ -1,0 +1,287 @@
+"""Native functions that look at many boxes or candidates at once, against plain NumPy."""
+
+import numpy as np
+import pytest
+import warp as wp
+
+from weft import kernel
+from weft.contact.candidates import UNKNOWN
+from weft.contact.ccd import max_step, step_lengths
+from weft.contact.collision_mesh import CollisionMesh
+from weft.contact.distance import PairKind
+from weft.contact.eights import beside, met, met_between, met_closer, sharing
+from weft.contact.known import Since, apart_by_lengths, apart_by_places
+from weft.contact.layout import LEAF, Layout
+from weft.contact.neighborhood import stayed
+from weft.contact.words import WORD, lowest, upto
+from weft.kernel import Scalar, vec3
+from weft.mesh import grid
+
+_module = wp.get_module("tests.bits")
+GAP = 0.03
+
+
+@wp.kernel(module=_module)
+def meet_all(
+    o: int,
+    boxes: wp.array(dtype=wp.float32),
+    corners: wp.array(dtype=wp.int32),
+    out: wp.array2d(dtype=wp.uint32),
+):
+    """Leaf 0 and leaf 1: whom box i of the first meets and shares a vertex with in the second."""
+    i = o + wp.tid()
+    low = wp.vec3f(boxes[i], boxes[i + 8], boxes[i + 16])
+    high = wp.vec3f(boxes[i + 24], boxes[i + 32], boxes[i + 40])
+    out[i, 0] = met(boxes, 1, boxes, 0, i)
+    out[i, 1] = met_between(boxes, 1, low, high)
+    out[i, 2] = sharing(corners, 1, corners, 0, i)
+
+
+@wp.kernel(module=_module)
+def bits_of_words(o: int, words: wp.array(dtype=wp.uint32), out: wp.array2d(dtype=wp.int32)):
+    i = o + wp.tid()
+    out[i, 0] = lowest(words[i])
+    out[i, 1] = int(wp.bit_count(upto(i)))
+    out[i, 2] = int(upto(i) & (upto(i) + wp.uint32(1)))  # 0: they are the lowest ones
+
+
+@wp.kernel(module=_module)
+def ask(
+    o: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    points: int,
+    stride: int,
+    thickness: wp.array(dtype=Scalar),
+    gap: Scalar,
+    less: Scalar,
+    adjacent: wp.array(dtype=wp.uint8),
+    away: wp.array(dtype=Scalar),
+    place: wp.array(dtype=wp.vec4f),
+    shift: wp.array(dtype=wp.vec4f),
+    way: wp.array(dtype=wp.vec4f),
+    left: wp.array(dtype=wp.int32),
+    bound: wp.array(dtype=Scalar),
+    out: wp.array2d(dtype=wp.uint32),
+):
+    w = o + wp.tid()
+    first = 32 * w
+    count = wp.min(32, (stencil.shape[0] + stride - 1) / stride - first)
+    half = Scalar(0.5)
+    out[w, 0] = apart_by_lengths(
+        stencil, points, first, count, stride, thickness, half, gap, less, adjacent, away, bound
+    )
+    out[w, 1] = apart_by_places(
+        stencil, points, first, upto(count), stride, thickness, half, gap, less, adjacent,
+        place, shift, way, half, bound,
+    )  # fmt: skip
+    if stride == 1:
+        out[w, 2] = stayed(stencil, first, count, left)
+
+
+def eights(low, high):
+    """(2,6,8) of boxes (2,m,3), and empty ones after them."""
+    out = np.full((2, 6, LEAF), np.inf, dtype=np.float32)
+    out[:, 3:] = -np.inf
+    out[:, :3, : low.shape[1]] = low.transpose(0, 2, 1)
+    out[:, 3:, : low.shape[1]] = high.transpose(0, 2, 1)
+    return out
+
+
+def flags(words, count):
+    """Bits of words, one after the other."""
+    bits = np.asarray(words)[:, None] >> np.arange(WORD, dtype=np.uint32) & 1
+    return bits.reshape(-1)[:count].astype(bool)
+
+
+@pytest.mark.parametrize("m", [1, 3, LEAF])
+def test_eight_boxes_at_once(rng, m):
+    """Random boxes, boxes that touch, leaves that are not full; what shares a vertex."""
+    seen = 0
+    for trial in range(200):
+        if trial % 2:
+            low = rng.integers(0, 3, (2, m, 3)).astype(np.float32)  # many that touch
+            high = low + rng.integers(0, 2, (2, m, 3)).astype(np.float32)
+        else:
+            low = rng.random((2, m, 3), dtype=np.float32)
+            high = low + 0.5 * rng.random((2, m, 3), dtype=np.float32)
+        corners = np.full((2, 3, LEAF), -1, dtype=np.int32)
+        corners[:, :, :m] = rng.integers(0, 12, (2, 3, m))
+        out = kernel.empty((LEAF, 3), wp.uint32)
+        boxes = kernel.array(eights(low, high).reshape(-1), wp.float32)
+        kernel.launch(meet_all, m, boxes, kernel.array(corners.reshape(-1), wp.int32), out)
+        overlap = (low[0, :, None] <= high[1]) & (low[1] <= high[0, :, None])
+        expected = np.zeros((m, 2, LEAF), dtype=bool)
+        expected[:, 0, :m] = overlap.all(2)
+        a, b = corners[0, :, :m].T, corners[1, :, :m].T
+        expected[:, 1, :m] = (a[:, None, :, None] == b[None, :, None, :]).any((2, 3))
+        found = (kernel.numpy(out)[:m, :, None] >> np.arange(LEAF, dtype=np.uint32) & 1) == 1
+        np.testing.assert_array_equal(found[:, 0], expected[:, 0])
+        np.testing.assert_array_equal(found[:, 1], expected[:, 0])
+        np.testing.assert_array_equal(found[:, 2], expected[:, 1])
+        assert (kernel.numpy(out)[:m] < 1 << LEAF).all()
+        seen += int(overlap.all(2).sum())
+    assert seen > 10
+
+
+def test_bits_of_words(rng):
+    """The lowest bit, and all bits below a number up to 32."""
+    places = rng.integers(0, WORD, WORD + 1)
+    words = (1 << places) | (rng.integers(0, 1 << 32, WORD + 1) & ~((2 << places) - 1) & 0xFFFFFFFF)
+    out = kernel.empty((WORD + 1, 3), wp.int32)
+    kernel.launch(bits_of_words, WORD + 1, kernel.array(words.astype(np.uint32), wp.uint32), out)
+    expected = np.stack([places, np.arange(WORD + 1), np.zeros(WORD + 1, int)], axis=1)
+    np.testing.assert_array_equal(kernel.numpy(out), expected)
+
+
+def seminorm(d, edges):
+    """[m] how much nearer displacements (m,4,3) bring both sides of a pair."""
+    size = np.linalg.norm(d - d.mean(1, keepdims=True), axis=2)
+    return np.where(edges, size[:, :2].max(1) + size[:, 2:].max(1), size[:, 0] + size[:, 1:].max(1))
+
+
+@pytest.mark.parametrize("one", [False, True])
+@pytest.mark.parametrize(("m", "stride"), [(1, 1), (32, 1), (1000, 1), (1000, 7)])
+def test_candidates_known_to_be_apart(rng, m, stride, one):
+    """What single precision says is never more than what doubles say, and hardly less; thickness of
+    each vertex, or one for all; a gap for all, or a smaller one for some.
+    """
+    n, points = 40, m // 3
+    origin, x, end = (rng.normal(size=(n, 3)) * s for s in (0.15, 0.01, 0.02))
+    x, end = origin + x, origin + x + end
+    stencil = np.stack([rng.permutation(n)[:4] for _ in range(m)]).astype(np.int32)
+    edges = np.arange(m) >= points
+    thickness = np.full(1, 0.01) if one else 0.02 * rng.random(n)
+    bound = np.where(rng.random(m) < 0.1, UNKNOWN, 0.2 * rng.random(m))
+    bound[:: max(m // 5, 1)] = 0.2
+    adjacent = rng.integers(0, 2, m if m > 32 else 0).astype(np.uint8)
+    left = (rng.random(n) < 0.1).astype(np.int32)
+    since = Since.made(n)
+    wp.copy(since.origin, kernel.array(origin, vec3))
+    since.measure(kernel.array(x, vec3), kernel.array(end, vec3))
+    away = np.maximum(*(np.linalg.norm(p - origin, axis=1) for p in (x, end)))
+    np.testing.assert_allclose(kernel.numpy(since.away), away, rtol=1e-14)
+    asked = -(-m // stride)
+    out, bounds = (
+        kernel.zeros((-(-asked // WORD), 3), wp.uint32),
+        kernel.array(bound.copy(), Scalar),
+    )
+    ways = (since.away, since.place, since.shift, since.way)
+    kernel.launch(
+        ask, len(out), kernel.array(stencil, wp.int32), points, stride,
+        kernel.array(thickness, Scalar), Scalar(GAP), Scalar(0.3 * GAP),
+        kernel.array(adjacent, wp.uint8), *ways, kernel.array(left, wp.int32), bounds, out,
+    )  # fmt: skip
+    kept = np.full(n, thickness[0]) if one else thickness
+    other = np.where(edges, stencil[:, 2], stencil[:, 1])
+    reach = 0.25 * (kept[stencil[:, 0]] + kept[other])
+    reach += np.where(adjacent == 1, 0.3 * GAP, GAP) if len(adjacent) else GAP
+    far = away[stencil]
+    lengths = np.where(edges, far[:, :2].max(1) + far[:, 2:].max(1), far[:, 0] + far[:, 1:].max(1))
+    before, ahead = (seminorm(d[stencil], edges) for d in (x - origin, end - x))
+    room = separations(x[stencil], edges)
+    found = [flags(kernel.numpy(out)[:, k], asked) for k in range(3)]
+    np.testing.assert_array_equal(found[0], (bound - lengths > reach)[::stride])
+    more, size = 1e-5 * far.max(), 3e-6 * np.abs(x - x[0]).max()
+    known, line = bound - before - 0.5 * ahead > reach, room - 0.5 * ahead > reach
+    assert (found[1] <= (known | line)[::stride]).all()
+    known = bound - before - 0.5 * ahead - more > reach
+    line = room - 0.5 * ahead - more - size > reach
+    assert (found[1] >= (known | line)[::stride]).all()
+    renewed = kernel.numpy(bounds)
+    assert (renewed >= bound).all() and (renewed <= np.maximum(bound, room - before)).all()
+    if stride == 1:
+        changed = renewed > bound
+        assert (renewed[changed] >= (room - before - more - size)[changed]).all()
+        np.testing.assert_array_equal(found[2], left[stencil].sum(1) == 0)
+    if m == 1000:
+        assert all(0.05 < f.mean() < 0.95 for f in found[: 3 if stride == 1 else 2])
+        assert line.mean() > 0.05 and (renewed > bound).any()
+
+
+def separations(x, edges):
+    """(m,) [m] of pairs (m,4,3) along the line through their middles."""
+    one, two, three = (x[:, k] - x[:, 0] for k in (1, 2, 3))
+    axis = two + three + np.where(edges[:, None], -one, one)
+    p, q, r = ((v * axis).sum(1) / np.linalg.norm(axis, axis=1) for v in (one, two, three))
+    least = np.minimum(q, r)
+    return np.where(edges, least - np.maximum(p, 0), np.minimum(p, least))
+
+
+@wp.kernel(module=_module)
+def meet_closer(
+    o: int,
+    boxes: wp.array(dtype=wp.float32),
+    corners: wp.array(dtype=wp.int32),
+    start: wp.array(dtype=wp.int32),
+    neighbors: wp.array(dtype=wp.int32),
+    by: wp.float32,
+    out: wp.array2d(dtype=wp.uint32),
+):
+    """Whom box i of leaf 0 meets in leaf 1 if boxes are nearer, and whose neighbor it is."""
+    i = o + wp.tid()
+    out[i, 0] = met_closer(boxes, 1, boxes, 0, i, by)
+    out[i, 1] = beside(corners, 1, corners, 0, i, start, neighbors)
+
+
+@pytest.mark.parametrize("m", [1, 3, LEAF])
+@pytest.mark.parametrize("shift", [0.0, 1000.0])
+def test_boxes_that_are_nearer_and_neighbors(rng, m, shift):
+    """Never fewer than those that are that near in doubles, and hardly more; points, edges and
+    triangles whose vertices are neighbors.
+    """
+    seen = 0
+    for trial in range(100):
+        low = (rng.random((2, m, 3)) + shift).astype(np.float32)
+        high = (low + 0.5 * rng.random((2, m, 3))).astype(np.float32)
+        by = np.float32(0.4 * rng.random())
+        corners = np.full((2, 3, LEAF), -1, dtype=np.int32)
+        corners[:, :, :m] = rng.integers(0, 30, (2, 3, m))
+        if trial % 3:
+            corners[:, trial % 3 :] = corners[:, trial % 3 - 1, None]
+        linked = np.triu(rng.random((30, 30)) < 0.03, 1)
+        linked = linked | linked.T
+        start = np.concatenate([[0], np.cumsum(linked.sum(1))]).astype(np.int32)
+        out = kernel.empty((m, 2), wp.uint32)
+        arrays = (kernel.array(eights(low, high).reshape(-1), wp.float32),) + tuple(
+            kernel.array(np.asarray(a, np.int32).reshape(-1), wp.int32)
+            for a in (corners, start, np.nonzero(linked)[1])
+        )
+        kernel.launch(meet_closer, m, *arrays, by, out)
+        found = (kernel.numpy(out)[:, :, None] >> np.arange(LEAF, dtype=np.uint32) & 1) == 1
+        low, high = low.astype(float), high.astype(float)
+        room = np.maximum(low[0, :, None] - high[1], low[1] - high[0, :, None]).max(2) + float(by)
+        assert (found[:, 0, :m] >= (room <= 0)).all()
+        assert (found[:, 0, :m] <= (room <= 1e-6 * (1 + shift))).all()
+        a, b = corners[0, :, :m].T, corners[1, :, :m].T
+        expected = linked[a[:, None, :, None], b[None, :, None, :]].any((2, 3))
+        np.testing.assert_array_equal(found[:, 1, :m], expected)
+        seen += int((room <= 0).sum()) + int(expected.sum())
+    assert seen > 4
+
+
+def test_the_least_of_words_is_the_least_of_all(rng):
+    """Step lengths pair by pair, and together."""
+    mesh = grid(6, 6, 1, 1)
+    x = np.concatenate([np.array(mesh.vertices), np.array(mesh.vertices) + [0.01, 0.01, 0.05]])
+    faces = np.concatenate([mesh.faces, mesh.faces + mesh.n_vertices])
+    candidates = CollisionMesh(faces, x).candidates(x, 0.3)
+    kinds = kernel.numpy(candidates.device[1])
+    assert (kinds[: candidates.points] == PairKind.POINT_TRIANGLE).all() and len(kinds) > 10 * WORD
+    for _ in range(5):
+        dx = 0.2 * rng.normal(size=x.shape)
+        assert max_step(x, dx, candidates) == step_lengths(x, dx, candidates).min() < 1.0
+
+
+@pytest.mark.parametrize("n", [1, LEAF, 9 * LEAF, 700])
+def test_blocks_have_up_to_eight_leaves(rng, n):
+    """Every leaf in one, those of a block below its node; no parent of one has so few."""
+    layout = Layout.of(rng.normal(size=(n, 3)), rng.integers(0, 3, n))
+    number, first, of, node = (kernel.numpy(a) for a in layout.blocks)
+    size = np.diff(first)
+    assert first[0] == 0 and first[-1] == len(layout) and (size >= 1).all() and (size <= 8).all()
+    np.testing.assert_array_equal(of, np.repeat(np.arange(len(size)), size))
+    for b, p in enumerate(np.flatnonzero(number >= 0)):
+        assert number[p] == b and (node[of == b] == p).all()
+        inside = layout.leaf[p : layout.beyond[p]]
+        np.testing.assert_array_equal(inside[inside >= 0], np.arange(first[b], first[b + 1]))
+    assert len(size) == 1 or (layout.leaf >= 0).sum() > 8
