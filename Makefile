@@ -16,7 +16,7 @@ LATER := --ignore=tests/scene/test_garments.py --ignore=tests/scene/test_bad_inp
 demo: $(INSTALLED)  ## simulate the built-in scene and draw it
 	$(BIN)/weft demo
 
-check: $(TOOLS)  ## in a minute: layout, and the tests that fail most often, the likeliest first
+check: $(TOOLS) docs  ## in a minute: layout, the manual, and the tests that fail most often, the likeliest first
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(PYTEST) -x -m "not slow" $(LATER) $(QUICK)
