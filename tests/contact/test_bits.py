@@ -32,7 +32,7 @@ def meet_all(
     i = o + wp.tid()
     low = wp.vec3f(boxes[i], boxes[i + 8], boxes[i + 16])
     high = wp.vec3f(boxes[i + 24], boxes[i + 32], boxes[i + 40])
-    out[i, 0] = met(boxes, 1, boxes, 0, i)
+    out[i, 0] = met(boxes, none, 1, boxes, none, 0, i)
     out[i, 1] = met_between(boxes, 1, low, high)
     out[i, 2] = sharing(corners, 1, corners, 0, i)
 

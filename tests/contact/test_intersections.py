@@ -10,7 +10,7 @@ import pytest
 
 from tests.checks import rotations
 from weft.contact import intersections
-from weft.contact.boxes import Boxes, Primitives
+from weft.contact.boxes import Boxes, Places, Primitives
 from weft.contact.broad_phase import Tree
 from weft.contact.layout import LEAF, Layout, pieces_of
 from weft.contact.limbs import det2_signs, det3_signs
@@ -150,7 +150,7 @@ def test_broad_phase_is_complete(rng):
     tree = Tree(first)
     mixed = points[rng.permutation(len(points))]
     for moved in (points, 1.01 * points, 4.0 * points, mixed):
-        tree.update(Boxes.of(moved.reshape(-1, 3), first.inside))
+        tree.update(Boxes.of(Places.of(moved.reshape(-1, 3)), first.inside))
         low, high = moved.min(1), moved.max(1)
         meets = ((low[:, None] <= high) & (low <= high[:, None])).all(2)
         expected = {(i, j) for i, j in np.argwhere(meets).tolist() if i < j}
@@ -202,7 +202,7 @@ def test_leaves_of_a_sheet_are_compact():
 def test_swept_boxes(rng):
     start, end = rng.normal(size=(2, 20, 3, 3))
     inside = Primitives.of(Layout.of(start.mean(1)), np.arange(60).reshape(20, 3))
-    boxes = Boxes.of(start.reshape(-1, 3), inside, 0.1, end.reshape(-1, 3))
+    boxes = Boxes.of(Places.of(start.reshape(-1, 3), end.reshape(-1, 3)), inside, 0.1)
     order = inside.layout.order
     eights, size = boxes.boxes.numpy().reshape(-1, 6, LEAF), np.diff(inside.layout.start)
     filled = np.arange(LEAF) < size[:, None]

@@ -143,13 +143,17 @@ class Adjacency:
         less = self.gap(gap)
         if less == gap:
             return gap, kernel.empty(0, wp.uint8)
+        return less, self.marked(candidates)
+
+    def marked(self, candidates: Candidates) -> WarpArray:
+        """(p+e,) uint8, 1 where edges connect a pair. Candidates are looked at once."""
         if candidates.adjacent is None:
             out = kernel.empty(len(candidates), wp.uint8)
             stencil = candidates.device_stencil
             self.mark(stencil, candidates.points, 0, len(candidates), out)
             object.__setattr__(candidates, "adjacent", out)
         assert candidates.adjacent is not None
-        return less, candidates.adjacent
+        return candidates.adjacent
 
 
 @dataclass(frozen=True, eq=False)

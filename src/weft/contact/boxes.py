@@ -14,41 +14,60 @@ from weft.arrays import Floats, Ints, Positions
 from weft.contact.eights import BOX, NONE, box_of, put_box
 from weft.contact.layout import LEAF, Layout
 from weft.kernel import Scalar, WarpArray, vec3
+from weft.solve.vectors import combine
 
 _module = wp.get_module("weft.boxes")
 WORTH_SLICING = 1000  # leaves
 
 
-@wp.func
-def down(v: Scalar):
-    """A float32 that is not above v: a bit below, without a branch that nobody can predict."""
-    r = wp.float32(v)
-    return r - wp.abs(r) * wp.float32(1.2e-7) - wp.float32(1e-37)
+# Rounded down: a bit below, without a branch that nobody can predict.
+_PUT_AROUND = """
+    const int corners = (int)ids.shape[1];
+    const int* v = ids.data + (size_t)i * corners;
+    const double *p = (const double*)below.data, *q = (const double*)above.data;
+    const double* w = (const double*)way.data;
+    float* box = boxes.data + 48 * (size_t)leaf + k;
+    auto down = [](double x) {
+        const float r = (float)x;
+        return r - wp::abs(r) * 1.2e-7f - 1e-37f;
+    };
+    for (int c = 0; c < 3; ++c) {
+        double low = 1e308, high = -1e308;
+        for (int a = 0; a < corners; ++a) {
+            const size_t at = 3 * (size_t)v[a] + c;
+            const double along = w ? w[at] : 0.0;
+            low = wp::min(low, p[at] + along);
+            high = wp::max(high, q[at] + along);
+        }
+        box[8 * c] = down(low - grow);
+        box[8 * (c + 3)] = -down(-high - grow);
+    }
+"""
 
 
-@wp.func
-def around(
+@wp.func_native(_PUT_AROUND)
+def put_around(
+    boxes: wp.array(dtype=wp.float32),
+    leaf: int,
+    k: int,
     i: int,
-    x: wp.array(dtype=vec3),
-    end: wp.array(dtype=vec3),
+    below: wp.array(dtype=vec3),
+    above: wp.array(dtype=vec3),
+    way: wp.array(dtype=vec3),
     ids: wp.array2d(dtype=wp.int32),
     grow: Scalar,
 ):
-    """The box of the points x[ids[i]] and end[ids[i]], larger by ``grow`` on every side."""
-    low = wp.min(x[ids[i, 0]], end[ids[i, 0]])
-    high = wp.max(x[ids[i, 0]], end[ids[i, 0]])
-    for a in range(1, ids.shape[1]):
-        low = wp.min(low, wp.min(x[ids[i, a]], end[ids[i, a]]))
-        high = wp.max(high, wp.max(x[ids[i, a]], end[ids[i, a]]))
-    lower = wp.vec3f(down(low[0] - grow), down(low[1] - grow), down(low[2] - grow))
-    return lower, -wp.vec3f(down(-high[0] - grow), down(-high[1] - grow), down(-high[2] - grow))
+    """Box k of a leaf is that of points ids[i] between ``below`` and ``above``, or a way further
+    on, larger by ``grow`` on every side.
+    """
 
 
 @wp.kernel(module=_module)
 def bound(
     o: int,
-    x: wp.array(dtype=vec3),
-    end: wp.array(dtype=vec3),
+    below: wp.array(dtype=vec3),
+    above: wp.array(dtype=vec3),
+    way: wp.array(dtype=vec3),
     ids: wp.array2d(dtype=wp.int32),
     start: wp.array(dtype=wp.int32),
     node: wp.array(dtype=wp.int32),
@@ -72,14 +91,12 @@ def bound(
     small = empty
     large = -empty
     for k in range(LEAF):
-        lower = empty
-        upper = -empty
-        if (bits >> wp.uint32(k)) & wp.uint32(1) == wp.uint32(0):
-            lower, upper = box_of(boxes, c, k)
-        else:
+        if (bits >> wp.uint32(k)) & wp.uint32(1) != wp.uint32(0):
             if start[c] + k < start[c + 1]:
-                lower, upper = around(start[c] + k, x, end, ids, grow)
-            put_box(boxes, c, k, lower, upper)
+                put_around(boxes, c, k, start[c] + k, below, above, way, ids, grow)
+            else:
+                put_box(boxes, c, k, empty, -empty)
+        lower, upper = box_of(boxes, c, k)
         small = wp.min(small, lower)
         large = wp.max(large, upper)
     low[node[c]] = small
@@ -98,10 +115,36 @@ class Side:
     start: wp.array(dtype=wp.int32)  # of leaves: their first boxes
     node: wp.array(dtype=wp.int32)  # of leaves: their blocks'
     boxes: wp.array(dtype=wp.float32)
+    ends: wp.array(dtype=wp.float32)  # empty: they do not move
     ids: wp.array2d(dtype=wp.int32)
     corners: wp.array(dtype=wp.int32)
     marks: wp.array2d(dtype=wp.uint32)  # empty: none
     sewn: wp.array(dtype=wp.int32)  # empty: nothing is
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Boxes in leaves (``eights``), and those around the nodes of their layout, of which the
+    leaves' are known; the others where a ``Tree`` makes them.
+    """
+
+    boxes: WarpArray  # (c,6,8) float32, flat
+    leaves: WarpArray  # (b,6,8) float32, flat: those around the leaves of blocks
+    low: WarpArray  # (2c-1,) vec3f
+    high: WarpArray
+
+    @staticmethod
+    def made(layout: Layout) -> "Bounds":
+        """For this layout; not initialized."""
+        m, b = len(layout.leaf), len(layout.blocks[1]) - 1
+        boxes, leaves = (kernel.empty(BOX * n, wp.float32) for n in (len(layout), b))
+        return Bounds(boxes, leaves, kernel.empty(m, wp.vec3f), kernel.empty(m, wp.vec3f))
+
+    @staticmethod
+    def none() -> "Bounds":
+        """In place of those that there are not."""
+        boxes, corners = kernel.empty(0, wp.float32), kernel.empty(0, wp.vec3f)
+        return Bounds(boxes, boxes, corners, corners)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,45 +172,61 @@ class Primitives:
         out[leaf, :, place] = ids[:, np.minimum([0, 1, 2], ids.shape[1] - 1)]
         return kernel.array(out.reshape(-1), wp.int32)
 
+    @cached_property
+    def nothing(self) -> tuple[Bounds, WarpArray, WarpArray]:
+        """In place of bounds at the end of ways, of ways, and of what has moved, where there are
+        none.
+        """
+        return Bounds.none(), kernel.empty(0, vec3), kernel.empty(0, wp.uint32)
+
     def __len__(self) -> int:
         return int(self.ids.shape[0])
 
 
 @dataclass(frozen=True, eq=False)
-class Boxes:
-    """Boxes on the device, in leaves (``eights``), and those around the nodes of their layout, of
-    which the leaves' are known; the others where a ``Tree`` makes them.
-    """
+class Places:
+    """Where points (n,) vec3 may be: between two corners, which move along straight ways."""
 
-    boxes: WarpArray  # (c,6,8) float32, flat
-    leaves: WarpArray  # (b,6,8) float32, flat: those around the leaves of blocks
-    low: WarpArray  # (2c-1,) vec3f
+    low: WarpArray
     high: WarpArray
+    way: WarpArray | None = None  # None: they do not move
+
+    @staticmethod
+    def of(x: Positions | WarpArray, end: Positions | WarpArray | None = None) -> "Places":
+        """Points at x (n,3); with ``end``, on straight ways to there."""
+        y = kernel.points(x)
+        if end is None:
+            return Places(y, y)
+        way = kernel.empty(y.shape[0], vec3)
+        combine(kernel.points(end), -1.0, y, way)
+        return Places(y, y, way)
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Boxes on the device; where they move, at the begin and at the end of their ways."""
+
+    begin: Bounds
+    end: Bounds | None
     inside: Primitives
     marks: WarpArray | None = None  # (n,2) bits of what it is, and of what it does not meet
     sewn: WarpArray | None = None  # one number for vertices that are sewn together; None: none are
 
     @staticmethod
     def of(
-        x: Positions | WarpArray,
+        places: Places,
         inside: Primitives,
         grow: float = 0.0,
-        end: Positions | WarpArray | None = None,
         marks: WarpArray | None = None,
         sewn: WarpArray | None = None,
     ) -> "Boxes":
-        """Boxes of primitives of points x (n,3), larger by ``grow`` [m] on every side; with
-        ``end``, of points that move there in straight lines. Marks (n,2) in the layout's order, and
-        what is sewn: none if not given.
+        """Boxes of primitives, larger by ``grow`` [m] on every side. Marks (n,2) in the layout's
+        order, and what is sewn: none if not given.
         """
-        layout = inside.layout
-        m, b = len(layout.leaf), len(layout.blocks[1]) - 1
-        low, high = kernel.empty(m, wp.vec3f), kernel.empty(m, wp.vec3f)
-        boxes, leaves = (kernel.empty(BOX * n, wp.float32) for n in (len(layout), b))
-        start = kernel.points(x)
-        stop = start if end is None else kernel.points(end)
-        out = Boxes(boxes, leaves, low, high, inside, marks, sewn)
-        out.renewed(kernel.empty(0, wp.uint32), start, stop, grow)
+        begin, moves = Bounds.made(inside.layout), places.way is not None
+        end = Bounds.made(inside.layout) if moves else None
+        out = Boxes(begin, end, inside, marks, sewn)
+        out.renewed(inside.nothing[2], places, grow)
         return out
 
     @staticmethod
@@ -178,32 +237,38 @@ class Boxes:
         n, k = points.shape[:2]
         layout = Layout.of(points.mean(axis=1))
         inside = Primitives.of(layout, np.arange(n * k, dtype=np.int32).reshape(n, k))
-        return Boxes.of(points.reshape(-1, 3), inside, grow)
+        return Boxes.of(Places.of(points.reshape(-1, 3)), inside, grow)
 
     @property
     def ids(self) -> WarpArray:
         """(n,k) vertices of what is inside."""
         return self.inside.ids
 
+    @property
+    def last(self) -> Bounds:
+        """At the end of ways; empty where boxes do not move."""
+        return self.inside.nothing[0] if self.end is None else self.end
+
     @cached_property
     def side(self) -> Side:
         """What kernels take."""
         s, layout = Side(), self.inside.layout
-        s.start, s.node, s.boxes = layout.device[0], layout.blocks[3], self.boxes
+        s.start, s.node, s.boxes = layout.device[0], layout.blocks[3], self.begin.boxes
+        s.ends = self.last.boxes
         s.ids, s.corners = self.ids, self.inside.corners
         s.marks = kernel.empty((0, 2), wp.uint32) if self.marks is None else self.marks
         s.sewn = kernel.empty(0, wp.int32) if self.sewn is None else self.sewn
         return s
 
-    def renewed(self, moved: WarpArray, low: WarpArray, high: WarpArray, grow: float) -> None:
-        """New boxes, in place, for those that have moved, bits of leaves (c,); empty: for all. They
-        are of ways (n,) vec3 from low to high.
-        """
-        layout = self.inside.layout
-        places = (layout.device[0], layout.nodes)
-        ways = (low, high, self.ids, *places, Scalar(grow), moved, *layout.blocks[1:3])
-        out = (self.boxes, self.leaves, self.low, self.high)
-        kernel.launch(bound, len(layout), *ways, *out, slice_above=WORTH_SLICING)
+    def renewed(self, moved: WarpArray, places: Places, grow: float) -> None:
+        """New boxes, in place, for those that have moved, bits of leaves (c,); empty: for all."""
+        layout, nowhere = self.inside.layout, self.inside.nothing[1]
+        order = (self.ids, layout.device[0], layout.nodes, Scalar(grow), moved, *layout.blocks[1:3])
+        for way, b in ((nowhere, self.begin), (places.way, self.end)):
+            if b is not None:
+                ways, out = (places.low, places.high, way), (b.boxes, b.leaves, b.low, b.high)
+                above = WORTH_SLICING
+                kernel.launch(bound, len(layout), *ways, *order, *out, slice_above=above)
 
     def __len__(self) -> int:
         return len(self.inside)

@@ -13,7 +13,7 @@ import warp as wp
 from weft import kernel
 from weft.arrays import Ints
 from weft.contact.adjacent import Closer
-from weft.contact.boxes import Boxes, Side
+from weft.contact.boxes import Boxes, Places, Side
 from weft.contact.eights import box_of, met, met_between
 from weft.contact.layout import LEAF
 from weft.contact.questions import Others, Question, admitted, asking
@@ -36,6 +36,9 @@ class Nodes:
     high: wp.array(dtype=wp.vec3f)
     first: wp.array(dtype=wp.int32)  # of blocks: their first leaves
     leaves: wp.array(dtype=wp.float32)  # of blocks: boxes around their leaves
+    last_low: wp.array(dtype=wp.vec3f)  # where boxes move: the same at the end; empty: they do not
+    last_high: wp.array(dtype=wp.vec3f)
+    last_leaves: wp.array(dtype=wp.float32)
 
 
 @wp.kernel(module=_module)
@@ -54,22 +57,64 @@ def enclose_nodes(
     high[p] = wp.max(high[left], high[right])
 
 
-@wp.func
-def meet(a: wp.vec3f, b: wp.vec3f, c: wp.vec3f, d: wp.vec3f):
-    """Whether a box from a to b and one from c to d overlap."""
-    if a[0] > d[0] or c[0] > b[0]:
-        return False
-    if a[1] > d[1] or c[1] > b[1]:
-        return False
-    return a[2] <= d[2] and c[2] <= b[2]
+@wp.struct
+class Box:
+    """A box, and where it moves to."""
+
+    low: wp.vec3f
+    high: wp.vec3f
+    last_low: wp.vec3f
+    last_high: wp.vec3f
 
 
 @wp.func
-def leaves_met(block: int, low: wp.vec3f, high: wp.vec3f, c: int, t: Nodes, q: Question):
+def box_at(c: int, k: int, side: Side):
+    """Box k of leaf c."""
+    out = Box()
+    low, high = box_of(side.boxes, c, k)
+    out.low = low
+    out.high = high
+    if side.ends.shape[0] > 0:
+        low, high = box_of(side.ends, c, k)
+    out.last_low = low
+    out.last_high = high
+    return out
+
+
+@wp.func
+def meet(b: Box, node: int, t: Nodes):
+    """Whether a box meets that of a node, if both move at the same time."""
+    low = t.low[node]
+    high = t.high[node]
+    if t.last_low.shape[0] == 0:
+        if b.low[0] > high[0] or low[0] > b.high[0]:
+            return False
+        if b.low[1] > high[1] or low[1] > b.high[1]:
+            return False
+        return b.low[2] <= high[2] and low[2] <= b.high[2]
+    last_low = t.last_low[node]
+    last_high = t.last_high[node]
+    out = bool(True)
+    for k in range(3):
+        if b.low[k] > high[k] and b.last_low[k] > last_high[k]:
+            out = False
+        if low[k] > b.high[k] and last_low[k] > b.last_high[k]:
+            out = False
+    return out
+
+
+@wp.func
+def met_of(b: Side, leaf: int, a: Side, c: int, i: int):
+    """Bits of the boxes of a leaf that box i of leaf c meets."""
+    return met(b.boxes, b.ends, leaf, a.boxes, a.ends, c, i)
+
+
+@wp.func
+def leaves_met(block: int, b: Box, c: int, t: Nodes, q: Question):
     """Bits of the leaves of a block that a box of leaf c meets, where each pair is wanted once of
     leaves that are not before it.
     """
-    out = met_between(t.leaves, block, low, high)
+    out = met_between(t.leaves, t.last_leaves, block, b.low, b.high, b.last_low, b.last_high)
     if q.after != 0:
         out = out & ~upto(wp.clamp(c - t.first[block], 0, LEAF))
     return out
@@ -91,14 +136,19 @@ def count_overlaps(
     for i in range(a, mine.start[c + 1]):
         count[i] = 0
     ask = asking(c, mine, q)
-    low = wp.vec3f(wp.inf, wp.inf, wp.inf)
-    high = -low
+    b = Box()
+    b.low = wp.vec3f(wp.inf, wp.inf, wp.inf)
+    b.high = -b.low
+    b.last_low = b.low
+    b.last_high = b.high
     left = ask
     while left != wp.uint32(0):
-        small, large = box_of(mine.boxes, c, lowest(left))
+        one = box_at(c, lowest(left), mine)
         left = left & (left - wp.uint32(1))
-        low = wp.min(low, small)
-        high = wp.max(high, large)
+        b.low = wp.min(b.low, one.low)
+        b.high = wp.max(b.high, one.high)
+        b.last_low = wp.min(b.last_low, one.last_low)
+        b.last_high = wp.max(b.last_high, one.last_high)
     node = int(0)
     if q.after != 0:
         node = mine.node[c]
@@ -106,23 +156,25 @@ def count_overlaps(
     if ask == wp.uint32(0):
         end = 0
     while node < end:
-        if not meet(low, high, t.low[node], t.high[node]):
+        if not meet(b, node, t):
             node = t.beyond[node]
         else:
             block = t.block[node]
             if block < 0:
                 node += 1
             else:
-                near = leaves_met(block, low, high, c, t, q)
+                near = leaves_met(block, b, c, t, q)
                 while near != wp.uint32(0):
                     which = lowest(near)
                     near = near & (near - wp.uint32(1))
                     k = t.first[block] + which
-                    left = ask & met(mine.boxes, c, t.leaves, block, which)
+                    left = ask & met(
+                        mine.boxes, mine.ends, c, t.leaves, t.last_leaves, block, which
+                    )
                     while left != wp.uint32(0):
                         i = lowest(left)
                         left = left & (left - wp.uint32(1))
-                        bits = met(theirs.boxes, k, mine.boxes, c, i)
+                        bits = met_of(theirs, k, mine, c, i)
                         bits = admitted(bits, c, i, k, q, mine, theirs)
                         found = count[a + i]
                         while bits != wp.uint32(0):
@@ -190,22 +242,24 @@ def list_overlaps(
             for s in range(count[i]):
                 write(place + s, i, slots[i, s], q.apart, mine, theirs, out)
         else:
-            small, large = box_of(mine.boxes, c, i - a)
+            b = box_at(c, i - a, mine)
             node = int(0)
             end = t.beyond[0]
             while node < end:
-                if not meet(small, large, t.low[node], t.high[node]):
+                if not meet(b, node, t):
                     node = t.beyond[node]
                 else:
                     block = t.block[node]
                     if block < 0:
                         node += 1
                     else:
-                        near = leaves_met(block, small, large, c, t, q)
+                        near = leaves_met(block, b, c, t, q)
                         while near != wp.uint32(0):
                             k = t.first[block] + lowest(near)
                             near = near & (near - wp.uint32(1))
-                            bits = met(theirs.boxes, k, mine.boxes, c, i - a)
+                            bits = met(
+                                theirs.boxes, theirs.ends, k, mine.boxes, mine.ends, c, i - a
+                            )
                             bits = admitted(bits, c, i - a, k, q, mine, theirs)
                             while bits != wp.uint32(0):
                                 j = theirs.start[k] + lowest(bits)
@@ -234,7 +288,9 @@ class Tree:
         """Take new boxes of primitives in the same layout."""
         self.boxes, n, layout = boxes, Nodes(), boxes.inside.layout
         n.beyond, (n.block, n.first, _, _) = layout.device[1], layout.blocks
-        n.low, n.high, n.leaves = boxes.low, boxes.high, boxes.leaves
+        begin, end = boxes.begin, boxes.last
+        n.low, n.high, n.leaves = begin.low, begin.high, begin.leaves
+        n.last_low, n.last_high, n.last_leaves = end.low, end.high, end.leaves
         self.nodes = n
         self._enclose()
 
@@ -262,15 +318,17 @@ class Tree:
         """The same pairs with at least one box that has moved, asked by those given."""
         return Overlaps(self, boxes, _apart(boxes or self.boxes, self.boxes), None, moved, closer)
 
-    def rebound(self, moved: WarpArray, low: WarpArray, high: WarpArray, grow: float) -> None:
-        """New boxes for those that have moved, of ways (n,) vec3 from low to high."""
-        self.boxes.renewed(moved, low, high, grow)
+    def rebound(self, moved: WarpArray, places: Places, grow: float) -> None:
+        """New boxes for those that have moved."""
+        self.boxes.renewed(moved, places, grow)
         self._enclose()
 
     def _enclose(self) -> None:
         inner, ends = self.boxes.inside.layout.inner
-        n = self.nodes
-        kernel.launch_in_order(enclose_nodes, ends, inner, n.beyond, n.low, n.high)
+        for bounds in (self.boxes.begin, self.boxes.end):
+            if bounds is not None:
+                about = (inner, self.nodes.beyond, bounds.low, bounds.high)
+                kernel.launch_in_order(enclose_nodes, ends, *about)
 
 
 def _apart(boxes: Boxes, others: Boxes) -> int:

@@ -11,7 +11,7 @@ import warp as wp
 from weft import kernel
 from weft.arrays import Bools, Faces, Ints, Positions
 from weft.contact.adjacent import Adjacency, Closer, height_of
-from weft.contact.boxes import Boxes, Primitives
+from weft.contact.boxes import Boxes, Places, Primitives
 from weft.contact.broad_phase import Tree
 from weft.contact.candidates import Candidates
 from weft.contact.layout import Layout, pieces_of
@@ -132,24 +132,25 @@ class CollisionMesh:
 
     def candidates(
         self,
-        x: Positions | WarpArray,
+        x: Positions | WarpArray | Places,
         reach: float,
         end: Positions | WarpArray | None = None,
         excluded: Excluded | None = None,
         trees: Trees | None = None,
         closer: Closer | None = None,
     ) -> Candidates:
-        """Pairs whose boxes are no more than ``reach`` [m] apart at x, or on the way to ``end``.
+        """Pairs whose boxes are no more than ``reach`` [m] apart at x, or at some time of a way to
+        ``end``, on which all move at once.
 
         Pairs that share a vertex, or have two that are sewn together, or are not to meet, are left
         out; those that edges connect have to be ``closer``, where that is given.
         """
         out, trees = excluded or self.unheld, trees or Trees()
         faces, edges, vertices = self.primitives
-        y, z = kernel.points(x), None if end is None else kernel.points(end)
+        places = x if isinstance(x, Places) else Places.of(x, end)
 
         def boxes(inside: Primitives, marks: WarpArray | None) -> Boxes:
-            return Boxes.of(y, inside, reach / 2, z, marks, self.device_sewn)
+            return Boxes.of(places, inside, reach / 2, marks, self.device_sewn)
 
         trees.faces = _updated(trees.faces, boxes(faces, out.triangles))
         trees.edges = _updated(trees.edges, boxes(edges, out.edges))

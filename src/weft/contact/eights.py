@@ -14,38 +14,67 @@ BOX = ROWS * LEAF  # numbers of a leaf
 CORNERS = 3 * LEAF
 NONE = -1  # in place of a vertex, where there is no box
 
+# Boxes that move are known at the begin of a way and at its end; between, their sides are no
+# farther out than on straight lines. So they stay apart if they are so along an axis at both ends.
 _MET = """
 #if defined(__clang__) && !defined(__CUDACC__)
     typedef float eight __attribute__((vector_size(32), aligned(4)));
     typedef bool bits __attribute__((ext_vector_type(8)));
     const eight* p = (const eight*)(boxes.data + 48 * (size_t)leaf);
-    const bits out = __builtin_convertvector(
-        (p[0] <= q[3 * s]) & (p[3] >= q[0]) & (p[1] <= q[4 * s]) & (p[4] >= q[s])
-        & (p[2] <= q[5 * s]) & (p[5] >= q[2 * s]), bits);
-    return __builtin_bit_cast(unsigned char, out);
+    auto found = (p[0] <= q[3 * s]) & (p[3] >= q[0]) & (p[1] <= q[4 * s]) & (p[4] >= q[s])
+        & (p[2] <= q[5 * s]) & (p[5] >= q[2 * s]);
+    if (ends.shape[0]) {
+        const eight* e = (const eight*)(ends.data + 48 * (size_t)leaf);
+        found = ((p[0] <= q[3 * s]) | (e[0] <= r[3 * s])) & ((p[3] >= q[0]) | (e[3] >= r[0]))
+            & ((p[1] <= q[4 * s]) | (e[1] <= r[4 * s])) & ((p[4] >= q[s]) | (e[4] >= r[s]))
+            & ((p[2] <= q[5 * s]) | (e[2] <= r[5 * s])) & ((p[5] >= q[2 * s]) | (e[5] >= r[2 * s]));
+    }
+    return __builtin_bit_cast(unsigned char, __builtin_convertvector(found, bits));
 #else
     const float* p = boxes.data + 48 * (size_t)leaf;
+    const bool moving = ends.shape[0] > 0;
+    const float* e = moving ? ends.data + 48 * (size_t)leaf : p;
+    const float* f = moving ? r : q;
     unsigned int out = 0;
-    for (int k = 0; k < 8; ++k)
-        if (p[k] <= q[3 * s] && p[k + 24] >= q[0] && p[k + 8] <= q[4 * s]
-            && p[k + 32] >= q[s] && p[k + 16] <= q[5 * s] && p[k + 40] >= q[2 * s])
-            out |= 1u << k;
+    for (int k = 0; k < 8; ++k) {
+        bool meets = true;
+        for (int c = 0; c < 3; ++c) {
+            const int low = k + 8 * c, high = k + 8 * (c + 3);
+            meets = meets && (p[low] <= q[(c + 3) * s] || e[low] <= f[(c + 3) * s])
+                && (p[high] >= q[c * s] || e[high] >= f[c * s]);
+        }
+        out |= (unsigned int)meets << k;
+    }
     return out;
 #endif
 """
-_GIVEN = "const float q[] = {low[0], low[1], low[2], high[0], high[1], high[2]}; const int s = 1;"
-_STORED = "const float* q = others.data + 48 * (size_t)other + number; const int s = 8;"
+_GIVEN = """
+    const float q[] = {low[0], low[1], low[2], high[0], high[1], high[2]};
+    const float r[] = {last_low[0], last_low[1], last_low[2],
+                       last_high[0], last_high[1], last_high[2]};
+    const int s = 1;
+"""
+_STORED = """
+    const float* q = others.data + 48 * (size_t)other + number;
+    const float* r = ends.shape[0] ? other_ends.data + 48 * (size_t)other + number : q;
+    const int s = 8;
+"""
 
 # Rounded so that nothing is lost: sums are right to 6e-8 of what is summed.
 _CLOSER = """
     const float* stored = others.data + 48 * (size_t)other + number;
-    float q[6];
+    const float* last = ends.shape[0] ? other_ends.data + 48 * (size_t)other + number : stored;
+    float q[6], r[6];
     const int s = 1;
-    for (int k = 0; k < 3; ++k) {
-        const float a = stored[8 * k], b = stored[8 * (k + 3)];
-        q[k] = a + by - 2.4e-7f * (wp::abs(a) + by);
-        q[k + 3] = b - by + 2.4e-7f * (wp::abs(b) + by);
-    }
+    auto shrink = [by](const float* in, float* out) {
+        for (int k = 0; k < 3; ++k) {
+            const float a = in[8 * k], b = in[8 * (k + 3)];
+            out[k] = a + by - 2.4e-7f * (wp::abs(a) + by);
+            out[k + 3] = b - by + 2.4e-7f * (wp::abs(b) + by);
+        }
+    };
+    shrink(stored, q);
+    shrink(last, r);
 """
 
 _BESIDE = """
@@ -101,27 +130,41 @@ _SHARING = """
 
 @wp.func_native(_GIVEN + _MET)
 def met_between(
-    boxes: wp.array(dtype=wp.float32), leaf: int, low: wp.vec3f, high: wp.vec3f
+    boxes: wp.array(dtype=wp.float32),
+    ends: wp.array(dtype=wp.float32),
+    leaf: int,
+    low: wp.vec3f,
+    high: wp.vec3f,
+    last_low: wp.vec3f,
+    last_high: wp.vec3f,
 ) -> wp.uint32:
-    """Bits of the boxes of a leaf that overlap the one from low to high."""
+    """Bits of the boxes of a leaf that overlap the one from low to high, which ends between the
+    last ones where boxes move.
+    """
 
 
 @wp.func_native(_STORED + _MET)
 def met(
     boxes: wp.array(dtype=wp.float32),
+    ends: wp.array(dtype=wp.float32),
     leaf: int,
     others: wp.array(dtype=wp.float32),
+    other_ends: wp.array(dtype=wp.float32),
     other: int,
     number: int,
 ) -> wp.uint32:
-    """Bits of the boxes of a leaf that overlap the one of this number in another leaf."""
+    """Bits of the boxes of a leaf that overlap the one of this number in another leaf; at the same
+    time of a way, where its ``ends`` are given.
+    """
 
 
 @wp.func_native(_CLOSER + _MET)
 def met_closer(
     boxes: wp.array(dtype=wp.float32),
+    ends: wp.array(dtype=wp.float32),
     leaf: int,
     others: wp.array(dtype=wp.float32),
+    other_ends: wp.array(dtype=wp.float32),
     other: int,
     number: int,
     by: wp.float32,

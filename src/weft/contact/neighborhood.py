@@ -5,42 +5,78 @@ the candidates hold (Verlet 1967); where a few leave, only these look for others
 hierarchies. Of every pair a lower bound of its distance is known, from when it was last computed
 and how far its vertices have been from where they were: most pairs need not be looked at.
 
-Where cloth moves as a whole, boxes are those of its ways beside its mean: what flies together is
-not near everything that flies past the same place.
+Where ways are long, boxes move along with them: what flies together is not near everything that
+flies past the same place. A later way stays near an earlier one where every vertex does so *at the
+same time* of it: that at which it begins, and that at which it ends, are the same for all.
 """
 
 from typing import Any
 
-import numpy as np
 import warp as wp
 
 from weft import kernel
 from weft.contact.adjacent import Closer
-from weft.contact.boxes import Boxes, Primitives
+from weft.contact.boxes import Boxes, Places, Primitives
 from weft.contact.broad_phase import Moved, Overlaps, Tree
 from weft.contact.candidates import UNKNOWN, Candidates
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.contact.eights import NONE, corners_of
+from weft.contact.kept import chosen, mark_close, mark_stayed
 from weft.contact.known import Since
 from weft.contact.layout import LEAF
 from weft.contact.questions import Others
-from weft.contact.words import lowest, together
 from weft.kernel import Scalar, WarpArray, vec3
+from weft.solve.vectors import combine
 
 _module = wp.get_module("weft.neighborhood")
 SPARE = 0.25  # of the reach: how far anything may leave a way before candidates are found anew
 FAR = 0.5  # of the reach, on average: how far from there distances are bounded anew
+FINE = 0.4  # of the height of triangles: where the reach is more, boxes move on shorter ways
+SAMPLES = 256  # vertices by which it is judged how far on its way cloth is
 FEW = 0.3  # of the vertices: where more have left, everything is looked for
 
 
+@wp.kernel(module=_module)
+def beside(
+    o: int,
+    y: wp.array(dtype=vec3),
+    end: wp.array(dtype=vec3),
+    mean: vec3,
+    out: wp.array(dtype=Scalar),
+):
+    """Lengths of ways beside their mean."""
+    v = o + wp.tid()
+    out[v] = wp.length(end[v] - y[v] - mean)
+
+
+@wp.kernel(module=_module)
+def progress(
+    o: int,
+    y: wp.array(dtype=vec3),
+    end: wp.array(dtype=vec3),
+    low: wp.array(dtype=vec3),
+    way: wp.array(dtype=vec3),
+    stride: int,
+    out: wp.array(dtype=vec3),
+):
+    """How far y and ``end`` are on the ways that boxes go, and how long these are, all times the
+    latter; of every ``stride``-th vertex.
+    """
+    i = o + wp.tid()
+    v = i * stride
+    w = way[v]
+    out[i] = vec3(wp.dot(y[v] - low[v], w), wp.dot(end[v] - low[v], w), wp.dot(w, w))
+
+
 @wp.func
-def leaves(a: vec3, b: vec3, low: vec3, high: vec3, spare: Scalar):
-    """1 where the way from a to b leaves a box by more than ``spare``."""
-    out = int(0)
-    for k in range(3):
-        if wp.min(a[k], b[k]) < low[k] - spare or wp.max(a[k], b[k]) > high[k] + spare:
-            out = 1
-    return out
+def outside(x: vec3, low: vec3, high: vec3, moves: int):
+    """How far a point is from a box: of one that moves, whose candidates were chosen by their
+    distances; of others, along an axis.
+    """
+    d = wp.max(wp.max(low - x, x - high), vec3(0.0))
+    if moves != 0:
+        return wp.length(d)
+    return wp.max(d)
 
 
 @wp.kernel(module=_module)
@@ -50,14 +86,22 @@ def leave(
     end: wp.array(dtype=vec3),
     low: wp.array(dtype=vec3),
     high: wp.array(dtype=vec3),
-    here: vec3,
-    there: vec3,
+    way: wp.array(dtype=vec3),
+    here: Scalar,
+    there: Scalar,
+    by: vec3,
+    then: vec3,
+    moves: int,
     spare: Scalar,
     left: wp.array(dtype=wp.int32),
 ):
-    """Which ways leave their boxes."""
+    """Which ways leave their boxes by more than ``spare``, if they begin at the time ``here`` and
+    end at ``there``, all of them displaced ``by`` something, and ``then`` by something.
+    """
     v = o + wp.tid()
-    left[v] = leaves(y[v] - here, end[v] - there, low[v], high[v], spare)
+    far = outside(y[v] - here * way[v] - by, low[v], high[v], moves)
+    far = wp.max(far, outside(end[v] - there * way[v] - then, low[v], high[v], moves))
+    left[v] = wp.where(far > spare, 1, 0)
 
 
 @wp.kernel(module=_module)
@@ -65,18 +109,21 @@ def enclose(
     o: int,
     y: wp.array(dtype=vec3),
     end: wp.array(dtype=vec3),
-    here: vec3,
-    there: vec3,
+    way: wp.array(dtype=vec3),
+    here: Scalar,
+    there: Scalar,
+    by: vec3,
+    then: vec3,
     left: wp.array(dtype=wp.int32),
     low: wp.array(dtype=vec3),
     high: wp.array(dtype=vec3),
     origin: wp.array(dtype=vec3),
 ):
-    """Boxes of the ways that have left theirs."""
+    """Boxes of ways that have left theirs."""
     v = o + wp.tid()
     if left[v] != 0:
-        a = y[v] - here
-        b = end[v] - there
+        a = y[v] - here * way[v] - by
+        b = end[v] - there * way[v] - then
         low[v] = wp.min(a, b)
         high[v] = wp.max(a, b)
         origin[v] = y[v]
@@ -100,69 +147,12 @@ def mark_moved(
     out[c] = bits
 
 
-_STAYED = """
-    unsigned int out = 0;
-    for (int k = 0; k < count; ++k) {
-        const int* v = stencil.data + 4 * ((size_t)first + k);
-        const int moved = left.data[v[0]] | left.data[v[1]] | left.data[v[2]] | left.data[v[3]];
-        out |= (unsigned int)(moved == 0) << k;
-    }
-    return out;
-"""
+HERE = Scalar(0.0), Scalar(0.0), vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)  # boxes that stay
 
 
-@wp.func_native(_STAYED)
-def stayed(
-    stencil: wp.array2d(dtype=wp.int32), first: int, count: int, left: wp.array(dtype=wp.int32)
-) -> wp.uint32:
-    """Bits of those of ``count`` pairs without a vertex that has left its box."""
-
-
-@wp.kernel(module=_module)
-def mark_kept(
-    o: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    left: wp.array(dtype=wp.int32),
-    width: int,
-    bits: wp.array(dtype=wp.uint32),
-    count: wp.array(dtype=wp.int32),
-):
-    """Bits of pairs without such a vertex among the next ``width``, and how many they are."""
-    w = o + wp.tid()
-    found = stayed(stencil, w * width, wp.min(width, stencil.shape[0] - w * width), left)
-    bits[w] = found
-    count[w] = wp.bit_count(found)
-
-
-@wp.kernel(module=_module)
-def keep(
-    o: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    bound: wp.array(dtype=Scalar),
-    kept: wp.array(dtype=wp.uint32),
-    place: wp.array(dtype=wp.int32),
-    width: int,
-    points: int,
-    shift: int,
-    adjacent: wp.array(dtype=wp.uint8),
-    out: wp.array2d(dtype=wp.int32),
-    out_bound: wp.array(dtype=Scalar),
-    out_adjacent: wp.array(dtype=wp.uint8),
-):
-    """The pairs that are kept, those of edges ``shift`` further on."""
-    w = o + wp.tid()
-    bits = kept[w]
-    at = int(place[w])
-    while bits != wp.uint32(0):
-        i = w * width + lowest(bits)
-        bits = bits & (bits - wp.uint32(1))
-        to = wp.where(i < points, at, at + shift)
-        for a in range(4):
-            out[to, a] = stencil[i, a]
-        out_bound[to] = bound[i]
-        if adjacent.shape[0] > 0:
-            out_adjacent[to] = adjacent[i]
-        at += 1
+def _flying(here: Any, there: Any) -> tuple[Any, ...]:
+    """Frames at two places."""
+    return *HERE[:2], vec3(*here), vec3(*there)
 
 
 class Neighborhood:
@@ -177,9 +167,12 @@ class Neighborhood:
     def __init__(self, mesh: CollisionMesh, reach: float, closer: Closer | None = None) -> None:
         self.mesh, self.reach, self.trees, self._closer = mesh, reach, Trees(), closer
         n = len(mesh.rest)
-        self._low, self._high = (kernel.empty(n, vec3) for _ in range(2))
+        self._low, self._high, self._way = (kernel.empty(n, vec3) for _ in range(3))
+        self._moves = self._flies = False  # whether boxes do, each for itself or together
+        self._way.zero_()
+        self._beside = kernel.empty(mesh.sides.first_body)
+        self._samples = kernel.empty(min(n, SAMPLES), vec3)
         self._left, self.since = kernel.empty(n, wp.int32), Since.made(n)
-        self._moves = False  # whether boxes are those of ways beside the cloth's mean
         self.begin(mesh.unheld)
 
     def begin(self, excluded: Excluded) -> None:
@@ -189,16 +182,16 @@ class Neighborhood:
 
     def along(self, y: WarpArray, end: WarpArray) -> Candidates:
         """Pairs that may come within reach on the way from y to ``end``."""
-        n, boxes = y.shape[0], (self._low, self._high)
         found = self.found
         if found is not None:
             frame, spare = self._frame(y, end), Scalar(SPARE * self.reach * (1 - 1e-9))
-            kernel.launch(leave, n, y, end, *boxes, *frame, spare, self._left)
+            boxes = (self._low, self._high, self._way, *frame, int(self._moves), spare)
+            kernel.launch(leave, y.shape[0], y, end, *boxes, self._left)
             count = kernel.total(self._left)
-            if count > FEW * n:
+            if count > FEW * y.shape[0]:
                 found = None
             elif count:
-                kernel.launch(enclose, n, y, end, *frame, self._left, *boxes, self.since.origin)
+                self._enclose(y, end, frame)
                 found = self._renewed(found)
         self.found = self._whole(y, end) if found is None else found
         self._measure(y, end, self.found)
@@ -211,34 +204,85 @@ class Neighborhood:
             since.begin(y)
             found.bound.fill_(UNKNOWN)
 
-    def _frame(self, y: WarpArray, end: WarpArray) -> tuple[Any, Any]:
-        """Where the frame of the boxes is at y and at ``end``."""
+    def _frame(self, y: WarpArray, end: WarpArray) -> tuple[Any, ...]:
+        """The times at which boxes that move are nearest to y and to ``end``, about; and where the
+        frame of boxes is there that fly together.
+        """
+        if self._flies:
+            return _flying(*self._means(y, end))
         if not self._moves:
-            return vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
-        return self._means(y, end)
+            return HERE
+        n = len(self._samples)
+        ways = (self._low, self._way, y.shape[0] // n)
+        kernel.launch(progress, n, y, end, *ways, self._samples)
+        *parts, whole = kernel.mean(self._samples, n)
+        if not whole > 0:
+            return HERE
+        times = (Scalar(min(max(float(p / whole), 0.0), 1.0)) for p in parts)
+        return *times, *HERE[2:]
 
     def _means(self, y: WarpArray, end: WarpArray) -> tuple[Any, Any]:
         """The cloth's mean at y and at ``end``."""
         m = self.mesh.sides.first_body
         here = kernel.mean(y, m)
-        return vec3(*here), vec3(*(here if end is y else kernel.mean(end, m)))
+        return here, here if end is y else kernel.mean(end, m)
+
+    def _enclose(self, y: WarpArray, end: WarpArray, frame: tuple[Any, ...]) -> None:
+        """Boxes of vertices that have left theirs."""
+        out = (self._left, self._low, self._high, self.since.origin)
+        kernel.launch(enclose, y.shape[0], y, end, self._way, *frame, *out)
 
     @property
     def _margin(self) -> float:
         return (1 + 2 * SPARE) * self.reach
 
+    @property
+    def _places(self) -> Places:
+        return Places(self._low, self._high, self._way if self._moves else None)
+
     def _whole(self, y: WarpArray, end: WarpArray) -> Candidates:
-        here, there = self._means(y, end)
-        self._moves = bool(np.linalg.norm(np.subtract(there, here)) > SPARE * self.reach)
-        boxes = (self._low, self._high)
+        frame = self._choose(y, end)
         self._left.fill_(1)
-        frame = self._frame(y, end)
-        kernel.launch(enclose, y.shape[0], y, end, *frame, self._left, *boxes, self.since.origin)
+        self._enclose(y, end, frame)
         self._points: Tree | None = None
-        low, high = boxes
-        return self.mesh.candidates(
-            low, self._margin, high, self.excluded, self.trees, self._closer
-        )
+        about = (self._margin, None, self.excluded, self.trees, self._closer)
+        found = self.mesh.candidates(self._places, *about)
+        if not self._moves:
+            return found
+        self.since.measure(y, end)
+        return self._close(found)
+
+    def _choose(self, y: WarpArray, end: WarpArray) -> tuple[Any, ...]:
+        """Whether boxes move, each along its way, or fly together, or stay; their frame."""
+        moved, self._moves, self._flies = self._moves, False, False
+        least, mean, frame = SPARE * self.reach, HERE[2], HERE
+        if end is not y:
+            here, there = self._means(y, end)
+            by = there - here
+            if float(by @ by) > least * least:
+                self._flies, mean, frame = True, vec3(*by), _flying(here, there)
+            kernel.launch(beside, self._beside.shape[0], y, end, mean, self._beside)
+            fine = self.reach > FINE * self.mesh.height
+            self._moves = kernel.largest(self._beside) > (least if fine else self.mesh.height)
+        if self._moves:
+            self._flies, frame = False, (*HERE[:1], Scalar(1.0), *HERE[2:])
+            combine(end, -1.0, y, self._way)
+        elif moved:
+            self._way.zero_()
+        return frame
+
+    def _close(self, found: Candidates) -> Candidates:
+        """Those whose distances, not just their boxes, say that they may come within reach while
+        all stay near their ways.
+        """
+        since = self.since
+        less, adjacent = self.reach, kernel.empty(0, wp.uint8)
+        if self._closer is not None:
+            less, adjacent = self.reach - self._closer.by, self.mesh.adjacency.marked(found)
+        reaches = (Scalar(r + 2 * SPARE * self.reach) for r in (self.reach, less))
+        known = (adjacent, since.place, since.shift, since.way, found.bound)
+        about = (found.device_stencil, found.points, kernel.zeros(1), *reaches, *known)
+        return chosen(found, mark_close, *about).moved()
 
     def _renewed(self, found: Candidates) -> Candidates:
         """The candidates, those of vertices that have left their boxes anew."""
@@ -257,46 +301,27 @@ class Neighborhood:
 
     def _boxes(self, inside: Primitives, marks: WarpArray | None) -> Boxes:
         sewn = self.mesh.device_sewn
-        return Boxes.of(self._low, inside, self._margin / 2, self._high, marks, sewn)
+        return Boxes.of(self._places, inside, self._margin / 2, marks, sewn)
 
     def _moved(self, tree: Tree) -> WarpArray:
         """Which primitives of a tree have moved, bits of leaves; they get new boxes."""
         inside = tree.boxes.inside
         moved = kernel.empty(len(inside.layout), wp.uint32)
         kernel.launch(mark_moved, len(inside.layout), inside.corners, self._left, moved)
-        tree.rebound(moved, self._low, self._high, self._margin / 2)
+        tree.rebound(moved, self._places, self._margin / 2)
         return moved
 
     def _joined(self, found: Candidates, asked: tuple[Overlaps, Overlaps, Overlaps]) -> Candidates:
         """What is kept of the candidates, and new ones: points of triangles first."""
-        m, (points, faces, edges) = len(found), asked
-        width = together()
-        words = -(-m // width)
-        kept = kernel.empty(words, wp.uint32)
-        count, place = (kernel.empty(words, wp.int32) for _ in range(2))
-        stencil = found.device_stencil
-        above = kernel.slice_above(4 * width)
-        asked_of = (stencil, self._left, width, kept, count)
-        kernel.launch(mark_kept, words, *asked_of, slice_above=above)
-        total = before = kernel.scan(count, place)
-        if found.points < m:
-            w, rest = divmod(found.points, width)
-            first = int(kernel.scalar(kept, w)) & (1 << rest) - 1
-            before = int(kernel.scalar(place, w)) + first.bit_count()
-        new = len(points) + len(faces)
-        out = kernel.empty((total + new + len(edges), 4), wp.int32)
-        bound = kernel.empty(out.shape[0])
-        bound.fill_(UNKNOWN)
-        known = found.adjacent is not None
-        adjacent = kernel.empty(out.shape[0] if known else 0, wp.uint8)
-        pairs = (stencil, found.bound, kept, place, width, found.points, new)
-        marks = found.adjacent if known else adjacent
-        kernel.launch(keep, words, *pairs, marks, out, bound, adjacent, slice_above=above)
-        points.write(out, before)
-        faces.write(out, before + len(points))
-        edges.write(out, total + new)
-        if not known:
-            return Candidates(out, before + new, bound)
-        for begin, end in ((before, before + new), (total + new, out.shape[0])):
-            self.mesh.adjacency.mark(out, before + new, begin, end, adjacent)
-        return Candidates(out, before + new, bound, adjacent)
+        points, faces, edges = asked
+        kept = chosen(found, mark_stayed, found.device_stencil, self._left)
+        new, before, total = len(points) + len(faces), kept.points, len(kept)
+        out = kept.moved(new, len(edges))
+        stencil, adjacent = out.device_stencil, out.adjacent
+        points.write(stencil, before)
+        faces.write(stencil, before + len(points))
+        edges.write(stencil, total + new)
+        if adjacent is not None:
+            for begin, end in ((before, before + new), (total + new, len(out))):
+                self.mesh.adjacency.mark(stencil, out.points, begin, end, adjacent)
+        return out

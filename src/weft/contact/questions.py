@@ -59,7 +59,7 @@ def admitted(bits: wp.uint32, c: int, i: int, leaf: int, q: Question, a: Side, b
         return out
     out = out & ~sharing(b.corners, leaf, a.corners, c, i)
     if q.closer > wp.float32(0.0):
-        far = out & ~met_closer(b.boxes, leaf, a.boxes, c, i, q.closer)
+        far = out & ~met_closer(b.boxes, b.ends, leaf, a.boxes, a.ends, c, i, q.closer)
         if far != wp.uint32(0):
             out = out & ~(far & beside(b.corners, leaf, a.corners, c, i, q.connected, q.neighbors))
     if q.apart == 2 or a.sewn.shape[0] > 0:

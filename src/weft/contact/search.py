@@ -29,7 +29,7 @@ from weft.phases import Phases
 from weft.solve.vectors import combine, dot, equal
 
 _module = wp.get_module("weft.contact_search")
-LONG = 1.5  # heights of triangles: of ways that spread by more, a part is looked at first
+LONG = 1e9  # heights of triangles: of ways that spread by more, a part is looked at first
 MOST_PARTS = 16
 
 

@@ -1,0 +1,161 @@
+"""Which candidates are kept, as bits of words, and the list of those that are."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import warp as wp
+
+from weft import kernel
+from weft.contact.candidates import UNKNOWN, Candidates
+from weft.contact.known import apart_by_places
+from weft.contact.words import lowest, together, upto
+from weft.kernel import Scalar, WarpArray
+
+_module = wp.get_module("weft.kept")
+
+_STAYED = """
+    unsigned int out = 0;
+    for (int k = 0; k < count; ++k) {
+        const int* v = stencil.data + 4 * ((size_t)first + k);
+        const int moved = left.data[v[0]] | left.data[v[1]] | left.data[v[2]] | left.data[v[3]];
+        out |= (unsigned int)(moved == 0) << k;
+    }
+    return out;
+"""
+
+
+@wp.func_native(_STAYED)
+def stayed(
+    stencil: wp.array2d(dtype=wp.int32), first: int, count: int, left: wp.array(dtype=wp.int32)
+) -> wp.uint32:
+    """Bits of those of ``count`` pairs without a vertex that has left its box."""
+
+
+@wp.kernel(module=_module)
+def mark_stayed(
+    o: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    left: wp.array(dtype=wp.int32),
+    width: int,
+    bits: wp.array(dtype=wp.uint32),
+    count: wp.array(dtype=wp.int32),
+):
+    """Bits of pairs without such a vertex among the next ``width``, and how many they are."""
+    w = o + wp.tid()
+    found = stayed(stencil, w * width, wp.min(width, stencil.shape[0] - w * width), left)
+    bits[w] = found
+    count[w] = wp.bit_count(found)
+
+
+@wp.kernel(module=_module)
+def mark_close(
+    o: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    points: int,
+    none: wp.array(dtype=Scalar),
+    reach: Scalar,
+    less: Scalar,
+    adjacent: wp.array(dtype=wp.uint8),
+    place: wp.array(dtype=wp.vec4f),
+    shift: wp.array(dtype=wp.vec4f),
+    way: wp.array(dtype=wp.vec4f),
+    bound: wp.array(dtype=Scalar),
+    width: int,
+    bits: wp.array(dtype=wp.uint32),
+    count: wp.array(dtype=wp.int32),
+):
+    """Bits of those that may come within ``reach``, or ``less`` where edges connect them, on their
+    way, among the next ``width``, and how many they are; bounds of the others' distances.
+    ``none`` is a thickness of zero.
+    """
+    w = o + wp.tid()
+    first = w * width
+    asked = upto(wp.min(width, stencil.shape[0] - first))
+    one = Scalar(1.0)
+    found = asked & ~apart_by_places(
+        stencil, points, first, asked, 1, none, one, reach, less, adjacent,
+        place, shift, way, one, bound,
+    )  # fmt: skip
+    bits[w] = found
+    count[w] = wp.bit_count(found)
+
+
+@wp.kernel(module=_module)
+def keep(
+    o: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    bound: wp.array(dtype=Scalar),
+    kept: wp.array(dtype=wp.uint32),
+    place: wp.array(dtype=wp.int32),
+    width: int,
+    points: int,
+    shift: int,
+    adjacent: wp.array(dtype=wp.uint8),
+    out: wp.array2d(dtype=wp.int32),
+    out_bound: wp.array(dtype=Scalar),
+    out_adjacent: wp.array(dtype=wp.uint8),
+):
+    """The pairs that are kept, those of edges ``shift`` further on."""
+    w = o + wp.tid()
+    bits = kept[w]
+    at = int(place[w])
+    while bits != wp.uint32(0):
+        i = w * width + lowest(bits)
+        bits = bits & (bits - wp.uint32(1))
+        to = wp.where(i < points, at, at + shift)
+        for a in range(4):
+            out[to, a] = stencil[i, a]
+        out_bound[to] = bound[i]
+        if adjacent.shape[0] > 0:
+            out_adjacent[to] = adjacent[i]
+        at += 1
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Some candidates."""
+
+    of: Candidates
+    bits: WarpArray  # uint32, of ``together`` candidates each
+    place: WarpArray  # int32: where those of a word begin
+    number: int
+    points: int  # how many of them are points of triangles
+
+    def moved(self, points: int = 0, edges: int = 0) -> Candidates:
+        """Them alone, what is known of them too, with room for so many new points of triangles and
+        pairs of edges behind those that there are, of which nothing is known.
+        """
+        out = kernel.empty((self.number + points + edges, 4), wp.int32)
+        bound, marks = kernel.empty(out.shape[0]), self.of.adjacent
+        if points + edges:
+            bound.fill_(UNKNOWN)
+        nothing = kernel.empty(0, wp.uint8)
+        adjacent = nothing if marks is None else kernel.empty(out.shape[0], wp.uint8)
+        pairs = (self.of.device_stencil, self.of.bound, self.bits, self.place, together())
+        to = (self.of.points, points, nothing if marks is None else marks, out, bound, adjacent)
+        kernel.launch(keep, self.bits.shape[0], *pairs, *to, slice_above=_above())
+        return Candidates(out, self.points + points, bound, None if marks is None else adjacent)
+
+    def __len__(self) -> int:
+        return self.number
+
+
+def chosen(of: Candidates, mark: Any, *arguments: Any) -> Chosen:
+    """Those that a kernel marks, which takes arguments, how many a word has, its bits, and how many
+    of them are set.
+    """
+    width = together()
+    words = -(-len(of) // width)
+    bits = kernel.empty(words, wp.uint32)
+    count, place = (kernel.empty(words, wp.int32) for _ in range(2))
+    kernel.launch(mark, words, *arguments, width, bits, count, slice_above=_above())
+    number = points = kernel.scan(count, place)
+    if of.points < len(of):
+        w, rest = divmod(of.points, width)
+        first = int(kernel.scalar(bits, w)) & (1 << rest) - 1
+        points = int(kernel.scalar(place, w)) + first.bit_count()
+    return Chosen(of, bits, place, number, points)
+
+
+def _above() -> int:
+    return kernel.slice_above(4 * together())
