@@ -282,7 +282,8 @@ class BoundMembrane(Bound):
         self._launch(x, "pk1", P, self._now)
         i, worth = self.rows.incidence, kernel.slice_above(self.rows.around)
         arrays = (i.start, i.element, i.place, s.gradient, s.weight, P, g)
-        kernel.launch(add_nodal_gradient, self.rows.n, *arrays, slice_above=worth)
+        n, begin = self.rows.range()
+        kernel.launch(add_nodal_gradient, n, *arrays, slice_above=worth, begin=begin)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """A + d2E/dx2."""
@@ -351,9 +352,10 @@ class BoundMembrane(Bound):
         if self._at is None:
             self._at = kernel.empty(x.shape[0], vec3)
         before, self._deformed = self._deformed, True
-        if before and equal(x, self._at):
+        n, begin = self.rows.range()
+        if before and equal(x, self._at, begin, begin + n):
             return True
-        kernel.copy(x, self._at)
+        kernel.copy(x, self._at, begin, begin + n)
         return False
 
     def _add_rows(self, H: WarpArray, scale: float, A: BlockCsr) -> BlockCsr:

@@ -38,6 +38,8 @@ class RowMap:
     entries: Any  # Entries
     n: int  # vertices
     around: float  # mean number of elements around a vertex
+    first: int = 0  # vertex that has any
+    last: int = 0  # the one after the last vertex that has
 
     @staticmethod
     def of(stencil: Ints, n: int, pattern: BlockPattern | None) -> "RowMap":
@@ -54,19 +56,31 @@ class RowMap:
             columns = stencil[kernel.numpy(incidence.element)]
             rows = np.repeat(incidence.vertex_of[:, None], stencil.shape[1], axis=1)
             entries.block = kernel.array(pattern.find(rows, columns), wp.int32)
-        return RowMap(incidence, entries, n, stencil.size / max(n, 1))
+        first, last = (int(stencil.min()), int(stencil.max()) + 1) if stencil.size else (0, 0)
+        return RowMap(incidence, entries, n, stencil.size / max(last - first, 1), first, last)
+
+    def range(self, whole: bool = False) -> tuple[int, int]:
+        """Number of vertices to visit and the first one: of the energy alone, which may be one of
+        fifty sheets; or with ``whole``, and of several worlds, all.
+        """
+        if whole or kernel.shared():
+            return self.n, 0
+        return self.last - self.first, self.first
 
     def add_gradient(self, local: WarpArray, g: WarpArray) -> None:
         """g += local gradients (m,k) vec3."""
         i, worth = self.incidence, kernel.slice_above(self.around)
         arrays = (i.start, i.element, i.place, local, g)
-        kernel.launch(gather_gradient, self.n, *arrays, slice_above=worth)
+        n, begin = self.range()
+        kernel.launch(gather_gradient, n, *arrays, slice_above=worth, begin=begin)
 
     def add_rows(self, layout: "Layout", local: Any, A: BlockCsr) -> None:
         """A += local Hessians in a layout."""
         worth = kernel.slice_above(self.around * self.entries.block.shape[1] / 3)
-        to = (A.pattern.device_row_start, A.claim(), A.values)
-        kernel.launch(layout.add_rows, self.n, self.entries, local, *to, slice_above=worth)
+        clear = A.claim()
+        n, begin = self.range(whole=clear != 0)
+        to = (A.pattern.device_row_start, clear, A.values)
+        kernel.launch(layout.add_rows, n, self.entries, local, *to, slice_above=worth, begin=begin)
 
 
 @wp.kernel(module=wp.get_module("weft.gather"))

@@ -65,7 +65,9 @@ def slice_above(entries: float) -> int:
     return int(SLICE_ABOVE * _USUAL / max(entries, _USUAL))
 
 
-def launch(kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE) -> None:
+def launch(
+    kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE, begin: int = 0
+) -> None:
     """Run a gather kernel for the indices 0 ... n-1, sliced over the CPU threads when it pays.
 
     Args:
@@ -73,17 +75,20 @@ def launch(kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE) -> N
         n: number of indices.
         *args: the kernel's other arguments.
         slice_above: smallest n that is worth slicing; lower it for kernels that do much per index.
+        begin: the first index; n are run from there. For what is not of several worlds.
     """
     where = context()
     alone = where.threads == 1 or n < max(slice_above, 2)
     if alone and where.device == "cpu" and current() is None and is_ready(kernel):
         if n > 0:
-            launch_on_cpu(kernel, n, (0, *args))
+            launch_on_cpu(kernel, n, (begin, *args))
         return
-    launch_each(n, (kernel, *args), slice_above=slice_above)
+    launch_each(n, (kernel, *args), slice_above=slice_above, begin=begin)
 
 
-def launch_each(n: int, *stages: tuple[Any, ...], slice_above: int = SLICE_ABOVE) -> None:
+def launch_each(
+    n: int, *stages: tuple[Any, ...], slice_above: int = SLICE_ABOVE, begin: int = 0
+) -> None:
     """Run several gather kernels in turn, each slice without waiting for the others.
 
     Right only where index i of a stage reads index i of the stages before, and no other.
@@ -92,6 +97,7 @@ def launch_each(n: int, *stages: tuple[Any, ...], slice_above: int = SLICE_ABOVE
         n: number of indices.
         *stages: (kernel, argument, ...) as for ``launch``.
         slice_above: smallest n that is worth slicing.
+        begin: the first index.
     """
     for stage in stages:
         load(stage[0])
@@ -103,9 +109,9 @@ def launch_each(n: int, *stages: tuple[Any, ...], slice_above: int = SLICE_ABOVE
         if b > a:
             for kernel, *args in stages:
                 if direct:
-                    launch_on_cpu(kernel, b - a, (a, *args))
+                    launch_on_cpu(kernel, b - a, (begin + a, *args))
                 else:
-                    wp.launch(kernel, b - a, inputs=[a, *args], device=where, record_tape=False)
+                    wp.launch(kernel, b - a, inputs=[begin + a, *args], device=where, record_tape=False)
 
     if some is not None:
         for a, b in some.parts(n):
@@ -145,7 +151,7 @@ def launch_in_order(kernel: Any, ends: Sequence[int], *args: Any) -> None:
         return
     for a, b in pairwise([0, *(int(e) for e in ends)]):
         if b > a:
-            wp.launch(kernel, b - a, inputs=[a, *args], device=device(), record_tape=False)
+            wp.launch(kernel, b - a, inputs=[begin + a, *args], device=device(), record_tape=False)
 
 
 def launch_serial(kernel: Any, *args: Any) -> None:

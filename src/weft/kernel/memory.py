@@ -147,10 +147,11 @@ def view(a: WarpArray) -> np.ndarray[Any, Any]:
     return found
 
 
-def copy(x: WarpArray, out: WarpArray) -> None:
-    """out[:n] = x (n,), of one type."""
+def copy(x: WarpArray, out: WarpArray, begin: int = 0, end: int | None = None) -> None:
+    """out[:n] = x (n,), of one type; on the CPU a range of them only."""
     if out.device.is_cpu:
-        view(out)[: x.shape[0]] = view(x)
+        end = x.shape[0] if end is None else end
+        view(out)[begin:end] = view(x)[begin:end]
     else:
         wp.copy(out, x, count=x.shape[0])
 

@@ -41,18 +41,15 @@ class BlockPattern:
 
     @staticmethod
     def _union(n: int, stencils: Sequence[Ints]) -> "BlockPattern":
-        keys = [np.arange(n, dtype=np.int64) * (n + 1)]
+        rows, columns, m = [np.arange(n)], [np.arange(n)], n
         for stencil in stencils:
-            s = np.unique(np.sort(stencil, axis=1), axis=0).astype(np.int64)
-            for a in range(s.shape[1]):
-                for b in range(s.shape[1]):
-                    if a != b:
-                        keys.append(np.unique(s[:, a] * n + s[:, b]))
-        key = np.unique(np.concatenate(keys))
-        row = key // n
-        start = np.zeros(n + 1, dtype=np.int32)
-        np.cumsum(np.bincount(row, minlength=n), out=start[1:])
-        return BlockPattern(n, start, (key % n).astype(np.int32))
+            rows.append(m + np.repeat(np.arange(len(stencil)), stencil.shape[1]))
+            columns.append(stencil.reshape(-1))
+            m += len(stencil)
+        places = np.concatenate(rows), np.concatenate(columns)
+        touched = sp.csr_matrix((np.ones(len(places[0]), bool), places), (m, n))
+        who = (touched.T.tocsr() @ touched).sorted_indices()
+        return BlockPattern(n, who.indptr.astype(np.int32), who.indices.astype(np.int32))
 
     @property
     def n_blocks(self) -> int:
@@ -71,8 +68,13 @@ class BlockPattern:
 
     def find(self, row: Ints, column: Ints) -> Ints:
         """Block numbers of (row, column) pairs that exist."""
-        keys = self.row.astype(np.int64) * self.n + self.column
-        return np.searchsorted(keys, row.astype(np.int64) * self.n + column).astype(np.int32)
+        wanted = row.astype(np.int64) * self.n + column
+        return np.searchsorted(self._keys, wanted).astype(np.int32)
+
+    @cached_property
+    def _keys(self) -> "np.ndarray[Any, np.dtype[np.int64]]":
+        """(b,) one number for each block, ascending."""
+        return self.row.astype(np.int64) * self.n + self.column
 
     @cached_property
     def diagonal(self) -> Ints:

@@ -61,10 +61,10 @@ def negate(a: WarpArray) -> None:
     kernel.launch(negated, a.shape[0], a)
 
 
-def equal(a: WarpArray, b: WarpArray) -> bool:
-    """Whether two arrays of one length hold the same numbers."""
+def equal(a: WarpArray, b: WarpArray, begin: int = 0, end: int | None = None) -> bool:
+    """Whether two arrays of one length hold the same numbers; on the CPU those of a range only."""
     if a.device.is_cpu:
-        return bool((kernel.view(a) == kernel.view(b)).all())
+        return bool((kernel.view(a)[begin:end] == kernel.view(b)[begin:end]).all())
     flag = kernel.zeros(1, wp.int32)
     kernel.launch(differing, a.shape[0], a, b, flag)
     return int(kernel.scalar(flag)) == 0
