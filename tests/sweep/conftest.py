@@ -1,6 +1,9 @@
 """Small sweeps for tests: 5 x 5 vertices, five steps."""
 
 import json
+import os
+import textwrap
+from contextlib import contextmanager
 
 import pytest
 
@@ -52,3 +55,32 @@ def statuses(folder):
 def digests(folder):
     """Digest of the last frame of every sample that is done."""
     return {k: s["digest"] for k, s in statuses(folder).items() if s["state"] == "done"}
+
+
+@contextmanager
+def in_workers(folder, code):
+    """Workers on this machine that start meanwhile run ``code`` first."""
+    (folder / "sitecustomize.py").write_text(
+        "import sys\nif 'weft.sweep.worker' in ' '.join(sys.orig_argv):\n"
+        + textwrap.indent(textwrap.dedent(code), "    ")
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        old = os.environ.get("PYTHONPATH", "")
+        patch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{old}")
+        yield
+
+
+def before_writing(name, action):
+    """Code of a worker: statements before it writes a file, with ``folder`` that of its sample."""
+    return f"""
+import os, signal
+from pathlib import Path
+from weft.io import inside
+old = inside.Inside.writing
+def writing(self, name, **more):
+    folder = self.root.parent
+    if name == {name!r}:
+{textwrap.indent(textwrap.dedent(action).strip(), " " * 8)}
+    return old(self, name, **more)
+inside.Inside.writing = writing
+"""
