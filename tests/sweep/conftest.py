@@ -2,13 +2,16 @@
 
 import json
 import os
+import signal
 import textwrap
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from weft.sweep.file import read_sweep
 from weft.sweep.folder import prepare
+from weft.sweep.warm import answer
 
 SCENE = """cloth:
   sheet: {nx: 5, ny: 5, width: 40 cm, height: 40 cm}
@@ -84,3 +87,27 @@ def writing(self, name, **more):
     return old(self, name, **more)
 inside.Inside.writing = writing
 """
+
+
+def is_first(path):
+    """Whether nobody else has made the file, which is there now."""
+    try:
+        path.open("x").close()
+    except FileExistsError:
+        return False
+    return True
+
+
+def answer_or_die(path, name, retry):
+    """What a worker answers; the first one to get to the middle of a sample is killed there."""
+
+    def watch(now):
+        if now.frame == 2 and is_first(Path(path) / "killed"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return answer(path, name, retry, watch)
+
+
+def answers_or_die(path, names, retry):
+    """The same of several samples."""
+    return [answer_or_die(path, name, retry) for name in names]
