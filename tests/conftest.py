@@ -1,8 +1,15 @@
 import numpy as np
 import pytest
 import warp as wp
+from hypothesis import HealthCheck, settings
 
 from weft import kernel
+
+# The same examples everywhere, however long the machine takes for one.
+settings.register_profile(
+    "weft", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("weft")
 
 
 def pytest_collection_modifyitems(config, items):

@@ -17,7 +17,7 @@ WEFT = Path(sys.executable).with_name("weft")
 
 def said(*words):
     """What the command prints."""
-    done = subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=3600)
     assert done.returncode == 0, f"weft {' '.join(words)}: {done.stderr[-2000:]}"
     return done.stdout
 

@@ -93,7 +93,7 @@ def test_a_program_that_fails_says_why(monkeypatch):
         peers.call([sys.executable, "-c", "raise SystemExit('no cloth today')"])
     monkeypatch.setattr(peers, "LIMIT", 0.1)
     with pytest.raises(RuntimeError, match="not done after"):
-        peers.call([sys.executable, "-c", "import time; time.sleep(9)"])
+        peers.call([sys.executable, "-c", "import time; time.sleep(900)"])
 
 
 def test_weft_is_run_as_the_others_are(tmp_path, monkeypatch):

@@ -105,12 +105,12 @@ def test_resume_of_a_sound_run_says_nothing(tmp_path, recwarn):
 
 def test_good_frames_after_a_damaged_one_are_kept(tmp_path):
     run = simulate(tmp_path / "run", frames=6)
-    before = {k: (run.path / frame_name(k)).stat().st_mtime_ns for k in range(7)}
     (run.path / frame_name(3)).write_bytes(b"x")
+    for k in range(7):
+        os.utime(run.path / frame_name(k), (0, 0))
     with pytest.warns(UserWarning, match="restored bitwise, computed anew from frame 2"):
         simulate(run.path, frames=6, resume=True)
-    after = {k: (run.path / frame_name(k)).stat().st_mtime_ns for k in range(7)}
-    assert {k for k in after if after[k] != before[k]} == {3}
+    assert [k for k in range(7) if (run.path / frame_name(k)).stat().st_mtime_ns] == [3]
 
 
 def test_a_frame_that_this_machine_computes_otherwise(tmp_path, monkeypatch):
@@ -219,19 +219,19 @@ def test_clearing_killed_at_any_instant(tmp_path, monkeypatch):
 
 
 HOLD = """
-import sys, time, weft
+import sys
 from weft.io.frames import RunFolder
 with RunFolder(sys.argv[1]).lock:
     print("held", flush=True)
-    time.sleep(60)
+    sys.stdin.read()
 """
 
 
 def test_one_writer(tmp_path):
     """A second writer is refused by name; a killed one leaves no lock."""
     other = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(tmp_path / "run")], stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}/src"},
+        [sys.executable, "-c", HOLD, str(tmp_path / "run")], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": f"{ROOT}/src"},
     )  # fmt: skip
     try:
         assert other.stdout.readline().strip() == b"held"
@@ -240,7 +240,7 @@ def test_one_writer(tmp_path):
                 simulate(tmp_path / "run", **arguments)
     finally:
         other.kill()
-        other.wait()
+        other.communicate()
     simulate(tmp_path / "run", frames=1)
 
 
@@ -383,11 +383,11 @@ def test_equal_numbers_are_one_scene(tmp_path):
 def test_a_stray_frame_takes_no_time(tmp_path, stray):
     run = simulate(tmp_path / "run", frames=2)
     (run.path / "frames" / f"{stray}.npz").write_bytes((run.path / frame_name(1)).read_bytes())
-    clock = time.perf_counter()
+    clock = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         again = simulate(run.path, frames=2, resume=True)
-    assert time.perf_counter() - clock < 10
+    assert time.process_time() - clock < 10  # a look at every number takes minutes, or for ever
     assert np.isfinite(again.positions(2)).all()
 
 

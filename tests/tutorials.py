@@ -64,7 +64,7 @@ def command(line):
     if words[:2] == ["pip", "install"]:
         return
     if words[0] != "weft":
-        done = subprocess.run(words, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=3600)
         assert done.returncode == 0, f"{line}: {done.stderr[-2000:]}"
         return
     from weft.cli.main import app

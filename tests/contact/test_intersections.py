@@ -251,9 +251,9 @@ def coincident(copies, turn):
 def test_coincident_surfaces_are_answered_in_time():
     """Eight sheets in one place: 28 x 722 pairs of equal faces at least, in seconds."""
     x, faces = coincident(8, rotations(1, 4)[0])
-    clock = time.perf_counter()
+    clock = time.process_time()
     assert len(intersections(x, faces)) > 28 * 722
-    assert time.perf_counter() - clock < 20
+    assert time.process_time() - clock < 20  # of the processor: a twentieth of it here
     quiet = np.arange(len(faces)) >= 722
     hits = intersections(x, faces, quiet)
     assert len(hits) and (hits[:, 0] < 722).all()  # bodies among themselves are not looked at

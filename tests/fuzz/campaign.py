@@ -270,9 +270,9 @@ KINDS = (
 
 def campaign(seconds, seed, kinds=KINDS, most=10**9, say=print):
     """Inputs of all kinds in turn, for so long; the crashes."""
-    end = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as folder, small_machine():
         fuzzer, n = Fuzzer(seed, folder), 0
+        end = time.monotonic() + seconds
         while time.monotonic() < end and n < most:
             kind = kinds[n % len(kinds)]
             n += 1

@@ -66,9 +66,12 @@ class Campaign:
                 shutil.copytree(runs[0].path, path)
                 runs.append(simulate(path, new, frames=MORE, from_frame=k))
             self.scenes[contact] = old, new, runs
+        self.span = min(self._seconds(k) for k in range(3))  # others may be at work here
+
+    def _seconds(self, k):
         started = time.perf_counter()
-        simulate(self.folder / "clock", scene())
-        self.span = time.perf_counter() - started
+        simulate(self.folder / f"clock-{k}", scene())
+        return time.perf_counter() - started
 
     def killed(self, what):
         """Run a function in a child and kill it at a random instant of its life."""
@@ -167,12 +170,11 @@ def difference(a, b):
     return f"left: {left}" if left else ""
 
 
-def campaign(kills, seed, seconds=1e9, say=print):
-    """So many kills, or for so long."""
-    end = time.monotonic() + seconds
+def campaign(kills, seed, say=print):
+    """So many kills."""
     with tempfile.TemporaryDirectory() as folder:
         done = Campaign(seed, folder)
-        while done.kills < kills and time.monotonic() < end:
+        while done.kills < kills:
             before = len(done.wrong)
             done.once()
             for line in done.wrong[before:]:

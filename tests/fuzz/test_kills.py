@@ -4,6 +4,6 @@ from tests.fuzz.kills import campaign
 
 
 def test_kills_at_any_instant():
-    done = campaign(kills=40, seed=7, seconds=18)
+    done = campaign(kills=40, seed=7)
     assert not done.wrong
-    assert done.kills >= 8 and done.late < done.kills
+    assert done.kills >= 40 and done.late < done.kills

@@ -34,7 +34,7 @@ def found(tmp_path_factory):
     command = f"{sys.executable} -m weft.cli.main"
     done = subprocess.run(
         [sys.executable, str(SCRIPT), str(ADDON.parent), command, str(folder / "found.json")],
-        capture_output=True, text=True, timeout=1500,
+        capture_output=True, text=True, timeout=3600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads((folder / "found.json").read_text())

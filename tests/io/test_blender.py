@@ -108,7 +108,7 @@ with open(sys.argv[-1], "wb") as out:
 
 def in_bpy(code, *arguments):
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
     assert done.returncode == 0, done.stderr[-2000:]
 
 

@@ -1,11 +1,17 @@
 """Small sweeps for tests: 5 x 5 vertices, five steps."""
 
 import json
+import os
+import signal
+import textwrap
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from weft.sweep.file import read_sweep
 from weft.sweep.folder import prepare
+from weft.sweep.warm import answer
 
 SCENE = """cloth:
   sheet: {nx: 5, ny: 5, width: 40 cm, height: 40 cm}
@@ -52,3 +58,56 @@ def statuses(folder):
 def digests(folder):
     """Digest of the last frame of every sample that is done."""
     return {k: s["digest"] for k, s in statuses(folder).items() if s["state"] == "done"}
+
+
+@contextmanager
+def in_workers(folder, code):
+    """Workers on this machine that start meanwhile run ``code`` first."""
+    (folder / "sitecustomize.py").write_text(
+        "import sys\nif 'weft.sweep.worker' in ' '.join(sys.orig_argv):\n"
+        + textwrap.indent(textwrap.dedent(code), "    ")
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        old = os.environ.get("PYTHONPATH", "")
+        patch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{old}")
+        yield
+
+
+def before_writing(name, action):
+    """Code of a worker: statements before it writes a file, with ``folder`` that of its sample."""
+    return f"""
+import os, signal
+from pathlib import Path
+from weft.io import inside
+old = inside.Inside.writing
+def writing(self, name, **more):
+    folder = self.root.parent
+    if name == {name!r}:
+{textwrap.indent(textwrap.dedent(action).strip(), " " * 8)}
+    return old(self, name, **more)
+inside.Inside.writing = writing
+"""
+
+
+def is_first(path):
+    """Whether nobody else has made the file, which is there now."""
+    try:
+        path.open("x").close()
+    except FileExistsError:
+        return False
+    return True
+
+
+def answer_or_die(path, name, retry):
+    """What a worker answers; the first one to get to the middle of a sample is killed there."""
+
+    def watch(now):
+        if now.frame == 2 and is_first(Path(path) / "killed"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return answer(path, name, retry, watch)
+
+
+def answers_or_die(path, names, retry):
+    """The same of several samples."""
+    return [answer_or_die(path, name, retry) for name in names]

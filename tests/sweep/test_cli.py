@@ -42,7 +42,8 @@ def test_commands_each_run_one_sample(sweep_file, tmp_path):
     assert len(weft("sweep", path, "--executor", "commands").splitlines()) == 2
 
 
-def test_a_dry_run_writes_nothing(sweep_file, tmp_path):
+def test_a_dry_run_writes_nothing(sweep_file, tmp_path, monkeypatch):
+    monkeypatch.setattr("weft.sweep.estimate.LONGEST", float("inf"))  # a whole sample, not a part
     told = json.loads(weft("sweep", sweep_file(), "--dry-run", "--json"))
     assert (told["samples"], told["left"]) == (4, 4) and told["seconds"] > 0
     assert not (tmp_path / "out").exists()
@@ -70,7 +71,7 @@ def test_status(sweep_file):
     assert re.search(r"to run +│ +3", weft("sweep", "status", sweep.path, "--once"))
 
 
-def test_the_live_table_ends_with_the_sweep(planned):
+def test_the_live_table_ends_with_the_sweep(planned, monkeypatch):
     """It stays while a process hands out samples, though none runs at the moment."""
     import io
     import threading
@@ -78,8 +79,10 @@ def test_the_live_table_ends_with_the_sweep(planned):
 
     from rich.console import Console
 
+    from weft.sweep import table
     from weft.sweep.table import live
 
+    monkeypatch.setattr(table, "EVERY", 0.01)
     sweep, out = planned(), io.StringIO()
     console = Console(file=out, force_terminal=True, width=100)
     assert live(sweep, Console(file=io.StringIO())) is False
@@ -87,10 +90,11 @@ def test_the_live_table_ends_with_the_sweep(planned):
         shown = threading.Thread(target=live, args=(sweep, console))
         shown.start()
         run_sample(sweep, sweep.plan[0])
-        time.sleep(1.5)
-        assert shown.is_alive()
-    shown.join(timeout=10)
-    assert not shown.is_alive() and "1 good" in out.getvalue()
+        while out.getvalue().count("1 good") < 3:  # looks after the sample had ended
+            assert shown.is_alive()
+            time.sleep(0.01)
+    shown.join(timeout=900)
+    assert not shown.is_alive()
 
 
 class Pictures(HTMLParser):

@@ -6,18 +6,21 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
-from tests.sweep.conftest import digests, statuses
+from tests.sweep.conftest import answer_or_die, digests, is_first
 from weft.errors import SweepError
 from weft.sweep.engines.dask import Dask
 from weft.sweep.engines.processes import Processes
 from weft.sweep.file import read_sweep
 from weft.sweep.runner import Hooks, run_sweep
+from weft.sweep.warm import answer
 
 pytest.importorskip("distributed")
 WIDE = "cloth.sheet.width: {from: 30 cm, to: 60 cm}"
+PATIENCE = 900  # [s] to wait for a scheduler, however slow the machine
 
 
 def free_port():
@@ -66,25 +69,18 @@ def run(path, engine, **more):
     return run_sweep(read_sweep(path), engine, **more)
 
 
-def test_the_bits_of_processes_through_a_killed_worker(sweep_file, tmp_path, cluster):
+def test_the_bits_of_processes_through_a_killed_worker(sweep_file, tmp_path, cluster, monkeypatch):
     path = sweep_file("design: random\nsamples: 6\nset: {seconds: 0.5 s}\n", vary=WIDE)
     wanted = digests(run(path, Processes(2), out=tmp_path / "alone").path)
-    killed = []
-
-    def told(sample, status):
-        if not killed:
-            began = [s for s in statuses(tmp_path / "out").values() if s["state"] == "started"]
-            killed.extend(int(s["where"].split()[1]) for s in began[:1])
-            for pid in killed:
-                os.kill(pid, signal.SIGKILL)
-
-    run(path, Dask(cluster.address, 60), hooks=Hooks(told=told))
-    assert killed and digests(tmp_path / "out") == wanted
+    monkeypatch.setattr("weft.sweep.engines.dask.answer", answer_or_die)
+    run(path, Dask(cluster.address, PATIENCE))
+    assert (tmp_path / "out" / "killed").exists() and digests(tmp_path / "out") == wanted
 
 
 @pytest.mark.slow
-def test_a_scheduler_that_goes_away_and_comes_back(sweep_file, tmp_path, cluster):
+def test_a_scheduler_that_goes_away_and_comes_back(sweep_file, tmp_path, cluster, monkeypatch):
     """Everything of the cluster is killed half-way, and started again three seconds later."""
+    monkeypatch.setattr("weft.sweep.engines.dask.answer", answer_once)
     path = sweep_file("design: random\nsamples: 6\nset: {seconds: 0.5 s}\n", vary=WIDE)
     notes, gone = [], []
 
@@ -93,6 +89,7 @@ def test_a_scheduler_that_goes_away_and_comes_back(sweep_file, tmp_path, cluster
             gone.append(sample)
             cluster.kill("scheduler")
             cluster.kill("worker")
+            (tmp_path / "out" / "go on").touch()
 
     def note(text):
         notes.append(text)
@@ -102,9 +99,20 @@ def test_a_scheduler_that_goes_away_and_comes_back(sweep_file, tmp_path, cluster
                 cluster.start("scheduler")
                 cluster.start("worker")
 
-    run(path, Dask(cluster.address, 120), hooks=Hooks(told=told, note=note))
+    run(path, Dask(cluster.address, PATIENCE), hooks=Hooks(told=told, note=note))
     assert any("is gone: waiting" in n for n in notes)
     assert len(digests(tmp_path / "out")) == 6
+
+
+def answer_once(path, name, retry):
+    """What a worker answers: samples but the first one wait half-way to be told to go on."""
+    first = is_first(Path(path) / "first")
+
+    def watch(now):
+        while not first and now.frame == 2 and not (Path(path) / "go on").exists():
+            time.sleep(0.05)
+
+    return answer(path, name, retry, watch)
 
 
 def test_a_scheduler_that_is_not_there(sweep_file, tmp_path):
@@ -121,7 +129,7 @@ def test_a_folder_that_workers_do_not_share(sweep_file, tmp_path, cluster, monke
 
     monkeypatch.setattr(dask, "answer", elsewhere)
     with pytest.raises(SweepError, match="workers do not write into.*shared file system"):
-        run(sweep_file(), Dask(cluster.address, 60))
+        run(sweep_file(), Dask(cluster.address, PATIENCE))
 
 
 def elsewhere(path, name, retry):
@@ -135,7 +143,7 @@ def test_a_full_disk_of_a_worker(sweep_file, cluster, monkeypatch):
 
     monkeypatch.setattr(dask, "answer", filled)
     with pytest.raises(DiskFullError, match="no space left"):
-        run(sweep_file(), Dask(cluster.address, 60))
+        run(sweep_file(), Dask(cluster.address, PATIENCE))
 
 
 def filled(path, name, retry):

@@ -5,11 +5,12 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from tests.sweep.conftest import digests, statuses
+from tests.sweep.conftest import before_writing, digests, in_workers, statuses
 from weft.errors import RunError, SceneError, SweepError
 from weft.io.inside import Inside
 from weft.io.lock import Lock
@@ -21,23 +22,31 @@ from weft.sweep.runner import Hooks, run_sweep
 from weft.sweep.status import Kind, counts
 
 WIDE = "cloth.sheet.width: {from: 30 cm, to: 60 cm}"
-LONG = "set: {seconds: 1 s}\n"  # about a second each
+LONG = "set: {seconds: 1 s}\n"  # ten frames each
+HANG = 900  # [s] after which something does not end, however slow the machine
 
 
 def run(path, workers=2, **more):
     return run_sweep(read_sweep(path, more.pop("samples", None)), Processes(workers), **more)
 
 
+@contextmanager
 def command(path, *more):
-    """A sweep in processes of their own."""
+    """A sweep in processes of their own: a group, which ends with the block."""
     line = [sys.executable, "-m", "weft.cli.main", "sweep", str(path), "-q", *more]
-    return subprocess.Popen(line, start_new_session=True)
+    process = subprocess.Popen(line, start_new_session=True)
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
-def wait_for(condition, seconds=120):
+def wait_for(condition):
     clock = time.monotonic()
     while not condition():
-        assert time.monotonic() - clock < seconds
+        assert time.monotonic() - clock < HANG
         time.sleep(0.05)
 
 
@@ -59,49 +68,67 @@ def test_what_a_sample_says_reproduces_it(sweep_file, tmp_path):
     assert found == digests(sweep.path)[sweep.plan[2].id]
 
 
+ALL_OF_US = """
+done = [p for p in folder.parent.glob("*/status.json") if '"done"' in p.read_text()]
+if len(done) >= {least}:
+    os.killpg(0, signal.SIGKILL)
+"""
+
+
 def test_kill_nine_of_everything(sweep_file, tmp_path):
-    """Half-way, twice; then it ends with the bits of a sweep that nothing happened to."""
+    """Half-way, twice; then it ends with the bits of a sweep that nothing happened to.
+
+    A worker in the middle of a sample kills them all, itself too: so that sample remains.
+    """
     path = sweep_file(f"design: random\nsamples: 8\n{LONG}", vary=WIDE)
     whole = digests(run(path, out=tmp_path / "whole").path)
     for least in (2, 5):
-        process = command(path)
-        wait_for(lambda least=least: len(digests(tmp_path / "out")) >= least)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        code = before_writing("frames/000005.npz", ALL_OF_US.format(least=least))
+        with in_workers(tmp_path, code), command(path) as process:
+            assert process.wait(HANG) == -signal.SIGKILL
     kept = digests(tmp_path / "out")
-    assert len(kept) < 8 and kept.items() <= whole.items()
+    assert 5 <= len(kept) < 8 and kept.items() <= whole.items()
     times = {k: (tmp_path / f"out/samples/{k}/status.json").stat().st_mtime_ns for k in kept}
     assert digests(run(path).path) == whole
     for k, before in times.items():  # what was done is not done again
         assert (tmp_path / f"out/samples/{k}/status.json").stat().st_mtime_ns == before
 
 
+ITSELF_ONCE = """
+try:
+    with open({mark!r}, "x") as file:
+        print(folder.name, os.getpid(), file=file)
+except FileExistsError:
+    pass  # another worker, or this sample again
+else:
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
 def test_a_killed_worker(sweep_file, tmp_path):
-    """Its sample is begun again by another one; the sweep does not stop."""
+    """Its sample is gone on with by another one; the sweep does not stop."""
     path = sweep_file(f"design: random\nsamples: 5\n{LONG}", vary=WIDE)
-    killed, notes = [], []
-
-    def told(sample, status):
-        if not killed:
-            mine = [s for s in statuses(tmp_path / "out").values() if s["state"] == "started"]
-            killed.append(int(mine[0]["where"].split()[1]))
-            os.kill(killed[0], signal.SIGKILL)
-
-    sweep = run(path, hooks=Hooks(told=told, note=notes.append))
+    mark, notes = tmp_path / "killed", []
+    code = before_writing("frames/000005.npz", ITSELF_ONCE.format(mark=str(mark)))
+    with in_workers(tmp_path, code):
+        sweep = run(path, hooks=Hooks(note=notes.append))
     assert counts(sweep.look())[Kind.DONE] == 5
-    assert any("signal 9) while it ran" in n for n in notes)
+    name, pid = mark.read_text().split()
+    assert [n.partition("ended ")[2] for n in notes] == [f"(signal 9) while it ran {name}"]
+    again = statuses(tmp_path / "out")[name]
+    assert again["frames"] == 5 and again["where"].split()[1] != pid
 
 
 @pytest.mark.slow
 def test_a_killed_parent_stops_its_workers(sweep_file, tmp_path):
     path = sweep_file("design: random\nsamples: 4\nset: {seconds: 1000 s}\n", vary=WIDE)
-    process = command(path)
     started = lambda: [s for s in statuses(tmp_path / "out").values() if s["state"] == "started"]  # noqa: E731
-    wait_for(lambda: len(started()) == 2)
-    workers = [int(s["where"].split()[1]) for s in started()]
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    wait_for(lambda: not any(is_running(pid) for pid in workers), 30)
+    with command(path) as process:
+        wait_for(lambda: len(started()) == 2)
+        workers = [int(s["where"].split()[1]) for s in started()]
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        wait_for(lambda: not any(is_running(pid) for pid in workers))
     assert all(s["attempts"] == 0 for s in started())
 
 
@@ -186,37 +213,26 @@ def test_failures_do_not_stop_a_sweep(sweep_file):
     assert counts(sweep.look())[Kind.FAILED] == 1
 
 
-def test_a_full_disk_stops_a_sweep(sweep_file, tmp_path, monkeypatch):
+def test_a_full_disk_stops_a_sweep(sweep_file, tmp_path):
     """Workers see a disk without room; the sweep ends with one error, and goes on afterwards."""
     path = sweep_file("design: random\nsamples: 4\n", vary=WIDE)
-    (tmp_path / "sitecustomize.py").write_text(
-        "import errno, os, sys\n"
-        "if 'weft.sweep.worker' in ' '.join(sys.orig_argv):\n"
-        "    from weft.io import inside\n"
-        "    old = inside.Inside.writing\n"
-        "    def writing(self, name, **more):\n"
-        "        if name.startswith('frames/000001'):\n"
-        "            raise OSError(errno.ENOSPC, 'No space left on device')\n"
-        "        return old(self, name, **more)\n"
-        "    inside.Inside.writing = writing\n"
-    )
-    with monkeypatch.context() as patch:
-        old = os.environ.get("PYTHONPATH", "")
-        patch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{old}")
-        with pytest.raises(DiskFullError, match="no space left"):
-            run(path)
+    full = "raise OSError(28, 'No space left on device')"
+    with (
+        in_workers(tmp_path, before_writing("frames/000001.npz", full)),
+        pytest.raises(DiskFullError, match="no space left"),
+    ):
+        run(path)
     assert not digests(tmp_path / "out")
     assert {f.kind for f in open_sweep(tmp_path / "out").look()} <= {Kind.PENDING, Kind.STOPPED}
     assert len(digests(run(path).path)) == 4
 
 
 @pytest.mark.slow
-def test_workers_that_cannot_start(sweep_file, tmp_path, monkeypatch):
-    (tmp_path / "sitecustomize.py").write_text(
-        "import sys\nif 'weft.sweep.worker' in ' '.join(sys.orig_argv): sys.exit('no such luck')\n"
-    )
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
-    with pytest.raises(SweepError, match=r"ended \d+ times in turn.*no such luck"):
+def test_workers_that_cannot_start(sweep_file, tmp_path):
+    with (
+        in_workers(tmp_path, "sys.exit('no such luck')"),
+        pytest.raises(SweepError, match=r"ended \d+ times in turn.*no such luck"),
+    ):
         run(sweep_file())
 
 

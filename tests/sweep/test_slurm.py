@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sweep.conftest import digests, statuses
+from tests.sweep.conftest import answers_or_die, digests
 from weft.errors import SweepError
 from weft.sweep.engines.processes import Processes
 from weft.sweep.engines.slurm import Slurm, shared_out
@@ -69,7 +69,7 @@ class Here:
         self.conf.write_text(CONF.format(**values))
 
     def daemon(self, *line):
-        subprocess.run(line, check=True, timeout=30, stdin=subprocess.DEVNULL,
+        subprocess.run(line, check=True, timeout=300, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
 
     def start(self):
@@ -95,7 +95,7 @@ class Here:
         if path.exists():
             pid = int(path.read_text())
             os.kill(pid, signal.SIGTERM)
-            for _ in range(100):
+            for _ in range(3000):
                 if not Path(f"/proc/{pid}").exists():
                     return
                 time.sleep(0.1)
@@ -131,18 +131,11 @@ def test_local_executor_gives_the_bits_of_processes(sweep_file, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_killed_task_is_submitted_again(sweep_file, tmp_path):
+def test_a_killed_task_is_submitted_again(sweep_file, tmp_path, monkeypatch):
     """Of submitit's local executor."""
-    path, killed = sweep_file(TEXT.replace("0.3", "0.6"), vary=WIDE), []
-
-    def told(sample, status):
-        began = [s for s in statuses(tmp_path / "out").values() if s["state"] == "started"]
-        if not killed and began:
-            killed.append(int(began[0]["where"].split()[1]))
-            os.kill(killed[0], signal.SIGKILL)
-
-    notes = []
-    run(path, Slurm(1, local=True), hooks=Hooks(told=told, note=notes.append))
+    monkeypatch.setattr("weft.sweep.engines.slurm.answers", answers_or_die)
+    run(sweep_file(TEXT, vary=WIDE), Slurm(1, local=True))
+    assert (tmp_path / "out" / "killed").exists()
     assert len(digests(tmp_path / "out")) == 4
 
 
@@ -159,7 +152,7 @@ def test_a_real_controller_that_goes_away_and_comes_back(sweep_file, tmp_path, s
             time.sleep(3)
             slurm.controller()
 
-    run(path, Slurm(2, patience=120), hooks=Hooks(told=told))
+    run(path, Slurm(2, patience=900), hooks=Hooks(told=told))
     assert gone and digests(tmp_path / "out") == wanted
 
 

@@ -62,15 +62,15 @@ class Tab:
     def __exit__(self, *_):
         self.socket.close()
         self.process.terminate()
-        self.process.wait(30)
+        self.process.wait(900)
 
     @staticmethod
     def _pages(port):
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json", timeout=100) as answer:
             return [p for p in json.load(answer) if p["type"] == "page"]
 
     @staticmethod
-    def wait(what, seconds=60):
+    def wait(what, seconds=900):
         """Until ``what`` is true; gives it."""
         end = time.monotonic() + seconds
         while True:
@@ -84,7 +84,7 @@ class Tab:
         number = next(self.numbers)
         self.socket.send(json.dumps({"id": number, "method": method, "params": params}))
         while True:
-            answer = json.loads(self.socket.recv(timeout=120))
+            answer = json.loads(self.socket.recv(timeout=900))
             if answer.get("id") == number:
                 assert "error" not in answer, answer
                 return answer["result"]

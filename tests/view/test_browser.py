@@ -47,7 +47,7 @@ def browser():
 
 def run_browser(browser, folder, url, *how):
     command = [browser, *FLAGS, f"--user-data-dir={folder / 'profile'}", *how, url]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
+    return subprocess.run(command, capture_output=True, text=True, timeout=1800, check=True).stdout
 
 
 def visit(browser, tmp_path, content, fragment="", keys=""):

@@ -40,8 +40,10 @@ class Client(nbclient.NotebookClient):
 def executed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("notebook")
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in CELLS])
-    client = Client(book, timeout=300, allow_errors=True, kernel_name="python3",
-                    resources={"metadata": {"path": str(folder)}})  # fmt: skip
+    client = Client(
+        book, timeout=1800, startup_timeout=600, iopub_timeout=600, allow_errors=True,
+        kernel_name="python3", resources={"metadata": {"path": str(folder)}},
+    )  # fmt: skip
     client.execute()
     return book, client.messages, folder
 

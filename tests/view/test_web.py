@@ -35,12 +35,12 @@ def served(seen, tmp_path_factory):
     thread.start()
     try:
         with Tab(folder, web.url, size=(1000, 700)) as tab:
-            tab.wait(lambda: "frame 2" in tab.text(), 120)
-            tab.wait(lambda: blue(tab.picture()) > 0.01, 120)
+            tab.wait(lambda: "frame 2" in tab.text())
+            tab.wait(lambda: blue(tab.picture()) > 0.01)
             yield player, tab, run, later
     finally:
         web.close()
-        thread.join(30)
+        thread.join(900)
     assert not thread.is_alive()
 
 

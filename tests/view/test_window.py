@@ -30,7 +30,7 @@ def run_python(*arguments, display=False):
         if shutil.which("xvfb-run") is None:
             pytest.skip("no display that is memory: xvfb-run is not installed")
         command = ["xvfb-run", "-a", "-s", "-screen 0 1280x1024x24", *command]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ROOT, env=env)
+    return subprocess.run(command, capture_output=True, text=True, timeout=1800, cwd=ROOT, env=env)
 
 
 @pytest.fixture(scope="module", params=["openGL3_egl", "openGL3_glfw"])

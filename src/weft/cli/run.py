@@ -1,7 +1,8 @@
 """``weft run``: simulate a scene file."""
 
 import sys
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from weft.io.frames import RunFolder
     from weft.progress import Update
     from weft.scene.scene import Scene
+    from weft.simulation import Progress
 
 
 def run(
@@ -116,7 +118,7 @@ def simulate_into(
 
     place = folder if isinstance(folder, Path) else folder.path
     try:
-        with _progress(place, last, quiet, json) as update:
+        with _progress(place, last, quiet, json) as told, _interrupts(told) as update:
             shown = update if preview is None else previewing(place, preview, update)
             simulate(
                 scene,
@@ -131,6 +133,31 @@ def simulate_into(
     except KeyboardInterrupt:
         say(f"stopped; every step until here is on disk. Continue with: {again}", error=True)
         raise typer.Exit(130) from None
+
+
+@contextmanager
+def _interrupts(update: "Update") -> Iterator["Update"]:
+    """``update``, at which a Ctrl-C counts that came in a finalizer (of Warp's arrays, say), where
+    Python prints exceptions and goes on.
+    """
+    before, lost = sys.unraisablehook, []
+
+    def hook(what: "sys.UnraisableHookArgs") -> None:
+        if issubclass(what.exc_type, KeyboardInterrupt):
+            lost.append(what.exc_type)
+        else:
+            before(what)
+
+    def updated(now: "Progress") -> None:
+        update(now)
+        if lost:
+            raise KeyboardInterrupt
+
+    sys.unraisablehook = hook
+    try:
+        yield updated
+    finally:
+        sys.unraisablehook = before
 
 
 def _progress(folder: Path, last: int, quiet: bool, json: bool) -> "AbstractContextManager[Update]":
