@@ -40,6 +40,7 @@ class Step:
     same_pattern: bool = (
         False  # whether matrices may keep the blocks of steps before, where none is
     )
+    lumps: bool = False  # whether a search may end early, so that a few pairs may be lumped
 
     @property
     def t(self) -> float:

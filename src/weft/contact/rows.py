@@ -144,20 +144,29 @@ def searched_rows(Local: Any, block: Any) -> Any:
         row_start: wp.array(dtype=wp.int32),
         column: wp.array(dtype=wp.int32),
         values: wp.array(dtype=mat33),
+        late: wp.array(dtype=wp.uint8),
         missing: wp.array(dtype=wp.int32),
     ):
         # Blocks with a body's vertex do not exist; ``missing[0]`` says that another one does not.
+        # Of ``late`` pairs there are only those on the diagonal, once for every vertex.
         v = o + wp.tid()
         n = row_start.shape[0] - 1
         for m in range(start[v], start[v + 1]):
             i = element[m]
             a = place[m]
+            comes_late = int(0)
+            if late.shape[0] > 0:
+                comes_late = int(late[i])
             for b in range(4):
                 wanted = stencil[i, b]
                 if wanted < n:
+                    of = b
+                    if comes_late != 0:
+                        wanted = v
+                        of = a
                     at = place_of(column, row_start[v], row_start[v + 1], wanted)
                     if at >= 0:
-                        values[at] = values[at] + block(local, i, a, b)
+                        values[at] = values[at] + block(local, i, a, of)
                     else:
                         missing[0] = 1
 
@@ -175,6 +184,7 @@ class PairBlocks:
     pairs: Any  # a ContactSet or FrictionSet
     stencil: WarpArray  # (m,4) int32
     local: WarpArray  # (m,r,4) vec3 factors, or (m,4,4) mat33
+    late: WarpArray | None = None  # (m,) uint8, see ``latecomers``; None: nobody is
 
     def add(self, A: BlockCsr, missing: WarpArray) -> None:
         """A += their blocks; those of vertices that A does not have are left out."""
@@ -182,7 +192,8 @@ class PairBlocks:
         add = ADD_BLOCKS if self.local.dtype is mat33 else ADD_FACTORS
         p = A.pattern
         pairs = (i.start, i.element, i.place, self.stencil, self.local)
-        rows = (p.device_row_start, p.device_column, A.values, missing)
+        late = kernel.empty(0, wp.uint8) if self.late is None else self.late
+        rows = (p.device_row_start, p.device_column, A.values, late, missing)
         kernel.launch(add, A.n, *pairs, *rows)
 
 

@@ -20,6 +20,7 @@ from weft.contact.contact_set import ContactSet
 from weft.contact.firmness import Firmness
 from weft.contact.friction import FrictionSet, Table
 from weft.contact.gaps import Gap
+from weft.contact.latecomers import Latecomers
 from weft.contact.pieces import friction_of
 from weft.contact.rows import PairBlocks
 from weft.contact.search import ContactSearch
@@ -53,6 +54,7 @@ class ContactTerm(Bound):
         n = len(contact.mesh.rest)
         self._y, self._dy = kernel.zeros(n, vec3), kernel.zeros(n, vec3)
         sides = contact.mesh.sides
+        self._latecomers = Latecomers(self.embedded.n, n, sides.thickest)
         self._rubbing = sides.has_friction, contact.settings.stick
         self._table = Table.of(sides.static, sides.kinetic, sides.part)
         self._fixed: Bools | None = None
@@ -81,6 +83,7 @@ class ContactTerm(Bound):
             self._excluded = self.contact.excluded(step.fixed)
         self.search.begin(self._excluded)
         self.embedded.begin(step.same_pattern)
+        self._latecomers.begin()
         self.step, self.blocked = step, None
         self.friction = None
         self._firmness = Firmness.of(step.kept.get(FIRMNESS))
@@ -191,7 +194,10 @@ class ContactTerm(Bound):
         if len(contacts) == 0 and not self.friction and not self.embedded.has_joined:
             return A
         with self.phases("contact matrix"):
-            blocks = [PairBlocks(contacts, contacts.device[0], self._blocks(y, contacts, psd))]
+            local = self._blocks(y, contacts, psd)
+            lumps = self.step.lumps and psd is not Psd.EXACT
+            late = self._latecomers.among(y, contacts) if lumps else None
+            blocks = [PairBlocks(contacts, contacts.device[0], local, late)]
             if self.friction:
                 f = self.friction
                 local = f.hessians(y) if psd is Psd.EXACT else f.factors(y)

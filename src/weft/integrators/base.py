@@ -228,7 +228,8 @@ class Integrator(ABC):
         Valid until the next step or potential of this model.
         """
         plan = self.plan(model, state, memory, dt)
-        step = dataclasses.replace(plan, kept=memory, same_pattern=same_pattern)
+        lumps = self.settings.most_matrices > 0
+        step = dataclasses.replace(plan, kept=memory, same_pattern=same_pattern, lumps=lumps)
         return Potential(model, step, self.settings.psd)
 
     def step(

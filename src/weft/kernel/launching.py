@@ -65,9 +65,7 @@ def slice_above(entries: float) -> int:
     return int(SLICE_ABOVE * _USUAL / max(entries, _USUAL))
 
 
-def launch(
-    kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE, begin: int = 0
-) -> None:
+def launch(kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE, begin: int = 0) -> None:
     """Run a gather kernel for the indices 0 ... n-1, sliced over the CPU threads when it pays.
 
     Args:
@@ -111,7 +109,9 @@ def launch_each(
                 if direct:
                     launch_on_cpu(kernel, b - a, (begin + a, *args))
                 else:
-                    wp.launch(kernel, b - a, inputs=[begin + a, *args], device=where, record_tape=False)
+                    wp.launch(
+                        kernel, b - a, inputs=[begin + a, *args], device=where, record_tape=False
+                    )
 
     if some is not None:
         for a, b in some.parts(n):
@@ -151,7 +151,7 @@ def launch_in_order(kernel: Any, ends: Sequence[int], *args: Any) -> None:
         return
     for a, b in pairwise([0, *(int(e) for e in ends)]):
         if b > a:
-            wp.launch(kernel, b - a, inputs=[begin + a, *args], device=device(), record_tape=False)
+            wp.launch(kernel, b - a, inputs=[a, *args], device=device(), record_tape=False)
 
 
 def launch_serial(kernel: Any, *args: Any) -> None:
