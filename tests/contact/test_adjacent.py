@@ -198,9 +198,9 @@ def test_fine_cloth_that_is_folded_does_not_pass_through_itself(gap, tmp_path):
     assert height.min() > 0.2 * gap and height.max() < 0.05
 
 
-def test_long_ways_are_looked_at_in_parts(rng):
-    """What may be gone of a way of many edges is safe, hardly less than of the way as a whole, and
-    nothing is left out where nothing meets; candidates are few where it ends in the first part.
+def test_ways_of_many_edges_are_safe():
+    """What may be gone of a way on which cloth tilts and shears is safe, and most of what the table
+    leaves; nothing is left out where nothing meets.
     """
     cloth = weft.sheet(10, 10, 9 * EDGE, 9 * EDGE)
     flat = np.array(cloth.vertices)
@@ -212,10 +212,7 @@ def test_long_ways_are_looked_at_in_parts(rng):
     way[: len(flat), 1] = -0.08 - 3.0 * flat[:, 0]  # 0.01 to the table: one side falls faster
     way[: len(flat), 0] = 3.0 * flat[:, 2]  # and all is sheared
     at, along = kernel.points(y), kernel.points(way)
-    assert search._parts(at, along) > 4
     part = search.max_step(at, along)
-    few = len(search._nearby.found)
-    whole = search._part(at, along)
-    assert 0.8 * whole < part <= 0.01 / 0.1475 + 1e-9 and len(search._nearby.found) > 2 * few
+    assert 0.05 < part <= 0.01 / 0.1475 + 1e-9
     assert len(contact.crossings((y + part * way)[: len(flat)])) == 0
     assert search.max_step(at, kernel.points(-way)) == 1.0

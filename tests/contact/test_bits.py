@@ -10,9 +10,9 @@ from weft.contact.ccd import max_step, step_lengths
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.distance import PairKind
 from weft.contact.eights import beside, met, met_between, met_closer, sharing
+from weft.contact.kept import stayed
 from weft.contact.known import Since, apart_by_lengths, apart_by_places
 from weft.contact.layout import LEAF, Layout
-from weft.contact.neighborhood import stayed
 from weft.contact.words import WORD, lowest, upto
 from weft.kernel import Scalar, vec3
 from weft.mesh import grid
@@ -25,6 +25,7 @@ GAP = 0.03
 def meet_all(
     o: int,
     boxes: wp.array(dtype=wp.float32),
+    ends: wp.array(dtype=wp.float32),
     corners: wp.array(dtype=wp.int32),
     out: wp.array2d(dtype=wp.uint32),
 ):
@@ -32,8 +33,13 @@ def meet_all(
     i = o + wp.tid()
     low = wp.vec3f(boxes[i], boxes[i + 8], boxes[i + 16])
     high = wp.vec3f(boxes[i + 24], boxes[i + 32], boxes[i + 40])
-    out[i, 0] = met(boxes, none, 1, boxes, none, 0, i)
-    out[i, 1] = met_between(boxes, 1, low, high)
+    last_low = low
+    last_high = high
+    if ends.shape[0] > 0:
+        last_low = wp.vec3f(ends[i], ends[i + 8], ends[i + 16])
+        last_high = wp.vec3f(ends[i + 24], ends[i + 32], ends[i + 40])
+    out[i, 0] = met(boxes, ends, 1, boxes, ends, 0, i)
+    out[i, 1] = met_between(boxes, ends, 1, low, high, last_low, last_high)
     out[i, 2] = sharing(corners, 1, corners, 0, i)
 
 
@@ -93,9 +99,16 @@ def flags(words, count):
     return bits.reshape(-1)[:count].astype(bool)
 
 
+def below(low, high, side=0):
+    """(m,m,3) whether boxes i of one side do not lie beyond boxes j of the other."""
+    if side:
+        return low[1] <= high[0, :, None]
+    return low[0, :, None] <= high[1]
+
+
 @pytest.mark.parametrize("m", [1, 3, LEAF])
 def test_eight_boxes_at_once(rng, m):
-    """Random boxes, boxes that touch, leaves that are not full; what shares a vertex."""
+    """Random boxes, boxes that touch, that move, leaves that are not full; what shares a vertex."""
     seen = 0
     for trial in range(200):
         if trial % 2:
@@ -108,8 +121,15 @@ def test_eight_boxes_at_once(rng, m):
         corners[:, :, :m] = rng.integers(0, 12, (2, 3, m))
         out = kernel.empty((LEAF, 3), wp.uint32)
         boxes = kernel.array(eights(low, high).reshape(-1), wp.float32)
-        kernel.launch(meet_all, m, boxes, kernel.array(corners.reshape(-1), wp.int32), out)
-        overlap = (low[0, :, None] <= high[1]) & (low[1] <= high[0, :, None])
+        ends, overlap = kernel.empty(0, wp.float32), below(low, high) & below(low, high, 1)
+        if trial % 3 == 0:  # somewhere else at the end: apart where they are so at both
+            way = rng.normal(size=(2, m, 3)).astype(np.float32)
+            last = low + way, high + 2 * way
+            last = np.minimum(*last), np.maximum(*last)
+            ends = kernel.array(eights(*last).reshape(-1), wp.float32)
+            overlap = (below(low, high) | below(*last)) & (below(low, high, 1) | below(*last, 1))
+        ids = kernel.array(corners.reshape(-1), wp.int32)
+        kernel.launch(meet_all, m, boxes, ends, ids, out)
         expected = np.zeros((m, 2, LEAF), dtype=bool)
         expected[:, 0, :m] = overlap.all(2)
         a, b = corners[0, :, :m].T, corners[1, :, :m].T
@@ -211,6 +231,7 @@ def separations(x, edges):
 def meet_closer(
     o: int,
     boxes: wp.array(dtype=wp.float32),
+    ends: wp.array(dtype=wp.float32),
     corners: wp.array(dtype=wp.int32),
     start: wp.array(dtype=wp.int32),
     neighbors: wp.array(dtype=wp.int32),
@@ -219,7 +240,7 @@ def meet_closer(
 ):
     """Whom box i of leaf 0 meets in leaf 1 if boxes are nearer, and whose neighbor it is."""
     i = o + wp.tid()
-    out[i, 0] = met_closer(boxes, 1, boxes, 0, i, by)
+    out[i, 0] = met_closer(boxes, ends, 1, boxes, ends, 0, i, by)
     out[i, 1] = beside(corners, 1, corners, 0, i, start, neighbors)
 
 
@@ -242,14 +263,21 @@ def test_boxes_that_are_nearer_and_neighbors(rng, m, shift):
         linked = linked | linked.T
         start = np.concatenate([[0], np.cumsum(linked.sum(1))]).astype(np.int32)
         out = kernel.empty((m, 2), wp.uint32)
-        arrays = (kernel.array(eights(low, high).reshape(-1), wp.float32),) + tuple(
+        way = (trial % 2) * rng.normal(size=(2, m, 3))
+        last = [(p + way).astype(np.float32) for p in (low, high)]
+        boxes = [kernel.array(eights(*p).reshape(-1), wp.float32) for p in ((low, high), last)]
+        boxes[1] = boxes[1] if trial % 2 else kernel.empty(0, wp.float32)
+        arrays = [
             kernel.array(np.asarray(a, np.int32).reshape(-1), wp.int32)
             for a in (corners, start, np.nonzero(linked)[1])
-        )
-        kernel.launch(meet_closer, m, *arrays, by, out)
+        ]
+        kernel.launch(meet_closer, m, *boxes, *arrays, by, out)
         found = (kernel.numpy(out)[:, :, None] >> np.arange(LEAF, dtype=np.uint32) & 1) == 1
-        low, high = low.astype(float), high.astype(float)
-        room = np.maximum(low[0, :, None] - high[1], low[1] - high[0, :, None]).max(2) + float(by)
+        rooms = [
+            np.stack([p[0, :, None] - q[1], p[1] - q[0, :, None]])
+            for p, q in ([a.astype(float) for a in ends] for ends in ((low, high), last))
+        ]
+        room = np.minimum(*rooms).max((0, 3)) + float(by)
         assert (found[:, 0, :m] >= (room <= 0)).all()
         assert (found[:, 0, :m] <= (room <= 1e-6 * (1 + shift))).all()
         a, b = corners[0, :, :m].T, corners[1, :, :m].T

@@ -199,18 +199,23 @@ def test_leaves_of_a_sheet_are_compact():
     assert max(spans) < 4 / 39
 
 
-def test_swept_boxes(rng):
+def test_moving_boxes(rng):
+    """At every time of their ways they are between the boxes at both ends."""
     start, end = rng.normal(size=(2, 20, 3, 3))
     inside = Primitives.of(Layout.of(start.mean(1)), np.arange(60).reshape(20, 3))
     boxes = Boxes.of(Places.of(start.reshape(-1, 3), end.reshape(-1, 3)), inside, 0.1)
-    order = inside.layout.order
-    eights, size = boxes.boxes.numpy().reshape(-1, 6, LEAF), np.diff(inside.layout.start)
+    order, size = inside.layout.order, np.diff(inside.layout.start)
     filled = np.arange(LEAF) < size[:, None]
-    assert (eights[:, :3].transpose(0, 2, 1)[~filled] == np.inf).all()
-    assert (eights[:, 3:].transpose(0, 2, 1)[~filled] == -np.inf).all()
-    lower, upper = (eights[:, k : k + 3].transpose(0, 2, 1)[filled] for k in (0, 3))
+    sides = []
+    for bounds in (boxes.begin, boxes.end):
+        eights = bounds.boxes.numpy().reshape(-1, 6, LEAF)
+        assert (eights[:, :3].transpose(0, 2, 1)[~filled] == np.inf).all()
+        assert (eights[:, 3:].transpose(0, 2, 1)[~filled] == -np.inf).all()
+        eights = eights.astype(float)
+        sides.append([eights[:, k : k + 3].transpose(0, 2, 1)[filled] for k in (0, 3)])
     for t in np.linspace(0, 1, 5):
         now = (start + t * (end - start))[order]
+        lower, upper = (a + t * (b - a) for a, b in zip(*sides, strict=True))
         assert (lower <= now.min(1) - 0.1 + 1e-15).all()
         assert (upper >= now.max(1) + 0.1 - 1e-15).all()
 

@@ -8,6 +8,8 @@ import pytest
 import weft
 from tests.contact.test_barrier import GAP, sheets
 from weft import kernel
+from weft.contact import neighborhood
+from weft.contact.boxes import Places
 from weft.contact.ccd import max_step
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_set import distances_of
@@ -68,11 +70,14 @@ class Ways:
             x = x + self.rng.random() * d
 
 
+@pytest.mark.parametrize("fine", [False, True])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_candidates_of_ways_that_stay_near_hold_every_pair_that_comes_near(seed):
+def test_candidates_of_ways_that_stay_near_hold_every_pair_that_comes_near(seed, fine, monkeypatch):
     """Against all pairs there are: none that comes within reach on a way is missing, whether the
-    candidates are kept, renewed where something left, or found anew; each stands there once.
+    candidates are kept, renewed where something left, or found anew; each stands there once. Boxes
+    fly together, or move each along its way and candidates are chosen by their distances.
     """
+    monkeypatch.setattr(neighborhood, "FINE", 0.0 if fine else np.inf)
     ways, renewed = Ways(seed), []
     near = Neighborhood(ways.mesh, GAP)
     every, kinds = every_pair(ways.mesh)
@@ -121,10 +126,12 @@ def test_bounds_of_distances_never_exceed_them():
     assert known > 1000
 
 
-def test_what_flies_together_is_not_near_all_it_flies_past():
+@pytest.mark.parametrize("fine", [False, True])
+def test_what_flies_together_is_not_near_all_it_flies_past(fine, monkeypatch):
     """A sheet that falls three times its edges' length in a step has the candidates of one that
-    hangs; without a frame that moves along it would have several times as many.
+    hangs; if boxes held all that cloth flies past, it would have several times as many.
     """
+    monkeypatch.setattr(neighborhood, "FINE", 0.0 if fine else np.inf)
     mesh = grid(12, 12, 1, 1)
     x = np.array(mesh.vertices)
     surface = CollisionMesh(mesh.faces, x)
@@ -132,8 +139,31 @@ def test_what_flies_together_is_not_near_all_it_flies_past():
     y = kernel.points(x)
     still = len(Neighborhood(surface, 1e-3).along(y, y))
     falling = len(Neighborhood(surface, 1e-3).along(y, fall))
-    assert falling == still
-    assert len(surface.candidates(y, 1e-3, fall)) > 5 * max(still, 100)
+    assert falling == still or (fine and falling < still)
+    low, high = np.minimum(x, x - [0.2, 0.3, 0.1]), np.maximum(x, x - [0.2, 0.3, 0.1])
+    swept = Places(kernel.points(low), kernel.points(high))
+    assert len(surface.candidates(swept, 1e-3)) > 5 * max(still, 100)
+
+
+def test_what_swings_is_not_near_all_it_swings_past(monkeypatch):
+    """A sheet that turns about its edge, in one step: boxes that move, each along its way, meet
+    no more than those of one that hangs, and less than a fifth of what boxes of whole ways meet.
+    """
+    mesh = grid(30, 30, 1, 1)
+    x = np.array(mesh.vertices)
+    surface = CollisionMesh(mesh.faces, x)
+    axis = int(np.argmin(np.ptp(x, axis=0)))
+    a, b = (axis + 1) % 3, (axis + 2) % 3
+    c, s = np.cos(0.6), np.sin(0.6)
+    end = x.copy()
+    end[:, a], end[:, axis] = c * x[:, a] - s * x[:, axis], s * x[:, a] + c * x[:, axis]
+    end[:, b] += 0.3 * x[:, a]
+    y, z = kernel.points(x), kernel.points(end)
+    monkeypatch.setattr(neighborhood, "FINE", 0.0)
+    still = len(Neighborhood(surface, 1e-3).along(y, y))
+    assert len(Neighborhood(surface, 1e-3).along(y, z)) < still
+    swept = Places(kernel.points(np.minimum(x, end)), kernel.points(np.maximum(x, end)))
+    assert len(surface.candidates(swept, 1e-3)) > 5 * still
 
 
 def test_edges_of_bodies_are_found_by_those_of_cloth():

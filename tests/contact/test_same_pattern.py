@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import warp as wp
 
 import weft
 from weft import kernel
-from weft.contact import rows
+from weft.contact import latecomers, rows
+from weft.contact.contact_set import ContactSet
 from weft.contact.search import ContactSearch
 from weft.kernel import mat33, vec3
 from weft.solve.block_csr import BlockCsr, BlockPattern
@@ -64,6 +66,90 @@ def test_what_iterates_makes_few_patterns(monkeypatch):
         counts[linear] = len(made) / touching
     assert counts["splu"] >= 1
     assert counts["multigrid"] < 0.7 * counts["splu"]
+
+
+def heap(**more):
+    """Seven sheets that fall on one another and a plate, a few pairs on every vertex."""
+    sheets = [
+        weft.sheet(12, 12, 0.2, 0.2, fabric="cotton").moved(
+            (0.004 * k, 0.012 + 0.007 * k, 0), (2, 9 * k, 0)
+        )
+        for k in range(7)
+    ]
+    return weft.Scene(
+        weft.joined(sheets), step=0.01, bodies=[weft.contact.plate(0.5, 0.5)],
+        contact=weft.SelfContact(4e-3, friction=0.3),
+        settings=weft.StepSettings(linear="multigrid", **more),
+    )  # fmt: skip
+
+
+def test_who_comes_late_is_lumped(monkeypatch):
+    """Where a search may end early, the few pairs that come late in a step make no new pattern; who
+    they are does not depend on the steps before: a run that is taken up has the same bits.
+    """
+    found, made, of, among = [], [], rows.JoinedPattern.of, latecomers.Latecomers.among
+
+    def told(self, y, contacts):
+        late = among(self, y, contacts)
+        found.append(0 if late is None else int(kernel.numpy(late).sum()))
+        return late
+
+    monkeypatch.setattr(latecomers.Latecomers, "among", told)
+    monkeypatch.setattr(rows.JoinedPattern, "of", staticmethod(lambda *a: made.append(1) or of(*a)))
+    scene = heap(effort="interactive")
+    whole = steps(scene, 14)
+    assert whole[-1][2].contact["count"] > 1.5 * len(scene.cloth.points)
+    assert np.count_nonzero(found) > 5 and len(scene.model().contact.crossings(whole[-1][0].x)) == 0
+    patterns = len(made)
+    for k in (9, 11):
+        rest = steps(scene, 14 - k, whole[k - 1][:2])
+        for (a, _, _), (b, _, _) in zip(whole[k:], rest, strict=True):
+            assert np.array_equal(a.x, b.x) and np.array_equal(a.v, b.v)
+    monkeypatch.setattr(latecomers, "FEW", -1.0)
+    made.clear()
+    steps(scene, 14)
+    assert patterns < len(made)
+    found.clear()
+    steps(heap(), 10)
+    assert not found  # what has to converge lumps nothing
+
+
+def test_lumped_matrices_are_more_than_the_whole(rng):
+    """In every direction, and by no more than four times the diagonal blocks of those that come late;
+    also where the pattern has the blocks that are left out. Else missing ones are noticed.
+    """
+    n, m = 20, 30
+    stencil = np.stack([rng.permutation(n)[:4] for _ in range(m)]).astype(np.int32)
+    factors = rng.normal(size=(m, 3, 4, 3))
+    late = (np.arange(m) % 5 == 0).astype(np.uint8)
+    dense, own = np.zeros((2, n, n, 3, 3))
+    for s, f, is_late in zip(stencil, factors, late, strict=True):
+        H = np.einsum("rai,rbj->abij", f, f)
+        dense[np.ix_(s, s)] += H
+        if is_late:
+            own[s, s] += 4 * H[range(4), range(4)]
+
+    def added(pattern, late):
+        A, missing = BlockCsr.zeros(pattern), kernel.zeros(1, wp.int32)
+        touch = ContactSet.of(stencil, np.zeros(m, np.int32), 1.0, 1.0)
+        local = kernel.array(factors, vec3)
+        marks = None if late is None else kernel.array(late, wp.uint8)
+        rows.PairBlocks(touch, touch.device[0], local, marks).add(A, missing)
+        out = np.zeros((n, n, 3, 3))
+        out[pattern.row, pattern.column] = kernel.numpy(A.values)
+        return out, int(kernel.scalar(missing))
+
+    def least(blocks):
+        return np.linalg.eigvalsh(blocks.transpose(0, 2, 1, 3).reshape(3 * n, 3 * n)).min()
+
+    without, whole = BlockPattern.of(n, [stencil[late == 0]]), BlockPattern.of(n, [stencil])
+    assert added(without, None)[1] == 1
+    np.testing.assert_allclose(added(whole, None)[0], dense, atol=1e-12)
+    lumped, missing = added(without, late)
+    assert missing == 0
+    np.testing.assert_array_equal(lumped, added(whole, late)[0])
+    assert least(lumped - dense) > -1e-10 and least(dense + own - lumped) > -1e-10
+    assert abs(lumped - dense).max() > 1
 
 
 def test_a_rescue_leaves_out_blocks_of_zeros(rng):

@@ -9,7 +9,7 @@ from weft.contact.candidates import UNKNOWN
 from weft.contact.contact_set import distances_of
 from weft.contact.distance import PairKind
 from weft.contact.known import Since
-from weft.contact.truncation import KEEP, cut_ways
+from weft.contact.truncation import KEEP, cut_ways, least_parts
 from weft.contact.words import WORD
 from weft.kernel import Scalar, vec3
 
@@ -20,8 +20,8 @@ def parts(x, d, kind, thickness=0.0, bound=None):
     """(n,) of one pair, or of many (m,4,3) one after another."""
     x, d = np.asarray(x, float).reshape(-1, 3), np.asarray(d, float).reshape(-1, 3)
     m = len(x) // 4
-    out = kernel.empty(len(x))
-    out.fill_(1.0)
+    rows, out = kernel.empty((2, len(x))), kernel.empty(len(x))  # of two slices
+    rows.fill_(1.0)
     stencil = np.arange(4 * m, dtype=np.int32).reshape(m, 4)
     arrays = (
         kernel.array(x, vec3),
@@ -37,8 +37,9 @@ def parts(x, d, kind, thickness=0.0, bound=None):
     since = Since.at(arrays[0], kernel.array(x + d, vec3))
     known = (since.place, since.away, since.shift, since.way)
     bounds = kernel.array(np.full(m, UNKNOWN), Scalar)
-    words = -(-m // WORD)
-    kernel.launch(cut_ways, words, *arrays, *known, bounds, Scalar(KEEP), WORD, out)
+    each = -(-m // (2 * WORD))
+    kernel.launch(cut_ways, 2, *arrays, *known, bounds, Scalar(KEEP), WORD, each, rows)
+    kernel.launch(least_parts, len(x), rows, out)
     return np.array(kernel.numpy(out))
 
 

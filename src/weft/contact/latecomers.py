@@ -20,7 +20,7 @@ from weft.contact.contact_set import ContactSet
 from weft.contact.distance import closest, combination
 from weft.kernel import Scalar, WarpArray, corners, vec3
 
-FEW = 0.02  # of the pairs: where more come late, a new pattern is made
+FEW = 0.05  # of the pairs: where more come late, a new pattern is made
 LEAST = 1.0  # pairs of a vertex on average: where there are fewer, a new one costs little
 
 

@@ -31,7 +31,7 @@ from weft.solve.vectors import combine
 _module = wp.get_module("weft.neighborhood")
 SPARE = 0.25  # of the reach: how far anything may leave a way before candidates are found anew
 FAR = 0.5  # of the reach, on average: how far from there distances are bounded anew
-FINE = 0.4  # of the height of triangles: where the reach is more, boxes move on shorter ways
+FINE = 0.2  # of the height of triangles: where the reach is more, boxes move on shorter ways
 SAMPLES = 256  # vertices by which it is judged how far on its way cloth is
 FEW = 0.3  # of the vertices: where more have left, everything is looked for
 
@@ -165,7 +165,7 @@ class Neighborhood:
     """
 
     def __init__(self, mesh: CollisionMesh, reach: float, closer: Closer | None = None) -> None:
-        self.mesh, self.reach, self.trees, self._closer = mesh, reach, Trees(), closer
+        self.mesh, self.reach, self.trees, self.closer = mesh, reach, Trees(), closer
         n = len(mesh.rest)
         self._low, self._high, self._way = (kernel.empty(n, vec3) for _ in range(3))
         self._moves = self._flies = False  # whether boxes do, each for itself or together
@@ -245,7 +245,7 @@ class Neighborhood:
         self._left.fill_(1)
         self._enclose(y, end, frame)
         self._points: Tree | None = None
-        about = (self._margin, None, self.excluded, self.trees, self._closer)
+        about = (self._margin, None, self.excluded, self.trees, self.closer)
         found = self.mesh.candidates(self._places, *about)
         if not self._moves:
             return found
@@ -277,8 +277,8 @@ class Neighborhood:
         """
         since = self.since
         less, adjacent = self.reach, kernel.empty(0, wp.uint8)
-        if self._closer is not None:
-            less, adjacent = self.reach - self._closer.by, self.mesh.adjacency.marked(found)
+        if self.closer is not None:
+            less, adjacent = self.reach - self.closer.by, self.mesh.adjacency.marked(found)
         reaches = (Scalar(r + 2 * SPARE * self.reach) for r in (self.reach, less))
         known = (adjacent, since.place, since.shift, since.way, found.bound)
         about = (found.device_stencil, found.points, kernel.zeros(1), *reaches, *known)
@@ -290,7 +290,7 @@ class Neighborhood:
         assert faces is not None and edges is not None
         if self._points is None:
             self._points = Tree(self._boxes(self.mesh.primitives[2], self.excluded.points))
-        points, closer = self._points, self._closer
+        points, closer = self._points, self.closer
         moved = [self._moved(tree) for tree in (faces, edges, points)]
         asked = (
             faces.stencils_of_moved(points.boxes, Moved(moved[2], moved[0], Others.ANY), closer),

@@ -5,8 +5,6 @@ Candidates are found for a whole way at once and serve every point of it, and of
 stay near.
 """
 
-import math
-
 import numpy as np
 import warp as wp
 
@@ -19,18 +17,16 @@ from weft.contact.ccd import FRACTION, max_step, step_lengths
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance import closest, combination
-from weft.contact.known import undecided
+from weft.contact.known import Since, undecided
 from weft.contact.narrow_phase import NarrowPhase
 from weft.contact.neighborhood import Neighborhood
-from weft.contact.truncation import ALONE, KEEP, cut_ways
+from weft.contact.truncation import KEEP, cut_ways, least_parts
 from weft.contact.words import lowest, together
 from weft.kernel import Scalar, WarpArray, corners, vec3
 from weft.phases import Phases
-from weft.solve.vectors import combine, dot, equal
+from weft.solve.vectors import combine, equal
 
 _module = wp.get_module("weft.contact_search")
-LONG = 1e9  # heights of triangles: of ways that spread by more, a part is looked at first
-MOST_PARTS = 16
 
 
 @wp.kernel(module=_module)
@@ -124,7 +120,6 @@ class ContactSearch:
         self.thickness = mesh.device_thickness  # (n,) [m]
         closer = mesh.adjacency.closer(self.widest)
         self._nearby = Neighborhood(mesh, self.reach, closer)
-        self._at, self._step = (kernel.empty(len(mesh.rest), vec3) for _ in range(2))
         self._end, self._where = (kernel.empty(len(mesh.rest), vec3) for _ in range(2))
         self.begin(mesh.unheld)
 
@@ -180,19 +175,6 @@ class ContactSearch:
 
     def max_step(self, y: WarpArray, dy: WarpArray) -> float:
         """Part of dy, in [0, 1], that may be gone before a pair comes closer than its thickness."""
-        k = self._parts(y, dy)
-        if k == 1:
-            return self._part(y, dy)
-        combine(dy, 1 / k - 1, dy, self._step)
-        for j in range(k):
-            combine(y, j / k, dy, self._at)
-            part = self._part(self._at, self._step)
-            if part < 1.0:
-                return (j + part) / k
-        return 1.0
-
-    def _part(self, y: WarpArray, dy: WarpArray) -> float:
-        """The same of a way that is looked at as a whole."""
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
         with self.phases("ccd"):
@@ -200,19 +182,9 @@ class ContactSearch:
             return max_step(y, dy, candidates, *self.kept, reach=reach, since=since)
 
     def begin_along(self, y: WarpArray, dy: WarpArray) -> None:
-        """Find the candidates of the first part of a way that ``max_step`` looks at."""
-        combine(y, 1 / self._parts(y, dy), dy, self._end)
+        """Find the candidates of a way that ``max_step`` will look at."""
+        combine(y, 1.0, dy, self._end)
         self.along(y, self._end)
-
-    def _parts(self, y: WarpArray, dy: WarpArray) -> int:
-        """In how many parts a way is looked at, one after the other: it may end in the first, and
-        boxes of long ways meet many others.
-        """
-        m = self.mesh.sides.first_body
-        mean = kernel.mean(dy, m)
-        spread = dot(dy, dy) / m - float(mean @ mean)
-        parts = math.sqrt(max(spread, 0.0)) / (LONG * self.mesh.height)
-        return max(math.ceil(min(parts, MOST_PARTS)), 1) if parts == parts else 1
 
     def meeting(self, y: WarpArray, dy: WarpArray) -> Ints:
         """(m,4) pairs that would meet on the way from y to y + dy, on the host."""
@@ -235,17 +207,22 @@ class ContactSearch:
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
         thickness, scale = self.kept
-        part = kernel.empty(y.shape[0])
+        n, width = y.shape[0], together()
+        words = -(-len(candidates) // width)
+        rows = kernel.threads() if kernel.is_cpu() and words > WORTH_SLICING // width else 1
+        each = -(-words // rows) if kernel.is_cpu() else 1
+        part, out = kernel.empty((rows, n)), kernel.empty(n)
         part.fill_(1.0)
         ways = (y, dy, kernel.empty(0) if bound is None else bound)
         with self.phases("ccd"):
-            since, width = self._nearby.since, together()
+            since = self._nearby.since
             known = (since.place, since.away, since.shift, since.way, candidates.bound)
             kept = (thickness, Scalar(scale), Scalar(self.gap), kernel.empty(0, wp.uint8), *known)
             pairs = (candidates.device_stencil, candidates.points, *kept, Scalar(KEEP), width)
-            words = -(-len(candidates) // width)
-            kernel.launch(cut_ways, words, *ways, *pairs, part, slice_above=ALONE)
-        return part
+            slices = -(-words // max(each, 1))
+            kernel.launch(cut_ways, slices, *ways, *pairs, each, part, slice_above=2)
+            kernel.launch(least_parts, n, part, out)
+        return out
 
     def contacts(self, y: WarpArray) -> ContactSet:
         """Pairs in contact at y; value, gradient and matrix at one y share a set."""
@@ -261,9 +238,14 @@ class ContactSearch:
         self._contacts = candidates, found
         return found
 
-    def soon(self, y: WarpArray) -> WarpArray:
-        """(k,4) candidates that soon may be in contact, on the device."""
+    def soon(self, y: WarpArray, every: bool = False) -> WarpArray:
+        """(k,4) pairs that soon may be in contact, on the device: those among the candidates, or
+        with ``every`` all that are so near.
+        """
         candidates, since = self.along(y, y), self._nearby.since
+        if every:
+            about = (MARGIN * self.reach, None, self._excluded, self._trees, self._nearby.closer)
+            candidates, since = self.mesh.candidates(y, *about), Since.at(y, y)
         width, mesh, own = together(), self.mesh, candidates.device_stencil
         words = -(-len(candidates) // width)
         near = kernel.empty(words, wp.uint32)

@@ -16,7 +16,6 @@ from weft.contact.words import lowest, upto
 from weft.kernel import Scalar, corners, vec3
 
 KEEP = 0.15  # of its room that a pair keeps: a little more than collision detection asks for
-ALONE = 1 << 30  # indices above which a kernel that many write for would be sliced
 _module = wp.get_module("weft.truncation")
 
 
@@ -94,27 +93,40 @@ def cut_ways(
     known: wp.array(dtype=Scalar),
     keep: Scalar,
     width: int,
-    part: wp.array(dtype=Scalar),
+    words: int,
+    part: wp.array2d(dtype=Scalar),
 ):
-    """part[v] = the least part of dy[v] that its pairs leave it, of the next ``width`` pairs; not
-    to be sliced.
+    """part[., v] = the least part of dy[v] that its pairs leave it, of the next ``words`` times
+    ``width`` pairs; every slice has a row of its own.
 
     Where ``bound`` is not empty, v may go by ``bound[v]`` in any direction, in place of dy[v]. Else
     pairs are left alone whose ways are known to stay ``reach`` apart beyond their thickness;
     ``alike`` is empty.
     """
-    w = o + wp.tid()
-    first = w * width
-    count = wp.min(width, stencil.shape[0] - first)
-    left = upto(count)
-    if bound.shape[0] == 0:
-        left = undecided(
-            stencil, points, first, count, 1, thickness, scale, reach, reach, alike,
-            place, away, shift, way, Scalar(1.0), known,
-        )  # fmt: skip
-    while left != wp.uint32(0):
-        i = first + lowest(left)
-        left = left & (left - wp.uint32(1))
-        kind = kind_of(i, points)
-        kept = kept_distance(kind, i, stencil, thickness, scale)
-        cut(i, kind, y, dy, bound, stencil, kept, keep, part)
+    s = o + wp.tid()
+    row = part[s % part.shape[0]]
+    for w in range(s * words, (s + 1) * words):
+        first = w * width
+        count = wp.clamp(stencil.shape[0] - first, 0, width)
+        left = upto(count)
+        if bound.shape[0] == 0 and count > 0:
+            left = undecided(
+                stencil, points, first, count, 1, thickness, scale, reach, reach, alike,
+                place, away, shift, way, Scalar(1.0), known,
+            )  # fmt: skip
+        while left != wp.uint32(0):
+            i = first + lowest(left)
+            left = left & (left - wp.uint32(1))
+            kind = kind_of(i, points)
+            kept = kept_distance(kind, i, stencil, thickness, scale)
+            cut(i, kind, y, dy, bound, stencil, kept, keep, row)
+
+
+@wp.kernel(module=_module)
+def least_parts(o: int, part: wp.array2d(dtype=Scalar), out: wp.array(dtype=Scalar)):
+    """The least of all rows."""
+    v = o + wp.tid()
+    least = part[0, v]
+    for row in range(1, part.shape[0]):
+        least = wp.min(least, part[row, v])
+    out[v] = least
