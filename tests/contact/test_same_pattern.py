@@ -115,7 +115,7 @@ def test_who_comes_late_is_lumped(monkeypatch):
 
 
 def test_lumped_matrices_are_more_than_the_whole(rng):
-    """In every direction, and by no more than four times the diagonal blocks of those that come late;
+    """In every direction, by no more than four times the diagonal blocks of those that come late;
     also where the pattern has the blocks that are left out. Else missing ones are noticed.
     """
     n, m = 20, 30
