@@ -125,12 +125,34 @@ def factored(local: wp.array3d(dtype=vec3), i: int, a: int, b: int):
 
 
 @wp.func
+def factored_alone(local: wp.array3d(dtype=vec3), i: int, a: int):
+    """What is more than a pair has in every direction: sum over r of f_r[a] f_r[a]^T sum over
+    b of |f_r[b]| / |f_r[a]|, by the inequality of Cauchy and Schwarz.
+    """
+    block = mat33(wp.float64(0.0))
+    for r in range(local.shape[1]):
+        own = wp.length(local[i, r, a])
+        if own > wp.float64(0.0):
+            sum = wp.float64(0.0)
+            for b in range(4):
+                sum += wp.length(local[i, r, b])
+            block += (sum / own) * wp.outer(local[i, r, a], local[i, r, a])
+    return block
+
+
+@wp.func
+def given_alone(local: wp.array3d(dtype=mat33), i: int, a: int):
+    """The same of blocks that are positive semidefinite: that on the diagonal, for every vertex."""
+    return wp.float64(4.0) * local[i, a, a]
+
+
+@wp.func
 def given(local: wp.array3d(dtype=mat33), i: int, a: int, b: int):
     """The block itself."""
     return local[i, a, b]
 
 
-def searched_rows(Local: Any, block: Any) -> Any:
+def searched_rows(Local: Any, block: Any, alone: Any) -> Any:
     """A kernel that adds the blocks of pairs where a search in the row finds them."""
 
     @wp.kernel(module=_module)
@@ -148,7 +170,7 @@ def searched_rows(Local: Any, block: Any) -> Any:
         missing: wp.array(dtype=wp.int32),
     ):
         # Blocks with a body's vertex do not exist; ``missing[0]`` says that another one does not.
-        # Of ``late`` pairs there are only those on the diagonal, once for every vertex.
+        # Of ``late`` pairs there are only those on the diagonal, as large as all of them.
         v = o + wp.tid()
         n = row_start.shape[0] - 1
         for m in range(start[v], start[v + 1]):
@@ -157,24 +179,24 @@ def searched_rows(Local: Any, block: Any) -> Any:
             comes_late = int(0)
             if late.shape[0] > 0:
                 comes_late = int(late[i])
-            for b in range(4):
-                wanted = stencil[i, b]
-                if wanted < n:
-                    of = b
-                    if comes_late != 0:
-                        wanted = v
-                        of = a
-                    at = place_of(column, row_start[v], row_start[v + 1], wanted)
-                    if at >= 0:
-                        values[at] = values[at] + block(local, i, a, of)
-                    else:
-                        missing[0] = 1
+            if comes_late != 0:
+                at = place_of(column, row_start[v], row_start[v + 1], v)
+                values[at] = values[at] + alone(local, i, a)
+            else:
+                for b in range(4):
+                    wanted = stencil[i, b]
+                    if wanted < n:
+                        at = place_of(column, row_start[v], row_start[v + 1], wanted)
+                        if at >= 0:
+                            values[at] = values[at] + block(local, i, a, b)
+                        else:
+                            missing[0] = 1
 
     return add_rows
 
 
-ADD_FACTORS = searched_rows(wp.array3d(dtype=vec3), factored)
-ADD_BLOCKS = searched_rows(wp.array3d(dtype=mat33), given)
+ADD_FACTORS = searched_rows(wp.array3d(dtype=vec3), factored, factored_alone)
+ADD_BLOCKS = searched_rows(wp.array3d(dtype=mat33), given, given_alone)
 
 
 @dataclass(frozen=True, eq=False)
