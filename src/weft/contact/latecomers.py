@@ -55,19 +55,19 @@ class Latecomers:
     def __init__(self, n: int, size: int, thickest: float) -> None:
         self._n, self._size, self._thickest = n, size, thickest
         self._before: WarpArray | None = None  # where vertices were when nobody had come late
-        self._known = False
+        self.count = False  # whether it matters who comes late
 
     def begin(self) -> None:
         """Begin a step."""
-        self._known = False
+        self.count = False
 
     def among(self, y: WarpArray, contacts: ContactSet) -> WarpArray | None:
         """(m,) uint8, 1 for those that come late; None: nobody does at y, and all need blocks."""
         m = len(contacts)
         if m <= LEAST * self._n:
-            self._known = False
+            self.count = False
             return None
-        if self._known:
+        if self.count:
             late, number = kernel.empty(m, wp.uint8), kernel.empty(m, wp.int32)
             about = (self._before, *contacts.device, Scalar(self._thickest), late, number)
             kernel.launch(mark_late, m, *about)
@@ -77,5 +77,5 @@ class Latecomers:
         if self._before is None:
             self._before = kernel.empty(self._size, vec3)
         kernel.copy(y, self._before)
-        self._known = True
+        self.count = True
         return None

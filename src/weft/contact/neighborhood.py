@@ -31,7 +31,8 @@ from weft.solve.vectors import combine
 _module = wp.get_module("weft.neighborhood")
 SPARE = 0.25  # of the reach: how far anything may leave a way before candidates are found anew
 FAR = 0.5  # of the reach, on average: how far from there distances are bounded anew
-FINE = 0.2  # of the height of triangles: where the reach is more, boxes move on shorter ways
+FINE = 0.25  # of the height of triangles: where the reach is more, boxes move on shorter ways,
+LONG = 2.0  # and else on ways of so many heights
 SAMPLES = 256  # vertices by which it is judged how far on its way cloth is
 FEW = 0.3  # of the vertices: where more have left, everything is looked for
 
@@ -263,7 +264,8 @@ class Neighborhood:
                 self._flies, mean, frame = True, vec3(*by), _flying(here, there)
             kernel.launch(beside, self._beside.shape[0], y, end, mean, self._beside)
             fine = self.reach > FINE * self.mesh.height
-            self._moves = kernel.largest(self._beside) > (least if fine else self.mesh.height)
+            most = least if fine else LONG * self.mesh.height
+            self._moves = kernel.largest(self._beside) > most
         if self._moves:
             self._flies, frame = False, (*HERE[:1], Scalar(1.0), *HERE[2:])
             combine(end, -1.0, y, self._way)
