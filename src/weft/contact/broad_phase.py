@@ -21,7 +21,7 @@ from weft.contact.words import lowest, upto
 from weft.kernel import WarpArray
 
 _module = wp.get_module("weft.broad_phase")
-SLOTS = 64  # overlaps of a box that are kept from counting; a box with more is asked twice
+SLOTS = 32  # overlaps of a box that are kept from counting; a box with more is asked twice
 WORTH_SLICING = 1000  # queries of boxes
 LEAVES_WORTH_SLICING = 300
 

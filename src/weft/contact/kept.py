@@ -140,15 +140,16 @@ class Chosen:
         return self.number
 
 
-def chosen(of: Candidates, mark: Any, *arguments: Any) -> Chosen:
+def chosen(of: Candidates, mark: Any, *arguments: Any, worth: int | None = None) -> Chosen:
     """Those that a kernel marks, which takes arguments, how many a word has, its bits, and how many
-    of them are set.
+    of them are set; sliced where there are more than ``worth`` (None: as for one that does little).
     """
     width = together()
     words = -(-len(of) // width)
     bits = kernel.empty(words, wp.uint32)
     count, place = (kernel.empty(words, wp.int32) for _ in range(2))
-    kernel.launch(mark, words, *arguments, width, bits, count, slice_above=_above())
+    above = _above() if worth is None else worth // width
+    kernel.launch(mark, words, *arguments, width, bits, count, slice_above=above)
     number = points = kernel.scan(count, place)
     if of.points < len(of):
         w, rest = divmod(of.points, width)

@@ -17,7 +17,7 @@ import warp as wp
 from weft import kernel
 from weft.contact.adjacent import Closer
 from weft.contact.boxes import Boxes, Places, Primitives
-from weft.contact.broad_phase import Moved, Overlaps, Tree
+from weft.contact.broad_phase import WORTH_SLICING, Moved, Overlaps, Tree
 from weft.contact.candidates import UNKNOWN, Candidates
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.contact.eights import NONE, corners_of
@@ -31,7 +31,7 @@ from weft.solve.vectors import combine
 _module = wp.get_module("weft.neighborhood")
 SPARE = 0.25  # of the reach: how far anything may leave a way before candidates are found anew
 FAR = 0.5  # of the reach, on average: how far from there distances are bounded anew
-FINE = 0.25  # of the height of triangles: where the reach is more, boxes move on shorter ways,
+FINE = 0.4  # of the height of triangles: where the reach is more, boxes move on shorter ways,
 LONG = 2.0  # and else on ways of so many heights
 SAMPLES = 256  # vertices by which it is judged how far on its way cloth is
 FEW = 0.3  # of the vertices: where more have left, everything is looked for
@@ -284,7 +284,7 @@ class Neighborhood:
         reaches = (Scalar(r + 2 * SPARE * self.reach) for r in (self.reach, less))
         known = (adjacent, since.place, since.shift, since.way, found.bound)
         about = (found.device_stencil, found.points, kernel.zeros(1), *reaches, *known)
-        return chosen(found, mark_close, *about).moved()
+        return chosen(found, mark_close, *about, worth=WORTH_SLICING).moved()
 
     def _renewed(self, found: Candidates) -> Candidates:
         """The candidates, those of vertices that have left their boxes anew."""

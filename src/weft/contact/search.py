@@ -17,6 +17,7 @@ from weft.contact.ccd import FRACTION, max_step, step_lengths
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance import closest, combination
+from weft.contact.kept import chosen
 from weft.contact.known import Since, undecided
 from weft.contact.narrow_phase import NarrowPhase
 from weft.contact.neighborhood import Neighborhood
@@ -70,27 +71,6 @@ def mark_near(
             out = out | (wp.uint32(1) << wp.uint32(k))
     bits[w] = out
     number[w] = wp.bit_count(out)
-
-
-@wp.kernel(module=_module)
-def keep_near(
-    o: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    near: wp.array(dtype=wp.uint32),
-    place: wp.array(dtype=wp.int32),
-    width: int,
-    out: wp.array2d(dtype=wp.int32),
-):
-    """The marked pairs, one after the other."""
-    w = o + wp.tid()
-    left = near[w]
-    at = place[w]
-    while left != wp.uint32(0):
-        i = w * width + lowest(left)
-        left = left & (left - wp.uint32(1))
-        for a in range(4):
-            out[at, a] = stencil[i, a]
-        at += 1
 
 
 class ContactSearch:
@@ -246,16 +226,11 @@ class ContactSearch:
         if every:
             about = (MARGIN * self.reach, None, self._excluded, self._trees, self._nearby.closer)
             candidates, since = self.mesh.candidates(y, *about), Since.at(y, y)
-        width, mesh, own = together(), self.mesh, candidates.device_stencil
-        words = -(-len(candidates) // width)
-        near = kernel.empty(words, wp.uint32)
-        number, place = (kernel.empty(words, wp.int32) for _ in range(2))
+        mesh, nowhere = self.mesh, kernel.empty(0, wp.vec4f)
         less, adjacent = mesh.adjacency.among(candidates, self.widest)
         reaches = (Scalar(MARGIN * (gap + mesh.sides.thickest)) for gap in (self.widest, less))
-        known = (since.place, since.away, since.shift, kernel.empty(0, wp.vec4f), candidates.bound)
-        pairs = (own, candidates.points, kernel.zeros(1), *reaches, adjacent, *known)
-        above = WORTH_SLICING // width
-        kernel.launch(mark_near, words, y, *pairs, width, near, number, slice_above=above)
-        out = kernel.empty((kernel.scan(number, place), 4), wp.int32)
-        kernel.launch(keep_near, words, own, near, place, width, out, slice_above=above)
-        return out
+        known = (since.place, since.away, since.shift, nowhere, candidates.bound)
+        pairs = (candidates.device_stencil, candidates.points, kernel.zeros(1), *reaches)
+        pairs = (y, *pairs, adjacent, *known)
+        near = chosen(candidates, mark_near, *pairs, worth=WORTH_SLICING)
+        return near.moved().device_stencil
