@@ -41,7 +41,9 @@ class BlockPattern:
 
     @staticmethod
     def _union(n: int, stencils: Sequence[Ints]) -> "BlockPattern":
-        rows, columns, m = [np.arange(n)], [np.arange(n)], n
+        rows: list[Any] = [np.arange(n)]
+        columns: list[Any] = [np.arange(n)]
+        m = n  # a row for each vertex alone, and one for each stencil
         for stencil in stencils:
             rows.append(m + np.repeat(np.arange(len(stencil)), stencil.shape[1]))
             columns.append(stencil.reshape(-1))
