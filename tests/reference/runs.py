@@ -134,7 +134,8 @@ SCENES: dict[str, Callable[[], weft.Scene]] = {
     "two_sheets": two_sheets,
 }
 # The searches of the first two end at 1e-2 m/s, the gas at 1e-6 m/s: that far the end is open.
-LOOSE = {"ball_semi_implicit": 1e-4, "ball_1998": 1e-4, "gas": 1e-9}
+# The last one ends an iteration later with another processor's BLAS.
+LOOSE = {"ball_semi_implicit": 1e-4, "ball_1998": 1e-4, "gas": 1e-8, "immediate_buckling": 1e-5}
 
 
 def end_of(scene: weft.Scene) -> tuple[np.ndarray, weft.StepReport]:
