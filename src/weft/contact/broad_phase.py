@@ -257,9 +257,7 @@ def list_overlaps(
                         while near != wp.uint32(0):
                             k = t.first[block] + lowest(near)
                             near = near & (near - wp.uint32(1))
-                            bits = met(
-                                theirs.boxes, theirs.ends, k, mine.boxes, mine.ends, c, i - a
-                            )
+                            bits = met_of(theirs, k, mine, c, i - a)
                             bits = admitted(bits, c, i - a, k, q, mine, theirs)
                             while bits != wp.uint32(0):
                                 j = theirs.start[k] + lowest(bits)

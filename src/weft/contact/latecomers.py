@@ -3,9 +3,9 @@
 Where layers lie on layers, a few of hundreds of thousands of pairs come into contact with every
 iteration of a step, and a new pattern, with all that the solver prepares for it, costs as much as
 all the rest of an iteration. The few are lumped instead: of their Hessians, which are positive
-semidefinite, only the diagonal blocks are kept, each as often as there are vertices. That is more
-than the Hessian in every direction, so a search still descends, a little more slowly where they
-are; values and gradients are exact.
+semidefinite, only diagonal blocks are kept, made as large as it takes to be more than the Hessian
+in every direction (``rows.factored_alone``), so that a search still descends, a little more slowly
+where they are; values and gradients are exact.
 
 Who comes late depends on where vertices are and were in this step alone, not on which pattern there
 is: a run that is taken up has the same bits.
@@ -55,19 +55,19 @@ class Latecomers:
     def __init__(self, n: int, size: int, thickest: float) -> None:
         self._n, self._size, self._thickest = n, size, thickest
         self._before: WarpArray | None = None  # where vertices were when nobody had come late
-        self.count = False  # whether it matters who comes late
+        self.matters = False  # whether it matters who comes late
 
     def begin(self) -> None:
         """Begin a step."""
-        self.count = False
+        self.matters = False
 
     def among(self, y: WarpArray, contacts: ContactSet) -> WarpArray | None:
         """(m,) uint8, 1 for those that come late; None: nobody does at y, and all need blocks."""
         m = len(contacts)
         if m <= LEAST * self._n:
-            self.count = False
+            self.matters = False
             return None
-        if self.count:
+        if self.matters:
             late, number = kernel.empty(m, wp.uint8), kernel.empty(m, wp.int32)
             about = (self._before, *contacts.device, Scalar(self._thickest), late, number)
             kernel.launch(mark_late, m, *about)
@@ -77,5 +77,5 @@ class Latecomers:
         if self._before is None:
             self._before = kernel.empty(self._size, vec3)
         kernel.copy(y, self._before)
-        self.count = True
+        self.matters = True
         return None

@@ -194,9 +194,12 @@ class Neighborhood:
             elif count:
                 self._enclose(y, end, frame)
                 found = self._renewed(found)
-        self.found = self._whole(y, end) if found is None else found
-        self._measure(y, end, self.found)
-        return self.found
+        if found is None:
+            found = self._whole(y, end)
+        else:
+            self._measure(y, end, found)
+        self.found = found
+        return found
 
     def _measure(self, y: WarpArray, end: WarpArray, found: Candidates) -> None:
         since = self.since
@@ -245,13 +248,11 @@ class Neighborhood:
         frame = self._choose(y, end)
         self._left.fill_(1)
         self._enclose(y, end, frame)
+        self.since.measure(y, end)
         self._points: Tree | None = None
         about = (self._margin, None, self.excluded, self.trees, self.closer)
         found = self.mesh.candidates(self._places, *about)
-        if not self._moves:
-            return found
-        self.since.measure(y, end)
-        return self._close(found)
+        return self._close(found) if self._moves else found
 
     def _choose(self, y: WarpArray, end: WarpArray) -> tuple[Any, ...]:
         """Whether boxes move, each along its way, or fly together, or stay; their frame."""

@@ -202,7 +202,7 @@ class ContactTerm(Bound):
                 f = self.friction
                 local = f.hessians(y) if psd is Psd.EXACT else f.factors(y)
                 blocks.append(PairBlocks(f, f.pairs, local))
-            every = lumps and self._latecomers.count
+            every = lumps and self._latecomers.matters
             return self.embedded.add_hessian(A.finish(), blocks, lambda: self.search.soon(y, every))
 
     def _blocks(self, y: WarpArray, contacts: ContactSet, psd: Psd) -> WarpArray:
