@@ -32,7 +32,8 @@ from weft.step import Step
 
 # Of interactive steps: nearer to solved steps of 2.5 ms than solved ones of 20 ms are, in half the
 # time (`weft reproduce effort`).
-INTERACTIVE, INTERACTIVE_STEP, INTERACTIVE_TOLERANCE = 8, 1e-2, 0.1  # iterations, [s], [m/s]
+INTERACTIVE, INTERACTIVE_STEP, INTERACTIVE_TOLERANCE = 8, 1e-2, 0.2  # iterations, [s], [m/s]
+EARLY_FORCING = 0.1  # of searches that may end early: what a linear solve leaves stays, as drag
 
 Memory = Mapping[
     str, Floats
@@ -142,14 +143,14 @@ class StepSettings:
     forcing: float = setting(
         0.5,
         "largest relative error of iterative linear solves in the energy norm; tightened as Newton "
-        "converges",
+        "converges, and at most 0.1 where effort is not converged",
         above=0,
         below=1,
     )
     effort: Literal["converged", "interactive"] | int = setting(
         "converged",
         "converged: until the tolerance; a number: so many Newton iterations, converged or not; "
-        "interactive: at most 8 and until 0.1 m/s, in steps of at most 10 ms",
+        "interactive: at most 8 and until 0.2 m/s, in steps of at most 10 ms",
         least=1,
     )
 
@@ -163,10 +164,14 @@ class StepSettings:
             return self.effort
         return INTERACTIVE if self.effort == "interactive" else 0
 
-    @property
-    def enough(self) -> float:
-        """[m/s] increment at which a step may stop before it has converged."""
-        return INTERACTIVE_TOLERANCE if self.effort == "interactive" else 0.0
+    def newton(self, dt: float) -> Newton:
+        """The minimizer of a step of dt [s]."""
+        enough = INTERACTIVE_TOLERANCE if self.effort == "interactive" else 0.0
+        effort = self.most_matrices
+        forcing = min(self.forcing, EARLY_FORCING) if effort else self.forcing
+        return Newton(
+            self.tolerance * dt, self.max_iterations, forcing, effort=effort, enough=enough * dt
+        )
 
     @property
     def longest(self) -> float:
@@ -276,11 +281,7 @@ class Integrator(ABC):
         value = phi.value_at(kernel.points(start))
         if not np.isfinite(value):
             start, value = phi.step.pinned(phi.step.state.x), float("nan")
-        s = self.settings
-        tolerance, enough = s.tolerance * phi.step.dt, s.enough * phi.step.dt
-        newton = Newton(
-            tolerance, s.max_iterations, s.forcing, effort=s.most_matrices, enough=enough
-        )
+        newton = self.settings.newton(phi.step.dt)
         lags = 1 if model.contact is None else model.contact.settings.lags
         kept = self._solver.prepared
         found = minimize_lagged(phi, start, solver, newton, kept, lags, value)

@@ -28,6 +28,7 @@ from weft.solve.vectors import combine, dot, max_norm, negate, part_above, weigh
 CONTRACTION = 0.5  # of simplified increments, above which a new factorization pays
 LEAST, FIRST, MOST = 1e-4, 1.0, 1e8  # [1/s^2] mu: floor, where it starts to grow, ceiling
 GROW, SHRINK, SHORT = 4.0, 4.0, 0.5  # mu grows after steps shorter than SHORT
+MOSTLY = 0.5  # part of an increment that has to be gone where a search ends with it
 MOST_EFFORT = 4  # times the matrices asked for, where terms are far from balance
 BALANCED = 4  # iterations at balance with mu above its floor, after which it is dropped to that
 PATIENCE = 4  # full steps before the exact Hessian is tried; doubled each time it is indefinite
@@ -64,7 +65,8 @@ class Newton:
         forcing: largest relative error of an iterative linear solve, in the energy norm.
         least_forcing: what it is tightened to as Newton's decrements fall.
         effort: matrices after which it stops, converged or not; 0: it goes on.
-        enough: increment at which it stops, too, where no term is far from balance.
+        enough: increment after which it stops, too, where no term is far from balance and the line
+            search takes at least half of it.
     """
 
     tolerance: float
@@ -125,10 +127,8 @@ class NewtonDirections:
 
     def arrives(self, s: Search, d: WarpArray) -> Outcome | None:
         """Where the increment is small enough, also to what rises without bound."""
-        if not self.settled or s.increment > max(self.settings.tolerance, self.settings.enough):
-            return None
-        converged = s.increment <= self.settings.tolerance
-        return Outcome.CONVERGED if converged else Outcome.STOPPED
+        converged = self.settled and s.increment <= self.settings.tolerance
+        return Outcome.CONVERGED if converged else None
 
     def merit(self, s: Search, x: WarpArray) -> float:
         """Nothing."""
@@ -138,10 +138,12 @@ class NewtonDirections:
         """Always."""
         return True
 
-    def went(self, s: Search, step: float, slope: float, length: float) -> None:
+    def went(self, s: Search, step: float, slope: float, length: float) -> Outcome | None:
         """The matrix serves again after full steps, where another solve costs little."""
         self.stale = not s.solver.is_direct or step < 1.0 or not self.settled
         self.before = s.increment
+        ends = self.settled and step >= MOSTLY and s.increment <= self.settings.enough
+        return Outcome.STOPPED if ends else None
 
     def stuck(self, s: Search) -> Outcome | None:
         """Nothing else is tried."""

@@ -164,8 +164,8 @@ class Directions(Protocol):
     def truncates(self) -> bool:
         """Whether directions may be shortened vertex by vertex."""
 
-    def went(self, s: Search, step: float, slope: float, length: float) -> None:
-        """A step along the last direction has been taken."""
+    def went(self, s: Search, step: float, slope: float, length: float) -> Outcome | None:
+        """A step along the last direction has been taken; how it ends the search (None: not)."""
 
     def stuck(self, s: Search) -> Outcome | None:
         """No step along the last direction lowers the value; None: there is another to try."""
@@ -285,11 +285,12 @@ def _advance(
     iterate = Iterate(
         before, way.force, found.step * length, found.step, way.mu, s.linear_iterations - spent
     )
-    way.went(s, found.step, slope, length)
-    yield Ask.GRADIENT, s
+    end = way.went(s, found.step, slope, length)
+    if end is None:
+        yield Ask.GRADIENT, s
     if watch is not None:
         watch(iterate, s.x)
-    return None
+    return end
 
 
 def _search_along(

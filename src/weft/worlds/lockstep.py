@@ -21,7 +21,6 @@ from weft.psd import Psd
 from weft.simulation import Taken
 from weft.solve.base import Outcome
 from weft.solve.block_csr import BlockCsr
-from weft.solve.descent import Newton
 from weft.solve.minimize import Ask, Asking, Counts, Minimum, Search
 from weft.solve.updates import Update
 from weft.state import State
@@ -120,12 +119,9 @@ def _searches(
 
 def _search(group: Group, w: int, step: Step, phi: Potential) -> Asking:
     """As ``Integrator._minimize`` begins one."""
-    world, s = group.worlds[w], group.worlds[w].stepper.settings
+    world = group.worlds[w]
     linear = world.linear if group.lanes is None else group.lanes.worlds[w]
-    newton = Newton(
-        s.tolerance * step.dt, s.max_iterations, s.forcing,
-        effort=s.most_matrices, enough=s.enough * step.dt,
-    )  # fmt: skip
+    newton = world.stepper.settings.newton(step.dt)
     x, g, trial = group.parts[w]
     lags = 1 if world.model.contact is None else world.model.contact.settings.lags
     problem = WorldProblem(phi)
