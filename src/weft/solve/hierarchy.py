@@ -2,7 +2,8 @@
 
 Aggregates and prolongators come from the block pattern and are made once (``aggregation``); for
 every matrix only the Galerkin products P^T A P and the smoothers are renewed. A cycle is a W-cycle
-with two block-Jacobi-Chebyshev steps before and after each coarse correction, in float32.
+with two block-Jacobi-Chebyshev steps before and after each coarse correction, in float32; but the
+finest level, which costs most, takes one step before and after and is visited once.
 """
 
 from functools import cache, cached_property
@@ -24,6 +25,7 @@ from weft.solve.pcg import CHUNK
 LARGEST = 3.2  # eigenvalue of D^-1 A: at most 4 with stencils of 4 vertices; 2.7 to 3.2 seen
 LESS = 0.98  # of what the matrix before needed, tried first: rows of splines need more
 RANGE = 12.0  # of eigenvalues that the smoother damps: from LARGEST/RANGE to LARGEST
+ONE_RANGE = 5.0  # the same where it takes one step
 HEAVY = 250  # rows of a Galerkin product worth slicing: each does hundreds of block products
 ONE_LAUNCH = 1000  # vertices of a second-to-last level that one thread visits in one launch (CPU)
 ROUNDOFF = 1e-5  # relative, of a matrix in float32 of a few hundred rows
@@ -86,9 +88,23 @@ class Level:
         self._again.launch()
         self._second[0].launch()
 
-    def tune(self, high: float) -> None:
-        """Chebyshev's coefficients for eigenvalues up to ``high`` (Saad 2003, algorithm 12.1)."""
-        low = high / RANGE
+    @cached_property
+    def first_residual(self) -> Recorded:
+        """r = b - A d, of the first step from zero."""
+        own = (self.b, self.d, self.r)
+        return Recorded(k.residual, self.n, *self.matrix, *own, slice_above=self.worth)
+
+    @cached_property
+    def step_from_corrected(self) -> Recorded:
+        """x = one step from what the coarse level has made of d, in r."""
+        own = (self.inverse, self.b, self.r, self.step, self.x)
+        return Recorded(k.step_from, self.n, *self.matrix, *own, slice_above=self.worth)
+
+    def tune(self, high: float, span: float = RANGE) -> None:
+        """Chebyshev's coefficients for eigenvalues from ``high / span`` to ``high`` (Saad 2003,
+        algorithm 12.1).
+        """
+        low = high / span
         theta, delta = 0.5 * (high + low), 0.5 * (high - low)
         first, second = delta / theta, 1.0 / (2 * theta / delta - delta / theta)
         steps = np.array([1.0 / theta, second * first, 2 * second / delta], np.float32)
@@ -117,10 +133,17 @@ class Transfer:
 
     @cached_property
     def prolong(self) -> Recorded:
-        """The coarse correction."""
+        """x += the coarse correction."""
+        return self._prolonged(self.fine.x, self.fine.x)
+
+    @cached_property
+    def prolong_first(self) -> Recorded:
+        """r = d + the coarse correction."""
+        return self._prolonged(self.fine.d, self.fine.r)
+
+    def _prolonged(self, x: WarpArray, out: WarpArray) -> Recorded:
         P = self.by.P
-        way = (P.start, P.column, self.weight, self.coarse.x, self.fine.x)
-        return Recorded(k.prolong_rows, P.n, *way)
+        return Recorded(k.prolong_rows, P.n, P.start, P.column, self.weight, self.coarse.x, x, out)
 
     def visit(self, dense: WarpArray, fresh: bool) -> Recorded:
         """A visit of the fine level as one launch, the coarse one being solved by ``dense``."""
@@ -161,6 +184,7 @@ class Hierarchy:
         self.dense = kernel.empty((n, n), wp.mat33f) if n <= DENSE else None
         small = len(steps) > 0 and self.levels[-2].n <= ONE_LAUNCH and kernel.is_cpu()
         self.in_one = small and self.dense is not None
+        self.once = len(steps) > (1 if self.in_one else 0)  # whether the finest takes one step
         self.definite = True  # as far as the coarsest level shows
         self.high = LARGEST  # eigenvalue of D^-1 A that the last matrix needed
         self._tuned = 0.0  # eigenvalue that the smoothers are set up for
@@ -184,8 +208,8 @@ class Hierarchy:
         if high == self._tuned:
             return
         self._tuned = high
-        for level in self.levels:
-            level.tune(high)
+        for i, level in enumerate(self.levels):
+            level.tune(high, ONE_RANGE if i == 0 and self.once else RANGE)
 
     @cached_property
     def _last(self) -> tuple[Recorded, Recorded]:
@@ -214,7 +238,15 @@ class Hierarchy:
         """x = M^-1 b of the finest level, a symmetric positive definite operation; its first
         Chebyshev step d is taken.
         """
-        self._cycle(0, fresh=True)
+        if not self.once:
+            self._cycle(0, fresh=True)
+            return
+        fine, transfer = self.levels[0], self.transfers[0]
+        fine.first_residual.launch()
+        transfer.restrict.launch()
+        self._cycle(1, fresh=True)
+        transfer.prolong_first.launch()
+        fine.step_from_corrected.launch()
 
     def _cycle(self, i: int, fresh: bool) -> None:
         level = self.levels[i]

@@ -151,6 +151,24 @@ def second(
 
 
 @wp.kernel(module=_module)
+def step_from(
+    o: int,
+    start: ints,
+    end: ints,
+    column: ints,
+    values: blocks,
+    inverse: blocks,
+    b: vectors,
+    y: vectors,
+    step: floats,
+    x: vectors,
+):
+    """x = y + s_0 D^-1 (b - A y)."""
+    v = o + wp.tid()
+    x[v] = y[v] + step[0] * (inverse[v] * residual_of(v, start, end, column, values, b, y))
+
+
+@wp.kernel(module=_module)
 def restrict_rows(
     o: int,
     start: ints,
@@ -171,10 +189,12 @@ def restrict_rows(
 
 
 @wp.kernel(module=_module)
-def prolong_rows(o: int, start: ints, column: ints, weight: floats, e: vectors, x: vectors):
-    """x += P e."""
+def prolong_rows(
+    o: int, start: ints, column: ints, weight: floats, e: vectors, x: vectors, out: vectors
+):
+    """out = x + P e."""
     v = o + wp.tid()
-    x[v] = x[v] + prolonged(v, start, column, weight, e)
+    out[v] = x[v] + prolonged(v, start, column, weight, e)
 
 
 @wp.kernel(module=_module)
