@@ -30,7 +30,6 @@ HEAVY = 250  # rows of a Galerkin product worth slicing: each does hundreds of b
 ONE_LAUNCH = 1000  # vertices of a second-to-last level that one thread visits in one launch (CPU)
 ROUNDOFF = 1e-5  # relative, of a matrix in float32 of a few hundred rows
 DENSE = 200  # vertices of a last level that is inverted; a larger one is only smoothed
-FEW = 30  # vertices of a last level, below which linear algebra takes one thread by itself
 
 
 class Level:
@@ -288,10 +287,8 @@ def _inverse(matrix: Floats) -> tuple[Floats, bool]:
 
     A negative eigenvalue of a coarse matrix, beyond its round-off, is one of the finest too.
     """
-    if len(matrix) > 3 * FEW:
-        with _blas().limit(limits=1):  # waiting threads cost more than they win at this size
-            return _inverse_of(matrix)
-    return _inverse_of(matrix)
+    with _blas().limit(limits=1):  # waiting threads cost more than they win at this size
+        return _inverse_of(matrix)
 
 
 def _inverse_of(matrix: Floats) -> tuple[Floats, bool]:
