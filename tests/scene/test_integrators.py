@@ -212,6 +212,9 @@ def test_effort_chooses_step_and_iterations(tmp_path):
     quick = weft.Scene(cloth, pins, settings=weft.StepSettings(effort="interactive"))
     assert quick.step == 1e-2 and quick.with_(step=1e-3).step == 1e-3
     assert weft.Scene(cloth, pins, settings=weft.StepSettings(effort=3)).step == 0.02
+    wanted = [weft.StepSettings(effort=e).newton(0.1).forcing for e in ("interactive", 3)]
+    assert wanted == [0.1, 0.1] and weft.StepSettings().newton(0.1).forcing == 0.5
+    assert weft.StepSettings(effort=3, forcing=0.02).newton(0.1).forcing == 0.02
     tight = weft.StepSettings(effort=1, tolerance=1e-9)
     run = weft.simulate(
         weft.Scene(cloth, pins, settings=tight), frames=2, fps=25, out=tmp_path / "run",

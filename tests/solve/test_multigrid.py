@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from threadpoolctl import threadpool_info
 
 from weft import kernel
 from weft.bench.multigrid import system
@@ -293,3 +294,18 @@ def of_pattern(pattern):
     """A SciPy matrix of ones."""
     ones = np.ones(pattern.n_blocks)
     return sp.csr_matrix((ones, pattern.column, pattern.row_start), (pattern.n, pattern.n))
+
+
+@pytest.mark.parametrize("n", [6, 27, 300])
+def test_a_last_level_is_inverted_by_one_thread(monkeypatch, n):
+    """Threads that wait for more of so small a matrix are busy, beside everything else."""
+    seen = []
+
+    def inverse_of(matrix):
+        seen.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
+        return np.linalg.inv(matrix), True
+
+    monkeypatch.setattr(hierarchy, "_inverse_of", inverse_of)
+    inverse, definite = hierarchy._inverse(2.0 * np.eye(n))
+    assert definite and np.allclose(inverse, 0.5 * np.eye(n))
+    assert seen and set(seen) == {1}

@@ -146,6 +146,22 @@ def test_effort_stops_lower_than_it_began_and_says_what_is_left():
     assert settled.outcome is Outcome.CONVERGED and settled.left.gain == 0.0
 
 
+ROOT = Function(  # of 1 + u^2, whose full steps go to -u^3: too far from u = 1 on
+    lambda x: np.sqrt(1 + (x - TARGET) ** 2).sum(),
+    lambda x: (x - TARGET) / np.sqrt(1 + (x - TARGET) ** 2),
+    lambda x: np.diag((1 + (x - TARGET) ** 2) ** -1.5),
+)
+
+
+def test_a_last_increment_that_is_not_converged_is_searched_along():
+    """A search that stops early ends lower than it began, whatever its last full step would do."""
+    start = TARGET + 1.4
+    assert ROOT.f(TARGET - 1.4**3) > 1.6 * ROOT.f(start)
+    stopped = run(ROOT, start, effort=60, enough=100.0)
+    x = np.reshape(kernel.numpy(stopped.x), -1)
+    assert stopped.outcome is Outcome.STOPPED and ROOT.f(x) < ROOT.f(start)
+
+
 def test_enough_is_not_converged():
     """An increment that is enough ends the search as STOPPED, one below the tolerance as it was."""
     start = np.full(6, 10.0)
