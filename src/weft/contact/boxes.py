@@ -27,6 +27,8 @@ _PUT_AROUND = """
     const double *p = (const double*)below.data, *q = (const double*)above.data;
     const double* w = (const double*)way.data;
     float* box = boxes.data + 48 * (size_t)leaf + k;
+    const bool looked = places.shape[0] > 0;
+    float* place = looked ? places.data + 8 * (3 * corners + 1) * (size_t)leaf + k : nullptr;
     auto down = [](double x) {
         const float r = (float)x;
         return r - wp::abs(r) * 1.2e-7f - 1e-37f;
@@ -42,6 +44,21 @@ _PUT_AROUND = """
         box[8 * c] = down(low - grow);
         box[8 * (c + 3)] = -down(-high - grow);
     }
+    if (!looked)
+        return;
+    double beside = 0.0;
+    for (int a = 0; a < corners; ++a) {
+        double square = 0.0, largest = 0.0;
+        for (int c = 0; c < 3; ++c) {
+            const size_t at = 3 * (size_t)v[a] + c;
+            const double half = 0.5 * (q[at] - p[at]), x = p[at] + half + (w ? w[at] : 0.0);
+            place[8 * (3 * a + c)] = (float)x;
+            square += half * half;
+            largest = wp::max(largest, wp::abs(x));
+        }
+        beside = wp::max(beside, (square > 0.0 ? wp::sqrt(square) : 0.0) + 2e-6 * largest);
+    }
+    place[24 * corners] = (float)beside * (1.0f + 2e-7f);
 """
 
 
@@ -56,9 +73,11 @@ def put_around(
     way: wp.array(dtype=vec3),
     ids: wp.array2d(dtype=wp.int32),
     grow: Scalar,
+    places: wp.array(dtype=wp.float32),
 ):
     """Box k of a leaf is that of points ids[i] between ``below`` and ``above``, or a way further
-    on, larger by ``grow`` on every side.
+    on, larger by ``grow`` on every side. Where there is room for ``places``, corners in the middle
+    between both, and how far they may be from there.
     """
 
 
@@ -79,6 +98,7 @@ def bound(
     leaves: wp.array(dtype=wp.float32),
     low: wp.array(dtype=wp.vec3f),
     high: wp.array(dtype=wp.vec3f),
+    places: wp.array(dtype=wp.float32),
 ):
     """Boxes of a leaf and the one around them, of those that have moved where that is known."""
     c = o + wp.tid()
@@ -93,7 +113,7 @@ def bound(
     for k in range(LEAF):
         if (bits >> wp.uint32(k)) & wp.uint32(1) != wp.uint32(0):
             if start[c] + k < start[c + 1]:
-                put_around(boxes, c, k, start[c] + k, below, above, way, ids, grow)
+                put_around(boxes, c, k, start[c] + k, below, above, way, ids, grow, places)
             else:
                 put_box(boxes, c, k, empty, -empty)
         lower, upper = box_of(boxes, c, k)
@@ -120,6 +140,8 @@ class Side:
     corners: wp.array(dtype=wp.int32)
     marks: wp.array2d(dtype=wp.uint32)  # empty: none
     sewn: wp.array(dtype=wp.int32)  # empty: nothing is
+    places: wp.array(dtype=wp.float32)  # of corners (``lines``); empty: only boxes are looked at
+    last_places: wp.array(dtype=wp.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,19 +154,21 @@ class Bounds:
     leaves: WarpArray  # (b,6,8) float32, flat: those around the leaves of blocks
     low: WarpArray  # (2c-1,) vec3f
     high: WarpArray
+    places: WarpArray  # (c,3k+1,8) float32, flat: corners (``lines``); empty: these are not known
 
     @staticmethod
-    def made(layout: Layout) -> "Bounds":
-        """For this layout; not initialized."""
+    def made(layout: Layout, corners: int = 0) -> "Bounds":
+        """For this layout, of primitives with so many corners (0: not known); not initialized."""
         m, b = len(layout.leaf), len(layout.blocks[1]) - 1
         boxes, leaves = (kernel.empty(BOX * n, wp.float32) for n in (len(layout), b))
-        return Bounds(boxes, leaves, kernel.empty(m, wp.vec3f), kernel.empty(m, wp.vec3f))
+        places = kernel.empty((3 * corners + 1) * LEAF * len(layout) if corners else 0, wp.float32)
+        return Bounds(boxes, leaves, kernel.empty(m, wp.vec3f), kernel.empty(m, wp.vec3f), places)
 
     @staticmethod
     def none() -> "Bounds":
         """In place of those that there are not."""
         boxes, corners = kernel.empty(0, wp.float32), kernel.empty(0, wp.vec3f)
-        return Bounds(boxes, boxes, corners, corners)
+        return Bounds(boxes, boxes, corners, corners, boxes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,12 +243,14 @@ class Boxes:
         grow: float = 0.0,
         marks: WarpArray | None = None,
         sewn: WarpArray | None = None,
+        lines: bool = False,
     ) -> "Boxes":
         """Boxes of primitives, larger by ``grow`` [m] on every side. Marks (n,2) in the layout's
-        order, and what is sewn: none if not given.
+        order, and what is sewn: none if not given. With ``lines`` corners are known, too.
         """
-        begin, moves = Bounds.made(inside.layout), places.way is not None
-        end = Bounds.made(inside.layout) if moves else None
+        about = (inside.layout, inside.ids.shape[1] if lines else 0)
+        end = Bounds.made(*about) if places.way is not None else None
+        begin = Bounds.made(*about)
         out = Boxes(begin, end, inside, marks, sewn)
         out.renewed(inside.nothing[2], places, grow)
         return out
@@ -254,7 +280,7 @@ class Boxes:
         """What kernels take."""
         s, layout = Side(), self.inside.layout
         s.start, s.node, s.boxes = layout.device[0], layout.blocks[3], self.begin.boxes
-        s.ends = self.last.boxes
+        s.ends, s.places, s.last_places = self.last.boxes, self.begin.places, self.last.places
         s.ids, s.corners = self.ids, self.inside.corners
         s.marks = kernel.empty((0, 2), wp.uint32) if self.marks is None else self.marks
         s.sewn = kernel.empty(0, wp.int32) if self.sewn is None else self.sewn
@@ -266,7 +292,7 @@ class Boxes:
         order = (self.ids, layout.device[0], layout.nodes, Scalar(grow), moved, *layout.blocks[1:3])
         for way, b in ((nowhere, self.begin), (places.way, self.end)):
             if b is not None:
-                ways, out = (places.low, places.high, way), (b.boxes, b.leaves, b.low, b.high)
+                ways, out = (places.low, places.high, way), (b.boxes, b.leaves, b.low, b.high, b.places)
                 above = WORTH_SLICING
                 kernel.launch(bound, len(layout), *ways, *order, *out, slice_above=above)
 

@@ -301,20 +301,22 @@ class Tree:
         return Overlaps(self, None).listed()
 
     def stencils(
-        self, boxes: Boxes | None = None, asking: int | None = None, closer: Closer | None = None
-    ) -> "Overlaps":
+        self, boxes: Boxes | None = None, asking: int | None = None,
+        closer: Closer | None = None, wanted: float = 0.0,
+    ) -> "Overlaps":  # fmt: skip
         """Pairs that overlap, share no vertex and may meet: of a given box and one of the tree, or
         of two of the tree's own. They are listed as the vertices of both. Only the first boxes ask,
         where ``asking`` says how many. What edges connect has to be ``closer``.
         """
         apart = _apart(boxes or self.boxes, self.boxes)
-        return Overlaps(self, boxes, apart, asking, closer=closer)
+        return Overlaps(self, boxes, apart, asking, None, closer, wanted)
 
     def stencils_of_moved(
-        self, boxes: Boxes | None, moved: Moved, closer: Closer | None = None
+        self, boxes: Boxes | None, moved: Moved, closer: Closer | None = None, wanted: float = 0.0
     ) -> "Overlaps":
         """The same pairs with at least one box that has moved, asked by those given."""
-        return Overlaps(self, boxes, _apart(boxes or self.boxes, self.boxes), None, moved, closer)
+        apart = _apart(boxes or self.boxes, self.boxes)
+        return Overlaps(self, boxes, apart, None, moved, closer, wanted)
 
     def rebound(self, moved: WarpArray, places: Places, grow: float) -> None:
         """New boxes for those that have moved."""
@@ -343,11 +345,12 @@ class Overlaps:
         asking: how many of the boxes ask, from the first one; None: all.
         moved: ask for pairs with a box that has moved.
         closer: how much nearer boxes have to be that edges connect; None: all alike.
+        wanted: [m] leave out what lines hold so far apart, where boxes know corners; 0: none.
     """
 
     def __init__(
         self, tree: Tree, boxes: Boxes | None, apart: int = 0, asking: int | None = None,
-        moved: Moved | None = None, closer: Closer | None = None,
+        moved: Moved | None = None, closer: Closer | None = None, wanted: float = 0.0,
     ) -> None:  # fmt: skip
         b, still = boxes or tree.boxes, kernel.empty(0, wp.uint32)
         n, layout = len(b), b.inside.layout
@@ -358,6 +361,7 @@ class Overlaps:
             q.closer, about = closer.by, closer.adjacency
             q.connected, q.neighbors = about.start, about.neighbors
         q.first, q.after = n if asking is None else asking, int(boxes is None and moved is None)
+        q.wanted = wanted
         self.boxes, self.theirs, self._own = b, tree.boxes, boxes is None
         count, slots = kernel.empty(n, wp.int32), kernel.empty((n, SLOTS), wp.int32)
         self._asked = (b.side, tree.boxes.side, tree.nodes, q, count, slots)

@@ -17,11 +17,11 @@ import warp as wp
 from weft import kernel
 from weft.contact.adjacent import Closer
 from weft.contact.boxes import Boxes, Places, Primitives
-from weft.contact.broad_phase import WORTH_SLICING, Moved, Overlaps, Tree
+from weft.contact.broad_phase import Moved, Overlaps, Tree
 from weft.contact.candidates import UNKNOWN, Candidates
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.contact.eights import NONE, corners_of
-from weft.contact.kept import chosen, mark_close, mark_stayed
+from weft.contact.kept import chosen, mark_stayed
 from weft.contact.known import Since
 from weft.contact.layout import LEAF
 from weft.contact.questions import Others
@@ -250,9 +250,8 @@ class Neighborhood:
         self._enclose(y, end, frame)
         self.since.measure(y, end)
         self._points: Tree | None = None
-        about = (self._margin, None, self.excluded, self.trees, self.closer)
-        found = self.mesh.candidates(self._places, *about)
-        return self._close(found) if self._moves else found
+        about = (self._margin, None, self.excluded, self.trees, self.closer, self._moves)
+        return self.mesh.candidates(self._places, *about)
 
     def _choose(self, y: WarpArray, end: WarpArray) -> tuple[Any, ...]:
         """Whether boxes move, each along its way, or fly together, or stay; their frame."""
@@ -274,37 +273,24 @@ class Neighborhood:
             self._way.zero_()
         return frame
 
-    def _close(self, found: Candidates) -> Candidates:
-        """Those whose distances, not just their boxes, say that they may come within reach while
-        all stay near their ways.
-        """
-        since = self.since
-        less, adjacent = self.reach, kernel.empty(0, wp.uint8)
-        if self.closer is not None:
-            less, adjacent = self.reach - self.closer.by, self.mesh.adjacency.marked(found)
-        reaches = (Scalar(r + 2 * SPARE * self.reach) for r in (self.reach, less))
-        known = (adjacent, since.place, since.shift, since.way, found.bound)
-        about = (found.device_stencil, found.points, kernel.zeros(1), *reaches, *known)
-        return chosen(found, mark_close, *about, worth=WORTH_SLICING).moved()
-
     def _renewed(self, found: Candidates) -> Candidates:
         """The candidates, those of vertices that have left their boxes anew."""
         faces, edges = self.trees.faces, self.trees.edges
         assert faces is not None and edges is not None
         if self._points is None:
             self._points = Tree(self._boxes(self.mesh.primitives[2], self.excluded.points))
-        points, closer = self._points, self.closer
+        points, how = self._points, (self.closer, self._margin if self._moves else 0.0)
         moved = [self._moved(tree) for tree in (faces, edges, points)]
         asked = (
-            faces.stencils_of_moved(points.boxes, Moved(moved[2], moved[0], Others.ANY), closer),
-            points.stencils_of_moved(faces.boxes, Moved(moved[0], moved[2], Others.STILL), closer),
-            edges.stencils_of_moved(None, Moved(moved[1], moved[1], Others.LATER), closer),
+            faces.stencils_of_moved(points.boxes, Moved(moved[2], moved[0], Others.ANY), *how),
+            points.stencils_of_moved(faces.boxes, Moved(moved[0], moved[2], Others.STILL), *how),
+            edges.stencils_of_moved(None, Moved(moved[1], moved[1], Others.LATER), *how),
         )
         return self._joined(found, asked)
 
     def _boxes(self, inside: Primitives, marks: WarpArray | None) -> Boxes:
         sewn = self.mesh.device_sewn
-        return Boxes.of(self._places, inside, self._margin / 2, marks, sewn)
+        return Boxes.of(self._places, inside, self._margin / 2, marks, sewn, self._moves)
 
     def _moved(self, tree: Tree) -> WarpArray:
         """Which primitives of a tree have moved, bits of leaves; they get new boxes."""
