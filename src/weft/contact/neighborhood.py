@@ -280,7 +280,8 @@ class Neighborhood:
         if self._points is None:
             self._points = Tree(self._boxes(self.mesh.primitives[2], self.excluded.points))
         points, how = self._points, (self.closer, self._margin if self._moves else 0.0)
-        moved = [self._moved(tree) for tree in (faces, edges, points)]
+        places = self._places
+        moved = [self._moved(tree, places) for tree in (faces, edges, points)]
         asked = (
             faces.stencils_of_moved(points.boxes, Moved(moved[2], moved[0], Others.ANY), *how),
             points.stencils_of_moved(faces.boxes, Moved(moved[0], moved[2], Others.STILL), *how),
@@ -292,12 +293,12 @@ class Neighborhood:
         sewn = self.mesh.device_sewn
         return Boxes.of(self._places, inside, self._margin / 2, marks, sewn, self._moves)
 
-    def _moved(self, tree: Tree) -> WarpArray:
+    def _moved(self, tree: Tree, places: Places) -> WarpArray:
         """Which primitives of a tree have moved, bits of leaves; they get new boxes."""
         inside = tree.boxes.inside
         moved = kernel.empty(len(inside.layout), wp.uint32)
         kernel.launch(mark_moved, len(inside.layout), inside.corners, self._left, moved)
-        tree.rebound(moved, self._places, self._margin / 2)
+        tree.rebound(moved, places, self._margin / 2)
         return moved
 
     def _joined(self, found: Candidates, asked: tuple[Overlaps, Overlaps, Overlaps]) -> Candidates:

@@ -74,15 +74,18 @@ def admitted(bits: wp.uint32, c: int, i: int, leaf: int, q: Question, a: Side, b
             far = out & ~met_closer(b.boxes, b.ends, leaf, a.boxes, a.ends, c, i, q.closer)
         if far != wp.uint32(0):
             out = out & ~(far & beside(b.corners, leaf, a.corners, c, i, q.connected, q.neighbors))
-    if q.apart == 2 or a.sewn.shape[0] > 0:
+    own = wp.uint32(0)
+    if q.apart == 2:
+        own = a.marks[a.start[c] + i, 0]
+    if own != wp.uint32(0) or a.sewn.shape[0] > 0:
         mine = corners_of(a.corners, c, i)
         left = out
         while left != wp.uint32(0):
             j = lowest(left)
             left = left & (left - wp.uint32(1))
             apart = int(1)
-            if q.apart == 2:  # noqa: SIM102 (kernels evaluate both sides of `and`)
-                if (a.marks[a.start[c] + i, 0] & b.marks[b.start[leaf] + j, 1]) != wp.uint32(0):
+            if own != wp.uint32(0):  # noqa: SIM102 (kernels evaluate both sides of `and`)
+                if (own & b.marks[b.start[leaf] + j, 1]) != wp.uint32(0):
                     apart = 0
             if a.sewn.shape[0] > 0:
                 theirs = corners_of(b.corners, leaf, j)
