@@ -15,6 +15,7 @@ from weft.arrays import Ints
 from weft.contact.adjacent import Closer
 from weft.contact.boxes import Boxes, Places, Side
 from weft.contact.eights import box_of, met, met_between
+from weft.contact.found import note, put_met, put_noted
 from weft.contact.layout import LEAF
 from weft.contact.questions import Others, Question, admitted, asking
 from weft.contact.words import lowest, upto
@@ -176,48 +177,9 @@ def count_overlaps(
                         left = left & (left - wp.uint32(1))
                         bits = met_of(theirs, k, mine, c, i)
                         bits = admitted(bits, c, i, k, q, mine, theirs)
-                        found = count[a + i]
-                        while bits != wp.uint32(0):
-                            if found < slots.shape[1]:
-                                slots[a + i, found] = theirs.start[k] + lowest(bits)
-                            found += 1
-                            bits = bits & (bits - wp.uint32(1))
-                        count[a + i] = found
+                        if bits != wp.uint32(0):
+                            note(a + i, theirs.start[k], bits, count, slots)
                 node = t.beyond[node]
-
-
-_PUT = """
-    const int k = a.shape[1], m = b.shape[1];
-    int* row = out.data + (k + m) * (size_t)place;
-    for (int c = 0; c < k; ++c)
-        row[(m < k ? m : 0) + c] = a.data[k * (size_t)i + c];
-    for (int c = 0; c < m; ++c)
-        row[(m < k ? 0 : k) + c] = b.data[m * (size_t)j + c];
-"""
-
-
-@wp.func_native(_PUT)
-def put_vertices(
-    place: int,
-    i: int,
-    j: int,
-    a: wp.array2d(dtype=wp.int32),
-    b: wp.array2d(dtype=wp.int32),
-    out: wp.array2d(dtype=wp.int32),
-):
-    """The vertices of both in one row, fewer first."""
-
-
-@wp.func
-def write(
-    place: int, i: int, j: int, apart: int, a: Side, b: Side, out: wp.array2d(dtype=wp.int32)
-):
-    """The pair's places, or with ``apart`` the vertices of both."""
-    if apart == 0:
-        out[place, 0] = i
-        out[place, 1] = j
-    else:
-        put_vertices(place, i, j, a.ids, b.ids, out)
 
 
 @wp.kernel(module=_module)
@@ -239,8 +201,7 @@ def list_overlaps(
     for i in range(a, mine.start[c + 1]):
         place = int(begin + start[i])
         if count[i] <= slots.shape[1]:
-            for s in range(count[i]):
-                write(place + s, i, slots[i, s], q.apart, mine, theirs, out)
+            put_noted(place, i, count[i], slots, q.apart, mine.ids, theirs.ids, out)
         else:
             b = box_at(c, i - a, mine)
             node = int(0)
@@ -259,11 +220,9 @@ def list_overlaps(
                             near = near & (near - wp.uint32(1))
                             bits = met_of(theirs, k, mine, c, i - a)
                             bits = admitted(bits, c, i - a, k, q, mine, theirs)
-                            while bits != wp.uint32(0):
-                                j = theirs.start[k] + lowest(bits)
-                                write(place, i, j, q.apart, mine, theirs, out)
-                                place += 1
-                                bits = bits & (bits - wp.uint32(1))
+                            j = theirs.start[k]
+                            put_met(place, i, j, bits, q.apart, mine.ids, theirs.ids, out)
+                            place += wp.bit_count(bits)
                         node = t.beyond[node]
 
 
