@@ -23,6 +23,7 @@ from weft.kernel import WarpArray
 
 _module = wp.get_module("weft.broad_phase")
 SLOTS = 32  # overlaps of a box that are kept from counting; a box with more is asked twice
+FEWER = 16  # the same where lines are asked
 WORTH_SLICING = 1000  # queries of boxes
 LEAVES_WORTH_SLICING = 300
 
@@ -122,7 +123,7 @@ def leaves_met(block: int, b: Box, c: int, t: Nodes, q: Question):
 
 
 @wp.kernel(module=_module)
-def count_overlaps(
+def find_overlaps(
     o: int,
     mine: Side,
     theirs: Side,
@@ -130,13 +131,26 @@ def count_overlaps(
     q: Question,
     count: wp.array(dtype=wp.int32),
     slots: wp.array2d(dtype=wp.int32),
+    start: wp.array(dtype=wp.int32),
+    begin: int,
+    out: wp.array2d(dtype=wp.int32),
 ):
-    """How many boxes of a hierarchy the boxes of a leaf meet, and the first of them, in order."""
+    """How many boxes of a hierarchy the boxes of a leaf meet, and the first of them, in order. With
+    ``out``, the pairs of box i go there from row ``begin + start[i]`` on: boxes that met more than
+    there was room for ask again.
+    """
     c = o + wp.tid()
     a = mine.start[c]
-    for i in range(a, mine.start[c + 1]):
-        count[i] = 0
+    listing = out.shape[0] > 0
     ask = asking(c, mine, q)
+    for i in range(a, mine.start[c + 1]):
+        if not listing:
+            count[i] = 0
+        elif count[i] <= slots.shape[1]:
+            put_noted(begin + start[i], i, count[i], slots, q.apart, mine.ids, theirs.ids, out)
+            ask = ask & ~(wp.uint32(1) << wp.uint32(i - a))
+        else:
+            slots[i, 0] = 0  # how many of them are there
     b = Box()
     b.low = wp.vec3f(wp.inf, wp.inf, wp.inf)
     b.high = -b.low
@@ -177,53 +191,17 @@ def count_overlaps(
                         left = left & (left - wp.uint32(1))
                         bits = met_of(theirs, k, mine, c, i)
                         bits = admitted(bits, c, i, k, q, mine, theirs)
-                        if bits != wp.uint32(0):
-                            note(a + i, theirs.start[k], bits, count, slots)
-                node = t.beyond[node]
-
-
-@wp.kernel(module=_module)
-def list_overlaps(
-    o: int,
-    mine: Side,
-    theirs: Side,
-    t: Nodes,
-    q: Question,
-    count: wp.array(dtype=wp.int32),
-    slots: wp.array2d(dtype=wp.int32),
-    start: wp.array(dtype=wp.int32),
-    begin: int,
-    out: wp.array2d(dtype=wp.int32),
-):
-    """The same pairs, those of box i from row ``begin + start[i]`` on."""
-    c = o + wp.tid()
-    a = mine.start[c]
-    for i in range(a, mine.start[c + 1]):
-        place = int(begin + start[i])
-        if count[i] <= slots.shape[1]:
-            put_noted(place, i, count[i], slots, q.apart, mine.ids, theirs.ids, out)
-        else:
-            b = box_at(c, i - a, mine)
-            node = int(0)
-            end = t.beyond[0]
-            while node < end:
-                if not meet(b, node, t):
-                    node = t.beyond[node]
-                else:
-                    block = t.block[node]
-                    if block < 0:
-                        node += 1
-                    else:
-                        near = leaves_met(block, b, c, t, q)
-                        while near != wp.uint32(0):
-                            k = t.first[block] + lowest(near)
-                            near = near & (near - wp.uint32(1))
-                            bits = met_of(theirs, k, mine, c, i - a)
-                            bits = admitted(bits, c, i - a, k, q, mine, theirs)
+                        i += a
+                        if bits == wp.uint32(0):
+                            continue
+                        if not listing:
+                            note(i, theirs.start[k], bits, count, slots)
+                        else:
+                            place = begin + start[i] + slots[i, 0]
+                            slots[i, 0] += wp.bit_count(bits)
                             j = theirs.start[k]
                             put_met(place, i, j, bits, q.apart, mine.ids, theirs.ids, out)
-                            place += wp.bit_count(bits)
-                        node = t.beyond[node]
+                node = t.beyond[node]
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,14 +300,14 @@ class Overlaps:
         q.first, q.after = n if asking is None else asking, int(boxes is None and moved is None)
         q.wanted = wanted
         self.boxes, self.theirs, self._own = b, tree.boxes, boxes is None
-        count, slots = kernel.empty(n, wp.int32), kernel.empty((n, SLOTS), wp.int32)
-        self._asked = (b.side, tree.boxes.side, tree.nodes, q, count, slots)
-        leaves = len(layout) if n and len(tree.boxes) else 0
-        if not leaves:
+        count, slots = kernel.empty(n, wp.int32), kernel.empty((n, FEWER if wanted else SLOTS), wp.int32)
+        start = kernel.empty(n, wp.int32)
+        self._asked = (b.side, tree.boxes.side, tree.nodes, q, count, slots, start)
+        self._leaves = len(layout) if n and len(tree.boxes) else 0
+        if not self._leaves:
             count.zero_()
-        kernel.launch(count_overlaps, leaves, *self._asked, slice_above=LEAVES_WORTH_SLICING)
-        self._leaves, self._start = leaves, kernel.empty(n, wp.int32)
-        self._count = kernel.scan(count, self._start)
+        self._ask(kernel.empty((0, 0), wp.int32), 0)
+        self._count = kernel.scan(count, start)
         self._width = b.ids.shape[1] + tree.boxes.ids.shape[1] if apart else 2
 
     def __len__(self) -> int:
@@ -337,8 +315,13 @@ class Overlaps:
 
     def write(self, out: WarpArray, begin: int) -> None:
         """All pairs into rows of ``out`` (k,width), from the first one given on."""
-        asked = (*self._asked, self._start, begin, out)
-        kernel.launch(list_overlaps, self._leaves, *asked, slice_above=LEAVES_WORTH_SLICING)
+        if len(self):
+            self._ask(out, begin)
+
+    def _ask(self, out: WarpArray, begin: int) -> None:
+        """Count them, or with room in ``out`` list them."""
+        asked = (*self._asked, begin, out)
+        kernel.launch(find_overlaps, self._leaves, *asked, slice_above=LEAVES_WORTH_SLICING)
 
     def listed(self) -> Ints:
         """(p,width): places in the order of the layouts become numbers of boxes."""
