@@ -300,7 +300,10 @@ class Overlaps:
         q.first, q.after = n if asking is None else asking, int(boxes is None and moved is None)
         q.wanted = wanted
         self.boxes, self.theirs, self._own = b, tree.boxes, boxes is None
-        count, slots = kernel.empty(n, wp.int32), kernel.empty((n, FEWER if wanted else SLOTS), wp.int32)
+        count, slots = (
+            kernel.empty(n, wp.int32),
+            kernel.empty((n, FEWER if wanted else SLOTS), wp.int32),
+        )
         start = kernel.empty(n, wp.int32)
         self._asked = (b.side, tree.boxes.side, tree.nodes, q, count, slots, start)
         self._leaves = len(layout) if n and len(tree.boxes) else 0

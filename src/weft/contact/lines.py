@@ -46,12 +46,15 @@ _APART = """
         if (moves)
             middle(e, r, 1.0f);
         const auto length = x * x + y * y + z * z;
-        auto beyond = [&](const float* theirs, const float* mine, float distance) {
+        auto beyond = [&](const float* theirs, const float* mine) {
             const float a = mine[0], b = mine[8], c = mine[16];
-            auto least = (at(theirs, 0) - a) * x + (at(theirs, 1) - b) * y + (at(theirs, 2) - c) * z;
-            for (int j = 1; j < K; ++j) {
-                const auto d = (at(theirs, 3 * j) - a) * x + (at(theirs, 3 * j + 1) - b) * y
+            auto along = [&](int j) {
+                return (at(theirs, 3 * j) - a) * x + (at(theirs, 3 * j + 1) - b) * y
                     + (at(theirs, 3 * j + 2) - c) * z;
+            };
+            auto least = along(0);
+            for (int j = 1; j < K; ++j) {
+                const auto d = along(j);
                 least = d < least ? d : least;
             }
             auto most = x * 0.0f;
@@ -62,8 +65,8 @@ _APART = """
             }
             return least - most;
         };
-        const auto first = beyond(p, q, far);
-        const auto last = moves ? beyond(e, r, far) : first;
+        const auto first = beyond(p, q);
+        const auto last = moves ? beyond(e, r) : first;
         const auto beside = at(p, 3 * K) + q[24 * M], after = at(e, 3 * K) + r[24 * M];
         auto test = [&](float distance) {
             const auto a = beside + distance, b = after + distance;
@@ -78,9 +81,9 @@ _RUN = """
     typedef float eight __attribute__((vector_size(32), aligned(4)));
     typedef bool bits __attribute__((ext_vector_type(8)));
     auto pack = [](auto one, auto two) {
-        const unsigned int a = __builtin_bit_cast(unsigned char, __builtin_convertvector(one, bits));
-        const unsigned int b = __builtin_bit_cast(unsigned char, __builtin_convertvector(two, bits));
-        return a | b << 8;
+        const bits a = __builtin_convertvector(one, bits), b = __builtin_convertvector(two, bits);
+        return __builtin_bit_cast(unsigned char, a)
+            | (unsigned int)__builtin_bit_cast(unsigned char, b) << 8;
     };
     BODY
     return among([](const float* rows, int k) { return ((const eight*)rows)[k]; });
@@ -146,18 +149,12 @@ def _points(
 
 
 @wp.func
-def apart_by_lines(
-    b: Side, leaf: int, a: Side, c: int, i: int, wanted: wp.float32, by: wp.float32
-):
+def apart_by_lines(b: Side, leaf: int, a: Side, c: int, i: int, wanted: wp.float32, by: wp.float32):
     """Bits of what in a leaf stays ``wanted`` [m] and more from what has number i in leaf c, in
     word 0 ... 7; and eight bits higher, of what stays so far less ``by``.
     """
     if b.ids.shape[1] == 2:
-        return _edges(
-            b.places, b.last_places, leaf, a.places, a.last_places, c, i, wanted, by
-        )
+        return _edges(b.places, b.last_places, leaf, a.places, a.last_places, c, i, wanted, by)
     if b.ids.shape[1] == 3:
-        return _faces(
-            b.places, b.last_places, leaf, a.places, a.last_places, c, i, wanted, by
-        )
+        return _faces(b.places, b.last_places, leaf, a.places, a.last_places, c, i, wanted, by)
     return _points(b.places, b.last_places, leaf, a.places, a.last_places, c, i, wanted, by)
