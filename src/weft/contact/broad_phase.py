@@ -15,6 +15,7 @@ from weft.arrays import Ints
 from weft.contact.adjacent import Closer
 from weft.contact.boxes import Boxes, Places, Side
 from weft.contact.eights import box_of, met, met_between
+from weft.contact.found import note, put_met, put_noted
 from weft.contact.layout import LEAF
 from weft.contact.questions import Others, Question, admitted, asking
 from weft.contact.words import lowest, upto
@@ -22,6 +23,7 @@ from weft.kernel import WarpArray
 
 _module = wp.get_module("weft.broad_phase")
 SLOTS = 32  # overlaps of a box that are kept from counting; a box with more is asked twice
+FEWER = 16  # the same where lines are asked
 WORTH_SLICING = 1000  # queries of boxes
 LEAVES_WORTH_SLICING = 300
 
@@ -121,7 +123,7 @@ def leaves_met(block: int, b: Box, c: int, t: Nodes, q: Question):
 
 
 @wp.kernel(module=_module)
-def count_overlaps(
+def find_overlaps(
     o: int,
     mine: Side,
     theirs: Side,
@@ -129,13 +131,26 @@ def count_overlaps(
     q: Question,
     count: wp.array(dtype=wp.int32),
     slots: wp.array2d(dtype=wp.int32),
+    start: wp.array(dtype=wp.int32),
+    begin: int,
+    out: wp.array2d(dtype=wp.int32),
 ):
-    """How many boxes of a hierarchy the boxes of a leaf meet, and the first of them, in order."""
+    """How many boxes of a hierarchy the boxes of a leaf meet, and the first of them, in order. With
+    ``out``, the pairs of box i go there from row ``begin + start[i]`` on: boxes that met more than
+    there was room for ask again.
+    """
     c = o + wp.tid()
     a = mine.start[c]
-    for i in range(a, mine.start[c + 1]):
-        count[i] = 0
+    listing = out.shape[0] > 0
     ask = asking(c, mine, q)
+    for i in range(a, mine.start[c + 1]):
+        if not listing:
+            count[i] = 0
+        elif count[i] <= slots.shape[1]:
+            put_noted(begin + start[i], i, count[i], slots, q.apart, mine.ids, theirs.ids, out)
+            ask = ask & ~(wp.uint32(1) << wp.uint32(i - a))
+        else:
+            slots[i, 0] = 0  # how many of them are there
     b = Box()
     b.low = wp.vec3f(wp.inf, wp.inf, wp.inf)
     b.high = -b.low
@@ -176,95 +191,17 @@ def count_overlaps(
                         left = left & (left - wp.uint32(1))
                         bits = met_of(theirs, k, mine, c, i)
                         bits = admitted(bits, c, i, k, q, mine, theirs)
-                        found = count[a + i]
-                        while bits != wp.uint32(0):
-                            if found < slots.shape[1]:
-                                slots[a + i, found] = theirs.start[k] + lowest(bits)
-                            found += 1
-                            bits = bits & (bits - wp.uint32(1))
-                        count[a + i] = found
+                        i += a
+                        if bits == wp.uint32(0):
+                            continue
+                        if not listing:
+                            note(i, theirs.start[k], bits, count, slots)
+                        else:
+                            place = begin + start[i] + slots[i, 0]
+                            slots[i, 0] += wp.bit_count(bits)
+                            j = theirs.start[k]
+                            put_met(place, i, j, bits, q.apart, mine.ids, theirs.ids, out)
                 node = t.beyond[node]
-
-
-_PUT = """
-    const int k = a.shape[1], m = b.shape[1];
-    int* row = out.data + (k + m) * (size_t)place;
-    for (int c = 0; c < k; ++c)
-        row[(m < k ? m : 0) + c] = a.data[k * (size_t)i + c];
-    for (int c = 0; c < m; ++c)
-        row[(m < k ? 0 : k) + c] = b.data[m * (size_t)j + c];
-"""
-
-
-@wp.func_native(_PUT)
-def put_vertices(
-    place: int,
-    i: int,
-    j: int,
-    a: wp.array2d(dtype=wp.int32),
-    b: wp.array2d(dtype=wp.int32),
-    out: wp.array2d(dtype=wp.int32),
-):
-    """The vertices of both in one row, fewer first."""
-
-
-@wp.func
-def write(
-    place: int, i: int, j: int, apart: int, a: Side, b: Side, out: wp.array2d(dtype=wp.int32)
-):
-    """The pair's places, or with ``apart`` the vertices of both."""
-    if apart == 0:
-        out[place, 0] = i
-        out[place, 1] = j
-    else:
-        put_vertices(place, i, j, a.ids, b.ids, out)
-
-
-@wp.kernel(module=_module)
-def list_overlaps(
-    o: int,
-    mine: Side,
-    theirs: Side,
-    t: Nodes,
-    q: Question,
-    count: wp.array(dtype=wp.int32),
-    slots: wp.array2d(dtype=wp.int32),
-    start: wp.array(dtype=wp.int32),
-    begin: int,
-    out: wp.array2d(dtype=wp.int32),
-):
-    """The same pairs, those of box i from row ``begin + start[i]`` on."""
-    c = o + wp.tid()
-    a = mine.start[c]
-    for i in range(a, mine.start[c + 1]):
-        place = int(begin + start[i])
-        if count[i] <= slots.shape[1]:
-            for s in range(count[i]):
-                write(place + s, i, slots[i, s], q.apart, mine, theirs, out)
-        else:
-            b = box_at(c, i - a, mine)
-            node = int(0)
-            end = t.beyond[0]
-            while node < end:
-                if not meet(b, node, t):
-                    node = t.beyond[node]
-                else:
-                    block = t.block[node]
-                    if block < 0:
-                        node += 1
-                    else:
-                        near = leaves_met(block, b, c, t, q)
-                        while near != wp.uint32(0):
-                            k = t.first[block] + lowest(near)
-                            near = near & (near - wp.uint32(1))
-                            bits = met_of(theirs, k, mine, c, i - a)
-                            bits = admitted(bits, c, i - a, k, q, mine, theirs)
-                            while bits != wp.uint32(0):
-                                j = theirs.start[k] + lowest(bits)
-                                write(place, i, j, q.apart, mine, theirs, out)
-                                place += 1
-                                bits = bits & (bits - wp.uint32(1))
-                        node = t.beyond[node]
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,20 +238,22 @@ class Tree:
         return Overlaps(self, None).listed()
 
     def stencils(
-        self, boxes: Boxes | None = None, asking: int | None = None, closer: Closer | None = None
-    ) -> "Overlaps":
+        self, boxes: Boxes | None = None, asking: int | None = None,
+        closer: Closer | None = None, wanted: float = 0.0,
+    ) -> "Overlaps":  # fmt: skip
         """Pairs that overlap, share no vertex and may meet: of a given box and one of the tree, or
         of two of the tree's own. They are listed as the vertices of both. Only the first boxes ask,
         where ``asking`` says how many. What edges connect has to be ``closer``.
         """
         apart = _apart(boxes or self.boxes, self.boxes)
-        return Overlaps(self, boxes, apart, asking, closer=closer)
+        return Overlaps(self, boxes, apart, asking, None, closer, wanted)
 
     def stencils_of_moved(
-        self, boxes: Boxes | None, moved: Moved, closer: Closer | None = None
+        self, boxes: Boxes | None, moved: Moved, closer: Closer | None = None, wanted: float = 0.0
     ) -> "Overlaps":
         """The same pairs with at least one box that has moved, asked by those given."""
-        return Overlaps(self, boxes, _apart(boxes or self.boxes, self.boxes), None, moved, closer)
+        apart = _apart(boxes or self.boxes, self.boxes)
+        return Overlaps(self, boxes, apart, None, moved, closer, wanted)
 
     def rebound(self, moved: WarpArray, places: Places, grow: float) -> None:
         """New boxes for those that have moved."""
@@ -343,11 +282,12 @@ class Overlaps:
         asking: how many of the boxes ask, from the first one; None: all.
         moved: ask for pairs with a box that has moved.
         closer: how much nearer boxes have to be that edges connect; None: all alike.
+        wanted: [m] leave out what lines hold so far apart, where boxes know corners; 0: none.
     """
 
     def __init__(
         self, tree: Tree, boxes: Boxes | None, apart: int = 0, asking: int | None = None,
-        moved: Moved | None = None, closer: Closer | None = None,
+        moved: Moved | None = None, closer: Closer | None = None, wanted: float = 0.0,
     ) -> None:  # fmt: skip
         b, still = boxes or tree.boxes, kernel.empty(0, wp.uint32)
         n, layout = len(b), b.inside.layout
@@ -358,15 +298,19 @@ class Overlaps:
             q.closer, about = closer.by, closer.adjacency
             q.connected, q.neighbors = about.start, about.neighbors
         q.first, q.after = n if asking is None else asking, int(boxes is None and moved is None)
+        q.wanted = wanted
         self.boxes, self.theirs, self._own = b, tree.boxes, boxes is None
-        count, slots = kernel.empty(n, wp.int32), kernel.empty((n, SLOTS), wp.int32)
-        self._asked = (b.side, tree.boxes.side, tree.nodes, q, count, slots)
-        leaves = len(layout) if n and len(tree.boxes) else 0
-        if not leaves:
+        count, slots = (
+            kernel.empty(n, wp.int32),
+            kernel.empty((n, FEWER if wanted else SLOTS), wp.int32),
+        )
+        start = kernel.empty(n, wp.int32)
+        self._asked = (b.side, tree.boxes.side, tree.nodes, q, count, slots, start)
+        self._leaves = len(layout) if n and len(tree.boxes) else 0
+        if not self._leaves:
             count.zero_()
-        kernel.launch(count_overlaps, leaves, *self._asked, slice_above=LEAVES_WORTH_SLICING)
-        self._leaves, self._start = leaves, kernel.empty(n, wp.int32)
-        self._count = kernel.scan(count, self._start)
+        self._ask(kernel.empty((0, 0), wp.int32), 0)
+        self._count = kernel.scan(count, start)
         self._width = b.ids.shape[1] + tree.boxes.ids.shape[1] if apart else 2
 
     def __len__(self) -> int:
@@ -374,8 +318,13 @@ class Overlaps:
 
     def write(self, out: WarpArray, begin: int) -> None:
         """All pairs into rows of ``out`` (k,width), from the first one given on."""
-        asked = (*self._asked, self._start, begin, out)
-        kernel.launch(list_overlaps, self._leaves, *asked, slice_above=LEAVES_WORTH_SLICING)
+        if len(self):
+            self._ask(out, begin)
+
+    def _ask(self, out: WarpArray, begin: int) -> None:
+        """Count them, or with room in ``out`` list them."""
+        asked = (*self._asked, begin, out)
+        kernel.launch(find_overlaps, self._leaves, *asked, slice_above=LEAVES_WORTH_SLICING)
 
     def listed(self) -> Ints:
         """(p,width): places in the order of the layouts become numbers of boxes."""

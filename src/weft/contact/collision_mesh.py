@@ -138,24 +138,27 @@ class CollisionMesh:
         excluded: Excluded | None = None,
         trees: Trees | None = None,
         closer: Closer | None = None,
+        lines: bool = False,
     ) -> Candidates:
         """Pairs whose boxes are no more than ``reach`` [m] apart at x, or at some time of a way to
         ``end``, on which all move at once.
 
         Pairs that share a vertex, or have two that are sewn together, or are not to meet, are left
-        out; those that edges connect have to be ``closer``, where that is given.
+        out; those that edges connect have to be ``closer``, where that is given. With ``lines``, so
+        are pairs whose boxes are near, but which stay apart along a line through their middles.
         """
         out, trees = excluded or self.unheld, trees or Trees()
         faces, edges, vertices = self.primitives
         places = x if isinstance(x, Places) else Places.of(x, end)
 
         def boxes(inside: Primitives, marks: WarpArray | None) -> Boxes:
-            return Boxes.of(places, inside, reach / 2, marks, self.device_sewn)
+            return Boxes.of(places, inside, reach / 2, marks, self.device_sewn, lines)
 
         trees.faces = _updated(trees.faces, boxes(faces, out.triangles))
         trees.edges = _updated(trees.edges, boxes(edges, out.edges))
-        points = trees.faces.stencils(boxes(vertices, out.points), closer=closer)
-        pairs = trees.edges.stencils(asking=out.free, closer=closer)
+        how = (closer, reach if lines else 0.0)
+        points = trees.faces.stencils(boxes(vertices, out.points), None, *how)
+        pairs = trees.edges.stencils(None, out.free, *how)
         stencil = kernel.empty((len(points) + len(pairs), 4), wp.int32)
         points.write(stencil, 0)
         pairs.write(stencil, len(points))

@@ -7,8 +7,7 @@ import warp as wp
 
 from weft import kernel
 from weft.contact.candidates import UNKNOWN, Candidates
-from weft.contact.known import apart_by_places
-from weft.contact.words import lowest, together, upto
+from weft.contact.words import lowest, together
 from weft.kernel import Scalar, WarpArray
 
 _module = wp.get_module("weft.kept")
@@ -43,39 +42,6 @@ def mark_stayed(
     """Bits of pairs without such a vertex among the next ``width``, and how many they are."""
     w = o + wp.tid()
     found = stayed(stencil, w * width, wp.min(width, stencil.shape[0] - w * width), left)
-    bits[w] = found
-    count[w] = wp.bit_count(found)
-
-
-@wp.kernel(module=_module)
-def mark_close(
-    o: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    points: int,
-    none: wp.array(dtype=Scalar),
-    reach: Scalar,
-    less: Scalar,
-    adjacent: wp.array(dtype=wp.uint8),
-    place: wp.array(dtype=wp.vec4f),
-    shift: wp.array(dtype=wp.vec4f),
-    way: wp.array(dtype=wp.vec4f),
-    bound: wp.array(dtype=Scalar),
-    width: int,
-    bits: wp.array(dtype=wp.uint32),
-    count: wp.array(dtype=wp.int32),
-):
-    """Bits of those that may come within ``reach``, or ``less`` where edges connect them, on their
-    way, among the next ``width``, and how many they are; bounds of the others' distances.
-    ``none`` is a thickness of zero.
-    """
-    w = o + wp.tid()
-    first = w * width
-    asked = upto(wp.min(width, stencil.shape[0] - first))
-    one = Scalar(1.0)
-    found = asked & ~apart_by_places(
-        stencil, points, first, asked, 1, none, one, reach, less, adjacent,
-        place, shift, way, one, bound,
-    )  # fmt: skip
     bits[w] = found
     count[w] = wp.bit_count(found)
 

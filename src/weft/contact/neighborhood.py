@@ -17,11 +17,11 @@ import warp as wp
 from weft import kernel
 from weft.contact.adjacent import Closer
 from weft.contact.boxes import Boxes, Places, Primitives
-from weft.contact.broad_phase import WORTH_SLICING, Moved, Overlaps, Tree
+from weft.contact.broad_phase import Moved, Overlaps, Tree
 from weft.contact.candidates import UNKNOWN, Candidates
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.contact.eights import NONE, corners_of
-from weft.contact.kept import chosen, mark_close, mark_stayed
+from weft.contact.kept import chosen, mark_stayed
 from weft.contact.known import Since
 from weft.contact.layout import LEAF
 from weft.contact.questions import Others
@@ -70,12 +70,10 @@ def progress(
 
 
 @wp.func
-def outside(x: vec3, low: vec3, high: vec3, moves: int):
-    """How far a point is from a box: of one that moves, whose candidates were chosen by their
-    distances; of others, along an axis.
-    """
+def outside(x: vec3, low: vec3, high: vec3, lines: int):
+    """How far a point is from a box; where only boxes say which pairs are near, along an axis."""
     d = wp.max(wp.max(low - x, x - high), vec3(0.0))
-    if moves != 0:
+    if lines != 0:
         return wp.length(d)
     return wp.max(d)
 
@@ -92,7 +90,7 @@ def leave(
     there: Scalar,
     by: vec3,
     then: vec3,
-    moves: int,
+    lines: int,
     spare: Scalar,
     left: wp.array(dtype=wp.int32),
 ):
@@ -100,8 +98,8 @@ def leave(
     end at ``there``, all of them displaced ``by`` something, and ``then`` by something.
     """
     v = o + wp.tid()
-    far = outside(y[v] - here * way[v] - by, low[v], high[v], moves)
-    far = wp.max(far, outside(end[v] - there * way[v] - then, low[v], high[v], moves))
+    far = outside(y[v] - here * way[v] - by, low[v], high[v], lines)
+    far = wp.max(far, outside(end[v] - there * way[v] - then, low[v], high[v], lines))
     left[v] = wp.where(far > spare, 1, 0)
 
 
@@ -170,6 +168,7 @@ class Neighborhood:
         n = len(mesh.rest)
         self._low, self._high, self._way = (kernel.empty(n, vec3) for _ in range(3))
         self._moves = self._flies = False  # whether boxes do, each for itself or together
+        self._lines = False  # whether lines leave pairs out whose boxes are near
         self._way.zero_()
         self._beside = kernel.empty(mesh.sides.first_body)
         self._samples = kernel.empty(min(n, SAMPLES), vec3)
@@ -186,7 +185,7 @@ class Neighborhood:
         found = self.found
         if found is not None:
             frame, spare = self._frame(y, end), Scalar(SPARE * self.reach * (1 - 1e-9))
-            boxes = (self._low, self._high, self._way, *frame, int(self._moves), spare)
+            boxes = (self._low, self._high, self._way, *frame, int(self._lines), spare)
             kernel.launch(leave, y.shape[0], y, end, *boxes, self._left)
             count = kernel.total(self._left)
             if count > FEW * y.shape[0]:
@@ -237,6 +236,10 @@ class Neighborhood:
         kernel.launch(enclose, y.shape[0], y, end, self._way, *frame, *out)
 
     @property
+    def _fine(self) -> bool:
+        return self.reach > FINE * self.mesh.height
+
+    @property
     def _margin(self) -> float:
         return (1 + 2 * SPARE) * self.reach
 
@@ -250,9 +253,8 @@ class Neighborhood:
         self._enclose(y, end, frame)
         self.since.measure(y, end)
         self._points: Tree | None = None
-        about = (self._margin, None, self.excluded, self.trees, self.closer)
-        found = self.mesh.candidates(self._places, *about)
-        return self._close(found) if self._moves else found
+        about = (self._margin, None, self.excluded, self.trees, self.closer, self._lines)
+        return self.mesh.candidates(self._places, *about)
 
     def _choose(self, y: WarpArray, end: WarpArray) -> tuple[Any, ...]:
         """Whether boxes move, each along its way, or fly together, or stay; their frame."""
@@ -264,9 +266,9 @@ class Neighborhood:
             if float(by @ by) > least * least:
                 self._flies, mean, frame = True, vec3(*by), _flying(here, there)
             kernel.launch(beside, self._beside.shape[0], y, end, mean, self._beside)
-            fine = self.reach > FINE * self.mesh.height
-            most = least if fine else LONG * self.mesh.height
+            most = least if self._fine else LONG * self.mesh.height
             self._moves = kernel.largest(self._beside) > most
+        self._lines = self._moves or self._fine
         if self._moves:
             self._flies, frame = False, (*HERE[:1], Scalar(1.0), *HERE[2:])
             combine(end, -1.0, y, self._way)
@@ -274,44 +276,32 @@ class Neighborhood:
             self._way.zero_()
         return frame
 
-    def _close(self, found: Candidates) -> Candidates:
-        """Those whose distances, not just their boxes, say that they may come within reach while
-        all stay near their ways.
-        """
-        since = self.since
-        less, adjacent = self.reach, kernel.empty(0, wp.uint8)
-        if self.closer is not None:
-            less, adjacent = self.reach - self.closer.by, self.mesh.adjacency.marked(found)
-        reaches = (Scalar(r + 2 * SPARE * self.reach) for r in (self.reach, less))
-        known = (adjacent, since.place, since.shift, since.way, found.bound)
-        about = (found.device_stencil, found.points, kernel.zeros(1), *reaches, *known)
-        return chosen(found, mark_close, *about, worth=WORTH_SLICING).moved()
-
     def _renewed(self, found: Candidates) -> Candidates:
         """The candidates, those of vertices that have left their boxes anew."""
         faces, edges = self.trees.faces, self.trees.edges
         assert faces is not None and edges is not None
         if self._points is None:
             self._points = Tree(self._boxes(self.mesh.primitives[2], self.excluded.points))
-        points, closer = self._points, self.closer
-        moved = [self._moved(tree) for tree in (faces, edges, points)]
+        points, how = self._points, (self.closer, self._margin if self._lines else 0.0)
+        places = self._places
+        moved = [self._moved(tree, places) for tree in (faces, edges, points)]
         asked = (
-            faces.stencils_of_moved(points.boxes, Moved(moved[2], moved[0], Others.ANY), closer),
-            points.stencils_of_moved(faces.boxes, Moved(moved[0], moved[2], Others.STILL), closer),
-            edges.stencils_of_moved(None, Moved(moved[1], moved[1], Others.LATER), closer),
+            faces.stencils_of_moved(points.boxes, Moved(moved[2], moved[0], Others.ANY), *how),
+            points.stencils_of_moved(faces.boxes, Moved(moved[0], moved[2], Others.STILL), *how),
+            edges.stencils_of_moved(None, Moved(moved[1], moved[1], Others.LATER), *how),
         )
         return self._joined(found, asked)
 
     def _boxes(self, inside: Primitives, marks: WarpArray | None) -> Boxes:
         sewn = self.mesh.device_sewn
-        return Boxes.of(self._places, inside, self._margin / 2, marks, sewn)
+        return Boxes.of(self._places, inside, self._margin / 2, marks, sewn, self._lines)
 
-    def _moved(self, tree: Tree) -> WarpArray:
+    def _moved(self, tree: Tree, places: Places) -> WarpArray:
         """Which primitives of a tree have moved, bits of leaves; they get new boxes."""
         inside = tree.boxes.inside
         moved = kernel.empty(len(inside.layout), wp.uint32)
         kernel.launch(mark_moved, len(inside.layout), inside.corners, self._left, moved)
-        tree.rebound(moved, self._places, self._margin / 2)
+        tree.rebound(moved, places, self._margin / 2)
         return moved
 
     def _joined(self, found: Candidates, asked: tuple[Overlaps, Overlaps, Overlaps]) -> Candidates:

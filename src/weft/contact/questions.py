@@ -6,6 +6,7 @@ import warp as wp
 
 from weft.contact.boxes import Side
 from weft.contact.eights import beside, corners_of, met_closer, shares, sharing, united
+from weft.contact.lines import apart_by_lines
 from weft.contact.words import lowest, upto
 
 
@@ -28,6 +29,7 @@ class Question:
     apart: wp.int32  # 1: not what shares a vertex; 2: nor what is not to be met
     others: wp.int32
     closer: wp.float32  # [m] by which boxes have to be nearer that edges connect; 0: all alike
+    wanted: wp.float32  # [m] 0; or pairs that lines hold so far apart are left out
     connected: wp.array(dtype=wp.int32)  # of vertices: where their neighbors begin
     neighbors: wp.array(dtype=wp.int32)
 
@@ -57,20 +59,33 @@ def admitted(bits: wp.uint32, c: int, i: int, leaf: int, q: Question, a: Side, b
             out = out & ~(q.theirs[leaf] & upto(i + 1))
     if q.apart == 0 or out == wp.uint32(0):
         return out
+    far = wp.uint32(0)
+    if q.wanted > wp.float32(0.0):
+        far = apart_by_lines(b, leaf, a, c, i, q.wanted, q.closer)
+        out = out & ~far
+        if out == wp.uint32(0):
+            return out
+        far = out & (far >> wp.uint32(8))
     out = out & ~sharing(b.corners, leaf, a.corners, c, i)
     if q.closer > wp.float32(0.0):
-        far = out & ~met_closer(b.boxes, b.ends, leaf, a.boxes, a.ends, c, i, q.closer)
+        if q.wanted > wp.float32(0.0):
+            far = out & far
+        else:
+            far = out & ~met_closer(b.boxes, b.ends, leaf, a.boxes, a.ends, c, i, q.closer)
         if far != wp.uint32(0):
             out = out & ~(far & beside(b.corners, leaf, a.corners, c, i, q.connected, q.neighbors))
-    if q.apart == 2 or a.sewn.shape[0] > 0:
+    own = wp.uint32(0)
+    if q.apart == 2:
+        own = a.marks[a.start[c] + i, 0]
+    if own != wp.uint32(0) or a.sewn.shape[0] > 0:
         mine = corners_of(a.corners, c, i)
         left = out
         while left != wp.uint32(0):
             j = lowest(left)
             left = left & (left - wp.uint32(1))
             apart = int(1)
-            if q.apart == 2:  # noqa: SIM102 (kernels evaluate both sides of `and`)
-                if (a.marks[a.start[c] + i, 0] & b.marks[b.start[leaf] + j, 1]) != wp.uint32(0):
+            if own != wp.uint32(0):  # noqa: SIM102 (kernels evaluate both sides of `and`)
+                if (own & b.marks[b.start[leaf] + j, 1]) != wp.uint32(0):
                     apart = 0
             if a.sewn.shape[0] > 0:
                 theirs = corners_of(b.corners, leaf, j)
