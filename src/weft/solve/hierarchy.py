@@ -25,7 +25,7 @@ from weft.solve.pcg import CHUNK
 LARGEST = 3.2  # eigenvalue of D^-1 A: at most 4 with stencils of 4 vertices; 2.7 to 3.2 seen
 LESS = 0.98  # of what the matrix before needed, tried first: rows of splines need more
 RANGE = 12.0  # of eigenvalues that the smoother damps: from LARGEST/RANGE to LARGEST
-ONE_RANGE = 5.0  # the same where it takes one step
+ONE_RANGE = 3.5  # the same where it takes one step
 HEAVY = 250  # rows of a Galerkin product worth slicing: each does hundreds of block products
 ONE_LAUNCH = 1000  # vertices of a second-to-last level that one thread visits in one launch (CPU)
 ROUNDOFF = 1e-5  # relative, of a matrix in float32 of a few hundred rows
