@@ -13,8 +13,8 @@ import warp as wp
 from weft.contact.boxes import Side
 
 # A distance along a line, of points rounded to single precision, may be off by 8e-7 of the largest
-# coordinates of both; more than that to be sure (``boxes.put_rounded``). What is wanted and compared
-# is a bit larger than given for the same reason.
+# coordinates of both; more than that to be sure (``boxes.put_rounded``). What is wanted and
+# compared is a bit larger than given for the same reason.
 _APART = """
     const float* q = others.data + 8 * (3 * M + 1) * (size_t)other + number;
     const bool moves = ends.shape[0] > 0;

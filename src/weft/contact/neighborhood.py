@@ -10,7 +10,7 @@ flies past the same place. A later way stays near an earlier one where every ver
 same time* of it: that at which it begins, and that at which it ends, are the same for all.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import warp as wp
 
@@ -146,12 +146,13 @@ def mark_moved(
     out[c] = bits
 
 
-HERE = Scalar(0.0), Scalar(0.0), vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)  # boxes that stay
+class Frame(NamedTuple):
+    """Where boxes are when a way begins, and when it ends, as kernels take it."""
 
-
-def _flying(here: Any, there: Any) -> tuple[Any, ...]:
-    """Frames at two places."""
-    return *HERE[:2], vec3(*here), vec3(*there)
+    here: Any = Scalar(0.0)  # times of the ways that boxes go, each its own
+    there: Any = Scalar(0.0)
+    by: Any = vec3(0.0, 0.0, 0.0)  # [m] by which all are displaced, together
+    then: Any = vec3(0.0, 0.0, 0.0)
 
 
 class Neighborhood:
@@ -207,22 +208,23 @@ class Neighborhood:
             since.begin(y)
             found.bound.fill_(UNKNOWN)
 
-    def _frame(self, y: WarpArray, end: WarpArray) -> tuple[Any, ...]:
+    def _frame(self, y: WarpArray, end: WarpArray) -> Frame:
         """The times at which boxes that move are nearest to y and to ``end``, about; and where the
         frame of boxes is there that fly together.
         """
         if self._flies:
-            return _flying(*self._means(y, end))
+            here, there = self._means(y, end)
+            return Frame(by=vec3(*here), then=vec3(*there))
         if not self._moves:
-            return HERE
+            return Frame()
         n = len(self._samples)
         ways = (self._low, self._way, y.shape[0] // n)
         kernel.launch(progress, n, y, end, *ways, self._samples)
         *parts, whole = kernel.mean(self._samples, n)
         if not whole > 0:
-            return HERE
+            return Frame()
         times = (Scalar(min(max(float(p / whole), 0.0), 1.0)) for p in parts)
-        return *times, *HERE[2:]
+        return Frame(*times)
 
     def _means(self, y: WarpArray, end: WarpArray) -> tuple[Any, Any]:
         """The cloth's mean at y and at ``end``."""
@@ -230,7 +232,7 @@ class Neighborhood:
         here = kernel.mean(y, m)
         return here, here if end is y else kernel.mean(end, m)
 
-    def _enclose(self, y: WarpArray, end: WarpArray, frame: tuple[Any, ...]) -> None:
+    def _enclose(self, y: WarpArray, end: WarpArray, frame: Frame) -> None:
         """Boxes of vertices that have left theirs."""
         out = (self._left, self._low, self._high, self.since.origin)
         kernel.launch(enclose, y.shape[0], y, end, self._way, *frame, *out)
@@ -256,21 +258,22 @@ class Neighborhood:
         about = (self._margin, None, self.excluded, self.trees, self.closer, self._lines)
         return self.mesh.candidates(self._places, *about)
 
-    def _choose(self, y: WarpArray, end: WarpArray) -> tuple[Any, ...]:
+    def _choose(self, y: WarpArray, end: WarpArray) -> Frame:
         """Whether boxes move, each along its way, or fly together, or stay; their frame."""
         moved, self._moves, self._flies = self._moves, False, False
-        least, mean, frame = SPARE * self.reach, HERE[2], HERE
+        least, mean, frame = SPARE * self.reach, vec3(0.0, 0.0, 0.0), Frame()
         if end is not y:
             here, there = self._means(y, end)
             by = there - here
             if float(by @ by) > least * least:
-                self._flies, mean, frame = True, vec3(*by), _flying(here, there)
+                self._flies, mean = True, vec3(*by)
+                frame = Frame(by=vec3(*here), then=vec3(*there))
             kernel.launch(beside, self._beside.shape[0], y, end, mean, self._beside)
             most = least if self._fine else LONG * self.mesh.height
             self._moves = kernel.largest(self._beside) > most
         self._lines = self._moves or self._fine
         if self._moves:
-            self._flies, frame = False, (*HERE[:1], Scalar(1.0), *HERE[2:])
+            self._flies, frame = False, Frame(there=Scalar(1.0))
             combine(end, -1.0, y, self._way)
         elif moved:
             self._way.zero_()
