@@ -1,11 +1,14 @@
 """The integrator's block: a name, or a name with settings of its own; what files said before."""
 
+import dataclasses
 import warnings
 
+import numpy as np
 import pytest
 
 import weft
 from weft.errors import SceneError
+from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws.base import Psd
 from weft.scene.build import load_scene
@@ -212,9 +215,6 @@ def test_effort_chooses_step_and_iterations(tmp_path):
     quick = weft.Scene(cloth, pins, settings=weft.StepSettings(effort="interactive"))
     assert quick.step == 1e-2 and quick.with_(step=1e-3).step == 1e-3
     assert weft.Scene(cloth, pins, settings=weft.StepSettings(effort=3)).step == 0.02
-    wanted = [weft.StepSettings(effort=e).newton(0.1).forcing for e in ("interactive", 3)]
-    assert wanted == [0.1, 0.1] and weft.StepSettings().newton(0.1).forcing == 0.5
-    assert weft.StepSettings(effort=3, forcing=0.02).newton(0.1).forcing == 0.02
     tight = weft.StepSettings(effort=1, tolerance=1e-9)
     run = weft.simulate(
         weft.Scene(cloth, pins, settings=tight), frames=2, fps=25, out=tmp_path / "run",
@@ -224,3 +224,20 @@ def test_effort_chooses_step_and_iterations(tmp_path):
     assert all(m["iterations"] == 1 and 0 < m["unsettled"] <= 1 for m in run.metrics)
     with pytest.raises(weft.WeftError, match="effort.*fast"):
         weft.StepSettings(effort="fast")
+
+
+def test_what_ends_a_step_early():
+    """Systems are solved to a tenth; slow cloth ends its steps after smaller increments."""
+    scene = weft.Scene(weft.sheet(5, 5, 0.3, 0.3))
+
+    def newton(speed, **settings):
+        model, state = scene.model(), scene.state()
+        moving = dataclasses.replace(state, v=np.full_like(state.x, speed / np.sqrt(3)))
+        stepper = BackwardEuler(weft.StepSettings(**settings))
+        return stepper.settings.newton(stepper.plan(model, moving, {}, 0.01))
+
+    enough = [newton(v, effort="interactive").enough / 0.01 for v in (0.0, 1.0, 3.0)]
+    assert np.allclose(enough, [0.1, 0.15, 0.2])
+    assert newton(3.0, effort=3).enough == newton(3.0).enough == 0.0
+    assert [newton(0.0, effort=e).forcing for e in ("interactive", 3)] == [0.1, 0.1]
+    assert newton(0.0).forcing == 0.5 and newton(0.0, effort=3, forcing=0.02).forcing == 0.02

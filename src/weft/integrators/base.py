@@ -32,7 +32,9 @@ from weft.step import Step
 
 # Of interactive steps: nearer to solved steps of 2.5 ms than solved ones of 20 ms are, in half the
 # time (`weft reproduce effort`).
-INTERACTIVE, INTERACTIVE_STEP, INTERACTIVE_TOLERANCE = 8, 1e-2, 0.2  # iterations, [s], [m/s]
+INTERACTIVE, INTERACTIVE_STEP = 8, 1e-2  # iterations, [s]
+LEAST_ENOUGH, MOST_ENOUGH = 0.1, 0.2  # [m/s] increments after which such a step ends: as the root
+PART_OF_SPEED = 0.15  # mean square speed of cloth is, whose slow swings would halt at larger ones
 EARLY_FORCING = 0.1  # of searches that may end early: what a linear solve leaves stays, as drag
 
 Memory = Mapping[
@@ -150,7 +152,7 @@ class StepSettings:
     effort: Literal["converged", "interactive"] | int = setting(
         "converged",
         "converged: until the tolerance; a number: so many Newton iterations, converged or not; "
-        "interactive: at most 8 and until 0.2 m/s, in steps of at most 10 ms",
+        "interactive: at most 8 and until 0.1 to 0.2 m/s, in steps of at most 10 ms",
         least=1,
     )
 
@@ -164,10 +166,12 @@ class StepSettings:
             return self.effort
         return INTERACTIVE if self.effort == "interactive" else 0
 
-    def newton(self, dt: float) -> Newton:
-        """The minimizer of a step of dt [s]."""
-        enough = INTERACTIVE_TOLERANCE if self.effort == "interactive" else 0.0
-        effort = self.most_matrices
+    def newton(self, step: Step) -> Newton:
+        """The minimizer of a step."""
+        effort, enough, dt = self.most_matrices, 0.0, step.dt
+        if self.effort == "interactive":
+            speed = float(np.sqrt(np.mean(np.sum(np.square(step.state.v), axis=1))))
+            enough = min(max(PART_OF_SPEED * speed, LEAST_ENOUGH), MOST_ENOUGH)
         forcing = min(self.forcing, EARLY_FORCING) if effort else self.forcing
         return Newton(
             self.tolerance * dt, self.max_iterations, forcing, effort=effort, enough=enough * dt
@@ -281,7 +285,7 @@ class Integrator(ABC):
         value = phi.value_at(kernel.points(start))
         if not np.isfinite(value):
             start, value = phi.step.pinned(phi.step.state.x), float("nan")
-        newton = self.settings.newton(phi.step.dt)
+        newton = self.settings.newton(phi.step)
         lags = 1 if model.contact is None else model.contact.settings.lags
         kept = self._solver.prepared
         found = minimize_lagged(phi, start, solver, newton, kept, lags, value)

@@ -121,7 +121,7 @@ def _search(group: Group, w: int, step: Step, phi: Potential) -> Asking:
     """As ``Integrator._minimize`` begins one."""
     world = group.worlds[w]
     linear = world.linear if group.lanes is None else group.lanes.worlds[w]
-    newton = world.stepper.settings.newton(step.dt)
+    newton = world.stepper.settings.newton(step)
     x, g, trial = group.parts[w]
     lags = 1 if world.model.contact is None else world.model.contact.settings.lags
     problem = WorldProblem(phi)
