@@ -150,13 +150,14 @@ def test_joined_matrix_is_the_sum():
     )
     kept = JoinedPattern.of(pattern, set_.device[0])
 
-    def fits(pairs):
+    def fits(pairs, part=1.0):
         some = ContactSet.of(pairs, np.zeros(len(pairs)), 1.0, 1.0)
-        zero = kernel.zeros((len(pairs), 3, 4), vec3)
-        return kept.add(A, [PairBlocks(some, some.device[0], zero)]) is not None
+        ones = kernel.array(np.full((len(pairs), 3, 4, 3), part), vec3)
+        return kept.add(A, [PairBlocks(some, some.device[0], ones)]) is not None
 
     assert fits(set_.stencil[:5]) and kept.pattern.base is pattern
-    assert not fits(np.array([[0, 1, len(x) - 1, len(x) // 2]], dtype=np.int32))
+    apart = np.array([[0, 1, len(x) - 1, len(x) // 2]], dtype=np.int32)
+    assert not fits(apart) and fits(apart, 0.0)  # blocks of zeros need no place
 
 
 def test_order_of_contacts_does_not_depend_on_the_past():

@@ -10,12 +10,14 @@ from tests.contact.test_barrier import GAP, sheets
 from weft import kernel
 from weft.contact import neighborhood
 from weft.contact.boxes import Places
+from weft.contact.candidates import UNKNOWN
 from weft.contact.ccd import max_step
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_set import distances_of
 from weft.contact.distance import PairKind
+from weft.contact.known import Since
 from weft.contact.narrow_phase import NarrowPhase
-from weft.contact.neighborhood import UNKNOWN, Neighborhood
+from weft.contact.neighborhood import Neighborhood
 from weft.contact.shapes import sphere
 from weft.contact.sides import Sides
 from weft.mesh import grid
@@ -183,3 +185,24 @@ def test_edges_of_bodies_are_found_by_those_of_cloth():
         few = mesh.candidates(x, 0.03, None, out)
         assert len(few) > 500
         assert np.array_equal(few.pairs, every.pairs)
+
+
+def test_bounds_are_kept_where_they_are_measured_from_anew(rng):
+    """Less how much nearer each other the sides of a pair may have come, in every pair of two
+    sheets that fly together by far and beside one another by little.
+    """
+    x, X, faces = sheets(4)
+    mesh = CollisionMesh(faces, X)
+    found = mesh.candidates(x, 0.5)
+    kinds = kernel.numpy(found.device[1])
+    before = distances_of(x, found.pairs, kinds)
+    found.bound.assign(before)
+    moved = x + [3.0, -1.0, 2.0] + 0.02 * rng.normal(size=x.shape)
+    y, since = kernel.points(moved), Since.at(kernel.points(x), kernel.points(x))
+    since.measure(y, y)
+    since.begin(y, found)
+    bound, now = kernel.numpy(found.bound), distances_of(moved, found.pairs, kinds)
+    assert len(found) > 100 and (bound <= now + 1e-12).all()
+    assert (bound > before - 0.3).all() and (bound < before).all()
+    assert kernel.total(since.away) == 0.0
+    np.testing.assert_array_equal(kernel.numpy(since.origin), moved)

@@ -308,7 +308,9 @@ def barrier_factors(
     turn: int,
     out: wp.array3d(dtype=vec3),
 ):
-    """f_r of every pair: the projected Hessian is the sum of f_r f_r^T."""
+    """f_r of every pair: the projected Hessian is the sum of f_r f_r^T; without ``turn``, all but
+    the first are zero.
+    """
     i = o + wp.tid()
     zero = Scalar(0.0)
     t = touch[i]
@@ -326,6 +328,9 @@ def barrier_factors(
     for j in range(4):
         out[i, 0, j] = (along * p.w[j]) * n
     if turn == 0:
+        for j in range(4):
+            out[i, 1, j] = vec3(zero, zero, zero)
+            out[i, 2, j] = vec3(zero, zero, zero)
         return
     dw0, t0, dw1, t1 = tangents(p, a, b, c, d)
     root = wp.sqrt(-Scalar(2.0) * k * slope)

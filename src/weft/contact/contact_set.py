@@ -123,7 +123,7 @@ class ContactSet:
 
     def factors(self, x: Positions, psd: Psd = Psd.PROJECTED) -> Floats:
         """(m,3,4,3) f_r; GAUSS_NEWTON has one, the others are zero."""
-        out = kernel.zeros((len(self), 3, 4), vec3)
+        out = kernel.empty((len(self), 3, 4), vec3)
         turn = int(psd != Psd.GAUSS_NEWTON)
         kernel.launch(barrier_factors, len(self), kernel.points(x), *self.device, turn, out)
         return np.array(kernel.numpy(out))

@@ -16,7 +16,7 @@ from weft import kernel
 from weft.arrays import Bools, Ints, Positions
 from weft.contact.galerkin import DeviceWeights, PulledPattern, mark_touching
 from weft.contact.rows import JoinedPattern, PairBlocks, stacked
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.kernel import Scalar, WarpArray, mat33, vec3
 from weft.solve.block_csr import BlockCsr
 
 _module = wp.get_module("weft.embedded")
@@ -30,6 +30,7 @@ class Embedded(ABC):
 
     def __init__(self) -> None:
         self._joined: JoinedPattern | None = None
+        self._values = kernel.Grown(mat33)
         self.has_joined = False  # whether a matrix of this step has blocks of pairs
 
     @abstractmethod
@@ -89,7 +90,7 @@ class Embedded(ABC):
             matrix = self._joined.add(A, blocks)
         if matrix is None:
             every = stacked([*(b.stencil for b in blocks), soon()])
-            self._joined = JoinedPattern.of(A.pattern, every)
+            self._joined = JoinedPattern.of(A.pattern, every, self._values)
             matrix = self._joined.add(A, blocks)
         assert matrix is not None  # the new pattern has every pair's blocks
         return matrix

@@ -7,7 +7,7 @@ import warp as wp
 
 from weft import kernel
 from weft.contact.candidates import UNKNOWN, Candidates
-from weft.contact.words import lowest, together
+from weft.contact.words import together
 from weft.kernel import Scalar, WarpArray
 
 _module = wp.get_module("weft.kept")
@@ -46,6 +46,45 @@ def mark_stayed(
     count[w] = wp.bit_count(found)
 
 
+_KEEP = """
+    while (bits) {
+        const int k = wp::bit_count(~bits & (bits - 1));
+        const unsigned int stays = ~(bits >> k);  // mostly all: copied on end
+        int run = stays ? wp::bit_count(~stays & (stays - 1)) : 32;
+        const int i = first + k;
+        if (i < points && run > points - i)
+            run = points - i;
+        const size_t to = (size_t)at + (i < points ? 0 : shift);
+        for (int r = 0; r < 4 * run; ++r)
+            out.data[4 * to + r] = stencil.data[4 * (size_t)i + r];
+        for (int r = 0; r < run; ++r)
+            out_bound.data[to + r] = bound.data[(size_t)i + r];
+        if (adjacent.shape[0])
+            for (int r = 0; r < run; ++r)
+                out_adjacent.data[to + r] = adjacent.data[(size_t)i + r];
+        at += run;
+        bits = k + run < 32 ? bits & ~0u << (k + run) : 0;
+    }
+"""
+
+
+@wp.func_native(_KEEP)
+def keep_some(
+    first: int,
+    bits: wp.uint32,
+    at: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    bound: wp.array(dtype=Scalar),
+    points: int,
+    shift: int,
+    adjacent: wp.array(dtype=wp.uint8),
+    out: wp.array2d(dtype=wp.int32),
+    out_bound: wp.array(dtype=Scalar),
+    out_adjacent: wp.array(dtype=wp.uint8),
+):
+    """Those of the pairs from number ``first`` on whose bits are set, from row ``at`` on."""
+
+
 @wp.kernel(module=_module)
 def keep(
     o: int,
@@ -63,18 +102,10 @@ def keep(
 ):
     """The pairs that are kept, those of edges ``shift`` further on."""
     w = o + wp.tid()
-    bits = kept[w]
-    at = int(place[w])
-    while bits != wp.uint32(0):
-        i = w * width + lowest(bits)
-        bits = bits & (bits - wp.uint32(1))
-        to = wp.where(i < points, at, at + shift)
-        for a in range(4):
-            out[to, a] = stencil[i, a]
-        out_bound[to] = bound[i]
-        if adjacent.shape[0] > 0:
-            out_adjacent[to] = adjacent[i]
-        at += 1
+    keep_some(
+        w * width, kept[w], place[w], stencil, bound, points, shift, adjacent,
+        out, out_bound, out_adjacent,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +124,9 @@ class Chosen:
         """
         out = kernel.empty((self.number + points + edges, 4), wp.int32)
         bound, marks = kernel.empty(out.shape[0]), self.of.adjacent
-        if points + edges:
-            bound.fill_(UNKNOWN)
+        for begin, new in ((self.points, points), (out.shape[0] - edges, edges)):
+            if new:
+                bound[begin : begin + new].fill_(UNKNOWN)
         nothing = kernel.empty(0, wp.uint8)
         adjacent = nothing if marks is None else kernel.empty(out.shape[0], wp.uint8)
         pairs = (self.of.device_stencil, self.of.bound, self.bits, self.place, together())

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import warp as wp
 
 from weft import kernel
-from weft.contact.words import upto
+from weft.contact.candidates import Candidates
+from weft.contact.words import together, upto
 from weft.kernel import Scalar, WarpArray, vec3
 
 _BY_LENGTHS = """
@@ -41,12 +42,7 @@ _BY_LENGTHS = """
 # that to be sure. Products of four vectors are transposed, so that all four are summed at once.
 _FOUR = """
     const double slack = 4e-6;
-    const int last = (int)thickness.shape[0] - 1;
-    const unsigned char nothing = 0;  // no null: vector loads that are masked stumble over it
-    const unsigned char* marks = adjacent.shape[0] ? adjacent.data : &nothing;
-    const size_t step = adjacent.shape[0] ? 1 : 0;
-    const bool moves = way.shape[0] > 0;
-    const float *s = (const float*)shift.data, *w = (const float*)way.data;
+    const float* s = (const float*)shift.data;
 #if defined(__clang__) && !defined(__CUDACC__)
     typedef float four __attribute__((vector_size(16)));
     auto load = [](const float* p) {
@@ -95,6 +91,14 @@ _FOUR = """
         const float d = s[4 * v[3] + 3], ab = a > b ? a : b, cd = c > d ? c : d;
         return ab > cd ? ab : cd;
     };
+"""
+_REACH = """
+    const int last = (int)thickness.shape[0] - 1;
+    const unsigned char nothing = 0;  // no null: vector loads that are masked stumble over it
+    const unsigned char* marks = adjacent.shape[0] ? adjacent.data : &nothing;
+    const size_t step = adjacent.shape[0] ? 1 : 0;
+    const bool moves = way.shape[0] > 0;
+    const float* w = (const float*)way.data;
     auto reach = [=](bool edges, const int* v, size_t i) {
         const int other = edges ? v[2] : v[1];
         const double sum = thickness.data[v[0] < last ? v[0] : last]
@@ -116,7 +120,7 @@ _BY_PLACES = """
         const bool edges = (int)i >= points;
         const float longest = farthest(s, v);
         const double moved = longest > 0.0f ? nearer(edges, s, v) + slack * longest : 0.0;
-        const double far = moves ? limit * nearer(edges, w, v) + slack * longest : 0.0;
+        const double far = moves ? limit * nearer(edges, w, v) + slack * farthest(w, v) : 0.0;
         const double wanted = reach(edges, v, i) + far;
         bool apart = bound.data[i] - moved > wanted;
         if (!apart) {
@@ -135,6 +139,13 @@ _BY_PLACES = """
         out |= (unsigned int)apart << number;
     }
     return out;
+"""
+
+_REBASED = """
+    for (int k = first; k < end; ++k) {
+        const int* v = stencil.data + 4 * (size_t)k;
+        bound.data[k] -= nearer(k >= points, s, v) + slack * farthest(s, v);
+    }
 """
 
 
@@ -159,7 +170,7 @@ def apart_by_lengths(
     """
 
 
-@wp.func_native(_FOUR + _BY_PLACES)
+@wp.func_native(_FOUR + _REACH + _BY_PLACES)
 def apart_by_places(
     stencil: wp.array2d(dtype=wp.int32),
     points: int,
@@ -181,6 +192,33 @@ def apart_by_places(
     ``bound`` less ``distance.approach`` says so, or how far they are from one another along the
     line through the middles of both sides (a third of what ``closest`` costs), which renews bounds.
     """
+
+
+@wp.func_native(_FOUR + _REBASED)
+def lessen(
+    stencil: wp.array2d(dtype=wp.int32),
+    points: int,
+    first: int,
+    end: int,
+    shift: wp.array(dtype=wp.vec4f),
+    bound: wp.array(dtype=Scalar),
+):
+    """Bounds of candidates ``first`` to before ``end`` less ``distance.approach`` of ``shift``."""
+
+
+@wp.kernel(module=wp.get_module("weft.known"))
+def rebase(
+    o: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    points: int,
+    width: int,
+    shift: wp.array(dtype=wp.vec4f),
+    bound: wp.array(dtype=Scalar),
+):
+    """The same of the next ``width``."""
+    first = (o + wp.tid()) * width
+    end = wp.min(first + width, stencil.shape[0])
+    lessen(stencil, points, first, end, shift, bound)
 
 
 @wp.func
@@ -220,8 +258,8 @@ class Since:
     place: WarpArray  # (n,) vec4f [m] where the way begins, seen from the first of them, and its
     # largest coordinate
     away: WarpArray  # (n,) [m] how far the way leads from there at most
-    shift: WarpArray  # (n,) vec4f [m] from there to the way's begin, and again how far at most
-    way: WarpArray  # (n,) vec4f [m] to its end, and 0
+    shift: WarpArray  # (n,) vec4f [m] from there to the way's begin, and how far that is
+    way: WarpArray  # (n,) vec4f [m] to its end, and how far that is
 
     @staticmethod
     def made(n: int) -> "Since":
@@ -242,11 +280,22 @@ class Since:
         out = (self.place, self.away, self.shift, self.way)
         kernel.launch(measure, y.shape[0], y, end, self.origin, *out)
 
-    def begin(self, y: WarpArray) -> None:
-        """From now on, bounds hold at y, where a way begins that leads nowhere."""
+    def begin(self, y: WarpArray, candidates: Candidates) -> None:
+        """From now on, bounds hold at y, where a way begins that leads nowhere, measured last."""
+        width, pairs = together(), (candidates.device_stencil, candidates.points)
+        words, worth = -(-len(candidates) // width), kernel.slice_above(4 * width)
+        arrays = (*pairs, width, self.shift, candidates.bound)
+        kernel.launch(rebase, words, *arrays, slice_above=worth)
         kernel.copy(y, self.origin)
         self.away.zero_()
         self.shift.zero_()
+
+
+@wp.func
+def seen(a: vec3):
+    """A displacement in single precision, and its length, with room for round-off."""
+    far = Scalar(1.0 + 1e-6) * wp.length(a)
+    return wp.vec4f(wp.float32(a[0]), wp.float32(a[1]), wp.float32(a[2]), wp.float32(far))
 
 
 @wp.kernel(module=wp.get_module("weft.known"))
@@ -267,7 +316,6 @@ def measure(
     p = y[v] - y[0]
     size = wp.max(wp.abs(p[0]), wp.max(wp.abs(p[1]), wp.abs(p[2])))
     place[v] = wp.vec4f(wp.float32(p[0]), wp.float32(p[1]), wp.float32(p[2]), wp.float32(size))
-    far = wp.max(wp.length(a), wp.length(end[v] - origin[v]))
-    away[v] = far
-    shift[v] = wp.vec4f(wp.float32(a[0]), wp.float32(a[1]), wp.float32(a[2]), wp.float32(far))
-    way[v] = wp.vec4f(wp.float32(b[0]), wp.float32(b[1]), wp.float32(b[2]), wp.float32(0.0))
+    away[v] = wp.max(wp.length(a), wp.length(end[v] - origin[v]))
+    shift[v] = seen(a)
+    way[v] = seen(b)

@@ -18,7 +18,7 @@ from weft import kernel
 from weft.contact.adjacent import Closer
 from weft.contact.boxes import Boxes, Places, Primitives
 from weft.contact.broad_phase import Moved, Overlaps, Tree
-from weft.contact.candidates import UNKNOWN, Candidates
+from weft.contact.candidates import Candidates
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.contact.eights import NONE, corners_of
 from weft.contact.kept import chosen, mark_stayed
@@ -70,12 +70,9 @@ def progress(
 
 
 @wp.func
-def outside(x: vec3, low: vec3, high: vec3, lines: int):
-    """How far a point is from a box; where only boxes say which pairs are near, along an axis."""
-    d = wp.max(wp.max(low - x, x - high), vec3(0.0))
-    if lines != 0:
-        return wp.length(d)
-    return wp.max(d)
+def outside(x: vec3, low: vec3, high: vec3):
+    """How far a point is from a box."""
+    return wp.length(wp.max(wp.max(low - x, x - high), vec3(0.0)))
 
 
 @wp.kernel(module=_module)
@@ -90,7 +87,6 @@ def leave(
     there: Scalar,
     by: vec3,
     then: vec3,
-    lines: int,
     spare: Scalar,
     left: wp.array(dtype=wp.int32),
 ):
@@ -98,8 +94,8 @@ def leave(
     end at ``there``, all of them displaced ``by`` something, and ``then`` by something.
     """
     v = o + wp.tid()
-    far = outside(y[v] - here * way[v] - by, low[v], high[v], lines)
-    far = wp.max(far, outside(end[v] - there * way[v] - then, low[v], high[v], lines))
+    far = outside(y[v] - here * way[v] - by, low[v], high[v])
+    far = wp.max(far, outside(end[v] - there * way[v] - then, low[v], high[v]))
     left[v] = wp.where(far > spare, 1, 0)
 
 
@@ -169,7 +165,6 @@ class Neighborhood:
         n = len(mesh.rest)
         self._low, self._high, self._way = (kernel.empty(n, vec3) for _ in range(3))
         self._moves = self._flies = False  # whether boxes do, each for itself or together
-        self._lines = False  # whether lines leave pairs out whose boxes are near
         self._way.zero_()
         self._beside = kernel.empty(mesh.sides.first_body)
         self._samples = kernel.empty(min(n, SAMPLES), vec3)
@@ -186,7 +181,7 @@ class Neighborhood:
         found = self.found
         if found is not None:
             frame, spare = self._frame(y, end), Scalar(SPARE * self.reach * (1 - 1e-9))
-            boxes = (self._low, self._high, self._way, *frame, int(self._lines), spare)
+            boxes = (self._low, self._high, self._way, *frame, spare)
             kernel.launch(leave, y.shape[0], y, end, *boxes, self._left)
             count = kernel.total(self._left)
             if count > FEW * y.shape[0]:
@@ -205,8 +200,7 @@ class Neighborhood:
         since = self.since
         since.measure(y, end)
         if end is y and kernel.total(since.away) > FAR * self.reach * y.shape[0]:
-            since.begin(y)
-            found.bound.fill_(UNKNOWN)
+            since.begin(y, found)
 
     def _frame(self, y: WarpArray, end: WarpArray) -> Frame:
         """The times at which boxes that move are nearest to y and to ``end``, about; and where the
@@ -255,7 +249,7 @@ class Neighborhood:
         self._enclose(y, end, frame)
         self.since.measure(y, end)
         self._points: Tree | None = None
-        about = (self._margin, None, self.excluded, self.trees, self.closer, self._lines)
+        about = (self._margin, None, self.excluded, self.trees, self.closer, True)
         return self.mesh.candidates(self._places, *about)
 
     def _choose(self, y: WarpArray, end: WarpArray) -> Frame:
@@ -271,7 +265,6 @@ class Neighborhood:
             kernel.launch(beside, self._beside.shape[0], y, end, mean, self._beside)
             most = least if self._fine else LONG * self.mesh.height
             self._moves = kernel.largest(self._beside) > most
-        self._lines = self._moves or self._fine
         if self._moves:
             self._flies, frame = False, Frame(there=Scalar(1.0))
             combine(end, -1.0, y, self._way)
@@ -285,7 +278,7 @@ class Neighborhood:
         assert faces is not None and edges is not None
         if self._points is None:
             self._points = Tree(self._boxes(self.mesh.primitives[2], self.excluded.points))
-        points, how = self._points, (self.closer, self._margin if self._lines else 0.0)
+        points, how = self._points, (self.closer, self._margin)
         places = self._places
         moved = [self._moved(tree, places) for tree in (faces, edges, points)]
         asked = (
@@ -297,7 +290,7 @@ class Neighborhood:
 
     def _boxes(self, inside: Primitives, marks: WarpArray | None) -> Boxes:
         sewn = self.mesh.device_sewn
-        return Boxes.of(self._places, inside, self._margin / 2, marks, sewn, self._lines)
+        return Boxes.of(self._places, inside, self._margin / 2, marks, sewn, True)
 
     def _moved(self, tree: Tree, places: Places) -> WarpArray:
         """Which primitives of a tree have moved, bits of leaves; they get new boxes."""

@@ -35,6 +35,33 @@ def copy_blocks(
         out[b] = mat33(wp.float64(0.0))
 
 
+_COPY = """
+    for (int b = first; b < end; ++b) {
+        double* to = (double*)out.data + 9 * (size_t)b;
+        const int s = source.data[b];
+        if (s < 0) {
+            for (int k = 0; k < 9; ++k)
+                to[k] = 0.0;
+        } else {
+            const double* from = (const double*)values.data + 9 * (size_t)s;
+            for (int k = 0; k < 9; ++k)
+                to[k] = from[k];
+        }
+    }
+"""
+
+
+@wp.func_native(_COPY)
+def copy_row(
+    first: int,
+    end: int,
+    source: wp.array(dtype=wp.int32),
+    values: wp.array(dtype=mat33),
+    out: wp.array(dtype=mat33),
+):
+    """The same from block ``first`` to before ``end``."""
+
+
 @wp.func
 def place_of(column: wp.array(dtype=wp.int32), first: int, end: int, wanted: int):
     """Index of a column in a sorted row from first to end, or -1."""
@@ -116,15 +143,6 @@ def pack_columns(
 
 
 @wp.func
-def factored(local: wp.array3d(dtype=vec3), i: int, a: int, b: int):
-    """sum over r of f_r[a] f_r[b]^T."""
-    block = wp.outer(local[i, 0, a], local[i, 0, b])
-    for r in range(1, local.shape[1]):
-        block += wp.outer(local[i, r, a], local[i, r, b])
-    return block
-
-
-@wp.func
 def factored_alone(local: wp.array3d(dtype=vec3), i: int, a: int):
     """What is more than a pair has in every direction: sum over r of f_r[a] f_r[a]^T sum over
     b of |f_r[b]| / |f_r[a]|, by the inequality of Cauchy and Schwarz.
@@ -146,14 +164,93 @@ def given_alone(local: wp.array3d(dtype=mat33), i: int, a: int):
     return wp.float64(4.0) * local[i, a, a]
 
 
-@wp.func
-def given(local: wp.array3d(dtype=mat33), i: int, a: int, b: int):
-    """The block itself."""
-    return local[i, a, b]
+# Where column ``wanted`` is in a row whose columns ascend: how many are less, counted for many at a
+# time, as a search by halves is guessed wrong at every turn. ``take`` adds the product of two rows.
+_ROW = """
+    const int* v = stencil.data + 4 * (size_t)i;
+    int lacks = 0;
+    auto at = [&](int wanted) {
+        int low = first, high = end;
+#ifdef __CUDA_ARCH__
+        while (low < high) {
+            const int middle = (low + high) >> 1;
+            if (column.data[middle] < wanted)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+#else
+        for (int k = first; k < high; ++k)
+            low += column.data[k] < wanted;
+#endif
+        const bool there = low < end && column.data[low] == wanted;
+        lacks |= !there;
+        return there ? (double*)values.data + 9 * (size_t)low : nullptr;
+    };
+"""
+_FACTORED = """
+    const int rounds = (int)local.shape[1];
+    const double* f = (const double*)local.data + 12 * (size_t)rounds * i;
+    auto none = [=](int b) {
+        bool out = true;
+        for (int r = 0; r < rounds; ++r)
+            for (int k = 0; k < 3; ++k)
+                out &= f[12 * r + 3 * b + k] == 0.0;
+        return out;
+    };
+    if (none(a))
+        return 0;
+    for (int b = 0; b < 4; ++b) {
+        double* out = v[b] >= n || none(b) ? nullptr : at(v[b]);
+        if (out == nullptr)
+            continue;
+        double block[9] = {};
+        for (int r = 0; r < rounds; ++r) {
+            const double *p = f + 12 * r + 3 * a, *q = f + 12 * r + 3 * b;
+            for (int k = 0; k < 9; ++k) {
+                const double product = p[k / 3] * q[k % 3];
+                block[k] += product;
+            }
+        }
+        for (int k = 0; k < 9; ++k)
+            out[k] += block[k];
+    }
+    return lacks;
+"""
+_GIVEN = """
+    const double* in = (const double*)local.data + 36 * (4 * (size_t)i + a);
+    for (int b = 0; b < 4; ++b, in += 9) {
+        double* out = v[b] >= n ? nullptr : at(v[b]);
+        if (out != nullptr)
+            for (int k = 0; k < 9; ++k)
+                out[k] += in[k];
+    }
+    return lacks;
+"""
 
 
-def searched_rows(Local: Any, block: Any, alone: Any) -> Any:
-    """A kernel that adds the blocks of pairs where a search in the row finds them."""
+@wp.func_native(_ROW + _FACTORED)
+def add_factored(  # type: ignore[empty-body]
+    local: wp.array3d(dtype=vec3), i: int, a: int, stencil: wp.array2d(dtype=wp.int32), n: int,
+    first: int, end: int, column: wp.array(dtype=wp.int32), values: wp.array(dtype=mat33),
+) -> int:  # fmt: skip
+    """Add sum over r of f_r[a] f_r[b]^T for every vertex b below n of pair i to the row of its
+    vertex a, ``first`` to ``end``; 1 where a block that is not zero has no place there.
+    """
+
+
+@wp.func_native(_ROW + _GIVEN)
+def add_given(  # type: ignore[empty-body]
+    local: wp.array3d(dtype=mat33), i: int, a: int, stencil: wp.array2d(dtype=wp.int32), n: int,
+    first: int, end: int, column: wp.array(dtype=wp.int32), values: wp.array(dtype=mat33),
+) -> int:  # fmt: skip
+    """The same of blocks themselves."""
+
+
+def searched_rows(Local: Any, add: Any, alone: Any) -> Any:
+    """A kernel that adds the blocks of pairs where a search in the row finds them; to rows of the
+    elastic matrix, or of what others have added to that.
+    """
 
     @wp.kernel(module=_module)
     def add_rows(
@@ -163,6 +260,8 @@ def searched_rows(Local: Any, block: Any, alone: Any) -> Any:
         place: wp.array(dtype=wp.int32),
         stencil: wp.array2d(dtype=wp.int32),
         local: Local,
+        source: wp.array(dtype=wp.int32),
+        elastic: wp.array(dtype=mat33),
         row_start: wp.array(dtype=wp.int32),
         column: wp.array(dtype=wp.int32),
         values: wp.array(dtype=mat33),
@@ -173,6 +272,8 @@ def searched_rows(Local: Any, block: Any, alone: Any) -> Any:
         # Of ``late`` pairs there are only those on the diagonal, as large as all of them.
         v = o + wp.tid()
         n = row_start.shape[0] - 1
+        if source.shape[0] > 0:
+            copy_row(row_start[v], row_start[v + 1], source, elastic, values)
         for m in range(start[v], start[v + 1]):
             i = element[m]
             a = place[m]
@@ -182,21 +283,14 @@ def searched_rows(Local: Any, block: Any, alone: Any) -> Any:
             if comes_late != 0:
                 at = place_of(column, row_start[v], row_start[v + 1], v)
                 values[at] = values[at] + alone(local, i, a)
-            else:
-                for b in range(4):
-                    wanted = stencil[i, b]
-                    if wanted < n:
-                        at = place_of(column, row_start[v], row_start[v + 1], wanted)
-                        if at >= 0:
-                            values[at] = values[at] + block(local, i, a, b)
-                        else:
-                            missing[0] = 1
+            elif add(local, i, a, stencil, n, row_start[v], row_start[v + 1], column, values) != 0:
+                missing[0] = 1
 
     return add_rows
 
 
-ADD_FACTORS = searched_rows(wp.array3d(dtype=vec3), factored, factored_alone)
-ADD_BLOCKS = searched_rows(wp.array3d(dtype=mat33), given, given_alone)
+ADD_FACTORS = searched_rows(wp.array3d(dtype=vec3), add_factored, factored_alone)
+ADD_BLOCKS = searched_rows(wp.array3d(dtype=mat33), add_given, given_alone)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,12 +302,17 @@ class PairBlocks:
     local: WarpArray  # (m,r,4) vec3 factors, or (m,4,4) mat33
     late: WarpArray | None = None  # (m,) uint8, see ``latecomers``; None: nobody is
 
-    def add(self, A: BlockCsr, missing: WarpArray) -> None:
-        """A += their blocks; those of vertices that A does not have are left out."""
+    def add(
+        self, A: BlockCsr, missing: WarpArray, begin: tuple[WarpArray, WarpArray] | None = None
+    ) -> None:
+        """A += their blocks; those of vertices that A does not have are left out. A is made anew
+        from which block of others each one is, and these, where it shall ``begin`` with them.
+        """
         i = self.pairs.incidence(A.n)
         add = ADD_BLOCKS if self.local.dtype is mat33 else ADD_FACTORS
         p = A.pattern
-        pairs = (i.start, i.element, i.place, self.stencil, self.local)
+        source = (kernel.empty(0, wp.int32), A.values) if begin is None else begin
+        pairs = (i.start, i.element, i.place, self.stencil, self.local, *source)
         late = kernel.empty(0, wp.uint8) if self.late is None else self.late
         rows = (p.device_row_start, p.device_column, A.values, late, missing)
         kernel.launch(add, A.n, *pairs, *rows)
@@ -225,17 +324,21 @@ class JoinedPattern:
 
     elastic: BlockPattern
     pattern: BlockPattern  # with the blocks of contact
-    matrix: BlockCsr  # on it
+    matrix: BlockCsr  # on it, to be written
     source: WarpArray  # (b,) int32 elastic block of each, or -1
 
     @staticmethod
-    def of(elastic: BlockPattern, stencil: WarpArray) -> "JoinedPattern":
-        """With the blocks of all pairs (m,4)."""
+    def of(
+        elastic: BlockPattern, stencil: WarpArray, room: kernel.Grown | None = None
+    ) -> "JoinedPattern":
+        """With the blocks of all pairs (m,4); the matrix takes its memory from ``room``, where that
+        of the pattern before is, which counts for nothing from then on.
+        """
         n = elastic.n
         i = Incidence.on_device(stencil, n)
         own = (elastic.device_row_start, elastic.device_column)
-        room = elastic.n_blocks + 16 * stencil.shape[0]
-        collected, count = kernel.empty(room, wp.int32), kernel.zeros(n + 1, wp.int32)
+        most = elastic.n_blocks + 16 * stencil.shape[0]
+        collected, count = kernel.empty(most, wp.int32), kernel.zeros(n + 1, wp.int32)
         counts = count[:n]
         parts = kernel.threads() if n >= kernel.SLICE_ABOVE else 1
         parts = parts if kernel.is_cpu() else min(n, PARTS)
@@ -249,14 +352,14 @@ class JoinedPattern:
         kernel.launch(pack_columns, n, i.start, collected, start, *own, column, source)
         starts, columns = (np.array(kernel.numpy(a)) for a in (start, column))
         pattern = BlockPattern(n, starts, columns, base=elastic)
-        return JoinedPattern(elastic, pattern, BlockCsr.zeros(pattern), source)
+        values = (room or kernel.Grown(mat33)).take(total)
+        return JoinedPattern(elastic, pattern, BlockCsr(pattern, values), source)
 
     def add(self, A: BlockCsr, blocks: Sequence[PairBlocks]) -> BlockCsr | None:
         """A on the larger pattern, plus the blocks; None where the pattern lacks one."""
         out, missing = self.matrix, kernel.zeros(1, wp.int32)
-        kernel.launch(copy_blocks, self.pattern.n_blocks, self.source, A.values, out.values)
-        for pairs in blocks:
-            pairs.add(out, missing)
+        for number, pairs in enumerate(blocks):
+            pairs.add(out, missing, None if number else (self.source, A.values))
         return None if kernel.scalar(missing) else BlockCsr(self.pattern, out.values)
 
 

@@ -224,8 +224,11 @@ class ContactSearch:
         """
         candidates, since = self.along(y, y), self._nearby.since
         if every:
-            about = (MARGIN * self.reach, None, self._excluded, self._trees, self._nearby.closer)
-            candidates, since = self.mesh.candidates(y, *about), Since.at(y, y)
+            about = (self._excluded, self._trees, self._nearby.closer, True)
+            candidates, since = (
+                self.mesh.candidates(y, MARGIN * self.reach, None, *about),
+                Since.at(y, y),
+            )
         mesh, nowhere = self.mesh, kernel.empty(0, wp.vec4f)
         less, adjacent = mesh.adjacency.among(candidates, self.widest)
         reaches = (Scalar(MARGIN * (gap + mesh.sides.thickest)) for gap in (self.widest, less))

@@ -54,6 +54,7 @@ class ContactTerm(Bound):
         n = len(contact.mesh.rest)
         self._y, self._dy = kernel.zeros(n, vec3), kernel.zeros(n, vec3)
         sides = contact.mesh.sides
+        self._factors = kernel.Grown(vec3, 3, 4)  # memory that is not asked for with every matrix
         self._latecomers = Latecomers(self.embedded.n, n, sides.thickest)
         self._rubbing = sides.has_friction, contact.settings.stick
         self._table = Table.of(sides.static, sides.kinetic, sides.part)
@@ -208,7 +209,7 @@ class ContactTerm(Bound):
     def _blocks(self, y: WarpArray, contacts: ContactSet, psd: Psd) -> WarpArray:
         if psd is Psd.EXACT:
             return contacts.exact(y)
-        factors = kernel.zeros((len(contacts), 3, 4), vec3)
+        factors = self._factors.take(len(contacts))
         turn = int(psd is not Psd.GAUSS_NEWTON)
         kernel.launch(barrier_factors, len(contacts), y, *contacts.device, turn, factors)
         return factors
