@@ -296,6 +296,18 @@ def of_pattern(pattern):
     return sp.csr_matrix((ones, pattern.column, pattern.row_start), (pattern.n, pattern.n))
 
 
+def test_loose_solves_smooth_the_finest_level_once(sheet):
+    """Tight ones take more steps for fewer iterations; what came before changes no digit."""
+    _, b, prepared = sheet
+    b, found = kernel.points(np.array(kernel.numpy(b))), []
+    for tolerance in (0.1, 1e-6, 0.1, 1e-6):
+        found.append(prepared.solve(b, tolerance))
+        assert prepared.hierarchy.once == (tolerance == 0.1)
+    for one, again in (found[::2], found[1::2]):
+        assert np.array_equal(kernel.numpy(one.x), kernel.numpy(again.x))
+    assert found[1].outcome.ok and found[1].residual <= 1e-6
+
+
 @pytest.mark.parametrize("n", [6, 27, 300])
 def test_a_last_level_is_inverted_by_one_thread(monkeypatch, n):
     """Threads that wait for more of so small a matrix are busy, beside everything else."""

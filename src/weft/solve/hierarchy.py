@@ -2,8 +2,9 @@
 
 Aggregates and prolongators come from the block pattern and are made once (``aggregation``); for
 every matrix only the Galerkin products P^T A P and the smoothers are renewed. A cycle is a W-cycle
-with two block-Jacobi-Chebyshev steps before and after each coarse correction, in float32; but the
-finest level, which costs most, takes one step before and after and is visited once.
+with two block-Jacobi-Chebyshev steps before and after each coarse correction, in float32; where
+solves are loose, the finest level, which costs most, takes one step before and after and is visited
+once.
 """
 
 from functools import cache, cached_property
@@ -25,7 +26,8 @@ from weft.solve.pcg import CHUNK
 LARGEST = 3.2  # eigenvalue of D^-1 A: at most 4 with stencils of 4 vertices; 2.7 to 3.2 seen
 LESS = 0.98  # of what the matrix before needed, tried first: rows of splines need more
 RANGE = 12.0  # of eigenvalues that the smoother damps: from LARGEST/RANGE to LARGEST
-ONE_RANGE = 3.5  # the same where it takes one step
+ONE_RANGE = 3.5  # the same where it takes one step,
+LOOSE = 0.05  # as it does for errors from here on: tight solves of taut cloth take longer so
 HEAVY = 250  # rows of a Galerkin product worth slicing: each does hundreds of block products
 ONE_LAUNCH = 1000  # vertices of a second-to-last level that one thread visits in one launch (CPU)
 ROUNDOFF = 1e-5  # relative, of a matrix in float32 of a few hundred rows
@@ -183,10 +185,11 @@ class Hierarchy:
         self.dense = kernel.empty((n, n), wp.mat33f) if n <= DENSE else None
         small = len(steps) > 0 and self.levels[-2].n <= ONE_LAUNCH and kernel.is_cpu()
         self.in_one = small and self.dense is not None
-        self.once = len(steps) > (1 if self.in_one else 0)  # whether the finest takes one step
+        self._may_once = len(steps) > (1 if self.in_one else 0)
+        self.once = self._may_once  # whether the finest takes one step
         self.definite = True  # as far as the coarsest level shows
         self.high = LARGEST  # eigenvalue of D^-1 A that the last matrix needed
-        self._tuned = 0.0  # eigenvalue that the smoothers are set up for
+        self._tuned = 0.0, False  # eigenvalue that the smoothers are set up for, and ``once``
 
     def refresh(self, A: BlockCsr) -> None:
         """Take the values of a matrix."""
@@ -201,12 +204,17 @@ class Hierarchy:
         if self.dense is not None:
             self._invert_last()
 
+    def aim(self, tolerance: float) -> None:
+        """Set up cycles for solves to this error."""
+        self.once = self._may_once and tolerance >= LOOSE
+        self.tune(self.high)
+
     def tune(self, high: float) -> None:
         """Set up the smoothers for eigenvalues of D^-1 A up to ``high``."""
         self.high = high
-        if high == self._tuned:
+        if (high, self.once) == self._tuned:
             return
-        self._tuned = high
+        self._tuned = high, self.once
         for i, level in enumerate(self.levels):
             level.tune(high, ONE_RANGE if i == 0 and self.once else RANGE)
 

@@ -109,6 +109,7 @@ class PreparedMultigrid:
         """
         if not self.hierarchy.definite:
             return self._rescue(b, tolerance, 0)
+        self.hierarchy.aim(tolerance)
         solution, definite = self._iterate(b, tolerance)
         for _ in range(MOST_WIDENINGS):
             if definite:
