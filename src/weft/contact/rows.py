@@ -20,21 +20,6 @@ _module = wp.get_module("weft.contact_rows")
 PARTS = 256  # in which rows are taken on devices other than the CPU
 
 
-@wp.kernel(module=_module)
-def copy_blocks(
-    o: int,
-    source: wp.array(dtype=wp.int32),
-    values: wp.array(dtype=mat33),
-    out: wp.array(dtype=mat33),
-):
-    """out[b] = values[source[b]], or zero where there is none."""
-    b = o + wp.tid()
-    if source[b] >= 0:
-        out[b] = values[source[b]]
-    else:
-        out[b] = mat33(wp.float64(0.0))
-
-
 _COPY = """
     for (int b = first; b < end; ++b) {
         double* to = (double*)out.data + 9 * (size_t)b;
@@ -59,7 +44,19 @@ def copy_row(
     values: wp.array(dtype=mat33),
     out: wp.array(dtype=mat33),
 ):
-    """The same from block ``first`` to before ``end``."""
+    """out[b] = values[source[b]], or zero where there is none, from ``first`` to before ``end``."""
+
+
+@wp.kernel(module=_module)
+def copy_blocks(
+    o: int,
+    source: wp.array(dtype=wp.int32),
+    values: wp.array(dtype=mat33),
+    out: wp.array(dtype=mat33),
+):
+    """The same for all blocks."""
+    b = o + wp.tid()
+    copy_row(b, b + 1, source, values, out)
 
 
 @wp.func
@@ -165,7 +162,7 @@ def given_alone(local: wp.array3d(dtype=mat33), i: int, a: int):
 
 
 # Where column ``wanted`` is in a row whose columns ascend: how many are less, counted for many at a
-# time, as a search by halves is guessed wrong at every turn. ``take`` adds the product of two rows.
+# time, as a search by halves is guessed wrong at every turn.
 _ROW = """
     const int* v = stencil.data + 4 * (size_t)i;
     int lacks = 0;
