@@ -18,7 +18,7 @@ from weft.kernel import Scalar, WarpArray, vec3
 from weft.solve.vectors import combine
 
 _module = wp.get_module("weft.boxes")
-WORTH_SLICING = 1000  # leaves
+WORTH_SLICING = 2000  # leaves
 
 
 # Rounded down: a bit below, without a branch that nobody can predict. Points in the middle, rounded

@@ -24,8 +24,8 @@ from weft.kernel import WarpArray
 _module = wp.get_module("weft.broad_phase")
 SLOTS = 32  # overlaps of a box that are kept from counting; a box with more is asked twice
 FEWER = 16  # the same where lines are asked
-WORTH_SLICING = 1000  # queries of boxes
-LEAVES_WORTH_SLICING = 300
+WORTH_SLICING = 30_000  # queries of boxes
+LEAVES_WORTH_SLICING = 1000
 
 
 @wp.struct

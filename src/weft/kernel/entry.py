@@ -73,6 +73,7 @@ class Entry:
         device = wp.get_device("cpu")
         self._module = kernel.module.load(device, 1)  # kept, so that it is not unloaded
         self._call = self._module.get_kernel_hooks(kernel).forward
+        self.address = int(ctypes.cast(self._call, ctypes.c_void_p).value or 0)
         self._takes: list[Callable[[Any], bytes]] = []
         fields = []
         for i, (a, value) in enumerate(zip(kernel.adj.args, args, strict=True)):
@@ -91,16 +92,19 @@ class Entry:
             return _numbers(kind._type_, int)
         return lambda value: bytes(pack_arg(kernel, a.type, a.label, value, device))
 
-    def launch(self, n: int, args: Sequence[Any]) -> bool:
-        """Run it; False where an argument is not plain, and nothing has run."""
+    def packed(self, args: Sequence[Any]) -> bytes | None:
+        """Arguments as the kernel reads them; None where one is not plain."""
         try:
             packed = [take(value) for take, value in zip(self._takes, args, strict=True)]
         except (_NotPlain, ValueError, TypeError, struct.error):
-            return False
+            return None
         for place, gap in self._gaps:
             packed.insert(place, gap)
-        self._call(_bounds(n), b"".join(packed))
-        return True
+        return b"".join(packed)
+
+    def run(self, n: int, packed: bytes) -> None:
+        """Run indices 0 ... n-1."""
+        self._call(_bounds(n), packed)
 
 
 def _gaps(layout: Any) -> list[tuple[int, bytes]]:
@@ -124,11 +128,24 @@ def is_ready(kernel: Any) -> bool:
 
 def launch_on_cpu(kernel: Any, n: int, args: Sequence[Any]) -> None:
     """Run indices 0 ... n-1 of a kernel whose module is loaded."""
+    found = packed_for(kernel, args)
+    if found is None:
+        wp.launch(kernel, n, inputs=list(args), device="cpu", record_tape=False)
+    else:
+        entry, packed = found
+        entry.run(n, packed)
+
+
+def packed_for(kernel: Any, args: Sequence[Any]) -> tuple[Entry, bytes] | None:
+    """The entry point of a kernel whose module is loaded, and its arguments; None: ``wp.launch``
+    has to look at them.
+    """
     kept = _entries.get(id(kernel))
     if kept is None:
         kept = _entries[id(kernel)] = kernel, _entry(kernel, args)
-    if kept[1] is None or not kept[1].launch(n, args):
-        wp.launch(kernel, n, inputs=list(args), device="cpu", record_tape=False)
+    entry = kept[1]
+    packed = None if entry is None else entry.packed(args)
+    return None if entry is None or packed is None else (entry, packed)
 
 
 def _entry(kernel: Any, args: Sequence[Any]) -> Entry | None:

@@ -11,8 +11,6 @@ block of code.
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,23 +20,19 @@ import warp as wp
 
 from weft.errors import DeviceError
 from weft.kernel.context import context, device, initialize, is_cpu, process, threads
-from weft.kernel.entry import is_ready, launch_on_cpu
+from weft.kernel.entry import is_ready, launch_on_cpu, packed_for
 from weft.kernel.shares import current
+from weft.kernel.team import MOST_STAGES, ROOM, team
 
 SLICE_ABOVE = (
-    20_000  # indices; below, waking a second thread costs more than it saves (docs/decisions/0002)
+    10_000  # indices; below, waking a second thread costs more than it saves (docs/decisions/0002)
 )
+
+AWAKE = 0.2  # of that, where a thread is awake
 
 TRIVIAL = 1_000_000  # the same for kernels of one operation an index
 
-CHUNKS = 4  # of a thread
-
 _USUAL = 7  # entries of an index in the kernels that this was measured with
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="weft")
 
 
 def load(kernel: Any) -> None:
@@ -76,7 +70,7 @@ def launch(kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE, begi
         begin: the first index; n are run from there. For what is not of several worlds.
     """
     where = context()
-    alone = where.threads == 1 or n < max(slice_above, 2)
+    alone = where.threads == 1 or n < _worth(slice_above)
     if alone and where.device == "cpu" and current() is None and is_ready(kernel):
         if n > 0:
             launch_on_cpu(kernel, n, (begin, *args))
@@ -99,43 +93,42 @@ def launch_each(
     """
     for stage in stages:
         load(stage[0])
-    where, some = device(), current()
-    threads = _parts(n, slice_above) if some is None else 1
-    direct = is_cpu()
-
-    def run(a: int, b: int) -> None:
-        if b > a:
-            for kernel, *args in stages:
-                if direct:
-                    launch_on_cpu(kernel, b - a, (begin + a, *args))
-                else:
-                    wp.launch(
-                        kernel, b - a, inputs=[begin + a, *args], device=where, record_tape=False
-                    )
-
+    some, cpu = current(), is_cpu()
     if some is not None:
         for a, b in some.parts(n):
-            run(a, b)
-        return
-    if threads == 1:
-        run(0, n)
-        return
-    cut = [n * i // (CHUNKS * threads) for i in range(CHUNKS * threads + 1)]
-    left = iter(pairwise(cut))  # whoever is done takes the next: indices differ in what they cost
-
-    def work() -> None:
-        for a, b in left:
-            run(a, b)
-
-    jobs = [_pool(threads).submit(work) for _ in range(threads - 1)]
-    work()
-    for job in jobs:
-        job.result()
+            _run(stages, begin + a, b - a, cpu)
+    elif not (cpu and _shared(stages, begin, n, slice_above)):
+        _run(stages, begin, n, cpu)
 
 
-def _parts(n: int, slice_above: int) -> int:
-    """In how many slices n indices are launched."""
-    return threads() if is_cpu() and n >= max(slice_above, 2) else 1
+def _run(stages: Sequence[tuple[Any, ...]], begin: int, n: int, cpu: bool) -> None:
+    """Kernels in turn for n indices, in this thread."""
+    if n > 0:
+        for kernel, *args in stages:
+            inputs = [begin, *args]
+            if cpu:
+                launch_on_cpu(kernel, n, inputs)
+            else:
+                wp.launch(kernel, n, inputs=inputs, device=device(), record_tape=False)
+
+
+def _shared(stages: Sequence[tuple[Any, ...]], begin: int, n: int, slice_above: int) -> bool:
+    """The same by several threads; False where one is as fast, or arguments are not plain."""
+    count = min(threads(), 1 + int(n / (AWAKE * slice_above))) if n >= _worth(slice_above) else 1
+    if count == 1 or len(stages) > MOST_STAGES:
+        return False
+    packed = []
+    for kernel, *args in stages:
+        one = packed_for(kernel, (begin, *args))
+        if one is None or len(one[1]) > 8 * ROOM:
+            return False
+        packed.append(one)
+    return team.work(count, n, begin, packed)
+
+
+def _worth(slice_above: int) -> float:
+    """From how many indices on several threads are faster."""
+    return max(AWAKE * slice_above if team.is_awake else slice_above, 2)
 
 
 def launch_in_order(kernel: Any, ends: Sequence[int], *args: Any) -> None:
@@ -168,39 +161,30 @@ def launch_serial(kernel: Any, *args: Any) -> None:
 
 
 class Recorded:
-    """A launch whose arguments are packed once: 3 us to replay instead of 17-31 us to launch.
+    """A launch that is repeated, with most of its arguments the same.
 
     ``set(i, value)`` changes argument ``i`` (counted without the offset) for the next replay.
     """
 
     def __init__(self, kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE) -> None:
         load(kernel)
-        self._parts = _parts(n, slice_above)
-        cut = [n * i // self._parts for i in range(self._parts + 1)]
-        self._commands = [
-            wp.launch(
-                kernel,
-                b - a,
-                inputs=[a, *args],
-                device=device(),
-                record_cmd=True,
-                record_tape=False,
-            )
-            for a, b in pairwise(cut)
-            if b > a
-        ]
+        self._stage, self._n, self._slice_above = [kernel, *args], n, slice_above
+        self._command = None
+        if not is_cpu():
+            how = {"device": device(), "record_cmd": True, "record_tape": False}
+            self._command = wp.launch(kernel, n, inputs=[0, *args], **how)
 
     def set(self, index: int, value: Any) -> None:
         """Replace an argument; ``index`` counts from 0 after the offset."""
-        for command in self._commands:
-            command.set_param_at_index(index + 1, value)
+        self._stage[index + 1] = value
+        if self._command is not None:
+            self._command.set_param_at_index(index + 1, value)
 
     def launch(self) -> None:
         """Replay."""
-        if len(self._commands) == 1:
-            self._commands[0].launch()
-        elif self._commands:
-            jobs = [_pool(self._parts).submit(c.launch) for c in self._commands[1:]]
-            self._commands[0].launch()
-            for job in jobs:
-                job.result()
+        if self._command is not None:
+            self._command.launch()
+            return
+        stages = (tuple(self._stage),)
+        if not _shared(stages, 0, self._n, self._slice_above):
+            _run(stages, 0, self._n, True)

@@ -1,0 +1,216 @@
+"""Threads that share launches, and wait for the next one where no interpreter is needed.
+
+A kernel of ten thousand indices takes 100 us, and to wake a thread takes 50. So those that help
+stay in native code for a while: who launches writes down which kernels run for how many indices,
+opens the job, and takes part in it; the others see it within a microsecond, and all take pieces by
+one counter until none is left. Nobody writes down the next job while somebody is inside of this.
+
+A thread that has seen no job for ``PATIENCE`` goes to sleep; a launch that is large enough to wait
+for that wakes it (``launching``). Whether anybody comes changes no result, and nobody is waited for
+but who is inside: where a thread is late, or a process was forked and has none, the others do all.
+"""
+
+import atexit
+import ctypes
+import os
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import warp as wp
+
+from weft.kernel.entry import Entry, launch_on_cpu
+
+PIECES = 16  # of a thread: who is done takes the next, as indices differ in what they cost
+PATIENCE = 16_000  # looks for a job, some 400 us, before a thread goes to sleep
+STAY = 20_000  # looks for those inside, before who waits for them lets others run
+MOST_STAGES, ROOM = 8, 512  # kernels of a job; eights of bytes for the arguments of one
+MOST_THREADS = 32
+
+# Places in what is written down, in eights of bytes; what several threads change has lines of its
+# own. 0: how many threads may take part, 0 while no job is open. 8: the next piece. 16: how many
+# are inside. 24: pieces, indices, the first of them, kernels; 28: of each kernel its entry point
+# and how long its arguments are. 48: 1 for threads that are awake. 80: arguments.
+_NEXT, _INSIDE, _JOB, _AWAKE, _ARGUMENTS = 8, 16, 24, 48, 80
+_SIZE = _ARGUMENTS + MOST_STAGES * ROOM
+
+_WORK = """
+#if defined(__clang__) && !defined(__CUDACC__)
+    long long* m = (long long*)shared.data;
+    auto rest = [] {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        __builtin_arm_yield();
+#endif
+    };
+    auto work = [m] {
+        const long long pieces = m[24], n = m[25], begin = m[26], stages = m[27];
+        for (;;) {
+            const long long piece = __atomic_fetch_add(m + 8, 1, __ATOMIC_ACQ_REL);
+            if (piece >= pieces)
+                return;
+            const long long a = n * piece / pieces, b = n * (piece + 1) / pieces;
+            struct { unsigned int shape, none; unsigned long long size, each; } bounds
+                = {(unsigned int)(b - a), 0, (unsigned long long)(b - a), 1};
+            for (long long s = 0; s < stages && a < b; ++s) {
+                alignas(16) long long own[512];
+                for (long long k = 0; k < m[29 + 2 * s]; ++k)
+                    own[k] = m[80 + 512 * s + k];
+                *(int*)own = (int)(begin + a);
+                ((void (*)(void*, void*))m[28 + 2 * s])(&bounds, own);
+            }
+        }
+    };
+"""
+_LEAD = """
+    __atomic_store_n(m, threads, __ATOMIC_SEQ_CST);
+    work();
+    __atomic_store_n(m, 0, __ATOMIC_SEQ_CST);
+    for (int k = 0; k < most && __atomic_load_n(m + 16, __ATOMIC_SEQ_CST) > 0; ++k)
+        rest();
+#endif
+"""
+_FOLLOW = """
+    for (int k = 0; k < most; ++k) {
+        const long long open = __atomic_load_n(m, __ATOMIC_RELAXED);
+        if (open > own) {
+            __atomic_fetch_add(m + 16, 1, __ATOMIC_SEQ_CST);
+            if (__atomic_load_n(m, __ATOMIC_SEQ_CST) > own) {
+                work();
+                k = 0;
+            }
+            __atomic_fetch_sub(m + 16, 1, __ATOMIC_SEQ_CST);
+        }
+        if (open < 0)
+            break;
+        rest();
+    }
+    __atomic_store_n(m + 48 + own, 0, __ATOMIC_SEQ_CST);
+#endif
+"""
+_module = wp.get_module("weft.team")
+_Stage: TypeAlias = tuple[Entry, bytes]
+
+
+@wp.func_native(_WORK + _LEAD)
+def open_and_work(shared: wp.array(dtype=wp.int64), threads: int, most: int):
+    """Open the job for so many threads, take part, close it, and wait for those inside, a while."""
+
+
+@wp.func_native(_WORK + _FOLLOW)
+def work_along(shared: wp.array(dtype=wp.int64), own: int, most: int):
+    """Take part in one job after another, until there has been none for so many looks."""
+
+
+@wp.kernel(module=_module)
+def lead(o: int, shared: wp.array(dtype=wp.int64), threads: int, most: int):
+    """``open_and_work``."""
+    open_and_work(shared, threads, most)
+
+
+@wp.kernel(module=_module)
+def follow(o: int, shared: wp.array(dtype=wp.int64), own: int, most: int):
+    """``work_along``."""
+    work_along(shared, own, most)
+
+
+class Team:
+    """The threads of a process that help whoever launches."""
+
+    def __init__(self) -> None:
+        # Never given back: a thread may look at it until the process ends.
+        self._memory = ctypes.create_string_buffer(8 * _SIZE + 64)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._memory))
+        self._begin = -(-ctypes.addressof(self._memory) // 64) * 64
+        self._numbers = (ctypes.c_int64 * _ARGUMENTS).from_address(self._begin)
+        self._job = threading.Lock()  # one at a time
+        self._calls: list[Any] = []  # locks that sleepers wait for
+        self._shared: Any = None
+
+    @property
+    def is_awake(self) -> bool:
+        """Whether somebody would help at once."""
+        return self._numbers[_AWAKE + 1] != 0
+
+    def work(self, threads: int, n: int, begin: int, stages: Sequence[_Stage]) -> bool:
+        """Run kernels, one after the other for each piece of the indices ``begin`` to ``begin + n -
+        1``; False where somebody else's run, and nothing has been done.
+
+        Args:
+            threads: how many take part, with the caller.
+            n: number of indices.
+            begin: the first index.
+            stages: kernels with their arguments, at most ``MOST_STAGES`` of ``ROOM``.
+        """
+        if not self._job.acquire(blocking=False):
+            return False
+        try:
+            threads = min(threads, MOST_THREADS)
+            self._gather(threads)
+            self._write(PIECES * threads, n, begin, stages)
+            self._wake(threads)
+            launch_on_cpu(lead, 1, (0, self._shared, threads, STAY))
+        finally:
+            while self._numbers[_INSIDE] > 0:  # also where somebody interrupts
+                time.sleep(0)
+            self._job.release()
+        return True
+
+    def _write(self, pieces: int, n: int, begin: int, stages: Sequence[_Stage]) -> None:
+        """Write down a job."""
+        numbers: list[ctypes.c_int64 | int] = [pieces, n, begin, len(stages)]
+        for k, (entry, packed) in enumerate(stages):
+            numbers += [entry.address, -(-len(packed) // 8)]
+            place = self._begin + 8 * (_ARGUMENTS + k * ROOM)
+            ctypes.memmove(place, packed, len(packed))
+        self._numbers[_JOB : _JOB + len(numbers)] = numbers
+        self._numbers[_NEXT] = 0
+
+    def _wake(self, threads: int) -> None:
+        for own in range(1, threads):
+            if not self._numbers[_AWAKE + own]:
+                self._numbers[_AWAKE + own] = 1
+                self._calls[own - 1].release()
+
+    def _gather(self, threads: int) -> None:
+        """So many threads in all."""
+        if self._shared is None:
+            self._shared = wp.array(ptr=self._begin, shape=_SIZE, dtype=wp.int64, device="cpu")
+            for kernel in (lead, follow):  # loaded by one thread
+                launch_on_cpu(kernel, 1, (0, self._shared, 0, 0))
+            atexit.register(self.leave)
+        while len(self._calls) < threads - 1:
+            call = threading.Lock()
+            call.acquire()
+            self._calls.append(call)
+            own = len(self._calls)
+            name = f"weft-{own}"
+            threading.Thread(target=self._follow, args=(own,), daemon=True, name=name).start()
+
+    def _follow(self, own: int) -> None:
+        """Help whenever somebody calls."""
+        while True:
+            self._calls[own - 1].acquire()
+            launch_on_cpu(follow, 1, (0, self._shared, own, PATIENCE))
+
+    def leave(self) -> None:
+        """No thread is in native code any more, which is about to be unloaded."""
+        with self._job:
+            self._numbers[0] = -1
+            end = time.perf_counter() + 1.0
+            while any(self._numbers[_AWAKE + 1 : _AWAKE + MOST_THREADS]):
+                if time.perf_counter() > end:
+                    break
+                time.sleep(1e-4)
+            self._numbers[0] = 0
+
+    def forget(self) -> None:
+        """Begin anew: a process that was forked has no threads but its own."""
+        Team.__init__(self)
+
+
+team = Team()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=team.forget)

@@ -1,0 +1,194 @@
+"""Threads that help: what they do is what one thread does, whoever comes, and nobody waits for
+those who do not.
+"""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+import warp as wp
+
+from weft import kernel
+from weft.kernel import Scalar, launching, team
+from weft.kernel.entry import packed_for
+
+_module = wp.get_module("weft.test_team")
+
+
+@wp.kernel(module=_module)
+def roots(o: int, a: wp.array(dtype=Scalar), times: int, out: wp.array(dtype=Scalar)):
+    i = o + wp.tid()
+    s = a[i]
+    for _ in range(times):
+        s = wp.sqrt(s + a[i])
+    out[i] = s
+
+
+@wp.kernel(module=_module)
+def add_own(o: int, a: wp.array(dtype=Scalar), out: wp.array(dtype=Scalar)):
+    i = o + wp.tid()
+    out[i] = out[i] + Scalar(i) * a[i]
+
+
+@wp.struct
+class Wide:
+    a: wp.array(dtype=Scalar)
+    numbers: wp.types.vector(length=800, dtype=Scalar)
+
+
+@wp.kernel(module=_module)
+def wide(o: int, given: Wide, out: wp.array(dtype=Scalar)):
+    i = o + wp.tid()
+    out[i] = given.a[i] + given.numbers[i % 800]
+
+
+@pytest.fixture
+def own(monkeypatch):
+    """A team of this test's own, in place of that of the process."""
+    other = team.Team()
+    monkeypatch.setattr(launching, "team", other)
+    yield other
+    other.leave()
+
+
+def given(n: int):
+    """Numbers and what ``roots`` makes of them with one thread."""
+    a = kernel.array(np.random.default_rng(n).uniform(1, 2, n), Scalar)
+    out = kernel.zeros(n)
+    with kernel.use(threads=1):
+        kernel.launch(roots, n, a, 20, out)
+    return a, np.array(kernel.numpy(out))
+
+
+def test_helpers_do_a_job_alone_where_the_caller_does_nothing(own, monkeypatch):
+    """All pieces, by threads that have slept: what is opened and left to them is done."""
+    n, threads = 10_007, 3
+    a, expected = given(n)
+    out = kernel.zeros(n)
+    own._gather(threads)
+    own._write(48, n, 0, [packed_for(roots, (0, a, 20, out))])
+    own._wake(threads)
+    own._numbers[0] = threads
+    end = time.monotonic() + 20
+    while own._numbers[8] < 48 or own._numbers[16]:
+        assert time.monotonic() < end, "nobody came"
+        time.sleep(1e-3)
+    own._numbers[0] = 0
+    np.testing.assert_array_equal(kernel.numpy(out), expected)
+
+
+def test_thousands_of_jobs_one_after_the_other(own, threads):
+    """Of other kernels, lengths and first indices each: no piece is done twice or left out, as
+    sums of what each index adds say.
+    """
+    rng, count = np.random.default_rng(0), 4
+    threads(count)
+    a = kernel.array(rng.uniform(1, 2, 5000), Scalar)
+    out, expected = kernel.zeros(5000), np.zeros(5000)
+    for k in range(3000):
+        n = int(rng.integers(2, 60))
+        begin = int(rng.integers(0, 5000 - n))
+        kernel.launch(add_own, n, a, out, slice_above=2, begin=begin)
+        at = slice(begin, begin + n)
+        expected[at] += np.arange(begin, begin + n) * kernel.numpy(a)[at]
+        if k % 500 == 0:
+            time.sleep(2e-3)  # all fall asleep
+    np.testing.assert_array_equal(kernel.numpy(out), expected)
+
+
+def test_stages_see_what_those_before_them_wrote(own, threads):
+    threads(3)
+    a, _ = given(501)
+    out, expected = kernel.zeros(501), kernel.zeros(501)
+    stages = (roots, a, 3), (add_own, a)
+    kernel.launch_each(501, *((*s, out) for s in stages), slice_above=2)
+    with kernel.use(threads=1):
+        kernel.launch_each(501, *((*s, expected) for s in stages), slice_above=2)
+    np.testing.assert_array_equal(kernel.numpy(out), kernel.numpy(expected))
+
+
+def test_arguments_too_large_to_be_written_down_and_too_many_kernels(own, threads):
+    threads(2)
+    a, _ = given(64)
+    one = Wide()
+    one.a, one.numbers = a, wp.types.vector(length=800, dtype=Scalar)(*range(800))
+    out = kernel.zeros(64)
+    kernel.launch(wide, 64, one, out, slice_above=2)
+    kernel.launch(wide, 64, one, out, slice_above=2)
+    np.testing.assert_array_equal(kernel.numpy(out), kernel.numpy(a) + np.arange(64))
+    out.zero_()
+    kernel.launch_each(64, *[(add_own, a, out)] * (team.MOST_STAGES + 1), slice_above=2)
+    expected = (team.MOST_STAGES + 1) * np.arange(64) * kernel.numpy(a)
+    np.testing.assert_allclose(kernel.numpy(out), expected, rtol=1e-14)
+
+
+def test_callers_at_once_each_get_their_own(own, threads):
+    """Who finds the team at work does without."""
+    threads(2)
+    n, wrong = 4001, []
+    a, expected = given(n)
+    out = [kernel.zeros(n) for _ in range(4)]
+
+    def launch_many(mine) -> None:
+        for _ in range(200):
+            mine.zero_()
+            kernel.launch(roots, n, a, 20, mine, slice_above=2)
+            if not np.array_equal(kernel.numpy(mine), expected):
+                wrong.append(1)
+
+    callers = [threading.Thread(target=launch_many, args=(o,)) for o in out]
+    for c in callers:
+        c.start()
+    for c in callers:
+        c.join()
+    assert not wrong
+
+
+def test_threads_fall_asleep(own, threads):
+    threads(2)
+    a, _ = given(100)
+    out = kernel.zeros(100)
+    kernel.launch(roots, 100, a, 1, out, slice_above=2)
+    end = time.monotonic() + 20
+    while own.is_awake:
+        assert time.monotonic() < end
+        time.sleep(1e-3)
+    spent = time.process_time()
+    time.sleep(0.3)
+    assert time.process_time() - spent < 0.15
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_works_without_threads_of_its_parent():
+    """And a process that ends while its threads look for work ends well."""
+    script = textwrap.dedent(
+        """
+        import os, sys
+        import numpy as np
+        from weft import kernel
+        from weft.solve.vectors import add_multiple
+        from weft.kernel import vec3
+
+        def sums():
+            x, y, out = (kernel.points(np.full((3000, 3), v)) for v in (1.0, 2.0, 0.0))
+            for _ in range(300):
+                kernel.launch(add_multiple, 3000, x, 3.0, y, out, slice_above=2)
+            return float(kernel.numpy(out).sum())
+
+        kernel.configure(threads=3)
+        mine = sums()
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if sums() == mine == 63000.0 else 3)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert sums() == mine
+        """
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=120)
+    assert run.returncode == 0, run.stderr.decode()
