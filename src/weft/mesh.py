@@ -234,9 +234,10 @@ def edges_of(faces: Faces) -> tuple[Ints, Ints]:
     """(ne,2) undirected edges of faces (m,3), each once, lower id first, sorted; and (3m,) the edge
     of each half-edge (face-major, c to c+1).
     """
-    half = np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1).reshape(-1, 2)
-    edges, inverse = np.unique(np.sort(half, axis=1), axis=0, return_inverse=True)
-    return edges.astype(np.int32), inverse.reshape(-1).astype(np.int32)
+    a, b = faces.reshape(-1).astype(np.int64), np.roll(faces, -1, axis=1).reshape(-1)
+    n = int(faces.max(initial=0)) + 1
+    keys, inverse = np.unique(np.minimum(a, b) * n + np.maximum(a, b), return_inverse=True)
+    return np.stack(np.divmod(keys, n), axis=1).astype(np.int32), inverse.astype(np.int32)
 
 
 def degenerate_faces(corner_uv: CornerUv) -> Ints:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -61,10 +62,18 @@ def zeros(shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
 
 
 def empty(shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
-    """An uninitialised array on the device."""
+    """An uninitialised array on the device; of no length, always the same."""
+    if shape == 0:
+        return _nothing(dtype, device())
     initialize()
     _count("allocations")
     return wp.empty(shape, dtype=dtype, device=device())
+
+
+@cache
+def _nothing(dtype: Any, where: str) -> WarpArray:
+    initialize()
+    return wp.empty(0, dtype=dtype, device=where)
 
 
 def _count(what: str) -> None:
