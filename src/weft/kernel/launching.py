@@ -20,7 +20,7 @@ import warp as wp
 
 from weft.errors import DeviceError
 from weft.kernel.context import context, device, initialize, is_cpu, process, threads
-from weft.kernel.entry import is_ready, launch_on_cpu, packed_for
+from weft.kernel.entry import Entry, is_ready, launch_on_cpu, packed_for
 from weft.kernel.shares import current
 from weft.kernel.team import MOST_STAGES, ROOM, team
 
@@ -114,7 +114,7 @@ def _run(stages: Sequence[tuple[Any, ...]], begin: int, n: int, cpu: bool) -> No
 
 def _shared(stages: Sequence[tuple[Any, ...]], begin: int, n: int, slice_above: int) -> bool:
     """The same by several threads; False where one is as fast, or arguments are not plain."""
-    count = min(threads(), 1 + int(n / (AWAKE * slice_above))) if n >= _worth(slice_above) else 1
+    count = _helping(n, slice_above)
     if count == 1 or len(stages) > MOST_STAGES:
         return False
     packed = []
@@ -124,6 +124,14 @@ def _shared(stages: Sequence[tuple[Any, ...]], begin: int, n: int, slice_above: 
             return False
         packed.append(one)
     return team.work(count, n, begin, packed)
+
+
+def _helping(n: int, slice_above: int) -> int:
+    """How many threads share a launch."""
+    count = threads()
+    if count == 1 or n < _worth(slice_above):
+        return 1
+    return min(count, 1 + int(n / (AWAKE * slice_above)))
 
 
 def _worth(slice_above: int) -> float:
@@ -169,6 +177,7 @@ class Recorded:
     def __init__(self, kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE) -> None:
         load(kernel)
         self._stage, self._n, self._slice_above = [kernel, *args], n, slice_above
+        self._packed: tuple[Entry, bytes] | None = None
         self._command = None
         if not is_cpu():
             how = {"device": device(), "record_cmd": True, "record_tape": False}
@@ -176,7 +185,7 @@ class Recorded:
 
     def set(self, index: int, value: Any) -> None:
         """Replace an argument; ``index`` counts from 0 after the offset."""
-        self._stage[index + 1] = value
+        self._stage[index + 1], self._packed = value, None
         if self._command is not None:
             self._command.set_param_at_index(index + 1, value)
 
@@ -185,6 +194,11 @@ class Recorded:
         if self._command is not None:
             self._command.launch()
             return
-        stages = (tuple(self._stage),)
-        if not _shared(stages, 0, self._n, self._slice_above):
-            _run(stages, 0, self._n, True)
+        kernel, *args = self._stage
+        found = self._packed = self._packed or packed_for(kernel, (0, *args))
+        if found is None:
+            _run([(kernel, *args)], 0, self._n, True)
+            return
+        count, (entry, packed) = _helping(self._n, self._slice_above), found
+        if count == 1 or len(packed) > 8 * ROOM or not team.work(count, self._n, 0, [found]):
+            entry.run(self._n, packed)
