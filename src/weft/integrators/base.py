@@ -35,6 +35,7 @@ from weft.step import Step
 INTERACTIVE, INTERACTIVE_STEP = 8, 1e-2  # iterations, [s]
 LEAST_ENOUGH, MOST_ENOUGH = 0.1, 0.2  # [m/s] increments after which such a step ends: as the root
 PART_OF_SPEED = 0.15  # mean square speed of cloth is, whose slow swings would halt at larger ones
+MOST_LEFT = 0.02  # [m/s] of an increment, root mean square: where contact holds up more, it goes on
 EARLY_FORCING = 0.1  # of searches that may end early: what a linear solve leaves stays, as drag
 
 Memory = Mapping[
@@ -152,7 +153,8 @@ class StepSettings:
     effort: Literal["converged", "interactive"] | int = setting(
         "converged",
         "converged: until the tolerance; a number: so many Newton iterations, converged or not; "
-        "interactive: at most 8 and until 0.1 to 0.2 m/s, in steps of at most 10 ms",
+        "interactive: at most 8, more where contact holds up what moves, and until 0.1 to 0.2 m/s, "
+        "in steps of at most 10 ms",
         least=1,
     )
 
@@ -168,13 +170,18 @@ class StepSettings:
 
     def newton(self, step: Step) -> Newton:
         """The minimizer of a step."""
-        effort, enough, dt = self.most_matrices, 0.0, step.dt
+        effort, enough, left, dt = self.most_matrices, 0.0, float("inf"), step.dt
         if self.effort == "interactive":
             speed = float(np.sqrt(np.mean(np.sum(np.square(step.state.v), axis=1))))
-            enough = min(max(PART_OF_SPEED * speed, LEAST_ENOUGH), MOST_ENOUGH)
+            enough, left = min(max(PART_OF_SPEED * speed, LEAST_ENOUGH), MOST_ENOUGH), MOST_LEFT
         forcing = min(self.forcing, EARLY_FORCING) if effort else self.forcing
         return Newton(
-            self.tolerance * dt, self.max_iterations, forcing, effort=effort, enough=enough * dt
+            self.tolerance * dt,
+            self.max_iterations,
+            forcing,
+            effort=effort,
+            enough=enough * dt,
+            left=left * dt,
         )
 
     @property

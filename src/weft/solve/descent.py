@@ -67,6 +67,9 @@ class Newton:
         effort: matrices after which it stops, converged or not; 0: it goes on.
         enough: increment after which it stops, too, where no term is far from balance and the line
             search takes at least half of it.
+        left: root mean square of what the line search leaves of an increment, above which it does
+            not stop with ``effort`` either: what contact has held up all along would hang in the
+            air.
     """
 
     tolerance: float
@@ -75,6 +78,7 @@ class Newton:
     least_forcing: float = 0.3
     effort: int = 0
     enough: float = 0.0
+    left: float = float("inf")
 
     def directions(self, s: Search) -> "NewtonDirections":
         """For a search that begins."""
@@ -90,15 +94,19 @@ class NewtonDirections:
         self.settings, self.forcing, self.decrement = settings, settings.forcing, 0.0
         self.stale, self.before = True, float("inf")  # a new matrix is wanted; the last increment
         self.settled = True  # whether the direction of the last matrix was small to all terms
+        self.size = self.left = (
+            0.0  # of the last direction, and of what is left of it: mean squares
+        )
 
     def done(self, s: Search) -> Outcome | None:
-        """After too many matrices, or as many as were asked for; a few more where a term is far
-        from balance, else what is pressed comes nearer by a tenth in step after step.
+        """After too many matrices, or as many as were asked for; more where a term is far from
+        balance, else what is pressed comes nearer by a tenth in step after step, or where the last
+        increment could hardly be gone.
         """
         o = self.settings
         if not self.stale:
             return None
-        most = o.effort if self.settled else MOST_EFFORT * o.effort
+        most = o.effort if self.settled and self.left <= o.left else MOST_EFFORT * o.effort
         if o.effort and s.iterations >= most:
             return Outcome.STOPPED
         return Outcome.MAX_ITERATIONS if s.iterations >= o.max_iterations else None
@@ -123,6 +131,8 @@ class NewtonDirections:
             return None, None
         if fresh:
             self.settled = s.problem.settled_at(s.x, d)
+        if self.settings.effort:
+            self.size = float(np.sqrt(dot(d, d) / d.shape[0]))
         return d, None
 
     def arrives(self, s: Search, d: WarpArray) -> Outcome | None:
@@ -141,7 +151,7 @@ class NewtonDirections:
     def went(self, s: Search, step: float, slope: float, length: float) -> Outcome | None:
         """The matrix serves again after full steps, where another solve costs little."""
         self.stale = not s.solver.is_direct or step < 1.0 or not self.settled
-        self.before = s.increment
+        self.before, self.left = s.increment, (1.0 - step) * self.size
         ends = self.settled and step >= MOSTLY and s.increment <= self.settings.enough
         return Outcome.STOPPED if ends else None
 
