@@ -149,6 +149,20 @@ def test_callers_at_once_each_get_their_own(own, threads):
     assert not wrong
 
 
+def test_one_thread_does_it_where_the_team_does_not_compile(own, threads, monkeypatch):
+    threads(2)
+
+    def fails(*arguments) -> None:
+        raise RuntimeError("no such processor")
+
+    monkeypatch.setattr(team, "launch_on_cpu", fails)
+    a, expected = given(4001)
+    for _ in range(2):
+        out = kernel.zeros(4001)
+        kernel.launch(roots, 4001, a, 20, out, slice_above=2)
+        np.testing.assert_array_equal(kernel.numpy(out), expected)
+
+
 def test_threads_fall_asleep(own, threads):
     threads(2)
     a, _ = given(100)

@@ -128,6 +128,7 @@ class Team:
         self._job = threading.Lock()  # one at a time
         self._calls: list[Any] = []  # locks that sleepers wait for
         self._shared: Any = None
+        self._works = True  # whether its kernels do on this machine
 
     @property
     def is_awake(self) -> bool:
@@ -144,11 +145,12 @@ class Team:
             begin: the first index.
             stages: kernels with their arguments, at most ``MOST_STAGES`` of ``ROOM``.
         """
-        if not self._job.acquire(blocking=False):
+        if not self._works or not self._job.acquire(blocking=False):
             return False
         try:
             threads = min(threads, MOST_THREADS)
-            self._gather(threads)
+            if not self._gather(threads):
+                return False
             self._write(PIECES * threads, n, begin, stages)
             self._wake(threads)
             launch_on_cpu(lead, 1, (0, self._shared, threads, STAY))
@@ -174,12 +176,18 @@ class Team:
                 self._numbers[_AWAKE + own] = 1
                 self._calls[own - 1].release()
 
-    def _gather(self, threads: int) -> None:
-        """So many threads in all."""
+    def _gather(self, threads: int) -> bool:
+        """So many threads in all; False where their kernels do not compile (another processor or
+        Warp than those that they were written for): one thread does what they would share.
+        """
         if self._shared is None:
             self._shared = wp.array(ptr=self._begin, shape=_SIZE, dtype=wp.int64, device="cpu")
-            for kernel in (lead, follow):  # loaded by one thread
-                launch_on_cpu(kernel, 1, (0, self._shared, 0, 0))
+            try:
+                for kernel in (lead, follow):  # loaded by one thread
+                    launch_on_cpu(kernel, 1, (0, self._shared, 0, 0))
+            except Exception:
+                self._works = False
+                return False
             atexit.register(self.leave)
         while len(self._calls) < threads - 1:
             call = threading.Lock()
@@ -188,6 +196,7 @@ class Team:
             own = len(self._calls)
             name = f"weft-{own}"
             threading.Thread(target=self._follow, args=(own,), daemon=True, name=name).start()
+        return True
 
     def _follow(self, own: int) -> None:
         """Help whenever somebody calls."""
