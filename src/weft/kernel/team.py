@@ -13,6 +13,7 @@ but who is inside: where a thread is late, or a process was forked and has none,
 import atexit
 import ctypes
 import os
+import struct
 import threading
 import time
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from typing import Any, TypeAlias
 
 import warp as wp
 
-from weft.kernel.entry import Entry, launch_on_cpu
+from weft.kernel.entry import Entry, launch_on_cpu, packed_for
 
 PIECES = 16  # of a thread: who is done takes the next, as indices differ in what they cost
 PATIENCE = 16_000  # looks for a job, some 400 us, before a thread goes to sleep
@@ -32,7 +33,8 @@ MOST_THREADS = 32
 # own. 0: how many threads may take part, 0 while no job is open. 8: the next piece. 16: how many
 # are inside. 24: pieces, indices, the first of them, kernels; 28: of each kernel its entry point
 # and how long its arguments are. 48: 1 for threads that are awake. 80: arguments.
-_NEXT, _INSIDE, _JOB, _AWAKE, _ARGUMENTS = 8, 16, 24, 48, 80
+_NEXT, _INSIDE, _JOB, _KERNELS, _AWAKE, _ARGUMENTS = 8, 16, 24, 28, 48, 80
+_HEAD, _KERNEL = struct.Struct("4q"), struct.Struct("2q")
 _SIZE = _ARGUMENTS + MOST_STAGES * ROOM
 
 _WORK = """
@@ -124,10 +126,12 @@ class Team:
         self._memory = ctypes.create_string_buffer(8 * _SIZE + 64)
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._memory))
         self._begin = -(-ctypes.addressof(self._memory) // 64) * 64
+        self._at = self._begin - ctypes.addressof(self._memory)
         self._numbers = (ctypes.c_int64 * _ARGUMENTS).from_address(self._begin)
         self._job = threading.Lock()  # one at a time
         self._calls: list[Any] = []  # locks that sleepers wait for
         self._shared: Any = None
+        self._leads: dict[int, _Stage] = {}  # how so many threads are led
         self._works = True  # whether its kernels do on this machine
 
     @property
@@ -149,11 +153,12 @@ class Team:
             return False
         try:
             threads = min(threads, MOST_THREADS)
-            if not self._gather(threads):
+            if threads not in self._leads and not self._gather(threads):
                 return False
             self._write(PIECES * threads, n, begin, stages)
             self._wake(threads)
-            launch_on_cpu(lead, 1, (0, self._shared, threads, STAY))
+            entry, packed = self._leads[threads]
+            entry.run(1, packed)
         finally:
             while self._numbers[_INSIDE] > 0:  # also where somebody interrupts
                 time.sleep(0)
@@ -162,12 +167,12 @@ class Team:
 
     def _write(self, pieces: int, n: int, begin: int, stages: Sequence[_Stage]) -> None:
         """Write down a job."""
-        numbers: list[ctypes.c_int64 | int] = [pieces, n, begin, len(stages)]
+        memory, at = self._memory, self._at
+        _HEAD.pack_into(memory, at + 8 * _JOB, pieces, n, begin, len(stages))
         for k, (entry, packed) in enumerate(stages):
-            numbers += [entry.address, -(-len(packed) // 8)]
-            place = self._begin + 8 * (_ARGUMENTS + k * ROOM)
-            ctypes.memmove(place, packed, len(packed))
-        self._numbers[_JOB : _JOB + len(numbers)] = numbers
+            size = len(packed)
+            _KERNEL.pack_into(memory, at + 8 * _KERNELS + 16 * k, entry.address, -(-size // 8))
+            ctypes.memmove(self._begin + 8 * (_ARGUMENTS + k * ROOM), packed, size)
         self._numbers[_NEXT] = 0
 
     def _wake(self, threads: int) -> None:
@@ -182,13 +187,16 @@ class Team:
         """
         if self._shared is None:
             self._shared = wp.array(ptr=self._begin, shape=_SIZE, dtype=wp.int64, device="cpu")
-            try:
-                for kernel in (lead, follow):  # loaded by one thread
-                    launch_on_cpu(kernel, 1, (0, self._shared, 0, 0))
-            except Exception:
-                self._works = False
-                return False
             atexit.register(self.leave)
+        try:
+            launch_on_cpu(follow, 1, (0, self._shared, 0, 0))  # loaded by one thread
+            found = packed_for(lead, (0, self._shared, threads, STAY))
+        except Exception:
+            found = None
+        if found is None:
+            self._works = False
+            return False
+        self._leads[threads] = found
         while len(self._calls) < threads - 1:
             call = threading.Lock()
             call.acquire()
