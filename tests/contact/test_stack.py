@@ -2,26 +2,12 @@
 
 import numpy as np
 
-from weft.contact import capsule
-from weft.contact.contact import SelfContact
-from weft.integrators.base import StepSettings
-from weft.scene.scene import Scene
-from weft.sources import joined, sheet
+from weft.bench.drapes import layers
 
 
 def fallen(effort: str, step: float, seconds: float = 0.1) -> tuple[float, float]:
     """Kinetic energy [J] and weight times height [J] of twenty sheets that fall over a rod."""
-    rng, gap = np.random.default_rng(0), 2e-3
-    sheets = [
-        sheet(7, 7, 0.7, 0.7, fabric="cotton").moved(
-            (float(rng.uniform(-0.01, 0.01)), 0.1 + (2 + 1.5 * k) * gap, 0.0),
-            (0, float(rng.uniform(-5, 5)), 0),
-        )
-        for k in range(20)
-    ]
-    rod = capsule(0.1, 1.0, 0.02).moved((0.0, 0.0, 0.0), rotation=(90.0, 0.0, 0.0))
-    scene = Scene(joined(sheets), bodies=[rod], contact=SelfContact(gap, friction=0.3),
-                  step=step, settings=StepSettings(effort=effort))  # fmt: skip
+    scene = layers(7, effort, number=20)
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory = stepper.init(model, state)
     for _ in range(round(seconds / step)):

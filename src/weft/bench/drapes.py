@@ -72,8 +72,8 @@ def pile(side: int, effort: str = "converged") -> Scene:
                  settings=settings(effort))  # fmt: skip
 
 
-def layers(side: int, effort: str) -> Scene:
-    """Fifty sheets in a stack, a gap and a half apart, just above a level cylinder.
+def layers(side: int, effort: str, number: int = LAYERS) -> Scene:
+    """Sheets in a stack, a gap and a half apart, just above a level cylinder.
 
     As in figure 1 of Chen et al. (2025), in size; each is turned and moved a little.
     """
@@ -83,7 +83,7 @@ def layers(side: int, effort: str) -> Scene:
             (float(rng.uniform(-MOVED, MOVED)), 0.1 + (2 + 1.5 * k) * GAP, 0.0),
             (0, float(rng.uniform(-TURNED, TURNED)), 0),
         )
-        for k in range(LAYERS)
+        for k in range(number)
     ]
     rod = capsule(0.1, 1.0, 0.02).moved((0.0, 0.0, 0.0), rotation=(90.0, 0.0, 0.0))
     return Scene(joined(sheets), bodies=[rod], contact=SelfContact(GAP, friction=0.3), step=STEP,

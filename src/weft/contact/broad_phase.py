@@ -24,7 +24,7 @@ from weft.kernel import WarpArray
 _module = wp.get_module("weft.broad_phase")
 SLOTS = 32  # overlaps of a box that are kept from counting; a box with more is asked twice
 FEWER = 16  # the same where lines are asked
-WORTH_SLICING = 30_000  # queries of boxes
+WORTH_SLICING = 30_000  # pairs to look at
 LEAVES_WORTH_SLICING = 1000
 
 

@@ -22,7 +22,7 @@ from weft.errors import DeviceError
 from weft.kernel.context import context, device, initialize, is_cpu, process, threads
 from weft.kernel.entry import Entry, is_ready, launch_on_cpu, packed_for
 from weft.kernel.shares import current
-from weft.kernel.team import MOST_STAGES, ROOM, team
+from weft.kernel.team import team
 
 SLICE_ABOVE = (
     10_000  # indices; below, waking a second thread costs more than it saves (docs/decisions/0002)
@@ -115,12 +115,12 @@ def _run(stages: Sequence[tuple[Any, ...]], begin: int, n: int, cpu: bool) -> No
 def _shared(stages: Sequence[tuple[Any, ...]], begin: int, n: int, slice_above: int) -> bool:
     """The same by several threads; False where one is as fast, or arguments are not plain."""
     count = _helping(n, slice_above)
-    if count == 1 or len(stages) > MOST_STAGES:
+    if count == 1:
         return False
     packed = []
     for kernel, *args in stages:
         one = packed_for(kernel, (begin, *args))
-        if one is None or len(one[1]) > 8 * ROOM:
+        if one is None:
             return False
         packed.append(one)
     return team.work(count, n, begin, packed)
@@ -200,5 +200,5 @@ class Recorded:
             _run([(kernel, *args)], 0, self._n, True)
             return
         count, (entry, packed) = _helping(self._n, self._slice_above), found
-        if count == 1 or len(packed) > 8 * ROOM or not team.work(count, self._n, 0, [found]):
+        if count == 1 or not team.work(count, self._n, 0, [found]):
             entry.run(self._n, packed)

@@ -30,13 +30,17 @@ MOST_STAGES, ROOM = 8, 512  # kernels of a job; eights of bytes for the argument
 MOST_THREADS = 32
 
 # Places in what is written down, in eights of bytes; what several threads change has lines of its
-# own. 0: how many threads may take part, 0 while no job is open. 8: the next piece. 16: how many
-# are inside. 24: pieces, indices, the first of them, kernels; 28: of each kernel its entry point
-# and how long its arguments are. 48: 1 for threads that are awake. 80: arguments.
+# own. First how many threads may take part, 0 while no job is open; the next piece; how many are
+# inside; of the job pieces, indices, the first of them, kernels; of each kernel its entry point and
+# how long its arguments are; 1 for threads that are awake; arguments.
 _NEXT, _INSIDE, _JOB, _KERNELS, _AWAKE, _ARGUMENTS = 8, 16, 24, 28, 48, 80
 _HEAD, _KERNEL = struct.Struct("4q"), struct.Struct("2q")
 _SIZE = _ARGUMENTS + MOST_STAGES * ROOM
 
+_PLACES = f"""
+    constexpr int NEXT = {_NEXT}, INSIDE = {_INSIDE}, JOB = {_JOB}, KERNELS = {_KERNELS};
+    constexpr int AWAKE = {_AWAKE}, ARGUMENTS = {_ARGUMENTS}, ROOM = {ROOM};
+"""
 _WORK = """
 #if defined(__clang__) && !defined(__CUDACC__)
     long long* m = (long long*)shared.data;
@@ -48,20 +52,21 @@ _WORK = """
 #endif
     };
     auto work = [m] {
-        const long long pieces = m[24], n = m[25], begin = m[26], stages = m[27];
+        const long long pieces = m[JOB], n = m[JOB + 1], begin = m[JOB + 2], stages = m[JOB + 3];
         for (;;) {
-            const long long piece = __atomic_fetch_add(m + 8, 1, __ATOMIC_ACQ_REL);
+            const long long piece = __atomic_fetch_add(m + NEXT, 1, __ATOMIC_ACQ_REL);
             if (piece >= pieces)
                 return;
             const long long a = n * piece / pieces, b = n * (piece + 1) / pieces;
             struct { unsigned int shape, none; unsigned long long size, each; } bounds
                 = {(unsigned int)(b - a), 0, (unsigned long long)(b - a), 1};
             for (long long s = 0; s < stages && a < b; ++s) {
-                alignas(16) long long own[512];
-                for (long long k = 0; k < m[29 + 2 * s]; ++k)
-                    own[k] = m[80 + 512 * s + k];
+                const long long* kernel = m + KERNELS + 2 * s;
+                alignas(16) long long own[ROOM];
+                for (long long k = 0; k < kernel[1]; ++k)
+                    own[k] = m[ARGUMENTS + ROOM * s + k];
                 *(int*)own = (int)(begin + a);
-                ((void (*)(void*, void*))m[28 + 2 * s])(&bounds, own);
+                ((void (*)(void*, void*))kernel[0])(&bounds, own);
             }
         }
     };
@@ -70,7 +75,7 @@ _LEAD = """
     __atomic_store_n(m, threads, __ATOMIC_SEQ_CST);
     work();
     __atomic_store_n(m, 0, __ATOMIC_SEQ_CST);
-    for (int k = 0; k < most && __atomic_load_n(m + 16, __ATOMIC_SEQ_CST) > 0; ++k)
+    for (int k = 0; k < most && __atomic_load_n(m + INSIDE, __ATOMIC_SEQ_CST) > 0; ++k)
         rest();
 #endif
 """
@@ -78,30 +83,30 @@ _FOLLOW = """
     for (int k = 0; k < most; ++k) {
         const long long open = __atomic_load_n(m, __ATOMIC_RELAXED);
         if (open > own) {
-            __atomic_fetch_add(m + 16, 1, __ATOMIC_SEQ_CST);
+            __atomic_fetch_add(m + INSIDE, 1, __ATOMIC_SEQ_CST);
             if (__atomic_load_n(m, __ATOMIC_SEQ_CST) > own) {
                 work();
                 k = 0;
             }
-            __atomic_fetch_sub(m + 16, 1, __ATOMIC_SEQ_CST);
+            __atomic_fetch_sub(m + INSIDE, 1, __ATOMIC_SEQ_CST);
         }
         if (open < 0)
             break;
         rest();
     }
-    __atomic_store_n(m + 48 + own, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(m + AWAKE + own, 0, __ATOMIC_SEQ_CST);
 #endif
 """
 _module = wp.get_module("weft.team")
 _Stage: TypeAlias = tuple[Entry, bytes]
 
 
-@wp.func_native(_WORK + _LEAD)
+@wp.func_native(_PLACES + _WORK + _LEAD)
 def open_and_work(shared: wp.array(dtype=wp.int64), threads: int, most: int):
     """Open the job for so many threads, take part, close it, and wait for those inside, a while."""
 
 
-@wp.func_native(_WORK + _FOLLOW)
+@wp.func_native(_PLACES + _WORK + _FOLLOW)
 def work_along(shared: wp.array(dtype=wp.int64), own: int, most: int):
     """Take part in one job after another, until there has been none for so many looks."""
 
@@ -122,11 +127,11 @@ class Team:
     """The threads of a process that help whoever launches."""
 
     def __init__(self) -> None:
+        memory = ctypes.create_string_buffer(8 * _SIZE + 64)
         # Never given back: a thread may look at it until the process ends.
-        self._memory = ctypes.create_string_buffer(8 * _SIZE + 64)
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._memory))
-        self._begin = -(-ctypes.addressof(self._memory) // 64) * 64
-        self._at = self._begin - ctypes.addressof(self._memory)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(memory))
+        self._begin = -(-ctypes.addressof(memory) // 64) * 64
+        self._memory = (ctypes.c_char * (8 * _SIZE)).from_address(self._begin)
         self._numbers = (ctypes.c_int64 * _ARGUMENTS).from_address(self._begin)
         self._job = threading.Lock()  # one at a time
         self._calls: list[Any] = []  # locks that sleepers wait for
@@ -141,14 +146,16 @@ class Team:
 
     def work(self, threads: int, n: int, begin: int, stages: Sequence[_Stage]) -> bool:
         """Run kernels, one after the other for each piece of the indices ``begin`` to ``begin + n -
-        1``; False where somebody else's run, and nothing has been done.
+        1``; False where somebody else's run, or there is no room for them: nothing has been done.
 
         Args:
             threads: how many take part, with the caller.
             n: number of indices.
             begin: the first index.
-            stages: kernels with their arguments, at most ``MOST_STAGES`` of ``ROOM``.
+            stages: kernels with their arguments.
         """
+        if len(stages) > MOST_STAGES or any(len(packed) > 8 * ROOM for _, packed in stages):
+            return False
         if not self._works or not self._job.acquire(blocking=False):
             return False
         try:
@@ -167,11 +174,10 @@ class Team:
 
     def _write(self, pieces: int, n: int, begin: int, stages: Sequence[_Stage]) -> None:
         """Write down a job."""
-        memory, at = self._memory, self._at
-        _HEAD.pack_into(memory, at + 8 * _JOB, pieces, n, begin, len(stages))
+        _HEAD.pack_into(self._memory, 8 * _JOB, pieces, n, begin, len(stages))
         for k, (entry, packed) in enumerate(stages):
-            size = len(packed)
-            _KERNEL.pack_into(memory, at + 8 * _KERNELS + 16 * k, entry.address, -(-size // 8))
+            size, place = len(packed), 8 * _KERNELS + _KERNEL.size * k
+            _KERNEL.pack_into(self._memory, place, entry.address, -(-size // 8))
             ctypes.memmove(self._begin + 8 * (_ARGUMENTS + k * ROOM), packed, size)
         self._numbers[_NEXT] = 0
 

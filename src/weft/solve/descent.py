@@ -94,9 +94,7 @@ class NewtonDirections:
         self.settings, self.forcing, self.decrement = settings, settings.forcing, 0.0
         self.stale, self.before = True, float("inf")  # a new matrix is wanted; the last increment
         self.settled = True  # whether the direction of the last matrix was small to all terms
-        self.size = self.left = (
-            0.0  # of the last direction, and of what is left of it: mean squares
-        )
+        self.size = self.left = 0.0  # root mean squares of the last direction, of what is left
 
     def done(self, s: Search) -> Outcome | None:
         """After too many matrices, or as many as were asked for; more where a term is far from
@@ -131,7 +129,7 @@ class NewtonDirections:
             return None, None
         if fresh:
             self.settled = s.problem.settled_at(s.x, d)
-        if self.settings.effort:
+        if self.settings.left < float("inf"):
             self.size = float(np.sqrt(dot(d, d) / d.shape[0]))
         return d, None
 
