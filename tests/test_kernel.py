@@ -185,6 +185,26 @@ def test_arguments_of_all_kinds_are_packed_as_warp_does():
     assert entry._entries[id(of_all_kinds)][1] is not None
 
 
+@wp.kernel(module=_module)
+def of_numbers(o: int, k: int, s: Scalar, a: wp.array(dtype=Scalar), out: wp.array(dtype=Scalar)):
+    i = o + wp.tid()
+    out[i] = Scalar(k) + s + a[i]
+
+
+def test_numbers_of_other_types_and_arguments_that_do_not_fit():
+    a, out = kernel.array(np.arange(3.0), Scalar), kernel.zeros(3)
+    for k, s in [(2, 0.5), (np.int64(2), np.float32(0.5)), (2.0, Scalar(0.5)), (True, 1)]:
+        kernel.launch(of_numbers, 3, k, s, a, out)
+        expected = int(k) + float(getattr(s, "value", s)) + np.arange(3.0)
+        assert np.array_equal(out.numpy(), expected)
+    single = kernel.array(np.arange(3.0, dtype=np.float32), wp.float32)
+    kernel.launch(of_numbers, 3, 1, 1.0, a, out)
+    for wrong in [(1, 1.0, single, out), (1, 1.0, a), (1, 1.0, a, out, out), (1, a, a, out)]:
+        with pytest.raises((RuntimeError, ValueError, TypeError)):
+            kernel.launch(of_numbers, 3, *wrong)
+    assert entry._entries[id(of_numbers)][1] is not None
+
+
 def test_views_are_the_arrays_numbers(rng):
     values = rng.normal(size=(6, 3))
     a = kernel.array(values, vec3)

@@ -11,7 +11,8 @@ import ctypes
 import struct
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar
+from itertools import count
+from typing import Any
 
 import warp as wp
 
@@ -25,45 +26,29 @@ _FLOATS = (wp.float64, wp.float32)
 _INTEGERS = (int, wp.int32, wp.uint32, wp.int64, wp.uint64)
 
 
-class _NotPlain(Exception):
-    """An argument that ``wp.launch`` has to look at."""
-
-
 @lru_cache(maxsize=4096)
 def _bounds(n: int) -> Any:
     return ctypes.byref(launch_bounds_t((n,)))
 
 
-class _Arrays:
-    """Arrays of one type, as bytes. These are made once for an array, whose memory stays."""
-
-    _all: ClassVar[dict[tuple[Any, int], "_Arrays"]] = {}
-
-    @classmethod
-    def of(cls, dtype: Any, ndim: int) -> "_Arrays":
-        return cls._all.setdefault((dtype, ndim), cls())
-
-    def __call__(self, value: Any) -> bytes:
-        try:
-            kind, data = value.weft_packed
-        except AttributeError:
-            if type(value) is not wp.array:
-                raise _NotPlain from None
-            kind, data = self.of(value.dtype, value.ndim), bytes(value.__ctype__())
-            value.weft_packed = kind, data
-        if kind is not self:
-            raise _NotPlain
-        return data  # type: ignore[no-any-return]
+_kinds: dict[tuple[Any, int], str] = {}
+_count = count()
 
 
-def _numbers(code: str, kind: type) -> Callable[[Any], bytes]:
-    """Numbers of a ctypes type code; Python's or Warp's."""
-    pack = struct.Struct(code).pack
+def _packed_as(dtype: Any, ndim: int) -> str:
+    """Where an array of this kind keeps its bytes, once they are made: its memory stays. An array
+    of another kind has no attribute of this name.
+    """
+    return _kinds.setdefault((dtype, ndim), f"weft_packed_{next(_count)}")
 
-    def take(value: Any) -> bytes:
-        return pack(value if type(value) is kind else kind(getattr(value, "value", value)))
 
-    return take
+def _bytes(value: Any, name: str) -> Any:
+    """Of an array that has none of this name yet; as it is where it is no array of this kind."""
+    if type(value) is not wp.array or _packed_as(value.dtype, value.ndim) != name:
+        return value
+    data = bytes(value.__ctype__())
+    setattr(value, name, data)
+    return data
 
 
 class Entry:
@@ -74,46 +59,68 @@ class Entry:
         self._module = kernel.module.load(device, 1)  # kept, so that it is not unloaded
         self._call = self._module.get_kernel_hooks(kernel).forward
         self.address = int(ctypes.cast(self._call, ctypes.c_void_p).value or 0)
-        self._takes: list[Callable[[Any], bytes]] = []
-        fields = []
+        self._names: list[str | None] = []  # of what has the bytes of an array
+        self._numbers: dict[int, type] = {}
+        self._others: list[tuple[int, Callable[[Any], bytes]]] = []
+        codes, fields = [], []
         for i, (a, value) in enumerate(zip(kernel.adj.args, args, strict=True)):
             kind = type(pack_arg(kernel, a.type, a.label, value, device))
             fields.append((f"a{i}", kind))
-            self._takes.append(self._taking(kernel, a, kind, device))
-        self._gaps = _gaps(type("Arguments", (ctypes.Structure,), {"_fields_": fields}))
-
-    @staticmethod
-    def _taking(kernel: Any, a: Any, kind: Any, device: Any) -> Callable[[Any], bytes]:
-        if type(a.type) is wp.array:
-            return _Arrays.of(a.type.dtype, a.type.ndim)
-        if a.type in _FLOATS:
-            return _numbers(kind._type_, float)
-        if a.type in _INTEGERS:
-            return _numbers(kind._type_, int)
-        return lambda value: bytes(pack_arg(kernel, a.type, a.label, value, device))
+            array = type(a.type) is wp.array
+            self._names.append(_packed_as(a.type.dtype, a.type.ndim) if array else None)
+            if a.type in _FLOATS or a.type in _INTEGERS:
+                self._numbers[i] = float if a.type in _FLOATS else int
+                codes.append(kind._type_)
+            else:
+                codes.append(f"{ctypes.sizeof(kind)}s")
+                if not array:
+                    self._others.append((i, _packing(kernel, a, device)))
+        for place, gap in _gaps(type("Arguments", (ctypes.Structure,), {"_fields_": fields})):
+            codes.insert(place, f"{gap}x")
+        self._pack = struct.Struct("=" + "".join(codes)).pack
 
     def packed(self, args: Sequence[Any]) -> bytes | None:
         """Arguments as the kernel reads them; None where one is not plain."""
         try:
-            packed = [take(value) for take, value in zip(self._takes, args, strict=True)]
-        except (_NotPlain, ValueError, TypeError, struct.error):
+            return self._packed(args)
+        except struct.error:
+            pass
+        except (ValueError, TypeError):  # too many of them, or too few; of no such type
             return None
-        for place, gap in self._gaps:
-            packed.insert(place, gap)
-        return b"".join(packed)
+        plain = list(args)
+        try:
+            for i, kind in self._numbers.items():
+                plain[i] = kind(getattr(plain[i], "value", plain[i]))
+            return self._packed(plain)
+        except (ValueError, TypeError, struct.error):
+            return None
+
+    def _packed(self, args: Sequence[Any]) -> bytes:
+        values = [
+            value if name is None else getattr(value, name, None) or _bytes(value, name)
+            for value, name in zip(args, self._names, strict=True)
+        ]
+        for i, packing in self._others:
+            values[i] = packing(args[i])
+        return self._pack(*values)
 
     def run(self, n: int, packed: bytes) -> None:
         """Run indices 0 ... n-1."""
         self._call(_bounds(n), packed)
 
 
-def _gaps(layout: Any) -> list[tuple[int, bytes]]:
-    """Where a structure has bytes that belong to no field: the last ones first."""
+def _packing(kernel: Any, a: Any, device: Any) -> Callable[[Any], bytes]:
+    """As Warp packs an argument."""
+    return lambda value: bytes(pack_arg(kernel, a.type, a.label, value, device))
+
+
+def _gaps(layout: Any) -> list[tuple[int, int]]:
+    """Where a structure has bytes that belong to no field, and how many: the last ones first."""
     found, end = [], 0
     for place, (name, _) in enumerate(layout._fields_):
         field = getattr(layout, name)
         if field.offset > end:
-            found.append((place, bytes(field.offset - end)))
+            found.append((place, field.offset - end))
         end = field.offset + field.size
     return found[::-1]
 
