@@ -89,10 +89,11 @@ def measures(
     yield info(f"{label}, iterations", m.iterations / m.steps, "a step")
     count = max(m.iterations, 1)
     whole, ms = (m.cpu, "ms, CPU") if drape.threads == 1 else (m.wall, "ms, wall")
+    share = whole / m.wall  # others may be at work here
     yield info(f"{label}, iteration", 1e3 * whole / count, ms)
     for phase, spent in sorted(m.phases.items(), key=lambda item: -item[1]):
-        yield info(f"{label}, iteration, {phase}", 1e3 * spent / count, ms)
-    rest = whole - sum(m.phases.values())
+        yield info(f"{label}, iteration, {phase}", 1e3 * spent * share / count, ms)
+    rest = whole - share * sum(m.phases.values())
     yield info(f"{label}, iteration, all else", 1e3 * rest / count, ms)
     yield info(f"{label}, contacts", m.contacts, f"of {m.vertices} vertices")
     yield at_most(f"{label}, steps halved", m.failed, f"of {m.steps}", 0.0)

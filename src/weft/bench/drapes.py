@@ -22,7 +22,6 @@ from weft import kernel
 from weft.contact import capsule, plate
 from weft.contact.contact import SelfContact
 from weft.integrators.base import StepSettings
-from weft.phases import Phases
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
 from weft.sources import joined, sheet
@@ -44,7 +43,7 @@ class Spent:
     wall: float  # [s]
     cpu: float  # [s] of the processor, all threads
     iterations: int
-    phases: dict[str, float]  # [s] of wall time, with one thread of the processor; not all of it
+    phases: dict[str, float]  # [s] of wall time: the processor's takes long to ask for; not all
     vertices: int
     contacts: int  # most of them in a step
     crossings: int  # faces that intersect at the end
@@ -157,9 +156,6 @@ def run(drape: Drape, effort: str, seconds: float) -> Spent:
 def _steps(scene: Scene, seconds: float) -> Spent:
     """Steps of a scene; those that do not converge are halved, as a simulation does."""
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    # Others may be at work here; but the time of several threads takes a while to be asked for.
-    clock_of_phases = time.process_time if kernel.threads() == 1 else time.perf_counter
-    vars(model.assembly)["phases"] = Phases(clock_of_phases)
     memory, phases = stepper.init(model, state), dict[str, float]()
     steps = max(1, round(seconds / scene.step))
     iterations, contacts, failed = 0, 0, 0

@@ -91,9 +91,10 @@ def launch_each(
         slice_above: smallest n that is worth slicing.
         begin: the first index.
     """
-    for stage in stages:
-        load(stage[0])
     some, cpu = current(), is_cpu()
+    for stage in stages:
+        if not (cpu and is_ready(stage[0])):
+            load(stage[0])
     if some is not None:
         for a, b in some.parts(n):
             _run(stages, begin + a, b - a, cpu)
