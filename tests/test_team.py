@@ -14,7 +14,7 @@ import pytest
 import warp as wp
 
 from weft import kernel
-from weft.kernel import Scalar, launching, team
+from weft.kernel import Chain, Recorded, Scalar, chain, launching, team
 from weft.kernel.entry import packed_for
 
 _module = wp.get_module("weft.test_team")
@@ -52,6 +52,7 @@ def own(monkeypatch):
     """A team of this test's own, in place of that of the process."""
     other = team.Team()
     monkeypatch.setattr(launching, "team", other)
+    monkeypatch.setattr(chain, "team", other)
     yield other
     other.leave()
 
@@ -70,6 +71,7 @@ def test_helpers_do_a_job_alone_where_the_caller_does_nothing(own, monkeypatch):
     n, threads = 10_007, 3
     a, expected = given(n)
     out = kernel.zeros(n)
+    assert own._compiles()
     own._gather(threads)
     own._write(48, n, 0, [packed_for(roots, (0, a, 20, out))])
     own._wake(threads)
@@ -161,6 +163,112 @@ def test_one_thread_does_it_where_the_team_does_not_compile(own, threads, monkey
         out = kernel.zeros(4001)
         kernel.launch(roots, 4001, a, 20, out, slice_above=2)
         np.testing.assert_array_equal(kernel.numpy(out), expected)
+
+
+def steps(n, a, out, *, long=True):
+    """Launches of which each needs what the one before it wrote, short and long ones."""
+    ends = 1, n, 3, n if long else 3, 1
+    return [Recorded(add_neighbors, k, n, a, out[j % 2], out[1 - j % 2], slice_above=40)
+            for j, k in enumerate(ends)]  # fmt: skip
+
+
+@wp.kernel(module=_module)
+def add_neighbors(
+    o: int, n: int, a: wp.array(dtype=Scalar), x: wp.array(dtype=Scalar), y: wp.array(dtype=Scalar)
+):
+    i = o + wp.tid()
+    y[i] = Scalar(0.25) * (x[(i + 1) % n] + x[(i + n - 1) % n] + y[i]) + a[i]
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_a_chain_is_its_launches_in_turn(own, threads, count):
+    """Short and long ones, thousands of times, ranges of them, and with other arguments: the same
+    bits, also where those who help have fallen asleep.
+    """
+    n, rng = 401, np.random.default_rng(0)
+    numbers = [kernel.array(rng.uniform(1, 2, n), Scalar) for _ in range(2)]
+    out, expected = ([kernel.zeros(n) for _ in range(2)] for _ in range(2))
+    one, other = Chain(steps(n, numbers[0], out)), steps(n, numbers[0], expected)
+    assert len(one) == len(other)
+    for k in range(1500):
+        begin, end = sorted(rng.integers(0, len(one) + 1, 2)) if k % 3 else (0, None)
+        if k % 50 == 0:
+            which = int(rng.integers(len(one)))
+            one.set(which, 1, numbers[k // 50 % 2])
+            other[which].set(1, numbers[k // 50 % 2])
+            time.sleep(2e-3)
+        threads(count)
+        one.replay(int(begin), None if end is None else int(end))
+        threads(1)
+        for launch in other[begin:end]:
+            launch.launch()
+        if k % 100 == 0:
+            for mine, theirs in zip(out, expected, strict=True):
+                np.testing.assert_array_equal(kernel.numpy(mine), kernel.numpy(theirs))
+    assert np.ptp(kernel.numpy(out[0])) > 0
+    assert len(own._calls) == count - 1
+
+
+def test_a_chain_wakes_threads_for_long_launches_alone(own, threads):
+    threads(2)
+    n = 401
+    a, out = kernel.array(np.ones(n), Scalar), [kernel.zeros(n) for _ in range(2)]
+    short = Chain(steps(n, a, out, long=False)[2:])
+    short.replay()
+    assert not own.is_awake and not own._calls
+    Chain(steps(n, a, out)).replay()
+    assert len(own._calls) == 1
+
+
+def test_chains_of_several_callers(own, threads):
+    """Who finds the team at work does without."""
+    threads(2)
+    n, wrong = 2001, []
+    a = kernel.array(np.random.default_rng(1).uniform(1, 2, n), Scalar)
+    expected = [kernel.zeros(n) for _ in range(2)]
+    with kernel.use(threads=1):
+        for _ in range(100):
+            for launch in steps(n, a, expected):
+                launch.launch()
+
+    def replay_many() -> None:
+        out = [kernel.zeros(n) for _ in range(2)]
+        mine = Chain(steps(n, a, out))
+        for _ in range(100):
+            mine.replay()
+        if not np.array_equal(kernel.numpy(out[0]), kernel.numpy(expected[0])):
+            wrong.append(1)
+
+    callers = [threading.Thread(target=replay_many) for _ in range(4)]
+    for c in callers:
+        c.start()
+    for c in callers:
+        c.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_chain_that_native_code_cannot_replay(own, threads, monkeypatch, large):
+    """As its kernels do not compile here, or arguments are too large: launched one by one."""
+    threads(2)
+    n = 64
+    a, _ = given(n)
+    out = kernel.zeros(n)
+    if large:
+        one = Wide()
+        one.a, one.numbers = a, wp.types.vector(length=800, dtype=Scalar)(*range(800))
+        launches = [Recorded(wide, n, one, out), Recorded(add_own, n, a, out)]
+        expected = kernel.numpy(a) + np.arange(n) + np.arange(n) * kernel.numpy(a)
+    else:
+
+        def fails(*arguments) -> None:
+            raise RuntimeError("no such processor")
+
+        monkeypatch.setattr(team, "launch_on_cpu", fails)
+        launches = [Recorded(add_own, n, a, out)] * 2
+        expected = 2.0 * np.arange(n) * kernel.numpy(a)
+    Chain(launches).replay()
+    np.testing.assert_allclose(kernel.numpy(out), expected, rtol=1e-14)
 
 
 def test_threads_fall_asleep(own, threads):

@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import warp as wp
 from threadpoolctl import threadpool_info
 
 from weft import kernel
 from weft.bench.multigrid import system
 from weft.kernel import mat33, vec3
-from weft.solve import hierarchy, multigrid
+from weft.solve import dense_kernels, hierarchy, multigrid
+from weft.solve import multigrid_kernels as mk
 from weft.solve.aggregation import COARSEST, aggregates, coarsenings
+from weft.solve.base import Outcome
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.hierarchy import LARGEST, Hierarchy
 from weft.solve.multigrid import Multigrid, Work
@@ -97,7 +100,11 @@ def test_rows_of_blocks_of_every_length(rng):
     work = Work(Hierarchy(pattern))
     work.hierarchy.refresh(A)
     work.p.assign(x)
-    assert work.multiply(A.values) == pytest.approx((x * expected).sum(), rel=1e-13)
+    work.begin(kernel.array(x, vec3), 1.0)
+    chain, middle = work.chain(A.values)
+    chain.replay(middle)
+    curvature = kernel.scalar(work.numbers, int(mk.CURVATURE))
+    assert curvature == pytest.approx((x * expected).sum(), rel=1e-13)
     np.testing.assert_allclose(kernel.numpy(work.q), expected, atol=1e-14)
     fine = work.fine
     fine.x.assign(x.astype(np.float32))
@@ -124,12 +131,14 @@ def test_blocks_of_zeros_change_no_digit(rng):
 def test_preconditioner_is_symmetric_and_definite(sheet, rng):
     _, _, prepared = sheet
     n = prepared.A.n
-    work, x = prepared.work, kernel.empty(n, vec3)
+    work = prepared.work
     free = kernel.numpy(work.fine.keep)[:, None] > 0
 
     def apply(r):
-        work.begin(kernel.array(r, vec3), 1.0, x)
-        z_dot_r = work.precondition()
+        work.begin(kernel.array(r, vec3), 1.0)
+        chain, middle = work.chain(prepared.A.values)
+        chain.replay(0, middle)
+        z_dot_r = work.number(mk.R_DOT_Z)
         z = np.array(kernel.numpy(work.fine.x))
         assert z_dot_r == pytest.approx((z.astype(float) * r).sum(), rel=1e-12)
         return z
@@ -321,3 +330,50 @@ def test_a_last_level_is_inverted_by_one_thread(monkeypatch, n):
     inverse, definite = hierarchy._inverse(2.0 * np.eye(n))
     assert definite and np.allclose(inverse, 0.5 * np.eye(n))
     assert seen and set(seen) == {1}
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 20])
+def test_the_inverse_of_a_small_last_level(rng, n):
+    """By Cholesky's factors, with its shift, against NumPy; not definite ones are found out."""
+    B = rng.normal(size=(3 * n, 3 * n)).astype(np.float32)
+    spd = (B @ B.T + np.eye(3 * n)).astype(np.float32)
+    rows = kernel.array(n * np.arange(n + 1), wp.int32)
+    column = kernel.array(np.tile(np.arange(n), n), wp.int32)
+    scratch, definite = kernel.empty((3 * n, 3 * n)), kernel.empty(1, wp.int32)
+    out = kernel.empty((n, n), wp.mat33f)
+
+    def inverted(matrix):
+        blocks = matrix.reshape(n, 3, n, 3).transpose(0, 2, 1, 3).reshape(-1, 3, 3)
+        values = kernel.array(blocks, wp.mat33f)
+        start, end = rows[:n], rows[1:]
+        own = (start, end, column, values, scratch, out, definite)
+        kernel.launch(dense_kernels.invert, 1, 1e-3, *own)
+        found = np.array(kernel.numpy(out)).transpose(0, 2, 1, 3).reshape(3 * n, 3 * n)
+        return found, kernel.scalar(definite)
+
+    found, ok = inverted(spd)
+    double = spd.astype(float)
+    expected = np.linalg.inv(0.5 * (double + double.T) + 1e-3 * np.diag(np.diag(double)))
+    assert ok and np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
+    for wrong in (-1.0, np.nan, np.inf):
+        spoilt = spd.copy()
+        spoilt[3 * n - 1, 3 * n - 1] = wrong
+        assert not inverted(spoilt)[1]
+
+
+def test_a_small_last_level_that_is_not_definite_is_solved_directly():
+    """What a kernel finds out about the coarsest matrix is looked at again on the host."""
+    A, b = system(24)
+    prepared = Multigrid().prepare(A)
+    assert prepared.hierarchy.levels[-1].n <= COARSEST and prepared.hierarchy.definite
+    dense = np.array(kernel.numpy(prepared.hierarchy.dense))
+    values = np.array(kernel.numpy(A.values))
+    diagonal = np.flatnonzero(A.pattern.row == A.pattern.column)
+    least = np.linalg.eigvalsh(A.to_scipy().toarray())[0]
+    values[diagonal] -= 5.0 * least * np.eye(3)  # smooth modes alone are negative
+    again = Multigrid().prepare(BlockCsr(A.pattern, kernel.array(values, mat33)), prepared)
+    assert not again.hierarchy.definite
+    assert again.solve(b, 1e-3).outcome is Outcome.INDEFINITE
+    back = Multigrid().prepare(A, again)
+    assert back.hierarchy.definite
+    np.testing.assert_array_equal(kernel.numpy(back.hierarchy.dense), dense)

@@ -1,5 +1,6 @@
 """How kernels run: the one package that knows about devices, threads, launches and memory."""
 
+from weft.kernel.chain import Chain
 from weft.kernel.context import (
     COMPILING,
     Context,
@@ -53,6 +54,7 @@ __all__ = [
     "COMPILING",
     "SLICE_ABOVE",
     "TRIVIAL",
+    "Chain",
     "Context",
     "Grown",
     "Recorded",

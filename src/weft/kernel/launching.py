@@ -177,12 +177,16 @@ class Recorded:
 
     def __init__(self, kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE) -> None:
         load(kernel)
-        self._stage, self._n, self._slice_above = [kernel, *args], n, slice_above
+        self._stage, self.n, self.slice_above = [kernel, *args], n, slice_above
         self._packed: tuple[Entry, bytes] | None = None
         self._command = None
         if not is_cpu():
             how = {"device": device(), "record_cmd": True, "record_tape": False}
             self._command = wp.launch(kernel, n, inputs=[0, *args], **how)
+
+    def argument(self, index: int) -> Any:
+        """As it was given or set; ``index`` counts from 0 after the offset."""
+        return self._stage[index + 1]
 
     def set(self, index: int, value: Any) -> None:
         """Replace an argument; ``index`` counts from 0 after the offset."""
@@ -190,16 +194,23 @@ class Recorded:
         if self._command is not None:
             self._command.set_param_at_index(index + 1, value)
 
+    def packed(self) -> tuple[Entry, bytes] | None:
+        """What runs it on the CPU; None: Warp has to look at its arguments."""
+        if self._packed is None:
+            kernel, *args = self._stage
+            self._packed = packed_for(kernel, (0, *args))
+        return self._packed
+
     def launch(self) -> None:
         """Replay."""
         if self._command is not None:
             self._command.launch()
             return
-        kernel, *args = self._stage
-        found = self._packed = self._packed or packed_for(kernel, (0, *args))
+        found = self.packed()
         if found is None:
-            _run([(kernel, *args)], 0, self._n, True)
+            kernel, *args = self._stage
+            _run([(kernel, *args)], 0, self.n, True)
             return
-        count, (entry, packed) = _helping(self._n, self._slice_above), found
-        if count == 1 or not team.work(count, self._n, 0, [found]):
-            entry.run(self._n, packed)
+        count, (entry, packed) = _helping(self.n, self.slice_above), found
+        if count == 1 or not team.work(count, self.n, 0, [found]):
+            entry.run(self.n, packed)

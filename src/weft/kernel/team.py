@@ -5,6 +5,8 @@ stay in native code for a while: who launches writes down which kernels run for 
 opens the job, and takes part in it; the others see it within a microsecond, and all take pieces by
 one counter until none is left. Nobody writes down the next job while somebody is inside of this.
 
+Launches that are replayed together (``chain``) are led in the same way, from native code too.
+
 A thread that has seen no job for ``PATIENCE`` goes to sleep; a launch that is large enough to wait
 for that wakes it (``launching``). Whether anybody comes changes no result, and nobody is waited for
 but who is inside: where a thread is late, or a process was forked and has none, the others do all.
@@ -22,6 +24,7 @@ from typing import Any, TypeAlias
 import warp as wp
 
 from weft.kernel.entry import Entry, launch_on_cpu, packed_for
+from weft.kernel.types import WarpArray
 
 PIECES = 16  # of a thread: who is done takes the next, as indices differ in what they cost
 PATIENCE = 16_000  # looks for a job, some 400 us, before a thread goes to sleep
@@ -72,13 +75,53 @@ _WORK = """
     };
 """
 _LEAD = """
-    __atomic_store_n(m, threads, __ATOMIC_SEQ_CST);
-    work();
-    __atomic_store_n(m, 0, __ATOMIC_SEQ_CST);
-    for (int k = 0; k < most && __atomic_load_n(m + INSIDE, __ATOMIC_SEQ_CST) > 0; ++k)
-        rest();
+    auto lead = [m, most, work, rest](long long threads) {
+        __atomic_store_n(m, threads, __ATOMIC_SEQ_CST);
+        work();
+        __atomic_store_n(m, 0, __ATOMIC_SEQ_CST);
+        for (int k = 0; k < most && __atomic_load_n(m + INSIDE, __ATOMIC_SEQ_CST) > 0; ++k)
+            rest();
+    };
+"""
+_ONE = """
+    lead(threads);
 #endif
 """
+# Launches as they are written down: the next one, the one behind the last, threads, where each one
+# is; there its entry point, its indices, how many threads it is worth, how long its arguments are,
+# these.
+HEAD, LAUNCH = 3, 4
+_MANY = (
+    f"""
+    constexpr int HEAD = {HEAD}, LAUNCH = {LAUNCH}, PIECES = {PIECES};
+"""
+    + """
+    long long* s = (long long*)launches.data;
+    while (s[0] < s[1]) {
+        long long* one = s + s[HEAD + s[0]++];
+        const long long n = one[1], words = one[3], threads = one[2] < s[2] ? one[2] : s[2];
+        if (n > 0 && threads <= 1) {
+            struct { unsigned int shape, none; unsigned long long size, each; } bounds
+                = {(unsigned int)n, 0, (unsigned long long)n, 1};
+            ((void (*)(void*, void*))one[0])(&bounds, one + LAUNCH);
+        } else if (n > 0) {
+            m[JOB] = PIECES * threads;
+            m[JOB + 1] = n;
+            m[JOB + 2] = 0;
+            m[JOB + 3] = 1;
+            m[KERNELS] = one[0];
+            m[KERNELS + 1] = words;
+            for (long long k = 0; k < words; ++k)
+                m[ARGUMENTS + k] = one[LAUNCH + k];
+            m[NEXT] = 0;
+            lead(threads);
+            if (__atomic_load_n(m + INSIDE, __ATOMIC_SEQ_CST) > 0)
+                break;
+        }
+    }
+#endif
+"""
+)
 _FOLLOW = """
     for (int k = 0; k < most; ++k) {
         const long long open = __atomic_load_n(m, __ATOMIC_RELAXED);
@@ -101,9 +144,18 @@ _module = wp.get_module("weft.team")
 _Stage: TypeAlias = tuple[Entry, bytes]
 
 
-@wp.func_native(_PLACES + _WORK + _LEAD)
+@wp.func_native(_PLACES + _WORK + _LEAD + _ONE)
 def open_and_work(shared: wp.array(dtype=wp.int64), threads: int, most: int):
     """Open the job for so many threads, take part, close it, and wait for those inside, a while."""
+
+
+@wp.func_native(_PLACES + _WORK + _LEAD + _MANY)
+def open_one_by_one(
+    shared: wp.array(dtype=wp.int64), launches: wp.array(dtype=wp.int64), most: int
+):
+    """Launches in turn, as they are written down: those worth several threads as jobs. Where
+    somebody stays inside for long, what is left waits for another call.
+    """
 
 
 @wp.func_native(_PLACES + _WORK + _FOLLOW)
@@ -115,6 +167,14 @@ def work_along(shared: wp.array(dtype=wp.int64), own: int, most: int):
 def lead(o: int, shared: wp.array(dtype=wp.int64), threads: int, most: int):
     """``open_and_work``."""
     open_and_work(shared, threads, most)
+
+
+@wp.kernel(module=_module)
+def lead_all(
+    o: int, shared: wp.array(dtype=wp.int64), launches: wp.array(dtype=wp.int64), most: int
+):
+    """``open_one_by_one``."""
+    open_one_by_one(shared, launches, most)
 
 
 @wp.kernel(module=_module)
@@ -134,10 +194,11 @@ class Team:
         self._memory = (ctypes.c_char * (8 * _SIZE)).from_address(self._begin)
         self._numbers = (ctypes.c_int64 * _ARGUMENTS).from_address(self._begin)
         self._job = threading.Lock()  # one at a time
+        self._first = threading.Lock()  # of the calls that compile
         self._calls: list[Any] = []  # locks that sleepers wait for
         self._shared: Any = None
         self._leads: dict[int, _Stage] = {}  # how so many threads are led
-        self._works = True  # whether its kernels do on this machine
+        self._works: bool | None = None  # whether its kernels do on this machine; None: not tried
 
     @property
     def is_awake(self) -> bool:
@@ -156,21 +217,55 @@ class Team:
         """
         if len(stages) > MOST_STAGES or any(len(packed) > 8 * ROOM for _, packed in stages):
             return False
-        if not self._works or not self._job.acquire(blocking=False):
+        if not self._compiles() or not self._job.acquire(blocking=False):
             return False
         try:
             threads = min(threads, MOST_THREADS)
-            if threads not in self._leads and not self._gather(threads):
-                return False
+            self._gather(threads)
             self._write(PIECES * threads, n, begin, stages)
             self._wake(threads)
             entry, packed = self._leads[threads]
             entry.run(1, packed)
         finally:
-            while self._numbers[_INSIDE] > 0:  # also where somebody interrupts
-                time.sleep(0)
+            self._wait()  # also where somebody interrupts
             self._job.release()
         return True
+
+    def replay(self, launches: WarpArray, begin: int, end: int, threads: int) -> bool:
+        """Run launches ``begin`` to ``end - 1`` of those that are written down, in turn; False
+        where this machine cannot: nothing has been done.
+
+        Args:
+            launches: (k,) int64, written as ``chain`` does.
+            begin: the first one.
+            end: behind the last one.
+            threads: how many share what is worth it, where nobody else's launches are shared.
+        """
+        if not self._compiles():
+            return False
+        leads = threads > 1 and self._job.acquire(blocking=False)
+        try:
+            threads = min(threads, MOST_THREADS) if leads else 1
+            self._gather(threads)
+            self._wake(threads)
+            head = (ctypes.c_int64 * HEAD).from_address(launches.ptr)
+            head[:] = [begin, end, threads]
+            found = packed_for(lead_all, (0, self._shared, launches, STAY))
+            assert found is not None
+            while head[0] < end:
+                found[0].run(1, found[1])
+                if leads:
+                    self._wait()
+        finally:
+            if leads:
+                self._wait()
+                self._job.release()
+        return True
+
+    def _wait(self) -> None:
+        """Until nobody is inside of a job."""
+        while self._numbers[_INSIDE] > 0:
+            time.sleep(0)
 
     def _write(self, pieces: int, n: int, begin: int, stages: Sequence[_Stage]) -> None:
         """Write down a job."""
@@ -187,21 +282,33 @@ class Team:
                 self._numbers[_AWAKE + own] = 1
                 self._calls[own - 1].release()
 
-    def _gather(self, threads: int) -> bool:
-        """So many threads in all; False where their kernels do not compile (another processor or
-        Warp than those that they were written for): one thread does what they would share.
+    def _compiles(self) -> bool:
+        """Whether its kernels do: not where Warp or the processor are others than those that they
+        were written for. One thread does then what they would share.
         """
-        if self._shared is None:
-            self._shared = wp.array(ptr=self._begin, shape=_SIZE, dtype=wp.int64, device="cpu")
-            atexit.register(self.leave)
+        if self._works is None:
+            with self._first:
+                if self._works is None:
+                    self._works = self._try()
+        return self._works
+
+    def _try(self) -> bool:
+        """Compile them, and have a look at what is shared."""
+        self._shared = wp.array(ptr=self._begin, shape=_SIZE, dtype=wp.int64, device="cpu")
+        atexit.register(self.leave)
         try:
-            launch_on_cpu(follow, 1, (0, self._shared, 0, 0))  # loaded by one thread
-            found = packed_for(lead, (0, self._shared, threads, STAY))
+            launch_on_cpu(follow, 1, (0, self._shared, 0, 0))
+            return all(packed_for(k, (0, self._shared, last, STAY)) is not None
+                       for k, last in ((lead, 1), (lead_all, self._shared)))  # fmt: skip
         except Exception:
-            found = None
-        if found is None:
-            self._works = False
             return False
+
+    def _gather(self, threads: int) -> None:
+        """So many threads in all."""
+        if threads in self._leads:
+            return
+        found = packed_for(lead, (0, self._shared, threads, STAY))
+        assert found is not None
         self._leads[threads] = found
         while len(self._calls) < threads - 1:
             call = threading.Lock()
@@ -210,7 +317,6 @@ class Team:
             own = len(self._calls)
             name = f"weft-{own}"
             threading.Thread(target=self._follow, args=(own,), daemon=True, name=name).start()
-        return True
 
     def _follow(self, own: int) -> None:
         """Help whenever somebody calls."""

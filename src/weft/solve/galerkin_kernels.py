@@ -151,15 +151,3 @@ def coarse_rows(
     if wp.trace(out[diagonal]) <= 0.0:
         out[diagonal] = wp.identity(n=3, dtype=float)
     inverse[v] = safe_inverse(out[diagonal])
-
-
-@wp.kernel(module=_module)
-def dense_matrix(
-    o: int, start: ints, end: ints, column: ints, values: blocks, out: wp.array2d(dtype=mat33)
-):
-    """Row v of a matrix with all its blocks, in float64."""
-    v = o + wp.tid()
-    for j in range(out.shape[1]):
-        out[v, j] = mat33(wp.float64(0.0))
-    for k in range(start[v], end[v]):
-        out[v, column[k]] = mat33(values[k])

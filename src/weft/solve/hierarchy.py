@@ -17,9 +17,10 @@ from threadpoolctl import ThreadpoolController
 from weft import kernel
 from weft.arrays import Floats
 from weft.kernel import Recorded, WarpArray, mat33
+from weft.solve import dense_kernels
 from weft.solve import galerkin_kernels as g
 from weft.solve import multigrid_kernels as k
-from weft.solve.aggregation import Coarsening, Csr, coarsenings
+from weft.solve.aggregation import COARSEST, Coarsening, Csr, coarsenings
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.pcg import CHUNK
 
@@ -31,6 +32,7 @@ LOOSE = 0.05  # as it does for errors from here on: tight solves of taut cloth t
 HEAVY = 2500  # rows of a Galerkin product worth slicing: each does hundreds of block products
 ONE_LAUNCH = 1000  # vertices of a second-to-last level that one thread visits in one launch (CPU)
 ROUNDOFF = 1e-5  # relative, of a matrix in float32 of a few hundred rows
+SHIFT = 1e-6  # relative, of the last level's: a rigid motion that no pin holds costs inertia only
 DENSE = 200  # vertices of a last level that is inverted; a larger one is only smoothed
 
 
@@ -80,14 +82,15 @@ class Level:
             steps.append(Recorded(k.second, self.n, *self.matrix, *own, slice_above=self.worth))
         return steps[0], steps[1]
 
-    def smooth_from_zero(self) -> None:
+    @property
+    def smooth_from_zero(self) -> list[Recorded]:
         """x = two Chebyshev steps for A x = b; whoever wrote b has taken the first."""
-        self._second[1].launch()
+        return [self._second[1]]
 
-    def smooth(self) -> None:
+    @property
+    def smooth(self) -> list[Recorded]:
         """Two more steps from x."""
-        self._again.launch()
-        self._second[0].launch()
+        return [self._again, self._second[0]]
 
     @cached_property
     def first_residual(self) -> Recorded:
@@ -187,6 +190,7 @@ class Hierarchy:
         self.in_one = small and self.dense is not None
         self._may_once = len(steps) > (1 if self.in_one else 0)
         self.once = self._may_once  # whether the finest takes one step
+        self._definite = kernel.empty(1, wp.int32)
         self.definite = True  # as far as the coarsest level shows
         self.high = LARGEST  # eigenvalue of D^-1 A that the last matrix needed
         self._tuned = 0.0, False  # eigenvalue that the smoothers are set up for, and ``once``
@@ -224,64 +228,63 @@ class Hierarchy:
         visit = self.transfers[-1].visit
         return visit(self.dense, False), visit(self.dense, True)
 
+    @cached_property
+    def _inverted(self) -> Recorded:
+        """The inverse of a small last level."""
+        n = self.levels[-1].n
+        own = (kernel.empty((3 * n, 3 * n)), self.dense, self._definite)
+        return Recorded(dense_kernels.invert, 1, SHIFT, *self.levels[-1].matrix, *own)
+
     def _invert_last(self) -> None:
-        """Invert the coarsest matrix, on the host: at most ``DENSE`` rows, whatever the mesh."""
+        """Invert the coarsest matrix: where that is too large for a kernel of one thread, or not
+        definite, on the host; at most ``DENSE`` rows, whatever the mesh.
+        """
         level = self.levels[-1]
         n = level.n
+        if n <= COARSEST and kernel.is_cpu():
+            self._inverted.launch()
+            if kernel.scalar(self._definite):
+                self.definite = True
+                return
         full = kernel.empty((n, n), mat33)
-        kernel.launch(g.dense_matrix, n, *level.matrix, full)
+        kernel.launch(dense_kernels.dense_matrix, n, *level.matrix, full)
         matrix = kernel.numpy(full).transpose(0, 2, 1, 3).reshape(3 * n, 3 * n)
         matrix = 0.5 * (matrix + matrix.T)
         if not np.isfinite(matrix).all():
             matrix = np.eye(3 * n)
-        # A rigid motion that no pin holds costs inertia only: a relative shift keeps this safe.
-        matrix[np.diag_indices(3 * n)] *= 1 + 1e-6
+        matrix[np.diag_indices(3 * n)] *= 1 + SHIFT
         inverse, self.definite = _inverse(matrix)
         blocks = inverse.reshape(n, 3, n, 3).transpose(0, 2, 1, 3).astype(np.float32)
         assert self.dense is not None
         self.dense.assign(kernel.array(blocks, wp.mat33f))
 
-    def cycle(self) -> None:
-        """x = M^-1 b of the finest level, a symmetric positive definite operation; its first
-        Chebyshev step d is taken.
+    def cycle(self) -> list[Recorded]:
+        """Launches that make x = M^-1 b of the finest level, a symmetric positive definite
+        operation; its first Chebyshev step d is taken.
         """
         if not self.once:
-            self._cycle(0, fresh=True)
-            return
+            return self._cycle(0, fresh=True)
         fine, transfer = self.levels[0], self.transfers[0]
-        fine.first_residual.launch()
-        transfer.restrict.launch()
-        self._cycle(1, fresh=True)
-        transfer.prolong_first.launch()
-        fine.step_from_corrected.launch()
+        down = [fine.first_residual, transfer.restrict]
+        return [*down, *self._cycle(1, fresh=True), transfer.prolong_first,
+                fine.step_from_corrected]  # fmt: skip
 
-    def _cycle(self, i: int, fresh: bool) -> None:
+    def _cycle(self, i: int, fresh: bool) -> list[Recorded]:
         level = self.levels[i]
         if i == len(self.levels) - 1:
-            self._solve_last(level, fresh)
-            return
+            return self._on_last(level, fresh)
         if self.in_one and i == len(self.levels) - 2:
-            self._last[fresh].launch()
-            return
-        if fresh:
-            level.smooth_from_zero()
-        else:
-            level.smooth()
-        level.residual.launch()
-        self.transfers[i].restrict.launch()
-        self._cycle(i + 1, fresh=True)
+            return [self._last[fresh]]
+        out = level.smooth_from_zero if fresh else level.smooth
+        out = [*out, level.residual, self.transfers[i].restrict, *self._cycle(i + 1, fresh=True)]
         if i + 1 < len(self.levels) - 1:
-            self._cycle(i + 1, fresh=False)
-        self.transfers[i].prolong.launch()
-        level.smooth()
+            out += self._cycle(i + 1, fresh=False)
+        return [*out, self.transfers[i].prolong, *level.smooth]
 
-    def _solve_last(self, level: Level, fresh: bool) -> None:
+    def _on_last(self, level: Level, fresh: bool) -> list[Recorded]:
         if self.dense is not None:
-            kernel.launch(k.dense_rows, level.n, self.dense, level.b, level.x)
-            return
-        level.smooth_from_zero() if fresh else level.smooth()
-        for _ in range(4):
-            level.smooth()
+            return [Recorded(k.dense_rows, level.n, self.dense, level.b, level.x)]
+        return [*(level.smooth_from_zero if fresh else level.smooth), *(4 * level.smooth)]
 
 
 @cache

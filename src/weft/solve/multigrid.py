@@ -6,6 +6,7 @@ chunk of rows, so that sums do not depend on the number of threads.
 """
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import frexp, isfinite
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.kernel import WarpArray, vec3
+from weft.kernel import Chain, Recorded, WarpArray, vec3
 from weft.solve import multigrid_kernels as k
 from weft.solve.base import LinearSolution, LinearSolver, Outcome, Stop
 from weft.solve.block_csr import BlockCsr
@@ -25,6 +26,8 @@ from weft.solve.vectors import largest_part
 DELAY = 1  # iterations over which the decrease of the model is watched: it falls fast here
 MAX_ITERATIONS = 200
 DIRECT = 150_000  # vertices up to which a factorization takes over
+FEW = 1024  # numbers that one thread adds up
+_VALUES = 6  # which argument of ``multiply`` the matrix is
 WIDER, MOST_WIDENINGS = 4 / 3, 6  # where a matrix has larger ones, and the smoother is not definite
 
 
@@ -53,38 +56,60 @@ class Work:
     def __init__(self, hierarchy: Hierarchy) -> None:
         fine = hierarchy.levels[0]
         self.hierarchy, self.fine, self.n = hierarchy, fine, fine.n
-        self.chunks = -(-fine.n // CHUNK)
-        self.r, self.p, self.q = (kernel.empty(fine.n, vec3) for _ in range(3))
-        self._sums = kernel.empty(self.chunks)
+        self.x, self.r, self.p, self.q = (kernel.empty(fine.n, vec3) for _ in range(4))
+        self.numbers = kernel.empty(k.NUMBERS)  # of ``multigrid_kernels``
+        self._chains: dict[bool, tuple[Chain, int]] = {}
 
-    def begin(self, b: WarpArray, scale: float, x: WarpArray) -> None:
-        """x = 0 and r = b."""
+    def begin(self, b: WarpArray, size: float) -> None:
+        """x = 0 and r = b, of this size."""
         f = self.fine
-        kernel.launch(k.begin, self.n, b, scale, f.inverse, f.step, x, self.r, f.b, f.d)
+        kernel.launch(k.no_direction, 1, size, self.numbers)
+        own = (self.numbers, f.inverse, f.step, self.x, self.r, f.b, f.d)
+        kernel.launch(k.begin, self.n, b, *own)
 
-    def multiply(self, values: WarpArray) -> float:
-        """q = A p; returns p.q."""
-        f = self.fine
+    def chain(self, values: WarpArray) -> tuple[Chain, int]:
+        """An iteration with a matrix: a cycle and the direction that it gives; the step along it,
+        from which launch on.
+        """
+        once = self.hierarchy.once
+        if once not in self._chains:
+            first = [*self.hierarchy.cycle(), *self._direction()]
+            self._chains[once] = Chain([*first, *self._step(values)]), len(first)
+        chain, middle = self._chains[once]
+        chain.set(middle, _VALUES, values)
+        return chain, middle
+
+    def _direction(self) -> Iterator[Recorded]:
+        """p from r and the cycle's z."""
+        f, chunks = self.fine, -(-self.n // CHUNK)
+        partial, worth = kernel.empty(chunks), f.worth // CHUNK
+        yield Recorded(k.product, chunks, self.n, CHUNK, self.r, f.x, partial, slice_above=worth)
+        yield from self._added(partial, k.next_direction)
+        yield Recorded(k.turn, self.n, self.numbers, f.x, self.p)
+
+    def _step(self, values: WarpArray) -> Iterator[Recorded]:
+        """x and r a step along p farther."""
+        f, chunks = self.fine, -(-self.n // CHUNK)
+        partial, worth = kernel.empty(chunks), f.worth // CHUNK
         rows = (f.start, f.end, f.column, f.index, values)
-        own = (self.n, CHUNK, *rows, self.p, self.q, self._sums)
-        kernel.launch(k.multiply, self.chunks, *own, slice_above=f.worth // CHUNK)
-        return kernel.total(self._sums)
+        own = (self.n, CHUNK, *rows, self.p, self.q, partial)
+        yield Recorded(k.multiply, chunks, *own, slice_above=worth)
+        yield from self._added(partial, k.next_step)
+        moved = (self.p, self.q, f.inverse, f.step, self.x, self.r, f.b, f.d)
+        yield Recorded(k.descend, self.n, self.numbers, *moved)
 
-    def descend(self, a: float, scale: float, x: WarpArray) -> None:
-        """x += a p, r -= a q."""
-        f, way = self.fine, (a, self.p, self.q)
-        kernel.launch(k.descend, self.n, *way, scale, f.inverse, f.step, x, self.r, f.b, f.d)
+    def _added(self, partial: WarpArray, use: Any) -> Iterator[Recorded]:
+        """A kernel that takes a sum of numbers, after those that make them few."""
+        while partial.shape[0] > FEW:
+            n = partial.shape[0]
+            fewer = kernel.empty(-(-n // CHUNK))
+            yield Recorded(k.sum_chunks, fewer.shape[0], n, CHUNK, partial, fewer)
+            partial = fewer
+        yield Recorded(use, 1, partial, self.numbers)
 
-    def precondition(self) -> float:
-        """z = M^-1 r, scaled as ``begin`` and ``descend`` said; returns r.z, scaled."""
-        self.hierarchy.cycle()
-        own = (self.n, CHUNK, self.r, self.fine.x, self._sums)
-        kernel.launch(k.product, self.chunks, *own, slice_above=self.fine.worth // CHUNK)
-        return kernel.total(self._sums)
-
-    def turn(self, size: float, b: float, fresh: bool = False) -> None:
-        """p = size z + b p, or without p where there is none."""
-        kernel.launch(k.turn, self.n, size, self.fine.x, b, int(fresh), self.p)
+    def number(self, which: Any) -> float:
+        """One of ``numbers``."""
+        return float(kernel.scalar(self.numbers, int(which)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,28 +168,35 @@ class PreparedMultigrid:
                 return LinearSolution(x, Outcome.NOT_FINITE, 0, float("inf")), True
             return LinearSolution(x, outcome, 0, 0.0), True
         size = 2.0 ** frexp(largest)[1]  # a power of two: dividing by it changes no digit
-        x = kernel.empty(self.A.n, vec3)
-        work.begin(b, 1.0 / size, x)
-        rz = size * work.precondition()
-        work.turn(size, 0.0, fresh=True)
+        work.begin(b, size)
+        chain, middle = work.chain(self.A.values)
+        ahead = self.stop is Stop.ENERGY  # nothing is asked between a direction and its step
+
+        def ended(outcome: Outcome, iteration: int) -> LinearSolution:
+            x = kernel.empty(self.A.n, vec3)
+            kernel.copy(work.x, x)
+            return LinearSolution(x, outcome, iteration, error)
+
         estimate, error = EnergyError(DELAY), 1.0
-        first, smallest = rz, np.finfo(np.float64).eps ** 2
+        first, smallest = 0.0, np.finfo(np.float64).eps ** 2
         for iteration in range(1, MAX_ITERATIONS + 1):
-            curvature = work.multiply(self.A.values)
+            chain.replay(0, None if ahead else middle)
+            rz = work.number(k.R_DOT_Z)
+            first = first or rz
+            if iteration > 1:
+                if not ahead:
+                    error = (max(rz, 0.0) / first) ** 0.5
+                if abs(rz) <= smallest * first or (not ahead and rz > 0 and error <= tolerance):
+                    return ended(Outcome.CONVERGED, iteration - 1), True
+            if not ahead:
+                chain.replay(middle)
+            curvature = work.number(k.CURVATURE)
             if not (curvature > 0.0 and rz > 0.0):
                 finite = isfinite(curvature) and isfinite(rz)
                 outcome = Outcome.INDEFINITE if finite else Outcome.NOT_FINITE
-                return LinearSolution(x, outcome, iteration, error), curvature <= 0.0 or not finite
-            a = rz / curvature
-            work.descend(a, 1.0 / size, x)
-            error = estimate.after(a * rz)
-            if self.stop is Stop.ENERGY and error <= tolerance:
-                return LinearSolution(x, Outcome.CONVERGED, iteration, error), True
-            rz_new = size * work.precondition()
-            if self.stop is Stop.PRECONDITIONED:
-                error = (max(rz_new, 0.0) / first) ** 0.5
-            if abs(rz_new) <= smallest * first or (rz_new > 0 and error <= tolerance):
-                return LinearSolution(x, Outcome.CONVERGED, iteration, error), True
-            work.turn(size, rz_new / rz)
-            rz = rz_new
-        return LinearSolution(x, Outcome.MAX_ITERATIONS, MAX_ITERATIONS, error), True
+                return ended(outcome, iteration), curvature <= 0.0 or not finite
+            if ahead:
+                error = estimate.after(work.number(k.GAIN))
+                if error <= tolerance:
+                    return ended(Outcome.CONVERGED, iteration), True
+        return ended(Outcome.MAX_ITERATIONS, MAX_ITERATIONS), True

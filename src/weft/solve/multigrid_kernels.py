@@ -20,6 +20,7 @@ from weft.solve.block_rows import (
 _module = wp.get_module("weft.multigrid")
 vec3f = wp.vec3f
 vectors64 = wp.array(dtype=vec3)
+numbers64 = wp.array(dtype=Scalar)
 
 
 @wp.func
@@ -248,11 +249,27 @@ def last_visit(
     smooth_all(n, start, end, column, values, inverse, b, step, r, d, x)
 
 
+# Numbers of conjugate gradients, which stay where kernels are: by what the cycle's vectors are
+# divided, and times what; r.z, what is kept of the last direction, p.A p, length of the step, twice
+# what it gains.
+SIZE, SCALE, R_DOT_Z, KEPT, CURVATURE, LENGTH, GAIN = (wp.constant(k) for k in range(7))
+NUMBERS = 7
+
+
+@wp.kernel(module=_module)
+def no_direction(o: int, size: Scalar, numbers: numbers64):
+    """Where conjugate gradients begin."""
+    for k in range(o, NUMBERS):
+        numbers[k] = Scalar(0.0)
+    numbers[SIZE] = size
+    numbers[SCALE] = Scalar(1.0) / size
+
+
 @wp.kernel(module=_module)
 def begin(
     o: int,
     given: vectors64,
-    scale: Scalar,
+    numbers: numbers64,
     inverse: blocks,
     step: floats,
     x: vectors64,
@@ -260,37 +277,59 @@ def begin(
     b: vectors,
     d: vectors,
 ):
-    """x = 0, r = given; b = scale r for the cycle, and its first Chebyshev step."""
+    """x = 0, r = given; b = r / size for the cycle, and its first Chebyshev step."""
     v = o + wp.tid()
     x[v] = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     r[v] = given[v]
-    y = vec3f(scale * given[v])
+    y = vec3f(numbers[SCALE] * given[v])
     b[v] = y
     d[v] = step[0] * (inverse[v] * y)
 
 
 @wp.kernel(module=_module)
-def descend(
-    o: int,
-    a: Scalar,
-    p: vectors64,
-    q: vectors64,
-    scale: Scalar,
-    inverse: blocks,
-    step: floats,
-    x: vectors64,
-    r: vectors64,
-    b: vectors,
-    d: vectors,
-):
-    """x += a p, r -= a q; b = scale r for the cycle, and its first Chebyshev step."""
+def product(o: int, n: int, chunk: int, r: vectors64, z: vectors, partial: numbers64):
+    """Partial sums of r.z, z in float32."""
+    c = o + wp.tid()
+    sum = Scalar(0.0)
+    for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
+        sum += wp.dot(r[v], vec3(z[v]))
+    partial[c] = sum
+
+
+@wp.func
+def sum_of(values: numbers64, first: int, end: int):
+    """One after the other."""
+    sum = Scalar(0.0)
+    for k in range(first, end):
+        sum += values[k]
+    return sum
+
+
+@wp.kernel(module=_module)
+def sum_chunks(o: int, n: int, chunk: int, values: numbers64, out: numbers64):
+    """Sums of neighbors, one after the other."""
+    c = o + wp.tid()
+    out[c] = sum_of(values, c * chunk, wp.min(n, (c + 1) * chunk))
+
+
+@wp.kernel(module=_module)
+def next_direction(o: int, partial: numbers64, numbers: numbers64):
+    """r.z, and what is kept of the direction before: nothing where there is none."""
+    before = numbers[R_DOT_Z]
+    numbers[R_DOT_Z] = numbers[SIZE] * sum_of(partial, o, partial.shape[0])
+    numbers[KEPT] = Scalar(0.0)
+    if before > Scalar(0.0):
+        numbers[KEPT] = numbers[R_DOT_Z] / before
+
+
+@wp.kernel(module=_module)
+def turn(o: int, numbers: numbers64, z: vectors, p: vectors64):
+    """p = size z + what is kept of p, z in float32."""
     v = o + wp.tid()
-    x[v] = x[v] + a * p[v]
-    s = r[v] - a * q[v]
-    r[v] = s
-    y = vec3f(scale * s)
-    b[v] = y
-    d[v] = step[0] * (inverse[v] * y)
+    y = numbers[SIZE] * vec3(z[v])
+    if numbers[KEPT] != Scalar(0.0):
+        y += numbers[KEPT] * p[v]
+    p[v] = y
 
 
 @wp.kernel(module=_module)
@@ -305,7 +344,7 @@ def multiply(
     values: wp.array(dtype=mat33),
     p: vectors64,
     q: vectors64,
-    partial: wp.array(dtype=Scalar),
+    partial: numbers64,
 ):
     """q = A p; partial sums of p.q."""
     c = o + wp.tid()
@@ -318,20 +357,37 @@ def multiply(
 
 
 @wp.kernel(module=_module)
-def product(o: int, n: int, chunk: int, r: vectors64, z: vectors, partial: wp.array(dtype=Scalar)):
-    """Partial sums of r.z, z in float32."""
-    c = o + wp.tid()
-    sum = Scalar(0.0)
-    for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
-        sum += wp.dot(r[v], vec3(z[v]))
-    partial[c] = sum
+def next_step(o: int, partial: numbers64, numbers: numbers64):
+    """How far to go along p: nowhere where the matrix or the cycle is not positive definite."""
+    curvature = sum_of(partial, o, partial.shape[0])
+    length = Scalar(0.0)
+    if curvature > Scalar(0.0) and numbers[R_DOT_Z] > Scalar(0.0):
+        length = numbers[R_DOT_Z] / curvature
+    numbers[CURVATURE] = curvature
+    numbers[LENGTH] = length
+    numbers[GAIN] = length * numbers[R_DOT_Z]
 
 
 @wp.kernel(module=_module)
-def turn(o: int, size: Scalar, z: vectors, b: Scalar, fresh: int, p: vectors64):
-    """p = size z (fresh) or size z + b p, z in float32."""
+def descend(
+    o: int,
+    numbers: numbers64,
+    p: vectors64,
+    q: vectors64,
+    inverse: blocks,
+    step: floats,
+    x: vectors64,
+    r: vectors64,
+    b: vectors,
+    d: vectors,
+):
+    """x += length p, r -= length q; b = r / size for the cycle, and its first Chebyshev step."""
     v = o + wp.tid()
-    y = size * vec3(z[v])
-    if fresh == 0:
-        y += b * p[v]
-    p[v] = y
+    if numbers[LENGTH] == Scalar(0.0):
+        return
+    x[v] = x[v] + numbers[LENGTH] * p[v]
+    s = r[v] - numbers[LENGTH] * q[v]
+    r[v] = s
+    y = vec3f(numbers[SCALE] * s)
+    b[v] = y
+    d[v] = step[0] * (inverse[v] * y)
