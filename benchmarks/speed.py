@@ -1,6 +1,6 @@
 """Measure weft anew and write the tables of docs/speed.md.
 
-    python benchmarks/speed.py [--only peers-41 peers-100 scenes iteration] [--repeats 3]
+    python benchmarks/speed.py [--only peers-41 peers-100 scenes phases iteration] [--repeats 3]
 
 Each table is what stands between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``. Rows of other
 simulators are those that ``peers.py`` found last (``--into`` as there); the text around the tables
@@ -92,9 +92,32 @@ def iteration(measures: Sequence[Measure]) -> str:
     return "\n".join(rows)
 
 
+def phases(measures: Sequence[Measure]) -> str:
+    """Milliseconds of an iteration of every scene, a column each; what takes most comes first."""
+    columns: dict[str, dict[str, float]] = {}
+    for m in measures:
+        scene, found, phase = m.name.removeprefix("contact-drape/").partition(", iteration, ")
+        if found:
+            columns.setdefault(scene, {})[phase] = m.normalized or 0.0
+    counts = {m.name.removeprefix("contact-drape/"): m.value for m in measures}
+    order = {p: max(c.get(p, 0.0) / sum(c.values()) for c in columns.values())
+             for c in columns.values() for p in c}  # fmt: skip
+    rows = [f"| ms of an iteration, normalized | {' | '.join(columns)} |",
+            f"|---|{'---|' * len(columns)}"]  # fmt: skip
+    for name in sorted(order, key=lambda p: (p == "all else", -order[p])):
+        rows.append(_row(name, [f"{c[name]:.3g}" if name in c else "" for c in columns.values()]))
+    rows.append(_row("**all**", [f"{sum(c.values()):.3g}" for c in columns.values()]))
+    rows.append(_row("iterations a step", [f"{counts[f'{c}, iterations']:.3g}" for c in columns]))
+    return "\n".join(rows)
+
+
+def _row(name: str, values: Sequence[str]) -> str:
+    return f"| {name} | {' | '.join(values)} |"
+
+
 def main() -> None:
     """Measure what was asked for and write it."""
-    names = ("peers-41", "peers-100", "scenes", "iteration")
+    names = ("peers-41", "peers-100", "scenes", "phases", "iteration")
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--only", nargs="+", choices=names, default=names)
     p.add_argument("--repeats", type=int, default=3, help="runs of a scene; the median counts")
@@ -102,11 +125,13 @@ def main() -> None:
     p.add_argument("--into", type=Path, default=peers.arguments([]).into)
     a = p.parse_args()
     today = datetime.datetime.now(datetime.UTC).date()
+    every: list[Measure] = []  # of all scenes, measured once for both tables
     for name in a.only:
         if name.startswith("peers"):
             block = beside_others(int(name.removeprefix("peers-")), a.into)
-        elif name == "scenes":
-            block = scenes(measured(Selection((), True, a.whole, a.repeats)))
+        elif name in ("scenes", "phases"):
+            every = every or measured(Selection((), True, a.whole, a.repeats))
+            block = (scenes if name == "scenes" else phases)(every)
         else:
             block = iteration(measured(Selection(("demo",), False, True, a.repeats)))
         text = replaced(DOCUMENT.read_text(), name, f"Measured {today}.\n\n{block}")
