@@ -2,8 +2,8 @@
 device.
 
 An iteration of conjugate gradients on a small mesh is a dozen kernels of a few microseconds each,
-and Python takes two for a launch. A chain is written down once, and what changes is written anew;
-several threads share those of its launches that are worth it, and meet after each.
+and Python takes one and a half for a launch. A chain is written down once, and what changes is
+written anew; several threads share those of its launches that are worth it, and meet after each.
 """
 
 import ctypes

@@ -251,10 +251,14 @@ def _least(o: int, a: wp.array(dtype=Scalar), sign: Scalar, out: wp.array(dtype=
 
 def scan(flags: WarpArray, out: WarpArray) -> int:
     """out[i] = the sum of flags[:i], int32; returns the sum of all."""
-    n = flags.shape[0]
-    if n == 0:
+    if flags.shape[0] == 0:
         return 0
-    wp.utils.array_scan(flags, out, inclusive=False)
+    if flags.device.is_cpu:
+        given, sums = view(flags), view(out)
+        sums[0] = 0
+        np.cumsum(given[:-1], dtype=np.int32, out=sums[1:])
+    else:
+        wp.utils.array_scan(flags, out, inclusive=False)
     return int(scalar(out)) + int(scalar(flags))
 
 
