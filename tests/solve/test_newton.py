@@ -6,10 +6,10 @@ import pytest
 from weft import kernel
 from weft.kernel import mat33, vec3
 from weft.phases import Phases
-from weft.solve.base import Outcome
+from weft.solve.base import LinearSolution, Outcome
 from weft.solve.block_csr import BlockCsr, BlockPattern
 from weft.solve.choose import linear_solver
-from weft.solve.descent import Newton
+from weft.solve.descent import LATE, Newton
 from weft.solve.line_search import backtrack
 from weft.solve.minimize import minimize
 
@@ -86,6 +86,39 @@ def test_start_is_not_written_to():
 
 def test_iteration_limit():
     assert run(QUARTIC, np.full(6, 10.0), max_iterations=2).outcome is Outcome.MAX_ITERATIONS
+
+
+class Loose:
+    """A solver that gives Newton's increment turned by 87 degrees where it may be off by more than
+    a tenth: as long as that is all, the error falls by a part in a thousand an iteration.
+    """
+
+    name, is_direct = "loose", False
+
+    def prepare(self, A, previous=None):
+        return self
+
+    def forget(self):
+        pass
+
+    def solve(self, b, tolerance):
+        b = np.array(kernel.numpy(b)).reshape(-1)
+        if tolerance > 0.1:
+            angle = np.radians(87.0)
+            turn = np.kron(
+                np.eye(3), [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+            )
+            b = np.cos(angle) * (turn @ b)
+        x = kernel.array(b.reshape(2, 3), vec3)
+        return LinearSolution(x, Outcome.CONVERGED, 1, tolerance)
+
+
+def test_searches_that_take_long_get_better_directions():
+    """Loose ones can go round in circles: a drape's step of 100 x 100 did, for 100 iterations."""
+    start = kernel.array(np.zeros((2, 3)), vec3)
+    result = minimize(QUADRATIC, start, Loose(), Newton(1e-10))
+    assert result.outcome.ok and LATE <= result.counts.iterations <= LATE + 3
+    np.testing.assert_allclose(np.reshape(kernel.numpy(result.x), -1), TARGET, atol=1e-12)
 
 
 def test_uphill_direction():

@@ -29,6 +29,7 @@ CONTRACTION = 0.5  # of simplified increments, above which a new factorization p
 LEAST, FIRST, MOST = 1e-4, 1.0, 1e8  # [1/s^2] mu: floor, where it starts to grow, ceiling
 GROW, SHRINK, SHORT = 4.0, 4.0, 0.5  # mu grows after steps shorter than SHORT
 MOSTLY = 0.5  # part of an increment that has to be gone where a search ends with it
+LATE, LATE_FORCING = 40, 0.1  # iterations after which a step's linear solves are no longer loose
 MOST_EFFORT = 4  # times the matrices asked for, where terms are far from balance
 BALANCED = 4  # iterations at balance with mu above its floor, after which it is dropped to that
 PATIENCE = 4  # full steps before the exact Hessian is tried; doubled each time it is indefinite
@@ -116,7 +117,7 @@ class NewtonDirections:
             prepare(s, s.problem.matrix_at(s.x))
             self.before, self.stale = float("inf"), False
         d, outcome = solved(s, self.forcing)
-        self._tighten(-s.slope)
+        self._tighten(-s.slope, s.iterations)
         if not outcome.ok:
             return None, outcome
         if not s.increment < float("inf"):
@@ -157,16 +158,19 @@ class NewtonDirections:
         """Nothing else is tried."""
         return Outcome.STALLED
 
-    def _tighten(self, decrement: float) -> None:
+    def _tighten(self, decrement: float, iterations: int) -> None:
         """The next forcing term (Eisenstat & Walker 1996, choice 2), from g.A^-1 g.
 
         That is the square of the energy norm of the error, which sees smooth error; the residual's
-        2-norm does not.
+        2-norm does not. Searches that take long get better directions: loose ones may go round in
+        circles.
         """
         s = self.settings
         if self.decrement > 0.0 and decrement > 0.0:
             ratio = decrement / self.decrement
             self.forcing = min(max(0.5 * ratio, min(s.least_forcing, s.forcing)), s.forcing)
+        if iterations >= LATE:
+            self.forcing = min(self.forcing, LATE_FORCING)
         self.decrement = decrement
 
 
