@@ -146,7 +146,7 @@ class StepSettings:
     forcing: float = setting(
         0.5,
         "largest relative error of iterative linear solves in the energy norm; tightened as Newton "
-        "converges, and at most 0.1 after 40 iterations or where effort is not converged",
+        "converges, and at most 0.1 after 70 iterations or where effort is not converged",
         above=0,
         below=1,
     )
