@@ -74,13 +74,8 @@ class Chain:
         if packed is None:
             return False
         entry, data = packed
-        shared = max(1, 1 + int(one.n / (AWAKE * one.slice_above)))
-        share = shared if one.n >= 2 else 1
-        view(self._written)[place : place + LAUNCH] = (
-            entry.address,
-            one.n,
-            share,
-            -(-len(data) // 8),
-        )
+        shared = 1 + int(one.n / (AWAKE * one.slice_above)) if one.n > 1 else 1
+        head = entry.address, one.n, shared, -(-len(data) // 8)
+        view(self._written)[place : place + LAUNCH] = head
         ctypes.memmove(self._written.ptr + 8 * (place + LAUNCH), data, len(data))
         return True
