@@ -85,10 +85,10 @@ def iteration(measures: Sequence[Measure]) -> str:
     rows = ["| ms of an iteration, normalized | before | now |", "|---|---|---|"]
     for name in [*BEFORE, *(p for p in parts if p not in BEFORE)]:
         old, new = (f"{d[name]:.2f}" if name in d else "" for d in (BEFORE, parts))
-        rows.append(f"| {name} | {old} | {new} |")
-    rows.append(f"| **all** | {sum(BEFORE.values()):.2f} | {sum(parts.values()):.2f} |")
+        rows.append(_row(name, [old, new]))
+    rows.append(_row("**all**", [f"{sum(d.values()):.2f}" for d in (BEFORE, parts)]))
     now = found["iterations"].value
-    rows.append(f"| iterations a step | {BEFORE_ITERATIONS:.1f} | {now:.1f} |")
+    rows.append(_row("iterations a step", [f"{BEFORE_ITERATIONS:.1f}", f"{now:.1f}"]))
     return "\n".join(rows)
 
 
@@ -102,8 +102,7 @@ def phases(measures: Sequence[Measure]) -> str:
     counts = {m.name.removeprefix("contact-drape/"): m.value for m in measures}
     order = {p: max(c.get(p, 0.0) / sum(c.values()) for c in columns.values())
              for c in columns.values() for p in c}  # fmt: skip
-    rows = [f"| ms of an iteration, normalized | {' | '.join(columns)} |",
-            f"|---|{'---|' * len(columns)}"]  # fmt: skip
+    rows = [_row("ms of an iteration, normalized", list(columns)), f"|---|{'---|' * len(columns)}"]
     for name in sorted(order, key=lambda p: (p == "all else", -order[p])):
         rows.append(_row(name, [f"{c[name]:.3g}" if name in c else "" for c in columns.values()]))
     rows.append(_row("**all**", [f"{sum(c.values()):.3g}" for c in columns.values()]))

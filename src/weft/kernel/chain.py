@@ -13,7 +13,7 @@ from typing import Any
 import warp as wp
 
 from weft.kernel.context import is_cpu, threads
-from weft.kernel.launching import AWAKE, Recorded
+from weft.kernel.launching import Recorded, most_helping, worth_sharing
 from weft.kernel.memory import empty, view
 from weft.kernel.team import HEAD, LAUNCH, ROOM, team
 from weft.kernel.types import WarpArray
@@ -24,8 +24,8 @@ class Chain:
 
     def __init__(self, launches: Sequence[Recorded]) -> None:
         self._launches = tuple(launches)
-        self._worth = max((one.n / one.slice_above for one in launches), default=0.0)
-        self._places = [HEAD + len(self._launches)]
+        self._longest = max(launches, key=lambda one: one.n / one.slice_above)
+        self._places: list[int] = []
         self._written: WarpArray = None
         self._plain = is_cpu()  # whether native code can run them
 
@@ -52,7 +52,8 @@ class Chain:
 
     def _threads(self) -> int:
         """How many may share what is worth it: to wake one is worth it for large launches only."""
-        return threads() if self._worth >= (AWAKE if team.is_awake else 1.0) else 1
+        one = self._longest
+        return threads() if one.n >= worth_sharing(one.slice_above) else 1
 
     def _write_all(self) -> bool:
         """Write down all of them; False where one is not as native code takes it."""
@@ -74,8 +75,7 @@ class Chain:
         if packed is None:
             return False
         entry, data = packed
-        shared = 1 + int(one.n / (AWAKE * one.slice_above)) if one.n > 1 else 1
-        head = entry.address, one.n, shared, -(-len(data) // 8)
+        head = entry.address, one.n, most_helping(one.n, one.slice_above), -(-len(data) // 8)
         view(self._written)[place : place + LAUNCH] = head
         ctypes.memmove(self._written.ptr + 8 * (place + LAUNCH), data, len(data))
         return True

@@ -70,7 +70,7 @@ def launch(kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE, begi
         begin: the first index; n are run from there. For what is not of several worlds.
     """
     where = context()
-    alone = where.threads == 1 or n < _worth(slice_above)
+    alone = where.threads == 1 or n < worth_sharing(slice_above)
     if alone and where.device == "cpu" and current() is None and is_ready(kernel):
         if n > 0:
             launch_on_cpu(kernel, n, (begin, *args))
@@ -130,12 +130,17 @@ def _shared(stages: Sequence[tuple[Any, ...]], begin: int, n: int, slice_above: 
 def _helping(n: int, slice_above: int) -> int:
     """How many threads share a launch."""
     count = threads()
-    if count == 1 or n < _worth(slice_above):
+    if count == 1 or n < worth_sharing(slice_above):
         return 1
-    return min(count, 1 + int(n / (AWAKE * slice_above)))
+    return min(count, most_helping(n, slice_above))
 
 
-def _worth(slice_above: int) -> float:
+def most_helping(n: int, slice_above: int) -> int:
+    """How many threads a launch is worth, where they are awake."""
+    return 1 + int(n / (AWAKE * slice_above)) if n > 1 else 1
+
+
+def worth_sharing(slice_above: int) -> float:
     """From how many indices on several threads are faster."""
     return max(AWAKE * slice_above if team.is_awake else slice_above, 2)
 

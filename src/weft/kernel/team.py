@@ -54,22 +54,25 @@ _WORK = """
         __builtin_arm_yield();
 #endif
     };
-    auto work = [m] {
+    auto run = [](long long entry, long long n, void* arguments) {
+        struct { unsigned int shape, none; unsigned long long size, each; } bounds
+            = {(unsigned int)n, 0, (unsigned long long)n, 1};
+        ((void (*)(void*, void*))entry)(&bounds, arguments);
+    };
+    auto work = [m, run] {
         const long long pieces = m[JOB], n = m[JOB + 1], begin = m[JOB + 2], stages = m[JOB + 3];
         for (;;) {
             const long long piece = __atomic_fetch_add(m + NEXT, 1, __ATOMIC_ACQ_REL);
             if (piece >= pieces)
                 return;
             const long long a = n * piece / pieces, b = n * (piece + 1) / pieces;
-            struct { unsigned int shape, none; unsigned long long size, each; } bounds
-                = {(unsigned int)(b - a), 0, (unsigned long long)(b - a), 1};
             for (long long s = 0; s < stages && a < b; ++s) {
                 const long long* kernel = m + KERNELS + 2 * s;
                 alignas(16) long long own[ROOM];
                 for (long long k = 0; k < kernel[1]; ++k)
                     own[k] = m[ARGUMENTS + ROOM * s + k];
                 *(int*)own = (int)(begin + a);
-                ((void (*)(void*, void*))kernel[0])(&bounds, own);
+                run(kernel[0], b - a, own);
             }
         }
     };
@@ -101,9 +104,7 @@ _MANY = (
         long long* one = s + s[HEAD + s[0]++];
         const long long n = one[1], words = one[3], threads = one[2] < s[2] ? one[2] : s[2];
         if (n > 0 && threads <= 1) {
-            struct { unsigned int shape, none; unsigned long long size, each; } bounds
-                = {(unsigned int)n, 0, (unsigned long long)n, 1};
-            ((void (*)(void*, void*))one[0])(&bounds, one + LAUNCH);
+            run(one[0], n, one + LAUNCH);
         } else if (n > 0) {
             m[JOB] = PIECES * threads;
             m[JOB + 1] = n;
@@ -246,8 +247,9 @@ class Team:
         leads = threads > 1 and self._job.acquire(blocking=False)
         try:
             threads = min(threads, MOST_THREADS) if leads else 1
-            self._gather(threads)
-            self._wake(threads)
+            if leads:
+                self._gather(threads)
+                self._wake(threads)
             head = (ctypes.c_int64 * HEAD).from_address(launches.ptr)
             head[:] = [begin, end, threads]
             found = packed_for(lead_all, (0, self._shared, launches, STAY))

@@ -49,6 +49,13 @@ def second_step(
 
 
 @wp.func
+def take_first(v: int, y: vec3f, inverse: blocks, step: floats, r: vectors, d: vectors):
+    """r[v] = y, a right side or what is left of one, and the first Chebyshev step for it."""
+    r[v] = y
+    d[v] = step[0] * (inverse[v] * y)
+
+
+@wp.func
 def smooth_all(
     n: int,
     start: ints,
@@ -65,8 +72,7 @@ def smooth_all(
     """Two Chebyshev steps more for all n vertices, by one thread."""
     for v in range(n):
         y = residual_of(v, start, end, column, values, b, x)
-        r[v] = y
-        d[v] = step[0] * (inverse[v] * y)
+        take_first(v, y, inverse, step, r, d)
     for v in range(n):
         y = second_step(v, start, end, column, values, inverse, r, d, step)
         x[v] = y + x[v]
@@ -125,8 +131,7 @@ def residual_and_first(
     """r = b - A x, and the first Chebyshev step from there, d = s_0 D^-1 r."""
     v = o + wp.tid()
     y = residual_of(v, start, end, column, values, b, x)
-    r[v] = y
-    d[v] = step[0] * (inverse[v] * y)
+    take_first(v, y, inverse, step, r, d)
 
 
 @wp.kernel(module=_module)
@@ -185,8 +190,7 @@ def restrict_rows(
     """b = P^T r on the coarse level, and its first Chebyshev step from zero."""
     v = o + wp.tid()
     y = restricted(v, start, column, entry, weight, r)
-    b[v] = y
-    d[v] = step[0] * (inverse[v] * y)
+    take_first(v, y, inverse, step, b, d)
 
 
 @wp.kernel(module=_module)
@@ -282,8 +286,7 @@ def begin(
     x[v] = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     r[v] = given[v]
     y = vec3f(numbers[SCALE] * given[v])
-    b[v] = y
-    d[v] = step[0] * (inverse[v] * y)
+    take_first(v, y, inverse, step, b, d)
 
 
 @wp.kernel(module=_module)
@@ -389,5 +392,4 @@ def descend(
     s = r[v] - numbers[LENGTH] * q[v]
     r[v] = s
     y = vec3f(numbers[SCALE] * s)
-    b[v] = y
-    d[v] = step[0] * (inverse[v] * y)
+    take_first(v, y, inverse, step, b, d)
