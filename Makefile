@@ -44,12 +44,14 @@ docs: $(TOOLS)  ## the manual, into build/docs; a warning is an error
 	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs build/docs
 	@touch build/docs/.whole
 
-package: $(TOOLS)  ## sdist and wheel into build/dist; the wheel is tried in an environment of its own
+package: $(TOOLS)  ## sdist and wheel into build/dist; the wheel and the certificate are tried in an environment of its own
 	rm -rf build/dist build/empty build/away
 	$(BIN)/python -m hatchling build -d build/dist
 	$(PYTHON) -m venv build/empty
 	build/empty/bin/python -m pip install --quiet --disable-pip-version-check build/dist/*.whl
 	mkdir build/away && cp tests/installed.py build/away && cd build/away && ../empty/bin/python installed.py
+	build/empty/bin/weft validate
+	build/empty/bin/weft validate adjoint
 
 addon:  ## the add-on for Blender, into build/weft_blender.zip
 	@mkdir -p build && cd blender/weft_blender && rm -f ../../build/weft_blender.zip && \

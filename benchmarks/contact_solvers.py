@@ -14,8 +14,16 @@ from weft.contact import contact as settings
 from weft.scene.build import load_scene
 
 SCENES = Path(__file__).parents[1] / "examples" / "contact"
-STEPS = {"sphere": 40, "gathered": 60, "twist": 120, "ring": 60, "grasp": 90, "pressed": 60,
-         "pile": 25, "shot": 30}  # fmt: skip
+STEPS = {
+    "sphere": 40,
+    "gathered": 60,
+    "twist": 120,
+    "ring": 60,
+    "grasp": 90,
+    "pressed": 60,
+    "pile": 25,
+    "shot": 30,
+}
 CASES = [(s, 10.0) for s in ("pardiso", "multigrid", "pcg")] + [
     (s, load) for load in (1.0, 100.0) for s in ("pardiso", "multigrid")
 ]

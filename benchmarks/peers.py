@@ -4,8 +4,9 @@
 
 Each simulator is installed with pip from the registry, into an environment of its own under
 FOLDER, and runs there on one core. Seconds are processor time of its steps, without set-up or
-compilation. Intersections are counted by ``weft.contact.intersections`` in every frame of every
-result. What cannot be installed, or fails, is a row that says so. benchmarks/README.md has more.
+compilation. Intersections are counted by ``weft.contact.exact.intersections`` in every frame of
+every result. What cannot be installed, or fails, is a row that says so. benchmarks/README.md has
+more.
 """
 
 import argparse
@@ -103,10 +104,14 @@ def arrays(scene: Scene) -> dict[str, np.ndarray]:
     uv = scene.cloth.mesh.vertex_uv
     assert uv is not None
     return {
-        "cloth": scene.cloth.vertices, "faces": scene.cloth.faces, "cloth_uv": uv,
-        "sphere": ball.vertices, "sphere_faces": ball.faces,
-        "floor": floor.vertices, "floor_faces": floor.faces,
-    }  # fmt: skip
+        "cloth": scene.cloth.vertices,
+        "faces": scene.cloth.faces,
+        "cloth_uv": uv,
+        "sphere": ball.vertices,
+        "sphere_faces": ball.faces,
+        "floor": floor.vertices,
+        "floor_faces": floor.faces,
+    }
 
 
 def numbers(loaded: LoadedScene, cores: int) -> dict[str, float]:
@@ -117,13 +122,20 @@ def numbers(loaded: LoadedScene, cores: int) -> dict[str, float]:
     center = (ball.vertices.min(0) + ball.vertices.max(0)) / 2
     f = cloth.fabric
     return {
-        "seconds": loaded.seconds, "fps": loaded.fps, "cores": cores, "gap": contact.gap,
-        "friction": contact.friction.static, "mass": float(cloth.mass.sum()), "density": f.density,
-        "stretch": (f.stretch_warp + f.stretch_weft) / 2, "shear": f.shear,
-        "bending": (f.bending_warp + f.bending_weft) / 2, "damping": f.damping,
+        "seconds": loaded.seconds,
+        "fps": loaded.fps,
+        "cores": cores,
+        "gap": contact.gap,
+        "friction": contact.friction.static,
+        "mass": float(cloth.mass.sum()),
+        "density": f.density,
+        "stretch": (f.stretch_warp + f.stretch_weft) / 2,
+        "shear": f.shear,
+        "bending": (f.bending_warp + f.bending_weft) / 2,
+        "damping": f.damping,
         "radius": float(np.linalg.norm(ball.vertices - center, axis=1).max()),
         "height": float(center[1]),
-    }  # fmt: skip
+    }
 
 
 @dataclass(frozen=True)
@@ -171,10 +183,14 @@ def judged(row: Row, x: np.ndarray, scene: Scene, fps: float) -> Row:
     edges = scene.cloth.mesh.edges
     first, last = (np.linalg.norm(y[edges[:, 0]] - y[edges[:, 1]], axis=1) for y in (x[0], x[-1]))
     return dataclasses.replace(
-        row, frames=int(np.count_nonzero(np.add(own, bodies))), own=max(own), bodies=max(bodies),
-        through=max(through), stretch=float(np.percentile(last / first - 1, 99)),
+        row,
+        frames=int(np.count_nonzero(np.add(own, bodies))),
+        own=max(own),
+        bodies=max(bodies),
+        through=max(through),
+        stretch=float(np.percentile(last / first - 1, 99)),
         speed=float(np.linalg.norm(x[-1] - x[-2], axis=1).max() * fps),
-    )  # fmt: skip
+    )
 
 
 def inner_radius(x: np.ndarray, faces: np.ndarray) -> float:
@@ -215,9 +231,13 @@ def call(command: Sequence[Any], cores: int = 1, folder: Path | None = None) -> 
         env["PYTHONPATH"] = str(Path(weft.__file__).parents[1])
     try:
         done = subprocess.run(
-            [str(c) for c in command], capture_output=True, text=True, timeout=LIMIT, env=env,
+            [str(c) for c in command],
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            env=env,
             cwd=folder,
-        )  # fmt: skip
+        )
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"not done after {LIMIT} s") from None
     if done.returncode:
@@ -245,10 +265,14 @@ def simulated(name: str, side: int, folder: Path, cores: int) -> Row:
     with np.load(result) as file:
         said, x = json.loads(str(file["said"])), file["frames"]
     row = dataclasses.replace(
-        row, version=said["version"], cpu=said["cpu"] / loaded.seconds,
-        wall=said["wall"] / loaded.seconds, factor=(before.factor + after.factor) / 2,
-        step=loaded.seconds / said["steps"], note=said["note"],
-    )  # fmt: skip
+        row,
+        version=said["version"],
+        cpu=said["cpu"] / loaded.seconds,
+        wall=said["wall"] / loaded.seconds,
+        factor=(before.factor + after.factor) / 2,
+        step=loaded.seconds / said["steps"],
+        note=said["note"],
+    )
     if not np.isfinite(x).all():
         return dataclasses.replace(row, failed="positions that are not finite")
     return judged(row, x, loaded.scene, loaded.fps)
@@ -257,20 +281,41 @@ def simulated(name: str, side: int, folder: Path, cores: int) -> Row:
 def table(rows: Sequence[Row], side: int, markdown: bool = False) -> Iterator[str]:
     """Lines of the table, for people or to paste into a document."""
     ours = next((r.normalized for r in rows if r.name == "weft"), np.nan)
-    head = ["simulator", "version", "step [ms]", "CPU s / s of cloth", "normalized", "over weft's",
-            "frames that intersect", "most pairs: cloth, bodies", "vertices through",
-            "stretch", "speed at the end [m/s]", "note"]  # fmt: skip
+    head = [
+        "simulator",
+        "version",
+        "step [ms]",
+        "CPU s / s of cloth",
+        "normalized",
+        "over weft's",
+        "frames that intersect",
+        "most pairs: cloth, bodies",
+        "vertices through",
+        "stretch",
+        "speed at the end [m/s]",
+        "note",
+    ]
     lines = [head]
     for r in rows:
         if r.failed:
             lines.append([r.title, r.version, *[""] * 9, f"none: {r.failed}"])
             continue
-        lines.append([
-            r.title, r.version, f"{1e3 * r.step:.3g}", f"{r.cpu:.3g}", f"{r.normalized:.3g}",
-            f"{r.normalized / ours:.2g}" if np.isfinite(ours) else "", str(r.frames),
-            f"{r.own}, {r.bodies}", str(r.through), f"{100 * r.stretch:.2g} %", f"{r.speed:.2g}",
-            r.note,
-        ])  # fmt: skip
+        lines.append(
+            [
+                r.title,
+                r.version,
+                f"{1e3 * r.step:.3g}",
+                f"{r.cpu:.3g}",
+                f"{r.normalized:.3g}",
+                f"{r.normalized / ours:.2g}" if np.isfinite(ours) else "",
+                str(r.frames),
+                f"{r.own}, {r.bodies}",
+                str(r.through),
+                f"{100 * r.stretch:.2g} %",
+                f"{r.speed:.2g}",
+                r.note,
+            ]
+        )
     if markdown:
         yield "| " + " | ".join(head) + " |"
         yield "|" + "---|" * len(head)
@@ -285,8 +330,13 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "weft-peers"
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--only", nargs="+", choices=list(SIMULATORS), metavar="NAME",
-                   help=f"of {', '.join(SIMULATORS)}; others keep their last result")  # fmt: skip
+    p.add_argument(
+        "--only",
+        nargs="+",
+        choices=list(SIMULATORS),
+        metavar="NAME",
+        help=f"of {', '.join(SIMULATORS)}; others keep their last result",
+    )
     p.add_argument("--side", type=int, default=41, help="vertices along an edge of the sheet")
     p.add_argument("--into", type=Path, default=cache, help=f"environments, results ({cache})")
     p.add_argument("--cores", type=int, default=1, help="that each simulator may use")

@@ -17,16 +17,23 @@ from pathlib import Path
 
 import peers
 
-from weft.bench.measure import Measure, Selection
+from weft.bench.measure import BenchMeasure, BenchSelection
 from weft.bench.runner import run
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "speed.md"
 # [ms] of an iteration of the drape of 41 x 41, converged, one thread, normalized: commit 9c7f5d8,
 # before contact was made faster; 745 iterations, measured with others at work. What is compared.
 BEFORE = {
-    "solve": 12.80, "broad": 6.89, "elastic": 4.33, "narrow": 2.48, "contact matrix": 1.64,
-    "ccd": 1.63, "barrier": 1.22, "friction": 0.20, "all else": 1.93,
-}  # fmt: skip
+    "solve": 12.80,
+    "broad": 6.89,
+    "elastic": 4.33,
+    "narrow": 2.48,
+    "contact matrix": 1.64,
+    "ccd": 1.63,
+    "barrier": 1.22,
+    "friction": 0.20,
+    "all else": 1.93,
+}
 BEFORE_ITERATIONS = 9.3  # a step
 
 
@@ -47,21 +54,22 @@ def beside_others(side: int, into: Path) -> str:
     """The table of ``peers.py``, with weft's rows measured now."""
     command = [sys.executable, Path(peers.__file__), "--side", str(side), "--into", into]
     ours = ["weft", "weft-interactive"]
-    done = subprocess.run([*command, "--only", *ours, "--markdown"], stdout=subprocess.PIPE,
-                          text=True, check=True)  # fmt: skip
+    done = subprocess.run(
+        [*command, "--only", *ours, "--markdown"], stdout=subprocess.PIPE, text=True, check=True
+    )
     return done.stdout
 
 
-def measured(selection: Selection) -> list[Measure]:
+def measured(selection: BenchSelection) -> list[BenchMeasure]:
     """``weft bench contact-drape``, with its lines on stderr as they come."""
 
-    def show(m: Measure) -> None:
+    def show(m: BenchMeasure) -> None:
         print(f"{m.name}: {m.value:.4g} {m.unit}", file=sys.stderr, flush=True)
 
     return run(["contact-drape"], show, selection)
 
 
-def scenes(measures: Sequence[Measure]) -> str:
+def scenes(measures: Sequence[BenchMeasure]) -> str:
     """Times, goals and what they are worth: no phases."""
     rows = ["| scene | raw | normalized | goal | unit |", "|---|---|---|---|---|"]
     for m in measures:
@@ -73,7 +81,7 @@ def scenes(measures: Sequence[Measure]) -> str:
     return "\n".join(rows)
 
 
-def iteration(measures: Sequence[Measure]) -> str:
+def iteration(measures: Sequence[BenchMeasure]) -> str:
     """Milliseconds of an iteration of the drape, before and now."""
     label = "contact-drape/demo converged, "
     found = {m.name.removeprefix(label): m for m in measures if m.name.startswith(label)}
@@ -92,7 +100,7 @@ def iteration(measures: Sequence[Measure]) -> str:
     return "\n".join(rows)
 
 
-def phases(measures: Sequence[Measure]) -> str:
+def phases(measures: Sequence[BenchMeasure]) -> str:
     """Milliseconds of an iteration of every scene, a column each; what takes most comes first."""
     columns: dict[str, dict[str, float]] = {}
     for m in measures:
@@ -100,8 +108,11 @@ def phases(measures: Sequence[Measure]) -> str:
         if found:
             columns.setdefault(scene, {})[phase] = m.normalized or 0.0
     counts = {m.name.removeprefix("contact-drape/"): m.value for m in measures}
-    order = {p: max(c.get(p, 0.0) / sum(c.values()) for c in columns.values())
-             for c in columns.values() for p in c}  # fmt: skip
+    order = {
+        p: max(c.get(p, 0.0) / sum(c.values()) for c in columns.values())
+        for c in columns.values()
+        for p in c
+    }
     rows = [_row("ms of an iteration, normalized", list(columns)), f"|---|{'---|' * len(columns)}"]
     for name in sorted(order, key=lambda p: (p == "all else", -order[p])):
         rows.append(_row(name, [f"{c[name]:.3g}" if name in c else "" for c in columns.values()]))
@@ -124,15 +135,15 @@ def main() -> None:
     p.add_argument("--into", type=Path, default=peers.arguments([]).into)
     a = p.parse_args()
     today = datetime.datetime.now(datetime.UTC).date()
-    every: list[Measure] = []  # of all scenes, measured once for both tables
+    every: list[BenchMeasure] = []  # of all scenes, measured once for both tables
     for name in a.only:
         if name.startswith("peers"):
             block = beside_others(int(name.removeprefix("peers-")), a.into)
         elif name in ("scenes", "phases"):
-            every = every or measured(Selection((), True, a.whole, a.repeats))
+            every = every or measured(BenchSelection((), True, a.whole, a.repeats))
             block = (scenes if name == "scenes" else phases)(every)
         else:
-            block = iteration(measured(Selection(("demo",), False, True, a.repeats)))
+            block = iteration(measured(BenchSelection(("demo",), False, True, a.repeats)))
         text = replaced(DOCUMENT.read_text(), name, f"Measured {today}.\n\n{block}")
         DOCUMENT.write_text(text)
 

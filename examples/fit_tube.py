@@ -22,8 +22,13 @@ part = 0.01 * (outline.points[:, 0] - outline.points[:, 0].mean()) / 0.33  # of 
 def worn(wider):
     """The scene of a panel that is so much wider at each height [cm]."""
     tube = outline.moved(np.stack([part * wider[row], 0 * part], axis=1))
-    return weft.Scene(tube, bodies=[thigh], step=0.01, settings=weft.StepSettings(tolerance=1e-5),
-                      contact=weft.SelfContact(gap=0.002, friction=0.5))  # fmt: skip
+    return weft.Scene(
+        tube,
+        bodies=[thigh],
+        step=0.01,
+        settings=weft.StepSettings(tolerance=1e-5),
+        contact=weft.SelfContact(gap=0.002, friction=0.5),
+    )
 
 
 def strained(wider):

@@ -23,8 +23,15 @@ def laid(ways):
     keys = [weft.Keyframe(t, tuple(w)) for t, w in zip(TIMES, [np.zeros(3), *ways])]
     path = weft.Path(keys, interpolation="linear")
     grippers = weft.Pin(napkin.corners("bottom"), path=path, name="grippers")
-    return weft.Scene(napkin, [grippers], bodies=[table], contact=touch, step=0.015,
-                      integrator="bdf2", settings=weft.StepSettings(tolerance=1e-5))  # fmt: skip
+    return weft.Scene(
+        napkin,
+        [grippers],
+        bodies=[table],
+        contact=touch,
+        step=0.015,
+        integrator="bdf2",
+        settings=weft.StepSettings(tolerance=1e-5),
+    )
 
 
 def off(q):

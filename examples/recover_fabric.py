@@ -30,9 +30,15 @@ noise = np.random.default_rng(0).normal(size=flat.shape) * (beyond[:, None] > 0.
 measured = NOISE * noise + shape(None, draped(true, flat - 0.15 * beyond[:, None] * [0, 1, 0]))
 guess = weft.Adjoint(draped(cotton, measured), weft.adjoint.Mean(), NAMES, frames=1, fps=1.0)
 start = np.log([float(guess.parameter(n).value) for n in NAMES])
-slopes = lambda q: np.stack([  # noqa: E731
-    guess.with_values(dict(zip(NAMES, np.exp(q)))).tangent(n)[0][-1].reshape(-1) * np.exp(q[k])
-    for k, n in enumerate(NAMES)], axis=1) / NOISE  # fmt: skip
+
+
+def slopes(q):
+    """Derivatives of the measured positions by the logarithms of the parameters."""
+    scene = guess.with_values(dict(zip(NAMES, np.exp(q))))
+    columns = [scene.tangent(n)[0][-1].reshape(-1) * np.exp(q[k]) for k, n in enumerate(NAMES)]
+    return np.stack(columns, axis=1) / NOISE
+
+
 found = least_squares(lambda q: ((shape(q) - measured) / NOISE).reshape(-1), start, slopes)
 spread = np.sqrt(np.diag(np.linalg.inv(found.jac.T @ found.jac)))
 for n, q, s, p in zip(NAMES, found.x, spread, start):

@@ -20,14 +20,16 @@ def swung(q):
     """The scene whose pole goes to (3,2) places, up and ahead of where it starts [m]."""
     keys = [weft.Keyframe(t, (0, up, z)) for t, (up, z) in zip(TIMES, [(0, 0), *q])]
     pin = weft.Pin(hoist, path=weft.Path(keys, interpolation="linear"), name="pole")
-    return weft.Scene(flag, [pin], step=0.015, integrator="bdf2",
-                      settings=weft.StepSettings(tolerance=1e-6))  # fmt: skip
+    return weft.Scene(
+        flag, [pin], step=0.015, integrator="bdf2", settings=weft.StepSettings(tolerance=1e-6)
+    )
 
 
 def off(q):
     """Mean square distance from the pose [cm^2], and its gradient by the places [dm]."""
-    adjoint = weft.Adjoint(swung(0.1 * q.reshape(3, 2)), loss, ["pins.pole.keyframes"], frames=3,
-                           fps=1 / 0.15)  # fmt: skip
+    adjoint = weft.Adjoint(
+        swung(0.1 * q.reshape(3, 2)), loss, ["pins.pole.keyframes"], frames=3, fps=1 / 0.15
+    )
     found = adjoint()
     return 1e4 * found.value, 1e3 * found.gradient["pins.pole.keyframes"][1:, 1:].reshape(-1)
 

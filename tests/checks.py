@@ -3,10 +3,10 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from weft.contact.term import ContactTerm
+from weft.contact.contact_energy import ContactEnergy
+from weft.energies.state import State
+from weft.energies.step import Step
 from weft.laws import Psd
-from weft.state import State
-from weft.step import Step
 
 STEPS = 10.0 ** -np.arange(3, 8)
 
@@ -78,6 +78,6 @@ def still(x, fixed=None, dt=0.0, span=np.inf, v=None, past=None):
 
 def touching(contact, x, fixed=None):
     """The contact term of a step from rest at points x (N,3), without bodies."""
-    term = ContactTerm(contact)
+    term = ContactEnergy(contact)
     term.freeze(still(x, fixed))
     return term

@@ -1,8 +1,11 @@
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import warp as wp
 from hypothesis import HealthCheck, settings
 
+from tests.disturbance import disturbed
 from weft import kernel
 
 # The same examples everywhere, however long the machine takes for one.
@@ -12,11 +15,29 @@ settings.register_profile(
 settings.load_profile("weft")
 
 
+def pytest_addoption(parser):
+    group = parser.getgroup("weft")
+    size = "disturb the start of every simulation by this part (1e-13; tests/disturbance.py)"
+    group.addoption("--disturb", type=float, default=0.0, metavar="SIZE", help=size)
+    group.addoption("--disturb-seed", type=int, default=1, metavar="N", help="of its noise")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _disturbance(request):
+    size, seed = (request.config.getoption(f"--disturb{o}") for o in ("", "-seed"))
+    with disturbed(seed, size) if size else nullcontext():
+        yield
+
+
 def pytest_collection_modifyitems(config, items):
     """Contact's tests, the longest, come last; CUDA tests are skipped, with a reason, where there
-    is no device.
+    is no device, and those that need an exact start where starts are disturbed.
     """
     items.sort(key=lambda item: "contact" in item.path.parts)  # stable: else as they were
+    if config.getoption("--disturb"):
+        for item in items:
+            if "exact_start" in item.keywords:
+                item.add_marker(pytest.mark.skip(reason="needs a start that is not disturbed"))
     marked = [i for i in items if "cuda" in i.keywords]
     if not marked:
         return

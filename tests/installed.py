@@ -24,8 +24,14 @@ def said(*words):
 
 where = Path(weft.__file__).parent
 assert where.is_relative_to(sys.prefix), f"not the installed one: {where}"
-for name in ("py.typed", "fabrics/silk.yaml", "scenes/demo.yaml", "view/page.html",
-             "examples/regions/scarf.yaml", "examples/regions/meshes/scarf.obj"):  # fmt: skip
+for name in (
+    "py.typed",
+    "fabrics/silk.yaml",
+    "scenes/demo.yaml",
+    "view/page.html",
+    "examples/regions/scarf.yaml",
+    "examples/regions/meshes/scarf.obj",
+):
     assert (resources.files("weft") / name).is_file(), name
 about = metadata.distribution("weft")
 licenses = [f for f in about.files if f.name == "LICENSE"]
@@ -46,5 +52,6 @@ said("render", "run", "a.png", "--width", "160", "--height", "120")
 said("export", "run", "a.glb")
 for made in ("a.png", "a.glb"):
     assert Path(made).stat().st_size > 1000, made
-sys.stdout.write(f"weft {weft.__version__} works without the repository "
-                 f"({time.perf_counter() - BEGAN:.0f} s)\n")  # fmt: skip
+sys.stdout.write(
+    f"weft {weft.__version__} works without the repository ({time.perf_counter() - BEGAN:.0f} s)\n"
+)

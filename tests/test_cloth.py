@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import weft
-from weft.errors import FabricError, MeshError
+from weft.base.errors import FabricError, MeshError
 from weft.io.obj import write_obj
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import weft
 from weft import kernel
-from weft.energies.on_host import OnHost
-from weft.errors import SceneError
+from weft.base.errors import SceneError
+from weft.energies.numpy_energy import NumpyEnergy
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:energy .* has no kernels"),
@@ -40,7 +40,7 @@ class Drag:
         return BoundDrag(self, pattern)
 
 
-class BoundDrag(OnHost):
+class BoundDrag(NumpyEnergy):
     def freeze(self, step):
         drag = self.energy
         drag.weight = drag.c * drag.mass / step.span
@@ -89,7 +89,7 @@ class StrainLimit:
         return BoundLimit(self, pattern)
 
 
-class BoundLimit(OnHost):
+class BoundLimit(NumpyEnergy):
     limits = True
 
     def max_step(self, x, d):

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.errors import UnitError
-from weft.units.expression import PLAIN, Measure, evaluated, in_unit
+from weft.base.errors import UnitError
+from weft.base.units.expression import PLAIN, UnitValue, evaluated, in_unit
 
 LENGTH = (0, 1, 0, 0)
-KNOWN = {"waist": Measure(0.72, LENGTH), "ratio": Measure(1.5), "größe": Measure(2.0)}
+KNOWN = {"waist": UnitValue(0.72, LENGTH), "ratio": UnitValue(1.5), "größe": UnitValue(2.0)}
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ def test_values(text, value):
 
 def test_dimensions():
     assert evaluated("waist*waist", KNOWN).dimension == (0, 2, 0, 0)
-    assert evaluated("waist/waist", KNOWN) == Measure(1.0, PLAIN)
-    assert evaluated("40 N / 2 m", KNOWN) == Measure(20.0, (1, 0, -2, 0))
+    assert evaluated("waist/waist", KNOWN) == UnitValue(1.0, PLAIN)
+    assert evaluated("40 N / 2 m", KNOWN) == UnitValue(20.0, (1, 0, -2, 0))
     assert in_unit("90 deg / 2", "rad", KNOWN) == pytest.approx(math.pi / 4)
 
 

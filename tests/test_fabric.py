@@ -6,8 +6,8 @@ import math
 import pytest
 import yaml
 
-from weft.errors import FabricError, UnitError
-from weft.fabric import ORIGINS, UNITS, fabric, known_ranges, preset_names
+from weft.base.errors import FabricError, UnitError
+from weft.fabric.fabric import ORIGINS, UNITS, fabric, known_ranges, preset_names
 
 
 def test_at_least_eight_presets():
@@ -38,8 +38,12 @@ def test_shorthands_and_preset_base():
 
 def test_file(tmp_path):
     path = tmp_path / "mine.yaml"
-    fields = {"density": "120 g/m^2", "stretch": "3000 N/m", "shear": "30 N/m",
-              "bending": {"value": "1e-5 N*m", "source": "cantilever test"}}  # fmt: skip
+    fields = {
+        "density": "120 g/m^2",
+        "stretch": "3000 N/m",
+        "shear": "30 N/m",
+        "bending": {"value": "1e-5 N*m", "source": "cantilever test"},
+    }
     path.write_text(yaml.safe_dump(fields))
     f = fabric(path)
     assert f.name == "mine" and f.density == pytest.approx(0.12)
@@ -105,13 +109,22 @@ def test_presets_say_what_was_measured():
 
 
 READINGS = {  # as published: length between the clamps [cm], and pairs (cm, gf) around a load
-    "warp": (8.127973556518555, (8.438508987426758, 468.1538391113281),
-             (8.449933052062989, 518.1729736328125)),
-    "weft": (8.143314361572266, (8.300102233886719, 487.8605041503906),
-             (8.320457458496094, 577.6298217773438)),
-    "bias": (8.17609977722168, (9.029868125915528, 24.22332763671875),
-             (9.03830909729004, 25.932777404785158)),
-}  # fmt: skip
+    "warp": (
+        8.127973556518555,
+        (8.438508987426758, 468.1538391113281),
+        (8.449933052062989, 518.1729736328125),
+    ),
+    "weft": (
+        8.143314361572266,
+        (8.300102233886719, 487.8605041503906),
+        (8.320457458496094, 577.6298217773438),
+    ),
+    "bias": (
+        8.17609977722168,
+        (9.029868125915528, 24.22332763671875),
+        (9.03830909729004, 25.932777404785158),
+    ),
+}
 
 
 def extension(which, load, readings=READINGS):
@@ -130,21 +143,31 @@ def test_cupro_is_measured_in_every_number_and_follows_from_the_readings():
     assert cupro.stretch_weft == pytest.approx(load / extension("weft", 100 * width), rel=1e-3)
     assert cupro.shear == pytest.approx(123 / (100 * extension("bias", 5 * width)), rel=1e-3)
     for D, length, least, most in (
-        (cupro.bending_warp, 2.0833e-2, 1.396, 2.404), (cupro.bending_weft, 2.0907e-2, 1.568, 3.030)
-    ):  # [m] between the clamps; [gf] from where it begins to bend to its most  # fmt: skip
+        (cupro.bending_warp, 2.0833e-2, 1.396, 2.404),
+        (cupro.bending_weft, 2.0907e-2, 1.568, 3.030),
+    ):  # [m] between the clamps; [gf] from where it begins to bend to its most
         assert least < 4 * math.pi**2 * D * width * 1e-2 / length**2 / gf < most
     assert cupro.density == pytest.approx(0.1055999984741211, rel=1e-4)
     assert cupro.thickness == pytest.approx(0.010464174672961237e-2, rel=1e-3)
 
 
 KNIT_READINGS = {  # as published: length between the clamps [cm], and pairs (cm, gf) around 80 gf
-    "warp": (8.006759643554688, (9.616790771484377, 79.73992156982422),
-             (9.637937545776368, 80.90806579589844)),
-    "weft": (8.136427879333496, (10.372969627380373, 79.75389099121094),
-             (10.403644561767579, 80.74407958984375)),
-    "bias": (8.126903533935547, (10.428536415100098, 79.45047),
-             (10.45021629333496, 80.46271514892578)),
-}  # fmt: skip
+    "warp": (
+        8.006759643554688,
+        (9.616790771484377, 79.73992156982422),
+        (9.637937545776368, 80.90806579589844),
+    ),
+    "weft": (
+        8.136427879333496,
+        (10.372969627380373, 79.75389099121094),
+        (10.403644561767579, 80.74407958984375),
+    ),
+    "bias": (
+        8.126903533935547,
+        (10.428536415100098, 79.45047),
+        (10.45021629333496, 80.46271514892578),
+    ),
+}
 
 
 def test_the_cotton_knit_follows_from_the_readings_and_says_what_was_not_measured():
@@ -171,18 +194,28 @@ def test_the_cotton_knit_follows_from_the_readings_and_says_what_was_not_measure
 
 CLYDE = {  # as published: k11, k12, k22, G12, thickness [mm]; (mu, alpha) of the warp, weft, shear;
     # largest Green strains of the fit in the warp, the weft, and in shear
-    "canvas-294": ((5.366, 2.683, 19.804, 2.009, 0.37),
-                   ((1881.386, 22.619), (-1880.386, 22.082)),
-                   ((-27.627, 212.682), (70.532, 149.080), (-41.905, 69.532)),
-                   ((19.484, 2.1), (-1.805, 0.869), (-16.679, 1.132)), (0.11, 0.067, 0.059)),
-    "cotton-104": ((15.557, 7.779, 25.004, 1.076, 0.253),
-                   ((-352.871, -63.206), (4.952, -550.784), (348.919, -54.525)),
-                   ((-2587.08, 109.194), (-285.733, 102.720), (2873.813, 108.583)),
-                   ((8.362, 5.973), (-7.362, 3.496)), (0.14, 0.14, 0.063)),
-    "silk-83": ((4.3, 4.971, 9.942, 0.57, 0.239),
-                ((61.769, -2.23), (-60.769, -115.578)), ((13.46, -2.612), (-12.46, -195.533)),
-                ((3213.226, -2.926), (-3503.817, -3.205), (291.591, -6.401)), (0.41, 0.34, 0.11)),
-}  # fmt: skip
+    "canvas-294": (
+        (5.366, 2.683, 19.804, 2.009, 0.37),
+        ((1881.386, 22.619), (-1880.386, 22.082)),
+        ((-27.627, 212.682), (70.532, 149.080), (-41.905, 69.532)),
+        ((19.484, 2.1), (-1.805, 0.869), (-16.679, 1.132)),
+        (0.11, 0.067, 0.059),
+    ),
+    "cotton-104": (
+        (15.557, 7.779, 25.004, 1.076, 0.253),
+        ((-352.871, -63.206), (4.952, -550.784), (348.919, -54.525)),
+        ((-2587.08, 109.194), (-285.733, 102.720), (2873.813, 108.583)),
+        ((8.362, 5.973), (-7.362, 3.496)),
+        (0.14, 0.14, 0.063),
+    ),
+    "silk-83": (
+        (4.3, 4.971, 9.942, 0.57, 0.239),
+        ((61.769, -2.23), (-60.769, -115.578)),
+        ((13.46, -2.612), (-12.46, -195.533)),
+        ((3213.226, -2.926), (-3503.817, -3.205), (291.591, -6.401)),
+        (0.41, 0.34, 0.11),
+    ),
+}
 
 
 def slope(terms, x):
@@ -224,15 +257,18 @@ def test_clydes_fabrics_follow_from_the_published_constants(name):
 
 @pytest.mark.parametrize(
     "name, Ex, nu_x, Ey, nu_y, E45, nu45",
-    [("wool", 21.860, 0.705, 8.149, 0.277, 0.170, 1.377),
-     ("polyester", 5.152, 0.381, 11.674, 0.779, 0.478, 1.366)],
-)  # fmt: skip
+    [
+        ("wool", 21.860, 0.705, 8.149, 0.277, 0.170, 1.377),
+        ("polyester", 5.152, 0.381, 11.674, 0.779, 0.478, 1.366),
+    ],
+)
 def test_penavas_fabrics_follow_from_the_published_moduli(name, Ex, nu_x, Ey, nu_y, E45, nu45):
     """Moduli [MPa] times thickness; the shear modulus has a second way to it, through 1/E45."""
     f = fabric(name)
     assert [k for k in list(UNITS)[:7] if f.origin(k) != "measured"] == [
-        "bending_warp", "bending_weft"
-    ]  # fmt: skip
+        "bending_warp",
+        "bending_weft",
+    ]
     t, MPa = f.thickness, 1e6
     assert f.stretch_warp == pytest.approx(Ex * MPa * t, rel=1e-3)
     assert f.stretch_weft == pytest.approx(Ey * MPa * t, rel=1e-3)

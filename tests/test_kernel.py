@@ -5,13 +5,15 @@ import pytest
 import warp as wp
 
 from tests.checks import still
-from weft import kernel, machine
-from weft.errors import DeviceError
-from weft.kernel import Scalar, entry, launching, mat33, vec3
+from weft import kernel
+from weft.base import machine
+from weft.base.errors import DeviceError
+from weft.cloth.create import sheet
+from weft.kernel import Scalar, launching, mat33, vec3
+from weft.kernel import warp_private as entry
 from weft.laws import Psd
 from weft.scene.scene import Scene
-from weft.solve.vectors import add_multiple
-from weft.sources import sheet
+from weft.solve.sparse.vectors import add_multiple
 
 _module = wp.get_module("weft.test_kernel")
 

@@ -8,34 +8,22 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "weft"
 
 STAGES = [
-    ["arrays", "errors", "machine", "phases"],
-    ["given", "plain_yaml"],
-    ["units"],
-    ["curve", "fabric_fields", "keys", "settings", "state", "psd"],
-    ["fabric_values"],
+    ["base"],
     ["kernel"],
-    ["step"],
-    ["fabric", "mesh", "laws", "solve"],
-    ["regions"],
-    ["garment", "io", "mannequin"],
+    ["solve"],
+    ["laws"],
     ["discretization"],
-    ["energies", "cloth", "pins"],
-    ["sources"],
-    ["outfit"],
+    ["io"],
+    ["energies"],
+    ["bodies"],
     ["contact"],
-    ["attachments"],
-    ["assembly"],
-    ["model"],
+    ["fabric"],
+    ["garment", "mannequin"],
+    ["cloth"],
     ["integrators"],
-    ["record", "questions", "fields"],
-    ["opening"],
-    ["simulation", "render"],
-    ["animated"],
-    ["saved"],
-    ["view"],
-    ["progress"],
+    ["render"],
     ["run"],
-    ["quality"],
+    ["view"],
     ["adjoint"],
     ["laboratory"],
     ["worlds"],
@@ -49,6 +37,8 @@ STAGES = [
     ["cli"],
 ]
 STAGE = {name: i for i, names in enumerate(STAGES) for name in names}
+# Methods of a run that load what they call when they are called.
+CONVENIENCES = {"run/run.py": {"view"}}
 FILES = sorted(p for p in SOURCE.rglob("*.py"))
 
 
@@ -80,7 +70,8 @@ def test_imports_come_from_the_left(path):
     if here is None:
         return
     assert here in STAGE, f"{here} has no stage: give it one in tests/test_layering.py"
-    for other in set(imports(path)) - {here, "__version__"}:
+    allowed = CONVENIENCES.get(str(path.relative_to(SOURCE)), set())
+    for other in set(imports(path)) - {here, "__version__"} - allowed:
         assert STAGE[other] < STAGE[here], f"{here} imports {other}, which is not to its left"
 
 
@@ -95,12 +86,79 @@ def test_only_the_command_line_benchmarks_fits_studies_and_sweeps_import_scenes(
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_a_file_is_one_idea(path):
-    """At most 400 lines, a docstring, and no module that Warp cannot read."""
+    """A docstring, at most 500 lines in ruff's layout, and no module that Warp cannot read."""
     text = path.read_text()
-    assert len(text.splitlines()) <= 400
+    assert len(text.splitlines()) <= 500
+    assert "fmt:" + " skip" not in text
     assert ast.get_docstring(ast.parse(text)), "no docstring"
     if "wp.kernel" in text or "wp.func" in text:
         assert "from __future__ import annotations" not in text
+
+
+def test_a_class_name_stands_for_one_thing():
+    places = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
+# Chapters whose modules have the field's nouns as names (docs/decisions/0021-names.md).
+NAMED = {
+    "base",
+    "kernel",
+    "solve",
+    "laws",
+    "discretization",
+    "energies",
+    "bodies",
+    "contact",
+    "fabric",
+    "cloth",
+    "integrators",
+    "run",
+    "adjoint",
+    "worlds",
+}
+NO_NAMES = {
+    "held",
+    "kept",
+    "found",
+    "said",
+    "taken",
+    "anew",
+    "stays",
+    "given",
+    "told",
+    "who",
+    "things",
+    "doubt",
+    "same",
+    "known",
+    "words",
+    "lines",
+    "eights",
+    "questions",
+    "loose",
+    "turned",
+    "places",
+    "doors",
+    "crew",
+    "kinds",
+    "made",
+    "making",
+    "retied",
+    "ends",
+    "saved",
+    "opening",
+}
+
+
+def test_modules_have_nouns_of_the_field_as_names():
+    for path in FILES:
+        if part_of(path) in NAMED:
+            assert path.stem not in NO_NAMES, path
 
 
 def test_only_the_kernel_package_launches():

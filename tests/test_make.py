@@ -16,8 +16,17 @@ def test_what_make_check_runs_exists():
 
 
 def test_contact_comes_last():
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider",
-               "tests/contact/test_sides.py", "tests/test_docs.py"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--collect-only",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "tests/contact/test_sides.py",
+        "tests/test_docs.py",
+    ]
     out = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout
     files = [line.split("::")[0] for line in out.splitlines() if "::" in line]
     assert files[0] == "tests/test_docs.py" and files[-1] == "tests/contact/test_sides.py"

@@ -36,8 +36,20 @@ def manual():
 
 
 def build(source, out):
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html",
-               "-d", str(out / ".doctrees"), str(source), str(out)]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "--keep-going",
+        "-b",
+        "html",
+        "-d",
+        str(out / ".doctrees"),
+        str(source),
+        str(out),
+    ]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
 
 
@@ -120,8 +132,8 @@ def test_every_field_of_a_scene_is_in_the_reference(manual):
 
 
 def test_every_preset_and_command_is_in_the_reference(manual):
-    from weft.cli.main import app
-    from weft.fabric import UNITS, fabric, preset_names
+    from weft.cli.commands import app
+    from weft.fabric.fabric import UNITS, fabric, preset_names
 
     page = text_of(manual / "reference" / "fabrics.html")
     for name in preset_names():

@@ -4,8 +4,8 @@ import igl
 import numpy as np
 import pytest
 
-from weft.errors import DegenerateFacesError, MeshError
-from weft.mesh import TriangleMesh, grid, repeated_faces
+from weft.base.errors import DegenerateFacesError, MeshError
+from weft.discretization.mesh import TriangleMesh, grid, repeated_faces
 
 PATTERNS = ["regular", "alternating", "random"]
 

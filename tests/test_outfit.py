@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from weft.energies.drag import FROZEN
-from weft.energies.gravity import Gravity
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.seams import Sewing
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.loads.drag import FROZEN
+from weft.energies.loads.gravity import Gravity
+from weft.energies.seams.sewing import Sewing
 from weft.garment.cutting import cut
 from weft.garment.yaml_pattern import parse_yaml_pattern
-from weft.outfit import Outfit
+from weft.scene.outfit import Outfit
 
 FOLDED = """
 fabric: cotton

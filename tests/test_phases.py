@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from weft.phases import Phases
+from weft.base.timing import Phases
 
 
 def test_phases_count_for_themselves_by_the_clock_that_is_given():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import weft
-from weft.errors import SceneError
-from weft.model import Model
-from weft.pins import Keyframe, Path, Pin
+from weft.base.errors import SceneError
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.integrators.model import Model
 
 X = np.array([[0.0, 0, 0], [1, 0, 0], [0, 0, 1]])
 
@@ -81,7 +81,7 @@ def test_two_pins_that_disagree():
 
 def test_an_empty_box_names_the_nearest_vertex(tmp_path):
     """A box that held a vertex of a fine mesh may hold none of a coarse one."""
-    from weft.errors import SceneProblems
+    from weft.base.errors import SceneProblems
     from weft.scene.build import load_scene
 
     scene = (

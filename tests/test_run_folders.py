@@ -17,7 +17,7 @@ import pytest
 
 import weft
 from tests.test_simulation import same_run, scene, simulate
-from weft.errors import RunError
+from weft.base.errors import RunError
 from weft.io import inside, lock
 from weft.io import seal as seal_module
 from weft.io.frames import RunFolder, frame_name
@@ -117,7 +117,7 @@ def test_a_frame_that_this_machine_computes_otherwise(tmp_path, monkeypatch):
     """It stays missing and is named; nothing that is good is dropped for it."""
     run = simulate(tmp_path / "run", frames=4)
     (run.path / frame_name(2)).unlink()
-    from weft import simulation
+    from weft.run import simulation
 
     original = simulation.Loop._at_frame
     monkeypatch.setattr(
@@ -230,9 +230,11 @@ with RunFolder(sys.argv[1]).lock:
 def test_one_writer(tmp_path):
     """A second writer is refused by name; a killed one leaves no lock."""
     other = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(tmp_path / "run")], stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": f"{ROOT}/src"},
-    )  # fmt: skip
+        [sys.executable, "-c", HOLD, str(tmp_path / "run")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}/src"},
+    )
     try:
         assert other.stdout.readline().strip() == b"held"
         for arguments in ({}, {"resume": True}):
@@ -268,9 +270,17 @@ def test_the_lock_where_there_are_no_locks(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", ["metrics.jsonl", "checkpoint.npz", "manifest.json", "mesh.npz", "frames/000001.npz",
-             "frames", ".lock"],
-)  # fmt: skip
+    "name",
+    [
+        "metrics.jsonl",
+        "checkpoint.npz",
+        "manifest.json",
+        "mesh.npz",
+        "frames/000001.npz",
+        "frames",
+        ".lock",
+    ],
+)
 def test_links_are_not_followed(tmp_path, name):
     """Neither written nor read through, whatever of the folder is one."""
     run = simulate(tmp_path / "run", frames=2)
@@ -425,9 +435,18 @@ def test_a_mesh_from_elsewhere(tmp_path):
 
 @pytest.mark.parametrize(
     "change",
-    [{"fps": "x"}, {"fps": 0}, {"fps": float("nan")}, {"trajectory": []}, {"trajectory": [3]},
-     {"trajectory": [{"after": "x", "run": 3}]}, {"mesh": 5}, {"description": "x"}, {"scene": 1}],
-)  # fmt: skip
+    [
+        {"fps": "x"},
+        {"fps": 0},
+        {"fps": float("nan")},
+        {"trajectory": []},
+        {"trajectory": [3]},
+        {"trajectory": [{"after": "x", "run": 3}]},
+        {"mesh": 5},
+        {"description": "x"},
+        {"scene": 1},
+    ],
+)
 def test_a_manifest_from_elsewhere(tmp_path, change):
     run = simulate(tmp_path / "run", frames=1)
     run.folder.write_manifest({**run.manifest, **change})

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import weft
-from weft.errors import RunError, SceneError, SimulationError
+from weft.base.errors import RunError, SceneError, SimulationError
 from weft.io import files
 from weft.io.frames import RunFolder
-from weft.simulation import run_scene
+from weft.run.simulation import run_scene
 
 
 def scene(**changes):
@@ -56,12 +56,28 @@ def test_what_a_run_holds(tmp_path):
     run = simulate(tmp_path / "run")
     assert len(run) == 5 and run.fps == 30
     assert sorted(p.name for p in run.path.iterdir()) == [
-        "checkpoint.npz", "frames", "manifest.json", "mesh.npz", "metrics.jsonl"
-    ]  # fmt: skip
+        "checkpoint.npz",
+        "frames",
+        "manifest.json",
+        "mesh.npz",
+        "metrics.jsonl",
+    ]
     assert {"scene", "versions", "fps", "steps_per_frame"} <= run.manifest.keys()
     line = run.metrics[-1]
-    for key in ("t", "iterations", "linear_iterations", "increment", "linear_solver", "outcome",
-                "energies", "kinetic", "stretch", "seconds", "frame", "step"):  # fmt: skip
+    for key in (
+        "t",
+        "iterations",
+        "linear_iterations",
+        "increment",
+        "linear_solver",
+        "outcome",
+        "energies",
+        "kinetic",
+        "stretch",
+        "seconds",
+        "frame",
+        "step",
+    ):
         assert key in line
     assert line["outcome"] == "CONVERGED" and line["t"] == pytest.approx(4 / 30, abs=1e-15)
     assert len(run.metrics) == 4 * run.manifest["steps_per_frame"]
@@ -238,7 +254,7 @@ def test_a_step_that_never_converges(tmp_path):
     assert report["outcome"] == "MAX_ITERATIONS"
     # The reproducer fails again in the same way.
     kept = np.load(states[0])
-    from weft.state import State
+    from weft.energies.state import State
 
     state = State(kept["x"], kept["v"], float(kept["t"]))
     model, integrator = hopeless.model(), hopeless.stepper()

@@ -10,7 +10,7 @@ import yaml
 
 import weft
 from tests.tutorials import blocks
-from weft.cli.main import app
+from weft.cli.commands import app
 from weft.scene.file import Source, validate
 from weft.scene.schema import SceneFile
 

@@ -14,8 +14,10 @@ import pytest
 import warp as wp
 
 from weft import kernel
-from weft.kernel import Chain, Recorded, Scalar, chain, launching, team
-from weft.kernel.entry import packed_for
+from weft.kernel import Recorded, RecordedLaunches, Scalar, launching
+from weft.kernel import recorded_launches as chain
+from weft.kernel import thread_pool as team
+from weft.kernel.warp_private import packed_for
 
 _module = wp.get_module("weft.test_team")
 
@@ -50,7 +52,7 @@ def wide(o: int, given: Wide, out: wp.array(dtype=Scalar)):
 @pytest.fixture
 def own(monkeypatch):
     """A team of this test's own, in place of that of the process."""
-    other = team.Team()
+    other = team.ThreadPool()
     monkeypatch.setattr(launching, "team", other)
     monkeypatch.setattr(chain, "team", other)
     yield other
@@ -168,8 +170,10 @@ def test_one_thread_does_it_where_the_team_does_not_compile(own, threads, monkey
 def steps(n, a, out, *, long=True):
     """Launches of which each needs what the one before it wrote, short and long ones."""
     ends = 1, n, 3, n if long else 3, 1
-    return [Recorded(add_neighbors, k, n, a, out[j % 2], out[1 - j % 2], slice_above=40)
-            for j, k in enumerate(ends)]  # fmt: skip
+    return [
+        Recorded(add_neighbors, k, n, a, out[j % 2], out[1 - j % 2], slice_above=40)
+        for j, k in enumerate(ends)
+    ]
 
 
 @wp.kernel(module=_module)
@@ -188,7 +192,7 @@ def test_a_chain_is_its_launches_in_turn(own, threads, count):
     n, rng = 401, np.random.default_rng(0)
     numbers = [kernel.array(rng.uniform(1, 2, n), Scalar) for _ in range(2)]
     out, expected = ([kernel.zeros(n) for _ in range(2)] for _ in range(2))
-    one, other = Chain(steps(n, numbers[0], out)), steps(n, numbers[0], expected)
+    one, other = RecordedLaunches(steps(n, numbers[0], out)), steps(n, numbers[0], expected)
     assert len(one) == len(other)
     for k in range(1500):
         begin, end = sorted(rng.integers(0, len(one) + 1, 2)) if k % 3 else (0, None)
@@ -213,10 +217,10 @@ def test_a_chain_wakes_threads_for_long_launches_alone(own, threads):
     threads(2)
     n = 401
     a, out = kernel.array(np.ones(n), Scalar), [kernel.zeros(n) for _ in range(2)]
-    short = Chain(steps(n, a, out, long=False)[2:])
+    short = RecordedLaunches(steps(n, a, out, long=False)[2:])
     short.replay()
     assert not own.is_awake and not own._calls
-    Chain(steps(n, a, out)).replay()
+    RecordedLaunches(steps(n, a, out)).replay()
     assert len(own._calls) == 1
 
 
@@ -233,7 +237,7 @@ def test_chains_of_several_callers(own, threads):
 
     def replay_many() -> None:
         out = [kernel.zeros(n) for _ in range(2)]
-        mine = Chain(steps(n, a, out))
+        mine = RecordedLaunches(steps(n, a, out))
         for _ in range(100):
             mine.replay()
         if not np.array_equal(kernel.numpy(out[0]), kernel.numpy(expected[0])):
@@ -267,7 +271,7 @@ def test_a_chain_that_native_code_cannot_replay(own, threads, monkeypatch, large
         monkeypatch.setattr(team, "launch_on_cpu", fails)
         launches = [Recorded(add_own, n, a, out)] * 2
         expected = 2.0 * np.arange(n) * kernel.numpy(a)
-    Chain(launches).replay()
+    RecordedLaunches(launches).replay()
     np.testing.assert_allclose(kernel.numpy(out), expected, rtol=1e-14)
 
 
@@ -294,7 +298,7 @@ def test_a_forked_process_works_without_threads_of_its_parent():
         import os, sys
         import numpy as np
         from weft import kernel
-        from weft.solve.vectors import add_multiple
+        from weft.solve.sparse.vectors import add_multiple
         from weft.kernel import vec3
 
         def sums():

@@ -6,8 +6,8 @@ import weft
 from weft import kernel
 from weft.contact import sphere
 from weft.scene.scene import Scene
-from weft.solve import minimize
-from weft.solve.hierarchy import DENSE
+from weft.solve.linear.multigrid.hierarchy import DENSE
+from weft.solve.newton import minimize
 
 # Arrays made by one iteration with contact: a search for candidates makes some 30, a narrow phase
 # and a matrix a dozen each. Neither the mesh nor the number of linear iterations counts.
@@ -38,9 +38,12 @@ def laid(make, linear, n, contact=True):
     cloth = make(n, n, 0.2, 0.2).moved((0.003, 0.104, 0.002))
     meets = {"bodies": [sphere(0.1, 0.05)], "contact": weft.SelfContact(4e-3, friction=0.3)}
     return Scene(
-        cloth, [weft.Pin(cloth.corners("top"))], velocity=(0.2, -0.5, 0.0),
-        settings=weft.StepSettings(linear=linear), **(meets if contact else {}),
-    )  # fmt: skip
+        cloth,
+        [weft.Pin(cloth.corners("top"))],
+        velocity=(0.2, -0.5, 0.0),
+        settings=weft.StepSettings(linear=linear),
+        **(meets if contact else {}),
+    )
 
 
 def stepped(scene, iterations, steps=3):

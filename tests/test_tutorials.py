@@ -9,23 +9,42 @@ from tests.tutorials import BLENDER, DOCS, PAGES, blocks, images, run
 
 PICTURES = DOCS / "images" / "tutorials"
 SMALLER = {  # in place of what the page says: fewer vertices, shorter, smaller pictures
-    "first-drape": {"nx: 31, ny: 31": "nx: 9, ny: 9", "sheet(31, 31": "sheet(9, 9",
-                    "seconds: 1.5 s": "seconds: 0.2 s", "seconds=1.5": "seconds=0.2",
-                    "sheet.nx=21": "sheet.nx=8"},
-    "your-own-mesh": {"rings, around = 18, 60": "rings, around = 10, 12",
-                      "seconds: 1 s": "seconds: 0.1 s"},
+    "first-drape": {
+        "nx: 31, ny: 31": "nx: 9, ny: 9",
+        "sheet(31, 31": "sheet(9, 9",
+        "seconds: 1.5 s": "seconds: 0.2 s",
+        "seconds=1.5": "seconds=0.2",
+        "sheet.nx=21": "sheet.nx=8",
+    },
+    "your-own-mesh": {
+        "rings, around = 18, 60": "rings, around = 10, 12",
+        "seconds: 1 s": "seconds: 0.1 s",
+    },
     "your-own-law": {"sheet(25, 25": "sheet(7, 7", "seconds=1.0": "seconds=0.3"},
     "garment": {"size: 3 cm": "size: 5 cm"},
-    "contact": {"nx: 27, ny: 27": "nx: 11, ny: 11", "size: 5 cm": "size: 10 cm",
-                "42 cm, 1 cm": "39 cm, 1 cm", "seconds: 0.8 s": "seconds: 0.1 s",
-                "nx: 9, ny: 9": "nx: 4, ny: 4", "time: 0.5 s": "time: 0.1 s",
-                "[10 cm, 0, 0]": "[1 cm, 0, 0]", "seconds: 0.6 s": "seconds: 0.1 s"},
-    "b-splines": {"nx: 16, ny: 16": "nx: 8, ny: 8", "size: 4 cm}, tr": "size: 9 cm}, tr",
-                  "seconds: 0.5 s": "seconds: 0.1 s", "span_size=0.05": "span_size=0.1"},
-    "usd-to-blender": {"n = 31": "n = 9", "seconds: 0.8 s": "seconds: 0.1 s",
-                       "= 800, 500, 32": "= 160, 100, 1"},
+    "contact": {
+        "nx: 27, ny: 27": "nx: 11, ny: 11",
+        "size: 5 cm": "size: 10 cm",
+        "42 cm, 1 cm": "39 cm, 1 cm",
+        "seconds: 0.8 s": "seconds: 0.1 s",
+        "nx: 9, ny: 9": "nx: 4, ny: 4",
+        "time: 0.5 s": "time: 0.1 s",
+        "[10 cm, 0, 0]": "[1 cm, 0, 0]",
+        "seconds: 0.6 s": "seconds: 0.1 s",
+    },
+    "b-splines": {
+        "nx: 16, ny: 16": "nx: 8, ny: 8",
+        "size: 4 cm}, tr": "size: 9 cm}, tr",
+        "seconds: 0.5 s": "seconds: 0.1 s",
+        "span_size=0.05": "span_size=0.1",
+    },
+    "usd-to-blender": {
+        "n = 31": "n = 9",
+        "seconds: 0.8 s": "seconds: 0.1 s",
+        "= 800, 500, 32": "= 160, 100, 1",
+    },
     "sweep": {"nx: 13, ny: 13": "nx: 7, ny: 7", "seconds: 0.6 s": "seconds: 0.1 s"},
-}  # fmt: skip
+}
 LONG = {"garment", "sweep"}  # a body of 21 000 faces; processes of its own
 
 

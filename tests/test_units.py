@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.errors import UnitError
-from weft.units import to_si
+from weft.base.errors import UnitError
+from weft.base.units import to_si
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,16 @@ def wheel(tmp_path_factory):
     with tarfile.open(sdist) as archive:
         archive.extractall(folder, filter="data")
     (tree,) = folder.iterdir()
-    for name in ("LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "docs/conf.py",
-                 "docs/_ext/generated_pages.py", "tests/test_wheel.py", "Makefile"):  # fmt: skip
+    for name in (
+        "LICENSE",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "CITATION.cff",
+        "docs/conf.py",
+        "docs/_ext/generated_pages.py",
+        "tests/test_wheel.py",
+        "Makefile",
+    ):
         assert (tree / name).exists(), f"no {name} in the sdist"
     return build("wheel", tree, tmp_path_factory.mktemp("wheel"))
 
@@ -53,8 +61,11 @@ def installed(wheel, tmp_path_factory):
 
 
 def files(folder, *suffixes):
-    return {p.relative_to(folder).as_posix() for p in folder.rglob("*")
-            if p.is_file() and (not suffixes or p.suffix in suffixes)}  # fmt: skip
+    return {
+        p.relative_to(folder).as_posix()
+        for p in folder.rglob("*")
+        if p.is_file() and (not suffixes or p.suffix in suffixes)
+    }
 
 
 def test_every_file_of_the_package_is_in_the_wheel(installed):
@@ -80,8 +91,9 @@ def run(site, folder, *command):
     """In a process that sees the installed package, not the repository."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     environment["PYTHONPATH"] = str(site)
-    done = subprocess.run([sys.executable, *command], cwd=folder, env=environment,
-                          capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 

@@ -67,7 +67,7 @@ def command(line):
         done = subprocess.run(words, capture_output=True, text=True, timeout=3600)
         assert done.returncode == 0, f"{line}: {done.stderr[-2000:]}"
         return
-    from weft.cli.main import app
+    from weft.cli.commands import app
 
     try:
         status = app(words[1:], standalone_mode=False)

@@ -62,8 +62,9 @@ class Drape:
 
     def write(self, version: str, steps: int, note: str = "") -> None:
         """Leave the result where the caller asked for it."""
-        said = json.dumps({"version": version, "steps": steps, "note": note,
-                           "cpu": self.cpu, "wall": self.wall})  # fmt: skip
+        said = json.dumps(
+            {"version": version, "steps": steps, "note": note, "cpu": self.cpu, "wall": self.wall}
+        )
         np.savez(sys.argv[2], frames=np.array([self.cloth, *self.frames]), said=said)
 
 

@@ -21,21 +21,34 @@ def built() -> newton.Model:
         "rot": wp.quat_identity(),
         "vel": wp.vec3(0.0, 0.0, 0.0),
     }
-    sheet = {"vertices": [wp.vec3(*v) for v in d.cloth], "indices": d.faces.ravel().tolist(),
-             "density": d.density, "scale": 1.0, "particle_radius": d.gap}  # fmt: skip
+    sheet = {
+        "vertices": [wp.vec3(*v) for v in d.cloth],
+        "indices": d.faces.ravel().tolist(),
+        "density": d.density,
+        "scale": 1.0,
+        "particle_radius": d.gap,
+    }
     if is_vbd:
         builder.add_cloth_mesh(
-            **place, **sheet, tri_ke=d.stretch / 2, tri_ka=0.0, tri_kd=d.damping,
-            edge_ke=d.bending, edge_kd=d.damping,
-        )  # fmt: skip
+            **place,
+            **sheet,
+            tri_ke=d.stretch / 2,
+            tri_ka=0.0,
+            tri_kd=d.damping,
+            edge_ke=d.bending,
+            edge_kd=d.damping,
+        )
     else:
         newton.solvers.SolverStyle3D.register_custom_attributes(builder)
         style3d.add_cloth_mesh(
-            builder, **place, **sheet, panel_verts=d.cloth_uv.tolist(),
+            builder,
+            **place,
+            **sheet,
+            panel_verts=d.cloth_uv.tolist(),
             panel_indices=d.faces.ravel().tolist(),
             tri_aniso_ke=wp.vec3(d.stretch, d.stretch, d.shear),
             edge_aniso_ke=wp.vec3(d.bending, d.bending, d.bending),
-        )  # fmt: skip
+        )
     rubs = newton.ModelBuilder.ShapeConfig(mu=d.friction)
     builder.add_shape_sphere(
         body=-1, xform=wp.transform(wp.vec3(0.0, d.height, 0.0)), radius=d.radius, cfg=rubs
@@ -53,10 +66,14 @@ def simulated(model: newton.Model, frames: int, note: bool) -> None:
     """Frames from the start."""
     if is_vbd:
         solver = newton.solvers.SolverVBD(
-            model, iterations=d.options["iterations"], particle_enable_self_contact=True,
-            particle_self_contact_margin=d.gap, particle_self_contact_gap=0.75 * d.gap,
-            particle_vertex_contact_buffer_size=64, particle_edge_contact_buffer_size=128,
-        )  # fmt: skip
+            model,
+            iterations=d.options["iterations"],
+            particle_enable_self_contact=True,
+            particle_self_contact_margin=d.gap,
+            particle_self_contact_gap=0.75 * d.gap,
+            particle_vertex_contact_buffer_size=64,
+            particle_edge_contact_buffer_size=128,
+        )
     else:
         config = newton.solvers.SolverStyle3D.Config(iterations=d.options["iterations"])
         solver = newton.solvers.SolverStyle3D(model, config=config)

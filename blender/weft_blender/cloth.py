@@ -61,8 +61,9 @@ def write_cloth(thing: bpy.types.Object, scene: bpy.types.Scene) -> Path:
     if not abs(np.linalg.det(matrix[:3, :3])) > 0:
         raise Problem(f"{thing.name} is scaled to nothing")
     x = to_weft(points(mesh), matrix, unit)
-    used = sorted({min(f.material_index, max(len(thing.material_slots) - 1, 0))
-                   for f in mesh.polygons})  # fmt: skip
+    used = sorted(
+        {min(f.material_index, max(len(thing.material_slots) - 1, 0)) for f in mesh.polygons}
+    )
     names = [region_name(s.material, k) for k, s in enumerate(thing.material_slots)]
     textured = mesh.uv_layers.active is not None
     write_obj(folder / "cloth.obj", mesh, x, names, textured=textured)
@@ -90,8 +91,11 @@ def write_cloth(thing: bpy.types.Object, scene: bpy.types.Scene) -> Path:
     }
     if own.pins:
         tree["pins"] = [{"name": own.pins, "vertices": members(thing, own.pins, own.above)}]
-    bodies = [b for b in (common.bodies.all_objects if common.bodies else ())
-              if b.type == "MESH" and b != thing]  # fmt: skip
+    bodies = [
+        b
+        for b in (common.bodies.all_objects if common.bodies else ())
+        if b.type == "MESH" and b != thing
+    ]
     if bodies:
         tree["bodies"] = [write_body(folder, k, b, scene) for k, b in enumerate(bodies)]
     if bodies or common.contact:
@@ -121,8 +125,10 @@ def read_back(thing: bpy.types.Object, scene: bpy.types.Scene, command: Sequence
     asked(command, "export", str(folder / "run"), str(world), "--up", "z")
     x = read_pc2(world)
     if x.shape[1] != len(thing.data.vertices):
-        raise Problem(f"the run has {x.shape[1]} vertices, {thing.name} "
-                      f"{len(thing.data.vertices)}: simulate again")  # fmt: skip
+        raise Problem(
+            f"the run has {x.shape[1]} vertices, {thing.name} "
+            f"{len(thing.data.vertices)}: simulate again"
+        )
     matrix, unit = matrix_of(thing), meters(scene)
     write_pc2(cache, np.array([from_weft(frame, matrix, unit) for frame in x]))
     modifier = thing.modifiers.get(CACHE) or thing.modifiers.new(CACHE, "MESH_CACHE")

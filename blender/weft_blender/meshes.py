@@ -75,8 +75,10 @@ def write_obj(
         if names and face.material_index != last:
             last = face.material_index
             lines.append(f"usemtl {names[min(last, len(names) - 1)]}")
-        corners = [f"{i + 1}/{k + 1}" if layer is not None else str(i + 1)
-                   for i, k in zip(face.vertices, face.loop_indices)]  # fmt: skip
+        corners = [
+            f"{i + 1}/{k + 1}" if layer is not None else str(i + 1)
+            for i, k in zip(face.vertices, face.loop_indices)
+        ]
         lines.append("f " + " ".join(corners))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -104,8 +106,12 @@ def members(thing: bpy.types.Object, group: str, above: float) -> list[int]:
     if group not in thing.vertex_groups:
         raise Problem(f"{thing.name} has no vertex group {group!r}")
     number = thing.vertex_groups[group].index
-    found = [v.index for v in thing.data.vertices
-             for g in v.groups if g.group == number and g.weight > above]  # fmt: skip
+    found = [
+        v.index
+        for v in thing.data.vertices
+        for g in v.groups
+        if g.group == number and g.weight > above
+    ]
     if not found:
         raise Problem(f"no vertex weighs more than {above:g} in group {group!r}")
     return found

@@ -37,8 +37,9 @@ def asked(command: Sequence[str], *words: str) -> str:
         Problem: there is no weft, or it says what is wrong.
     """
     try:
-        done = subprocess.run([*command, *words], capture_output=True, text=True,
-                              env=environment(), check=False)  # fmt: skip
+        done = subprocess.run(
+            [*command, *words], capture_output=True, text=True, env=environment(), check=False
+        )
     except OSError as error:
         raise Problem(f"{command[0]}: {error.strerror or error}. {HINT}") from error
     if done.returncode:
@@ -63,8 +64,9 @@ class Going:
         words = [*command, "run", str(scene), "--out", str(run), "--json", "--no-fsync"]
         with self.said.open("wb") as out, self.wrong.open("wb") as errors:
             try:
-                self.process = subprocess.Popen(words, stdout=out, stderr=errors,
-                                                env=environment(), **own)  # fmt: skip
+                self.process = subprocess.Popen(
+                    words, stdout=out, stderr=errors, env=environment(), **own
+                )
             except OSError as error:
                 raise Problem(f"{command[0]}: {error.strerror or error}. {HINT}") from error
 

@@ -16,21 +16,28 @@ class WeftCloth(bpy.types.PropertyGroup):
     """Of an object."""
 
     fabric: StringProperty(
-        name="Fabric", default="cotton", search=_fabrics, search_options={"SUGGESTION"},
+        name="Fabric",
+        default="cotton",
+        search=_fabrics,
+        search_options={"SUGGESTION"},
         description="A fabric that weft knows; `Fabrics` lists them",
-    )  # fmt: skip
+    )
     pins: StringProperty(name="Pins", description="Vertex group that is held; none: nothing is")
     above: FloatProperty(
         name="Above", default=0.5, min=0.0, max=1.0, description="Weights greater than this hold"
     )
     uv_length: FloatProperty(
-        name="UV Length", default=0.0, min=0.0, unit="LENGTH",
+        name="UV Length",
+        default=0.0,
+        min=0.0,
+        unit="LENGTH",
         description="Length of a unit of the UV map in the cloth; 0: at which areas agree",
-    )  # fmt: skip
+    )
     warp: EnumProperty(
-        name="Warp", items=[(a, a, f"Warp yarns along {a}") for a in "XYZ"],
+        name="Warp",
+        items=[(a, a, f"Warp yarns along {a}") for a in "XYZ"],
         description="Direction of the warp in the world, without a UV map",
-    )  # fmt: skip
+    )
 
 
 class WeftScene(bpy.types.PropertyGroup):
@@ -43,14 +50,22 @@ class WeftScene(bpy.types.PropertyGroup):
         name="Self-Contact", default=True, description="The cloth does not pass through itself"
     )
     gap: FloatProperty(
-        name="Gap [m]", default=0.002, min=1e-5, max=1.0, precision=4,
+        name="Gap [m]",
+        default=0.002,
+        min=1e-5,
+        max=1.0,
+        precision=4,
         description="Distance at which contact begins to push",
-    )  # fmt: skip
+    )
     friction: FloatProperty(name="Friction", default=0.3, min=0.0, max=10.0)
     step: FloatProperty(
-        name="Step [s]", default=0.02, min=1e-5, max=1.0, precision=4,
+        name="Step [s]",
+        default=0.02,
+        min=1e-5,
+        max=1.0,
+        precision=4,
         description="Largest time step; frames are divided evenly",
-    )  # fmt: skip
+    )
 
 
 class WeftPreferences(bpy.types.AddonPreferences):
@@ -58,9 +73,10 @@ class WeftPreferences(bpy.types.AddonPreferences):
 
     bl_idname = __package__
     command: StringProperty(
-        name="weft", default="weft",
+        name="weft",
+        default="weft",
         description="The command that starts weft: a path, or words: python -m weft.cli.main",
-    )  # fmt: skip
+    )
 
     def draw(self, _context):
         """The command."""
@@ -77,9 +93,11 @@ def register():
     bpy.types.Object.weft = PointerProperty(type=WeftCloth)
     bpy.types.Scene.weft = PointerProperty(type=WeftScene)
     bpy.types.Material.weft_fabric = StringProperty(
-        name="Fabric", search=_fabrics, search_options={"SUGGESTION"},
+        name="Fabric",
+        search=_fabrics,
+        search_options={"SUGGESTION"},
         description="Of faces with this material; none: the cloth's",
-    )  # fmt: skip
+    )
 
 
 def unregister():

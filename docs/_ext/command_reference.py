@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 import typer
 from scene_reference import cell, table
 
-from weft.cli.main import app
+from weft.cli.commands import app
 
 
 def markdown() -> str:

@@ -3,10 +3,18 @@
 from scene_reference import cell, table
 
 from weft.cli.fabrics import COUNTED, MARKS
-from weft.fabric import UNITS, fabric, preset_names
+from weft.fabric.fabric import UNITS, fabric, preset_names
 
-HEADS = ("name", "", "density kg/m²", "stretch N/m", "shear N/m", "bending 10⁻⁶ N·m",
-         "thickness mm", "measured")  # fmt: skip
+HEADS = (
+    "name",
+    "",
+    "density kg/m²",
+    "stretch N/m",
+    "shear N/m",
+    "bending 10⁻⁶ N·m",
+    "thickness mm",
+    "measured",
+)
 
 
 def markdown() -> str:
@@ -19,17 +27,28 @@ def markdown() -> str:
             return f"{mark}{scale * getattr(f, field):.4g}".replace("~", "\\~")
 
         measured = sum(f.origin(field) == "measured" for field in COUNTED)
-        rows.append([
-            f"[`{f.name}`](#fabric-{f.name})", cell(f.title), shown("density"),
-            f"{shown('stretch_warp')} / {shown('stretch_weft')}", shown("shear"),
-            f"{shown('bending_warp', 1e6)} / {shown('bending_weft', 1e6)}",
-            shown("thickness", 1e3), f"{measured} of {len(COUNTED)}",
-        ])  # fmt: skip
+        rows.append(
+            [
+                f"[`{f.name}`](#fabric-{f.name})",
+                cell(f.title),
+                shown("density"),
+                f"{shown('stretch_warp')} / {shown('stretch_weft')}",
+                shown("shear"),
+                f"{shown('bending_warp', 1e6)} / {shown('bending_weft', 1e6)}",
+                shown("thickness", 1e3),
+                f"{measured} of {len(COUNTED)}",
+            ]
+        )
         fields = [
-            [f"`{field}`", f"{getattr(f, field):.4g}", cell(unit), f.origin(field),
-             cell(f.sources.get(field, "").removeprefix(f"{f.origin(field)}: "))]
+            [
+                f"`{field}`",
+                f"{getattr(f, field):.4g}",
+                cell(unit),
+                f.origin(field),
+                cell(f.sources.get(field, "").removeprefix(f"{f.origin(field)}: ")),
+            ]
             for field, unit in UNITS.items()
-        ]  # fmt: skip
+        ]
         heads = ("field", "value", "unit", "origin", "source")
         parts.append(f"(fabric-{f.name})=\n\n## {f.name}\n\n{f.title}\n\n{table(heads, fields)}")
     marks = (

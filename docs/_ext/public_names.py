@@ -31,8 +31,11 @@ def _is_module(name: str) -> bool:
 
 def _module(name: str) -> str:
     module = importlib.import_module(name)
-    own = [n for n, thing in vars(module).items()
-           if getattr(thing, "__module__", None) == name and not n.startswith("_")]  # fmt: skip
+    own = [
+        n
+        for n, thing in vars(module).items()
+        if getattr(thing, "__module__", None) == name and not n.startswith("_")
+    ]
     things = {n: getattr(module, n) for n in getattr(module, "__all__", own)}
     told = _told_elsewhere(name)
     kinds = {n: t for n, t in things.items() if inspect.isclass(t) or inspect.isfunction(t)}

@@ -7,11 +7,11 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
-from weft.fabric import CURVES, LIMITS, PER_ANGLE, UNITS, known_ranges
+from weft.base.settings import settings_of
+from weft.fabric.fabric import CURVES, LIMITS, PER_ANGLE, UNITS, known_ranges
 from weft.scene.explain import explain
 from weft.scene.field_units import unit_of
 from weft.scene.file import block_at
-from weft.settings import settings_of
 
 WORDS = {str: "text", int: "integer", float: "number", bool: "yes/no", dict: "mapping", Any: "any"}
 SIGNS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
@@ -59,8 +59,15 @@ def _blocks(names: list[str], seen: dict[type[BaseModel], str]) -> Iterator[str]
         default = default if default in ("required", "none") else f"`{default}`" if default else ""
         if default == "`see below it`":
             default = "its defaults"
-        rows.append([f"`{name}`", cell(kind + (f", {bounds}" if bounds else "")), cell(unit),
-                     cell(default), words])  # fmt: skip
+        rows.append(
+            [
+                f"`{name}`",
+                cell(kind + (f", {bounds}" if bounds else "")),
+                cell(unit),
+                cell(default),
+                words,
+            ]
+        )
     heads = ("field", "type", "unit", "default", "meaning")
     yield f"({anchor(path)})=\n\n## {path}\n\n{meaning.strip()}\n\n{table(heads, rows)}"
     for name, below in inner:
@@ -88,8 +95,12 @@ def _bounds(block: Any, name: str, field: Any) -> str:
             said = by_key[name].expected.removeprefix("must be ").split(" [")[0]
             vague = said == "a finite number" or by_key[name].choices
             return "" if vague else said
-    found = [f"{sign} {getattr(m, key):g}" for m in field.metadata for key, sign in SIGNS.items()
-             if getattr(m, key, None) is not None]  # fmt: skip
+    found = [
+        f"{sign} {getattr(m, key):g}"
+        for m in field.metadata
+        for key, sign in SIGNS.items()
+        if getattr(m, key, None) is not None
+    ]
     return " and ".join(found)
 
 

@@ -8,8 +8,11 @@ import weft
 from weft.adjoint.adjoint import Adjoint
 
 TIGHT, CONTACT = weft.StepSettings(tolerance=1e-10), weft.StepSettings(tolerance=1e-8)
-ONE = {"backward_euler": TIGHT, "bdf2": TIGHT,
-       "quasi_static": weft.QuasiStaticSettings(1e-11, 1e-11, imperfection=0.0)}  # fmt: skip
+ONE = {
+    "backward_euler": TIGHT,
+    "bdf2": TIGHT,
+    "quasi_static": weft.QuasiStaticSettings(1e-11, 1e-11, imperfection=0.0),
+}
 
 
 def hung(integrator="backward_euler", bend=0.05, damping=None, **more):
@@ -22,9 +25,15 @@ def hung(integrator="backward_euler", bend=0.05, damping=None, **more):
     path = weft.Path(keys, interpolation="linear", hold=True)
     pins = [weft.Pin(cloth.corners("top"), path=path)]
     return weft.Scene(
-        cloth.with_points(x), pins, integrator=integrator, settings=ONE[integrator], step=0.01,
-        damping=damping, velocity=(0.1, 0.0, -0.2), **more,
-    )  # fmt: skip
+        cloth.with_points(x),
+        pins,
+        integrator=integrator,
+        settings=ONE[integrator],
+        step=0.01,
+        damping=damping,
+        velocity=(0.1, 0.0, -0.2),
+        **more,
+    )
 
 
 def landing(integrator="backward_euler", friction=0.3, **more):
@@ -36,9 +45,16 @@ def landing(integrator="backward_euler", friction=0.3, **more):
     contact = weft.SelfContact(gap=0.003, friction=friction)
     body = weft.contact.plate(0.6, 0.6, size=0.3, name="table")
     return weft.Scene(
-        cloth.with_points(x), [], integrator=integrator, settings=CONTACT, step=0.005,
-        contact=contact, bodies=[body], velocity=(0.2, -0.03, 0.1), **more,
-    )  # fmt: skip
+        cloth.with_points(x),
+        [],
+        integrator=integrator,
+        settings=CONTACT,
+        step=0.005,
+        contact=contact,
+        bodies=[body],
+        velocity=(0.2, -0.03, 0.1),
+        **more,
+    )
 
 
 def noise(n, seed=0, velocities=0.1):
@@ -65,8 +81,10 @@ def compared(scene, names, frames=2, fps=100.0, h=3e-5, seed=0, velocities=0.1, 
     loss = loss or noise(scene.cloth.n_vertices, seed, velocities)
     adjoint = Adjoint(scene, loss, names, frames=frames, fps=fps)
     found, rng = adjoint(), np.random.default_rng(seed + 1)
-    way = {n: adjoint.parameter(n).size * np.asarray(rng.uniform(0.5, 1.5, found.gradient[n].shape))
-           for n in names}  # fmt: skip
+    way = {
+        n: adjoint.parameter(n).size * np.asarray(rng.uniform(0.5, 1.5, found.gradient[n].shape))
+        for n in names
+    }
 
     def along(s):
         values = {n: adjoint.parameter(n).value + s * d for n, d in way.items()}
@@ -100,9 +118,15 @@ def folded(integrator="backward_euler", friction=0.3, **more):
     contact = weft.SelfContact(gap=0.003, friction=friction)
     pins = [weft.Pin([0, 3, 12, 15])]
     return weft.Scene(
-        cloth, pins, integrator=integrator, settings=CONTACT, step=0.005, contact=contact,
-        velocity=(0.02, -0.05, 0.01), **more,
-    )  # fmt: skip
+        cloth,
+        pins,
+        integrator=integrator,
+        settings=CONTACT,
+        step=0.005,
+        contact=contact,
+        velocity=(0.02, -0.05, 0.01),
+        **more,
+    )
 
 
 def _together(lower, upper):

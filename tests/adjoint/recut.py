@@ -11,15 +11,15 @@ from weft import kernel
 from weft.adjoint import cut, material_points, recut
 from weft.adjoint.adjoint import Adjoint
 from weft.adjoint.rest import Rest
-from weft.energies.seams import Sewing
-from weft.fabric import fabric
+from weft.cloth.regions import Region
+from weft.energies.seams.sewing import Sewing
+from weft.energies.state import State
+from weft.fabric.fabric import fabric
 from weft.garment.cutting import cut as cut_garment
 from weft.garment.yaml_pattern import parse_yaml_pattern
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
-from weft.outfit import Outfit
-from weft.regions import Region
-from weft.state import State
+from weft.scene.outfit import Outfit
 
 
 def of_runs(scene, h=2e-6, frames=2, fps=100, loss=None, seed=3):
@@ -101,9 +101,14 @@ def splines(integrator="backward_euler", n=(4, 5), **more):
     bent = np.stack([np.sin(9 * points[:, 1]), np.cos(7 * points[:, 0])], axis=1)
     cloth = cut(cloth, points + 0.01 * bent).moved((0, 0, 0), (30, 0, 0))
     return weft.Scene(
-        cloth, [weft.Pin(cloth.corners("top"))], integrator=integrator, settings=TIGHT, step=0.01,
-        velocity=(0.1, 0.0, -0.2), **more,
-    )  # fmt: skip
+        cloth,
+        [weft.Pin(cloth.corners("top"))],
+        integrator=integrator,
+        settings=TIGHT,
+        step=0.01,
+        velocity=(0.1, 0.0, -0.2),
+        **more,
+    )
 
 
 SEWN = """

@@ -8,9 +8,9 @@ import pytest
 
 import weft
 from tests.adjoint.cases import hung, landing, noise, quotient
-from weft.adjoint import Energy, Flat, Mean, Sum, Target, batched
-from weft.adjoint.forward import Forward, Kept
-from weft.errors import SceneError
+from weft.adjoint import EnergyLoss, Flat, Mean, Sum, Target, batched
+from weft.adjoint.recorded_run import Kept, RecordedRun
+from weft.base.errors import SceneError
 
 SHEAR = ["fabric.shear"]
 
@@ -18,7 +18,7 @@ SHEAR = ["fabric.shear"]
 def test_steps_are_those_of_a_simulation(tmp_path):
     scene = hung("bdf2")
     run = weft.simulate(scene, frames=2, fps=50, out=tmp_path / "run", progress=False)
-    kept = Kept(Forward(scene, 2, 50), 1e9)
+    kept = Kept(RecordedRun(scene, 2, 50), 1e9)
     frames = [p.state.x for p in kept.run() if p.count % 2 == 0]
     for k, x in enumerate(frames):
         assert np.array_equal(x, run.positions(k))
@@ -27,8 +27,8 @@ def test_steps_are_those_of_a_simulation(tmp_path):
 def test_recomputed_steps_are_bitwise_equal():
     """Without memory sqrt(n) states are kept; on the way back they give the same digits."""
     scene = landing()
-    places = list(Kept(Forward(scene, 7, 200), 1e9).run())
-    kept = Kept(Forward(scene, 7, 200), 0.0)
+    places = list(Kept(RecordedRun(scene, 7, 200), 1e9).run())
+    kept = Kept(RecordedRun(scene, 7, 200), 0.0)
     for _ in kept.run():
         pass
     assert kept.every == 3 and sorted(kept.places) == [0, 3, 6]
@@ -74,10 +74,18 @@ def test_losses_against_differences():
     x, v, t = rng.normal(size=(3, 16, 3)), rng.normal(size=(3, 16, 3)), np.arange(3.0)
     model = hung().model()
     x[-1] = np.array(hung().state().x) * 1.01
-    target = Target(rng.normal(size=(2, 3)), vertices=[3, 5], weight=[1.0, 3.0],
-                    velocities=rng.normal(size=(2, 3)))  # fmt: skip
-    for loss in (target, Mean((1.0, 2.0, 0.0), [1, 2], 1), Energy("bending").of(model),
-                 Sum([(2.0, target), (-1.0, Mean())])):  # fmt: skip
+    target = Target(
+        rng.normal(size=(2, 3)),
+        vertices=[3, 5],
+        weight=[1.0, 3.0],
+        velocities=rng.normal(size=(2, 3)),
+    )
+    for loss in (
+        target,
+        Mean((1.0, 2.0, 0.0), [1, 2], 1),
+        EnergyLoss("bending").of(model),
+        Sum([(2.0, target), (-1.0, Mean())]),
+    ):
         _, by_x, *rest = loss(x, v, t)
         dx, dv = rng.normal(size=x.shape), rng.normal(size=x.shape)
         by_v = rest[0] if rest else np.zeros_like(v)
@@ -87,7 +95,7 @@ def test_losses_against_differences():
 
 def test_energy_knows_its_stiffness():
     scene = hung("quasi_static")
-    adjoint = weft.Adjoint(scene, Energy("bending"), ["fabric.bending_warp"], frames=1, fps=100)
+    adjoint = weft.Adjoint(scene, EnergyLoss("bending"), ["fabric.bending_warp"], frames=1, fps=100)
     got, p = (
         float(adjoint().gradient["fabric.bending_warp"]),
         adjoint.parameter("fabric.bending_warp"),
@@ -121,8 +129,9 @@ def test_the_scene_of_a_run():
         path.write_text(text)
         from weft.scene.build import load_scene
 
-        run = weft.simulate(load_scene(path).scene, frames=1, fps=50, out=Path(folder) / "run",
-                            progress=False)  # fmt: skip
+        run = weft.simulate(
+            load_scene(path).scene, frames=1, fps=50, out=Path(folder) / "run", progress=False
+        )
         with pytest.raises(SceneError, match="weft.scene_of"):
             weft.Adjoint(run, Mean(), frames=1)
         assert weft.scene_of(run).scene.cloth.n_vertices == 16
@@ -156,7 +165,7 @@ def test_unknown_names_are_listed():
         (lambda x, v, t: (1.0, x[-1]), r"loss derivative by x = shape \(16, 3\)"),
         (lambda x, v, t: (1.0, np.full_like(x, np.inf)), "not finite"),
         (lambda x, v, t: 1.0, "loss = float"),
-        (3.0, "a function of x, v and t"),
+        (3.0, "loss = 3.0, float: expected a function"),
     ],
 )
 def test_bad_losses(loss, message):

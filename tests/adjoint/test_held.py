@@ -10,15 +10,16 @@ import pytest
 import weft
 from tests.adjoint.cases import compared, hung, landing, noise, quotient, with_start
 from weft.adjoint import Adjoint
-from weft.adjoint.directions import Direction
+from weft.adjoint.parameter_directions import ParameterDirection
+from weft.base.errors import SceneError
 from weft.contact import Rigid, sphere
-from weft.errors import SceneError
 
 TIGHT = weft.StepSettings(tolerance=1e-10)
 PATH = weft.Path(
     [weft.Keyframe(0.0), weft.Keyframe(0.1, (0.05, -0.1, 0.02), 0.3)],
-    interpolation="linear", hold=True,
-)  # fmt: skip
+    interpolation="linear",
+    hold=True,
+)
 
 
 def tied(integrator="backward_euler", release=None):
@@ -27,14 +28,23 @@ def tied(integrator="backward_euler", release=None):
     cloth = scene.cloth
     more = {} if release is None else {"release": release}
     spring = weft.Spring(
-        cloth.border("bottom"), stiffness=5.0, length=0.1, damping=0.05, at=(0.1, -0.5, 0.2),
-        name="spring", **more,
-    )  # fmt: skip
+        cloth.border("bottom"),
+        stiffness=5.0,
+        length=0.1,
+        damping=0.05,
+        at=(0.1, -0.5, 0.2),
+        name="spring",
+        **more,
+    )
     across = weft.Spring([4], to=[11], stiffness=20.0, length=0.1, damping=0.03, name="across")
     rope = weft.Rope(
-        cloth.corners("bottom"), at=(0, -1.0, 0.1), length=1.2, stiffness=50.0, path=PATH,
+        cloth.corners("bottom"),
+        at=(0, -1.0, 0.1),
+        length=1.2,
+        stiffness=50.0,
+        path=PATH,
         name="rope",
-    )  # fmt: skip
+    )
     return scene.with_(stepper=None, settings=TIGHT, attachments=[spring, across, rope])
 
 
@@ -81,10 +91,20 @@ def test_a_clip_on_a_body_that_moves():
     low = np.asarray(cloth.points)[cloth.corners("bottom")].mean(0)
     table = table.moved(low - [0.0, 0.3, 0.0], rotation=(5, 10, 3), path=PATH)
     clip = weft.AttachToBody(cloth.corners("bottom"), "table", stiffness=30.0, within=0.5, name="c")
-    scene = hung().with_(stepper=None, settings=TIGHT, bodies=[table], attachments=[clip],
-                         contact=weft.SelfContact(gap=1e-3))  # fmt: skip
-    names = ["attachments.c.stiffness", "bodies.table.translation", "bodies.table.keyframes",
-             "bodies.table.rotations", "fabric.shear"]  # fmt: skip
+    scene = hung().with_(
+        stepper=None,
+        settings=TIGHT,
+        bodies=[table],
+        attachments=[clip],
+        contact=weft.SelfContact(gap=1e-3),
+    )
+    names = [
+        "attachments.c.stiffness",
+        "bodies.table.translation",
+        "bodies.table.keyframes",
+        "bodies.table.rotations",
+        "fabric.shear",
+    ]
     got, expected, _ = compared(scene, names, frames=2, h=1e-4)
     assert got == pytest.approx(expected, rel=1e-5)
 
@@ -95,8 +115,9 @@ def carried(integrator="backward_euler"):
     ball = sphere(0.03, 0.02, name="ball").moved((0.01, 0.0345, 0.004), rotation=(0, 10, 20))
     rigid = Rigid(mass=4e-4, velocity=(0.02, -0.03, 0.01), spin=(0.1, 0.2, 0.3), stiffness=1e6)
     ball = dataclasses.replace(ball, rigid=rigid)
-    return scene.with_(stepper=None, settings=weft.StepSettings(tolerance=1e-9),
-                       bodies=[*scene.bodies, ball])  # fmt: skip
+    return scene.with_(
+        stepper=None, settings=weft.StepSettings(tolerance=1e-9), bodies=[*scene.bodies, ball]
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,8 +126,13 @@ def carried(integrator="backward_euler"):
 def test_a_rigid_body_on_cloth(integrator):
     """Its frame is four more points of the same minimization."""
     scene = carried(integrator)
-    names = [*numbers(scene, "bodies.ball"), "bodies.table.translation", "fabric.density",
-             "contact.friction", "contact.gap"]  # fmt: skip
+    names = [
+        *numbers(scene, "bodies.ball"),
+        "bodies.table.translation",
+        "fabric.density",
+        "contact.friction",
+        "contact.gap",
+    ]
     assert {"bodies.ball.mass", "bodies.ball.spin", "bodies.ball.translation"} <= {*names}
     got, expected, found = compared(scene, names, frames=2, fps=200, h=2e-5)
     assert found.report.firmed == 0
@@ -116,8 +142,10 @@ def test_a_rigid_body_on_cloth(integrator):
 
 @pytest.mark.slow
 def test_tangents_say_the_same():
-    for scene, name in ((tied("bdf2"), "attachments.rope.keyframes"),
-                        (carried(), "bodies.ball.velocity")):  # fmt: skip
+    for scene, name in (
+        (tied("bdf2"), "attachments.rope.keyframes"),
+        (carried(), "bodies.ball.velocity"),
+    ):
         adjoint = Adjoint(scene, noise(16), [name], frames=2, fps=200)
         back = adjoint().gradient[name]
         dx, dv = adjoint.tangent(name)
@@ -137,8 +165,13 @@ def test_recomputed_steps_are_bitwise_equal():
 
 def slide(**more):
     """An attachment to a rail."""
-    return weft.Slide(hung().cloth.corners("bottom"), along=[(-0.3, -0.1, -0.2), (0.3, 0.2, -0.2)],
-                      within=1.0, name="rail", **more)  # fmt: skip
+    return weft.Slide(
+        hung().cloth.corners("bottom"),
+        along=[(-0.3, -0.1, -0.2), (0.3, 0.2, -0.2)],
+        within=1.0,
+        name="rail",
+        **more,
+    )
 
 
 @pytest.mark.slow
@@ -169,4 +202,4 @@ def test_ropes_on_bodies_by_where_these_start():
     scene = hung().with_(stepper=None, bodies=[table], attachments=[spring])
     moved = Adjoint(scene, noise(16), frames=1).parameter("bodies.table.translation")
     with pytest.raises(SceneError, match="where the body of attachment"):
-        Direction.of(scene, moved, (0,))
+        ParameterDirection.of(scene, moved, (0,))

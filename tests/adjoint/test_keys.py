@@ -7,8 +7,8 @@ import pytest
 
 import weft
 from tests.adjoint.cases import compared, hung, landing, noise
-from weft.adjoint import Adjoint, Energy
-from weft.errors import SceneError
+from weft.adjoint import Adjoint, EnergyLoss
+from weft.base.errors import SceneError
 
 BESIDE = ["fabric.density", "fabric.stretch_warp", "fabric.bending_warp", "pins.pin.keyframes"]
 
@@ -74,8 +74,11 @@ def test_friction_that_changes():
 @pytest.mark.slow
 def test_wind_with_gusts():
     wind = weft.Wind((1.0, 0.2, 0.5), gusts=weft.Gusts(0.3, 0.2))
-    numbers = {"wind.velocity.0": keys(1.0, 3.0), "wind.drag": keys(1.3, 1.5),
-               "damping": keys(0.01, 0.02)}  # fmt: skip
+    numbers = {
+        "wind.velocity.0": keys(1.0, 3.0),
+        "wind.drag": keys(1.3, 1.5),
+        "damping": keys(0.01, 0.02),
+    }
     scene = hung(wind=wind, keyed=numbers)
     names = [*(f"{n}.keys" for n in numbers), "wind.density", "fabric.density"]
     got, expected, _ = compared(scene, names)
@@ -85,8 +88,9 @@ def test_wind_with_gusts():
 def test_what_is_asked_of_a_frame_has_its_numbers():
     """The energy of a frame, by the stiffness that the cloth has then."""
     scene = keyed_fabric(hung("quasi_static"), bending_warp=keys(1e-5, 9e-5))
-    got, expected, _ = compared(scene, ["fabric.bending_warp.keys"], frames=1, velocities=0.0,
-                                loss=Energy("bending"))  # fmt: skip
+    got, expected, _ = compared(
+        scene, ["fabric.bending_warp.keys"], frames=1, velocities=0.0, loss=EnergyLoss("bending")
+    )
     assert got == pytest.approx(expected, rel=1e-5)
 
 

@@ -12,8 +12,15 @@ from tests.adjoint.cases import compared, hung, landing, noise, quotient, with_s
 from weft.adjoint import Adjoint
 from weft.integrators.quasi_static import QuasiStaticSettings
 
-CONTACT = ["fabric.density", "fabric.stretch_warp", "contact.friction", "contact.gap",
-           "contact.stick", "gravity", "bodies.table.translation"]  # fmt: skip
+CONTACT = [
+    "fabric.density",
+    "fabric.stretch_warp",
+    "contact.friction",
+    "contact.gap",
+    "contact.stick",
+    "gravity",
+    "bodies.table.translation",
+]
 TIGHT = weft.StepSettings(tolerance=1e-10)
 
 
@@ -93,22 +100,39 @@ def test_recomputed_chains_are_bitwise_equal():
 
 def resting(kind="triangles", **settings):
     """A square on a slope that holds it, taken there by equilibria."""
-    chosen = {"tolerance": 1e-10, "force_tolerance": 1e-9, "lags": 400, "max_iterations": 4000,
-              "friction": True, "imperfection": 0.0, **settings}  # fmt: skip
+    chosen = {
+        "tolerance": 1e-10,
+        "force_tolerance": 1e-9,
+        "lags": 400,
+        "max_iterations": 4000,
+        "friction": True,
+        "imperfection": 0.0,
+        **settings,
+    }
     if kind == "splines":
         cloth = weft.spline_sheet(3, 3, 0.2, 0.2, fabric="felt")
     else:
         cloth = weft.sheet(4, 4, 0.2, 0.2, fabric="felt")
     cloth, a = cloth.moved((0, 2.5e-3, 0), (0, 20, 0)), np.radians(14.0)
     return weft.Scene(
-        cloth, gravity=(9.81 * np.sin(a), -9.81 * np.cos(a), 0.0), integrator="quasi_static",
-        settings=QuasiStaticSettings(**chosen), contact=weft.SelfContact(gap=4e-3, friction=0.4),
-        bodies=[weft.contact.plate(0.6, 0.6, 0.3, name="table")], step=0.5,
-    )  # fmt: skip
+        cloth,
+        gravity=(9.81 * np.sin(a), -9.81 * np.cos(a), 0.0),
+        integrator="quasi_static",
+        settings=QuasiStaticSettings(**chosen),
+        contact=weft.SelfContact(gap=4e-3, friction=0.4),
+        bodies=[weft.contact.plate(0.6, 0.6, 0.3, name="table")],
+        step=0.5,
+    )
 
 
-RESTS = ["fabric.density", "fabric.stretch_warp", "contact.friction", "contact.gap", "gravity",
-         "bodies.table.translation"]  # fmt: skip
+RESTS = [
+    "fabric.density",
+    "fabric.stretch_warp",
+    "contact.friction",
+    "contact.gap",
+    "gravity",
+    "bodies.table.translation",
+]
 
 
 @pytest.mark.parametrize(
@@ -122,8 +146,9 @@ RESTS = ["fabric.density", "fabric.stretch_warp", "contact.friction", "contact.g
 )
 def test_equilibria_with_friction(kind, settings):
     """A path: what is held in the second depends on where it slid in the first."""
-    got, expected, found = compared(resting(kind, **settings), RESTS, frames=2, fps=2,
-                                    velocities=0.0, h=1e-5)  # fmt: skip
+    got, expected, found = compared(
+        resting(kind, **settings), RESTS, frames=2, fps=2, velocities=0.0, h=1e-5
+    )
     assert got == pytest.approx(expected, rel=1e-6)
     assert found.report.steps == 2 * settings.get("load_steps", 1)
 
@@ -144,8 +169,15 @@ def test_where_equilibria_with_friction_begin():
 def test_equilibria_in_wind():
     """Loads turn with the cloth: without that part the derivative is another."""
     scene = hung("quasi_static", wind=weft.Wind((1.0, 0.2, 0.5)))
-    names = ["wind.velocity", "wind.density", "wind.lift", "fabric.density", "fabric.shear",
-             "pins.pin.translation", "gravity"]  # fmt: skip
+    names = [
+        "wind.velocity",
+        "wind.density",
+        "wind.lift",
+        "fabric.density",
+        "fabric.shear",
+        "pins.pin.translation",
+        "gravity",
+    ]
     got, expected, found = compared(scene, names, frames=1, velocities=0.0, h=1e-4)
     assert got == pytest.approx(expected, rel=1e-7)
     assert found.report.steps == 1
@@ -153,10 +185,12 @@ def test_equilibria_in_wind():
 
 @pytest.mark.slow
 def test_tangents_say_the_same():
-    for scene, name, fps in ((lagged(2), "contact.friction", 200), (resting(), "gravity", 2),
-                             (resting(), "bodies.table.translation", 2),
-                             (hung("quasi_static", wind=weft.Wind((1.0, 0.2, 0.5))),
-                              "pins.pin.translation", 100)):  # fmt: skip
+    for scene, name, fps in (
+        (lagged(2), "contact.friction", 200),
+        (resting(), "gravity", 2),
+        (resting(), "bodies.table.translation", 2),
+        (hung("quasi_static", wind=weft.Wind((1.0, 0.2, 0.5))), "pins.pin.translation", 100),
+    ):
         loss = noise(16, velocities=0.1 if fps == 200 else 0.0)
         adjoint = Adjoint(scene, loss, [name], frames=2, fps=fps)
         back = adjoint().gradient[name]

@@ -9,14 +9,14 @@ import weft
 from tests.adjoint.cases import compared, hung, landing, noise
 from weft import kernel
 from weft.adjoint.adjoint import Adjoint
+from weft.adjoint.contact import ContactSlopes
 from weft.adjoint.contact_numbers import ContactNumbers, constants_of
-from weft.adjoint.forward import Forward
-from weft.adjoint.step_back import planned
-from weft.adjoint.touching import Touching
+from weft.adjoint.recorded_run import RecordedRun
+from weft.adjoint.reverse_step import planned
 from weft.contact.collision_mesh import CollisionMesh
-from weft.contact.term import SLIP, ContactTerm
+from weft.contact.contact_energy import SLIP, ContactEnergy
 from weft.kernel import vec3
-from weft.psd import Psd
+from weft.solve.newton.psd import Psd
 
 
 def touching_at(count, gap=0.003, crumpled=0.0):
@@ -25,17 +25,17 @@ def touching_at(count, gap=0.003, crumpled=0.0):
     """
     contact = weft.SelfContact(gap=gap, thickness=1e-4, friction=weft.contact.Friction(0.4, 0.3))
     scene = landing().with_(contact=contact)
-    forward = Forward(scene, count, 200.0)
+    forward = RecordedRun(scene, count, 200.0)
     place = forward.start()
     for _ in range(count):
         place, parts = forward.step(place)
     taken = parts[-1]
     phi = planned(forward.model, taken, forward.inner)
-    term = next(t for t in phi.terms_of_phi if isinstance(t, ContactTerm))
+    term = next(t for t in phi.terms_of_phi if isinstance(t, ContactEnergy))
     noisy = crumpled * np.random.default_rng(1).normal(size=taken.x.shape)
     x = kernel.points(np.ascontiguousarray(taken.x + noisy))
     assert np.abs(taken.memory[SLIP]).max() > 0
-    return forward.model.contact, Touching(term, phi.step, x), phi.step, x
+    return forward.model.contact, ContactSlopes(term, phi.step, x), phi.step, x
 
 
 def other(contact, name, factor):
@@ -71,7 +71,7 @@ def test_contact_by_its_numbers(touching, name):
     values = constants_of(contact)[name]
 
     def of(factor):
-        term, g = ContactTerm(other(contact, name, factor)), kernel.zeros(x.shape[0], vec3)
+        term, g = ContactEnergy(other(contact, name, factor)), kernel.zeros(x.shape[0], vec3)
         term.freeze(step)
         term.add_gradient(x, g)
         return np.array(kernel.numpy(g)), np.array(term.remember(x)[SLIP])
@@ -130,9 +130,12 @@ def test_an_energy_of_numpy(kind):
     expected = {"k": ["springs"]} if kind is Springs else {}
     assert found.report.differences == expected
     assert ("k: differences of the forces of springs" in str(found.report)) is bool(expected)
-    both = [Adjoint(scene, noise(16), [weft.Parameter("k", 2.0, parameter.apply)],
-                    frames=2, fps=100).with_values({"k": 2.0 + s}).value()
-            for s in (1e-3, -1e-3)]  # fmt: skip
+    both = [
+        Adjoint(scene, noise(16), [weft.Parameter("k", 2.0, parameter.apply)], frames=2, fps=100)
+        .with_values({"k": 2.0 + s})
+        .value()
+        for s in (1e-3, -1e-3)
+    ]
     assert float(found.gradient["k"]) == pytest.approx((both[0] - both[1]) / 2e-3, rel=1e-6)
 
 

@@ -14,8 +14,8 @@ from weft.adjoint import Outline, Strain, cut, material_points, recut
 from weft.adjoint.adjoint import Adjoint
 from weft.adjoint.rest_terms import curvature
 from weft.adjoint.rest_triangles import strip_slopes
-from weft.energies.buckling_bending import strip_factor
-from weft.errors import SceneError
+from weft.base.errors import SceneError
+from weft.energies.elastic.buckling_bending import strip_factor
 
 WIND = weft.Wind((1.0, 0.2, 0.5))
 GUSTS = weft.Wind((1.0, 0.2, 0.5), gusts=weft.Gusts(intensity=0.3, length=0.5))
@@ -88,9 +88,13 @@ def test_splines_that_touch():
     cloth = cloth.moved((0.013, 0.0021, 0.007), (0, 17, 0))
     body = weft.contact.plate(0.6, 0.6, size=0.3, name="table")
     scene = weft.Scene(
-        cloth, bodies=[body], contact=weft.SelfContact(gap=0.003, friction=0.3), step=0.005,
-        settings=weft.StepSettings(tolerance=1e-9), velocity=(0.2, -0.03, 0.1),
-    )  # fmt: skip
+        cloth,
+        bodies=[body],
+        contact=weft.SelfContact(gap=0.003, friction=0.3),
+        step=0.005,
+        settings=weft.StepSettings(tolerance=1e-9),
+        velocity=(0.2, -0.03, 0.1),
+    )
     got, expected = of_runs(scene, h=4e-7, fps=200)  # at 2e-6 pairs change: 6e-5
     assert got == pytest.approx(expected, rel=3e-6)
 
@@ -104,8 +108,8 @@ def test_a_garment_by_its_panels():
 
 def test_a_recut_garment_is_the_one_that_is_sewn_anew():
     """Energies of a scene that is cut otherwise are those of an outfit made from its cloth."""
-    from weft.energies.seams import Sewing
-    from weft.outfit import Outfit
+    from weft.energies.seams.sewing import Sewing
+    from weft.scene.outfit import Outfit
 
     scene = sewn()
     points, _ = material_points(scene.cloth)

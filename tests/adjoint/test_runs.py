@@ -7,12 +7,26 @@ import weft
 from tests.adjoint.cases import compared, hung, landing, noise, quotient, with_start
 from weft.adjoint.adjoint import Adjoint
 
-FABRIC = ["fabric.density", "fabric.stretch_warp", "fabric.stretch_weft", "fabric.shear",
-          "fabric.bending_warp", "fabric.bending_weft", "fabric.damping"]  # fmt: skip
+FABRIC = [
+    "fabric.density",
+    "fabric.stretch_warp",
+    "fabric.stretch_weft",
+    "fabric.shear",
+    "fabric.bending_warp",
+    "fabric.bending_weft",
+    "fabric.damping",
+]
 FORCES = ["gravity", "fabric.rest_stretch_warp"]
 PATHS = ["pins.pin.keyframes", "pins.pin.rotations"]
-CONTACT = ["fabric.density", "fabric.stretch_warp", "contact.friction", "contact.gap",
-           "contact.stick", "gravity", "bodies.table.translation"]  # fmt: skip
+CONTACT = [
+    "fabric.density",
+    "fabric.stretch_warp",
+    "contact.friction",
+    "contact.gap",
+    "contact.stick",
+    "gravity",
+    "bodies.table.translation",
+]
 
 
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
@@ -66,8 +80,14 @@ def test_whole_arrays(integrator, what):
 def test_added_mass(integrator):
     """The air that goes along with cloth, of where it is expected and how fast."""
     scene = hung(integrator, wind=weft.Wind((1.0, 0.2, 0.5), span=0.3))
-    names = ["wind.span", "wind.velocity", "wind.density", "fabric.density", "fabric.shear",
-             "pins.pin.keyframes"]  # fmt: skip
+    names = [
+        "wind.span",
+        "wind.velocity",
+        "wind.density",
+        "fabric.density",
+        "fabric.shear",
+        "pins.pin.keyframes",
+    ]
     got, expected, _ = compared(scene, names, frames=3 if integrator == "bdf2" else 2, h=1e-4)
     assert got == pytest.approx(expected, rel=1e-6)
     without, _, _ = compared(scene.with_(wind=weft.Wind((1.0, 0.2, 0.5))), names[1:], h=1e-4)
@@ -105,6 +125,20 @@ def test_contact_and_friction(integrator):
     assert found.report.firmed == 0
 
 
+def test_bdf2_through_a_blow():
+    """Steps in which contact begins are backward Euler's in both directions, and have no past."""
+    thrown = landing("bdf2").with_(velocity=(0.2, -0.3, 0.1))
+    scene = with_start(thrown, dx=np.array([0.0, 0.005, 0.0]))
+    stepper, model, state = scene.stepper(), scene.model(), scene.state()
+    memory, past = stepper.init(model, state), []
+    for _ in range(6):
+        state, memory, report = stepper.step(model, state, memory, 0.005)
+        past.append(float(memory["dt"]))
+    assert past[0] > 0.0 and 0.0 in past and report.contact["count"] > 0
+    got, expected, _ = compared(scene, CONTACT, frames=6, fps=200, h=1e-5)
+    assert got == pytest.approx(expected, rel=1e-5)
+
+
 def test_contact_by_where_and_how_fast_it_starts():
     scene = landing()
     loss = noise(16)
@@ -140,8 +174,11 @@ def test_splines():
 @pytest.mark.slow
 def test_tangents_say_the_same():
     """Forwards and backwards share the Hessian alone, and agree."""
-    for scene, name in ((hung("bdf2"), "fabric.shear"), (landing(), "contact.friction"),
-                        (hung(), "pins.pin.keyframes")):  # fmt: skip
+    for scene, name in (
+        (hung("bdf2"), "fabric.shear"),
+        (landing(), "contact.friction"),
+        (hung(), "pins.pin.keyframes"),
+    ):
         adjoint = Adjoint(scene, noise(16), [name], frames=2, fps=100)
         back = adjoint().gradient[name]
         dx, dv = adjoint.tangent(name)

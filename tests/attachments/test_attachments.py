@@ -9,10 +9,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import weft
-from weft.contact.body import Body
-from weft.contact.body_frames import BodyFrames
-from weft.contact.shapes import sphere
-from weft.errors import SceneError
+from weft.base.errors import SceneError
+from weft.bodies.body import Body
+from weft.bodies.motion.point_sequence import BodyFrames
+from weft.bodies.shapes.primitives import sphere
 from weft.scene.integrators import INTEGRATORS
 
 POLE = [(-1.0, 0.0, -0.15), (1.0, 0.0, -0.15)]
@@ -41,6 +41,8 @@ def test_every_kind_with_every_integrator(integrator, surface):
     """
     cloth = cloth_of(surface)
     scene = weft.Scene(cloth, attachments=every_kind(cloth), integrator=integrator, damping=0.0)
+    if integrator == "backward_euler":  # iterative solvers leave as much of a sum as is allowed
+        scene = scene.with_(settings=weft.StepSettings(tolerance=1e-6))
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory = stepper.init(model, state)
     for _ in range(4):
@@ -66,8 +68,14 @@ def wobbling(times, turn=None):
     for t in times:
         R = Rotation.from_rotvec([0, 0, 1.3 * t]).as_matrix()
         frames.append((1 + 0.4 * t) * body.vertices @ R.T + [0.2 * t, 0, 0])
-    return Body(body.vertices, body.faces, None, "ball", None,
-                BodyFrames(np.array(times), np.array(frames), True))  # fmt: skip
+    return Body(
+        body.vertices,
+        body.faces,
+        None,
+        "ball",
+        None,
+        BodyFrames(np.array(times), np.array(frames), True),
+    )
 
 
 @pytest.mark.parametrize("surface", ["triangles", "splines"])
@@ -78,9 +86,15 @@ def test_points_follow_a_body_that_turns_and_deforms(surface):
     cloth = cloth_of(surface).moved((0.0, 0.11, 0.0))
     body = wobbling(np.linspace(0, 0.2, 9))
     ids = np.argsort(np.linalg.norm(cloth.vertices - [0, 0.11, 0], axis=1))[:2]
-    scene = weft.Scene(cloth, bodies=[body], step=0.01, damping=0.0, gravity=(0, 0, 0),
-                       attachments=[weft.AttachToBody(ids, "ball", name="button")],
-                       contact=weft.SelfContact(gap=2e-3))  # fmt: skip
+    scene = weft.Scene(
+        cloth,
+        bodies=[body],
+        step=0.01,
+        damping=0.0,
+        gravity=(0, 0, 0),
+        attachments=[weft.AttachToBody(ids, "ball", name="button")],
+        contact=weft.SelfContact(gap=2e-3),
+    )
     place = scene.attached.energies[0].place
     t = 0.15
     R = Rotation.from_rotvec([0, 0, 1.3 * t]).as_matrix()
@@ -138,8 +152,12 @@ def test_pieces_are_brought_together_in_time():
     left, right = cloth.parts
     a = cloth.border("right", left)
     b = cloth.border("left", right)
-    scene = weft.Scene(cloth, gravity=(0, 0, 0), contact=weft.SelfContact(gap=2e-3),
-                       attachments=[weft.AttachCloth(a, b, closing=0.3, name="seam")])  # fmt: skip
+    scene = weft.Scene(
+        cloth,
+        gravity=(0, 0, 0),
+        contact=weft.SelfContact(gap=2e-3),
+        attachments=[weft.AttachCloth(a, b, closing=0.3, name="seam")],
+    )
     state, _, _ = _steps(scene, 15)
     gap = np.linalg.norm(state.x[a] - state.x[b], axis=1)
     assert gap.min() > 0.01 and gap.max() < 0.07
@@ -178,8 +196,14 @@ def test_runs_resume_bitwise(integrator, tmp_path):
 
 def test_adaptive_steps_keep_what_has_let_go(tmp_path):
     cloth = weft.sheet(4, 4, 0.2, 0.2)
-    tie = weft.Spring([0], at=(0, 0.5, 0), stiffness=2.0, length=0.1, name="tie",
-                      release=weft.Release(when=lambda held: held.t > 0.05))  # fmt: skip
+    tie = weft.Spring(
+        [0],
+        at=(0, 0.5, 0),
+        stiffness=2.0,
+        length=0.1,
+        name="tie",
+        release=weft.Release(when=lambda held: held.t > 0.05),
+    )
     scene = weft.Scene(cloth, attachments=[tie], adaptive=weft.AdaptiveSettings())
     run = weft.simulate(scene, frames=4, out=tmp_path / "run", progress=False)
     said = [m["attachments"]["tie"] for m in run.metrics]
@@ -217,8 +241,13 @@ def test_a_rod_carries_its_rings_and_ropes(integrator):
         weft.Slide(cloth.border("top"), pole, body="rod", radius=0.05, friction=0.1, name="rings"),
         weft.Rope(cloth.corners("bottom"), body="rod", length=0.45, name="rope"),
     ]
-    scene = weft.Scene(cloth, bodies=[rod], attachments=made, integrator=integrator,
-                       contact=weft.SelfContact(gap=3e-3))  # fmt: skip
+    scene = weft.Scene(
+        cloth,
+        bodies=[rod],
+        attachments=made,
+        integrator=integrator,
+        contact=weft.SelfContact(gap=3e-3),
+    )
     state, _, report = _steps(scene, 35)
     x = state.x[cloth.border("top")]
     np.testing.assert_allclose(np.hypot(x[:, 1] - 0.25, x[:, 2] + 0.15), 0.05, atol=1e-5)

@@ -10,14 +10,15 @@ import pytest
 import weft
 from tests.checks import assert_derivative, dense, rotations, scatter, still
 from weft import kernel
+from weft.base.errors import SceneError
 from weft.contact import box, capsule
-from weft.energies.rail import lengths_along
-from weft.energies.rigid_rings import RigidRings
-from weft.errors import SceneError
+from weft.energies.springs.rail import lengths_along
+from weft.energies.springs.rigid_rings import RigidRings
+from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.kernel import vec3
-from weft.psd import Psd
 from weft.scene.build import load_scene
-from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.validate.rigid import made
 
 POLE = [(-0.2, 0.03, 0.0), (0.01, 0.03, 0.0), (0.2, 0.03, 0.0)]
@@ -40,21 +41,30 @@ def every_kind(cloth):
     return [
         weft.AttachToBody(top[:1], "rod", name="clip"),
         weft.Rope(top[1:-1], body="rod", length=0.03, name="ropes"),
-        weft.Spring(top[-1:], body="rod", at=(0.2, 0.03, 0.0), stiffness=50.0, damping=0.01,
-                    name="spring"),
+        weft.Spring(
+            top[-1:], body="rod", at=(0.2, 0.03, 0.0), stiffness=50.0, damping=0.01, name="spring"
+        ),
         weft.Rope(low[:1], body="rod", length=0.5, name="slack"),
         weft.Slide(top[2:4], POLE, body="rod", radius=0.03, friction=0.2, name="rings"),
-    ]  # fmt: skip
+    ]
 
 
 def scene_of(kind="triangles", integrator="backward_euler", **more):
     cloth = cloth_of(kind)
-    ropes = [weft.contact.Joint("rope", (s, 0.03, 0.0), at=(s, 0.3, 0.0), name=f"rope at {s}")
-             for s in (-0.18, 0.18)]  # fmt: skip
+    ropes = [
+        weft.contact.Joint("rope", (s, 0.03, 0.0), at=(s, 0.3, 0.0), name=f"rope at {s}")
+        for s in (-0.18, 0.18)
+    ]
     return weft.Scene(
-        cloth, bodies=[rod(ropes, spin=(0.0, 1.0, 0.0))], attachments=every_kind(cloth),
-        integrator=integrator, damping=0.0, step=0.01, contact=weft.SelfContact(gap=3e-3), **more,
-    )  # fmt: skip
+        cloth,
+        bodies=[rod(ropes, spin=(0.0, 1.0, 0.0))],
+        attachments=every_kind(cloth),
+        integrator=integrator,
+        damping=0.0,
+        step=0.01,
+        contact=weft.SelfContact(gap=3e-3),
+        **more,
+    )
 
 
 def steps(scene, count, dt=0.01):
@@ -73,8 +83,10 @@ def test_every_kind_with_every_integrator(integrator, surface):
     """What the rod carries is what ropes hold; in steps of backward Euler what attachments pull the
     cloth with and its weight change its momentum, and what pulls the rod changes that of the rod.
     """
-    exact = {} if integrator == "quasi_static" else {"settings": weft.StepSettings(tolerance=1e-6)}
-    scene = scene_of(surface, integrator, **exact)
+    exact = weft.StepSettings(tolerance=1e-6)
+    if integrator == "quasi_static":
+        exact = QuasiStaticSettings(force_tolerance=1e-5)
+    scene = scene_of(surface, integrator, settings=exact)
     model, before, state, report = steps(scene, 1 if integrator == "quasi_static" else 4)
     said = report.attachments
     names = {"clip", "ropes", "spring", "slack", "rings"}
@@ -103,14 +115,26 @@ def rings_of(rng):
     x = np.concatenate([np.zeros((6, 3)), rng.normal(size=(4, 3))])
     rail = nodes @ x[6:]
     along = lengths_along(rail)
-    places = [rail[0] + 0.3 * (rail[1] - rail[0]), rail[1] + 0.6 * (rail[2] - rail[1]),
-              rail[2] + 0.2 * (rail[2] - rail[1])]  # fmt: skip
+    places = [
+        rail[0] + 0.3 * (rail[1] - rail[0]),
+        rail[1] + 0.6 * (rail[2] - rail[1]),
+        rail[2] + 0.2 * (rail[2] - rail[1]),
+    ]
     c, ring = np.array([[0.3, 0.7]] * 3), np.arange(6).reshape(3, 2)
     for ids, place in zip(ring, places):
         spread = 0.05 * rng.normal(size=3)
         x[ids] = place + np.array([0.7, -0.3])[:, None] * spread + 0.03 * rng.normal(size=3)
-    made = RigidRings(ring, c, np.arange(6, 10), nodes, along, np.array([50.0, 80.0, 60.0]),
-                      radius=0.02, friction=0.3, slip=0.05)  # fmt: skip
+    made = RigidRings(
+        ring,
+        c,
+        np.arange(6, 10),
+        nodes,
+        along,
+        np.array([50.0, 80.0, 60.0]),
+        radius=0.02,
+        friction=0.3,
+        slip=0.05,
+    )
     return made, x
 
 
@@ -172,13 +196,22 @@ def test_rings_slide_down_a_rod():
         x0 = cloth.vertices[cloth.corners("top")].mean(0)
         way = np.array([np.cos(a), -np.sin(a), 0.0])
         pole = [tuple(x0 - 0.2 * way), tuple(x0 + 0.6 * way)]
-        bar = made(box((0.05, 0.05, 0.05), 0.05, "bar").moved((0.0, 0.5, 0.0)), mass=1.0,
-                   joints=[weft.contact.Joint("weld")])  # fmt: skip
+        bar = made(
+            box((0.05, 0.05, 0.05), 0.05, "bar").moved((0.0, 0.5, 0.0)),
+            mass=1.0,
+            joints=[weft.contact.Joint("weld")],
+        )
         found = []
         for body in ("bar", None):
             slide = weft.Slide(cloth.corners("top"), pole, body=body, friction=mu, name="rings")
-            scene = weft.Scene(cloth, bodies=[bar], attachments=[slide], integrator="bdf2",
-                               settings=weft.StepSettings(tolerance=1e-6), step=2e-3)  # fmt: skip
+            scene = weft.Scene(
+                cloth,
+                bodies=[bar],
+                attachments=[slide],
+                integrator="bdf2",
+                settings=weft.StepSettings(tolerance=1e-6),
+                step=2e-3,
+            )
             _, _, state, _ = steps(scene, 60, 2e-3)
             found.append(float(np.asarray(state.v)[:4].mean(0) @ way))
         speed, still_pole = found
@@ -195,9 +228,12 @@ def test_cloth_turns_with_the_body_that_it_is_tied_to():
     cloth = cloth_of("triangles")
     top = cloth.border("top")
     scene = weft.Scene(
-        cloth, bodies=[rod(spin=(2.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.3))], gravity=(0, 0, 0),
-        attachments=[weft.AttachToBody(top, "rod")], contact=weft.SelfContact(gap=3e-3),
-    )  # fmt: skip
+        cloth,
+        bodies=[rod(spin=(2.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.3))],
+        gravity=(0, 0, 0),
+        attachments=[weft.AttachToBody(top, "rod")],
+        contact=weft.SelfContact(gap=3e-3),
+    )
     model, _, state, _ = steps(scene, 20)
     body = model.loose.affine[0]
     wanted = body.weights(cloth.vertices[top]) @ np.asarray(state.x)[body.own]
@@ -249,10 +285,13 @@ BODIES = "bodies: [{name: rod, capsule: {radius: 1 cm, length: 40 cm}, translati
         ("kind: body, border: top, body: rood", r"body.*'rood'.*did you mean 'rod'"),
         ("kind: body, border: top, body: rod", r"within.*vertex \d+ at 1\.0\d+ m from rod"),
         ("kind: rope, border: top, body: rod, length: 1 mm", r"length.*at least the distance"),
-        ("kind: slide, border: top, body: rod, along: [[-1, 1, -0.5], [1, 1, -0.5]], "
-         "spacing: 1 cm", r"spacing.*0\.01 m, on the rigid body 'rod'.*none there"),
+        (
+            "kind: slide, border: top, body: rod, along: [[-1, 1, -0.5], [1, 1, -0.5]], "
+            "spacing: 1 cm",
+            r"spacing.*0\.01 m, on the rigid body 'rod'.*none there",
+        ),
     ],
-)  # fmt: skip
+)
 def test_named_errors(tmp_path, block, match):
     path = tmp_path / "scene.yaml"
     sheet = "cloth: {sheet: {nx: 5, ny: 5}, translation: [0, 1 m, 0]}\n"

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 import weft
-from weft.animated import STRANDS, animation_of
-from weft.attachments.strands import NAMES
+from weft.base.keyframes import Keys
+from weft.bodies.joints.settings import Joint
+from weft.bodies.motion.pins import Keyframe, Path
+from weft.bodies.rigid.settings import Rigid
+from weft.cloth.attachments.drawing import NAMES
 from weft.contact import box
-from weft.contact.joint import Joint
-from weft.contact.rigid import Rigid
-from weft.energies.release import Release
-from weft.keys import Keys
-from weft.pins import Keyframe, Path
+from weft.energies.springs.release import Release
 from weft.render.strands import AROUND, Tubes
 from weft.render.style import Style
+from weft.run.animation import STRANDS, animation_of
 from weft.view.content import content_of
 
 STEP = 0.01
@@ -27,8 +27,9 @@ def scene(make=weft.sheet, ropes=True):
     rigid = Rigid(mass=0.2, joints=[spring] if ropes else [])
     body = dataclasses.replace(box((0.1, 0.1, 0.1), 0.1, "one").moved((0, 0, 0.5)), rigid=rigid)
     cloth = make(5, 5, 0.4, 0.4, fabric="cotton").moved((0, 0.1, 0), (90, 0, 0))
-    a, b, c, d = (cloth.corners(w) for w in ("top-left", "top-right", "bottom-left",
-                                             "bottom-right"))  # fmt: skip
+    a, b, c, d = (
+        cloth.corners(w) for w in ("top-left", "top-right", "bottom-left", "bottom-right")
+    )
     path = Path([Keyframe(0.0), Keyframe(1.0, (0.1, 0.0, 0.0))], hold=True)
     held = [
         weft.Rope(a, at=(-0.2, 0.6, 0.0), path=path),
@@ -38,8 +39,14 @@ def scene(make=weft.sheet, ropes=True):
     ]
     keyed = {"attachments.3.length": Keys([(0, 1.0), (0.1, 0.8)])}
     pins = [weft.Pin(cloth.border("top"))]
-    return weft.Scene(cloth, pins, bodies=[body], step=STEP, attachments=held if ropes else (),
-                      keyed=keyed if ropes else {})  # fmt: skip
+    return weft.Scene(
+        cloth,
+        pins,
+        bodies=[body],
+        step=STEP,
+        attachments=held if ropes else (),
+        keyed=keyed if ropes else {},
+    )
 
 
 @pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])

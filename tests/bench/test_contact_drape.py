@@ -6,13 +6,22 @@ import numpy as np
 import pytest
 
 from weft.bench import contact_drape, drapes
-from weft.bench.drapes import Drape, Spent
-from weft.bench.measure import Selection, info
+from weft.bench.drapes import DrapeScene, Spent
+from weft.bench.measure import BenchSelection, info
 
 SPENT = Spent(
-    seconds=0.4, steps=20, wall=3.0, cpu=2.0, iterations=100, phases={"solve": 1.0, "broad": 0.5},
-    vertices=9, contacts=7, crossings=0, failed=0, peak=2.0**30,
-)  # fmt: skip
+    seconds=0.4,
+    steps=20,
+    wall=3.0,
+    cpu=2.0,
+    iterations=100,
+    phases={"solve": 1.0, "broad": 0.5},
+    vertices=9,
+    contacts=7,
+    crossings=0,
+    failed=0,
+    peak=2.0**30,
+)
 CPU = dict(zip("abc", (8.0, 2.0, 4.0)))
 
 
@@ -22,7 +31,7 @@ def said(drape, effort="converged", seconds=0.4, runs=(SPENT,)):
 
 
 def test_times_are_of_what_their_unit_says():
-    drape = Drape("t", None, 0.4, 0.2, 1.0, {"converged": 4.0}, threads=1)
+    drape = DrapeScene("t", None, 0.4, 0.2, 1.0, {"converged": 4.0}, threads=1)
     m = said(drape)
     assert m["CPU"].value == pytest.approx(5.0) and m["CPU"].ok is False
     assert m["CPU"].unit == "s / s of cloth" and m["wall"].value == pytest.approx(7.5)
@@ -35,11 +44,14 @@ def test_times_are_of_what_their_unit_says():
 
 @pytest.mark.parametrize(
     "per, unit, scale",
-    [(None, "s / step of 20 ms, first 0.4 s", 1 / 20), (2.0, "s / 2 s of cloth, first 0.4 s", 5),
-     (0.02, "s / 20 ms of cloth, first 0.4 s", 1 / 20)],
-)  # fmt: skip
+    [
+        (None, "s / step of 20 ms, first 0.4 s", 1 / 20),
+        (2.0, "s / 2 s of cloth, first 0.4 s", 5),
+        (0.02, "s / 20 ms of cloth, first 0.4 s", 1 / 20),
+    ],
+)
 def test_goals_of_several_threads_are_of_wall_time(per, unit, scale):
-    m = said(Drape("t", None, 9.0, 0.4, per, {"converged": 4.0}, memory=0.5))
+    m = said(DrapeScene("t", None, 9.0, 0.4, per, {"converged": 4.0}, memory=0.5))
     assert m["wall"].unit == unit and m["wall"].value == pytest.approx(3.0 * scale)
     assert m["wall"].target == 4.0 and m["CPU"].target is None
     assert m["peak memory"].ok is False
@@ -47,17 +59,20 @@ def test_goals_of_several_threads_are_of_wall_time(per, unit, scale):
 
 def test_the_median_counts_with_all_that_belongs_to_it():
     runs = [Spent(**{**vars(SPENT), "cpu": c, "iterations": int(c)}) for c in CPU.values()]
-    m = said(Drape("t", None, 0.4, 0.4, 1.0, {"converged": 1.0}, threads=1), runs=runs)
+    m = said(DrapeScene("t", None, 0.4, 0.4, 1.0, {"converged": 1.0}, threads=1), runs=runs)
     assert m["CPU"].value == pytest.approx(10.0) and m["iterations"].value == 0.2
 
 
 @pytest.mark.parametrize(
     "selection, expected",
     [
-        (Selection(), ["demo converged 1.6", "demo interactive 1.6", "hanging", "1998", "broad"]),
-        (Selection(("pile",), repeats=2), ["pile converged 0.5"] * 2),
-        (Selection(("layers",), whole=True), ["layers interactive 0.5"]),
-        (Selection(("1998",)), ["1998"]),
+        (
+            BenchSelection(),
+            ["demo converged 1.6", "demo interactive 1.6", "hanging", "1998", "broad"],
+        ),
+        (BenchSelection(("pile",), repeats=2), ["pile converged 0.5"] * 2),
+        (BenchSelection(("layers",), whole=True), ["layers interactive 0.5"]),
+        (BenchSelection(("1998",)), ["1998"]),
     ],
 )
 def test_what_is_run(monkeypatch, selection, expected):
@@ -77,9 +92,9 @@ def test_what_is_run(monkeypatch, selection, expected):
         monkeypatch.setattr(contact_drape, f"_{name}", partial(other, short))
     measures = list(contact_drape.contact_drape(selection))
     assert asked == expected and measures
-    if selection == Selection():
+    if selection == BenchSelection():
         asked.clear()
-        list(contact_drape.contact_drape(Selection(big=True)))
+        list(contact_drape.contact_drape(BenchSelection(big=True)))
         assert {a.split()[0] for a in asked} == {*drapes.DRAPES, "hanging", "1998", "broad"}
 
 
@@ -88,13 +103,13 @@ def test_a_run_that_fails_is_a_line(monkeypatch):
         raise RuntimeError("demo, converged: out of memory")
 
     monkeypatch.setattr(contact_drape, "apart", apart)
-    first, _ = contact_drape.contact_drape(Selection(("demo",)))
+    first, _ = contact_drape.contact_drape(BenchSelection(("demo",)))
     assert "out of memory" in first.name and first.ok is False
 
 
 def test_a_run():
     """Short, interactive steps of 10 ms; no phase is counted twice."""
-    drape = Drape("t", partial(drapes.demo, 9), 1.6, 0.2, 1.0)
+    drape = DrapeScene("t", partial(drapes.demo, 9), 1.6, 0.2, 1.0)
     spent = drapes.run(drape, "interactive", 0.2)
     assert spent.steps == 20 and spent.vertices == 81 and spent.seconds == pytest.approx(0.2)
     assert 20 <= spent.iterations <= 8 * (20 + 2 * spent.failed)

@@ -3,17 +3,27 @@
 import numpy as np
 import pytest
 
+from weft.base.errors import WeftError
 from weft.bench import reference, runner
-from weft.bench.measure import Selection, at_least, at_most, info
+from weft.bench.measure import BenchSelection, at_least, at_most, info
 from weft.bench.reference import REFERENCE, Machine
-from weft.errors import WeftError
 
 
 @pytest.mark.parametrize(
     "unit, expected",
-    [("s", True), ("ms", True), ("s / s of cloth", True), ("ms, wall", True), ("s, 97 pts", True),
-     ("s a step", True), ("x", False), ("", False), ("GiB", False), ("of 50 steps", False)],
-)  # fmt: skip
+    [
+        ("s", True),
+        ("ms", True),
+        ("s / s of cloth", True),
+        ("ms, wall", True),
+        ("s, 97 pts", True),
+        ("s a step", True),
+        ("x", False),
+        ("", False),
+        ("GiB", False),
+        ("of 50 steps", False),
+    ],
+)
 def test_what_is_a_time(unit, expected):
     measure = info("a/b", 3.0, unit)
     assert measure.is_time is expected
@@ -62,6 +72,6 @@ def test_the_machine_comes_first_and_normalizes(monkeypatch):
 
 def test_scenes_of_a_benchmark_that_has_none():
     with pytest.raises(WeftError, match="contact-drape"):
-        runner.run(["assembly"], selection=Selection(("demo",)))
+        runner.run(["assembly"], selection=BenchSelection(("demo",)))
     with pytest.raises(WeftError, match="did you mean 'layers'"):
-        runner.run(["contact-drape"], selection=Selection(("layer",)))
+        runner.run(["contact-drape"], selection=BenchSelection(("layer",)))

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
+from weft.base.errors import RunError, WeftError
 from weft.cli.arguments import check_arguments
-from weft.errors import RunError, WeftError
 from weft.io.frames import RunFolder
 
 SCENE = "cloth: {sheet: {nx: 2, ny: 2, fabric: cotton}}\nframes: 0\n"
@@ -15,13 +15,19 @@ SCENE = "cloth: {sheet: {nx: 2, ny: 2, fabric: cotton}}\nframes: 0\n"
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["run", "s.yaml", "--out", ""], ["run", "s.yaml", "--out="],
+        ["run", "s.yaml", "--out", ""],
+        ["run", "s.yaml", "--out="],
         ["run", "s.yaml", "--out", " "],
-        ["settle", "s.yaml", "--out", ""], ["sweep", "run", "s.yaml", "--out", ""],
-        ["run", "s.yaml", "--preview", ""], ["demo", "--out", ""], ["render", "run", ""],
-        ["fabrics", "test", "cotton", "--out", ""], ["mannequin", ""], ["view", "r", "--html", ""],
+        ["settle", "s.yaml", "--out", ""],
+        ["sweep", "run", "s.yaml", "--out", ""],
+        ["run", "s.yaml", "--preview", ""],
+        ["demo", "--out", ""],
+        ["render", "run", ""],
+        ["fabrics", "test", "cotton", "--out", ""],
+        ["mannequin", ""],
+        ["view", "r", "--html", ""],
     ],
-)  # fmt: skip
+)
 def test_empty_ones_are_named(arguments):
     with pytest.raises(WeftError, match="= nothing: expected some text; is a shell") as caught:
         check_arguments(arguments)

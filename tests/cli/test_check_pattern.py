@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from weft.cli.main import main
+from weft.discretization.mesh import grid
 from weft.io.obj import write_obj
-from weft.mesh import grid
 
 PATTERN = """
 measures: {width: 40 cm}

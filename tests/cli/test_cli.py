@@ -14,8 +14,8 @@ from PIL import Image
 
 import weft
 from weft.cli import main as cli
+from weft.discretization.mesh import grid
 from weft.io.obj import write_obj
-from weft.mesh import grid
 
 SCENE = """\
 cloth: {sheet: {nx: 7, ny: 6}, fabric: cotton}
@@ -249,7 +249,7 @@ def test_json_is_pure(run, monkeypatch):
     checks = json.loads(out)
     assert status == 0 and err == ""
     assert all(
-        set(c) == {"name", "expected", "got", "error", "tolerance", "ok", "note", "part"}
+        set(c) == {"name", "expected", "got", "error", "tolerance", "ok", "note", "part", "basis"}
         for c in checks
     )
     status, out, _ = run("bench", "import", "--json")
@@ -271,6 +271,33 @@ def test_validate_fails_with_status_1(run, monkeypatch):
     monkeypatch.setattr(free_fall, "GRAVITY", 9.80)
     status, out, _ = run("validate", "free-fall")
     assert status == 1 and "FAILED" in out
+
+
+def test_a_missed_indicative_row_is_shown_apart_and_keeps_status_0(run, monkeypatch):
+    """Free fall misses as before; the rows of another experiment come first nevertheless."""
+    from weft.validate import free_fall
+    from weft.validate.check import RowBasis, compare
+
+    def checks():
+        yield compare("free-fall/a", 1.0, 2.0, 0.1, RowBasis.INDICATIVE)
+        yield compare("free-fall/b", 1.0, 1.0, 0.1, RowBasis.SELF)
+
+    monkeypatch.setattr(free_fall, "checks", checks)
+    status, out, _ = run("validate", "free-fall", "catenary")
+    lines = out.splitlines()
+    (apart,) = (i for i, line in enumerate(lines) if line.startswith("indicative rows"))
+    assert status == 0 and "FAILED" not in out
+    assert lines[apart + 1].startswith("free-fall/a") and "missed" in lines[apart + 1]
+    (own,) = (i for i, line in enumerate(lines) if line.startswith("free-fall/b"))
+    assert own < apart and lines[own].split()[-2:] == ["ok", "self"]
+    assert "3 of 3 ok, 0 of 1 indicative ones" in lines[apart + 2]
+    status, out, _ = run("validate", "free-fall", "--json")
+    rows = {c["name"]: c for c in json.loads(out)}
+    assert status == 0 and not rows["free-fall/a"]["ok"]
+    assert {n: c["basis"] for n, c in rows.items()} == {
+        "free-fall/a": "indicative",
+        "free-fall/b": "self",
+    }
 
 
 def test_an_experiment_that_raises_is_a_row(run, monkeypatch):
@@ -336,7 +363,7 @@ def test_ctrl_c_leaves_a_run_that_resumes(scene, tmp_path):
 
 def test_ctrl_c_in_a_finalizer_counts(run, scene, monkeypatch):
     """Python would print it there and go on: one Ctrl-C of a hundred came so."""
-    from weft.simulation import run_scene
+    from weft.run.simulation import run_scene
 
     class Array:
         def __del__(self):
@@ -346,7 +373,7 @@ def test_ctrl_c_in_a_finalizer_counts(run, scene, monkeypatch):
         Array()
         return run_scene(*arguments, **more)
 
-    monkeypatch.setattr("weft.run.run_scene", interrupted)
+    monkeypatch.setattr("weft.scene.simulate.run_scene", interrupted)
     status, _, err = run("run", scene, "--out", "here")
     assert status == 130 and "--resume" in err and "Traceback" not in err
     assert len(weft.Run("here")) < 5

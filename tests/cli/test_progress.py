@@ -12,15 +12,23 @@ from tests.cli.test_cli import run, scene, weft_  # noqa: F401
 from weft import kernel
 from weft.integrators.base import StepReport
 from weft.kernel.context import process
-from weft.progress import progress_bar
-from weft.simulation import Progress
-from weft.solve.base import Outcome
+from weft.run.progress import progress_bar
+from weft.run.simulation import Progress
+from weft.solve.linear.solver import Outcome
 
 
 def report():
-    return StepReport(dt=0.01, outcome=Outcome.CONVERGED, iterations=12, linear_iterations=345,
-                      line_search_trials=1, increment=1.2e-3, linear_solver="multigrid", terms={},
-                      seconds=0.1)  # fmt: skip
+    return StepReport(
+        dt=0.01,
+        outcome=Outcome.CONVERGED,
+        iterations=12,
+        linear_iterations=345,
+        line_search_trials=1,
+        increment=1.2e-3,
+        linear_solver="multigrid",
+        terms={},
+        seconds=0.1,
+    )
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -54,8 +62,19 @@ def test_json_lines(run, scene):  # noqa: F811
     steps = [e for e in events if e["event"] == "step"]
     assert steps[-1]["frame"] == 2 and steps[-1]["wrote"] == "frames/000002.npz"
     assert steps[-1]["left"] == 0 and steps[0]["left"] >= 0
-    assert set(steps[0]) == {"event", "frame", "frames", "step", "steps", "newton", "linear",
-                             "increment", "seconds", "left", "wrote"}  # fmt: skip
+    assert set(steps[0]) == {
+        "event",
+        "frame",
+        "frames",
+        "step",
+        "steps",
+        "newton",
+        "linear",
+        "increment",
+        "seconds",
+        "left",
+        "wrote",
+    }
 
 
 def test_quiet(run, scene):  # noqa: F811

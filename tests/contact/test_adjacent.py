@@ -6,18 +6,18 @@ import pytest
 import weft
 from tests.contact.test_neighborhood import every_pair, named
 from weft import kernel
-from weft.contact.adjacent import LEAST, PART, Adjacency
-from weft.contact.candidates import Candidates
+from weft.base.errors import SceneError
+from weft.contact.broad_phase.candidate_cache import Neighborhood
+from weft.contact.broad_phase.candidates import Candidates
+from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
+from weft.contact.contact_energy import ContactEnergy
 from weft.contact.contact_set import distances_of
-from weft.contact.distance import PairKind
-from weft.contact.narrow_phase import contacts
-from weft.contact.neighborhood import Neighborhood
-from weft.contact.sides import Sides
-from weft.contact.term import ContactTerm
-from weft.errors import SceneError
+from weft.contact.distance.distance import PairKind
+from weft.contact.narrow_phase.adjacent_pairs import LEAST, PART, Adjacency
+from weft.contact.narrow_phase.classify import contacts
+from weft.discretization.mesh import grid
 from weft.kernel import vec3
-from weft.mesh import grid
 
 EDGE = 5e-3  # [m] of the sheets here
 HEIGHT = EDGE / np.sqrt(2)
@@ -26,7 +26,7 @@ HEIGHT = EDGE / np.sqrt(2)
 def surface(n=8, gap=4e-3, sewn=None, thickness=0.0):
     """A sheet of edges of 5 mm."""
     mesh = grid(n, n, EDGE * (n - 1), EDGE * (n - 1))
-    sides = Sides.one(mesh.n_vertices, thickness)
+    sides = CollisionGroups.one(mesh.n_vertices, thickness)
     if sewn is not None:
         sides.__dict__["sewn"] = sewn
     return CollisionMesh(mesh.faces, np.array(mesh.vertices), sides, gap), np.array(mesh.vertices)
@@ -103,7 +103,7 @@ def test_forces_are_slopes_of_one_energy(rng):
     cloth = weft.sheet(8, 8, 7 * EDGE, 7 * EDGE)
     scene = weft.Scene(cloth, contact=weft.SelfContact(4e-3, resolve=True))
     contact = scene.model().contact
-    term = ContactTerm(contact)
+    term = ContactEnergy(contact)
     mesh = contact.mesh
     for _ in range(20):
         x = crumpled(np.array(cloth.vertices), rng)
@@ -206,7 +206,7 @@ def test_ways_of_many_edges_are_safe():
     flat = np.array(cloth.vertices)
     table = weft.contact.plate(0.3, 0.3, size=0.3).moved((0, -0.01, 0))
     contact = weft.Scene(cloth, bodies=[table], contact=weft.SelfContact(4e-3)).model().contact
-    search = ContactTerm(contact).search
+    search = ContactEnergy(contact).search
     y = np.concatenate([flat, contact.body_positions(0.0)])
     way = np.zeros_like(y)
     way[: len(flat), 1] = -0.08 - 3.0 * flat[:, 0]  # 0.01 to the table: one side falls faster

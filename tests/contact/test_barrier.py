@@ -7,15 +7,15 @@ import pytest
 from tests.checks import assert_derivative, clamp, rotations
 from tests.reference.barrier import barrier_hessian
 from weft import kernel
-from weft.contact.candidates import Candidates, least_distance
-from weft.contact.ccd import FRACTION, max_step, step_lengths
+from weft.contact.broad_phase.candidates import Candidates, least_distance
+from weft.contact.ccd.conservative_advancement import FRACTION, max_step, step_lengths
+from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_set import ContactSet, closest_of, parallel_threshold
-from weft.contact.distance import PairKind
-from weft.contact.narrow_phase import contacts as contacts_of
-from weft.contact.sides import Sides
+from weft.contact.distance.distance import PairKind
+from weft.contact.narrow_phase.classify import contacts as contacts_of
+from weft.discretization.mesh import grid
 from weft.laws import Psd
-from weft.mesh import grid
 
 GAP = 0.08
 
@@ -53,7 +53,7 @@ def oracle(x, X, faces):
 
 
 def contacts(x, X, faces, stiffness=3.0, gap=GAP, thickness=0.0):
-    mesh = CollisionMesh(faces, X, Sides.one(len(X), thickness))
+    mesh = CollisionMesh(faces, X, CollisionGroups.one(len(X), thickness))
     candidates = mesh.candidates(x, gap + thickness)
     return contacts_of(mesh, x, candidates, stiffness, gap)
 

@@ -5,17 +5,27 @@ import pytest
 import warp as wp
 
 from weft import kernel
-from weft.contact.candidates import UNKNOWN
-from weft.contact.ccd import max_step, step_lengths
+from weft.contact.broad_phase.aabb_simd import (
+    beside,
+    met_between,
+    met_closer,
+    overlap_mask,
+    sharing,
+)
+from weft.contact.broad_phase.candidates import UNKNOWN
+from weft.contact.broad_phase.compaction import stayed
+from weft.contact.broad_phase.tree_order import LEAF, TreeOrder
+from weft.contact.ccd.conservative_advancement import max_step, step_lengths
 from weft.contact.collision_mesh import CollisionMesh
-from weft.contact.distance import PairKind
-from weft.contact.eights import beside, met, met_between, met_closer, sharing
-from weft.contact.kept import stayed
-from weft.contact.known import Since, apart_by_lengths, apart_by_places
-from weft.contact.layout import LEAF, Layout
-from weft.contact.words import WORD, lowest, upto
+from weft.contact.distance.distance import PairKind
+from weft.contact.narrow_phase.distance_bounds import (
+    DisplacementBound,
+    apart_by_lengths,
+    apart_by_places,
+)
+from weft.discretization.mesh import grid
 from weft.kernel import Scalar, vec3
-from weft.mesh import grid
+from weft.kernel.bitmask import WORD, lowest_set_bit, mask_below
 
 _module = wp.get_module("tests.bits")
 GAP = 0.03
@@ -38,7 +48,7 @@ def meet_all(
     if ends.shape[0] > 0:
         last_low = wp.vec3f(ends[i], ends[i + 8], ends[i + 16])
         last_high = wp.vec3f(ends[i + 24], ends[i + 32], ends[i + 40])
-    out[i, 0] = met(boxes, ends, 1, boxes, ends, 0, i)
+    out[i, 0] = overlap_mask(boxes, ends, 1, boxes, ends, 0, i)
     out[i, 1] = met_between(boxes, ends, 1, low, high, last_low, last_high)
     out[i, 2] = sharing(corners, 1, corners, 0, i)
 
@@ -46,9 +56,9 @@ def meet_all(
 @wp.kernel(module=_module)
 def bits_of_words(o: int, words: wp.array(dtype=wp.uint32), out: wp.array2d(dtype=wp.int32)):
     i = o + wp.tid()
-    out[i, 0] = lowest(words[i])
-    out[i, 1] = int(wp.bit_count(upto(i)))
-    out[i, 2] = int(upto(i) & (upto(i) + wp.uint32(1)))  # 0: they are the lowest ones
+    out[i, 0] = lowest_set_bit(words[i])
+    out[i, 1] = int(wp.bit_count(mask_below(i)))
+    out[i, 2] = int(mask_below(i) & (mask_below(i) + wp.uint32(1)))  # 0: they are the lowest ones
 
 
 @wp.kernel(module=_module)
@@ -77,9 +87,22 @@ def ask(
         stencil, points, first, count, stride, thickness, half, gap, less, adjacent, away, bound
     )
     out[w, 1] = apart_by_places(
-        stencil, points, first, upto(count), stride, thickness, half, gap, less, adjacent,
-        place, shift, way, half, bound,
-    )  # fmt: skip
+        stencil,
+        points,
+        first,
+        mask_below(count),
+        stride,
+        thickness,
+        half,
+        gap,
+        less,
+        adjacent,
+        place,
+        shift,
+        way,
+        half,
+        bound,
+    )
     if stride == 1:
         out[w, 2] = stayed(stencil, first, count, left)
 
@@ -175,7 +198,7 @@ def test_candidates_known_to_be_apart(rng, m, stride, one):
     bound[:: max(m // 5, 1)] = 0.2
     adjacent = rng.integers(0, 2, m if m > 32 else 0).astype(np.uint8)
     left = (rng.random(n) < 0.1).astype(np.int32)
-    since = Since.made(n)
+    since = DisplacementBound.made(n)
     wp.copy(since.origin, kernel.array(origin, vec3))
     since.measure(kernel.array(x, vec3), kernel.array(end, vec3))
     away = np.maximum(*(np.linalg.norm(p - origin, axis=1) for p in (x, end)))
@@ -187,10 +210,20 @@ def test_candidates_known_to_be_apart(rng, m, stride, one):
     )
     ways = (since.away, since.place, since.shift, since.way)
     kernel.launch(
-        ask, len(out), kernel.array(stencil, wp.int32), points, stride,
-        kernel.array(thickness, Scalar), Scalar(GAP), Scalar(0.3 * GAP),
-        kernel.array(adjacent, wp.uint8), *ways, kernel.array(left, wp.int32), bounds, out,
-    )  # fmt: skip
+        ask,
+        len(out),
+        kernel.array(stencil, wp.int32),
+        points,
+        stride,
+        kernel.array(thickness, Scalar),
+        Scalar(GAP),
+        Scalar(0.3 * GAP),
+        kernel.array(adjacent, wp.uint8),
+        *ways,
+        kernel.array(left, wp.int32),
+        bounds,
+        out,
+    )
     kept = np.full(n, thickness[0]) if one else thickness
     other = np.where(edges, stencil[:, 2], stencil[:, 1])
     reach = 0.25 * (kept[stencil[:, 0]] + kept[other])
@@ -303,7 +336,7 @@ def test_the_least_of_words_is_the_least_of_all(rng):
 @pytest.mark.parametrize("n", [1, LEAF, 9 * LEAF, 700])
 def test_blocks_have_up_to_eight_leaves(rng, n):
     """Every leaf in one, those of a block below its node; no parent of one has so few."""
-    layout = Layout.of(rng.normal(size=(n, 3)), rng.integers(0, 3, n))
+    layout = TreeOrder.of(rng.normal(size=(n, 3)), rng.integers(0, 3, n))
     number, first, of, node = (kernel.numpy(a) for a in layout.blocks)
     size = np.diff(first)
     assert first[0] == 0 and first[-1] == len(layout) and (size >= 1).all() and (size <= 8).all()

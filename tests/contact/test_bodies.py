@@ -5,10 +5,10 @@ import pytest
 from PIL import Image
 
 import weft
+from weft.base.errors import SceneError
+from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.contact import Body, intersections, plate, sphere
-from weft.errors import SceneError
 from weft.laws import Psd
-from weft.pins import Keyframe, Path, Pin
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
 
@@ -107,9 +107,12 @@ def test_a_body_that_would_jump_through_is_met_in_shorter_steps(tmp_path):
     shot = Path([Keyframe(0.0), Keyframe(0.08, (0.0, 0.0, 0.24))], "linear", hold=True)
     ball = sphere(0.06, 0.04).moved((0, 0.3, -0.1), shot)
     scene = Scene(
-        cloth, [Pin(cloth.corners("top"))], bodies=[ball], contact=weft.SelfContact(8e-3),
+        cloth,
+        [Pin(cloth.corners("top"))],
+        bodies=[ball],
+        contact=weft.SelfContact(8e-3),
         step=0.04,
-    )  # fmt: skip
+    )
     done = weft.simulate(scene, frames=2, fps=25, out=tmp_path / "shot", progress=False)
     for frame in range(3):
         assert crossings(scene, done.positions(frame), frame / 25) == 0
@@ -146,9 +149,9 @@ def test_errors(tmp_path):
     turned = Body(through.vertices[:, [1, 0, 2]], through.faces)
     with pytest.raises(SceneError, match="pairs of faces intersect"):
         Scene(cloth, bodies=[turned]).model()
-    with pytest.raises(SceneError, match="sphere radius"):
+    with pytest.raises(SceneError, match="sphere.radius"):
         sphere(-1.0, 0.1)
-    with pytest.raises(SceneError, match="plate depth"):
+    with pytest.raises(SceneError, match="plate.depth"):
         plate(1.0, 0.0)
     with pytest.raises(SceneError, match="body.faces"):
         Body(np.zeros((3, 3)), np.array([[0, 1, 3]]))

@@ -10,20 +10,20 @@ import weft
 from tests.checks import assert_derivative, touching
 from tests.contact.test_barrier import sheets
 from weft import kernel
-from weft.cloth import Cloth
+from weft.base.errors import SceneError
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.cloth.cloth import Cloth
 from weft.contact import intersections
+from weft.contact.assembly.contact_matrix import JoinedPattern, PairBlocks
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.contact_set import ContactSet
-from weft.contact.rows import JoinedPattern, PairBlocks
-from weft.errors import SceneError
-from weft.fabric import fabric
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.fabric.fabric import fabric
 from weft.kernel import vec3
 from weft.laws import Psd
-from weft.mesh import TriangleMesh, grid
-from weft.pins import Keyframe, Path, Pin
 from weft.scene.scene import Scene
-from weft.solve.base import Outcome
-from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.linear.solver import Outcome
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 GAP = 4e-3
 
@@ -80,9 +80,13 @@ def test_momentum_and_moment_of_two_free_sheets():
     v = np.zeros_like(cloth.vertices)
     v[49:, 1], v[:49, 1] = -1.0, 0.5
     scene = Scene(
-        cloth, gravity=(0, 0, 0), velocity=v, contact=weft.SelfContact(GAP), damping=0.0,
+        cloth,
+        gravity=(0, 0, 0),
+        velocity=v,
+        contact=weft.SelfContact(GAP),
+        damping=0.0,
         settings=weft.StepSettings(tolerance=1e-7),
-    )  # fmt: skip
+    )
     before = (cloth.mass[:, None] * v).sum(0)
     touched = []
     _, state = run(scene, 8, 0.005, lambda s, r: touched.append(r.terms["contact"]))

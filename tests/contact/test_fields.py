@@ -5,6 +5,8 @@ import pytest
 from PIL import Image
 
 from tests.contact.test_shapes import volume
+from weft.base.errors import SceneError
+from weft.bodies.rigid.mass_properties import mass_properties
 from weft.contact import (
     cone,
     cylinder,
@@ -16,8 +18,6 @@ from weft.contact import (
     read_distance_grid,
     read_heights,
 )
-from weft.contact.solid import solid_of
-from weft.errors import SceneError
 from weft.scene.build import load_scene
 
 
@@ -44,7 +44,7 @@ def test_closed_shapes(name):
     body, expected = CLOSED[name]
     assert body.flaws == [] and volume(body) == pytest.approx(expected, rel=0.02)
     assert len(intersections(body.vertices, body.faces)) == 0
-    assert solid_of(body.vertices, body.faces).volume == pytest.approx(volume(body))
+    assert mass_properties(body.vertices, body.faces).volume == pytest.approx(volume(body))
 
 
 def test_the_surface_of_a_distance_grid_converges():
@@ -66,7 +66,7 @@ def test_a_box_of_a_distance_grid_whose_faces_pass_through_nodes():
     body = distance_grid(np.maximum.reduce([abs(x), abs(y), abs(z)]) - 2, (0, 0, 0), 0.2)
     a, b, c = np.moveaxis(body.vertices[body.faces], 1, 0)
     assert np.linalg.norm(np.cross(b - a, c - a), axis=1).min() > 1e-7
-    assert solid_of(body.vertices, body.faces).volume == pytest.approx(64, rel=0.03)
+    assert mass_properties(body.vertices, body.faces).volume == pytest.approx(64, rel=0.03)
 
 
 def test_the_faces_of_a_distance_grid_against_another_implementation():

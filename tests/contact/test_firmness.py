@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 import weft
-from weft.cloth import Cloth
+from weft.bodies.body import Body
+from weft.bodies.motion.point_sequence import BodyFrames
+from weft.cloth.cloth import Cloth
 from weft.contact import sphere
-from weft.contact.body import Body
-from weft.contact.body_frames import BodyFrames
+from weft.contact.barrier.stiffness import AdaptiveStiffness, push
 from weft.contact.contact import SelfContact
+from weft.contact.contact_forces import contact_loads
 from weft.contact.contact_set import ContactSet
-from weft.contact.distance import PairKind
-from weft.contact.firmness import Firmness, push
-from weft.contact.loads import contact_loads
-from weft.fabric import fabric
-from weft.mesh import TriangleMesh
+from weft.contact.distance.distance import PairKind
+from weft.discretization.mesh import TriangleMesh
+from weft.fabric.fabric import fabric
 from weft.scene.scene import Scene
 
 GAP = 3e-3
@@ -84,17 +84,19 @@ def test_firmness():
     """It follows what presses by a factor of 8 a step at most, from 1 to 1000; and not at all where
     it is about right, where there is room (cloth that is pinched), or where little presses.
     """
-    one, near = Firmness(), 1e-3
+    one, near = AdaptiveStiffness(), 1e-3
     assert one.after(0.0, near) == one and one.after(2.0, near) == one
     assert one.after(1e6, 0.5) == one and one.after(1e6, 0.4) == one
     up = one.after(100.0, near)
-    assert up == Firmness(1.0, 8.0) and up.after(100.0, near) == Firmness(8.0, 64.0)
+    assert up == AdaptiveStiffness(1.0, 8.0) and up.after(100.0, near) == AdaptiveStiffness(
+        8.0, 64.0
+    )
     there = up.after(100.0, near).after(100.0, 0.4)
-    assert there == Firmness(64.0, 64.0) and there.after(60.0, 0.5) == there
-    assert there.after(10.0, 0.5) == Firmness(64.0, 10.0)
-    assert there.after(0.0, 1.0) == Firmness(64.0, 8.0) and up.after(0.0, 1.0).now == 1.0
-    assert Firmness(1.0, 900.0).after(1e9, near).now == 1000.0
-    assert Firmness.of(up.saved()) == up and Firmness.of(None) == one
+    assert there == AdaptiveStiffness(64.0, 64.0) and there.after(60.0, 0.5) == there
+    assert there.after(10.0, 0.5) == AdaptiveStiffness(64.0, 10.0)
+    assert there.after(0.0, 1.0) == AdaptiveStiffness(64.0, 8.0) and up.after(0.0, 1.0).now == 1.0
+    assert AdaptiveStiffness(1.0, 900.0).after(1e9, near).now == 1000.0
+    assert AdaptiveStiffness.of(up.saved()) == up and AdaptiveStiffness.of(None) == one
 
 
 def test_push_is_the_barrier_s():

@@ -8,15 +8,15 @@ import weft
 from tests.checks import assert_derivative
 from tests.contact.test_barrier import GAP, SCENES, contacts
 from weft import kernel
-from weft.cloth import Cloth
+from weft.base.errors import SceneError
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.cloth.cloth import Cloth
 from weft.contact import intersections, plate
 from weft.contact.contact_set import ContactSet, closest_of
-from weft.contact.friction import FrictionSet, Table, normal_forces
-from weft.errors import SceneError
-from weft.fabric import Fabric
+from weft.contact.friction.friction import FrictionSet, FrictionTable, normal_forces
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.fabric.fabric import Fabric
 from weft.kernel import vec3
-from weft.mesh import TriangleMesh, grid
-from weft.pins import Keyframe, Path, Pin
 from weft.scene.scene import Scene
 
 MU, SMOOTH = 0.3, 2e-3
@@ -43,7 +43,11 @@ def test_energy_and_force_are_ipctk_s(scene, rng):
     every = contacts(x, X, faces)
     apart = every.touch["parallel"] == 0
     friction = FrictionSet.of(
-        ContactSet(every.stencil[apart], every.touch[apart]), x, x, Table.uniform(MU), SMOOTH
+        ContactSet(every.stencil[apart], every.touch[apart]),
+        x,
+        x,
+        FrictionTable.uniform(MU),
+        SMOOTH,
     )
     for size in (1e-4, 1e-2):
         d = size * rng.normal(size=x.shape)
@@ -59,7 +63,7 @@ def test_energy_and_force_are_ipctk_s(scene, rng):
 def test_derivatives(rng, KINETIC, held):
     x, X, faces = SCENES["crumpled"]
     slip = rng.uniform(-0.5, 0.5, x.shape) if held else None
-    table = Table.uniform(MU, KINETIC)
+    table = FrictionTable.uniform(MU, KINETIC)
     friction = FrictionSet.of(contacts(x, X, faces), x, x, table, SMOOTH, slip)
     y, d = x + 1e-3 * rng.normal(size=x.shape), 1e-3 * rng.normal(size=x.shape)
 
@@ -90,7 +94,7 @@ def test_slip_is_kept(rng):
     q[0] = [0.3, 0.7, -0.2]
 
     def of(slip):
-        return FrictionSet.of(one, x, x, Table.uniform(MU), SMOOTH, slip)
+        return FrictionSet.of(one, x, x, FrictionTable.uniform(MU), SMOOTH, slip)
 
     load = normal_forces(one, x)[3][0]
     on_body = of(q[:1])  # the face is of a body
@@ -101,8 +105,11 @@ def test_slip_is_kept(rng):
     moved = x + SMOOTH * np.array([[0.1, 2.0, 0.4], *np.zeros((4, 3))])
     kept = np.array(kernel.numpy(on_body.kept(kernel.points(moved), kernel.points(q[:1]))))
     np.testing.assert_allclose(kept, [[0.4, 0.7, 0.2]], atol=1e-12)
-    far = np.array(kernel.numpy(on_body.kept(kernel.points(x + [[9.0, 0, 0], *np.zeros((4, 3))]),
-                                             kernel.points(q[:1]))))  # fmt: skip
+    far = np.array(
+        kernel.numpy(
+            on_body.kept(kernel.points(x + [[9.0, 0, 0], *np.zeros((4, 3))]), kernel.points(q[:1]))
+        )
+    )
     assert np.linalg.norm(far) == pytest.approx(1.0) and far[0, 0] > 0.99
     shared = of(q)
     size = np.linalg.norm(u / 2)
@@ -144,10 +151,13 @@ def slope(degrees, friction, seconds=0.4, dt=0.01):
     n, angle = below.n_vertices, np.radians(degrees)
     pull = (9.81 * np.sin(angle), -9.81 * np.cos(angle), 0.0)
     scene = Scene(
-        cloth, [Pin(np.arange(n, dtype=np.int32))], gravity=pull, damping=0.0,
+        cloth,
+        [Pin(np.arange(n, dtype=np.int32))],
+        gravity=pull,
+        damping=0.0,
         contact=weft.SelfContact(2e-3, friction=friction, stick=2e-4),
         settings=weft.StepSettings(tolerance=1e-5),
-    )  # fmt: skip
+    )
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory = stepper.init(model, state)
     speeds = []
@@ -175,8 +185,9 @@ def test_every_integrator_sticks(integrator):
     angle = np.radians(14.0)
     pull = (9.81 * np.sin(angle), -9.81 * np.cos(angle), 0.0)
     contact = weft.SelfContact(3e-3, friction=0.4)
-    scene = Scene(cloth, bodies=[plate(1.0, 1.0)], gravity=pull, contact=contact,
-                  integrator=integrator)  # fmt: skip
+    scene = Scene(
+        cloth, bodies=[plate(1.0, 1.0)], gravity=pull, contact=contact, integrator=integrator
+    )
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory = stepper.init(model, state)
     for dt in [0.02] * 60 + [0.005] * 20:

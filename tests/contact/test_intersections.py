@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from tests.checks import rotations
+from weft.base.errors import MeshError
 from weft.contact import intersections
-from weft.contact.boxes import Boxes, Places, Primitives
-from weft.contact.broad_phase import Tree
-from weft.contact.layout import LEAF, Layout, pieces_of
-from weft.contact.limbs import det2_signs, det3_signs
-from weft.contact.orientation import orient2d, orient3d
-from weft.errors import MeshError
-from weft.mesh import grid
+from weft.contact.broad_phase.aabb import Boxes, MovingPoints, Primitives
+from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy
+from weft.contact.broad_phase.tree_order import LEAF, TreeOrder, pieces_of
+from weft.contact.exact.determinant_signs import det2_signs, det3_signs
+from weft.contact.exact.orientation import orient2d, orient3d
+from weft.discretization.mesh import grid
 
 
 def rational_sign(a, b, c, d):
@@ -147,10 +147,10 @@ def test_broad_phase_is_complete(rng):
     """Against all pairs of boxes, in float64; also where boxes left the places of their layout."""
     points = rng.uniform(size=(300, 3, 3)) * 0.1 + rng.uniform(size=(300, 1, 3))
     first = Boxes.around(points)
-    tree = Tree(first)
+    tree = BoundingVolumeHierarchy(first)
     mixed = points[rng.permutation(len(points))]
     for moved in (points, 1.01 * points, 4.0 * points, mixed):
-        tree.update(Boxes.of(Places.of(moved.reshape(-1, 3)), first.inside))
+        tree.update(Boxes.of(MovingPoints.of(moved.reshape(-1, 3)), first.inside))
         low, high = moved.min(1), moved.max(1)
         meets = ((low[:, None] <= high) & (low <= high[:, None])).all(2)
         expected = {(i, j) for i, j in np.argwhere(meets).tolist() if i < j}
@@ -167,7 +167,7 @@ def test_broad_phase_is_complete(rng):
 def test_a_layout_is_a_tree_over_everything(rng, n):
     """Each box is in one leaf, each leaf below its nodes, and pieces share none."""
     points, piece = rng.normal(size=(n, 3)), rng.integers(0, 4, n)
-    layout = Layout.of(points, piece)
+    layout = TreeOrder.of(points, piece)
     assert sorted(layout.order) == list(range(n))
     assert layout.start[0] == 0 and layout.start[-1] == n
     assert (np.diff(layout.start) <= LEAF).all()
@@ -193,17 +193,19 @@ def test_leaves_of_a_sheet_are_compact():
     """No more than half as many leaves met as there would be of boxes one by one."""
     mesh = grid(40, 40, 1.0, 1.0)
     centers = np.array(mesh.vertices)[mesh.faces].mean(1)
-    layout = Layout.of(centers, pieces_of(mesh.faces, mesh.n_vertices)[mesh.faces[:, 0]])
-    spans = [np.ptp(centers[layout.order[a:b]], axis=0).max()
-             for a, b in zip(layout.start[:-1], layout.start[1:])]  # fmt: skip
+    layout = TreeOrder.of(centers, pieces_of(mesh.faces, mesh.n_vertices)[mesh.faces[:, 0]])
+    spans = [
+        np.ptp(centers[layout.order[a:b]], axis=0).max()
+        for a, b in zip(layout.start[:-1], layout.start[1:])
+    ]
     assert max(spans) < 4 / 39
 
 
 def test_moving_boxes(rng):
     """At every time of their ways they are between the boxes at both ends."""
     start, end = rng.normal(size=(2, 20, 3, 3))
-    inside = Primitives.of(Layout.of(start.mean(1)), np.arange(60).reshape(20, 3))
-    boxes = Boxes.of(Places.of(start.reshape(-1, 3), end.reshape(-1, 3)), inside, 0.1)
+    inside = Primitives.of(TreeOrder.of(start.mean(1)), np.arange(60).reshape(20, 3))
+    boxes = Boxes.of(MovingPoints.of(start.reshape(-1, 3), end.reshape(-1, 3)), inside, 0.1)
     order, size = inside.layout.order, np.diff(inside.layout.start)
     filled = np.arange(LEAF) < size[:, None]
     sides = []
@@ -226,7 +228,7 @@ def test_errors():
         intersections(mesh.vertices, mesh.faces + 5)
     x = np.array(mesh.vertices)
     x[0, 0] = np.nan
-    with pytest.raises(MeshError, match="positions"):
+    with pytest.raises(MeshError, match="intersections.x = nan"):
         intersections(x, mesh.faces)
     assert len(intersections(mesh.vertices, np.zeros((0, 3), int))) == 0
 

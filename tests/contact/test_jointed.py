@@ -11,26 +11,29 @@ import weft
 from tests.checks import assert_derivative, clamp, dense, rotations, scatter
 from tests.contact.test_rigid import AWAY, scene_of, stepped
 from weft import kernel
+from weft.base.errors import SceneError, WeftError
+from weft.bodies.motion.pins import Keyframe, Path
+from weft.bodies.rigid.affine_body import AffineBody
+from weft.bodies.rigid.energies import rigid_energies
+from weft.bodies.rigid.rigid_bodies import RigidBodies
 from weft.contact import Joint, Rigid, box, plate, sphere
-from weft.contact.affine_body import AffineBody
-from weft.contact.loose import Loose
-from weft.contact.rigid_energies import rigid_energies
-from weft.energies.guides import Guides
-from weft.energies.ties import Ties
-from weft.errors import SceneError, WeftError
+from weft.energies.springs.guides import Guides
+from weft.energies.springs.point_springs import PointSprings
 from weft.integrators.bdf2 import Bdf2
 from weft.kernel import vec3
-from weft.pins import Keyframe, Path
-from weft.psd import Psd
-from weft.questions import about_joints
+from weft.run.plausibility import about_joints
 from weft.scene.build import load_scene
-from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.validate.jointed import double
-from weft.validate.rigid import World, made
+from weft.validate.rigid import RigidScene, made
 
 FIRM = ("ball", "hinge", "slider", "fixed_rotation", "weld")
 AXIS = np.array([1.0, 2.0, 0.5]) / np.linalg.norm([1.0, 2.0, 0.5])
 POINT = np.array([0.2, 0.4, 0.1])
+# Iterative solvers stop in the energy norm, which does not see a body that turns freely beside
+# stiff joints: with multigrid a flag on its hinge turns by 0.03 in 0.2 s, whatever the tolerance.
+EXACT = weft.StepSettings(linear="splu")
 
 
 def pair(kind, first=0, **how):
@@ -38,7 +41,7 @@ def pair(kind, first=0, **how):
     joint = Joint(kind, tuple(POINT), tuple(AXIS), to="other", **how)
     one = AffineBody(box((0.1, 0.2, 0.3), 0.3, "one"), Rigid(1e3, joints=[joint]), first)
     other = box((0.2, 0.1, 0.1), 0.3, "other").moved((0.5, 0.1, 0.0), None, (10, 20, 30))
-    return Loose([one, AffineBody(other, Rigid(1e3), first + 4)], first + 8)
+    return RigidBodies([one, AffineBody(other, Rigid(1e3), first + 4)], first + 8)
 
 
 def joints_of(loose):
@@ -146,8 +149,9 @@ def test_a_chain_hangs(integrator):
         at = (0.0, -0.07 - 0.14 * k, 0.0)
         top = (0.0, -0.14 * k, 0.0)
         joint = Joint("ball", top, to=f"link {k - 1}" if k else "")
-        bodies.append(made(box((0.02, size, 0.02), 0.2, f"link {k}").moved(at), mass=0.1,
-                           joints=[joint]))  # fmt: skip
+        bodies.append(
+            made(box((0.02, size, 0.02), 0.2, f"link {k}").moved(at), mass=0.1, joints=[joint])
+        )
     weight = sphere(0.03, 0.03, "weight").moved((0.0, -0.6, 0.0))
     rope = Joint("rope", to="link 2", at=(0.0, -0.39, 0.0), name="last")
     bodies.append(made(weight, mass=0.2, joints=[rope]))
@@ -156,7 +160,7 @@ def test_a_chain_hangs(integrator):
     joints = next(e for e in model.energies if e.name == "joints" and e.stencil.shape[1] == 8)
     assert np.abs(joints._off(np.asarray(state.x))).max() < 1e-5
     said = reports[-1].attachments["last"]
-    rope = next(e for e in model.energies if isinstance(e, Ties))
+    rope = next(e for e in model.energies if isinstance(e, PointSprings))
     assert said["largest"] == pytest.approx(0.2 * 9.81, rel=0.1)
     assert rope.start.respond(np.asarray(state.x)).tension[0] == pytest.approx(said["largest"])
 
@@ -165,11 +169,17 @@ def test_a_crank_turns_what_is_jointed_to_it():
     """A weld and a hinge to a body on a path: one turns with it, the other is carried."""
     turning = Path([Keyframe(0.0), Keyframe(0.2, (0.1, 0.0, 0.0), 0.8)], "linear", hold=True)
     crank = box((0.1, 0.1, 0.1), 0.1, "crank").moved((0, 0, 0), turning)
-    arm = made(box((0.2, 0.04, 0.04), 0.2, "arm").moved((0.17, 0.0, 0.0)), mass=0.1,
-               joints=[Joint("weld", to="crank")])  # fmt: skip
-    flag = made(box((0.04, 0.04, 0.2), 0.2, "flag").moved((0.0, 0.0, 0.17)), mass=0.1,
-                joints=[Joint("hinge", (0.0, 0.0, 0.06), (0.0, 0.0, 1.0), to="crank")])  # fmt: skip
-    scene = scene_of([crank, arm, flag], gravity=(0.0, 0.0, 0.0))
+    arm = made(
+        box((0.2, 0.04, 0.04), 0.2, "arm").moved((0.17, 0.0, 0.0)),
+        mass=0.1,
+        joints=[Joint("weld", to="crank")],
+    )
+    flag = made(
+        box((0.04, 0.04, 0.2), 0.2, "flag").moved((0.0, 0.0, 0.17)),
+        mass=0.1,
+        joints=[Joint("hinge", (0.0, 0.0, 0.06), (0.0, 0.0, 1.0), to="crank")],
+    )
+    scene = scene_of([crank, arm, flag], gravity=(0.0, 0.0, 0.0), settings=EXACT)
     model, state, _ = stepped(scene, 20)
     x = np.asarray(state.x)
     for body, expected in zip(model.loose.affine, ((0.17, 0.0, 0.0), (0.0, 0.0, 0.17))):
@@ -190,26 +200,43 @@ def test_a_joint_to_a_body_that_stands_is_one_to_the_world():
         for to in ("", "wall"):
             wall = plate(0.2, 0.2, 0.2, "wall").moved((0.0, -0.5, 0.0))
             joint = Joint(kind, (0.0, 0.1, 0.0), (1.0, 0.3, 0.0), to=to)
-            arm = made(box((0.2, 0.04, 0.04), 0.2, "arm"), mass=0.1, joints=[joint],
-                       spin=(0.3, 0.2, 0.1))  # fmt: skip
+            arm = made(
+                box((0.2, 0.04, 0.04), 0.2, "arm"), mass=0.1, joints=[joint], spin=(0.3, 0.2, 0.1)
+            )
             states.append(stepped(scene_of([arm, wall]), 2)[1].x)
         np.testing.assert_array_equal(*states)
 
 
 def swing(folder, frames, resume=False, **more):
     """Two boxes on a hinge, on ropes of which one is cut, with a spring between, in a wind."""
-    left = Joint("rope", (-0.1, 0.0, 0.0), at=(-0.1, 0.2, 0.0), name="cut",
-                 release=weft.Release(when=lambda held: held.t > 0.09))  # fmt: skip
+    left = Joint(
+        "rope",
+        (-0.1, 0.0, 0.0),
+        at=(-0.1, 0.2, 0.0),
+        name="cut",
+        release=weft.Release(when=lambda held: held.t > 0.09),
+    )
     right = Joint("rope", (0.1, 0.0, 0.0), at=(0.1, 0.2, 0.0), name="kept")
     hinge = Joint("hinge", (0.0, -0.06, 0.0), (0.0, 0.0, 1.0), to="upper")
-    spring = Joint("spring", (0.1, -0.1, 0.0), to="upper", at=(0.1, 0.0, 0.0), stiffness=5.0,
-                   damping=0.05)  # fmt: skip
-    upper = made(box((0.24, 0.03, 0.03), 0.3, "upper"), mass=0.1, joints=[left, right],
-                 spin=(0.0, 0.0, 0.5), air=True)  # fmt: skip
-    lower = made(box((0.24, 0.03, 0.03), 0.3, "lower").moved((0.0, -0.1, 0.0)), mass=0.1,
-                 joints=[hinge, spring], air=True)  # fmt: skip
-    scene = scene_of([upper, lower], AWAY, wind=weft.Wind(velocity=(0.0, 0.0, 2.0)),
-                     integrator="bdf2", **more)  # fmt: skip
+    spring = Joint(
+        "spring", (0.1, -0.1, 0.0), to="upper", at=(0.1, 0.0, 0.0), stiffness=5.0, damping=0.05
+    )
+    upper = made(
+        box((0.24, 0.03, 0.03), 0.3, "upper"),
+        mass=0.1,
+        joints=[left, right],
+        spin=(0.0, 0.0, 0.5),
+        air=True,
+    )
+    lower = made(
+        box((0.24, 0.03, 0.03), 0.3, "lower").moved((0.0, -0.1, 0.0)),
+        mass=0.1,
+        joints=[hinge, spring],
+        air=True,
+    )
+    scene = scene_of(
+        [upper, lower], AWAY, wind=weft.Wind(velocity=(0.0, 0.0, 2.0)), integrator="bdf2", **more
+    )
     return weft.simulate(scene, frames=frames, fps=50, out=folder, resume=resume, progress=False)
 
 
@@ -287,12 +314,17 @@ def test_a_ball_in_a_wind():
 def test_jointed_bodies_that_overlap_do_not_meet_where_a_pair_says_so():
     """An arm in its socket: refused, unless the pair is ignored; then it swings."""
     socket = made(box((0.1, 0.1, 0.1), 0.1, "socket"), mass=1.0, joints=[Joint("weld")])
-    arm = made(box((0.2, 0.04, 0.04), 0.2, "arm").moved((0.1, 0.0, 0.0)), mass=0.2,
-               joints=[Joint("hinge", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), to="socket")])  # fmt: skip
+    arm = made(
+        box((0.2, 0.04, 0.04), 0.2, "arm").moved((0.1, 0.0, 0.0)),
+        mass=0.2,
+        joints=[Joint("hinge", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), to="socket")],
+    )
     with pytest.raises(SceneError, match="bodies at the start.*intersect"):
         scene_of([socket, arm]).model()
     pair = weft.contact.Between(("socket", "arm"), ignore=True)
-    scene = scene_of([socket, arm], contact=weft.SelfContact(gap=2e-3, pairs=(pair,)))
+    scene = scene_of(
+        [socket, arm], contact=weft.SelfContact(gap=2e-3, pairs=(pair,)), settings=EXACT
+    )
     _, state, _ = stepped(scene, 5)
     assert np.asarray(state.x)[-4:, 1].mean() < -5e-3
 
@@ -300,8 +332,12 @@ def test_jointed_bodies_that_overlap_do_not_meet_where_a_pair_says_so():
 def test_a_sail_in_equilibrium_leans_by_its_drag():
     """On a rope from its center, tan of the angle is drag over weight, with `quasi_static`."""
     rope = Joint("rope", at=(0.0, 0.5, 0.0), name="line")
-    sail = made(box((0.2, 0.2, 0.02), 0.2, "sail"), mass=0.2, air=True,
-                joints=[rope, Joint("fixed_rotation")])  # fmt: skip
+    sail = made(
+        box((0.2, 0.2, 0.02), 0.2, "sail"),
+        mass=0.2,
+        air=True,
+        joints=[rope, Joint("fixed_rotation")],
+    )
     scene = scene_of([sail], wind=weft.Wind(velocity=(0.0, 0.0, 4.0)), integrator="quasi_static")
     _, state, _ = stepped(scene, 1)
     drag = 0.5 * 1.2 * 16.0 * (1.17 * 0.04 + 0.05 * 2 * 0.2 * 0.02)
@@ -311,11 +347,17 @@ def test_a_sail_in_equilibrium_leans_by_its_drag():
 
 def test_far_anchors_are_asked_about():
     """Those farther from a body than it is large, at both ends."""
-    near = made(box((0.1, 0.1, 0.1), 0.1, "near"), mass=1.0,
-                joints=[Joint("ball", (0.0, 0.12, 0.0))])  # fmt: skip
-    far = made(box((0.1, 0.1, 0.1), 0.1, "far").moved((1, 0, 0)), mass=1.0,
-               joints=[Joint("ball", (1.0, 0.5, 0.0)),
-                       Joint("rope", (1.0, 0.0, 0.0), to="near", at=(0.5, 0.0, 0.0))])  # fmt: skip
+    near = made(
+        box((0.1, 0.1, 0.1), 0.1, "near"), mass=1.0, joints=[Joint("ball", (0.0, 0.12, 0.0))]
+    )
+    far = made(
+        box((0.1, 0.1, 0.1), 0.1, "far").moved((1, 0, 0)),
+        mass=1.0,
+        joints=[
+            Joint("ball", (1.0, 0.5, 0.0)),
+            Joint("rope", (1.0, 0.0, 0.0), to="near", at=(0.5, 0.0, 0.0)),
+        ],
+    )
     said = list(about_joints([near, far]))
     assert len(said) == 2
     assert "far.rigid.joints 0: its point is 0.45 m from far, which is 0.1 m large" in said[0]
@@ -349,20 +391,34 @@ REFUSED = {
     "ball release": (lambda: Joint("ball", release=weft.Release(at=1.0)), r"release.*kind ball"),
     "at": (lambda: Joint("rope", at=(0, np.nan, 0)), r"joints\.at"),
     "names": (
-        lambda: scene_of([
-            made(box((0.1, 0.1, 0.1), 0.1, "arm"), mass=1.0, joints=[
-                Joint("rope", at=(0, 1, 0), name="a"), Joint("rope", at=(0, 2, 0), name="a")])
-        ]).model(),
+        lambda: scene_of(
+            [
+                made(
+                    box((0.1, 0.1, 0.1), 0.1, "arm"),
+                    mass=1.0,
+                    joints=[
+                        Joint("rope", at=(0, 1, 0), name="a"),
+                        Joint("rope", at=(0, 2, 0), name="a"),
+                    ],
+                )
+            ]
+        ).model(),
         r"joints 1\.name.*'a'.*no other",
     ),
     "equilibria": (
-        lambda: scene_of([
-            made(box((0.1, 0.1, 0.1), 0.1, "arm"), mass=1.0, joints=[
-                Joint("rope", at=(0, 1, 0), release=weft.Release(force=1.0))])
-        ], integrator="quasi_static").model(),
+        lambda: scene_of(
+            [
+                made(
+                    box((0.1, 0.1, 0.1), 0.1, "arm"),
+                    mass=1.0,
+                    joints=[Joint("rope", at=(0, 1, 0), release=weft.Release(force=1.0))],
+                )
+            ],
+            integrator="quasi_static",
+        ).model(),
         r"joints 0\.release.*quasi_static",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -412,12 +468,19 @@ def test_momentum_of_a_chain_in_the_void():
     """Bodies on a slider and a spring, with spin: what all of them have together stays."""
     spring = Joint("spring", (0.0, 0.1, 0.0), to="b", at=(0.3, 0.1, 0.0), stiffness=50.0)
     bodies = [
-        made(box((0.1, 0.1, 0.1), 0.1, "a"), mass=0.2, spin=(1.0, 2.0, 3.0), joints=[
-            Joint("slider", axis=(1.0, 0.0, 0.0), to="b"), spring]),
-        made(box((0.1, 0.2, 0.1), 0.2, "b").moved((0.3, 0.0, 0.0)), mass=0.4,
-             velocity=(0.0, 0.5, 0.0)),
-    ]  # fmt: skip
-    world = World.of(bodies, (0.0, 0.0, 0.0))
+        made(
+            box((0.1, 0.1, 0.1), 0.1, "a"),
+            mass=0.2,
+            spin=(1.0, 2.0, 3.0),
+            joints=[Joint("slider", axis=(1.0, 0.0, 0.0), to="b"), spring],
+        ),
+        made(
+            box((0.1, 0.2, 0.1), 0.2, "b").moved((0.3, 0.0, 0.0)),
+            mass=0.4,
+            velocity=(0.0, 0.5, 0.0),
+        ),
+    ]
+    world = RigidScene.of(bodies, (0.0, 0.0, 0.0))
 
     def moments(state):
         p = np.asarray(world.model.mass)[-8:, None] * np.asarray(state.v)[-8:]

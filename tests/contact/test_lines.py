@@ -5,13 +5,13 @@ import pytest
 
 from tests.contact.test_neighborhood import every_pair, named
 from weft import kernel
-from weft.contact.boxes import Places
-from weft.contact.candidates import Candidates
+from weft.contact.broad_phase.aabb import MovingPoints
+from weft.contact.broad_phase.candidates import Candidates
+from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_set import distances_of
-from weft.contact.distance import PairKind
-from weft.contact.sides import Sides
-from weft.mesh import grid
+from weft.contact.distance.distance import PairKind
+from weft.discretization.mesh import grid
 
 REACH = 0.04  # [m]
 
@@ -23,7 +23,7 @@ def soup(rng):
     sheet = grid(6, 6, 0.2, 0.2)
     x = np.concatenate([np.array(sheet.vertices) + 0.1, loose.reshape(-1, 3)])
     faces = np.concatenate([sheet.faces, 36 + np.arange(90).reshape(-1, 3)]).astype(np.int32)
-    return CollisionMesh(faces, x, Sides.one(len(x)), gap=REACH), x
+    return CollisionMesh(faces, x, CollisionGroups.one(len(x)), gap=REACH), x
 
 
 @pytest.mark.parametrize("away", [0.0, 100.0, -3e5])
@@ -40,7 +40,7 @@ def test_no_pair_is_left_out_that_comes_within_reach(seed, moves, away):
     way = 0.05 * rng.normal(size=x.shape) + rng.normal(size=3) if moves else np.zeros_like(x)
     arrays = (kernel.points(np.ascontiguousarray(a)) for a in (x - half, x + half, way))
     low, high, ways = arrays
-    places = Places(low, high, ways if moves else None)
+    places = MovingPoints(low, high, ways if moves else None)
     closer = mesh.adjacency.closer(REACH)
     assert closer is not None
     boxes = mesh.candidates(places, REACH)

@@ -8,19 +8,19 @@ import pytest
 import weft
 from tests.contact.test_barrier import GAP, sheets
 from weft import kernel
-from weft.contact import neighborhood
-from weft.contact.boxes import Places
-from weft.contact.candidates import UNKNOWN
-from weft.contact.ccd import max_step
+from weft.bodies.shapes.primitives import sphere
+from weft.contact.broad_phase import candidate_cache as neighborhood
+from weft.contact.broad_phase.aabb import MovingPoints
+from weft.contact.broad_phase.candidate_cache import Neighborhood
+from weft.contact.broad_phase.candidates import UNKNOWN
+from weft.contact.ccd.conservative_advancement import max_step
+from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_set import distances_of
-from weft.contact.distance import PairKind
-from weft.contact.known import Since
-from weft.contact.narrow_phase import NarrowPhase
-from weft.contact.neighborhood import Neighborhood
-from weft.contact.shapes import sphere
-from weft.contact.sides import Sides
-from weft.mesh import grid
+from weft.contact.distance.distance import PairKind
+from weft.contact.narrow_phase.classify import NarrowPhase
+from weft.contact.narrow_phase.distance_bounds import DisplacementBound
+from weft.discretization.mesh import grid
 
 
 def every_pair(mesh):
@@ -55,7 +55,7 @@ class Ways:
     def __init__(self, seed):
         x, rest, faces = sheets(seed, n=6)
         self.mesh, self.x, self.rng = (
-            CollisionMesh(faces, rest, Sides.one(len(x))),
+            CollisionMesh(faces, rest, CollisionGroups.one(len(x))),
             x,
             np.random.default_rng(seed),
         )
@@ -143,7 +143,7 @@ def test_what_flies_together_is_not_near_all_it_flies_past(fine, monkeypatch):
     falling = len(Neighborhood(surface, 1e-3).along(y, fall))
     assert falling == still or (fine and falling < still)
     low, high = np.minimum(x, x - [0.2, 0.3, 0.1]), np.maximum(x, x - [0.2, 0.3, 0.1])
-    swept = Places(kernel.points(low), kernel.points(high))
+    swept = MovingPoints(kernel.points(low), kernel.points(high))
     assert len(surface.candidates(swept, 1e-3)) > 5 * max(still, 100)
 
 
@@ -164,7 +164,7 @@ def test_what_swings_is_not_near_all_it_swings_past(monkeypatch):
     monkeypatch.setattr(neighborhood, "FINE", 0.0)
     still = len(Neighborhood(surface, 1e-3).along(y, y))
     assert len(Neighborhood(surface, 1e-3).along(y, z)) < still
-    swept = Places(kernel.points(np.minimum(x, end)), kernel.points(np.maximum(x, end)))
+    swept = MovingPoints(kernel.points(np.minimum(x, end)), kernel.points(np.maximum(x, end)))
     assert len(surface.candidates(swept, 1e-3)) > 5 * still
 
 
@@ -174,7 +174,7 @@ def test_edges_of_bodies_are_found_by_those_of_cloth():
     n = cloth.n_vertices
     x = np.concatenate([cloth.vertices, ball.vertices])
     faces = np.concatenate([cloth.faces, ball.faces + n])
-    sides = dataclasses.replace(Sides.one(len(x)), first_body=n)
+    sides = dataclasses.replace(CollisionGroups.one(len(x)), first_body=n)
     mesh = CollisionMesh(faces, x, sides)
     for fixed in ([], [0, 1, 2, 8, 9], range(n - 9, n)):
         held = np.zeros(n, dtype=bool)
@@ -198,7 +198,7 @@ def test_bounds_are_kept_where_they_are_measured_from_anew(rng):
     before = distances_of(x, found.pairs, kinds)
     found.bound.assign(before)
     moved = x + [3.0, -1.0, 2.0] + 0.02 * rng.normal(size=x.shape)
-    y, since = kernel.points(moved), Since.at(kernel.points(x), kernel.points(x))
+    y, since = kernel.points(moved), DisplacementBound.at(kernel.points(x), kernel.points(x))
     since.measure(y, y)
     since.begin(y, found)
     bound, now = kernel.numpy(found.bound), distances_of(moved, found.pairs, kinds)

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import weft
+from weft.base.errors import SceneError, WeftError
+from weft.bodies.motion.pins import Keyframe, Path
+from weft.bodies.rigid.affine_body import AffineBody
+from weft.bodies.rigid.mass_properties import mass_properties
 from weft.contact import Body, Joint, Rigid, box, capsule, plane, plate, ring, sphere
-from weft.contact.affine_body import AffineBody
-from weft.contact.solid import solid_of
-from weft.errors import SceneError, WeftError
 from weft.integrators.bdf2 import Bdf2
-from weft.pins import Keyframe, Path
 from weft.scene.build import load_scene
 from weft.scene.check import check
-from weft.validate.rigid import World, made, slide, top
+from weft.validate.rigid import RigidScene, made, slide, top
 
 CLOTH = weft.sheet(5, 5, 0.3, 0.3)
 AWAY = CLOTH.moved((3.0, 0.0, 0.0))
@@ -53,11 +53,11 @@ def test_moments_against_a_sum_over_tetrahedra(body):
     center = np.einsum("m,mki->i", volume, points) / 4 / volume.sum()
     off = points - center
     second = np.einsum("m,mki,mkj->ij", volume, off, off) / 4 / volume.sum()
-    solid = solid_of(body.vertices, body.faces)
+    solid = mass_properties(body.vertices, body.faces)
     assert solid.volume == pytest.approx(volume.sum(), rel=1e-12)
     np.testing.assert_allclose(solid.center, center + (1.1, -2.0, 0.4), atol=1e-12)
     np.testing.assert_allclose(solid.second, second, atol=1e-12)
-    inwards = solid_of(body.vertices, body.faces[:, ::-1])
+    inwards = mass_properties(body.vertices, body.faces[:, ::-1])
     np.testing.assert_allclose(inwards.second, solid.second, atol=1e-14)
 
 
@@ -104,8 +104,13 @@ def test_a_ball_lies_on_cloth(integrator, kind):
     cloth = weft.sheet(9, 9, 0.4, 0.4) if kind == "triangles" else weft.spline_sheet(9, 9, 0.4, 0.4)
     rim = [weft.Pin(cloth.border(side)) for side in ("left", "right")]
     ball = made(sphere(0.06, 0.04).moved((0.01, 0.064, -0.01)), mass=0.2)
-    scene = scene_of([ball], cloth, pins=rim, integrator=integrator,
-                     contact=weft.SelfContact(gap=2e-3, friction=0.3))  # fmt: skip
+    scene = scene_of(
+        [ball],
+        cloth,
+        pins=rim,
+        integrator=integrator,
+        contact=weft.SelfContact(gap=2e-3, friction=0.3),
+    )
     model, state, reports = stepped(scene, 70)
     assert model.loose.affine[0].told(state.x, state.v)["center"][1] > 0.02
     assert len(model.contact.crossings(model.contact.moved(state.x))) == 0
@@ -142,9 +147,10 @@ def test_bodies_meet_one_another_and_keep_momentum():
     left = made(box((0.1, 0.1, 0.1), 0.1, "left"), mass=1.0, velocity=(1.0, 0.1, 0.0))
     right = made(
         box((0.1, 0.1, 0.1), 0.05, "right").moved((0.17, 0.02, 0.01), None, (10, 20, 30)),
-        mass=2.0, velocity=(-1.0, 0.0, 0.0),
-    )  # fmt: skip
-    world = World.of([left, right], (0.0, 0.0, 0.0), friction=0.4)
+        mass=2.0,
+        velocity=(-1.0, 0.0, 0.0),
+    )
+    world = RigidScene.of([left, right], (0.0, 0.0, 0.0), friction=0.4)
     contact, closest = world.model.contact, np.inf
     loose = world.model.loose.affine
     before = sum(a.momentum(world.state.x, world.state.v)[0] for a in loose)
@@ -189,7 +195,7 @@ def test_runs_resume_bitwise_and_tell_of_bodies(tmp_path):
     n = len(sphere(0.05, 0.04).vertices)
     assert ball["name"] == "ball" and len(whole.body_positions()) == n + 25
     shown = whole.body_positions()[:n]
-    center = solid_of(shown, sphere(0.05, 0.04).faces).center
+    center = mass_properties(shown, sphere(0.05, 0.04).faces).center
     np.testing.assert_allclose(center, ball["center"], atol=1e-9)
     start = sphere(0.05, 0.04).vertices
     turned = start @ np.array(ball["rotation"]).T + ball["center"]
@@ -209,10 +215,17 @@ def test_other_rigid_settings_are_another_run(tmp_path):
 
 def test_a_hinge_turns_and_a_slider_slides():
     """A door on a hinge keeps its distance from the axis; a bead on a wire stays on it."""
-    door = made(box((0.4, 0.6, 0.02), 0.6, "door").moved((0.2, 0.0, 0.0)), mass=2.0,
-                spin=(0.0, 2.0, 0.0), joints=[Joint("hinge", (0.0, 0.0, 0.0))])  # fmt: skip
-    bead = made(box((0.05, 0.05, 0.05), 0.05, "bead").moved((1.0, 0.0, 0.0)), mass=0.1,
-                joints=[Joint("slider", axis=(1.0, -1.0, 0.0))])  # fmt: skip
+    door = made(
+        box((0.4, 0.6, 0.02), 0.6, "door").moved((0.2, 0.0, 0.0)),
+        mass=2.0,
+        spin=(0.0, 2.0, 0.0),
+        joints=[Joint("hinge", (0.0, 0.0, 0.0))],
+    )
+    bead = made(
+        box((0.05, 0.05, 0.05), 0.05, "bead").moved((1.0, 0.0, 0.0)),
+        mass=0.1,
+        joints=[Joint("slider", axis=(1.0, -1.0, 0.0))],
+    )
     _, state, _ = stepped(scene_of([door, bead], integrator="bdf2"), 40)
     hung, slid = state.x[-8:-4].mean(0), state.x[-4:].mean(0) - (1.0, 0.0, 0.0)
     assert np.linalg.norm(hung) == pytest.approx(0.2, abs=1e-4) and abs(hung[1]) < 1e-4
@@ -259,7 +272,7 @@ REFUSED = {
         lambda: scene_of([made(BALL, mass=1.0)], contact=weft.SelfContact(resolve=True)).resolved,
         "resolve.*rigid bodies",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -304,7 +317,7 @@ bodies:
 
 def test_attachments_to_bodies_beside_rigid_ones():
     """They follow the others, with the ids of bodies' vertices in the right places."""
-    from weft.attachments import AttachToBody
+    from weft.cloth.attachments import AttachToBody
 
     ball = made(sphere(0.05, 0.04, "ball").moved((0.0, 0.3, 0.0)), mass=0.1)
     pole = capsule(0.02, 0.4, 0.02, "pole").moved((0.0, 0.0, -0.175), None, (0, 0, 90))

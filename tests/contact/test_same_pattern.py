@@ -6,12 +6,13 @@ import warp as wp
 
 import weft
 from weft import kernel
-from weft.contact import latecomers, rows
+from weft.contact.assembly import contact_matrix as rows
+from weft.contact.assembly import lumped_pairs as latecomers
 from weft.contact.contact_set import ContactSet
-from weft.contact.search import ContactSearch
+from weft.contact.detector import ContactDetector
 from weft.kernel import mat33, vec3
-from weft.solve.block_csr import BlockCsr, BlockPattern
-from weft.solve.multigrid import Multigrid
+from weft.solve.linear.multigrid.solver import Multigrid
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 
 def falling(linear):
@@ -19,9 +20,12 @@ def falling(linear):
     cloth = cloth.moved((0.01, 0.115, 0.02), (3, 0, 2))
     ball = weft.contact.sphere(0.1, 0.02, "ball")
     return weft.Scene(
-        cloth, step=0.01, bodies=[ball], contact=weft.SelfContact(3e-3, friction=0.3),
+        cloth,
+        step=0.01,
+        bodies=[ball],
+        contact=weft.SelfContact(3e-3, friction=0.3),
         settings=weft.StepSettings(linear=linear),
-    )  # fmt: skip
+    )
 
 
 def steps(scene, n, begin=None):
@@ -77,24 +81,26 @@ def heap(**more):
         for k in range(7)
     ]
     return weft.Scene(
-        weft.joined(sheets), step=0.01, bodies=[weft.contact.plate(0.5, 0.5)],
+        weft.joined(sheets),
+        step=0.01,
+        bodies=[weft.contact.plate(0.5, 0.5)],
         contact=weft.SelfContact(4e-3, friction=0.3),
         settings=weft.StepSettings(linear="multigrid", **more),
-    )  # fmt: skip
+    )
 
 
 def test_who_comes_late_is_lumped(monkeypatch):
     """Where a search may end early, the few pairs that come late in a step make no new pattern; who
     they are does not depend on the steps before: a run that is taken up has the same bits.
     """
-    found, made, of, among = [], [], rows.JoinedPattern.of, latecomers.Latecomers.among
+    found, made, of, among = [], [], rows.JoinedPattern.of, latecomers.LumpedPairs.among
 
     def told(self, y, contacts):
         late = among(self, y, contacts)
         found.append(0 if late is None else int(kernel.numpy(late).sum()))
         return late
 
-    monkeypatch.setattr(latecomers.Latecomers, "among", told)
+    monkeypatch.setattr(latecomers.LumpedPairs, "among", told)
     monkeypatch.setattr(rows.JoinedPattern, "of", staticmethod(lambda *a: made.append(1) or of(*a)))
     scene = heap(effort="interactive")
     whole = steps(scene, 14)
@@ -191,7 +197,7 @@ def test_flat_cloth_of_fine_meshes_fills_no_matrix(edge):
     """
     cloth = weft.sheet(6, 6, 5 * edge, 5 * edge, pattern="alternating")
     contact = weft.Scene(cloth, contact=weft.SelfContact(4e-3)).model().contact
-    search = ContactSearch(contact.mesh, 1.0, 4e-3)
+    search = ContactDetector(contact.mesh, 1.0, 4e-3)
     x = np.array(cloth.vertices)
     assert len(search.soon(kernel.points(x))) == 0
     x[0] = x[35] + [0.0, 5e-3, 0.0]  # a corner over the opposite one

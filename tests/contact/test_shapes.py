@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import weft
+from weft.base.errors import SceneError, WeftError
+from weft.bodies.motion.pins import Keyframe, Path
 from weft.contact import (
     Body,
     BodyFrames,
@@ -16,9 +18,7 @@ from weft.contact import (
     ring,
     sphere,
 )
-from weft.errors import SceneError, WeftError
 from weft.io.obj import write_obj
-from weft.pins import Keyframe, Path
 from weft.scene.body_schema import SHAPES, BodyBlock
 from weft.scene.build import load_scene
 from weft.scene.check import check
@@ -77,9 +77,9 @@ def test_flaws():
     assert "open" in Body(ball.vertices, ball.faces[1:]).flaws[0]
     assert "inside out" in Body(ball.vertices, ball.faces[:, ::-1]).flaws[0]
     assert plate(1.0, 1.0).flaws == []
-    with pytest.raises(SceneError, match="ring thickness"):
+    with pytest.raises(SceneError, match="ring.thickness"):
         ring(0.1, 0.2, 0.05)
-    with pytest.raises(SceneError, match="capsule length"):
+    with pytest.raises(SceneError, match="capsule.length"):
         capsule(0.1, 0.0, 0.05)
 
 
@@ -116,6 +116,22 @@ def test_frames_from_files(tmp_path):
     np.testing.assert_allclose(again.positions, frames.positions)
     body = load_body(tmp_path / "walk_0001.obj", 0.01)
     np.testing.assert_allclose(body.vertices, frames.positions[0])
+
+
+def test_an_array_file_that_says_its_times_keeps_them(tmp_path):
+    """Without a rate; another rate is obeyed, and told."""
+    ball, times = sphere(1.0, 0.5), np.array([1.0, 1.1, 1.4])
+    x = np.stack([ball.vertices * (1 + t) for t in times])
+    np.savez(tmp_path / "a.npz", positions=x, faces=ball.faces, times=times)
+    frames, _ = load_frames(tmp_path / "a.npz", start=0.5)
+    np.testing.assert_allclose(frames.times, [0.5, 0.6, 0.9])
+    with pytest.warns(UserWarning, match=r"takes 0.2 s for 0.4 s"):
+        assert load_frames(tmp_path / "a.npz", 10.0)[0].times[-1] == 0.2
+    np.savez(tmp_path / "b.npz", positions=x, faces=ball.faces)
+    np.savez(tmp_path / "c.npz", positions=x, faces=ball.faces, times=times[::-1])
+    for name, match in (("b", "fps = none"), ("c", "do not increase")):
+        with pytest.raises(SceneError, match=match):
+            load_frames(tmp_path / f"{name}.npz")
 
 
 def test_frames_that_cannot_be_used(tmp_path):

@@ -8,11 +8,11 @@ import pytest
 import weft
 from tests.checks import touching
 from weft import kernel
+from weft.base.errors import SceneError, WeftError
+from weft.bodies.motion.pins import Keyframe, Path
 from weft.contact import Between, Friction, intersections, plate, sphere
 from weft.contact.contact import SelfContact
-from weft.errors import SceneError, WeftError
 from weft.kernel import vec3
-from weft.pins import Keyframe, Path
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
 

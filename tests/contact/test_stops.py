@@ -11,16 +11,16 @@ import weft
 from tests.scene.test_keys import check_jump, jump
 from tests.test_simulation import same_run
 from weft import kernel
+from weft.base.errors import SceneError, SceneProblems
+from weft.bodies.joints.motors import Drive, Motor
+from weft.bodies.joints.settings import Joint
+from weft.bodies.rigid.settings import Rigid
 from weft.contact import box
-from weft.contact.joint import Joint
-from weft.contact.motor import Drive, Motor
-from weft.contact.rigid import Rigid
-from weft.energies.motors import Motors
-from weft.energies.stops import Stops
-from weft.errors import SceneError, SceneProblems
+from weft.energies.springs.joint_limits import JointLimits
+from weft.energies.springs.motors import Motors
 from weft.kernel import vec3
-from weft.psd import Psd
 from weft.scene.build import load_scene
+from weft.solve.newton.psd import Psd
 
 STEP = 0.01
 AXIS = (0.3, 0.9, 0.2)
@@ -38,8 +38,12 @@ def bodies(**joint):
     one = dataclasses.replace(
         box((0.1, 0.2, 0.3), 0.3, "one"), rigid=Rigid(1e3, joints=[Joint(**own)])
     )
-    return [one, dataclasses.replace(box((0.2, 0.1, 0.1), 0.2, "two").moved((0.5, 0.1, 0.0)),
-                                     rigid=Rigid(1e3))]  # fmt: skip
+    return [
+        one,
+        dataclasses.replace(
+            box((0.2, 0.1, 0.1), 0.2, "two").moved((0.5, 0.1, 0.0)), rigid=Rigid(1e3)
+        ),
+    ]
 
 
 def scene(made, **more):
@@ -57,8 +61,8 @@ def test_derivatives(kind, to):
     made = bodies(to=to, **KINDS[kind])
     base = scene(made)
     rng = np.random.default_rng(3)
-    for energy in (e for e in base.model().energies if isinstance(e, Stops | Motors)):
-        wide = {"margin": energy.margin * 60} if isinstance(energy, Stops) else {}
+    for energy in (e for e in base.model().energies if isinstance(e, JointLimits | Motors)):
+        wide = {"margin": energy.margin * 60} if isinstance(energy, JointLimits) else {}
         energy = dataclasses.replace(energy, **wide)  # so that they act at the start
         x = np.array(base.state().x)
         ids = np.unique(energy.stencil)
@@ -104,7 +108,7 @@ def test_a_way_ends_at_the_limit(to):
     rng = np.random.default_rng(5)
     for kind in ("hinge", "slider", "ball"):
         base = scene(bodies(to=to, **KINDS[kind]))
-        (stops,) = (e for e in base.model().energies if isinstance(e, Stops))
+        (stops,) = (e for e in base.model().energies if isinstance(e, JointLimits))
         bound = next(b for b in base.model().assembly.bound if b.name == stops.name)
         x, ids = np.array(base.state().x), np.unique(stops.stencil)
         met = 0
@@ -149,8 +153,11 @@ def arm(angle=0.3, stiffness=2.0, damping=0.1, torque=0.5, **keyed):
 
 
 NUMBERS = {
-    "angle": (0.3, -0.4), "stiffness": (2.0, 9.0), "damping": (0.1, 1.0), "torque": (0.5, 0.05),
-}  # fmt: skip
+    "angle": (0.3, -0.4),
+    "stiffness": (2.0, 9.0),
+    "damping": (0.1, 1.0),
+    "torque": (0.5, 0.05),
+}
 
 
 @pytest.mark.parametrize("field", NUMBERS)
@@ -239,7 +246,7 @@ def test_motors_refused():
     with pytest.raises(SceneError, match=r"speed = a speed, with quasi_static"):
         made = bodies(kind="hinge", motor=Motor(speed=1.0, resistance=1.0))
         scene(made, integrator="quasi_static").model()
-    from weft.pins import Keyframe, Path
+    from weft.bodies.motion.pins import Keyframe, Path
 
     path = Path([Keyframe(0.0), Keyframe(1.0, (0.1, 0, 0))], hold=True)
     held = box((0.1, 0.1, 0.1), 0.1, "held").moved((0.5, 0, 0), path)

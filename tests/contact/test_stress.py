@@ -10,7 +10,7 @@ import pytest
 import weft
 from weft import kernel
 from weft.scene.build import load_scene
-from weft.solve import minimize
+from weft.solve.newton import minimize
 
 SCENES = Path(__file__).parents[2] / "examples" / "contact"
 NAMES = sorted(p.stem for p in SCENES.glob("*.yaml"))

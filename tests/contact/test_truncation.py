@@ -5,13 +5,13 @@ import pytest
 import warp as wp
 
 from weft import kernel
-from weft.contact.candidates import UNKNOWN
+from weft.contact.broad_phase.candidates import UNKNOWN
+from weft.contact.ccd.planar_truncation import KEEP, cut_ways, least_parts
 from weft.contact.contact_set import distances_of
-from weft.contact.distance import PairKind
-from weft.contact.known import Since
-from weft.contact.truncation import KEEP, cut_ways, least_parts
-from weft.contact.words import WORD
+from weft.contact.distance.distance import PairKind
+from weft.contact.narrow_phase.distance_bounds import DisplacementBound
 from weft.kernel import Scalar, vec3
+from weft.kernel.bitmask import WORD
 
 FARTHEST = 1e9  # [m] pairs that stay so far apart are left alone: none
 
@@ -34,7 +34,7 @@ def parts(x, d, kind, thickness=0.0, bound=None):
         Scalar(FARTHEST),
         kernel.empty(0, wp.uint8),
     )
-    since = Since.at(arrays[0], kernel.array(x + d, vec3))
+    since = DisplacementBound.at(arrays[0], kernel.array(x + d, vec3))
     known = (since.place, since.away, since.shift, since.way)
     bounds = kernel.array(np.full(m, UNKNOWN), Scalar)
     each = -(-m // (2 * WORD))

@@ -5,13 +5,13 @@ import pytest
 from typer.testing import CliRunner
 
 import weft
-from weft.cli.main import app
+from weft.base.errors import SceneError
+from weft.bodies.motion.pins import Pin
+from weft.cli.commands import app
 from weft.contact import intersections, plate, sphere
 from weft.contact.contact import Contact, SelfContact
-from weft.contact.untangle import crossings_of, uncrossed
-from weft.errors import SceneError
+from weft.contact.untangling import crossings_of, uncrossed
 from weft.io import read_surface
-from weft.pins import Pin
 from weft.scene.build import load_scene
 from weft.scene.check import check
 from weft.scene.scene import Scene
@@ -49,6 +49,7 @@ def test_contours_get_shorter_along_d():
         assert length(moved) < length(x)
 
 
+@pytest.mark.exact_start  # counts vertices that are not where they were
 def test_small_intersections_are_untangled(tmp_path):
     cloth = bumped()
     assert len(intersections(cloth.vertices, cloth.faces)) > 10

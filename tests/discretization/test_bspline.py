@@ -6,16 +6,16 @@ from scipy.interpolate import BSpline
 
 from tests.checks import scatter
 from tests.reference import meng
+from weft.base.errors import MeshError
 from weft.discretization.basis import basis, coordinate, greville, knots, parameter_of
 from weft.discretization.bspline import Patch, inverse_derivatives, rectangle
+from weft.discretization.mesh import grid
 from weft.discretization.quadrature import Rule, bending_points, gauss_points, membrane_points
 from weft.discretization.spline_surface import Bending, SplineSurface
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.membrane import Membrane
-from weft.energies.quadratic_form import QuadraticForm
-from weft.errors import MeshError
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.laws import BaraffWitkin, Psd
-from weft.mesh import grid
 
 
 def skewed(n=12, net="uniform"):
@@ -116,12 +116,18 @@ def test_laplacian_coefficients_are_the_printed_ones(rng):
     second = (tuple(d.second_of[:, 0].T), tuple(d.second_of[:, 1].T))
     c = [
         meng.laplacian(
-            first, second,
-            (f.first[:, a, 0], f.first[:, a, 1], f.second[:, a, 0], f.second[:, a, 1],
-             f.second[:, a, 2]),
+            first,
+            second,
+            (
+                f.first[:, a, 0],
+                f.first[:, a, 1],
+                f.second[:, a, 0],
+                f.second[:, a, 1],
+                f.second[:, a, 2],
+            ),
         )
         for a in range(9)
-    ]  # fmt: skip
+    ]
     np.testing.assert_allclose(
         d.second @ [1.0, 1.0, 0.0], np.stack(c, axis=1), rtol=1e-10, atol=1e-9
     )

@@ -7,8 +7,10 @@ import pytest
 
 import weft
 from tests.checks import assert_derivative
-from weft.discretization.boundary import along_warp, given_corners, outline_of, sides_of
-from weft.discretization.bspline_fit import (
+from weft.base.errors import MeshError
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.discretization.spline_fit.fit_mesh import fit_pieces, flat_pieces
+from weft.discretization.spline_fit.fit_patch import (
     FitSettings,
     _prepared,
     fit_patch,
@@ -16,12 +18,10 @@ from weft.discretization.bspline_fit import (
     fitted_curve,
     initial_net,
 )
-from weft.discretization.lift import lifted
-from weft.discretization.mips import Mips, Side, mips_derivatives, softened
-from weft.discretization.patch_error import PatchError
-from weft.discretization.pieces import fit_pieces, flat_pieces
-from weft.errors import MeshError
-from weft.mesh import TriangleMesh, grid
+from weft.discretization.spline_fit.lift import lifted
+from weft.discretization.spline_fit.mips import Mips, SidePoints, mips_derivatives, softened
+from weft.discretization.spline_fit.outline import along_warp, given_corners, outline_of, sides_of
+from weft.discretization.spline_fit.patch_error import PatchError
 
 SKIRT = np.concatenate(
     [
@@ -37,7 +37,7 @@ def piece(outline, size=0.05):
 
 
 def test_straight_sides_are_exact_whatever_the_smoothing():
-    side = Side.of(np.array([[0.0, 0.0], [0.2, 0.1], [2.0, 1.0]]), 9)
+    side = SidePoints.of(np.array([[0.0, 0.0], [0.2, 0.1], [2.0, 1.0]]), 9)
     for smoothing in (0.0, 1e-3, 10.0):
         C = fitted_curve(side, 9, smoothing)
         along = C @ [2.0, 1.0] / 5
@@ -49,7 +49,7 @@ def test_straight_sides_are_exact_whatever_the_smoothing():
 def test_smoothing_takes_zigzags_out():
     zigzag = np.column_stack([np.linspace(0, 1, 25), 0.02 * (-1.0) ** np.arange(25)])
     zigzag[[0, -1], 1] = 0.0
-    rough, smooth = (fitted_curve(Side.of(zigzag, 20), 20, s)[:, 1] for s in (0.0, 1.0))
+    rough, smooth = (fitted_curve(SidePoints.of(zigzag, 20), 20, s)[:, 1] for s in (0.0, 1.0))
     assert np.abs(np.diff(smooth, 2)).max() < 0.1 * np.abs(np.diff(rough, 2)).max()
 
 
@@ -83,7 +83,7 @@ def test_mips_derivatives(rng):
 
 def test_objective_derivative(rng):
     net = initial_net(*(np.array(c) for c in quad(9)))
-    search = Mips(net, [Side.of(np.array(c), 9) for c in quad(9)], 1e3)
+    search = Mips(net, [SidePoints.of(np.array(c), 9) for c in quad(9)], 1e3)
     x, d = net + 0.005 * rng.normal(size=net.shape), rng.normal(size=net.shape)
     slope = (search.derivatives(x)[0].reshape(net.shape) * d).sum()
     h = 1e-6
@@ -142,8 +142,10 @@ def test_inverted_guides_are_untangled():
     """A deep notch in one side inverts the guided and the blended net; Newton finds a valid one."""
     mesh = piece([(0, 0), (1, 0), (1, 0.5), (0.5, 0.2), (0, 1)])
     outline = outline_of(mesh)
-    chosen = along_warp(outline, given_corners(outline, [place(mesh, p) for p in (
-        (0, 0), (1, 0), (1, 0.5), (0, 1))]))  # fmt: skip
+    chosen = along_warp(
+        outline,
+        given_corners(outline, [place(mesh, p) for p in ((0, 0), (1, 0), (1, 0.5), (0, 1))]),
+    )
     search = _prepared(outline, sides_of(outline, chosen), 12, 12, FitSettings())
     assert len(search.inverted(search.start)) and len(search.inverted(search.blended()))
     assert len(search.inverted(search.untangled())) == 0

@@ -8,14 +8,14 @@ import pytest
 import weft
 from tests.checks import assert_derivative, dense, scatter, still
 from weft import kernel
-from weft.energies.added_mass import AddedMass
-from weft.energies.air import Wind
-from weft.errors import SceneError
+from weft.base.errors import SceneError
+from weft.discretization.mesh import grid
+from weft.energies.air.added_mass import AddedMass
+from weft.energies.air.wind import Wind
 from weft.kernel import vec3
 from weft.laws import Psd
-from weft.mesh import grid
 from weft.scene.identity import identity
-from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 SPAN, DENSITY = 0.2, 1.3
 MU = np.pi / 4 * DENSITY * SPAN
@@ -190,7 +190,7 @@ def test_a_slender_plate_has_its_lift_once(degrees):
     slender wings, and what of it is drag; and rho C H L (U sin a)^2/2 along the normal.
     """
     from weft.discretization.linear_triangle import linear_triangle
-    from weft.energies.wind import AirForce
+    from weft.energies.air.lift_and_drag import AirForce
 
     s, mesh = strip(20)
     a = np.radians(degrees)
@@ -235,7 +235,8 @@ def test_order_stays_two():
     def swing(steps):
         cloth = weft.sheet(4, 4, 0.4, 0.4, fabric=fabric)
         wind = Wind((2.0, 0.5, 1.0), span=0.2)
-        settings = StepSettings(tolerance=1e-9, linear="splu")
+        # At 1e-9 m/s a step of 0.6 ms ends within round-off of its minimum, and may stall there.
+        settings = StepSettings(tolerance=1e-7, linear="splu")
         how = {"integrator": "bdf2", "settings": settings, "damping": 0.0, "wind": wind}
         scene = weft.Scene(cloth, [weft.Pin(cloth.border("top"))], **how)
         model, stepper, state = scene.model(), scene.stepper(), scene.state()
@@ -279,8 +280,8 @@ def test_runs_of_before_there_was_a_span_go_on():
 
 def test_points_besides_the_cloths():
     """Those of a rigid body come after the cloth's, and carry nothing."""
-    from weft.contact.rigid import Rigid
-    from weft.contact.shapes import box
+    from weft.bodies.rigid.settings import Rigid
+    from weft.bodies.shapes.primitives import box
 
     body = dataclasses.replace(box((0.1, 0.1, 0.1)).moved((0, -1, 0)), rigid=Rigid(mass=0.1))
     scene = ribbon(bodies=[body])
@@ -321,7 +322,7 @@ def test_a_wind_that_changes_carries_its_gusts():
 
 def test_long_steps_are_asked_about():
     """Where the air is heavy and goes over many faces."""
-    from weft.questions import questions
+    from weft.run.plausibility import questions
 
     def asked(**changes):
         scene = ribbon(**changes)

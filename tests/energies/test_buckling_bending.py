@@ -7,16 +7,16 @@ import pytest
 
 from tests.checks import rotations, still
 from weft import kernel
-from weft.energies.buckled_arc import arc_energy, inverse_sinc
-from weft.energies.buckling_bending import (
+from weft.base.errors import MeshError
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.energies.elastic.buckled_arc import arc_energy, inverse_sinc
+from weft.energies.elastic.buckling_bending import (
     BucklingBending,
     material_pairs,
     strip_factor,
 )
-from weft.errors import MeshError
 from weft.laws import Psd
-from weft.mesh import TriangleMesh, grid
-from weft.solve.block_csr import BlockPattern
+from weft.solve.sparse.block_csr import BlockPattern
 
 D = 2e-3  # [N m]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.energies.test_energies import MESH, bending, crumple, gravity, membrane, pairs
-from weft.energies.condensed import face_energy, vertex_energy
-from weft.errors import MeshError
+from weft.base.errors import MeshError
+from weft.energies.energy_per_vertex import face_energy, vertex_energy
 
 X = crumple(MESH.vertices, 1)
 

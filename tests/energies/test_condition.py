@@ -7,21 +7,30 @@ from tests.checks import assert_derivative, clamp, dense, rotations, scatter
 from tests.energies.test_energies import MESH, crumple
 from tests.reference import conditions
 from weft import kernel
-from weft.energies.bend_condition import FrozenBend
-from weft.energies.condition import POWERS, Conditions, Variant, bend_stiffness, condition_energies
-from weft.energies.hinge_bending import HingeBending, dihedral_angles
-from weft.errors import LawError
+from weft.base.errors import LawError
+from weft.discretization.mesh import grid
+from weft.energies.elastic.bend_condition import FrozenBend
+from weft.energies.elastic.condition import (
+    POWERS,
+    Conditions,
+    Variant,
+    bend_stiffness,
+    condition_energies,
+)
+from weft.energies.elastic.hinge_bending import HingeBending, dihedral_angles
 from weft.kernel import mat32, mat33, vec3
 from weft.laws import Psd
 from weft.laws.base import law_kernels
 from weft.laws.shear import DotShear
-from weft.mesh import grid
-from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 X = crumple(MESH.vertices, 1)
 C = Conditions((500.0, 300.0), 80.0, (2e-2, 1e-2), (1.0, 0.97))
-STATES = {"crumpled": X, "nearly flat": crumple(MESH.vertices, 2, 1e-4),
-          "compressed": crumple(0.5 * np.array(MESH.vertices), 3, 0.02)}  # fmt: skip
+STATES = {
+    "crumpled": X,
+    "nearly flat": crumple(MESH.vertices, 2, 1e-4),
+    "compressed": crumple(0.5 * np.array(MESH.vertices), 3, 0.02),
+}
 
 
 def energies(**changes):
@@ -228,8 +237,9 @@ def test_frozen_lengths_add_a_tension_in_the_edge(rng):
         tension = 2.0 * theta * np.sin(theta) * np.cos(theta) / np.linalg.norm(edge)
         pull = tension * edge / np.linalg.norm(edge)
         scale = np.abs(frozen).max()
-        np.testing.assert_allclose(frozen - exact, [-pull, pull, 0 * pull, 0 * pull],
-                                   atol=1e-11 * scale)  # fmt: skip
+        np.testing.assert_allclose(
+            frozen - exact, [-pull, pull, 0 * pull, 0 * pull], atol=1e-11 * scale
+        )
         np.testing.assert_allclose(np.cross(x, frozen).sum(0), 0, atol=1e-11 * scale)
 
 
@@ -241,7 +251,7 @@ def test_the_law_is_the_conditions_on_a_moving_mesh():
     """
     import weft
     from weft.discretization.linear_triangle import linear_triangle
-    from weft.energies.membrane import Membrane
+    from weft.energies.elastic.membrane import Membrane
     from weft.laws import BaraffWitkin
 
     cloth = weft.sheet(7, 6, pattern="random", fabric="linen")

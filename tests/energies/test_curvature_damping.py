@@ -7,11 +7,11 @@ from tests.checks import assert_derivative, dense, rotations, still
 from tests.discretization.test_bspline import cylinder, skewed
 from weft import kernel
 from weft.discretization.spline_surface import SplineSurface
-from weft.energies.curvature_damping import CurvatureDamping
-from weft.energies.quadratic_form import QuadraticForm
+from weft.energies.elastic.curvature_damping import CurvatureDamping
+from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.kernel import vec3
 from weft.laws import Psd
-from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 BETA, DT = 0.03, 0.01
 PATCH = skewed(8, "greville")

@@ -11,7 +11,7 @@ from tests.energies.test_energies import MESH, bending, crumple, membrane
 from weft import kernel
 from weft.kernel import vec3
 from weft.laws import Psd
-from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 BETA, DT = 0.03, 0.01
 PATTERN = BlockPattern.of(MESH.n_vertices, [membrane(MESH).stencil, bending(MESH).stencil])

@@ -9,28 +9,28 @@ from tests.checks import assert_derivative, clamp, dense, rotations, scatter
 from weft import kernel
 from weft.discretization.bspline import Patch, rectangle
 from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.discretization.patch_triangulation import Touched
 from weft.discretization.spline_surface import SplineSurface, grid_faces
 from weft.discretization.surface import Tessellation
-from weft.discretization.touched import Touched
 from weft.energies.base import Energy
-from weft.energies.bonds import Bonds
-from weft.energies.buckling_bending import BucklingBending
-from weft.energies.creases import Creases
-from weft.energies.gravity import Gravity
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.membrane import Membrane
-from weft.energies.patch_seams import PatchedPart, hinges_of_patches
-from weft.energies.plasticity import Plasticity
-from weft.energies.pulled_back import PulledBack
-from weft.energies.quadratic_bending import QuadraticBending
-from weft.energies.quadratic_form import QuadraticForm
-from weft.energies.seams import Joint, Sides
-from weft.energies.strain_limit import StrainLimits
-from weft.energies.stretch_set import StretchSet
+from weft.energies.elastic.buckling_bending import BucklingBending
+from weft.energies.elastic.creases import Creases
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.elastic.permanent_stretch import PermanentStretch
+from weft.energies.elastic.plasticity import Plasticity
+from weft.energies.elastic.quadratic_bending import QuadraticBending
+from weft.energies.elastic.quadratic_form import QuadraticForm
+from weft.energies.elastic.strain_limit import StrainLimits
+from weft.energies.embedded import EmbeddedEnergy
+from weft.energies.loads.gravity import Gravity
+from weft.energies.seams.patch_seams import PatchedPart, hinges_of_patches
+from weft.energies.seams.sewing import SeamPanels, SeamRows
+from weft.energies.springs.bonds import Bonds
 from weft.kernel import vec3
 from weft.laws import BaraffWitkin, Measured, Psd, StrainLimit
-from weft.mesh import TriangleMesh, grid
-from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 LAW = BaraffWitkin((500.0, 300.0), 80.0, (1.0, 0.97))
 MESH = grid(6, 5, 1.0, 0.8, "random", seed=4)
@@ -54,7 +54,7 @@ def creases(mesh):
 
 
 def drawn_out(mesh):
-    return StretchSet(linear_triangle(mesh), LAW, limits=(0.02, 0.03))
+    return PermanentStretch(linear_triangle(mesh), LAW, limits=(0.02, 0.03))
 
 
 def quadratic(mesh):
@@ -101,23 +101,23 @@ def two_patches(mesh):
         surface = dataclasses.replace(surface, touched=Touched(uv, faces))
         parts.append(PatchedPart(surface, k * n, (2e-2, 1e-2)))
     shown = Tessellation.joined([p.surface.shown for p in parts], mesh.n_vertices)
-    joint = Joint(np.stack([12 + np.arange(6), n + np.arange(6)], axis=1))
+    joint = SeamRows(np.stack([12 + np.arange(6), n + np.arange(6)], axis=1))
     return parts, shown, joint
 
 
 def spline_seam_bonds(mesh):
     _, shown, joint = two_patches(mesh)
     bonds = Bonds(joint.pairs, np.linspace(20.0, 40.0, 6), len(shown.embedding), last=1e-3)
-    return PulledBack(bonds, shown.embedding)
+    return EmbeddedEnergy(bonds, shown.embedding)
 
 
 def spline_seam_folds(mesh):
     parts, shown, joint = two_patches(mesh)
     n, m = len(shown.embedding), len(shown.faces)
     flat = shown.mesh(np.asarray(mesh.vertices), "patches")
-    sides = Sides(flat, np.full(n, 500.0), np.tile([2e-2, 1e-2], (m, 1)))
+    sides = SeamPanels(flat, np.full(n, 500.0), np.tile([2e-2, 1e-2], (m, 1)))
     joint = dataclasses.replace(joint, angle=0.3)
-    return PulledBack(*hinges_of_patches(sides, parts, shown.embedding, [joint], 0.0))
+    return EmbeddedEnergy(*hinges_of_patches(sides, parts, shown.embedding, [joint], 0.0))
 
 
 def limits(mesh):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.reference import dihedral
-from weft.energies.hinge_bending import STRIP, HingeBending, dihedral_angles
-from weft.errors import MeshError
-from weft.mesh import TriangleMesh, grid
+from weft.base.errors import MeshError
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.energies.elastic.hinge_bending import STRIP, HingeBending, dihedral_angles
 
 HINGE = np.array([[0, 1, 2, 3]], dtype=np.int32)
 
@@ -92,9 +92,12 @@ def test_zero_bending_stiffness_is_allowed():
 
 @pytest.mark.parametrize(
     "arguments, match",
-    [(((-1.0, 1.0),), "bending stiffness"), (((1.0, 1.0), "bent"), "rest angles"),
-     (((1.0, 1.0), np.zeros(3)), "rest angles")],
-)  # fmt: skip
+    [
+        (((-1.0, 1.0),), "bending stiffness"),
+        (((1.0, 1.0), "bent"), "rest angles"),
+        (((1.0, 1.0), np.zeros(3)), "rest angles"),
+    ],
+)
 def test_bad_input(arguments, match):
     with pytest.raises(MeshError, match=match):
         HingeBending.of(grid(4, 4, 1, 1), *arguments)

@@ -7,12 +7,12 @@ from tests.energies.test_energies import LAW, MESH, crumple, membrane
 from tests.reference import conditions
 from weft import kernel
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.membrane import Membrane
+from weft.discretization.mesh import TriangleMesh
+from weft.energies.elastic.membrane import Membrane
 from weft.kernel import vec3
 from weft.laws import BaraffWitkin
-from weft.mesh import TriangleMesh
-from weft.psd import Psd
-from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 
 def test_energy_equals_the_condition_functions_of_1998():

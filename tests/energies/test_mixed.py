@@ -9,53 +9,54 @@ import numpy as np
 import pytest
 import warp as wp
 
+import weft.bodies
 import weft.energies
 from tests.energies.test_energies import SKEW, crumple, two_patches
 from weft import kernel
-from weft.adjoint.same import same
+from weft.adjoint.equality import are_equal
+from weft.base.errors import LawError
+from weft.bodies.rigid.rigidity import Rigidity
 from weft.discretization.bspline import Patch, rectangle
 from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.mesh import grid
 from weft.discretization.spline_surface import SplineSurface
-from weft.energies.added_mass import AddedMass
-from weft.energies.air import Wind
+from weft.energies.air.added_mass import AddedMass
+from weft.energies.air.lift_and_drag import AirForce
+from weft.energies.air.wind import Wind
 from weft.energies.base import FastEnergy
-from weft.energies.bend_condition import FrozenBend
-from weft.energies.bonds import Bonds
-from weft.energies.buckling_bending import BucklingBending
-from weft.energies.coordinates import Coordinates, Form
-from weft.energies.creases import Creases
-from weft.energies.curvature_damping import CurvatureDamping
-from weft.energies.drag import Drag
-from weft.energies.gravity import Gravity
-from weft.energies.guides import Guides
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.joints import Joints
-from weft.energies.membrane import Membrane
-from weft.energies.mixed import along_constants, by_constants
-from weft.energies.motors import Motors
-from weft.energies.patch_seams import hinges_of_patches
-from weft.energies.plasticity import Plasticity
-from weft.energies.pressure import Gas, Pressure
-from weft.energies.pulled_back import PulledBack
-from weft.energies.quadratic_bending import QuadraticBending
-from weft.energies.quadratic_form import QuadraticForm
-from weft.energies.rigid_rings import RigidRings
-from weft.energies.rigidity import Rigidity
-from weft.energies.ring_spacing import RingSpacing
-from weft.energies.seam_hinges import SeamHinges
-from weft.energies.seams import Sides
-from weft.energies.stops import Stops
-from weft.energies.strain_limit import StrainLimits
-from weft.energies.stretch_set import StretchSet
-from weft.energies.ties import Ties
-from weft.energies.wind import AirForce
-from weft.errors import LawError
+from weft.energies.by_constants import along_constants, by_constants
+from weft.energies.elastic.bend_condition import FrozenBend
+from weft.energies.elastic.buckling_bending import BucklingBending
+from weft.energies.elastic.creases import Creases
+from weft.energies.elastic.curvature_damping import CurvatureDamping
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.elastic.permanent_stretch import PermanentStretch
+from weft.energies.elastic.plasticity import Plasticity
+from weft.energies.elastic.quadratic_bending import QuadraticBending
+from weft.energies.elastic.quadratic_form import QuadraticForm
+from weft.energies.elastic.strain_limit import StrainLimits
+from weft.energies.embedded import EmbeddedEnergy
+from weft.energies.loads.drag import Drag
+from weft.energies.loads.gravity import Gravity
+from weft.energies.loads.pressure import Gas, Pressure
+from weft.energies.seams.patch_seams import hinges_of_patches
+from weft.energies.seams.seam_hinges import SeamHinges
+from weft.energies.seams.sewing import SeamPanels
+from weft.energies.springs.bonds import Bonds
+from weft.energies.springs.guides import Guides
+from weft.energies.springs.joint_coordinates import Coordinates, Form
+from weft.energies.springs.joint_limits import JointLimits
+from weft.energies.springs.joint_springs import JointSprings
+from weft.energies.springs.motors import Motors
+from weft.energies.springs.point_springs import PointSprings
+from weft.energies.springs.rigid_rings import RigidRings
+from weft.energies.springs.ring_spacing import RingSpacing
+from weft.energies.state import State
+from weft.energies.step import Step
 from weft.kernel import Scalar, mat32, vec3
 from weft.laws import BaraffWitkin, Measured, NeoHookean, OwnLaw, StrainLimit, StvkShear
-from weft.mesh import grid
-from weft.solve.block_csr import BlockPattern
-from weft.state import State
-from weft.step import Step
+from weft.solve.sparse.block_csr import BlockPattern
 
 MESH = grid(4, 4, 1.0, 0.8, "random", seed=4)
 LARGE = grid(6, 5, 1.0, 0.8, "random", seed=4)
@@ -85,7 +86,9 @@ def measured(v):
 
 
 def drawn_out(v):
-    return StretchSet(linear_triangle(MESH), law_of(v), damping=v["damping"], limits=(0.02, 0.03))
+    return PermanentStretch(
+        linear_triangle(MESH), law_of(v), damping=v["damping"], limits=(0.02, 0.03)
+    )
 
 
 def limits(v):
@@ -140,18 +143,24 @@ def spline_damping(v):
 
 def bonds(v):
     ends = np.array([[0, 5], [1, 9], [2, 15], [3, 12]], np.int32)
-    return Bonds(ends, v["stiffness"] * np.arange(1.0, 5.0), MESH.n_vertices, v["first"], v["last"],
-                 closing=(0.0, 0.4))  # fmt: skip
+    return Bonds(
+        ends,
+        v["stiffness"] * np.arange(1.0, 5.0),
+        MESH.n_vertices,
+        v["first"],
+        v["last"],
+        closing=(0.0, 0.4),
+    )
 
 
 def spline_seams(v):
     parts, shown, joint = two_patches(LARGE)
     flat = shown.mesh(np.asarray(LARGE.vertices), "patches")
     n, m = len(shown.embedding), len(shown.faces)
-    sides = Sides(flat, np.full(n, 500.0), np.tile([2e-2, 1e-2], (m, 1)))
+    sides = SeamPanels(flat, np.full(n, 500.0), np.tile([2e-2, 1e-2], (m, 1)))
     joint = dataclasses.replace(joint, angle=v["angle"], fold_stiffness=v["fold"])
     made = hinges_of_patches(sides, parts, shown.embedding, [joint], 0.0, v["damping"])
-    return PulledBack(*made)
+    return EmbeddedEnergy(*made)
 
 
 def gravity(v):
@@ -204,22 +213,29 @@ def stops(v):
     q = joints.value(points_of(stops))
     high = np.array([q[0] + v["room"], np.inf])
     low = np.array([-np.inf, q[1] - v["under"]])
-    return Stops(joints, low, high, np.full(2, v["margin"]), np.array([v["firm"], 2.0]))
+    return JointLimits(joints, low, high, np.full(2, v["margin"]), np.array([v["firm"], 2.0]))
 
 
 def motors(v):
     """The second one pulls as hard as it may."""
     one = np.array([1.0, 0.0])
     return Motors(
-        coordinates(), one * v["target"], one * v["stiffness"], one * v["damping"],
-        (1 - one) * v["speed"], (1 - one) * v["resistance"], np.array([np.inf, np.inf]), ("a", "b"),
-    )  # fmt: skip
+        coordinates(),
+        one * v["target"],
+        one * v["stiffness"],
+        one * v["damping"],
+        (1 - one) * v["speed"],
+        (1 - one) * v["resistance"],
+        np.array([np.inf, np.inf]),
+        ("a", "b"),
+    )
 
 
 def cut_motors(v):
     one = np.ones(2)
-    return Motors(coordinates(), 9 * one, 50 * one, 0 * one, 0 * one, 0 * one,
-                  one * v["most"], ("a", "b"))  # fmt: skip
+    return Motors(
+        coordinates(), 9 * one, 50 * one, 0 * one, 0 * one, 0 * one, one * v["most"], ("a", "b")
+    )
 
 
 def guides(v):
@@ -234,7 +250,9 @@ def joints(v):
     K = rng.normal(size=(4, 3, 3))
     rows = np.arange(16, dtype=np.int32).reshape(4, 4)
     place = v["place"] * rng.normal(size=(4, 3))
-    return Joints(rows, rng.normal(size=(4, 4)), place, v["stiffness"] * (K @ K.swapaxes(1, 2)))
+    return JointSprings(
+        rows, rng.normal(size=(4, 4)), place, v["stiffness"] * (K @ K.swapaxes(1, 2))
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -254,14 +272,33 @@ HALVES = np.tile([0.4, 0.6], (8, 1))
 
 
 def ropes(v):
-    return Ties(FOUR, HALVES, 16, v["stiffness"] * np.arange(1.0, 9.0), length=v["length"],
-                first=np.full(8, v["first"]), closing=0.4, pulls=True, onset=v["onset"],
-                damping=v["damping"], place=Still(np.full((8, 3), 0.3)))  # fmt: skip
+    return PointSprings(
+        FOUR,
+        HALVES,
+        16,
+        v["stiffness"] * np.arange(1.0, 9.0),
+        length=v["length"],
+        first=np.full(8, v["first"]),
+        closing=0.4,
+        pulls=True,
+        onset=v["onset"],
+        damping=v["damping"],
+        place=Still(np.full((8, 3), 0.3)),
+    )
 
 
 def rings(v):
-    return Ties(FOUR, HALVES, 16, v["stiffness"] * np.arange(1.0, 9.0), length=v["length"],
-                rail=RAIL, along=ALONG, friction=v["friction"], slip=v["slip"])  # fmt: skip
+    return PointSprings(
+        FOUR,
+        HALVES,
+        16,
+        v["stiffness"] * np.arange(1.0, 9.0),
+        length=v["length"],
+        rail=RAIL,
+        along=ALONG,
+        friction=v["friction"],
+        slip=v["slip"],
+    )
 
 
 def spacing(v):
@@ -273,9 +310,17 @@ def spacing(v):
 def on_a_pole(v):
     body = np.array([12, 13, 14, 15], np.int32)
     nodes = np.array([[1.0, 0, 0, 0], [0.1, 0.5, 0.4, 0], [0, 0, 0, 1.0]])
-    return RigidRings(FOUR[:6], HALVES[:6], body, nodes, np.array([0.0, 0.6, 1.3]),
-                      v["stiffness"] * np.arange(1.0, 7.0), radius=v["radius"],
-                      friction=v["friction"], slip=v["slip"])  # fmt: skip
+    return RigidRings(
+        FOUR[:6],
+        HALVES[:6],
+        body,
+        nodes,
+        np.array([0.0, 0.6, 1.3]),
+        v["stiffness"] * np.arange(1.0, 7.0),
+        radius=v["radius"],
+        friction=v["friction"],
+        slip=v["slip"],
+    )
 
 
 @wp.struct
@@ -368,11 +413,23 @@ def step_of(n, seed=5):
     now, past = (crumple(mesh.vertices, s, 0.04) for s in (11, 12))
     v, fixed = rng.normal(size=(n, 3)), np.arange(n) == 3
     state = State(now, v, 0.2)
-    kept = {"membrane.set": np.abs(rng.normal(size=(len(mesh.faces), 2, 4))) * 0.02,
-            "bending.set": rng.normal(size=(len(mesh.hinges), 4)) * 0.1}  # fmt: skip
-    return Step(state, 0.01, now + 0.01 * v, 1e-4, now - 0.2 * (past - now), 0.008, fixed,
-                np.where(fixed[:, None], now, 0.0), (np.zeros((0, 3)),) * 2, (past, 0.4),
-                kept)  # fmt: skip
+    kept = {
+        "membrane.set": np.abs(rng.normal(size=(len(mesh.faces), 2, 4))) * 0.02,
+        "bending.set": rng.normal(size=(len(mesh.hinges), 4)) * 0.1,
+    }
+    return Step(
+        state,
+        0.01,
+        now + 0.01 * v,
+        1e-4,
+        now - 0.2 * (past - now),
+        0.008,
+        fixed,
+        np.where(fixed[:, None], now, 0.0),
+        (np.zeros((0, 3)),) * 2,
+        (past, 0.4),
+        kept,
+    )
 
 
 def forces(energy, x, step):
@@ -409,7 +466,7 @@ def test_mixed_derivatives(make):
             return make(values | {name: value + s})
 
         h = 2e-4 * abs(value)
-        assert same(at(h).structure, energy.structure)
+        assert are_equal(at(h).structure, energy.structure)
         expected = quotient(lambda s, at=at: forces(at(s), x, step), h)
         change = {
             c: quotient(lambda s, at=at, c=c: np.array(at(s).constants[c]), h)
@@ -433,8 +490,10 @@ def test_at_rest_they_are_those_of_the_gradient():
 
 
 def classes():
-    """Every class of weft.energies that has local gradients and Hessians."""
-    for module in pkgutil.iter_modules(weft.energies.__path__, "weft.energies."):
+    """Every class of weft.energies and weft.bodies that has local gradients and Hessians."""
+    energies = pkgutil.walk_packages(weft.energies.__path__, "weft.energies.")
+    bodies = pkgutil.walk_packages(weft.bodies.__path__, "weft.bodies.")
+    for module in (*energies, *bodies):
         made = importlib.import_module(module.name)
         for name, found in inspect.getmembers(made, inspect.isclass):
             fields = inspect.get_annotations(found)

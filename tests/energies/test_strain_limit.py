@@ -7,13 +7,13 @@ import pytest
 
 import weft
 from weft import kernel
+from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.strain_limit import PART, StrainLimits
-from weft.errors import SceneError
+from weft.discretization.mesh import grid
+from weft.energies.elastic.strain_limit import PART, StrainLimits
 from weft.kernel import vec3
 from weft.laws import StrainLimit
-from weft.mesh import grid
-from weft.solve.block_csr import BlockPattern
+from weft.solve.sparse.block_csr import BlockPattern
 
 pytestmark = pytest.mark.filterwarnings("ignore:fabric")
 SOFT = {"preset": "jersey", "stretch": ["12 N/m", "8 N/m"], "shear": "2 N/m"}

@@ -19,8 +19,16 @@ STAR_AREA = np.pi * 150.0**2 * (1 + 0.5 * (0.12**2 + 0.05**2))  # of its polar f
 
 
 @lru_cache
-def drawn(shape=star, size=420, center=(212.3, 205.8), disk=115.0, colors=(GROUND, BLUE, GRAY),
-          shaded=0.0, noise=0.0, shadow=False):  # fmt: skip
+def drawn(
+    shape=star,
+    size=420,
+    center=(212.3, 205.8),
+    disk=115.0,
+    colors=(GROUND, BLUE, GRAY),
+    shaded=0.0,
+    noise=0.0,
+    shadow=False,
+):
     """(h,w,3) linear light of a shape r(angle) [pixels] and of a disk, as 8 bit sRGB."""
     at = (np.arange(size * FINE) + 0.5) / FINE
     x, y = np.meshgrid(at - center[0], center[1] - at)

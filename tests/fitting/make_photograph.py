@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from weft.fabric import fabric
+from weft.fabric.fabric import fabric
 from weft.laboratory.cusick import cusick
 from weft.laboratory.pictures import photograph
 from weft.render.picture import save_png

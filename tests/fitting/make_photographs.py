@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.fabric import fabric
+from weft.fabric.fabric import fabric
 from weft.laboratory.cusick import cusick
 from weft.laboratory.pictures import photograph
 from weft.render.picture import save_png
@@ -60,10 +60,13 @@ def photographs(name, folder, count):
 def fit_text(name, start, count, folder=""):
     """The fit file of that many pictures in a folder."""
     return FIT.format(
-        name=name, count=count, start=start, weight=round(1e3 * fabric(name).density, 3),
+        name=name,
+        count=count,
+        start=start,
+        weight=round(1e3 * fabric(name).density, 3),
         pictures=", ".join(f"{folder}{k}.png" for k in range(count)),
         warp=", ".join(f"{np.degrees(t):.1f} deg" for t in TURN[:count]),
-    )  # fmt: skip
+    )
 
 
 def other_folds(f):

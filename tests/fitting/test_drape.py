@@ -10,16 +10,16 @@ import pytest
 
 from tests.fitting.drawn import drawn, saved
 from tests.fitting.make_photograph import ASIDE, HEIGHT, MESH, NAME, PATH, SEED, SIZE, made
-from weft.errors import FabricError, PictureError, WeftError
-from weft.fabric import fabric
+from weft.base.errors import FabricError, PictureError, WeftError
+from weft.fabric.fabric import fabric
 from weft.fitting.drape import drape_of
-from weft.fitting.draped import FIELDS, Drape, Eye
+from weft.fitting.draped import FIELDS, DrapedSpecimen, Eye
 from weft.fitting.draped import Tester as Specimens
 from weft.fitting.file import read_fit
 from weft.fitting.fit import fit
 from weft.fitting.following import Following
 from weft.fitting.measurement import Measurement, by_differences, scaled
-from weft.fitting.outline import Outline, ray_angles
+from weft.fitting.outline import RadialOutline, ray_angles
 from weft.fitting.photograph import outline_in
 from weft.fitting.picture import cloth_in
 from weft.fitting.report import report
@@ -29,7 +29,7 @@ from weft.laboratory.shadow import shadow
 
 COARSE = 15e-3  # [m]
 EXACT = QuasiStaticSettings(1e-8, 1e-9, max_iterations=3000)
-SIX = Outline(0.12 + 0.01 * np.cos(6 * ray_angles()) + 0.003 * np.cos(2 * ray_angles()))
+SIX = RadialOutline(0.12 + 0.01 * np.cos(6 * ray_angles()) + 0.003 * np.cos(2 * ray_angles()))
 EYE = Eye(0.8, 0.01, -0.02)
 
 
@@ -187,7 +187,7 @@ def test_example():
     kept = np.asarray(Image.open(PATH).convert("RGB"))
     assert np.abs(image.astype(int) - kept.astype(int)).mean() < 1.0
     outline, eye = outline_in(cloth_in(PATH), height=HEIGHT)
-    truth = Drape(fabric(NAME), draped.mesh, draped.typical.x, 0).outline(eye)
+    truth = DrapedSpecimen(fabric(NAME), draped.mesh, draped.typical.x, 0).outline(eye)
     assert outline.numbers[:3] == pytest.approx(truth.numbers[:3], rel=0.01)
     read = read_fit(Path(PATH).with_suffix(".yaml"))
     found = fit(read.measurements, read.start, read.hold)

@@ -5,7 +5,7 @@ neither pictures nor fit have, to 2 points of the coefficient.
 import pytest
 
 from tests.fitting.make_photographs import FOLDER, fit_text, other_folds, photographs
-from weft.fabric import fabric
+from weft.fabric.fabric import fabric
 from weft.fitting.file import read_fit
 from weft.fitting.fit import fit
 from weft.fitting.report import report

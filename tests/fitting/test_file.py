@@ -9,9 +9,9 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from weft.cli.main import app
-from weft.errors import FabricError, WeftError
-from weft.fabric import fabric
+from weft.base.errors import FabricError, WeftError
+from weft.cli.commands import app
+from weft.fabric.fabric import fabric
 from weft.fitting.file import FabricProblems, read_fit
 from weft.fitting.fit import fit
 from weft.fitting.kinds import KINDS, about, fields_of
@@ -165,7 +165,7 @@ BAD = {
     "  - 3\n": "a block of fields",
     "  []\n": "a list of 1 to",
     "  - {}\n": "kind",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text", BAD)
@@ -230,6 +230,37 @@ SHEET = (
 )
 
 
+KES = "  - {kind: kes, W: %s, T: %s}\n"
+
+
+@pytest.mark.parametrize(
+    "weight, thickness, asked",
+    [
+        ("150 g/m^2", "0.32 mm", None),
+        ("1500 g/m^2", "0.32 mm", "refused"),
+        ("15 g/m^2", "0.32 mm", "refused"),
+        ("150 g/m^2", "3.2 mm", "refused"),
+        ("150 g/m^2", "0.032 mm", "refused"),
+        ("150 g/m^2", "1.6 mm", "told"),
+    ],
+)
+def test_weights_and_thicknesses_ten_times_off_are_caught(tmp_path, weight, thickness, asked):
+    """By weight over thickness, in one block or in two; `unusual: true` lets them pass."""
+    value = "  - {kind: value, field: %s, value: %s, uncertainty: 1 %%}\n"
+    two = value % ("density", weight) + value % ("thickness", thickness)
+    for text in (KES % (weight, thickness), two):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            if asked == "refused":
+                with pytest.raises(WeftError, match=r"weight over thickness.*kg/m\^3"):
+                    read_fit(file(tmp_path, text))
+            else:
+                read_fit(file(tmp_path, text))
+        said = [w for w in caught if "weight over thickness" in str(w.message)]
+        assert len(said) == (asked == "told")
+        read_fit(file(tmp_path, text.replace("}", ", unusual: true}", 1)))
+
+
 def test_the_command_writes_a_preset(tmp_path):
     """It loads with its numbers and sources; report and pictures are beside it."""
     out = tmp_path / "made.yaml"
@@ -253,8 +284,14 @@ def test_the_command_writes_a_preset(tmp_path):
 
 
 def test_the_report_fits_a_terminal(tmp_path):
-    read = read_fit(file(tmp_path, SHEET.replace("  - {kind: value, field: density, value: 150 "
-                                                 "g/m^2, uncertainty: 1 %}\n", "")))  # fmt: skip
+    read = read_fit(
+        file(
+            tmp_path,
+            SHEET.replace(
+                "  - {kind: value, field: density, value: 150 g/m^2, uncertainty: 1 %}\n", ""
+            ),
+        )
+    )
     text = report(read, fit(read.measurements, read.start, read.fixed))
     assert max(map(len, text.splitlines())) <= 80
     assert "density: the data do not change where density x r, bending_warp x r" in text
@@ -277,6 +314,7 @@ def test_a_bad_line_is_said(tmp_path):
     [
         (["--out", "made.txt"], "a .yaml file"),
         (["--out", "nowhere/made.yaml"], "a folder that exists"),
+        (["--out", "folder.yaml"], "a file that can be written"),
         (["--out", "sheet.yaml"], "another file than what is fitted to"),
         (["--kind", "tensil"], "did you mean 'tensile'"),
     ],
@@ -284,6 +322,9 @@ def test_a_bad_line_is_said(tmp_path):
 def test_bad_arguments(tmp_path, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)
     file(tmp_path, WEIGHT)
+    (tmp_path / "folder.yaml").mkdir()
+    never = lambda *_, **__: pytest.fail("a fit began")  # noqa: E731
+    monkeypatch.setattr("weft.fitting.fit.fit", never)
     done = CliRunner().invoke(app, ["fabrics", "fit", "sheet.yaml", *arguments])
     assert done.exit_code != 0 and said in f"{done.output}{done.exception}"
 

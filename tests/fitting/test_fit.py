@@ -5,13 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from weft.errors import FabricError
-from weft.fabric import fabric
+from weft.base.errors import FabricError
+from weft.fabric.fabric import fabric
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.cusick import CusickTest
 from weft.fitting.determined import weakest
 from weft.fitting.fit import fit
-from weft.fitting.slopes import Slope
+from weft.fitting.slopes import SlopeData
 from weft.fitting.tensile import TensileTest
 from weft.fitting.value import Value
 from weft.validate.fitting import Trial, draws, measured
@@ -22,7 +22,7 @@ LABELS = ("x", "y")
 
 def line(field="shear", k=30.0, size=0.05, constant=0.0, hysteresis=False):
     data = k * X + constant
-    return Slope(field, field, X, X, data, size * k * X, hysteresis, LABELS)
+    return SlopeData(field, field, X, X, data, size * k * X, hysteresis, LABELS)
 
 
 def test_a_line_and_its_standard_deviation():
@@ -93,7 +93,7 @@ def test_weakest():
 
 def test_data_that_scatter_more_than_they_say():
     data = 30.0 * X * np.array([1.3, 0.7, 1.2])
-    test = Slope("a", "shear", X, X, data, 0.3 * X, False, LABELS)
+    test = SlopeData("a", "shear", X, X, data, 0.3 * X, False, LABELS)
     found = fit([test], fabric("cotton"))
     assert found.scale > 5 and found.chance < 1e-6
     assert found.relative["shear"] == pytest.approx(

@@ -5,14 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 
-from weft.curve import Curve
-from weft.fabric import fabric
+from weft.base.curve import Curve
+from weft.fabric.fabric import fabric
 from weft.fitting import draped
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.cusick import CusickTest
 from weft.fitting.measurement import Measurement, by_differences, scaled, without_constant
 from weft.fitting.shear import of_modulus, per_stiffness
-from weft.fitting.slopes import Slope
+from weft.fitting.slopes import SlopeData
 from weft.fitting.tensile import TensileTest, along
 from weft.fitting.value import Value
 from weft.integrators.quasi_static import QuasiStaticSettings
@@ -22,16 +22,25 @@ from weft.laboratory.tensile import tensile
 
 PULLS = np.array([0.01, 0.03])
 ANGLES = np.radians([1.0, 4.0, 8.0])
-EVERY = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft",
-         "thickness")  # fmt: skip
+EVERY = (
+    "density",
+    "stretch_warp",
+    "stretch_weft",
+    "shear",
+    "bending_warp",
+    "bending_weft",
+    "thickness",
+)
 LABELS = ("x", "y")
 SIGMA = np.array([1.0, 2.0, 3.0])
 KINDS = {
     "value": Value("a", "thickness", 4e-4, 1e-5),
     "tensile": TensileTest("a", "weft", PULLS, 3000 * PULLS, PULLS),
     "bias": TensileTest("a", "bias", PULLS, 80 * PULLS, PULLS),
-    "shear": Slope("a", "shear", ANGLES, per_stiffness(ANGLES), ANGLES, SIGMA, False, LABELS),
-    "hysteresis": Slope("a", "shear", ANGLES, per_stiffness(ANGLES), ANGLES, SIGMA, True, LABELS),
+    "shear": SlopeData("a", "shear", ANGLES, per_stiffness(ANGLES), ANGLES, SIGMA, False, LABELS),
+    "hysteresis": SlopeData(
+        "a", "shear", ANGLES, per_stiffness(ANGLES), ANGLES, SIGMA, True, LABELS
+    ),
     "cantilever": CantileverTest("a", "warp", 0.02, 1e-3),
 }
 

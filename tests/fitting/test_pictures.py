@@ -2,14 +2,20 @@
 wrong with pictures and polygons, by name.
 """
 
+import warnings
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved, star
-from weft.errors import PictureError, UnitError
+from weft.base.errors import PictureError, UnitError
 from weft.fitting.disk import disk_in
+from weft.fitting.drape import drape_of
+from weft.fitting.draped import Eye
 from weft.fitting.edges import around
-from weft.fitting.outline import Outline, outline_of, ray_angles, sector_area, unit
+from weft.fitting.outline import RadialOutline, outline_of, ray_angles, sector_area, unit
 from weft.fitting.photograph import outline_in
 from weft.fitting.picture import cloth_in, otsu
 from weft.fitting.polygon import checked, crossing, polygon_of
@@ -42,6 +48,63 @@ def test_area_to_a_fraction_of_a_pixel(look, tmp_path):
     disk = disk_in(cloth)
     assert (disk.column, disk.row) == pytest.approx(CENTER, abs=0.1)
     assert disk.radius == pytest.approx(115.0, abs=0.15)
+
+
+BEIGE, STEEL = (150, 130, 110), (110, 120, 140)  # nearly the hue of the gray behind them
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+@pytest.mark.parametrize("color, shaded", [(BEIGE, 0.3), (BEIGE, 0.8), (STEEL, 0.6)])
+def test_shaded_cloth_that_is_taken_for_background_is_told(tmp_path, color, shaded, noise):
+    """Up to 42 % of the area is lost; what is in doubt covers it, within a twentieth of the cloth,
+    a mask is asked for, and the standard deviations of the drape are as much wider.
+    """
+    look = {"colors": (GROUND, color, (60, 160, 60)), "shaded": shaded, "noise": noise}
+    path = saved(tmp_path / "star.png", drawn(**look, shadow=True))
+    with pytest.warns(UserWarning, match="star.png: shaded or noisy cloth.*`mask: FILE`"):
+        cloth = cloth_in(path)
+    area = cloth.mask.sum()
+    assert area < 0.95 * STAR_AREA
+    assert area * (1 + cloth.doubt) == pytest.approx(STAR_AREA, rel=0.05)
+    radius = 1.25 * DISK * (1 + 0.1 * np.cos(6 * ray_angles()))
+    outlines, eyes = [RadialOutline(radius)], [Eye()]
+    plain = drape_of("drape", outlines, eyes, warp=True)
+    wide = drape_of("drape", outlines, eyes, warp=True, pictures=[cloth])
+    assert (wide.sigma > plain.sigma).all()
+    lost = cloth.doubt * outlines[0].area / (np.pi * (SPECIMEN**2 - DISK**2))
+    assert wide.sigma[0] ** 2 == pytest.approx(plain.sigma[0] ** 2 + lost**2)
+    white = drawn(colors=((0, 0, 0), (255, 255, 255), (255, 255, 255)))
+    masked = cloth_in(path, saved(tmp_path / "mask.png", white))
+    assert masked.doubt == 0 and masked.mask.sum() == pytest.approx(STAR_AREA, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "look",
+    [{}, {"shaded": 0.8, "shadow": True}, {"noise": 0.05}, {"colors": (GROUND, (120,) * 3, GRAY)}],
+    ids=["plain", "shaded, and a shadow", "noise", "gray on gray"],
+)
+def test_nothing_is_in_doubt_where_the_area_is_right(tmp_path, look):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cloth = cloth_in(saved(tmp_path / "star.png", drawn(**look)))
+    assert cloth.doubt < 1e-3 and cloth.mask.sum() == pytest.approx(STAR_AREA, rel=5e-3)
+
+
+def test_plots_show_what_was_taken_for_cloth(tmp_path):
+    """And in red what may be cloth too."""
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    from weft.fitting.plots import draw
+
+    look = {"colors": (GROUND, STEEL, (60, 160, 60)), "shaded": 0.3}
+    with pytest.warns(UserWarning, match="shaded"):
+        cloth = cloth_in(saved(tmp_path / "star.png", drawn(**look)))
+    measured = SimpleNamespace(name="drape", pictures=[cloth])
+    found = SimpleNamespace(measurements=[measured], residuals=[np.ones(3)], fabric=None)
+    draw(found, tmp_path / "fit.png")
+    image = np.asarray(Image.open(tmp_path / "fit.png").convert("RGB")).astype(int)
+    red = (image[..., 0] > 250) & (image[..., 1:].max(2) < 5)
+    panel = min(image.shape[0], image.shape[1] / 2) ** 2
+    assert 0.1 < red.sum() / panel / (cloth.unsure.mean()) < 1.2
 
 
 def test_jpeg(tmp_path):
@@ -77,7 +140,7 @@ def test_otsu():
 
 
 def flower(turn=0.0):
-    return Outline(0.1 * star(ray_angles(), 1.25, turn))
+    return RadialOutline(0.1 * star(ray_angles(), 1.25, turn))
 
 
 def moved(turn, shift):
@@ -101,7 +164,7 @@ def test_numbers_in_closed_form():
     assert o.depth == pytest.approx(0.125 * np.sqrt(0.5 * (0.12**2 + 0.05**2)), rel=1e-6)
     assert o.waves == pytest.approx((6 * 0.12**2 + 2 * 0.05**2) / (0.12**2 + 0.05**2), rel=1e-6)
     assert o.along == pytest.approx(0.125 * 0.05, rel=1e-6)
-    circle = Outline(np.full(720, 0.12))
+    circle = RadialOutline(np.full(720, 0.12))
     assert (circle.depth, circle.waves) == pytest.approx((0.0, 0.0), abs=1e-12)
 
 

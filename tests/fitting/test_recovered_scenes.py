@@ -16,7 +16,7 @@ from tests.fitting.test_scenes import (
     drawn_silhouette,
     measurement,
 )
-from weft.fabric import fabric
+from weft.fabric.fabric import fabric
 from weft.fitting.fit import fit
 
 NOISE, WRONG = 0.02, 3.0
@@ -75,9 +75,11 @@ def test_silhouette(name, tmp_path):
     def noisy(seen):
         wide, middle = sigma * rng.normal(size=(2, len(seen.left)))
         return dataclasses.replace(
-            seen, drop=seen.drop + sigma * rng.normal(), left=seen.left + middle - wide / 2,
+            seen,
+            drop=seen.drop + sigma * rng.normal(),
+            left=seen.left + middle - wide / 2,
             right=seen.right + middle + wide / 2,
-        )  # fmt: skip
+        )
 
     draws = [
         dataclasses.replace(exact, run=first.run, seen=noisy(exact.seen), sigma=sigma)
@@ -98,10 +100,14 @@ def test_depth(tmp_path):
     rng, draws = np.random.default_rng(4), []
     for _ in range(OF_DEPTH):
         np.savez(
-            tmp_path / "depth.npz", time=np.array([0.1, 0.2]), eye=EYE, axes=AXES,
+            tmp_path / "depth.npz",
+            time=np.array([0.1, 0.2]),
+            eye=EYE,
+            axes=AXES,
             depth=exact * (1 + NOISE * rng.normal(size=exact.shape)),
-            focal=np.full(2, FOCAL), center=np.full(2, SIDE / 2),
-        )  # fmt: skip
+            focal=np.full(2, FOCAL),
+            center=np.full(2, SIDE / 2),
+        )
         error = 1e3 * NOISE * float(np.median(exact[exact > 0]))
         block = f"kind: depth, depth: depth.npz, error: {error:.4g} mm"
         draws.append(dataclasses.replace(measurement(tmp_path, block, FALLING), run=run))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from weft.fabric import fabric
+from weft.fabric.fabric import fabric
 from weft.fitting.fit import fit
 from weft.reproduce.fabric_recovery import FIELDS, STRAINS, _forces, measured
 from weft.validate.fitting import START, Trial

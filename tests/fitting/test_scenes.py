@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from weft.errors import FabricError, PictureError, UnitError, WeftError
-from weft.fabric import fabric
+from weft.base.errors import FabricError, PictureError, UnitError, WeftError
+from weft.fabric.fabric import fabric
 from weft.fitting.depth import DepthMaps, seen_points
 from weft.fitting.file import read_fit
 from weft.fitting.fit import fit
@@ -143,8 +143,9 @@ def test_bad_tracks(block, row, error, said, tmp_path):
 def test_scene_of_two_fabrics_or_without_derivatives(tmp_path):
     (tmp_path / "points.csv").write_text("time [s],u [cm],v [cm],x [m],y [m],z [m]\n.1,3,4,0,0,0\n")
     block = "kind: track, points: points.csv"
-    old = SWINGING.replace("integrator: {backward_euler: {tolerance: 1e-8 m/s}}",
-                           "integrator: bdf2_semi_implicit")  # fmt: skip
+    old = SWINGING.replace(
+        "integrator: {backward_euler: {tolerance: 1e-8 m/s}}", "integrator: bdf2_semi_implicit"
+    )
     with pytest.raises(WeftError, match="steps of one linear solve"):
         measurement(tmp_path, block, old).residuals(fabric("cotton"))
     path = fit_file(tmp_path, block)
@@ -186,8 +187,11 @@ def saved_depth(folder, **changes):
     arrays = {
         "time": np.array([0.1, 0.2]),
         "depth": np.array([depth_of(x[k], run.faces) for k in (1, 2)]),
-        "focal": np.array([20.0, 20.0]), "center": np.array([12.0, 12.0]), "eye": EYE, "axes": AXES,
-    }  # fmt: skip
+        "focal": np.array([20.0, 20.0]),
+        "center": np.array([12.0, 12.0]),
+        "eye": EYE,
+        "axes": AXES,
+    }
     for key, change in changes.items():
         arrays[key] = change(arrays[key])
         if arrays[key] is None:

@@ -26,13 +26,15 @@ import weft
 from tests.fuzz import scenes
 from tests.fuzz.documents import Documents
 from tests.fuzz.mutations import TEXTS, changed_bytes, changed_tree
-from weft import machine, mesh, sources
-from weft.errors import WeftError
+from weft.base import machine
+from weft.base.errors import WeftError
+from weft.cloth import create as sources
+from weft.discretization import mesh
+from weft.discretization.mesh import grid
 from weft.garment import triangulate
 from weft.io import archive, read_mesh, read_surface, surface
 from weft.io.frames import RunFolder
 from weft.io.ply import write_ply
-from weft.mesh import grid
 from weft.scene import needs
 from weft.scene.build import load_scene
 from weft.scene.check import check
@@ -263,9 +265,17 @@ def small(path):
 
 
 KINDS = (
-    "scene", "step", "override", "mesh", "archive", "run_folder",
-    "pattern", "drawing", "fit", "sweep",
-)  # fmt: skip
+    "scene",
+    "step",
+    "override",
+    "mesh",
+    "archive",
+    "run_folder",
+    "pattern",
+    "drawing",
+    "fit",
+    "sweep",
+)
 
 
 def campaign(seconds, seed, kinds=KINDS, most=10**9, say=print):

@@ -38,11 +38,43 @@ vary: {cloth.sheet.width: {from: 30 cm, to: 40 cm, scale: log},
   cloth.sheet.nx: {from: 3, to: 5, whole: true}}
 seeds: [cloth.sheet.seed]
 """
-OWN = ("outline", "at", "edge", "quadratic", "cubic", "arc", "points", "fold", "mirror", "copy",
-       "darts", "pleats", "lines", "folds", "holes", "wrap", "closing", "window", "buttons",
-       "notched", "strength", "ratio", "stiffness", "edges", "join", "flip", "layer", "grain",
-       "placement", "translation", "rotation", "measures", "panels", "seams",
-       "elastics")  # fmt: skip
+OWN = (
+    "outline",
+    "at",
+    "edge",
+    "quadratic",
+    "cubic",
+    "arc",
+    "points",
+    "fold",
+    "mirror",
+    "copy",
+    "darts",
+    "pleats",
+    "lines",
+    "folds",
+    "holes",
+    "wrap",
+    "closing",
+    "window",
+    "buttons",
+    "notched",
+    "strength",
+    "ratio",
+    "stiffness",
+    "edges",
+    "join",
+    "flip",
+    "layer",
+    "grain",
+    "placement",
+    "translation",
+    "rotation",
+    "measures",
+    "panels",
+    "seams",
+    "elastics",
+)
 
 
 class Documents:
@@ -87,8 +119,20 @@ class Documents:
         for name in ("tensile.csv", "shear.csv", "photograph.png"):
             shutil.copy(ROOT / "examples/fabrics" / name, self.folder / name)
         files = sorted(ROOT.glob("examples/fabrics/*.yaml"))
-        data = self.changed(self.rng.choice(files).read_text(), [*FIELDS, "kind", "field", "value",
-                            "points", "uncertainty", "units", "file", "columns"])  # fmt: skip
+        data = self.changed(
+            self.rng.choice(files).read_text(),
+            [
+                *FIELDS,
+                "kind",
+                "field",
+                "value",
+                "points",
+                "uncertainty",
+                "units",
+                "file",
+                "columns",
+            ],
+        )
         if self.rng.random() < 0.2:
             file = self.folder / self.rng.choice(("tensile.csv", "shear.csv", "photograph.png"))
             file.write_bytes(changed_bytes(self.rng, file.read_bytes()))

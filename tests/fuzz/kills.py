@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 import weft
+from weft.base.errors import RunError
 from weft.cli import demo
-from weft.errors import RunError
 from weft.io.frames import RunFolder
 from weft.scene import build
 
@@ -189,8 +189,10 @@ def main():
     given = parser.parse_args()
     print(f"seed {given.seed}", flush=True)
     done = campaign(given.kills, given.seed)
-    print(f"{done.kills} kills ({done.late} came after the end), {dict(done.kinds)}: "
-          f"{len(done.wrong)} wrong")  # fmt: skip
+    print(
+        f"{done.kills} kills ({done.late} came after the end), {dict(done.kinds)}: "
+        f"{len(done.wrong)} wrong"
+    )
     sys.exit(bool(done.wrong))
 
 

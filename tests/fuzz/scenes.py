@@ -194,14 +194,21 @@ def write_files(folder):
     """What the small scenes name, into a folder."""
     t = np.linspace(0, 1, 3)
     np.savez(
-        folder / "wind.npz", velocity=np.ones((2, 2, 2, 2, 3)), origin=[-1.0, -1, -1],
-        spacing=[2.0, 2, 2], times=[0.0, 1.0],
-    )  # fmt: skip
+        folder / "wind.npz",
+        velocity=np.ones((2, 2, 2, 2, 3)),
+        origin=[-1.0, -1, -1],
+        spacing=[2.0, 2, 2],
+        times=[0.0, 1.0],
+    )
     (folder / "heights.csv").write_text("0,0.5,0\n0.5,1,0.5\n0,0.5,0\n")
     axis = np.linspace(-0.2, 0.2, 6)
     x, y, z = np.meshgrid(axis, axis, axis, indexing="ij")
-    np.savez(folder / "blob.npz", distance=np.sqrt(x**2 + y**2 + z**2) - 0.12,
-             origin=[-0.2] * 3, spacing=0.08)  # fmt: skip
+    np.savez(
+        folder / "blob.npz",
+        distance=np.sqrt(x**2 + y**2 + z**2) - 0.12,
+        origin=[-0.2] * 3,
+        spacing=0.08,
+    )
     ball = weft.contact.sphere(0.1, 0.1)
     moved = ball.moved((0.0, 1.5, 0.0))
     places = np.stack([moved.vertices + [0.0, 0.01 * k, 0.0] for k in t])

@@ -9,7 +9,7 @@ import pytest
 from tests.fuzz import scenes
 from tests.fuzz.campaign import wanting
 from tests.fuzz.documents import WORN
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.fitting.file import read_fit
 from weft.scene.build import load_scene
 

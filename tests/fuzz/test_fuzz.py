@@ -12,30 +12,51 @@ from hypothesis import strategies as st
 
 from tests.fuzz import campaign as fuzz
 from tests.fuzz.campaign import KINDS, campaign
-from weft.errors import SceneError, UnitError, WeftError
-from weft.fabric import fabric
+from weft.base.errors import SceneError, UnitError, WeftError
+from weft.base.units import to_si
+from weft.base.yaml_lines import parse_yaml
+from weft.fabric.fabric import fabric
 from weft.io.archive import Broken, arrays_of
 from weft.io.manifest import Segment, branched, segment_of
 from weft.io.seal import Seal, SealError, content_of, read_sealed, write_sealed
-from weft.plain_yaml import parse_yaml
 from weft.scene.file import Source, read_source, validate
-from weft.units import to_si
 
 SEED = 20_240_601
 MOST = {"pattern": 120, "fit": 100}  # inputs of kinds that take longer; 250 of others
 quick = settings(
-    max_examples=150, derandomize=True, deadline=None, database=None,
+    max_examples=150,
+    derandomize=True,
+    deadline=None,
+    database=None,
     suppress_health_check=list(HealthCheck),
-)  # fmt: skip
+)
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.sampled_from(
-        ["cloth", "sheet", "nx", "fabric", "preset", "pins", "vertices", "bodies", "mesh", "file"]
-    ) | st.text(max_size=4), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "cloth",
+                    "sheet",
+                    "nx",
+                    "fabric",
+                    "preset",
+                    "pins",
+                    "vertices",
+                    "bodies",
+                    "mesh",
+                    "file",
+                ]
+            )
+            | st.text(max_size=4),
+            inner,
+            max_size=4,
+        )
+    ),
     max_leaves=12,
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,9 +2,27 @@
 
 import random
 
-PIECES = [b"", b"0", b"-1", b"1e999", b"nan", b"\x00", b"\xff\xfe", b"[", b"}", b'"', b"<", b">",
-          b"&a;",
-          b"null", b"999999999999999999999", b"-", b",", b"\n", b"  0\nEOF\n"]  # fmt: skip
+PIECES = [
+    b"",
+    b"0",
+    b"-1",
+    b"1e999",
+    b"nan",
+    b"\x00",
+    b"\xff\xfe",
+    b"[",
+    b"}",
+    b'"',
+    b"<",
+    b">",
+    b"&a;",
+    b"null",
+    b"999999999999999999999",
+    b"-",
+    b",",
+    b"\n",
+    b"  0\nEOF\n",
+]
 
 
 def mutations(data, count, seed=0):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.garment.pattern import Curve, Edge, Panel, Pattern, Placement, Seam, Side
+from weft.garment.pattern import BorderCurve, Edge, Panel, Pattern, Placement, Seam, SeamSide
 
 
 def rectangle(width, height):
@@ -22,7 +22,7 @@ def seam(name, first, second, **kwargs):
     """Sides as (panel, edge) or (panel, edge, True), or lists of these."""
 
     def sides(s):
-        return [Side(*x) for x in (s if isinstance(s, list) else [s])]
+        return [SeamSide(*x) for x in (s if isinstance(s, list) else [s])]
 
     return Seam(name, sides(first), sides(second), **kwargs)
 
@@ -57,7 +57,8 @@ def pillow():
 
 def disc(name="disc", radius=0.2, **kwargs):
     arcs = [
-        Edge(Curve.ARC, np.array([[0, y * radius]]), n) for y, n in ((1, "over"), (-1, "under"))
+        Edge(BorderCurve.ARC, np.array([[0, y * radius]]), n)
+        for y, n in ((1, "over"), (-1, "under"))
     ]
     return Panel(name, np.array([[radius, 0], [-radius, 0]]), arcs, **kwargs)
 
@@ -67,6 +68,9 @@ def cone(angle):
     tip, r = np.zeros(2), 0.3
     a, b = r * np.array([1.0, 0]), r * np.array([np.cos(angle), np.sin(angle)])
     through = r * np.array([[np.cos(angle / 2), np.sin(angle / 2)]])
-    sides = [Edge(name="one"), Edge(Curve.ARC, through, "rim"), Edge(name="two")]
-    return Pattern("cone", [Panel("sector", np.array([tip, a, b]), sides)],
-                   [seam("close", ("sector", 0), ("sector", 2))])  # fmt: skip
+    sides = [Edge(name="one"), Edge(BorderCurve.ARC, through, "rim"), Edge(name="two")]
+    return Pattern(
+        "cone",
+        [Panel("sector", np.array([tip, a, b]), sides)],
+        [seam("close", ("sector", 0), ("sector", 2))],
+    )

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from tests.garment.patterns import disc, edges, panel, pillow, rectangle, seam, tube
-from weft.errors import PatternProblems
+from weft.base.errors import PatternProblems
 from weft.garment.check import checked, examined
 from weft.garment.curves import area, flattened
 from weft.garment.cutting import cut
 from weft.garment.pattern import (
+    BorderCurve,
     Closing,
-    Curve,
     Edge,
     Elastic,
     Panel,
     Pattern,
     Placement,
-    Side,
+    SeamSide,
     Wrap,
-)  # fmt: skip
+)
 from weft.garment.sewn import shape_of
 from weft.garment.turn import counter_clockwise
 
@@ -42,14 +42,14 @@ PANELS = {
     "at least two points": Panel("p", np.zeros((3, 3)), edges("a b c")),
     "4, one from every corner": Panel("p", SQUARE, edges("a b c")),
     r"panel p, corner 2 = .*nan.*finite": panel("p", [[0, 0], [1, 0], [np.nan, 1]]),
-    r"edge 0, control 1 .*finite": curved(Curve.CUBIC, [[0, 0], [np.inf, 0]]),
-    r"edge 0: controls = \(1, 2\).*of a cubic": curved(Curve.CUBIC, [[0, 0.1]]),
+    r"edge 0, control 1 .*finite": curved(BorderCurve.CUBIC, [[0, 0], [np.inf, 0]]),
+    r"edge 0: controls = \(1, 2\).*of a cubic": curved(BorderCurve.CUBIC, [[0, 0.1]]),
     r"edge 1 .*0 m long at": panel("p", [[0, 0], [0.4, 0], [0.4, 0], [0, 0.4]]),
     r"edge 0 and edge 2 cross or touch near": panel("p", BOW),
     "edge 0 crosses itself": Panel(
         "p",
         np.array([[0, 0], [0.1, 0.0], [0.05, 0.5]]),
-        [Edge(Curve.CUBIC, np.array([[0.6, -0.4], [-0.5, -0.4]])), Edge(), Edge()],
+        [Edge(BorderCurve.CUBIC, np.array([[0.6, -0.4], [-0.5, -0.4]])), Edge(), Edge()],
     ),
     "clockwise": panel("p", SQUARE[::-1]),
     "hole 0.*inside the outline": panel("p", SQUARE, holes=[[[1, 1], [1.1, 1], [1, 1.1]]]),
@@ -68,7 +68,7 @@ PANELS = {
     r"wrap.radius": panel("p", SQUARE, placement=Placement(wrap=Wrap((0, 0, 0), -1.0))),
     "its unit right": panel("p", 1000 * SQUARE),
     "two arcs for a circle": Panel(
-        "p", np.array([[0, 0], [0, 0.0]]), [Edge(Curve.ARC, np.array([[0, 1.0]])), Edge()]
+        "p", np.array([[0, 0], [0, 0.0]]), [Edge(BorderCurve.ARC, np.array([[0, 1.0]])), Edge()]
     ),
 }
 
@@ -131,15 +131,20 @@ def test_names_and_elastics():
     base = tube()
     twice = replace(base, panels=[*base.panels, base.panels[0]], seams=[*base.seams, base.seams[0]])
     bands = [
-        Elastic("e", [Side("front", 8)], 0.5, 1.0),
-        Elastic("e", [Side("front", 0)], -0.5, np.nan),
+        Elastic("e", [SeamSide("front", 8)], 0.5, 1.0),
+        Elastic("e", [SeamSide("front", 0)], -0.5, np.nan),
     ]
     with pytest.raises(PatternProblems) as caught:
         checked(replace(twice, elastics=bands))
     text = str(caught.value)
-    for part in ("panel front = 2 of them", "seam left = 2 of them", "elastic e = 2 of them",
-                 "elastic e: edge of panel front = 8", "elastic e: ratio = -0.5",
-                 "elastic e: stiffness = nan"):  # fmt: skip
+    for part in (
+        "panel front = 2 of them",
+        "seam left = 2 of them",
+        "elastic e = 2 of them",
+        "elastic e: edge of panel front = 8",
+        "elastic e: ratio = -0.5",
+        "elastic e: stiffness = nan",
+    ):
         assert part in text
     with pytest.raises(PatternProblems, match="panels = none"):
         checked(Pattern("none", []))
@@ -236,12 +241,12 @@ def test_chains_go_on_across_seams():
 def test_clockwise_panels_turn_with_their_seams():
     """Every chain stays where it was, in the direction in which it ran."""
     base = pillow()
-    arc = [Edge(Curve.ARC, np.array([[0.25, 0.2]])) if i == 1 else Edge() for i in range(4)]
+    arc = [Edge(BorderCurve.ARC, np.array([[0.25, 0.2]])) if i == 1 else Edge() for i in range(4)]
     front = replace(base.panels[0], corners=SQUARE, edges=arc)
     back = replace(base.panels[1], corners=SQUARE[::-1])
     # Clockwise edge e is counter-clockwise edge 2 - e, backward.
     seams = [seam(f"s{i}", ("front", i), ("back", (2 - (4 - i)) % 4, True)) for i in range(4)]
-    bands = [Elastic("e", [Side("back", 0), Side("back", 1)], 0.8, 1.0)]
+    bands = [Elastic("e", [SeamSide("back", 0), SeamSide("back", 1)], 0.8, 1.0)]
     clockwise = Pattern("p", [front, back], seams, bands)
     turned = counter_clockwise(clockwise)
     assert all(area(flattened(p)[0]) > 0 for p in turned.panels)

@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 
 from weft.garment.curves import EdgeCurve, area, backward, curve_of, edge_length, flattened
-from weft.garment.pattern import Curve, Edge, Panel
+from weft.garment.pattern import BorderCurve, Edge, Panel
 
 RNG = np.random.default_rng(4)
-KINDS = {Curve.LINE: 0, Curve.QUADRATIC: 1, Curve.CUBIC: 2, Curve.ARC: 1, Curve.POLYLINE: 5}
+KINDS = {
+    BorderCurve.LINE: 0,
+    BorderCurve.QUADRATIC: 1,
+    BorderCurve.CUBIC: 2,
+    BorderCurve.ARC: 1,
+    BorderCurve.POLYLINE: 5,
+}
 S = np.linspace(0, 1, 23)
 
 
@@ -57,29 +63,29 @@ def test_quarter_circle_and_its_curvature():
     """Radius 2, through the middle of the quarter; and on the other side of its chord."""
     r = np.sqrt(0.5)
     quarter = EdgeCurve(
-        np.array([2.0, 0]), np.array([0, 2.0]), Edge(Curve.ARC, 2 * np.array([[r, r]]))
+        np.array([2.0, 0]), np.array([0, 2.0]), Edge(BorderCurve.ARC, 2 * np.array([[r, r]]))
     )
     assert quarter.length == pytest.approx(np.pi, rel=1e-14)
     np.testing.assert_allclose(np.linalg.norm(quarter.points(S), axis=1), 2, rtol=1e-14)
     np.testing.assert_allclose(quarter.turning(S), 0.5)
-    rest = EdgeCurve(quarter.start, quarter.end, Edge(Curve.ARC, -2 * np.array([[r, r]])))
+    rest = EdgeCurve(quarter.start, quarter.end, Edge(BorderCurve.ARC, -2 * np.array([[r, r]])))
     assert rest.length == pytest.approx(3 * np.pi, rel=1e-14)
 
 
 def test_parabola_has_its_length():
     """y = x^2 from 0 to 1: (2 sqrt 5 + asinh 2)/4."""
-    edge = EdgeCurve(np.zeros(2), np.ones(2), Edge(Curve.QUADRATIC, np.array([[0.5, 0.0]])))
+    edge = EdgeCurve(np.zeros(2), np.ones(2), Edge(BorderCurve.QUADRATIC, np.array([[0.5, 0.0]])))
     assert edge.length == pytest.approx((2 * np.sqrt(5) + np.arcsinh(2)) / 4, rel=1e-12)
     assert edge.turning(np.zeros(1))[0] == pytest.approx(2.0)
 
 
 def test_a_flat_arc_is_a_line():
-    edge = EdgeCurve(np.zeros(2), np.array([1.0, 0]), Edge(Curve.ARC, np.array([[0.5, 0.0]])))
+    edge = EdgeCurve(np.zeros(2), np.array([1.0, 0]), Edge(BorderCurve.ARC, np.array([[0.5, 0.0]])))
     assert edge.length == 1 and edge.arc is None
 
 
 def test_kinks_of_polylines():
-    corner = Edge(Curve.POLYLINE, np.array([[1.0, 0], [1.0, 1.0]]))
+    corner = Edge(BorderCurve.POLYLINE, np.array([[1.0, 0], [1.0, 1.0]]))
     edge = EdgeCurve(np.zeros(2), np.array([2.0, 1.2]), corner)
     np.testing.assert_allclose(edge.kinks * edge.length, [1, 2])
 
@@ -87,7 +93,7 @@ def test_kinks_of_polylines():
 def test_flattened_outline():
     """A disc of two arcs: corners stay, area and direction are the circle's."""
     corners = np.array([[1.0, 0], [-1.0, 0]])
-    arcs = [Edge(Curve.ARC, np.array([[0, y]])) for y in (1.0, -1.0)]
+    arcs = [Edge(BorderCurve.ARC, np.array([[0, y]])) for y in (1.0, -1.0)]
     panel = Panel("disc", corners, arcs)
     points, edges = flattened(panel)
     assert area(points) == pytest.approx(np.pi, rel=3e-3) and set(edges) == {0, 1}

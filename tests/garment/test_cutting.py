@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.garment.patterns import cone, disc, edges, panel, pillow, rectangle, seam, tube
-from weft.errors import PatternError, PatternProblems
-from weft.garment.chains import Chain
+from weft.base.errors import PatternError, PatternProblems
+from weft.garment.chains import EdgeChain
 from weft.garment.curves import edge_points
 from weft.garment.cutting import cut
 from weft.garment.darts import Dart, Pleat, shaped
-from weft.garment.pattern import Elastic, Fold, Panel, Pattern, Placement, Side, Wrap
+from weft.garment.pattern import Elastic, Panel, Pattern, PatternFold, Placement, SeamSide, Wrap
 from weft.garment.place import wrapped
 from weft.garment.sewn import shape_of
 from weft.garment.triangulate import least_angles
@@ -26,7 +26,7 @@ def assert_seams_meet(garment):
     panels = {p.name: p for p in garment.pattern.panels}
     for line in garment.seams:
         for k, chain in enumerate((line.match.first, line.match.second)):
-            assert isinstance(chain, Chain)
+            assert isinstance(chain, EdgeChain)
             own = line.pairs[:, k]
             wanted = []
             for at in line.fractions:
@@ -135,8 +135,11 @@ def test_chains_of_several_edges_and_panels():
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.lists(st.floats(0.05, 0.95), max_size=4), st.lists(st.floats(0.05, 0.95), max_size=4),
-       st.floats(0.4, 1.9))  # fmt: skip
+@given(
+    st.lists(st.floats(0.05, 0.95), max_size=4),
+    st.lists(st.floats(0.05, 0.95), max_size=4),
+    st.floats(0.4, 1.9),
+)
 def test_any_breaks_on_either_side(first, second, ratio):
     """Corners of either chain are kept on both; counts agree whatever they are."""
 
@@ -179,7 +182,7 @@ def test_holes_lines_and_folds():
         square,
         holes=[hole],
         lines=[np.array([[-0.2, 0.1], [0.2, 0.2]]), np.array([[0, 0.05], [0.05, 0.3]])],
-        folds=[Fold(np.array([[-0.3, 0.3], [0.3, 0.33]]), 1.0)],
+        folds=[PatternFold(np.array([[-0.3, 0.3], [0.3, 0.33]]), 1.0)],
     )
     garment = cut(Pattern("lined", [piece]), 0.04)
     mesh = garment.mesh
@@ -272,7 +275,7 @@ def test_placements_turn_then_move():
 
 def test_elastics_groups_and_edges():
     pattern = tube()
-    band = Elastic("e", [Side("front", 2), Side("back", 2)], 0.8, 30.0)
+    band = Elastic("e", [SeamSide("front", 2), SeamSide("back", 2)], 0.8, 30.0)
     garment = cut(Pattern("t", pattern.panels, pattern.seams, [band]), 0.05)
     (line,) = garment.elastics
     x = garment.flat[line.edges]

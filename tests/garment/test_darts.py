@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from tests.garment.patterns import panel, rectangle
-from weft.errors import PatternError
-from weft.garment.chains import Chain
+from weft.base.errors import PatternError
+from weft.garment.chains import EdgeChain
 from weft.garment.check import checked
 from weft.garment.curves import area, edge_length, edge_points, flattened
 from weft.garment.darts import Dart, Pleat, shaped
 from weft.garment.garment import edges_named
-from weft.garment.pattern import Curve, Edge, Fold, Panel, Pattern, Placement, Wrap
+from weft.garment.pattern import BorderCurve, Edge, Panel, Pattern, PatternFold, Placement, Wrap
 from weft.garment.place import place
 from weft.garment.symmetry import mirrored, mirrored_features, unfolded
 
@@ -32,19 +32,28 @@ def test_a_dart_by_hand():
         made.corners[3:6], [[0.12, 0.4], [0.1, 0.3], [0.08, 0.4]], atol=1e-15
     )
     assert waist_of(made) == pytest.approx([0.08, 0.28])
-    one, two = (Chain(tuple(s), {"p": made}).length for s in (seam.first, seam.second))
+    one, two = (EdgeChain(tuple(s), {"p": made}).length for s in (seam.first, seam.second))
     assert one == pytest.approx(two, rel=1e-14) == pytest.approx(np.hypot(0.02, 0.1))
     assert seam.name == "p.d" and [e.name for e in made.edges] == [
-        "hem", "right", "waist", "d_1", "d_2", "waist", "left",
-    ]  # fmt: skip
+        "hem",
+        "right",
+        "waist",
+        "d_1",
+        "d_2",
+        "waist",
+        "left",
+    ]
     assert not checked(Pattern("p", [made], [seam])).warnings
     assert area(flattened(made)[0]) == pytest.approx(0.16 - 0.5 * 0.04 * 0.1)
 
 
-@pytest.mark.parametrize("curve", [Curve.QUADRATIC, Curve.CUBIC, Curve.ARC])
+@pytest.mark.parametrize("curve", [BorderCurve.QUADRATIC, BorderCurve.CUBIC, BorderCurve.ARC])
 def test_darts_in_curves_keep_them(curve):
-    controls = {Curve.QUADRATIC: [[0, 0.3]], Curve.CUBIC: [[0.1, 0.35], [-0.1, 0.3]],
-                Curve.ARC: [[0, 0.45]]}[curve]  # fmt: skip
+    controls = {
+        BorderCurve.QUADRATIC: [[0, 0.3]],
+        BorderCurve.CUBIC: [[0.1, 0.35], [-0.1, 0.3]],
+        BorderCurve.ARC: [[0, 0.45]],
+    }[curve]
     base = square()
     edges = [*base.edges[:2], Edge(curve, np.array(controls), "waist"), base.edges[3]]
     base = Panel("p", base.corners, edges)
@@ -61,7 +70,7 @@ def test_darts_in_curves_keep_them(curve):
             edge_points(made, e, s), edge_points(base, 2, start + s * share), atol=1e-9
         )
     for one in seams:
-        a, b = (Chain(tuple(x), {"p": made}).length for x in (one.first, one.second))
+        a, b = (EdgeChain(tuple(x), {"p": made}).length for x in (one.first, one.second))
         assert a == pytest.approx(b, rel=1e-12)
 
 
@@ -114,7 +123,7 @@ def test_pleats_by_hand(kind, to_end, x, signs):
     assert len(seams) == (1 if kind == "knife" else 2)
     assert len({s.name for s in seams}) == len(seams)
     for one in seams:
-        a, b = (Chain(tuple(s), {"p": made}).length for s in (one.first, one.second))
+        a, b = (EdgeChain(tuple(s), {"p": made}).length for s in (one.first, one.second))
         assert a == pytest.approx(0.02) == pytest.approx(b)
     assert not checked(Pattern("p", [made], seams)).warnings
 
@@ -122,14 +131,25 @@ def test_pleats_by_hand(kind, to_end, x, signs):
 def odd():
     """A panel without symmetry, with everything in it."""
     corners = np.array([[0, 0], [0.3, 0.05], [0.25, 0.4], [0, 0.45]])
-    curves = [Edge(Curve.QUADRATIC, np.array([[0.1, -0.05]]), "hem"), Edge(name="side"),
-              Edge(Curve.CUBIC, np.array([[0.2, 0.35], [0.1, 0.45]]), "waist"),
-              Edge(name="center")]  # fmt: skip
+    curves = [
+        Edge(BorderCurve.QUADRATIC, np.array([[0.1, -0.05]]), "hem"),
+        Edge(name="side"),
+        Edge(BorderCurve.CUBIC, np.array([[0.2, 0.35], [0.1, 0.45]]), "waist"),
+        Edge(name="center"),
+    ]
     hole = [[0.1, 0.1], [0.15, 0.1], [0.1, 0.15]]
-    line, fold = [[0.0, 0.2], [0.2, 0.2]], Fold(np.array([[0.05, 0.3], [0.2, 0.3]]), 0.7)
+    line, fold = [[0.0, 0.2], [0.2, 0.2]], PatternFold(np.array([[0.05, 0.3], [0.2, 0.3]]), 0.7)
     wrap = Wrap((0.1, 1, 0), 0.3, (0, 1, 0.1), (0.5, 0, 1))
-    return Panel("p", corners, curves, np.radians(70), [np.array(hole)], [np.array(line)], [fold],
-                 placement=Placement((0.1, 0.2, 0.3), (10, 20, 30), wrap))  # fmt: skip
+    return Panel(
+        "p",
+        corners,
+        curves,
+        np.radians(70),
+        [np.array(hole)],
+        [np.array(line)],
+        [fold],
+        placement=Placement((0.1, 0.2, 0.3), (10, 20, 30), wrap),
+    )
 
 
 def test_mirrored_in_space_is_mirrored_on_paper():
@@ -166,8 +186,13 @@ def test_unfolded(turn):
     whole, features = unfolded(half, 3, [(2, Dart("d", 0.3, 0.02, 0.05))])
     assert area(flattened(whole)[0]) == pytest.approx(2 * area(flattened(half)[0]), rel=1e-9)
     assert [e.name for e in whole.edges] == [
-        "hem", "side", "waist", "waist", "side_mirrored", "hem",
-    ]  # fmt: skip
+        "hem",
+        "side",
+        "waist",
+        "waist",
+        "side_mirrored",
+        "hem",
+    ]
     x = whole.corners @ r.T
     np.testing.assert_allclose(np.sort(x[:, 0]), np.sort(-x[:, 0]), atol=1e-12)
     assert len(whole.holes) == 2 == len(whole.lines)

@@ -8,10 +8,10 @@ import pytest
 
 from tests.garment.dxf_writer import block, drawing, line, point, polyline, text, turns
 from tests.garment.mutations import mutations
-from weft.errors import PatternError
+from weft.base.errors import PatternError
 from weft.garment.curves import area, edge_length, flattened
 from weft.garment.cutting import cut
-from weft.garment.pattern import Curve, Side
+from weft.garment.pattern import BorderCurve, SeamSide
 from weft.garment.reading import read_pattern
 
 N = 24  # parts of a drawn quarter circle
@@ -24,11 +24,19 @@ TURNS = [(200, 0), (0, 200), (40, 0), (40, 40), (0, 40)]
 
 def front(*more, name="front"):
     return block(
-        name, text(f"Piece Name: {name}"), text("Quantity: 1,1"), text("Material: SHELL"),
-        polyline(QUARTER), turns(*TURNS), *(point(x, y, 3) for x, y in BOW[1:-1]),
-        line((100, 20), (100, 150), 7), polyline([(60, 60), (80, 90), (60, 120)], 8, False),
-        polyline([(90, 90), (100, 90), (100, 100)], 11), point(*BOW[12], 4), *more,
-    )  # fmt: skip
+        name,
+        text(f"Piece Name: {name}"),
+        text("Quantity: 1,1"),
+        text("Material: SHELL"),
+        polyline(QUARTER),
+        turns(*TURNS),
+        *(point(x, y, 3) for x, y in BOW[1:-1]),
+        line((100, 20), (100, 150), 7),
+        polyline([(60, 60), (80, 90), (60, 120)], 8, False),
+        polyline([(90, 90), (100, 90), (100, 100)], 11),
+        point(*BOW[12], 4),
+        *more,
+    )
 
 
 def back(*more):
@@ -48,7 +56,7 @@ def test_edges_go_from_turn_point_to_turn_point(tmp_path):
     """One polyline along the bow, its length and the area those of the drawn chords."""
     with pytest.warns(UserWarning, match="'front' is to be cut 2 times and becomes one panel"):
         panel = read(tmp_path, drawing([front()])).panel("front")
-    assert [e.curve for e in panel.edges] == 4 * [Curve.LINE] + [Curve.POLYLINE]
+    assert [e.curve for e in panel.edges] == 4 * [BorderCurve.LINE] + [BorderCurve.POLYLINE]
     lengths = [edge_length(panel, i) for i in range(5)]
     bow = 2 * N * 0.2 * np.sin(np.pi / (4 * N))
     np.testing.assert_allclose(lengths, [0.16, 0.04, 0.04, 0.16, bow], rtol=1e-12)
@@ -132,15 +140,17 @@ def test_arcs_of_bulges_and_lines_in_any_order(tmp_path):
     square = block("s", *(line(corners[i], corners[j], 1) for i, j in pieces), turns(*corners))
     pattern = read(tmp_path, drawing([disk, square]))
     d, s = pattern.panel("d"), pattern.panel("s")
-    assert [e.curve for e in d.edges] == [Curve.LINE, Curve.ARC]
+    assert [e.curve for e in d.edges] == [BorderCurve.LINE, BorderCurve.ARC]
     assert edge_length(d, 1) == pytest.approx(0.05 * np.pi, rel=1e-12)
-    assert [e.curve for e in s.edges] == 4 * [Curve.LINE]
+    assert [e.curve for e in s.edges] == 4 * [BorderCurve.LINE]
     assert area(flattened(s)[0]) == pytest.approx(0.0036, rel=1e-12)
 
 
 def test_the_sew_line_is_the_outline(tmp_path):
-    content = back(polyline([(10, 10), (90, 10), (90, 90), (10, 90)], 14),
-                   turns((10, 10), (90, 10), (90, 90), (10, 90)))  # fmt: skip
+    content = back(
+        polyline([(10, 10), (90, 10), (90, 90), (10, 90)], 14),
+        turns((10, 10), (90, 10), (90, 90), (10, 90)),
+    )
     panel = read(tmp_path, drawing([content])).panels[0]
     assert np.ptp(panel.corners, axis=0) == pytest.approx([0.08, 0.08])
 
@@ -148,7 +158,7 @@ def test_the_sew_line_is_the_outline(tmp_path):
 def test_without_turn_points_edges_end_at_kinks(tmp_path):
     with pytest.warns(UserWarning, match="no turn points of layer 2"):
         panel = read(tmp_path, drawing([block("p", polyline(QUARTER))])).panels[0]
-    assert [e.curve for e in panel.edges] == 4 * [Curve.LINE] + [Curve.POLYLINE] or (
+    assert [e.curve for e in panel.edges] == 4 * [BorderCurve.LINE] + [BorderCurve.POLYLINE] or (
         sorted(e.curve.name for e in panel.edges) == 4 * ["LINE"] + ["POLYLINE"]
     )
 
@@ -193,7 +203,7 @@ def test_the_side_car_file_and_notches(tmp_path):
     assert len(left.edges) == 6  # the bow in two, at its notch in the middle
     assert edge_length(left, 4) == pytest.approx(edge_length(left, 5), rel=1e-12)
     np.testing.assert_allclose(sorted(left.corners[:, 0]), sorted(-right.corners[:, 0]), atol=1e-12)
-    assert list(pattern.seams[1].first) == [Side("left", 4), Side("left", 5)]
+    assert list(pattern.seams[1].first) == [SeamSide("left", 4), SeamSide("left", 5)]
     assert area(flattened(right)[0]) == pytest.approx(area(flattened(left)[0]), rel=1e-12)
 
 
@@ -244,22 +254,30 @@ def test_notches_beside_the_outline(tmp_path):
 
 SQUARE = [(0, 0), (9, 0), (9, 9), (0, 9)]
 REFUSED = [
-    (drawing([block("p", polyline(SQUARE[:3], 1, False))]),
-     r"outline of piece 'p' = open: from \(0, 0\) to \(9, 9\) mm \(shape.dxf\)"),
+    (
+        drawing([block("p", polyline(SQUARE[:3], 1, False))]),
+        r"outline of piece 'p' = open: from \(0, 0\) to \(9, 9\) mm \(shape.dxf\)",
+    ),
     (drawing([block("p", polyline(SQUARE, 5))]), "no block with lines on layer 1"),
     (drawing([]), "no block with lines on layer 1"),
     (drawing([block("p", polyline(SQUARE))], ("Units: FURLONG",)), "Units = 'FURLONG'"),
-    (drawing([block("p", polyline(SQUARE), line((20, 0), (20, 9), 6))]),
-     "half of it, not along its mirror line"),
-    (drawing([block("p", polyline(SQUARE), *(2 * [line((0, 0), (0, 9), 6)]))]),
-     "mirror line of piece 'p' = 2 lines"),
-    (drawing([block("p", polyline(SQUARE), turns(*SQUARE), polyline(SQUARE[:3], 11, False))]),
-     "cutout of piece 'p' = an open line"),
+    (
+        drawing([block("p", polyline(SQUARE), line((20, 0), (20, 9), 6))]),
+        "half of it, not along its mirror line",
+    ),
+    (
+        drawing([block("p", polyline(SQUARE), *(2 * [line((0, 0), (0, 9), 6)]))]),
+        "mirror line of piece 'p' = 2 lines",
+    ),
+    (
+        drawing([block("p", polyline(SQUARE), turns(*SQUARE), polyline(SQUARE[:3], 11, False))]),
+        "cutout of piece 'p' = an open line",
+    ),
     (drawing([block("p", polyline([(0, 0), (1e12, 0), (5, 5)]))]), "finite coordinates"),
     ("hello", "DXF = "),
     ("", "an empty file"),
     ("AutoCAD Binary DXF\r\n\x1a\x00abc", "DXF = "),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("content", "message"), REFUSED, ids=range(len(REFUSED)))

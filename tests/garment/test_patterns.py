@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.garment.test_cutting import assert_seams_meet
-from weft.contact.intersections import intersections
+from weft.contact.exact.intersections import intersections
 from weft.garment.cutting import cut
 from weft.garment.pattern import Closing
 from weft.garment.sewn import shape_of
@@ -19,8 +19,10 @@ OPENINGS = {"skirt": 2, "top": 4, "trousers": 3}  # waist, neck, hems, armholes
 # Of what buttons in front, the neckline, the front's edges and the hem are one opening.
 OPENINGS |= {"shirt": 3, "jacket": 3}
 SLEEVED = ("shirt", "jacket")
-BODIES = [{"bust": f"{bust} cm", "back_length": f"{back} cm"}
-          for bust, back in ((80, 39), (88, 41), (100, 42), (112, 43))]  # fmt: skip
+BODIES = [
+    {"bust": f"{bust} cm", "back_length": f"{back} cm"}
+    for bust, back in ((80, 39), (88, 41), (100, 42), (112, 43))
+]
 
 
 @cache
@@ -30,8 +32,11 @@ def garment(name, size=0.04):
 
 def armholes(made):
     """(side of the body, [m] of the sleeve's cap, [m] of the armhole) for each seam of them."""
-    return [(s.seam.name.split("_")[1], *s.lengths) for s in made.seams
-            if s.seam.name.startswith("armhole")]  # fmt: skip
+    return [
+        (s.seam.name.split("_")[1], *s.lengths)
+        for s in made.seams
+        if s.seam.name.startswith("armhole")
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)

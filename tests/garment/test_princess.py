@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import weft
-from weft.energies.seams import Sewing
+from weft.energies.seams.sewing import Sewing
 from weft.garment.check import checked
 from weft.garment.cutting import cut
 from weft.garment.sewn import shape_of
 from weft.garment.yaml_pattern import parse_yaml_pattern
-from weft.outfit import Outfit
+from weft.scene.outfit import Outfit
 from weft.scene.scene import Scene
 
 # The side panel's edge bows out where the bust is; the front's is nearly straight, and shorter.

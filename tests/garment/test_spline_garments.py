@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import weft
-from weft.discretization.panels import FEWEST, patched
-from weft.discretization.surfaces import Surfaces
-from weft.energies.seams import Sewing
-from weft.errors import WeftError
+from weft.base.errors import WeftError
+from weft.bodies.motion.pins import Pin
+from weft.discretization.compound_surface import Surfaces
+from weft.energies.seams.sewing import Sewing
 from weft.garment.cutting import cut
+from weft.garment.spline_panels import FEWEST, patched
 from weft.garment.yaml_pattern import parse_yaml_pattern
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.outfit import Outfit
-from weft.pins import Pin
+from weft.scene.outfit import Outfit
 from weft.scene.scene import Scene
 
 # front and back of a flared tube; the back is wider and gathered, and its upper side has two edges
@@ -136,9 +136,19 @@ def test_a_hanging_strip_is_as_long_as_it_should_be(tmp_path, size, span, off):
     """
     k, rho, width, length = 50.0, 0.15, 0.1, 0.4
     cloth, x, _ = settled(
-        tmp_path / "run", STRIP, size, span, "upper top", 9.81, density=rho, stretch_warp=k,
-        stretch_weft=k, shear=10.0, bending_warp=1e-4, bending_weft=1e-4,
-    )  # fmt: skip
+        tmp_path / "run",
+        STRIP,
+        size,
+        span,
+        "upper top",
+        9.81,
+        density=rho,
+        stretch_warp=k,
+        stretch_weft=k,
+        shear=10.0,
+        bending_warp=1e-4,
+        bending_weft=1e-4,
+    )
     pairs = dict(cloth.seams)["middle"]
     gap = (x[pairs[:, 0], 1] - x[pairs[:, 1], 1]).mean()
     load = rho * 9.81 * (length / 2) * width
@@ -210,16 +220,35 @@ NOTCHED = FLARED.replace("[15 cm, 30 cm], edge: top", "[15 cm, 30 cm], edge: ste
     ("text", "how", "said"),
     [
         (NOTCHED, {}, r"panel front \(5\).*four in every panel.*cut these into pieces"),
-        (FLARED.replace("    outline:", "    darts: [{edge: hem, width: 2 cm, depth: 8 cm}]\n"
-                        "    outline:", 1), {}, r"panel front \(7\)"),
-        (FLARED.replace("    outline:", "    folds: [{points: [[0, 2 cm], [0, 20 cm]], angle: 1}]\n"
-                        "    outline:", 1), {}, "folds.*panel front.*does not crease"),
-        (FLARED.replace("    outline:", "    holes: [{center: [0, 15 cm], radius: 3 cm}]\n"
-                        "    outline:", 1), {}, "2 borders.*panel front.*without holes"),
+        (
+            FLARED.replace(
+                "    outline:",
+                "    darts: [{edge: hem, width: 2 cm, depth: 8 cm}]\n    outline:",
+                1,
+            ),
+            {},
+            r"panel front \(7\)",
+        ),
+        (
+            FLARED.replace(
+                "    outline:",
+                "    folds: [{points: [[0, 2 cm], [0, 20 cm]], angle: 1}]\n    outline:",
+                1,
+            ),
+            {},
+            "folds.*panel front.*does not crease",
+        ),
+        (
+            FLARED.replace(
+                "    outline:", "    holes: [{center: [0, 15 cm], radius: 3 cm}]\n    outline:", 1
+            ),
+            {},
+            "2 borders.*panel front.*without holes",
+        ),
         (FLARED, {"span": 0.02}, "vertices along a side of .*smaller garment.size"),
         (FLARED, {"span": 0.0}, "span_size"),
     ],
-)  # fmt: skip
+)
 def test_what_no_patch_has_is_named(text, how, said):
     with pytest.raises(WeftError, match=said):
         made(text, **how)

@@ -15,8 +15,8 @@ from tests.scene.test_garments import (
     gap,
     loaded,
 )
-from weft.errors import WeftError
-from weft.quality import Quality
+from weft.base.errors import WeftError
+from weft.run.garment_quality import Quality
 
 SPLINES = SCENE.replace(
     "size: 4 cm}}", "size: 3 cm}, discretization: bspline, spline: {span_size: 5 cm}}"

@@ -10,9 +10,9 @@ import pytest
 
 from tests.garment.mutations import mutations
 from tests.garment.test_garmentcode import bezier_length
-from weft.errors import PatternError
+from weft.base.errors import PatternError
 from weft.garment.curves import edge_length, flattened
-from weft.garment.pattern import Curve, Placement, Side, Wrap
+from weft.garment.pattern import BorderCurve, Placement, SeamSide, Wrap
 from weft.garment.reading import read_pattern
 
 FILE = Path(__file__).parent / "files" / "two_pieces.svg"
@@ -39,11 +39,16 @@ def test_pieces_and_seams(pattern):
     front, back = pattern.panels
     assert (front.name, back.name) == ("front", "back")
     assert [e.name for e in front.edges] == ["center", "hem", "side", "waist"]
-    assert [e.curve for e in front.edges] == [Curve.LINE, Curve.ARC, Curve.CUBIC, Curve.QUADRATIC]
+    assert [e.curve for e in front.edges] == [
+        BorderCurve.LINE,
+        BorderCurve.ARC,
+        BorderCurve.CUBIC,
+        BorderCurve.QUADRATIC,
+    ]
     np.testing.assert_allclose(np.ptp(back.corners, axis=0), [0.10, 0.18], atol=1e-12)
     assert [(s.name, s.first[0], s.second[0], s.flip) for s in pattern.seams] == [
-        ("center", Side("front", 0), Side("back", 1), True),
-        ("side", Side("front", 2), Side("back", 3), True),
+        ("center", SeamSide("front", 0), SeamSide("back", 1), True),
+        ("side", SeamSide("front", 2), SeamSide("back", 3), True),
     ]
     assert front.grain == pytest.approx(np.pi / 2)
     assert back.grain == pytest.approx(np.arctan2(-1, -1))
@@ -91,12 +96,18 @@ def test_pixels_are_warned_of(tmp_path, head):
 def test_arcs_that_are_no_circles_become_cubics(tmp_path):
     """The area of a half ellipse, drawn as one and as a circle under an uneven scale."""
     one = '<path class="outline" id="a" d="M10,50 A40,20 0 0 0 90,50 Z" data-edges="bow line"/>'
-    two = ('<g transform="translate(10,40) scale(1,0.5)">'
-           '<path class="outline" id="a" d="M0,20 a40,40 0 0 0 80,0 z"'
-           ' data-edges="bow line"/></g>')  # fmt: skip
+    two = (
+        '<g transform="translate(10,40) scale(1,0.5)">'
+        '<path class="outline" id="a" d="M0,20 a40,40 0 0 0 80,0 z"'
+        ' data-edges="bow line"/></g>'
+    )
     for text in (one, two):
         panel = read(tmp_path, text).panels[0]
-        assert [e.curve for e in panel.edges] == [Curve.CUBIC, Curve.CUBIC, Curve.LINE]
+        assert [e.curve for e in panel.edges] == [
+            BorderCurve.CUBIC,
+            BorderCurve.CUBIC,
+            BorderCurve.LINE,
+        ]
         assert [e.name for e in panel.edges] == ["bow", "bow", "line"]
         points, _ = flattened(panel, np.radians(0.5))
         x, y = points.T
@@ -105,10 +116,12 @@ def test_arcs_that_are_no_circles_become_cubics(tmp_path):
 
 
 def test_a_turned_and_mirrored_circle_stays_an_arc(tmp_path):
-    text = ('<g transform="rotate(30) scale(-0.5,0.5)">'
-            '<path id="a" class="outline" d="M0,0 A50,50 0 1 1 50,50 Z"/></g>')  # fmt: skip
+    text = (
+        '<g transform="rotate(30) scale(-0.5,0.5)">'
+        '<path id="a" class="outline" d="M0,0 A50,50 0 1 1 50,50 Z"/></g>'
+    )
     panel = read(tmp_path, text).panels[0]
-    assert panel.edges[1].curve is Curve.ARC or panel.edges[0].curve is Curve.ARC
+    assert panel.edges[1].curve is BorderCurve.ARC or panel.edges[0].curve is BorderCurve.ARC
     lengths = sorted(edge_length(panel, i) for i in range(2))
     np.testing.assert_allclose(lengths, [0.025 * np.sqrt(2), 0.025 * 1.5 * np.pi], rtol=1e-9)
 
@@ -138,7 +151,7 @@ def test_parts_of_one_edge_and_an_origin(tmp_path):
       <circle class="origin" cx="20" cy="0" r="1"/><text class="note">a</text></g>"""
     panel = read(tmp_path, text).panels[0]
     assert [e.name for e in panel.edges] == ["low", "high", "", ""]
-    assert panel.edges[0].curve is Curve.POLYLINE and len(panel.edges[0].controls) == 2
+    assert panel.edges[0].curve is BorderCurve.POLYLINE and len(panel.edges[0].controls) == 2
     np.testing.assert_allclose(panel.corners[0], [-0.02, -0.05], atol=1e-12)
 
 
@@ -176,17 +189,22 @@ def test_the_side_car_file(tmp_path):
     assert [e.name for e in left.edges] == ["straight", "straight", "slant", "low"]
     assert [e.name for e in right.edges] == ["low", "slant", "straight", "straight"]
     side, top = pattern.seams
-    assert (list(side.first), list(side.second)) == ([Side("left", 2)], [Side("right", 1, True)])
+    assert (list(side.first), list(side.second)) == (
+        [SeamSide("left", 2)],
+        [SeamSide("right", 1, True)],
+    )
     assert (top.name, top.flip) == ("top", False)
-    assert list(top.second) == [Side("right", 2), Side("right", 3)]
+    assert list(top.second) == [SeamSide("right", 2), SeamSide("right", 3)]
     assert (pattern.elastics[0].ratio, pattern.elastics[0].stiffness) == (0.8, 30.0)
     assert pattern.places["seam side"] == "shape.seams.yaml:9"
     assert pattern.places["panel left"] == "shape.svg:1"
 
 
 REFUSED = [
-    ('<path class="outline" d="M0,0 L9,0 L9,9"/>',
-     "outline = open: from .*shape.svg:1.*a closed path; end it with Z"),
+    (
+        '<path class="outline" d="M0,0 L9,0 L9,9"/>',
+        "outline = open: from .*shape.svg:1.*a closed path; end it with Z",
+    ),
     ('<path class="outline" d="M0,0 L9,0 L9,0 L9,9 Z"/>', "edge 1 has no length"),
     ('<path class="outline" d="M0,0 L9,0 foo Z"/>', "M0,0 L9,0 foo Z .*SVG path data"),
     ('<path class="outline" d="L9,0 L9,0 Z"/>', "SVG path data"),
@@ -206,16 +224,20 @@ REFUSED = [
     ("<svg>" + SQUARE + "</svg>", "inside another"),
     (SQUARE + SQUARE, "piece 'p' = twice"),
     ("", "no path of class outline"),
-    (SQUARE.replace(" d=", ' data-seams="a b" d='),
-     "data-seams = 2 words .*one for each of the 4 edges"),
+    (
+        SQUARE.replace(" d=", ' data-seams="a b" d='),
+        "data-seams = 2 words .*one for each of the 4 edges",
+    ),
     (SQUARE.replace(" d=", ' data-seams="a b c -" d='), "seam 'c' of data-seams = 1 sides: p.1"),
     (SQUARE.replace(" d=", ' data-edges="+ - - -" d='), "data-edges = '\\+' at edge 0"),
     ("<g id='q'>" + SQUARE + 2 * "<path class='grain' d='M1,1L2,2'/>" + "</g>", "a second one"),
-    ("<g id='q'>" + SQUARE + "<path class='hole' d='M1,1L2,2L3,1'/></g>",
-     "hole of 'q' = an open path"),
+    (
+        "<g id='q'>" + SQUARE + "<path class='hole' d='M1,1L2,2L3,1'/></g>",
+        "hole of 'q' = an open path",
+    ),
     ("<g>" * 200, "at most 200000 of them, 100 deep"),
     ("<a", "SVG = .*valid XML"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("body", "message"), REFUSED, ids=range(len(REFUSED)))
@@ -235,15 +257,17 @@ CARS = [
     ("elastics: {e: {edges: p.0, ratio: 1 kg, stiffness: 3 N}}", "elastics.e.ratio = '1 kg'"),
     ("panels: {q: {}}", "panels.q = 'q' .*one of the pieces p"),
     ("panels: {q: {piece: p, layer: -1}}", "layer = -1"),
-    ("panels: {q: {piece: p, placement: {translation: [1 kg, 0, 0]}}}",
-     r"translation\[0\] = '1 kg'"),
+    (
+        "panels: {q: {piece: p, placement: {translation: [1 kg, 0, 0]}}}",
+        r"translation\[0\] = '1 kg'",
+    ),
     ("panels: {q: {piece: p, placement: {wrap: {radius: 1}}}}", "wrap.center = nothing"),
     ("panels: {}", "panels = .*at least one panel"),
     ("fabrics: {SHELL: denim}", "fabrics.SHELL = 'SHELL' .*it names none"),
     ("panel: {}", "panel = .*did you mean 'panels'"),
     ("seams: [", "YAML"),
     ("[]", "named fields"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("car", "message"), CARS, ids=range(len(CARS)))

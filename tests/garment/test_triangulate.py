@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import weft
-from weft.errors import MeshError
-from weft.garment.outline import contains, divided, first_crossing
+from weft.base.errors import MeshError
+from weft.discretization.polygon import contains, divided, first_crossing
 from weft.garment.triangulate import least_angles, triangulated
 
 T = np.linspace(0, 2 * np.pi, 80, endpoint=False)

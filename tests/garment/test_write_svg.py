@@ -14,15 +14,15 @@ from weft.cli import main as cli
 from weft.garment import read_pattern
 from weft.garment.curves import edge_length
 from weft.garment.pattern import (
+    BorderCurve,
     Closing,
-    Curve,
     Edge,
     Elastic,
     Panel,
     Pattern,
     Placement,
     Seam,
-    Side,
+    SeamSide,
     Wrap,
 )
 from weft.render.pattern_svg import write_svg
@@ -62,7 +62,11 @@ def same(one, two):
         assert a.angle == pytest.approx(b.angle)
     for a, b in zip(one.elastics, two.elastics, strict=True):
         assert (a.name, list(a.chain), a.ratio, a.stiffness) == (
-            b.name, list(b.chain), b.ratio, b.stiffness)  # fmt: skip
+            b.name,
+            list(b.chain),
+            b.ratio,
+            b.stiffness,
+        )
 
 
 def test_garmentcode_to_svg(tmp_path):
@@ -77,13 +81,13 @@ def test_dxf_to_svg(tmp_path):
     (tmp_path / "shape.dxf").write_text(drawing([front(), back()]))
     with pytest.warns(UserWarning, match="cut 2 times"):
         pattern = read_pattern(tmp_path / "shape.dxf")
-    assert pattern.panels[0].edges[4].curve is Curve.POLYLINE
+    assert pattern.panels[0].edges[4].curve is BorderCurve.POLYLINE
     same(pattern, again(tmp_path, pattern))
 
 
 def test_everything_that_a_pattern_can_say(tmp_path):
-    half = Edge(Curve.ARC, np.array([[0.35, 0.1]]), "round")
-    bent = Edge(Curve.ARC, np.array([[-0.1, 0.3]]))  # more than half of a circle
+    half = Edge(BorderCurve.ARC, np.array([[0.35, 0.1]]), "round")
+    bent = Edge(BorderCurve.ARC, np.array([[-0.1, 0.3]]))  # more than half of a circle
     panel = Panel(
         "left sleeve",
         np.array([[0.1, 0.0], [0.3, 0.0], [0.3, 0.2], [0.1, 0.2]]),
@@ -96,12 +100,27 @@ def test_everything_that_a_pattern_can_say(tmp_path):
     )
     other = dataclasses.replace(panel, name="right sleeve", placement=Placement(), layer=0)
     seams = [
-        Seam("zip", [Side(panel.name, 0)], [Side(other.name, 0, True)], flip=False,
-             closing=Closing.ZIP, open_at=1.0, strength=900.0, angle=0.5),
-        Seam("side", [Side(panel.name, 2)], [Side(other.name, 2)], flip=None,
-             closing=Closing.BUTTONS, buttons=3, fold_stiffness=0.01),
-    ]  # fmt: skip
-    elastics = [Elastic("cuff", [Side(panel.name, 1)], 0.7, 25.0)]
+        Seam(
+            "zip",
+            [SeamSide(panel.name, 0)],
+            [SeamSide(other.name, 0, True)],
+            flip=False,
+            closing=Closing.ZIP,
+            open_at=1.0,
+            strength=900.0,
+            angle=0.5,
+        ),
+        Seam(
+            "side",
+            [SeamSide(panel.name, 2)],
+            [SeamSide(other.name, 2)],
+            flip=None,
+            closing=Closing.BUTTONS,
+            buttons=3,
+            fold_stiffness=0.01,
+        ),
+    ]
+    elastics = [Elastic("cuff", [SeamSide(panel.name, 1)], 0.7, 25.0)]
     pattern = Pattern("all", [panel, other], seams, elastics, "denim")
     found = again(tmp_path, pattern)
     same(pattern, found)

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from weft.errors import PatternError, PatternProblems
+from weft.base.errors import PatternError, PatternProblems
 from weft.garment.check import checked
 from weft.garment.curves import area, edge_length, flattened
 from weft.garment.cutting import cut
-from weft.garment.pattern import Closing, Curve
+from weft.garment.pattern import BorderCurve, Closing
 from weft.garment.reading import read_pattern
 from weft.garment.sewn import shape_of
 from weft.garment.yaml_pattern import parse_yaml_pattern, read_yaml_pattern
@@ -83,9 +83,9 @@ def test_everything():
     assert mirrored.grain == pytest.approx(np.radians(100))
     assert (front.layer, back.layer, front.thickness) == (1, 0, 0.001)
     kinds = {e.name: e.curve for e in front.edges}
-    assert kinds["top"] is Curve.CUBIC and kinds["3"] is Curve.ARC
-    assert kinds["side"] is Curve.QUADRATIC and kinds["0"] is Curve.LINE
-    assert strip.edges[1].curve is Curve.POLYLINE
+    assert kinds["top"] is BorderCurve.CUBIC and kinds["3"] is BorderCurve.ARC
+    assert kinds["side"] is BorderCurve.QUADRATIC and kinds["0"] is BorderCurve.LINE
+    assert strip.edges[1].curve is BorderCurve.POLYLINE
     assert len(front.holes) == 2 and len(front.folds) == 1 + 4 and len(front.lines) == 1
     assert front.folds[0].angle == pytest.approx(np.pi / 4) and front.folds[0].stiffness == 0.001
     assert max(f.angle for f in front.folds[1:]) == pytest.approx(np.radians(120))
@@ -173,22 +173,36 @@ def test_chains_are_put_in_turn(chain):
         ("panels:\n  a: {}\n", r"panels.a.outline = nothing.*:2"),
         ("panels:\n  a:\n    outlin: []\n", r"panels.a.outlin.*:3.*did you mean 'outline'"),
         ("panels:\n  a:\n    outline: [[0, 0]]\n", r"panels.a.outline = 1 entries.*at least 2"),
-        ("panels:\n  a:\n    outline: [[0, 0], [1 kg, 0], [0, 1]]\n",
-         r"panels.a.outline\[1\]\[0\] = '1 kg' \(pattern.yaml:3\): expected a length"),
+        (
+            "panels:\n  a:\n    outline: [[0, 0], [1 kg, 0], [0, 1]]\n",
+            r"panels.a.outline\[1\]\[0\] = '1 kg' \(pattern.yaml:3\): expected a length",
+        ),
         ("panels:\n  a:\n    outline: [[0, 0], [.inf, 0], [0, 1]]\n", "finite number"),
-        ("panels:\n  a:\n    outline: [[0, 0], {at: [1, 0], arc: [1, 1], cubic: []}, [0, 1]]\n",
-         "cubic and arc .*expected one kind"),
-        ("panels:\n  a:\n    outline: [[0, 0], {at: [1, 0], cubic: [[1, 1]]}, [0, 1]]\n",
-         r"cubic = 1 entries.*expected 2 entries"),
+        (
+            "panels:\n  a:\n    outline: [[0, 0], {at: [1, 0], arc: [1, 1], cubic: []}, [0, 1]]\n",
+            "cubic and arc .*expected one kind",
+        ),
+        (
+            "panels:\n  a:\n    outline: [[0, 0], {at: [1, 0], cubic: [[1, 1]]}, [0, 1]]\n",
+            r"cubic = 1 entries.*expected 2 entries",
+        ),
         ("panels:\n  a: {copy: b}\n  b: {mirror: a}\n", r"a -> b -> a|b -> a -> b"),
         ("panels:\n  a: {copy: c}\n", r"panels.a.copy = 'c'.*one of the panels"),
         ("panels:\n  a: {copy: b, darts: []}\n  b: {}\n", r"panels.a.darts.*one of the fields"),
-        (SQUARE.replace("  b:", "    darts: [{edge: tpo, width: 1 cm, depth: 1 cm}]\n  b:"),
-         r"darts\[0\].edge = 'tpo'.*:5.*hem, 1, top, 3.*did you mean 'top'"),
-        (SQUARE.replace("  b:", "    darts: [{edge: top, width: 1 cm, depth: 1 m}]\n  b:"),
-         r"dart dart1 of panel a: depth = 100 cm \(pattern.yaml:3\)"),
-        (SQUARE.replace("  b:", "    pleats: [{edge: top, depth: 0.1, length: 1, kind: x}]\n  b:"),
-         r"kind = 'x'.*one of knife, box"),
+        (
+            SQUARE.replace("  b:", "    darts: [{edge: tpo, width: 1 cm, depth: 1 cm}]\n  b:"),
+            r"darts\[0\].edge = 'tpo'.*:5.*hem, 1, top, 3.*did you mean 'top'",
+        ),
+        (
+            SQUARE.replace("  b:", "    darts: [{edge: top, width: 1 cm, depth: 1 m}]\n  b:"),
+            r"dart dart1 of panel a: depth = 100 cm \(pattern.yaml:3\)",
+        ),
+        (
+            SQUARE.replace(
+                "  b:", "    pleats: [{edge: top, depth: 0.1, length: 1, kind: x}]\n  b:"
+            ),
+            r"kind = 'x'.*one of knife, box",
+        ),
         (SQUARE.replace("  b:", "    fold: hme\n  b:"), r"fold = 'hme'.*did you mean 'hem'"),
         (SQUARE.replace("  b:", "    grain: fast\n  b:"), r"panels.a.grain = 'fast'"),
         (SQUARE.replace("  b:", "    layer: -1\n  b:"), r"panels.a.layer = -1"),
@@ -201,7 +215,7 @@ def test_chains_are_put_in_turn(chain):
         (SQUARE + "seams:\n  s: {join: [a.hem, b.hem], strength: 3 cm}\n", r"s.strength = '3 cm'"),
         (SQUARE + "elastics:\n  e: {edges: a.hem, ratio: 1}\n", r"elastics.e.stiffness = nothing"),
     ],
-)  # fmt: skip
+)
 def test_problems_have_names_and_lines(text, message):
     with pytest.raises(PatternError, match=message):
         parse_yaml_pattern(text)

@@ -1,19 +1,21 @@
 """Adaptive steps: the pace, what is reported, where they end, and a scene that needs them."""
 
 import dataclasses
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 import weft
+from tests.disturbance import disturbed
+from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
-from weft.errors import SceneError
+from weft.discretization.mesh import grid
+from weft.energies.state import State
 from weft.integrators.adaptive import Adaptive, AdaptiveSettings
 from weft.integrators.base import StepReport
-from weft.mesh import grid
-from weft.model import Model
-from weft.solve.base import Outcome
-from weft.state import State
+from weft.integrators.model import Model
+from weft.solve.linear.solver import Outcome
 
 MESH = grid(3, 3, 1.0, 1.0)
 MODEL = Model(np.ones(9), ())
@@ -125,31 +127,49 @@ def yanked(adaptive, step=0.02):
     frames = [(0.1, 0.0), (0.14, -1.2), (0.18, 0.0), (9.0, 0.0)]
     path = weft.Path([weft.Keyframe(t, (x, -x / 6, 0)) for t, x in frames], "linear")
     pins = [weft.Pin(cloth.corners("top-left")), weft.Pin(cloth.corners("top-right"), path=path)]
+    # Iterative solvers stop at a relative error of 1e-2: what that leaves in cloth this stiff is
+    # more than the limit of stretch, however short the step.
+    settings = weft.Settings1998(tolerance=1e-6)
     return weft.Scene(
-        cloth, pins, damping=1.0, step=step, integrator="baraff_witkin_1998", adaptive=adaptive
+        cloth,
+        pins,
+        damping=1.0,
+        step=step,
+        integrator="baraff_witkin_1998",
+        adaptive=adaptive,
+        settings=settings,
     )
 
 
 def simulate(scene, seconds=0.3):
+    """The largest stretch at the end, the largest root mean square speed [m/s], and reports."""
     model, stepper, s = scene.model(), scene.stepper(), scene.state()
     memory, reports, speed = stepper.init(model, s), [], 0.0
     for _ in range(round(seconds / scene.step)):
         s, memory, report = stepper.step(model, s, memory, scene.step)
         assert report.outcome.ok, report.outcome
         reports.append(report)
-        speed = max(speed, np.abs(s.v).max())
+        speed = max(speed, np.sqrt((s.v**2).sum(axis=1).mean()))
     F = linear_triangle(scene.cloth.mesh).deformation_gradient(s.x)
     return np.linalg.norm(F, axis=1).max(), speed, reports
 
 
-def test_stiff_scene_diverges_at_a_fixed_step_and_completes_with_adaptive_ones():
-    """The pin moves at 30 m/s. With h = 0.02 s the cloth is thrown apart at over 1000 m/s."""
-    stretch, speed, _ = simulate(yanked(None))
-    assert speed > 500 and stretch > 3
-    stretch, speed, reports = simulate(yanked(AdaptiveSettings()))
-    assert speed < 60 and stretch < 2
+@pytest.mark.parametrize("seed", [None, 1])
+def test_stiff_scene_diverges_at_a_fixed_step_and_completes_with_adaptive_ones(seed):
+    """The pin moves at 30 m/s; with h = 0.02 s the cloth is thrown apart.
+
+    How the sheet whips is chaotic: over 20 disturbed starts with each of PARDISO, SuperLU and
+    multigrid, its fastest vertex reaches 38 to 141 m/s. What adaptive steps have to bound spreads
+    little: stretch 1.59 to 2.00 (standard deviation 0.10; 198 with fixed steps), root mean square
+    speed 21 to 32 m/s (244), 116 to 190 sub-steps, 20 to 31 of them rejected.
+    """
+    with disturbed(seed) if seed else nullcontext():
+        stretch, speed, _ = simulate(yanked(None))
+        assert speed > 200 and stretch > 100
+        stretch, speed, reports = simulate(yanked(AdaptiveSettings()))
+    assert speed < 60 and stretch < 3
     assert sum(r.rejected for r in reports) > 3
-    assert sum(r.substeps for r in reports) < 200
+    assert sum(r.substeps for r in reports) < 300
 
 
 def test_resumes_bitwise(tmp_path):

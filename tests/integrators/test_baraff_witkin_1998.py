@@ -8,21 +8,21 @@ import scipy.sparse.linalg as spla
 import weft
 from tests.checks import dense, scatter
 from weft import kernel
-from weft.energies.condition import Conditions, Variant, condition_energies
-from weft.energies.gravity import Gravity
-from weft.errors import LawError, SolverError
+from weft.base.errors import LawError, SolverError
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.discretization.mesh import grid
+from weft.energies.elastic.condition import Conditions, Variant, condition_energies
+from weft.energies.loads.gravity import Gravity
+from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
+from weft.integrators.model import Model
 from weft.kernel import vec3
 from weft.laws import Psd
-from weft.mesh import grid
-from weft.model import Model
-from weft.pins import Keyframe, Path, Pin
-from weft.solve.base import Outcome
-from weft.solve.block_csr import BlockCsr
-from weft.solve.choose import linear_solver
-from weft.solve.constraints import Constraint, Filter, solve_constrained
-from weft.state import State
+from weft.solve.linear.constraints import Constraint, Filter, solve_constrained
+from weft.solve.linear.select import linear_solver
+from weft.solve.linear.solver import Outcome
+from weft.solve.sparse.block_csr import BlockCsr
 
 MESH = grid(6, 5, 0.5, 0.4, "random", 2)
 MASS = 0.1 * MESH.vertex_area
@@ -156,7 +156,7 @@ def test_pins_are_where_they_should_be():
 
 def random_system(rng, n=30):
     stencil = np.stack([np.arange(n), (np.arange(n) + 1) % n, (np.arange(n) + 4) % n], axis=1)
-    from weft.solve.block_csr import BlockPattern
+    from weft.solve.sparse.block_csr import BlockPattern
 
     pattern = BlockPattern.of(n, [stencil.astype(np.int32)])
     full = np.eye(3 * n).reshape(n, 3, n, 3)
@@ -206,8 +206,13 @@ def test_one_two_and_three_constrained_directions(linear, rng):
 
 def test_filter_is_that_of_the_paper():
     """S = I - p p^T and I - p p^T - q q^T; directions need not be given orthonormal."""
-    f = Filter.of(3, [Constraint([0], [[2.0, 0, 0]], np.zeros((1, 3))),
-                      Constraint([1], [[1.0, 0, 0], [1.0, 1.0, 0]], np.zeros((1, 3)))])  # fmt: skip
+    f = Filter.of(
+        3,
+        [
+            Constraint([0], [[2.0, 0, 0]], np.zeros((1, 3))),
+            Constraint([1], [[1.0, 0, 0], [1.0, 1.0, 0]], np.zeros((1, 3))),
+        ],
+    )
     np.testing.assert_allclose(f.S[0], np.diag([0, 1, 1]), atol=1e-14)
     np.testing.assert_allclose(f.S[1], np.diag([0, 0, 1]), atol=1e-14)
     np.testing.assert_allclose(f.S[2], np.eye(3))
@@ -255,7 +260,7 @@ def test_free_fall():
     """Gravity alone: v = -g h n exactly, as for backward Euler."""
     m, stepper, s = (
         model(),
-        BaraffWitkin1998(Settings1998(damping=0.05)),
+        BaraffWitkin1998(Settings1998(damping=0.05, linear="splu")),
         State.at_rest(MESH.vertices),
     )
     for _ in range(10):
@@ -293,8 +298,9 @@ def on_a_plane(normal, height=0.0):
 def test_cloth_slides_down_a_plane():
     """Held along the normal alone (two free directions), it accelerates with g sin(a)."""
     angle = 0.5
-    turn = np.array([[np.cos(angle), np.sin(angle), 0], [-np.sin(angle), np.cos(angle), 0],
-                     [0, 0, 1.0]])  # fmt: skip
+    turn = np.array(
+        [[np.cos(angle), np.sin(angle), 0], [-np.sin(angle), np.cos(angle), 0], [0, 0, 1.0]]
+    )
     normal = np.array([0, 1.0, 0]) @ turn
     stepper = BaraffWitkin1998(Settings1998(**EXACT), on_a_plane(normal))
     m, s = model(), State.at_rest(MESH.vertices @ turn)
@@ -353,7 +359,7 @@ def test_constraint_force_balances_the_weight():
 @pytest.mark.parametrize("linear", ["pcg", "multigrid"])
 def test_stop_rule_of_1998(linear, rng):
     """sqrt(r.P^-1 r) falls below the tolerance times its start, and the rule is reported."""
-    from weft.solve.base import Stop
+    from weft.solve.linear.solver import Stop
 
     A, full = random_system(rng)
     b = kernel.array(rng.normal(size=(A.n, 3)), vec3)

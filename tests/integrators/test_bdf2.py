@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import weft
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.discretization.mesh import grid
+from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
 from weft.laws import Psd
-from weft.mesh import grid
-from weft.pins import Keyframe, Path, Pin
-from weft.state import State
 from weft.validate.strip import Material, strip_model
 
 MATERIAL = Material(stretch=200.0, shear=50.0, bending=1e-3, density=0.2)

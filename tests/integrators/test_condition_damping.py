@@ -11,18 +11,18 @@ import scipy.sparse.linalg as spla
 import weft
 from tests.checks import dense, scatter
 from tests.verification.test_derivatives import MESH, Springs
+from weft.base.errors import LawError, SceneError
+from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.condition import ConditionForm, Conditions, Variant, condition_energies
-from weft.energies.gravity import Gravity
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.membrane import Membrane
-from weft.errors import LawError, SceneError
+from weft.energies.elastic.condition import ConditionForm, Conditions, Variant, condition_energies
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.loads.gravity import Gravity
+from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
+from weft.integrators.model import Model
 from weft.laws import BaraffWitkin, Psd
-from weft.model import Model
-from weft.pins import Pin
-from weft.state import State
 
 MASS = 0.1 * MESH.vertex_area
 DT = 0.02
@@ -82,9 +82,11 @@ def test_constants_of_a_form():
     """``ConditionForm(damping=...)`` reaches the step, in place of the scene's and the fabric's."""
     form = ConditionForm(damping=tuple(BETA.values()))
     scene = weft.Scene(
-        weft.sheet(5, 5, fabric="cotton"), integrator="baraff_witkin_1998", conditions=form,
+        weft.sheet(5, 5, fabric="cotton"),
+        integrator="baraff_witkin_1998",
+        conditions=form,
         damping=0.9,
-    )  # fmt: skip
+    )
     model, start = scene.model(), scene.state()
     rng = np.random.default_rng(1)
     s = State(start.x + 0.01 * rng.normal(size=start.x.shape), rng.normal(size=start.x.shape))
@@ -125,9 +127,14 @@ def test_what_is_no_condition_moves_as_under_backward_euler():
         without = BaraffWitkin1998(Settings1998(**SETTINGS)).step(others, s, {}, DT)[0]
         assert np.abs(without.x - after.x).max() > 1e-4
     undamped = Model(
-        MASS, tuple(dataclasses.replace(e, damping=0.0) if e.name == "membrane" else e
-                    for e in model.energies), pins, s.x,
-    )  # fmt: skip
+        MASS,
+        tuple(
+            dataclasses.replace(e, damping=0.0) if e.name == "membrane" else e
+            for e in model.energies
+        ),
+        pins,
+        s.x,
+    )
     without = BaraffWitkin1998(Settings1998(**SETTINGS)).step(undamped, s, {}, DT)[0]
     assert np.abs(without.x - after.x).max() > 1e-4
 
@@ -138,8 +145,10 @@ def test_their_damping_stays_when_conditions_have_theirs():
     s, model = state(), Model(MASS, mixed(damping=0.05))
     system = BaraffWitkin1998(Settings1998(**SETTINGS)).system(model, s, DT)
     assert sorted(n for n in system.forces if n.endswith("damping")) == [
-        "bend damping", "shear damping", "stretch damping"
-    ]  # fmt: skip
+        "bend damping",
+        "shear damping",
+        "stretch damping",
+    ]
     alone = Model(MASS, model.energies[:3])
     conditions = BaraffWitkin1998(Settings1998(**SETTINGS)).system(alone, s, DT).A.toarray()
     rest = BackwardEuler().potential(Model(MASS, model.energies[3:]), s, {}, DT)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import weft
-from weft.errors import SceneError, SimulationError
+from weft.base.errors import SceneError, SimulationError
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
-from weft.solve.base import Outcome
+from weft.solve.linear.solver import Outcome
 from weft.validate.friction_at_rest import band, band_rests, friction_needed, slope_rests
 
 
@@ -45,10 +45,13 @@ def on_a_slope(kind="triangles", friction=0.4, **settings):
     chosen = QuasiStaticSettings(**{"friction": True, "imperfection": 0.0, **settings})
     a = np.radians(14.0)
     return weft.Scene(
-        cloth, gravity=(9.81 * np.sin(a), -9.81 * np.cos(a), 0.0), integrator="quasi_static",
-        settings=chosen, contact=weft.SelfContact(gap=4e-3, friction=friction),
+        cloth,
+        gravity=(9.81 * np.sin(a), -9.81 * np.cos(a), 0.0),
+        integrator="quasi_static",
+        settings=chosen,
+        contact=weft.SelfContact(gap=4e-3, friction=friction),
         bodies=[weft.contact.plate(0.6, 0.6, 0.3)],
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("kind", ["triangles", "splines"])
@@ -62,8 +65,13 @@ def test_sheets_and_splines_rest(kind, tmp_path):
 
 def test_slips_are_refused(tmp_path):
     with pytest.raises(SimulationError, match="MAX_ITERATIONS"):
-        weft.simulate(on_a_slope(friction=0.2, max_iterations=40), frames=1, fps=1,
-                      out=tmp_path / "run", progress=False)  # fmt: skip
+        weft.simulate(
+            on_a_slope(friction=0.2, max_iterations=40),
+            frames=1,
+            fps=1,
+            out=tmp_path / "run",
+            progress=False,
+        )
 
 
 def test_resume_is_bitwise(tmp_path):

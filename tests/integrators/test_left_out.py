@@ -5,19 +5,22 @@ import pytest
 
 import weft
 from weft.contact import plate
+from weft.contact.collision_groups import Friction
 from weft.contact.contact import Between
-from weft.contact.sides import Friction
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.questions import questions
-from weft.solve.base import Outcome
+from weft.run.plausibility import questions
+from weft.solve.linear.solver import Outcome
 
 
 def hanging(gusts=None, by="border", **settings):
     cloth = weft.sheet(9, 9, 0.5, 0.5, fabric="cotton").moved((0, 0, 0), (90, 0, 0))
     return weft.Scene(
-        cloth, [weft.Pin(getattr(cloth, by)("top"))], integrator="quasi_static",
-        wind=weft.Wind((0.0, 0.0, 1.5), gusts=gusts), settings=QuasiStaticSettings(**settings),
-    )  # fmt: skip
+        cloth,
+        [weft.Pin(getattr(cloth, by)("top"))],
+        integrator="quasi_static",
+        wind=weft.Wind((0.0, 0.0, 1.5), gusts=gusts),
+        settings=QuasiStaticSettings(**settings),
+    )
 
 
 def step(scene):
@@ -48,9 +51,14 @@ def test_wind_that_does_not_settle_says_that_cloth_flutters():
 
 def lying(contact, attachments=(), **settings):
     cloth = weft.sheet(5, 5, 0.2, 0.2, fabric="cotton").moved((0, 0.01, 0))
-    return weft.Scene(cloth, bodies=[plate(0.5, 0.5, 0.1)], contact=contact,
-                      integrator="quasi_static", attachments=attachments,
-                      settings=QuasiStaticSettings(**settings))  # fmt: skip
+    return weft.Scene(
+        cloth,
+        bodies=[plate(0.5, 0.5, 0.1)],
+        contact=contact,
+        integrator="quasi_static",
+        attachments=attachments,
+        settings=QuasiStaticSettings(**settings),
+    )
 
 
 RUBS = {

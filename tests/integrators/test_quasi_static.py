@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import weft
-from weft.energies.membrane import Membrane
-from weft.errors import SceneError, SimulationError
+from weft.base.errors import SceneError, SimulationError
+from weft.energies.elastic.membrane import Membrane
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.laws import Psd
-from weft.solve.base import Outcome
+from weft.solve.linear.solver import Outcome
 
 TIGHT = {"tolerance": 1e-9, "force_tolerance": 1e-8}
 

@@ -13,8 +13,8 @@ from weft import kernel
 from weft.contact import sphere
 from weft.integrators.potential import Potential
 from weft.laws import Psd
-from weft.solve.base import Outcome
-from weft.solve.direct import have_pardiso
+from weft.solve.linear.direct import have_pardiso
+from weft.solve.linear.solver import Outcome
 
 DT = 0.02
 

@@ -22,5 +22,6 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     (folder / "scene.yaml").write_text(SCENE)
     loaded = load_scene(folder / "scene.yaml")
-    return weft.simulate(loaded.scene, frames=loaded.frames, out=folder / "run", progress=False,
-                         fsync=False)  # fmt: skip
+    return weft.simulate(
+        loaded.scene, frames=loaded.frames, out=folder / "run", progress=False, fsync=False
+    )

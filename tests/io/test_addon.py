@@ -34,8 +34,10 @@ def found(tmp_path_factory):
     command = f"{sys.executable} -m weft.cli.main"
     done = subprocess.run(
         [sys.executable, str(SCRIPT), str(ADDON.parent), command, str(folder / "found.json")],
-        capture_output=True, text=True, timeout=3600,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=3600,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads((folder / "found.json").read_text())
 
@@ -56,8 +58,17 @@ def test_it_is_a_program_of_its_own():
 def test_manifest():
     """What Blender asks of an extension; the version is weft's."""
     about = tomllib.loads((ADDON / "blender_manifest.toml").read_text())
-    needed = {"schema_version", "id", "version", "name", "tagline", "maintainer", "type",
-              "blender_version_min", "license"}  # fmt: skip
+    needed = {
+        "schema_version",
+        "id",
+        "version",
+        "name",
+        "tagline",
+        "maintainer",
+        "type",
+        "blender_version_min",
+        "license",
+    }
     assert needed <= about.keys()
     assert about["schema_version"] == "1.0.0" and about["type"] == "add-on"
     assert about["id"] == ADDON.name and about["id"].isidentifier()
@@ -91,7 +102,9 @@ class TestInBlender:
         scene = load_scene(Path(found["files"]) / "scene.yaml").scene
         cloth = scene.cloth
         assert [(r.name, r.fabric.name) for r in cloth.regions] == [
-            ("inner", "silk"), ("outer 2", "denim")]  # fmt: skip
+            ("inner", "silk"),
+            ("outer 2", "denim"),
+        ]
         (pin,) = scene.pins
         np.testing.assert_allclose(cloth.vertices[pin.vertices, 1], 0.9)
         assert len(pin.vertices) == 9 and pin.name == "held"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft
-from weft.errors import MeshError, RunError
+from weft.base.errors import MeshError, RunError
 from weft.io import read_mesh, read_moving
 from weft.io.formats.blender import VARIABLE, blender
 from weft.scene.build import load_scene

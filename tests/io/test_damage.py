@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from tests.fuzz.mutations import changed_bytes
-from weft.errors import MeshError
+from weft.base.errors import MeshError
+from weft.discretization.mesh import grid
 from weft.io import read_cache, read_mesh, read_moving, read_surface, write_animation
-from weft.io.animation import Animation, Moment, Shape
-from weft.mesh import grid
+from weft.io.animation import Animation, AnimationFrame, SurfaceTopology
 
 FORMATS = (".usda", ".usdc", ".usdz", ".glb", ".gltf", ".pc2", ".mdd")
 MUTATIONS = 40
@@ -19,11 +19,18 @@ MUTATIONS = 40
 def moving():
     mesh = grid(4, 3, 1.0, 1.0)
     frames = [mesh.vertices + [0, 0.1 * k, 0] for k in range(3)]
-    shape = Shape("cloth", mesh.faces, mesh.corner_uv, [("all", np.arange(len(mesh.faces)))])
-    return Animation([shape], 3, lambda k: Moment(k / 30, [frames[k]], np.zeros((12, 3))))
+    shape = SurfaceTopology(
+        "cloth", mesh.faces, mesh.corner_uv, [("all", np.arange(len(mesh.faces)))]
+    )
+    return Animation([shape], 3, lambda k: AnimationFrame(k / 30, [frames[k]], np.zeros((12, 3))))
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
+USD_AGAIN = (".usda", ".usdz")  # the reader of .usdc, by other doors
+
+
+@pytest.mark.parametrize(
+    "suffix", [pytest.param(s, marks=[pytest.mark.slow] * (s in USD_AGAIN)) for s in FORMATS]
+)
 def test_damage_is_named(tmp_path, suffix):
     if suffix.startswith(".usd"):
         pytest.importorskip("pxr.Usd")
@@ -37,9 +44,10 @@ def test_damage_is_named(tmp_path, suffix):
             readers = [lambda: read_cache(path, 24.0)]
         else:
             readers = [
-                lambda: read_mesh(path, warp=(1, 0.2, 0.1)), lambda: read_surface(path),
+                lambda: read_mesh(path, warp=(1, 0.2, 0.1)),
+                lambda: read_surface(path),
                 lambda: read_moving(path),
-            ]  # fmt: skip
+            ]
         for read in readers:
             try:
                 read()
@@ -76,8 +84,9 @@ def test_what_is_no_mesh_at_all(tmp_path, suffix, data):
         ({"meshes": [{"primitives": [{"mode": 1, "attributes": {"POSITION": 0}}]}]}, "no triangle"),
         ({"meshes": [{"primitives": [{"attributes": {"POSITION": -1}}]}]}, "accessors -1"),
         ({"nodes": []}, "no mesh"),
+        ({"nodes": [{"mesh": 0, "extensions": {"EXT_mesh_gpu_instancing": {}}}]}, "instances of"),
     ],
-)  # fmt: skip
+)
 def test_gltf_that_says_something_impossible(tmp_path, change, match):
     import base64
     import json
@@ -101,8 +110,10 @@ def test_gltf_that_says_something_impossible(tmp_path, change, match):
 
 def test_point_caches_promise_no_more_than_they_hold(tmp_path):
     many = 2**30
-    for suffix, head in ((".pc2", struct.pack("<12siiffi", b"POINTCACHE2\0", 1, many, 0, 1, many)),
-                         (".mdd", struct.pack(">ii", 2**30, 2**30))):  # fmt: skip
+    for suffix, head in (
+        (".pc2", struct.pack("<12siiffi", b"POINTCACHE2\0", 1, many, 0, 1, many)),
+        (".mdd", struct.pack(">ii", 2**30, 2**30)),
+    ):
         path = tmp_path / f"a{suffix}"
         path.write_bytes(head + bytes(64))
         with pytest.raises(MeshError, match="bytes"):

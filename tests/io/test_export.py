@@ -7,13 +7,13 @@ import time
 import numpy as np
 import pytest
 
+from weft.base.errors import RunError
 from weft.contact import load_frames
-from weft.errors import RunError
+from weft.discretization.mesh import grid
 from weft.io import FORMATS, write_animation
-from weft.io.animation import Animation, Moment, Shape, distinct
+from weft.io.animation import Animation, AnimationFrame, SurfaceTopology, distinct
 from weft.io.archive import read_npz
-from weft.io.selection import Selection
-from weft.mesh import grid
+from weft.io.selection import FrameSelection
 
 ANIMATED = [s for s, f in FORMATS.items() if f.animate is not None and s != ".abc"]
 
@@ -53,10 +53,9 @@ def test_usd(made, tmp_path, suffix):
         np.testing.assert_array_equal(cloth.GetPointsAttr().Get(at), single(x))
         np.testing.assert_array_equal(cloth.GetVelocitiesAttr().Get(at), single(v))
         np.testing.assert_allclose(
-            cloth.GetExtentAttr().Get(at), UsdGeom.PointBased.ComputeExtent(
-                cloth.GetPointsAttr().Get(at)
-            )
-        )  # fmt: skip
+            cloth.GetExtentAttr().Get(at),
+            UsdGeom.PointBased.ComputeExtent(cloth.GetPointsAttr().Get(at)),
+        )
         bodies = single(100 * z_up(made.body_positions(k)))
         n = len(ball.GetPointsAttr().Get(at))
         np.testing.assert_array_equal(ball.GetPointsAttr().Get(at), bodies[:n])
@@ -70,8 +69,10 @@ def test_usd(made, tmp_path, suffix):
     np.testing.assert_array_equal(
         np.array(st.Get()).reshape(-1, 3, 2), single(100 * made.corner_uv)
     )
-    subsets = {s.GetPrim().GetName(): list(s.GetIndicesAttr().Get())
-               for s in UsdGeom.Subset.GetAllGeomSubsets(cloth)}  # fmt: skip
+    subsets = {
+        s.GetPrim().GetName(): list(s.GetIndicesAttr().Get())
+        for s in UsdGeom.Subset.GetAllGeomSubsets(cloth)
+    }
     assert subsets == {"a": list(range(24)), "b": list(range(24, 42))}
 
 
@@ -102,8 +103,9 @@ def test_gltf(made, tmp_path, suffix):
     nodes = {n.name: n for n in tree.nodes}
     assert list(nodes) == ["cloth", "ball", "bodies.1"]
     (animation,) = tree.animations
-    moving = {tree.nodes[c.target.node].name: animation.samplers[c.sampler]
-              for c in animation.channels}  # fmt: skip
+    moving = {
+        tree.nodes[c.target.node].name: animation.samplers[c.sampler] for c in animation.channels
+    }
     assert list(moving) == ["cloth", "ball"]
     for name, x, faces in (
         ("cloth", made.positions, made.faces),
@@ -122,8 +124,9 @@ def test_gltf(made, tmp_path, suffix):
             np.testing.assert_allclose(shown[index], x(k)[faces], atol=1e-7)
         if name == "cloth":
             uv = array(shared.attributes.TEXCOORD_0)[index]
-            np.testing.assert_allclose(np.stack([uv[..., 0], 1 - uv[..., 1]], -1),
-                                       made.corner_uv, atol=1e-7)  # fmt: skip
+            np.testing.assert_allclose(
+                np.stack([uv[..., 0], 1 - uv[..., 1]], -1), made.corner_uv, atol=1e-7
+            )
             length = np.linalg.norm(array(shared.attributes.NORMAL), axis=1)
             np.testing.assert_allclose(length, 1, atol=1e-6)
 
@@ -228,8 +231,9 @@ def test_arrays(made, tmp_path, suffix):
     np.testing.assert_allclose(found["times"], np.array(chosen) / 30)
     np.testing.assert_array_equal(found["positions"], [made.positions(k) for k in chosen])
     np.testing.assert_array_equal(found["velocities"], [made.velocities(k) for k in chosen])
-    np.testing.assert_array_equal(found["point_contact_pressure"],
-                                  [made.pressure(k) for k in chosen])  # fmt: skip
+    np.testing.assert_array_equal(
+        found["point_contact_pressure"], [made.pressure(k) for k in chosen]
+    )
     np.testing.assert_array_equal(found["faces"], made.faces)
     np.testing.assert_array_equal(found["region"], [0] * 24 + [1] * 18)
     bodies = np.concatenate([found["body_0_positions"], found["body_1_positions"]], axis=1)
@@ -247,7 +251,7 @@ def test_frames_between(made):
     parabola, keeps every digit.
     """
     film = made.animation(fps=60)
-    assert film.count == 13
+    assert film.count == 13 and film.first == 0
     for k in range(7):
         np.testing.assert_array_equal(film.moment(2 * k).positions[0], made.positions(k))
     t = np.arange(7) / 30
@@ -268,7 +272,7 @@ def test_frames_between(made):
         def velocities(self, k=-1, density=None):
             return np.tile([0.0, -9.81 * t[k], 0.0], (9, 1))
 
-    from weft.animated import animation_of
+    from weft.run.animation import animation_of
 
     film = animation_of(Fall(), fps=24.0)
     assert film.count == 5  # 0.2 s
@@ -279,26 +283,64 @@ def test_frames_between(made):
         np.testing.assert_allclose(moment.velocities[:, 1], -9.81 * moment.t, atol=1e-13)
 
 
+def test_times_stay_those_of_the_run(made, tmp_path):
+    """Part of a run, another rate, every other frame: number over rate is the time in the run;
+    where no whole number is, it is refused.
+    """
+    for frames, fps, first, times in (
+        ("2:4", None, 2, np.array([2, 3, 4]) / 30),
+        ("2:4", 60, 4, np.arange(4, 9) / 60),
+        ("1:6", 24, 1, np.arange(1, 5) / 24),  # 1/24 s is the first after 1/30 s
+        ("2:-1:2", None, 1, np.array([2, 4, 6]) / 30),
+    ):
+        film = made.animation(frames, fps=fps)
+        assert film.first == first
+        np.testing.assert_allclose([m.t for m in film], times, rtol=1e-12)
+        np.testing.assert_allclose((film.first + np.arange(film.count)) / film.fps, times)
+        file = tmp_path / "a.mdd"
+        made.export(file, frames, fps=fps)
+        said = np.frombuffer(file.read_bytes(), ">f4", film.count, 8)
+        np.testing.assert_allclose(said, times, rtol=1e-6)
+        made.export(tmp_path / "a.npz", frames, fps=fps)
+        np.testing.assert_allclose(np.load(tmp_path / "a.npz")["times"], times)
+    for frames, fps in (("1:-1:2", None), ("1:1", 24)):
+        with pytest.raises(RunError, match="keep their times.*--first"):
+            made.animation(frames, fps=fps)
+        film = made.animation(frames, fps=fps, first=1001)
+        np.testing.assert_array_equal(film.moment(0).positions[0], made.positions(1))
+
+
 @pytest.mark.parametrize(
     "text, numbers",
-    [(None, range(7)), ("2:4", [2, 3, 4]), ("0:-1:3", [0, 3, 6]), (":", range(7)), ("-2:", [5, 6]),
-     ("3", [3])],
-)  # fmt: skip
+    [
+        (None, range(7)),
+        ("2:4", [2, 3, 4]),
+        ("0:-1:3", [0, 3, 6]),
+        (":", range(7)),
+        ("-2:", [5, 6]),
+        ("3", [3]),
+    ],
+)
 def test_selection(text, numbers):
-    assert list(Selection.of(text).numbers(7, "run")) == list(numbers)
+    assert list(FrameSelection.of(text).numbers(7, "run")) == list(numbers)
 
 
 @pytest.mark.parametrize("text", ["a", "1:2:3:4", "1:2:0", "5:3", "0:7", "-8:", "1.5:2"])
 def test_bad_selection(text):
     with pytest.raises(RunError, match="--frames"):
-        Selection.of(text).numbers(7, "run")
+        FrameSelection.of(text).numbers(7, "run")
 
 
 @pytest.mark.parametrize(
     "how, match",
-    [({"up": "x"}, "--up"), ({"units": "ft"}, "--units.*m, cm"), ({"fps": 0.0}, "--fps"),
-     ({"fps": float("nan")}, "--fps"), ({"frames": "0:99"}, "0 to 6")],
-)  # fmt: skip
+    [
+        ({"up": "x"}, "--up"),
+        ({"units": "ft"}, "--units.*m, cm"),
+        ({"fps": 0.0}, "fps = 0"),
+        ({"fps": float("nan")}, "fps = nan"),
+        ({"frames": "0:99"}, "0 to 6"),
+    ],
+)
 def test_bad_options(made, tmp_path, how, match):
     with pytest.raises(RunError, match=match):
         made.export(tmp_path / "a.pc2", **how)
@@ -322,9 +364,10 @@ def test_a_folder_that_is_not_there_is_named(made, tmp_path, suffix):
         made.export(tmp_path / "none" / f"a{suffix}")
 
 
-@pytest.mark.parametrize("module, suffix, extra",
-                         [("pxr.Usd", ".usdc", "usd"), ("h5py", ".h5", "hdf5"),
-                          ("h5py", ".vtkhdf", "hdf5")])  # fmt: skip
+@pytest.mark.parametrize(
+    "module, suffix, extra",
+    [("pxr.Usd", ".usdc", "usd"), ("h5py", ".h5", "hdf5"), ("h5py", ".vtkhdf", "hdf5")],
+)
 def test_a_missing_package_says_what_to_install(made, tmp_path, monkeypatch, module, suffix, extra):
     import sys
 
@@ -341,9 +384,11 @@ def waving(count, n, units="m"):
     x = mesh.vertices
     frames = [x + 0.1 * np.sin(x[:, :1] + 0.1 * k) * [0, 1, 0] for k in range(count)]
     return Animation(
-        [Shape("cloth", mesh.faces, mesh.corner_uv)], count,
-        lambda k: Moment(k / 30, [frames[k]], np.zeros_like(x)), convention=Convention(units=units),
-    )  # fmt: skip
+        [SurfaceTopology("cloth", mesh.faces, mesh.corner_uv)],
+        count,
+        lambda k: AnimationFrame(k / 30, [frames[k]], np.zeros_like(x)),
+        convention=Convention(units=units),
+    )
 
 
 def test_usd_is_fast(tmp_path):

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+from tests import command
 from weft.cli import main as cli
 from weft.io import read_surface
 from weft.io.obj import read_obj
@@ -41,6 +42,15 @@ def test_all_frames_in_one_file(export, made, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    "suffix", ["h5", "vtkhdf", "npz", "usda", "usdc", "usdz", "glb", "gltf", "pc2", "mdd", "obj"]
+)
+def test_a_full_disk_is_named(made, tmp_path, suffix):
+    result = command.weft("export", made.path, f"x.{suffix}", cwd=tmp_path, file_size=500)
+    assert f"cannot write x.{suffix}" in command.refused(result) and result.status == 2
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_mesh_file_for_every_frame(export, made, tmp_path):
     assert export("all.####.ply", "--frames", "2:4")[0] == 0
     assert sorted(p.name for p in tmp_path.iterdir()) == [f"all.000{k}.ply" for k in (2, 3, 4)]
@@ -48,6 +58,11 @@ def test_a_mesh_file_for_every_frame(export, made, tmp_path):
     assert export("shot.####.obj", "--frames", "2:4", "--first", "1001", "--up", "z")[0] == 0
     x = read_surface(tmp_path / "shot.1003.obj")[0]
     np.testing.assert_array_equal(x, made.positions(4)[:, [0, 2, 1]] * [1, -1, 1])
+    for name, more in (("own", ()), ("turned", ("--up", "z"))):
+        assert export(f"{name}.##.obj", "--frames", "1:5:2", *more)[0] == 0
+        assert sorted(p.name for p in tmp_path.glob(f"{name}*")) == [
+            f"{name}.0{k}.obj" for k in (1, 3, 5)
+        ]
     assert export("cm.obj", "--frame", "0", "--units", "cm")[0] == 0
     mesh = read_obj(tmp_path / "cm.obj", scale=0.01)
     np.testing.assert_allclose(mesh.vertices, made.positions(0), atol=1e-15)
@@ -67,7 +82,7 @@ def test_a_mesh_file_for_every_frame(export, made, tmp_path):
         (("a.pc2", "--frame", "7"), "frames of 0 to 6"),
         (("a.pc2", "--up", "w"), "--up"),
         (("a.pc2", "--units", "ft"), "--units"),
-        (("a.pc2", "--fps", "0"), "--fps"),
+        (("a.pc2", "--fps", "0"), "fps = 0"),
         (("a.pc2", "--fps", "60", "--frames", "0:-1:2"), "one of the two"),
         (("a.glb", "--up", "z"), "meters, y up"),
         (("a.pc2", "--net"), "--net"),

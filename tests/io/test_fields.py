@@ -6,18 +6,20 @@ import struct
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import weft
-from weft.cli import main as cli
+from weft.base.errors import RunError, SceneError
+from weft.cli import commands as cli
+from weft.cloth.fields import FIELDS, air_of, curvatures, gradients, strain_of, stress_of
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.air import Wind
-from weft.energies.membrane import Membrane
-from weft.energies.wind import AirForce
-from weft.errors import RunError, SceneError
-from weft.fields import FIELDS, air_of, curvatures, gradients, strain_of, stress_of
+from weft.discretization.mesh import grid
+from weft.energies.air.lift_and_drag import AirForce
+from weft.energies.air.wind import Wind
+from weft.energies.elastic.membrane import Membrane
 from weft.io import read_mesh
+from weft.io.obj import write_obj
 from weft.laws import BaraffWitkin
-from weft.mesh import grid
 from weft.scene.build import load_scene
 
 SCENE = """
@@ -29,8 +31,14 @@ seconds: 0.1 s
 fps: 20
 """
 RECORD = f"record: [{', '.join(FIELDS)}]\n"
-WIDTHS = {"strain": (24, 3), "stress": (24, 3), "air": (24, 3), "curvature": (20, 2),
-          "pressure": (20,), "velocity": (20, 3)}  # fmt: skip
+WIDTHS = {
+    "strain": (24, 3),
+    "stress": (24, 3),
+    "air": (24, 3),
+    "curvature": (20, 2),
+    "pressure": (20,),
+    "velocity": (20, 3),
+}
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +48,9 @@ def runs(tmp_path_factory):
     for name, text in (("with", SCENE + RECORD), ("without", SCENE)):
         (folder / f"{name}.yaml").write_text(text)
         loaded = load_scene(folder / f"{name}.yaml")
-        made[name] = weft.simulate(loaded.scene, frames=2, fps=20, out=folder / name,
-                                   progress=False, fsync=False)  # fmt: skip
+        made[name] = weft.simulate(
+            loaded.scene, frames=2, fps=20, out=folder / name, progress=False, fsync=False
+        )
         made[name + " scene"] = loaded.scene
     return made
 
@@ -101,8 +110,13 @@ def test_air_of_a_plate(crossflow):
 
 def test_pressure_of_what_rests_is_its_weight(tmp_path):
     cloth = weft.sheet(5, 5, 0.2, 0.2, fabric="felt").moved((0, 2e-3, 0))
-    scene = weft.Scene(cloth, integrator="quasi_static", contact=weft.SelfContact(4e-3),
-                       bodies=[weft.contact.plate(0.6, 0.6, 0.3)], record=["pressure"])  # fmt: skip
+    scene = weft.Scene(
+        cloth,
+        integrator="quasi_static",
+        contact=weft.SelfContact(4e-3),
+        bodies=[weft.contact.plate(0.6, 0.6, 0.3)],
+        record=["pressure"],
+    )
     run = weft.simulate(scene, frames=1, fps=1, out=tmp_path / "run", progress=False)
     carried = float(run.field("pressure") @ run.mesh.vertex_area)
     assert carried == pytest.approx(9.81 * cloth.mass.sum(), rel=2e-3)
@@ -156,8 +170,9 @@ def test_usd_primvars(runs, tmp_path):
     stress, air = api.GetPrimvar("stress"), api.GetPrimvar("air")
     assert stress.GetInterpolation() == "uniform"
     assert api.GetPrimvar("pressure").GetInterpolation() == "vertex"
-    np.testing.assert_allclose(np.array(stress.Get(2)), runs["with"].field("stress", 2),
-                               rtol=1e-5, atol=1e-9)  # fmt: skip
+    np.testing.assert_allclose(
+        np.array(stress.Get(2)), runs["with"].field("stress", 2), rtol=1e-5, atol=1e-9
+    )
     x, y, z = runs["with"].field("air", 1).T
     np.testing.assert_allclose(np.array(air.Get(1)), np.stack([x, -z, y], 1), rtol=1e-5, atol=1e-9)
 
@@ -207,8 +222,12 @@ def test_export_asks_for_fields_of_a_run_without_them(runs, tmp_path):
 
 def test_splines_and_resume(tmp_path):
     cloth = weft.spline_sheet(4, 4, 0.3, 0.3, fabric="felt", density=2)
-    scene = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], wind=Wind((1.0, 0.0, 0.0)),
-                       record=["stress", "air", "curvature", "velocity"])  # fmt: skip
+    scene = weft.Scene(
+        cloth,
+        [weft.Pin(cloth.corners("top"))],
+        wind=Wind((1.0, 0.0, 0.0)),
+        record=["stress", "air", "curvature", "velocity"],
+    )
     whole = weft.simulate(scene, frames=2, fps=25, out=tmp_path / "a", progress=False)
     weft.simulate(scene, frames=1, fps=25, out=tmp_path / "b", progress=False)
     parts = weft.simulate(scene, frames=2, fps=25, out=tmp_path / "b", resume=True, progress=False)
@@ -221,8 +240,12 @@ def test_splines_and_resume(tmp_path):
 
 def test_what_is_missing_is_named():
     sheet = weft.sheet(3, 3)
-    for names, match in ((["air"], "no wind"), (["pressure"], "no contact"), (["heat"], "heat"),
-                         ("stress", "list")):  # fmt: skip
+    for names, match in (
+        (["air"], "no wind"),
+        (["pressure"], "no contact"),
+        (["heat"], "heat"),
+        ("stress", "list"),
+    ):
         with pytest.raises(SceneError, match=match):
             weft.Scene(sheet, record=names)
     with pytest.raises(SceneError, match="no law"):
@@ -242,8 +265,9 @@ def test_fields_of_numbers_that_change_are_of_their_time(tmp_path):
     run = weft.simulate(scene, frames=4, fps=25, out=tmp_path / "run", progress=False)
     early, late = (np.abs(run.field("air", k)).max() for k in (0, 4))
     assert early < 1e-6 < 0.1 < late
-    bare = weft.simulate(scene.with_(record=()), frames=4, fps=25, out=tmp_path / "bare",
-                         progress=False)  # fmt: skip
+    bare = weft.simulate(
+        scene.with_(record=()), frames=4, fps=25, out=tmp_path / "bare", progress=False
+    )
     for name in ("air", "stress"):
         again = bare.field(name, 4, physics=scene.physics())
         np.testing.assert_allclose(run.field(name, 4), again, rtol=1e-12, atol=1e-12)
@@ -251,3 +275,56 @@ def test_fields_of_numbers_that_change_are_of_their_time(tmp_path):
     assert np.abs(bare.field("air", 4, physics=constant)).max() < 0.5 * late
     softer = np.abs(bare.field("stress", 4, physics=constant)[:, 0]).max()
     assert softer < 0.5 * np.abs(run.field("stress", 4)[:, 0]).max()
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    """A scene with a mesh beside it, and its run in another folder."""
+    folder = tmp_path / "project" / "scenes"
+    folder.mkdir(parents=True)
+    mesh = grid(4, 4, 0.2, 0.2)
+    write_obj(folder / "cloth.obj", mesh.vertices, mesh.faces, mesh.corner_uv)
+    (folder / "s.yaml").write_text(
+        "cloth: {mesh: {file: cloth.obj}, fabric: felt}\npins: [{corners: top}]\n"
+    )
+    scene = load_scene(folder / "s.yaml").scene
+    how = {"frames": 1, "fps": 20, "progress": False, "fsync": False}
+    return weft.simulate(scene, out=tmp_path / "project" / "runs" / "a", **how), how
+
+
+def test_the_files_of_a_scene_are_found_from_a_run_elsewhere(elsewhere, tmp_path, monkeypatch):
+    """Relative to the scene file, wherever the run is, and where both were moved."""
+    run, how = elsewhere
+    monkeypatch.chdir(run.path)
+    assert weft.scene_of(run).scene.cloth.n_vertices == 16
+    again = weft.simulate(weft.scene_of(run).scene, out=tmp_path / "again", **how)
+    assert weft.scene_of(again).scene.cloth.n_vertices == 16
+    monkeypatch.chdir(tmp_path)
+    picture, file = tmp_path / "a.png", tmp_path / "a.npz"
+    assert (
+        CliRunner()
+        .invoke(
+            cli.app, ["render", str(run.path), str(picture), "--look", "stress", "--frame", "1"]
+        )
+        .exit_code
+        == 0
+    )
+    done = CliRunner().invoke(cli.app, ["export", str(run.path), str(file), "--fields", "stress"])
+    assert done.exit_code == 0 and "point_stress_max" in np.load(file)
+    (tmp_path / "project").rename(tmp_path / "moved")
+    there = tmp_path / "moved"
+    assert weft.scene_of(weft.Run(there / "runs" / "a")).scene.cloth.n_vertices == 16
+    (there / "runs" / "a").rename(tmp_path / "alone")
+    alone = weft.Run(tmp_path / "alone")
+    with pytest.raises(SceneError, match="folder of the scene file"):
+        weft.scene_of(alone)
+    assert weft.scene_of(alone, there / "scenes").scene.cloth.n_vertices == 16
+
+
+def test_files_of_a_scene_that_changed_are_told(elsewhere):
+    run, _ = elsewhere
+    folder = run.path.parents[1] / "scenes"
+    mesh = grid(4, 4, 0.3, 0.2)
+    write_obj(folder / "cloth.obj", mesh.vertices, mesh.faces, mesh.corner_uv)
+    with pytest.warns(UserWarning, match="changed since .* mesh"):
+        weft.scene_of(run)

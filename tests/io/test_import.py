@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import weft
+from weft.base.errors import MeshError, SceneError, SceneProblems
 from weft.contact import load_animated, load_cached
-from weft.errors import MeshError, SceneError, SceneProblems
+from weft.discretization.mesh import grid
 from weft.io import read_mesh, read_moving, read_surface
 from weft.io.ply import write_ply
-from weft.mesh import grid
 from weft.scene.build import load_scene
 
 GRID = grid(5, 4, 1.0, 0.8)
@@ -44,8 +44,9 @@ def define(stage, path, x, faces, uv=None, interpolation="vertex"):
     mesh.CreateFaceVertexCountsAttr([len(f) for f in faces])
     mesh.CreateFaceVertexIndicesAttr([int(i) for f in faces for i in f])
     if uv is not None:
-        st = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar("st", Sdf.ValueTypeNames.TexCoord2fArray,
-                                                     interpolation)  # fmt: skip
+        st = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar(
+            "st", Sdf.ValueTypeNames.TexCoord2fArray, interpolation
+        )
         st.Set(Vt.Vec2fArray.FromNumpy(np.float32(uv)))
     return mesh
 
@@ -99,8 +100,12 @@ def test_mirrored_cloth_keeps_its_front(stage, tmp_path):
     UsdGeom.Xform.Define(stage, "/a").AddScaleOp().Set(Gf.Vec3f(-1, 1, 1))
     define(stage, "/a/b", GRID.vertices, GRID.faces, GRID.vertex_uv)
     stage.Save()
-    tree = {"nodes": [{"mesh": 0, "scale": [-1, 1, 1]}], "meshes": [{"primitives": [
-        {"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "indices": 2}]}]}  # fmt: skip
+    tree = {
+        "nodes": [{"mesh": 0, "scale": [-1, 1, 1]}],
+        "meshes": [
+            {"primitives": [{"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "indices": 2}]}
+        ],
+    }
     uv = GRID.vertex_uv * [1, -1] + [0, 1]
     other = gltf(
         tree, [GRID.vertices, uv, GRID.faces.ravel().astype(np.uint16)], tmp_path / "a.gltf"
@@ -130,6 +135,152 @@ def test_usd_of_several_meshes(stage):
     with pytest.raises(MeshError, match="holds one mesh"):
         write_ply(path.with_suffix(".ply"), GRID.vertices, GRID.faces)
         read_mesh(path.with_suffix(".ply"), prim="x")
+
+
+def bounds_drawn(stage, code=0.0):
+    """(2,3) the box of what a renderer draws, by usd-core's own cache."""
+    from pxr import UsdGeom
+
+    cache = UsdGeom.BBoxCache(code, [UsdGeom.Tokens.default_, UsdGeom.Tokens.render])
+    box = cache.ComputeWorldBound(stage.GetPseudoRoot()).ComputeAlignedRange()
+    return np.array([box.GetMin(), box.GetMax()])
+
+
+def test_usd_meshes_that_are_not_drawn_are_no_bodies(stage):
+    """Guides, proxies and what is invisible, by itself or by a prim above it; a mesh that is named
+    is read all the same, and a file without any other is refused.
+    """
+    from pxr import UsdGeom
+
+    stage, path = stage
+    define(stage, "/a/shape", GRID.vertices, GRID.faces)
+    hidden = ("proxy", "guide", "away", "below/away")
+    for k, name in enumerate(hidden):
+        define(stage, f"/a/{name}", GRID.vertices + 3 * (k + 1), GRID.faces)
+    UsdGeom.Imageable.Get(stage, "/a/proxy").CreatePurposeAttr("proxy")
+    UsdGeom.Imageable.Get(stage, "/a/guide").CreatePurposeAttr("guide")
+    UsdGeom.Imageable.Get(stage, "/a/away").MakeInvisible()
+    below = UsdGeom.Xform.Define(stage, "/a/below")
+    below.MakeInvisible()
+    stage.Save()
+    x, _ = read_surface(path)
+    assert len(x) == 20
+    np.testing.assert_allclose([x.min(0), x.max(0)], bounds_drawn(stage), atol=1e-6)
+    for k, name in enumerate(("proxy", "guide", "/a/away", "/a/below/away")):
+        x, _ = read_surface(path, prim=name)
+        np.testing.assert_allclose(x, GRID.vertices + 3 * (k + 1), atol=1e-6)
+    with pytest.raises(MeshError, match=r"drawn.*/a/below/away"):
+        read_surface(path, prim="/a/below")
+    UsdGeom.Imageable.Get(stage, "/a/shape").CreatePurposeAttr("render")
+    stage.Save()
+    assert len(read_surface(path)[0]) == 20
+    UsdGeom.Imageable.Get(stage, "/a/shape").MakeInvisible()
+    stage.Save()
+    with pytest.raises(MeshError, match="no mesh that is drawn"):
+        read_surface(path)
+
+
+def test_usd_visibility_that_changes_is_told(stage):
+    from pxr import UsdGeom
+
+    stage, path = stage
+    mesh = define(stage, "/a", GRID.vertices, GRID.faces)
+    for code, word in ((1, "invisible"), (2, "inherited")):
+        UsdGeom.Imageable(mesh).CreateVisibilityAttr().Set(word, code)
+    stage.Save()
+    with pytest.warns(UserWarning, match="/a: its visibility changes"):
+        assert len(read_surface(path)[0]) == 20
+
+
+def instanced(stage, outside=False):
+    """A point instancer of two shapes, one of which has a transform: 0, 1, 0 and 1, the third of
+    which is invisible; the shapes below it, or elsewhere and without a definition of their own.
+    """
+    from pxr import Gf, UsdGeom
+
+    parent = "/shapes" if outside else "/many/shapes"
+    points = UsdGeom.PointInstancer.Define(stage, "/many")
+    UsdGeom.Scope.Define(stage, parent)
+    define(stage, f"{parent}/low/mesh", GRID.vertices, GRID.faces)
+    define(stage, f"{parent}/high", GRID.vertices * 2, GRID.faces)
+    UsdGeom.Xformable.Get(stage, f"{parent}/high").AddTranslateOp().Set(Gf.Vec3d(0, 1, 0))
+    if outside:
+        UsdGeom.Imageable.Get(stage, parent).MakeInvisible()
+    points.CreatePrototypesRel().SetTargets([f"{parent}/low", f"{parent}/high"])
+    points.CreateProtoIndicesAttr([0, 1, 0, 1])
+    places = [(0, 0, 0), (5, 0, 0), (50, 0, 0), (0, 0, 7)]
+    points.CreatePositionsAttr([Gf.Vec3f(*p) for p in places])
+    points.CreateOrientationsAttr([Gf.Quath(1)] * 3 + [Gf.Quath(0, Gf.Vec3h(0, 1, 0))])
+    points.CreateInvisibleIdsAttr([2])
+    points.AddTranslateOp().Set(Gf.Vec3d(0, 0, 100))
+    return points
+
+
+@pytest.mark.parametrize("outside", [False, True])
+def test_usd_point_instances_are_all_read(stage, outside):
+    """Every one where it is, and prototypes nowhere by themselves."""
+    stage, path = stage
+    instanced(stage, outside)
+    stage.Save()
+    x, faces = read_surface(path)
+    assert len(x) == 3 * 20 and len(faces) == 3 * 24 and faces.max() == 59
+    g = GRID.vertices
+    np.testing.assert_allclose(x[:20], g + [0, 0, 100], atol=1e-5)
+    np.testing.assert_allclose(x[20:40], 2 * g + [5, 1, 100], atol=1e-5)
+    np.testing.assert_allclose(x[40:], 2 * g * [-1, 1, -1] + [0, 1, 107], atol=1e-5)
+    if not outside:  # the cache does not look at what an invisible prim holds
+        np.testing.assert_allclose([x.min(0), x.max(0)], bounds_drawn(stage), atol=1e-4)
+    np.testing.assert_allclose(read_surface(path, prim="/many/1")[0], x[20:40])
+    prototype = "/shapes/high" if outside else "/many/shapes/high"
+    alone = 2 * g + [0, 1, 0 if outside else 100]
+    np.testing.assert_allclose(read_surface(path, prim=prototype)[0], alone, atol=1e-5)
+
+
+def test_usd_instances_of_instances_that_move(stage):
+    """Places are multiplied, at every time at which one of them is said."""
+    from pxr import Gf, UsdGeom
+
+    stage, path = stage
+    stage.SetTimeCodesPerSecond(10)
+    inner = instanced(stage)
+    outer = UsdGeom.PointInstancer.Define(stage, "/rows")
+    outer.CreatePrototypesRel().SetTargets(["/many"])
+    outer.CreateProtoIndicesAttr([0, 0])
+    for code, y in ((0, 10), (5, 20)):
+        outer.CreatePositionsAttr().Set([Gf.Vec3f(0, y, 0), Gf.Vec3f(0, 0, 0)], code)
+    inner.GetPrim().GetAttribute("invisibleIds").Set([])
+    stage.Save()
+    times, x, _ = read_moving(path)
+    assert times.tolist() == [0.0, 0.5] and x.shape == (2, 3 * 4 * 20, 3)
+    own, first, second = np.split(x, 3, axis=1)
+    np.testing.assert_allclose(second, own, atol=1e-5)
+    lift = np.array([10.0, 20.0])[:, None, None] * [0, 1, 0]
+    np.testing.assert_allclose(first, own + lift, atol=1e-5)
+    np.testing.assert_allclose([x[0].min(0), x[0].max(0)], bounds_drawn(stage), atol=1e-4)
+    inner.GetProtoIndicesAttr().Set([0, 1, 0, 2])
+    stage.Save()
+    with pytest.raises(MeshError, match="protoIndices = 2"):
+        read_surface(path)
+
+
+def test_usd_instances_that_no_memory_holds_are_refused(stage):
+    """A hundred million, in a file of a few kilobytes; and those that never end."""
+    from pxr import Gf, UsdGeom
+
+    stage, path = stage
+    define(stage, "/l0/mesh", GRID.vertices, GRID.faces)
+    for k in range(4):
+        level = UsdGeom.PointInstancer.Define(stage, f"/l{k + 1}")
+        level.CreatePrototypesRel().SetTargets([f"/l{k}"])
+        level.CreateProtoIndicesAttr([0] * 100)
+        level.CreatePositionsAttr([Gf.Vec3f(0, 0, i) for i in range(100)])
+    stage.Save()
+    with pytest.raises(MeshError, match="point instances count"):
+        read_surface(path)
+    UsdGeom.PointInstancer.Get(stage, "/l1").GetPrototypesRel().SetTargets(["/l4"])
+    stage.Save()
+    with pytest.raises(MeshError, match="their own prototypes"):
+        read_surface(path)
 
 
 def test_usd_motion(stage):
@@ -206,14 +357,20 @@ def gltf(tree, arrays, path):
         code = {"f4": 5126, "u2": 5123, "u1": 5121, "i8": 5125}[a.dtype.str[1:]]
         data = (a.astype(np.uint32) if code == 5125 else a).tobytes()
         views.append({"buffer": 0, "byteOffset": len(blob), "byteLength": len(data)})
-        accessors.append({"bufferView": len(views) - 1, "componentType": code, "count": len(a),
-                          "type": kind})  # fmt: skip
+        accessors.append(
+            {"bufferView": len(views) - 1, "componentType": code, "count": len(a), "type": kind}
+        )
         blob += data + b"\0" * (-len(data) % 4)
     import base64
 
     uri = "data:application/octet-stream;base64," + base64.b64encode(blob).decode()
-    whole = {"asset": {"version": "2.0"}, "bufferViews": views, "accessors": accessors,
-             "buffers": [{"uri": uri, "byteLength": len(blob)}], **tree}  # fmt: skip
+    whole = {
+        "asset": {"version": "2.0"},
+        "bufferViews": views,
+        "accessors": accessors,
+        "buffers": [{"uri": uri, "byteLength": len(blob)}],
+        **tree,
+    }
     path.write_text(json.dumps(whole))
     return path
 
@@ -223,12 +380,23 @@ def test_gltf_cloth_hangs_together_at_seams(tmp_path):
     x = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0], [0, 1, 0]], dtype=float)
     uv = np.array([[0, 1], [1, 1], [0, 0], [9, 0], [9, 1], [8, 0]], dtype=float)
     tree = {
-        "nodes": [{"name": "top", "children": [1], "translation": [0, 0, 3]},
-                  {"name": "cloth", "mesh": 0, "scale": [2, 2, 2]}],
-        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "TEXCOORD_0": 1, "_PIN": 3},
-                                    "indices": 2, "material": 0}]}],
+        "nodes": [
+            {"name": "top", "children": [1], "translation": [0, 0, 3]},
+            {"name": "cloth", "mesh": 0, "scale": [2, 2, 2]},
+        ],
+        "meshes": [
+            {
+                "primitives": [
+                    {
+                        "attributes": {"POSITION": 0, "TEXCOORD_0": 1, "_PIN": 3},
+                        "indices": 2,
+                        "material": 0,
+                    }
+                ]
+            }
+        ],
         "materials": [{"name": "red"}],
-    }  # fmt: skip
+    }
     pins = np.array([0.0, 1, 0, 0, 1, 0])
     path = gltf(tree, [x, uv, np.array([0, 1, 2, 4, 3, 5], np.uint16), pins], tmp_path / "a.gltf")
     mesh = read_mesh(path)
@@ -253,14 +421,26 @@ def test_gltf_skin(tmp_path, kind):
     if kind == "CUBICSPLINE":
         keys = np.stack([0 * keys, keys, 0 * keys], axis=1).reshape(-1, 4)
     tree = {
-        "nodes": [{"mesh": 0, "skin": 0, "translation": [99, 0, 0]},  # of no effect: it is skinned
-                  {"children": [2]}, {"translation": [0, 1, 0]}],
-        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "JOINTS_0": 2, "WEIGHTS_0": 3},
-                                    "indices": 1}]}],
+        "nodes": [
+            {"mesh": 0, "skin": 0, "translation": [99, 0, 0]},  # of no effect: it is skinned
+            {"children": [2]},
+            {"translation": [0, 1, 0]},
+        ],
+        "meshes": [
+            {
+                "primitives": [
+                    {"attributes": {"POSITION": 0, "JOINTS_0": 2, "WEIGHTS_0": 3}, "indices": 1}
+                ]
+            }
+        ],
         "skins": [{"joints": [1, 2], "inverseBindMatrices": 4}],
-        "animations": [{"samplers": [{"input": 5, "output": 6, "interpolation": kind}],
-                        "channels": [{"sampler": 0, "target": {"node": 2, "path": "rotation"}}]}],
-    }  # fmt: skip
+        "animations": [
+            {
+                "samplers": [{"input": 5, "output": 6, "interpolation": kind}],
+                "channels": [{"sampler": 0, "target": {"node": 2, "path": "rotation"}}],
+            }
+        ],
+    }
     ids = np.array([0, 1, 3, 0, 3, 2, 2, 3, 5, 2, 5, 4], np.uint16)
     columns = inverse.transpose(0, 2, 1).reshape(2, 16)
     arrays = [x, ids, joints, weights, columns, np.array([2.0, 3.0]), keys]

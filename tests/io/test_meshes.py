@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from weft import io
-from weft.errors import DegenerateFacesError, MeshError, RunError
+from weft.base.errors import DegenerateFacesError, MeshError, RunError
+from weft.discretization.mesh import TriangleMesh, grid
 from weft.io import read_mesh
-from weft.io.animation import Animation, Shape
+from weft.io.animation import Animation, SurfaceTopology
 from weft.io.obj import read_obj, write_obj
 from weft.io.ply import read_ply, write_ply
 from weft.io.surface import triangulate
-from weft.mesh import TriangleMesh, grid
 
 GRID = grid(5, 4, 1.0, 0.7, "random")
 SEAM = TriangleMesh(
@@ -71,8 +71,11 @@ def test_obj_dialect(tmp_path):
     assert len(mesh.faces) == 3 and mesh.rest_area.sum() == pytest.approx(1.5)
     assert mesh.faces[2].tolist() == [1, 4, 2]
     assert {k: v.tolist() for k, v in mesh.groups.items()} == {
-        "shirt": [0, 1, 2, 3, 4], "front": [0, 1, 2, 3], "panel": [0, 1, 2, 3], "back": [1, 2, 4]
-    }  # fmt: skip
+        "shirt": [0, 1, 2, 3, 4],
+        "front": [0, 1, 2, 3],
+        "panel": [0, 1, 2, 3],
+        "back": [1, 2, 4],
+    }
 
 
 def test_uv_scale_is_the_scale_unless_given(tmp_path):
@@ -217,8 +220,27 @@ def test_a_format_is_one_line(tmp_path, monkeypatch):
     notes = []
     mine = io.Format(animate=lambda path, film: notes.append((path.name, film.count)) or ["a note"])
     monkeypatch.setattr(io, "FORMATS", {**io.FORMATS, ".film": mine})
-    film = Animation([Shape("cloth", mesh.faces)], 3, lambda k: None)
+    film = Animation([SurfaceTopology("cloth", mesh.faces)], 3, lambda k: None)
     assert io.write_animation(tmp_path / "b.film", film) == ["a note"]
     assert notes == [("b.film", 3)]
     with pytest.raises(RunError, match=r"expected .*\.obj"):
         io.write_mesh(tmp_path / "a.fbx", mesh.vertices, mesh.faces, mesh.corner_uv)
+
+
+def test_a_warp_direction_wins_over_texture_coordinates(tmp_path):
+    """The mesh is then its own rest shape; its coordinates would make it four times as wide."""
+    path = tmp_path / "a.obj"
+    path.write_text(TRIANGLE + "vt 0 0\nvt 4 0\nvt 0 4\nf 1/1 2/2 3/3\n")
+    assert read_obj(path).rest_area.sum() == pytest.approx(8.0)
+    mesh = read_obj(path, warp=(0, 1, 0))
+    np.testing.assert_allclose(mesh.rest_area, 0.5)
+    np.testing.assert_allclose(mesh.corner_uv[0, 2] - mesh.corner_uv[0, 0], [1, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("coordinates", [True, False])
+def test_a_scale_of_texture_coordinates_that_are_not_used_is_refused(tmp_path, coordinates):
+    path = tmp_path / "a.obj"
+    used = "vt 0 0\nvt 4 0\nvt 0 4\nf 1/1 2/2 3/3\n" if coordinates else "f 1 2 3\n"
+    path.write_text(TRIANGLE + used)
+    with pytest.raises(MeshError, match="uv_scale"):
+        read_obj(path, uv_scale=2.0, warp=(0, 1, 0))

@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from weft.contact.intersections import intersections
-from weft.errors import WeftError
-from weft.fabric import fabric
+from weft.base.errors import WeftError
+from weft.contact.exact.intersections import intersections
+from weft.fabric.fabric import fabric
 from weft.laboratory.cusick import DISK, SPECIMEN, cusick, drape_coefficient, specimen
 from weft.validate.laboratory import plate_sag, ring_sag
 

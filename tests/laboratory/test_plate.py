@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from weft.discretization.mesh import grid
 from weft.garment.triangulate import triangulated
 from weft.laboratory.cusick import specimen
 from weft.laboratory.plate import cylinder_energies, plate_hinges
-from weft.mesh import grid
 
 SQUARE = [[0, 0], [0.2, 0], [0.2, 0.2], [0, 0.2]]
 RIGID = (3e-6, 1e-6)

@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from weft.curve import Curve
-from weft.errors import FabricError, WeftError
-from weft.fabric import fabric
+from weft.base.curve import Curve
+from weft.base.errors import FabricError, WeftError
+from weft.fabric.fabric import fabric
 from weft.laboratory.cantilever import CELLS, cantilever, clamped_strip
 from weft.laboratory.elastica import PLANE
 from weft.laboratory.shear import shear

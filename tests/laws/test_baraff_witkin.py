@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.checks import clamp
-from weft.errors import LawError
+from weft.base.errors import LawError
 from weft.laws import BaraffWitkin, Psd
 
 STRETCH_ONLY = BaraffWitkin((700.0, 300.0), 0.0, (1.0, 0.9))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.checks import rotations
-from weft.errors import LawError
+from weft.base.errors import LawError
 from weft.laws import BaraffWitkin, ImmediateBuckling, Psd
 
 LAW = ImmediateBuckling((500.0, 300.0), (80.0, 60.0))

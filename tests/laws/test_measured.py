@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.checks import assert_derivative, clamp, rotations
-from weft.curve import MOST_POINTS, Curve
-from weft.errors import FabricError, LawError
+from weft.base.curve import MOST_POINTS, Curve
+from weft.base.errors import FabricError, LawError
 from weft.laws import BaraffWitkin, Psd
 from weft.laws.measured import Measured
 from weft.laws.strain_limit import StrainLimit
@@ -108,15 +108,15 @@ def test_a_limit_is_nothing_before_its_onset_and_infinite_beyond():
 BAD = {
     "then 10 N/m at a strain of 0.2": lambda: Curve([(0.1, 20.0), (0.2, 10.0)]),
     "must rise from 0": lambda: Curve([(0.1, 20.0), (0.1, 30.0)]),
-    "not finite": lambda: Curve([(0.1, np.nan)]),
+    "a finite number": lambda: Curve([(0.1, np.nan)]),
     f"1 to {MOST_POINTS - 1}": lambda: Curve([(0.1 * k, k) for k in range(1, 40)]),
     "no force at all": lambda: Curve([(0.1, 0.0)]),
-    "pairs of strain": lambda: Curve([0.1, 0.2]),
+    "each 2 entries": lambda: Curve([0.1, 0.2]),
     "limit of warp stretch": lambda: StrainLimit((0.99, 1.1)),
     "must be > 1.1, at rest": lambda: StrainLimit((None, 1.05), rest=(1.0, 1.1)),
-    "limit of shear": lambda: StrainLimit(shear=1.6),
+    "StrainLimit.shear": lambda: StrainLimit(shear=1.6),
     "onset": lambda: StrainLimit(onset=1.0),
-    "limit stiffness": lambda: StrainLimit(stiffness=(0.0, 1.0, 1.0)),
+    "StrainLimit.stiffness": lambda: StrainLimit(stiffness=(0.0, 1.0, 1.0)),
     "Measured.shear": lambda: Measured((POINTS, STIFF), -1.0),
     "Measured.compression": lambda: Measured((POINTS, STIFF), 1.0, (0.0, 1.0)),
 }

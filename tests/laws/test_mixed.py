@@ -25,8 +25,13 @@ from weft.laws import neo_hookean as nh
 from weft.laws.mixed import of_stress, of_tangent
 
 CURVE = [(0.11, 30.0), (0.32, 180.0), (0.53, 400.0), (1.2, 1300.0)]
-VALUES = {"stretch_warp": 500.0, "stretch_weft": 300.0, "shear": 80.0, "rest_warp": 1.0,
-          "rest_weft": 0.97}  # fmt: skip
+VALUES = {
+    "stretch_warp": 500.0,
+    "stretch_weft": 300.0,
+    "shear": 80.0,
+    "rest_warp": 1.0,
+    "rest_weft": 0.97,
+}
 GIVEN = [
     BaraffWitkin((500.0, 300.0), 80.0, (1.0, 0.97)),
     BaraffWitkin((500.0, 300.0), 80.0, (1.0, 0.97), (0.8, 0.6), (-0.6, 0.8)),
@@ -42,9 +47,9 @@ GIVEN = [
     StrainLimit((1.9, 1.8), 1.4, (50.0, 30.0, 5.0), 0.0),
 ]
 GENERATED = [
-    OwnLaw("mixed_psi", bw.Params, bw.psi, VALUES),
-    OwnLaw("mixed_pk1", bw.Params, bw.psi, VALUES, pk1=bw.pk1),
-    OwnLaw("mixed_neo", nh.Params, nh.psi, {"mu": 300.0, "area": 400.0}),
+    OwnLaw("mixed_psi", bw.BaraffWitkinParams, bw.psi, VALUES),
+    OwnLaw("mixed_pk1", bw.BaraffWitkinParams, bw.psi, VALUES, pk1=bw.pk1),
+    OwnLaw("mixed_neo", nh.NeoHookeanParams, nh.psi, {"mu": 300.0, "area": 400.0}),
 ]
 N = 16
 
@@ -121,7 +126,7 @@ def test_generated_ones_are_those_of_a_law_by_hand(rng):
     by_hand, alone = NeoHookean(300.0, 100.0), GENERATED[2]
     F = np.eye(3)[:, :2] * 1.4 + 0.03 * rng.normal(size=(N, 3, 2))
     assert np.linalg.eigvalsh(by_hand.hessian(F)).min() > 0
-    p, q = (kernel.array(x.parameter_array(N), nh.Params) for x in (by_hand, alone))
+    p, q = (kernel.array(x.parameter_array(N), nh.NeoHookeanParams) for x in (by_hand, alone))
     L, A = rng.normal(size=(N, 3, 2)), rng.normal(size=(N, 3, 3, 3))
     pairs = ((of_stress, L, 1e-11), (of_tangent, A, 1e-8))
     for function, by, tolerance in pairs:

@@ -5,16 +5,23 @@ import pytest
 import warp as wp
 
 from tests.checks import clamp
-from weft.errors import LawError
+from weft.base.errors import LawError
 from weft.laws import Arap, BaraffWitkin, OwnLaw, Psd, Scalar, mat32, vec3
 from weft.laws import baraff_witkin as bw
 
-VALUES = {"stretch_warp": 500.0, "stretch_weft": 300.0, "shear": 80.0, "rest_warp": 1.0,
-          "rest_weft": 0.9}  # fmt: skip
+VALUES = {
+    "stretch_warp": 500.0,
+    "stretch_weft": 300.0,
+    "shear": 80.0,
+    "rest_warp": 1.0,
+    "rest_weft": 0.9,
+}
 SHIPPED = BaraffWitkin((500.0, 300.0), 80.0, (1.0, 0.9))
-FROM_PSI = OwnLaw("same_psi", bw.Params, bw.psi, VALUES)
-FROM_STRESS = OwnLaw("same_stress", bw.Params, bw.psi, VALUES, pk1=bw.pk1)
-BY_HAND = OwnLaw("same_by_hand", bw.Params, bw.psi, VALUES, pk1=bw.pk1, hessian=bw.hessian)
+FROM_PSI = OwnLaw("same_psi", bw.BaraffWitkinParams, bw.psi, VALUES)
+FROM_STRESS = OwnLaw("same_stress", bw.BaraffWitkinParams, bw.psi, VALUES, pk1=bw.pk1)
+BY_HAND = OwnLaw(
+    "same_by_hand", bw.BaraffWitkinParams, bw.psi, VALUES, pk1=bw.pk1, hessian=bw.hessian
+)
 
 
 @pytest.mark.parametrize("law", [FROM_PSI, FROM_STRESS, BY_HAND], ids=lambda law: law.name)
@@ -50,8 +57,8 @@ def test_one_in_a_membrane():
     """It runs on a mesh like every other law."""
     from weft import check_derivatives
     from weft.discretization.linear_triangle import linear_triangle
-    from weft.energies.membrane import Membrane
-    from weft.mesh import grid
+    from weft.discretization.mesh import grid
+    from weft.energies.elastic.membrane import Membrane
 
     mesh = grid(4, 4, 1.0, 1.0)
     x = np.array(mesh.vertices) + 0.05 * np.random.default_rng(0).normal(size=(16, 3))
@@ -69,7 +76,7 @@ def of_height(F: mat32, p: One):
 
 
 @wp.func
-def twice_the_stress(F: mat32, p: bw.Params):
+def twice_the_stress(F: mat32, p: bw.BaraffWitkinParams):
     return Scalar(2.0) * bw.pk1(F, p)
 
 
@@ -82,7 +89,10 @@ def broken(F: mat32, p: One):
     "make, match",
     [
         (lambda: OwnLaw("height", One, of_height, {"k": 1.0}), r"psi\(R F\) = psi\(F\)"),
-        (lambda: OwnLaw("wrong", bw.Params, bw.psi, VALUES, pk1=twice_the_stress), "derivative"),
+        (
+            lambda: OwnLaw("wrong", bw.BaraffWitkinParams, bw.psi, VALUES, pk1=twice_the_stress),
+            "derivative",
+        ),
         (lambda: OwnLaw("broken", One, broken, {"k": 1.0}), "finite near rest"),
         (lambda: OwnLaw("bad name", One, of_height, {"k": 1.0}), "letters"),
         (lambda: OwnLaw("fields", One, of_height, {"stiffness": 1.0}), "values"),
@@ -102,7 +112,7 @@ def spring(F: mat32, p: One):
 def test_a_name_used_again_is_another_law(rng):
     """As when a cell of a notebook is changed and run again."""
     F = rng.normal(size=(5, 3, 2))
-    first = OwnLaw("twice", bw.Params, bw.psi, VALUES)
+    first = OwnLaw("twice", bw.BaraffWitkinParams, bw.psi, VALUES)
     second = OwnLaw("twice", One, spring, {"k": 2.0})
     np.testing.assert_allclose(second.energy(F), 2 * (F[:, :, 0] ** 2).sum(1))
     np.testing.assert_allclose(first.energy(F), SHIPPED.energy(F))

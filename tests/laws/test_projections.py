@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import polar
 
 from tests.checks import clamp
-from weft.errors import LawError
+from weft.base.errors import LawError
 from weft.laws import (
     Arap,
     BaraffWitkin,
@@ -233,11 +233,17 @@ def test_laws_add(rng):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Arap(0.0), lambda: Arap(np.nan), lambda: StVK(-1.0), lambda: StVK(1.0, -1.0),
-        lambda: NeoHookean(0.0), lambda: StvkShear(-1.0), lambda: StvkStretch((1.0, 0.0)),
-        lambda: StvkStretch((1.0, 1.0), (0.0, 1.0)), lambda: StvkShear(1.0, warp=(2.0, 0.0)),
+        lambda: Arap(0.0),
+        lambda: Arap(np.nan),
+        lambda: StVK(-1.0),
+        lambda: StVK(1.0, -1.0),
+        lambda: NeoHookean(0.0),
+        lambda: StvkShear(-1.0),
+        lambda: StvkStretch((1.0, 0.0)),
+        lambda: StvkStretch((1.0, 1.0), (0.0, 1.0)),
+        lambda: StvkShear(1.0, warp=(2.0, 0.0)),
     ],
-)  # fmt: skip
+)
 def test_bad_parameters(make):
     with pytest.raises(LawError):
         make()

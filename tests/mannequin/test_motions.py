@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from weft.contact.intersections import intersections
-from weft.errors import MannequinError
+from weft.base.errors import MannequinError
+from weft.contact.exact.intersections import intersections
 from weft.mannequin import MOTIONS, MotionSettings, mannequin
 from weft.mannequin.gait import PERRY, STRIDE, cycle_of, foot_pitch, published
 from weft.mannequin.joints import NUMBER
@@ -26,8 +26,9 @@ def test_walk_is_periodic(woman):
     """After a cycle everything is a stride farther, exactly; half a cycle mirrors the joints."""
     t, motion = steady(woman)
     x = woman.standing(*motion.at(t[[0, -1]]))
-    np.testing.assert_allclose(x[1] - x[0], np.broadcast_to([0, 0, motion.stride], x[0].shape),
-                               atol=1e-9)  # fmt: skip
+    np.testing.assert_allclose(
+        x[1] - x[0], np.broadcast_to([0, 0, motion.stride], x[0].shape), atol=1e-9
+    )
     stance, _, shift = motion.at(t[[0, 60]])
     _, places = solved(stance, woman.joints)
     for name in ("hip", "knee", "ankle", "shoulder", "wrist"):
@@ -106,8 +107,10 @@ def test_motions_begin_at_rest_and_are_smooth(woman, name):
         stance, turn, _ = motion.at(t)
         _, places = solved(stance, woman.joints)
         places = places.reshape(len(corners), 3, -1)
-        return np.abs(places[:, 0] - 2 * places[:, 1] + places[:, 2]).max() + np.abs(
-            turn.reshape(-1, 3) @ [1, -2, 1]).max()  # fmt: skip
+        return (
+            np.abs(places[:, 0] - 2 * places[:, 1] + places[:, 2]).max()
+            + np.abs(turn.reshape(-1, 3) @ [1, -2, 1]).max()
+        )
 
     coarse, fine = jump(4e-3), jump(1e-3)
     assert fine < 0.18 * coarse + 1e-9
@@ -167,8 +170,8 @@ def test_smooth_steps():
         ({"speed": 9.0}, "mannequin.speed = 9.0"),
         ({"blend": 0.0}, "mannequin.blend"),
         ({"cycles": 0}, "mannequin.cycles"),
-        ({"fps": -1}, "mannequin.fps"),
-        ({"seconds": float("inf")}, "mannequin.seconds"),
+        ({"fps": -1}, "mannequin.motion.fps"),
+        ({"seconds": float("inf")}, "mannequin.motion.seconds"),
     ],
 )
 def test_what_it_cannot_do_is_named(woman, given, text):

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from weft.contact.intersections import intersections
+from weft.contact.exact.intersections import intersections
+from weft.discretization.mesh import edges_of
 from weft.mannequin import mannequin
 from weft.mannequin.contour import contour, is_manifold
 from weft.mannequin.figure import COARSEST, FINEST
 from weft.mannequin.fit import hull_perimeter
 from weft.mannequin.solids import Cone, Ellipsoid, Tube, Union, smooth_minimum
 from weft.mannequin.tape import girth
-from weft.mesh import edges_of
 
 X, Y, Z = np.eye(3)
 
@@ -85,8 +85,17 @@ def test_other_measures_come_near(woman):
 
 def test_landmarks_are_in_order(woman):
     m = woman.measurements
-    heights = [m.ankle_height, m.knee_height, m.crotch_height, m.hips_height, m.waist_height,
-               m.underbust_height, m.chest_height, m.shoulder_height, m.neck_height]  # fmt: skip
+    heights = [
+        m.ankle_height,
+        m.knee_height,
+        m.crotch_height,
+        m.hips_height,
+        m.waist_height,
+        m.underbust_height,
+        m.chest_height,
+        m.shoulder_height,
+        m.neck_height,
+    ]
     assert heights == sorted(heights)
     assert m.waist < m.high_hip < m.hips and m.underbust < m.chest
     assert m.left_shoulder[0] == -m.right_shoulder[0] > 0
@@ -122,8 +131,10 @@ def test_contour_of_a_ball():
 def test_sheets_in_one_cell_stay_apart():
     """Two rods askew to the grid, closer than the diagonal of a cell: two closed surfaces."""
     tilt = np.array([1.0, 0.7, 0.2]) / np.linalg.norm([1.0, 0.7, 0.2])
-    rods = [Cone(s * 0.016 * Z - 0.1 * tilt, s * 0.016 * Z + 0.1 * tilt, (0.01, 0.01), 0.0)
-            for s in (1, -1)]  # fmt: skip
+    rods = [
+        Cone(s * 0.016 * Z - 0.1 * tilt, s * 0.016 * Z + 0.1 * tilt, (0.01, 0.01), 0.0)
+        for s in (1, -1)
+    ]
     x, faces = contour(Union(rods), 0.009)
     edges, _ = edges_of(faces)
     assert is_manifold(faces) and len(x) - len(edges) + len(faces) == 4

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from weft.contact.intersections import intersections
-from weft.errors import MannequinError
+from weft.base.errors import MannequinError
+from weft.contact.exact.intersections import intersections
 from weft.mannequin import POSES
 from weft.mannequin.joints import NAMES, NUMBER, parents
 from weft.mannequin.skinning import skinned
@@ -86,8 +86,9 @@ def test_rotation_vectors():
     v = np.array([[0, 0, 0], [0, np.pi / 2, 0], [1e-10, 0, 0]])
     r = rotations(v)
     np.testing.assert_allclose(r[1] @ [0, 0, 1], [1, 0, 0], atol=1e-15)
-    np.testing.assert_allclose(r @ np.swapaxes(r, 1, 2), np.broadcast_to(np.eye(3), r.shape),
-                               atol=1e-15)  # fmt: skip
+    np.testing.assert_allclose(
+        r @ np.swapaxes(r, 1, 2), np.broadcast_to(np.eye(3), r.shape), atol=1e-15
+    )
 
 
 def test_legs_reach_where_ankles_are_put(woman):

@@ -1,13 +1,14 @@
-"""The exact second derivative of the barrier, in NumPy: what ``contact.exact`` is held against.
+"""The exact second derivative of the barrier, in NumPy: what ``contact.barrier.exact_hessian`` is
+held against.
 
-From the formulas of ``contact.distance`` for D, and the product rule with the mollifier.
+From the formulas of ``contact.distance.distance`` for D, and the product rule with the mollifier.
 """
 
 from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Ints
+from weft.base.arrays import Floats, Ints
 
 
 def barrier_hessian(

@@ -8,9 +8,9 @@ from PIL import Image
 
 from tests.garment.patterns import disc, panel, rectangle, seam, tube
 from weft.garment.check import examined
-from weft.garment.pattern import Closing, Elastic, Fold, Pattern, Side
+from weft.garment.pattern import Closing, Elastic, Pattern, PatternFold, SeamSide
 from weft.render.arrange import arranged, roomiest
-from weft.render.pattern_sheet import FABRIC, WRONG, Sheet, save_pattern, seam_color
+from weft.render.pattern_sheet import FABRIC, WRONG, PatternSheet, save_pattern, seam_color
 
 
 def pixels(image, color):
@@ -37,7 +37,7 @@ def test_room_of_an_annulus_is_not_in_its_hole():
 
 def test_both_sides_of_a_seam_have_its_color():
     """As long a line on the front as on the back, and nowhere else but in the list."""
-    sheet = Sheet(examined(tube()))
+    sheet = PatternSheet(examined(tube()))
     image = sheet.image()
     middle = sheet.at("back", np.array([[-0.25, 0.0]]))[0, 0] - 50
     for i in range(2):
@@ -52,14 +52,18 @@ def test_both_sides_of_a_seam_have_its_color():
 def test_everything_is_drawn(tmp_path):
     base = tube()
     hole = [[0.1, 0.1], [0.2, 0.1], [0.1, 0.2]]
-    front = replace(base.panels[0], holes=[hole], lines=[[[0, 0.3], [0.1, 0.3]]],
-                    folds=[Fold(np.array([[0, 0.4], [0.1, 0.4]]), -1.0)],
-                    fabric={"preset": "silk"})  # fmt: skip
+    front = replace(
+        base.panels[0],
+        holes=[hole],
+        lines=[[[0, 0.3], [0.1, 0.3]]],
+        folds=[PatternFold(np.array([[0, 0.4], [0.1, 0.4]]), -1.0)],
+        fabric={"preset": "silk"},
+    )
     ways = [
         replace(base.seams[0], closing=Closing.ZIP),
         replace(base.seams[1], closing=Closing.BUTTONS),
     ]
-    band = Elastic("e", [Side("front", 2)], 0.8, 30.0)
+    band = Elastic("e", [SeamSide("front", 2)], 0.8, 30.0)
     tiny = panel("tiny", rectangle(0.01, 0.005))
     pattern = Pattern("all", [front, base.panels[1], disc(), tiny], ways, [band])
     save_pattern(tmp_path / "a.png", examined(pattern))
@@ -72,7 +76,7 @@ def test_what_is_wrong_is_red_and_what_cannot_be_drawn_is_left_out(tmp_path):
     nan = panel("nan", [[0, 0], [np.nan, 0.4], [0.4, 0]])
     good = panel("good", rectangle(0.3, 0.3))
     pattern = Pattern("bad", [bow, nan, good], [seam("s", ("bow", 0), ("good", 0))])
-    image = Sheet(examined(pattern)).image()
+    image = PatternSheet(examined(pattern)).image()
     assert pixels(image, WRONG) > 300
-    assert pixels(Sheet(examined(Pattern("good", [good]))).image(), WRONG) == 0
-    Sheet(examined(Pattern("none", [nan]))).image()
+    assert pixels(PatternSheet(examined(Pattern("good", [good]))).image(), WRONG) == 0
+    PatternSheet(examined(Pattern("none", [nan]))).image()

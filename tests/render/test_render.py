@@ -6,12 +6,12 @@ from PIL import Image
 
 import weft
 from weft import kernel
-from weft.errors import RunError, WeftError
-from weft.mesh import TriangleMesh, grid
+from weft.base.errors import RunError, WeftError
+from weft.discretization.mesh import TriangleMesh, grid
 from weft.render import looks
 from weft.render.camera import framing
 from weft.render.picture import Renderer, Style, look_named, save_png, save_webp
-from weft.render.rasterize import Buffer, rasterize
+from weft.render.rasterize import DepthBuffer, rasterize
 
 SMALL = {"width": 320, "height": 180}
 
@@ -26,7 +26,7 @@ def raster(points, faces, width=64, height=48):
     import warp as wp
 
     faces = np.asarray(faces, dtype=np.int32)
-    b = Buffer.of(width, height)
+    b = DepthBuffer.of(width, height)
     rasterize(np.asarray(points, dtype=float), faces, kernel.array(faces, wp.int32), b)
     return np.array(kernel.numpy(b.face)), np.array(kernel.numpy(b.nearness))
 
@@ -184,6 +184,20 @@ def test_animated_webp(tmp_path):
     save_webp(tmp_path / "a.webp", (r.image(x + [0.1 * k, 0, 0]) for k in range(4)), fps=25)
     with Image.open(tmp_path / "a.webp") as opened:
         assert opened.n_frames == 4 and opened.is_animated
+
+
+@pytest.mark.parametrize("fps", [30.0, 48.0])
+def test_an_animated_webp_lasts_as_long_as_its_run(tmp_path, fps):
+    """Its frames last whole milliseconds: 21 for 20.8 would make a second of 48 frames 1.008 s."""
+    x = np.zeros((8, 8, 3), dtype=np.uint8)
+    save_webp(tmp_path / "a.webp", (x + np.uint8(5 * k) for k in range(int(fps))), fps=fps)
+    total = 0
+    with Image.open(tmp_path / "a.webp") as opened:
+        for k in range(opened.n_frames):
+            opened.seek(k)
+            opened.load()
+            total += opened.info["duration"]
+    assert total == 1000
 
 
 def test_run_render(tmp_path):

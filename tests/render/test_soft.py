@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from weft import kernel
-from weft.mesh import TriangleMesh, grid
+from weft.discretization.mesh import TriangleMesh, grid
 from weft.render.picture import Renderer, Style
 
 LEVEL = {"width": 320, "height": 180, "soft": True, "ground": False, "azimuth": 0.0}

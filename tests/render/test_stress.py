@@ -7,11 +7,11 @@ from typer.testing import CliRunner
 
 import weft
 from tests.view.reading import Page
-from weft.cli.main import app
-from weft.errors import RunError
-from weft.fields import principal_stress, stress_of
+from weft.base.errors import RunError
+from weft.cli.commands import app
+from weft.cloth.fields import principal_stress, stress_of
+from weft.discretization.mesh import grid
 from weft.laws.baraff_witkin import BaraffWitkin
-from weft.mesh import grid
 from weft.render import looks
 from weft.render.style import Style
 from weft.scene.build import load_scene
@@ -80,9 +80,19 @@ def test_the_look_stress(runs, tmp_path):
     with pytest.raises(RunError, match=r"field stress.*no law.*record"):
         bare.render(tmp_path / "c.png", style=style)
     said = CliRunner().invoke(
-        app, ["render", str(bare.path), str(tmp_path / "d.png"), "--look", "stress",
-              "--width", "320", "--height", "180"]
-    )  # fmt: skip
+        app,
+        [
+            "render",
+            str(bare.path),
+            str(tmp_path / "d.png"),
+            "--look",
+            "stress",
+            "--width",
+            "320",
+            "--height",
+            "180",
+        ],
+    )
     assert said.exit_code == 0, said.output
     d = np.asarray(Image.open(tmp_path / "d.png")).astype(int)
     assert np.abs(d - a).max() <= 1

@@ -5,15 +5,15 @@ import pytest
 from PIL import Image
 
 import weft
-from weft.errors import RunError, WeftError
-from weft.mesh import TriangleMesh, grid
+from weft.base.errors import RunError, WeftError
+from weft.discretization.mesh import TriangleMesh, grid
 from weft.render.looks import Look
-from weft.render.motion import Key, Path, read_keys, turntable
+from weft.render.motion import CameraPath, Key, read_keys, turntable
 from weft.render.picture import Renderer, save_png, save_webp
 from weft.render.smooth import Subdivided
 from weft.render.style import Style
 from weft.render.thick import Shell
-from weft.render.weave import Pattern, Weave
+from weft.render.weave import Weave, WeavePattern
 
 SMALL = {"width": 320, "height": 180}
 FRONT = {**SMALL, "azimuth": 0.0, "elevation": 0.0, "ground": False, "look": Look.PLAIN}
@@ -96,7 +96,7 @@ def test_thickness_is_seen_from_the_edge():
     flat = np.array(mesh.vertices)
     style = Style(**{**FRONT, "thickness": 0.1, "transparent": True, "samples": 4})
     r = Renderer(mesh, [flat + [0, 0.3, 0], flat - [0, 0.3, 0]], style)
-    r.camera = Path([Key(0, 0, 0), Key(1, 0, 0)], flat, 16 / 9).camera(0)
+    r.camera = CameraPath([Key(0, 0, 0), Key(1, 0, 0)], flat, 16 / 9).camera(0)
     column = r.image(flat)[:, 160, 3].astype(float).sum() / 255
     front = flat[:, 2].max() + 0.05
     pixel = 2 * r.camera.tan_half * (r.camera.eye[2] - front) / 180
@@ -111,7 +111,7 @@ def test_yarns_are_counted_per_cm(across, yarns):
     mesh, x = upright(5, 0.1)
     ends, picks = 100 * yarns[0] / 2, 100 * yarns[1] / 2
     style = Style(
-        **{**FRONT, "width": 1200, "height": 1200}, weave=Weave(Pattern.PLAIN, ends, picks)
+        **{**FRONT, "width": 1200, "height": 1200}, weave=Weave(WeavePattern.PLAIN, ends, picks)
     )
     r = Renderer(mesh, [x], style)
     p = r.camera.project(x, 1200, 1200)[:, :2]
@@ -132,9 +132,9 @@ def test_yarns_are_counted_per_cm(across, yarns):
 def test_yarns_smaller_than_pixels_are_not_drawn():
     mesh, x = upright(5, 1.0)
     plain = Renderer(mesh, [x], Style(**FRONT)).image(x)
-    fine = Renderer(mesh, [x], Style(**FRONT, weave=Weave(Pattern.TWILL, 2000, 2000))).image(x)
+    fine = Renderer(mesh, [x], Style(**FRONT, weave=Weave(WeavePattern.TWILL, 2000, 2000))).image(x)
     np.testing.assert_array_equal(plain, fine)
-    coarse = Renderer(mesh, [x], Style(**FRONT, weave=Weave(Pattern.TWILL, 20, 20))).image(x)
+    coarse = Renderer(mesh, [x], Style(**FRONT, weave=Weave(WeavePattern.TWILL, 20, 20))).image(x)
     inside = plain != coarse
     assert inside.mean() > 0.1
     # On average the cloth is about as bright: a twill has fewer dips than the plain weave.
@@ -179,7 +179,7 @@ def test_a_shadow_alone_is_black_with_alpha():
 
 def test_a_turntable_sees_everything_from_everywhere(rng):
     x = rng.normal(size=(300, 3)) * [2, 1, 0.3]
-    way = Path(turntable(36, 10.0, 12.0, 360.0), x, 16 / 9)
+    way = CameraPath(turntable(36, 10.0, 12.0, 360.0), x, 16 / 9)
     far = [np.linalg.norm(way.camera(k).eye - way.target) for k in range(36)]
     assert np.ptp(far) < 1e-9 * far[0]
     for k in range(36):
@@ -195,7 +195,7 @@ def test_a_turntable_sees_everything_from_everywhere(rng):
 
 def test_keys_are_met_and_never_overshot():
     keys = read_keys("0:30,15 20:90,15,0.5 30:90,60")
-    way = Path(keys, np.eye(3), 1.0)
+    way = CameraPath(keys, np.eye(3), 1.0)
     far = [np.linalg.norm(way.camera(f).eye - way.target) / way.far for f in range(-2, 40)]
     assert far[2] == far[0] == pytest.approx(1) and far[22] == pytest.approx(0.5)
     assert min(far) >= 0.5 - 1e-9 and max(far) <= 1 + 1e-9
@@ -216,7 +216,7 @@ def test_bad_choices_are_named():
     for text in ("plain", "plain:x", "satin:20", "plain:0", "plain:1x2x3"):
         with pytest.raises(WeftError, match="weave|yarns"):
             Weave.read(text)
-    assert Weave.read("twill:24x18") == Weave(Pattern.TWILL, 2400.0, 1800.0)
+    assert Weave.read("twill:24x18") == Weave(WeavePattern.TWILL, 2400.0, 1800.0)
     for wrong in ({"smooth": 4}, {"thickness": 0.0}, {"distance": 0.0}, {"samples": 5}):
         with pytest.raises(WeftError):
             Style(**wrong)
@@ -230,9 +230,14 @@ def run(tmp_path_factory):
 
 def test_a_run_with_everything(run, tmp_path):
     style = Style(
-        **SMALL, soft=True, smooth=1, thickness=4e-3, weave=Weave(), transparent=True,
+        **SMALL,
+        soft=True,
+        smooth=1,
+        thickness=4e-3,
+        weave=Weave(),
+        transparent=True,
         motion=turntable(3, 0, 20, 90),
-    )  # fmt: skip
+    )
     for look in ("checker", "panels", "strain"):
         run.render(tmp_path / "a.png", style=style, look=look)
         first = (tmp_path / "a.png").read_bytes()
@@ -265,8 +270,8 @@ def test_seams_stay_whole():
 
 def test_a_smooth_surface_does_not_pass_through_itself():
     """Two layers closer to one another than a crease rounds off."""
-    from weft.contact.intersections import intersections
-    from weft.render.drawn import Drawn
+    from weft.contact.exact.intersections import intersections
+    from weft.render.drawn import Drawing
 
     mesh = grid(13, 3, 1.2, 0.2)
     x = np.array(mesh.vertices)
@@ -278,6 +283,6 @@ def test_a_smooth_surface_does_not_pass_through_itself():
     assert len(intersections(x, mesh.faces)) == 0
     fine = Subdivided(mesh.faces, mesh.corner_uv, len(x), 2)
     assert len(intersections(fine.positions(x), fine.faces)) > 0
-    drawn = Drawn(mesh, len(mesh.faces), len(x), 2, None)
+    drawn = Drawing(mesh, len(mesh.faces), len(x), 2, None)
     shown, _ = drawn.at(x)
     assert len(intersections(shown, drawn.faces)) == 0

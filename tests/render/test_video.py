@@ -5,9 +5,9 @@ import pytest
 from PIL import Image as Pillow
 
 import weft
-from weft.errors import RunError
+from weft.base.errors import RunError
 from weft.render.picture import Style
-from weft.render.sheet import Sheet
+from weft.render.sheet import PictureSheet
 from weft.render.video import save_mp4
 
 
@@ -28,7 +28,7 @@ def test_mp4(tmp_path):
     for frame, color in zip(frames, colors):
         seen = frame.reformat(
             format="rgb24", src_colorspace=av.video.reformatter.Colorspace.ITU709
-        ).to_ndarray()  # fmt: skip
+        ).to_ndarray()
         assert np.abs(seen.reshape(-1, 3).mean(0) - color).max() < 6
     assert [p.name for p in tmp_path.iterdir()] == ["a.mp4"]
     with pytest.raises(RunError, match="cannot write"):
@@ -37,23 +37,26 @@ def test_mp4(tmp_path):
 
 @pytest.mark.parametrize("count, frames, shape", [(12, 60, (4, 3)), (1, 9, (1, 1)), (7, 7, (4, 2))])
 def test_places_of_a_sheet(count, frames, shape):
-    sheet = Sheet.of(Style(width=1280, height=720), count, frames)
+    sheet = PictureSheet.of(Style(width=1280, height=720), count, frames)
     assert sheet.numbers[0] == 0 and len(sheet.numbers) == count
     assert count == 1 or sheet.numbers[-1] == frames - 1
     assert (sheet.columns, sheet.rows) == shape
-    images = [np.full((sheet.cell.height, sheet.cell.width, 3), 10 * k, np.uint8)
-              for k in range(count)]  # fmt: skip
+    images = [
+        np.full((sheet.cell.height, sheet.cell.width, 3), 10 * k, np.uint8) for k in range(count)
+    ]
     whole = sheet.joined(images, [""] * count)
     assert whole.shape[0] <= 720 and whole.shape[1] <= 1280
     column, row = (count - 1) % shape[0], (count - 1) // shape[0]
-    x, y = (int((k + 0.5) * (n + 2)) for k, n in ((column, sheet.cell.width),
-                                                   (row, sheet.cell.height)))  # fmt: skip
+    x, y = (
+        int((k + 0.5) * (n + 2)) for k, n in ((column, sheet.cell.width), (row, sheet.cell.height))
+    )
     assert (whole[y, x] == 10 * (count - 1)).all()
 
 
 def test_sheet_of_a_run(tmp_path):
-    run = weft.simulate(weft.Scene(weft.sheet(4, 4)), frames=5, out=tmp_path / "r", progress=False,
-                        fsync=False)  # fmt: skip
+    run = weft.simulate(
+        weft.Scene(weft.sheet(4, 4)), frames=5, out=tmp_path / "r", progress=False, fsync=False
+    )
     style = Style(width=320, height=180, samples=1)
     run.render(tmp_path / "a.png", sheet=4, style=style)
     picture = np.asarray(Pillow.open(tmp_path / "a.png"))

@@ -31,9 +31,12 @@ def test_compression():
     found = {(r["model, mesh"], r["shortening over length"]): r for r in rows(study)}
     hinges, soft, stiff = (
         f"{name}, regular, k = {k} N/m"
-        for name, k in (("Baraff-Witkin", 1000), ("immediate buckling", 1000),
-                        ("immediate buckling", 10000))
-    )  # fmt: skip
+        for name, k in (
+            ("Baraff-Witkin", 1000),
+            ("immediate buckling", 1000),
+            ("immediate buckling", 10000),
+        )
+    )
     for s in (0.01, 0.1, 0.3):
         r = found[hinges, s]
         assert r["over Euler's load"] == pytest.approx(1.2 * r["elastica"], rel=0.1)

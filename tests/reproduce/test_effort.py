@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import weft
-from weft.errors import SimulationError, WeftError
+from weft.base.errors import SimulationError, WeftError
 from weft.reproduce import effort, runner
 from weft.reproduce.effort_runs import (
     REST,
+    ClothMeasures,
     Effort,
-    Look,
     Trace,
     apart,
     motion_apart,
@@ -20,12 +20,12 @@ from weft.reproduce.effort_runs import (
     run,
 )
 from weft.reproduce.effort_scenes import CASES, SHIFT
-from weft.reproduce.study import Several, Table
+from weft.reproduce.study import Several, StudyTable
 
 DRAPE, _, CROSSED = CASES
 SHORT = dataclasses.replace(CROSSED, seconds=0.24)  # the strips meet at about 0.13 s
 SOLVED, STOPPED, ONE = Effort(0.02, "converged"), Effort(0.02, 2), Effort(0.005, 1)
-STILL = Look(np.zeros((0, 3)), (), 0.0, 0.0, 0.0)
+STILL = ClothMeasures(np.zeros((0, 3)), (), 0.0, 0.0, 0.0)
 EMPTY = Trace(SOLVED, 0, 0.0, 0, np.arange(4.0), np.zeros(4), STILL, STILL, 0.0, 0)
 
 
@@ -139,7 +139,7 @@ def test_runs_that_fail_are_counted_and_left_out(monkeypatch):
 
 def test_a_table_of_several_runs():
     """Mean and spread are two columns for machines, one for people."""
-    table = Table(("what", "a [m]"), [["x", Several.of([1.0, 3.0])], ["y", "-"]])
+    table = StudyTable(("what", "a [m]"), [["x", Several.of([1.0, 3.0])], ["y", "-"]])
     assert table.csv() == 'what,a [m],"a [m], spread"\nx,2,1.4142136\ny,-,\n'
     assert "2 ± 1.4" in table.text()
     assert Several.of([2.0]) == (2.0, 0.0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.reproduce import (
     kim_fig1,
     kim_fig2,

@@ -13,7 +13,7 @@ from weft.reproduce import (
     spline_convergence,
     spline_wrinkles,
 )
-from weft.reproduce.meng import Grid, fabric, scene
+from weft.reproduce.meng import SplineGrid, fabric, scene
 
 
 def quiet(_):
@@ -37,7 +37,7 @@ def test_material_is_the_papers_in_our_convention():
 def test_all_grids_start_alike():
     """The same ripple, the same mass, the same pins."""
     for test in ("hanging", "drape", "shear"):
-        a, b = (scene(test, Grid(kind, n)) for kind, n in (("spline", 20), ("triangles", 30)))
+        a, b = (scene(test, SplineGrid(kind, n)) for kind, n in (("spline", 20), ("triangles", 30)))
         assert a.cloth.mass.sum() == pytest.approx(b.cloth.mass.sum())
         assert len(a.pins) == len(b.pins)
         ends = [np.ptp(s.cloth.vertices, axis=0) for s in (a, b)]
@@ -54,6 +54,7 @@ def test_the_papers_tests(module, tmp_path):
     assert all(p.exists() for p in study.write(tmp_path))
 
 
+@pytest.mark.slow
 def test_quadrature_keeps_only_rigid_motions_and_gets_cheaper():
     study = meng_quadrature.study(quiet, 14, 8)
     rows = {(r[0], r[1]): r for r in study.table.rows}

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.reproduce import damping, macri, rest_stretch, runner, scale, unit_magnitude
 
 
@@ -67,7 +67,7 @@ def test_macri():
 
 def test_frozen_slopes_are_the_kernels():
     """The notes' S_s(q) written out in the study, against weft's bend condition."""
-    from weft.energies.bend_condition import FrozenBend
+    from weft.energies.elastic.bend_condition import FrozenBend
 
     x = macri.hinge(-2.0)
     sine, cosine = macri.frozen_slopes(x)

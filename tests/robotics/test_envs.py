@@ -11,7 +11,7 @@ pytest.importorskip("gymnasium")
 from gymnasium.utils.env_checker import check_env
 
 import weft
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.robotics import env, vector_env
 from weft.robotics.tasks import SIDE, TASKS, covered, halves_together, lifted
 
@@ -94,7 +94,7 @@ def test_a_seed_is_an_episode():
     assert not np.array_equal(a, one.reset()[0])
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.exact_start)])
 def test_a_vector_is_its_environments(processes):
     """The same observations and rewards as environments that are alone, bitwise; an episode that
     is over begins anew, as Gymnasium's next-step mode says.

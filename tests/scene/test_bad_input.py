@@ -10,11 +10,11 @@ import zipfile
 import numpy as np
 import pytest
 
-from weft.errors import FabricError, MeshError, RunError, SceneError, WeftError
-from weft.fabric import fabric
+from weft.base.errors import FabricError, MeshError, RunError, SceneError, WeftError
+from weft.base.yaml_lines import parse_yaml
+from weft.fabric.fabric import fabric
 from weft.io import read_mesh, read_surface
 from weft.io.archive import Broken, arrays_of, read_npz
-from weft.plain_yaml import parse_yaml
 from weft.scene.build import load_scene
 from weft.scene.check import check
 
@@ -34,9 +34,13 @@ def bounded():
     "text, match",
     [
         ("cloth: &a\n  sheet: *a\n", r"alias of what it stands in.*:1"),
-        ("a: &a [x,x,x,x,x,x,x,x]\n" + "".join(
-            f"{c}: &{c} [{','.join(['*' + p] * 9)}]\n" for p, c in zip("abcdefgh", "bcdefghi")
-        ), "aliases that multiply"),
+        (
+            "a: &a [x,x,x,x,x,x,x,x]\n"
+            + "".join(
+                f"{c}: &{c} [{','.join(['*' + p] * 9)}]\n" for p, c in zip("abcdefgh", "bcdefghi")
+            ),
+            "aliases that multiply",
+        ),
         ("cloth: " + "[" * 900 + "]" * 900, "levels deep"),
         ("cloth: " + "{a: " * 5000 + "}" * 5000, "levels deep"),
         ("- " * 3000 + "a", "levels deep"),
@@ -71,8 +75,10 @@ def bounded():
         ("cloth: {sheet: {nx: 5, ny: 5, width: 1e-170}}", r"width.*at least 1e-12 m"),
         ("cloth: {sheet: {nx: 5, ny: 5, width: 1e200}}", "width.*at most"),
         (SHEET.replace("}}", "}, translation: [0, 9999999999999999999, 0]}"), "at most"),
-        ("cloth: {sheet: {nx: 5, ny: 5, width: 1e-9, height: 1e-9}, translation: [9, 0, 0]}",
-         "float64"),
+        (
+            "cloth: {sheet: {nx: 5, ny: 5, width: 1e-9, height: 1e-9}, translation: [9, 0, 0]}",
+            "float64",
+        ),
         ("cloth: {sheet: {nx: 5, ny: 5}, rotation: [null, 0, 0]}", r"rotation.0"),
         ("cloth: {sheet: {nx: 5, ny: 5}, rotation: [[1], 0, 0]}", r"rotation.0"),
         ("cloth: {sheet: {nx: 5, ny: 5}, rotation: 3}", "rotation"),
@@ -104,26 +110,37 @@ def bounded():
         (SHEET + "wind: {gusts: {intensity: 0.1, length: 1e-300}}", "gusts.length.*1e-12"),
         (SHEET + "gravity: [0, {keys: [[0, 1], [-1e300, 2]]}, 0]", "gravity.1.*at most 1e.09 s"),
         (SHEET + "gravity: [0, {keys: [[0, 1], [1, null]]}, 0]", "gravity.1.keys.1 = nothing"),
-        (SHEET + "contact: {friction: {keys: [[0, {static: 0.3, kinetic: 0.1}]]}}",
-         "contact.friction.keys.0.*a number"),
+        (
+            SHEET + "contact: {friction: {keys: [[0, {static: 0.3, kinetic: 0.1}]]}}",
+            "contact.friction.keys.0.*a number",
+        ),
         ("cloth: {sheet: {nx: 5000, ny: 5000}}", r"sheet.nx.*GiB"),
         (SHEET + "bodies: [{capsule: {radius: 1, length: 1, size: 1e-5}}]", r"capsule.size.*GiB"),
         (SHEET + "bodies: [{capsule: {radius: 1, length: 1, size: 1e-300}}]", r"capsule.size"),
         (SHEET + "bodies: [{ring: {radius: 1, thickness: 0.1, size: 1e-6}}]", r"ring.size.*GiB"),
         ("cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]], size: 1e-7}}", r"panel.size.*GiB"),
-        ("cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]]}, discretization: bspline, "
-         "spline: {spans: [100000,100000]}}", r"spline.spans.*GiB"),
-        ("cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]]}, discretization: bspline, "
-         "spline: {span_size: 1e-9}}", r"span_size.*GiB"),
-        ("cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]], size: 0.2}, discretization: bspline, "
-         "spline: {spans: [-3, 2]}}", "spans"),
+        (
+            "cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]]}, discretization: bspline, "
+            "spline: {spans: [100000,100000]}}",
+            r"spline.spans.*GiB",
+        ),
+        (
+            "cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]]}, discretization: bspline, "
+            "spline: {span_size: 1e-9}}",
+            r"span_size.*GiB",
+        ),
+        (
+            "cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]], size: 0.2}, "
+            "discretization: bspline, spline: {spans: [-3, 2]}}",
+            "spans",
+        ),
         ("cloth: {panel: {outline: [[0, 0], [1e-6, 0], [1, 1], [0, 1]], size: 0.1}}", "an edge of"),
         ("cloth: {mesh: {file: /dev/zero}}", "ordinary|expected .obj, .ply"),
         ("cloth: {mesh: {file: .}}", "obj, .ply"),
         (SHEET + "bodies: [{mesh: {file: '', fps: 3}}]", "frames|mesh"),
         (SHEET + "bodies: [{mesh: {file: '**', fps: 3}}]", "frames|mesh"),
     ],
-)  # fmt: skip
+)
 def test_a_scene_file(tmp_path, text, match):
     path = tmp_path / "scene.yaml"
     path.write_text(text)
@@ -143,10 +160,24 @@ def test_a_scene_that_is_no_text(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["a.b={", "seconds=[", "seconds=*a", "seconds=!!x 1", "seconds=" + "[" * 999, "=", "a",
-             "cloth.0=3", "pins.99999999999999999999=1", "²=1", "cloth.sheet.nx.deeper=1",
-             "seconds=\0", "seconds=" + "9" * 6000, "x" * 9999 + "=1"],
-)  # fmt: skip
+    "text",
+    [
+        "a.b={",
+        "seconds=[",
+        "seconds=*a",
+        "seconds=!!x 1",
+        "seconds=" + "[" * 999,
+        "=",
+        "a",
+        "cloth.0=3",
+        "pins.99999999999999999999=1",
+        "²=1",
+        "cloth.sheet.nx.deeper=1",
+        "seconds=\0",
+        "seconds=" + "9" * 6000,
+        "x" * 9999 + "=1",
+    ],
+)
 def test_an_override(tmp_path, text):
     path = tmp_path / "scene.yaml"
     path.write_text(SHEET)
@@ -247,12 +278,24 @@ def test_a_binary_ply_file_cut_anywhere(tmp_path, kind):
 
 @pytest.mark.parametrize(
     "text",
-    ["v 0 0 nan\n", "v 0 0 1e999\n", "v 1 2\n", "f 1 2 3\n", "v 0 0 0\nf 1 1 1\n", "f\n", "v\n",
-     "v 0 0 0\nf 1/2/3/4 1 1\n", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 " + "9" * 6000, "\\\n" * 50,
-     "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1.5 2 3\n", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf nan 2 3\n",
-     "".join(f"v {i} {i * i} 0\n" for i in range(1200)) + "f " + " ".join(map(str, range(1, 1200))),
-     ],
-)  # fmt: skip
+    [
+        "v 0 0 nan\n",
+        "v 0 0 1e999\n",
+        "v 1 2\n",
+        "f 1 2 3\n",
+        "v 0 0 0\nf 1 1 1\n",
+        "f\n",
+        "v\n",
+        "v 0 0 0\nf 1/2/3/4 1 1\n",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 " + "9" * 6000,
+        "\\\n" * 50,
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1.5 2 3\n",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf nan 2 3\n",
+        "".join(f"v {i} {i * i} 0\n" for i in range(1200))
+        + "f "
+        + " ".join(map(str, range(1, 1200))),
+    ],
+)
 def test_an_obj_file(tmp_path, text):
     path = tmp_path / "a.obj"
     path.write_text(text)
@@ -320,13 +363,20 @@ def test_an_archive_with_every_byte_changed(tmp_path):
     "scene, match",
     [
         ("cloth: {sheet: {nx: 5, ny: 5, width: 1e-9, height: 1e-9}}", "tolerance"),
-        ("cloth: {sheet: {nx: 5, ny: 5}, fabric: {preset: cotton, stretch: 1e10 N/m}}",
-         "stretch_warp.*like no cloth"),
-        (SHEET + "bodies: [&b {sphere: {radius: 0.1}, translation: [0, -1, 0]}" + ", *b" * 63 + "]",
-         "64 of one shape in one place"),
+        (
+            "cloth: {sheet: {nx: 5, ny: 5}, fabric: {preset: cotton, stretch: 1e10 N/m}}",
+            "stretch_warp.*like no cloth",
+        ),
+        (
+            SHEET
+            + "bodies: [&b {sphere: {radius: 0.1}, translation: [0, -1, 0]}"
+            + ", *b" * 63
+            + "]",
+            "64 of one shape in one place",
+        ),
         (SHEET + "bodies: [{plate: {size: 1e-4}, translation: [0, -1, 0]}]", "at most 500000"),
     ],
-)  # fmt: skip
+)
 def test_what_is_absurd_is_asked_about(tmp_path, scene, match):
     path = tmp_path / "scene.yaml"
     path.write_text(scene)
@@ -334,6 +384,19 @@ def test_what_is_absurd_is_asked_about(tmp_path, scene, match):
     assert not found.errors
     assert any(re.search(match, w) for w in found.warnings)
     assert any("needs about" in fact for fact in found.facts)
+
+
+def test_check_counts_vertices_and_does_not_estimate_them(tmp_path):
+    """Of cloth, pins and bodies: what memory is estimated from is no number of vertices."""
+    path = tmp_path / "scene.yaml"
+    path.write_text(
+        "cloth: {sheet: {nx: 9, ny: 9}, discretization: bspline}\npins: [{border: top}]\n"
+        "bodies: [{sphere: {radius: 10 cm, size: 2 cm}, translation: [0, -1, 0]}]\n"
+    )
+    scene = load_scene(path).scene
+    cloth, body, held = scene.cloth.n_vertices, len(scene.bodies[0].vertices), scene.pins[0]
+    counts = re.findall(r"(\S+) vertices", " ".join(check(path).facts))
+    assert sorted(map(str, (cloth, body, len(held.vertices)))) == sorted(counts)
 
 
 def test_an_entry_of_a_list_that_the_file_leaves_out(tmp_path):
@@ -350,7 +413,7 @@ def test_an_entry_of_a_list_that_the_file_leaves_out(tmp_path):
 
 
 def test_an_empty_file_is_nothing(tmp_path):
-    from weft.errors import SweepError
+    from weft.base.errors import SweepError
     from weft.sweep.file import read_sweep
 
     path = tmp_path / "empty.yaml"

@@ -8,11 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 import weft
-from weft.cli.main import app
-from weft.contact.body_frames import BodyFrames
-from weft.errors import WeftError
-from weft.quality import Quality
-from weft.questions import about_haste, about_jumps
+from weft.base.errors import WeftError
+from weft.bodies.motion.point_sequence import BodyFrames
+from weft.cli.commands import app
+from weft.run.garment_quality import Quality
+from weft.run.plausibility import about_haste, about_jumps
 from weft.scene.build import load_scene
 
 PATTERN = """
@@ -283,14 +283,23 @@ def test_layers_are_sewn_one_over_the_other(scene_file, tmp_path):
 @pytest.mark.parametrize(
     ("second", "band", "said"),
     [
-        ("{join: [front.left, back.right], closing: zip, open_at: -10 s}", "",
-         r"seam two: open_at = -10 s \(scene.yaml:2, tube.yaml:17\): must be >= -0.8 s"),
-        ("{join: [front.left, back.right], closing: buttons, close_at: -9 s, open_at: 1 s}", "",
-         r"seam two: close_at = -9 s \(scene.yaml:2, tube.yaml:17\)"),
-        ("[front.left, back.right]", "ratio: 1e-300, stiffness: 1e300 N",
-         r"elastic band.stiffness.*\(scene.yaml:2, tube.yaml:19\): expected finite numbers"),
+        (
+            "{join: [front.left, back.right], closing: zip, open_at: -10 s}",
+            "",
+            r"seam two: open_at = -10 s \(scene.yaml:2, tube.yaml:17\): must be >= -0.8 s",
+        ),
+        (
+            "{join: [front.left, back.right], closing: buttons, close_at: -9 s, open_at: 1 s}",
+            "",
+            r"seam two: close_at = -9 s \(scene.yaml:2, tube.yaml:17\)",
+        ),
+        (
+            "[front.left, back.right]",
+            "ratio: 1e-300, stiffness: 1e300 N",
+            r"elastic band.stiffness.*\(scene.yaml:2, tube.yaml:19\): expected finite numbers",
+        ),
     ],
-)  # fmt: skip
+)
 def test_zips_and_elastics_that_cannot_be_are_named_with_their_lines(
     scene_file, second, band, said
 ):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import weft
-from weft.errors import SceneError
+from weft.base.errors import SceneError
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws.base import Psd
@@ -15,7 +15,7 @@ from weft.scene.build import load_scene
 from weft.scene.check import check
 from weft.scene.explain import explain
 from weft.scene.integrators import INTEGRATORS
-from weft.solve.base import Stop
+from weft.solve.linear.solver import Stop
 
 BASE = "cloth: {sheet: {nx: 5, ny: 4}}\npins: [{corners: top}]\n"
 
@@ -46,18 +46,28 @@ def test_a_name_has_all_defaults(load, name):
 @pytest.mark.parametrize(
     "text, settings",
     [
-        ("{bdf2: {tolerance: 1 mm/s, linear: multigrid}}",
-         weft.StepSettings(1e-3, linear="multigrid")),
-        ("{backward_euler: {psd: gauss_newton, forcing: 0.1}}",
-         weft.StepSettings(psd=Psd.GAUSS_NEWTON, forcing=0.1)),
-        ("{bdf2_semi_implicit: {tolerance: 1e-3, most_speed: 1 m/s}}",
-         weft.SemiImplicitSettings(tolerance=1e-3, most_speed=1.0)),
-        ("{baraff_witkin_1998: {stop: preconditioned}}",
-         weft.Settings1998(stop=Stop.PRECONDITIONED)),
-        ("{quasi_static: {tolerance: 1 um, imperfection: 0, try_exact: false}}",
-         QuasiStaticSettings(1e-6, imperfection=0.0, try_exact=False)),
+        (
+            "{bdf2: {tolerance: 1 mm/s, linear: multigrid}}",
+            weft.StepSettings(1e-3, linear="multigrid"),
+        ),
+        (
+            "{backward_euler: {psd: gauss_newton, forcing: 0.1}}",
+            weft.StepSettings(psd=Psd.GAUSS_NEWTON, forcing=0.1),
+        ),
+        (
+            "{bdf2_semi_implicit: {tolerance: 1e-3, most_speed: 1 m/s}}",
+            weft.SemiImplicitSettings(tolerance=1e-3, most_speed=1.0),
+        ),
+        (
+            "{baraff_witkin_1998: {stop: preconditioned}}",
+            weft.Settings1998(stop=Stop.PRECONDITIONED),
+        ),
+        (
+            "{quasi_static: {tolerance: 1 um, imperfection: 0, try_exact: false}}",
+            QuasiStaticSettings(1e-6, imperfection=0.0, try_exact=False),
+        ),
     ],
-)  # fmt: skip
+)
 def test_settings_stand_below_the_name(load, text, settings):
     assert load(f"integrator: {text}\n").settings == settings
 
@@ -107,21 +117,44 @@ def test_all_problems_of_a_block_at_once(load):
 @pytest.mark.parametrize(
     "text, overrides, now, settings",
     [
-        ("solver: {tolerance: 1 mm/s}\n", (), "{backward_euler: {tolerance: 1 mm/s}}",
-         weft.StepSettings(1e-3)),
-        ("integrator: bdf2\nsolver: {linear: pcg, psd: null}\n", (), "{bdf2: {linear: pcg}}",
-         weft.StepSettings(linear="pcg")),
-        ("integrator: bdf2_semi_implicit\nsolver: {forcing: 0.1}\n", (),
-         "{bdf2_semi_implicit: {tolerance: 0.1}}", weft.SemiImplicitSettings(tolerance=0.1)),
-        ("integrator: baraff_witkin_1998\nsolver: {forcing: 0.1, stop: preconditioned}\n", (),
-         "{baraff_witkin_1998: {tolerance: 0.1, stop: preconditioned}}",
-         weft.Settings1998(tolerance=0.1, stop=Stop.PRECONDITIONED)),
-        ("integrator: quasi_static\nsolver: {max_iterations: 7}\n", (),
-         "{quasi_static: {max_iterations: 7}}", QuasiStaticSettings(max_iterations=7)),
-        ("integrator: {bdf2: {forcing: 0.1}}\n", ["solver.linear=pcg"],
-         "{bdf2: {forcing: 0.1, linear: pcg}}", weft.StepSettings(linear="pcg", forcing=0.1)),
+        (
+            "solver: {tolerance: 1 mm/s}\n",
+            (),
+            "{backward_euler: {tolerance: 1 mm/s}}",
+            weft.StepSettings(1e-3),
+        ),
+        (
+            "integrator: bdf2\nsolver: {linear: pcg, psd: null}\n",
+            (),
+            "{bdf2: {linear: pcg}}",
+            weft.StepSettings(linear="pcg"),
+        ),
+        (
+            "integrator: bdf2_semi_implicit\nsolver: {forcing: 0.1}\n",
+            (),
+            "{bdf2_semi_implicit: {tolerance: 0.1}}",
+            weft.SemiImplicitSettings(tolerance=0.1),
+        ),
+        (
+            "integrator: baraff_witkin_1998\nsolver: {forcing: 0.1, stop: preconditioned}\n",
+            (),
+            "{baraff_witkin_1998: {tolerance: 0.1, stop: preconditioned}}",
+            weft.Settings1998(tolerance=0.1, stop=Stop.PRECONDITIONED),
+        ),
+        (
+            "integrator: quasi_static\nsolver: {max_iterations: 7}\n",
+            (),
+            "{quasi_static: {max_iterations: 7}}",
+            QuasiStaticSettings(max_iterations=7),
+        ),
+        (
+            "integrator: {bdf2: {forcing: 0.1}}\n",
+            ["solver.linear=pcg"],
+            "{bdf2: {forcing: 0.1, linear: pcg}}",
+            weft.StepSettings(linear="pcg", forcing=0.1),
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_files_said_before(tmp_path, text, overrides, now, settings):
     """It is read, with a warning that says how it is written now; that means the same."""
     path = tmp_path / "s.yaml"
@@ -129,8 +162,9 @@ def test_what_files_said_before(tmp_path, text, overrides, now, settings):
     with pytest.warns(UserWarning) as caught:
         scene = load_scene(path, overrides).scene
     (warning,) = caught
-    assert str(warning.message).endswith(f"`solver` is said with the integrator now: "
-                                         f"`integrator: {now}`")  # fmt: skip
+    assert str(warning.message).endswith(
+        f"`solver` is said with the integrator now: `integrator: {now}`"
+    )
     assert scene.settings == settings
     assert any(f"integrator: {now}" in w for w in check(path, overrides).warnings)
     path.write_text(BASE + f"integrator: {now}\n")
@@ -144,15 +178,17 @@ def test_what_files_said_before(tmp_path, text, overrides, now, settings):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("integrator: quasi_static\nsolver: {tolerance: 1e-3}\n",
-         "solver.tolerance = 1e-3 (s.yaml:4): expected nothing: integrator quasi_static"),
+        (
+            "integrator: quasi_static\nsolver: {tolerance: 1e-3}\n",
+            "solver.tolerance = 1e-3 (s.yaml:4): expected nothing: integrator quasi_static",
+        ),
         ("integrator: bdf2\nsolver: {stop: energy}\n", "weft explain scene.integrator.bdf2"),
         ("solver: {linear: pgc}\n", "solver.linear = 'pgc' (s.yaml:3)"),
         ("solver: {linear: pgc}\n", "did you mean 'pcg'?"),
         ("integrator: bdf2_semi_implicit\nsolver: {forcing: 0}\n", "solver.forcing = 0 (s.yaml:4)"),
         ("solver: 5\n", "solver = 5 (s.yaml:3): expected a block of fields"),
     ],
-)  # fmt: skip
+)
 def test_problems_of_the_old_form(load, tmp_path, text, message):
     path = tmp_path / "s.yaml"
     path.write_text(BASE + text)
@@ -199,10 +235,12 @@ def test_a_number_stands_for_the_field_that_is_required(load, text, friction):
 def test_what_a_dataclass_refuses_has_a_line(load):
     for text, message in (
         ("contact:\n  gap: 1 mm\n  pairs:\n    - {between: [a, b]}\n", "contact.pairs a, b (s.ya"),
-        ("adaptive:\n  limit: 0.1\n  most_successes: 2\n",
-         "adaptive.most_successes = 2 (s.yaml:5): must be >= successes, 4"),
+        (
+            "adaptive:\n  limit: 0.1\n  most_successes: 2\n",
+            "adaptive.most_successes = 2 (s.yaml:5): must be >= successes, 4",
+        ),
         ("contact: {friction: {static: 0.1, kinetic: 0.2}}\n", "friction.kinetic = 0.2 (s.yaml:3)"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(SceneError) as caught:
             load(text)
         assert message in str(caught.value)
@@ -217,9 +255,12 @@ def test_effort_chooses_step_and_iterations(tmp_path):
     assert weft.Scene(cloth, pins, settings=weft.StepSettings(effort=3)).step == 0.02
     tight = weft.StepSettings(effort=1, tolerance=1e-9)
     run = weft.simulate(
-        weft.Scene(cloth, pins, settings=tight), frames=2, fps=25, out=tmp_path / "run",
+        weft.Scene(cloth, pins, settings=tight),
+        frames=2,
+        fps=25,
+        out=tmp_path / "run",
         progress=False,
-    )  # fmt: skip
+    )
     assert {m["outcome"] for m in run.metrics} == {"STOPPED"}
     assert all(m["iterations"] == 1 and 0 < m["unsettled"] <= 1 for m in run.metrics)
     with pytest.raises(weft.WeftError, match="effort.*fast"):

@@ -19,13 +19,13 @@ from tests.scene.test_keys import (
     spline,
     whole_and_resumed,
     wind,
-)  # fmt: skip
+)
+from weft.base.errors import FabricError, SceneError, SceneProblems, SimulationError
+from weft.base.keyframes import Keys
 from weft.contact import plate
-from weft.energies.bands import Band
-from weft.energies.bonds import Bonds
-from weft.errors import FabricError, SceneError, SceneProblems, SimulationError
+from weft.energies.seams.elastic_bands import ElasticBand
+from weft.energies.springs.bonds import Bonds
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.keys import Keys
 from weft.scene.build import load_scene
 from weft.scene.changing import carried, thickness_at
 from weft.scene.explain import explain
@@ -69,8 +69,14 @@ def rings(field, before, after, **more):
         ends = np.array([rail[0] - [0.2, 0.1, 0.0], *rail, rail[-1] + [0.2, 0.0, 0.0]])
         slide = weft.Slide(top, ends, stiffness=300.0, **{"radius": 4e-3, **more, field: value})
         pins = [weft.Pin(cloth.corners("top-right"))] if drawn else []
-        return weft.Scene(cloth, pins, step=STEP, gravity=(90 if drawn else 3, -9, 0),
-                          attachments=[slide], **keyed)  # fmt: skip
+        return weft.Scene(
+            cloth,
+            pins,
+            step=STEP,
+            gravity=(90 if drawn else 3, -9, 0),
+            attachments=[slide],
+            **keyed,
+        )
 
     path = {f"attachments.0.{field}": jump(before, after)}
     return [made(before, keyed=path), made(before), made(after)]
@@ -99,7 +105,8 @@ KINDS = {
     ),
     "intensity": lambda: [
         sheet(**gusts(0.1), keyed={"wind.gusts.intensity": jump(0.1, 0.5)}),
-        sheet(**gusts(0.1)), sheet(**gusts(0.5)),
+        sheet(**gusts(0.1)),
+        sheet(**gusts(0.5)),
     ],
     "stiffness on a body": lambda: on_body(),
     "rope length": lambda: tied(weft.Rope, "length", 0.35, 0.32, at=PLACE),
@@ -117,7 +124,7 @@ KINDS = {
     "ring radius": lambda: rings("radius", 4e-3, 8e-3),
     "ring friction": lambda: rings("friction", 0.0, 0.4),
     "ring spacing": lambda: rings("spacing", 0.02, 0.0495),
-}  # fmt: skip
+}
 
 
 def on_body():
@@ -127,8 +134,9 @@ def on_body():
         cloth = weft.sheet(7, 6, 0.3, 0.25, fabric=COTTON).moved((0, 0.02, 0))
         body = plate(0.5, 0.5, 0.1)
         held = weft.AttachToBody(cloth.corners("top-left"), "plate", stiffness=stiffness)
-        return weft.Scene(cloth, bodies=[body], attachments=[held], step=STEP,
-                          gravity=(4, 0, 0), **keyed)  # fmt: skip
+        return weft.Scene(
+            cloth, bodies=[body], attachments=[held], step=STEP, gravity=(4, 0, 0), **keyed
+        )
 
     path = {"attachments.0.stiffness": jump(1.0, 40.0)}
     return [made(1.0, keyed=path), made(1.0), made(40.0)]
@@ -168,8 +176,10 @@ def test_gusts_are_carried_by_a_wind_that_changes():
     """A wind that turns has carried them along the integral of its velocity, as large as the speed
     of the time; where there is no wind, there are none.
     """
-    rise = {"wind.velocity.0": Keys([(0, 4.0), (1, 8.0), (2, 0.0)]),
-            "wind.gusts.intensity": Keys([(0, 0.2), (2, 0.4)])}  # fmt: skip
+    rise = {
+        "wind.velocity.0": Keys([(0, 4.0), (1, 8.0), (2, 0.0)]),
+        "wind.gusts.intensity": Keys([(0, 0.2), (2, 0.4)]),
+    }
     own = weft.Wind((4.0, 0.0, 0.0), gusts=weft.Gusts(0.2, 0.3, 2))
     scene = sheet(wind=own, keyed=rise)
     assert carried(scene, 1.5) == pytest.approx((6.0 + 3.0, 0.0, 0.0))
@@ -213,8 +223,13 @@ def test_a_spring_in_time_holds_the_weight_of_the_time():
     place = cloth.vertices[corner[0]] + [0.0, 0.3, 0.0]
     spring = weft.Spring(corner, at=tuple(place), length=0.2, stiffness=1.0)
     keyed = {"attachments.0.length": length, "attachments.0.stiffness": stiffness}
-    scene = weft.Scene(cloth, attachments=[spring], keyed=keyed, integrator="quasi_static",
-                       settings=QuasiStaticSettings(1e-6, 1e-5, 2000))  # fmt: skip
+    scene = weft.Scene(
+        cloth,
+        attachments=[spring],
+        keyed=keyed,
+        integrator="quasi_static",
+        settings=QuasiStaticSettings(1e-6, 1e-5, 2000),
+    )
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory = stepper.init(model, state)
     for t in (0.25, 0.5, 1.0):
@@ -267,15 +282,22 @@ def lying(fabric=COTTON, make=weft.sheet, n=6, **contact):
     """A sheet that falls on a plate, with contact as it is said."""
     cloth = make(n, n, 0.2, 0.2, fabric=fabric).moved((0.003, 1.5e-3, 0.002))
     keyed = contact.pop("keyed", {})
-    return weft.Scene(cloth, bodies=[plate(0.5, 0.5, 0.1)], step=STEP, keyed=keyed,
-                      contact=weft.SelfContact(gap=2e-3, **contact))  # fmt: skip
+    return weft.Scene(
+        cloth,
+        bodies=[plate(0.5, 0.5, 0.1)],
+        step=STEP,
+        keyed=keyed,
+        contact=weft.SelfContact(gap=2e-3, **contact),
+    )
 
 
 GROWS = Keys([(0.0, 2e-4), (0.05, 2e-4), (0.25, 4e-3)])
 
 
-@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "bdf2_semi_implicit",
-                                        "baraff_witkin_1998", "quasi_static"])  # fmt: skip
+@pytest.mark.parametrize(
+    "integrator",
+    ["backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998", "quasi_static"],
+)
 def test_thickness_lifts_what_lies(integrator):
     """Nothing is ever nearer than its thickness, which gets where it is asked to be."""
     scene = lying(thickness=2e-4, keyed={"contact.thickness": GROWS})
@@ -333,8 +355,16 @@ def test_a_band_has_the_tension_of_the_time():
     ratio, pull = Keys([(0.0, 0.9), (1.0, 0.6)]), Keys([(0.0, 30.0), (1.0, 50.0)])
     full, ids = np.full(4, 0.05), np.arange(4, dtype=np.int32)
     pairs = np.stack([ids, ids + 1], axis=1)
-    band = Bonds(pairs, 30.0 / (0.9 * full), 5, first=full, last=0.9 * full, closing=(0.0, 0.5),
-                 name="a", bands=[Band(ids, full, ratio, pull, begin=2.0)])  # fmt: skip
+    band = Bonds(
+        pairs,
+        30.0 / (0.9 * full),
+        5,
+        first=full,
+        last=0.9 * full,
+        closing=(0.0, 0.5),
+        name="a",
+        bands=[ElasticBand(ids, full, ratio, pull, begin=2.0)],
+    )
     other = Bonds(pairs, np.full(4, 7.0), 5, last=0.01, name="b")
     x = np.zeros((5, 3))
     x[:, 0] = 0.055 * np.arange(5)
@@ -431,10 +461,21 @@ def test_refused_in_python():
 
 
 def test_explained():
-    for own in ("attachments.length", "attachments.stiffness", "wind.gusts.intensity",
-                "contact.thickness", "bodies.thickness", "contact.gap", "cloth.thickness",
-                "cloths.thickness", "wind.gusts.length", "wind.span", "pressed.angle",
-                "bodies.rigid.joints.stiffness", "attachments.release.force"):  # fmt: skip
+    for own in (
+        "attachments.length",
+        "attachments.stiffness",
+        "wind.gusts.intensity",
+        "contact.thickness",
+        "bodies.thickness",
+        "contact.gap",
+        "cloth.thickness",
+        "cloths.thickness",
+        "wind.gusts.length",
+        "wind.span",
+        "pressed.angle",
+        "bodies.rigid.joints.stiffness",
+        "attachments.release.force",
+    ):
         path = f"scene.{own}"
         assert "may have keyframes" in explain(path)[1][0].meaning, path
     for path in ("scene.attachments.within", "scene.wind.gusts.bands", "scene.contact.lags"):

@@ -20,21 +20,21 @@ from tests.scene.test_keys import (
     sheet,
     whole_and_resumed,
     wind,
-)  # fmt: skip
+)
 from tests.scene.test_keys_held import PLACE, tied
 from tests.test_simulation import same_run
+from weft.base.errors import SceneError, SceneProblems
+from weft.base.keyframes import Keys, quotient_integral
+from weft.bodies.joints.settings import Joint
+from weft.bodies.rigid.settings import Rigid
 from weft.contact import box, plate
-from weft.contact.firmness import push
-from weft.contact.gaps import KEPT, MOST
-from weft.contact.joint import Joint
-from weft.contact.rigid import Rigid
-from weft.energies.bonds import Bonds
-from weft.energies.gusts import Gusts
-from weft.energies.release import Release
-from weft.energies.seam_keys import Tearing
-from weft.errors import SceneError, SceneProblems
-from weft.fabric_fields import CHANGING
-from weft.keys import Keys, quotient_integral
+from weft.contact.barrier.gap_schedule import KEPT, MOST
+from weft.contact.barrier.stiffness import push
+from weft.energies.air.gusts import Gusts
+from weft.energies.seams.seam_keyframes import TearingKeys
+from weft.energies.springs.bonds import Bonds
+from weft.energies.springs.release import Release
+from weft.fabric.fields import CHANGING
 from weft.scene.build import load_scene
 from weft.scene.changing import carried
 from weft.scene.field_units import json_schema
@@ -96,8 +96,15 @@ def resting(value, keyed=None, make=weft.sheet, n=6, friction=0.0, integrator="b
     """A sheet that falls on a plate, with a gap."""
     cloth = make(n, n, 0.2, 0.2, fabric=COTTON).moved((0.003, 1.2e-3, 0.002))
     contact = weft.SelfContact(gap=value, friction=friction)
-    return weft.Scene(cloth, bodies=[plate(0.5, 0.5, 0.1)], step=STEP, keyed=keyed or {},
-                      contact=contact, integrator=integrator, velocity=(0.1, 0, 0))  # fmt: skip
+    return weft.Scene(
+        cloth,
+        bodies=[plate(0.5, 0.5, 0.1)],
+        step=STEP,
+        keyed=keyed or {},
+        contact=contact,
+        integrator=integrator,
+        velocity=(0.1, 0, 0),
+    )
 
 
 def gaps(before, after, **more):
@@ -129,12 +136,21 @@ def on_a_rod(field, before, after, **more):
         rod = dataclasses.replace(rod, rigid=Rigid(mass=0.3, joints=[Joint("weld")]))
         numbers = {"radius": 0.012, "stiffness": 50.0, **more, field: value}
         rings = weft.Slide(top, [(-0.2, y, 0.0), (0.2, y, 0.0)], body="rod", **numbers)
-        return weft.Scene(cloth, bodies=[rod], attachments=[rings], step=STEP,
-                          gravity=(3.0, 0.0, 2.0),
-                          contact=weft.SelfContact(gap=1e-3), **keyed)  # fmt: skip
+        return weft.Scene(
+            cloth,
+            bodies=[rod],
+            attachments=[rings],
+            step=STEP,
+            gravity=(3.0, 0.0, 2.0),
+            contact=weft.SelfContact(gap=1e-3),
+            **keyed,
+        )
 
-    return [made(before, keyed={f"attachments.0.{field}": jump(before, after)}), made(before),
-            made(after)]  # fmt: skip
+    return [
+        made(before, keyed={f"attachments.0.{field}": jump(before, after)}),
+        made(before),
+        made(after),
+    ]
 
 
 def creased(before, after, **more):
@@ -142,8 +158,14 @@ def creased(before, after, **more):
         cloth = weft.sheet(7, 6, 0.3, 0.25, fabric=COTTON)
         u = cloth.corner_uv.reshape(-1, 2)
         middle = [(float(np.median(u[:, 0])), float(v)) for v in (u[:, 1].min(), u[:, 1].max())]
-        return weft.Scene(cloth, [weft.Pin(cloth.border("left"))], step=STEP,
-                          pressed=[weft.Pressed(middle, angle)], **more, **keyed)  # fmt: skip
+        return weft.Scene(
+            cloth,
+            [weft.Pin(cloth.border("left"))],
+            step=STEP,
+            pressed=[weft.Pressed(middle, angle)],
+            **more,
+            **keyed,
+        )
 
     return [made(before, keyed={"pressed.0.angle": jump(before, after)}), made(before), made(after)]
 
@@ -152,8 +174,9 @@ def blown(before, after):
     wide = {"velocity": (3.0, 0.0, 1.0)}
     return [
         sheet(**wind(span=before, **wide), keyed={"wind.span": jump(before, after)}),
-        sheet(**wind(span=before, **wide)), sheet(**wind(span=after, **wide)),
-    ]  # fmt: skip
+        sheet(**wind(span=before, **wide)),
+        sheet(**wind(span=after, **wide)),
+    ]
 
 
 KINDS = {
@@ -173,7 +196,7 @@ KINDS = {
     "radius of rings on a rigid rod": lambda: on_a_rod("radius", 0.012, 0.02),
     "friction of rings on a rigid rod": lambda: on_a_rod("friction", 0.0, 0.8, radius=0.01),
     "release": lambda: tied_release(),
-}  # fmt: skip
+}
 
 
 def tied_release():
@@ -219,8 +242,9 @@ def test_a_gap_carries_cloth_to_half_of_it(integrator):
     """Cloth lies, near half of the gap, where weight is held: as that grows tenfold at once, it is
     lifted in steps of a factor of two, through nothing; and sinks again.
     """
-    keyed = {"contact.gap": Keys([(0.0, 1e-3), (0.3, 1e-3), (0.301, 1e-2), (0.9, 1e-2),
-                                  (0.901, 5e-4)])}  # fmt: skip
+    keyed = {
+        "contact.gap": Keys([(0.0, 1e-3), (0.3, 1e-3), (0.301, 1e-2), (0.9, 1e-2), (0.901, 5e-4)])
+    }
     scene = dataclasses.replace(
         resting(1e-3, keyed, integrator=integrator), velocity=(0, 0, 0), stepper=None
     )
@@ -261,12 +285,12 @@ def test_pressure_of_a_frame_is_that_of_its_gap(tmp_path):
 @pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
 def test_thickness_of_one_cloth_of_two(make):
     """Two sheets, one above the other: the upper one's thickness grows, a pair keeps the mean."""
-    low, high = (make(6, 6, 0.2, 0.2, fabric=COTTON).moved((0.003, h, 0.002))
-                 for h in (2e-3, 4e-3))  # fmt: skip
+    low, high = (make(6, 6, 0.2, 0.2, fabric=COTTON).moved((0.003, h, 0.002)) for h in (2e-3, 4e-3))
     grows = Keys([(0.0, 2e-4), (0.05, 2e-4), (0.2, 4e-3)])
     cloth = weft.joined([low, high], thickness=["0.2 mm", grows])
-    scene = weft.Scene(cloth, bodies=[plate(0.5, 0.5, 0.1)], step=STEP,
-                       contact=weft.SelfContact(gap=2e-3))  # fmt: skip
+    scene = weft.Scene(
+        cloth, bodies=[plate(0.5, 0.5, 0.1)], step=STEP, contact=weft.SelfContact(gap=2e-3)
+    )
     state, memory = run(scene, 40)
     np.testing.assert_allclose(memory["thickness"], [2e-4, 4e-3, 0.0])
     y = scene.model().vertices(state.x)[:, 1]
@@ -302,8 +326,9 @@ def test_gusts_whose_length_changes():
     scene = sheet(wind=own, keyed={"wind.gusts.length": grows})
     x = np.random.default_rng(1).normal(size=(9, 3))
     np.testing.assert_allclose(carried(scene, 0.8), [3.2, 0, 0], rtol=1e-12)
-    np.testing.assert_allclose(at(scene, 0.8).wind.at(x, 0.8, carried(scene, 0.8)),
-                               own.at(x, 0.8), rtol=1e-9, atol=1e-9)  # fmt: skip
+    np.testing.assert_allclose(
+        at(scene, 0.8).wind.at(x, 0.8, carried(scene, 0.8)), own.at(x, 0.8), rtol=1e-9, atol=1e-9
+    )
     t, phase = 1.5, 4.0 / 0.5 + 4.0 * np.log(1.25 / 0.5) / 1.5
     np.testing.assert_allclose(carried(scene, t)[0], 1.25 * phase, rtol=1e-9)
     still = own.gusts.waves(4.0)
@@ -318,7 +343,9 @@ def test_gusts_whose_length_changes():
 def test_a_seam_tears_at_the_strength_of_the_time():
     """In the times of the animation, which begins at 2 s."""
     pairs = np.array([[0, 1]], dtype=np.int32)
-    falls = Tearing(np.zeros(1, dtype=np.int32), np.array([0.1]), Keys([(0, 50.0), (1, 10.0)]), 2.0)
+    falls = TearingKeys(
+        np.zeros(1, dtype=np.int32), np.array([0.1]), Keys([(0, 50.0), (1, 10.0)]), 2.0
+    )
     bonds = Bonds(pairs, np.array([100.0]), 2, last=0.0, strength=5.0, tearing=[falls])
     both = Bonds.joined([Bonds(pairs, np.array([1.0]), 2), bonds], "sewing")
     for t, expected in ((0.5, 5.0), (2.0, 5.0), (2.5, 3.0), (9.0, 1.0)):
@@ -437,8 +464,10 @@ contact: {gap: {keys: [[0 s, 1 mm], [0.1 s, 3 mm]]}, friction: 0.2}
 step: 10 ms
 seconds: 0.2 s
 """
-MADE_OF = {"triangles": ("rotation: [0, 0, 0]", "10 cm"),
-           "splines": ("discretization: bspline", None)}  # fmt: skip
+MADE_OF = {
+    "triangles": ("rotation: [0, 0, 0]", "10 cm"),
+    "splines": ("discretization: bspline", None),
+}
 
 
 @pytest.mark.parametrize("kind", MADE_OF)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import weft
-from weft.energies.quadratic_form import QuadraticForm
-from weft.errors import RunError, SceneError
+from weft.base.errors import RunError, SceneError
+from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.integrators.adaptive import Adaptive
+from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic
-from weft.model import Model
 from weft.scene.build import load_scene
 from weft.scene.check import check
 
@@ -78,8 +78,11 @@ def test_a_spring_pulls(tmp_path):
     for energies in ([], [spring(k=500.0)]):
         run = weft.simulate(
             scene(energies=energies, gravity=(0.0, 0.0, 0.0)),
-            seconds=0.2, fps=10, out=tmp_path / str(len(energies)), progress=False,
-        )  # fmt: skip
+            seconds=0.2,
+            fps=10,
+            out=tmp_path / str(len(energies)),
+            progress=False,
+        )
         x = run.positions(2)
         ends.append(np.linalg.norm(x[0] - x[25]))
     assert ends[1] < 0.7 * ends[0]
@@ -88,7 +91,7 @@ def test_a_spring_pulls(tmp_path):
 @pytest.mark.parametrize(
     "energies, message",
     [
-        ([object()], "scene.energies 0 = object"),
+        ([object()], "scene.energies[0] = <object object"),
         ([spring(b=30)], "scene.energies 0.stencil = 0 to 30: expected vertices from 0 to 29"),
         ([spring(name="gravity")], "scene.energies 0.name = 'gravity'"),
         ([spring(), spring()], "scene.energies 1.name = 'spring'"),

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 import weft
-from weft.errors import MeshError, SceneProblems, WeftError
-from weft.fabric import fabric
+from weft.base.errors import MeshError, SceneProblems, WeftError
+from weft.cloth import fields
+from weft.cloth.create import as_splines, joined, with_regions
+from weft.cloth.regions import fabric_regions, owners
+from weft.discretization.mesh import grid
+from weft.fabric.fabric import fabric
 from weft.io.formats.usd_read import usd_contents
-from weft.mesh import grid
-from weft.regions import fabric_regions, owners
 from weft.scene.build import load_scene
 from weft.scene.check import check
 from weft.scene.regions import pieces_of
-from weft.sources import as_splines, joined, with_regions
 
 HOW = {"progress": False, "fsync": False}
 BASE = fabric("silk")
@@ -108,8 +109,9 @@ def striped():
     """Three regions one behind the other, and a column of edges through all of them."""
     flat = grid(5, 7, 0.2, 0.3)
     number = (flat.corner_uv.mean(1)[:, 1] // 0.1).astype(int)
-    return dataclasses.replace(flat, regions={k: np.flatnonzero(number == i).astype(np.int32)
-                                              for i, k in enumerate("abc")})  # fmt: skip
+    return dataclasses.replace(
+        flat, regions={k: np.flatnonzero(number == i).astype(np.int32) for i, k in enumerate("abc")}
+    )
 
 
 def test_pairs_bend_between_regions_too(mesh):
@@ -185,9 +187,14 @@ def test_a_scene_of_regions(file, tmp_path):
     assert sides.names == ("near", "far", "tip", "ball")
     assert sides.static[2, 3] == 0.7 and sides.static[0, 3] == 0.0
     kept = {r.name: r.fabric.thickness for r in cloth.regions}
-    inner = [i for i in range(cloth.n_vertices)
-             if sides.part[i] == 0 and np.isin(cloth.faces[(cloth.faces == i).any(1)],
-             cloth.faces[cloth.regions[0].faces]).all()]  # fmt: skip
+    inner = [
+        i
+        for i in range(cloth.n_vertices)
+        if sides.part[i] == 0
+        and np.isin(
+            cloth.faces[(cloth.faces == i).any(1)], cloth.faces[cloth.regions[0].faces]
+        ).all()
+    ]
     np.testing.assert_array_equal(sides.thickness[inner], kept["near"])
     whole = weft.simulate(scene, frames=6, out=tmp_path / "a", **HOW)
     weft.simulate(scene, frames=3, out=tmp_path / "b", **HOW)
@@ -198,10 +205,9 @@ def test_a_scene_of_regions(file, tmp_path):
     with pytest.raises(WeftError, match="another scene"):
         weft.simulate(other, frames=8, out=tmp_path / "b", resume=True, **HOW)
     x = whole.positions(6)
-    F = weft.fields.gradients(cloth.mesh, x)
+    F = fields.gradients(cloth.mesh, x)
     for region in cloth.regions:
-        want = weft.fields.stress_of(F[region.faces], [(scene.law_of(region.fabric),
-                                                        len(region.faces))])  # fmt: skip
+        want = fields.stress_of(F[region.faces], [(scene.law_of(region.fabric), len(region.faces))])
         np.testing.assert_allclose(whole.field("stress", 6)[region.faces], want, rtol=1e-12)
     pytest.importorskip("pxr")
     whole.export(tmp_path / "out.usda")
@@ -244,8 +250,11 @@ def test_what_is_left_takes_the_fabric(file):
 
 
 def test_overlap_and_emptiness(mesh):
-    regions = {**mesh.regions, "all": np.arange(len(mesh.faces), dtype=np.int32),
-               "none": np.zeros(0, dtype=np.int32)}  # fmt: skip
+    regions = {
+        **mesh.regions,
+        "all": np.arange(len(mesh.faces), dtype=np.int32),
+        "none": np.zeros(0, dtype=np.int32),
+    }
     mesh = dataclasses.replace(mesh, regions=regions)
     with pytest.raises(MeshError, match=r"region 'all' = \d+ faces of 'near', first"):
         fabric_regions(mesh, {"near": BASE, "all": BASE})
@@ -275,8 +284,11 @@ def test_among_other_cloths(mesh):
     assert both.mass.sum() == pytest.approx(cloth.mass.sum() + weft.sheet(3, 3).mass.sum())
     assert [p.name for p in pieces_of(both, 0.0)] == ["flat", "shaped near", "shaped rest"]
     elements = [(f.name, len(s.mesh.faces)) for f, s in both.elements]
-    assert elements == [("cotton", 8), ("denim", len(mesh.regions["near"])),
-                        ("silk", len(mesh.faces) - len(mesh.regions["near"]))]  # fmt: skip
+    assert elements == [
+        ("cotton", 8),
+        ("denim", len(mesh.regions["near"])),
+        ("silk", len(mesh.faces) - len(mesh.regions["near"])),
+    ]
 
 
 def test_numbers_of_a_region_may_change_in_time(file, tmp_path):

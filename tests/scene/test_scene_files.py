@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import weft
-from weft.errors import MeshError, SceneError, SceneProblems
+from weft.base.errors import MeshError, SceneError, SceneProblems
+from weft.discretization.mesh import grid
 from weft.io.obj import write_obj
-from weft.mesh import grid
 from weft.scene.build import load_scene
 from weft.scene.check import check
 from weft.scene.explain import explain
@@ -100,7 +100,7 @@ def test_mesh_files_are_relative_to_the_scene(tmp_path):
         (("corners: top", "box: {low: [5, 5, 5], high: [6, 6, 6]}"), "at least one vertex"),
         (("corners: top", "group: sleeve"), "expected one of: bottom, top, left, right"),
         (("vertices: [0, 1]", "vertices: [0, 99]"), "99 (scene.yaml:9): expected 0 to 19"),
-        (("density: 60 g", "density: 0 g"), "density = 0 kg/m^2 (scene.yaml:3): must be > 0"),
+        (("density: 60 g", "density: 0 g"), "density = 0.0 (scene.yaml:3): must be > 0"),
         (("density: 60 g/m^2", "stretch: -5 N/m"), "must be > 0"),
         (("density: 60 g/m^2", "stretch: 0 N/m"), "must be > 0"),
         (("density: 60 g/m^2", "densty: 60 g/m^2"), "did you mean 'density'?"),
@@ -114,7 +114,7 @@ def test_mesh_files_are_relative_to_the_scene(tmp_path):
         (("fps: 24", "fps: 24\nfps: 25"), "a second time"),
         (("pins:", "pins: ["), "valid YAML"),
     ],
-)  # fmt: skip
+)
 def test_problems_name_field_and_line(tmp_path, change, match):
     text = GOOD.replace(*change)
     assert text != GOOD
@@ -174,6 +174,22 @@ def test_isolated_vertices_in_a_scene(tmp_path):
     assert "isolated vertices = 1, first [3]" in problems(tmp_path, text)
 
 
+@pytest.mark.parametrize("scale, asked", [(0.8, True), (1.02, False), (1.0, False)])
+def test_check_says_how_the_mesh_lies_over_its_rest_shape(tmp_path, scale, asked):
+    """Texture coordinates of another size crush the cloth: the stretch is printed, and asked about
+    above 3 %, of a file and of a scene.
+    """
+    mesh = grid(4, 4, 1.0, 1.0)
+    write_obj(tmp_path / "a.obj", mesh.vertices, mesh.faces, mesh.corner_uv / scale)
+    scene = write(tmp_path, "cloth: {mesh: {file: a.obj}}\n")
+    for path in (tmp_path / "a.obj", scene):
+        found = check(path)
+        assert any(f"median stretch {scale:g}" in fact for fact in found.facts)
+        assert [("uv_scale" in w and "warp" in w) for w in found.warnings] == [True] * asked
+    assert not check(tmp_path / "a.obj", warp=(1, 0, 0)).warnings
+    assert not check(scene, ["cloth.mesh.warp=[1, 0, 0]"]).warnings
+
+
 def test_degenerate_faces_are_given_for_drawing(tmp_path):
     path = tmp_path / "a.obj"
     path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nf 1/1 2/2 3/2\n")
@@ -207,7 +223,7 @@ def test_wrong_scale_is_a_warning(tmp_path):
     mesh = grid(4, 4, 1, 1)
     write_obj(tmp_path / "a.obj", mesh.vertices * 180, mesh.faces, mesh.corner_uv)
     warnings = " ".join(check(tmp_path / "a.obj").warnings)
-    assert "is the scale right" in warnings and "180 times" in warnings
+    assert "is the scale right" in warnings and "stretch 180" in warnings
 
 
 def test_every_field_is_explained():
@@ -256,7 +272,7 @@ seconds: 1 s
 
 
 def test_a_scene_of_1998(tmp_path):
-    from weft.energies.condition import Variant
+    from weft.energies.elastic.condition import Variant
     from weft.integrators.adaptive import Adaptive
     from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998
 
@@ -276,8 +292,15 @@ def test_a_scene_of_1998(tmp_path):
 def test_conditions_without_their_own_bend_take_the_fabric(tmp_path):
     text = SCENE_1998.replace(", bend: [2e-5, 1e-5]", "")
     scene = load_scene(write(tmp_path, text)).scene
-    law = load_scene(write(tmp_path, text.replace("conditions", "# conditions").replace(
-        "baraff_witkin_1998", "backward_euler"), "other.yaml")).scene  # fmt: skip
+    law = load_scene(
+        write(
+            tmp_path,
+            text.replace("conditions", "# conditions").replace(
+                "baraff_witkin_1998", "backward_euler"
+            ),
+            "other.yaml",
+        )
+    ).scene
     bend, bending = scene.model().energies[2], law.model().energies[1]
     np.testing.assert_allclose(bend.weight, bending.weight)
 
@@ -296,11 +319,16 @@ def test_conditions_without_their_own_bend_take_the_fabric(tmp_path):
         (("seconds: 1 s", "seconds: 1 s\nsolver: {tolerance: 1e-3}"), "solver.tolerance"),
         (("baraff_witkin_1998", "barraf_witkin_1998"), "did you mean 'baraff_witkin_1998'?"),
         (("_witkin_1998\n", "_witkin_1998\nsolver: {stop: preconditionned}\n"), "solver.stop"),
-        (("baraff_witkin_1998\nconditions: {p: 0.75, variant: exact",
-          "backward_euler\nconditions: {p: 0.75, variant: body"), "expected exact"),
+        (
+            (
+                "baraff_witkin_1998\nconditions: {p: 0.75, variant: exact",
+                "backward_euler\nconditions: {p: 0.75, variant: body",
+            ),
+            "expected exact",
+        ),
         (("baraff_witkin_1998\n", "backward_euler\nsolver: {stop: energy}\n"), "solver.stop"),
     ],
-)  # fmt: skip
+)
 def test_problems_of_a_scene_of_1998(tmp_path, change, match):
     text = SCENE_1998.replace(*change)
     assert text != SCENE_1998
@@ -342,7 +370,7 @@ seconds: 1 s
 
 
 def test_a_scene_of_immediate_buckling(tmp_path):
-    from weft.energies.buckling_bending import BucklingBending
+    from weft.energies.elastic.buckling_bending import BucklingBending
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2
 
     scene = load_scene(write(tmp_path, BUCKLING)).scene
@@ -366,9 +394,9 @@ def bent_sheet():
 
 def test_bending_is_chosen_by_name(tmp_path, monkeypatch):
     """Every name of ``BENDING`` is one that scenes and files may say; without one, as it was."""
-    from weft.energies.buckling_bending import BucklingBending
-    from weft.energies.hinge_bending import HingeBending
-    from weft.energies.quadratic_bending import QuadraticBending
+    from weft.energies.elastic.buckling_bending import BucklingBending
+    from weft.energies.elastic.hinge_bending import HingeBending
+    from weft.energies.elastic.quadratic_bending import QuadraticBending
     from weft.scene import elastic
 
     assert set(get_args(elastic.BendingName)) == elastic.BENDING.keys()
@@ -432,7 +460,7 @@ def test_every_law_can_bend_by_pairs_and_every_integrator_can_step(tmp_path):
         (("seconds: 1 s", "pressure: {pressure: 20 Pa, volume: -1}"), "pressure.volume"),
         (("bdf2_semi_implicit", "baraff_witkin_1998"), "scene.law"),
     ],
-)  # fmt: skip
+)
 def test_problems_of_a_scene_of_immediate_buckling(tmp_path, change, match):
     text = BUCKLING.replace(*change)
     assert text != BUCKLING

@@ -5,15 +5,15 @@ import pytest
 import scipy.sparse as sp
 
 import weft
-from weft.errors import MeshError, RunError, SceneError, SceneProblems
+from weft.base.errors import MeshError, RunError, SceneError, SceneProblems
+from weft.discretization.mesh import grid
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.io import read_mesh
 from weft.laws import BaraffWitkin, ImmediateBuckling, StVK
-from weft.mesh import grid
 from weft.scene.build import load_scene
 from weft.scene.check import check
 from weft.scene.held import determined, left_by
-from weft.solve.base import Outcome
+from weft.solve.linear.solver import Outcome
 
 DT = 0.02
 SHEET = """\
@@ -53,8 +53,12 @@ def test_every_integrator(integrator):
     model, state, reports = advanced(scene)
     x = model.vertices(state.x)
     assert -0.045 < x[:, 1].min() < -0.02
-    assert np.abs(x[scene.cloth.corners("top")] - scene.cloth.vertices[scene.cloth.corners("top")]
-                  ).max() < 1e-9  # fmt: skip
+    assert (
+        np.abs(
+            x[scene.cloth.corners("top")] - scene.cloth.vertices[scene.cloth.corners("top")]
+        ).max()
+        < 1e-9
+    )
     assert set(reports[-1].terms) >= {"bending", "gravity"}
 
 

@@ -7,19 +7,19 @@ import pytest
 
 import weft
 from weft import kernel
-from weft.energies.condition import Conditions, condition_energies
-from weft.energies.gravity import Gravity
+from weft.discretization.mesh import grid
+from weft.energies.elastic.condition import Conditions, condition_energies
+from weft.energies.loads.gravity import Gravity
+from weft.energies.state import State
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
+from weft.integrators.model import Model
 from weft.kernel import Scalar, vec3
 from weft.laws import Psd
-from weft.mesh import grid
-from weft.model import Model
 from weft.scene.scene import Scene
-from weft.solve.base import Outcome
-from weft.solve.block_csr import add_diagonal
-from weft.solve.choose import linear_solver
-from weft.solve.direct import have_pardiso
-from weft.state import State
+from weft.solve.linear.direct import have_pardiso
+from weft.solve.linear.select import linear_solver
+from weft.solve.linear.solver import Outcome
+from weft.solve.sparse.block_csr import add_diagonal
 
 DT = 0.02
 SOLVERS = ["splu", "pcg", "multigrid", *(["pardiso"] if have_pardiso() else [])]

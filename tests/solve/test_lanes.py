@@ -6,12 +6,12 @@ import scipy.sparse.linalg as spla
 
 import weft
 from weft import kernel
-from weft.errors import SolverError
+from weft.base.errors import SolverError
 from weft.kernel import mat33
-from weft.solve.base import Outcome
-from weft.solve.block_csr import BlockCsr, BlockPattern
-from weft.solve.lanes import LaneCholesky, LaneFactors, Symbolic
-from weft.solve.lanes_kernels import LANES
+from weft.solve.linear.batched_cholesky import LaneCholesky, LaneFactors, Symbolic
+from weft.solve.linear.batched_cholesky_kernels import LANES
+from weft.solve.linear.solver import Outcome
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 
 def matrix(n=9, scale=1.0):

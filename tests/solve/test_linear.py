@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from weft import kernel
-from weft.errors import SolverError
+from weft.base.errors import SolverError
 from weft.kernel import mat33, vec3
-from weft.solve.base import Outcome
-from weft.solve.block_csr import BlockCsr, BlockPattern
-from weft.solve.choose import linear_solver
-from weft.solve.direct import have_pardiso
+from weft.solve.linear.direct import have_pardiso
+from weft.solve.linear.select import linear_solver
+from weft.solve.linear.solver import Outcome
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 NAMES = ["multigrid", "pcg", "splu", *(["pardiso"] if have_pardiso() else [])]
 
@@ -121,7 +121,7 @@ def test_unknown_solver():
 
 
 def test_pardiso_missing_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("weft.solve.direct.have_pardiso", lambda: False)
+    monkeypatch.setattr("weft.solve.linear.direct.have_pardiso", lambda: False)
     with pytest.raises(SolverError, match=r"weft\[direct\]"):
         linear_solver("pardiso")
 
@@ -138,7 +138,7 @@ def test_mkl_is_found_without_a_walk_through_what_is_installed():
         "import glob\n"
         "def walked(*a, **k): raise AssertionError('searched')\n"
         "glob.glob = walked\n"
-        "from weft.solve import direct\n"
+        "from weft.solve.linear import direct\n"
         "print(direct.mkl_library())\n"
         "direct._loaded()\n"
     )

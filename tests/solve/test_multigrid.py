@@ -9,13 +9,14 @@ from threadpoolctl import threadpool_info
 from weft import kernel
 from weft.bench.multigrid import system
 from weft.kernel import mat33, vec3
-from weft.solve import dense_kernels, hierarchy, multigrid
-from weft.solve import multigrid_kernels as mk
-from weft.solve.aggregation import COARSEST, aggregates, coarsenings
-from weft.solve.base import Outcome
-from weft.solve.block_csr import BlockCsr, BlockPattern
-from weft.solve.hierarchy import LARGEST, Hierarchy
-from weft.solve.multigrid import Multigrid, Work
+from weft.solve.linear.multigrid import cycle_kernels as mk
+from weft.solve.linear.multigrid import dense_kernels, hierarchy
+from weft.solve.linear.multigrid import solver as multigrid
+from weft.solve.linear.multigrid.aggregation import COARSEST, aggregates, coarsenings
+from weft.solve.linear.multigrid.hierarchy import LARGEST, Hierarchy
+from weft.solve.linear.multigrid.solver import Multigrid, MultigridWork
+from weft.solve.linear.solver import Outcome
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +33,8 @@ def csr(c, values=None):
 
 def test_near_are_the_triangles_also_beside_pairs_and_hinges():
     """Aggregates of the pairs' graph, which joins second neighbors, cost a quarter more."""
-    from weft.mesh import grid
-    from weft.solve.block_csr import BlockPattern
+    from weft.discretization.mesh import grid
+    from weft.solve.sparse.block_csr import BlockPattern
 
     mesh = grid(6, 5, 1, 1)
     pairs = mesh.hinges[:, 2:]
@@ -97,7 +98,7 @@ def test_rows_of_blocks_of_every_length(rng):
     blocks, x = rng.normal(size=(pattern.n_blocks, 3, 3)), rng.normal(size=(n, 3))
     A = BlockCsr(pattern, kernel.array(blocks, mat33))
     expected = (A.to_scipy() @ x.reshape(-1)).reshape(n, 3)
-    work = Work(Hierarchy(pattern))
+    work = MultigridWork(Hierarchy(pattern))
     work.hierarchy.refresh(A)
     work.p.assign(x)
     work.begin(kernel.array(x, vec3), 1.0)
@@ -265,7 +266,7 @@ def test_a_new_pattern_gets_a_new_hierarchy(sheet):
 
 def test_aggregates_of_large_meshes_are_on_the_surface(monkeypatch):
     """Seven vertices of a regular grid at most, where hinges would make thirteen."""
-    from weft.solve import aggregation
+    from weft.solve.linear.multigrid import aggregation
 
     A, _ = system(30)
     assert A.pattern.near is not None and A.pattern.near.n_blocks < A.pattern.n_blocks

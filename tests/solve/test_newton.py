@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from weft import kernel
+from weft.base.timing import Phases
 from weft.kernel import mat33, vec3
-from weft.phases import Phases
-from weft.solve.base import LinearSolution, Outcome
-from weft.solve.block_csr import BlockCsr, BlockPattern
-from weft.solve.choose import linear_solver
-from weft.solve.descent import LATE, Newton
-from weft.solve.line_search import backtrack
-from weft.solve.minimize import minimize
+from weft.solve.linear.select import linear_solver
+from weft.solve.linear.solver import LinearSolution, Outcome
+from weft.solve.newton.descent import LATE, Newton
+from weft.solve.newton.line_search import backtrack
+from weft.solve.newton.minimize import minimize
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 PATTERN = BlockPattern.of(2, [np.array([[0, 1]], dtype=np.int32)])
 

@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.sweep.conftest import digests
-from weft.cli.main import app
-from weft.errors import SweepError, WeftError
+from weft.base.errors import SweepError, WeftError
+from weft.cli.commands import app
 from weft.sweep.contact_sheet import contact_sheet, spread_out
 from weft.sweep.file import read_sweep
 from weft.sweep.folder import open_sweep, threads_for

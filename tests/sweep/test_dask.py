@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.sweep.conftest import answer_or_die, digests, is_first
-from weft.errors import SweepError
+from weft.base.errors import SweepError
 from weft.sweep.engines.dask import Dask
 from weft.sweep.engines.processes import Processes
 from weft.sweep.file import read_sweep
@@ -39,9 +39,16 @@ class Cluster:
     def start(self, kind):
         more = {
             "scheduler": ["--host", "127.0.0.1", "--port", str(self.port), "--no-show"],
-            "worker": [self.address, "--nworkers", "2", "--nthreads", "1", "--local-directory",
-                       str(self.folder)],
-        }[kind]  # fmt: skip
+            "worker": [
+                self.address,
+                "--nworkers",
+                "2",
+                "--nthreads",
+                "1",
+                "--local-directory",
+                str(self.folder),
+            ],
+        }[kind]
         line = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--no-dashboard", *more]
         with (self.folder / f"{kind}.txt").open("a") as out:
             made = subprocess.Popen(line, stdout=out, stderr=out, start_new_session=True)
@@ -69,6 +76,7 @@ def run(path, engine, **more):
     return run_sweep(read_sweep(path), engine, **more)
 
 
+@pytest.mark.slow
 def test_the_bits_of_processes_through_a_killed_worker(sweep_file, tmp_path, cluster, monkeypatch):
     path = sweep_file("design: random\nsamples: 6\nset: {seconds: 0.5 s}\n", vary=WIDE)
     wanted = digests(run(path, Processes(2), out=tmp_path / "alone").path)

@@ -6,8 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from weft.errors import RunError, SweepError
-from weft.run import Run
+from tests import command
+from weft.base.errors import RunError, SweepError
+from weft.run.run import Run
 from weft.sweep.card import check_sums
 from weft.sweep.dataset import Choices, quantised, write_dataset
 from weft.sweep.sample import run_sample
@@ -150,6 +151,23 @@ def test_a_package_that_is_missing_is_named(sweep, tmp_path, monkeypatch, suffix
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(SweepError, match=rf"{package} = not installed.*pip install 'weft\[data\]'"):
         write_dataset(sweep, tmp_path / f"o.{suffix}")
+
+
+@pytest.mark.parametrize("suffix", ["zarr", "h5", "nc", "parquet"])
+def test_a_full_disk_is_named(sweep, tmp_path, suffix):
+    """And nothing of the data set stays."""
+    result = command.weft("dataset", sweep.path, f"o.{suffix}", cwd=tmp_path, file_size=2000)
+    said = command.refused(result)
+    assert result.status == 2 and f"cannot write o.{suffix}" in said and "free some space" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_room_is_looked_for_before_the_work(sweep, tmp_path, monkeypatch):
+    monkeypatch.setattr("weft.io.files.disk", lambda _: 1000)
+    with pytest.raises(SweepError, match=r"data set = .*at most the .* that are free") as found:
+        write_dataset(sweep, tmp_path / "o.h5")
+    assert found.value.where == str(tmp_path) and list(tmp_path.iterdir()) == []
+    assert write_dataset(sweep, tmp_path / "o.zarr").samples == 8  # compressed: nobody knows
 
 
 def test_a_run_that_was_changed_is_named(planned, tmp_path):

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import qmc
 
-from weft.errors import SweepError
-from weft.plain_yaml import parse_yaml
+from weft.base.errors import SweepError
+from weft.base.yaml_lines import parse_yaml
 from weft.sweep.design import MOST_SAMPLES, Design
 from weft.sweep.file import read_sweep
 from weft.sweep.plan import plan_of, sample_of

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.sweep.conftest import before_writing, digests, in_workers, statuses
-from weft.errors import RunError, SceneError, SweepError
+from weft.base.errors import RunError, SceneError, SweepError
 from weft.io.inside import Inside
 from weft.io.lock import Lock
 from weft.sweep.engines.processes import Processes
@@ -19,7 +19,7 @@ from weft.sweep.faults import DiskFullError
 from weft.sweep.file import read_sweep
 from weft.sweep.folder import open_sweep
 from weft.sweep.runner import Hooks, run_sweep
-from weft.sweep.status import Kind, counts
+from weft.sweep.status import SampleKind, counts
 
 WIDE = "cloth.sheet.width: {from: 30 cm, to: 60 cm}"
 LONG = "set: {seconds: 1 s}\n"  # ten frames each
@@ -75,6 +75,7 @@ if len(done) >= {least}:
 """
 
 
+@pytest.mark.slow
 def test_kill_nine_of_everything(sweep_file, tmp_path):
     """Half-way, twice; then it ends with the bits of a sweep that nothing happened to.
 
@@ -112,7 +113,7 @@ def test_a_killed_worker(sweep_file, tmp_path):
     code = before_writing("frames/000005.npz", ITSELF_ONCE.format(mark=str(mark)))
     with in_workers(tmp_path, code):
         sweep = run(path, hooks=Hooks(note=notes.append))
-    assert counts(sweep.look())[Kind.DONE] == 5
+    assert counts(sweep.look())[SampleKind.DONE] == 5
     name, pid = mark.read_text().split()
     assert [n.partition("ended ")[2] for n in notes] == [f"(signal 9) while it ran {name}"]
     again = statuses(tmp_path / "out")[name]
@@ -210,7 +211,7 @@ def test_failures_do_not_stop_a_sweep(sweep_file):
     assert told == []
     run(path, retry=True, hooks=Hooks(told=lambda s, st: told.append(st.state)))
     assert told == ["failed"]
-    assert counts(sweep.look())[Kind.FAILED] == 1
+    assert counts(sweep.look())[SampleKind.FAILED] == 1
 
 
 def test_a_full_disk_stops_a_sweep(sweep_file, tmp_path):
@@ -223,7 +224,10 @@ def test_a_full_disk_stops_a_sweep(sweep_file, tmp_path):
     ):
         run(path)
     assert not digests(tmp_path / "out")
-    assert {f.kind for f in open_sweep(tmp_path / "out").look()} <= {Kind.PENDING, Kind.STOPPED}
+    assert {f.kind for f in open_sweep(tmp_path / "out").look()} <= {
+        SampleKind.PENDING,
+        SampleKind.STOPPED,
+    }
     assert len(digests(run(path).path)) == 4
 
 

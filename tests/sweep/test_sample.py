@@ -14,7 +14,7 @@ from weft.io.inside import Inside
 from weft.sweep.faults import BusyError, DiskFullError, StoppedError, sample_lock
 from weft.sweep.quality import Filters
 from weft.sweep.sample import run_sample
-from weft.sweep.status import MOST_ATTEMPTS, Kind, Status, is_held, write_status
+from weft.sweep.status import MOST_ATTEMPTS, SampleKind, Status, is_held, write_status
 from weft.sweep.warm import answer
 
 HARD = "set: {integrator.backward_euler: {tolerance: 1.0e-14, max_iterations: 1}}\n"
@@ -48,7 +48,7 @@ def test_it_goes_on_in_the_same_bits(planned):
     for steps in (2, 2):
         with pytest.raises(StoppedError):
             run_sample(cut, cut.plan[1], watch=stop_after(steps))
-        assert cut.look()[1].kind is Kind.STOPPED
+        assert cut.look()[1].kind is SampleKind.STOPPED
         assert statuses(cut.path)[cut.plan[1].id]["attempts"] == 0
     assert run_sample(cut, cut.plan[1]).digest == wanted
     lines = (cut.place(cut.plan[1]) / "run" / "metrics.jsonl").read_text().splitlines()
@@ -70,11 +70,11 @@ def test_one_process_at_a_sample(planned):
     sweep = planned()
     folder = Inside(sweep.place(sweep.plan[0]))
     with sample_lock(folder):
-        assert is_held(folder.root) and sweep.look()[0].kind is Kind.RUNNING
+        assert is_held(folder.root) and sweep.look()[0].kind is SampleKind.RUNNING
         with pytest.raises(BusyError, match=r"in use: process \d+"):
             run_sample(sweep, sweep.plan[0])
         assert "busy" in answer(str(sweep.path), sweep.plan[0].id)
-    assert not is_held(folder.root) and sweep.look()[0].kind is Kind.PENDING
+    assert not is_held(folder.root) and sweep.look()[0].kind is SampleKind.PENDING
 
 
 def test_threads_of_a_process_take_turns(planned):
@@ -96,7 +96,7 @@ def test_a_sample_that_never_converges(planned):
     status = run_sample(sweep, sweep.plan[0])
     assert (status.state, status.reason) == ("failed", "NOT_CONVERGED")
     assert "MAX_ITERATIONS" in status.message and status.message.startswith("step ")
-    assert sweep.look()[0].kind is Kind.FAILED and sweep.look()[1].kind is Kind.PENDING
+    assert sweep.look()[0].kind is SampleKind.FAILED and sweep.look()[1].kind is SampleKind.PENDING
 
 
 def test_a_sample_that_takes_too_long(planned):
@@ -131,7 +131,7 @@ def test_a_sample_that_takes_its_process_with_it(planned):
     for k in range(MOST_ATTEMPTS):
         ended = subprocess.run([sys.executable, "-c", program, str(sweep.path)], check=False)
         assert ended.returncode == -9
-        assert sweep.look()[0].kind is Kind.STOPPED
+        assert sweep.look()[0].kind is SampleKind.STOPPED
         assert statuses(sweep.path)[sweep.plan[0].id]["attempts"] == k + 1
     status = run_sample(sweep, sweep.plan[0])
     assert (status.state, status.reason) == ("failed", "CRASHED")
@@ -158,7 +158,7 @@ def test_a_disk_that_fills(planned, monkeypatch, number):
         with pytest.raises(DiskFullError, match="no space left.*free some space"):
             run_sample(sweep, sweep.plan[0])
         assert "full" in answer(str(sweep.path), sweep.plan[0].id)
-    assert sweep.look()[0].kind in (Kind.PENDING, Kind.STOPPED)
+    assert sweep.look()[0].kind in (SampleKind.PENDING, SampleKind.STOPPED)
     assert run_sample(sweep, sweep.plan[0]).digest == wanted
 
 
@@ -189,18 +189,28 @@ def test_a_status_that_is_damaged_runs_again(planned):
     sweep = planned()
     wanted = run_sample(sweep, sweep.plan[0]).digest
     (sweep.place(sweep.plan[0]) / "status.json").write_text('{"state": "do')
-    assert sweep.look()[0].kind is Kind.PENDING
+    assert sweep.look()[0].kind is SampleKind.PENDING
     assert run_sample(sweep, sweep.plan[0]).digest == wanted
 
 
 def test_filters():
     """Every one, at its bound and past it; what a scene does not have passes."""
     filters = Filters(True, 0.05, 0, 0.1, False)
-    good = {"converged": True, "speed_end": 0.05, "intersections": 0, "strain_end": 0.1,
-            "slipped_off": False}  # fmt: skip
+    good = {
+        "converged": True,
+        "speed_end": 0.05,
+        "intersections": 0,
+        "strain_end": 0.1,
+        "slipped_off": False,
+    }
     assert all(filters.flags(good).values()) and len(filters.flags(good)) == 6
-    bad = {"converged": False, "speed_end": 0.051, "intersections": 1, "strain_end": 0.11,
-           "slipped_off": True}  # fmt: skip
+    bad = {
+        "converged": False,
+        "speed_end": 0.051,
+        "intersections": 1,
+        "strain_end": 0.11,
+        "slipped_off": True,
+    }
     names = ("converged", "static", "intersections", "strain", "slipped_off")
     for name, (key, value) in zip(names, bad.items()):
         flags = filters.flags({**good, key: value})
@@ -238,4 +248,4 @@ def test_a_final_status_needs_known_words(planned):
     folder = Inside(sweep.place(sweep.plan[0]))
     folder.make()
     write_status(folder, Status("perhaps"))
-    assert sweep.look()[0].kind is Kind.PENDING
+    assert sweep.look()[0].kind is SampleKind.PENDING

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.sweep.conftest import answers_or_die, digests
-from weft.errors import SweepError
+from weft.base.errors import SweepError
 from weft.sweep.engines.processes import Processes
 from weft.sweep.engines.slurm import Slurm, shared_out
 from weft.sweep.file import read_sweep
@@ -64,24 +64,42 @@ class Here:
         self.at, self.conf = at, at / "slurm.conf"
         for name in ("state", "spool"):
             (at / name).mkdir()
-        values = {"host": socket.gethostname().split(".")[0], "at": at, "port": free_port(),
-                  "other": free_port(), "cpus": min(2, os.cpu_count() or 1)}  # fmt: skip
+        values = {
+            "host": socket.gethostname().split(".")[0],
+            "at": at,
+            "port": free_port(),
+            "other": free_port(),
+            "cpus": min(2, os.cpu_count() or 1),
+        }
         self.conf.write_text(CONF.format(**values))
 
     def daemon(self, *line):
-        subprocess.run(line, check=True, timeout=300, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+        subprocess.run(
+            line,
+            check=True,
+            timeout=300,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
 
     def start(self):
         at = self.at
-        self.daemon("munged", "--force", "--key-file=/etc/munge/munge.key",
-                    f"--socket={at}/munge.socket", f"--pid-file={at}/munged.pid",
-                    f"--log-file={at}/munged.log", f"--seed-file={at}/munge.seed")  # fmt: skip
+        self.daemon(
+            "munged",
+            "--force",
+            "--key-file=/etc/munge/munge.key",
+            f"--socket={at}/munge.socket",
+            f"--pid-file={at}/munged.pid",
+            f"--log-file={at}/munged.log",
+            f"--seed-file={at}/munge.seed",
+        )
         self.controller()
         self.daemon("slurmd", "-f", str(self.conf))
         for _ in range(60):
-            said = subprocess.run(["sinfo", "-h", "-o", "%T"], capture_output=True, text=True,
-                                  check=False)  # fmt: skip
+            said = subprocess.run(
+                ["sinfo", "-h", "-o", "%T"], capture_output=True, text=True, check=False
+            )
             if said.stdout.strip() == "idle":
                 return
             time.sleep(1)

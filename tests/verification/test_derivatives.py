@@ -7,9 +7,9 @@ import pytest
 
 import weft
 from tests.energies.test_energies import MESH, crumple
-from weft.energies.bend_condition import FrozenBend
-from weft.energies.hinge_bending import HingeBending
-from weft.errors import WeftError
+from weft.base.errors import WeftError
+from weft.energies.elastic.bend_condition import FrozenBend
+from weft.energies.elastic.hinge_bending import HingeBending
 from weft.laws import Psd
 from weft.validate.differences import check_derivatives, compare_derivative
 from weft.validate.runner import run
@@ -80,8 +80,9 @@ def test_what_is_wrong_is_found(wrong, failing):
 
 
 def test_frozen_bend_is_no_derivative_of_its_energy():
-    exact = HingeBending(MESH.hinges, np.ones(len(MESH.hinges)), np.zeros(len(MESH.hinges)),
-                         MESH.n_vertices)  # fmt: skip
+    exact = HingeBending(
+        MESH.hinges, np.ones(len(MESH.hinges)), np.zeros(len(MESH.hinges)), MESH.n_vertices
+    )
     frozen = FrozenBend(exact.hinges, exact.weight, exact.rest_angle, MESH.n_vertices)
     assert all(d.ok for d in check_derivatives(exact, X))
     assert not check_derivatives(frozen, X)[0].ok

@@ -14,9 +14,14 @@ import pytest
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = (
-    "--headless=new", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader", "--hide-scrollbars", "--remote-debugging-port=0",
-)  # fmt: skip
+    "--headless=new",
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--hide-scrollbars",
+    "--remote-debugging-port=0",
+)
 
 
 def browser_or_skip():
@@ -53,8 +58,13 @@ class Tab:
             self.process.kill()
             raise
         self.numbers = itertools.count(1)
-        self.ask("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1],
-                 deviceScaleFactor=1, mobile=False)  # fmt: skip
+        self.ask(
+            "Emulation.setDeviceMetricsOverride",
+            width=size[0],
+            height=size[1],
+            deviceScaleFactor=1,
+            mobile=False,
+        )
 
     def __enter__(self):
         return self

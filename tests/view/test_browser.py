@@ -15,10 +15,15 @@ from weft.view.page import page
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = (
-    "--headless", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader", "--hide-scrollbars", "--window-size=900,640",
+    "--headless",
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--hide-scrollbars",
+    "--window-size=900,640",
     "--virtual-time-budget=15000",
-)  # fmt: skip
+)
 WIDE, HIGH = 900, 640
 # Added to the page: waits for the viewer, then writes what the browser has into the document.
 PROBE = """

@@ -22,7 +22,7 @@ CELLS = [
     "run",
     "run.view('::2', height=320, looks=['strain', 'speed'])",
     "def fail(step):\n    raise OSError('no more')\n"
-    "from weft.progress import progress_bar\n"
+    "from weft.run.progress import progress_bar\n"
     "with progress_bar(4) as update:\n    fail(None)",
 ]
 
@@ -41,9 +41,14 @@ def executed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("notebook")
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in CELLS])
     client = Client(
-        book, timeout=1800, startup_timeout=600, iopub_timeout=600, allow_errors=True,
-        kernel_name="python3", resources={"metadata": {"path": str(folder)}},
-    )  # fmt: skip
+        book,
+        timeout=1800,
+        startup_timeout=600,
+        iopub_timeout=600,
+        allow_errors=True,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+    )
     client.execute()
     return book, client.messages, folder
 

@@ -11,7 +11,7 @@ import pytest
 
 import weft
 from tests.view.reading import Page
-from weft.run import Run
+from weft.run.run import Run
 
 
 def picture(text):

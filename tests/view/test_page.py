@@ -12,14 +12,14 @@ from hypothesis.extra import numpy as arrays
 from typer.testing import CliRunner
 
 from tests.view.reading import Page
-from weft.cli.main import app
+from weft.base.errors import RunError
+from weft.cli.commands import app
 from weft.discretization.linear_triangle import linear_triangle
-from weft.errors import RunError
-from weft.run import Run
+from weft.run.run import Run
 from weft.scene.of_run import scene_of
 from weft.view.content import content_of
 from weft.view.curves import plots_of
-from weft.view.packing import Grid, Packer, packed, unpacked
+from weft.view.packing import IntegerGrid, Packer, packed, unpacked
 from weft.view.page import page
 
 
@@ -33,7 +33,7 @@ def read(seen):
     arrays.arrays(
         st.sampled_from([np.uint8, np.uint16]), st.tuples(st.integers(1, 4), st.integers(1, 9))
     )
-)  # fmt: skip
+)
 def test_frames_come_back_to_the_bit(numbers):
     packer = Packer()
     for frame in numbers:
@@ -48,7 +48,7 @@ def test_frames_come_back_to_the_bit(numbers):
 
 def test_grid_keeps_values_within_its_error(rng):
     x = rng.normal(size=(500, 3)) * [1.0, 1e-3, 0.0] + [0.0, 1e3, 7.0]
-    grid = Grid.between(x.min(0), x.max(0))
+    grid = IntegerGrid.between(x.min(0), x.max(0))
     off = np.abs(grid.values(grid.numbers(x)) - x)
     assert (off <= 0.5000001 * grid.step).all() and off.max() > 0.4 * grid.step.max()
     assert grid.error == pytest.approx(np.ptp(x, axis=0).max() / 65535 / 2)
@@ -122,9 +122,10 @@ def test_plots_are_of_the_steps_between_frames():
         {"t": 0.3, "iterations": 4, "kinetic": float("nan")},
     ]
     assert plots_of(lines, [0.0, 0.2, 0.3]) == {
-        "kinetic": [None, 4.0, None], "least_distance": [None, 0.1, None],
+        "kinetic": [None, 4.0, None],
+        "least_distance": [None, 0.1, None],
         "iterations": [None, 5, 4],
-    }  # fmt: skip
+    }
     assert plots_of([], [0.0]) == {}
 
 
@@ -228,11 +229,16 @@ def test_page_of_other_looks(seen, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "word"),
-    [(["--html", "a.txt"], "expected .html"), (["--frames", "x"], "A:B:STEP"),
-     (["--frames", "99"], "frames of 0 to 6"), (["--look", "strian"], "did you mean 'strain'"),
-     (["--web", "--window"], "--web and --window"), (["--web", "--look", "a,b"], "one look"),
-     (["--html", "no/such/a.html"], "cannot write")],
-)  # fmt: skip
+    [
+        (["--html", "a.txt"], "expected .html"),
+        (["--frames", "x"], "A:B:STEP"),
+        (["--frames", "99"], "frames of 0 to 6"),
+        (["--look", "strian"], "did you mean 'strain'"),
+        (["--web", "--window"], "--web and --window"),
+        (["--web", "--look", "a,b"], "one look"),
+        (["--html", "no/such/a.html"], "cannot write"),
+    ],
+)
 def test_errors_are_named(seen, arguments, word):
     result = CliRunner().invoke(app, ["view", str(seen.path), *arguments])
     assert isinstance(result.exception, RunError) and word in str(result.exception)

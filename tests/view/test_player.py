@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import weft
+from weft.base.errors import RunError
+from weft.base.machine import process_start
+from weft.cloth.fields import Physics
 from weft.discretization.linear_triangle import linear_triangle
-from weft.errors import RunError
-from weft.fields import Physics
 from weft.io.lock import NAME
-from weft.machine import process_start
-from weft.run import Run
+from weft.run.run import Run
 from weft.view.content import content_of
 from weft.view.measures import MEASURES, At
 from weft.view.player import EVERY, Player

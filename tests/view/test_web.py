@@ -9,7 +9,7 @@ import pytest
 
 from tests.view.browsing import Tab, browser_or_skip
 from tests.view.test_player import written_by
-from weft.run import Run
+from weft.run.run import Run
 from weft.view.player import Player
 from weft.view.sent import KEPT, SOON, Sent
 
@@ -163,7 +163,7 @@ def test_browsers_keep_so_many_bytes():
 
 
 def test_server_without_viser_or_port_is_a_named_error(seen, monkeypatch):
-    from weft.errors import RunError
+    from weft.base.errors import RunError
     from weft.view.web import Web
 
     player = Player(lambda: Run(seen.path))

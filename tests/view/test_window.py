@@ -14,8 +14,8 @@ import pytest
 from PIL import Image
 
 from tests.view.windowing import CANNOT
-from weft.run import Run
-from weft.view.panel import Panel
+from weft.run.run import Run
+from weft.view.panel import StatusPanel
 from weft.view.player import Player
 
 pytest.importorskip("polyscope", reason="no polyscope: pip install 'weft[view]'")
@@ -42,8 +42,15 @@ def shown(request, seen, tmp_path_factory):
     later.mkdir(), out.mkdir()
     for k in (5, 6):
         (run / "frames" / f"{k:06d}.npz").rename(later / f"{k:06d}.npz")
-    done = run_python("-m", "tests.view.windowing", request.param, run, later, out,
-                      display=request.param == "openGL3_glfw")  # fmt: skip
+    done = run_python(
+        "-m",
+        "tests.view.windowing",
+        request.param,
+        run,
+        later,
+        out,
+        display=request.param == "openGL3_glfw",
+    )
     if done.returncode == CANNOT:
         pytest.skip(f"no window with {request.param} here: {done.stdout.strip()[-200:]}")
     assert done.returncode == 0, done.stderr
@@ -94,7 +101,7 @@ class Keyboard:
 def test_keys(seen):
     """What every key does."""
     player = Player(lambda: Run(seen.path), look="panels")
-    panel, resets = object.__new__(Panel), []
+    panel, resets = object.__new__(StatusPanel), []
     panel.player, panel._ui, panel._reset = player, Keyboard(), lambda: resets.append(1)
 
     def press(key):

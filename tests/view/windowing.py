@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from weft.errors import RunError
-from weft.run import Run
+from weft.base.errors import RunError
+from weft.run.run import Run
 from weft.view.player import EVERY, Player
 from weft.view.window import Window
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import weft
-from weft.contact import sphere
+from weft.contact import plate, sphere
 
 FABRICS = ("cotton", "silk", "linen")
 
@@ -24,6 +24,20 @@ def on_sphere(k, n=7, **contact):
     ball = sphere(0.25, size=0.15).moved((0, 0, 0), path=path if k else None)
     given = {"gap": 4e-3, "friction": 0.1 + 0.2 * k, "lags": 1 + k % 2, **contact}
     return weft.Scene(cloth, bodies=[ball], contact=weft.SelfContact(**given))
+
+
+def landing(k):
+    """Two sheets, close to each other, that hit a floor; steps that stop early lump pairs there."""
+    lower = weft.sheet(7, 7, 0.2, 0.2, fabric="cotton").moved((0, 0.05, 0))
+    upper = weft.sheet(7, 7, 0.2, 0.2, fabric="cotton").moved((0.01 + 0.005 * k, 0.075, 0.013))
+    return weft.Scene(
+        weft.joined([lower, upper], ["lower", "upper"]),
+        bodies=[plate(0.4, 0.4, size=0.1)],
+        contact=weft.SelfContact(gap=0.02),
+        velocity=(1.0, -3.0, 0.5),
+        step=0.01,
+        settings=weft.StepSettings(effort="interactive", linear="multigrid"),
+    )
 
 
 def blown(k, **air):

@@ -1,16 +1,19 @@
 """Worlds of a batch are what they are alone, to the last bit, and leave each other alone."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
 
 import weft
-from tests.worlds.scenes import alone, blown, hanging, on_sphere, spline
+from tests.worlds.scenes import alone, blown, hanging, landing, on_sphere, spline
 from weft import kernel
+from weft.base.errors import SceneError, SceneProblems, SimulationError, SolverError
 from weft.contact import sphere
-from weft.errors import SceneError, SimulationError, SolverError
-from weft.worlds.group import Group
+from weft.integrators.backward_euler import BackwardEuler
+from weft.scene.build import load_scene
+from weft.worlds.group import WorldGroup
 
 
 @pytest.mark.parametrize(
@@ -20,11 +23,21 @@ from weft.worlds.group import Group
         (lambda k: hanging(k, "auto"), 3, 12),
         (lambda k: hanging(k, "pcg"), 3, 6),
         (on_sphere, 3, 10),
+        (landing, 2, 4),
         (blown, 3, 8),
         (lambda k: blown(k, span=0.1, crossflow=True), 3, 8),
         (spline, 2, 5),
     ],
-    ids=["lanes", "auto", "pcg", "on a moving sphere", "wind and pins", "added mass", "splines"],
+    ids=[
+        "lanes",
+        "auto",
+        "pcg",
+        "on a moving sphere",
+        "interactive",
+        "wind and pins",
+        "added mass",
+        "splines",
+    ],
 )
 def test_each_world_is_what_it_is_alone(make, count, frames):
     """Bitwise: every sum is over the same numbers in the same order."""
@@ -55,7 +68,7 @@ def test_worlds_of_different_meshes_and_settings_go_together():
     for scene, got in zip(scenes, batch.run(frames=3)):
         assert np.array_equal(got, alone(scene, 3))
     with pytest.raises(SceneError, match="meshes of 49, 81 vertices"):
-        _ = batch.positions
+        _ = batch.positions()
 
 
 def test_threads_change_nothing():
@@ -115,24 +128,24 @@ def test_a_run_of_a_batch_is_resumed_by_simulate_bitwise(tmp_path):
 def test_actions_move_pins_and_stay():
     batch = weft.batch([hanging(0), hanging(1)], fps=50)
     held = hanging(0).pins[0].vertices
-    start = batch.positions[:, held].copy()
+    start = batch.positions()[:, held].copy()
     move = np.array([[[0.0, 0.01, 0.0]], [[0.0, 0.0, -0.02]]])
     batch.step(move)
-    assert np.allclose(batch.positions[:, held], start + move, atol=1e-15)
+    assert np.allclose(batch.positions()[:, held], start + move, atol=1e-15)
     batch.step()
-    assert np.allclose(batch.positions[:, held], start + move, atol=1e-15)
+    assert np.allclose(batch.positions()[:, held], start + move, atol=1e-15)
 
 
 def test_holds_grip_for_a_frame():
     scenes = [weft.Scene(weft.sheet(5, 5, 0.4, 0.4)) for _ in range(2)]
     batch = weft.batch(scenes, fps=50)
-    before = batch.positions.copy()
+    before = batch.positions().copy()
     batch.step(holds=[[weft.Hold([0, 1], (1e-3, 0, 0))], []])
-    after = batch.positions
+    after = batch.positions()
     assert np.allclose(after[0, :2], before[0, :2] + [1e-3, 0, 0], atol=1e-15)
     assert (after[1, :, 1] < before[1, :, 1]).all()  # the other falls
     batch.step()
-    assert (batch.positions[0, :2, 1] < after[0, :2, 1]).all()  # let go
+    assert (batch.positions()[0, :2, 1] < after[0, :2, 1]).all()  # let go
 
 
 def test_a_step_that_does_not_converge_is_halved_as_alone():
@@ -163,7 +176,7 @@ def test_what_is_joined_is_joined():
     """Membranes, hinges and weight are one term of all worlds, whatever their fabrics."""
     with kernel.use(threads=1):
         (group,) = weft.batch([hanging(k) for k in range(3)]).groups
-    assert isinstance(group, Group) and group.of == 3
+    assert isinstance(group, WorldGroup) and group.of == 3
     names = [t.name for t in group.terms if not isinstance(t, list)]
     assert names == ["membrane", "bending", "gravity", "inertia"]
 
@@ -176,11 +189,11 @@ BAD = [
     (lambda b: b.reset(2), "world = 2: expected a number from 0 to 1"),
     (lambda b: b.step(holds=[[]]), "holds = 1 lists.*2 worlds"),
     (lambda b: b.step(holds=[[weft.Hold([99])], []]), "holds of world 0.vertices = 99 to 99"),
-    (lambda b: b.step(holds=[[3], []]), "holds of world 0 = int"),
+    (lambda b: b.step(holds=[[3], []]), r"holds\[0\]\[0\] = 3, int"),
     (lambda b: b.step(holds=[[weft.Hold([1], (0, np.inf, 0))], []]), "displacement = inf"),
     (lambda b: b.step(holds=[[weft.Hold([1]), weft.Hold([1, 2])], []]), "vertex 1 twice"),
     (lambda b: b.reset(0, np.zeros((3, 3))), r"start of world 0 = shape \(3, 3\)"),
-    (lambda b: b.reset(0, b.positions[0]), "in a scene with pins"),
+    (lambda b: b.reset(0, b.positions()[0]), "in a scene with pins"),
     (lambda b: b.run(1.0, frames=3), "one of the two"),
     (lambda b: b.run(frames=-1), "frames = -1"),
 ]
@@ -211,9 +224,26 @@ def test_other_things_that_are_refused():
         weft.batch([hanging(0)], fps=0)
     with pytest.raises(SceneError, match="backward_euler, undivided"):
         weft.batch([hanging(0, adaptive=weft.AdaptiveSettings())])
-    scene = on_sphere(0).with_(settings=weft.StepSettings(linear="lanes"))
+
+
+def test_lanes_with_contact_is_refused_where_it_is_asked_for(tmp_path):
+    """In settings, in an integrator of one's own, and in a scene file; not at the first step."""
+    lanes = weft.StepSettings(linear="lanes")
     with pytest.raises(SolverError, match=r"lanes = a scene with contact"):
-        weft.batch([scene]).step()
+        on_sphere(0).with_(settings=lanes)
+    with pytest.raises(SolverError, match=r"lanes = a scene with contact"):
+        weft.Scene(weft.sheet(4, 4), contact=weft.SelfContact(), stepper=BackwardEuler(lanes))
+    tree = {
+        "cloth": {"sheet": {"nx": 4, "ny": 4}},
+        "contact": {},
+        "integrator": {"backward_euler": {"linear": "lanes"}},
+    }
+    (tmp_path / "scene.yaml").write_text(json.dumps(tree))
+    with pytest.raises(SceneProblems, match=r"lanes = a scene with contact"):
+        load_scene(tmp_path / "scene.yaml")
+    with_auto = on_sphere(0).with_(settings=weft.StepSettings(linear="auto"))
+    assert with_auto.with_(contact=with_auto.contact).settings.linear == "auto"
+    assert hanging(0).with_(settings=lanes).settings is lanes
 
 
 def test_keyframes_and_rigid_bodies_are_refused():

@@ -2,28 +2,34 @@
 
 import dataclasses
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from weft.adjoint.directions import Direction
-from weft.adjoint.fields import Positions, Targets, Velocities
-from weft.adjoint.forward import Forward, Kept, Simulated
-from weft.adjoint.keyed import named
-from weft.adjoint.losses import Loss, checked
+from weft.adjoint.array_parameters import Positions, Targets, Velocities
+from weft.adjoint.keyframed_parameters import named
+from weft.adjoint.losses import Loss, check_answer
+from weft.adjoint.parameter_directions import ParameterDirection
 from weft.adjoint.parameters import ARRAYS, TARGETS, Parameter, check_names, pin_names
+from weft.adjoint.recorded_run import Kept, RecordedRun, Simulated
 from weft.adjoint.rest import Rest
-from weft.adjoint.step_back import Back, step_back
+from weft.adjoint.reverse_step import Back, step_back
+from weft.adjoint.run_check import ROUND_OFF, RunCheck, check_run
 from weft.adjoint.tangent import tangents
-from weft.arrays import Floats
-from weft.errors import SceneError
-from weft.solve.choose import DIRECT_UP_TO, linear_solver
-from weft.solve.direct import have_pardiso
+from weft.base.arrays import Floats
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import Accepts, Rate
+from weft.run.run import Run
+from weft.solve.linear.direct import have_pardiso
+from weft.solve.linear.select import DIRECT_UP_TO, linear_solver
 
 MOST = 2.0**30  # [B] of states that are kept
 Whole = Positions | Velocities | Targets | Rest
+WHOLE: dict[str, Any] = {"positions": Positions, "velocities": Velocities, "rest": Rest}
 
 
 @dataclass(frozen=True)
@@ -43,24 +49,30 @@ class AdjointReport:
     backward: float = 0.0  # [s] with what was computed again
     recomputed: int = 0  # steps
     kept: int = 0  # [B] of states
+    check: RunCheck | None = None  # beside a run with other parameters; None: not asked for
 
     def __str__(self) -> str:
         seconds = f"{self.forward:.2f} s forward and {self.backward:.2f} s back"
         lines = [f"{self.steps} steps, {seconds}; left to converge: {self.correction:.2g} m"]
         if self.indefinite:
-            lines.append(f"{len(self.indefinite)} steps ended where the Hessian is indefinite "
-                         "(no minimum, or barely one): solved as it is")  # fmt: skip
+            lines.append(
+                f"{len(self.indefinite)} steps ended where the Hessian is indefinite "
+                "(no minimum, or barely one): solved as it is"
+            )
         if self.singular:
-            lines.append(f"{len(self.singular)} steps ended where it is singular: shifted by 1e-9 "
-                         "of its largest number; derivatives along what moves freely are "
-                         "arbitrary")  # fmt: skip
+            lines.append(
+                f"{len(self.singular)} steps ended where it is singular: shifted by 1e-9 "
+                "of its largest number; derivatives along what moves freely are "
+                "arbitrary"
+            )
         if self.firmed:
             lines.append(f"contact changed its firmness in {self.firmed} steps: left out")
         if self.independent:
             lines.append(f"nothing depends on {', '.join(self.independent)}: zero")
         for name, energies in self.differences.items():
             lines.append(f"{name}: differences of the forces of {', '.join(energies)}")
-        return "\n".join([*lines, *self.remarks])
+        unchecked = "not checked against a run nearby: call with check=True, at the cost of a run"
+        return "\n".join([*lines, *self.remarks, str(self.check or unchecked)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +84,13 @@ class Derivative:
     report: AdjointReport = field(repr=False)
 
 
+@checked(SceneError, "Adjoint")
 class Adjoint:
     """A loss of a run, and its derivatives by what the run is made from.
 
     Args:
-        scene: a ``weft.Scene``, or what simulates like one (``forward.Simulated``) with parameters
+        scene: a ``weft.Scene``, or what simulates like one (``recorded_run.Simulated``) with
+            parameters
             of its own.
         loss: ``loss(x, v, t)``, see ``weft.losses``.
         parameters: names (``Adjoint.names``), or ``Parameter`` of your own; none: every number of
@@ -92,21 +106,19 @@ class Adjoint:
 
     def __init__(
         self,
-        scene: Simulated,
+        scene: Annotated[Simulated, Accepts(Simulated | Run)],
         loss: Loss,
         parameters: Sequence[str | Parameter] = (),
         *,
         frames: int,
-        fps: float = 30.0,
+        fps: Rate = 30.0,
         memory: float = MOST,
     ) -> None:
-        if not callable(loss):
-            raise SceneError("loss", got=type(loss).__name__, expected="a function of x, v and t")
         if hasattr(scene, "manifest"):
             hint = "weft.scene_of(run).scene reads it from the run's manifest"
             raise SceneError("Adjoint of a run", got="a folder", expected="its scene", hint=hint)
         self.scene, self.loss, self.memory = scene, loss, memory
-        self.forward = Forward(scene, frames, fps)
+        self.forward = RecordedRun(scene, frames, fps)
         of_scene = named(scene) if hasattr(scene, "cloth") else {}
         asked = list(parameters) or [k for k in of_scene if k.startswith("fabric")]
         own = {p.name: p for p in asked if isinstance(p, Parameter)}
@@ -133,12 +145,20 @@ class Adjoint:
         check_names({name: None}, list(self._named))
         return self._named[name]
 
-    def with_values(self, values: dict[str, Any]) -> "Adjoint":
-        """The same of the scene with other values of parameters, by name."""
+    def with_values(self, values: Mapping[str, Any]) -> "Adjoint":
+        """Return this adjoint for a scene with other values of parameters, given by name.
+
+        ``positions``, ``velocities`` and ``rest`` have the shapes of their gradients.
+        """
         scene: Any = self.scene
         for name, value in values.items():
+            if name not in self._named and name in WHOLE and name in self.names:
+                continue
             p = self.parameter(name)
             scene = p.at(scene, np.asarray(value, dtype=np.float64).reshape(p.value.shape))
+        for name in ("rest", "positions", "velocities"):  # what is cut keeps where it starts
+            if name in values and name not in self._named:
+                scene = WHOLE[name].at(scene, np.asarray(values[name], dtype=np.float64))
         old = [p for p in self._named.values() if p.name in self.parameters]
         given: list[str | Parameter] = []
         for name in self.parameters:
@@ -155,7 +175,7 @@ class Adjoint:
     def value(self) -> float:
         """The loss alone."""
         x, v, t = self._frames(Kept(self.forward, 0.0))
-        return checked(self._loss(x, v, t), x)[0]
+        return check_answer(self._loss(x, v, t), x)[0]
 
     @property
     def _known_loss(self) -> Any:
@@ -176,18 +196,32 @@ class Adjoint:
                 t.append(place.state.t)
         return np.array(x), np.array(v), np.array(t)
 
-    def __call__(self) -> Derivative:
+    def __call__(self, check: bool = False) -> Derivative:
         """The loss and its derivatives.
 
+        Args:
+            check: compare them with one more run, in which all parameters (but ``targets`` of pins)
+                are changed a little along the gradient: ``report.check``. Warns where that run is
+                not where the gradient says.
+
         Raises:
-            SceneError: a loss that is not finite, or whose derivative has another shape.
+            SceneError: a loss that is not finite, or whose derivative has another shape; a check of
+                parameters that are all ``targets``.
             SimulationError: a step that does not converge.
         """
+        movable = [n for n in self.parameters if n in self._named or n in WHOLE]
+        if check and not movable:
+            raise SceneError(
+                "check",
+                got=f"by {', '.join(self.parameters)} alone",
+                expected="a parameter beside them",
+                hint="pins.NAME.translation is one that a scene can be given",
+            )
         wholes, directions = self._wholes(), self._directions()  # what is refused, before the run
         clock, f = time.perf_counter(), self.forward
         kept = Kept(f, self.memory)
         x, v, t = self._frames(kept)
-        value, by_x, by_v = checked(self._loss(x, v, t), x)
+        value, by_x, by_v = check_answer(self._loss(x, v, t), x)
         size, forward = kept.bytes, time.perf_counter() - clock
         clock = time.perf_counter()
         back, notes = self._backwards(kept, by_x, by_v, [*wholes.values(), *directions])
@@ -208,11 +242,40 @@ class Adjoint:
             known = rough.setdefault(d.parameter.name, [])
             known += [name for name in d.differences if name not in known]
         report = AdjointReport(
-            **notes, independent=still, differences={k: v for k, v in rough.items() if v},
-            remarks=f.remarks, forward=forward, backward=time.perf_counter() - clock,
-            recomputed=kept.recomputed, kept=size,
-        )  # fmt: skip
-        return Derivative(value, {n: gradient[n] for n in self.parameters}, report)
+            **notes,
+            independent=still,
+            differences={k: v for k, v in rough.items() if v},
+            remarks=f.remarks,
+            forward=forward,
+            backward=time.perf_counter() - clock,
+            recomputed=kept.recomputed,
+            kept=size,
+        )
+        gradient = {n: gradient[n] for n in self.parameters}
+        if check:
+            moved_by = float(np.abs(by_x).sum() + np.abs(by_v).sum() / f.dt)
+            noise = report.correction * moved_by + ROUND_OFF * float(np.abs(by_x * x).sum())
+            found = self._checked({n: gradient[n] for n in movable}, value, noise)
+            report = dataclasses.replace(report, check=found)
+            if found.tells and not found.agrees:
+                warnings.warn(f"gradient {found}", stacklevel=2)
+        return Derivative(value, gradient, report)
+
+    def _checked(self, gradient: Mapping[str, Floats], value: float, noise: float) -> RunCheck:
+        """Compare a gradient with one more run."""
+        scene: Any = self.scene
+        starts: dict[str, Floats] = {}
+        sizes: dict[str, float] = {}
+        for n in gradient:
+            if n in self._named:
+                starts[n], sizes[n] = self._named[n].value, self._named[n].size
+            else:
+                starts[n], sizes[n] = WHOLE[n].value(scene), WHOLE[n].size
+
+        def value_at(change: Mapping[str, Floats]) -> float:
+            return self.with_values({n: starts[n] + c for n, c in change.items()}).value()
+
+        return check_run(gradient, sizes, value, noise, value_at)
 
     def tangent(self, name: str) -> tuple[Floats, Floats]:
         """How positions and velocities of every frame change with a parameter, forwards: each
@@ -224,20 +287,19 @@ class Adjoint:
         return tangents(self.forward, self.scene, self.parameter(name), self._solver())
 
     def _wholes(self) -> dict[str, Whole]:
-        makers: dict[str, Any] = {"positions": Positions, "velocities": Velocities, "rest": Rest}
         found: dict[str, Whole] = {}
         for name in self.parameters:
-            if name in makers:
-                found[name] = makers[name](self.scene)
+            if name in WHOLE:
+                found[name] = WHOLE[name](self.scene)
             elif name.endswith(TARGETS):
                 names = pin_names(self.scene.pins)  # type: ignore[attr-defined]
                 number = names.index(name[len("pins.") : -len(TARGETS)])
                 found[name] = Targets(self.scene, number, self.forward)
         return found
 
-    def _directions(self) -> list[Direction]:
+    def _directions(self) -> list[ParameterDirection]:
         return [
-            Direction.of(self.scene, self._named[name], index, self.forward.model)
+            ParameterDirection.of(self.scene, self._named[name], index, self.forward.model)
             for name in self.parameters
             if name in self._named
             for index in np.ndindex(self._named[name].value.shape)
@@ -286,5 +348,6 @@ class Adjoint:
         name = settings.linear
         if name == "auto" and n <= DIRECT_UP_TO:
             name = "pardiso" if have_pardiso() else "splu"
-        return linear_solver(name, n, contact=model.contact is not None,
-                             pattern=model.assembly.pattern)  # fmt: skip
+        return linear_solver(
+            name, n, contact=model.contact is not None, pattern=model.assembly.pattern
+        )

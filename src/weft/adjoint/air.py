@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.lagged import pulls
-from weft.adjoint.pulled import Pulled
-from weft.arrays import Floats
-from weft.energies.wind import BoundAir, extrapolated
+from weft.adjoint.lagged_terms import pulls
+from weft.adjoint.step_cotangents import StepCotangents
+from weft.base.arrays import Floats
+from weft.energies.air.lift_and_drag import BoundAir, extrapolated
+from weft.energies.step import Step
 from weft.kernel import WarpArray
-from weft.step import Step
 
 DIFFERENCE = 1e-6  # [m] of places, for gusts and fields
 
@@ -88,7 +88,7 @@ def air_slopes(
 
 
 @pulls(BoundAir)
-def _wind(term: BoundAir, step: Step, x: WarpArray, by: Floats, into: Pulled) -> None:
+def _wind(term: BoundAir, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
     """What lagging passes back; and the origin of velocities."""
     found, s = air_slopes(term, step, x, by, into.at), term.energy.samples
     N = s.shares[:, :, None]
@@ -100,7 +100,7 @@ def _wind(term: BoundAir, step: Step, x: WarpArray, by: Floats, into: Pulled) ->
     expected_place(step, to_x, to_v, into)
 
 
-def expected_place(step: Step, to_x: Floats, to_v: Floats, into: Pulled) -> None:
+def expected_place(step: Step, to_x: Floats, to_v: Floats, into: StepCotangents) -> None:
     """From derivatives by where cloth is expected and how fast (``extrapolated``) to those by the
     state, by what the step predicts, and by pins; or by where these were taken anew.
     """

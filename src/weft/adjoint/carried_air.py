@@ -12,20 +12,22 @@ import numpy as np
 
 from weft import kernel
 from weft.adjoint.air import expected_place
-from weft.adjoint.lagged import pulls
-from weft.adjoint.pulled import Pulled
-from weft.arrays import Floats
-from weft.energies.added_mass import AddedMass, BoundAddedMass
-from weft.energies.wind import extrapolated
+from weft.adjoint.lagged_terms import pulls
+from weft.adjoint.step_cotangents import StepCotangents
+from weft.base.arrays import Floats
+from weft.discretization.mesh import edges_of
+from weft.energies.air.added_mass import AddedMass, BoundAddedMass
+from weft.energies.air.lift_and_drag import extrapolated
+from weft.energies.step import Step
 from weft.kernel import WarpArray
-from weft.mesh import edges_of
-from weft.step import Step
 
 DIFFERENCE = 1e-3  # of a face's size, and of the air's and the cloth's speed
 
 
 @pulls(BoundAddedMass)
-def _added_mass(term: BoundAddedMass, step: Step, x: WarpArray, by: Floats, into: Pulled) -> None:
+def _added_mass(
+    term: BoundAddedMass, step: Step, x: WarpArray, by: Floats, into: StepCotangents
+) -> None:
     """By what the step predicts, and by where cloth is expected and how fast."""
     M = np.array(kernel.numpy(term._M))
     into.predicted -= np.einsum("vij,vj->vi", M, by)

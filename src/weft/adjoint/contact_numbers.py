@@ -1,10 +1,11 @@
 """Contact and friction, differentiated by their numbers: stiffness, gap, thickness, coefficients of
 friction, elastic slip.
 
-A pair's barrier has closed forms (``contact.mixed``), at the end of the step and, for the
-normal force with which friction is lagged, where it begins. Friction is w f'(|u|) u/|u| times that
-force, with f and u of the coefficients and the slip e = stick dt over which it rises; what it keeps
-for the next step is differentiated, too. Firmness changes by jumps, which are left out.
+A pair's barrier has closed forms (``contact.barrier.set_by_constants``), at the end of the step
+and, for the normal force with which friction is lagged, where it begins. Friction is w f'(|u|)
+u/|u| times that force, with f and u of the coefficients and the slip e = stick dt over which it
+rises; what it keeps for the next step is differentiated, too. Firmness changes by jumps, which are
+left out.
 """
 
 from collections.abc import Mapping
@@ -13,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.slides import rise
-from weft.adjoint.touching import Touching
-from weft.arrays import Floats
+from weft.adjoint.contact import ContactSlopes, Slides
+from weft.adjoint.sliding_pairs import rise
+from weft.base.arrays import Floats
+from weft.contact.barrier.set_by_constants import changed_gradients
 from weft.contact.contact import Contact
+from weft.contact.contact_energy import SLIP
 from weft.contact.contact_set import ContactSet
-from weft.contact.friction import changed_loads
-from weft.contact.mixed import changed_gradients
-from weft.contact.term import SLIP
+from weft.contact.friction.friction import changed_loads
 
 Numbers = Mapping[str, Floats]
 
@@ -31,10 +32,13 @@ def constants_of(contact: Contact) -> dict[str, Floats]:
     """
     sides, s = contact.mesh.sides, contact.settings
     return {
-        "stiffness": np.asarray(contact.stiffness), "gap": np.asarray(contact.gap),
-        "thickness": sides.thickness, "static": sides.static, "kinetic": sides.kinetic,
+        "stiffness": np.asarray(contact.stiffness),
+        "gap": np.asarray(contact.gap),
+        "thickness": sides.thickness,
+        "static": sides.static,
+        "kinetic": sides.kinetic,
         "stick": np.asarray(s.stick),
-    }  # fmt: skip
+    }
 
 
 def structure_of(contact: Contact) -> Any:
@@ -46,9 +50,8 @@ def structure_of(contact: Contact) -> Any:
 class ContactNumbers:
     """Contact at the end of a step."""
 
-    def __init__(self, touching: Touching) -> None:
+    def __init__(self, touching: ContactSlopes) -> None:
         self.touching, self.term = touching, touching.term
-        self.slides: Any = touching._slides
 
     def changed(self, change: Numbers) -> tuple[Floats, dict[str, Floats]]:
         """(N,3) [N] how dE/dx at the points changes with these numbers, and what is remembered.
@@ -64,11 +67,13 @@ class ContactNumbers:
             local = kernel.numpy(changed_gradients(contacts, y, *numbers))
             np.add.at(out, contacts.stencil, local)
         kept: dict[str, Floats] = {}
-        if self.slides is not None:
-            slope = self._slope(change)
-            weights = np.asarray(self.slides.slide["w"])
-            np.add.at(out, self.slides.stencil, weights[:, :, None] * slope["force"][:, None])
-            kept[SLIP] = self._remembered(slope)
+        several = self.touching.slides
+        for slides in several:
+            slope, weights = self._slope(slides, change), np.asarray(slides.slide["w"])
+            force = slope["force"] / len(several)
+            np.add.at(out, slides.stencil, weights[:, :, None] * force[:, None])
+            slip = self._remembered(slides, slope) / len(several)
+            kept[SLIP] = kept.get(SLIP, 0.0) + slip
         return self.touching._to_points(out[: self.touching.n]), kept
 
     def along(self, change: Numbers, z: Floats, kept: Numbers) -> float:
@@ -100,10 +105,9 @@ class ContactNumbers:
         firmer = 3 * (whole / search.gap - gap / less)
         return (part + np.where(own, firmer, 0.0)) * touch["stiffness"], gap, thickness
 
-    def _slope(self, change: Numbers) -> dict[str, Floats]:
+    def _slope(self, slides: Slides, change: Numbers) -> dict[str, Floats]:
         """Of pairs that may slide: changes of the load (m,), of e (m,), and of the force (m,3)."""
-        slides, term, s = self.slides, self.term, self.slides.slide
-        began = slides._began
+        term, s, began = self.term, slides.slide, slides.contacts
         numbers = self._of_pairs(change, began)
         pushed = changed_gradients(began, slides.start, *numbers)
         load = changed_loads(began, slides.start, pushed)[slides.push]
@@ -130,9 +134,10 @@ class ContactNumbers:
         along = (load * over + s["load"] * steeper)[:, None] * u + (s["load"] * over)[:, None] * du
         return {"load": load, "e": e, "force": np.einsum("mk,mki->mi", along, t)}
 
-    def _remembered(self, slope: Mapping[str, Floats]) -> Floats:
+    @staticmethod
+    def _remembered(slides: Slides, slope: Mapping[str, Floats]) -> Floats:
         """(n,3) change of the elastic slip that is kept (``friction.keep_slips``)."""
-        slides, s = self.slides, self.slides.slide
+        s = slides.slide
         w, n = np.where(slides.own, s["w"], 0.0), slides.n
         _, d = slides._moved()
         t = (s["t0"], s["t1"])
@@ -157,7 +162,7 @@ class ContactNumbers:
 
 
 def _rise_slope(y: Floats, s: Any, static: Floats, kinetic: Floats, e: Floats) -> Floats:
-    """(m,) change of f'/y at the same y >= 0 (``friction_kernels.rise``)."""
+    """(m,) change of f'/y at the same y >= 0 (``contact.friction.kernels.rise``)."""
     smooth, drop = s["smooth"], s["mu_kinetic"] - s["mu_static"]
     t = np.clip((y - smooth) / smooth, 0.0, 1.0)
     falls = t * t * (3 - 2 * t)

@@ -7,19 +7,22 @@ x, of the same shape as x; or both, and the derivative by v. Any function will d
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Floats, Ints, Positions
-from weft.errors import SceneError
+from weft.base.arrays import ArrayOf, Floats, Positions, Velocities, VertexIds
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import Setting
 from weft.kernel import vec3
 
 Answer = tuple[Any, ...]  # value, by x, and perhaps by v
 Loss = Callable[[Floats, Floats, Floats], Answer]
 
 
+@checked(SceneError, unchecked=("of", "by_corner", "principal"))
 @dataclass(frozen=True, eq=False)
 class Target:
     """Mean squared distance of vertices to where they should be in a frame [m^2].
@@ -35,10 +38,10 @@ class Target:
 
     positions: Positions
     frame: int = -1
-    vertices: Ints | None = None
+    vertices: VertexIds | None = None
     weight: Floats | None = None
-    velocities: Floats | None = None
-    time: float = 0.1
+    velocities: Velocities | None = None
+    time: Annotated[float, Setting("", "s", least=0)] = 0.1
 
     def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
         """Value and derivatives."""
@@ -56,6 +59,7 @@ class Target:
         return value, by_x, by_v
 
 
+@checked(SceneError, unchecked=("of", "by_corner", "principal"))
 @dataclass(frozen=True, eq=False)
 class Mean:
     """Mean of a coordinate of vertices in a frame [m]: how high, how far.
@@ -66,8 +70,8 @@ class Mean:
         frame: number; -1 is the last one.
     """
 
-    axis: Any = (0.0, 1.0, 0.0)
-    vertices: Ints | None = None
+    axis: Annotated[Any, ArrayOf("numbers", ((3,),))] = (0.0, 1.0, 0.0)
+    vertices: VertexIds | None = None
     frame: int = -1
 
     def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
@@ -78,8 +82,9 @@ class Mean:
         return float((x[self.frame, ids] @ axis).mean()), by
 
 
+@checked(SceneError, unchecked=("of", "by_corner", "principal"))
 @dataclass(frozen=True, eq=False)
-class Energy:
+class EnergyLoss:
     """Energy of a frame [J]: of one name, as metrics have it, or of all.
 
     What a frame's energy depends on besides positions (stiffness) is differentiated as well. Not of
@@ -95,19 +100,19 @@ class Energy:
     frame: int = -1
     model: Any = None
 
-    def of(self, model: Any) -> "Energy":
+    def of(self, model: Any) -> "EnergyLoss":
         """Of a model.
 
         Raises:
             SceneError: a name that no energy has; points that are not vertices.
         """
-        from weft.errors import check_known
+        from weft.base.errors import check_known
 
         if model.embedding is not None:
-            raise SceneError("loss Energy", got="splines", expected="triangles")
+            raise SceneError("loss EnergyLoss", got="splines", expected="triangles")
         if self.name is not None:
             check_known(self.name, [b.name for b in model.assembly.bound], "energy", SceneError)
-        return Energy(self.name, self.frame, model)
+        return EnergyLoss(self.name, self.frame, model)
 
     def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
         """Value and derivative."""
@@ -124,6 +129,7 @@ class Energy:
         return value, by
 
 
+@checked(SceneError, unchecked=("of", "by_corner", "principal"))
 @dataclass(frozen=True, eq=False)
 class Strain:
     """How much cloth is stretched beyond a limit: the mean, over faces, of the squares of what both
@@ -177,13 +183,15 @@ class Strain:
 
     def principal(self, x: Positions) -> Floats:
         """(m,2) principal strains of every face at positions (n,3), the larger first."""
-        found = [np.linalg.svd(s.deformation_gradient(np.asarray(x)), compute_uv=False)
-                 for s in self._samples]  # fmt: skip
+        found = [
+            np.linalg.svd(s.deformation_gradient(np.asarray(x)), compute_uv=False)
+            for s in self._samples
+        ]
         return np.concatenate(found) - 1.0
 
     @property
     def _samples(self) -> list[Any]:
-        from weft.energies.membrane import Membrane
+        from weft.energies.elastic.membrane import Membrane
 
         found = [e.samples for e in self.model.energies if isinstance(e, Membrane)]
         if not found:
@@ -198,11 +206,12 @@ class Strain:
 
 
 def _State(x: Positions, t: float) -> Any:
-    from weft.state import State
+    from weft.energies.state import State
 
     return State(np.array(x), np.zeros_like(x), float(t))
 
 
+@checked(SceneError, unchecked=("of", "by_corner", "principal"))
 @dataclass(frozen=True, eq=False)
 class Sum:
     """Weighted losses."""
@@ -217,7 +226,7 @@ class Sum:
         """Value and derivatives."""
         value, by_x, by_v = 0.0, np.zeros_like(x), np.zeros_like(v)
         for weight, loss in self.terms:
-            one, gx, gv = checked(loss(x, v, t), x)
+            one, gx, gv = check_answer(loss(x, v, t), x)
             value, by_x, by_v = value + weight * one, by_x + weight * gx, by_v + weight * gv
         return value, by_x, by_v
 
@@ -245,12 +254,13 @@ def by_corner(loss: Any, x: Floats, v: Floats, t: Floats) -> Floats:
     if not hasattr(loss, "of"):
         return np.zeros(())
     raise SceneError(
-        f"loss {type(loss).__name__} and parameter rest", got="a loss that knows the model",
+        f"loss {type(loss).__name__} and parameter rest",
+        got="a loss that knows the model",
         expected="one with by_corner(x, v, t), its derivative by the rest shape",
-    )  # fmt: skip
+    )
 
 
-def checked(answer: Any, x: Floats) -> tuple[float, Floats, Floats]:
+def check_answer(answer: Any, x: Floats) -> tuple[float, Floats, Floats]:
     """What a loss returned, as value and both derivatives.
 
     Raises:
@@ -258,9 +268,10 @@ def checked(answer: Any, x: Floats) -> tuple[float, Floats, Floats]:
     """
     if not isinstance(answer, tuple | list) or len(answer) not in (2, 3):
         raise SceneError(
-            "loss", got=f"{type(answer).__name__}", expected="(value, derivative by x), or with "
-            "the derivative by v as a third",
-        )  # fmt: skip
+            "loss",
+            got=f"{type(answer).__name__}",
+            expected="(value, derivative by x), or with the derivative by v as a third",
+        )
     value = np.asarray(answer[0], dtype=np.float64)
     if value.shape != () or not np.isfinite(value):
         raise SceneError("loss value", got=answer[0], expected="one finite number")
@@ -268,11 +279,17 @@ def checked(answer: Any, x: Floats) -> tuple[float, Floats, Floats]:
     for name, by in zip(("x", "v"), answer[1:]):
         by = np.asarray(by, dtype=np.float64)
         if by.shape != x.shape:
-            raise SceneError(f"loss derivative by {name}", got=f"shape {by.shape}",
-                             expected=f"{x.shape}: of every frame, vertex and axis")  # fmt: skip
+            raise SceneError(
+                f"loss derivative by {name}",
+                got=f"shape {by.shape}",
+                expected=f"{x.shape}: of every frame, vertex and axis",
+            )
         if not np.isfinite(by).all():
-            raise SceneError(f"loss derivative by {name}", got="numbers that are not finite",
-                             expected="finite ones",
-                             hint="a distance has no derivative at zero: square it")  # fmt: skip
+            raise SceneError(
+                f"loss derivative by {name}",
+                got="numbers that are not finite",
+                expected="finite ones",
+                hint="a distance has no derivative at zero: square it",
+            )
         slopes.append(by)
     return float(value), slopes[0], slopes[1] if len(slopes) > 1 else np.zeros_like(x)

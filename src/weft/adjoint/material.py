@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Ints
-from weft.cloth import Cloth
+from weft.base.arrays import Faces, Floats, Ints
+from weft.base.errors import MeshError, SceneError
+from weft.base.runtime_types import checked
+from weft.cloth.cloth import Cloth
 from weft.discretization.bspline import Patch
+from weft.discretization.compound_surface import Surfaces
+from weft.discretization.mesh import TriangleMesh
 from weft.discretization.spline_surface import SplineSurface, grid_faces
-from weft.discretization.surfaces import Surfaces
 from weft.discretization.triangles import Triangles
-from weft.errors import MeshError, SceneError
-from weft.mesh import TriangleMesh
 
 
+@checked(MeshError)
 def material_points(cloth: Cloth | TriangleMesh) -> tuple[Floats, Faces]:
     """(k,2) [m] the points of flat panels, and (m,3) which of them is each corner of a face.
 
@@ -66,6 +68,7 @@ def spline_surfaces(cloth: Cloth) -> list[SplineSurface]:
     return found
 
 
+@checked(MeshError)
 def cut(cloth: Cloth, points: Floats) -> Cloth:
     """The cloth with other material points, where its points are now.
 
@@ -109,6 +112,7 @@ def _of_triangles(cloth: Cloth, corner_uv: Floats) -> Cloth:
     return dataclasses.replace(cloth, mesh=mesh, made_of=made)
 
 
+@checked(MeshError)
 def recut(scene: Any, cloth: Cloth) -> Any:
     """A scene of a cloth that is cut otherwise, sewn anew: what seams, elastics and the drag of
     sewing know of their panels is that of the new ones.

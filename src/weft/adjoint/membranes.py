@@ -13,15 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.lagged import pulls
-from weft.adjoint.pulled import Pulled
-from weft.arrays import Floats
-from weft.energies.damping import freeze_tangent, strain_of, strain_slope
-from weft.energies.membrane import BoundMembrane
+from weft.adjoint.lagged_terms import pulls
+from weft.adjoint.step_cotangents import StepCotangents
+from weft.base.arrays import Floats
+from weft.energies.elastic.damping import freeze_tangent, strain_of, strain_slope
+from weft.energies.elastic.membrane import BoundMembrane
+from weft.energies.step import Step
 from weft.kernel import Scalar, WarpArray, mat32, mat33
-from weft.laws.viscous import Params
-from weft.psd import Psd
-from weft.step import Step
+from weft.laws.viscous import ViscousParams
+from weft.solve.newton.psd import Psd
 
 DIFFERENCE = 1e-5  # of F, which has no unit: errors of 1e-10 and 1e-11 of the tangent
 
@@ -37,7 +37,9 @@ class StartOfMembrane:
 
 
 @pulls(BoundMembrane)
-def _membrane(term: BoundMembrane, step: Step, x: WarpArray, by: Floats, into: Pulled) -> None:
+def _membrane(
+    term: BoundMembrane, step: Step, x: WarpArray, by: Floats, into: StepCotangents
+) -> None:
     """What damping passes back to x_n and x_(n-1)."""
     found = start_of_membrane(term, step, x, by)
     if found is None:
@@ -92,9 +94,9 @@ def _tangent_slope(
 
 
 def _tangent(term: BoundMembrane, F: Floats, scale: float) -> Floats:
-    """(q,3,3) C of ``energies.damping`` at deformation gradients (q,3,2)."""
+    """(q,3,3) C of ``energies.elastic.damping`` at deformation gradients (q,3,2)."""
     q, (law, parameters) = len(F), term._elastic
-    at, H, p = kernel.array(F, mat32), kernel.empty((q, 3), mat33), kernel.zeros(q, Params)
+    at, H, p = kernel.array(F, mat32), kernel.empty((q, 3), mat33), kernel.zeros(q, ViscousParams)
     stages = law.stages(Psd.GAUSS_NEWTON, at, parameters, H)
     kernel.launch_each(q, *stages, (freeze_tangent, at, H, Scalar(scale), p))
     return np.array(kernel.numpy(p)["tangent"])

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from weft.adjoint.material import cut, material_points
-from weft.arrays import Floats, Ints
-from weft.cloth import Cloth
-from weft.errors import MeshError
-from weft.mesh import edges_of
+from weft.base.arrays import Floats, Ints
+from weft.base.errors import MeshError
+from weft.base.runtime_types import checked
+from weft.cloth.cloth import Cloth
+from weft.discretization.mesh import edges_of
 
 
+@checked(MeshError, "outline")
 @dataclass(frozen=True, eq=False)
 class Outline:
     """The outlines of all panels of a cloth.
@@ -62,10 +64,11 @@ class Outline:
         )
         if len(turned):
             raise MeshError(
-                "outline", got=f"{len(turned)} triangles turned over, first {turned[:5].tolist()}",
+                "outline",
+                got=f"{len(turned)} triangles turned over, first {turned[:5].tolist()}",
                 expected="an outline that leaves room for its triangles",
                 hint="move it by less, or mesh the new outline",
-            )  # fmt: skip
+            )
         return cut(self.cloth, points)
 
     def pulled(self, by_rest: Floats) -> Floats:

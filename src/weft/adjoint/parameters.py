@@ -8,20 +8,22 @@ a hoop, an angle of a path.
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import SceneError, check_known
-from weft.fabric import UNITS, Fabric
-from weft.pins import Keyframe, Path
+from weft.base.arrays import ArrayOf, Floats
+from weft.base.errors import SceneError, check_known
+from weft.base.runtime_types import checked
+from weft.bodies.motion.pins import Keyframe, Path
+from weft.fabric.fabric import UNITS, Fabric
 
 ARRAYS = ("positions", "velocities", "rest")  # of the cloth, in closed form, and
 NEAR = 1e-7  # [m] between places in differences: less than the slip to which friction is elastic
 TARGETS = ".targets"  # of a pin, step by step
 
 
+@checked(SceneError, "parameter", unchecked=("at",))
 @dataclass(frozen=True, eq=False)
 class Parameter:
     """Numbers of a scene.
@@ -40,18 +42,12 @@ class Parameter:
     """
 
     name: str
-    value: Any
+    value: Annotated[Any, ArrayOf("numbers")]
     apply: Callable[[Any, Any], Any]
     unit: str = ""
     scale: float | None = None
     linear: bool = False
     near: float | None = None
-
-    def __post_init__(self) -> None:
-        value = np.asarray(self.value, dtype=np.float64)
-        if not np.isfinite(value).all():
-            raise SceneError(f"parameter {self.name}", got=self.value, expected="finite numbers")
-        object.__setattr__(self, "value", value)
 
     def at(self, scene: Any, value: Floats) -> Any:
         """The scene with a value of the same shape."""
@@ -107,8 +103,12 @@ def _is_straight(scene: Any) -> bool:
     """Whether forces are linear in stiffness: hinges, and a law of stiffness alone."""
     plain = scene.law is None and scene.bending in (None, "hinges") and scene.buckling is None
     fabrics = scene.cloth.fabrics
-    return bool(plain and scene.cloth.embedding is None and scene.conditions is None
-                and not any(f.is_measured or f.is_limited for f in fabrics))  # fmt: skip
+    return bool(
+        plain
+        and scene.cloth.embedding is None
+        and scene.conditions is None
+        and not any(f.is_measured or f.is_limited for f in fabrics)
+    )
 
 
 def with_fabric(number: int, key: str) -> Callable[[Any, Any], Any]:
@@ -180,10 +180,15 @@ def _contact(scene: Any) -> list[Parameter]:
     return [
         Parameter("contact.friction", friction.static, both, "1", 0.1),
         Parameter("contact.gap", scene.contact.gap, settings("gap"), "m"),
-        Parameter("contact.thickness", scene.contact.thickness, settings("thickness"), "m",
-                  scene.contact.gap),
+        Parameter(
+            "contact.thickness",
+            scene.contact.thickness,
+            settings("thickness"),
+            "m",
+            scene.contact.gap,
+        ),
         Parameter("contact.stick", scene.contact.stick, settings("stick"), "m/s"),
-    ]  # fmt: skip
+    ]
 
 
 def _pins(scene: Any) -> list[Parameter]:
@@ -204,8 +209,11 @@ def _bodies(scene: Any) -> list[Parameter]:
         found.append(
             Parameter(f"bodies.{body.name}.translation", np.zeros(3), shift, "m", 0.01, near=NEAR)
         )
-        found += [p for p in moving(f"bodies.{body.name}", body.path, mover)
-                  if not p.name.endswith("translation")]  # fmt: skip
+        found += [
+            p
+            for p in moving(f"bodies.{body.name}", body.path, mover)
+            if not p.name.endswith("translation")
+        ]
     return found
 
 

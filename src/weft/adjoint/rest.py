@@ -3,9 +3,9 @@ points at rest of splines.
 
 Terms know the rest shape by tables (``rest_terms``), which follow from it triangle by triangle
 (``rest_triangles``) or patch by patch (``rest_splines``); masses by the area around a vertex,
-contact by the mean mass and by the rest lengths of nearly parallel edges (``parallel``). Meshes and
-knots stay as they are: what triangulates an outline would move vertices, too; ``outline`` moves
-what is inside of one along with it.
+contact by the mean mass and by the rest lengths of nearly parallel edges (``mollifier_threshold``).
+Meshes and knots stay as they are: what triangulates an outline would move vertices, too;
+``outline`` moves what is inside of one along with it.
 """
 
 from typing import Any
@@ -13,34 +13,40 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
+from weft.adjoint.contact import ContactSlopes
 from weft.adjoint.losses import by_corner
-from weft.adjoint.rest_pairs import ByPairs
+from weft.adjoint.material import cut, material_points, recut
+from weft.adjoint.rest_buckling_pairs import ByPairs
 from weft.adjoint.rest_splines import OfSplines
 from weft.adjoint.rest_terms import ByBonds, ByForm, ByHinges, BySamples, Handled
 from weft.adjoint.rest_triangles import OfTriangles
-from weft.adjoint.step_back import Back, StepBack
-from weft.adjoint.touching import Touching
-from weft.arrays import Floats
-from weft.contact.term import ContactTerm
-from weft.energies.across import by_areas
-from weft.energies.bonds import BoundBonds
-from weft.energies.buckling_bending import BucklingBending
-from weft.energies.curvature_damping import CurvatureDamping
-from weft.energies.drag import BoundDrag
-from weft.energies.gravity import BoundGravity
-from weft.energies.hinge_bending import HingeBending
+from weft.adjoint.reverse_step import Back, ReverseStep
+from weft.base.arrays import Floats
+from weft.base.errors import SceneError
+from weft.contact.contact_energy import ContactEnergy
+from weft.energies.air.lift_and_drag import BoundAir
+from weft.energies.elastic.buckling_bending import BucklingBending
+from weft.energies.elastic.curvature_damping import CurvatureDamping
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.hinge_geometry import by_areas
+from weft.energies.elastic.membrane import BoundMembrane
+from weft.energies.elastic.quadratic_bending import BoundQuadratic
+from weft.energies.elastic.quadratic_form import BoundForm
 from weft.energies.inertia import Inertia
-from weft.energies.membrane import BoundMembrane
-from weft.energies.pressure import BoundPressure
-from weft.energies.quadratic_bending import BoundQuadratic
-from weft.energies.quadratic_form import BoundForm
-from weft.energies.ring_spacing import BoundSpacing
-from weft.energies.ties import BoundTies
-from weft.energies.wind import BoundAir
-from weft.errors import SceneError
+from weft.energies.loads.drag import BoundDrag
+from weft.energies.loads.gravity import BoundGravity
+from weft.energies.loads.pressure import BoundPressure
+from weft.energies.springs.bonds import BoundBonds
+from weft.energies.springs.point_springs import BoundPointSprings
+from weft.energies.springs.ring_spacing import BoundSpacing
 
 WEIGHING = (Inertia, BoundGravity, BoundDrag)
-SPATIAL = (ContactTerm, BoundTies, BoundSpacing, BoundPressure)  # contact apart: space alone
+SPATIAL = (
+    ContactEnergy,
+    BoundPointSprings,
+    BoundSpacing,
+    BoundPressure,
+)  # contact apart: space alone
 EXPECTED = "energies whose tables are known: docs/gradients.md"
 
 
@@ -52,6 +58,17 @@ class Rest:
     """
 
     name, unit = "rest", "m"
+    size = 0.01
+
+    @staticmethod
+    def value(scene: Any) -> Floats:
+        """(k,2) [m] of a scene."""
+        return np.array(material_points(scene.cloth)[0])
+
+    @staticmethod
+    def at(scene: Any, value: Floats) -> Any:
+        """The scene whose cloth is cut otherwise."""
+        return recut(scene, cut(scene.cloth, value))
 
     def __init__(self, scene: Any) -> None:
         self.scene, self.model, self.cloth = scene, scene.model(), scene.cloth
@@ -89,8 +106,11 @@ class Rest:
         made: Handled | None = None
         energy = getattr(term, "energy", None)
         if getattr(energy, "foldings", ()):
-            raise SceneError("parameter rest", got="a seam whose fold changes in time (keys)",
-                             expected="seams that stay as they are")  # fmt: skip
+            raise SceneError(
+                "parameter rest",
+                got="a seam whose fold changes in time (keys)",
+                expected="seams that stay as they are",
+            )
         if type(term) is BoundMembrane or type(term) is BoundAir:
             made = BySamples(term)
         elif isinstance(term, BoundBonds):
@@ -117,7 +137,7 @@ class Rest:
         """Always."""
         return True
 
-    def add(self, back: StepBack) -> None:
+    def add(self, back: ReverseStep) -> None:
         """Of one step."""
         by = -back.z
         for handled in self.handled.values():
@@ -127,7 +147,7 @@ class Rest:
         if back.touching is not None:
             self._contact(back.touching)
 
-    def _weigh(self, term: Any, back: StepBack, by: Floats) -> None:
+    def _weigh(self, term: Any, back: ReverseStep, by: Floats) -> None:
         """By masses of points."""
         step, x = back.phi.step, np.asarray(kernel.numpy(back.x))
         if isinstance(term, BoundGravity):
@@ -139,7 +159,7 @@ class Rest:
         elif isinstance(term, Inertia) and step.scale is not None:
             self.by_mass += (by * (x - step.predicted)).sum(1) / step.scale
 
-    def _contact(self, touching: Touching) -> None:
+    def _contact(self, touching: ContactSlopes) -> None:
         """By how stiff it is, and by what it takes for parallel."""
         self.by_firm += touching.by_stiffness
         if self.cloth.mesh.vertex_uv is not None and len(touching.by_rest):
@@ -174,7 +194,10 @@ class Rest:
         if found.ndim == 0:
             return np.asarray(0.0)
         out = np.zeros_like(self.cloth.mesh.corner_uv)
-        rows = [h.samples.stencil for h in self.handled.values()
-                if isinstance(h, BySamples) and isinstance(h.term, BoundMembrane)]  # fmt: skip
+        rows = [
+            h.samples.stencil
+            for h in self.handled.values()
+            if isinstance(h, BySamples) and isinstance(h.term, BoundMembrane)
+        ]
         np.add.at(out, self.of.faces(np.concatenate(rows)), found)
         return self.of.of_corners(out)

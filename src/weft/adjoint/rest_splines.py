@@ -18,13 +18,13 @@ import numpy as np
 
 from weft.adjoint.material import material_points, spline_surfaces
 from weft.adjoint.rest_terms import ByForm, BySamples, Handled
-from weft.arrays import Floats, Ints
-from weft.cloth import Cloth
+from weft.base.arrays import Floats, Ints
+from weft.base.errors import SceneError
+from weft.cloth.cloth import Cloth
 from weft.discretization.bspline import MaterialDerivatives, Patch
-from weft.discretization.quadrature import Points, Rule, bending_points, membrane_points
+from weft.discretization.quadrature import QuadraturePoints, Rule, bending_points, membrane_points
 from weft.discretization.spline_surface import Bending, SplineSurface, grid_faces
-from weft.energies.quadratic_form import BoundForm
-from weft.errors import SceneError
+from weft.energies.elastic.quadratic_form import BoundForm
 
 PART = 1e-4  # of a step of mean arc length, in central differences: 1e-8 of that part is left
 SPATIAL = ("anchors", "seam ties")
@@ -119,17 +119,18 @@ def _terms(surface: SplineSurface, warp: float, weft: float) -> list[tuple[float
 class _Sampled:
     """Where a patch is sampled."""
 
-    membrane: Points
-    bending: Points
-    mass: Points
+    membrane: QuadraturePoints
+    bending: QuadraturePoints
+    mass: QuadraturePoints
 
     @staticmethod
     def of(surface: SplineSurface, patch: Patch) -> "_Sampled":
         rule = surface.rule
         return _Sampled(
-            membrane_points(patch, rule), bending_points(patch, rule),
+            membrane_points(patch, rule),
+            bending_points(patch, rule),
             membrane_points(patch, Rule.FULL),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,10 +167,14 @@ class _ByTables:
         d, e = patch.derivatives(at.membrane.uv), patch.derivatives(at.bending.uv)
         values = at.mass.weight[:, None] * patch.functions(at.mass.uv).value
         pairs = (
-            (self.G, d.gradient), (self.w, at.membrane.weight), (self.N, d.functions.value),
-            (self.H, e.second), (self.bent_w, at.bending.weight), (self.bent_G, e.gradient),
+            (self.G, d.gradient),
+            (self.w, at.membrane.weight),
+            (self.N, d.functions.value),
+            (self.H, e.second),
+            (self.bent_w, at.bending.weight),
+            (self.bent_G, e.gradient),
             (self.mass, values),
-        )  # fmt: skip
+        )
         return float(sum((by * table).sum() for by, table in pairs))
 
 
@@ -188,8 +193,11 @@ def _by_net(surface: SplineSurface, patch: Patch, by: _ByTables) -> Floats:
     values = patch.functions(at.mass.uv).value
     for derivatives, by_G, by_H in ((d, by.G, None), (e, by.bent_G, by.H)):
         np.add.at(out, derivatives.functions.stencil, _at_fixed_places(derivatives, by_G, by_H))
-    for points, by_w in ((at.membrane, by.w), (at.bending, by.bent_w),
-                         (at.mass, (by.mass * values).sum(1))):  # fmt: skip
+    for points, by_w in (
+        (at.membrane, by.w),
+        (at.bending, by.bent_w),
+        (at.mass, (by.mass * values).sum(1)),
+    ):
         _add_areas(patch, points, by_w, out)
     net = out.reshape(patch.rest.shape)
     for axis in (0, 1):
@@ -221,7 +229,7 @@ def _full(second: Floats) -> Floats:
     return np.stack([np.stack([one, both], -1), np.stack([both, two], -1)], -1)
 
 
-def _add_areas(patch: Patch, at: Points, by: Floats, out: Floats) -> None:
+def _add_areas(patch: Patch, at: QuadraturePoints, by: Floats, out: Floats) -> None:
     """Of weights w = raw a E/O at fixed places: a the material area per parameters, E that of the
     cell, and O the sum of raw a in it; da = a u_k,k.
     """

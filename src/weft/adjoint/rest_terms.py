@@ -16,21 +16,21 @@ import numpy as np
 
 from weft import kernel
 from weft.adjoint.air import air_slopes
-from weft.adjoint.lagged import measure_gradient
+from weft.adjoint.lagged_terms import measure_gradient
 from weft.adjoint.membranes import start_of_membrane
-from weft.adjoint.rest_pairs import ByPairs
-from weft.adjoint.step_back import StepBack
-from weft.arrays import Floats
-from weft.energies.bonds import BoundBonds
-from weft.energies.curvature_damping import CurvatureDamping
-from weft.energies.hinge_bending import dihedral_angles
-from weft.energies.local import BoundLocal
-from weft.energies.membrane import BoundMembrane
-from weft.energies.quadratic_form import QuadraticForm
-from weft.energies.wind import BoundAir
+from weft.adjoint.rest_buckling_pairs import ByPairs
+from weft.adjoint.reverse_step import ReverseStep
+from weft.base.arrays import Floats
+from weft.energies.air.lift_and_drag import BoundAir
+from weft.energies.elastic.curvature_damping import CurvatureDamping
+from weft.energies.elastic.hinge_bending import dihedral_angles
+from weft.energies.elastic.membrane import BoundMembrane
+from weft.energies.elastic.quadratic_form import QuadraticForm
+from weft.energies.element_energy import BoundLocal
+from weft.energies.springs.bonds import BoundBonds
+from weft.energies.step import Step
 from weft.kernel import mat32, mat33, vec3
-from weft.psd import Psd
-from weft.step import Step
+from weft.solve.newton.psd import Psd
 
 
 @dataclass(eq=False)
@@ -50,14 +50,14 @@ class BySamples:
         self.G, self.w = np.zeros_like(s.gradient), np.zeros(len(s.weight))
         self.N = np.zeros(s.stencil.shape)
 
-    def add(self, back: StepBack, by: Floats) -> None:
+    def add(self, back: ReverseStep, by: Floats) -> None:
         """Of one step."""
         if isinstance(self.term, BoundAir):
             self._air(self.term, back, by)
         else:
             self._membrane(self.term, back, by)
 
-    def _membrane(self, term: BoundMembrane, back: StepBack, by: Floats) -> None:
+    def _membrane(self, term: BoundMembrane, back: ReverseStep, by: Floats) -> None:
         s, step = self.samples, back.phi.step
         x = np.asarray(kernel.numpy(back.x))
         F, L = s.deformation_gradient(x), s.deformation_gradient(by)
@@ -72,16 +72,18 @@ class BySamples:
             if step.past is not None:
                 self._slopes(start.by_past, np.asarray(step.past[0]))
 
-    def _air(self, term: BoundAir, back: StepBack, by: Floats) -> None:
+    def _air(self, term: BoundAir, back: ReverseStep, by: Floats) -> None:
         s, step = self.samples, back.phi.step
         found = air_slopes(term, step, back.x, by, back.pulled.at)
         self.w += found.s / s.weight
         self._slopes(found.by_F, found.place_x)
         moved = np.asarray(kernel.numpy(back.x)) - step.origin
         for slope, y in (
-            (found.K_pull, by), (found.rate * found.K_along, moved),
-            (found.by_place, found.place_x), (-found.by_u, found.place_v),
-        ):  # fmt: skip
+            (found.K_pull, by),
+            (found.rate * found.K_along, moved),
+            (found.by_place, found.place_x),
+            (-found.by_u, found.place_v),
+        ):
             self.N += np.einsum("qi,qai->qa", slope, y[s.stencil])
 
     def _slopes(self, by_F: Floats, y: Floats) -> None:
@@ -99,7 +101,7 @@ class ByHinges:
     def __post_init__(self) -> None:
         self.weight = np.zeros(self.term.shape[0])
 
-    def add(self, back: StepBack, by: Floats) -> None:
+    def add(self, back: ReverseStep, by: Floats) -> None:
         """Of one step: s is linear in them."""
         e: Any = self.term.energy
         if not getattr(self.term, "acts", True):
@@ -129,7 +131,7 @@ class ByForm:
         self.c, self.w = np.zeros_like(self.form.coefficient), np.zeros(len(self.form.weight))
         self.G = np.zeros((*self.c.shape, 2))
 
-    def add(self, back: StepBack, by: Floats) -> None:
+    def add(self, back: ReverseStep, by: Floats) -> None:
         """Of one step: s = w Y(x).Y(by), Y = sum_a c_a x_a."""
         f, x = self.form, np.asarray(kernel.numpy(back.x))
         X, B = f.amount(x), f.amount(by)
@@ -163,8 +165,9 @@ class ByForm:
     def _frames(self, e: CurvatureDamping, y: Floats) -> Floats:
         """(q,3,3) rows t_0, t_1 and the Laplacian."""
         at, G = y[e.stencil], e.gradient_of_points
-        rows = [np.einsum("qa,qai->qi", c, at)
-                for c in (G[:, :, 0], G[:, :, 1], self.form.coefficient)]  # fmt: skip
+        rows = [
+            np.einsum("qa,qai->qi", c, at) for c in (G[:, :, 0], G[:, :, 1], self.form.coefficient)
+        ]
         return np.stack(rows, axis=1)
 
     def _pull(self, by_frame: Floats, y: Floats) -> None:
@@ -206,7 +209,7 @@ class ByBonds:
     def __post_init__(self) -> None:
         self.along = np.zeros(len(self.term.energy.pairs))
 
-    def add(self, back: StepBack, by: Floats) -> None:
+    def add(self, back: ReverseStep, by: Floats) -> None:
         """Of one step."""
         e, x = self.term.energy, np.asarray(kernel.numpy(back.x))
         if e.along is None:

@@ -1,8 +1,8 @@
 """From tables of triangles to their corners' material coordinates.
 
 Slopes G of shape functions change by dG_a = -sum_b (G_a . dX_b) G_b, areas by dw = w sum_b G_b .
-dX_b. Hinges are ``energies.across``; what quadratic bending and pairs take from the two faces of an
-edge is differentiated edge by edge, by quotients of four points.
+dX_b. Hinges are ``energies.elastic.hinge_geometry``; what quadratic bending and pairs take from the
+two faces of an edge is differentiated edge by edge, by quotients of four points.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from weft.adjoint.material import material_points
-from weft.adjoint.rest_pairs import ByPairs
+from weft.adjoint.rest_buckling_pairs import ByPairs
 from weft.adjoint.rest_terms import ByBonds, ByForm, ByHinges, BySamples, Handled
-from weft.arrays import Floats, Ints
-from weft.cloth import Cloth
-from weft.energies.across import Across, by_areas
-from weft.energies.buckling_bending import strip_factor, unfolded
-from weft.energies.hinge_bending import STRIP, material_corners
-from weft.energies.quadratic_bending import coefficients, strip_weights
-from weft.energies.seam_hinges import SeamHinges
+from weft.base.arrays import Floats, Ints
+from weft.cloth.cloth import Cloth
+from weft.energies.elastic.buckling_bending import strip_factor, unfolded
+from weft.energies.elastic.hinge_bending import STRIP, material_corners
+from weft.energies.elastic.hinge_geometry import HingeGeometry, by_areas
+from weft.energies.elastic.quadratic_bending import coefficients, strip_weights
+from weft.energies.seams.seam_hinges import SeamHinges
 
 PART = 1e-3  # of an edge, by which its corners are moved in quotients: 1e-11 is left
 FOUR = ((1, 8 / 12), (-1, -8 / 12), (2, -1 / 12), (-2, 1 / 12))
@@ -75,9 +75,12 @@ class OfTriangles:
 
     def _by_corner(self, handled: Handled) -> Floats:
         found: dict[type, Callable[[Any], Floats]] = {
-            BySamples: self._samples, ByHinges: self._hinges, ByForm: self._form,
-            ByPairs: self._pairs, ByBonds: self._bonds,
-        }  # fmt: skip
+            BySamples: self._samples,
+            ByHinges: self._hinges,
+            ByForm: self._form,
+            ByPairs: self._pairs,
+            ByBonds: self._bonds,
+        }
         return found[type(handled)](handled)
 
     def _by_mass(self, by: Floats) -> Floats:
@@ -97,12 +100,12 @@ class OfTriangles:
         left, right = (self.faces(hinges[:, [0, 1, tip]]) for tip in (2, 3))
         return np.stack([left, right], axis=1)
 
-    def _across(self, hinges: Ints, rigidity: Floats) -> Across:
+    def _across(self, hinges: Ints, rigidity: Floats) -> HingeGeometry:
         """Of hinges inside the mesh; (m,2) rigidities of faces: between two, their mean."""
         faces = self._around(hinges)
         ends = np.repeat(hinges[:, None, :2], 2, axis=1)
         D = np.repeat(rigidity[faces].mean(1)[:, None], 2, axis=1)
-        return Across(faces, ends, D, np.full(len(hinges), np.nan))
+        return HingeGeometry(faces, ends, D, np.full(len(hinges), np.nan))
 
     def _hinges(self, t: ByHinges) -> Floats:
         e: Any = t.term.energy

@@ -3,7 +3,7 @@
 Where few numbers change many (frames of a run by three stiffnesses), going forward is cheaper than
 going back. A step is linearized at its end: H dx' = -dg, with dg the change of g = dPhi/dx at the
 same x, by what the step was made from; that is a difference quotient of whole potentials here, so
-that tangents share nothing with ``step_back`` but H, and each verifies the other.
+that tangents share nothing with ``reverse_step`` but H, and each verifies the other.
 """
 
 import dataclasses
@@ -13,28 +13,28 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.directions import Direction, Variant
-from weft.adjoint.forward import Forward
+from weft.adjoint.contact import ContactSlopes
+from weft.adjoint.hessian import Hessian
+from weft.adjoint.parameter_directions import ParameterDirection, SceneVariant
 from weft.adjoint.parameters import Parameter
-from weft.adjoint.solving import Hessian
-from weft.adjoint.step_back import Taken, planned
-from weft.adjoint.touching import Touching
-from weft.arrays import Floats
-from weft.contact.term import FIRMNESS, SLIP, ContactTerm
+from weft.adjoint.recorded_run import RecordedRun
+from weft.adjoint.reverse_step import ForwardStep, planned
+from weft.base.arrays import Floats
+from weft.contact.contact_energy import FIRMNESS, SLIP, ContactEnergy
 from weft.energies.base import Bound
+from weft.energies.state import State
+from weft.energies.step import Step
 from weft.integrators.base import Memory
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
-from weft.solve.base import LinearSolver
-from weft.state import State
-from weft.step import Step
+from weft.solve.linear.solver import LinearSolver
 
 SMALL = 1e-6  # of the size of the cloth: by how much states differ in quotients
 TOUCHING, SLIPPED = 1e-8, 1e-3  # [m] in contact; [1] of elastic slip
 
 
 @dataclass(frozen=True, eq=False)
-class Moving:
+class TangentState:
     """A state, and how it changes with one number."""
 
     x: Floats  # (n,3)
@@ -43,7 +43,7 @@ class Moving:
 
 
 def tangents(
-    forward: Forward, scene: Any, parameter: Parameter, solver: LinearSolver
+    forward: RecordedRun, scene: Any, parameter: Parameter, solver: LinearSolver
 ) -> tuple[Floats, Floats]:
     """How positions change in every frame, (frames+1,n,3,...) of the surface's vertices, and
     velocities; the last axes are those of the parameter's value.
@@ -55,7 +55,7 @@ def tangents(
         solver: of the linear systems.
     """
     shape = parameter.value.shape
-    every = [Direction.of(scene, parameter, i, forward.model) for i in np.ndindex(shape)]
+    every = [ParameterDirection.of(scene, parameter, i, forward.model) for i in np.ndindex(shape)]
     place = forward.start()
     at = [_begin(d, place.memory) for d in every]
     frames = [[_frame(forward, m) for m in at]]
@@ -84,20 +84,20 @@ def tangents(
     return tuple(np.moveaxis(o, 1, -1).reshape(*o.shape[:1], *o.shape[2:], *shape) for o in out)  # type: ignore[return-value]
 
 
-def _frame(forward: Forward, m: Moving) -> tuple[Floats, Floats]:
+def _frame(forward: RecordedRun, m: TangentState) -> tuple[Floats, Floats]:
     model = forward.model
     return model.vertices(m.x), model.vertices(m.v)
 
 
-def _begin(d: Direction, memory: Memory) -> Moving:
+def _begin(d: ParameterDirection, memory: Memory) -> TangentState:
     states = [(v.weight, v.scene.state()) for v in d.variants]
     x = np.asarray(sum(w * s.x for w, s in states))
     v = np.asarray(sum(w * s.v for w, s in states))
     kept = {"x": x, "v": v} if "x" in memory else {}
-    return Moving(x, v, kept)
+    return TangentState(x, v, kept)
 
 
-def _frozen(forward: Forward, taken: Taken, step: Step | None = None) -> Potential:
+def _frozen(forward: RecordedRun, taken: ForwardStep, step: Step | None = None) -> Potential:
     """The potential of a step, with what is lagged taken where it last was; of another step that
     began there, where one is given.
     """
@@ -110,9 +110,14 @@ def _frozen(forward: Forward, taken: Taken, step: Step | None = None) -> Potenti
 
 
 def _step(
-    forward: Forward, taken: Taken, step: Step, hessian: Hessian, d: Direction, m: Moving,
+    forward: RecordedRun,
+    taken: ForwardStep,
+    step: Step,
+    hessian: Hessian,
+    d: ParameterDirection,
+    m: TangentState,
     way: Floats | None,
-) -> Moving:  # fmt: skip
+) -> TangentState:
     """dx' = -H^-1 dg at free vertices, and dx' = dtarget at prescribed ones; ``way`` is how the
     place changes where what is lagged was taken anew, None: as the end does.
     """
@@ -135,10 +140,10 @@ def _step(
         memory = {"x": m.x, "v": m.v}
     if dkept:
         memory |= _kept(forward, taken, d, m, _small(taken, m, dx, place), dx, place)
-    return Moving(dx, dv, memory)
+    return TangentState(dx, dv, memory)
 
 
-def _by_place(forward: Forward, taken: Taken, way: Floats) -> Floats:
+def _by_place(forward: RecordedRun, taken: ForwardStep, way: Floats) -> Floats:
     """(n,3) how g changes with where what is lagged is taken, along ``way``."""
     out, size = np.zeros_like(way), float(np.abs(way).max())
     if size == 0:
@@ -155,7 +160,7 @@ def _by_place(forward: Forward, taken: Taken, way: Floats) -> Floats:
 
 
 def _small(
-    taken: Taken, m: Moving, end: Floats | None = None, place: Floats | None = None
+    taken: ForwardStep, m: TangentState, end: Floats | None = None, place: Floats | None = None
 ) -> float:
     """How far along quotients go: far less than the slip to which friction is elastic, where there
     is contact.
@@ -165,14 +170,20 @@ def _small(
         return 0.0 if a is None else float(np.abs(a).max(initial=0.0))
 
     kept, h = m.memory, taken.dt
-    ways = (largest(m.x), h * largest(m.v), largest(kept.get("x")), h * largest(kept.get("v")),
-            largest(end), largest(place))  # fmt: skip
+    ways = (
+        largest(m.x),
+        h * largest(m.v),
+        largest(kept.get("x")),
+        h * largest(kept.get("v")),
+        largest(end),
+        largest(place),
+    )
     touches = end is not None or FIRMNESS in taken.memory
     reach = TOUCHING if touches else SMALL * float(np.ptp(np.asarray(taken.x), axis=0).max())
     return min(reach / max(*ways, 1e-30), SLIPPED / max(largest(kept.get(SLIP)), 1e-30))
 
 
-def _origin(taken: Taken, step: Step, m: Moving) -> Floats:
+def _origin(taken: ForwardStep, step: Step, m: TangentState) -> Floats:
     """How what velocities are measured from changes."""
     if step.past is None:
         return m.x
@@ -180,7 +191,7 @@ def _origin(taken: Taken, step: Step, m: Moving) -> Floats:
     return np.asarray((1 + a2) * m.x - a2 * m.memory["x"])
 
 
-def _shifted(taken: Taken, m: Moving, e: float, place: Floats) -> Taken:
+def _shifted(taken: ForwardStep, m: TangentState, e: float, place: Floats) -> ForwardStep:
     """The step from a state that is a little farther along."""
     s = taken.state
     state = State(s.x + e * m.x, s.v + e * m.v, s.t)
@@ -190,7 +201,12 @@ def _shifted(taken: Taken, m: Moving, e: float, place: Floats) -> Taken:
 
 
 def _along(
-    forward: Forward, taken: Taken, d: Direction, m: Moving, e: float, place: Floats
+    forward: RecordedRun,
+    taken: ForwardStep,
+    d: ParameterDirection,
+    m: TangentState,
+    e: float,
+    place: Floats,
 ) -> tuple[Floats, bool]:
     """(n,3) dg by state and parameter, at the same x; and whether terms remember anything."""
     dg, keeps = np.zeros_like(taken.x), False
@@ -220,28 +236,28 @@ def _along(
     return dg, keeps
 
 
-def _touching(phi: Potential, x: Floats, taken: Taken) -> Touching | None:
+def _touching(phi: Potential, x: Floats, taken: ForwardStep) -> ContactSlopes | None:
     """The contact of a step that was frozen, at its end."""
     for term in phi.terms_of_phi:
-        if isinstance(term, ContactTerm):
+        if isinstance(term, ContactEnergy):
             at = np.asarray(taken.anew[-1]) if taken.anew else None
-            return Touching(term, phi.step, kernel.points(np.ascontiguousarray(x)), at)
+            return ContactSlopes(term, phi.step, kernel.points(np.ascontiguousarray(x)), at)
     return None
 
 
-def _lagged(step: Step, taken: Taken) -> Step:
+def _lagged(step: Step, taken: ForwardStep) -> Step:
     """The step that knows where what is lagged was taken anew."""
     return dataclasses.replace(step, anew=np.asarray(taken.anew[-1]) if taken.anew else None)
 
 
-def _with_bodies(forward: Forward, taken: Taken, v: Variant) -> Potential:
+def _with_bodies(forward: RecordedRun, taken: ForwardStep, v: SceneVariant) -> Potential:
     """The step with bodies where another scene has them."""
     base = planned(forward.model, taken, forward.inner)
     where = v.model.bodies(taken.state.t), v.model.bodies(base.step.t)
     return _frozen(forward, taken, dataclasses.replace(base.step, bodies=where))
 
 
-def _moved_target(d: Direction, step: Step) -> Floats:
+def _moved_target(d: ParameterDirection, step: Step) -> Floats:
     """(n,3) how prescribed vertices move at the end."""
     out = np.zeros_like(step.target)
     for v in d.variants:
@@ -250,7 +266,7 @@ def _moved_target(d: Direction, step: Step) -> Floats:
     return np.where(step.fixed[:, None], out, 0.0)
 
 
-def _product(forward: Forward, taken: Taken, target: Floats) -> Floats:
+def _product(forward: RecordedRun, taken: ForwardStep, target: Floats) -> Floats:
     """(n,3) how g changes as prescribed vertices move: a difference of gradients."""
     size = float(np.ptp(np.asarray(taken.x), axis=0).max()) / np.abs(target).max()
     out, e = np.zeros_like(target), SMALL * size
@@ -266,7 +282,13 @@ def _product(forward: Forward, taken: Taken, target: Floats) -> Floats:
 
 
 def _kept(
-    forward: Forward, taken: Taken, d: Direction, m: Moving, e: float, dx: Floats, place: Floats
+    forward: RecordedRun,
+    taken: ForwardStep,
+    d: ParameterDirection,
+    m: TangentState,
+    e: float,
+    dx: Floats,
+    place: Floats,
 ) -> dict[str, Floats]:
     """How what terms remember changes, by state, end, place and parameter."""
     out: dict[str, Floats] = {}

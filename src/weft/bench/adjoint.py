@@ -7,19 +7,25 @@ from collections.abc import Iterator
 import numpy as np
 
 from weft.adjoint.adjoint import Adjoint
-from weft.adjoint.forward import Forward, Kept
 from weft.adjoint.losses import Mean
-from weft.bench.measure import Measure, at_most, info
+from weft.adjoint.recorded_run import Kept, RecordedRun
+from weft.bench.measure import BenchMeasure, at_most, info
+from weft.bodies.motion.pins import Pin
+from weft.bodies.shapes.primitives import plate
+from weft.cloth.create import sheet
 from weft.contact.contact import SelfContact
-from weft.contact.shapes import plate
 from weft.integrators.base import StepSettings
-from weft.pins import Pin
 from weft.scene.scene import Scene
-from weft.sources import sheet
 
 SIDE, FRAMES, FPS = 41, 10, 50.0
-PARAMETERS = ("fabric.density", "fabric.stretch_warp", "fabric.shear", "fabric.bending_warp",
-              "fabric.damping", "positions")  # fmt: skip
+PARAMETERS = (
+    "fabric.density",
+    "fabric.stretch_warp",
+    "fabric.shear",
+    "fabric.bending_warp",
+    "fabric.damping",
+    "positions",
+)
 LARGE, STEPS, ROOM = 10_000, 200, 1.0  # vertices, steps, [GiB]
 PER_FRAME = 10  # steps
 
@@ -49,7 +55,7 @@ print(run, both - run, before, peak(), report.kept / 2**30, report.steps, report
 """
 
 
-def adjoint() -> Iterator[Measure]:
+def adjoint() -> Iterator[BenchMeasure]:
     """A sheet that swings, and one that lands on a table: time over that of the run."""
     for name, scene, most in (("swinging", swinging(), 1.5), ("landing", landing(), 2.0)):
         ratio, forward = cost(scene)
@@ -61,7 +67,7 @@ def adjoint() -> Iterator[Measure]:
     yield at_most(f"adjoint/states of {LARGE} vertices x {STEPS} steps", whole, "GiB", ROOM)
 
 
-def large() -> Iterator[Measure]:
+def large() -> Iterator[BenchMeasure]:
     """A sheet that sways, of 10 000 vertices and 200 steps, for real: two minutes or more."""
     found = subprocess.run(
         [sys.executable, "-c", _LARGE], capture_output=True, text=True, check=True
@@ -110,6 +116,6 @@ def cost(scene: Scene) -> tuple[float, float]:
 def states() -> tuple[float, int]:
     """[B] of a step's state with contact, and its vertices."""
     scene = landing()
-    kept = Kept(Forward(scene, 2, FPS), 1e9)
+    kept = Kept(RecordedRun(scene, 2, FPS), 1e9)
     sizes = [kept.bytes for _ in kept.run()]
     return float(np.diff(sizes)[-1]), len(scene.model().mass)

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.assembly import Assembly
-from weft.bench.measure import Measure, at_least, at_most, best_time, info
+from weft.bench.measure import BenchMeasure, at_least, at_most, best_time, info
+from weft.cloth.create import sheet
+from weft.integrators.assembly import Assembly
 from weft.kernel import WarpArray, vec3
-from weft.psd import Psd
 from weft.scene.scene import Scene
-from weft.sources import sheet
+from weft.solve.newton.psd import Psd
 
 SIDE = 200  # vertices
 
@@ -25,7 +25,7 @@ def draped(side: int = SIDE, fabric: Any = "cotton") -> tuple[Assembly, WarpArra
     return scene.model().assembly, kernel.array(x, vec3)
 
 
-def assembly() -> Iterator[Measure]:
+def assembly() -> Iterator[BenchMeasure]:
     """Times on all threads, and how much faster that is than on one."""
     system, x = draped()
     g = kernel.zeros(system.n, vec3)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.bench.measure import Measure, at_least, info
+from weft.base.machine import cores
+from weft.bench.measure import BenchMeasure, at_least, info
 from weft.bench.sweep import SCENE, SWEEP, timed
-from weft.machine import cores
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
 from weft.sweep.file import read_sweep
@@ -28,7 +28,7 @@ ROUNDS = 3
 SOLVERS = ("lanes", "auto")  # of the batch; processes have theirs, and the default one
 
 
-def batch() -> Iterator[Measure]:
+def batch() -> Iterator[BenchMeasure]:
     """Samples a second of both, and how many times more the batch makes."""
     found: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as place, ExitStack() as ending:

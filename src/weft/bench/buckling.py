@@ -7,18 +7,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weft.bench.measure import Measure, at_most, info
-from weft.cloth import Cloth
+from weft.bench.measure import BenchMeasure, at_most, info
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.cloth.cloth import Cloth
+from weft.cloth.create import triangulate
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings
-from weft.pins import Keyframe, Path, Pin
 from weft.scene.law import law_of_fabric
 from weft.scene.scene import Scene
-from weft.sources import triangulate
 
 STEP, STEPS, SIZE = 1 / 60, 30, 0.0083  # [s], number, [m]
 
 
-def curtain() -> Iterator[Measure]:
+def curtain() -> Iterator[BenchMeasure]:
     """Half a second of a curtain that is gathered, and a step in it."""
     clock = time.perf_counter()
     outline = [(0.0, 0.0), (1.2, 0.0), (1.2, 1.0), (0.0, 1.0)]
@@ -49,9 +49,13 @@ def _run(cloth: Cloth, law: str) -> tuple[list[float], list[int]]:
         path = Path([Keyframe(0.0), Keyframe(1.0, move)], hold=True)
         pins.append(Pin(np.array([i], dtype=np.int32), path=path))
     scene = Scene(
-        cloth, pins, law=law_of_fabric(cloth.fabric, law), step=STEP,
-        integrator="bdf2_semi_implicit", settings=SemiImplicitSettings(linear="multigrid"),
-    )  # fmt: skip
+        cloth,
+        pins,
+        law=law_of_fabric(cloth.fabric, law),
+        step=STEP,
+        integrator="bdf2_semi_implicit",
+        settings=SemiImplicitSettings(linear="multigrid"),
+    )
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory = stepper.init(model, state)
     stepper.step(model, state, memory, STEP)  # loads the kernels

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Faces, Positions
-from weft.bench.measure import Measure, at_most, best_time, info
-from weft.contact.barrier import barrier_factors, barrier_gradient
-from weft.contact.ccd import max_step
+from weft.base.arrays import Faces, Positions
+from weft.bench.measure import BenchMeasure, at_most, best_time, info
+from weft.contact.barrier.barrier import barrier_factors, barrier_gradient
+from weft.contact.ccd.conservative_advancement import max_step
 from weft.contact.collision_mesh import CollisionMesh, Trees
-from weft.contact.narrow_phase import NarrowPhase
+from weft.contact.narrow_phase.classify import NarrowPhase
+from weft.discretization.mesh import grid
 from weft.kernel import vec3
-from weft.mesh import grid
 
 SIDE, GAP = 200, 2e-3  # vertices, [m]
 
 
-def kernels() -> Iterator[Measure]:
+def kernels() -> Iterator[BenchMeasure]:
     """Broad phase, narrow phase, gradient, projected Hessian, continuous collision detection."""
     x, faces = sheets()
     rng = np.random.default_rng(0)

@@ -10,12 +10,12 @@ from functools import partial
 from threadpoolctl import threadpool_limits
 
 from weft import kernel
+from weft.base.errors import check_known
+from weft.base.machine import GIB
 from weft.bench.contact import broad_phase
-from weft.bench.drapes import DRAPES, EFFORTS, Drape, Spent, apart
+from weft.bench.drapes import DRAPES, EFFORTS, DrapeScene, Spent, apart
 from weft.bench.freecloth import FREECLOTH, Total, hanging, run_1998
-from weft.bench.measure import Measure, Selection, at_least, at_most, info
-from weft.errors import check_known
-from weft.machine import GIB
+from weft.bench.measure import BenchMeasure, BenchSelection, at_least, at_most, info
 
 NAME = "contact-drape"
 SEARCHES = 5  # least number of broad phases: they are short
@@ -28,7 +28,7 @@ def names() -> list[str]:
     return [*DRAPES, *QUICK]
 
 
-def check(selection: Selection) -> None:
+def check(selection: BenchSelection) -> None:
     """Raise for an unknown scene.
 
     Raises:
@@ -38,11 +38,13 @@ def check(selection: Selection) -> None:
         check_known(name, names(), f"{NAME} scene")
 
 
-def contact_drape(selection: Selection) -> Iterator[Measure]:
+def contact_drape(selection: BenchSelection) -> Iterator[BenchMeasure]:
     """The scenes asked for by name, or all, or the quick ones."""
-    others: dict[str, Callable[[int], Iterator[Measure]]] = {
-        "hanging": _hanging, "1998": _of_1998, "broad-phase": _broad_phase,
-    }  # fmt: skip
+    others: dict[str, Callable[[int], Iterator[BenchMeasure]]] = {
+        "hanging": _hanging,
+        "1998": _of_1998,
+        "broad-phase": _broad_phase,
+    }
     for name, drape in DRAPES.items():
         if name in selection.only or (not selection.only and (selection.big or not drape.big)):
             for effort in EFFORTS:
@@ -53,7 +55,9 @@ def contact_drape(selection: Selection) -> Iterator[Measure]:
             yield from measure(selection.repeats)
 
 
-def _drape(name: str, drape: Drape, effort: str, selection: Selection) -> Iterator[Measure]:
+def _drape(
+    name: str, drape: DrapeScene, effort: str, selection: BenchSelection
+) -> Iterator[BenchMeasure]:
     """One scene at one effort."""
     seconds = drape.seconds if selection.whole else drape.part
     try:
@@ -65,8 +69,8 @@ def _drape(name: str, drape: Drape, effort: str, selection: Selection) -> Iterat
 
 
 def measures(
-    label: str, drape: Drape, effort: str, seconds: float, runs: Sequence[Spent]
-) -> Iterator[Measure]:
+    label: str, drape: DrapeScene, effort: str, seconds: float, runs: Sequence[Spent]
+) -> Iterator[BenchMeasure]:
     """What runs of ``seconds`` of a scene say: the one of median processor time."""
     m = sorted(runs, key=lambda r: r.cpu)[len(runs) // 2]
     part = "" if seconds == drape.seconds else f", first {seconds:g} s"
@@ -104,12 +108,12 @@ def measures(
         yield info(f"{label}, peak memory", m.peak / GIB, "GiB")
 
 
-def _hanging(repeats: int) -> Iterator[Measure]:
+def _hanging(repeats: int) -> Iterator[BenchMeasure]:
     """A second of the hanging sheet without contact, every step solved to tolerance."""
     yield from _beside_freecloth("hanging 66 x 66", partial(hanging, "multigrid"), repeats, 0.2)
 
 
-def _of_1998(repeats: int) -> Iterator[Measure]:
+def _of_1998(repeats: int) -> Iterator[BenchMeasure]:
     """A second of it with the step of 1998."""
     run = partial(run_1998, "multigrid", 1e-2)
     yield from _beside_freecloth("step of 1998, 66 x 66", run, repeats, 0.1)
@@ -117,7 +121,7 @@ def _of_1998(repeats: int) -> Iterator[Measure]:
 
 def _beside_freecloth(
     title: str, run: Callable[[], Total], repeats: int, goal: float
-) -> Iterator[Measure]:
+) -> Iterator[BenchMeasure]:
     """Seconds of a second of cloth, with the goal as a part of Freecloth's C++; on one thread, as
     that runs.
     """
@@ -127,7 +131,7 @@ def _beside_freecloth(
     yield info(f"{NAME}/{title}, wall", m.seconds, PER_SECOND)
 
 
-def _broad_phase(repeats: int) -> Iterator[Measure]:
+def _broad_phase(repeats: int) -> Iterator[BenchMeasure]:
     """Candidates of two sheets of 200 x 200 that lie on each other, beside ipctk's."""
     ours, theirs = broad_phase(max(repeats, SEARCHES))
     yield info(f"{NAME}/broad phase", 1e3 * ours, "ms")

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from weft.bench import drapes
-from weft.bench.measure import Measure, at_most, info
+from weft.bench.measure import BenchMeasure, at_most, info
 
 PILE = 2.0  # [s]
 
 
-def pile() -> Iterator[Measure]:
+def pile() -> Iterator[BenchMeasure]:
     """Ten sheets in a pile, of 13, 25 and 50 vertices a side: seconds a step against contacts."""
     counts, seconds = [], []
     for side in (13, 25, 50):

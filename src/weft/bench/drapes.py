@@ -19,12 +19,12 @@ import numpy as np
 
 import weft
 from weft import kernel
+from weft.cloth.create import joined, sheet
 from weft.contact import capsule, plate
 from weft.contact.contact import SelfContact
 from weft.integrators.base import StepSettings
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
-from weft.sources import joined, sheet
 
 EFFORTS = ("converged", "interactive")
 STEP = 0.02  # [s] of converged steps; interactive ones are shorter by themselves
@@ -67,8 +67,13 @@ def pile(side: int, effort: str = "converged") -> Scene:
         for k in range(10)
     ]
     contact = SelfContact(0.05 / side, friction=0.3)
-    return Scene(joined(sheets), bodies=[plate(1.2, 1.2)], contact=contact, step=STEP,
-                 settings=settings(effort))  # fmt: skip
+    return Scene(
+        joined(sheets),
+        bodies=[plate(1.2, 1.2)],
+        contact=contact,
+        step=STEP,
+        settings=settings(effort),
+    )
 
 
 def layers(side: int, effort: str, number: int = LAYERS) -> Scene:
@@ -85,8 +90,13 @@ def layers(side: int, effort: str, number: int = LAYERS) -> Scene:
         for k in range(number)
     ]
     rod = capsule(0.1, 1.0, 0.02).moved((0.0, 0.0, 0.0), rotation=(90.0, 0.0, 0.0))
-    return Scene(joined(sheets), bodies=[rod], contact=SelfContact(GAP, friction=0.3), step=STEP,
-                 settings=settings(effort))  # fmt: skip
+    return Scene(
+        joined(sheets),
+        bodies=[rod],
+        contact=SelfContact(GAP, friction=0.3),
+        step=STEP,
+        settings=settings(effort),
+    )
 
 
 def settings(effort: str) -> StepSettings:
@@ -95,7 +105,7 @@ def settings(effort: str) -> StepSettings:
 
 
 @dataclass(frozen=True)
-class Drape:
+class DrapeScene:
     """A scene that is timed.
 
     Args:
@@ -123,29 +133,54 @@ class Drape:
 
 
 DRAPES = {
-    "demo": Drape(
-        "41 x 41 on sphere and floor", partial(demo, 41), 1.6, 1.6, 1.0,
-        {"converged": 5.0, "interactive": 2.0}, threads=1, big=False,
+    "demo": DrapeScene(
+        "41 x 41 on sphere and floor",
+        partial(demo, 41),
+        1.6,
+        1.6,
+        1.0,
+        {"converged": 5.0, "interactive": 2.0},
+        threads=1,
+        big=False,
     ),
-    "demo-100": Drape(
-        "100 x 100 on sphere and floor", partial(demo, 100), 1.6, 0.6, STEP,
+    "demo-100": DrapeScene(
+        "100 x 100 on sphere and floor",
+        partial(demo, 100),
+        1.6,
+        0.6,
+        STEP,
         {"converged": 0.3, "interactive": 0.12},
     ),
-    "demo-200": Drape(
-        "200 x 200 on sphere and floor", partial(demo, 200), 1.6, 0.3, STEP,
-        {"converged": 1.5, "interactive": 0.8}, memory=3.0,
+    "demo-200": DrapeScene(
+        "200 x 200 on sphere and floor",
+        partial(demo, 200),
+        1.6,
+        0.3,
+        STEP,
+        {"converged": 1.5, "interactive": 0.8},
+        memory=3.0,
     ),
-    "pile": Drape(
-        "pile of ten sheets 50 x 50", partial(pile, 50), 2.0, 0.5, 2.0, {"converged": 150.0},
+    "pile": DrapeScene(
+        "pile of ten sheets 50 x 50",
+        partial(pile, 50),
+        2.0,
+        0.5,
+        2.0,
+        {"converged": 150.0},
     ),
-    "layers": Drape(
-        "50 layers of 70 x 70 on a cylinder", partial(layers, 70), 0.5, 0.12, None,
-        {"interactive": 4.0}, memory=12.0,
+    "layers": DrapeScene(
+        "50 layers of 70 x 70 on a cylinder",
+        partial(layers, 70),
+        0.5,
+        0.12,
+        None,
+        {"interactive": 4.0},
+        memory=12.0,
     ),
-}  # fmt: skip
+}
 
 
-def run(drape: Drape, effort: str, seconds: float) -> Spent:
+def run(drape: DrapeScene, effort: str, seconds: float) -> Spent:
     """Simulate a scene from its start, in this process."""
     scene = drape.make(effort)
     warm = demo(WARM_UP[0], effort)
@@ -175,8 +210,19 @@ def _steps(scene: Scene, seconds: float) -> Spent:
             left += [dt / 2, dt / 2]
     wall, clock = time.perf_counter() - wall, time.process_time() - clock
     crossings = -1 if model.contact is None else len(model.contact.crossings(state.x, state.t))
-    return Spent(steps * scene.step, steps, wall, clock, iterations, phases, len(state.x),
-                 contacts, crossings, failed, _peak())  # fmt: skip
+    return Spent(
+        steps * scene.step,
+        steps,
+        wall,
+        clock,
+        iterations,
+        phases,
+        len(state.x),
+        contacts,
+        crossings,
+        failed,
+        _peak(),
+    )
 
 
 def _peak() -> float:

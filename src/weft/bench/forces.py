@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.bench.measure import Measure, at_most, info
-from weft.energies.air import Wind
-from weft.energies.gusts import Gusts
-from weft.pins import Pin
+from weft.base.arrays import Floats
+from weft.bench.measure import BenchMeasure, at_most, info
+from weft.bodies.motion.pins import Pin
+from weft.cloth.create import sheet
+from weft.energies.air.gusts import Gusts
+from weft.energies.air.wind import Wind
 from weft.scene.scene import Scene
-from weft.sources import sheet
 
 SIDE, STEP, ROUNDS = 66, 0.01, 3
 FLYING, HANGING = 30, 60  # steps: of the flag; of the sheet, until it has swung down
@@ -22,7 +22,7 @@ GUSTY = Wind((5.0, 0.0, 1.0), gusts=Gusts(0.25, 0.5))
 CARRIED = dataclasses.replace(GUSTY, span=0.2)  # [m]
 
 
-def forces() -> Iterator[Measure]:
+def forces() -> Iterator[BenchMeasure]:
     """A flag of 66 x 66 in gusts, with added mass and without, and a sheet that hangs at limits.
 
     The flag's steps are of one linear solve: what is compared is the cost of wind. How many

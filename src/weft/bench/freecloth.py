@@ -11,38 +11,38 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from weft.bench.measure import Measure, at_most, info
-from weft.energies.condition import ConditionForm
+from weft.bench.measure import BenchMeasure, at_most, info
+from weft.bodies.motion.pins import Pin
+from weft.cloth.create import sheet
+from weft.energies.elastic.condition import ConditionForm
 from weft.integrators.baraff_witkin_1998 import Settings1998
 from weft.integrators.base import StepSettings
-from weft.pins import Pin
 from weft.scene.scene import Scene
-from weft.solve.base import Stop
-from weft.solve.direct import have_pardiso
-from weft.sources import sheet
+from weft.solve.linear.direct import have_pardiso
+from weft.solve.linear.solver import Stop
 
 SIDE, STEP, STEPS = 66, 0.02, 50
 FREECLOTH = 10.6  # [s] its C++, as above
 
 
-def direct() -> Iterator[Measure]:
+def direct() -> Iterator[BenchMeasure]:
     """With PARDISO where it is installed, with SuperLU elsewhere."""
     solver = "pardiso" if have_pardiso() else "splu"
     target = 5.0 if solver == "pardiso" else 25.0
     yield from _newton("freecloth-direct", solver, target)
 
 
-def multigrid() -> Iterator[Measure]:
+def multigrid() -> Iterator[BenchMeasure]:
     """With multigrid, which needs nothing installed and scales."""
     yield from _newton("freecloth-multigrid", "multigrid", 4.0)
 
 
-def pcg() -> Iterator[Measure]:
+def pcg() -> Iterator[BenchMeasure]:
     """With block-Jacobi conjugate gradients: the baseline."""
     yield from _newton("freecloth-pcg", "pcg", 25.0)
 
 
-def of_1998() -> Iterator[Measure]:
+def of_1998() -> Iterator[BenchMeasure]:
     """Baraff & Witkin's step, modified PCG with two preconditioners, at two tolerances."""
     for solver, tolerance, target in (
         ("pcg", 1e-2, 5.0),
@@ -84,16 +84,16 @@ def hanging(solver: str) -> Total:
     return _run(damping=0.0, settings=StepSettings(linear=solver))
 
 
-def _newton(name: str, solver: str, target: float | None) -> Iterator[Measure]:
+def _newton(name: str, solver: str, target: float | None) -> Iterator[BenchMeasure]:
     total = hanging(solver)
     yield _seconds(f"{name}/seconds ({solver})", total.seconds, target)
     yield info(f"{name}/newton iterations", total.newton, "per second")
     yield info(f"{name}/linear iterations", total.linear, "per second")
     all_ok = total.converged == STEPS
-    yield Measure(f"{name}/converged steps", total.converged, "of 50", STEPS, all_ok)
+    yield BenchMeasure(f"{name}/converged steps", total.converged, "of 50", STEPS, all_ok)
 
 
-def _seconds(label: str, seconds: float, target: float | None) -> Measure:
+def _seconds(label: str, seconds: float, target: float | None) -> BenchMeasure:
     unit = "s / s cloth"
     return info(label, seconds, unit) if target is None else at_most(label, seconds, unit, target)
 

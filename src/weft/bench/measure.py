@@ -9,7 +9,7 @@ TIMES = ("s", "ms")  # first words of units that the machine's speed enters
 
 
 @dataclass(frozen=True)
-class Measure:
+class BenchMeasure:
     """A measured number beside its target."""
 
     name: str  # benchmark/quantity
@@ -24,7 +24,7 @@ class Measure:
         """Whether a slower machine makes it larger."""
         return self.unit.replace(",", " ").split(" ")[0] in TIMES
 
-    def on(self, factor: float) -> "Measure":
+    def on(self, factor: float) -> "BenchMeasure":
         """The measure of a machine that takes ``factor`` times as long as the reference machine:
         it is the normalized time that has to reach the target.
         """
@@ -36,7 +36,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Selection:
+class BenchSelection:
     """Which scenes of a benchmark run, and how much of them.
 
     Args:
@@ -52,19 +52,19 @@ class Selection:
     repeats: int = 1
 
 
-def at_most(name: str, value: float, unit: str, target: float) -> Measure:
+def at_most(name: str, value: float, unit: str, target: float) -> BenchMeasure:
     """A measure that should not exceed its target."""
-    return Measure(name, value, unit, target, value <= target)
+    return BenchMeasure(name, value, unit, target, value <= target)
 
 
-def at_least(name: str, value: float, unit: str, target: float) -> Measure:
+def at_least(name: str, value: float, unit: str, target: float) -> BenchMeasure:
     """A measure that should reach its target."""
-    return Measure(name, value, unit, target, value >= target)
+    return BenchMeasure(name, value, unit, target, value >= target)
 
 
-def info(name: str, value: float, unit: str) -> Measure:
+def info(name: str, value: float, unit: str) -> BenchMeasure:
     """A measure without a target."""
-    return Measure(name, value, unit)
+    return BenchMeasure(name, value, unit)
 
 
 def best_time(run: Callable[[], object], repeats: int = 15) -> float:

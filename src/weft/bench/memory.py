@@ -7,14 +7,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from weft.bench.measure import Measure, at_most
+from weft.bench.measure import BenchMeasure, at_most
 
 _PROGRAM = """
 import ctypes, gc, os
 from weft.bench.assembly import SIDE, draped
 from weft import kernel
 from weft.kernel import vec3
-from weft.psd import Psd
+from weft.solve.newton.psd import Psd
 
 def resident():
     gc.collect()
@@ -40,7 +40,7 @@ print((resident() - before) / SIDE**2)
 """
 
 
-def memory() -> Iterator[Measure]:
+def memory() -> Iterator[BenchMeasure]:
     """Growth of the process per vertex (Linux only)."""
     if not sys.platform.startswith("linux"):
         return

@@ -11,17 +11,17 @@ import warp as wp
 
 from weft import kernel
 from weft.bench.assembly import draped
-from weft.bench.measure import Measure, at_most, best_time, info
+from weft.bench.measure import BenchMeasure, at_most, best_time, info
+from weft.bodies.motion.pins import Pin
+from weft.cloth.create import sheet
+from weft.energies.state import State
 from weft.integrators.potential import Potential
 from weft.kernel import Scalar, vec3
 from weft.laws.baraff_witkin import BaraffWitkin
-from weft.pins import Pin
-from weft.psd import Psd
 from weft.scene.scene import Scene
-from weft.solve.block_csr import BlockCsr, add_diagonal, close
-from weft.solve.multigrid import Multigrid
-from weft.sources import sheet
-from weft.state import State
+from weft.solve.linear.multigrid.solver import Multigrid
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, add_diagonal, close
 
 STEP = 0.02  # [s]
 SIDES, MIDDLE = (66, 200, 500), 200  # vertices
@@ -32,7 +32,7 @@ OTHERS: dict[str, dict[str, Any]] = {
 }
 
 
-def multigrid() -> Iterator[Measure]:
+def multigrid() -> Iterator[BenchMeasure]:
     """Refresh, and a solve to 1e-4 in the energy norm, of a pinned sheet under a smooth load."""
     counts = {}
     for side in SIDES:
@@ -63,7 +63,7 @@ def multigrid() -> Iterator[Measure]:
             yield at_most(f"multigrid/{label} over the first", ratio, "x iterations", 1.3)
 
 
-def stretch() -> Iterator[Measure]:
+def stretch() -> Iterator[BenchMeasure]:
     """One projected Newton iteration of Kim's (2020) stretch test at 40 000 vertices, the first
     one of figure 5: assembly, set-up and a solve to 1e-2, without inertia or gravity.
     """
@@ -73,7 +73,7 @@ def stretch() -> Iterator[Measure]:
     yield info("stretch/linear iterations", count, "")
 
 
-def million() -> Iterator[Measure]:
+def million() -> Iterator[BenchMeasure]:
     """The same, up to a million vertices: how its time grows, and the memory of it all."""
     times = []
     for side in (250, 500, 1000):

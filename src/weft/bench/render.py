@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from weft import kernel
 from weft.bench.assembly import SIDE, draped
-from weft.bench.measure import Measure, at_most, best_time, info
-from weft.mesh import grid
+from weft.bench.measure import BenchMeasure, at_most, best_time, info
+from weft.discretization.mesh import grid
 from weft.render.picture import Renderer
 from weft.render.style import Style
-from weft.render.weave import Pattern, Weave
+from weft.render.weave import Weave, WeavePattern
 
-TWILL = Weave(Pattern.TWILL, 2400.0, 1800.0)
+TWILL = Weave(WeavePattern.TWILL, 2400.0, 1800.0)
 STYLES = {  # what is drawn, and how many ms it may take; all at once is as long as it is
     "frame": (Style(), 100.0),
     "soft": (Style(soft=True), 300.0),
@@ -24,7 +24,7 @@ STYLES = {  # what is drawn, and how many ms it may take; all at once is as long
 }
 
 
-def render() -> Iterator[Measure]:
+def render() -> Iterator[BenchMeasure]:
     """Time of a frame."""
     mesh = grid(SIDE, SIDE, 1.0, 1.0)
     x = kernel.numpy(draped()[1])

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from weft.bench.measure import Measure, Selection, info
+from weft.base.errors import WeftError, check_known
+from weft.bench.measure import BenchMeasure, BenchSelection, info
 from weft.bench.reference import Machine, machine
-from weft.errors import WeftError, check_known
 
-__all__ = ["Machine", "Measure", "Selection", "names", "run"]
+__all__ = ["BenchMeasure", "BenchSelection", "Machine", "names", "run"]
 
 _BENCHMARKS = {
     "import": ("startup", "import_time"),
@@ -44,10 +44,10 @@ def names() -> list[str]:
 
 def run(
     names: Sequence[str] = (),
-    on_result: Callable[[Measure], None] | None = None,
-    selection: Selection | None = None,
+    on_result: Callable[[BenchMeasure], None] | None = None,
+    selection: BenchSelection | None = None,
     on_machine: Callable[[Machine], None] | None = None,
-) -> list[Measure]:
+) -> list[BenchMeasure]:
     """Time the machine, then run benchmarks; the first measure is the machine's factor.
 
     Args:
@@ -61,7 +61,7 @@ def run(
     """
     for name in names:
         check_known(name, _BENCHMARKS, "benchmark")
-    chosen = selection or Selection()
+    chosen = selection or BenchSelection()
     if chosen.only and names and not set(names) & set(_OF_SCENES):
         raise WeftError("only", got=list(names), expected=f"one of {list(_OF_SCENES)}")
     for module in {_BENCHMARKS[name][0] for name in _OF_SCENES}:
@@ -69,9 +69,9 @@ def run(
     at = machine()
     if on_machine is not None:
         on_machine(at)
-    measures: list[Measure] = []
+    measures: list[BenchMeasure] = []
 
-    def note(measure: Measure) -> None:
+    def note(measure: BenchMeasure) -> None:
         measures.append(measure.on(at.factor))
         if on_result is not None:
             on_result(measures[-1])

@@ -8,27 +8,27 @@ from collections.abc import Iterator
 import numpy as np
 
 from weft import kernel
-from weft.bench.measure import Measure, at_least, at_most, best_time, info
+from weft.bench.measure import BenchMeasure, at_least, at_most, best_time, info
 from weft.contact.contact import SelfContact
 from weft.kernel import vec3
-from weft.psd import Psd
-from weft.reproduce.meng import STEP, Grid, scene
-from weft.solve.block_csr import BlockCsr
+from weft.reproduce.meng import STEP, SplineGrid, scene
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr
 
 PAIRS = ((75, 115), (100, 175), (125, 200))  # points a side, splines and triangles
 GAP, TOUCHING = 0.002, 15  # [m], steps with contact, before folds close
 STEPS = 40  # 0.4 s: the corners move for a quarter of it
 
 
-def hanging() -> Iterator[Measure]:
+def hanging() -> Iterator[BenchMeasure]:
     """Seconds a step of FBW1, and its ratio to triangles."""
     ratios = []
     for n, other in PAIRS:
         seconds = {}
-        for grid in (Grid("spline", n), Grid("triangles", other)):
+        for grid in (SplineGrid("spline", n), SplineGrid("triangles", other)):
             seconds[grid.kind], iterations = run_steps(grid, STEPS)
             name = f"spline/hanging, {grid.kind} {grid.n} x {grid.n}"
-            if grid == Grid("spline", 100):
+            if grid == SplineGrid("spline", 100):
                 yield at_most(name, seconds[grid.kind], "s a step", 1.0)
             else:
                 yield info(name, seconds[grid.kind], "s a step")
@@ -37,13 +37,15 @@ def hanging() -> Iterator[Measure]:
         yield info(f"spline/triangles {other} over splines {n}", ratios[-1], "x")
     yield at_least("spline/triangles over splines, mean", float(np.mean(ratios)), "x", 2.2)
     n, other = PAIRS[0]
-    grids = (Grid("spline", n), Grid("triangles", other))
+    grids = (SplineGrid("spline", n), SplineGrid("triangles", other))
     spline, triangles = (run_steps(g, TOUCHING, SelfContact(gap=GAP))[0] for g in grids)
     yield info(f"spline/hanging with contact, spline {n} x {n}", spline, "s a step")
     yield info(f"spline/hanging with contact, triangles {other} over it", triangles / spline, "x")
 
 
-def run_steps(grid: Grid, steps: int, contact: SelfContact | None = None) -> tuple[float, float]:
+def run_steps(
+    grid: SplineGrid, steps: int, contact: SelfContact | None = None
+) -> tuple[float, float]:
     """Mean seconds and Newton iterations of a step of the hanging test."""
     made = scene("hanging", grid, contact)
     model, stepper, state = made.model(), made.stepper(), made.state()
@@ -59,11 +61,11 @@ def run_steps(grid: Grid, steps: int, contact: SelfContact | None = None) -> tup
     return float(np.mean(times)), float(np.mean(iterations))
 
 
-def quadrature() -> Iterator[Measure]:
+def quadrature() -> Iterator[BenchMeasure]:
     """Assembly of the membrane's matrix, reduced against 3 x 3 points a span."""
     seconds = {}
     for rule in ("reduced", "alternating", "full"):
-        made = scene("hanging", Grid("spline", 100, rule))
+        made = scene("hanging", SplineGrid("spline", 100, rule))
         assembly = made.model().assembly
         A = BlockCsr.zeros(assembly.pattern)
         x = kernel.array(made.state().x, vec3)

@@ -8,17 +8,17 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from weft.bench.measure import Measure, at_most
+from weft.bench.measure import BenchMeasure, at_most
 
 
-def import_time() -> Iterator[Measure]:
+def import_time() -> Iterator[BenchMeasure]:
     """``import weft`` beside an empty interpreter."""
     empty = min(_seconds("-c", "pass") for _ in range(3))
     with_weft = min(_seconds("-c", "import weft") for _ in range(3))
     yield at_most("import/weft", with_weft - empty, "s", 0.3)
 
 
-def demo() -> Iterator[Measure]:
+def demo() -> Iterator[BenchMeasure]:
     """``weft demo`` with an empty kernel cache, and again."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = ("-m", "weft.cli.main", "demo", "--out", str(Path(folder) / "run"))

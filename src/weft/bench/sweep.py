@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.bench.measure import Measure, at_least, at_most, info
-from weft.machine import cores
+from weft.base.machine import cores
+from weft.bench.measure import BenchMeasure, at_least, at_most, info
 from weft.sweep.engines.processes import Processes
 from weft.sweep.file import read_sweep
 from weft.sweep.folder import SweepFolder, open_sweep, prepare
@@ -42,14 +42,14 @@ vary:
 """
 
 
-def sweep() -> Iterator[Measure]:
+def sweep() -> Iterator[BenchMeasure]:
     """Efficiency and latency of processes, and a folder of many samples."""
     with tempfile.TemporaryDirectory() as place:
         yield from _efficiency(Path(place))
         yield from _many(Path(place))
 
 
-def _efficiency(place: Path, samples: int = SAMPLES_TIMED) -> Iterator[Measure]:
+def _efficiency(place: Path, samples: int = SAMPLES_TIMED) -> Iterator[BenchMeasure]:
     """The same samples on one worker and on all cores; the first samples of workers start them and
     are not counted.
     """
@@ -75,7 +75,7 @@ def timed(path: Path, out: Path, workers: int) -> tuple[list[Status], float]:
     return warm, told[-1][0] - told[workers - 1][0]
 
 
-def _many(place: Path, samples: int = MANY) -> Iterator[Measure]:
+def _many(place: Path, samples: int = MANY) -> Iterator[BenchMeasure]:
     """A folder of many samples, nine tenths of them done: planned, looked at, planned again."""
     path, out = _written(place, samples), place / "many"
     clock = time.perf_counter()

@@ -8,10 +8,10 @@ from typing import Any
 
 from typer.core import TyperGroup
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """Commands whose arguments are checked before any of them is read."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -41,9 +41,9 @@ def bench(
     are for. Nothing fails.
     """
     configure(device, threads)
-    from weft.bench.runner import Machine, Measure, Selection, run
+    from weft.bench.runner import BenchMeasure, BenchSelection, Machine, run
 
-    selection = Selection(tuple(only or ()), every, whole, repeats)
+    selection = BenchSelection(tuple(only or ()), every, whole, repeats)
     if json:
         measures = run(names or (), selection=selection)
         print_json([dataclasses.asdict(m) for m in measures])
@@ -57,7 +57,7 @@ def bench(
         else:
             say(f"{'measure':58} {'value':>9} {'normalized':>10} {'target':>8}  unit")
 
-    def show(m: Measure) -> None:
+    def show(m: BenchMeasure) -> None:
         normalized = "" if m.normalized is None else f"{m.normalized:.3g}"
         target = "" if m.target is None else f"{m.target:.4g}"
         verdict = "" if m.ok is None else ("ok" if m.ok else "missed")

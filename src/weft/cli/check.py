@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weft.base.errors import MeshError
 from weft.cli.options import Set, say
-from weft.errors import MeshError
 
 if TYPE_CHECKING:
-    from weft.arrays import Ints
-    from weft.mesh import TriangleMesh
+    from weft.base.arrays import Ints
+    from weft.discretization.mesh import TriangleMesh
 
 
 def check(
@@ -35,7 +35,7 @@ def check(
     ] = None,
     warp: Annotated[
         str | None,
-        typer.Option(help="Warp direction of a mesh without texture coordinates: 0,1,0."),
+        typer.Option(help="Warp direction in space, in place of texture coordinates: 0,1,0."),
     ] = None,
     prim: Annotated[
         str | None, typer.Option(help="Of a USD or glTF file: which mesh, by path or name.")
@@ -111,7 +111,7 @@ def _show_crossing(crossing: "tuple[TriangleMesh, Ints]", target: Path) -> None:
 
 def _meters(text: str, option: str) -> float:
     """A length: a number in meters, or with its unit."""
-    from weft.units import to_si
+    from weft.base.units import to_si
 
     try:
         return float(text)

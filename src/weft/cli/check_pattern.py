@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from weft.base.errors import PatternError, PatternProblems, WeftError
+from weft.base.keyframes import as_keys
 from weft.cli.options import say
-from weft.errors import PatternError, PatternProblems, WeftError
-from weft.keys import as_keys
 
 if TYPE_CHECKING:
     from weft.garment.check import Report
@@ -23,7 +23,7 @@ def is_pattern(path: Path) -> bool:
     suffix = path.suffix.lower()
     if suffix not in (".yaml", ".yml"):
         return suffix in FORMATS
-    from weft.plain_yaml import read_yaml
+    from weft.base.yaml_lines import read_yaml
 
     try:
         tree = read_yaml(path, "file", WeftError).value

@@ -11,27 +11,48 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
+from weft.base.errors import clipped
 from weft.cli.options import say
-from weft.errors import clipped
 
 STATUS = 70  # EX_SOFTWARE of sysexits.h
 SEND_TO = "whoever gave you weft (its issue tracker, where there is one)"
 MOST = 4 << 20  # [bytes] of a file that is copied into the report
 KINDS = (
-    ".yaml", ".yml", ".obj", ".ply", ".json", ".npz", ".usda", ".usdc", ".usd", ".usdz", ".glb",
-    ".gltf", ".pc2", ".mdd",
-)  # fmt: skip
+    ".yaml",
+    ".yml",
+    ".obj",
+    ".ply",
+    ".json",
+    ".npz",
+    ".usda",
+    ".usdc",
+    ".usd",
+    ".usdz",
+    ".glb",
+    ".gltf",
+    ".pc2",
+    ".mdd",
+)
 
 
 def report(error: BaseException, arguments: Sequence[str]) -> int:
     """Say what happened and where the report is; returns the exit status.
 
-    A ``MemoryError`` is the machine's end, not weft's: it is named as such.
+    A ``MemoryError``, and an ``OSError`` with its number (a full disk, a name that is too long, no
+    permission), come from the machine and not from weft: they are named as such.
     """
     what = f"{type(error).__name__}: {clipped(error)}"
+    if isinstance(error, OSError) and error.errno is not None:
+        place = error.filename or ("standard output" if _is_output_full() else None)
+        where = "" if place is None else f" ({clipped(place)})"
+        say(f"error: {error.strerror or what}{where}", error=True)
+        return 2
     if isinstance(error, MemoryError):
-        say(f"error: out of memory ({clipped(error, 100) or 'no number given'}): try a smaller "
-            "scene, or a machine with more", error=True)  # fmt: skip
+        say(
+            f"error: out of memory ({clipped(error, 100) or 'no number given'}): try a smaller "
+            "scene, or a machine with more",
+            error=True,
+        )
         return 2
     say(f"error: weft {_version()} met something that it does not expect: {what}", error=True)
     try:
@@ -43,6 +64,16 @@ def report(error: BaseException, arguments: Sequence[str]) -> int:
         last = "".join(traceback.format_exception(error)[-2:])
         say(clipped(last, 1000), error=True)
     return STATUS
+
+
+def _is_output_full() -> bool:
+    """Return whether standard output takes no more, by writing an empty line."""
+    try:
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
 
 
 def _write(error: BaseException, arguments: Sequence[str]) -> Path:

@@ -24,9 +24,9 @@ def dataset(
     """Write the finished samples of a sweep as one data set: positions, faces, parameters, measures
     and quality flags, with a card that says how it was made.
     """
+    from weft.base.units import to_si
     from weft.sweep.dataset import Choices, write_dataset
     from weft.sweep.folder import open_sweep
-    from weft.units import to_si
 
     quantum = None if quantise is None else to_si(quantise, "m", "--quantise")
     made = write_dataset(open_sweep(sweep), out, Choices(quantum, frames, good))

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
+from weft.base.errors import WeftError
 from weft.cli.examples import example_named
 from weft.cli.options import Device, Quiet, Threads, configure, say
 from weft.cli.run import simulate_into
-from weft.errors import WeftError
 
 DEMO = "A square of linen "  # how the descriptions of demos begin, of earlier versions too
 
@@ -37,7 +37,7 @@ def demo(
     out = out or Path("runs/demo")
     from weft.io.frames import RunFolder
     from weft.render.style import Style
-    from weft.run import Run
+    from weft.run.run import Run
     from weft.scene.build import load_scene
 
     with resources.as_file(resources.files("weft") / "scenes" / "demo.yaml") as path:
@@ -61,14 +61,18 @@ def demo(
 
 def _example(name: str, out: Path | None, quiet: bool) -> None:
     """Run an example's scene, and draw its last frame."""
-    from weft.run import Run
+    from weft.run.run import Run
     from weft.scene.build import load_scene
 
     example = example_named(name)
     if not example.is_scene:
         how = {"script": "python", "fabric": "weft fabrics fit"}.get(example.kind, "weft sweep")
-        raise WeftError(f"demo {name}", got=f"a {example.kind}", expected="a scene (weft examples)",
-                        hint=f"run it with: {how} {example.path}")  # fmt: skip
+        raise WeftError(
+            f"demo {name}",
+            got=f"a {example.kind}",
+            expected="a scene (weft examples)",
+            hint=f"run it with: {how} {example.path}",
+        )
     loaded = load_scene(example.path)
     folder = out or Path("runs") / example.path.stem
     again = f"weft run {example.path} --out {folder} --resume"

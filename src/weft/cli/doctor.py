@@ -40,7 +40,7 @@ def doctor(
 
     folder = RunFolder(run)
     if not folder.exists() and not folder.remains():
-        from weft.errors import RunError
+        from weft.base.errors import RunError
 
         raise RunError("run folder", got=str(run), expected="a folder that `weft run` made")
     found = survey(folder)
@@ -68,20 +68,21 @@ def _tell(found: "Survey") -> None:
 
 def _repair(run: Path, path: Path | None, found: "Survey") -> None:
     """Resume with the scene, up to where the run stood."""
-    from weft.errors import RunError
+    from weft.base.errors import RunError
     from weft.io.frames import RunFolder
     from weft.io.survey import survey
-    from weft.run import simulate
     from weft.scene.build import load_scene
     from weft.scene.of_run import load_described
+    from weft.scene.simulate import simulate
 
     if path is None and found.manifest is None:
         raise RunError(
-            "manifest.json", got="damaged: it does not say which scene this is",
-            expected="--scene SCENE.yaml", where=str(run),
-        )  # fmt: skip
-    described = (found.manifest or {}).get("description", {})
-    loaded = load_scene(path) if path is not None else load_described(described, run)
+            "manifest.json",
+            got="damaged: it does not say which scene this is",
+            expected="--scene SCENE.yaml",
+            where=str(run),
+        )
+    loaded = load_scene(path) if path is not None else load_described(found.manifest or {}, run)
     folder = RunFolder(run)
     steps = found.checkpoint[1].frame if found.checkpoint is not None else found.end
     last = max([steps, *folder.numbers(), 0])

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from weft.base.errors import WeftError, check_known
 from weft.cli.options import say
-from weft.errors import WeftError, check_known
 
 KEYS = {"sweep": "scene", "fabric": "measurements"}  # that files of a kind have, and no scene
 
@@ -41,8 +41,12 @@ def folder() -> Path:
     for place in (package / "examples", package.parents[1] / "examples"):
         if (place / "flag.yaml").exists():
             return place
-    raise WeftError("examples", got=f"none beside {package}", expected="weft as installed",
-                    hint="install it again: pip install weft")  # fmt: skip
+    raise WeftError(
+        "examples",
+        got=f"none beside {package}",
+        expected="weft as installed",
+        hint="install it again: pip install weft",
+    )
 
 
 def examples_by_name() -> dict[str, Example]:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from weft.base.terminal import new_console
 from weft.cli.options import print_json
 
 DEEPEST = 6  # levels of nested blocks
@@ -31,7 +32,6 @@ def explain(
     weft.schema.json`, and in the scene's first line `# yaml-language-server:
     $schema=weft.schema.json`.
     """
-    from rich.console import Console
     from rich.table import Table
 
     from weft.scene.explain import explain as look_up
@@ -46,16 +46,17 @@ def explain(
     for column in ("field", "unit", "meaning", "default"):
         table.add_column(column, overflow="fold")
     single = len(fields) == 1 and fields[0].path.split(".")[1:] == names
-    for row in _rows(names[:-1] if single else names, names[-1:] if single else None,
-                     nested or bool(names)):  # fmt: skip
-        table.add_row(*(cell.replace("[", "\\[") for cell in row))
-    console = Console(highlight=False)
+    for row in _rows(
+        names[:-1] if single else names, names[-1:] if single else None, nested or bool(names)
+    ):
+        table.add_row(*row)
+    console = new_console()
     console.print(table)
     of_fabrics = names[-1:] in (["fabric"], ["fabrics"])
     if of_fabrics:
         console.print(_fabric())
     if "(may have keyframes)" in "".join(f.meaning for f in fields) or of_fabrics:
-        console.print(_KEYFRAMES, markup=False)
+        console.print(_KEYFRAMES)
     if not names and not nested:
         console.print("\nnested blocks: weft explain scene.cloth, or all: weft explain --all")
 
@@ -88,11 +89,16 @@ def _fabric() -> object:
     """The fields of a fabric, with units and the range of the presets."""
     from rich.table import Table
 
-    from weft.fabric import known_ranges
-    from weft.fabric_fields import CHANGING, CURVES, LIMITS, MEANINGS, MEMORY, PER_ANGLE, UNITS
+    from weft.fabric.fabric import known_ranges
+    from weft.fabric.fields import CHANGING, CURVES, LIMITS, MEANINGS, MEMORY, PER_ANGLE, UNITS
 
-    table = Table(box=None, pad_edge=False, show_edge=False, title="\nfields of a fabric",
-                  title_justify="left")  # fmt: skip
+    table = Table(
+        box=None,
+        pad_edge=False,
+        show_edge=False,
+        title="\nfields of a fabric",
+        title_justify="left",
+    )
     for column in ("field", "unit", "presets"):
         table.add_column(column)
     for name, unit in UNITS.items():

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from weft.base.errors import RunError
 from weft.cli.options import say
-from weft.errors import RunError
 
 if TYPE_CHECKING:
-    from weft.run import Run
+    from weft.run.run import Run
 
 
 def export(
@@ -31,7 +31,7 @@ def export(
     ] = None,
     frames: Annotated[
         str | None,
-        typer.Option(help="A:B or A:B:STEP, the last one included.", show_default="all"),
+        typer.Option(help="A:B\\[:STEP], the last one included.", show_default="all"),
     ] = None,
     fps: Annotated[
         float | None,
@@ -41,7 +41,9 @@ def export(
     units: Annotated[str, typer.Option(help="m, cm, mm or in.")] = "m",
     first: Annotated[
         int | None,
-        typer.Option(help="Number of the first frame in the file: 1001.", show_default="the run's"),
+        typer.Option(
+            help="Number of the first frame in the file: 1001.", show_default="its time x rate"
+        ),
     ] = None,
     density: Annotated[
         int | None, typer.Option(min=1, help="Of splines: samples a knot span.")
@@ -69,7 +71,7 @@ def export(
         _export_pattern(run, out)
         return
     from weft.io import CARRY, format_to_write, write_animation
-    from weft.run import Run
+    from weft.run.run import Run
     from weft.scene.of_run import physics_of
 
     opened = Run(run)
@@ -84,8 +86,9 @@ def export(
         if net:
             raise RunError("--net", got=out.suffix, expected="a .obj or .ply file")
         chosen = frames if frame is None else str(frame)
-        animation = opened.animation(chosen, fps=fps, up=up, units=units, first=first,
-                                     density=density, **carried)  # fmt: skip
+        animation = opened.animation(
+            chosen, fps=fps, up=up, units=units, first=first, density=density, **carried
+        )
         notes = write_animation(out, animation)
         count = f"{animation.count} frame{'s' * (animation.count > 1)}"
         say(f"wrote    {out} ({count} at {animation.fps:g} fps)")
@@ -99,8 +102,18 @@ def export(
     if "#" not in out.name and frames is not None:
         raise RunError("--frames", got=out.name, expected="a name with #, as in cloth.####.obj")
     if (up, units, fps) != ("y", "m", None) or (first is not None and "#" not in out.name):
-        _converted(opened, out, frame, frames, up=up, units=units, fps=fps, first=first,
-                   density=density, net=net)  # fmt: skip
+        _converted(
+            opened,
+            out,
+            frame,
+            frames,
+            up=up,
+            units=units,
+            fps=fps,
+            first=first,
+            density=density,
+            net=net,
+        )
         return
     if "#" not in out.name:
         number = -1 if frame is None else frame
@@ -115,9 +128,9 @@ def export(
 
 
 def _numbers(run: "Run", frames: str | None) -> Iterator[int]:
-    from weft.io.selection import Selection
+    from weft.io.selection import FrameSelection
 
-    yield from Selection.of(frames).numbers(len(run), str(run.path))
+    yield from FrameSelection.of(frames).numbers(len(run), str(run.path))
 
 
 def _converted(
@@ -127,13 +140,19 @@ def _converted(
     from weft.io import write_mesh
 
     if net:
-        raise RunError("--net", got="with --up, --units, --fps or --first",
-                       expected="meters, y up: the control points as they are")  # fmt: skip
+        raise RunError(
+            "--net",
+            got="with --up, --units, --fps or --first",
+            expected="meters, y up: the control points as they are",
+        )
     several = "#" in out.name
     chosen = frames if several and frame is None else str(-1 if frame is None else frame)
+    own = list(_numbers(run, chosen)) if how["fps"] is None and how["first"] is None else None
+    if own is not None:
+        how["first"] = own[0]
     animation = run.animation(chosen, **how)  # type: ignore[arg-type]
     cloth = animation.cloth
-    for number, moment in enumerate(animation, start=animation.first):
+    for number, moment in zip(own or range(animation.first, animation.last + 1), animation):
         path = numbered(out, number) if several else out
         write_mesh(path, moment.positions[0], cloth.faces, cloth.corner_uv)
     say(f"wrote    {animation.count} frame{'s' * (animation.count > 1)} to {out}")

@@ -9,15 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from weft.base.terminal import new_console
 from weft.cli import fabrics_fit, fabrics_test
 from weft.cli.options import AsJson, print_json
 
 if TYPE_CHECKING:
-    from weft.fabric import Fabric
+    from weft.fabric.fabric import Fabric
 
 MARKS = {"measured": "", "estimated": "~", "published": "°"}
-COUNTED = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft",
-           "thickness")  # fmt: skip
+COUNTED = (
+    "density",
+    "stretch_warp",
+    "stretch_weft",
+    "shear",
+    "bending_warp",
+    "bending_weft",
+    "thickness",
+)
 WIDE = 110  # columns of a terminal that has room for titles
 
 
@@ -47,14 +55,20 @@ def fabrics(
     """List fabrics in SI units, and which of their numbers were measured; with a NAME, where each
     number comes from.
     """
-    from weft.fabric import UNITS, fabric, preset_names
+    from weft.fabric.fabric import UNITS, fabric, preset_names
 
     chosen = [fabric(n) for n in ([name] if name else preset_names())]
     if json:
-        print_json([
-            {**dataclasses.asdict(f), "units": dict(UNITS),
-             "origins": {field: f.origin(field) for field in UNITS}} for f in chosen
-        ])  # fmt: skip
+        print_json(
+            [
+                {
+                    **dataclasses.asdict(f),
+                    "units": dict(UNITS),
+                    "origins": {field: f.origin(field) for field in UNITS},
+                }
+                for f in chosen
+            ]
+        )
     elif name:
         _one(chosen[0])
     else:
@@ -63,10 +77,9 @@ def fabrics(
 
 def _one(f: "Fabric") -> None:
     """Every number of a fabric, with its origin and source."""
-    from rich.console import Console
     from rich.table import Table
 
-    from weft.fabric import CURVES, LIMITS, UNITS
+    from weft.fabric.fabric import CURVES, LIMITS, UNITS
 
     table = Table(box=None, pad_edge=False, show_edge=False)
     table.title, table.title_justify = f"{f.name}: {f.title}", "left"
@@ -81,20 +94,26 @@ def _one(f: "Fabric") -> None:
             shown = f"{len(value.points)} points" if field in CURVES else f"{value:.4g}"
             source = f.sources.get(field, "").removeprefix(f"{f.origin(field)}: ")
             table.add_row(field, shown, LIMITS.get(field, "1, N/m"), f.origin(field), source)
-    Console(highlight=False).print(table)
+    new_console().print(table)
 
 
 def _all(chosen: "list[Fabric]") -> None:
     """A line for every fabric."""
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    console = new_console()
     wide = console.width >= WIDE
     table = Table(box=None, pad_edge=False, show_edge=False)
-    heads = ["name", *([""] if wide else []), "kg/m^2", "stretch\nN/m",
-             "shear\nN/m", "bending\n1e-6 N*m", "thick\nmm",
-             "meas.\n of 7"]  # fmt: skip
+    heads = [
+        "name",
+        *([""] if wide else []),
+        "kg/m^2",
+        "stretch\nN/m",
+        "shear\nN/m",
+        "bending\n1e-6 N*m",
+        "thick\nmm",
+        "meas.\n of 7",
+    ]
     left = 2 if wide else 1
     for i, head in enumerate(heads):
         table.add_column(head, justify="left" if i < left else "right", no_wrap=i != 1 or not wide)
@@ -108,11 +127,15 @@ def _all(chosen: "list[Fabric]") -> None:
 
         measured = sum(f.origin(field) == "measured" for field in COUNTED)
         table.add_row(
-            f.name, *([f.title] if wide else []), shown("density"),
-            f"{whole('stretch_warp')}/{whole('stretch_weft')}", whole("shear"),
+            f.name,
+            *([f.title] if wide else []),
+            shown("density"),
+            f"{whole('stretch_warp')}/{whole('stretch_weft')}",
+            whole("shear"),
             f"{shown('bending_warp', 1e6)}/{shown('bending_weft', 1e6)}",
-            shown("thickness", 1e3), f"{measured}",
-        )  # fmt: skip
+            shown("thickness", 1e3),
+            f"{measured}",
+        )
     console.print(table)
     console.print("no mark: measured   ~ estimated by us   ° a constant that was published")
     console.print("pairs: warp/weft; measured: how many of the seven numbers shown")

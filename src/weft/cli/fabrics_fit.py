@@ -1,11 +1,13 @@
 """``weft fabrics fit FILE.yaml``: a fabric from laboratory data."""
 
 import json as json_of
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from weft.base.terminal import new_console
 from weft.cli.options import (
     AsJson,
     Device,
@@ -39,8 +41,11 @@ def fit(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="The preset; report and plots go beside it.", metavar="PRESET.yaml",
-                     show_default="NAME.yaml here"),
+        typer.Option(
+            help="The preset; report and plots go beside it.",
+            metavar="PRESET.yaml",
+            show_default="NAME.yaml here",
+        ),
     ] = None,
     kinds: Annotated[
         bool, typer.Option("--kinds", help="Explain the file: fields, kinds of measurement.")
@@ -55,7 +60,7 @@ def fit(
     json: AsJson = False,
     device: Device = "cpu",
     threads: Threads = None,
-) -> None:  # fmt: skip
+) -> None:
     """Fit a fabric to what a laboratory measured: KES-F, FAST, strips, cantilever (ASTM D1388),
     Cusick's drape coefficient, in any units.
 
@@ -82,11 +87,17 @@ def fit(
             say(f"{m.name}: {', '.join(m.depends_on)}")
         return
     if not read.measurements:
-        from weft.errors import FabricError
+        from weft.base.errors import FabricError
 
-        raise FabricError("measurements", got="curves that are taken as they are, and no more",
-                          where=file.name, expected="something to fit",
-                          hint="a weight, or `as: straight`")  # fmt: skip
+        raise FabricError(
+            "measurements",
+            got="curves that are taken as they are, and no more",
+            where=file.name,
+            expected="something to fit",
+            hint="a weight, or `as: straight`",
+        )
+    preset = out or Path(f"{read.name}.yaml")
+    _check_out(read, preset)
     found = found_of(read.measurements, read.start, read.fixed, tell)
     if json:
         from weft.fitting.report import as_json
@@ -96,25 +107,40 @@ def fit(
         from weft.fitting.report import report
 
         say(report(read, found))
-    _write(read, found, out or Path(f"{read.name}.yaml"), tell)
+    _write(read, found, preset, tell)
+
+
+def _check_out(read: "FitFile", preset: Path) -> None:
+    """Check that the preset can be written, before minutes of fitting.
+
+    Raises:
+        RunError: another suffix, the fit file itself, or a folder that is not there or not for us.
+    """
+    from weft.base.errors import RunError
+
+    if preset.suffix not in (".yaml", ".yml"):
+        raise RunError("--out", got=str(preset), expected="a .yaml file")
+    if preset.resolve() == read.path.resolve():
+        raise RunError(
+            "--out",
+            got=str(preset),
+            expected="another file than what is fitted to",
+            hint="say --out PRESET.yaml, or `name:` in the file",
+        )
+    if not preset.parent.is_dir():
+        raise RunError("--out", got=str(preset), expected="a folder that exists")
+    if preset.is_dir() or not os.access(preset.parent, os.W_OK):
+        raise RunError("--out", got=str(preset), expected="a file that can be written")
 
 
 def _write(read: "FitFile", found: "Fit", preset: Path, tell: Any) -> None:
     """The preset, read again; report as JSON; plots where matplotlib is installed."""
-    from weft.errors import RunError
     from weft.fitting import plots
     from weft.fitting.preset import write_preset
     from weft.fitting.report import as_json
     from weft.io.files import atomic_write
     from weft.laboratory import curves
 
-    if preset.suffix not in (".yaml", ".yml"):
-        raise RunError("--out", got=str(preset), expected="a .yaml file")
-    if preset.resolve() == read.path.resolve():
-        raise RunError("--out", got=str(preset), expected="another file than what is fitted to",
-                       hint="say --out PRESET.yaml, or `name:` in the file")  # fmt: skip
-    if not preset.parent.is_dir():
-        raise RunError("--out", got=str(preset), expected="a folder that exists")
     write_preset(preset, read, found)
     numbers, picture = preset.with_suffix(".json"), preset.with_suffix(".png")
     with atomic_write(numbers) as out:
@@ -131,7 +157,7 @@ def _write(read: "FitFile", found: "Fit", preset: Path, tell: Any) -> None:
 
 def _explain(kind: str) -> None:
     """The fields of a fit file, or of one kind."""
-    from weft.errors import FabricError, check_known
+    from weft.base.errors import FabricError, check_known
     from weft.fitting.file import FIELDS
     from weft.fitting.kinds import KINDS, about, fields_of
 
@@ -149,13 +175,11 @@ def _explain(kind: str) -> None:
 
 
 def _table(rows: Any) -> None:
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, show_edge=False, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, meaning in rows.items():
-        table.add_row(name, Text(meaning))
-    Console(highlight=False).print(table)
+        table.add_row(name, meaning)
+    new_console().print(table)

@@ -21,7 +21,7 @@ from weft.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from weft.laboratory.sheet import Sheet
+    from weft.laboratory.sheet import FabricSheet
 
 
 def test(
@@ -50,9 +50,9 @@ def test(
     """
     one_blas_thread()
     configure(device, threads)
-    from weft.fabric import fabric
+    from weft.base.units import to_si
+    from weft.fabric.fabric import fabric
     from weft.laboratory.sheet import chosen_tests, sheet
-    from weft.units import to_si
 
     chosen = chosen_tests([t.strip() for t in tests.split(",") if t.strip()])
     edge = to_si(size, "m", "--size")
@@ -75,19 +75,15 @@ def test(
         _write(found, out, tell)
 
 
-def _write(found: "Sheet", folder: Path, tell: Callable[[str], None]) -> None:
+def _write(found: "FabricSheet", folder: Path, tell: Callable[[str], None]) -> None:
     """Tables, JSON, pictures of the draped specimen, and curves where matplotlib is installed."""
-    from weft.errors import RunError
-    from weft.io.files import atomic_write
+    from weft.io.files import atomic_write, make_folder
     from weft.laboratory import curves
     from weft.laboratory.pictures import draped_pictures
     from weft.render.picture import save_png
 
     name = re.sub(r"[^\w.-]", "_", found.fabric.name)  # of a file: whatever its author wrote
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError("--out", got=str(folder), expected="a folder", hint=str(error)) from error
+    make_folder(folder)
     written = []
     for table in found.tables:
         written.append(folder / f"{name}-{table.name}.csv")

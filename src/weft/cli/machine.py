@@ -7,10 +7,20 @@ from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from weft.machine import disk, gib, memory
+from weft.base.machine import disk, gib, memory
 
-NEEDED = ("numpy", "scipy", "warp-lang", "pydantic", "PyYAML", "typer", "rich", "Pillow",
-          "condeltri", "threadpoolctl")  # fmt: skip
+NEEDED = (
+    "numpy",
+    "scipy",
+    "warp-lang",
+    "pydantic",
+    "PyYAML",
+    "typer",
+    "rich",
+    "Pillow",
+    "condeltri",
+    "threadpoolctl",
+)
 OPTIONAL: Mapping[str, str] = {  # module -> what it is for
     "pypardiso": "direct solver (weft[direct])",
     "matplotlib": "plots (weft[plots])",

@@ -1,90 +1,60 @@
-"""``weft``: simulate cloth from the command line."""
+"""``weft``: the entry point of the command line.
 
+Ctrl-C is answered before anything else is imported: the commands, and the libraries that they need,
+take half a second to load.
+"""
+
+import atexit
+import os
+import signal
 import sys
-import warnings
-from typing import Annotated
 
-import typer
+TYPE_CHECKING = False  # of the module typing, which takes time to load
+if TYPE_CHECKING:
+    from types import FrameType
 
-from weft.cli import (
-    bench,
-    check,
-    dataset,
-    demo,
-    doctor,
-    examples,
-    explain,
-    export,
-    fabrics,
-    mannequin,
-    quality,
-    render,
-    reproduce,
-    run,
-    settle,
-    sweep,
-    validate,
-    view,
-)
-from weft.cli.arguments import Group
-from weft.cli.options import say
-from weft.errors import WeftError
-
-app = typer.Typer(
-    name="weft",
-    cls=Group,
-    help="Simulate cloth: a scene in, frames and pictures out. Start with `weft demo`.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-_SIMULATE, _LOOK, _TRUST = "Simulate", "Look and export", "Trust"
-app.command("demo", rich_help_panel=_SIMULATE)(demo.demo)
-app.command("examples", rich_help_panel=_SIMULATE)(examples.examples)
-app.command("run", rich_help_panel=_SIMULATE)(run.run)
-app.command("settle", rich_help_panel=_SIMULATE)(settle.settle)
-app.add_typer(sweep.app, name="sweep", rich_help_panel=_SIMULATE)
-app.command("check", rich_help_panel=_SIMULATE)(check.check)
-app.command("explain", rich_help_panel=_SIMULATE)(explain.explain)
-app.command("mannequin", rich_help_panel=_LOOK)(mannequin.mannequin)
-app.add_typer(fabrics.app, name="fabrics", rich_help_panel=_SIMULATE)
-app.command("view", rich_help_panel=_LOOK)(view.view)
-app.command("render", rich_help_panel=_LOOK)(render.render)
-app.command("quality", rich_help_panel=_LOOK)(quality.quality)
-app.command("export", rich_help_panel=_LOOK)(export.export)
-app.command("dataset", rich_help_panel=_LOOK)(dataset.dataset)
-app.command("validate", rich_help_panel=_TRUST, cls=validate.Command)(validate.validate)
-app.command("reproduce", rich_help_panel=_TRUST, cls=reproduce.Command)(reproduce.reproduce)
-app.command("doctor", rich_help_panel=_TRUST)(doctor.doctor)
-app.command("bench", rich_help_panel=_TRUST, cls=bench.Command)(bench.bench)
-
-
-def _version(show: bool) -> None:
-    if show:
-        from weft import __version__
-
-        typer.echo(f"weft {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
-    ] = False,
-) -> None:
-    """Simulate cloth: a scene in, frames and pictures out. Start with `weft demo`."""
+STOPPED = 130  # exit status of a command that Ctrl-C has ended
+_IMPORTING = "<frozen importlib._bootstrap>"  # the file of frames that run while a module is loaded
 
 
 def main() -> None:
-    """Entry point: what a user got wrong is one message and exit status 2, what weft got wrong a
-    report and status 70; never a traceback.
+    """Run a command. A mistake of the user is one message and exit status 2, a mistake of weft a
+    report and status 70, Ctrl-C status 130; never a traceback.
     """
-    warnings.showwarning = _show_warning  # type: ignore[assignment]
+    before = signal.getsignal(signal.SIGINT)
+    usual = before is signal.default_int_handler
+    if usual:  # a background job of a shell ignores Ctrl-C
+        signal.signal(signal.SIGINT, _interrupt)
+    try:
+        _run()
+    except KeyboardInterrupt:
+        _tell_stopped()
+        sys.exit(STOPPED)
+    finally:
+        if usual:
+            atexit.register(_end_quietly)  # the last one registered is the first one called
+            signal.signal(signal.SIGINT, before)
+
+
+def _run() -> None:
+    """Run the command and name every error."""
+    import warnings
+
+    from weft.base.errors import WeftError
+    from weft.cli.commands import app
+    from weft.cli.options import say
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # characters that a terminal does not have
+            stream.reconfigure(errors="backslashreplace")
+
+    def show_warning(message: Warning | str, *_: object) -> None:
+        say(f"warning: {message}", error=True)
+
+    warnings.showwarning = show_warning  # type: ignore[assignment]
     try:
         app()
+        sys.stdout.flush()
     except WeftError as error:
         say(f"error: {type(error).__name__}: {error}", error=True)
         sys.exit(2)
@@ -96,8 +66,31 @@ def main() -> None:
         sys.exit(report(error, sys.argv[1:]))
 
 
-def _show_warning(message: Warning | str, *_: object) -> None:
-    say(f"warning: {message}", error=True)
+def _interrupt(number: int, frame: "FrameType | None") -> None:
+    """Answer Ctrl-C: by ``KeyboardInterrupt``, or by the end of the process while it imports.
+
+    An exception inside an import leaves a module half loaded, and libraries in C++ make another one
+    of it. Whatever weft writes takes its place only when it is whole, so that nothing is lost.
+    """
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORTING:
+            _tell_stopped()
+            os._exit(STOPPED)
+        frame = frame.f_back
+    raise KeyboardInterrupt
+
+
+def _tell_stopped() -> None:
+    """Say on standard error that the command was stopped, and show the cursor again."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\x1b[?25h")
+    sys.stderr.write("stopped\n")
+    sys.stderr.flush()
+
+
+def _end_quietly() -> None:
+    """Let Ctrl-C end a process that has nothing left to do."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 if __name__ == "__main__":

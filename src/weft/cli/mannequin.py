@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weft.base.terminal import new_console
 from weft.cli.options import AsJson, print_json, say
 
 if TYPE_CHECKING:
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
 Measure = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help="A measure: height=168 cm, chest, waist, hips, ... Repeatable.",
+        "--set",
+        help="A measure: height=168 cm, chest, waist, hips, ... Repeatable.",
         metavar="NAME=LENGTH",
     ),
-]  # fmt: skip
+]
 
 
 def mannequin(
@@ -38,10 +40,10 @@ def mannequin(
 ) -> None:
     """Make a body: a mesh of a pose, the frames of a motion, and its measurements.
 
-    `weft mannequin walk.npz --set "height=172 cm"`; scenes read it as a body's mesh with fps, and
-    have mannequins of their own: `weft explain scene.bodies.mannequin`.
+    `weft mannequin walk.npz --set "height=172 cm"`; scenes read it as a body's mesh, and have
+    mannequins of their own: `weft explain scene.bodies.mannequin`.
     """
-    from weft.errors import MannequinError
+    from weft.base.errors import MannequinError
     from weft.io import FORMATS, suffixes, write_mesh
     from weft.mannequin import mannequin as make
 
@@ -71,9 +73,8 @@ def mannequin(
             motion, hold=hold, blend=blend, cycles=cycles, speed=speed, forward=forward, fps=fps
         )
         with atomic_write(out) as file:
-            np.savez_compressed(
-                file, positions=frames.positions.astype(np.float32), faces=made.faces
-            )
+            x = frames.positions.astype(np.float32)
+            np.savez_compressed(file, positions=x, times=frames.times, faces=made.faces)
     if json:
         print_json(dataclasses.asdict(made.measurements))
         return
@@ -85,7 +86,6 @@ def mannequin(
 
 def _table(measurements: "Measurements") -> None:
     """Every measurement in centimeters."""
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, show_edge=False)
@@ -94,4 +94,4 @@ def _table(measurements: "Measurements") -> None:
     for name, value in dataclasses.asdict(measurements).items():
         shown = value if isinstance(value, tuple) else (value,)
         table.add_row(name.replace("_", " "), ", ".join(f"{100 * v:.1f}" for v in shown))
-    Console(highlight=False).print(table)
+    new_console().print(table)

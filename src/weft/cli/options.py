@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from weft.base.terminal import new_console
+
 Device = Annotated[str, typer.Option(help="cpu, cuda or cuda:N.", metavar="NAME")]
 Threads = Annotated[
     int | None,
@@ -40,14 +42,8 @@ def configure(device: str, threads: int | None) -> None:
 
 
 def say(text: str, *, error: bool = False) -> None:
-    """One line to the terminal, markup off: brackets stay brackets."""
-    import sys
-
-    from rich.console import Console
-
-    encoding = getattr(sys.stderr if error else sys.stdout, "encoding", None) or "utf-8"
-    shown = text.encode(encoding, "backslashreplace").decode(encoding)
-    Console(stderr=error, highlight=False, markup=False, soft_wrap=True).print(shown)
+    """Print one line to the terminal, as it is."""
+    new_console(error=error, soft_wrap=True).print(text)
 
 
 def print_json(data: Any) -> None:

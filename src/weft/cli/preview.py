@@ -5,8 +5,8 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from weft.errors import RunError, WeftError
-from weft.simulation import Progress
+from weft.base.errors import RunError, WeftError
+from weft.run.simulation import Progress
 
 WIDTH, HEIGHT = 640, 360
 PART = 0.1  # of the time that pictures may take; frames in between have none
@@ -49,6 +49,6 @@ def previewing(
 
 def _draw(folder: Path, picture: Path, frame: int) -> None:
     from weft.render.picture import Style
-    from weft.run import Run
+    from weft.run.run import Run
 
     Run(folder).render(picture, frame=frame, style=Style(width=WIDTH, height=HEIGHT))

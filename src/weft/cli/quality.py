@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from weft.base.terminal import bar, new_console
 from weft.cli.options import AsJson, print_json, say
 
 
@@ -29,17 +30,14 @@ def quality(
 
     Exit status 1 where faces intersect or a garment has slipped off.
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from weft.quality import Quality
-    from weft.run import Run
+    from weft.run.garment_quality import Quality
+    from weft.run.run import Run
 
     opened = Run(run)
     looked = Quality(opened, since)
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("looking", total=len(opened) if frame is None else len(frame))
-        report = looked.report(frame, lambda done, _: bar.update(task, completed=done))
+    with bar(transient=True) as shown:
+        task = shown.add_task("looking", total=len(opened) if frame is None else len(frame))
+        report = looked.report(frame, lambda done, _: shown.update(task, completed=done))
     if out is not None:
         _write(out, opened, report)
     if json:
@@ -56,9 +54,9 @@ def quality(
 def _write(out: Path, run: Any, report: Any) -> None:
     import json as text
 
-    from weft.io.files import atomic_write
+    from weft.io.files import atomic_write, make_folder
 
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     with atomic_write(out / "quality.json") as file:
         file.write(text.dumps(report, indent=1).encode())
     last = report["frames"][-1]["frame"]
@@ -68,7 +66,6 @@ def _write(out: Path, run: Any, report: Any) -> None:
 
 def _tell(report: Any) -> None:
     """The last frame part by part, and the worst of all."""
-    from rich.console import Console
     from rich.table import Table
 
     last, worst = report["frames"][-1], report["worst"]
@@ -84,7 +81,7 @@ def _tell(report: Any) -> None:
             cells.append("-" if there["pressure"] is None else f"{there['pressure']['p95']:.0f}")
             cells.append(f"{1e3 * there['slip']:.1f}" if "slip" in there else "-")
         table.add_row(name, *cells)
-    Console(highlight=False).print(table)
+    new_console().print(table)
     say("         strain: median / 99 %; distance: 5 % / median; pressure: 95 % where it presses")
     for name, gap in last.get("seams", {}).items():
         if gap["sewn"] and gap["max"] > 1.0:

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from weft.base.errors import RunError
+from weft.base.terminal import bar
 from weft.cli.options import Device, Threads, configure, say, tell_compiling
-from weft.errors import RunError
 
 
 def render(
@@ -66,16 +67,13 @@ def render(
     """Draw a run: one frame as PNG, all frames as MP4 or animated WebP, some in a contact sheet."""
     configure(device, threads)
     tell_compiling()
-    from rich.console import Console
-    from rich.progress import Progress
-
+    from weft.base.units import to_si
     from weft.render.motion import read_keys, turntable
     from weft.render.picture import look_named
     from weft.render.style import Style
     from weft.render.weave import Weave
-    from weft.run import Run
+    from weft.run.run import Run
     from weft.scene.of_run import physics_of
-    from weft.units import to_si
 
     opened = Run(run)
     keys = read_keys(camera) if camera else ()
@@ -84,15 +82,33 @@ def render(
             raise RunError("--turn", got="--camera, too", expected="one of them")
         keys = turntable(len(opened), azimuth, elevation, turn, distance)
     style = Style(
-        look_named(look), width, height, samples, azimuth, elevation, ground, whole, bodies, soft,
-        transparent, smooth, None if thickness is None else to_si(thickness, "m", "--thickness"),
-        Weave.read(weave) if weave else None, distance, keys,
-    )  # fmt: skip
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("drawing", total=len(opened))
+        look_named(look),
+        width,
+        height,
+        samples,
+        azimuth,
+        elevation,
+        ground,
+        whole,
+        bodies,
+        soft,
+        transparent,
+        smooth,
+        None if thickness is None else to_si(thickness, "m", "--thickness"),
+        Weave.read(weave) if weave else None,
+        distance,
+        keys,
+    )
+    with bar(transient=True) as shown:
+        task = shown.add_task("drawing", total=len(opened))
         opened.render(
-            out, frame=frame, style=style, contacts=contacts, density=density, sheet=sheet,
-            on_frame=lambda done, count: bar.update(task, completed=done, total=count),
+            out,
+            frame=frame,
+            style=style,
+            contacts=contacts,
+            density=density,
+            sheet=sheet,
+            on_frame=lambda done, count: shown.update(task, completed=done, total=count),
             physics=physics_of(opened, [look]),
-        )  # fmt: skip
+        )
     say(f"picture  {out}")

@@ -43,7 +43,7 @@ def reproduce(
     Plots need matplotlib: `pip install 'weft\\[plots]'`.
     """
     configure(device, threads)
-    from weft.errors import check_known
+    from weft.base.errors import check_known
     from weft.reproduce import runner
 
     if not names:

@@ -12,9 +12,9 @@ from weft.cli.options import Device, Out, Quiet, Set, Threads, configure, say
 
 if TYPE_CHECKING:
     from weft.io.frames import RunFolder
-    from weft.progress import Update
+    from weft.run.progress import Update
+    from weft.run.simulation import Progress
     from weft.scene.scene import Scene
-    from weft.simulation import Progress
 
 
 def run(
@@ -78,7 +78,7 @@ def run(
 
 def _tell_contact(folder: Path) -> None:
     """What a run with contact met: least distance, intersections, and where bodies pinched."""
-    from weft.run import Run
+    from weft.run.run import Run
 
     lines = Run(folder).metrics
     met = [m["contact"] for m in lines if m.get("contact")]
@@ -114,7 +114,7 @@ def simulate_into(
     and exits with status 130.
     """
     from weft.cli.preview import previewing
-    from weft.run import simulate
+    from weft.scene.simulate import simulate
 
     place = folder if isinstance(folder, Path) else folder.path
     try:
@@ -161,7 +161,7 @@ def _interrupts(update: "Update") -> Iterator["Update"]:
 
 
 def _progress(folder: Path, last: int, quiet: bool, json: bool) -> "AbstractContextManager[Update]":
-    from weft.progress import json_lines, progress_bar, silence
+    from weft.run.progress import json_lines, progress_bar, silence
 
     if json:
         return json_lines(str(folder), last, sys.stdout)

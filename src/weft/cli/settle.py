@@ -25,7 +25,9 @@ def settle(
     tolerance: Annotated[
         float | None,
         typer.Option(
-            help="[m] of the last Newton increment.", min=1e-12, show_default="the scene's"
+            help="Length of the last Newton increment, in meters.",
+            min=1e-12,
+            show_default="the scene's",
         ),
     ] = None,
     seed: Annotated[
@@ -53,10 +55,10 @@ def settle(
     iterations; what was reached is in the file that the message names, as `reached`.
     """
     configure(device, threads)
-    from weft.errors import SceneError, SimulationError
+    from weft.base.errors import SceneError, SimulationError
     from weft.integrators.quasi_static import QuasiStaticSettings
-    from weft.run import simulate
     from weft.scene.build import load_scene
+    from weft.scene.simulate import simulate
 
     loaded = load_scene(scene, [*(set_ or []), "adaptive=null"], integrator="quasi_static")
     settings = loaded.scene.settings
@@ -73,18 +75,24 @@ def settle(
         last, fps = loaded.frames, loaded.fps
         if load_steps != 1 or last <= from_frame:
             raise SceneError(
-                "--from", got=f"{from_frame}, load steps {load_steps}, and {last} frames",
+                "--from",
+                got=f"{from_frame}, load steps {load_steps}, and {last} frames",
                 expected="a frame before the scene's last, and no --load-steps: each frame is one",
-            )  # fmt: skip
+            )
     quiet = loaded.scene.with_(settings=settings, step=1.0 / fps)
     folder = out or Path("runs") / f"{scene.stem}-settled"
     tell_compiling()
     clock = time.perf_counter()
     try:
         run = simulate(
-            _Watched(quiet), frames=last, fps=fps, out=folder, resume=resume,
-            from_frame=from_frame, progress=False,
-        )  # fmt: skip
+            _Watched(quiet),
+            frames=last,
+            fps=fps,
+            out=folder,
+            resume=resume,
+            from_frame=from_frame,
+            progress=False,
+        )
     except SimulationError as error:
         say(f"not settled: {error}", error=True)
         raise typer.Exit(1) from None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from weft.base.terminal import new_console
 from weft.cli.options import AsJson, Quiet, print_json, say
 
 if TYPE_CHECKING:
@@ -32,10 +33,12 @@ class _Group(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_Group, no_args_is_help=True, rich_markup_mode="rich",
+    cls=_Group,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
     help="Run a sweep file: `weft sweep SWEEP.yaml`. Look at one: status, report.",
     context_settings={"help_option_names": ["-h", "--help"]},
-)  # fmt: skip
+)
 
 
 @app.command("run")
@@ -57,7 +60,7 @@ def run(
         str | None, typer.Option(help="Of dask: tcp://HOST:PORT.", metavar="ADDRESS")
     ] = None,
     patience: Annotated[
-        float, typer.Option(help="[s] to wait for a scheduler that is gone.", min=0)
+        float, typer.Option(help="Seconds to wait for a scheduler that is gone.", min=0)
     ] = 600.0,
     partition: Annotated[str | None, typer.Option(help="Of slurm.")] = None,
     minutes: Annotated[
@@ -106,10 +109,15 @@ def run(
 
 
 def _engine(
-    name: str, workers: int | None, scheduler: str | None, patience: float,
-    partition: str | None, minutes: int, local: bool,
-) -> "Engine":  # fmt: skip
-    from weft.errors import SweepError, check_known
+    name: str,
+    workers: int | None,
+    scheduler: str | None,
+    patience: float,
+    partition: str | None,
+    minutes: int,
+    local: bool,
+) -> "Engine":
+    from weft.base.errors import SweepError, check_known
 
     check_known(name, EXECUTORS, "executor", SweepError)
     if (scheduler is None) == (name == "dask"):
@@ -195,9 +203,7 @@ def status(
         for line in listed(folder):
             typer.echo(line)
     elif once or not live(folder):
-        from rich.console import Console
-
-        Console().print(table(folder, folder.look()))
+        new_console().print(table(folder, folder.look()))
 
 
 @app.command("report")

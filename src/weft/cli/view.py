@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weft.base.errors import RunError, WeftError
+from weft.base.terminal import bar
 from weft.cli.options import say
-from weft.errors import RunError, WeftError
 
 if TYPE_CHECKING:
-    from weft.fields import Physics
-    from weft.run import Run
+    from weft.cloth.fields import Physics
+    from weft.run.run import Run
     from weft.view.player import Player
 
 ALWAYS = ("panels", "checker", "plain")  # looks that take no room on a page
@@ -32,7 +33,7 @@ def view(
     window: Annotated[bool, typer.Option("--window", help="A window, or an error.")] = False,
     frames: Annotated[
         str | None,
-        typer.Option(help="A:B or A:B:STEP, the last one included.", show_default="all"),
+        typer.Option(help="A:B\\[:STEP], the last one included.", show_default="all"),
     ] = None,
     density: Annotated[
         int | None, typer.Option(min=1, help="Of splines: samples a knot span.")
@@ -57,7 +58,7 @@ def view(
     given = [n for n, on in (("--html", html), ("--web", web), ("--window", window)) if on]
     if len(given) > 1:
         raise RunError("weft view", got=" and ".join(given), expected="one of them")
-    from weft.run import Run
+    from weft.run.run import Run
 
     opened = Run(run)
     if web:
@@ -91,7 +92,7 @@ def no_window() -> str:
 
 
 def _player(run: "Run", frames: str | None, density: int | None, look: str | None) -> "Player":
-    from weft.run import Run
+    from weft.run.run import Run
     from weft.view.player import Player
 
     if look is not None and "," in look:
@@ -135,17 +136,16 @@ def _serve(player: "Player", host: str, port: int) -> None:
     say(f"serving  {web.url} (Ctrl-C ends it)")
     if not (has_display() and webbrowser.open(web.url)):
         number = web.server.get_port()
-        say(f"no display here: open it in a browser, from elsewhere through "
-            f"ssh -L {number}:127.0.0.1:{number} THIS-MACHINE")  # fmt: skip
+        say(
+            f"no display here: open it in a browser, from elsewhere through "
+            f"ssh -L {number}:127.0.0.1:{number} THIS-MACHINE"
+        )
     web.serve()
 
 
 def _page(
     run: "Run", html: Path | None, frames: str | None, density: int | None, look: str | None
 ) -> None:
-    from rich.console import Console
-    from rich.progress import Progress
-
     from weft.view.content import content_of
     from weft.view.page import errors_of, write_page
 
@@ -153,9 +153,9 @@ def _page(
     names = None if look is None else [n.strip() for n in look.split(",") if n.strip()]
     looks = None if names is None else [n for n in names if n not in ALWAYS]
     physics = physics_of(run) if any(n.startswith(STRESS) for n in looks or ()) else None
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("packing", total=None)
-        told: Callable[[int, int], None] = lambda done, count: bar.update(  # noqa: E731
+    with bar(transient=True) as shown:
+        task = shown.add_task("packing", total=None)
+        told: Callable[[int, int], None] = lambda done, count: shown.update(  # noqa: E731
             task, completed=done, total=count
         )
         content = content_of(

@@ -3,22 +3,22 @@
 Cloth meets itself (``SelfContact``) and bodies, with friction.
 """
 
-from weft.contact.body import Body
-from weft.contact.body_frames import BodyFrames, load_frames
-from weft.contact.body_motion import load_animated, load_cached
-from weft.contact.contact import Between
-from weft.contact.fields import (
+from weft.bodies.body import Body
+from weft.bodies.joints.settings import Joint
+from weft.bodies.motion.animated_files import load_animated, load_cached
+from weft.bodies.motion.point_sequence import BodyFrames, load_frames
+from weft.bodies.rigid.settings import Rigid
+from weft.bodies.shapes.grids import (
     distance_grid,
     height_field,
     read_distance_grid,
     read_heights,
 )
-from weft.contact.intersections import intersections
-from weft.contact.joint import Joint
-from weft.contact.rigid import Rigid
-from weft.contact.shapes import box, capsule, load_body, plate, ring, sphere
-from weft.contact.sides import Friction
-from weft.contact.turned import cone, cylinder, disk, plane
+from weft.bodies.shapes.primitives import box, capsule, load_body, plate, ring, sphere
+from weft.bodies.shapes.revolved import cone, cylinder, disk, plane
+from weft.contact.collision_groups import Friction
+from weft.contact.contact import Between
+from weft.contact.exact.intersections import intersections
 
 __all__ = [
     "Between",

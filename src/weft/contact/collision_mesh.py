@@ -9,22 +9,22 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Bools, Faces, Ints, Positions
-from weft.contact.adjacent import Adjacency, Closer, height_of
-from weft.contact.boxes import Boxes, Places, Primitives
-from weft.contact.broad_phase import Tree
-from weft.contact.candidates import Candidates
-from weft.contact.layout import Layout, pieces_of
-from weft.contact.sides import Marks, Sides
+from weft.base.arrays import Bools, Faces, Ints, Positions
+from weft.contact.broad_phase.aabb import Boxes, MovingPoints, Primitives
+from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy
+from weft.contact.broad_phase.candidates import Candidates
+from weft.contact.broad_phase.tree_order import TreeOrder, pieces_of
+from weft.contact.collision_groups import CollisionGroups, Marks
+from weft.contact.narrow_phase.adjacent_pairs import Adjacency, AdjacentPairGap, height_of
+from weft.discretization.mesh import edges_of
 from weft.kernel import Scalar, WarpArray, vec3
-from weft.mesh import edges_of
 
 
 @dataclass(frozen=True, eq=False)
 class Excluded:
     """Which pairs are left out of a search: those of what is prescribed alone, and of sets that
-    ignore each other. Bits (m,2) of faces, edges and vertices (``Sides.marks``); None: no pair.
-    From edge ``free`` on all are prescribed: pairs of edges are found from the others.
+    ignore each other. Bits (m,2) of faces, edges and vertices (``CollisionGroups.marks``); None: no
+    pair. From edge ``free`` on all are prescribed: pairs of edges are found from the others.
     """
 
     faces: Marks
@@ -38,8 +38,8 @@ class Excluded:
 class Trees:
     """Hierarchies over faces and edges, refitted from search to search."""
 
-    faces: Tree | None = None
-    edges: Tree | None = None
+    faces: BoundingVolumeHierarchy | None = None
+    edges: BoundingVolumeHierarchy | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,9 @@ class CollisionMesh:
 
     faces: Faces  # (m,3)
     rest: Positions  # (n,3) at rest, for what counts as parallel
-    given: Sides | None = field(default=None)  # None: one piece without thickness or friction
+    given: CollisionGroups | None = field(
+        default=None
+    )  # None: one piece without thickness or friction
     gap: float = 0.0  # [m] from which on pairs push each other, at most; 0: all from the same
 
     @cached_property
@@ -62,9 +64,9 @@ class CollisionMesh:
         return np.unique(self.faces).astype(np.int32)[:, None]
 
     @cached_property
-    def sides(self) -> Sides:
+    def sides(self) -> CollisionGroups:
         """Pieces and bodies."""
-        return self.given or Sides.one(len(self.rest))
+        return self.given or CollisionGroups.one(len(self.rest))
 
     @cached_property
     def device_rest(self) -> WarpArray:
@@ -105,7 +107,7 @@ class CollisionMesh:
         pieces = pieces_of(self.faces, len(self.rest))
 
         def ordered(ids: Ints) -> Primitives:
-            return Primitives.of(Layout.of(self.rest[ids].mean(1), pieces[ids[:, 0]]), ids)
+            return Primitives.of(TreeOrder.of(self.rest[ids].mean(1), pieces[ids[:, 0]]), ids)
 
         return ordered(self.faces), ordered(self.edges), ordered(self.vertices)
 
@@ -132,12 +134,12 @@ class CollisionMesh:
 
     def candidates(
         self,
-        x: Positions | WarpArray | Places,
+        x: Positions | WarpArray | MovingPoints,
         reach: float,
         end: Positions | WarpArray | None = None,
         excluded: Excluded | None = None,
         trees: Trees | None = None,
-        closer: Closer | None = None,
+        closer: AdjacentPairGap | None = None,
         lines: bool = False,
     ) -> Candidates:
         """Pairs whose boxes are no more than ``reach`` [m] apart at x, or at some time of a way to
@@ -149,7 +151,7 @@ class CollisionMesh:
         """
         out, trees = excluded or self.unheld, trees or Trees()
         faces, edges, vertices = self.primitives
-        places = x if isinstance(x, Places) else Places.of(x, end)
+        places = x if isinstance(x, MovingPoints) else MovingPoints.of(x, end)
 
         def boxes(inside: Primitives, marks: WarpArray | None) -> Boxes:
             return Boxes.of(places, inside, reach / 2, marks, self.device_sewn, lines)
@@ -165,8 +167,8 @@ class CollisionMesh:
         return Candidates(stencil, len(points))
 
 
-def _updated(tree: Tree | None, boxes: Boxes) -> Tree:
+def _updated(tree: BoundingVolumeHierarchy | None, boxes: Boxes) -> BoundingVolumeHierarchy:
     if tree is None:
-        return Tree(boxes)
+        return BoundingVolumeHierarchy(boxes)
     tree.update(boxes)
     return tree

@@ -10,25 +10,27 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated, Any
 
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Bools, Floats, Ints, Positions
-from weft.contact.adjacent import farthest_reach
-from weft.contact.body import Body, joined_faces, joined_positions
-from weft.contact.candidates import least_distance
+from weft.base.arrays import Bools, Floats, Ints, Positions
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import REQUIRED, Accepts, documented, setting
+from weft.bodies.body import Body, joined_faces, joined_positions
+from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies, shown
+from weft.contact.assembly.embedding import ContactEmbedding, IdentityEmbedding, WeightedEmbedding
+from weft.contact.assembly.pull_back import DeviceWeights
+from weft.contact.broad_phase.candidates import least_distance
+from weft.contact.collision_groups import Friction
 from weft.contact.collision_mesh import CollisionMesh, Excluded
-from weft.contact.embedded import Embedded, Vertices, Weighted
-from weft.contact.galerkin import DeviceWeights
-from weft.contact.intersections import apart_from_seams, intersections
-from weft.contact.loose import NONE, Loose, shown
-from weft.contact.pieces import Piece, sides_of
-from weft.contact.sides import Friction
+from weft.contact.collision_pieces import CollisionPiece, sides_of
+from weft.contact.exact.intersections import apart_from_seams, intersections
+from weft.contact.narrow_phase.adjacent_pairs import farthest_reach
 from weft.discretization.embedding import Embedding
-from weft.errors import SceneError
-from weft.mesh import TriangleMesh
-from weft.settings import REQUIRED, check_settings, documented, setting
+from weft.discretization.mesh import TriangleMesh
 
 LOAD = 10.0  # of the mean vertex weight, at half the gap
 GRAVITY = 9.81  # [m/s^2]
@@ -39,6 +41,7 @@ _UNTANGLE = (
 )
 
 
+@checked(SceneError, "contact.pairs")
 @documented
 @dataclass(frozen=True)
 class Between:
@@ -47,7 +50,9 @@ class Between:
     names: tuple[str, str] = setting(
         REQUIRED, "both names; twice the same: with itself", key="between"
     )
-    friction: Friction | None = setting(None, "in place of the scene's")
+    friction: Annotated[Friction | None, Accepts(Friction | float | None)] = setting(
+        None, "in place of the scene's", least=0
+    )
     ignore: bool = setting(False, "they do not meet at all")
 
     def __post_init__(self) -> None:
@@ -56,8 +61,12 @@ class Between:
                 f"contact.pairs {self.names[0]}, {self.names[1]}",
                 expected="friction, or ignore: true",
             )
+        given: Any = self.friction
+        if isinstance(given, float | int):
+            object.__setattr__(self, "friction", Friction(given))
 
 
+@checked(SceneError, "contact")
 @documented
 @dataclass(frozen=True)
 class SelfContact:
@@ -109,7 +118,6 @@ class SelfContact:
     )
 
     def __post_init__(self) -> None:
-        check_settings(self, "contact")
         if not isinstance(self.friction, Friction):
             object.__setattr__(self, "friction", Friction(self.friction))
 
@@ -135,7 +143,7 @@ class Contact:
     settings: SelfContact
     bodies: Sequence[Body] = ()
     embedding: Embedding | None = None
-    loose: Loose = NONE
+    loose: RigidBodies = NONE
     widest: float | None = None
 
     @staticmethod
@@ -144,10 +152,10 @@ class Contact:
         mass: Floats,
         settings: SelfContact,
         bodies: Sequence[Body] = (),
-        pieces: Sequence[Piece] = (),
+        pieces: Sequence[CollisionPiece] = (),
         embedding: Embedding | None = None,
         sewn: Ints | None = None,
-        loose: Loose | None = None,
+        loose: RigidBodies | None = None,
         kept: tuple[Floats, float] | None = None,
         widest: float | None = None,
     ) -> "Contact":
@@ -278,9 +286,13 @@ class Contact:
         """Pairs that are left out where points ``fixed`` (N,) are prescribed."""
         return self.mesh.excluded(self.embedded().whole(fixed))
 
-    def embedded(self) -> Embedded:
+    def embedded(self) -> ContactEmbedding:
         """From the points to the vertices."""
-        return Vertices(len(self.mass)) if self.weights is None else Weighted(self.weights)
+        return (
+            IdentityEmbedding(len(self.mass))
+            if self.weights is None
+            else WeightedEmbedding(self.weights)
+        )
 
     def crossings(self, x: Positions, t: float = 0.0, excluded: Excluded | None = None) -> Ints:
         """(k,2) faces of the surface that intersect at x (n,3) and time t, and should not: with at
@@ -348,7 +360,7 @@ class Contact:
         )
 
 
-def _starts(loose: Loose) -> Sequence[Positions]:
+def _starts(loose: RigidBodies) -> Sequence[Positions]:
     """Vertices of rigid bodies at the start."""
     return [body.vertices for body in loose.bodies]
 

@@ -8,8 +8,8 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Floats, Ints, Positions
-from weft.contact.barrier import (
+from weft.base.arrays import Floats, Ints, Positions
+from weft.contact.barrier.barrier import (
     PARALLEL_PART,
     Touch,
     barrier_energy,
@@ -20,11 +20,11 @@ from weft.contact.barrier import (
     pair_distances,
     set_distances,
 )
-from weft.contact.distance import vec4
-from weft.contact.exact import barrier_hessians
+from weft.contact.barrier.exact_hessian import barrier_hessians
+from weft.contact.distance.distance import vec4
 from weft.kernel import WarpArray, mat33, vec3
-from weft.psd import Psd
-from weft.solve.incidence import Incidence
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.incidence import Incidence
 
 Records: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.void]]"
 

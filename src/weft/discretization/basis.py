@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats, Ints
-from weft.errors import MeshError
+from weft.base.arrays import Floats, Ints
+from weft.base.errors import MeshError
 
 LEAST = 3  # control points: one span
 

@@ -9,13 +9,13 @@ from functools import cached_property
 
 import numpy as np
 
-from weft.arrays import Floats, Ints
+from weft.base.arrays import Floats, Ints
+from weft.base.errors import MeshError
 from weft.discretization.basis import basis, coordinate, greville, parameter_of, spans
-from weft.errors import MeshError
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class ShapeFunctions:
     """The nine shape functions that are not zero at each of q points, and derivatives in (u,v)."""
 
     stencil: Ints  # (q,9) control points of the patch, row by row
@@ -58,7 +58,7 @@ class Patch:
         """Knot spans along u and v: the parameters run from 0 to these."""
         return spans(self.shape[0]), spans(self.shape[1])
 
-    def functions(self, uv: Floats) -> Shape:
+    def functions(self, uv: Floats) -> ShapeFunctions:
         """Shape functions at parameters (q,2)."""
         n1, n2 = self.shape
         a, b = basis(n1, uv[:, 0]), basis(n2, uv[:, 1])
@@ -70,7 +70,7 @@ class Patch:
             a.value[:, i] * b.curve[:, j],
             a.slope[:, i] * b.slope[:, j],
         ]
-        return Shape(
+        return ShapeFunctions(
             stencil.astype(np.int32),
             a.value[:, i] * b.value[:, j],
             np.stack(first, axis=2),
@@ -132,7 +132,7 @@ class Patch:
 class MaterialDerivatives:
     """Shape functions with derivatives along warp (1) and weft (2)."""
 
-    functions: Shape
+    functions: ShapeFunctions
     first_of: Floats  # (q,2,2) d(u,v)/dX: row u, row v
     second_of: Floats  # (q,2,3) u_11, u_22, u_12 and the same of v
 
@@ -172,7 +172,7 @@ def check_unfolded(uv: Floats, density: Floats) -> None:
         )
 
 
-def jacobian(f: Shape, rest: Floats) -> Floats:
+def jacobian(f: ShapeFunctions, rest: Floats) -> Floats:
     """(q,2,2) dX/d(u,v) of the control points (n1,n2,2)."""
     return np.asarray(np.einsum("qas,qad->qds", f.first, rest.reshape(-1, 2)[f.stencil]))
 

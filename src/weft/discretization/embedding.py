@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Ints
+from weft.base.arrays import Floats, Ints
 from weft.discretization.samples import as_wide
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import Samples
-from weft.mesh import TriangleMesh
 
 
 def linear_triangle(mesh: TriangleMesh) -> Samples:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Bools, Floats, Ints
+from weft.base.arrays import Bools, Floats, Ints
 from weft.discretization.bspline import Patch, check_unfolded
 
 _EXACT = 4  # Gauss points a direction by which the area of a cell is measured
@@ -37,7 +37,7 @@ class Rule(enum.Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class QuadraturePoints:
     """Quadrature points of a patch."""
 
     uv: Floats  # (q,2) parameters
@@ -63,7 +63,7 @@ class _Axis:
         return middle[:, None] + half[:, None] * x, half[:, None] * w
 
 
-def membrane_points(patch: Patch, rule: Rule = Rule.REDUCED) -> Points:
+def membrane_points(patch: Patch, rule: Rule = Rule.REDUCED) -> QuadraturePoints:
     """Where the membrane is sampled."""
     each = {Rule.FULL: 3, Rule.GAUSS2: 2, Rule.GAUSS1: 1}
     if rule in each:
@@ -73,12 +73,12 @@ def membrane_points(patch: Patch, rule: Rule = Rule.REDUCED) -> Points:
     return _join([*_border(patch), *_inside(patch, rule)])
 
 
-def bending_points(patch: Patch, rule: Rule = Rule.REDUCED) -> Points:
+def bending_points(patch: Patch, rule: Rule = Rule.REDUCED) -> QuadraturePoints:
     """Where bending is sampled: one point a span, or as many as the membrane."""
     return gauss_points(patch, {Rule.FULL: 3, Rule.GAUSS2: 2}.get(rule, 1))
 
 
-def gauss_points(patch: Patch, k: int) -> Points:
+def gauss_points(patch: Patch, k: int) -> QuadraturePoints:
     """k x k Gauss points in every knot span."""
     a, b = (_spans(patch, axis) for axis in (0, 1))
     return _cells(patch, a, b, k, k)
@@ -93,7 +93,7 @@ def _some(axis: _Axis, which: slice) -> _Axis:
     return _Axis(axis.low[which], axis.high[which])
 
 
-def _border(patch: Patch) -> list[Points]:
+def _border(patch: Patch) -> list[QuadraturePoints]:
     """The spans at the border: three points along what leaves it, two along it."""
     a, b = (_spans(patch, axis) for axis in (0, 1))
     ends, inner = (slice(0, 1), slice(-1, None)), slice(1, -1)
@@ -105,7 +105,7 @@ def _border(patch: Patch) -> list[Points]:
     return found
 
 
-def _inside(patch: Patch, rule: Rule) -> list[Points]:
+def _inside(patch: Patch, rule: Rule) -> list[QuadraturePoints]:
     """The dual grid: whole cells, half cells with two points along the border (in their middle, or
     alternating on their knot line), and quarters with one.
     """
@@ -132,7 +132,7 @@ def _dual(patch: Patch, axis: int) -> _Axis:
     return _Axis(np.concatenate([at[:1], middle]), np.concatenate([middle, at[-1:]]))
 
 
-def _alternating(patch: Patch, a: _Axis, b: _Axis) -> list[Points]:
+def _alternating(patch: Patch, a: _Axis, b: _Axis) -> list[QuadraturePoints]:
     """Two points a cell, along u where i + j is even, else along v."""
     if not (len(a.low) and len(b.low)):
         return []
@@ -143,7 +143,7 @@ def _alternating(patch: Patch, a: _Axis, b: _Axis) -> list[Points]:
     ]
 
 
-def _diagonal(patch: Patch, a: _Axis, b: _Axis) -> list[Points]:
+def _diagonal(patch: Patch, a: _Axis, b: _Axis) -> list[QuadraturePoints]:
     """Two points a cell, in opposite quarters: low-low and high-high where i + j is even."""
     if not (len(a.low) and len(b.low)):
         return []
@@ -158,7 +158,9 @@ def _diagonal(patch: Patch, a: _Axis, b: _Axis) -> list[Points]:
     return [_scaled(patch, _weighed(patch, places, weight), a, b, None)]
 
 
-def _half_cells(patch: Patch, half: _Axis, along: _Axis, axis: int, end: int | None) -> Points:
+def _half_cells(
+    patch: Patch, half: _Axis, along: _Axis, axis: int, end: int | None
+) -> QuadraturePoints:
     """Half cells beside the border: two points along it, in their middle, or on the knot line that
     bounds them at this end.
     """
@@ -177,7 +179,7 @@ def _half_cells(patch: Patch, half: _Axis, along: _Axis, axis: int, end: int | N
 
 def _cells(
     patch: Patch, a: _Axis, b: _Axis, ka: int, kb: int, where: Bools | None = None
-) -> Points:
+) -> QuadraturePoints:
     """ka x kb Gauss points in the cells a x b, or in some of them (bool); a cell's weights sum to
     its material area.
     """
@@ -197,7 +199,9 @@ def _cells(
     return got if ka == _EXACT else _scaled(patch, got, a, b, where)
 
 
-def _scaled(patch: Patch, got: Points, a: _Axis, b: _Axis, where: Bools | None) -> Points:
+def _scaled(
+    patch: Patch, got: QuadraturePoints, a: _Axis, b: _Axis, where: Bools | None
+) -> QuadraturePoints:
     """Points of the cells a x b, cell by cell, with weights that sum to each cell's area."""
     if len(got.weight) == 0:
         return got
@@ -207,22 +211,22 @@ def _scaled(patch: Patch, got: Points, a: _Axis, b: _Axis, where: Bools | None) 
     cell = np.repeat(np.arange(len(exact), dtype=np.int32), own.shape[1])
     each = fine.uv.reshape(len(exact), -1, 2), fine.raw.reshape(len(exact), -1)
     weight = (own * (exact / own.sum(1))[:, None]).reshape(-1)
-    return Points(got.uv, weight, got.raw, cell, *each)
+    return QuadraturePoints(got.uv, weight, got.raw, cell, *each)
 
 
-def _weighed(patch: Patch, places: Floats, weight: Floats) -> Points:
+def _weighed(patch: Patch, places: Floats, weight: Floats) -> QuadraturePoints:
     uv, per_parameters, density = patch.at_lengths(places)
     check_unfolded(uv, density)
     raw, none = weight / per_parameters, np.zeros((0, _EXACT**2))
     cell = np.zeros(len(uv), dtype=np.int32)
-    return Points(uv, weight * density, raw, cell, none[:, :, None] * [1, 1], none)
+    return QuadraturePoints(uv, weight * density, raw, cell, none[:, :, None] * [1, 1], none)
 
 
-def _join(parts: list[Points]) -> Points:
+def _join(parts: list[QuadraturePoints]) -> QuadraturePoints:
     first = np.cumsum([0, *(len(p.fine) for p in parts)])
     cell = np.concatenate([p.cell + f for p, f in zip(parts, first)]).astype(np.int32)
     uv, weight, raw, fine, fine_raw = (
         np.concatenate([getattr(p, name) for p in parts])
         for name in ("uv", "weight", "raw", "fine", "fine_raw")
     )
-    return Points(uv, weight, raw, cell, fine, fine_raw)
+    return QuadraturePoints(uv, weight, raw, cell, fine, fine_raw)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats, Gradients, Ints, Positions
+from weft.base.arrays import Floats, Gradients, Ints, Positions
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from weft.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
+from weft.base.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
+from weft.base.errors import MeshError, check_known
 from weft.discretization.bspline import MaterialDerivatives, Patch
 from weft.discretization.embedding import Embedding
-from weft.discretization.quadrature import Points, Rule, bending_points, membrane_points
+from weft.discretization.patch_triangulation import Touched
+from weft.discretization.quadrature import QuadraturePoints, Rule, bending_points, membrane_points
 from weft.discretization.samples import Samples
 from weft.discretization.surface import Surface, Tessellation
-from weft.discretization.touched import Touched
-from weft.errors import MeshError, check_known
 
 SIDES = ("left", "right", "bottom", "top")  # u = 0, u = m1, v = 0, v = m2
 OTHERWISE = "leave it out, or say `discretization: triangles`"
@@ -32,7 +32,7 @@ class Bending(enum.Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class SharedSide:
     """Two sides of patches that share their control points."""
 
     first: tuple[int, str]  # patch and side
@@ -52,7 +52,7 @@ class Laplacians:
 
 
 @dataclass(frozen=True, eq=False)
-class Ties:
+class PatchTies:
     """Points of two patches that are to be one, where sides do not share control points."""
 
     stencil: Ints  # (t,18)
@@ -67,9 +67,9 @@ class SplineSurface(Surface):
     patches: Sequence[Patch]
     ids: Sequence[Ints]
     n_points: int
-    joints: Sequence[Joint] = ()
+    joints: Sequence[SharedSide] = ()
     rule: Rule = Rule.REDUCED
-    ties: Ties | None = None
+    ties: PatchTies | None = None
     bending: Bending = Bending.PLATE
     deviation: float | None = None  # [m] from the outlines that were fitted, at most
     density: int = 1  # samples a knot span of what is touched
@@ -88,7 +88,7 @@ class SplineSurface(Surface):
     @staticmethod
     def of(
         patches: Sequence[Patch],
-        joints: Sequence[Joint] = (),
+        joints: Sequence[SharedSide] = (),
         rule: Rule = Rule.REDUCED,
         bending: Bending = Bending.PLATE,
     ) -> "SplineSurface":
@@ -151,7 +151,7 @@ class SplineSurface(Surface):
         return [jump(self, j, warp, weft) for j in self.joints if j.smooth]
 
     def _at(
-        self, points: Callable[[Patch, Rule], Points]
+        self, points: Callable[[Patch, Rule], QuadraturePoints]
     ) -> Iterator[tuple[Ints, MaterialDerivatives, Floats]]:
         """Stencils, derivatives and weights at points of each patch."""
         for patch, ids in zip(self.patches, self.ids):
@@ -287,7 +287,7 @@ def side_of(ids: Ints, side: str) -> Ints:
     return sides[SIDES.index(side)]
 
 
-def jump(surface: SplineSurface, joint: Joint, warp: float, weft: float) -> Laplacians:
+def jump(surface: SplineSurface, joint: SharedSide, warp: float, weft: float) -> Laplacians:
     """The jump of slope across one joint, at two Gauss points a span."""
     x, w = np.polynomial.legendre.leggauss(2)
     stencils, slopes, sizes, measure = [], [], [], np.zeros(0)

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from weft.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
+from weft.base.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
 from weft.discretization.embedding import Embedding
+from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import Samples
-from weft.mesh import TriangleMesh
 
 
 @dataclass(frozen=True, eq=False)

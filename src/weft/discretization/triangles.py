@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from weft.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
+from weft.base.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
 from weft.discretization.embedding import Embedding
 from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import Samples
 from weft.discretization.surface import Surface, Tessellation
-from weft.mesh import TriangleMesh
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from weft.arrays import Floats, Ints, Positions
-from weft.errors import LawError, SceneError
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import LawError, SceneError
+from weft.energies.step import Step
 from weft.kernel import WarpArray
-from weft.psd import Psd
-from weft.solve.block_csr import BlockCsr, BlockPattern
-from weft.solve.updates import Update
-from weft.step import Step
+from weft.solve.linear.low_rank import LowRankUpdate
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 
 class Bound(ABC):
@@ -65,7 +65,7 @@ class Bound(ABC):
         """[J] of its parts by name; they sum to ``value``."""
         return {self.name: self.value(x)}
 
-    def updates(self, x: WarpArray) -> Sequence[Update]:
+    def updates(self, x: WarpArray) -> Sequence[LowRankUpdate]:
         """Dense parts c u u^T of the Hessian, which no pattern holds."""
         return ()
 
@@ -78,10 +78,17 @@ class Bound(ABC):
         return None
 
     def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
-        """(n,3) where a step may begin that wants to go from x to ``goal``, with what is prescribed
-        all at its end; None where that is not possible.
+        """Return how far a step may go from x towards ``goal``, with what is prescribed at its end.
+
+        Returns:
+            (n,3) [m]; None where that is not possible. The energy may be infinite there if other
+            terms changed the goal: ``Potential.starts`` tries another one then.
         """
         return goal
+
+    def intersects_anew(self, x: WarpArray) -> bool:
+        """Whether surfaces intersect at x that did not intersect where the step begins."""
+        return False
 
     def settled(self, x: WarpArray, d: WarpArray) -> bool:
         """Whether d, the last displacement of a search, is small to this term too: one that rises
@@ -147,7 +154,7 @@ class Energy(Protocol):
 
 @runtime_checkable
 class FastEnergy(Energy, Protocol):
-    """An energy with kernels. One without is run in NumPy (``on_host``)."""
+    """An energy with kernels. One without is run in NumPy (``numpy_energy``)."""
 
     def bind(self, pattern: BlockPattern) -> Bound:
         """The production face on a pattern that holds this energy's stencils."""

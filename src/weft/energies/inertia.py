@@ -4,13 +4,13 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 from weft.energies.base import Bound
+from weft.energies.step import Step
 from weft.kernel import Scalar, WarpArray, vec3
-from weft.psd import Psd
-from weft.solve.block_csr import BlockCsr, add_diagonal
-from weft.solve.vectors import weighted_distance
-from weft.step import Step
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, add_diagonal
+from weft.solve.sparse.vectors import weighted_distance
 
 _module = wp.get_module("weft.inertia")
 

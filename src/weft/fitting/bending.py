@@ -4,7 +4,7 @@ which weft's bending energies are exactly on a cylinder.
 
 from collections.abc import Sequence
 
-from weft.fitting.block import Block
+from weft.fitting.block import DataBlock
 from weft.fitting.measurement import Measurement
 from weft.fitting.noise import UNCERTAINTY, mean_of, noise
 from weft.fitting.points import FIELDS as OF_POINTS
@@ -24,7 +24,7 @@ NAMES, SI = ("curvature", "moment"), ("1/m", "N")
 DIRECTIONS = ("warp", "weft")
 
 
-def read(block: Block) -> Sequence[Measurement]:
+def read(block: DataBlock) -> Sequence[Measurement]:
     """The measurement that a block says."""
     direction = block.word("direction", DIRECTIONS)
     field = f"bending_{direction}"
@@ -36,6 +36,4 @@ def read(block: Block) -> Sequence[Measurement]:
     found = rising(pairs, spread.of(pairs.y), called, NAMES)
     labels = ("curvature [1/cm]", "moment per width [mN]")
     sigma = spread.of(found.y)
-    return [
-        slope_of(block, called, field, found, found.x, sigma, found.x / 100, labels)
-    ]  # fmt: skip
+    return [slope_of(block, called, field, found, found.x, sigma, found.x / 100, labels)]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import FabricError, WeftError, check_known, did_you_mean
-from weft.given import is_file
-from weft.plain_yaml import Loc, Tree
-from weft.units import to_si
+from weft.base.arrays import Floats
+from weft.base.errors import FabricError, WeftError, check_known, did_you_mean
+from weft.base.input_file import is_file
+from weft.base.units import to_si
+from weft.base.yaml_lines import Loc, YamlTree
 
 COMMON = {  # fields that every kind of measurement has
     "kind": "what it is: `weft fabrics fit --kinds`",
@@ -23,11 +23,11 @@ MOST_NUMBERS = 10_000  # of one field
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class FieldPlace:
     """Where fields of a file stand."""
 
     path: Path
-    read: Tree
+    read: YamlTree
 
     def line(self, loc: Loc) -> str:
         """``sheet.yaml:14`` of a field, or of the nearest block around it."""
@@ -36,7 +36,7 @@ class Place:
         return f"{self.path.name}:{self.read.lines.get(loc, 1)}"
 
 
-class Block:
+class DataBlock:
     """One block of fields.
 
     Args:
@@ -49,7 +49,7 @@ class Block:
         FabricError: no block of fields, or one that is unknown.
     """
 
-    def __init__(self, place: Place, loc: Loc, tree: Any, fields: Mapping[str, str]) -> None:
+    def __init__(self, place: FieldPlace, loc: Loc, tree: Any, fields: Mapping[str, str]) -> None:
         self.place, self.loc, self.fields = place, loc, fields
         self.called = ".".join(map(str, loc)) or "fit file"
         if not isinstance(tree, Mapping):
@@ -60,9 +60,11 @@ class Block:
         for name in tree:
             if name not in fields:
                 raise FabricError(
-                    f"field {self.called}.{name}", where=place.line((*loc, name)),
-                    expected=f"one of {', '.join(fields)}", hint=did_you_mean(str(name), fields),
-                )  # fmt: skip
+                    f"field {self.called}.{name}",
+                    where=place.line((*loc, name)),
+                    expected=f"one of {', '.join(fields)}",
+                    hint=did_you_mean(str(name), fields),
+                )
 
     def where(self, name: str = "") -> str:
         """File and line of a field, or of the block."""

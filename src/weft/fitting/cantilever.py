@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.fabric import Fabric
+from weft.base.arrays import Floats
+from weft.fabric.fabric import Fabric
 from weft.fitting.bending import DIRECTIONS
-from weft.fitting.block import Block
+from weft.fitting.block import DataBlock
 from weft.fitting.measurement import Measurement
 from weft.fitting.noise import UNCERTAINTY, mean_of, noise
 from weft.laboratory.elastica import of_chord
@@ -62,7 +62,7 @@ class CantileverTest:
         return np.array([[slope.get(f, 0.0) for f in fields]])
 
 
-def read(block: Block) -> Sequence[Measurement]:
+def read(block: DataBlock) -> Sequence[Measurement]:
     """The measurement that a block says."""
     direction = block.word("direction", DIRECTIONS)
     said = block.one_of("bending_length", "overhang")

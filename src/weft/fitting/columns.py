@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import PictureError, UnitError
+from weft.base.arrays import Floats
+from weft.base.errors import PictureError, UnitError
+from weft.base.units import to_si
 from weft.fitting.table import read_table
-from weft.units import to_si
 
 
 def columns(path: Path, units: Mapping[str, str]) -> dict[str, Floats]:
@@ -27,8 +27,12 @@ def columns(path: Path, units: Mapping[str, str]) -> dict[str, Floats]:
     for name, unit in units.items():
         shown = name if unit == "1" else f"{name} [{unit}]"
         if not table.has(name):
-            raise PictureError("table", got=f"columns {', '.join(h for h, _ in table.heads)}",
-                               where=at, expected=f"a column {shown!r}")  # fmt: skip
+            raise PictureError(
+                "table",
+                got=f"columns {', '.join(h for h, _ in table.heads)}",
+                where=at,
+                expected=f"a column {shown!r}",
+            )
         column = table.column(name)
         said = table.heads[column][1]
         if not said and unit != "1":

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.fabric import Fabric
-from weft.fitting.block import Block
+from weft.base.arrays import Floats, Positions
+from weft.fabric.fabric import Fabric
+from weft.fitting.block import DataBlock
 from weft.fitting.draped import FIELDS as DRAPING
-from weft.fitting.draped import MOVED, Drape, Tester
+from weft.fitting.draped import MOVED, DrapedSpecimen, Tester
 from weft.fitting.measurement import Measurement
 from weft.fitting.noise import UNCERTAINTY, mean_of, noise
 from weft.laboratory.cusick import DISK, cusick, drape_coefficient
@@ -49,7 +49,7 @@ class CusickTest:
     seed: int = 0
     starts: tuple[Positions, ...] = ()  # [m] equilibria of a fabric nearby; none: from the flat
     scatter: float = 0.0  # of the mean of the drapings
-    _kept: dict[Any, Sequence[Drape]] = field(default_factory=dict, repr=False)
+    _kept: dict[Any, Sequence[DrapedSpecimen]] = field(default_factory=dict, repr=False)
     slow: ClassVar[bool] = True
     advice: ClassVar[str] = (
         "elastic bending may not drape as this cloth does: docs/laboratory.md, what does not fit"
@@ -86,7 +86,7 @@ class CusickTest:
             slopes.append([_slope(drape, rate) for rate in rates])
         return np.asarray(np.mean(slopes, axis=0)[None] / self.total)
 
-    def _drapes(self, fabric: Fabric) -> Sequence[Drape]:
+    def _drapes(self, fabric: Fabric) -> Sequence[DrapedSpecimen]:
         """Of the fabric, on from ``starts``; the last ones are remembered."""
         ready = self if self.starts else self.near(fabric)
         key = tuple(getattr(fabric, f) for f in (*DRAPING, "curve_warp", "curve_weft"))
@@ -95,7 +95,8 @@ class CusickTest:
             if len(self._kept) >= KEPT:
                 self._kept.clear()
             self._kept[key] = [
-                tester.followed(fabric, Drape(fabric, tester.mesh, x, 0)) for x in ready.starts
+                tester.followed(fabric, DrapedSpecimen(fabric, tester.mesh, x, 0))
+                for x in ready.starts
             ]
         return self._kept[key]
 
@@ -105,13 +106,13 @@ def _tester(size: float) -> Tester:
     return Tester.of(size)
 
 
-def _coefficient(drape: Drape, shift: Positions | float = 0.0) -> float:
+def _coefficient(drape: DrapedSpecimen, shift: Positions | float = 0.0) -> float:
     x = drape.x + shift
     flat = np.stack([x[:, 0], -x[:, 2]], axis=1)
     return drape_coefficient(area(flat, drape.mesh.faces, DISK))
 
 
-def _slope(drape: Drape, rate: Positions) -> float:
+def _slope(drape: DrapedSpecimen, rate: Positions) -> float:
     """How the coefficient changes where vertices move with ``rate`` (n,3) [m]."""
     size = float(np.abs(rate).max())
     if size == 0:
@@ -121,7 +122,7 @@ def _slope(drape: Drape, rate: Positions) -> float:
     return (up - down) / (2 * step)
 
 
-def read(block: Block) -> Sequence[Measurement]:
+def read(block: DataBlock) -> Sequence[Measurement]:
     """The measurement that a block says."""
     given = block.numbers("drape_coefficient", "1", above=0, most=1)
     mean, sigma = mean_of(given, noise(block, "1"))

@@ -14,13 +14,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.contact.nearest import Places
-from weft.errors import PictureError
-from weft.fabric import Fabric
-from weft.fitting.block import Block
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import PictureError
+from weft.base.input_file import open_input
+from weft.bodies.nearest_points import NearestPoints
+from weft.fabric.fabric import Fabric
+from weft.fitting.block import DataBlock
 from weft.fitting.measurement import Measurement
 from weft.fitting.scene_run import SCENE_FIELDS, VAGUE, SceneRun, scene_run
+from weft.io.archive import Broken, arrays_of
 
 FIELDS = {
     **SCENE_FIELDS,
@@ -76,10 +78,10 @@ class DepthMaps:
         after = min(first + 1, len(frames) - 1)
         return np.asarray(frames[first] + (place - first) * (frames[after] - frames[first]))
 
-    def _near(self, x: Positions, points: Positions) -> tuple[Floats, Floats, Places]:
+    def _near(self, x: Positions, points: Positions) -> tuple[Floats, Floats, NearestPoints]:
         """(k,) [m] how far the surface is before each point, the normals (k,3), and the places."""
         faces = self.run.faces
-        places = Places.of(points, x, faces)
+        places = NearestPoints.of(points, x, faces)
         corner = x[faces[np.maximum(places.face, 0)]]
         normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
         normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
@@ -89,7 +91,7 @@ class DepthMaps:
         return np.asarray(((on - points) * normal).sum(1)), normal, places
 
 
-def read(block: Block) -> Sequence[Measurement]:
+def read(block: DataBlock) -> Sequence[Measurement]:
     """The measurement that a block says."""
     path = block.file("depth")
     arrays = _arrays(path)
@@ -101,8 +103,9 @@ def read(block: Block) -> Sequence[Measurement]:
         for depth in arrays["depth"]
     ]
     if not any(len(p) for p in points):
-        raise PictureError("depth maps", got="no pixel with a depth", where=path.name,
-                           expected="cloth")  # fmt: skip
+        raise PictureError(
+            "depth maps", got="no pixel with a depth", where=path.name, expected="cloth"
+        )
     sigma = block.number("error", "m", 3e-3, above=0, most=VAGUE)
     reach = block.number("reach", "m", 0.1, above=0)
     return [DepthMaps(block.text("name", "depth"), run, time, points, sigma, reach)]
@@ -135,9 +138,10 @@ def _arrays(path: Path) -> dict[str, Floats]:
         return PictureError(what, got=got, where=path.name, expected=expected, hint=hint)
 
     try:
-        with np.load(path, allow_pickle=False) as file:
-            found = {k: np.asarray(file[k], dtype=np.float64) for k in SHAPES if k in file.files}
-    except (OSError, ValueError, EOFError, KeyError) as problem:
+        with open_input(path) as file:
+            arrays = arrays_of(file)
+        found = {k: np.asarray(arrays[k], dtype=np.float64) for k in SHAPES if k in arrays}
+    except Broken as problem:
         raise error("depth maps", str(problem), "an npz of arrays") from problem
     for key, axes in SHAPES.items():
         if key not in found:
@@ -159,6 +163,10 @@ def _arrays(path: Path) -> dict[str, Floats]:
         raise error("axes", "rows that are no unit vectors at right angles", "right, up and back")
     seen = depth[np.isfinite(depth) & (depth > 0)]
     if len(seen) and float(np.median(seen)) > FARTHEST:
-        raise error("depth", f"{float(np.median(seen)):.4g} m in the middle", f"below {FARTHEST} m",
-                    "depths are meters; many cameras give millimeters")  # fmt: skip
+        raise error(
+            "depth",
+            f"{float(np.median(seen)):.4g} m in the middle",
+            f"below {FARTHEST} m",
+            "depths are meters; many cameras give millimeters",
+        )
     return found

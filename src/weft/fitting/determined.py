@@ -5,16 +5,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 
 WEAK = 0.5  # of a logarithm: a standard deviation from which on a direction is open (factor 1.65)
 TOGETHER = 0.1  # of the largest part of a direction: fields with less have no part in it
 LIKE = 0.5  # of the largest part: fields with more may be the one that is held
 # Which of a direction's fields is held: what a balance or a gauge would give, first.
 FIRST = (
-    "thickness", "damping", "rest_stretch_warp", "rest_stretch_weft", "density", "stretch_warp",
-    "stretch_weft", "shear", "bending_weft", "bending_warp",
-)  # fmt: skip
+    "thickness",
+    "damping",
+    "rest_stretch_warp",
+    "rest_stretch_weft",
+    "density",
+    "stretch_warp",
+    "stretch_weft",
+    "shear",
+    "bending_weft",
+    "bending_warp",
+)
 
 
 @dataclass(frozen=True)
@@ -37,9 +45,10 @@ class Open:
     def text(self) -> str:
         """Why, in a sentence."""
         known = (
-            "the data do not change" if self.factor > 1e3 else
-            f"the data tell it only to a factor of {self.factor:.2g}"
-        )  # fmt: skip
+            "the data do not change"
+            if self.factor > 1e3
+            else f"the data tell it only to a factor of {self.factor:.2g}"
+        )
         if not self.others:
             return known if self.factor <= 1e3 else f"{known} with it"
         along = ", ".join(f"{f} x r{_power(p)}" for f, p in ((self.field, 1.0), *self.others))
@@ -58,9 +67,10 @@ def weakest(N: Floats, fields: Sequence[str], limit: float) -> Open | None:
     held = min(alike, key=FIRST.index)
     powers = v / v[list(fields).index(held)]
     others = tuple(
-        (f, round(float(p), 2)) for f, p in zip(fields, powers)
+        (f, round(float(p), 2))
+        for f, p in zip(fields, powers)
         if f != held and abs(p) >= TOGETHER * np.abs(powers).max()
-    )  # fmt: skip
+    )
     # Below the round-off of the largest, nothing is known.
     blind = value <= 1e-12 * max(float(values[-1]), 1.0)
     return Open(held, np.inf if blind else float(np.exp(min(value**-0.5, 700.0))), others)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Bools, Floats
-from weft.errors import PictureError
+from weft.base.arrays import Bools, Floats
+from weft.base.errors import PictureError
 from weft.fitting.edges import around
-from weft.fitting.picture import Cloth, otsu
+from weft.fitting.picture import ClothPicture, otsu
 
 PATCH = 0.1  # of the cloth's radius: what is looked at in the middle
 RATIOS = (0.45, 0.99)  # radius of the disk over that of the cloth: 0.6 when flat
@@ -28,7 +28,7 @@ class Disk:
     radius: float
 
 
-def disk_in(cloth: Cloth) -> Disk:
+def disk_in(cloth: ClothPicture) -> Disk:
     """The disk on a cloth.
 
     Raises:
@@ -81,7 +81,9 @@ def _circle(color: Floats, mask: Bools, center: tuple[float, float]) -> tuple[Di
 
 def _none(where: str, got: str) -> PictureError:
     return PictureError(
-        "disk in the picture", got=got or "none found", where=where,
+        "disk in the picture",
+        got=got or "none found",
+        where=where,
         expected="a circle of one color in the middle of the cloth, seen from straight above",
         hint="give `disk: [column, row, radius]` in pixels, or `pixel: 0.3 mm`",
-    )  # fmt: skip
+    )

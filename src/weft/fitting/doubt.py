@@ -8,12 +8,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from weft.errors import FabricError
-from weft.fabric import FAR, UNITS, Fabric, known_ranges
+from weft.base.errors import FabricError
+from weft.fabric.fabric import FAR, UNITS, Fabric, known_ranges
 from weft.fitting.fit import fit
 from weft.fitting.measurement import Given, Measurement
 
 REFUSED = 25.0  # times outside of the range of all presets: not without `unusual: true`
+# [kg/m^3] weight over thickness: presets have 180 (felt) to 1010 (cupro), fibers themselves 900
+# (polypropylene) to 1550 (cotton), fleece and wadding down to 50
+BULK, POSSIBLE = (120.0, 1100.0), (50.0, 1600.0)
 
 
 def question(
@@ -39,15 +42,50 @@ def question(
             unit = UNITS[field]
             got = f"{value:.3g} {unit}, {times:.2g} times {side} all fabrics that weft knows"
             error = FabricError(
-                f"{field} by {one.name}", got=got, where=where,
+                f"{field} by {one.name}",
+                got=got,
+                where=where,
                 expected=f"about {low:.2g} to {high:.2g} {unit}",
                 hint="is the unit what you mean? `unusual: true` beside it says so",
-            )  # fmt: skip
+            )
             if times >= REFUSED:
                 problems.append(error)
             else:
                 warnings.warn(str(error), stacklevel=2)
     return problems
+
+
+def question_bulk(
+    weights: Sequence[float], thicknesses: Sequence[float], where: str, unusual: bool
+) -> Sequence[FabricError]:
+    """Hold weight over thickness against what cloth has: each alone may be ten times off and still
+    be a fabric's.
+
+    Args:
+        weights: [kg/m^2] all that were measured; none: nothing is said.
+        thicknesses: [m] all that were measured; none: nothing is said.
+        where: file and line of the last of them.
+        unusual: whether that is meant.
+
+    Returns problems; what is merely far, a warning says.
+    """
+    if unusual or not weights or not thicknesses:
+        return []
+    weight, thickness = float(np.mean(weights)), float(np.mean(thicknesses))
+    bulk = weight / thickness
+    if BULK[0] <= bulk <= BULK[1]:
+        return []
+    error = FabricError(
+        "weight over thickness",
+        where=where,
+        got=f"{bulk:.3g} kg/m^3 ({1e3 * weight:.4g} g/m^2 over {1e3 * thickness:.4g} mm)",
+        expected=f"about {BULK[0]:g} to {BULK[1]:g} kg/m^3",
+        hint="is one of them ten times off? `unusual: true` beside one says that it is meant",
+    )
+    if not POSSIBLE[0] <= bulk <= POSSIBLE[1]:
+        return [error]
+    warnings.warn(str(error), stacklevel=2)
+    return []
 
 
 def _says(one: Measurement | Given, start: Fabric) -> Mapping[str, float]:

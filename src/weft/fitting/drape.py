@@ -20,17 +20,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.fabric import Fabric
-from weft.fitting.block import Block
+from weft.base.arrays import Floats
+from weft.fabric.fabric import Fabric
+from weft.fitting.block import DataBlock
 from weft.fitting.draped import FIELDS as FABRIC_FIELDS
 from weft.fitting.draped import Eye, Tester
 from weft.fitting.following import Following
 from weft.fitting.measurement import Comparison, Measurement
-from weft.fitting.outline import Outline
+from weft.fitting.outline import RadialOutline
 from weft.fitting.photograph import FIELDS as PICTURE_FIELDS
 from weft.fitting.photograph import photographed_all
+from weft.fitting.picture import ClothPicture
 from weft.fitting.polygon import polygon_of
+from weft.laboratory.cusick import DISK, SPECIMEN
 
 FIELDS = {
     "picture": "a photograph of the draped specimen from straight above, or a list: of its "
@@ -61,10 +63,11 @@ class DrapeOutline:
     """Outlines that were seen, warp at the angle 0 where that is known."""
 
     name: str
-    seen: Sequence[Outline]
+    seen: Sequence[RadialOutline]
     eyes: Sequence[Eye]
     sigma: Floats  # (3,) of mean coefficient, depth [m], waves; (4,): of the length along warp too
     following: Following
+    pictures: Sequence[ClothPicture] = ()  # that the outlines were taken from, for plots
     slow: ClassVar[bool] = True
     advice: ClassVar[str] = "a drape says rigidity over weight: weigh the fabric"
 
@@ -151,9 +154,17 @@ def _turned(radius: Floats, like: Floats) -> Floats:
 
 
 def drape_of(
-    name: str, seen: Sequence[Outline], eyes: Sequence[Eye], *, warp: bool = False,
-    scatter: float = SCATTER[0], size: float = SIZE, drapings: int | None = None, seed: int = 0,
-) -> DrapeOutline:  # fmt: skip
+    name: str,
+    seen: Sequence[RadialOutline],
+    eyes: Sequence[Eye],
+    *,
+    warp: bool = False,
+    scatter: float = SCATTER[0],
+    size: float = SIZE,
+    drapings: int | None = None,
+    seed: int = 0,
+    pictures: Sequence[ClothPicture] = (),
+) -> DrapeOutline:
     """The measurement of outlines.
 
     Args:
@@ -165,6 +176,8 @@ def drape_of(
         size: [m] of the simulated specimen's edges.
         drapings: simulated; None: as many as are seen, 4 to 8.
         seed: of their bumps.
+        pictures: that the outlines were taken from. What is in doubt there widens all standard
+            deviations, and does not become less with more pictures in the same light.
     """
     count = int(np.clip(len(seen), *DRAPINGS)) if drapings is None else drapings
     each = np.array([o.numbers for o in seen])[:, : 4 if warp else 3]
@@ -174,14 +187,24 @@ def drape_of(
     scattered = ((each - each.mean(0)) ** 2).sum(0)
     known = KNOWN * np.array(usual[: each.shape[1]]) ** 2
     variance = (known + scattered) / (KNOWN + len(each) - 1)
-    sigma = np.sqrt(variance * (1 / len(each) + 1 / count))
-    return DrapeOutline(name, seen, eyes, sigma, Following(Tester.of(size), count, seed))
+    variance = variance * (1 / len(each) + 1 / count)
+    if pictures:
+        part = float(np.mean([p.doubt for p in pictures]))
+        radius = float(np.mean([o.radius for o in seen]))
+        more = part * float(np.mean([o.area for o in seen])) / (np.pi * (SPECIMEN**2 - DISK**2))
+        doubt = [more, part * radius, part * waves, part * radius]
+        variance = variance + np.square(doubt[: each.shape[1]])
+    following = Following(Tester.of(size), count, seed)
+    return DrapeOutline(name, seen, eyes, np.sqrt(variance), following, pictures)
 
 
-def read(block: Block) -> Sequence[Measurement]:
+def read(block: DataBlock) -> Sequence[Measurement]:
     """The measurement that a block says."""
+    pictures: Sequence[ClothPicture] = ()
     if block.one_of("picture", "outline") == "picture":
-        found = photographed_all(block, MOST)
+        photographs = photographed_all(block, MOST)
+        found = [(outline, eye) for outline, eye, _ in photographs]
+        pictures = [cloth for _, _, cloth in photographs]
     else:
         found = [(polygon_of(path), Eye()) for path in block.files("outline", MOST)]
     if turned := block.has("warp"):
@@ -195,10 +218,14 @@ def read(block: Block) -> Sequence[Measurement]:
     seen, eyes = [o for o, _ in found], [eye for _, eye in found]
     return [
         drape_of(
-            block.text("name", "drape"), seen, eyes, warp=turned,
+            block.text("name", "drape"),
+            seen,
+            eyes,
+            warp=turned,
             scatter=block.number("scatter", "1", SCATTER[0], above=1e-3, most=0.5),
             size=block.number("size", "m", SIZE, above=SIZES[0], most=SIZES[1]),
             drapings=block.whole("drapings", 0, 1, 20) or None,
             seed=block.whole("seed", 0, 0, 2**31 - 1),
+            pictures=pictures,
         )
-    ]  # fmt: skip
+    ]

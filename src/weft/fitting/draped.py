@@ -16,23 +16,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.solving import Hessian
-from weft.arrays import Floats, Ints, Positions
-from weft.fabric import Fabric
+from weft.adjoint.hessian import Hessian
+from weft.base.arrays import Floats, Ints, Positions
+from weft.bodies.motion.pins import Pin
+from weft.discretization.mesh import TriangleMesh
+from weft.energies.state import State
+from weft.fabric.fabric import Fabric
 from weft.fitting.measurement import scaled
-from weft.fitting.outline import Outline, outline_of
+from weft.fitting.outline import RadialOutline, outline_of
+from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.cusick import DISK, drape, specimen
 from weft.laboratory.plate import plate_hinges
 from weft.laboratory.specimen import at_rest, specimen_model
-from weft.mesh import TriangleMesh
-from weft.model import Model
-from weft.pins import Pin
-from weft.solve.base import LinearSolver
-from weft.solve.choose import DIRECT_UP_TO, linear_solver
-from weft.solve.direct import have_pardiso
-from weft.state import State
+from weft.solve.linear.direct import have_pardiso
+from weft.solve.linear.select import DIRECT_UP_TO, linear_solver
+from weft.solve.linear.solver import LinearSolver
 
 FIELDS = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft")
 CLOSE = QuasiStaticSettings(1e-5, 1e-4, max_iterations=3000)  # where derivatives are taken
@@ -68,7 +68,7 @@ class Eye:
 
 
 @dataclass(frozen=True, eq=False)
-class Drape:
+class DrapedSpecimen:
     """An equilibrium of a specimen."""
 
     fabric: Fabric
@@ -76,7 +76,7 @@ class Drape:
     x: Positions  # (n,3) [m]
     iterations: int
 
-    def outline(self, eye: Eye, shift: Positions | float = 0.0) -> Outline:
+    def outline(self, eye: Eye, shift: Positions | float = 0.0) -> RadialOutline:
         """As seen by an eye, of the positions and a small shift of them."""
         flat = eye.flat(self.x + shift)
         edges = self.mesh.edges
@@ -102,17 +102,17 @@ class Tester:
         bending = plate_hinges(self.mesh, (fabric.bending_warp, fabric.bending_weft))
         return specimen_model(self.mesh, fabric, [Pin(self.held)], [bending], weight=weight)
 
-    def fresh(self, fabric: Fabric, seed: int = 0) -> Drape:
+    def fresh(self, fabric: Fabric, seed: int = 0) -> DrapedSpecimen:
         """The shelf goes down from seeded bumps, as in Cusick's test.
 
         Raises:
             SimulationError: no equilibrium was found.
         """
         made = drape(fabric, self.mesh, self.held, seed)
-        rest = self.followed(fabric, Drape(fabric, self.mesh, made.x, 0))
+        rest = self.followed(fabric, DrapedSpecimen(fabric, self.mesh, made.x, 0))
         return replace(rest, iterations=rest.iterations + made.iterations)
 
-    def followed(self, fabric: Fabric, start: Drape) -> Drape:
+    def followed(self, fabric: Fabric, start: DrapedSpecimen) -> DrapedSpecimen:
         """The equilibrium near another fabric's.
 
         Raises:
@@ -120,9 +120,9 @@ class Tester:
         """
         what = f"drape of {fabric.name}, on from a fabric nearby"
         found = at_rest(self.model(fabric), start.x, self.settings, what)
-        return Drape(fabric, self.mesh, found.x, found.counts.iterations)
+        return DrapedSpecimen(fabric, self.mesh, found.x, found.counts.iterations)
 
-    def rates(self, drape: Drape, fields: Sequence[str]) -> Floats:
+    def rates(self, drape: DrapedSpecimen, fields: Sequence[str]) -> Floats:
         """(len(fields),n,3) [m] how the equilibrium moves with the logarithm of each number."""
         phi = _potential(self.model(drape.fabric), drape.x)
         H = Hessian(phi, kernel.points(drape.x), _solver(self.mesh.n_vertices, phi))

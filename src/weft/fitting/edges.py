@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Bools, Floats
+from weft.base.arrays import Bools, Floats
 from weft.laboratory.shadow import RAYS
 
 REACH, NEXT = 4.0, 2.0  # [pixels] across an edge: its two sides lie between these

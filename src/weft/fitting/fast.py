@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.fitting.block import Block
+from weft.fitting.block import DataBlock
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.measurement import Given, Measurement
 from weft.fitting.noise import ASSUMED, LEAST, MOST
-from weft.fitting.points import Points, rising
+from weft.fitting.points import DataPoints, rising
 from weft.fitting.tensile import LARGEST, NAMES, TensileTest, made
 from weft.fitting.value import Value
 from weft.laboratory.shear import GF_PER_CM
@@ -34,7 +34,7 @@ FIELDS = {
 }
 
 
-def read(block: Block) -> Sequence[Measurement | Given]:
+def read(block: DataBlock) -> Sequence[Measurement | Given]:
     """The measurements of a sheet."""
     called = block.text("name", "FAST")
     form = block.word("as", ("curve", "straight"), "curve")
@@ -60,7 +60,7 @@ def read(block: Block) -> Sequence[Measurement | Given]:
 
 
 def _extensions(
-    block: Block, called: str, k: int, direction: str, form: str, part: float
+    block: DataBlock, called: str, k: int, direction: str, form: str, part: float
 ) -> Sequence[Measurement | Given]:
     """Of one direction; extensions of 0, which the gauge cannot tell from none, are left out."""
     pairs = []
@@ -73,5 +73,5 @@ def _extensions(
         return []
     strain, force = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
     sigma = part * force
-    found = rising(Points(strain, force, [p[2] for p in pairs]), sigma, called, NAMES)
+    found = rising(DataPoints(strain, force, [p[2] for p in pairs]), sigma, called, NAMES)
     return made(called, direction, found, sigma, form if len(pairs) > 1 else "straight")

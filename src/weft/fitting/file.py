@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from weft.errors import FabricError, WeftError, check_known
-from weft.fabric import UNITS, Fabric, fabric
-from weft.fitting.block import Block, Place
-from weft.fitting.doubt import question
+from weft.base.errors import FabricError, WeftError, check_known
+from weft.base.yaml_lines import read_yaml
+from weft.fabric.fabric import UNITS, Fabric, fabric
+from weft.fitting.block import DataBlock, FieldPlace
+from weft.fitting.doubt import question, question_bulk
 from weft.fitting.kinds import KINDS, measured
 from weft.fitting.measurement import Given, Measurement
-from weft.plain_yaml import read_yaml
+from weft.fitting.value import Value
 
 FIELDS = {
     "name": "of the preset that is made; none: the file's",
@@ -76,7 +77,7 @@ def read_fit(path: str | Path) -> FitFile:
     """
     path = Path(path)
     read = read_yaml(path, "fit file", FabricError, "`weft fabrics fit --kinds` explains them")
-    top = Block(Place(path, read), (), read.value, FIELDS)
+    top = DataBlock(FieldPlace(path, read), (), read.value, FIELDS)
     said = top.text("start", START)
     start = _start(top, said)
     hold = _hold(top)
@@ -93,17 +94,20 @@ def read_fit(path: str | Path) -> FitFile:
     if not re.fullmatch(r"[\w.-]+", name):
         raise top.error("name", repr(name), "letters, digits, '.', '_' and '-'")
     start = _with(start, given, measurements)
-    return FitFile(path, name, top.text("title", ""), start, said, hold, measurements, given,
-                   sources)  # fmt: skip
+    return FitFile(
+        path, name, top.text("title", ""), start, said, hold, measurements, given, sources
+    )
 
 
 def _read(
-    place: Place, blocks: Sequence[Any], start: Fabric
+    place: FieldPlace, blocks: Sequence[Any], start: Fabric
 ) -> tuple[list[Measurement | Given], dict[str, str], list[WeftError]]:
     """Measurements with names of their own, sources by these names, and problems."""
     found: list[Measurement | Given] = []
     sources: dict[str, str] = {}
     problems: list[WeftError] = []
+    bulk: dict[str, list[float]] = {"density": [], "thickness": []}
+    bulk_at, bulk_meant = "", False
     for i, tree in enumerate(blocks):
         loc = ("measurements", i)
         try:
@@ -115,7 +119,12 @@ def _read(
             problems.append(error)
             continue
         found += new
+        for m in new:
+            if isinstance(m, Value) and m.field in bulk:
+                bulk[m.field].append(m.value)
+                bulk_at, bulk_meant = place.line(loc), bulk_meant or unusual
         sources.update({m.name: str(tree["source"]) for m in new if "source" in tree})
+    problems += question_bulk(bulk["density"], bulk["thickness"], bulk_at, bulk_meant)
     return found, sources, problems
 
 
@@ -132,7 +141,7 @@ def _named(m: Any, taken: Sequence[Measurement | Given]) -> Any:
     return m if k == 1 else replace(m, name=name)
 
 
-def _start(top: Block, said: str) -> Fabric:
+def _start(top: DataBlock, said: str) -> Fabric:
     beside = top.place.path.parent / said
     try:
         start = fabric(beside if said.endswith((".yaml", ".yml")) else said)
@@ -144,7 +153,7 @@ def _start(top: Block, said: str) -> Fabric:
     return start
 
 
-def _hold(top: Block) -> tuple[str, ...]:
+def _hold(top: DataBlock) -> tuple[str, ...]:
     hold = top.tree.get("hold", [])
     if not isinstance(hold, list):
         raise top.error("hold", hold, "a list of fields, such as [density]")
@@ -174,7 +183,9 @@ def _with(start: Fabric, given: Sequence[Given], measurements: Sequence[Measurem
             curve = field.replace("stretch", "curve")
             if len(m.depends_on) == 1 and fields.get(curve) is not None and curve != field:
                 raise FabricError(
-                    f"{m.name} with {curve}", got="a straight line and a curve of one direction",
-                    expected="one of them", hint="leave one out, or give both `as: straight`",
-                )  # fmt: skip
+                    f"{m.name} with {curve}",
+                    got="a straight line and a curve of one direction",
+                    expected="one of them",
+                    hint="leave one out, or give both `as: straight`",
+                )
     return replace(start, **fields)

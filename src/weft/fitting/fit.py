@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import FabricError, SimulationError
-from weft.fabric import UNITS, Fabric
+from weft.base.arrays import Floats
+from weft.base.errors import FabricError, SimulationError
+from weft.fabric.fabric import UNITS, Fabric
 from weft.fitting.determined import WEAK, Open, weakest
 from weft.fitting.measurement import Measurement, with_logs
 
@@ -171,9 +171,11 @@ def _fields(
     for field in fields:
         if not getattr(start, field) > 0:
             raise FabricError(
-                f"{field} of the starting fabric {start.name}", got=0,
-                expected="must be > 0 to be fitted", hint="hold it, or start from another fabric",
-            )  # fmt: skip
+                f"{field} of the starting fabric {start.name}",
+                got=0,
+                expected="must be > 0 to be fitted",
+                hint="hold it, or start from another fabric",
+            )
     return fields
 
 
@@ -228,14 +230,22 @@ class _Problem:
 
         def jacobian(logs: Floats) -> Floats:
             fabric = with_logs(self.start, self.fields, logs)
-            return np.concatenate([
-                self.derivative(measurements, fabric), belief * np.eye(len(logs))
-            ])  # fmt: skip
+            return np.concatenate(
+                [self.derivative(measurements, fabric), belief * np.eye(len(logs))]
+            )
 
         bounds = (self.first - FARTHEST, self.first + FARTHEST)
         small = 1e-4 if slow else 1e-6
-        found = least_squares(residuals, self.logs, jacobian, bounds, xtol=small, ftol=small,
-                              gtol=1e-8, max_nfev=30 if slow else 300)  # fmt: skip
+        found = least_squares(
+            residuals,
+            self.logs,
+            jacobian,
+            bounds,
+            xtol=small,
+            ftol=small,
+            gtol=1e-8,
+            max_nfev=30 if slow else 300,
+        )
         self.logs, self.converged = found.x, bool(found.success)
 
     def derivative(self, measurements: Sequence[Measurement], fabric: Fabric) -> Floats:
@@ -272,6 +282,11 @@ class _Problem:
         """What was found."""
         N = self.information(measurements) if self.fields else np.zeros((0, 0))
         return Fit(
-            self.start, self.fabric, self.fields, np.asarray(np.linalg.inv(N), dtype=np.float64),
-            self.open, measurements, self.converged,
-        )  # fmt: skip
+            self.start,
+            self.fabric,
+            self.fields,
+            np.asarray(np.linalg.inv(N), dtype=np.float64),
+            self.open,
+            measurements,
+            self.converged,
+        )

@@ -12,11 +12,11 @@ from itertools import cycle
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import SimulationError
-from weft.fabric import Fabric
-from weft.fitting.draped import FIELDS, MOVED, Drape, Eye, Tester
-from weft.fitting.outline import Outline
+from weft.base.arrays import Floats
+from weft.base.errors import SimulationError
+from weft.fabric.fabric import Fabric
+from weft.fitting.draped import FIELDS, MOVED, DrapedSpecimen, Eye, Tester
+from weft.fitting.outline import RadialOutline
 
 FAR = 0.25  # of a logarithm
 MOST_KEPT = 12  # fabrics
@@ -29,7 +29,7 @@ class _Kept:
 
     at: Floats  # (6,) logarithms of FIELDS
     anchor: Floats  # (6,) of the fabric for which the shelf went down
-    drapes: Sequence[Drape]
+    drapes: Sequence[DrapedSpecimen]
 
 
 @dataclass(eq=False)
@@ -52,7 +52,7 @@ class Following:
     anew: int = 0  # times that the shelf went down
     _kept: list[_Kept] = field(default_factory=list)
 
-    def drapes(self, fabric: Fabric) -> Sequence[Drape]:
+    def drapes(self, fabric: Fabric) -> Sequence[DrapedSpecimen]:
         """Those of a fabric.
 
         Raises:
@@ -83,11 +83,11 @@ class Following:
         pairs = zip(self.drapes(fabric), cycle(eyes))
         return np.asarray(np.mean([self._of(d, eye, fields) for d, eye in pairs], axis=0))
 
-    def outlines(self, fabric: Fabric, eyes: Sequence[Eye]) -> Sequence[Outline]:
+    def outlines(self, fabric: Fabric, eyes: Sequence[Eye]) -> Sequence[RadialOutline]:
         """What the eyes see of each."""
         return [d.outline(eye) for d, eye in zip(self.drapes(fabric), cycle(eyes))]
 
-    def _of(self, drape: Drape, eye: Eye, fields: Sequence[str]) -> Floats:
+    def _of(self, drape: DrapedSpecimen, eye: Eye, fields: Sequence[str]) -> Floats:
         columns = []
         for rate in self.tester.rates(drape, fields):
             size = float(np.abs(rate).max())
@@ -99,7 +99,7 @@ class Following:
             columns.append((up - down) / (2 * h))
         return np.stack(columns, axis=1) if columns else np.zeros((NUMBERS, 0))
 
-    def _on(self, fabric: Fabric, drapes: Sequence[Drape]) -> Sequence[Drape]:
+    def _on(self, fabric: Fabric, drapes: Sequence[DrapedSpecimen]) -> Sequence[DrapedSpecimen]:
         made = []
         for drape in drapes:
             made.append(self.tester.followed(fabric, drape))
@@ -107,6 +107,8 @@ class Following:
             self.changed += made[-1].outline(straight).nodes != drape.outline(straight).nodes
         return made
 
-    def _keep(self, at: Floats, anchor: Floats, drapes: Sequence[Drape]) -> Sequence[Drape]:
+    def _keep(
+        self, at: Floats, anchor: Floats, drapes: Sequence[DrapedSpecimen]
+    ) -> Sequence[DrapedSpecimen]:
         self._kept = [*self._kept[-(MOST_KEPT - 1) :], _Kept(at, anchor, drapes)]
         return drapes

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.fitting.block import Block
+from weft.fitting.block import DataBlock
 from weft.fitting.measurement import Given, Measurement
 from weft.fitting.noise import ASSUMED, LEAST, MOST
-from weft.fitting.points import Points
+from weft.fitting.points import DataPoints
 from weft.fitting.shear import of_modulus
 from weft.fitting.tensile import LARGEST, curve_of, made
 from weft.fitting.value import Value
@@ -31,7 +31,7 @@ FIELDS = {
 }
 
 
-def read(block: Block) -> Sequence[Measurement | Given]:
+def read(block: DataBlock) -> Sequence[Measurement | Given]:
     """The measurements of a sheet."""
     called = block.text("name", "KES")
     part = block.number("uncertainty", "1", ASSUMED, above=LEAST, most=MOST)
@@ -58,7 +58,7 @@ def read(block: Block) -> Sequence[Measurement | Given]:
     return out
 
 
-def _tension(block: Block, called: str, part: float) -> Sequence[Measurement | Given]:
+def _tension(block: DataBlock, called: str, part: float) -> Sequence[Measurement | Given]:
     strains = block.numbers("EMT", "1", 2, above=0, most=LARGEST)
     linear = block.numbers("LT", "1", 2, above=0, most=1.0) if block.has("LT") else None
     out: list[Measurement | Given] = []
@@ -66,9 +66,11 @@ def _tension(block: Block, called: str, part: float) -> Sequence[Measurement | G
         name, at = f"{called} EMT {direction}", block.where("EMT")
         if linear is None:
             one, force = np.array([strains[k]]), np.array([FORCE])
-            out += made(name, direction, Points(one, force, [at]), part * force, "straight")
+            out += made(name, direction, DataPoints(one, force, [at]), part * force, "straight")
             continue
         parts = np.array(PARTS)
         force = FORCE * parts ** (2 / linear[k] - 1)
-        out.append(curve_of(name, direction, Points(parts * strains[k], force, [at] * len(parts))))
+        out.append(
+            curve_of(name, direction, DataPoints(parts * strains[k], force, [at] * len(parts)))
+        )
     return out

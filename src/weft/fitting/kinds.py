@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from weft.fitting.block import COMMON, Block, Place
+from weft.base.yaml_lines import Loc
+from weft.fitting.block import COMMON, DataBlock, FieldPlace
 from weft.fitting.measurement import Given, Measurement
-from weft.plain_yaml import Loc
 
 KINDS: Mapping[str, str] = {  # to the module in weft.fitting
     "value": "value",
@@ -37,15 +37,15 @@ def about(kind: str) -> str:
     return " ".join((_module(kind).__doc__ or "").split("\n\n")[0].split())
 
 
-def measured(place: Place, loc: Loc, tree: Any) -> Sequence[Measurement | Given]:
+def measured(place: FieldPlace, loc: Loc, tree: Any) -> Sequence[Measurement | Given]:
     """The measurements of a block.
 
     Raises:
         FabricError: an unknown kind or field, or numbers that are none; UnitError.
     """
     every = {name: "" for kind in KINDS for name in fields_of(kind)}
-    kind = Block(place, loc, tree, every).word("kind", list(KINDS))
-    block = Block(place, loc, tree, fields_of(kind))
+    kind = DataBlock(place, loc, tree, every).word("kind", list(KINDS))
+    block = DataBlock(place, loc, tree, fields_of(kind))
     block.truth("unusual")
     block.text("source")
     found: Sequence[Measurement | Given] = _module(kind).read(block)

@@ -24,8 +24,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.fabric import Fabric
+from weft.base.arrays import Floats
+from weft.fabric.fabric import Fabric
 
 STEP = 1e-4  # of a logarithm, in differences
 

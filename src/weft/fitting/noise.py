@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.fitting.block import Block
+from weft.base.arrays import Floats
+from weft.fitting.block import DataBlock
 
 ASSUMED = 0.05  # relative, where a file says nothing
 UNCERTAINTY = (
@@ -37,7 +37,7 @@ class Noise:
         return f"{words}, assumed" if self.assumed else words
 
 
-def noise(block: Block, unit: str, *, per_angle: bool = False) -> Noise:
+def noise(block: DataBlock, unit: str, *, per_angle: bool = False) -> Noise:
     """The field ``uncertainty`` of a block whose data have this unit; of plain numbers it is
     relative.
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats, Ints
+from weft.base.arrays import Floats, Ints
 from weft.laboratory.cusick import drape_coefficient
 from weft.laboratory.shadow import RAYS, nodes
 
@@ -27,7 +27,7 @@ INWARD = 1e-9  # [m] by which rays miss edges that end on them
 
 
 @dataclass(frozen=True, eq=False)
-class Outline:
+class RadialOutline:
     """The outermost radius along rays from the middle of what it encloses."""
 
     radius: Floats  # (720,) [m]
@@ -81,10 +81,10 @@ class Outline:
         """(4,) coefficient, depth, waves, along."""
         return np.array([self.coefficient, self.depth, self.waves, self.along])
 
-    def turned(self, angle: float) -> "Outline":
+    def turned(self, angle: float) -> "RadialOutline":
         """Counter-clockwise [rad]; linear between rays."""
         at = self.angle - angle
-        return Outline(np.interp(at, self.angle, self.radius, period=2 * np.pi))
+        return RadialOutline(np.interp(at, self.angle, self.radius, period=2 * np.pi))
 
     @property
     def _folds(self) -> Floats:
@@ -120,7 +120,7 @@ def sector_middle(radius: Floats) -> Floats:
     return np.asarray(((p + q) * twice[:, None]).sum(0) / (3 * twice.sum()))
 
 
-def outline_of(p: Floats, q: Floats, disk: float = 0.0) -> Outline:
+def outline_of(p: Floats, q: Floats, disk: float = 0.0) -> RadialOutline:
     """The outermost places of edges from p (m,2) to q (m,2) and of a disk about the origin [m].
 
     The middle is looked for twice: seen from it, the outline is not quite the same.
@@ -128,7 +128,7 @@ def outline_of(p: Floats, q: Floats, disk: float = 0.0) -> Outline:
     middle = np.zeros(2)
     for _ in range(2):
         middle = middle + sector_middle(radii(p - middle, q - middle, disk, -middle))
-    return Outline(radii(p - middle, q - middle, disk, -middle))
+    return RadialOutline(radii(p - middle, q - middle, disk, -middle))
 
 
 def radii(p: Floats, q: Floats, disk: float = 0.0, center: Floats | None = None) -> Floats:

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.errors import PictureError
-from weft.fitting.block import Block
+from weft.base.errors import PictureError
+from weft.fitting.block import DataBlock
 from weft.fitting.disk import Disk, disk_in
 from weft.fitting.draped import Eye
 from weft.fitting.edges import around
-from weft.fitting.outline import Outline, outline_of, ray_angles, unit
-from weft.fitting.picture import Cloth, cloth_in
+from weft.fitting.outline import RadialOutline, outline_of, ray_angles, unit
+from weft.fitting.picture import ClothPicture, cloth_in
 from weft.laboratory.cusick import DISK, SPECIMEN
 
 FIELDS = {
@@ -31,8 +31,10 @@ SLACK = 1.02  # of the flat specimen's radius: what an outline may reach
 LOWEST, HIGHEST = 0.2, 20.0  # [m] of a camera: beyond, leave it out, or it is in millimeters
 
 
-def photographed_all(block: Block, most: int) -> Sequence[tuple[Outline, Eye]]:
-    """What a block says of its photographs, of each.
+def photographed_all(
+    block: DataBlock, most: int
+) -> Sequence[tuple[RadialOutline, Eye, ClothPicture]]:
+    """Return the outline, the camera position and the cloth of each photograph of a block.
 
     Raises:
         PictureError: no cloth or no disk in one, or a scale that cannot be.
@@ -54,15 +56,16 @@ def photographed_all(block: Block, most: int) -> Sequence[tuple[Outline, Eye]]:
     height = None
     if block.has("camera"):
         height = block.number("camera", "m", above=LOWEST, most=HIGHEST)
-    return [
-        outline_in(cloth_in(path, mask), given, pixel, height)
-        for path, mask in zip(paths, masks or [None] * len(paths))
-    ]
+    cloths = [cloth_in(path, mask) for path, mask in zip(paths, masks or [None] * len(paths))]
+    return [(*outline_in(cloth, given, pixel, height), cloth) for cloth in cloths]
 
 
 def outline_in(
-    cloth: Cloth, disk: Disk | None = None, pixel: float | None = None, height: float | None = None
-) -> tuple[Outline, Eye]:
+    cloth: ClothPicture,
+    disk: Disk | None = None,
+    pixel: float | None = None,
+    height: float | None = None,
+) -> tuple[RadialOutline, Eye]:
     """The outline [m] of a cloth in a picture, and the eye that saw it.
 
     Args:
@@ -98,7 +101,7 @@ def outline_in(
     return outline, Eye(height, float(lens[0]), float(lens[1]))
 
 
-def check_size(outline: Outline, where: str) -> None:
+def check_size(outline: RadialOutline, where: str) -> None:
     """That an outline may be that of a specimen of 30 cm on a disk of 18 cm.
 
     Raises:
@@ -113,7 +116,9 @@ def check_size(outline: Outline, where: str) -> None:
         got = f"{2 * float(np.sqrt(area / np.pi)):.3g} m across"
     if got is not None:
         raise PictureError(
-            "draped specimen", got=got, where=where,
+            "draped specimen",
+            got=got,
+            where=where,
             expected=f"{2 * DISK:g} m (all hangs) to {2 * SPECIMEN:g} m (flat)",
             hint="the scale or the unit is wrong, or the outline is not that of the specimen",
-        )  # fmt: skip
+        )

@@ -1,4 +1,6 @@
-"""A fit's pictures: data beside the model where a measurement is a curve, and all residuals."""
+"""A fit's pictures: data beside the model where a measurement is a curve, all residuals, and what
+was taken for cloth in photographs.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -7,15 +9,19 @@ import numpy as np
 
 from weft.fitting.fit import Fit
 from weft.fitting.measurement import Comparison
+from weft.fitting.picture import ClothPicture
 from weft.io.files import atomic_write
 
 DATA, MODEL = "#c0504d", "#1f4e79"
 ACROSS = 3  # panels in a row
 LEAST = 2  # points that make a curve
+MOST = 6  # photographs
+WIDE = 400  # pixels of a photograph, as it is shown
 
 
 def draw(found: Fit, path: Path) -> None:
-    """Write a PNG with a panel for every curve, and one with all residuals.
+    """Write a PNG with a panel for every curve, one with all residuals, and one for every
+    photograph: the outline of what was taken for cloth, and what may be cloth too.
 
     Raises:
         RunError: the file cannot be written.
@@ -27,7 +33,8 @@ def draw(found: Fit, path: Path) -> None:
         (m.name, m.compared(found.fabric)) for m in found.measurements if hasattr(m, "compared")
     ]
     curves = [(name, c) for name, c in pairs if len(c.x) >= LEAST]
-    count = len(curves) + 1
+    photographs = [p for m in found.measurements for p in getattr(m, "pictures", ())][:MOST]
+    count = len(curves) + 1 + len(photographs)
     across = min(count, ACROSS)
     down = -(-count // across)
     figure = Figure(figsize=(4.2 * across, 3.6 * down), dpi=110, layout="constrained")
@@ -36,6 +43,8 @@ def draw(found: Fit, path: Path) -> None:
     for (name, c), axes in zip(curves, panels):
         _curve(name, c, axes)
     _residuals(found, panels[len(curves)])
+    for cloth, axes in zip(photographs, panels[len(curves) + 1 :]):
+        _photograph(cloth, axes)
     for axes in panels[count:]:
         axes.set_axis_off()
     with atomic_write(path) as file:
@@ -49,11 +58,28 @@ def _curve(name: str, c: Comparison, axes: Any) -> None:
     axes.legend(frameon=False, fontsize=8)
 
 
+def _photograph(cloth: ClothPicture, axes: Any) -> None:
+    step = -(-max(cloth.mask.shape) // WIDE)
+    shown = np.clip(cloth.color[::step, ::step], 0, 1) ** (1 / 2.2)
+    if cloth.unsure is not None:
+        shown[cloth.unsure[::step, ::step]] = [1.0, 0.0, 0.0]
+    axes.imshow(shown)
+    axes.contour(cloth.mask[::step, ::step], levels=[0.5], colors=DATA, linewidths=1)
+    doubt = f", {cloth.doubt:.0%} more in doubt (red)" if cloth.doubt else ""
+    axes.set_title(f"{Path(cloth.where).name}: cloth{doubt}", fontsize=8)
+    axes.set_axis_off()
+
+
 def _residuals(found: Fit, axes: Any) -> None:
     names = [m.name for m in found.measurements]
     for k, r in enumerate(found.residuals):
-        axes.plot(r, np.full(len(r), k) + np.linspace(-0.2, 0.2, len(r)) * (len(r) > 1), "o",
-                  ms=3, color=DATA)  # fmt: skip
+        axes.plot(
+            r,
+            np.full(len(r), k) + np.linspace(-0.2, 0.2, len(r)) * (len(r) > 1),
+            "o",
+            ms=3,
+            color=DATA,
+        )
     for bound in (-2, 0, 2):
         axes.axvline(bound, color=MODEL, lw=1, ls="-" if bound == 0 else ":")
     reach = max(2.5, 1.1 * max(float(np.abs(r).max()) for r in found.residuals))

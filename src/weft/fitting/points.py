@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import FabricError, check_known
-from weft.fitting.block import MOST_NUMBERS, Block
-from weft.fitting.table import Table, read_table
-from weft.units import to_si
+from weft.base.arrays import Floats
+from weft.base.errors import FabricError, check_known
+from weft.base.units import to_si
+from weft.fitting.block import MOST_NUMBERS, DataBlock
+from weft.fitting.table import TextTable, read_table
 
 FIELDS = {
     "points": "pairs, such as [[0.5 %, 10 gf/cm], [1 %, 24 gf/cm]]; bare numbers with `units`",
@@ -26,7 +26,7 @@ FALL = 3.0  # standard deviations by which a curve may fall: what noise does
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class DataPoints:
     """Pairs of numbers in SI, and where each stands."""
 
     x: Floats  # (k,)
@@ -34,7 +34,9 @@ class Points:
     where: Sequence[str]  # (k,) file and line
 
 
-def points(block: Block, names: tuple[str, str], units: tuple[str, str], **only: str) -> Points:
+def points(
+    block: DataBlock, names: tuple[str, str], units: tuple[str, str], **only: str
+) -> DataPoints:
     """The points of a block.
 
     Args:
@@ -53,13 +55,15 @@ def points(block: Block, names: tuple[str, str], units: tuple[str, str], **only:
     bad = np.flatnonzero(~(np.isfinite(found.x) & np.isfinite(found.y)))
     if len(bad):
         raise FabricError(
-            block.called, got="a number that is not finite", where=found.where[bad[0]],
+            block.called,
+            got="a number that is not finite",
+            where=found.where[bad[0]],
             expected="finite numbers",
-        )  # fmt: skip
+        )
     return found
 
 
-def rising(found: Points, sigma: Floats, what: str, names: tuple[str, str]) -> Points:
+def rising(found: DataPoints, sigma: Floats, what: str, names: tuple[str, str]) -> DataPoints:
     """Points, the origin left out, after a check that they are a loading branch: x rises from 0, y
     is not below 0 and does not fall by more than ``FALL`` standard deviations (k,).
 
@@ -71,27 +75,39 @@ def rising(found: Points, sigma: Floats, what: str, names: tuple[str, str]) -> P
     for k, (x, y) in enumerate(zip(found.x, found.y)):
         if x < 0 or y < 0:
             name, got = (names[0], x) if x < 0 else (names[1], y)
-            raise FabricError(f"{what}: {name}", got=f"{got:.4g}", where=found.where[k],
-                              expected="must be >= 0", hint=hint)  # fmt: skip
+            raise FabricError(
+                f"{what}: {name}",
+                got=f"{got:.4g}",
+                where=found.where[k],
+                expected="must be >= 0",
+                hint=hint,
+            )
         if k and not x > before:
             raise FabricError(
-                f"{what}: {names[0]}", got=f"{x:.4g} after {before:.4g} (SI)",
-                where=found.where[k], expected="values that rise", hint=hint,
-            )  # fmt: skip
+                f"{what}: {names[0]}",
+                got=f"{x:.4g} after {before:.4g} (SI)",
+                where=found.where[k],
+                expected="values that rise",
+                hint=hint,
+            )
         if k and y < found.y[k - 1] - FALL * np.hypot(sigma[k], sigma[k - 1]):
             raise FabricError(
-                f"{what}: {names[1]}", got=f"{y:.4g} after {found.y[k - 1]:.4g} (SI)",
-                where=found.where[k], expected="values that do not fall", hint=hint,
-            )  # fmt: skip
+                f"{what}: {names[1]}",
+                got=f"{y:.4g} after {found.y[k - 1]:.4g} (SI)",
+                where=found.where[k],
+                expected="values that do not fall",
+                hint=hint,
+            )
         before = x
     kept = [k for k in range(len(found.x)) if found.x[k] > 0]
     if not kept:
-        raise FabricError(what, got="no points but the origin", expected="at least one",
-                          where=found.where[0])  # fmt: skip
-    return Points(found.x[kept], found.y[kept], [found.where[k] for k in kept])
+        raise FabricError(
+            what, got="no points but the origin", expected="at least one", where=found.where[0]
+        )
+    return DataPoints(found.x[kept], found.y[kept], [found.where[k] for k in kept])
 
 
-def _of_list(block: Block, units: tuple[str, str]) -> Points:
+def _of_list(block: DataBlock, units: tuple[str, str]) -> DataPoints:
     listed = block.tree["points"]
     if not isinstance(listed, list) or not 0 < len(listed) <= MOST_NUMBERS:
         got = listed if isinstance(listed, list) else repr(listed)
@@ -102,16 +118,18 @@ def _of_list(block: Block, units: tuple[str, str]) -> Points:
         at = block.place.line((*block.loc, "points", i))
         if not isinstance(pair, list) or len(pair) != 2:
             raise FabricError(f"{block.called}.points.{i}", got=pair, where=at, expected="a pair")
-        rows.append([
-            _value(block, v, u, b, ("points", i, j))
-            for j, (v, u, b) in enumerate(zip(pair, units, bare))
-        ])  # fmt: skip
+        rows.append(
+            [
+                _value(block, v, u, b, ("points", i, j))
+                for j, (v, u, b) in enumerate(zip(pair, units, bare))
+            ]
+        )
         where.append(at)
     x, y = np.array(rows).T
-    return Points(x, y, where)
+    return DataPoints(x, y, where)
 
 
-def _value(block: Block, value: Any, unit: str, bare: str, loc: tuple[str | int, ...]) -> float:
+def _value(block: DataBlock, value: Any, unit: str, bare: str, loc: tuple[str | int, ...]) -> float:
     if bare and isinstance(value, int | float) and not isinstance(value, bool):
         value = f"{value!r} {bare}" if np.isfinite(value) else value
     elif value == 0 and not isinstance(value, bool):
@@ -119,7 +137,7 @@ def _value(block: Block, value: Any, unit: str, bare: str, loc: tuple[str | int,
     return block.in_si(value, unit, loc, per_angle=False)
 
 
-def _bare_units(block: Block, units: tuple[str, str]) -> tuple[str, ...]:
+def _bare_units(block: DataBlock, units: tuple[str, str]) -> tuple[str, ...]:
     """Of numbers that say none; empty where the file says none."""
     if not block.has("units"):
         return ("", "")
@@ -132,8 +150,8 @@ def _bare_units(block: Block, units: tuple[str, str]) -> tuple[str, ...]:
 
 
 def _of_file(
-    block: Block, names: tuple[str, str], units: tuple[str, str], only: Mapping[str, str]
-) -> Points:
+    block: DataBlock, names: tuple[str, str], units: tuple[str, str], only: Mapping[str, str]
+) -> DataPoints:
     path = block.file("file")
     table = read_table(path, FabricError)
     wanted = block.tree.get("columns", list(names))
@@ -145,9 +163,11 @@ def _of_file(
     for name, unit, wanted_unit in zip(wanted, said, units):
         if not unit and wanted_unit != "1":
             raise FabricError(
-                f"column {name!r}", got="no unit", where=f"{path.name}:1",
+                f"column {name!r}",
+                got="no unit",
+                where=f"{path.name}:1",
                 expected=f"one in the head, like '{name} [{wanted_unit}]', or `units` beside it",
-            )  # fmt: skip
+            )
     filters = {table.column(key): word for key, word in only.items() if table.has(key)}
     x, y, where = [], [], []
     for row in table.rows:
@@ -163,14 +183,14 @@ def _of_file(
     if not x:
         words = " and ".join(f"{k} {v}" for k, v in only.items())
         raise block.error("file", f"{path.name} without rows of {words}", "at least one row")
-    return Points(np.array(x), np.array(y), where)
+    return DataPoints(np.array(x), np.array(y), where)
 
 
 def _with_unit(number: float, unit: str, wanted: str, where: str) -> float:
     return to_si(f"{number!r} {unit}", wanted, where) if unit else number
 
 
-def _column(path: Path, table: Table, name: str) -> int:
+def _column(path: Path, table: TextTable, name: str) -> int:
     try:
         check_known(name.lower(), [h for h, _ in table.heads], f"column {name!r}", FabricError)
     except FabricError as error:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import PictureError
+from weft.base.arrays import Floats
+from weft.base.errors import PictureError
 from weft.fitting.columns import columns
-from weft.fitting.outline import Outline, outline_of
+from weft.fitting.outline import RadialOutline, outline_of
 from weft.fitting.photograph import check_size
 
 LEAST = 24  # corners: four of each of six folds
@@ -16,7 +16,7 @@ GAP = 0.1  # of the length of the outline: a larger last edge leaves it open
 SLICE = 256  # edges whose crossings with all others are looked for at once
 
 
-def polygon_of(path: Path) -> Outline:
+def polygon_of(path: Path) -> RadialOutline:
     """The outline of a file with columns x and y.
 
     Raises:
@@ -27,7 +27,7 @@ def polygon_of(path: Path) -> Outline:
     return checked(np.stack([read["x"], read["y"]], axis=1), path.name)
 
 
-def checked(corners: Floats, where: str) -> Outline:
+def checked(corners: Floats, where: str) -> RadialOutline:
     """The outline of corners (k,2) [m] in turn; the first may be said again at the end.
 
     Raises:
@@ -36,22 +36,29 @@ def checked(corners: Floats, where: str) -> Outline:
     step = np.linalg.norm(np.diff(corners, axis=0, append=corners[:1]), axis=1)
     corners = corners[step > 0]
     if not LEAST <= len(corners) <= MOST:
-        raise PictureError("outline", got=f"{len(corners)} corners", where=where,
-                           expected=f"{LEAST} to {MOST}")  # fmt: skip
+        raise PictureError(
+            "outline", got=f"{len(corners)} corners", where=where, expected=f"{LEAST} to {MOST}"
+        )
     after = np.roll(corners, -1, axis=0)
     step = np.linalg.norm(after - corners, axis=1)
     usual = float(np.median(step))
     if step[-1] > GAP * step.sum() and step[-1] > 5 * usual:
         raise PictureError(
-            "outline", got=f"open: its last corner is {step[-1]:.3g} m from its first",
-            expected="closed", where=where, hint="corners of all of it, in turn",
-        )  # fmt: skip
+            "outline",
+            got=f"open: its last corner is {step[-1]:.3g} m from its first",
+            expected="closed",
+            where=where,
+            hint="corners of all of it, in turn",
+        )
     pair = crossing(corners)
     if pair is not None:
         raise PictureError(
-            "outline", got=f"edges {pair[0] + 1} and {pair[1] + 1} cross", where=where,
-            expected="an outline that does not cross itself", hint="corners in turn",
-        )  # fmt: skip
+            "outline",
+            got=f"edges {pair[0] + 1} and {pair[1] + 1} cross",
+            where=where,
+            expected="an outline that does not cross itself",
+            hint="corners in turn",
+        )
     middle = 0.5 * (corners.min(0) + corners.max(0))
     outline = outline_of(corners - middle, after - middle)
     check_size(outline, where)

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from weft.errors import FabricError
-from weft.fabric import Fabric, fabric
-from weft.fabric_fields import CURVES, OPTIONAL, UNITS
+from weft.base.errors import FabricError
+from weft.fabric.fabric import Fabric, fabric
+from weft.fabric.fields import CURVES, OPTIONAL, UNITS
 from weft.fitting.file import FitFile
 from weft.fitting.fit import Fit
 from weft.io.files import atomic_write
@@ -59,9 +59,12 @@ def preset_text(file: FitFile, found: Fit) -> str:
             lines.append(f"{field}: {_mapping(said)}")
     for field in CURVES:
         if (curve := getattr(f, field)) is not None:
-            said = {"value": [[f"{100 * e:.{DIGITS}g} %", f"{s:.{DIGITS}g} N/m"]
-                              for e, s in curve.points],
-                    "source": _source(field, file, found)}  # fmt: skip
+            said = {
+                "value": [
+                    [f"{100 * e:.{DIGITS}g} %", f"{s:.{DIGITS}g} N/m"] for e, s in curve.points
+                ],
+                "source": _source(field, file, found),
+            }
             lines.append(f"{field}: {_mapping(said)}")
     return "\n".join(lines) + "\n"
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import check_known
-from weft.fabric import UNITS, Fabric
-from weft.fitting.block import Block
+from weft.base.arrays import Floats
+from weft.base.errors import check_known
+from weft.fabric.fabric import UNITS, Fabric
+from weft.fitting.block import DataBlock
 from weft.fitting.measurement import Measurement
 
 FIELDS = {
@@ -47,7 +47,7 @@ class Ratio:
         return np.array([[slope.get(f, 0.0) for f in fields]])
 
 
-def read(block: Block) -> Sequence[Measurement]:
+def read(block: DataBlock) -> Sequence[Measurement]:
     """The measurement that a block says."""
     said = block.tree.get("fields")
     if not isinstance(said, list) or len(said) != 2 or said[0] == said[1]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.fabric import UNITS
+from weft.fabric.fabric import UNITS
 from weft.fitting.file import FitFile
 from weft.fitting.fit import UNLIKELY, Fit
 from weft.fitting.measurement import Measurement
@@ -96,10 +96,11 @@ def _open(file: FitFile, found: Fit) -> Iterator[str]:
     taken |= {f for g in file.given for f in g.fields}
     for word, some in (
         ("held on request", [f for f in file.hold if f not in taken]),
-        ("no measurement depends on it", [
-            f for f in UNITS if f not in taken and f not in file.hold
-        ]),
-    ):  # fmt: skip
+        (
+            "no measurement depends on it",
+            [f for f in UNITS if f not in taken and f not in file.hold],
+        ),
+    ):
         if some:
             yield from _wrapped(f"{', '.join(some)}: {word}; kept at {file.said}'s value")
 
@@ -130,10 +131,13 @@ def as_json(file: FitFile, found: Fit) -> dict[str, Any]:
         "start": file.said,
         "fields": {
             field: {
-                "value": getattr(f, field), "unit": UNITS[field],
+                "value": getattr(f, field),
+                "unit": UNITS[field],
                 "standard_deviation": found.relative[field] * getattr(f, field),
-                "start": getattr(found.start, field), "from": found.shares(field),
-            } for field in found.fields
+                "start": getattr(found.start, field),
+                "from": found.shares(field),
+            }
+            for field in found.fields
         },
         "correlation": {"fields": list(found.fields), "matrix": found.correlation.tolist()},
         "not_determined": {
@@ -151,4 +155,4 @@ def as_json(file: FitFile, found: Fit) -> dict[str, Any]:
         },
         "remarks": list(remarks(found)),
         "given": {g.name: g.note for g in file.given if g.note},
-    }  # fmt: skip
+    }

@@ -11,14 +11,21 @@ from typing import Any
 import numpy as np
 
 from weft.adjoint.adjoint import Adjoint
-from weft.adjoint.forward import Forward, Kept
-from weft.arrays import Faces, Floats
-from weft.errors import FabricError
-from weft.fabric import Fabric
-from weft.fitting.block import Block
+from weft.adjoint.recorded_run import Kept, RecordedRun
+from weft.base.arrays import Faces, Floats
+from weft.base.errors import FabricError
+from weft.fabric.fabric import Fabric
+from weft.fitting.block import DataBlock
 
-FIELDS = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft",
-          "damping")  # fmt: skip
+FIELDS = (
+    "density",
+    "stretch_warp",
+    "stretch_weft",
+    "shear",
+    "bending_warp",
+    "bending_weft",
+    "damping",
+)
 SCENE_FIELDS = {"scene": "the scene file of what was recorded; its one fabric is fitted"}
 MOST_KEPT = 4  # runs
 VAGUE = 0.1  # [m] standard deviation of a place, from which on data say nothing of cloth
@@ -70,12 +77,14 @@ class SceneRun:
         for known, x in self._kept:
             if known == fabric:
                 return x
-        forward = Forward(self.of(fabric), self.frames, self.fps)
-        x = np.array([
-            forward.model.vertices(place.state.x)
-            for place in Kept(forward, 0.0).run()
-            if place.count % forward.steps == 0
-        ])  # fmt: skip
+        forward = RecordedRun(self.of(fabric), self.frames, self.fps)
+        x = np.array(
+            [
+                forward.model.vertices(place.state.x)
+                for place in Kept(forward, 0.0).run()
+                if place.count % forward.steps == 0
+            ]
+        )
         self._kept = [*self._kept[-(MOST_KEPT - 1) :], (fabric, x)]
         return x
 
@@ -93,7 +102,7 @@ class SceneRun:
         return found
 
 
-def scene_run(block: Block, until: float | None) -> SceneRun:
+def scene_run(block: DataBlock, until: float | None) -> SceneRun:
     """The run of the scene that a block names.
 
     Args:
@@ -112,10 +121,12 @@ def scene_run(block: Block, until: float | None) -> SceneRun:
         raise block.error("scene", got, "a scene of one fabric")
     if until is not None and until > loaded.seconds + 1e-9:
         raise FabricError(
-            "recorded times", got=f"up to {until:g} s", where=block.where("scene"),
+            "recorded times",
+            got=f"up to {until:g} s",
+            where=block.where("scene"),
             expected=f"within the {loaded.seconds:g} s of {path.name}",
             hint="is the unit of time what you mean?",
-        )  # fmt: skip
+        )
     seconds = loaded.seconds if until is None else until
     frames = max(1, int(np.ceil(seconds * loaded.fps - 1e-9)))
     return SceneRun(loaded.scene, frames, loaded.fps)

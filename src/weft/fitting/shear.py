@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.fitting.block import Block
+from weft.base.arrays import Floats
+from weft.fitting.block import DataBlock
 from weft.fitting.measurement import Measurement
 from weft.fitting.noise import UNCERTAINTY, mean_of, noise
 from weft.fitting.points import FIELDS as OF_POINTS
@@ -41,7 +41,7 @@ def of_modulus() -> float:
     return float((high - low) / np.radians(KES[1] - KES[0]))
 
 
-def read(block: Block) -> Sequence[Measurement]:
+def read(block: DataBlock) -> Sequence[Measurement]:
     """The measurement that a block says."""
     called = block.text("name", "shear")
     if block.one_of("points", "file", "modulus") == "modulus":
@@ -55,6 +55,14 @@ def read(block: Block) -> Sequence[Measurement]:
         raise block.error("points", got, "angles below 45 deg", "is the unit what you mean?")
     labels = ("shear angle [deg]", "force per width [N/m]")
     return [
-        slope_of(block, called, "shear", found, per_stiffness(found.x), spread.of(found.y),
-                 np.degrees(found.x), labels)
-    ]  # fmt: skip
+        slope_of(
+            block,
+            called,
+            "shear",
+            found,
+            per_stiffness(found.x),
+            spread.of(found.y),
+            np.degrees(found.x),
+            labels,
+        )
+    ]

@@ -12,14 +12,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from weft.arrays import Floats, Ints, Positions
-from weft.errors import PictureError
-from weft.fabric import Fabric
-from weft.fitting.block import Block
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import PictureError
+from weft.fabric.fabric import Fabric
+from weft.fitting.block import DataBlock
 from weft.fitting.draped import MOVED
 from weft.fitting.edges import halfway
 from weft.fitting.measurement import Comparison, Measurement
-from weft.fitting.picture import Cloth, cloth_in
+from weft.fitting.picture import ClothPicture, cloth_in
 from weft.fitting.scene_run import SCENE_FIELDS, VAGUE, SceneRun, scene_run
 
 FIELDS = {
@@ -61,6 +61,7 @@ class HangingSample:
     azimuth: float  # [rad]
     seen: Silhouette
     sigma: float  # [m]
+    pictures: Sequence[ClothPicture] = ()  # that it was taken from, for plots
     slow: ClassVar[bool] = True
     advice: ClassVar[str] = "is the sample of the scene as large, and held, as that of the picture?"
 
@@ -119,7 +120,7 @@ def of_triangles(flat: Floats, edges: Ints) -> Silhouette:
     return Silhouette(top - low, np.array(left), np.array(right))
 
 
-def of_picture(cloth: Cloth, pixel: float) -> Silhouette:
+def of_picture(cloth: ClothPicture, pixel: float) -> Silhouette:
     """Of a cloth in a picture, whose pixels are so large [m]."""
     rows = np.flatnonzero(cloth.mask.any(1))
     columns = [np.flatnonzero(cloth.mask[r]) for r in rows]
@@ -142,7 +143,7 @@ def of_picture(cloth: Cloth, pixel: float) -> Silhouette:
     return Silhouette(pixel * drop, pixel * left, pixel * right)
 
 
-def read(block: Block) -> Sequence[Measurement]:
+def read(block: DataBlock) -> Sequence[Measurement]:
     """The measurement that a block says."""
     path = block.file("picture")
     cloth = cloth_in(path, block.file("mask") if block.has("mask") else None)
@@ -154,11 +155,14 @@ def read(block: Block) -> Sequence[Measurement]:
     largest = max(seen.drop, float((seen.right - seen.left).max()))
     if largest > LARGER * size or largest < size / (10 * LARGER):
         raise PictureError(
-            "hanging sample", got=f"{largest:.3g} m large", where=path.name,
+            "hanging sample",
+            got=f"{largest:.3g} m large",
+            where=path.name,
             expected=f"a cloth of {size:.3g} m, as in the scene",
             hint="`pixel` is the size of one pixel where the sample hangs",
-        )  # fmt: skip
+        )
     azimuth = block.number("azimuth", "rad", 0.0)
     sigma = block.number("error", "m", 2e-3, above=0, most=VAGUE)
+    sigma = float(np.hypot(sigma, cloth.doubt * (seen.right - seen.left).mean()))
     called = block.text("name", "silhouette")
-    return [HangingSample(called, run, run.frames, azimuth, seen, sigma)]
+    return [HangingSample(called, run, run.frames, azimuth, seen, sigma, [cloth])]

@@ -11,11 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.fabric import Fabric
-from weft.fitting.block import Block
+from weft.base.arrays import Floats
+from weft.fabric.fabric import Fabric
+from weft.fitting.block import DataBlock
 from weft.fitting.measurement import Comparison, without_constant
-from weft.fitting.points import Points
+from weft.fitting.points import DataPoints
 
 HYSTERESIS = (
     "true: the branch may lie above the origin's line by a constant (half of 2HG or 2HB); false"
@@ -23,7 +23,7 @@ HYSTERESIS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Slope:
+class SlopeData:
     """Data that should be ``field`` times ``per_field``."""
 
     name: str
@@ -74,9 +74,15 @@ class Slope:
 
 
 def slope_of(
-    block: Block, name: str, field: str, found: Points, per_field: Floats, sigma: Floats,
-    shown: Floats, labels: tuple[str, str],
-) -> Slope:  # fmt: skip
+    block: DataBlock,
+    name: str,
+    field: str,
+    found: DataPoints,
+    per_field: Floats,
+    sigma: Floats,
+    shown: Floats,
+    labels: tuple[str, str],
+) -> SlopeData:
     """The measurement of a loading branch.
 
     Raises:
@@ -86,5 +92,6 @@ def slope_of(
     hysteresis = block.truth("hysteresis")
     if kept.sum() < 1 + hysteresis:
         raise block.error("points", f"{int(kept.sum())} of a size", f"at least {1 + hysteresis}")
-    return Slope(name, field, shown[kept], per_field[kept], found.y[kept], sigma[kept],
-                 hysteresis, labels)  # fmt: skip
+    return SlopeData(
+        name, field, shown[kept], per_field[kept], found.y[kept], sigma[kept], hysteresis, labels
+    )

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
+from weft.base.input_file import open_input
 
 MOST_BYTES = 64 << 20
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -27,7 +28,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """A table of text."""
 
     heads: tuple[tuple[str, str], ...]  # names in small letters, and units
@@ -62,7 +63,7 @@ class Table:
         return value
 
 
-def read_table(path: Path, error: type[WeftError], most_rows: int = 2_000_000) -> Table:
+def read_table(path: Path, error: type[WeftError], most_rows: int = 2_000_000) -> TextTable:
     """The table of a file.
 
     Args:
@@ -75,34 +76,46 @@ def read_table(path: Path, error: type[WeftError], most_rows: int = 2_000_000) -
             head.
     """
     try:
-        if path.stat().st_size > MOST_BYTES:
+        with open_input(path) as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
             raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
-        data = path.read_bytes()
         text = data.decode("utf-16" if data[:2] in UTF_16 else "utf-8-sig")
         lines = text.splitlines()
         between = _between(next((line for line in lines if line.strip()), ""))
         reader = csv.reader(lines, delimiter=between)
         rows = [(reader.line_num, row) for row in reader if any(c.strip() for c in row)]
     except UnicodeDecodeError as problem:
-        raise error("table", got="text that is no UTF-8", where=str(path), expected="a CSV",
-                    hint="save it as 'CSV UTF-8'") from problem  # fmt: skip
+        raise error(
+            "table",
+            got="text that is no UTF-8",
+            where=str(path),
+            expected="a CSV",
+            hint="save it as 'CSV UTF-8'",
+        ) from problem
     except (OSError, ValueError, csv.Error) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise error("table", got=reason, where=str(path), expected="a CSV") from problem
     if not 2 <= len(rows) <= most_rows + 1:
-        raise error("table", got=f"{len(rows)} lines", where=str(path),
-                    expected=f"a head, and 1 to {most_rows} rows")  # fmt: skip
+        raise error(
+            "table",
+            got=f"{len(rows)} lines",
+            where=str(path),
+            expected=f"a head, and 1 to {most_rows} rows",
+        )
     heads = tuple((m[1].lower(), m[2] or "") for m in map(_HEAD.match, rows[0][1]) if m)
     for line, row in rows[1:]:
         if len(row) != len(heads):
             comma = "in numbers a comma is no decimal point, unless semicolons are between them"
             raise error(
-                "table", got=f"{len(row)} cells", where=f"{path.name}:{line}",
+                "table",
+                got=f"{len(row)} cells",
+                where=f"{path.name}:{line}",
                 expected=f"{len(heads)}, as in the head",
                 hint=comma if between == "," and len(row) > len(heads) else None,
-            )  # fmt: skip
+            )
     named = tuple(Row(tuple(row), f"{path.name}:{line}") for line, row in rows[1:])
-    return Table(heads, named, between != ",", error)
+    return TextTable(heads, named, between != ",", error)
 
 
 def _between(head: str) -> str:

@@ -12,14 +12,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.curve import MOST_POINTS, Curve
-from weft.fabric import Fabric
-from weft.fitting.block import Block
+from weft.base.arrays import Floats
+from weft.base.curve import MOST_POINTS, Curve
+from weft.fabric.fabric import Fabric
+from weft.fitting.block import DataBlock
 from weft.fitting.measurement import Comparison, Given, Measurement, by_differences, scaled
 from weft.fitting.noise import UNCERTAINTY, noise
 from weft.fitting.points import FIELDS as OF_POINTS
-from weft.fitting.points import Points, points, rising
+from weft.fitting.points import DataPoints, points, rising
 from weft.laboratory.tensile import CUTS, LENGTH, WIDTH, Cut, tensile
 
 FIELDS = {
@@ -61,8 +61,9 @@ class TensileTest:
     def model(self, fabric: Fabric) -> Floats:
         """(m,) [N/m]."""
         if self.cut == "bias":
-            return np.array(_pulled(_Stiffness.of(fabric), tuple(self.strain), self.length,
-                                    self.width))  # fmt: skip
+            return np.array(
+                _pulled(_Stiffness.of(fabric), tuple(self.strain), self.length, self.width)
+            )
         return along(fabric, self.cut, self.strain)
 
     def residuals(self, fabric: Fabric) -> Floats:
@@ -95,9 +96,13 @@ class TensileTest:
     def compared(self, fabric: Fabric) -> Comparison:
         """For pictures."""
         return Comparison(
-            "strain [%]", "force per width [N/m]", 100 * self.strain, self.force, self.sigma,
+            "strain [%]",
+            "force per width [N/m]",
+            100 * self.strain,
+            self.force,
+            self.sigma,
             self.model(fabric),
-        )  # fmt: skip
+        )
 
 
 def along(fabric: Fabric, cut: str, strain: Floats) -> Floats:
@@ -123,9 +128,11 @@ class _Stiffness:
     @staticmethod
     def of(f: Fabric) -> "_Stiffness":
         return _Stiffness(
-            (f.stretch_warp, f.stretch_weft), f.shear, (f.rest_stretch_warp, f.rest_stretch_weft),
+            (f.stretch_warp, f.stretch_weft),
+            f.shear,
+            (f.rest_stretch_warp, f.rest_stretch_weft),
             (f.curve_warp, f.curve_weft),
-        )  # fmt: skip
+        )
 
 
 @lru_cache(maxsize=KEPT)
@@ -134,13 +141,20 @@ def _pulled(
 ) -> tuple[float, ...]:
     """[N/m] of a strip on the bias; flat, so weight and bending have no part in it."""
     cloth = Fabric(
-        0.1, *s.stretch, s.shear, 1e-6, 1e-6, rest_stretch_warp=s.rest[0],
-        rest_stretch_weft=s.rest[1], curve_warp=s.curves[0], curve_weft=s.curves[1],
-    )  # fmt: skip
+        0.1,
+        *s.stretch,
+        s.shear,
+        1e-6,
+        1e-6,
+        rest_stretch_warp=s.rest[0],
+        rest_stretch_weft=s.rest[1],
+        curve_warp=s.curves[0],
+        curve_weft=s.curves[1],
+    )
     return tuple(tensile(cloth, "bias", strains, size=(length, width)).force.tolist())
 
 
-def read(block: Block) -> Sequence[Measurement | Given]:
+def read(block: DataBlock) -> Sequence[Measurement | Given]:
     """The measurement that a block says."""
     cut = block.word("cut", list(CUTS))
     form = block.word("as", ("straight", "curve"), "straight")
@@ -149,21 +163,33 @@ def read(block: Block) -> Sequence[Measurement | Given]:
         raise block.error("as", form, "straight, on the bias: curves are along warp and weft")
     for field in ("length", "width"):
         if cut != "bias" and block.has(field):
-            raise block.error(field, block.tree[field], "nothing: forces are per width",
-                              "only strips on the bias depend on it")  # fmt: skip
+            raise block.error(
+                field,
+                block.tree[field],
+                "nothing: forces are per width",
+                "only strips on the bias depend on it",
+            )
     spread = noise(block, "N/m")
     given = points(block, NAMES, SI, cut=cut)
     found = rising(given, spread.of(given.y), called, NAMES)
     if found.x[-1] > LARGEST:
-        raise block.error("points", f"a strain of {found.x[-1]:.3g}", f"at most {LARGEST:g}",
-                          "strains are plain numbers, or percent: '3 %'")  # fmt: skip
+        raise block.error(
+            "points",
+            f"a strain of {found.x[-1]:.3g}",
+            f"at most {LARGEST:g}",
+            "strains are plain numbers, or percent: '3 %'",
+        )
     return made(called, cut, found, spread.of(found.y), form, _size(block))
 
 
 def made(
-    name: str, cut: str, found: Points, sigma: Floats, form: str,
+    name: str,
+    cut: str,
+    found: DataPoints,
+    sigma: Floats,
+    form: str,
     size: tuple[float, float] = (LENGTH, WIDTH),
-) -> Sequence[Measurement | Given]:  # fmt: skip
+) -> Sequence[Measurement | Given]:
     """The measurement of a loading branch, or its curve."""
     if form == "curve":
         return [curve_of(name, cut, found)]
@@ -174,7 +200,7 @@ def made(
     return [test, Given(name, {f"curve_{cut}": None}, "")]
 
 
-def curve_of(name: str, cut: str, found: Points) -> Given:
+def curve_of(name: str, cut: str, found: DataPoints) -> Given:
     """Points as a preset's curve: at most as many as it may have, and dips of noise filled."""
     ids = np.unique(np.round(np.linspace(0, len(found.x) - 1, MOST_POINTS - 1)).astype(int))
     force = np.maximum.accumulate(found.y)[ids]
@@ -186,7 +212,7 @@ def curve_of(name: str, cut: str, found: Points) -> Given:
     return Given(name, fields, f"{note}; in compression, stiffness to the first point")
 
 
-def _size(block: Block) -> tuple[float, float]:
+def _size(block: DataBlock) -> tuple[float, float]:
     """[m] length and width of the strip."""
     return (
         block.number("length", "m", LENGTH, above=0, most=1.0),

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from weft.arrays import Floats, Ints
-from weft.errors import PictureError
-from weft.fabric import Fabric
-from weft.fitting.block import Block
+from weft.base.arrays import Floats, Ints
+from weft.base.errors import PictureError
+from weft.fabric.fabric import Fabric
+from weft.fitting.block import DataBlock
 from weft.fitting.columns import columns
 from weft.fitting.measurement import Measurement
 from weft.fitting.scene_run import SCENE_FIELDS, VAGUE, SceneRun, scene_run
@@ -97,10 +97,13 @@ def places(corner_uv: Floats, uv: Floats, where: str) -> tuple[Ints, Floats]:
         if least[best] < -OUTSIDE:
             low, high = corner_uv.min((0, 1)), corner_uv.max((0, 1))
             raise PictureError(
-                "marked point", got=f"u = {place[0]:.4g} m, v = {place[1]:.4g} m", where=where,
+                "marked point",
+                got=f"u = {place[0]:.4g} m, v = {place[1]:.4g} m",
+                where=where,
                 expected=f"on the cloth, u {low[0]:.4g} to {high[0]:.4g} m, v {low[1]:.4g} to "
-                f"{high[1]:.4g} m", hint="is the unit what you mean?",
-            )  # fmt: skip
+                f"{high[1]:.4g} m",
+                hint="is the unit what you mean?",
+            )
         found[i], weight[i] = best, every[best]
     return found, weight
 
@@ -118,20 +121,27 @@ def _check_size(seen: Floats, time: Floats, uv: Floats, where: str) -> None:
         along = float(np.linalg.norm(np.ptp(uv[now], axis=0)))
         if along > 0 and not along / CRUMPLED < apart < STRETCHED * along:
             raise PictureError(
-                "tracked points", got=f"{apart:.3g} m apart at {t:g} s", where=where,
-                expected=f"about {along:.3g} m, as u and v say", hint="is the unit what you mean?",
-            )  # fmt: skip
+                "tracked points",
+                got=f"{apart:.3g} m apart at {t:g} s",
+                where=where,
+                expected=f"about {along:.3g} m, as u and v say",
+                hint="is the unit what you mean?",
+            )
 
 
-def read(block: Block) -> Sequence[Measurement]:
+def read(block: DataBlock) -> Sequence[Measurement]:
     """The measurement that a block says."""
     path = block.file("points")
     table = columns(path, {"time": "s", **dict.fromkeys(("u", "v", "x", "y", "z"), "m")})
     time = table["time"]
     if len(time) > MOST_ROWS or time.min() < 0:
         got = f"{len(time)} rows" if len(time) > MOST_ROWS else f"a time of {time.min():g} s"
-        raise PictureError("tracked points", got=got, where=path.name,
-                           expected=f"at most {MOST_ROWS} rows from 0 s on")  # fmt: skip
+        raise PictureError(
+            "tracked points",
+            got=got,
+            where=path.name,
+            expected=f"at most {MOST_ROWS} rows from 0 s on",
+        )
     run = scene_run(block, float(time.max()))
     if len(run.scene.cloth.parts) != 1:
         raise block.error("scene", f"{len(run.scene.cloth.parts)} cloths", "one cloth: u and v")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.fabric import UNITS, Fabric
-from weft.fabric_fields import PER_ANGLE
-from weft.fitting.block import Block
+from weft.base.arrays import Floats
+from weft.fabric.fabric import UNITS, Fabric
+from weft.fabric.fields import PER_ANGLE
+from weft.fitting.block import DataBlock
 from weft.fitting.measurement import Measurement
 from weft.fitting.noise import UNCERTAINTY, mean_of, noise
 
@@ -49,7 +49,7 @@ class Value:
         return np.array([[slope if f == self.field else 0.0 for f in fields]])
 
 
-def read(block: Block) -> Sequence[Measurement]:
+def read(block: DataBlock) -> Sequence[Measurement]:
     """The measurement that a block says."""
     field = block.word("field", list(UNITS))
     per_angle = field in PER_ANGLE

@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
+from weft.base.arrays import Floats, Positions
 from weft.garment.curves import EdgeCurve, curve_of
-from weft.garment.pattern import Panel, Seam, Side
+from weft.garment.pattern import Panel, Seam, SeamSide
 from weft.garment.place import is_placed, place
 
 CLEARLY = 0.8  # of the distances in the other pairing: below, placement speaks for a pairing
@@ -23,7 +23,7 @@ Corner = tuple[str, int]  # panel, corner
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class EdgeChain:
     """Edges one after another, in the direction in which a seam takes them.
 
     Args:
@@ -32,7 +32,7 @@ class Chain:
         at: fractions of the seam at which its edges begin, and 1; none: of its own length.
     """
 
-    sides: tuple[Side, ...]
+    sides: tuple[SeamSide, ...]
     panels: Mapping[str, Panel]
     at: tuple[float, ...] = ()
 
@@ -54,7 +54,7 @@ class Chain:
         """[m] of all edges."""
         return float(sum(c.length for c in self.curves))
 
-    def corners(self, side: Side) -> tuple[Corner, Corner]:
+    def corners(self, side: SeamSide) -> tuple[Corner, Corner]:
         """Where a side begins and ends."""
         k = len(self.panels[side.panel].corners)
         one, two = (side.panel, side.edge % k), (side.panel, (side.edge + 1) % k)
@@ -95,18 +95,18 @@ class Chain:
             )
         return np.concatenate(found)
 
-    def turned(self) -> "Chain":
+    def turned(self) -> "EdgeChain":
         """The same edges from the other end."""
-        back = tuple(Side(s.panel, s.edge, not s.backward) for s in self.sides[::-1])
-        return Chain(back, self.panels, tuple(1 - a for a in self.at[::-1]))
+        back = tuple(SeamSide(s.panel, s.edge, not s.backward) for s in self.sides[::-1])
+        return EdgeChain(back, self.panels, tuple(1 - a for a in self.at[::-1]))
 
 
-def aligned(first: Chain, second: Chain) -> tuple[Chain, Chain]:
+def aligned(first: EdgeChain, second: EdgeChain) -> tuple[EdgeChain, EdgeChain]:
     """Two chains of as many edges, of which each begins where the other's does: at the mean of
     their fractions.
     """
     at = tuple(((first.starts + second.starts) / 2).tolist())
-    return Chain(first.sides, first.panels, at), Chain(second.sides, second.panels, at)
+    return EdgeChain(first.sides, first.panels, at), EdgeChain(second.sides, second.panels, at)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Orientation:
     twisted: bool
 
 
-def orientation(seam: Seam, first: Chain, second: Chain) -> Orientation:
+def orientation(seam: Seam, first: EdgeChain, second: EdgeChain) -> Orientation:
     """Which way round a seam is sewn."""
     one, two = first.sides[0].backward, second.sides[0].backward
     natural = one == two
@@ -150,7 +150,7 @@ def _nearer(a: Positions, b: Positions, flip: bool) -> bool | None:
 
 
 def chained(
-    sides: Sequence[Side], panels: Mapping[str, Panel], same: Callable[[Corner, Corner], bool]
+    sides: Sequence[SeamSide], panels: Mapping[str, Panel], same: Callable[[Corner, Corner], bool]
 ) -> int | None:
     """The first side that does not begin where the one before it ends, or None.
 
@@ -159,7 +159,7 @@ def chained(
         panels: by name.
         same: whether two corners are one: the same, or sewn together.
     """
-    chain = Chain(tuple(sides), panels)
+    chain = EdgeChain(tuple(sides), panels)
     for i in range(1, len(sides)):
         if not same(chain.corners(sides[i - 1])[1], chain.corners(sides[i])[0]):
             return i

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from weft.errors import PatternError, PatternProblems, WeftError, did_you_mean, shortened
-from weft.garment.chains import Chain, Corner, Orientation, aligned, chained, orientation
+from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_mean, shortened
+from weft.base.keyframes import Keys
+from weft.garment.chains import Corner, EdgeChain, Orientation, aligned, chained, orientation
 from weft.garment.check_panel import edge_name, panel_problems
-from weft.garment.pattern import Closing, Elastic, Panel, Pattern, Seam, Side
+from weft.garment.pattern import Closing, Elastic, Panel, Pattern, Seam, SeamSide
 from weft.garment.place import place
-from weft.keys import Keys
 
 WARN_RATIO, MOST_RATIO = 1.5, 4.0  # of the lengths of two chains; gathers of cloth reach 3
 
@@ -21,8 +21,8 @@ class Match:
     """A seam with its chains, the second turned so that equal fractions meet."""
 
     seam: Seam
-    first: Chain
-    second: Chain
+    first: EdgeChain
+    second: EdgeChain
     orientation: Orientation
 
     @property
@@ -39,7 +39,7 @@ class Report:
     errors: list[WeftError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     seams: list[Match] = field(default_factory=list)  # those without errors
-    elastics: list[tuple[Elastic, Chain]] = field(default_factory=list)
+    elastics: list[tuple[Elastic, EdgeChain]] = field(default_factory=list)
 
 
 def checked(pattern: Pattern) -> Report:
@@ -59,8 +59,11 @@ def examined(pattern: Pattern) -> Report:
     report = Report(pattern)
     if not pattern.panels:
         report.errors.append(PatternError("panels", got="none", expected="at least one"))
-    for kind, things in (("panel", pattern.panels), ("seam", pattern.seams),
-                         ("elastic", pattern.elastics)):  # fmt: skip
+    for kind, things in (
+        ("panel", pattern.panels),
+        ("seam", pattern.seams),
+        ("elastic", pattern.elastics),
+    ):
         for name, count in Counter(t.name for t in things).items():
             if count > 1:
                 report.errors.append(
@@ -97,7 +100,7 @@ def _placed(panel: Panel) -> list[WeftError]:
     return []
 
 
-def _unknown(what: str, sides: Sequence[Side], every: dict[str, Panel]) -> list[WeftError]:
+def _unknown(what: str, sides: Sequence[SeamSide], every: dict[str, Panel]) -> list[WeftError]:
     """Sides that are not there."""
     found: list[WeftError] = []
     if not sides:
@@ -109,8 +112,11 @@ def _unknown(what: str, sides: Sequence[Side], every: dict[str, Panel]) -> list[
             found.append(PatternError(f"{what}: panel", got=s.panel, expected=known, hint=hint))
         elif not 0 <= s.edge < len(every[s.panel].edges):
             count = len(every[s.panel].edges)
-            found.append(PatternError(f"{what}: edge of panel {s.panel}", got=s.edge,
-                                      expected=f"0 to {count - 1}"))  # fmt: skip
+            found.append(
+                PatternError(
+                    f"{what}: edge of panel {s.panel}", got=s.edge, expected=f"0 to {count - 1}"
+                )
+            )
     return found
 
 
@@ -132,16 +138,19 @@ def _seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> N
                 if key in mine:
                     problems.append(PatternError(what, got=f"{name} twice", expected="once"))
                 elif key in used and Closing.SEWN in (seam.closing, used[key].closing):
-                    problems.append(PatternError(
-                        what, got=f"{name}, which seam {used[key].name} has",
-                        expected="edges in one seam",
-                        hint="cut the edge in two where the seams part",
-                    ))  # fmt: skip
+                    problems.append(
+                        PatternError(
+                            what,
+                            got=f"{name}, which seam {used[key].name} has",
+                            expected="edges in one seam",
+                            hint="cut the edge in two where the seams part",
+                        )
+                    )
                 mine.add(key)
             used |= dict.fromkeys(mine, seam)
         report.errors += problems
         if not problems and all(s.panel in good for s in sides):
-            first, second = Chain(tuple(seam.first), good), Chain(tuple(seam.second), good)
+            first, second = EdgeChain(tuple(seam.first), good), EdgeChain(tuple(seam.second), good)
             found = orientation(seam, first, second)
             turned = second.turned() if found.flip else second
             if seam.notched:
@@ -156,8 +165,13 @@ def _seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> N
 def _values(seam: Seam, what: str) -> list[WeftError]:
     """Numbers of a seam."""
     found: list[WeftError] = []
-    for name, least in (("angle", -np.inf), ("fold_stiffness", 0.0), ("strength", 0.0),
-                        ("open_at", -np.inf), ("close_at", -np.inf)):  # fmt: skip
+    for name, least in (
+        ("angle", -np.inf),
+        ("fold_stiffness", 0.0),
+        ("strength", 0.0),
+        ("open_at", -np.inf),
+        ("close_at", -np.inf),
+    ):
         given = getattr(seam, name)
         for value in () if given is None else _every(given):
             if not (np.isfinite(value) and value >= least):
@@ -186,13 +200,18 @@ def _consecutive(report: Report, match: Match) -> list[WeftError]:
     for sides in (match.seam.first, match.seam.second):
         i = chained(sides, match.first.panels, lambda a, b: root(a) == root(b))
         if i is not None:
-            one, two = (f"{s.panel}, {edge_name(match.first.panels[s.panel], s.edge)}"
-                        for s in (sides[i - 1], sides[i]))  # fmt: skip
-            found.append(PatternError(
-                f"seam {match.seam.name}", got=f"{one}, then {two}",
-                expected="edges that follow one another",
-                hint="they share no corner, and no seam joins their ends",
-            ))  # fmt: skip
+            one, two = (
+                f"{s.panel}, {edge_name(match.first.panels[s.panel], s.edge)}"
+                for s in (sides[i - 1], sides[i])
+            )
+            found.append(
+                PatternError(
+                    f"seam {match.seam.name}",
+                    got=f"{one}, then {two}",
+                    expected="edges that follow one another",
+                    hint="they share no corner, and no seam joins their ends",
+                )
+            )
     return found
 
 
@@ -215,10 +234,14 @@ def _fit(report: Report, match: Match) -> None:
     text = f"{100 * a:.1f} cm and {100 * b:.1f} cm"
     what = f"seam {match.seam.name}"
     if ratio > MOST_RATIO:
-        report.errors.append(PatternError(
-            what, got=text, expected=f"lengths within a factor of {MOST_RATIO:g}",
-            hint="are these the edges that belong together?",
-        ))  # fmt: skip
+        report.errors.append(
+            PatternError(
+                what,
+                got=text,
+                expected=f"lengths within a factor of {MOST_RATIO:g}",
+                hint="are these the edges that belong together?",
+            )
+        )
     elif ratio > WARN_RATIO:
         report.warnings.append(
             f"{what} joins {text}: the longer side is gathered {ratio:.2f} times"
@@ -261,14 +284,16 @@ def _elastics(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -
         problems = _unknown(what, elastic.chain, every)
         ratios, pulls = _every(elastic.ratio), _every(elastic.stiffness)
         for ratio in [r for r in ratios if not (np.isfinite(r) and 0 < r <= 2)]:
-            problems.append(PatternError(f"{what}: ratio", got=ratio,
-                                         expected="must be > 0 and <= 2"))  # fmt: skip
+            problems.append(
+                PatternError(f"{what}: ratio", got=ratio, expected="must be > 0 and <= 2")
+            )
         for pull in [k for k in pulls if not (np.isfinite(k) and k > 0)]:
-            problems.append(PatternError(f"{what}: stiffness", got=pull,
-                                         expected="must be > 0 [N]"))  # fmt: skip
+            problems.append(
+                PatternError(f"{what}: stiffness", got=pull, expected="must be > 0 [N]")
+            )
         report.errors += problems
         if not problems and all(s.panel in good for s in elastic.chain):
-            report.elastics.append((elastic, Chain(tuple(elastic.chain), good)))
+            report.elastics.append((elastic, EdgeChain(tuple(elastic.chain), good)))
 
 
 def _lonely(report: Report) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import PatternError, WeftError
+from weft.base.arrays import Floats
+from weft.base.errors import PatternError, WeftError
+from weft.discretization.polygon import contains, first_crossing
 from weft.garment.curves import area, curve_of, flattened
-from weft.garment.outline import contains, first_crossing
-from weft.garment.pattern import Curve, Panel
+from weft.garment.pattern import BorderCurve, Panel
 
 LEAST = 1e-4  # [m] of an edge: shorter ones are slips
 LARGEST = 100.0  # [m] of a panel
@@ -37,12 +37,18 @@ def _numbers(panel: Panel, what: str) -> Iterator[WeftError]:
     """Shapes and finite values."""
     corners = _points(panel.corners)
     if corners is None or len(corners) < 2:
-        yield PatternError(f"{what}: corners", got=np.shape(panel.corners),
-                           expected="at least two points, (k, 2) [m]")  # fmt: skip
+        yield PatternError(
+            f"{what}: corners",
+            got=np.shape(panel.corners),
+            expected="at least two points, (k, 2) [m]",
+        )
         return
     if len(panel.edges) != len(corners):
-        yield PatternError(f"{what}: edges", got=len(panel.edges),
-                           expected=f"{len(corners)}, one from every corner")  # fmt: skip
+        yield PatternError(
+            f"{what}: edges",
+            got=len(panel.edges),
+            expected=f"{len(corners)}, one from every corner",
+        )
         return
     groups: list[tuple[str, Any]] = [("corner", corners)]
     for i, edge in enumerate(panel.edges):
@@ -50,8 +56,11 @@ def _numbers(panel: Panel, what: str) -> Iterator[WeftError]:
         name = f"{what}, {edge_name(panel, i)}"
         if controls is None or (n is not None and len(controls) != n):
             shape = "(c, 2)" if n is None else f"({n}, 2)"
-            yield PatternError(f"{name}: controls", got=np.shape(edge.controls),
-                               expected=f"{shape} [m] of a {edge.curve.name.lower()}")  # fmt: skip
+            yield PatternError(
+                f"{name}: controls",
+                got=np.shape(edge.controls),
+                expected=f"{shape} [m] of a {edge.curve.name.lower()}",
+            )
         else:
             groups.append((f"{edge_name(panel, i)}, control", controls))
     polygons = [("hole", panel.holes, 3), ("line", panel.lines, 2)]
@@ -60,14 +69,18 @@ def _numbers(panel: Panel, what: str) -> Iterator[WeftError]:
         for i, given in enumerate(lists):
             points = _points(given)
             if points is None or len(points) < least:
-                yield PatternError(f"{what}: {kind} {i}", got=np.shape(given),
-                                   expected=f"at least {least} points, (n, 2) [m]")  # fmt: skip
+                yield PatternError(
+                    f"{what}: {kind} {i}",
+                    got=np.shape(given),
+                    expected=f"at least {least} points, (n, 2) [m]",
+                )
             else:
                 groups.append((f"{kind} {i}, point", points))
     for kind, points in groups:
         for i in np.flatnonzero(~np.isfinite(points).all(axis=1))[:1]:
-            yield PatternError(f"{what}, {kind} {i}", got=points[i].tolist(),
-                               expected="finite numbers")  # fmt: skip
+            yield PatternError(
+                f"{what}, {kind} {i}", got=points[i].tolist(), expected="finite numbers"
+            )
     scalars = {"grain": panel.grain, "thickness": panel.thickness, "layer": panel.layer}
     scalars |= {f"fold {i}: angle": f.angle for i, f in enumerate(panel.folds)}
     for name, value in scalars.items():
@@ -86,18 +99,26 @@ def _edges(panel: Panel, what: str) -> Iterator[WeftError]:
     """Lengths of edges."""
     size = float(np.ptp(flattened(panel)[0], axis=0).max())
     if not size < LARGEST:
-        yield PatternError(what, got=f"{size:.4g} m across", expected=f"below {LARGEST:g} m",
-                           hint="is its unit right?")  # fmt: skip
+        yield PatternError(
+            what,
+            got=f"{size:.4g} m across",
+            expected=f"below {LARGEST:g} m",
+            hint="is its unit right?",
+        )
     for i, edge in enumerate(panel.edges):
         curve = curve_of(panel, i)
         name = f"{what}, {edge_name(panel, i)}"
-        if edge.curve is Curve.ARC and np.array_equal(curve.start, curve.end):
-            yield PatternError(name, got="an arc that ends where it begins",
-                               expected="two arcs for a circle")  # fmt: skip
+        if edge.curve is BorderCurve.ARC and np.array_equal(curve.start, curve.end):
+            yield PatternError(
+                name, got="an arc that ends where it begins", expected="two arcs for a circle"
+            )
         elif not curve.length > LEAST:
-            yield PatternError(name, got=f"{curve.length:.3g} m long at {curve.start.tolist()}",
-                               expected=f"more than {LEAST:g} m",
-                               hint="leave out one of its corners")  # fmt: skip
+            yield PatternError(
+                name,
+                got=f"{curve.length:.3g} m long at {curve.start.tolist()}",
+                expected=f"more than {LEAST:g} m",
+                hint="leave out one of its corners",
+            )
 
 
 def _outline(panel: Panel, what: str) -> Iterator[WeftError]:
@@ -112,14 +133,17 @@ def _outline(panel: Panel, what: str) -> Iterator[WeftError]:
         one, two = edge_name(panel, int(edges[i])), edge_name(panel, int(edges[j]))
         where = f"near {np.round(points[i], 4).tolist()}"
         got = f"{one} crosses itself" if one == two else f"{one} and {two} cross or touch"
-        yield PatternError(what, got=f"{got} {where}",
-                           expected="an outline that meets itself nowhere")  # fmt: skip
+        yield PatternError(
+            what, got=f"{got} {where}", expected="an outline that meets itself nowhere"
+        )
         return
     if not area(points) > 0:
         yield PatternError(
-            what, got="clockwise corners", expected="counter-clockwise, seen from the right side",
+            what,
+            got="clockwise corners",
+            expected="counter-clockwise, seen from the right side",
             hint="list them from the last to the first (garment.turn.counter_clockwise does)",
-        )  # fmt: skip
+        )
         return
     loops = [points]
     for i, given in enumerate(panel.holes):
@@ -128,9 +152,10 @@ def _outline(panel: Panel, what: str) -> Iterator[WeftError]:
             yield PatternError(f"{what}: hole {i}", got="edges that cross", expected="a polygon")
         elif first_crossing([*loops, hole]) is not None or not contains(loops, hole[:1])[0]:
             yield PatternError(
-                f"{what}: hole {i}", got=f"at {np.round(hole[0], 4).tolist()}",
+                f"{what}: hole {i}",
+                got=f"at {np.round(hole[0], 4).tolist()}",
                 expected="inside the outline, apart from it and from other holes",
-            )  # fmt: skip
+            )
         else:
             loops.append(hole)
     inner = [(f"line {i}", p) for i, p in enumerate(panel.lines)]

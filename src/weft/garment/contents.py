@@ -1,9 +1,9 @@
 """What a pattern file holds, as bytes, and the name that its pattern gets."""
 
-import stat
 from pathlib import Path
 
-from weft.errors import PatternError
+from weft.base.errors import PatternError
+from weft.base.input_file import open_input
 
 MOST_BYTES = 32 << 20  # of a file; patterns of hundreds of pieces have 1 MiB
 STANDARD_NAMES = ("specification", "template", "prediction")  # GarmentCode: the folder has the name
@@ -16,16 +16,15 @@ def contents(path: Path) -> bytes:
         PatternError: it cannot be read, or is larger than patterns are.
     """
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise OSError("no ordinary file")
-        with path.open("rb") as file:
+        with open_input(path) as file:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
             raise OSError(f"more than {MOST_BYTES >> 20} MiB")
     except (OSError, ValueError) as problem:  # a NUL in the name
         got = getattr(problem, "strerror", None) or str(problem)
-        raise PatternError("pattern file", got=got, where=str(path),
-                           expected="a readable file") from problem  # fmt: skip
+        raise PatternError(
+            "pattern file", got=got, where=str(path), expected="a readable file"
+        ) from problem
     return data
 
 

@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.garment.pattern import Curve, Edge, Panel
+from weft.base.arrays import Floats
+from weft.garment.pattern import BorderCurve, Edge, Panel
 
 KINK = np.radians(30.0)  # a polyline turns by more at a point that is kept as a corner
 PARTS = 128  # of the parameter of a Bézier
@@ -35,13 +35,13 @@ class EdgeCurve:
     def controls(self) -> Floats:
         """(c+2,2) [m] start, control points, end; two where the edge is straight."""
         middle = np.asarray(self.edge.controls, dtype=np.float64).reshape(-1, 2)
-        if self.edge.curve is Curve.LINE or self._flat_arc:
+        if self.edge.curve is BorderCurve.LINE or self._flat_arc:
             middle = np.zeros((0, 2))
         return np.concatenate([[self.start], middle, [self.end]])
 
     @cached_property
     def _flat_arc(self) -> bool:
-        if self.edge.curve is not Curve.ARC:
+        if self.edge.curve is not BorderCurve.ARC:
             return False
         through = np.asarray(self.edge.controls, dtype=np.float64).reshape(-1, 2)[0]
         chord = self.end - self.start
@@ -51,14 +51,12 @@ class EdgeCurve:
     @cached_property
     def arc(self) -> tuple[Floats, float, float, float] | None:
         """Center, radius, first angle and signed sweep of an arc; None of other edges."""
-        if self.edge.curve is not Curve.ARC or self._flat_arc:
+        if self.edge.curve is not BorderCurve.ARC or self._flat_arc:
             return None
         a, b, c = self.controls
         u, w = b - a, c - a
         d = 2 * _cross(u, w)
-        offset = np.array(
-            [w[1] * (u @ u) - u[1] * (w @ w), u[0] * (w @ w) - w[0] * (u @ u)]
-        ) / d  # fmt: skip
+        offset = np.array([w[1] * (u @ u) - u[1] * (w @ w), u[0] * (w @ w) - w[0] * (u @ u)]) / d
         center, radius = a + offset, float(np.hypot(*offset))
         first = float(np.arctan2(*(a - center)[::-1]))
         last = float(np.arctan2(*(c - center)[::-1]))
@@ -68,7 +66,7 @@ class EdgeCurve:
     @cached_property
     def polyline(self) -> Floats | None:
         """(l,) fractions of the length at which a polyline's points stand; None of other edges."""
-        if self.edge.curve is not Curve.POLYLINE or len(self.controls) == 2:
+        if self.edge.curve is not BorderCurve.POLYLINE or len(self.controls) == 2:
             return None
         along = np.cumsum(np.linalg.norm(np.diff(self.controls, axis=0), axis=1))
         return np.concatenate([[0.0], along / max(along[-1], 1e-300)])

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from weft.arrays import Floats, Ints
-from weft.errors import PatternError
-from weft.garment.chains import Chain
+from weft.base.arrays import Floats, Ints
+from weft.base.errors import PatternError
+from weft.discretization.mesh import TriangleMesh
+from weft.garment.chains import EdgeChain
 from weft.garment.check import checked
 from weft.garment.ears import without_ears
 from weft.garment.garment import (
@@ -15,14 +16,13 @@ from weft.garment.garment import (
     Garment,
     SeamLine,
     edges_named,
-)  # fmt: skip
+)
 from weft.garment.inner_lines import inner_lines
 from weft.garment.loops import least_counts
 from weft.garment.panel_mesh import PanelMesh, panel_mesh
 from weft.garment.pattern import Closing, Panel, Pattern
 from weft.garment.place import LAYER_GAP, place
 from weft.garment.sampling import EdgeId, Join, Part, sampled_edges
-from weft.mesh import TriangleMesh
 
 MOST_VERTICES = 4_000_000
 UV_GAP = 0.02  # [m] between panels in material coordinates
@@ -55,8 +55,11 @@ def cut(
     panels = {p.name: p for p in pattern.panels}
     cloth = sum(float(np.ptp(p.corners, axis=0).prod()) for p in pattern.panels)
     if cloth / size**2 > MOST_VERTICES:
-        raise PatternError("size", got=f"{size:g} m for {cloth:.3g} m^2 of cloth",
-                           expected=f"at most {MOST_VERTICES} vertices")  # fmt: skip
+        raise PatternError(
+            "size",
+            got=f"{size:g} m for {cloth:.3g} m^2 of cloth",
+            expected=f"at most {MOST_VERTICES} vertices",
+        )
     lines = {name: inner_lines(p, size) for name, p in panels.items()}
     breaks: dict[EdgeId, list[float]] = {}
     for name, every in lines.items():
@@ -91,9 +94,17 @@ def cut(
     elastics = [ElasticLine(e, _edges(c, outline), c.length) for e, c in report.elastics]
     mesh, flat, vertices, faces = _assembled(pattern, meshes, layer_gap, outline)
     return Garment(
-        pattern, mesh, flat, vertices, faces, outline, seams, folds, elastics,
+        pattern,
+        mesh,
+        flat,
+        vertices,
+        faces,
+        outline,
+        seams,
+        folds,
+        elastics,
         tuple(report.warnings),
-    )  # fmt: skip
+    )
 
 
 EdgePoint = tuple[str, int, int]  # panel, edge, index of the sample on it
@@ -140,7 +151,7 @@ def _ids(pairs: Sequence[tuple[EdgePoint, EdgePoint]], meshes: Mapping[str, Pane
     return np.array(found, dtype=np.int32).reshape(-1, 2)
 
 
-def _edges(chain: Chain, outline: Mapping[tuple[str, int], Ints]) -> Ints:
+def _edges(chain: EdgeChain, outline: Mapping[tuple[str, int], Ints]) -> Ints:
     """(k,2) edges of the mesh along a chain."""
     found = []
     for s in chain.sides:

@@ -11,11 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import PatternError
+from weft.base.arrays import Floats
+from weft.base.errors import PatternError
+from weft.discretization.polygon import contains
 from weft.garment.curves import EdgeCurve, curve_of, flattened
-from weft.garment.outline import contains
-from weft.garment.pattern import Edge, Fold, Panel, Seam, Side
+from weft.garment.pattern import Edge, Panel, PatternFold, Seam, SeamSide
 
 KINDS = ("knife", "box", "inverted")
 FINELY = np.radians(0.5)  # of the outline that legs and folds have to stay within
@@ -119,7 +119,7 @@ def shaped(panel: Panel, features: Sequence[Feature]) -> tuple[Panel, list[Seam]
     for name, i, j in joins:
         used[name] = used.get(name, 0) + 1
         label = f"{panel.name}.{name}" + (f"_{used[name]}" if used[name] > 1 else "")
-        sides = (Side(panel.name, i),), (Side(panel.name, j),)
+        sides = (SeamSide(panel.name, i),), (SeamSide(panel.name, j),)
         seams.append(Seam(label, *sides, flip=True))
     return replace(panel, corners=corners, edges=edges, folds=folds), seams
 
@@ -138,8 +138,12 @@ def _ranges(
             if not (np.isfinite(value) and value > 0):
                 raise PatternError(f"{what}: {name}", got=value, expected="must be > 0 [m]")
         if not 0 < f.at < 1:
-            raise PatternError(f"{what}: at", got=f.at, expected="must be > 0 and < 1",
-                               hint="a fraction of the edge's length")  # fmt: skip
+            raise PatternError(
+                f"{what}: at",
+                got=f.at,
+                expected="must be > 0 and < 1",
+                hint="a fraction of the edge's length",
+            )
         half = f.taken / (2 * curve.length)
         low, high = f.at - half, f.at + half
         if low <= before or high >= 1:
@@ -161,15 +165,21 @@ def _legs(
 
 def _folded(
     panel: Panel, curve: EdgeCurve, pleat: Pleat, low: float, high: float, inside: Floats
-) -> tuple[Floats, list[int], list[Fold]]:
+) -> tuple[Floats, list[int], list[PatternFold]]:
     """Fractions at which the edge is cut, the parts that are sewn to the next one, and folds."""
     what = f"pleat {pleat.name} of panel {panel.name}"
     if not 0 < abs(pleat.angle) < np.pi:
-        raise PatternError(f"{what}: angle", got=f"{np.degrees(pleat.angle):.4g} degrees",
-                           expected="between 0 and 180 degrees")  # fmt: skip
+        raise PatternError(
+            f"{what}: angle",
+            got=f"{np.degrees(pleat.angle):.4g} degrees",
+            expected="between 0 and 180 degrees",
+        )
     p = pleat.depth / curve.length
-    steps, pairs = {"knife": ([1, 1], [0]), "inverted": ([1, 1, 1, 1], [0, 2]),
-                    "box": ([1, 1, 2, 1, 1], [0, 3])}[pleat.kind]  # fmt: skip
+    steps, pairs = {
+        "knife": ([1, 1], [0]),
+        "inverted": ([1, 1, 1, 1], [0, 2]),
+        "box": ([1, 1, 2, 1, 1], [0, 3]),
+    }[pleat.kind]
     at = low + p * np.concatenate([[0], np.cumsum(steps)])
     at[-1] = high
     # A flap that lies towards the edge's beginning turns at its first line, else at its last one;
@@ -182,8 +192,14 @@ def _folded(
     into = pleat.length * _inward(points[0], points[-1])
     lines = [(points[i], points[i] + into) for i in sorted(signs)]
     _within(what, pleat.length, lines, inside)
-    return at, pairs, [Fold(np.array(line), signs[i] * pleat.angle) for i, line in
-                       zip(sorted(signs), lines)]  # fmt: skip
+    return (
+        at,
+        pairs,
+        [
+            PatternFold(np.array(line), signs[i] * pleat.angle)
+            for i, line in zip(sorted(signs), lines)
+        ],
+    )
 
 
 def _inward(a: Floats, c: Floats) -> Floats:
@@ -201,6 +217,9 @@ def _within(
         out = np.flatnonzero(~contains([inside], a + t * (b - a)))
         if len(out):
             fits = float(t[out[0], 0] * np.linalg.norm(b - a))
-            raise PatternError(f"{what}: depth", got=f"{100 * depth:.4g} cm",
-                               expected="inside the panel",
-                               hint=f"it leaves the panel after {100 * fits:.3g} cm")  # fmt: skip
+            raise PatternError(
+                f"{what}: depth",
+                got=f"{100 * depth:.4g} cm",
+                expected="inside the panel",
+                hint=f"it leaves the panel after {100 * fits:.3g} cm",
+            )

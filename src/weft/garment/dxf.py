@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import PatternError, did_you_mean
+from weft.base.arrays import Floats
+from weft.base.errors import PatternError, did_you_mean
 from weft.garment.contents import name_of
 from weft.garment.dxf_chains import (
     GAP,
@@ -26,10 +26,10 @@ from weft.garment.dxf_chains import (
     split_at,
     unfolded,
 )
-from weft.garment.dxf_file import Block, marks, read_blocks
-from weft.garment.fields import Field
+from weft.garment.dxf_file import DxfBlock, marks, read_blocks
+from weft.garment.fields import TreeField
 from weft.garment.pattern import Pattern
-from weft.garment.pieces import Piece
+from weft.garment.pieces import DrawnPiece
 from weft.garment.sidecar import assembled, sidecar
 from weft.garment.stroke import MARKS, Stroke, area, counter_clockwise, polygon
 
@@ -48,9 +48,13 @@ def read_dxf(path: Path) -> Pattern:
     car = sidecar(path)
     blocks = _of_one_size([b for b in blocks if {BOUNDARY, SEW} & set(b.chains)], texts, car, path)
     if not blocks:
-        raise PatternError("pieces", got="no block with lines on layer 1", where=path.name,
-                           expected="a boundary on layer 1 of every piece's block",
-                           hint="is this a drawing in AAMA or ASTM form?")  # fmt: skip
+        raise PatternError(
+            "pieces",
+            got="no block with lines on layer 1",
+            where=path.name,
+            expected="a boundary on layer 1 of every piece's block",
+            hint="is this a drawing in AAMA or ASTM form?",
+        )
     split = _splits(car)
     names = _names(blocks)
     pieces = [_piece(b, n, split, path.name).centered() for b, n in zip(blocks, names)]
@@ -58,16 +62,18 @@ def read_dxf(path: Path) -> Pattern:
 
 
 def _of_one_size(
-    blocks: list[Block], texts: dict[str, str], car: Field | None, path: Path
-) -> list[Block]:
+    blocks: list[DxfBlock], texts: dict[str, str], car: TreeField | None, path: Path
+) -> list[DxfBlock]:
     """The pieces of one size: the side-car's, or the file's sample size."""
     sizes = list(dict.fromkeys(s for b in blocks if (s := _size(b))))
     wanted = None if car is None else car.get("size")
     if wanted is not None:
         size = str(wanted.value)
         if size not in sizes:
-            raise wanted.error(f"one of the sizes {', '.join(sizes) or '(the file names none)'}",
-                               hint=did_you_mean(size, sizes))  # fmt: skip
+            raise wanted.error(
+                f"one of the sizes {', '.join(sizes) or '(the file names none)'}",
+                hint=did_you_mean(size, sizes),
+            )
         return [b for b in blocks if _size(b) in ("", size)]
     names = [_title(b) for b in blocks]
     if len(sizes) < 2 or len(set(names)) == len(names):
@@ -75,29 +81,33 @@ def _of_one_size(
     sample = texts.get("sample size", "")
     if sample not in sizes:
         raise PatternError(
-            "size", got=f"pieces of the sizes {', '.join(sizes)}", where=path.name,
+            "size",
+            got=f"pieces of the sizes {', '.join(sizes)}",
+            where=path.name,
             expected=f"`size: {sizes[0]}` or such in {path.stem}.seams.yaml",
-        )  # fmt: skip
-    warnings.warn(f"{path.name} holds the sizes {', '.join(sizes)}: taken is its sample size "
-                  f"{sample}", stacklevel=3)  # fmt: skip
+        )
+    warnings.warn(
+        f"{path.name} holds the sizes {', '.join(sizes)}: taken is its sample size {sample}",
+        stacklevel=3,
+    )
     return [b for b in blocks if _size(b) in ("", sample)]
 
 
-def _size(block: Block) -> str:
+def _size(block: DxfBlock) -> str:
     return block.texts.get("size") or block.texts.get("size name") or ""
 
 
-def _title(block: Block) -> str:
+def _title(block: DxfBlock) -> str:
     return block.texts.get("piece name") or block.name
 
 
-def _names(blocks: Sequence[Block]) -> list[str]:
+def _names(blocks: Sequence[DxfBlock]) -> list[str]:
     """Names of pieces; of blocks where pieces share one."""
     titles = [_title(b) for b in blocks]
     return [t if titles.count(t) == 1 else b.name for t, b in zip(titles, blocks)]
 
 
-def _splits(car: Field | None) -> bool:
+def _splits(car: TreeField | None) -> bool:
     """Whether notches divide edges."""
     found = None if car is None else car.get("notches")
     if found is None:
@@ -107,7 +117,7 @@ def _splits(car: Field | None) -> bool:
     return bool(found.value == "corners")
 
 
-def _piece(block: Block, name: str, split: bool, file: str) -> Piece:
+def _piece(block: DxfBlock, name: str, split: bool, file: str) -> DrawnPiece:
     """A block as a piece."""
     mirror = _mirror(block, name, file)
     chain, mirror = _outline(block, name, mirror, file)
@@ -139,26 +149,36 @@ def _piece(block: Block, name: str, split: bool, file: str) -> Piece:
             stacklevel=4,
         )
     corner |= corners_of(chain, np.array(extra).reshape(-1, 2))
-    return Piece(
-        name, edges_of(chain, corner), _holes(block, name, mirror, file), _lines(block, mirror),
-        _grain(block), _copies(block), _fabric(block), file,
-    )  # fmt: skip
+    return DrawnPiece(
+        name,
+        edges_of(chain, corner),
+        _holes(block, name, mirror, file),
+        _lines(block, mirror),
+        _grain(block),
+        _copies(block),
+        _fabric(block),
+        file,
+    )
 
 
-def _mirror(block: Block, name: str, file: str) -> Floats | None:
+def _mirror(block: DxfBlock, name: str, file: str) -> Floats | None:
     """(2,2) [m] the ends of the mirror line; None: there is none."""
     chains = block.chains.get(MIRROR, [])
     if not chains:
         return None
     ends = np.array([chains[0][0].start, chains[0][-1].end])
     if len(chains) > 1 or np.linalg.norm(ends[1] - ends[0]) <= GAP:
-        raise PatternError(f"mirror line of piece {name!r}", got=f"{len(chains)} lines",
-                           expected="one straight line on layer 6", where=file)  # fmt: skip
+        raise PatternError(
+            f"mirror line of piece {name!r}",
+            got=f"{len(chains)} lines",
+            expected="one straight line on layer 6",
+            where=file,
+        )
     return ends
 
 
 def _outline(
-    block: Block, name: str, mirror: Floats | None, file: str
+    block: DxfBlock, name: str, mirror: Floats | None, file: str
 ) -> tuple[list[Stroke], Floats | None]:
     """The closed outline, unfolded; and the mirror line, where it was."""
     what = f"outline of piece {name!r}"
@@ -181,13 +201,19 @@ def _outline(
             outline, half = closed[0]
             return outline, mirror if half else None
     if any(halves) and is_closed(chains[0]):
-        raise PatternError(what, got="half of it, not along its mirror line", where=file,
-                           expected="one part of it on the line of layer 6")  # fmt: skip
+        raise PatternError(
+            what,
+            got="half of it, not along its mirror line",
+            where=file,
+            expected="one part of it on the line of layer 6",
+        )
     a, b = 1e3 * chains[0][0].start, 1e3 * chains[0][-1].end
     raise PatternError(
-        what, got=f"open: from ({a[0]:.4g}, {a[1]:.4g}) to ({b[0]:.4g}, {b[1]:.4g}) mm",
-        expected="a closed line on layer 1", where=file,
-    )  # fmt: skip
+        what,
+        got=f"open: from ({a[0]:.4g}, {a[1]:.4g}) to ({b[0]:.4g}, {b[1]:.4g}) mm",
+        expected="a closed line on layer 1",
+        where=file,
+    )
 
 
 def _sides(chain: Sequence[Stroke], mirror: Floats) -> int:
@@ -208,17 +234,21 @@ def _ends(chain: Sequence[Stroke], mirror: Floats) -> Floats:
     return np.array([chain[0].start, chain[len(chain) // 2].start])
 
 
-def _holes(block: Block, name: str, mirror: Floats | None, file: str) -> list[Floats]:
+def _holes(block: DxfBlock, name: str, mirror: Floats | None, file: str) -> list[Floats]:
     """Cutouts, as polygons."""
     chains = joined(block.chains.get(CUTOUTS, []))
     for chain in chains:
         if not is_closed(chain):
-            raise PatternError(f"cutout of piece {name!r}", got="an open line", where=file,
-                               expected="closed ones on layer 11")  # fmt: skip
+            raise PatternError(
+                f"cutout of piece {name!r}",
+                got="an open line",
+                where=file,
+                expected="closed ones on layer 11",
+            )
     return [polygon(c, MARKS) for c in _doubled(chains, mirror)]
 
 
-def _lines(block: Block, mirror: Floats | None) -> list[Floats]:
+def _lines(block: DxfBlock, mirror: Floats | None) -> list[Floats]:
     """Internal lines, as polylines."""
     chains = _doubled(joined(block.chains.get(INTERNAL, [])), mirror)
     return [np.array([*polygon(c, MARKS), c[-1].end]) for c in chains]
@@ -231,7 +261,7 @@ def _doubled(chains: list[list[Stroke]], mirror: Floats | None) -> list[list[Str
     return chains + [reflected(c, mirror) for c in chains if _sides(c, mirror) == 1]
 
 
-def _grain(block: Block) -> float | None:
+def _grain(block: DxfBlock) -> float | None:
     """[rad] of the longest line on layer 7."""
     found = [c[-1].end - c[0].start for c in block.chains.get(GRAIN, [])]
     if not found:
@@ -240,7 +270,7 @@ def _grain(block: Block) -> float | None:
     return float(np.arctan2(y, x))
 
 
-def _copies(block: Block) -> int | None:
+def _copies(block: DxfBlock) -> int | None:
     """The sum of ``Quantity: 1,1`` (right and left) or ``Quantity: 2``."""
     words = block.texts.get("quantity", "").replace(";", ",").split(",")
     counts = [
@@ -249,5 +279,5 @@ def _copies(block: Block) -> int | None:
     return sum(counts) if counts else None
 
 
-def _fabric(block: Block) -> str:
+def _fabric(block: DxfBlock) -> str:
     return block.texts.get("fabric") or block.texts.get("material") or ""

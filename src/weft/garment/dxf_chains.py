@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from weft.arrays import Bools, Floats
+from weft.base.arrays import Bools, Floats
 from weft.garment.curves import EdgeCurve
-from weft.garment.pattern import Curve
+from weft.garment.pattern import BorderCurve
 from weft.garment.stroke import Stroke
 
 GAP = 1e-4  # [m] points closer than this are the same one: digits of exporters end before
@@ -116,9 +116,13 @@ def corners_of(chain: Sequence[Stroke], marked: Floats) -> Bools:
 
 def kinks(chain: Sequence[Stroke]) -> Bools:
     """(n,) whether a closed chain turns by more than KINK where each stroke begins."""
-    first = np.array([s.sampled(64)[1] if s.curve is not Curve.LINE else s.end for s in chain])
+    first = np.array(
+        [s.sampled(64)[1] if s.curve is not BorderCurve.LINE else s.end for s in chain]
+    )
     starts = np.array([s.start for s in chain])
-    last = np.array([s.sampled(64)[-1] if s.curve is not Curve.LINE else s.start for s in chain])
+    last = np.array(
+        [s.sampled(64)[-1] if s.curve is not BorderCurve.LINE else s.start for s in chain]
+    )
     out, into = first - starts, np.roll(np.array([s.end for s in chain]) - last, 1, axis=0)
     cross = into[:, 0] * out[:, 1] - into[:, 1] * out[:, 0]
     return np.asarray(np.abs(np.arctan2(cross, (into * out).sum(1))) > KINK)
@@ -147,7 +151,7 @@ def edges_of(chain: Sequence[Stroke], corner: Bools) -> list[Stroke]:
             result.append(parts[0])
             continue
         points = np.concatenate([*(s.sampled() for s in parts), [parts[-1].end]])
-        result.append(Stroke(Curve.POLYLINE, points))
+        result.append(Stroke(BorderCurve.POLYLINE, points))
     return result
 
 
@@ -161,7 +165,9 @@ def _turned(chain: Sequence[Stroke]) -> list[Stroke]:
 
 def _snapped(chain: list[Stroke]) -> list[Stroke]:
     """Each stroke beginning exactly where the one before it ends, and those without length gone."""
-    chain = [s for s in chain if not _near(s.start, s.end) or s.curve is Curve.ARC] or chain[:1]
+    chain = [s for s in chain if not _near(s.start, s.end) or s.curve is BorderCurve.ARC] or chain[
+        :1
+    ]
     closed = is_closed(chain)
     result = []
     for i, s in enumerate(chain):

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import PatternError
+from weft.base.arrays import Floats
+from weft.base.errors import PatternError
 from weft.garment.contents import contents
-from weft.garment.pattern import Curve
+from weft.garment.pattern import BorderCurve
 from weft.garment.stroke import Stroke
 
 METERS = {"METRIC": 1e-3, "ENGLISH": 0.0254, "IMPERIAL": 0.0254}  # AAMA: millimeters, inches
@@ -27,7 +27,7 @@ LINES = ("LINE", "POLYLINE", "LWPOLYLINE", "ARC", "CIRCLE", "ELLIPSE", "SPLINE")
 
 
 @dataclass(eq=False)
-class Block:
+class DxfBlock:
     """The block of a piece.
 
     Args:
@@ -43,7 +43,7 @@ class Block:
     texts: dict[str, str] = field(default_factory=dict)
 
 
-def read_blocks(path: Path) -> tuple[list[Block], dict[str, str]]:
+def read_blocks(path: Path) -> tuple[list[DxfBlock], dict[str, str]]:
     """The blocks of a file that draw something, and the file's own texts.
 
     Raises:
@@ -70,8 +70,12 @@ def _drawing(path: Path) -> Any:
     try:
         import ezdxf.recover
     except ImportError as problem:
-        raise PatternError("ezdxf", got="not installed", expected="it, to read .dxf",
-                           hint="pip install 'weft[garments]'") from problem  # fmt: skip
+        raise PatternError(
+            "ezdxf",
+            got="not installed",
+            expected="it, to read .dxf",
+            hint="pip install 'weft[garments]'",
+        ) from problem
     if not data.strip():
         raise PatternError("DXF", got="an empty file", expected="a drawing", where=path.name)
     log = logging.getLogger("ezdxf")
@@ -91,8 +95,13 @@ def _silence(_record: logging.LogRecord) -> bool:
 
 def _damaged(path: Path, problem: Exception) -> PatternError:
     got = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
-    return PatternError("DXF", got=got, expected="a DXF file in order", where=path.name,
-                        hint="export it again, as ASCII DXF (AAMA or ASTM)")  # fmt: skip
+    return PatternError(
+        "DXF",
+        got=got,
+        expected="a DXF file in order",
+        where=path.name,
+        hint="export it again, as ASCII DXF (AAMA or ASTM)",
+    )
 
 
 def _texts(layout: Any) -> Iterator[tuple[str, str]]:
@@ -118,14 +127,16 @@ def _meters(drawing: Any, texts: dict[str, str], file: str) -> float:
     code = drawing.header.get("$INSUNITS") if "$INSUNITS" in drawing.header else None
     if code in INSUNITS:
         return INSUNITS[code]
-    warnings.warn(f"{file} has no text 'Units: METRIC' or 'Units: ENGLISH': taken in millimeters",
-                  stacklevel=4)  # fmt: skip
+    warnings.warn(
+        f"{file} has no text 'Units: METRIC' or 'Units: ENGLISH': taken in millimeters",
+        stacklevel=4,
+    )
     return METERS["METRIC"]
 
 
-def _block(layout: Any, meters: float, file: str) -> Block:
+def _block(layout: Any, meters: float, file: str) -> DxfBlock:
     """A block in meters."""
-    block = Block(layout.name, texts=dict(_texts(layout)))
+    block = DxfBlock(layout.name, texts=dict(_texts(layout)))
     count = 0
     for entity in layout:
         layer, kind = str(entity.dxf.get("layer", "0")).strip(), entity.dxftype()
@@ -136,16 +147,24 @@ def _block(layout: Any, meters: float, file: str) -> Block:
             chain = _chain(entity, kind, meters)
             count += len(chain)
             if count > MOST_POINTS:
-                raise PatternError(f"block {layout.name!r}", got=f"{count} lines", where=file,
-                                   expected=f"at most {MOST_POINTS}")  # fmt: skip
+                raise PatternError(
+                    f"block {layout.name!r}",
+                    got=f"{count} lines",
+                    where=file,
+                    expected=f"at most {MOST_POINTS}",
+                )
             if chain:
                 block.chains.setdefault(layer, []).append(chain)
     numbers = [s.points for chains in block.chains.values() for c in chains for s in c]
     numbers += [p[None] for points in block.points.values() for p in points]
     for p in numbers:
         if not (np.isfinite(p).all() and np.abs(p).max() < LARGEST):
-            raise PatternError(f"block {layout.name!r}", got=f"a point at {(p / meters).tolist()}",
-                               expected="finite coordinates", where=file)  # fmt: skip
+            raise PatternError(
+                f"block {layout.name!r}",
+                got=f"a point at {(p / meters).tolist()}",
+                expected="finite coordinates",
+                where=file,
+            )
     return block
 
 
@@ -157,8 +176,10 @@ def _chain(entity: Any, kind: str, meters: float) -> list[Stroke]:
     elif kind == "LWPOLYLINE":
         rows, closed = list(entity.get_points("xyb")), bool(entity.closed)
     elif kind == "POLYLINE":
-        rows = [(v.dxf.location.x, v.dxf.location.y, float(v.dxf.get("bulge", 0.0)))
-                for v in entity.vertices]  # fmt: skip
+        rows = [
+            (v.dxf.location.x, v.dxf.location.y, float(v.dxf.get("bulge", 0.0)))
+            for v in entity.vertices
+        ]
         closed = bool(entity.is_closed)
     else:
         rows = [(p.x, p.y, 0.0) for p in _smooth(entity, SMOOTH / meters)]
@@ -185,14 +206,14 @@ def _strokes(points: Floats, bulges: Floats, closed: bool) -> list[Stroke]:
         if np.array_equal(a, b):
             continue
         if not abs(bulge) > 1e-9:
-            result.append(Stroke(Curve.LINE, np.array([a, b])))
+            result.append(Stroke(BorderCurve.LINE, np.array([a, b])))
             continue
         chord = b - a  # counter-clockwise arcs have positive bulges and bow to the right
         middle = (a + b) / 2 + bulge / 2 * np.array([chord[1], -chord[0]])
-        result.append(Stroke(Curve.ARC, np.array([a, middle, b])))
+        result.append(Stroke(BorderCurve.ARC, np.array([a, middle, b])))
     return result
 
 
-def marks(block: Block, layers: Sequence[str]) -> Floats:
+def marks(block: DxfBlock, layers: Sequence[str]) -> Floats:
     """(n,2) [m] points on layers."""
     return np.array([p for k in layers for p in block.points.get(k, [])]).reshape(-1, 2)

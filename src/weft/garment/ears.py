@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from weft.arrays import Faces, Ints
+from weft.base.arrays import Faces, Ints
 from weft.garment.garment import representatives
 from weft.garment.panel_mesh import PanelMesh
 

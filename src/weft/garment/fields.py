@@ -1,21 +1,20 @@
 """Values of a pattern file with their place, so that what is wrong is said with file and field."""
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import PatternError, did_you_mean
-from weft.plain_yaml import Loc
+from weft.base.arrays import Floats
+from weft.base.errors import PatternError, did_you_mean
+from weft.base.yaml_lines import Loc
 
 MOST = 1e6  # of a coordinate, in the file's units: 10 km of centimeters
 
 
 @dataclass(frozen=True)
-class Field:
+class TreeField:
     """One value of a tree of mappings, lists, text and numbers.
 
     Args:
@@ -49,22 +48,22 @@ class Field:
         shown = _shown(self.value) if got is None else got
         return PatternError(self.name, got=shown, expected=expected, where=self.where, hint=hint)
 
-    def at(self, key: str | int) -> "Field":
+    def at(self, key: str | int) -> "TreeField":
         """The value of a key or index that is there."""
-        return Field(self.value[key], self.file, (*self.path, key), self.lines)
+        return TreeField(self.value[key], self.file, (*self.path, key), self.lines)
 
-    def mapping(self) -> Mapping[str, "Field"]:
+    def mapping(self) -> Mapping[str, "TreeField"]:
         """Its fields by name."""
         if not isinstance(self.value, dict):
             raise self.error("named fields")
         return {k: self.at(k) for k in self.value}
 
-    def get(self, key: str) -> "Field | None":
+    def get(self, key: str) -> "TreeField | None":
         """The field of a mapping; None where it is missing or null."""
         found = self.mapping().get(key)
         return None if found is None or found.value is None else found
 
-    def need(self, key: str) -> "Field":
+    def need(self, key: str) -> "TreeField":
         """The field of a mapping.
 
         Raises:
@@ -73,9 +72,13 @@ class Field:
         found = self.get(key)
         if found is None:
             known = list(self.mapping())
-            raise PatternError(f"{self.name}.{key}".removeprefix("the file."), got="nothing",
-                               expected="this field", where=self.where,
-                               hint=did_you_mean(key, known))  # fmt: skip
+            raise PatternError(
+                f"{self.name}.{key}".removeprefix("the file."),
+                got="nothing",
+                expected="this field",
+                where=self.where,
+                hint=did_you_mean(key, known),
+            )
         return found
 
     def only(self, *known: str) -> None:
@@ -85,7 +88,7 @@ class Field:
                 hint = did_you_mean(key, known)
                 raise found.error(f"one of the fields {', '.join(known)}", hint=hint)
 
-    def items(self, least: int = 0, most: int | None = None) -> Iterator["Field"]:
+    def items(self, least: int = 0, most: int | None = None) -> Iterator["TreeField"]:
         """The entries of a list."""
         if not isinstance(self.value, list):
             raise self.error("a list")
@@ -111,7 +114,7 @@ class Field:
         """A finite number of at most this size."""
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             raise self.error("a number")
-        if not (math.isfinite(self.value) and abs(self.value) <= most):
+        if not abs(self.value) <= most:  # NaN, infinity, an integer of hundreds of digits
             raise self.error(f"a finite number of at most {most:g}")
         return float(self.value)
 

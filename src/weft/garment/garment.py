@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Ints, Positions
-from weft.errors import check_known
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import check_known
+from weft.discretization.mesh import TriangleMesh
 from weft.garment.check import Match
-from weft.garment.pattern import Closing, Elastic, Fold, Panel, Pattern, Seam
+from weft.garment.pattern import Closing, Elastic, Panel, Pattern, PatternFold, Seam
 from weft.garment.sampling import corner_angles
-from weft.mesh import TriangleMesh
 
 PATCH_TURN = np.radians(20.0)  # as where corners of patches are looked for (docs/splines.md)
 
@@ -55,7 +55,7 @@ class FoldLine:
     """A fold's vertices in turn, (k,), along edges of the mesh."""
 
     panel: str
-    fold: Fold
+    fold: PatternFold
     vertices: Ints
 
 

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from weft.arrays import Floats
-from weft.errors import PatternError, did_you_mean
+from weft.base.arrays import Floats
+from weft.base.errors import PatternError, did_you_mean
 from weft.garment.contents import contents, name_of
-from weft.garment.fields import Field
-from weft.garment.pattern import Curve, Panel, Pattern, Placement, Seam, Side
+from weft.garment.fields import TreeField
+from weft.garment.pattern import BorderCurve, Panel, Pattern, Placement, Seam, SeamSide
 from weft.garment.stroke import Stroke, area
 
 CENTIMETERS = 100.0  # units in a meter where the file does not say
@@ -44,20 +44,22 @@ def read_garmentcode(path: Path) -> Pattern:
     Raises:
         PatternError: no such file, or a field that cannot be right, by name.
     """
-    root = Field(_parsed(path), path.name)
+    root = TreeField(_parsed(path), path.name)
     found = root.get("pattern") if isinstance(root.value, dict) else None
     if found is None:
-        raise PatternError("pattern", got="no such field", where=path.name,
-                           expected="GarmentCode's {pattern: {panels: ...}}")  # fmt: skip
+        raise PatternError(
+            "pattern",
+            got="no such field",
+            where=path.name,
+            expected="GarmentCode's {pattern: {panels: ...}}",
+        )
     units = _units(root.get("properties"), path.name)
     panels = [_panel(name, f, units) for name, f in found.need("panels").mapping().items()]
     if not panels:
         raise found.at("panels").error("at least one panel")
     stitches = found.get("stitches")
     known = {p.name: p for p in panels}
-    seams = [] if stitches is None else [
-        _seam(i, f, known) for i, f in enumerate(stitches.items())
-    ]  # fmt: skip
+    seams = [] if stitches is None else [_seam(i, f, known) for i, f in enumerate(stitches.items())]
     return Pattern(name_of(path), panels, seams, source=str(path))
 
 
@@ -69,8 +71,9 @@ def _parsed(path: Path) -> Any:
         if len(result) < len(pairs):
             names = [k for k, _ in pairs]
             twice = next(k for k in names if names.count(k) > 1)
-            raise PatternError(repr(twice), got="twice in one object", where=path.name,
-                               expected="every name once")  # fmt: skip
+            raise PatternError(
+                repr(twice), got="twice in one object", where=path.name, expected="every name once"
+            )
         return result
 
     def refused(word: str) -> Any:
@@ -81,15 +84,21 @@ def _parsed(path: Path) -> Any:
         return json.loads(text, object_pairs_hook=once, parse_constant=refused)
     except json.JSONDecodeError as problem:
         hint = "JSON has no comments" if text.lstrip().startswith(("//", "/*")) else None
-        raise PatternError("JSON", got=problem.msg, expected="valid JSON", hint=hint,
-                           where=f"{path.name}:{problem.lineno}") from problem  # fmt: skip
+        raise PatternError(
+            "JSON",
+            got=problem.msg,
+            expected="valid JSON",
+            hint=hint,
+            where=f"{path.name}:{problem.lineno}",
+        ) from problem
     except (ValueError, RecursionError, MemoryError) as problem:
         got = "nested without end" if isinstance(problem, RecursionError) else str(problem)
-        raise PatternError("JSON", got=got, expected="valid JSON, UTF-8",
-                           where=path.name) from problem  # fmt: skip
+        raise PatternError(
+            "JSON", got=got, expected="valid JSON, UTF-8", where=path.name
+        ) from problem
 
 
-def _units(properties: Field | None, file: str) -> _Units:
+def _units(properties: TreeField | None, file: str) -> _Units:
     """From the file's properties; without them, centimeters and relative control points."""
     count, coords, centered = None, None, None
     if properties is not None:
@@ -97,8 +106,9 @@ def _units(properties: Field | None, file: str) -> _Units:
         coords = properties.get("curvature_coords")
         centered = properties.get("normalize_panel_translation")
     if count is None:
-        warnings.warn(f"{file} has no properties.units_in_meter: taken in centimeters",
-                      stacklevel=2)  # fmt: skip
+        warnings.warn(
+            f"{file} has no properties.units_in_meter: taken in centimeters", stacklevel=2
+        )
     per_meter = CENTIMETERS if count is None else count.number()
     if count is not None and not 1e-3 <= per_meter <= MOST_PER_METER:
         raise count.error("from 0.001 to 1e6: 100 for centimeters, 1000 for millimeters")
@@ -108,23 +118,28 @@ def _units(properties: Field | None, file: str) -> _Units:
     return _Units(1 / per_meter, relative, centered is not None and centered.truth())
 
 
-def _panel(name: str, f: Field, units: _Units) -> Panel:
+def _panel(name: str, f: TreeField, units: _Units) -> Panel:
     """One panel; its edges keep their numbers."""
     vertices = np.array([v.numbers(2) for v in f.need("vertices").items(2)]) * units.meters
     moved = f.get("translation")
     translation = np.zeros(3) if moved is None else moved.numbers(3) * units.meters
     turned = f.get("rotation")
-    rotation = Rotation.from_euler("xyz", np.zeros(3) if turned is None else turned.numbers(3),
-                                   degrees=True)  # fmt: skip
+    rotation = Rotation.from_euler(
+        "xyz", np.zeros(3) if turned is None else turned.numbers(3), degrees=True
+    )
     edges = list(f.need("edges").items(2))
     ends = [_ends(e, len(vertices)) for e in edges]
     for i, (_, last) in enumerate(ends):
         j = (i + 1) % len(ends)
         if last != ends[j][0] and not np.array_equal(vertices[last], vertices[ends[j][0]]):
-            raise edges[j].at("endpoints").error(
-                f"to begin at vertex {last}, where edge {i} ends: the outline of panel "
-                f"{name!r} is open"
-            )  # fmt: skip
+            raise (
+                edges[j]
+                .at("endpoints")
+                .error(
+                    f"to begin at vertex {last}, where edge {i} ends: the outline of panel "
+                    f"{name!r} is open"
+                )
+            )
     strokes = [_stroke(e, vertices[[a, b]], units) for e, (a, b) in zip(edges, ends)]
     if units.centered:
         center = vertices.mean(0)
@@ -139,23 +154,23 @@ def _panel(name: str, f: Field, units: _Units) -> Panel:
     return Panel(name, corners, [s.edge for s in strokes], placement=placement)
 
 
-def _ends(edge: Field, count: int) -> tuple[int, int]:
+def _ends(edge: TreeField, count: int) -> tuple[int, int]:
     """Vertices at which an edge begins and ends."""
     first, last = (v.index(count, "vertices") for v in edge.need("endpoints").items(2, 2))
     return first, last
 
 
-def _label(edge: Field) -> str:
+def _label(edge: TreeField) -> str:
     found = edge.get("label")
     return "" if found is None or found.value == "" else found.text()
 
 
-def _stroke(edge: Field, ends: Floats, units: _Units) -> Stroke:
+def _stroke(edge: TreeField, ends: Floats, units: _Units) -> Stroke:
     """An edge with its curvature."""
     name = _label(edge)
     curvature = edge.get("curvature")
     if curvature is None:
-        return Stroke(Curve.LINE, ends, name)
+        return Stroke(BorderCurve.LINE, ends, name)
     if isinstance(curvature.value, list):  # of 2021: the control point of a quadratic curve
         kind, points = "quadratic", [curvature.numbers(2)]
     else:
@@ -166,7 +181,7 @@ def _stroke(edge: Field, ends: Floats, units: _Units) -> Stroke:
                 f"one of {', '.join(KINDS)}", hint=did_you_mean(kind, KINDS)
             )
         if kind == "circle":
-            return Stroke(Curve.ARC, _arc(params, ends, units), name)
+            return Stroke(BorderCurve.ARC, _arc(params, ends, units), name)
         count = 1 if kind == "quadratic" else 2
         points = [p.numbers(2) for p in params.items(count, count)]
     along = ends[1] - ends[0]
@@ -174,11 +189,11 @@ def _stroke(edge: Field, ends: Floats, units: _Units) -> Stroke:
     controls = [
         ends[0] + p[0] * along + p[1] * left if units.relative else p * units.meters for p in points
     ]
-    curve = Curve.QUADRATIC if kind == "quadratic" else Curve.CUBIC
+    curve = BorderCurve.QUADRATIC if kind == "quadratic" else BorderCurve.CUBIC
     return Stroke(curve, np.array([ends[0], *controls, ends[1]]), name)
 
 
-def _arc(params: Field, ends: Floats, units: _Units) -> Floats:
+def _arc(params: TreeField, ends: Floats, units: _Units) -> Floats:
     """(3,2) a circular arc's beginning, middle and end, of [radius, large_arc, right].
 
     As in SVG, with y up: ``right`` arcs run counter-clockwise and bulge to the right of the way
@@ -211,7 +226,7 @@ def _angles(rotation: Rotation) -> tuple[float, float, float]:
     return x, y, z
 
 
-def _seam(number: int, stitch: Field, panels: dict[str, Panel]) -> Seam:
+def _seam(number: int, stitch: TreeField, panels: dict[str, Panel]) -> Seam:
     """[side, side], [side, side, "right_wrong"], or {from: side, to: side or sides} of 2021.
 
     Right sides meet where the end of one edge is sewn to the beginning of the other;
@@ -232,9 +247,9 @@ def _seam(number: int, stitch: Field, panels: dict[str, Panel]) -> Seam:
     return Seam(name, [_side(parts[0], panels)], [_side(parts[1], panels)], flip=flip)
 
 
-def _side(f: Field, panels: dict[str, Panel]) -> Side:
+def _side(f: TreeField, panels: dict[str, Panel]) -> SeamSide:
     name = f.need("panel").text()
     if name not in panels:
         hint = did_you_mean(name, panels)
         raise f.at("panel").error(f"one of the panels {', '.join(panels)}", hint=hint)
-    return Side(name, f.need("edge").index(len(panels[name].edges), f"edges of panel {name!r}"))
+    return SeamSide(name, f.need("edge").index(len(panels[name].edges), f"edges of panel {name!r}"))

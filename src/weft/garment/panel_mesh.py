@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Ints
-from weft.errors import PatternError, WeftError
+from weft.base.arrays import Faces, Floats, Ints
+from weft.base.errors import PatternError, WeftError
+from weft.discretization.polygon import contains, divided, first_crossing
 from weft.garment.curves import area, curve_of
 from weft.garment.inner_lines import InnerLine
-from weft.garment.outline import contains, divided, first_crossing
 from weft.garment.pattern import Panel
 from weft.garment.triangulate import filled
 
@@ -67,8 +67,12 @@ def panel_mesh(
     what = f"panel {panel.name}"
     coarse = "is the edge length small enough for its curves and narrow parts?"
     if len(border) < 3 or first_crossing([border]) is not None or area(border) <= 0:
-        raise PatternError(what, got=f"an outline of {len(border)} points that crosses itself",
-                           expected="a polygon", hint=coarse)  # fmt: skip
+        raise PatternError(
+            what,
+            got=f"an outline of {len(border)} points that crosses itself",
+            expected="a polygon",
+            hint=coarse,
+        )
     loops = [border]
     for given in panel.holes:
         hole = np.array(given, dtype=np.float64)
@@ -77,8 +81,9 @@ def panel_mesh(
     extra = _Extra(sum(map(len, loops)))
     ids = [_sampled(line, outline, fractions, extra, size) for line in lines]
     if len(extra.points) and not contains(loops, np.array(extra.points)).all():
-        raise PatternError(f"{what}: lines", got="points outside", expected="lines inside",
-                           hint=coarse)  # fmt: skip
+        raise PatternError(
+            f"{what}: lines", got="points outside", expected="lines inside", hint=coarse
+        )
     edges = [np.stack([i[:-1], i[1:]], axis=1) for i in ids]
     inner = np.unique(np.sort(np.concatenate(edges), axis=1), axis=0) if edges else None
     try:

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.keys import Keys
+from weft.base.arrays import Floats
+from weft.base.keyframes import Keys
 
 
-class Curve(enum.Enum):
+class BorderCurve(enum.Enum):
     """What an edge is between its corners."""
 
     LINE = 0
@@ -43,7 +43,7 @@ class Edge:
             pleats were cut, share a name.
     """
 
-    curve: Curve = Curve.LINE
+    curve: BorderCurve = BorderCurve.LINE
     controls: Floats = field(default_factory=lambda: np.zeros((0, 2)))
     name: str = ""
 
@@ -85,7 +85,7 @@ class Placement:
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
+class PatternFold:
     """A line inside a panel along which it keeps an angle: of a pleat, a crease.
 
     Args:
@@ -123,7 +123,7 @@ class Panel:
     grain: float = np.pi / 2
     holes: Sequence[Floats] = ()
     lines: Sequence[Floats] = ()
-    folds: Sequence[Fold] = ()
+    folds: Sequence[PatternFold] = ()
     fabric: Any = None
     thickness: float | None = None
     layer: int = 0
@@ -131,7 +131,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Side:
+class SeamSide:
     """An edge as one side of a seam takes it.
 
     Args:
@@ -180,8 +180,8 @@ class Seam:
     """
 
     name: str
-    first: Sequence[Side]
-    second: Sequence[Side]
+    first: Sequence[SeamSide]
+    second: Sequence[SeamSide]
     flip: bool | None = None
     closing: Closing = Closing.SEWN
     angle: float | Keys = 0.0
@@ -207,7 +207,7 @@ class Elastic:
     """
 
     name: str
-    chain: Sequence[Side]
+    chain: Sequence[SeamSide]
     ratio: float | Keys
     stiffness: float | Keys
 

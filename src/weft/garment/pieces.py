@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import PatternError
+from weft.base.arrays import Floats
+from weft.base.errors import PatternError
 from weft.garment.pattern import Panel, Placement
 from weft.garment.stroke import Stroke, counter_clockwise, polygon
 
@@ -14,7 +14,7 @@ UNPLACED = Placement()
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class DrawnPiece:
     """One piece of a drawing.
 
     Args:
@@ -39,17 +39,17 @@ class Piece:
     where: str = ""
     origin: Floats | None = None
 
-    def centered(self) -> "Piece":
+    def centered(self) -> "DrawnPiece":
         """The same with its origin, or else the middle of its bounding box, at (0, 0)."""
         points = polygon(self.outline)
         middle = (points.min(0) + points.max(0)) / 2
         return self.moved(np.eye(2), -(middle if self.origin is None else self.origin))
 
-    def mirrored(self) -> "Piece":
+    def mirrored(self) -> "DrawnPiece":
         """Its mirror image in x; edge i of it is edge -1 - i of this one, of n, turned around."""
         return self.moved(np.diag([-1.0, 1.0]))
 
-    def moved(self, linear: Floats, offset: Floats | Sequence[float] = (0.0, 0.0)) -> "Piece":
+    def moved(self, linear: Floats, offset: Floats | Sequence[float] = (0.0, 0.0)) -> "DrawnPiece":
         """Every point p at ``linear`` (2,2) p + ``offset`` (2,); a similarity."""
         grain = self.grain
         if grain is not None:
@@ -77,18 +77,20 @@ class Piece:
         )
 
 
-def by_name(pieces: Sequence[Piece]) -> dict[str, Piece]:
+def by_name(pieces: Sequence[DrawnPiece]) -> dict[str, DrawnPiece]:
     """The pieces by their names.
 
     Raises:
         PatternError: none at all, or two of one name.
     """
-    result: dict[str, Piece] = {}
+    result: dict[str, DrawnPiece] = {}
     for piece in pieces:
         if piece.name in result:
             raise PatternError(
-                f"piece {piece.name!r}", got="twice", where=piece.where,
+                f"piece {piece.name!r}",
+                got="twice",
+                where=piece.where,
                 expected=f"every name once; the other one is at {result[piece.name].where}",
-            )  # fmt: skip
+            )
         result[piece.name] = piece
     return result

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.errors import PatternError
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import PatternError
 from weft.garment.pattern import Panel, Placement, Wrap
 
 LAYER_GAP = 0.01  # [m] from one layer's start to the next one's
@@ -48,10 +48,11 @@ def wrapped(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats, Po
     if float(np.ptp(angle) if len(flat) else 0.0) > 2 * np.pi * (1 + 1e-9):
         width, least = float(np.ptp(flat[:, 0])), radius * np.ptp(angle) / (2 * np.pi)
         raise PatternError(
-            place, got=f"a panel {width:.4g} m wide around a circumference of "
-            f"{2 * np.pi * radius:.4g} m", expected="at most once around",
+            place,
+            got=f"a panel {width:.4g} m wide around a circumference of {2 * np.pi * radius:.4g} m",
+            expected="at most once around",
             hint=f"a radius of at least {least:.4g} m, or cut the panel",
-        )  # fmt: skip
+        )
     facing = facing / size
     right = np.cross(axis, facing)
     outward = np.cos(angle)[:, None] * facing + np.sin(angle)[:, None] * right
@@ -75,10 +76,12 @@ def _rolled(flat: Floats, radius: float, taper: float, place: str) -> tuple[Floa
     out = sign * (y + tip)
     if len(y) and out.min() <= 0:
         raise PatternError(
-            f"{place}.taper", got=f"{np.degrees(taper):.4g} deg: the cone ends {abs(tip):.4g} m "
-            "from y = 0, inside the panel", expected="a tip beyond it",
+            f"{place}.taper",
+            got=f"{np.degrees(taper):.4g} deg: the cone ends {abs(tip):.4g} m "
+            "from y = 0, inside the panel",
+            expected="a tip beyond it",
             hint="a smaller taper, or a larger radius",
-        )  # fmt: skip
+        )
     way = np.hypot(x, out)
     angle = np.arctan2(x, out) / abs(slope)
     return angle, way * abs(slope), (sign * way - tip) * float(np.cos(taper))

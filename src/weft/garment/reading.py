@@ -6,7 +6,8 @@ A format of patterns is one line of ``FORMATS``.
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from weft.errors import PatternError
+from weft.base.errors import PatternError
+from weft.base.runtime_types import checked
 from weft.garment.dxf import read_dxf
 from weft.garment.garmentcode import read_garmentcode
 from weft.garment.pattern import Pattern
@@ -23,6 +24,7 @@ FORMATS: Mapping[str, Callable[[Path], Pattern]] = {
 SUFFIXES = f"{', '.join([*FORMATS][:-1])} or {[*FORMATS][-1]}"  # for messages
 
 
+@checked(PatternError)
 def read_pattern(path: str | Path, measures: Mapping[str, str | float] | None = None) -> Pattern:
     """A garment's pattern from a file, by suffix.
 

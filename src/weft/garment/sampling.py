@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import PatternError
-from weft.garment.chains import Chain
+from weft.base.arrays import Floats
+from weft.base.errors import PatternError
+from weft.discretization.polygon import GROWTH, LEAST_CORNER, SHARP
+from weft.garment.chains import EdgeChain
 from weft.garment.curves import curve_of
-from weft.garment.outline import GROWTH, LEAST_CORNER, SHARP
 from weft.garment.pattern import Panel
 
 TURN = 0.5  # [rad] that an edge of the mesh may turn along a curve
@@ -33,8 +33,8 @@ class Join:
     """Two chains that are divided alike, the second as it meets the first."""
 
     name: str
-    first: Chain
-    second: Chain
+    first: EdgeChain
+    second: EdgeChain
 
 
 def corner_angles(panel: Panel) -> Floats:
@@ -83,16 +83,18 @@ def sampled_edges(
     else:
         names = ", ".join(j.name for j in joins)
         raise PatternError(
-            "seams", got=names, expected="seams that agree where edges begin",
+            "seams",
+            got=names,
+            expected="seams that agree where edges begin",
             hint="an edge is in several of them, with different neighbors",
-        )  # fmt: skip
+        )
     pairs = [_matched(join, cuts) for join in joins]
     wanted = _Wanted(panels, size)
     fractions, index = _divided(cuts, pairs, wanted, least)
     return fractions, index, pairs
 
 
-def _marks(chain: Chain, cuts: Mapping[EdgeId, list[float]]) -> Floats:
+def _marks(chain: EdgeChain, cuts: Mapping[EdgeId, list[float]]) -> Floats:
     """Sorted fractions of a chain at which it has breaks, those of neighbors once."""
     found = [chain.place_of(i, np.array(cuts[s.panel, s.edge])) for i, s in enumerate(chain.sides)]
     every = np.sort(np.concatenate(found))
@@ -115,7 +117,7 @@ def _carry(join: Join, cuts: dict[EdgeId, list[float]], size: float) -> bool:
     return changed
 
 
-def _parts(chain: Chain, cuts: Mapping[EdgeId, list[float]]) -> list[tuple[Part, bool]]:
+def _parts(chain: EdgeChain, cuts: Mapping[EdgeId, list[float]]) -> list[tuple[Part, bool]]:
     """Parts of a chain's edges in turn, and whether they are run through backward."""
     found: list[tuple[Part, bool]] = []
     for s in chain.sides:
@@ -129,9 +131,11 @@ def _matched(join: Join, cuts: Mapping[EdgeId, list[float]]) -> list[tuple[Part,
     one, two = _parts(join.first, cuts), _parts(join.second, cuts)
     if len(one) != len(two):
         raise PatternError(
-            f"seam {join.name}", got=f"{len(one)} and {len(two)} parts between corners",
-            expected="as many on both sides", hint="are corners of it nearly in the same place?",
-        )  # fmt: skip
+            f"seam {join.name}",
+            got=f"{len(one)} and {len(two)} parts between corners",
+            expected="as many on both sides",
+            hint="are corners of it nearly in the same place?",
+        )
     return [(a, b, i != j) for (a, i), (b, j) in zip(one, two)]
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.arrays import Ints
-from weft.errors import shortened
+from weft.base.arrays import Ints
+from weft.base.errors import shortened
+from weft.discretization.mesh import edges_of
 from weft.garment.garment import Garment
-from weft.mesh import edges_of
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,10 @@ class SewnShape:
     warnings: Sequence[str]
 
     def __str__(self) -> str:
-        parts = [f"{n} {word}{'s' * (n != 1)}" for n, word in
-                 ((self.pieces, "piece"), (self.openings, "opening"))]  # fmt: skip
+        parts = [
+            f"{n} {word}{'s' * (n != 1)}"
+            for n, word in ((self.pieces, "piece"), (self.openings, "opening"))
+        ]
         sides = "two-sided" if self.orientable else "one-sided (a Möbius band)"
         return f"{', '.join(parts)}, Euler characteristic {self.euler}, {sides}"
 

@@ -20,19 +20,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from weft.errors import PatternError, PatternProblems, WeftError, did_you_mean
-from weft.garment.fields import Field
-from weft.garment.pattern import Elastic, Panel, Pattern, Seam, Side
-from weft.garment.pieces import Piece, by_name
+from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_mean
+from weft.base.yaml_lines import read_yaml
+from weft.garment.fields import TreeField
+from weft.garment.pattern import Elastic, Panel, Pattern, Seam, SeamSide
+from weft.garment.pieces import DrawnPiece, by_name
 from weft.garment.yaml_panels import OWN, PanelReader
 from weft.garment.yaml_seams import directed, elastic, named, seam
 from weft.garment.yaml_values import Values
-from weft.plain_yaml import read_yaml
 
 FIELDS = ("fabric", "fabrics", "size", "notches", "panels", "seams", "elastics")
 
 
-def sidecar(path: Path) -> Field | None:
+def sidecar(path: Path) -> TreeField | None:
     """The side-car file of a drawing; None: there is none.
 
     Raises:
@@ -42,13 +42,15 @@ def sidecar(path: Path) -> Field | None:
         beside = path.with_name(path.stem + suffix)
         if beside.exists():
             tree = read_yaml(beside, "side-car file", PatternError)
-            root = Field({} if tree.value is None else tree.value, beside.name, (), tree.lines)
+            root = TreeField({} if tree.value is None else tree.value, beside.name, (), tree.lines)
             root.only(*FIELDS)
             return root
     return None
 
 
-def assembled(path: Path, name: str, pieces: Sequence[Piece], car: Field | None = None) -> Pattern:
+def assembled(
+    path: Path, name: str, pieces: Sequence[DrawnPiece], car: TreeField | None = None
+) -> Pattern:
     """The pattern that pieces of a drawing make, with what its side-car file says.
 
     Args:
@@ -75,7 +77,7 @@ def assembled(path: Path, name: str, pieces: Sequence[Piece], car: Field | None 
 
 
 def _joins(
-    car: Field, panels: dict[str, Panel], places: dict[str, str]
+    car: TreeField, panels: dict[str, Panel], places: dict[str, str]
 ) -> tuple[list[Seam], list[Elastic]]:
     """The side-car's seams and elastics; ``places`` gets their lines."""
     problems: list[WeftError] = []
@@ -96,7 +98,9 @@ def _joins(
     return directed(seams, panels), elastics
 
 
-def _panels(car: Field | None, known: dict[str, Piece]) -> tuple[dict[str, Piece], list[Panel]]:
+def _panels(
+    car: TreeField | None, known: dict[str, DrawnPiece]
+) -> tuple[dict[str, DrawnPiece], list[Panel]]:
     """Pieces by the names of their panels, and the panels."""
     listed = None if car is None else car.get("panels")
     if listed is None:
@@ -111,14 +115,17 @@ def _panels(car: Field | None, known: dict[str, Piece]) -> tuple[dict[str, Piece
     used, panels = {}, []
     reader = PanelReader(listed, Values())
     for name, f in listed.mapping().items():
-        values = Field({}, f.file, f.path, f.lines) if f.value is None else f
+        values = TreeField({}, f.file, f.path, f.lines) if f.value is None else f
         values.only("piece", "mirrored", *OWN)
         said = values.get("piece")
         wanted = name if said is None else said.text()
         if wanted not in known:
             place = f if said is None else said
-            raise place.error(f"one of the pieces {', '.join(known)}", got=repr(wanted),
-                              hint=did_you_mean(wanted, known))  # fmt: skip
+            raise place.error(
+                f"one of the pieces {', '.join(known)}",
+                got=repr(wanted),
+                hint=did_you_mean(wanted, known),
+            )
         flipped = values.get("mirrored")
         piece = known[wanted]
         used[name] = piece.mirrored() if flipped is not None and flipped.truth() else piece
@@ -133,15 +140,20 @@ def _panels(car: Field | None, known: dict[str, Piece]) -> tuple[dict[str, Piece
     return used, panels
 
 
-def _with_fabrics(car: Field | None, used: dict[str, Piece], panels: list[Panel]) -> list[Panel]:
+def _with_fabrics(
+    car: TreeField | None, used: dict[str, DrawnPiece], panels: list[Panel]
+) -> list[Panel]:
     """Panels with the fabrics that ``fabrics`` gives for the names in the drawing."""
     said = sorted({p.fabric for p in used.values() if p.fabric})
     table = None if car is None else car.get("fabrics")
     known = {} if table is None else table.mapping()
     for name, f in known.items():
         if name not in said:
-            raise f.error(f"one of the drawing's fabrics: {', '.join(said) or 'it names none'}",
-                          got=repr(name), hint=did_you_mean(name, said))  # fmt: skip
+            raise f.error(
+                f"one of the drawing's fabrics: {', '.join(said) or 'it names none'}",
+                got=repr(name),
+                hint=did_you_mean(name, said),
+            )
     return [
         replace(p, fabric=known[used[p.name].fabric].value)
         if p.fabric is None and used[p.name].fabric in known
@@ -165,18 +177,21 @@ def _run(marked: Sequence[bool]) -> list[list[int]]:
     return runs
 
 
-def _drawn_seams(pieces: dict[str, Piece]) -> list[Seam]:
+def _drawn_seams(pieces: dict[str, DrawnPiece]) -> list[Seam]:
     """Seams between parts of outlines that have the same word, right sides together."""
-    words: dict[str, list[list[Side]]] = {}
+    words: dict[str, list[list[SeamSide]]] = {}
     for name, piece in pieces.items():
         for word in dict.fromkeys(s.seam for s in piece.outline if s.seam):
             runs = _run([s.seam == word for s in piece.outline])
-            words.setdefault(word, []).extend([[Side(name, i) for i in run] for run in runs])
+            words.setdefault(word, []).extend([[SeamSide(name, i) for i in run] for run in runs])
     seams = []
     for word, chains in words.items():
         if len(chains) != 2:
             places = ", ".join(f"{c[0].panel}.{c[0].edge}" for c in chains)
-            raise PatternError(f"seam {word!r} of data-seams", got=f"{len(chains)} sides: {places}",
-                               expected="two parts of outlines with this word")  # fmt: skip
+            raise PatternError(
+                f"seam {word!r} of data-seams",
+                got=f"{len(chains)} sides: {places}",
+                expected="two parts of outlines with this word",
+            )
         seams.append(Seam(word, chains[0], chains[1], flip=True))
     return seams

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 from weft.garment.curves import EdgeCurve
 from weft.garment.curves import area as area_of
-from weft.garment.pattern import Curve, Edge
+from weft.garment.pattern import BorderCurve, Edge
 
 SAMPLES = 32  # of a curved stroke, where only the side that it is on matters
 MARKS = 8  # of a curved stroke of a hole or a line inside: a circle has 32
@@ -25,7 +25,7 @@ class Stroke:
         seam: word that it shares with the edges that it is sewn to.
     """
 
-    curve: Curve
+    curve: BorderCurve
     points: Floats
     name: str = ""
     seam: str = ""
@@ -55,7 +55,7 @@ class Stroke:
 
     def sampled(self, samples: int = SAMPLES) -> Floats:
         """(s,2) points along it, with its beginning, without its end."""
-        if self.curve in (Curve.LINE, Curve.POLYLINE):
+        if self.curve in (BorderCurve.LINE, BorderCurve.POLYLINE):
             return self.points[:-1]
         return EdgeCurve(self.start, self.end, self.edge).at(np.arange(samples) / samples)
 

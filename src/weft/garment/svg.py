@@ -14,15 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import PatternError
+from weft.base.arrays import Floats
+from weft.base.errors import PatternError
+from weft.discretization.polygon import contains
 from weft.garment.contents import name_of
-from weft.garment.outline import contains
-from weft.garment.pattern import Curve, Pattern
-from weft.garment.pieces import Piece
+from weft.garment.pattern import BorderCurve, Pattern
+from weft.garment.pieces import DrawnPiece
 from weft.garment.sidecar import assembled
 from weft.garment.stroke import MARKS, Stroke, area, counter_clockwise, polygon
-from weft.garment.svg_paths import SHAPES, Drawn, drawn
+from weft.garment.svg_paths import SHAPES, StrokeChain, drawn
 from weft.garment.svg_tree import Node, read_svg_tree
 from weft.garment.svg_units import meters_per_unit
 
@@ -42,7 +42,7 @@ class _Found:
 
     node: Node
     role: str
-    chains: list[Drawn]
+    chains: list[StrokeChain]
     group: Node | None
 
 
@@ -69,9 +69,11 @@ def read_svg(path: Path) -> Pattern:
     pieces = [p for g in groups.values() for p in _pieces(g, path.name)]
     if not pieces:
         raise PatternError(
-            "pieces", got="no path of class outline", where=path.name,
-            expected="at least one: <path class=\"outline\" ...>, or an id or layer of this name",
-        )  # fmt: skip
+            "pieces",
+            got="no path of class outline",
+            where=path.name,
+            expected='at least one: <path class="outline" ...>, or an id or layer of this name',
+        )
     pieces = [replace(p, name=p.name or f"piece {i}") for i, p in enumerate(pieces, start=1)]
     loose = [o for g in groups.values() if len(_chosen(g)) != 1 for o in g.others]
     for other in loose:
@@ -86,13 +88,18 @@ def _shapes(root: Node, file: str, meters: float) -> list[_Found]:
         if any(n.tag in UNSEEN or _hidden(n) for n in node.up()):
             continue
         if node.tag == "svg" and node is not root:
-            raise PatternError("<svg>", got="inside another", where=f"{file}:{node.line}",
-                               expected="one page")  # fmt: skip
+            raise PatternError(
+                "<svg>", got="inside another", where=f"{file}:{node.line}", expected="one page"
+            )
         role = _role(node)
         if role and node.tag == "use":
-            raise PatternError("<use>", got="a copy of another element", expected="paths",
-                               where=f"{file}:{node.line}",
-                               hint="unlink clones before exporting")  # fmt: skip
+            raise PatternError(
+                "<use>",
+                got="a copy of another element",
+                expected="paths",
+                where=f"{file}:{node.line}",
+                hint="unlink clones before exporting",
+            )
         if node.tag not in SHAPES:
             continue
         if not role:
@@ -100,8 +107,10 @@ def _shapes(root: Node, file: str, meters: float) -> list[_Found]:
             continue
         result.append(_Found(node, role, drawn(node, file, meters), _group_of(node)))
     if skipped:
-        warnings.warn(f"{file}: {skipped} shapes without a class of {', '.join(ROLES)}: not read",
-                      stacklevel=3)  # fmt: skip
+        warnings.warn(
+            f"{file}: {skipped} shapes without a class of {', '.join(ROLES)}: not read",
+            stacklevel=3,
+        )
     return result
 
 
@@ -145,7 +154,7 @@ def _chosen(group: _Group) -> list[_Found]:
     return []
 
 
-def _pieces(group: _Group, file: str) -> list[Piece]:
+def _pieces(group: _Group, file: str) -> list[DrawnPiece]:
     """The pieces of a group, with what is drawn inside where it has only one."""
     borders = _chosen(group)
     result = []
@@ -168,7 +177,7 @@ def _pieces(group: _Group, file: str) -> list[Piece]:
     return result
 
 
-def _bordered(border: _Found, name: str, file: str) -> Piece:
+def _bordered(border: _Found, name: str, file: str) -> DrawnPiece:
     """A piece with its outline: the largest of the path's chains; the others are holes."""
     where = f"{file}:{border.node.line}"
     shown = f"outline of {name!r}" if name else "outline"
@@ -176,17 +185,20 @@ def _bordered(border: _Found, name: str, file: str) -> Piece:
         if not chain.closed:
             a, b = (1e3 * p for p in (chain.strokes[0].start, chain.strokes[-1].end))
             raise PatternError(
-                shown, got=f"open: from ({a[0]:.4g}, {a[1]:.4g}) to ({b[0]:.4g}, {b[1]:.4g}) mm",
-                where=where, expected="a closed path", hint="end it with Z",
-            )  # fmt: skip
+                shown,
+                got=f"open: from ({a[0]:.4g}, {a[1]:.4g}) to ({b[0]:.4g}, {b[1]:.4g}) mm",
+                where=where,
+                expected="a closed path",
+                hint="end it with Z",
+            )
     chains = sorted(border.chains, key=lambda c: -abs(area(c.strokes)))
     outline = counter_clockwise(_named(chains[0], border.node, where))
     if len(outline) < 2:
         raise PatternError(shown, got="one edge", expected="at least two", where=where)
-    return Piece(name, outline, [polygon(c.strokes, MARKS) for c in chains[1:]], where=where)
+    return DrawnPiece(name, outline, [polygon(c.strokes, MARKS) for c in chains[1:]], where=where)
 
 
-def _named(chain: Drawn, node: Node, where: str) -> list[Stroke]:
+def _named(chain: StrokeChain, node: Node, where: str) -> list[Stroke]:
     """Strokes with the words of data-edges and data-seams."""
     words = {}
     for key in ("data-edges", "data-seams"):
@@ -194,33 +206,40 @@ def _named(chain: Drawn, node: Node, where: str) -> list[Stroke]:
         words[key] = [NONE] * len(chain.commands) if given is None else given.split()
         if len(words[key]) != len(chain.commands):
             raise PatternError(
-                key, got=f"{len(words[key])} words", where=where,
+                key,
+                got=f"{len(words[key])} words",
+                where=where,
                 expected=f"one for each of the {len(chain.commands)} edges; {NONE!r} for none",
-            )  # fmt: skip
+            )
     result: list[Stroke] = []
     for command, name, seam in zip(chain.commands, words["data-edges"], words["data-seams"]):
         if name == CONTINUED:
             parts = [*result[-1:], *command]
-            if not result or any(s.curve not in (Curve.LINE, Curve.POLYLINE) for s in parts):
+            if not result or any(
+                s.curve not in (BorderCurve.LINE, BorderCurve.POLYLINE) for s in parts
+            ):
                 raise PatternError(
-                    "data-edges", got=f"{CONTINUED!r} at edge {len(result)}", where=where,
+                    "data-edges",
+                    got=f"{CONTINUED!r} at edge {len(result)}",
+                    where=where,
                     expected="it after straight parts, at straight parts only",
-                )  # fmt: skip
+                )
             points = np.concatenate([parts[0].points, *(s.points[1:] for s in parts[1:])])
-            result[-1] = replace(result[-1], curve=Curve.POLYLINE, points=points)
+            result[-1] = replace(result[-1], curve=BorderCurve.POLYLINE, points=points)
             continue
         name, seam = ("" if word == NONE else word for word in (name, seam))
         result += [replace(s, name=name, seam=seam) for s in command]
     return result
 
 
-def _with(piece: Piece, other: _Found, file: str) -> Piece:
+def _with(piece: DrawnPiece, other: _Found, file: str) -> DrawnPiece:
     """The piece with a hole, a line or its grain."""
     where = f"{file}:{other.node.line}"
     if other.role == "hole":
         if not all(c.closed for c in other.chains):
-            raise PatternError(f"hole of {piece.name!r}", got="an open path", where=where,
-                               expected="a closed one")  # fmt: skip
+            raise PatternError(
+                f"hole of {piece.name!r}", got="an open path", where=where, expected="a closed one"
+            )
         return replace(
             piece, holes=[*piece.holes, *(polygon(c.strokes, MARKS) for c in other.chains)]
         )
@@ -230,29 +249,35 @@ def _with(piece: Piece, other: _Found, file: str) -> Piece:
         points = other.chains[0].points
         return replace(piece, origin=(points.min(0) + points.max(0)) / 2)
     if piece.grain is not None:
-        raise PatternError(f"grain of {piece.name!r}", got="a second one", where=where,
-                           expected="one line")  # fmt: skip
+        raise PatternError(
+            f"grain of {piece.name!r}", got="a second one", where=where, expected="one line"
+        )
     strokes = other.chains[0].strokes
     x, y = strokes[-1].end - strokes[0].start
     if x == 0 and y == 0:
-        raise PatternError(f"grain of {piece.name!r}", got="a closed path", where=where,
-                           expected="a line along the warp")  # fmt: skip
+        raise PatternError(
+            f"grain of {piece.name!r}",
+            got="a closed path",
+            where=where,
+            expected="a line along the warp",
+        )
     return replace(piece, grain=float(np.arctan2(y, x)))
 
 
-def _given(pieces: Sequence[Piece], other: _Found, file: str) -> list[Piece]:
+def _given(pieces: Sequence[DrawnPiece], other: _Found, file: str) -> list[DrawnPiece]:
     """The pieces, with something that is drawn inside one of them."""
     middle = _middle(other.chains[0])
     inside = [i for i, p in enumerate(pieces) if contains([polygon(p.outline)], middle[None])[0]]
     if not inside:
-        warnings.warn(f"{file}:{other.node.line}: {other.role} outside of every piece: not read",
-                      stacklevel=3)  # fmt: skip
+        warnings.warn(
+            f"{file}:{other.node.line}: {other.role} outside of every piece: not read", stacklevel=3
+        )
         return list(pieces)
     i = min(inside, key=lambda k: abs(area(pieces[k].outline)))
     return [_with(p, other, file) if k == i else p for k, p in enumerate(pieces)]
 
 
-def _middle(chain: Drawn) -> Floats:
+def _middle(chain: StrokeChain) -> Floats:
     points = chain.points
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
     return np.array([np.interp(along[-1] / 2, along, c) for c in points.T])

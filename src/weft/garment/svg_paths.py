@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import PatternError
-from weft.garment.pattern import Curve
+from weft.base.arrays import Floats
+from weft.base.errors import PatternError
+from weft.garment.pattern import BorderCurve
 from weft.garment.stroke import MARKS, Stroke
 from weft.garment.svg_tree import Node
 from weft.garment.svg_units import user_length
@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class StrokeChain:
     """A chain of strokes.
 
     Args:
@@ -56,8 +56,12 @@ def svgelements() -> Any:
     try:
         import svgelements as package
     except ImportError as problem:
-        raise PatternError("svgelements", got="not installed", expected="it, to read .svg",
-                           hint="pip install 'weft[garments]'") from problem  # fmt: skip
+        raise PatternError(
+            "svgelements",
+            got="not installed",
+            expected="it, to read .svg",
+            hint="pip install 'weft[garments]'",
+        ) from problem
     return package
 
 
@@ -81,7 +85,7 @@ def matrix_of(node: Node, file: str) -> Any:
     return total
 
 
-def drawn(node: Node, file: str, meters: float) -> list[Drawn]:
+def drawn(node: Node, file: str, meters: float) -> list[StrokeChain]:
     """The chains of strokes of a shape, in meters, y up.
 
     Args:
@@ -134,22 +138,25 @@ def _strokes(segment: Any, matrix: Any, meters: float, svg: Any) -> list[Stroke]
         return np.asarray((p @ linear.T + [matrix.e, matrix.f]) * [meters, -meters])
 
     if isinstance(segment, svg.Arc):
+        known = (segment.center, segment.prx, segment.pry, segment.start, segment.end)
+        if not np.isfinite([segment.sweep, *(c for p in known for c in (p.x, p.y))]).all():
+            return [Stroke(BorderCurve.LINE, np.full((2, 2), np.inf))]  # is refused
         circular = abs(segment.rx - segment.ry) <= 1e-6 * abs(segment.rx)
         gram = linear.T @ linear
         even = np.allclose(gram, gram[0, 0] * np.eye(2), rtol=0, atol=1e-9 * gram[0, 0])
         if abs(segment.sweep) == 0 or segment.rx == 0 or segment.ry == 0:
-            return [Stroke(Curve.LINE, points(segment.start, segment.end))]
+            return [Stroke(BorderCurve.LINE, points(segment.start, segment.end))]
         if circular and even:
             middle = segment.point(0.5)
-            return [Stroke(Curve.ARC, points(segment.start, middle, segment.end))]
+            return [Stroke(BorderCurve.ARC, points(segment.start, middle, segment.end))]
         cubics = _cubics(segment) @ linear.T + [matrix.e, matrix.f]
-        return [Stroke(Curve.CUBIC, p * [meters, -meters]) for p in cubics]
+        return [Stroke(BorderCurve.CUBIC, p * [meters, -meters]) for p in cubics]
     if isinstance(segment, svg.QuadraticBezier):
-        return [Stroke(Curve.QUADRATIC, points(segment.start, segment.control, segment.end))]
+        return [Stroke(BorderCurve.QUADRATIC, points(segment.start, segment.control, segment.end))]
     if isinstance(segment, svg.CubicBezier):
         ends = (segment.start, segment.control1, segment.control2, segment.end)
-        return [Stroke(Curve.CUBIC, points(*ends))]
-    return [Stroke(Curve.LINE, points(segment.start, segment.end))]
+        return [Stroke(BorderCurve.CUBIC, points(*ends))]
+    return [Stroke(BorderCurve.LINE, points(segment.start, segment.end))]
 
 
 def _cubics(arc: Any) -> Floats:
@@ -174,7 +181,7 @@ def _cubics(arc: Any) -> Floats:
     return np.stack([points[:-1], first, last, points[1:]], axis=1)
 
 
-def _joined(commands: list[list[Stroke]], closes: bool, node: Node, file: str) -> Drawn:
+def _joined(commands: list[list[Stroke]], closes: bool, node: Node, file: str) -> StrokeChain:
     """A chain, closed where its ends are so close that they were meant to meet."""
     start = commands[0][0].start
     last = commands[-1][-1]
@@ -188,7 +195,7 @@ def _joined(commands: list[list[Stroke]], closes: bool, node: Node, file: str) -
     for i, command in enumerate(commands):
         if any(_size(s) == 0 for s in command):
             raise _refused(node, file, "path", f"edge {i} has no length", "points apart")
-    return Drawn(commands, gap <= GAP)
+    return StrokeChain(commands, gap <= GAP)
 
 
 def _size(stroke: Stroke) -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
-from weft.errors import PatternError
+from weft.base.errors import PatternError
 from weft.garment.contents import contents
 
 MOST_NODES = 200_000
@@ -112,13 +112,17 @@ def read_svg_tree(path: Path) -> Node:
     try:
         builder.parser.Parse(data, True)
     except expat.ExpatError as problem:
-        raise PatternError("SVG", got=expat.ErrorString(problem.code), expected="valid XML",
-                           where=f"{path.name}:{problem.lineno}") from problem  # fmt: skip
+        raise PatternError(
+            "SVG",
+            got=expat.ErrorString(problem.code),
+            expected="valid XML",
+            where=f"{path.name}:{problem.lineno}",
+        ) from problem
     except (ValueError, LookupError) as problem:  # an encoding that does not exist or fit
-        raise PatternError("SVG", got=str(problem), expected="UTF-8",
-                           where=path.name) from problem  # fmt: skip
+        raise PatternError("SVG", got=str(problem), expected="UTF-8", where=path.name) from problem
     root = builder.root
     if root is None or root.tag != "svg":
-        raise PatternError("SVG", got=f"<{root.tag if root else ''}>", expected="<svg>",
-                           where=path.name)  # fmt: skip
+        raise PatternError(
+            "SVG", got=f"<{root.tag if root else ''}>", expected="<svg>", where=path.name
+        )
     return root

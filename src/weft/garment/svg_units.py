@@ -4,7 +4,7 @@ import math
 import re
 import warnings
 
-from weft.errors import PatternError
+from weft.base.errors import PatternError
 from weft.garment.svg_tree import Node
 
 INCH = 0.0254  # [m]
@@ -35,8 +35,9 @@ def user_length(node: Node, name: str, file: str, default: float | None = 0.0) -
         return number
     if unit not in ABSOLUTE:
         known = ", ".join(ABSOLUTE)
-        raise PatternError(f"<{node.tag}> {name}", got=repr(text), where=where,
-                           expected=f"a length in px, {known}")  # fmt: skip
+        raise PatternError(
+            f"<{node.tag}> {name}", got=repr(text), where=where, expected=f"a length in px, {known}"
+        )
     return number * ABSOLUTE[unit] * PIXELS / INCH
 
 
@@ -61,8 +62,9 @@ def meters_per_unit(root: Node, file: str) -> float:
             continue
         if unit and unit != "px" and unit not in ABSOLUTE:
             known = ", ".join([*ABSOLUTE, "px"])
-            raise PatternError(f"svg {name}", got=repr(text), expected=f"a length in {known}",
-                               where=where)  # fmt: skip
+            raise PatternError(
+                f"svg {name}", got=repr(text), expected=f"a length in {known}", where=where
+            )
         pixels |= unit in ("", "px")
         meters = number * ABSOLUTE.get(unit, INCH / PIXELS)
         if not 0 < meters < LARGEST:
@@ -93,6 +95,10 @@ def _view_box(root: Node, where: str) -> tuple[float, float] | None:
     except ValueError:
         width = height = math.nan
     if not (0 < width < math.inf and 0 < height < math.inf):
-        raise PatternError("svg viewBox", got=repr(text), where=where,
-                           expected="four numbers: x, y, width and height > 0")  # fmt: skip
+        raise PatternError(
+            "svg viewBox",
+            got=repr(text),
+            where=where,
+            expected="four numbers: x, y, width and height > 0",
+        )
     return width, height

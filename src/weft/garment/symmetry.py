@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import PatternError
+from weft.base.arrays import Floats
+from weft.base.errors import PatternError
 from weft.garment.curves import backward
 from weft.garment.darts import Dart, Feature, Pleat
-from weft.garment.pattern import Curve, Edge, Fold, Panel, Placement
+from weft.garment.pattern import BorderCurve, Edge, Panel, PatternFold, Placement
 
 MIRRORED = "_mirrored"  # added to names of edges in the half that was not drawn
 
@@ -71,9 +71,12 @@ def unfolded(
     k = len(panel.corners)
     corners = _points(panel.corners)
     a, b = corners[fold], corners[(fold + 1) % k]
-    if panel.edges[fold].curve is not Curve.LINE:
-        raise PatternError(f"panel {panel.name}: fold", got=panel.edges[fold].curve.name.lower(),
-                           expected="a straight edge")  # fmt: skip
+    if panel.edges[fold].curve is not BorderCurve.LINE:
+        raise PatternError(
+            f"panel {panel.name}: fold",
+            got=panel.edges[fold].curve.name.lower(),
+            expected="a straight edge",
+        )
     axis = (b - a) / max(float(np.linalg.norm(b - a)), 1e-300)
 
     def across(points: Any) -> Floats:
@@ -94,8 +97,11 @@ def unfolded(
     found: list[Feature] = []
     for e, f in features:
         if e == fold:
-            raise PatternError(f"panel {panel.name}: {f.name}", got="on the fold",
-                               expected="a dart on another edge")  # fmt: skip
+            raise PatternError(
+                f"panel {panel.name}: {f.name}",
+                got="on the fold",
+                expected="a dart on another edge",
+            )
         j = order.index(e)
         found.append((j, f))
         twin = _from_end(f)
@@ -106,7 +112,10 @@ def unfolded(
         edges=edges,
         holes=[*panel.holes, *(across(h) for h in panel.holes)],
         lines=[*panel.lines, *(across(line) for line in panel.lines)],
-        folds=[*panel.folds, *(Fold(across(f.points), f.angle, f.stiffness) for f in panel.folds)],
+        folds=[
+            *panel.folds,
+            *(PatternFold(across(f.points), f.angle, f.stiffness) for f in panel.folds),
+        ],
     )
     return whole, found
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from weft.arrays import Bools, Faces, Floats, Ints
-from weft.errors import MeshError
-from weft.garment.outline import GROWTH, checked_loop, contains, divided, first_crossing
-from weft.machine import memory
-from weft.mesh import TriangleMesh
+from weft.base.arrays import Bools, Faces, Floats, Ints
+from weft.base.errors import MeshError
+from weft.base.machine import memory
+from weft.discretization.mesh import TriangleMesh
+from weft.discretization.polygon import GROWTH, checked_loop, contains, divided, first_crossing
 
 ROUNDS, SMOOTHING = 8, 6  # of adding and removing points; centerings in each
 FIRST_ROW = 0.62  # distance of points from the outline, over h, below which they are removed
@@ -53,9 +53,11 @@ def triangulated(
     extent = float(np.ptp(given[0], axis=0).max())
     if (extent / size) ** 2 > MOST_POINTS:
         raise MeshError(
-            "size", got=f"{size:g} m for a piece of {extent:g} m",
-            expected=f"at most {MOST_POINTS} vertices", hint="are both in meters?",
-        )  # fmt: skip
+            "size",
+            got=f"{size:g} m for a piece of {extent:g} m",
+            expected=f"at most {MOST_POINTS} vertices",
+            hint="are both in meters?",
+        )
     loops = [divided(p, size, i == 0) for i, p in enumerate(given)] if divide else given
     points, faces = filled(loops, size, seed)
     groups, first = {}, 0
@@ -225,10 +227,11 @@ class _Filling:
         extent = float(np.linalg.norm(high - low))
         if 4 * extent * PER_LATTICE_POINT**0.5 > finest * memory() ** 0.5:
             raise MeshError(
-                "outline", got=f"an edge of {finest:.3g} m in a piece of {extent:.3g} m",
+                "outline",
+                got=f"an edge of {finest:.3g} m in a piece of {extent:.3g} m",
                 expected="edges that are not so much shorter",
                 hint="leave out points that nearly coincide: triangles grow from the shortest edge",
-            )  # fmt: skip
+            )
         while True:
             least = spacing / np.sqrt(2)
             near = None if spacing == self.size else self.dense[self.dense_size < spacing]

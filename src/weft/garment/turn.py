@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from weft.garment.curves import area, backward, flattened
-from weft.garment.pattern import Panel, Pattern, Side
+from weft.garment.pattern import Panel, Pattern, SeamSide
 
 
 def counter_clockwise(pattern: Pattern) -> Pattern:
@@ -20,9 +20,9 @@ def counter_clockwise(pattern: Pattern) -> Pattern:
         return pattern
     counts = {p.name: len(p.corners) for p in pattern.panels}
 
-    def sides(chain: Sequence[Side]) -> tuple[Side, ...]:
+    def sides(chain: Sequence[SeamSide]) -> tuple[SeamSide, ...]:
         return tuple(
-            Side(s.panel, (counts[s.panel] - 2 - s.edge) % counts[s.panel], not s.backward)
+            SeamSide(s.panel, (counts[s.panel] - 2 - s.edge) % counts[s.panel], not s.backward)
             if s.panel in turned
             else s
             for s in chain

@@ -5,20 +5,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import PatternError, WeftError, did_you_mean
+from weft.base.arrays import Floats
+from weft.base.errors import PatternError, WeftError, did_you_mean
 from weft.garment.curves import area, flattened
 from weft.garment.darts import ANGLE, KINDS, Dart, Feature, Pleat, shaped
-from weft.garment.fields import Field
-from weft.garment.pattern import Curve, Edge, Fold, Panel, Placement, Seam, Wrap
+from weft.garment.fields import TreeField
+from weft.garment.pattern import BorderCurve, Edge, Panel, PatternFold, Placement, Seam, Wrap
 from weft.garment.symmetry import mirrored, mirrored_features, unfolded
 from weft.garment.turn import turned_around
 from weft.garment.yaml_values import Values
 
 OWN = ("fabric", "thickness", "layer", "placement", "grain")  # of copies too
 SHAPE = ("outline", "holes", "lines", "folds", "darts", "pleats", "fold")
-_CURVES = {"quadratic": Curve.QUADRATIC, "cubic": Curve.CUBIC, "arc": Curve.ARC,
-           "points": Curve.POLYLINE}  # fmt: skip
+_CURVES = {
+    "quadratic": BorderCurve.QUADRATIC,
+    "cubic": BorderCurve.CUBIC,
+    "arc": BorderCurve.ARC,
+    "points": BorderCurve.POLYLINE,
+}
 _CIRCLE = 48  # corners of a round hole
 
 
@@ -38,7 +42,7 @@ class PanelReader:
         values: reads numbers.
     """
 
-    def __init__(self, panels: Field, values: Values) -> None:
+    def __init__(self, panels: TreeField, values: Values) -> None:
         self.fields, self.values = panels.mapping(), values
         self.drafts: dict[str, Draft] = {}
         self.open: list[str] = []
@@ -74,7 +78,7 @@ class PanelReader:
         self.drafts[name] = made
         return made
 
-    def made(self, name: str, f: Field) -> Draft:
+    def made(self, name: str, f: TreeField) -> Draft:
         """A panel from its own outline, or from another panel."""
         for key in ("mirror", "copy"):
             other = f.get(key)
@@ -93,7 +97,7 @@ class PanelReader:
             return Draft(self.own(mirrored(draft.panel, name), f), tuple(features))
         return self.drawn(name, f)
 
-    def own(self, panel: Panel, f: Field) -> Panel:
+    def own(self, panel: Panel, f: TreeField) -> Panel:
         """The panel with what its block says about it besides its shape."""
         v = self.values
         fabric, thickness, layer = f.get("fabric"), f.get("thickness"), f.get("layer")
@@ -107,7 +111,7 @@ class PanelReader:
             grain=panel.grain if grain is None else v.angle(grain),
         )
 
-    def drawn(self, name: str, f: Field) -> Draft:
+    def drawn(self, name: str, f: TreeField) -> Draft:
         """A panel from its outline."""
         f.only("mirror", "copy", *SHAPE, *OWN)
         corners, edges = [], []
@@ -144,7 +148,7 @@ class PanelReader:
                 raise
         return Draft(self.own(panel, f), tuple(features))
 
-    def edge(self, f: Field, panel: Panel) -> int:
+    def edge(self, f: TreeField, panel: Panel) -> int:
         """The number of an edge that is named, or numbered, as drawn."""
         names = [e.name for e in panel.edges]
         name = str(f.value)
@@ -155,7 +159,7 @@ class PanelReader:
             raise f.error(f"a name that one edge has: {names.count(name)} are called {name}")
         return names.index(name)
 
-    def corner(self, f: Field) -> tuple[Floats, Edge]:
+    def corner(self, f: TreeField) -> tuple[Floats, Edge]:
         """A corner and the edge that begins there: ``[x, y]``, or ``at`` with the edge's kind."""
         v = self.values
         if isinstance(f.value, list):
@@ -168,17 +172,17 @@ class PanelReader:
         name = "" if named is None else str(named.value).strip()
         if named is not None and (not name or "." in name):
             raise named.error("a name without dots")
-        curve, controls = Curve.LINE, np.zeros((0, 2))
+        curve, controls = BorderCurve.LINE, np.zeros((0, 2))
         if said:
             given, curve = f.need(said[0]), _CURVES[said[0]]
-            if curve in (Curve.QUADRATIC, Curve.ARC):
+            if curve in (BorderCurve.QUADRATIC, BorderCurve.ARC):
                 controls = v.point(given)[None]
             else:
                 count = curve.n_controls
                 controls = v.points(given, 1 if count is None else count, count)
         return v.point(f.need("at")), Edge(curve, controls, name)
 
-    def hole(self, f: Field) -> Floats:
+    def hole(self, f: TreeField) -> Floats:
         """A polygon, or a circle."""
         v = self.values
         if isinstance(f.value, list):
@@ -188,17 +192,17 @@ class PanelReader:
         circle = np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
         return np.asarray(v.point(f.need("center")) + v.length(f.need("radius")) * circle)
 
-    def fold(self, f: Field) -> Fold:
+    def fold(self, f: TreeField) -> PatternFold:
         """A line that keeps an angle."""
         f.only("points", "angle", "stiffness")
         stiffness = f.get("stiffness")
-        return Fold(
+        return PatternFold(
             self.values.points(f.need("points"), 2),
             self.values.angle(f.need("angle")),
             None if stiffness is None else self.values.number(stiffness, "N"),
         )
 
-    def dart(self, f: Field, name: str) -> Dart:
+    def dart(self, f: TreeField, name: str) -> Dart:
         """A dart."""
         f.only("name", "edge", "at", "width", "depth")
         v, said = self.values, f.get("name")
@@ -207,7 +211,7 @@ class PanelReader:
         where = 0.5 if at is None else v.plain(at)
         return Dart(name if said is None else said.text(), where, *sizes)
 
-    def pleat(self, f: Field, name: str) -> Pleat:
+    def pleat(self, f: TreeField, name: str) -> Pleat:
         """A pleat."""
         f.only("name", "edge", "at", "depth", "length", "kind", "to", "angle")
         v, said, kind, to = self.values, f.get("name"), f.get("kind"), f.get("to")
@@ -226,7 +230,7 @@ class PanelReader:
             ANGLE if angle is None else v.angle(angle),
         )
 
-    def placement(self, f: Field) -> Placement:
+    def placement(self, f: TreeField) -> Placement:
         """Where a panel starts."""
         f.only("translation", "rotation", "wrap")
         v = self.values
@@ -242,7 +246,7 @@ class PanelReader:
             None if wrap is None else self.wrap(wrap),
         )
 
-    def wrap(self, f: Field) -> Wrap:
+    def wrap(self, f: TreeField) -> Wrap:
         """An axis to bend a panel around."""
         f.only("center", "radius", "direction", "facing", "taper")
         v, taper = self.values, f.get("taper")

@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from weft.errors import PatternError, PatternProblems, WeftError
-from weft.garment.fields import Field
+from weft.base.errors import PatternError, PatternProblems, WeftError
+from weft.base.yaml_lines import parse_yaml, read_yaml
+from weft.garment.fields import TreeField
 from weft.garment.pattern import Elastic, Panel, Pattern, Seam
 from weft.garment.yaml_panels import PanelReader
 from weft.garment.yaml_seams import directed, elastic, named, seam
 from weft.garment.yaml_values import Values, read_measures
-from weft.plain_yaml import parse_yaml, read_yaml
 
 FIELDS = ("name", "measures", "fabric", "panels", "seams", "elastics")
 T = TypeVar("T")
@@ -35,7 +35,7 @@ def read_yaml_pattern(
     """
     path = Path(path)
     tree = read_yaml(path, "pattern file", PatternError, "docs/garments.md describes the format")
-    root = Field(tree.value, path.name, (), tree.lines)
+    root = TreeField(tree.value, path.name, (), tree.lines)
     if not isinstance(tree.value, dict):
         raise root.error("fields such as `panels:`")
     return _Reader(root, measures or {}).pattern(path.stem, str(path))
@@ -44,7 +44,7 @@ def read_yaml_pattern(
 def parse_yaml_pattern(text: str, source: str = "pattern.yaml") -> Pattern:
     """The same from a text."""
     tree = parse_yaml(text, source, PatternError)
-    root = Field(tree.value, source, (), tree.lines)
+    root = TreeField(tree.value, source, (), tree.lines)
     if not isinstance(tree.value, dict):
         raise root.error("fields such as `panels:`")
     return _Reader(root, {}).pattern(source, source)
@@ -53,7 +53,7 @@ def parse_yaml_pattern(text: str, source: str = "pattern.yaml") -> Pattern:
 class _Reader:
     """Reads the parts of a file, and notes their problems."""
 
-    def __init__(self, root: Field, measures: Mapping[str, str | float]) -> None:
+    def __init__(self, root: TreeField, measures: Mapping[str, str | float]) -> None:
         self.root, self.given = root, measures
         self.problems: list[WeftError] = []
         self.places: dict[str, str] = {}
@@ -120,7 +120,7 @@ class _Reader:
     def entries(
         self,
         key: str,
-        read: Callable[[str | None, Field, Mapping[str, Panel], Values], J],
+        read: Callable[[str | None, TreeField, Mapping[str, Panel], Values], J],
         panels: Mapping[str, Panel],
         values: Values,
     ) -> list[J]:

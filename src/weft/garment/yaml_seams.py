@@ -3,22 +3,34 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from weft.errors import WeftError, did_you_mean
-from weft.garment.chains import Chain, Corner, chained, orientation
+from weft.base.errors import WeftError, did_you_mean
+from weft.garment.chains import Corner, EdgeChain, chained, orientation
 from weft.garment.check import Match, sewn_corners
-from weft.garment.fields import Field
+from weft.garment.fields import TreeField
 from weft.garment.garment import edges_named
-from weft.garment.pattern import Closing, Elastic, Panel, Seam, Side
+from weft.garment.pattern import Closing, Elastic, Panel, Seam, SeamSide
 from weft.garment.yaml_values import Values
 
 CLOSINGS = tuple(c.name.lower() for c in Closing)
-_FIELDS = ("name", "join", "flip", "closing", "angle", "fold_stiffness", "strength", "buttons",
-           "open_at", "close_at", "window", "notched")  # fmt: skip
+_FIELDS = (
+    "name",
+    "join",
+    "flip",
+    "closing",
+    "angle",
+    "fold_stiffness",
+    "strength",
+    "buttons",
+    "open_at",
+    "close_at",
+    "window",
+    "notched",
+)
 _UNITS = {"open_at": "s", "close_at": "s"}
 _CHANGING = {"fold_stiffness": "N", "strength": "N/m"}
 
 
-def named(f: Field) -> Iterator[tuple[str | None, Field]]:
+def named(f: TreeField) -> Iterator[tuple[str | None, TreeField]]:
     """The entries of a block that is a list, or a mapping of names."""
     if isinstance(f.value, list):
         for entry in f.items():
@@ -28,7 +40,7 @@ def named(f: Field) -> Iterator[tuple[str | None, Field]]:
         yield from f.mapping().items()
 
 
-def seam(name: str | None, f: Field, panels: Mapping[str, Panel], values: Values) -> Seam:
+def seam(name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Values) -> Seam:
     """A seam, its chains as they are listed.
 
     Raises:
@@ -61,13 +73,14 @@ def seam(name: str | None, f: Field, panels: Mapping[str, Panel], values: Values
     if "closing" in said:
         kind = said["closing"]
         if kind.value not in CLOSINGS:
-            raise kind.error(f"one of {', '.join(CLOSINGS)}", hint=did_you_mean(
-                str(kind.value), CLOSINGS))  # fmt: skip
+            raise kind.error(
+                f"one of {', '.join(CLOSINGS)}", hint=did_you_mean(str(kind.value), CLOSINGS)
+            )
         more["closing"] = Closing[kind.text().upper()]
     return Seam(label, made.first, made.second, **more)  # type: ignore[arg-type]
 
 
-def elastic(name: str | None, f: Field, panels: Mapping[str, Panel], values: Values) -> Elastic:
+def elastic(name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Values) -> Elastic:
     """An elastic band.
 
     Raises:
@@ -81,13 +94,13 @@ def elastic(name: str | None, f: Field, panels: Mapping[str, Panel], values: Val
     return Elastic(label, chain(edges, panels), ratio, stiffness)
 
 
-def chain(f: Field, panels: Mapping[str, Panel]) -> tuple[Side, ...]:
+def chain(f: TreeField, panels: Mapping[str, Panel]) -> tuple[SeamSide, ...]:
     """``front.side``, ``front.2``, ``-front.side`` (from its end), or a list of them."""
     entries = list(f.items(1)) if isinstance(f.value, list) else [f]
     return tuple(s for entry in entries for s in _sides(entry, panels))
 
 
-def _sides(f: Field, panels: Mapping[str, Panel]) -> list[Side]:
+def _sides(f: TreeField, panels: Mapping[str, Panel]) -> list[SeamSide]:
     text = f.text()
     back = text.startswith("-")
     panel, dot, edge = text.removeprefix("-").partition(".")
@@ -101,10 +114,10 @@ def _sides(f: Field, panels: Mapping[str, Panel]) -> list[Side]:
         edges = edges_named(panels[panel], edge)
     except WeftError as error:
         raise f.error(error.expected or "an edge", hint=error.hint) from error
-    return [Side(panel, e, back) for e in (edges[::-1] if back else edges)]
+    return [SeamSide(panel, e, back) for e in (edges[::-1] if back else edges)]
 
 
-def _text(f: Field) -> str:
+def _text(f: TreeField) -> str:
     """How a chain is called."""
     entries = f.value if isinstance(f.value, list) else [f.value]
     return ", ".join(str(e) for e in entries)
@@ -123,18 +136,18 @@ def directed(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Seam]:
             c = parent[c]
         return c
 
-    def turned(sides: Sequence[Side]) -> tuple[Side, ...]:
+    def turned(sides: Sequence[SeamSide]) -> tuple[SeamSide, ...]:
         """What was listed in turn the other way, where that makes a chain of it."""
         if any(s.backward for s in sides) or _follow(sides):
             return tuple(sides)
         runs = [list(run) for _, run in groupby(sides, lambda s: (s.panel, _called(s)))]
-        back = tuple(Side(s.panel, s.edge, True) for run in runs for s in run[::-1])
+        back = tuple(SeamSide(s.panel, s.edge, True) for run in runs for s in run[::-1])
         return back if _follow(back) else tuple(sides)
 
-    def _called(s: Side) -> str:
+    def _called(s: SeamSide) -> str:
         return panels[s.panel].edges[s.edge].name or str(s.edge)
 
-    def _follow(sides: Sequence[Side]) -> bool:
+    def _follow(sides: Sequence[SeamSide]) -> bool:
         return chained(sides, panels, lambda a, b: root(a) == root(b)) is None
 
     made = list(seams)
@@ -143,7 +156,7 @@ def directed(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Seam]:
             made[i] = Seam(**{**vars(s), "first": turned(s.first), "second": turned(s.second)})
             if not (_follow(made[i].first) and _follow(made[i].second)):
                 continue
-            first, second = (Chain(tuple(c), panels) for c in (made[i].first, made[i].second))
+            first, second = (EdgeChain(tuple(c), panels) for c in (made[i].first, made[i].second))
             o = orientation(made[i], first, second)
             match = Match(made[i], first, second.turned() if o.flip else second, o)
             for a, b in sewn_corners(match) if s.closing is Closing.SEWN else ():

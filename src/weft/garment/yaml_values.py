@@ -8,13 +8,13 @@ from functools import partial
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import SceneError, UnitError
-from weft.garment.fields import Field
-from weft.keys import FIELDS, Keys
-from weft.units import in_si, to_si
-from weft.units.expression import CONSTANTS, FUNCTIONS, Measure, evaluated, in_unit
-from weft.units.grammar import parse_unit
+from weft.base.arrays import Floats
+from weft.base.errors import SceneError, UnitError
+from weft.base.keyframes import FIELDS, Keys
+from weft.base.units import in_si, to_si
+from weft.base.units.expression import CONSTANTS, FUNCTIONS, UnitValue, evaluated, in_unit
+from weft.base.units.grammar import parse_unit
+from weft.garment.fields import TreeField
 
 _NAME = re.compile(r"[^\W\d]\w*$")
 FARTHEST = 1e4  # [m] of any length
@@ -28,9 +28,9 @@ class Values:
         measures: its named numbers.
     """
 
-    measures: Mapping[str, Measure] = field(default_factory=dict)
+    measures: Mapping[str, UnitValue] = field(default_factory=dict)
 
-    def number(self, f: Field, unit: str) -> float:
+    def number(self, f: TreeField, unit: str) -> float:
         """A number in SI: a bare one is in ``unit``, text is a quantity or an expression.
 
         Raises:
@@ -49,15 +49,15 @@ class Values:
             raise f.error(f"at most {FARTHEST:g} m")
         return found
 
-    def length(self, f: Field) -> float:
+    def length(self, f: TreeField) -> float:
         """[m]."""
         return self.number(f, "m")
 
-    def plain(self, f: Field) -> float:
+    def plain(self, f: TreeField) -> float:
         """A number without unit."""
         return self.number(f, "1")
 
-    def changing(self, f: Field, unit: str) -> "float | Keys":
+    def changing(self, f: TreeField, unit: str) -> "float | Keys":
         """A number in SI, or keyframes of one; bare angles (``rad``) are in degrees."""
         read = self.angle if unit == "rad" else partial(self.number, unit=unit)
         if not Keys.is_said(f.value):
@@ -72,25 +72,25 @@ class Values:
             expected = problem.expected or "keyframes"
             raise f.error(expected, got=problem.got, hint=problem.hint) from problem
 
-    def angle(self, f: Field) -> float:
+    def angle(self, f: TreeField) -> float:
         """[rad]; a bare number is in degrees."""
         return self.number(f, "rad") if isinstance(f.value, str) else math.radians(f.number())
 
-    def point(self, f: Field) -> Floats:
+    def point(self, f: TreeField) -> Floats:
         """(2,) [m]."""
         return np.array([self.length(v) for v in f.items(2, 2)])
 
-    def points(self, f: Field, least: int, most: int | None = None) -> Floats:
+    def points(self, f: TreeField, least: int, most: int | None = None) -> Floats:
         """(n,2) [m]."""
         return np.array([self.point(v) for v in f.items(least, most)]).reshape(-1, 2)
 
-    def three(self, f: Field, unit: str) -> tuple[float, float, float]:
+    def three(self, f: TreeField, unit: str) -> tuple[float, float, float]:
         """Three numbers in SI."""
         x, y, z = (self.number(v, unit) for v in f.items(3, 3))
         return x, y, z
 
 
-def read_measures(f: Field | None, given: Mapping[str, str | float]) -> dict[str, Measure]:
+def read_measures(f: TreeField | None, given: Mapping[str, str | float]) -> dict[str, UnitValue]:
     """The named numbers of a file, each in terms of those above it.
 
     Args:
@@ -101,11 +101,11 @@ def read_measures(f: Field | None, given: Mapping[str, str | float]) -> dict[str
         PatternError: a name that cannot be one, a value that cannot be read, or a measure in
             ``given`` that the file does not have.
     """
-    known: dict[str, Measure] = {}
+    known: dict[str, UnitValue] = {}
     fields = {} if f is None else f.mapping()
     for name in given:
         if name not in fields:
-            place = f or Field({}, "measures")
+            place = f or TreeField({}, "measures")
             raise place.error(f"one of the file's: {', '.join(fields) or 'none'}", got=name)
     for name, value in fields.items():
         if not _NAME.match(name) or name in FUNCTIONS or name in CONSTANTS:
@@ -120,15 +120,15 @@ def read_measures(f: Field | None, given: Mapping[str, str | float]) -> dict[str
     return known
 
 
-def _measure(said: str | float, known: Mapping[str, Measure]) -> Measure:
+def _measure(said: str | float, known: Mapping[str, UnitValue]) -> UnitValue:
     if not isinstance(said, str):
-        return Measure(float(in_si(said, "1")))
+        return UnitValue(float(in_si(said, "1")))
     try:
         return evaluated(said, known)
     except UnitError:
         _, _, unit = said.strip().partition(" ")
         try:
-            return Measure(to_si(said, unit), parse_unit(unit)[1])  # "30 N/m"
+            return UnitValue(to_si(said, unit), parse_unit(unit)[1])  # "30 N/m"
         except UnitError:
             pass
         raise

@@ -13,18 +13,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import documented, setting
 from weft.discretization.samples import Samples
-from weft.errors import SceneError
-from weft.integrators.base import Memory, Stepper, StepReport
-from weft.model import Model
-from weft.settings import check_settings, documented, setting
-from weft.solve.base import Outcome
-from weft.state import State
+from weft.energies.state import State
+from weft.integrators.base import (
+    AnyMemory,
+    Memory,
+    StepLength,
+    Stepper,
+    StepReport,
+    StopsEarly,
+)
+from weft.integrators.model import Model
+from weft.solve.linear.solver import Outcome
 
 _OWN = "adaptive."  # prefix of what is remembered beside the stepper's own memory
 
 
+@checked(SceneError, "adaptive")
 @documented
 @dataclass(frozen=True)
 class AdaptiveSettings:
@@ -39,7 +48,6 @@ class AdaptiveSettings:
     most_halvings: int = setting(8, "of the step that is asked for", least=0, most=20)
 
     def __post_init__(self) -> None:
-        check_settings(self, "adaptive")
         if self.most_successes < self.successes:
             raise SceneError(
                 "adaptive.most_successes",
@@ -82,6 +90,7 @@ class _Pace:
         return _Pace(self.level, wait, self.accepted + 1)
 
 
+@checked(SceneError, "stepper", unchecked=("init",))
 class Adaptive:
     """A stepper that divides the steps of another one where it has to.
 
@@ -102,13 +111,19 @@ class Adaptive:
         """That of the stepper."""
         return self.stepper.order
 
+    @property
+    def careful(self) -> Stepper:
+        """This stepper with sub-steps that are solved to the tolerance."""
+        inner = self.stepper.careful if isinstance(self.stepper, StopsEarly) else self.stepper
+        return self if inner is self.stepper else Adaptive(inner, self.samples, self.settings)
+
     def init(self, model: Model, state: State) -> Memory:
         """The stepper's memory and the pace: whole steps first."""
         start = _Pace(0, self.settings.successes)
         return {**self.stepper.init(model, state), **start.memory()}
 
     def step(
-        self, model: Model, state: State, memory: Memory, dt: float
+        self, model: Model, state: State, memory: AnyMemory, dt: StepLength
     ) -> tuple[State, Memory, StepReport]:
         """One step of dt [s] in sub-steps.
 

@@ -6,10 +6,10 @@ The minimizer of Phi satisfies M (v - v_n) = -h dE/dx(x), which is implicit Eule
 
 from typing import ClassVar
 
+from weft.energies.state import State
+from weft.energies.step import Step
 from weft.integrators.base import Integrator, Memory
-from weft.model import Model
-from weft.state import State
-from weft.step import Step
+from weft.integrators.model import Model
 
 
 class BackwardEuler(Integrator):

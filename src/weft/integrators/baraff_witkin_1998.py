@@ -5,8 +5,8 @@
 Forces are f = -dE/dx - beta G v, with G = sum k dC dC^T the Gauss-Newton Hessian and beta = k_d/k
 (Pritchard 2012, eq. 58: one dC/dt for a condition, summed over its particles). D = -beta G. K is
 -d2E/dx2 and, of the damping force's derivative, -beta k d2C dC/dt; its asymmetric rest is dropped,
-as Baraff & Witkin do. Constraints are filtered (``solve.constraints``); y moves pinned particles
-without giving them that velocity.
+as Baraff & Witkin do. Constraints are filtered (``solve.linear.constraints``); y moves pinned
+particles without giving them that velocity.
 
 Without damping and constraints the step is one full Newton iteration of backward Euler's potential
 from x_n. Energies that are no conditions take part as they do there, damping of theirs included.
@@ -23,25 +23,27 @@ import numpy as np
 import scipy.sparse as sp
 
 from weft import kernel
-from weft.arrays import Floats, Forces, Positions
+from weft.base.arrays import Floats, Forces, Positions
+from weft.base.errors import SceneError, check_known
+from weft.base.runtime_types import checked
+from weft.base.settings import documented, setting
 from weft.energies.base import Bound
-from weft.energies.local import damping_of
-from weft.errors import SceneError, check_known
-from weft.integrators.base import Memory, Solver, StepReport
+from weft.energies.element_energy import damping_of
+from weft.energies.state import State
+from weft.energies.step import Step
+from weft.integrators.base import AnyMemory, Memory, Solver, StepLength, StepReport
 from weft.integrators.linearized import QuadraticModel, finish, refuse_for_one_solve
+from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
-from weft.model import Model
-from weft.psd import Psd
-from weft.settings import check_settings, documented, setting
-from weft.solve.base import Outcome, Stop
-from weft.solve.block_csr import BlockCsr, add_diagonal, scale_by
-from weft.solve.choose import LINEAR_SOLVERS
-from weft.solve.constraints import ConstrainedSolution, Constraint, solve_releasing
-from weft.state import State
-from weft.step import Step
+from weft.solve.linear.constraints import ConstrainedSolution, Constraint, solve_releasing
+from weft.solve.linear.select import LINEAR_SOLVERS
+from weft.solve.linear.solver import Outcome, Stop
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, add_diagonal, scale_by
 
 
+@checked(SceneError, "Settings1998")
 @documented
 @dataclass(frozen=True)
 class Settings1998:
@@ -68,9 +70,6 @@ class Settings1998:
     )
     most_speed: float = setting(1e4, "beyond which a step counts as diverged", "m/s", above=0)
 
-    def __post_init__(self) -> None:
-        check_settings(self, "Settings1998")
-
 
 # Of a state and a step of dt [s]: constraints, and y (n,3) [m] or None.
 Constrain = Callable[[State, float], tuple[Sequence[Constraint], Positions | None]]
@@ -96,6 +95,7 @@ class Linearized:
     force: Floats  # (n,3) [N] -dE/dx
 
 
+@checked(SceneError, "stepper", unchecked=("init", "plan"))
 class BaraffWitkin1998:
     """Baraff & Witkin's step. Conditions are damped as conditions.
 
@@ -120,7 +120,7 @@ class BaraffWitkin1998:
         return model.step(state, dt, state.x + dt * state.v, dt * dt, (state.x, dt))
 
     def step(
-        self, model: Model, state: State, memory: Memory, dt: float
+        self, model: Model, state: State, memory: AnyMemory, dt: StepLength
     ) -> tuple[State, Memory, StepReport]:
         """One step of dt [s].
 
@@ -148,15 +148,21 @@ class BaraffWitkin1998:
         x = state.x + dt * v
         if alteration is not None:
             x = x + alteration
-        quadratic, lags = None, 1
-        if model.contact is not None:
-            lags = model.contact.settings.lags
-            quadratic = partial(self._model_of, model, phi.step)
+        quadratic = partial(self._model_of, model, phi.step)
         after, kept, report = finish(
-            phi, lags, self._solver, solution.linear, (x, v), quadratic, self.settings.most_speed,
-            clock, solves, increment=float(np.abs(solution.change).max()), indefinite=solves - 1,
+            model,
+            phi,
+            self._solver,
+            solution.linear,
+            (x, v),
+            quadratic,
+            self.settings.most_speed,
+            clock,
+            solves,
+            increment=float(np.abs(solution.change).max()),
+            indefinite=solves - 1,
             released=solution.released,
-        )  # fmt: skip
+        )
         return after, {**memory, **kept}, report
 
     def _model_of(self, model: Model, step: Step) -> QuadraticModel:

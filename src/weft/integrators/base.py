@@ -6,29 +6,33 @@ velocity.
 The minimizer is shared. An integrator declares its order; ``tests/verification`` measures it.
 """
 
+import copy
 import dataclasses
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Floats, Positions
-from weft.integrators.lagged import minimize_lagged
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import Accepts, Setting, documented, setting
+from weft.energies.state import State
+from weft.energies.step import Step
+from weft.integrators.lagged_friction import minimize_lagged
+from weft.integrators.model import Model
 from weft.integrators.potential import Potential
-from weft.model import Model
-from weft.psd import Psd
-from weft.settings import check_settings, documented, setting
-from weft.solve.base import LinearSolver, Outcome, Stop
-from weft.solve.block_csr import BlockCsr
-from weft.solve.choose import LINEAR_SOLVERS, linear_solver
-from weft.solve.descent import Newton
-from weft.solve.minimize import Counts, Minimum
-from weft.state import State
-from weft.step import Step
+from weft.solve.linear.select import LINEAR_SOLVERS, linear_solver
+from weft.solve.linear.solver import LinearSolver, Outcome, Stop
+from weft.solve.newton.descent import Newton
+from weft.solve.newton.minimize import Counts, Minimum
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr
 
 # Of interactive steps: nearer to solved steps of 2.5 ms than solved ones of 20 ms are, in half the
 # time (`weft reproduce effort`).
@@ -41,10 +45,12 @@ EARLY_FORCING = 0.1  # of searches that may end early: what a linear solve leave
 Memory = Mapping[
     str, Floats
 ]  # what a multi-step integrator keeps between steps, by name; saved with the state
+AnyMemory = Annotated[Memory, Accepts(Mapping)]  # its arrays are not looked at in every step
+StepLength = Annotated[float, Setting("", "s", above=0)]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class StepPart:
     """What of a step was minimized: a step of time is one part, an equilibrium ``load_steps``."""
 
     state: State  # where it began
@@ -77,11 +83,16 @@ class StepReport(Counts):
     phases: Mapping[str, float] = field(default_factory=dict)  # [s] by what it was spent on
     place: tuple[float, float, float] | None = None  # [m] where a blocked step found no room
     reached: Positions | None = field(default=None, repr=False)  # (n,3) where a failed search ended
-    parts: Sequence[Part] = field(default=(), repr=False)
+    parts: Sequence[StepPart] = field(default=(), repr=False)
 
     @staticmethod
     def of(
-        phi: Potential, x: Positions | None, counts: Counts, clock: float, **more: Any
+        phi: Potential,
+        x: Positions | None,
+        counts: Counts,
+        clock: float,
+        terms: Mapping[str, float] | None = None,
+        **more: Any,
     ) -> "StepReport":
         """Of a step that ended at x (n,3), or failed.
 
@@ -90,14 +101,17 @@ class StepReport(Counts):
             x: where it ended; None: nowhere, something was in the way.
             counts: what it took.
             clock: ``time.perf_counter()`` when it began.
+            terms: [J] by name at x; None: those of ``phi``.
             more: other fields.
         """
-        ok, spent = counts.outcome.ok and x is not None, dict(phi.phases)
+        counts, spent = checked_end(phi, x, counts), dict(phi.phases)
         after: dict[str, Any] = {}
-        if ok:
-            assert x is not None
-            after = {"terms": phi.terms(x), "contact": phi.report(x)}
-            after["attachments"] = phi.forces(x)
+        if counts.outcome.ok and x is not None:
+            after = {
+                "terms": phi.terms(x) if terms is None else terms,
+                "contact": phi.report(x),
+                "attachments": phi.forces(x),
+            }
         place = phi.blocked if counts.outcome is Outcome.BLOCKED else None
         seconds = time.perf_counter() - clock
         return StepReport(
@@ -109,6 +123,17 @@ class StepReport(Counts):
             **after,
             **more,
         )
+
+
+def checked_end(phi: Potential, x: Positions | None, counts: Counts) -> Counts:
+    """Return the counts of a step that ended at x (n,3); INTERSECTED where it must not end there.
+
+    Collision detection has seen the whole way to x, so that this never happens. It is checked
+    nevertheless, by exact predicates that share nothing with that detection.
+    """
+    if counts.outcome.ok and x is not None and phi.intersects_anew(x):
+        return dataclasses.replace(counts, outcome=Outcome.INTERSECTED)
+    return counts
 
 
 class Stepper(Protocol):
@@ -127,6 +152,18 @@ class Stepper(Protocol):
         """One step of dt [s]; the given state and memory where the outcome is not CONVERGED."""
 
 
+@runtime_checkable
+class StopsEarly(Protocol):
+    """A stepper whose steps may end before they have converged."""
+
+    @property
+    def careful(self) -> Stepper:
+        """The stepper that takes a step again on which this one failed: one that solves its steps
+        to the tolerance, or itself if it does so already.
+        """
+
+
+@checked(SceneError, "StepSettings", unchecked=("newton",))
 @documented
 @dataclass(frozen=True)
 class StepSettings:
@@ -157,9 +194,6 @@ class StepSettings:
         "in steps of at most 10 ms",
         least=1,
     )
-
-    def __post_init__(self) -> None:
-        check_settings(self, "StepSettings")
 
     @property
     def most_matrices(self) -> int:
@@ -215,6 +249,9 @@ class Solver:
         return self.linear
 
 
+@checked(
+    SceneError, "stepper", unchecked=("init", "plan", "complete_plan", "remember", "potential")
+)
 class Integrator(ABC):
     """An implicit integrator in the form of an incremental potential."""
 
@@ -223,6 +260,15 @@ class Integrator(ABC):
     def __init__(self, settings: StepSettings | None = None) -> None:
         self.settings = settings or StepSettings()
         self._solver = Solver(self.settings.linear)
+
+    @cached_property
+    def careful(self) -> "Integrator":
+        """This integrator, with steps that are solved to the tolerance."""
+        if self.settings.effort == "converged":
+            return self
+        other = copy.copy(self)
+        other.settings = dataclasses.replace(self.settings, effort="converged")
+        return other
 
     @abstractmethod
     def init(self, model: Model, state: State) -> Memory:
@@ -243,13 +289,19 @@ class Integrator(ABC):
 
         Valid until the next step or potential of this model.
         """
-        plan = self.plan(model, state, memory, dt)
-        lumps = self.settings.most_matrices > 0
-        step = dataclasses.replace(plan, kept=memory, same_pattern=same_pattern, lumps=lumps)
+        step = self.complete_plan(model, state, memory, dt, same_pattern)
         return Potential(model, step, self.settings.psd)
 
+    def complete_plan(
+        self, model: Model, state: State, memory: Memory, dt: float, same_pattern: bool = False
+    ) -> Step:
+        """The step of dt [s] with all that its terms have to know: ``plan`` and the settings."""
+        plan = self.plan(model, state, memory, dt)
+        lumps = self.settings.most_matrices > 0
+        return dataclasses.replace(plan, kept=memory, same_pattern=same_pattern, lumps=lumps)
+
     def step(
-        self, model: Model, state: State, memory: Memory, dt: float
+        self, model: Model, state: State, memory: AnyMemory, dt: StepLength
     ) -> tuple[State, Memory, StepReport]:
         """One step of dt [s].
 
@@ -274,7 +326,7 @@ class Integrator(ABC):
             clock,
             increment=found.increment / dt,
             linear_solver=solver.name,
-            parts=(Part(state, memory, dt, x, tuple(phi.anew)),),
+            parts=(StepPart(state, memory, dt, x, tuple(phi.anew)),),
             **vars(found.left),
         )
         if not report.outcome.ok:
@@ -283,15 +335,11 @@ class Integrator(ABC):
         return after, {**self.remember(state, memory, dt), **phi.remember(x)}, report
 
     def _minimize(self, model: Model, phi: Potential, solver: LinearSolver) -> Minimum | None:
-        """Newton from where inertia alone would lead, as far as contact lets it; from x_n, if the
-        energy is infinite there. None where pins are in the way of something.
-        """
-        start = phi.feasible()
-        if start is None:
+        """Newton from the first start (``Potential.starts``); None where there is none."""
+        begin = phi.first_start()
+        if begin is None:
             return None
-        value = phi.value_at(kernel.points(start))
-        if not np.isfinite(value):
-            start, value = phi.step.pinned(phi.step.state.x), float("nan")
+        start, value = begin
         newton = self.settings.newton(phi.step)
         lags = 1 if model.contact is None else model.contact.settings.lags
         kept = self._solver.prepared

@@ -6,25 +6,30 @@ their targets whatever x says.
 """
 
 import copy
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NewType
 
 import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Bools, Floats, Forces, Positions
-from weft.assembly import summed
+from weft.base.arrays import Bools, Floats, Forces, Positions
+from weft.base.timing import Phases
 from weft.energies.base import Bound
-from weft.energies.mixed import ByName, Differentiable, by_constants
+from weft.energies.by_constants import ByName, Differentiable, by_constants
+from weft.energies.step import Step
+from weft.integrators.assembly import summed
+from weft.integrators.model import Model
 from weft.kernel import WarpArray, vec3
-from weft.model import Model
-from weft.phases import Phases
-from weft.psd import Psd
-from weft.solve.block_csr import BlockCsr, close
-from weft.solve.updates import Update
-from weft.solve.vectors import max_norm
-from weft.step import Step
+from weft.solve.linear.low_rank import LowRankUpdate
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, close
+from weft.solve.sparse.vectors import max_norm
+
+Reached = NewType("Reached", Positions)
+"""(n,3) [m] positions that ``Potential.reach`` returned: continuous collision detection has seen
+the way to them. Searches begin nowhere else.
+"""
 
 
 @wp.kernel(module=wp.get_module("weft.potential"))
@@ -113,8 +118,8 @@ class Potential:
 
     def by_constants(self, x: Positions, by: Floats) -> "list[ByName]":
         """Of every energy of the model in turn, by name of its constants c, d(by . dE/dx)/dc in the
-        step (``energies.mixed``); nothing of one that does not know them. Inertia and contact have
-        none here.
+        step (``energies.by_constants``); nothing of one that does not know them. Inertia and
+        contact have none here.
 
         Args:
             x: (n,3) [m].
@@ -132,13 +137,12 @@ class Potential:
         self._add_gradients(self._point(x), g)
         return np.where(self.free[:, None], 0.0, np.array(kernel.numpy(g)))
 
-    def load_at(self, x: WarpArray) -> float:
-        """[N] largest force on a vertex of what cloth is loaded with (weight, pressure)."""
-        g = kernel.zeros(x.shape[0], vec3)
+    def loads_at(self, x: WarpArray, out: WarpArray) -> None:
+        """What cloth is loaded with (weight, pressure) into out, (n,) vec3 [N]: minus the force."""
+        out.zero_()
         for term in self.terms_of_phi:
             if term.is_load:
-                term.add_gradient(x, g)
-        return max_norm(g)
+                term.add_gradient(x, out)
 
     def reaction_at(self, x: WarpArray, out: WarpArray) -> float:
         """[N] largest force of a pin; out is scratch, (n,) vec3."""
@@ -173,27 +177,68 @@ class Potential:
                 return x, y, z
         return None
 
-    def feasible(self, goal: Positions | None = None) -> Positions | None:
-        """(n,3) as far from where the step begins towards ``goal`` (None: ``start``) as the terms
-        let it, with pins and bodies where they have to be; None where they cannot get there without
-        passing through something.
+    def reach(self, goal: Positions) -> Reached | None:
+        """Go from where the step begins towards ``goal`` (n,3) [m] as far as nothing is in the way.
+
+        Prescribed vertices and bodies go all their way, and carry along what they meet. This is the
+        one function through which the start of every search goes.
+
+        Returns:
+            (n,3) [m] the positions reached; None where pins or bodies would have to pass through
+            something.
         """
-        reached = self.start if goal is None else goal
+        reached = goal
         for term in self.terms_of_phi:
             carried = term.carried(np.asarray(self.step.state.x), reached, self.step)
             if carried is None:
                 return None
             reached = carried
-        return reached
+        return Reached(reached)
+
+    def starts(self) -> Iterator[Reached]:
+        """Yield positions at which a search may begin; the caller takes the first ``is_start``.
+
+        The goals are, in turn, the inertial prediction, the positions at which the step begins, and
+        these moved by the mean displacement of the prescribed vertices. All have prescribed
+        vertices at their targets.
+        """
+        step, x = self.step, np.asarray(self.step.state.x)
+        yield from self._reached(self.start)
+        yield from self._reached(step.pinned(x))
+        if step.fixed.any():
+            mean = (step.target - x)[step.fixed].mean(0)
+            yield from self._reached(step.pinned(x + mean))
+
+    def _reached(self, goal: Positions) -> Iterator[Reached]:
+        reached = self.reach(goal)
+        if reached is not None:
+            yield reached
+
+    def first_start(self) -> tuple[Reached, float] | None:
+        """Return where a search begins, and the value there [J].
+
+        None: pins and bodies cannot get to the end of the step without passing through cloth, or
+        without stretching it past a limit.
+        """
+        for start in self.starts():
+            value = self.value_at(kernel.points(start))
+            if is_start(value):
+                return start, value
+        return None
 
     def passes_free(self, goal: Positions) -> bool:
         """Whether the way to ``goal`` is free, and nothing presses or rubs there."""
-        reached, point = self.feasible(goal), self._point(goal)
+        reached, point = self.reach(goal), self._point(goal)
         return (
             reached is not None
             and np.array_equal(reached, goal)
             and all(term.value(point) == 0.0 for term in self.terms_of_phi if term.limits)
         )
+
+    def intersects_anew(self, x: Positions) -> bool:
+        """Whether surfaces intersect at x (n,3) that did not intersect where the step begins."""
+        point = self._point(x)
+        return any(term.intersects_anew(point) for term in self.terms_of_phi)
 
     # What the minimizer calls (solve.minimize.Problem): device arrays, x already pinned.
 
@@ -221,7 +266,7 @@ class Potential:
             close(A.finish(), self._fixed)
         return A
 
-    def updates_at(self, x: WarpArray) -> list[Update]:
+    def updates_at(self, x: WarpArray) -> list[LowRankUpdate]:
         """Dense parts of rank one that ``matrix_at`` leaves out, zero at pinned vertices."""
         updates = [update for term in self.terms_of_phi for update in term.updates(x)]
         for update in updates:
@@ -270,3 +315,12 @@ class Potential:
 
     def _point(self, x: Positions) -> WarpArray:
         return kernel.points(self.step.pinned(x))
+
+
+def is_start(value: float) -> bool:
+    """Whether a search may begin where the potential has this value [J].
+
+    An infinite value means that the start is beyond a barrier, which nothing has led the step
+    through. A value that is not a number is no barrier: the search itself reports it.
+    """
+    return value != float("inf")

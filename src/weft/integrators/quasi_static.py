@@ -1,10 +1,10 @@
 """Quasi-static equilibrium: the potential without inertia (Kim 2020, section 5), minimized by
-Newton directions with a safeguard (``solve.descent.Shifted``).
+Newton directions with a safeguard (``solve.newton.descent.Shifted``).
 
 Nothing is damped in an equilibrium, and nothing rubs unless ``friction`` says so. Pins and bodies
 come from where the one before left them: what is in their way is carried along, or stops the step.
 
-Wind and friction have no potential: ``taken_anew``. With friction the equilibria of a scene are a
+Wind and friction have no potential: ``lagged_loads``. With friction the equilibria of a scene are a
 path: each load step's friction opposes what slides from the equilibrium before it to its own.
 """
 
@@ -16,23 +16,37 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Positions
-from weft.integrators.base import Memory, Part, Solver, StepReport
+from weft.base.arrays import Positions
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import documented, setting
+from weft.energies.state import State
+from weft.integrators.base import (
+    AnyMemory,
+    Memory,
+    Solver,
+    StepLength,
+    StepPart,
+    StepReport,
+    checked_end,
+)
+from weft.integrators.lagged_loads import Limits, balance_lagged_loads
+from weft.integrators.model import Model
 from weft.integrators.potential import Potential
-from weft.integrators.taken_anew import Limits, balanced
 from weft.kernel import WarpArray, vec3
-from weft.model import Model
-from weft.psd import Psd
-from weft.settings import check_settings, documented, setting
-from weft.solve.base import Outcome
-from weft.solve.choose import LINEAR_SOLVERS
-from weft.solve.descent import Shifted
-from weft.solve.line_search import LineSearchSettings
-from weft.solve.minimize import Counts, Iterate, Minimum, minimize
-from weft.solve.vectors import max_norm
-from weft.state import State
+from weft.solve.linear.select import LINEAR_SOLVERS
+from weft.solve.linear.solver import Outcome
+from weft.solve.newton.descent import Shifted
+from weft.solve.newton.line_search import LineSearchSettings
+from weft.solve.newton.minimize import Counts, Iterate, Minimum, minimize
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.vectors import largest_part, max_norm
+
+FARTHEST = 1e3  # of an iteration, over the size of all that is there: nothing holds what moves so
+ROUND_OFF = 64 * float(np.finfo(np.float64).eps)  # of positions and energies, relative
 
 
+@checked(SceneError, "QuasiStaticSettings")
 @documented
 @dataclass(frozen=True)
 class QuasiStaticSettings:
@@ -66,17 +80,16 @@ class QuasiStaticSettings:
         False, "contact rubs: the load steps are a path, and what slides on it is opposed"
     )
     slip: float = setting(
-        1e-4, "with friction, elastic slip over which it grows from 0 before it slides", "m",
+        1e-4,
+        "with friction, elastic slip over which it grows from 0 before it slides",
+        "m",
         above=0,
-    )  # fmt: skip
+    )
     lags: int = setting(
         40,
         "with friction, problems of a load step at most, until normal forces are the equilibrium's",
         least=1,
     )
-
-    def __post_init__(self) -> None:
-        check_settings(self, "QuasiStaticSettings")
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +110,7 @@ class Equilibrium:
 Watch = Callable[[Iterate, Positions], None]  # an iteration, and the positions after it
 
 
+@checked(SceneError, "stepper", unchecked=("init",))
 class QuasiStatic:
     """Steps through equilibria: each is that of the pins and bodies at its time."""
 
@@ -113,7 +127,7 @@ class QuasiStatic:
         return {"perturbed": np.array(0.0)}
 
     def step(
-        self, model: Model, state: State, memory: Memory, dt: float
+        self, model: Model, state: State, memory: AnyMemory, dt: StepLength
     ) -> tuple[State, Memory, StepReport]:
         """The equilibrium with pins and bodies of time t + dt, in ``load_steps`` parts; at rest.
 
@@ -122,14 +136,14 @@ class QuasiStatic:
         clock, parts = time.perf_counter(), self.settings.load_steps
         moves, now, counts = self._moves(model, state.t, dt), state, Counts(Outcome.CONVERGED)
         kept = dict(memory)
-        gone: list[Part] = []
+        gone: list[StepPart] = []
         for part in range(parts):
             # Without bumps, what buckles now would stay on its flat branch.
             bumps = moves or not float(memory.get("perturbed", 0.0))
             end = state.t + dt * (part + 1) / parts
             found = self._equilibrium(model, now, end - now.t, bumps, kept=kept)
-            gone.append(Part(now, dict(kept), end - now.t, found.x))
-            counts = found.counts.after(counts)
+            gone.append(StepPart(now, dict(kept), end - now.t, found.x))
+            counts = checked_end(found.phi, found.x, found.counts.after(counts))
             if not counts.outcome.ok:
                 break
             now = State(found.x, np.zeros_like(found.x), end)
@@ -137,9 +151,16 @@ class QuasiStatic:
         increment = found.history[-1].increment / dt if found.history else 0.0
         reached = None if counts.outcome.ok else found.x
         report = StepReport.of(
-            found.phi, found.x, counts, clock, increment=increment, divisible=moves,
-            linear_solver=self._solver.linear.name, reached=reached, parts=tuple(gone),
-        )  # fmt: skip
+            found.phi,
+            found.x,
+            counts,
+            clock,
+            increment=increment,
+            divisible=moves and counts.outcome is not Outcome.UNHELD,
+            linear_solver=self._solver.linear.name,
+            reached=reached,
+            parts=tuple(gone),
+        )
         if not report.outcome.ok:
             return state, memory, report
         return State(now.x, now.v, state.t + dt), {**kept, "perturbed": np.array(1.0)}, report
@@ -201,9 +222,10 @@ class QuasiStatic:
         step = dataclasses.replace(model.step(state, dt), slip=slip, kept=kept or {})
         phi = Potential(model, step, s.psd)
         history: list[Iterate] = []
-        start = phi.feasible()
-        if start is None:
+        begin = phi.first_start()
+        if begin is None:
             return Equilibrium(state.x, Counts(Outcome.BLOCKED), phi, history)
+        start, _ = begin
         x0 = kernel.points(start)
         if bumps:
             x0 = self._perturbed(phi, x0, self._bumps(model, start))
@@ -214,25 +236,27 @@ class QuasiStatic:
                 if each is not None:
                     each(iterate, np.array(kernel.numpy(x)))
 
-        # Weights cancel in the sum where the cloth hangs about the origin; their round-off stays.
-        mass = model.assembly.mass_now
-        weights = model.gravity * float(np.sum(mass * np.linalg.norm(start, axis=1)))
-        noise = 64 * np.finfo(np.float64).eps * weights
-        forces = _Forces(phi, x0)
+        forces = _Forces(phi, x0, s.force_tolerance)
+        # The origin counts: a single point on a spring has no extent.
+        size = float(np.ptp(np.concatenate([start, *step.bodies, [[0.0] * 3]]), axis=0).max())
         descent = Shifted(
-            s.tolerance, s.force_tolerance, forces.scale, phi.mass, s.max_iterations,
-            s.try_exact and s.psd == Psd.PROJECTED, model.contact is not None,
-        )  # fmt: skip
-        search = LineSearchSettings(noise=noise)
+            s.tolerance,
+            s.force_tolerance,
+            forces.scale,
+            phi.mass,
+            s.max_iterations,
+            try_exact=s.try_exact and s.psd == Psd.PROJECTED,
+            meets=model.contact is not None,
+            farthest=FARTHEST * size if size > 0 else np.inf,
+        )
+        search = LineSearchSettings(noise=forces.noise)
 
         def solve(x: WarpArray, last: Minimum | None) -> Minimum:
             prepared = self._solver.prepared if last is None else last.prepared
             return minimize(phi, x, solver, descent, search, prepared, look)
 
-        limits = Limits(
-            s.tolerance, s.force_tolerance, forces.scale, s.max_iterations, s.lags
-        )  # fmt: skip
-        found = balanced(phi, x0, solve, limits)
+        limits = Limits(s.tolerance, s.force_tolerance, forces.scale, s.max_iterations, s.lags)
+        found = balance_lagged_loads(phi, x0, solve, limits)
         self._solver.prepared = found.prepared
         return Equilibrium(np.array(kernel.numpy(found.x)), found.counts, phi, history)
 
@@ -245,15 +269,26 @@ class QuasiStatic:
 
 
 class _Forces:
-    """What the forces of an equilibrium are compared with."""
+    """What the forces of an equilibrium are compared with.
 
-    def __init__(self, phi: Potential, x: WarpArray) -> None:
-        self.phi, self.load = phi, phi.load_at(x)
-        self._scratch = kernel.empty(x.shape[0], vec3)
+    Without a load, forces of pins and elastic forces all go to zero in an unstressed state. There
+    a force counts as zero below its round-off: positions are known to ``ROUND_OFF`` of the largest
+    coordinate, and the stiffest vertex feels that as a force.
+    """
+
+    def __init__(self, phi: Potential, x: WarpArray, tolerance: float) -> None:
+        self.phi, self._scratch = phi, kernel.empty(x.shape[0], vec3)
+        phi.loads_at(x, self._scratch)
+        self.load = max_norm(self._scratch)
+        # Loads cancel in the energy where the cloth hangs about the origin; their round-off stays.
+        sizes = [np.linalg.norm(kernel.numpy(a), axis=1) for a in (self._scratch, x)]
+        self.noise = ROUND_OFF * float(np.sum(sizes[0] * sizes[1]))
         if self.load == 0.0 and phi.reaction_at(x, self._scratch) == 0.0:  # what there is at first
             phi.gradient_at(x, self._scratch)
             self.load = max_norm(self._scratch)
+        stiffest = float(np.abs(kernel.numpy(phi.matrix_at(x).values)).max())
+        self.least = max(ROUND_OFF * largest_part(x) * stiffest / tolerance, 1e-300)
 
     def scale(self, x: WarpArray) -> float:
         """[N] largest force of a pin, or weight or pressure on a vertex."""
-        return max(self.phi.reaction_at(x, self._scratch), self.load, 1e-300)
+        return max(self.phi.reaction_at(x, self._scratch), self.load, self.least)

@@ -18,23 +18,26 @@ from typing import ClassVar
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Floats
-from weft.integrators.base import Memory, Solver, StepReport
-from weft.integrators.bdf2 import no_history, planned, remember
+from weft.base.arrays import Floats
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import documented, setting
+from weft.energies.state import State
+from weft.energies.step import Step
+from weft.integrators.base import AnyMemory, Memory, Solver, StepLength, StepReport
+from weft.integrators.bdf2 import no_history, planned, remember, step_with_impacts
 from weft.integrators.linearized import QuadraticModel, finish, refuse_for_one_solve
+from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.kernel import Scalar, WarpArray, vec3
-from weft.model import Model
-from weft.psd import Psd
-from weft.settings import check_settings, documented, setting
-from weft.solve.base import Outcome
-from weft.solve.block_csr import BlockCsr, add_diagonal
-from weft.solve.choose import LINEAR_SOLVERS
-from weft.solve.constraints import ConstrainedSolution, Constraint, Filter, solve_constrained
-from weft.state import State
-from weft.step import Step
+from weft.solve.linear.constraints import ConstrainedSolution, Constraint, Filter, solve_constrained
+from weft.solve.linear.select import LINEAR_SOLVERS
+from weft.solve.linear.solver import Outcome
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, add_diagonal
 
 
+@checked(SceneError, "SemiImplicitSettings")
 @documented
 @dataclass(frozen=True)
 class SemiImplicitSettings:
@@ -57,10 +60,8 @@ class SemiImplicitSettings:
     )
     most_speed: float = setting(1e4, "beyond which a step counts as diverged", "m/s", above=0)
 
-    def __post_init__(self) -> None:
-        check_settings(self, "SemiImplicitSettings")
 
-
+@checked(SceneError, "stepper", unchecked=("init",))
 class SemiImplicitBdf2:
     """Second-order backward difference with one linear solve a step."""
 
@@ -75,9 +76,15 @@ class SemiImplicitBdf2:
         return no_history(state)
 
     def step(
-        self, model: Model, state: State, memory: Memory, dt: float
+        self, model: Model, state: State, memory: AnyMemory, dt: StepLength
     ) -> tuple[State, Memory, StepReport]:
         """One step of dt [s]; the given state and memory where the outcome is not CONVERGED."""
+        return step_with_impacts(self._take, model, state, memory, dt)
+
+    def _take(
+        self, model: Model, state: State, memory: Memory, dt: float
+    ) -> tuple[State, Memory, StepReport]:
+        """A step with the history that ``memory`` has."""
         clock, wanted = time.perf_counter(), self.settings.psd
         self._solver.on(model)
         step = dataclasses.replace(planned(model, state, memory, dt), kept=memory)
@@ -87,16 +94,22 @@ class SemiImplicitBdf2:
         if solution.linear.outcome is Outcome.INDEFINITE and wanted is Psd.EXACT:
             solution, b = self._solve(model, phi.step, Psd.PROJECTED)
             solves = 2
-        quadratic, lags = None, 1
-        if model.contact is not None:
-            quadratic = partial(self._model_of, model, phi.step, b)
-            lags = model.contact.settings.lags
+        quadratic = partial(self._model_of, model, phi.step, b)
         x = state.x + solution.change
         increment = float(np.abs(solution.change).max()) / dt
         after, kept, report = finish(
-            phi, lags, self._solver, solution.linear, (x, phi.step.velocity(x)), quadratic,
-            self.settings.most_speed, clock, solves, increment=increment, indefinite=solves - 1,
-        )  # fmt: skip
+            model,
+            phi,
+            self._solver,
+            solution.linear,
+            (x, phi.step.velocity(x)),
+            quadratic,
+            self.settings.most_speed,
+            clock,
+            solves,
+            increment=increment,
+            indefinite=solves - 1,
+        )
         return after, {**remember(state, dt), **kept} if report.outcome.ok else memory, report
 
     def _solve(self, model: Model, step: Step, psd: Psd) -> tuple[ConstrainedSolution, Floats]:

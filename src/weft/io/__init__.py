@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft.arrays import CornerUv, Faces, Floats, Positions
-from weft.errors import MeshError, RunError
+from weft.base.arrays import CornerUv, Faces, Floats, Positions
+from weft.base.errors import MeshError, RunError
+from weft.discretization.mesh import TriangleMesh
 from weft.io.animation import Animation, Fields
 from weft.io.formats.alembic import alembic_contents, alembic_moving, write_alembic
 from weft.io.formats.arrays import write_arrays, write_hdf5
@@ -20,8 +21,7 @@ from weft.io.formats.usd_read import usd_contents, usd_moving
 from weft.io.formats.vtkhdf import write_vtkhdf
 from weft.io.obj import obj_contents, write_obj
 from weft.io.ply import ply_contents, write_ply
-from weft.io.surface import Contents, Moving, build_mesh
-from weft.mesh import TriangleMesh
+from weft.io.surface import Contents, MovingMesh, build_mesh
 
 Warp = tuple[float, float, float]
 
@@ -32,7 +32,9 @@ class Format:
 
     # what it says of a mesh: (path, prim, one=): which mesh; whether several are refused
     read: Callable[..., Contents] | None = None
-    moving: Callable[[Path, float | None, str | None], Moving] | None = None  # (path, fps, prim)
+    moving: Callable[[Path, float | None, str | None], MovingMesh] | None = (
+        None  # (path, fps, prim)
+    )
     cache: Callable[[Path, float | None], tuple[Floats, Floats]] | None = None  # motion alone
     write: Callable[[Path, Positions, Faces, CornerUv | None], None] | None = None  # of a frame
     animate: Callable[[Path, Animation], Sequence[str]] | None = None  # all frames; notes
@@ -43,8 +45,9 @@ def _alone(read: Callable[[Path], Contents]) -> Callable[..., Contents]:
 
     def read_one(path: Path, prim: str | None, *, one: bool) -> Contents:
         if prim is not None:
-            raise MeshError("prim", got=repr(prim), where=str(path),
-                            expected="none: the file holds one mesh")  # fmt: skip
+            raise MeshError(
+                "prim", got=repr(prim), where=str(path), expected="none: the file holds one mesh"
+            )
         return read(path)
 
     return read_one
@@ -94,7 +97,8 @@ def read_mesh(
         path: the file.
         scale: meters per unit of its positions; None: what the file says, else 1.
         uv_scale: meters per unit of its texture coordinates; None: the same as ``scale``.
-        warp: direction of the warp yarns in space, for a file without texture coordinates.
+        warp: direction of the warp yarns in space; the mesh is then its own rest shape, and texture
+            coordinates of the file are left out.
         prim: of a file of several meshes, which one, by path or name.
 
     Raises:
@@ -203,8 +207,9 @@ def format_to_write(path: Path) -> Format:
     """
     found = FORMATS.get(path.suffix.lower())
     if found is None or (found.write is None and found.animate is None):
-        raise RunError("export format", got=path.suffix or "no suffix",
-                       expected=suffixes("write", "animate"))  # fmt: skip
+        raise RunError(
+            "export format", got=path.suffix or "no suffix", expected=suffixes("write", "animate")
+        )
     return found
 
 

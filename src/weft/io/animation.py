@@ -11,8 +11,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from weft.arrays import CornerUv, Faces, Floats, Ints, Json, Positions, Velocities
-from weft.errors import RunError
+from weft.base.arrays import CornerUv, Faces, Floats, Ints, Json, Positions, Velocities
+from weft.base.errors import RunError
 
 Up = Literal["y", "z"]
 UNITS: Mapping[str, float] = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}  # [m]
@@ -47,7 +47,7 @@ class Convention:
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class SurfaceTopology:
     """A surface whose triangles stay the same.
 
     Args:
@@ -72,11 +72,11 @@ class Fields:
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
+class AnimationFrame:
     """A frame.
 
     Args:
-        t: [s] since the first frame of the file.
+        t: [s] in the run.
         positions: of every shape (n,3).
         velocities: of the cloth (n,3), units a second.
         measured: what is computed where a format asks for it.
@@ -105,23 +105,24 @@ class Animation:
         first: number that the file gives the first frame.
         convention: axes and units that positions are in.
         about: what made it, as a plain tree: scene, versions.
-        fields: names among ``Moment.fields`` that were asked for, in SI units whatever the file's.
+        fields: names among ``AnimationFrame.fields`` that were asked for, in SI units whatever the
+            file's.
     """
 
-    shapes: Sequence[Shape]
+    shapes: Sequence[SurfaceTopology]
     count: int
-    moment: Callable[[int], Moment]
+    moment: Callable[[int], AnimationFrame]
     fps: float = 30.0
     first: int = 0
     convention: Convention = field(default_factory=Convention)
     about: Json = field(default_factory=dict)
     fields: Sequence[str] = ()
 
-    def __iter__(self) -> Iterator[Moment]:
+    def __iter__(self) -> Iterator[AnimationFrame]:
         return map(self.moment, range(self.count))
 
     @property
-    def cloth(self) -> Shape:
+    def cloth(self) -> SurfaceTopology:
         """The first shape."""
         return self.shapes[0]
 
@@ -135,11 +136,19 @@ class Animation:
         if self.count <= most:
             return self
         kept = np.unique(np.round(np.linspace(0, self.count - 1, most)).astype(int))
-        return Animation(self.shapes, len(kept), partial(_kept, self.moment, kept), self.fps,
-                         self.first, self.convention, self.about, self.fields)  # fmt: skip
+        return Animation(
+            self.shapes,
+            len(kept),
+            partial(_kept, self.moment, kept),
+            self.fps,
+            self.first,
+            self.convention,
+            self.about,
+            self.fields,
+        )
 
 
-def _kept(moment: Callable[[int], Moment], kept: Ints, k: int) -> Moment:
+def _kept(moment: Callable[[int], AnimationFrame], kept: Ints, k: int) -> AnimationFrame:
     return moment(int(kept[k]))
 
 
@@ -148,9 +157,10 @@ def require_meters_y_up(animation: Animation, format_name: str) -> None:
     c = animation.convention
     if c.up != "y" or c.units != "m":
         raise RunError(
-            "--up, --units", got=f"{c.up}, {c.units}",
+            "--up, --units",
+            got=f"{c.up}, {c.units}",
             expected=f"y and m: {format_name} files are in meters, y up, by their specification",
-        )  # fmt: skip
+        )
 
 
 def distinct(names: Sequence[str]) -> list[str]:

@@ -15,8 +15,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from weft.errors import WeftError
-from weft.machine import gib, memory
+from weft.base.errors import WeftError
+from weft.base.input_file import open_input
+from weft.base.machine import gib, memory
 
 MOST_PART = 0.2  # of the machine's memory
 READ = {
@@ -26,10 +27,25 @@ READ = {
 KINDS = "biufU"  # truth, integers, floats, text: nothing that runs code
 
 Broken = (
-    OSError, EOFError, KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError,
-    NotImplementedError, RuntimeError, SyntaxError, MemoryError, struct.error, zlib.error,
-    lzma.LZMAError, zipfile.BadZipFile, zipfile.LargeZipFile, tokenize.TokenError,
-)  # fmt: skip
+    OSError,
+    EOFError,
+    KeyError,
+    ValueError,
+    TypeError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+    NotImplementedError,
+    RuntimeError,
+    SyntaxError,
+    MemoryError,
+    struct.error,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    tokenize.TokenError,
+)
 """What Python, NumPy and zipfile raise on bytes that are no archive of arrays."""
 
 
@@ -46,7 +62,7 @@ def read_npz(path: Path, *, what: str, expected: str, error: type[WeftError]) ->
         error: the file cannot be read, is no archive of arrays, or holds more than fits.
     """
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             return arrays_of(file)
     except Broken as found:
         said = getattr(found, "strerror", None) or str(found)
@@ -83,9 +99,11 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
         raise ValueError(f"{member.filename} of type {dtype}")
     if any(n < 0 for n in shape) or math.prod(shape) * dtype.itemsize != len(data) - file.tell():
         raise ValueError(f"{member.filename} of shape {shape} in {len(data)} bytes")
-    flat = np.frombuffer(data, dtype, math.prod(shape), file.tell()) if 0 not in shape else (
-        np.zeros(0, dtype)
-    )  # fmt: skip
+    flat = (
+        np.frombuffer(data, dtype, math.prod(shape), file.tell())
+        if 0 not in shape
+        else (np.zeros(0, dtype))
+    )
     return flat.reshape(shape, order="F" if fortran else "C").copy(order="C")
 
 

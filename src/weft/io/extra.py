@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 
 
 def optional(module: str, extra: str, what: str, error: type[WeftError]) -> Any:
@@ -22,6 +22,8 @@ def optional(module: str, extra: str, what: str, error: type[WeftError]) -> Any:
         return import_module(module)
     except ImportError as missing:
         raise error(
-            what, got=f"no package {module.partition('.')[0]}", expected="it to be installed",
+            what,
+            got=f"no package {module.partition('.')[0]}",
+            expected="it to be installed",
             hint=f"pip install 'weft[{extra}]'",
-        ) from missing  # fmt: skip
+        ) from missing

@@ -9,9 +9,10 @@ from itertools import count
 from pathlib import Path
 from typing import IO
 
-from weft.errors import RunError
+from weft.base.errors import RunError, WeftError
+from weft.base.machine import disk, gib
 from weft.io.inside import Inside
-from weft.io.temporary import sweep, temporary_name
+from weft.io.temporary import remove, sweep, temporary_name
 
 
 @contextmanager
@@ -33,8 +34,8 @@ def atomic_write(path: str | Path, *, fsync: bool = False) -> Iterator[IO[bytes]
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
-    """A path beside ``path``, with its suffix, for libraries that open files by name; what they
-    write there takes the place of ``path`` when the block ends without an error.
+    """A path beside ``path``, with its suffix, for libraries that open files by name; the file or
+    folder that they write there takes the place of ``path`` when the block ends without an error.
 
     Raises:
         RunError: nothing could be written; ``path`` is as it was.
@@ -49,11 +50,43 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         new.replace(path)
     except OSError as error:
         raise RunError(
-            f"cannot write {path.name}", got=error.strerror or str(error), where=str(path.parent),
+            f"cannot write {path.name}",
+            got=error.strerror or str(error),
+            where=str(path.parent),
             hint="free some space or choose another folder; what was written before is intact",
-        ) from error  # fmt: skip
+        ) from error
     finally:
-        new.unlink(missing_ok=True)
+        remove(new)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, where they are missing.
+
+    Raises:
+        RunError: it cannot be made, or a file has its name.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:  # a NUL in the name
+        raise RunError(
+            "cannot make folder",
+            got=getattr(error, "strerror", None) or str(error),
+            where=str(path),
+            hint="choose another place",
+        ) from error
+
+
+def check_room(folder: Path, size: float, what: str, hint: str, error: type[WeftError]) -> None:
+    """Raise ``error`` if the disk of a folder has less than ``size`` [bytes] of free space."""
+    free = disk(folder)
+    if free is not None and size > free:
+        raise error(
+            what,
+            got=f"{gib(size)} on disk",
+            expected=f"at most the {gib(free)} that are free",
+            where=str(folder),
+            hint=hint,
+        )
 
 
 def new_folder(parent: Path) -> Path:

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from weft.arrays import Json
-from weft.errors import RunError
+from weft.base.arrays import Json
+from weft.base.errors import RunError
 from weft.io.inside import Inside
 from weft.io.lock import Lock
 from weft.io.manifest import NAME as MANIFEST
@@ -158,9 +158,12 @@ class RunFolder:
             last = (self.numbers() or [-1])[-1]
             missing = 0 <= number < last
             raise RunError(
-                "frame", got=number, expected=f"0 to {last}", where=str(self.path),
+                "frame",
+                got=number,
+                expected=f"0 to {last}",
+                where=str(self.path),
                 hint="it is missing; `weft run ... --resume` computes it anew" if missing else None,
-            )  # fmt: skip
+            )
         return self._load(frame_name(number), "frame", number)
 
     def drop_frames_after(self, number: int) -> None:
@@ -220,9 +223,12 @@ class RunFolder:
         except (OSError, SealError) as error:
             got = getattr(error, "strerror", None) or str(error)
         raise RunError(
-            name, got=got, where=str(self.path), expected="what weft wrote",
+            name,
+            got=got,
+            where=str(self.path),
+            expected="what weft wrote",
             hint="`weft doctor` says what else is; `weft run ... --resume` repairs it",
-        )  # fmt: skip
+        )
 
 
 def frame_name(number: int) -> str:

@@ -5,6 +5,7 @@ part of a name below the folder is opened with ``O_NOFOLLOW`` from the descripto
 (where the system has that; elsewhere it is looked at first), and only ordinary files are opened.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from weft.errors import RunError
+from weft.base.errors import RunError
 from weft.io.temporary import temporary_name
 
 _AT = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
@@ -42,6 +43,8 @@ class Inside:
             RunError: a file or link is in the way, or no permission.
         """
         try:
+            if not self.root.absolute().name:
+                raise FileExistsError(errno.EEXIST, "the root of a disk")
             self.root.mkdir(parents=True, exist_ok=True)
             if folder:
                 with suppress(FileExistsError), self._folder("") as (at, prefix):
@@ -50,9 +53,11 @@ class Inside:
                     pass
         except OSError as error:
             raise RunError(
-                "cannot make run folder", got=error.strerror or str(error),
-                where=str(self.root / folder), hint="choose another folder with --out",
-            ) from error  # fmt: skip
+                "cannot make run folder",
+                got=error.strerror or str(error),
+                where=str(self.root / folder),
+                hint="choose another folder with --out",
+            ) from error
         except ValueError as error:  # a NUL in the name
             raise RunError("folder", got=str(error), expected="a path") from error
 
@@ -105,10 +110,11 @@ class Inside:
                     raise
         except OSError as error:
             raise RunError(
-                f"cannot write {leaf}", got=error.strerror or str(error),
+                f"cannot write {leaf}",
+                got=error.strerror or str(error),
                 where=str(self.root / parent),
                 hint="free some space or choose another folder; what was written before is intact",
-            ) from error  # fmt: skip
+            ) from error
         except ValueError as error:
             if "null" not in str(error):
                 raise
@@ -133,9 +139,12 @@ class Inside:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 os.close(fd)
                 raise RunError(
-                    name, got="no ordinary file", where=str(self.root), expected="what weft wrote",
+                    name,
+                    got="no ordinary file",
+                    where=str(self.root),
+                    expected="what weft wrote",
                     hint="remove it and resume",
-                )  # fmt: skip
+                )
             return fd
 
     def has(self, name: str) -> bool:
@@ -216,10 +225,13 @@ class Inside:
 
     def _link(self, name: str) -> RunError:
         return RunError(
-            name, got="a link", where=str(self.root), expected="what weft wrote",
+            name,
+            got="a link",
+            where=str(self.root),
+            expected="what weft wrote",
             hint="weft neither reads nor writes a run through links: put what it leads to in its "
             "place, or remove it and resume",
-        )  # fmt: skip
+        )
 
 
 def _is_link(path: str, at: int | None = None) -> bool:

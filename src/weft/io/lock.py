@@ -13,9 +13,9 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from weft.errors import RunError
+from weft.base.errors import RunError
+from weft.base.machine import process_start
 from weft.io.inside import Inside
-from weft.machine import process_start
 
 NAME, CLAIM = ".lock", ".lock.pid"
 TRIES = 100  # times that a lock may be taken away between opening its file and locking it
@@ -96,9 +96,11 @@ class Lock:
             raise
         except OSError as error:
             raise RunError(
-                "cannot lock run folder", got=error.strerror, where=str(self._inside.root),
+                "cannot lock run folder",
+                got=error.strerror,
+                where=str(self._inside.root),
                 hint="choose another folder with --out",
-            ) from error  # fmt: skip
+            ) from error
 
     def _same(self, fd: int) -> bool:
         """That the locked file is the one of that name: its holder may have removed it."""
@@ -114,9 +116,12 @@ class Lock:
         if owner is not None:
             said = f"process {owner['pid']} on {owner['host']}, since {owner['since']}"
         return RunError(
-            "run folder", got=f"in use: {said} writes into it", where=str(self._inside.root),
-            expected="one writer", hint="wait for it, stop it, or choose another folder with --out",
-        )  # fmt: skip
+            "run folder",
+            got=f"in use: {said} writes into it",
+            where=str(self._inside.root),
+            expected="one writer",
+            hint="wait for it, stop it, or choose another folder with --out",
+        )
 
 
 def lock_file(fd: int) -> bool | None:
@@ -148,9 +153,11 @@ def _lock_windows(fd: int) -> bool:
 
 def _self() -> dict[str, Any]:
     return {
-        "pid": os.getpid(), "host": socket.gethostname(), "start": process_start(os.getpid()),
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "start": process_start(os.getpid()),
         "since": time.strftime("%Y-%m-%d %H:%M:%S"),
-    }  # fmt: skip
+    }
 
 
 def _owner(fd: int) -> dict[str, Any] | None:

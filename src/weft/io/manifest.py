@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weft.arrays import Json
-from weft.errors import RunError
+from weft.base.arrays import Json
+from weft.base.errors import RunError
 from weft.io.inside import Inside
 
 NAME = "manifest.json"
@@ -74,14 +74,20 @@ def read_manifest(inside: Inside) -> Json:
         ) from error
     if found.get("format") != FORMAT:
         raise RunError(
-            "run format", got=found.get("format"), expected=str(FORMAT), where=str(inside.root),
+            "run format",
+            got=found.get("format"),
+            expected=str(FORMAT),
+            where=str(inside.root),
             hint="it is of another version of weft: use that one, or start again in a new folder",
-        )  # fmt: skip
+        )
     if found.pop(_SUM, None) != _digest(found) or not _complete(found):
         raise RunError(
-            NAME, got="its checksum is not that of its contents", where=str(inside.root),
-            expected="what weft wrote", hint=hint,
-        )  # fmt: skip
+            NAME,
+            got="its checksum is not that of its contents",
+            where=str(inside.root),
+            expected="what weft wrote",
+            hint=hint,
+        )
     return found
 
 
@@ -91,8 +97,13 @@ def segments_of(manifest: Json) -> list[Segment]:
 
 
 def _complete(found: Json) -> bool:
-    fields = {"scene": dict, "trajectory": list, "fps": float | int, "mesh": dict,
-              "description": dict}  # fmt: skip
+    fields = {
+        "scene": dict,
+        "trajectory": list,
+        "fps": float | int,
+        "mesh": dict,
+        "description": dict,
+    }
     if not all(isinstance(found.get(k), t) for k, t in fields.items()):
         return False
     parts = found["trajectory"]

@@ -5,8 +5,8 @@ import json
 import os
 from typing import Any
 
-from weft.arrays import Json
-from weft.errors import RunError
+from weft.base.arrays import Json
+from weft.base.errors import RunError
 from weft.io.inside import Inside
 
 NAME = "metrics.jsonl"
@@ -51,9 +51,11 @@ class Metrics:
                 self._replace(self._bytes() + data)
         except OSError as error:
             raise RunError(
-                "cannot write metrics.jsonl", got=error.strerror, where=str(self._inside.root),
+                "cannot write metrics.jsonl",
+                got=error.strerror,
+                where=str(self._inside.root),
                 hint="free some space, then continue with --resume",
-            ) from error  # fmt: skip
+            ) from error
         self._digest.update(data)
         self._size += len(data)
         return self._size
@@ -93,10 +95,12 @@ class Metrics:
                     raise ValueError("no record")
             except (ValueError, RecursionError) as error:
                 raise RunError(
-                    f"line {number} of metrics.jsonl", got=str(error),
-                    where=str(self._inside.root), expected="what weft wrote",
+                    f"line {number} of metrics.jsonl",
+                    got=str(error),
+                    where=str(self._inside.root),
+                    expected="what weft wrote",
                     hint="`weft doctor` says what is damaged; `weft run ... --resume` repairs it",
-                ) from error  # fmt: skip
+                ) from error
             result.append(record)
         return result
 

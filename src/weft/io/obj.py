@@ -10,13 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.arrays import CornerUv, Faces, Ints, Positions
-from weft.errors import MeshError
+from weft.base.arrays import CornerUv, Faces, Ints, Positions
+from weft.base.errors import MeshError
+from weft.base.input_file import OBJ_MEMBERSHIPS
+from weft.discretization.mesh import TriangleMesh
 from weft.io.files import atomic_write
 from weft.io.surface import Contents, build_mesh, read_bytes, triangles_in, triangulate
-from weft.mesh import TriangleMesh
-
-MOST_MEMBERSHIPS = 50_000_000
 
 
 @dataclass
@@ -72,7 +71,7 @@ class _Contents:
             raise self.error(line, "face", " ".join(words), "each vertex once")
         names = {n for names in self.active.values() for n in names}
         self.memberships += len(names)
-        if self.memberships > MOST_MEMBERSHIPS:
+        if self.memberships > OBJ_MEMBERSHIPS + 4 * len(self.polygons):
             raise self.error(line, "groups", len(names), "fewer: every face is in each of them")
         for name in names:
             self.members.setdefault(name, []).append(len(self.polygons))
@@ -117,7 +116,7 @@ def read_obj(
         path: the file.
         scale: meters per unit of ``v``; None: 1.
         uv_scale: meters per unit of ``vt``; None: the same as ``scale``.
-        warp: direction of the warp yarns, for a file without ``vt``.
+        warp: direction of the warp yarns in space; ``vt`` is then left out.
 
     Raises:
         MeshError: with file and line.
@@ -134,9 +133,13 @@ def obj_contents(path: Path) -> Contents:
     """
     c = _Contents(path)
     statements: dict[str, Callable[[int, list[str]], None]] = {
-        "v": c.read_v, "vt": c.read_vt, "f": c.read_f, "g": c.read_g, "o": c.read_o,
+        "v": c.read_v,
+        "vt": c.read_vt,
+        "f": c.read_f,
+        "g": c.read_g,
+        "o": c.read_o,
         "usemtl": c.read_usemtl,
-    }  # fmt: skip
+    }
     for line, words in _statements(read_bytes(path).decode("utf-8", errors="replace")):
         if words[0] in statements:
             statements[words[0]](line, words[1:])

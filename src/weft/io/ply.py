@@ -12,18 +12,31 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
-from weft.errors import MeshError
+from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
+from weft.base.errors import MeshError
+from weft.discretization.mesh import TriangleMesh
 from weft.io.animation import Fields
 from weft.io.files import atomic_write
 from weft.io.surface import Contents, build_mesh, read_bytes, triangulate
-from weft.mesh import TriangleMesh
 
 _TYPES = {
-    "char": "i1", "int8": "i1", "uchar": "u1", "uint8": "u1", "short": "i2", "int16": "i2",
-    "ushort": "u2", "uint16": "u2", "int": "i4", "int32": "i4", "uint": "u4", "uint32": "u4",
-    "float": "f4", "float32": "f4", "double": "f8", "float64": "f8",
-}  # fmt: skip
+    "char": "i1",
+    "int8": "i1",
+    "uchar": "u1",
+    "uint8": "u1",
+    "short": "i2",
+    "int16": "i2",
+    "ushort": "u2",
+    "uint16": "u2",
+    "int": "i4",
+    "int32": "i4",
+    "uint": "u4",
+    "uint32": "u4",
+    "float": "f4",
+    "float32": "f4",
+    "double": "f8",
+    "float64": "f8",
+}
 _ORDER = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
 _PLACES = {*"xyzstuv", "nx", "ny", "nz", "texture_u", "texture_v"}
 MOST_REGIONS = 64  # values of a number of faces that names regions

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from weft.errors import RunError
+from weft.base.errors import RunError
 
 
 @dataclass(frozen=True)
-class Selection:
+class FrameSelection:
     """Frames A to B, both included, every so many; negative ones count from the end.
 
     Raises:
@@ -18,7 +18,7 @@ class Selection:
     step: int = 1
 
     @staticmethod
-    def of(text: str | None) -> "Selection":
+    def of(text: str | None) -> "FrameSelection":
         """From ``A:B``, ``A:B:step``, ``:``, or one number."""
         expected = "A:B or A:B:STEP, the last one included, as in 0:48 or 0:-1:2"
         words = [""] if text is None else text.split(":")
@@ -31,14 +31,16 @@ class Selection:
             raise RunError("--frames", got=repr(text), expected=expected)
         if text is not None and len(words) == 1 and a is not None:
             b = a
-        return Selection(0 if a is None else a, -1 if b is None else b, 1 if s is None else s)
+        return FrameSelection(0 if a is None else a, -1 if b is None else b, 1 if s is None else s)
 
     def numbers(self, count: int, where: str) -> range:
         """Of a run of so many frames."""
         ends = [k if k >= 0 else count + k for k in (self.first, self.last)]
         if not 0 <= ends[0] <= ends[1] < count:
             raise RunError(
-                "--frames", got=f"{self.first}:{self.last}", expected=f"frames of 0 to {count - 1}",
+                "--frames",
+                got=f"{self.first}:{self.last}",
+                expected=f"frames of 0 to {count - 1}",
                 where=where,
-            )  # fmt: skip
+            )
         return range(ends[0], ends[1] + 1, self.step)

@@ -7,8 +7,14 @@ import numpy as np
 
 from weft.io.seal import SealError
 
-PLACE = {"x": "(N, 3) f", "v": "(N, 3) f", "t": "() f", "frame": "() i", "step": "() i",
-         "count": "() i"}  # fmt: skip
+PLACE = {
+    "x": "(N, 3) f",
+    "v": "(N, 3) f",
+    "t": "() f",
+    "frame": "() i",
+    "step": "() i",
+    "count": "() i",
+}
 MESH = {"vertices": "(n, 3) f", "faces": "(m, 3) i", "corner_uv": "(m, 3, 2) f"}
 KINDS = {"f": "fiu", "i": "iu"}
 WANTED: Mapping[str, Mapping[str, str]] = {"frame": PLACE, "checkpoint": PLACE, "mesh": MESH}

@@ -2,17 +2,18 @@
 coordinates.
 """
 
-import stat
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
-from weft.errors import MeshError
-from weft.machine import gib, memory
-from weft.mesh import TriangleMesh
+from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
+from weft.base.errors import MeshError
+from weft.base.input_file import open_input
+from weft.base.machine import gib, memory
+from weft.discretization.mesh import TriangleMesh
 
 SPACE = 16  # times its size is what reading a file takes
 MOST_CORNERS = 1000  # of a face
@@ -42,7 +43,7 @@ class Contents:
 
 
 @dataclass(frozen=True, eq=False)
-class Moving:
+class MovingMesh:
     """What a file says of a mesh that moves.
 
     Args:
@@ -65,13 +66,10 @@ def check_file(path: Path) -> None:
         MeshError: it is not.
     """
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError("no ordinary file")
-        if found.st_size * SPACE > memory():
-            raise OSError(f"{gib(found.st_size)}: to read it may take {gib(SPACE * found.st_size)}")
-        with path.open("rb"):
-            pass
+        with open_input(path) as file:
+            size = os.fstat(file.fileno()).st_size
+        if size * SPACE > memory():
+            raise OSError(f"{gib(size)}: to read it may take {gib(SPACE * size)}")
     except (OSError, ValueError) as error:  # a NUL in the name
         got = getattr(error, "strerror", None) or str(error)
         raise MeshError("mesh file", got=got, where=str(path), expected="a file") from error
@@ -99,12 +97,14 @@ def build_mesh(
     uv_scale: float | None,
     warp: Sequence[float] | None,
 ) -> TriangleMesh:
-    """The mesh in meters. Texture coordinates are the material ones; without any, ``warp`` gives
-    them.
+    """Return the mesh in meters.
+
+    Its material coordinates are the texture coordinates of the file. With ``warp`` they are those
+    of each face in its own plane instead: the mesh in space is then the rest shape.
 
     Raises:
-        MeshError: no material coordinates and no warp, a scale that is not positive, or what
-        TriangleMesh finds.
+        MeshError: neither texture coordinates nor a warp, a ``uv_scale`` that has nothing to scale,
+        a scale that is not positive, or what TriangleMesh finds.
     """
     unit = found.meters if scale is None else scale
     for name, value in (("scale", unit), ("uv_scale", 1.0 if uv_scale is None else uv_scale)):
@@ -119,10 +119,15 @@ def build_mesh(
         raise MeshError(
             f"position of vertex {bad}", got=x[bad], where=where, expected="finite numbers"
         )
-    if found.corner_uv is not None:
-        uv = found.corner_uv * (unit if uv_scale is None else uv_scale)
-    elif warp is not None:
+    if uv_scale is not None and (warp is not None or found.corner_uv is None):
+        why = "the file has no texture coordinates"
+        if warp is not None:
+            why = "a warp direction takes the rest shape from the mesh in space"
+        raise MeshError("uv_scale", got=uv_scale, where=where, expected=f"none, because {why}")
+    if warp is not None:
         uv = unfold(x, faces, warp, where)
+    elif found.corner_uv is not None:
+        uv = found.corner_uv * (unit if uv_scale is None else uv_scale)
     else:
         raise MeshError(
             "material coordinates",
@@ -175,9 +180,11 @@ def _check_corners(faces: Ints, numbers: Ints, n: int, where: str) -> None:
     if bad.any():
         k = int(np.flatnonzero(bad)[0])
         raise MeshError(
-            f"vertex indices of face {numbers[k]}", got=faces[k].tolist(), where=where,
+            f"vertex indices of face {numbers[k]}",
+            got=faces[k].tolist(),
+            where=where,
             expected=f"three or more different ones from 0 to {n - 1}",
-        )  # fmt: skip
+        )
 
 
 def unfold(x: Positions, faces: Faces, warp: Sequence[float], where: str) -> CornerUv:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.arrays import Json
-from weft.errors import RunError
+from weft.base.arrays import Json
+from weft.base.errors import RunError
 from weft.io.frames import CHECKPOINT, MESH, RunFolder, frame_name, mesh_digest
 from weft.io.manifest import NAME as MANIFEST
 from weft.io.manifest import Segment, segment_of, segments_of

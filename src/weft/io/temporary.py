@@ -3,12 +3,13 @@
 import os
 import re
 import secrets
+import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from weft.machine import process_start
+from weft.base.machine import process_start
 
 LONGEST = 60  # [bytes] of a file's name in that of its temporary: names have at most 255
 PATIENCE = 600.0  # [s] after which nobody writes into a file any more whose process is gone
@@ -38,7 +39,16 @@ def sweep(folder: Path, stem: str, suffix: str) -> None:
         for name in abandoned(os.listdir(folder), stem, suffix):  # noqa: PTH208
             with suppress(OSError):
                 if time.time() - os.lstat(folder / name).st_mtime > PATIENCE:
-                    (folder / name).unlink()
+                    remove(folder / name)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it, where there is one."""
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _begin(stem: str) -> str:

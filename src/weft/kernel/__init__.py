@@ -1,6 +1,5 @@
 """How kernels run: the one package that knows about devices, threads, launches and memory."""
 
-from weft.kernel.chain import Chain
 from weft.kernel.context import (
     COMPILING,
     Context,
@@ -47,17 +46,18 @@ from weft.kernel.memory import (
     watched,
     zeros,
 )
-from weft.kernel.shares import shared, shares
+from weft.kernel.recorded_launches import RecordedLaunches
+from weft.kernel.segments import shared, shares
 from weft.kernel.types import Scalar, WarpArray, corners, mat22, mat32, mat33, vec2, vec3
 
 __all__ = [
     "COMPILING",
     "SLICE_ABOVE",
     "TRIVIAL",
-    "Chain",
     "Context",
     "Grown",
     "Recorded",
+    "RecordedLaunches",
     "Scalar",
     "Scratch",
     "Traffic",

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import warp as wp
 
-from weft.errors import DeviceError
-from weft.given import check_kind
-from weft.machine import cores, most_threads
+from weft.base.errors import DeviceError
+from weft.base.machine import cores, most_threads
+from weft.base.runtime_types import checked
 
 COMPILING = "compiling kernels, once on this machine (under a minute) ..."
 
@@ -57,6 +57,7 @@ def context() -> Context:
     return _own.get() or process.context
 
 
+@checked(DeviceError)
 def configure(
     *,
     device: str | None = None,
@@ -89,6 +90,7 @@ def telling(on_compile: Callable[[str], None]) -> Iterator[None]:
         process.on_compile = before
 
 
+@checked(DeviceError)
 @contextmanager
 def use(*, device: str | None = None, threads: int | None = None) -> Iterator[Context]:
     """Run kernels elsewhere in a ``with`` block of this thread; arrays stay where they are.
@@ -104,13 +106,13 @@ def use(*, device: str | None = None, threads: int | None = None) -> Iterator[Co
 
 
 def _changed(old: Context, device: str | None, threads: int | None) -> Context:
-    if threads is not None:
-        check_kind(threads, int, "threads", DeviceError)
-        if not 1 <= threads <= most_threads():
-            raise DeviceError(
-                "threads", got=threads, expected=f"1 to {most_threads()}",
-                hint=f"this machine has {cores()} cores; more threads than cores win nothing",
-            )  # fmt: skip
+    if threads is not None and not 1 <= threads <= most_threads():
+        raise DeviceError(
+            "threads",
+            got=threads,
+            expected=f"1 to {most_threads()}",
+            hint=f"this machine has {cores()} cores; more threads than cores win nothing",
+        )
     where = old.device if device is None else _checked_device(device)
     return Context(where, old.threads if threads is None else threads)
 

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from weft.errors import DeviceError
+from weft.base.errors import DeviceError
 from weft.kernel.context import context, device, initialize, is_cpu, process, threads
-from weft.kernel.entry import Entry, is_ready, launch_on_cpu, packed_for
-from weft.kernel.shares import current
-from weft.kernel.team import team
+from weft.kernel.segments import current
+from weft.kernel.thread_pool import team
+from weft.kernel.warp_private import Entry, is_ready, launch_on_cpu, packed_for
 
 SLICE_ABOVE = (
     10_000  # indices; below, waking a second thread costs more than it saves (docs/decisions/0002)

@@ -13,7 +13,7 @@ import warp as wp
 
 from weft.kernel.context import device, initialize, is_cpu
 from weft.kernel.launching import launch
-from weft.kernel.shares import current
+from weft.kernel.segments import current
 from weft.kernel.types import Scalar, WarpArray, vec3
 
 
@@ -175,7 +175,7 @@ def scalar(a: WarpArray, index: int = -1) -> Any:
 
 
 def total(a: WarpArray) -> float:
-    """The sum of all numbers of an array, independent of the number of threads; within ``shares``
+    """The sum of all numbers of an array, independent of the number of threads; within ``segments``
     one for every world, (of,), nothing for those that do not work.
 
     NumPy's pairwise sum where the device shares memory with the host.
@@ -194,7 +194,7 @@ def total(a: WarpArray) -> float:
 
 
 def columns(a: WarpArray) -> list[Any]:
-    """Sums of the components of an array of vectors; within ``shares`` each as ``total`` is."""
+    """Sums of the components of an array of vectors; within ``segments`` each as ``total`` is."""
     values, some = numpy(a), current()
     if some is None:
         return _column_sums(values)

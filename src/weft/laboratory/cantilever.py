@@ -23,16 +23,16 @@ from typing import Literal
 
 import numpy as np
 
-from weft.arrays import Bools, Floats, Positions
-from weft.energies.hinge_bending import STRIP, HingeBending, hinge_weight
-from weft.errors import SimulationError
-from weft.fabric import Fabric
+from weft.base.arrays import Bools, Floats, Positions
+from weft.base.errors import SimulationError
+from weft.bodies.motion.pins import Pin
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.energies.elastic.hinge_bending import STRIP, HingeBending, hinge_weight
+from weft.fabric.fabric import Fabric
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.elastica import PLANE, of_chord
 from weft.laboratory.specimen import GRAVITY, at_rest, require, specimen_model
 from weft.laws.base import Law
-from weft.mesh import TriangleMesh, grid
-from weft.pins import Pin
 
 Direction = Literal["warp", "weft"]
 
@@ -105,9 +105,10 @@ def cantilever(
         if abs(above[0] - below[0]) <= CLOSE * length:
             return Cantilever(direction, length, weight, rigidity, strip.x, strip.mesh)
     raise SimulationError(
-        f"cantilever of {fabric.name} along the {direction}", got=f"{MOST_STRIPS} overhangs",
+        f"cantilever of {fabric.name} along the {direction}",
+        got=f"{MOST_STRIPS} overhangs",
         expected="one whose chord is at 41.5 degrees",
-    )  # fmt: skip
+    )
 
 
 def both(fabric: Fabric, law: Law | None = None) -> Sequence[Cantilever]:

@@ -22,17 +22,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats, Ints, Positions
-from weft.errors import WeftError
-from weft.fabric import Fabric
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import WeftError
+from weft.bodies.motion.pins import Pin
+from weft.discretization.mesh import TriangleMesh
+from weft.fabric.fabric import Fabric
 from weft.garment.triangulate import triangulated
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.plate import plate_hinges
 from weft.laboratory.shadow import Shadow, shadow
 from weft.laboratory.specimen import at_rest, require, specimen_model
 from weft.laws.base import Law
-from weft.mesh import TriangleMesh
-from weft.pins import Pin
 
 SPECIMEN, DISK = 0.15, 0.09  # [m] radii
 LOADS = (0.1, 0.25, 0.5, 1.0)  # parts of the weight that the shelf has let go

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from weft.arrays import Faces, Positions
+from weft.base.arrays import Faces, Positions
+from weft.discretization.mesh import TriangleMesh
 from weft.laboratory.cusick import DISK, SPECIMEN, Cusick, Draping
-from weft.mesh import TriangleMesh
 from weft.render.camera import Camera
 from weft.render.looks import Look
 from weft.render.picture import Image, Renderer, Style
@@ -56,8 +56,16 @@ def photograph(
     c, s = np.cos(turn), np.sin(turn)
     about = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
     x = np.concatenate([draping.x, points]) @ about.T
-    looks = Style(look=Look.PLAIN, width=side, height=side, elevation=89.0, azimuth=0.0, soft=True,
-                  smooth=1, samples=3)  # fmt: skip
+    looks = Style(
+        look=Look.PLAIN,
+        width=side,
+        height=side,
+        elevation=89.0,
+        azimuth=0.0,
+        soft=True,
+        smooth=1,
+        samples=3,
+    )
     down = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
     eye = np.array([aside[0], ABOVE_CLOTH + height, -aside[1]])
     wide = 1.2 * SPECIMEN + max(abs(aside[0]), abs(aside[1]))

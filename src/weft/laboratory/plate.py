@@ -13,10 +13,10 @@ quadric at the vertices is that of the plate.
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.energies.hinge_bending import HingeBending, check_stiffness, hinge_weight
-from weft.energies.quadratic_bending import QuadraticBending
-from weft.mesh import TriangleMesh
+from weft.base.arrays import Floats
+from weft.discretization.mesh import TriangleMesh
+from weft.energies.elastic.hinge_bending import HingeBending, check_stiffness, hinge_weight
+from weft.energies.elastic.quadratic_bending import QuadraticBending
 
 
 def plate_hinges(

@@ -14,9 +14,14 @@ class Published:
     nodes: int | None = None  # folds, where they were counted
 
     @property
+    def measured(self) -> bool:
+        """Whether it was measured on this very cloth; else it is the usual range of its kind."""
+        return self.low == self.high
+
+    @property
     def text(self) -> str:
         """In percent."""
-        if self.low == self.high:
+        if self.measured:
             return f"{100 * self.low:.1f} %"
         return f"{100 * self.low:.0f} to {100 * self.high:.0f} %"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Ints, Positions
+from weft.base.arrays import Faces, Floats, Ints, Positions
 
 ROW = 2.5e-4  # [m] height of a row
 RAYS = 720  # of an outline

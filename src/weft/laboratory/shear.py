@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.energies.hinge_bending import HingeBending
-from weft.errors import WeftError
-from weft.fabric import Fabric
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import WeftError
+from weft.bodies.motion.pins import Pin
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.fabric.fabric import Fabric
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.specimen import at_rest, require, specimen_model
 from weft.laws.base import Law
-from weft.mesh import TriangleMesh, grid
-from weft.pins import Pin
 
 SIDE, CELLS = 0.1, 8  # [m], along a side
 ANGLES = (0.5, 1.0, 2.0, 2.5, 4.0, 6.0, 8.0)  # [degrees]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weft.errors import FabricError, WeftError, check_known
-from weft.fabric import Fabric
+from weft.base.errors import FabricError, WeftError, check_known
+from weft.fabric.fabric import Fabric
 from weft.laboratory.cantilever import Cantilever, both
 from weft.laboratory.cusick import Cusick, cusick
 from weft.laboratory.published import DRAPE_COEFFICIENTS
@@ -20,7 +20,7 @@ Cell = float | int | str
 
 
 @dataclass(frozen=True)
-class Table:
+class TestTable:
     """Numbers with the names and units of their columns."""
 
     name: str
@@ -45,7 +45,7 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class FabricSheet:
     """The results of a fabric's tests; those that were not run are empty or None."""
 
     fabric: Fabric
@@ -55,7 +55,7 @@ class Sheet:
     cusick: Cusick | None = None
 
     @property
-    def tables(self) -> Sequence[Table]:
+    def tables(self) -> Sequence[TestTable]:
         """One for each test that was run."""
         made = []
         if self.tensile:
@@ -96,7 +96,7 @@ def sheet(
     drapings: int = 3,
     seed: int = 0,
     say: Say = lambda text: None,
-) -> Sheet:
+) -> FabricSheet:
     """Run tests of a fabric.
 
     Args:
@@ -137,55 +137,64 @@ def sheet(
             say(f"cusick: {what}{more}")
 
         got["cusick"] = cusick(fabric, size, drapings, seed, on_draping=draped)
-    return Sheet(fabric, **got)
+    return FabricSheet(fabric, **got)
 
 
-def _of_tensile(results: Sequence[Tensile]) -> Table:
+def _of_tensile(results: Sequence[Tensile]) -> TestTable:
     columns = ("cut", "strain [%]", "force [N/m]", "narrowing [%]")
     rows = [
         (r.cut, 100 * float(e), float(f), 100 * float(n))
         for r in results
         for e, f, n in zip(r.strain, r.force, r.narrowing)
     ]
-    notes = [
-        f"{r.cut}: {r.stiffness:.4g} N/m up to {r.strain[0]:.1%}" for r in results
-    ]  # fmt: skip
-    return Table("tensile", columns, rows, notes)
+    notes = [f"{r.cut}: {r.stiffness:.4g} N/m up to {r.strain[0]:.1%}" for r in results]
+    return TestTable("tensile", columns, rows, notes)
 
 
-def _of_shear(result: Shear, fabric: Fabric) -> Table:
+def _of_shear(result: Shear, fabric: Fabric) -> TestTable:
     rows = [(float(a), float(f)) for a, f in zip(result.angle, result.force)]
     note = (
         f"G = {result.modulus:.4g} N/m per radian = {result.kawabata:.3g} gf/(cm deg), from 0.5 to "
         f"2.5 degrees; given {fabric.shear:.4g} N/m"
     )
-    return Table("shear", ("angle [deg]", "force [N/m]"), rows, [note])
+    return TestTable("shear", ("angle [deg]", "force [N/m]"), rows, [note])
 
 
-def _of_cantilever(results: Sequence[Cantilever]) -> Table:
+def _of_cantilever(results: Sequence[Cantilever]) -> TestTable:
     columns = (
-        "direction", "overhang [mm]", "bending length [mm]", "rigidity [uN m]", "exact [uN m]",
+        "direction",
+        "overhang [mm]",
+        "bending length [mm]",
+        "rigidity [uN m]",
+        "exact [uN m]",
         "given [uN m]",
-    )  # fmt: skip
+    )
     rows = [
         (
-            r.direction, 1e3 * r.overhang, 1e3 * r.bending_length, 1e6 * r.rigidity, 1e6 * r.exact,
+            r.direction,
+            1e3 * r.overhang,
+            1e3 * r.bending_length,
+            1e6 * r.rigidity,
+            1e6 * r.exact,
             1e6 * r.given,
         )
         for r in results
-    ]  # fmt: skip
-    return Table("cantilever", columns, rows, ["exact: by the heavy elastica, not by L = 2 c"])
+    ]
+    return TestTable("cantilever", columns, rows, ["exact: by the heavy elastica, not by L = 2 c"])
 
 
-def _of_cusick(result: Cusick) -> Table:
+def _of_cusick(result: Cusick) -> TestTable:
     columns = ("seed", "drape coefficient [%]", "folds", "least radius [cm]", "energy [uJ]")
     rows = [
         (
-            d.seed, 100 * d.coefficient, d.shadow.nodes, 100 * float(d.shadow.radius.min()),
+            d.seed,
+            100 * d.coefficient,
+            d.shadow.nodes,
+            100 * float(d.shadow.radius.min()),
             1e6 * d.energy,
         )
         for d in result.drapings
-    ]  # fmt: skip
+    ]
     several = f", one draping varies by {100 * result.spread:.1f}" if len(rows) > 1 else ""
     notes = [
         f"DC = {100 * result.coefficient:.1f} %{several}; {result.nodes:.3g} folds; "
@@ -197,7 +206,7 @@ def _of_cusick(result: Cusick) -> Table:
         notes.append(f"published: {known.text}{folds} ({known.source})")
     if any(d.under for d in result.drapings):
         notes.append("cloth swung in under the disk, which is not simulated: a tester reads more")
-    return Table("cusick", columns, rows, notes)
+    return TestTable("cusick", columns, rows, notes)
 
 
 def _digits(value: Cell, digits: int) -> str:

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.arrays import Positions
+from weft.base.arrays import Positions
+from weft.base.errors import FabricError, SimulationError
+from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.mesh import TriangleMesh
 from weft.energies.base import Energy
-from weft.energies.gravity import Gravity
-from weft.energies.membrane import Membrane
-from weft.errors import FabricError, SimulationError
-from weft.fabric import UNITS, Fabric
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.loads.gravity import Gravity
+from weft.fabric.fabric import UNITS, Fabric
+from weft.integrators.model import Model
 from weft.integrators.quasi_static import Equilibrium, QuasiStatic, QuasiStaticSettings
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.base import Law
 from weft.laws.measured import Measured
-from weft.mesh import TriangleMesh
-from weft.model import Model
-from weft.pins import Pin
 
 GRAVITY = 9.81  # [m/s^2]
 
@@ -42,9 +42,11 @@ def require(fabric: Fabric, field: str, test: str, hint: str) -> None:
     value = getattr(fabric, field)
     if not value > 0:
         raise FabricError(
-            f"{field} of {fabric.name}", got=f"{value:g} {UNITS[field]}",
-            expected=f"must be > 0 for {test}", hint=hint,
-        )  # fmt: skip
+            f"{field} of {fabric.name}",
+            got=f"{value:g} {UNITS[field]}",
+            expected=f"must be > 0 for {test}",
+            hint=hint,
+        )
 
 
 def specimen_model(

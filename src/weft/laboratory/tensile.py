@@ -12,15 +12,15 @@ from typing import Literal
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.energies.hinge_bending import HingeBending
-from weft.errors import WeftError
-from weft.fabric import Fabric
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import WeftError
+from weft.bodies.motion.pins import Pin
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.fabric.fabric import Fabric
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.specimen import at_rest, require, specimen_model
 from weft.laws.base import Law
-from weft.mesh import TriangleMesh, grid
-from weft.pins import Pin
 
 Cut = Literal["warp", "weft", "bias"]
 
@@ -80,8 +80,11 @@ def tensile(
     if pulls.ndim != 1 or len(pulls) == 0 or not (np.diff(pulls, prepend=0.0) > 0).all():
         raise WeftError("strains", got=pulls.tolist(), expected="above 0, each above the last")
     if not 0 < size[1] <= size[0] <= SLENDER * size[1]:
-        raise WeftError("size", got=f"{size[0]:g} by {size[1]:g} m",
-                        expected=f"1 to {SLENDER:g} times longer than wide")  # fmt: skip
+        raise WeftError(
+            "size",
+            got=f"{size[0]:g} by {size[1]:g} m",
+            expected=f"1 to {SLENDER:g} times longer than wide",
+        )
     mesh = _strip(cut, size)
     left, right = mesh.groups["left"], mesh.groups["right"]
     bending = HingeBending.of(mesh, (fabric.bending_warp, fabric.bending_weft))

@@ -12,7 +12,7 @@ from weft.laws.quartic import StvkShear, StvkStretch
 from weft.laws.shear import AngleShear, DotShear
 from weft.laws.strain_limit import StrainLimit
 from weft.laws.stvk import StVK
-from weft.psd import Psd
+from weft.solve.newton.psd import Psd
 
 __all__ = [
     "AngleShear",

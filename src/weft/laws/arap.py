@@ -9,10 +9,11 @@ s1)), and k three times.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import warp as wp
 
-from weft.errors import LawError
+from weft.base.errors import LawError
+from weft.base.runtime_types import checked
+from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.isotropic import Moduli, isotropic_hessian, isotropic_pk1, principal
@@ -21,14 +22,14 @@ SMALL = Scalar(1e-6)  # stretch below which 1/s is held, so that a collapsed sam
 
 
 @wp.struct
-class Params:
+class ArapParams:
     """Stiffness [N/m]."""
 
     stiffness: Scalar
 
 
 @wp.func
-def psi(F: mat32, p: Params):
+def psi(F: mat32, p: ArapParams):
     """Energy density."""
     s = principal(F)
     one = Scalar(1.0)
@@ -36,7 +37,7 @@ def psi(F: mat32, p: Params):
 
 
 @wp.func
-def pk1(F: mat32, p: Params):
+def pk1(F: mat32, p: ArapParams):
     """k (F - R)."""
     s = principal(F)
     one = Scalar(1.0)
@@ -44,7 +45,7 @@ def pk1(F: mat32, p: Params):
 
 
 @wp.func
-def hessian(F: mat32, p: Params, psd: int):
+def hessian(F: mat32, p: ArapParams, psd: int):
     """From its eigensystem."""
     s = principal(F)
     k = p.stiffness
@@ -59,6 +60,8 @@ def hessian(F: mat32, p: Params, psd: int):
     return isotropic_hessian(s, m, psd)
 
 
+@checked(LawError)
+@documented
 @dataclass(frozen=True, repr=False)
 class Arap(SingleLaw):
     """k/2 |F - R|^2.
@@ -67,14 +70,10 @@ class Arap(SingleLaw):
         LawError: a stiffness that is not > 0.
     """
 
-    stiffness: float  # [N/m]
+    stiffness: float = setting(REQUIRED, "k", "N/m", above=0)
 
-    functions = LawFunctions("arap", Params, psi, pk1, hessian)
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.stiffness) and self.stiffness > 0):
-            raise LawError("Arap.stiffness", got=self.stiffness, expected="must be > 0 [N/m]")
+    functions = LawFunctions("arap", ArapParams, psi, pk1, hessian)
 
     def parameters(self) -> Mapping[str, float]:
-        """Fields of ``Params``."""
+        """Fields of ``ArapParams``."""
         return {"stiffness": self.stiffness}

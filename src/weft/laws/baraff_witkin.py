@@ -19,18 +19,26 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from weft.arrays import Gradients
-from weft.errors import LawError
+from weft.base.arrays import Gradients
+from weft.base.errors import LawError
+from weft.base.runtime_types import checked
+from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32, mat33, vec3
 from weft.laws import skewed
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.fiber import fiber_force, fiber_hessian, guarded_length
-from weft.laws.spectra import Eigensystem, directions, fiber_spectrum, shear_spectrum
-from weft.psd import Psd
+from weft.laws.spectra import (
+    Direction,
+    Eigensystem,
+    directions,
+    fiber_spectrum,
+    shear_spectrum,
+)
+from weft.solve.newton.psd import Psd
 
 
 @wp.struct
-class Params:
+class BaraffWitkinParams:
     """Stiffness per direction [N/m] and rest stretch [1]."""
 
     stretch_warp: Scalar
@@ -41,7 +49,7 @@ class Params:
 
 
 @wp.func
-def psi(F: mat32, p: Params):
+def psi(F: mat32, p: BaraffWitkinParams):
     """Energy density. Kim 2020, eqs. 11 and 13, each term with 1/2."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
@@ -58,7 +66,7 @@ def psi(F: mat32, p: Params):
 
 
 @wp.func
-def pk1(F: mat32, p: Params):
+def pk1(F: mat32, p: BaraffWitkinParams):
     """First Piola-Kirchhoff stress; the shear part is ks I6 F (a b^T + b a^T), Kim 2020, eq. 29."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
@@ -124,7 +132,7 @@ def shear_hessian(f0: vec3, f1: vec3, c: Scalar, psd: int):
 
 
 @wp.func
-def hessian(F: mat32, p: Params, psd: int):
+def hessian(F: mat32, p: BaraffWitkinParams, psd: int):
     """d2 psi/dF2 as (uu, uv, vv).
 
     Stretch plus shear, each exact, clamped or without second derivatives.
@@ -138,7 +146,7 @@ def hessian(F: mat32, p: Params, psd: int):
 
 
 @wp.func
-def shift(F: mat32, rate: mat32, p: Params, keep: Scalar, beta: Scalar):
+def shift(F: mat32, rate: mat32, p: BaraffWitkinParams, keep: Scalar, beta: Scalar):
     """Rest stretch of both fibers that makes |f| - b equal to keep (C + beta dC/dt)."""
     out = p
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
@@ -152,37 +160,34 @@ def shift(F: mat32, rate: mat32, p: Params, keep: Scalar, beta: Scalar):
     return out
 
 
-ALIGNED = LawFunctions("baraff_witkin", Params, psi, pk1, hessian, shift)
-SKEWED = LawFunctions("baraff_witkin_skewed", skewed.Params, skewed.psi, skewed.pk1, skewed.hessian)
+ALIGNED = LawFunctions("baraff_witkin", BaraffWitkinParams, psi, pk1, hessian, shift)
+SKEWED = LawFunctions(
+    "baraff_witkin_skewed", skewed.SkewedParams, skewed.psi, skewed.pk1, skewed.hessian
+)
 
 
+@checked(LawError)
+@documented
 @dataclass(frozen=True, eq=False, repr=False)
 class BaraffWitkin(SingleLaw):
     """Baraff-Witkin: ``1/2 ku (|Fa|-bu)^2 + 1/2 kv (|Fb|-bv)^2 + 1/2 ks (Fa.Fb - a.b)^2``.
-
-    Args:
-        stretch: (ku, kv) warp and weft stiffness [N/m], both > 0.
-        shear: ks [N/m], >= 0.
-        rest_stretch: (bu, bv) stretch at rest [1], both > 0.
-        warp: a, unit direction of the warp in the material, (2,) or one for every sample (q,2).
-        weft: b, of the weft.
 
     Raises:
         LawError: a stiffness or rest stretch out of range, or directions that are no unit vectors.
     """
 
-    stretch: tuple[float, float]
-    shear: float
-    rest_stretch: tuple[float, float] = (1.0, 1.0)
-    warp: Any = (1.0, 0.0)
-    weft: Any = (0.0, 1.0)
+    stretch: tuple[float, float] = setting(
+        REQUIRED, "(ku, kv) stiffness along warp and weft", "N/m", above=0
+    )
+    shear: float = setting(REQUIRED, "ks", "N/m", least=0)
+    rest_stretch: tuple[float, float] = setting((1.0, 1.0), "(bu, bv) at rest", "1", above=0)
+    warp: Direction = setting(
+        (1.0, 0.0),
+        "a, unit direction of the warp in the material, (2,) or one for every sample (q,2)",
+    )
+    weft: Direction = setting((0.0, 1.0), "b, of the weft")
 
     def __post_init__(self) -> None:
-        for name, pair in (("stretch", self.stretch), ("rest_stretch", self.rest_stretch)):
-            if len(pair) != 2 or not all(np.isfinite(v) and v > 0 for v in pair):
-                raise LawError(f"BaraffWitkin.{name}", got=pair, expected="must be two numbers > 0")
-        if not (np.isfinite(self.shear) and self.shear >= 0):
-            raise LawError("BaraffWitkin.shear", got=self.shear, expected="must be >= 0 [N/m]")
         for name in ("warp", "weft"):
             object.__setattr__(self, name, directions(f"BaraffWitkin.{name}", getattr(self, name)))
 
@@ -197,7 +202,7 @@ class BaraffWitkin(SingleLaw):
         return ALIGNED if self.is_aligned else SKEWED
 
     def parameters(self) -> Mapping[str, Any]:
-        """Fields of ``Params``."""
+        """Fields of ``BaraffWitkinParams``."""
         values = {
             "stretch_warp": self.stretch[0],
             "stretch_weft": self.stretch[1],

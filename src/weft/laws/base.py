@@ -14,11 +14,12 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Floats, Gradients
-from weft.errors import LawError
+from weft.base.arrays import Floats, Gradients
+from weft.base.errors import LawError
+from weft.base.runtime_types import checked
 from weft.kernel import Scalar, WarpArray, mat32, mat33
 from weft.laws import generated
-from weft.psd import Psd
+from weft.solve.newton.psd import Psd
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,7 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
     return LawKernels(psi, stress, hessians, shift_kernel() if functions.shift else None)
 
 
+@checked(LawError, "law", unchecked=("device_parameters", "stages"))
 class Law(ABC):
     """A membrane law with its parameters. Energy density psi(F) in J/m^2, stiffness in N/m.
 
@@ -211,9 +213,6 @@ class Law(ABC):
         return np.block([[uu, uv], [np.swapaxes(uv, 1, 2), vv]])
 
     def _evaluate(self, what: "str | Psd", F: Gradients, out: WarpArray) -> Floats:
-        F = np.asarray(F, dtype=np.float64)
-        if F.ndim != 3 or F.shape[1:] != (3, 2):
-            raise LawError("F", got=f"array of shape {F.shape}", expected="shape (n, 3, 2)")
         parameters = self.device_parameters(len(F))
         kernel.launch_each(len(F), *self.stages(what, kernel.array(F, mat32), parameters, out))
         return np.array(kernel.numpy(out))

@@ -5,7 +5,7 @@
 import warp as wp
 
 from weft.kernel import Scalar, vec3
-from weft.psd import Psd
+from weft.solve.newton.psd import Psd
 
 COLLAPSED = Scalar(1e-6)  # stretch below which the length |f| is replaced by a C2 polynomial in |f|
 

@@ -3,7 +3,7 @@
     psi(F) = 1/2 sum_i k_i max(|F d_i| - b_i, 0)^2,   d = u, v, (u + v)/sqrt 2, (u - v)/sqrt 2
 
 A fiber that is shorter than at rest carries nothing: that cloth buckles is left to the bending
-energy of its pairs (``energies/buckling_bending.py``), so the membrane has no post-buckling
+energy of its pairs (``energies/elastic/buckling_bending.py``), so the membrane has no post-buckling
 instability. Each fiber's Hessian is ``k d d^T`` along it and ``k (1 - b/|F d|)`` across, both >= 0
 where it is taut: EXACT is positive semi-definite, and PROJECTED is the same. It jumps at |F d| = b,
 where the stress is continuous.
@@ -22,20 +22,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import warp as wp
 
-from weft.arrays import Floats, Gradients
-from weft.errors import LawError
+from weft.base.arrays import Floats, Gradients
+from weft.base.errors import LawError
+from weft.base.runtime_types import checked
+from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32, vec2, vec3
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.skewed import along
 from weft.laws.spectra import Spectrum, fiber_spectrum
-from weft.psd import Psd
+from weft.solve.newton.psd import Psd
 
 HALF = float(np.sqrt(0.5))
 DIRECTIONS = ((1.0, 0.0), (0.0, 1.0), (HALF, HALF), (HALF, -HALF))  # u, v, + and - diagonal
 
 
 @wp.struct
-class Params:
+class ImmediateBucklingParams:
     """Stiffness along each of the four directions [N/m], and rest stretch [1]."""
 
     stretch_warp: Scalar
@@ -89,7 +91,7 @@ def fibers(F: mat32):
 
 
 @wp.func
-def psi(F: mat32, p: Params):
+def psi(F: mat32, p: ImmediateBucklingParams):
     """Eqs. 2 and 3, of what is longer than at rest."""
     u, v, plus, minus = fibers(F)
     axes = taut_energy(u, p.stretch_warp, p.rest_warp)
@@ -100,7 +102,7 @@ def psi(F: mat32, p: Params):
 
 
 @wp.func
-def pk1(F: mat32, p: Params):
+def pk1(F: mat32, p: ImmediateBucklingParams):
     """First Piola-Kirchhoff stress."""
     h = Scalar(0.7071067811865476)
     u, v, plus, minus = fibers(F)
@@ -112,7 +114,7 @@ def pk1(F: mat32, p: Params):
 
 
 @wp.func
-def hessian(F: mat32, p: Params, psd: int):
+def hessian(F: mat32, p: ImmediateBucklingParams, psd: int):
     """d2 psi/dF2 as (uu, uv, vv): the sum of four fibers."""
     h = Scalar(0.7071067811865476)
     u, v, plus, minus = fibers(F)
@@ -132,37 +134,34 @@ class BucklingEigensystem(NamedTuple):
     diagonals: Spectrum
 
 
+@checked(LawError)
+@documented
 @dataclass(frozen=True, repr=False)
 class ImmediateBuckling(SingleLaw):
     """Resistance to tension along warp, weft and both diagonals, and to nothing else.
-
-    Args:
-        stretch: (ku, kv) warp and weft stiffness [N/m], both > 0.
-        diagonal: (k+, k-) of the diagonals u + v and u - v [N/m], both >= 0; 4 ks for the shear
-            modulus ks.
-        rest_stretch: (bu, bv) stretch [1] below which warp and weft are slack, both > 0; that of
-            the diagonals is sqrt((bu^2 + bv^2)/2).
 
     Raises:
         LawError: a value out of range.
     """
 
-    stretch: tuple[float, float]
-    diagonal: tuple[float, float]
-    rest_stretch: tuple[float, float] = (1.0, 1.0)
+    stretch: tuple[float, float] = setting(
+        REQUIRED, "(ku, kv) stiffness along warp and weft", "N/m", above=0
+    )
+    diagonal: tuple[float, float] = setting(
+        REQUIRED,
+        "(k+, k-) of the diagonals u + v and u - v; 4 ks for the shear modulus ks",
+        "N/m",
+        least=0,
+    )
+    rest_stretch: tuple[float, float] = setting(
+        (1.0, 1.0),
+        "(bu, bv) stretch below which warp and weft are slack; that of the diagonals is sqrt((bu^2 "
+        "+ bv^2)/2)",
+        "1",
+        above=0,
+    )
 
-    functions = LawFunctions("immediate_buckling", Params, psi, pk1, hessian)
-
-    def __post_init__(self) -> None:
-        for name, least in (("stretch", "> 0"), ("diagonal", ">= 0"), ("rest_stretch", "> 0")):
-            pair = getattr(self, name)
-            positive = least == "> 0"
-            if len(pair) != 2 or not all(
-                np.isfinite(v) and (v > 0 if positive else v >= 0) for v in pair
-            ):
-                raise LawError(
-                    f"ImmediateBuckling.{name}", got=pair, expected=f"must be two numbers {least}"
-                )
+    functions = LawFunctions("immediate_buckling", ImmediateBucklingParams, psi, pk1, hessian)
 
     @property
     def rest_diagonal(self) -> float:
@@ -171,7 +170,7 @@ class ImmediateBuckling(SingleLaw):
         return float(np.sqrt(0.5 * (bu * bu + bv * bv)))
 
     def parameters(self) -> Mapping[str, Any]:
-        """Fields of ``Params``."""
+        """Fields of ``ImmediateBucklingParams``."""
         return {
             "stretch_warp": self.stretch[0],
             "stretch_weft": self.stretch[1],

@@ -17,7 +17,7 @@ import warp as wp
 
 from weft.kernel import Scalar, mat32, vec2, vec3
 from weft.laws.clamp import clamp2
-from weft.psd import Psd
+from weft.solve.newton.psd import Psd
 
 COLLAPSED = Scalar(1e-9)  # stretch below which a direction counts as collapsed
 

@@ -12,16 +12,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import warp as wp
 
-from weft.curve import MOST_POINTS, Curve
-from weft.errors import LawError
+from weft.base.curve import MOST_POINTS, Curve
+from weft.base.errors import LawError
+from weft.base.runtime_types import checked
+from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32, vec3
 from weft.laws.baraff_witkin import shear_hessian
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.fiber import guarded_length
-from weft.psd import Psd
+from weft.solve.newton.psd import Psd
 
 if TYPE_CHECKING:
     Knots = Any
@@ -65,7 +66,7 @@ def on_curve(x: Scalar, e: Knots, s: Knots, d: Knots, w: Knots, compression: Sca
 
 
 @wp.struct
-class Params:
+class MeasuredParams:
     """Curves as knots, stiffness in compression and shear [N/m], stretch at rest [1]."""
 
     strain_warp: Knots
@@ -86,23 +87,37 @@ class Params:
 
 
 @wp.func
-def at_warp(length: Scalar, p: Params):
+def at_warp(length: Scalar, p: MeasuredParams):
     """Energy, force and stiffness of the warp."""
-    w, s, k = on_curve(length - p.rest_warp, p.strain_warp, p.force_warp, p.slope_warp,
-                       p.work_warp, p.compression_warp, p.points_warp)  # fmt: skip
+    w, s, k = on_curve(
+        length - p.rest_warp,
+        p.strain_warp,
+        p.force_warp,
+        p.slope_warp,
+        p.work_warp,
+        p.compression_warp,
+        p.points_warp,
+    )
     return w, s, k
 
 
 @wp.func
-def at_weft(length: Scalar, p: Params):
+def at_weft(length: Scalar, p: MeasuredParams):
     """Energy, force and stiffness of the weft."""
-    w, s, k = on_curve(length - p.rest_weft, p.strain_weft, p.force_weft, p.slope_weft,
-                       p.work_weft, p.compression_weft, p.points_weft)  # fmt: skip
+    w, s, k = on_curve(
+        length - p.rest_weft,
+        p.strain_weft,
+        p.force_weft,
+        p.slope_weft,
+        p.work_weft,
+        p.compression_weft,
+        p.points_weft,
+    )
     return w, s, k
 
 
 @wp.func
-def psi(F: mat32, p: Params):
+def psi(F: mat32, p: MeasuredParams):
     """Energy density."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
@@ -115,7 +130,7 @@ def psi(F: mat32, p: Params):
 
 
 @wp.func
-def pk1(F: mat32, p: Params):
+def pk1(F: mat32, p: MeasuredParams):
     """First Piola-Kirchhoff stress."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
@@ -149,7 +164,7 @@ def fiber(f: vec3, s: Scalar, k: Scalar, psd: int):
 
 
 @wp.func
-def hessian(F: mat32, p: Params, psd: int):
+def hessian(F: mat32, p: MeasuredParams, psd: int):
     """d2 psi/dF2 as (uu, uv, vv), term by term."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
@@ -163,26 +178,29 @@ def hessian(F: mat32, p: Params, psd: int):
     return uu, p.shear * uv, vv
 
 
+@checked(LawError)
+@documented
 @dataclass(frozen=True, eq=False, repr=False)
 class Measured(SingleLaw):
     """Measured curves along warp and weft, with a linear shear.
-
-    Args:
-        curves: (warp, weft), each a ``Curve`` or its points (strain, N/m).
-        shear: ks [N/m], >= 0.
-        compression: (warp, weft) stiffness [N/m], > 0; None: that of the curves at the origin, or
-            where these begin without any, to their first point.
-        rest_stretch: (bu, bv) stretch at rest [1], both > 0.
 
     Raises:
         LawError: curves that fall, or a number out of range.
     """
 
-    curves: tuple[Any, Any]
-    shear: float
-    compression: tuple[float, float] | None = None
-    rest_stretch: tuple[float, float] = (1.0, 1.0)
-    functions = LawFunctions("measured", Params, psi, pk1, hessian)
+    curves: tuple[Any, Any] = setting(
+        REQUIRED, "of warp and weft, each a ``Curve`` or its points (strain, N/m)"
+    )
+    shear: float = setting(REQUIRED, "ks", "N/m", least=0)
+    compression: tuple[float, float] | None = setting(
+        None,
+        "stiffness of warp and weft; None: that of the curves at the origin, or where these begin "
+        "without any, to their first point",
+        "N/m",
+        above=0,
+    )
+    rest_stretch: tuple[float, float] = setting((1.0, 1.0), "(bu, bv) at rest", "1", above=0)
+    functions = LawFunctions("measured", MeasuredParams, psi, pk1, hessian)
 
     @staticmethod
     def through(
@@ -201,15 +219,9 @@ class Measured(SingleLaw):
         if self.compression is None:
             first = [c.slopes[0] or c.points[0][1] / c.points[0][0] for c in curves]
             object.__setattr__(self, "compression", tuple(float(k) for k in first))
-        for name in ("compression", "rest_stretch"):
-            pair = getattr(self, name)
-            if len(pair) != 2 or not all(np.isfinite(v) and v > 0 for v in pair):
-                raise LawError(f"Measured.{name}", got=pair, expected="must be two numbers > 0")
-        if not (np.isfinite(self.shear) and self.shear >= 0):
-            raise LawError("Measured.shear", got=self.shear, expected="must be >= 0 [N/m]")
 
     def parameters(self) -> Mapping[str, Any]:
-        """Fields of ``Params``."""
+        """Fields of ``MeasuredParams``."""
         assert self.compression is not None
         out: dict[str, Any] = {"shear": self.shear}
         for k, word in enumerate(("warp", "weft")):

@@ -16,10 +16,10 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Floats, Gradients
+from weft.base.arrays import Floats, Gradients
 from weft.kernel import WarpArray, mat32, mat33
 from weft.laws.base import LawFunctions, SingleLaw
-from weft.psd import Psd
+from weft.solve.newton.psd import Psd
 
 FIRST, SECOND = 2e-3, 2e-2  # of F, which has no unit, between points of differences
 SIX = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}  # odd in the place

@@ -10,16 +10,18 @@ from dataclasses import dataclass
 
 import warp as wp
 
+from weft.base.errors import LawError
+from weft.base.runtime_types import checked
+from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.isotropic import Moduli, isotropic_hessian, isotropic_pk1, principal
-from weft.laws.stvk import check_lame
 
 SMALL = Scalar(1e-6)  # stretch below which 1/s is held
 
 
 @wp.struct
-class Params:
+class NeoHookeanParams:
     """mu and lambda + mu [N/m]: of the material times the thickness."""
 
     mu: Scalar
@@ -27,7 +29,7 @@ class Params:
 
 
 @wp.func
-def psi(F: mat32, p: Params):
+def psi(F: mat32, p: NeoHookeanParams):
     """Energy density."""
     s = principal(F)
     J = s.s0 * s.s1 - Scalar(1.0)
@@ -36,13 +38,13 @@ def psi(F: mat32, p: Params):
 
 
 @wp.func
-def pressure(s0: Scalar, s1: Scalar, p: Params):
+def pressure(s0: Scalar, s1: Scalar, p: NeoHookeanParams):
     """d psi/dJ."""
     return p.area * (s0 * s1 - Scalar(1.0)) - p.mu
 
 
 @wp.func
-def pk1(F: mat32, p: Params):
+def pk1(F: mat32, p: NeoHookeanParams):
     """U diag(psi_0, psi_1) V^T."""
     s = principal(F)
     q = pressure(s.s0, s.s1, p)
@@ -50,7 +52,7 @@ def pk1(F: mat32, p: Params):
 
 
 @wp.func
-def hessian(F: mat32, p: Params, psd: int):
+def hessian(F: mat32, p: NeoHookeanParams, psd: int):
     """From its eigensystem."""
     s = principal(F)
     q = pressure(s.s0, s.s1, p)
@@ -65,6 +67,8 @@ def hessian(F: mat32, p: Params, psd: int):
     return isotropic_hessian(s, m, psd)
 
 
+@checked(LawError)
+@documented
 @dataclass(frozen=True, repr=False)
 class NeoHookean(SingleLaw):
     """Stable neo-Hookean.
@@ -73,14 +77,11 @@ class NeoHookean(SingleLaw):
         LawError: mu not > 0, or lambda < 0.
     """
 
-    mu: float  # [N/m]
-    lame: float = 0.0  # lambda [N/m]
+    mu: float = setting(REQUIRED, "shear modulus", "N/m", above=0)
+    lame: float = setting(0.0, "lambda", "N/m", least=0)
 
-    functions = LawFunctions("neo_hookean", Params, psi, pk1, hessian)
-
-    def __post_init__(self) -> None:
-        check_lame("NeoHookean", self.mu, self.lame)
+    functions = LawFunctions("neo_hookean", NeoHookeanParams, psi, pk1, hessian)
 
     def parameters(self) -> Mapping[str, float]:
-        """Fields of ``Params``."""
+        """Fields of ``NeoHookeanParams``."""
         return {"mu": self.mu, "area": self.lame + self.mu}

@@ -21,9 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from weft.errors import LawError
+from weft.base.errors import LawError
+from weft.base.runtime_types import checked
 from weft.laws.base import LawFunctions, SingleLaw
-from weft.psd import Psd
+from weft.solve.newton.psd import Psd
 
 TOLERANCE = 1e-5  # relative, of the checks
 _STEP = 1e-5
@@ -31,6 +32,7 @@ _STEP = 1e-5
 _made: dict[tuple[Any, ...], LawFunctions] = {}  # kernels of every set of functions, made once
 
 
+@checked(LawError)
 class OwnLaw(SingleLaw):
     """A law of one's own.
 
@@ -73,8 +75,9 @@ class OwnLaw(SingleLaw):
 
     def __repr__(self) -> str:
         """Two lines: what it is, and its values, in the units that psi takes them in."""
-        values = ", ".join(f"{k} {v:g}" if np.ndim(v) == 0 else f"{k} by sample"
-                           for k, v in self.values.items())  # fmt: skip
+        values = ", ".join(
+            f"{k} {v:g}" if np.ndim(v) == 0 else f"{k} by sample" for k, v in self.values.items()
+        )
         return f"{self.name}: own membrane law psi(F) [J/m^2]\n  {values}"
 
 
@@ -104,9 +107,11 @@ def _check(law: OwnLaw) -> None:
     turn *= np.sign(np.linalg.det(turn))
     if np.abs(law.energy(turn @ F) - energy).max() > TOLERANCE * stiffness:
         raise LawError(
-            f"{law.name}: psi", got="other values for a rotated F", expected="psi(R F) = psi(F)",
+            f"{law.name}: psi",
+            got="other values for a rotated F",
+            expected="psi(R F) = psi(F)",
             hint="write it in lengths of F's columns and products of them",
-        )  # fmt: skip
+        )
     d = rng.normal(size=F.shape)
     h = _STEP
     slope = (law.energy(F + h * d) - law.energy(F - h * d)) / (2 * h)

@@ -12,19 +12,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import warp as wp
 
-from weft.errors import LawError
+from weft.base.errors import LawError
+from weft.base.runtime_types import checked
+from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.fiber import guarded_length, quartic_force, quartic_hessian
-from weft.laws.skewed import Params, along, cross_hessian
-from weft.laws.spectra import directions
+from weft.laws.skewed import SkewedParams, along, cross_hessian
+from weft.laws.spectra import Direction, directions
 
 
 @wp.func
-def stretch_psi(F: mat32, p: Params):
+def stretch_psi(F: mat32, p: SkewedParams):
     """Eq. 43."""
     length0, _s0, _o0, _c0 = guarded_length(wp.length(F * p.warp))
     length1, _s1, _o1, _c1 = guarded_length(wp.length(F * p.weft))
@@ -34,7 +35,7 @@ def stretch_psi(F: mat32, p: Params):
 
 
 @wp.func
-def stretch_pk1(F: mat32, p: Params):
+def stretch_pk1(F: mat32, p: SkewedParams):
     """Its derivative."""
     g0 = quartic_force(F * p.warp, p.stretch_warp, p.rest_warp)
     g1 = quartic_force(F * p.weft, p.stretch_weft, p.rest_weft)
@@ -42,7 +43,7 @@ def stretch_pk1(F: mat32, p: Params):
 
 
 @wp.func
-def stretch_hessian(F: mat32, p: Params, psd: int):
+def stretch_hessian(F: mat32, p: SkewedParams, psd: int):
     """(uu, uv, vv), each fiber exact, clamped or Gauss-Newton."""
     uu0, uv0, vv0 = along(quartic_hessian(F * p.warp, p.stretch_warp, p.rest_warp, psd), p.warp)
     uu1, uv1, vv1 = along(quartic_hessian(F * p.weft, p.stretch_weft, p.rest_weft, psd), p.weft)
@@ -50,20 +51,20 @@ def stretch_hessian(F: mat32, p: Params, psd: int):
 
 
 @wp.func
-def angle(F: mat32, p: Params):
+def angle(F: mat32, p: SkewedParams):
     """I6 - a.b."""
     return wp.dot(F * p.warp, F * p.weft) - wp.dot(p.warp, p.weft)
 
 
 @wp.func
-def shear_psi(F: mat32, p: Params):
+def shear_psi(F: mat32, p: SkewedParams):
     """Eq. 44."""
     c = angle(F, p) * angle(F, p)
     return Scalar(0.5) * p.shear * c * c
 
 
 @wp.func
-def shear_pk1(F: mat32, p: Params):
+def shear_pk1(F: mat32, p: SkewedParams):
     """Its derivative."""
     c = angle(F, p)
     s = Scalar(2.0) * p.shear * c * c * c
@@ -71,7 +72,7 @@ def shear_pk1(F: mat32, p: Params):
 
 
 @wp.func
-def shear_hessian(F: mat32, p: Params, psd: int):
+def shear_hessian(F: mat32, p: SkewedParams, psd: int):
     """(uu, uv, vv)."""
     c = angle(F, p)
     s = Scalar(6.0) * p.shear * c * c
@@ -79,6 +80,8 @@ def shear_hessian(F: mat32, p: Params, psd: int):
     return s * uu, s * uv, s * vv
 
 
+@checked(LawError)
+@documented
 @dataclass(frozen=True, eq=False, repr=False)
 class StvkStretch(SingleLaw):
     """Fourth power of both fibers' stretch.
@@ -87,22 +90,21 @@ class StvkStretch(SingleLaw):
         LawError: stiffness or rest stretch not > 0, or directions that are no unit vectors.
     """
 
-    stretch: tuple[float, float]  # (ka, kb) [N/m]
-    rest_stretch: tuple[float, float] = (1.0, 1.0)
-    warp: Any = (1.0, 0.0)  # a, (2,) or (q,2)
-    weft: Any = (0.0, 1.0)  # b
+    stretch: tuple[float, float] = setting(REQUIRED, "(ka, kb)", "N/m", above=0)
+    rest_stretch: tuple[float, float] = setting((1.0, 1.0), "of warp and weft", "1", above=0)
+    warp: Direction = setting((1.0, 0.0), "a, (2,) or (q,2)")
+    weft: Direction = setting((0.0, 1.0), "b")
 
-    functions = LawFunctions("stvk_stretch", Params, stretch_psi, stretch_pk1, stretch_hessian)
+    functions = LawFunctions(
+        "stvk_stretch", SkewedParams, stretch_psi, stretch_pk1, stretch_hessian
+    )
 
     def __post_init__(self) -> None:
-        for name, pair in (("stretch", self.stretch), ("rest_stretch", self.rest_stretch)):
-            if len(pair) != 2 or not all(np.isfinite(v) and v > 0 for v in pair):
-                raise LawError(f"StvkStretch.{name}", got=pair, expected="must be two numbers > 0")
         for name in ("warp", "weft"):
             object.__setattr__(self, name, directions(f"StvkStretch.{name}", getattr(self, name)))
 
     def parameters(self) -> Mapping[str, Any]:
-        """Fields of ``Params``."""
+        """Fields of ``SkewedParams``."""
         return {
             "stretch_warp": self.stretch[0],
             "stretch_weft": self.stretch[1],
@@ -113,6 +115,8 @@ class StvkStretch(SingleLaw):
         }
 
 
+@checked(LawError)
+@documented
 @dataclass(frozen=True, eq=False, repr=False)
 class StvkShear(SingleLaw):
     """Fourth power of the shear.
@@ -121,18 +125,16 @@ class StvkShear(SingleLaw):
         LawError: a stiffness < 0, or directions that are no unit vectors.
     """
 
-    shear: float  # [N/m]
-    warp: Any = (1.0, 0.0)  # a, (2,) or (q,2)
-    weft: Any = (0.0, 1.0)  # b
+    shear: float = setting(REQUIRED, "stiffness", "N/m", least=0)
+    warp: Direction = setting((1.0, 0.0), "a, (2,) or (q,2)")
+    weft: Direction = setting((0.0, 1.0), "b")
 
-    functions = LawFunctions("stvk_shear", Params, shear_psi, shear_pk1, shear_hessian)
+    functions = LawFunctions("stvk_shear", SkewedParams, shear_psi, shear_pk1, shear_hessian)
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.shear) and self.shear >= 0):
-            raise LawError("StvkShear.shear", got=self.shear, expected="must be >= 0 [N/m]")
         for name in ("warp", "weft"):
             object.__setattr__(self, name, directions(f"StvkShear.{name}", getattr(self, name)))
 
     def parameters(self) -> Mapping[str, Any]:
-        """Fields of ``Params``."""
+        """Fields of ``SkewedParams``."""
         return {"shear": self.shear, "warp": self.warp, "weft": self.weft}

@@ -10,20 +10,21 @@ feel stretch, so it needs no assumption that the axes are unit vectors.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import warp as wp
 
-from weft.errors import LawError
+from weft.base.errors import LawError
+from weft.base.runtime_types import checked
+from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32, vec3
 from weft.laws.baraff_witkin import shear_hessian
 from weft.laws.base import LawFunctions, SingleLaw
-from weft.psd import Psd
+from weft.solve.newton.psd import Psd
 
 COLLAPSED = Scalar(1e-6)  # stretch below which a direction is taken as if the fiber had this length
 
 
 @wp.struct
-class Params:
+class ShearParams:
     """Stiffness [N/m], and the value of f0.f1 (or of the cosine) without energy."""
 
     shear: Scalar
@@ -37,7 +38,7 @@ def columns(F: mat32):
 
 
 @wp.func
-def dot_psi(F: mat32, p: Params):
+def dot_psi(F: mat32, p: ShearParams):
     """Eq. 19 squared."""
     f0, f1 = columns(F)
     c = wp.dot(f0, f1) - p.rest
@@ -45,7 +46,7 @@ def dot_psi(F: mat32, p: Params):
 
 
 @wp.func
-def dot_pk1(F: mat32, p: Params):
+def dot_pk1(F: mat32, p: ShearParams):
     """Eqs. 20-21."""
     f0, f1 = columns(F)
     s = p.shear * (wp.dot(f0, f1) - p.rest)
@@ -53,7 +54,7 @@ def dot_pk1(F: mat32, p: Params):
 
 
 @wp.func
-def dot_hessian(F: mat32, p: Params, psd: int):
+def dot_hessian(F: mat32, p: ShearParams, psd: int):
     """Eqs. 22-23, with the exact projection of Kim 2020, App. A."""
     f0, f1 = columns(F)
     uu, uv, vv = shear_hessian(f0, f1, wp.dot(f0, f1) - p.rest, psd)
@@ -61,7 +62,7 @@ def dot_hessian(F: mat32, p: Params, psd: int):
 
 
 @wp.func
-def dot_shift(F: mat32, rate: mat32, p: Params, keep: Scalar, beta: Scalar):
+def dot_shift(F: mat32, rate: mat32, p: ShearParams, keep: Scalar, beta: Scalar):
     """Rest value that makes f0.f1 - rest equal to keep (C + beta dC/dt)."""
     f0, f1 = columns(F)
     v0, v1 = columns(rate)
@@ -83,7 +84,7 @@ def cosine(f0: vec3, f1: vec3):
 
 
 @wp.func
-def angle_psi(F: mat32, p: Params):
+def angle_psi(F: mat32, p: ShearParams):
     """Eq. A.5 squared."""
     f0, f1 = columns(F)
     c, _c0, _c1 = cosine(f0, f1)
@@ -92,7 +93,7 @@ def angle_psi(F: mat32, p: Params):
 
 
 @wp.func
-def angle_pk1(F: mat32, p: Params):
+def angle_pk1(F: mat32, p: ShearParams):
     """ks c dc/dF."""
     f0, f1 = columns(F)
     c, c0, c1 = cosine(f0, f1)
@@ -101,7 +102,7 @@ def angle_pk1(F: mat32, p: Params):
 
 
 @wp.func
-def angle_hessian(F: mat32, p: Params, psd: int):
+def angle_hessian(F: mat32, p: ShearParams, psd: int):
     """ks (dc dc^T + (c - rest) d2c); other modes keep dc dc^T only. Eqs. A.3-A.4, A.7."""
     f0, f1 = columns(F)
     c, c0, c1 = cosine(f0, f1)
@@ -124,7 +125,7 @@ def angle_hessian(F: mat32, p: Params, psd: int):
 
 
 @wp.func
-def angle_shift(F: mat32, rate: mat32, p: Params, keep: Scalar, beta: Scalar):
+def angle_shift(F: mat32, rate: mat32, p: ShearParams, keep: Scalar, beta: Scalar):
     """Rest value that makes c - rest equal to keep (C + beta dC/dt)."""
     f0, f1 = columns(F)
     v0, v1 = columns(rate)
@@ -136,32 +137,38 @@ def angle_shift(F: mat32, rate: mat32, p: Params, keep: Scalar, beta: Scalar):
 
 @dataclass(frozen=True, repr=False)
 class _Shear(SingleLaw):
-    """A stiffness.
+    """A stiffness."""
 
-    Raises:
-        LawError: a negative one.
-    """
-
-    shear: float  # [N/m], >= 0
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.shear) and self.shear >= 0):
-            raise LawError(f"{type(self).__name__}.shear", got=self.shear, expected="must be >= 0")
+    shear: float = setting(REQUIRED, "stiffness", "N/m", least=0)
 
     def parameters(self) -> Mapping[str, float]:
-        """Fields of ``Params``."""
+        """Fields of ``ShearParams``."""
         return {"shear": self.shear}
 
 
+@checked(LawError)
+@documented
+@dataclass(frozen=True, repr=False)
 class DotShear(_Shear):
-    """1/2 ks (f0 . f1)^2."""
+    """1/2 ks (f0 . f1)^2.
 
-    functions = LawFunctions("dot_shear", Params, dot_psi, dot_pk1, dot_hessian, dot_shift)
+    Raises:
+        LawError: a negative stiffness.
+    """
+
+    functions = LawFunctions("dot_shear", ShearParams, dot_psi, dot_pk1, dot_hessian, dot_shift)
 
 
+@checked(LawError)
+@documented
+@dataclass(frozen=True, repr=False)
 class AngleShear(_Shear):
-    """1/2 ks cos^2 of the angle between the fibers."""
+    """1/2 ks cos^2 of the angle between the fibers.
+
+    Raises:
+        LawError: a negative stiffness.
+    """
 
     functions = LawFunctions(
-        "angle_shear", Params, angle_psi, angle_pk1, angle_hessian, angle_shift
+        "angle_shear", ShearParams, angle_psi, angle_pk1, angle_hessian, angle_shift
     )

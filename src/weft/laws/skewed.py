@@ -15,11 +15,11 @@ import warp as wp
 from weft.kernel import Scalar, mat32, mat33, vec2, vec3
 from weft.laws.clamp import clamp2
 from weft.laws.fiber import fiber_force, fiber_hessian, guarded_length
-from weft.psd import Psd
+from weft.solve.newton.psd import Psd
 
 
 @wp.struct
-class Params:
+class SkewedParams:
     """Stiffness [N/m], rest stretch, and unit directions in the material."""
 
     stretch_warp: Scalar
@@ -110,7 +110,7 @@ def unit(p: vec3, length: Scalar):
 
 
 @wp.func
-def psi(F: mat32, p: Params):
+def psi(F: mat32, p: SkewedParams):
     """Energy density; shear as in eq. 42."""
     g0 = F * p.warp
     g1 = F * p.weft
@@ -127,7 +127,7 @@ def psi(F: mat32, p: Params):
 
 
 @wp.func
-def pk1(F: mat32, p: Params):
+def pk1(F: mat32, p: SkewedParams):
     """First Piola-Kirchhoff stress. Eq. 29 for the shear."""
     g0 = F * p.warp
     g1 = F * p.weft
@@ -138,7 +138,7 @@ def pk1(F: mat32, p: Params):
 
 
 @wp.func
-def hessian(F: mat32, p: Params, psd: int):
+def hessian(F: mat32, p: SkewedParams, psd: int):
     """d2 psi/dF2 as (uu, uv, vv), each of the three terms exact, clamped or Gauss-Newton."""
     g0 = F * p.warp
     g1 = F * p.weft

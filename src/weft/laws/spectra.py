@@ -1,11 +1,11 @@
 """Closed-form eigensystems of the Baraff-Witkin terms. Kim 2020, section 4 and Appendix B."""
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from weft.arrays import Floats, Gradients
-from weft.errors import LawError
+from weft.base.arrays import ArrayOf, Floats, Gradients
+from weft.base.errors import LawError
 
 UNIT = 1e-6  # by which a unit vector's length may differ from 1
 
@@ -25,15 +25,17 @@ class Eigensystem(NamedTuple):
     shear: Spectrum
 
 
+# a direction in the material, or one for every sample
+Direction = Annotated[Any, ArrayOf("numbers", ((2,), (None, 2)))]
+
+
 def directions(name: str, given: Any) -> Floats:
     """Unit directions (2,) or (q,2), normalized to round-off.
 
     Raises:
-        LawError: another shape, or vectors that are no unit vectors.
+        LawError: vectors that are no unit vectors.
     """
     a = np.asarray(given, dtype=np.float64)
-    if a.shape[-1:] != (2,) or a.ndim > 2 or not np.isfinite(a).all():
-        raise LawError(name, got=a.shape, expected="a direction (2,), or one per sample (q,2)")
     length = np.linalg.norm(a, axis=-1, keepdims=True)
     if np.abs(length - 1).max(initial=0.0) > UNIT:
         worst = a.reshape(-1, 2)[np.argmax(np.abs(length - 1))]

@@ -11,6 +11,7 @@ Without a limit m is infinite. Compression is not limited. Lengths in sin gamma 
 are guarded, sqrt(f.f + e^2) with e = 1e-6, where a fiber is collapsed.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,18 +19,20 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from weft.errors import LawError
+from weft.base.errors import LawError
+from weft.base.runtime_types import checked
+from weft.base.settings import documented, setting
 from weft.kernel import Scalar, mat32, mat33, vec3
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.generated import clamp6, mat66
-from weft.psd import Psd
+from weft.solve.newton.psd import Psd
 
 COLLAPSED_SQ = Scalar(1e-12)
 NO_LIMIT = 1e300
 
 
 @wp.struct
-class Params:
+class StrainLimitParams:
     """Onset and limit of stretch [1] and of the sine of shear [1], and stiffness [N/m]."""
 
     onset_warp: Scalar
@@ -72,7 +75,7 @@ def sine_of_shear(f0: vec3, f1: vec3):
 
 
 @wp.func
-def psi(F: mat32, p: Params):
+def psi(F: mat32, p: StrainLimitParams):
     """Energy density."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
@@ -95,7 +98,7 @@ def fiber_pull(f: vec3, k: Scalar, a: Scalar, m: Scalar):
 
 
 @wp.func
-def pk1(F: mat32, p: Params):
+def pk1(F: mat32, p: StrainLimitParams):
     """First Piola-Kirchhoff stress."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
@@ -154,7 +157,7 @@ def clamped(uu: mat33, uv: mat33, vv: mat33, n: int):
 
 
 @wp.func
-def hessian(F: mat32, p: Params, psd: int):
+def hessian(F: mat32, p: StrainLimitParams, psd: int):
     """d2 psi/dF2 as (uu, uv, vv), the shear's part clamped where psd asks for it."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
@@ -191,42 +194,37 @@ def hessian(F: mat32, p: Params, psd: int):
     return uu, uv, vv
 
 
+@checked(LawError)
+@documented
 @dataclass(frozen=True, eq=False, repr=False)
 class StrainLimit(SingleLaw):
     """Barriers on the stretch of warp and weft and on the angle of shear.
-
-    Args:
-        stretch: (warp, weft) largest stretch [1], each above ``rest``; None: no limit.
-        shear: largest angle of shear [rad], below pi/2; None: no limit.
-        stiffness: (warp, weft, shear) [N/m] of the barriers, all > 0.
-        onset: part of the way from rest to the limit where a barrier begins, in [0, 1).
-        rest: (warp, weft) stretch at rest [1].
 
     Raises:
         LawError: a limit that is not beyond the rest strain, or another number out of range.
     """
 
-    stretch: tuple[float | None, float | None] = (None, None)
-    shear: float | None = None
-    stiffness: tuple[float, float, float] = (1000.0, 1000.0, 100.0)
-    onset: float = 0.5
-    rest: tuple[float, float] = (1.0, 1.0)
-    functions = LawFunctions("strain_limit", Params, psi, pk1, hessian)
+    stretch: tuple[float | None, float | None] = setting(
+        (None, None), "largest of warp and weft, each above ``rest``; None: no limit", "1"
+    )
+    shear: float | None = setting(
+        None, "largest angle of shear; None: no limit", "rad", above=0, below=math.pi / 2
+    )
+    stiffness: tuple[float, float, float] = setting(
+        (1000.0, 1000.0, 100.0), "of the barriers of warp, weft and shear", "N/m", above=0
+    )
+    onset: float = setting(
+        0.5, "part of the way from rest to the limit where a barrier begins", least=0, below=1
+    )
+    rest: tuple[float, float] = setting((1.0, 1.0), "stretch of warp and weft at rest", "1")
+    functions = LawFunctions("strain_limit", StrainLimitParams, psi, pk1, hessian)
 
     def __post_init__(self) -> None:
         for most, rest, word in zip(self.stretch, self.rest, ("warp", "weft")):
-            if most is not None and not (np.isfinite(most) and most > rest):
+            if most is not None and not most > rest:
                 raise LawError(
                     f"limit of {word} stretch", got=most, expected=f"must be > {rest:g}, at rest"
                 )
-        if self.shear is not None and not 0 < self.shear < np.pi / 2:
-            raise LawError(
-                "limit of shear", got=self.shear, expected="must be > 0 and < pi/2 [rad]"
-            )
-        if not all(np.isfinite(k) and k > 0 for k in self.stiffness):
-            raise LawError("limit stiffness", got=self.stiffness, expected="must be > 0 [N/m]")
-        if not 0 <= self.onset < 1:
-            raise LawError("onset", got=self.onset, expected="must be >= 0 and < 1")
 
     @property
     def most(self) -> tuple[float, float, float]:
@@ -235,7 +233,7 @@ class StrainLimit(SingleLaw):
         return warp, weft, NO_LIMIT if self.shear is None else float(np.sin(self.shear))
 
     def parameters(self) -> Mapping[str, Any]:
-        """Fields of ``Params``."""
+        """Fields of ``StrainLimitParams``."""
         begin = (*self.rest, 0.0)
         names, values = ("warp", "weft", "shear"), {}
         for name, most, rest in zip(names, self.most, begin):

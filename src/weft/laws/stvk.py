@@ -7,17 +7,18 @@ The classic reference. It softens and then collapses under compression (psi has 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import warp as wp
 
-from weft.errors import LawError
+from weft.base.errors import LawError
+from weft.base.runtime_types import checked
+from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat22, mat32
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.isotropic import Moduli, isotropic_hessian, principal
 
 
 @wp.struct
-class Params:
+class StVKParams:
     """Lame parameters [N/m]: of the material times the thickness."""
 
     mu: Scalar
@@ -35,7 +36,7 @@ def strains(F: mat32):
 
 
 @wp.func
-def psi(F: mat32, p: Params):
+def psi(F: mat32, p: StVKParams):
     """Energy density."""
     e00, e01, e11 = strains(F)
     trace = e00 + e11
@@ -44,7 +45,7 @@ def psi(F: mat32, p: Params):
 
 
 @wp.func
-def pk1(F: mat32, p: Params):
+def pk1(F: mat32, p: StVKParams):
     """F (2 mu E + lambda tr(E) I)."""
     e00, e01, e11 = strains(F)
     trace = p.lame * (e00 + e11)
@@ -53,7 +54,7 @@ def pk1(F: mat32, p: Params):
 
 
 @wp.func
-def hessian(F: mat32, p: Params, psd: int):
+def hessian(F: mat32, p: StVKParams, psd: int):
     """From its eigensystem."""
     s = principal(F)
     half = Scalar(0.5)
@@ -73,6 +74,8 @@ def hessian(F: mat32, p: Params, psd: int):
     return isotropic_hessian(s, m, psd)
 
 
+@checked(LawError)
+@documented
 @dataclass(frozen=True, repr=False)
 class StVK(SingleLaw):
     """mu |E|^2 + lambda/2 (tr E)^2.
@@ -81,22 +84,11 @@ class StVK(SingleLaw):
         LawError: mu not > 0, or lambda < 0.
     """
 
-    mu: float  # [N/m]
-    lame: float = 0.0  # lambda [N/m]
+    mu: float = setting(REQUIRED, "shear modulus", "N/m", above=0)
+    lame: float = setting(0.0, "lambda", "N/m", least=0)
 
-    functions = LawFunctions("stvk", Params, psi, pk1, hessian)
-
-    def __post_init__(self) -> None:
-        check_lame("StVK", self.mu, self.lame)
+    functions = LawFunctions("stvk", StVKParams, psi, pk1, hessian)
 
     def parameters(self) -> Mapping[str, float]:
-        """Fields of ``Params``."""
+        """Fields of ``StVKParams``."""
         return {"mu": self.mu, "lame": self.lame}
-
-
-def check_lame(law: str, mu: float, lame: float) -> None:
-    """Raise LawError unless mu > 0 and lambda >= 0."""
-    if not (np.isfinite(mu) and mu > 0):
-        raise LawError(f"{law}.mu", got=mu, expected="must be > 0 [N/m]")
-    if not (np.isfinite(lame) and lame >= 0):
-        raise LawError(f"{law}.lame", got=lame, expected="must be >= 0 [N/m]")

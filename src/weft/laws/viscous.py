@@ -4,7 +4,8 @@
 
 e is Green's strain up to a constant, so psi and its stress vanish for *any* rigid motion of the
 sample since e_n, a finite rotation included. With C = (dt-scaled) tangent in strain space, the
-Hessian at the start of the step is the frozen Rayleigh matrix (see ``energies/damping.py``).
+Hessian at the start of the step is the frozen Rayleigh matrix (see
+``energies/elastic/damping.py``).
 """
 
 from collections.abc import Mapping
@@ -14,11 +15,11 @@ import warp as wp
 
 from weft.kernel import Scalar, mat32, mat33, vec3
 from weft.laws.base import LawFunctions, SingleLaw
-from weft.psd import Psd
+from weft.solve.newton.psd import Psd
 
 
 @wp.struct
-class Params:
+class ViscousParams:
     """Tangent C [J/m^2 per strain^2] and the strain e_n it is measured from."""
 
     tangent: mat33
@@ -39,27 +40,39 @@ def strain_gradient(F: mat32):
     """B0 = de/df0 and B1 = de/df1, one strain component per column."""
     zero = Scalar(0.0)
     B0 = mat33(
-        F[0, 0], zero, F[0, 1],
-        F[1, 0], zero, F[1, 1],
-        F[2, 0], zero, F[2, 1],
-    )  # fmt: skip
+        F[0, 0],
+        zero,
+        F[0, 1],
+        F[1, 0],
+        zero,
+        F[1, 1],
+        F[2, 0],
+        zero,
+        F[2, 1],
+    )
     B1 = mat33(
-        zero, F[0, 1], F[0, 0],
-        zero, F[1, 1], F[1, 0],
-        zero, F[2, 1], F[2, 0],
-    )  # fmt: skip
+        zero,
+        F[0, 1],
+        F[0, 0],
+        zero,
+        F[1, 1],
+        F[1, 0],
+        zero,
+        F[2, 1],
+        F[2, 0],
+    )
     return B0, B1
 
 
 @wp.func
-def psi(F: mat32, p: Params):
+def psi(F: mat32, p: ViscousParams):
     """Dissipation potential of the step."""
     d = strain(F) - p.start
     return Scalar(0.5) * wp.dot(d, p.tangent * d)
 
 
 @wp.func
-def pk1(F: mat32, p: Params):
+def pk1(F: mat32, p: ViscousParams):
     """Its derivative."""
     s = p.tangent * (strain(F) - p.start)
     B0, B1 = strain_gradient(F)
@@ -69,7 +82,7 @@ def pk1(F: mat32, p: Params):
 
 
 @wp.func
-def hessian(F: mat32, p: Params, psd: int):
+def hessian(F: mat32, p: ViscousParams, psd: int):
     """(uu, uv, vv).
 
     PROJECTED and GAUSS_NEWTON both drop the stress times d2e/dF2, which is of order dt.
@@ -89,9 +102,11 @@ def hessian(F: mat32, p: Params, psd: int):
 
 @dataclass(frozen=True)
 class Viscous(SingleLaw):
-    """The law with zero tangent; ``energies/damping.py`` fills the parameters of every sample."""
+    """The law with zero tangent; ``energies/elastic/damping.py`` fills the parameters of every
+    sample.
+    """
 
-    functions = LawFunctions("viscous", Params, psi, pk1, hessian)
+    functions = LawFunctions("viscous", ViscousParams, psi, pk1, hessian)
 
     def parameters(self) -> Mapping[str, float]:
         """All zero."""

@@ -4,7 +4,7 @@
 ``stance`` and ``motions`` -> ``skinning``. It knows nothing of cloth or contact.
 """
 
-from weft.mannequin.figure import Frames, Mannequin, mannequin
+from weft.mannequin.figure import Mannequin, MotionFrames, mannequin
 from weft.mannequin.measurements import Measurements
 from weft.mannequin.measures import FIGURES, Measures, measures_of
 from weft.mannequin.motions import MOTIONS, POSES, MotionSettings
@@ -13,10 +13,10 @@ __all__ = [
     "FIGURES",
     "MOTIONS",
     "POSES",
-    "Frames",
     "Mannequin",
     "Measurements",
     "Measures",
+    "MotionFrames",
     "MotionSettings",
     "mannequin",
     "measures_of",

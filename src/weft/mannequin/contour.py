@@ -8,8 +8,8 @@ Delaunay.
 
 import numpy as np
 
-from weft.arrays import Faces, Ints, Positions
-from weft.errors import MannequinError
+from weft.base.arrays import Faces, Ints, Positions
+from weft.base.errors import MannequinError
 from weft.mannequin.nets import surface_nets
 from weft.mannequin.relax import relaxed
 from weft.mannequin.solids import Ids, Union

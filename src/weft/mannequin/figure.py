@@ -5,20 +5,21 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Ints, Positions
-from weft.errors import MannequinError, check_known
+from weft.base.arrays import Faces, Floats, Ints, Positions
+from weft.base.errors import MannequinError, check_known
+from weft.base.runtime_types import checked
+from weft.base.settings import Rate, Size, Speed, Time
 from weft.mannequin.contour import contour
 from weft.mannequin.fit import fitted
-from weft.mannequin.gait import Foot
+from weft.mannequin.gait import FootPoints
 from weft.mannequin.joints import NUMBER
 from weft.mannequin.limbs import hand_tip, heel, toe_tip
 from weft.mannequin.measurements import Measurements, measured
 from weft.mannequin.measures import Measures, measures_of
-from weft.mannequin.motions import POSES, Body, Motion, MotionSettings, pose
+from weft.mannequin.motions import POSES, FigureBody, Motion, MotionSettings, pose
 from weft.mannequin.skinning import skinned
 from weft.mannequin.stance import Stance, rotations, solved
 from weft.mannequin.weights import bones, skin_weights
-from weft.units import Quantity, in_si
 
 SIZE = 0.0088  # of the stature: edges that give about 21 000 faces
 FACES_PER_SIZE = 21_000.0  # at that size
@@ -27,7 +28,7 @@ FINEST, COARSEST = 0.0075, 0.0125  # 30 000 to 10 000 faces
 
 
 @dataclass(frozen=True, eq=False)
-class Frames:
+class MotionFrames:
     """A motion, frame by frame.
 
     Args:
@@ -39,6 +40,7 @@ class Frames:
     positions: Floats
 
 
+@checked(MannequinError, "mannequin", unchecked=("standing",))
 @dataclass(frozen=True, eq=False)
 class Mannequin:
     """A figure that stands on y = 0 in its rest pose (the a-pose), looking along +z.
@@ -69,7 +71,7 @@ class Mannequin:
 
     @staticmethod
     def of(
-        figure: str = "woman", *, size: Quantity | None = None, **measures: Quantity | None
+        figure: str = "woman", *, size: Size | None = None, **measures: Size | None
     ) -> "Mannequin":
         """A mannequin of given measures: ``mannequin``, which says what it takes and raises."""
         return mannequin(figure, size=size, **measures)
@@ -87,12 +89,14 @@ class Mannequin:
         return np.asarray((self.weights * np.isin(self.skin, arms)).sum(1))
 
     @cached_property
-    def body(self) -> Body:
+    def body(self) -> FigureBody:
         """What motions know of it."""
         ankle = self.joints[NUMBER["left_ankle"]]
         places = [heel(self.measures, ankle, 1.0), toe_tip(self.measures, ankle, 1.0)]
         back, tip, ball = ((p - ankle)[[2, 1]] for p in (*places, self.joints[NUMBER["left_ball"]]))
-        return Body(self.joints, self.measures.height, Foot(back, ball, tip), self._room())
+        return FigureBody(
+            self.joints, self.measures.height, FootPoints(back, ball, tip), self._room()
+        )
 
     def _room(self) -> float:
         """[rad] abduction at which hanging arms clear the trunk and thighs."""
@@ -131,14 +135,14 @@ class Mannequin:
         self,
         motion: str = "walk",
         *,
-        hold: Quantity = 0.5,
-        blend: Quantity = 1.0,
+        hold: Time = 0.5,
+        blend: Time = 1.0,
         cycles: float = 2,
-        speed: Quantity | None = None,
+        speed: Speed | None = None,
         forward: bool = False,
-        fps: float = 50.0,
-        seconds: Quantity | None = None,
-    ) -> Frames:
+        fps: Rate = 50.0,
+        seconds: Time | None = None,
+    ) -> MotionFrames:
         """A motion from the a-pose, into its cycles, and out of them.
 
         Args:
@@ -154,27 +158,27 @@ class Mannequin:
         Raises:
             MannequinError: an unknown motion, or values out of range.
         """
-        settings = MotionSettings(
-            motion, in_si(hold, "s"), in_si(blend, "s"), cycles, in_si(speed, "m/s"), forward
-        )
-        return self.moving(settings, fps=fps, seconds=in_si(seconds, "s"))
+        pace = None if speed is None else float(speed)
+        settings = MotionSettings(motion, float(hold), float(blend), cycles, pace, forward)
+        return self.moving(settings, fps=fps, seconds=seconds)
 
     def moving(
-        self, settings: MotionSettings, *, fps: float = 50.0, seconds: float | None = None
-    ) -> Frames:
+        self, settings: MotionSettings, *, fps: Rate = 50.0, seconds: Time | None = None
+    ) -> MotionFrames:
         """A motion by its settings; ``fps`` and ``seconds`` as for ``motion``."""
-        if not (np.isfinite(fps) and 0 < fps <= 1000):
+        if not fps <= 1000:
             raise MannequinError("mannequin.fps", got=fps, expected="> 0 and <= 1000 [1/s]")
         made = Motion(self.body, settings)
-        long = made.duration if seconds is None else seconds
-        if not (np.isfinite(long) and long >= 0):
+        long = made.duration if seconds is None else float(seconds)
+        if not long >= 0:
             raise MannequinError("mannequin.seconds", got=long, expected=">= 0 [s]")
         times = np.arange(int(np.ceil(long * fps - 1e-9)) + 1) / fps
-        return Frames(times, self.standing(*made.at(times)))
+        return MotionFrames(times, self.standing(*made.at(times)))
 
 
+@checked(MannequinError)
 def mannequin(
-    figure: str = "woman", *, size: Quantity | None = None, **measures: Quantity | None
+    figure: str = "woman", *, size: Size | None = None, **measures: Size | None
 ) -> Mannequin:
     """A mannequin of given measures; those that are not given follow from the tables of
     ``measures``.
@@ -189,13 +193,14 @@ def mannequin(
         MannequinError: measures out of bounds, or that no such shape has. UnitError: no length.
     """
     asked = measures_of(figure, **measures)
-    edge = SIZE * asked.height if size is None else float(in_si(size, "m", "mannequin.size"))
+    edge = SIZE * asked.height if size is None else float(size)
     low, high = FINEST * asked.height, COARSEST * asked.height
     if not low <= edge <= high:
         raise MannequinError(
-            "mannequin.size", got=f"{edge:.4g} m",
+            "mannequin.size",
+            got=f"{edge:.4g} m",
             expected=f"{low:.3g} to {high:.3g} m at this height: 30 000 to 10 000 faces",
-        )  # fmt: skip
+        )
     return _made(asked, edge)
 
 

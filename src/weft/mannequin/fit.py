@@ -4,8 +4,8 @@ import dataclasses
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import MannequinError
+from weft.base.arrays import Floats
+from weft.base.errors import MannequinError
 from weft.mannequin.joints import Levels, rest_joints
 from weft.mannequin.limbs import limbs, thigh_width
 from weft.mannequin.measures import Measures
@@ -18,7 +18,7 @@ ARMS = ("arm", "hand")  # not part of a girth
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Shape:
+class FigureShape:
     """Solids and joints of a figure in its rest pose."""
 
     measures: Measures
@@ -26,7 +26,7 @@ class Shape:
     joints: Floats  # (J,3) [m]
 
 
-def fitted(m: Measures, size: float) -> Shape:
+def fitted(m: Measures, size: float) -> FigureShape:
     """The shape whose chest, waist and hips are those of the measures; the neck as near to its own
     as head and shoulders leave it.
 
@@ -54,11 +54,12 @@ def fitted(m: Measures, size: float) -> Shape:
         worst = int(np.argmax(np.abs(found - asked)[:3]))
         name = ("chest", "waist", "hips")[worst]
         raise MannequinError(
-            f"mannequin.{name}", got=f"{asked[worst]:.4g} m",
+            f"mannequin.{name}",
+            got=f"{asked[worst]:.4g} m",
             expected=f"about {found[worst]:.3g} m with the other measures",
             hint="thighs may be too large for the hips" if name == "hips" else None,
-        )  # fmt: skip
-    return Shape(m, Union([*torso(m, factors), *limbs(m, joints, size)]), joints)
+        )
+    return FigureShape(m, Union([*torso(m, factors), *limbs(m, joints, size)]), joints)
 
 
 def tape(shape: Union, y: float) -> float:

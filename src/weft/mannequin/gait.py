@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Bools, Floats
+from weft.base.arrays import Bools, Floats
 from weft.mannequin.joints import NUMBER
 
 # Part of the cycle; thigh to the front, knee flexion, ankle dorsiflexion [degrees].
@@ -40,7 +40,7 @@ GRID = 240
 
 
 @dataclass(frozen=True, eq=False)
-class Foot:
+class FootPoints:
     """Places in the plane of walking, from the ankle: (ahead, up) [m].
 
     Args:
@@ -98,7 +98,7 @@ def foot_pitch(phase: Floats) -> Floats:
     return np.stack([foot, np.where(foot > 0, foot, share * foot)], axis=1)
 
 
-def cycle_of(rest: Floats, foot: Foot, height: float, stride: float) -> Cycle:
+def cycle_of(rest: Floats, foot: FootPoints, height: float, stride: float) -> Cycle:
     """The cycle of a figure.
 
     Args:
@@ -149,7 +149,7 @@ def _turned(angle: Floats, v: Floats) -> Floats:
     return np.stack([c * v[0] - s * v[1], s * v[0] + c * v[1]], axis=1)
 
 
-def _planted(phase: Floats, pitch: Floats, foot: Foot, stride: float) -> Floats:
+def _planted(phase: Floats, pitch: Floats, foot: FootPoints, stride: float) -> Floats:
     """(k,2) [m] the ankle of a foot on the moving floor: the heel stays where it is while the toes
     are up, toes while the heel is.
     """
@@ -186,7 +186,7 @@ def _joined(phase: Floats, air: Floats, floor: Floats, part: Bools) -> Floats:
     return np.asarray(air[first : last + 1] + bend)
 
 
-def _cleared(phase: Floats, path: Floats, pitch: Floats, foot: Foot) -> Floats:
+def _cleared(phase: Floats, path: Floats, pitch: Floats, foot: FootPoints) -> Floats:
     """(k,2) [m] how much the foot in the air must be lifted to clear the floor."""
     s = (phase - STANCE) / (1 - STANCE)
     hump = 16 * s**2 * (1 - s) ** 2

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 from weft.mannequin.measures import CHEST_HEIGHT, INSEAM_OVER_HEIGHT, STATURE, Measures
 
 TRUNK = ("pelvis", "spine", "chest", "neck", "head")
@@ -17,9 +17,15 @@ LIMBS = ("clavicle", "shoulder", "elbow", "wrist", "hip", "knee", "ankle", "ball
 NAMES = (*TRUNK, *(f"left_{n}" for n in LIMBS), *(f"right_{n}" for n in LIMBS))
 NUMBER: Mapping[str, int] = {name: k for k, name in enumerate(NAMES)}
 _ABOVE = {
-    "clavicle": "chest", "shoulder": "clavicle", "elbow": "shoulder", "wrist": "elbow",
-    "hip": "pelvis", "knee": "hip", "ankle": "knee", "ball": "ankle",
-}  # fmt: skip
+    "clavicle": "chest",
+    "shoulder": "clavicle",
+    "elbow": "shoulder",
+    "wrist": "elbow",
+    "hip": "pelvis",
+    "knee": "hip",
+    "ankle": "knee",
+    "ball": "ankle",
+}
 
 ABDUCTION = np.radians(42.0)  # of the arms in the a-pose, from the vertical
 TOE_OUT = np.radians(5.0)
@@ -108,9 +114,15 @@ def rest_joints(measures: Measures, thigh_width: float) -> Floats:
     ahead = (BALL_OVER_FOOT - HEEL) * foot
     ball = ankle + [ahead * np.sin(TOE_OUT), 0.016 * h - at["ankle"], ahead * np.cos(TOE_OUT)]
     limb = {
-        "clavicle": (0.012 * h, at.at(0.815), -0.004 * h), "shoulder": shoulder, "elbow": elbow,
-        "wrist": wrist, "hip": top, "knee": knee, "ankle": ankle, "ball": ball,
-    }  # fmt: skip
+        "clavicle": (0.012 * h, at.at(0.815), -0.004 * h),
+        "shoulder": shoulder,
+        "elbow": elbow,
+        "wrist": wrist,
+        "hip": top,
+        "knee": knee,
+        "ankle": ankle,
+        "ball": ball,
+    }
     left = np.array([limb[n] for n in LIMBS], dtype=np.float64)
     trunk = np.array([place[n] for n in TRUNK], dtype=np.float64)
     return np.concatenate([trunk, left, left * (-1.0, 1.0, 1.0)])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 from weft.mannequin.joints import (
     FOOT_OVER_HEIGHT,
     HAND_OVER_HEIGHT,
@@ -116,9 +116,14 @@ def _arm(m: Measures, shoulder: Floats, wrist: Floats, side: float, size: float)
     hand = HAND_OVER_HEIGHT * h
     thick, wide = 0.080 * hand, 0.205 * hand
     rows = [
-        (0.00, 1.10, 0.62), (0.12, 1.30, 0.78), (0.30, 1.55, 1.02), (0.50, 1.30, 1.00),
-        (0.75, 1.05, 0.88), (0.92, 0.90, 0.70), (1.00, 0.75, 0.52),
-    ]  # fmt: skip
+        (0.00, 1.10, 0.62),
+        (0.12, 1.30, 0.78),
+        (0.30, 1.55, 1.02),
+        (0.50, 1.30, 1.00),
+        (0.75, 1.05, 0.88),
+        (0.92, 0.90, 0.70),
+        (1.00, 0.75, 0.52),
+    ]
     flat = np.zeros((len(rows), 6))
     for k, (place, deep, broad) in enumerate(rows):
         flat[k] = place, thick * deep, wide * broad, wide * broad, 0.0, 0.02 * hand * place

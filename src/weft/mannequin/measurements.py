@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Positions
+from weft.base.arrays import Faces, Floats, Positions
 from weft.mannequin.joints import NUMBER, Levels
 from weft.mannequin.measures import Measures
 from weft.mannequin.tape import girth, loop
@@ -122,24 +122,38 @@ def measured(m: Measures, x: Positions, faces: Faces, joints: Floats, trunk: Fac
     spine = np.array([_back(x, faces, y) for y in heights])
     return Measurements(
         height=float(np.ptp(x[:, 1])),
-        chest=level(at["chest"]), underbust=level(under), waist=level(at["waist"]),
-        high_hip=level(0.5 * (at["waist"] + at["hips"])), hips=level(at["hips"]),
+        chest=level(at["chest"]),
+        underbust=level(under),
+        waist=level(at["waist"]),
+        high_hip=level(0.5 * (at["waist"] + at["hips"])),
+        hips=level(at["hips"]),
         neck=level(at["throat"]),
-        upper_arm=along("shoulder", "elbow", 0.5), elbow=along("elbow", "wrist", 0.0),
+        upper_arm=along("shoulder", "elbow", 0.5),
+        elbow=along("elbow", "wrist", 0.0),
         wrist=along("elbow", "wrist", 0.96),
-        thigh=leg(crotch - 0.015 * m.height), knee=leg(at["knee"]),
-        calf=max(calves), ankle=min(ankles),
-        chest_height=at["chest"], underbust_height=under, waist_height=at["waist"],
-        hips_height=at["hips"], crotch_height=crotch, knee_height=at["knee"],
-        ankle_height=at["ankle"], shoulder_height=float(left[1]), neck_height=at["neck"],
+        thigh=leg(crotch - 0.015 * m.height),
+        knee=leg(at["knee"]),
+        calf=max(calves),
+        ankle=min(ankles),
+        chest_height=at["chest"],
+        underbust_height=under,
+        waist_height=at["waist"],
+        hips_height=at["hips"],
+        crotch_height=crotch,
+        knee_height=at["knee"],
+        ankle_height=at["ankle"],
+        shoulder_height=float(left[1]),
+        neck_height=at["neck"],
         arm_length=float(np.linalg.norm(joint["wrist"] - left)),
         upper_arm_length=float(np.linalg.norm(joint["elbow"] - left)),
         shoulder_breadth=float(2 * left[0]),
         back_waist_length=_convex_length(spine),
         crotch_depth=float(waist[1] - crotch),
-        neck_back=_point(nape), neck_side=_point(collar[np.argmax(collar[:, 0])]),
-        left_shoulder=_point(left), right_shoulder=_point(left * (-1, 1, 1)),
-    )  # fmt: skip
+        neck_back=_point(nape),
+        neck_side=_point(collar[np.argmax(collar[:, 0])]),
+        left_shoulder=_point(left),
+        right_shoulder=_point(left * (-1, 1, 1)),
+    )
 
 
 def crotch_height(x: Positions, faces: Faces) -> float:

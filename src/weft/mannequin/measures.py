@@ -15,8 +15,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from weft.errors import MannequinError, check_known
-from weft.units import Quantity, in_si
+from weft.base.errors import MannequinError, check_known
+from weft.base.runtime_types import checked
+from weft.base.settings import Size
 
 FIGURES = ("woman", "man")
 
@@ -110,10 +111,11 @@ class Measures:
             value = getattr(self, name)
             if not (math.isfinite(value) and low <= value <= high):
                 raise MannequinError(
-                    f"mannequin.{name}", got=f"{value:.4g} m",
+                    f"mannequin.{name}",
+                    got=f"{value:.4g} m",
                     expected=f"{low:g} to {high:g} m: {MEANING[name]}",
                     hint="is the unit right?" if value > 3 * high else None,
-                )  # fmt: skip
+                )
         for one, two, low, high in RATIOS:
             ratio = getattr(self, one) / getattr(self, two)
             if not low <= ratio <= high:
@@ -125,12 +127,14 @@ class Measures:
         leg = self.inseam / self.height
         if not 0.43 <= leg <= 0.53:
             raise MannequinError(
-                "mannequin.inseam", got=f"{self.inseam:.4g} m at a height of {self.height:.4g} m",
+                "mannequin.inseam",
+                got=f"{self.inseam:.4g} m at a height of {self.height:.4g} m",
                 expected=f"{0.43 * self.height:.3g} to {0.53 * self.height:.3g} m",
-            )  # fmt: skip
+            )
 
 
-def measures_of(figure: str = "woman", **given: Quantity | None) -> Measures:
+@checked(MannequinError, "mannequin")
+def measures_of(figure: str = "woman", **given: Size | None) -> Measures:
     """Measures of a figure; those that are not given, or None, follow from the tables.
 
     Args:
@@ -144,7 +148,7 @@ def measures_of(figure: str = "woman", **given: Quantity | None) -> Measures:
     check_known(figure, FIGURES, "mannequin.figure", MannequinError)
     for name in given:
         check_known(name, BOUNDS, "mannequin", MannequinError)
-    said = {k: in_si(v, "m", f"mannequin.{k}") for k, v in given.items() if v is not None}
+    said = {k: float(v) for k, v in given.items() if v is not None}
     names = ("height", "chest", "waist", "hips")
     tall = said.get("height", SIZES[figure][0])
     growth = tall / SIZES[figure][0]

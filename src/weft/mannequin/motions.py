@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import MannequinError
-from weft.mannequin.gait import CADENCE, GRID, STRIDE, Cycle, Foot, cycle_of
+from weft.base.arrays import Floats
+from weft.base.errors import MannequinError
+from weft.base.runtime_types import checked
+from weft.base.settings import documented, setting
+from weft.mannequin.gait import CADENCE, GRID, STRIDE, Cycle, FootPoints, cycle_of
 from weft.mannequin.joints import NUMBER
 from weft.mannequin.stance import Stance, a_pose
-from weft.settings import check_settings, documented, setting
 
 MOTIONS = ("a_pose", "arms_down", "walk", "turn", "sit")
 POSES = ("a_pose", "t_pose", "arms_down", "sit")
@@ -35,6 +36,7 @@ YAW, LIST = np.radians([5.0, 3.5])
 SWAY = 0.010  # of the stature, to the side of the foot on the floor
 
 
+@checked(MannequinError, "mannequin")
 @documented
 @dataclass(frozen=True)
 class MotionSettings:
@@ -46,20 +48,18 @@ class MotionSettings:
 
     motion: str = setting("a_pose", "what it does", choices=MOTIONS)
     hold: float = setting(0.5, "it first stays in the a-pose", "s", least=0, most=600)
-    blend: float = setting(1.0, "from the a-pose into the motion, and out of it at the end", "s",
-                           least=0.2, most=60)  # fmt: skip
+    blend: float = setting(
+        1.0, "from the a-pose into the motion, and out of it at the end", "s", least=0.2, most=60
+    )
     cycles: float = setting(2, "times that it is done", above=0, most=1000)
     speed: float | None = setting(
         None, "of walking; none: the free speed for the height", "m/s", least=SLOWEST, most=FASTEST
     )
     forward: bool = setting(False, "walk ahead; false: in place, as on a treadmill")
 
-    def __post_init__(self) -> None:
-        check_settings(self, "mannequin", MannequinError)
-
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class FigureBody:
     """What motions know of a figure.
 
     Args:
@@ -71,7 +71,7 @@ class Body:
 
     rest: Floats
     height: float
-    foot: Foot
+    foot: FootPoints
     room: float = 0.0
 
     @property
@@ -89,7 +89,7 @@ class Motion:
         settings: what it does.
     """
 
-    body: Body
+    body: FigureBody
     settings: MotionSettings
 
     @property
@@ -168,21 +168,21 @@ def smooth_integral(s: Floats) -> Floats:
     return np.asarray(inside**4 * (2.5 - 3 * inside + inside**2) + np.maximum(s - 1, 0.0))
 
 
-def arms_down(body: Body) -> Stance:
+def arms_down(body: FigureBody) -> Stance:
     """Standing, arms at the sides."""
     first = a_pose(body.rest)
     arms = np.broadcast_to(body.down, (1, 2, 3))
     return Stance(first.root, first.trunk, arms, first.ankles, first.feet)
 
 
-def t_pose(body: Body) -> Stance:
+def t_pose(body: FigureBody) -> Stance:
     """Standing, arms level."""
     first = a_pose(body.rest)
     arms = np.broadcast_to([np.radians(88.0), 0.0, 0.0], (1, 2, 3))
     return Stance(first.root, first.trunk, arms, first.ankles, first.feet)
 
 
-def seated(body: Body, share: Floats) -> Stance:
+def seated(body: FigureBody, share: Floats) -> Stance:
     """Shares (k,) of the way down to a seat, on which the thighs are level."""
     first, h = a_pose(body.rest), body.height
     n = len(share)
@@ -218,7 +218,7 @@ def _walking(motion: Motion, run: Floats) -> Stance:
     return walking(body, cycle, run + MIDWAY)
 
 
-def walking(body: Body, cycle: Cycle, phase: Floats) -> Stance:
+def walking(body: FigureBody, cycle: Cycle, phase: Floats) -> Stance:
     """Stances of a walk in place at phases (k,) of the left leg."""
     from scipy.interpolate import CubicSpline
 
@@ -259,7 +259,7 @@ _CYCLES: Mapping[str, Callable[[Motion, Floats], Stance]] = {
 }
 
 
-def pose(body: Body, name: str) -> Stance:
+def pose(body: FigureBody, name: str) -> Stance:
     """One of ``POSES``, a single one."""
     if name == "sit":
         return seated(body, np.ones(1))

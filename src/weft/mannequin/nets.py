@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 
-from weft.arrays import Bools, Floats, Positions
+from weft.base.arrays import Bools, Floats, Positions
 from weft.mannequin.solids import FAR, Ids, Union, smooth_minimum
 
 CORNERS = np.array(list(product((0, 1), repeat=3)))  # number 4i + 2j + k

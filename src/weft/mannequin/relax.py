@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.arrays import Bools, Faces, Floats, Positions
+from weft.base.arrays import Bools, Faces, Floats, Positions
 from weft.mannequin.solids import Ids, Union
 
 ROUNDS, FLIPS = 14, 12  # of sliding; of flipping, after every other of the last ones

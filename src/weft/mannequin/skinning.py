@@ -6,7 +6,7 @@ quaternions is a rigid motion at every vertex. Quaternions are (w, x, y, z).
 
 import numpy as np
 
-from weft.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Ints, Positions
 from weft.mannequin.joints import parents
 
 BLOCK = 16  # frames that are computed together

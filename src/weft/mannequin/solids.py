@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.arrays import Floats, Positions
+from weft.base.arrays import Floats, Positions
 
 SAMPLES = 241  # of a tube's cross sections along its axis
 STEP = 2e-4  # [m] of differences

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 from weft.mannequin.joints import ABDUCTION, LIMBS, NAMES, NUMBER, parents
 
 CLAVICLE = 0.22  # of the arm's abduction that the collar bone takes

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Ints, Positions
+from weft.base.arrays import Faces, Floats, Ints, Positions
 from weft.mannequin.fit import hull_perimeter
 
 

@@ -93,8 +93,7 @@ def _trunk(m: Measures, factors: Factors) -> Tube:
     table[:, 0] = (heights - start) / length
     table[:, 1:4] = scale * rows[:, 1:]
     ends = (start - at["crotch"] - 0.009 * m.height, 0.05)
-    return Tube(np.array([0.0, start, 0.0]), Y, X, Z, length, table, ends, 2.2, 0.03, "trunk",
-                0.03)  # fmt: skip
+    return Tube(np.array([0.0, start, 0.0]), Y, X, Z, length, table, ends, 2.2, 0.03, "trunk", 0.03)
 
 
 def _buttocks(m: Measures, factors: Factors) -> list[Solid]:
@@ -141,8 +140,18 @@ def _head(m: Measures, factors: Factors) -> list[Solid]:
     table = np.zeros((3, 6))
     table[:, 0], table[:, 1:4] = rows[:, 0], radius * rows[:, 1:]
     long = float(np.linalg.norm(high - low))
-    neck = Tube(low, axis, X, -front if front[2] < 0 else front, long, table, (0.05, 0.05), 2.0,
-                0.035, "neck")  # fmt: skip
+    neck = Tube(
+        low,
+        axis,
+        X,
+        -front if front[2] < 0 else front,
+        long,
+        table,
+        (0.05, 0.05),
+        2.0,
+        0.035,
+        "neck",
+    )
     skull = np.array([0.0445, 0.0590, 0.0560]) * s
     top = np.array([0.0, h - skull[1], 0.004 * s])
     jaw = np.array([0.0, h - 0.0905 * s, 0.0215 * s])

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Ints, Positions
+from weft.base.arrays import Faces, Floats, Ints, Positions
 from weft.mannequin.joints import LIMBS, NAMES, NUMBER
 
 MOST = 4  # joints of a vertex
@@ -31,13 +31,16 @@ def bones(joints: Floats, ends: Mapping[str, Floats], height: float) -> Segments
     low = at["pelvis"] - [0, 0.045 * height, 0]
     ribs = at["chest"] + [0, 0.05 * height, 0.004 * height]
     made: dict[int, list[tuple[Floats, Floats]]] = {
-        NUMBER["pelvis"]: [(at["pelvis"], at["spine"]), (low - 0.5 * across, low + 0.5 * across),
-                           (at["pelvis"] - across, at["pelvis"] + across)],
+        NUMBER["pelvis"]: [
+            (at["pelvis"], at["spine"]),
+            (low - 0.5 * across, low + 0.5 * across),
+            (at["pelvis"] - across, at["pelvis"] + across),
+        ],
         NUMBER["spine"]: [(at["spine"], at["chest"])],
         NUMBER["chest"]: [(at["chest"], at["neck"]), (ribs - across, ribs + across)],
         NUMBER["neck"]: [(at["neck"], at["head"])],
         NUMBER["head"]: [(at["head"], ends["head"])],
-    }  # fmt: skip
+    }
     for side in ("left_", "right_"):
         for k, name in enumerate(LIMBS):
             after = side + LIMBS[k + 1] if name not in ("wrist", "ball") else ""

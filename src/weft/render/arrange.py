@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.garment.outline import contains
+from weft.base.arrays import Floats
+from weft.discretization.polygon import contains
 
 ROOM = 28  # samples a side in the search for room
 

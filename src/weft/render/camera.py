@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
+from weft.base.arrays import Floats, Positions
 
 FIELD_OF_VIEW = np.radians(32.0)  # vertical; a portrait lens
 MARGIN = 1.12  # of the picture around what is framed

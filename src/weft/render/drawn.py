@@ -4,9 +4,9 @@ those of bodies.
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Ints, Positions
-from weft.contact.intersections import intersections
-from weft.mesh import TriangleMesh
+from weft.base.arrays import Faces, Floats, Ints, Positions
+from weft.contact.exact.intersections import intersections
+from weft.discretization.mesh import TriangleMesh
 from weft.render.normals import Normals
 from weft.render.smooth import Subdivided
 from weft.render.thick import Shell
@@ -15,7 +15,7 @@ TRIES = 3  # to take the smooth surface out of itself and of bodies
 MOST_LOOKED_AT = 100_000  # faces of a smooth surface that this is done for
 
 
-class Drawn:
+class Drawing:
     """What is drawn of cloth and bodies.
 
     Args:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import RunError
+from weft.base.runtime_types import checked
+from weft.cloth.fields import curvatures, gradients, principal_stress
 from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import principal_stretches
-from weft.fields import curvatures, gradients, principal_stress
-from weft.mesh import TriangleMesh
 
 
 class Look(enum.Enum):
@@ -43,6 +45,7 @@ class Scale:
         return np.stack([np.interp(t, np.arange(len(table)), c) for c in table.T], axis=-1)
 
 
+@checked(RunError, "field", unchecked=("scale",))
 @dataclass(frozen=True)
 class Field:
     """A number at every vertex that a picture shows as color.
@@ -137,8 +140,8 @@ def strain(mesh: TriangleMesh, x: Positions) -> Floats:
 def curvature(mesh: TriangleMesh, x: Positions) -> Floats:
     """(n,) mean curvature [1/m], positive where the cloth folds towards its front.
 
-    Half of the sum of principal ones (``weft.fields``), of all faces around a vertex: that of its
-    hinges alone depends on how many diagonals end there.
+    Half of the sum of principal ones (``weft.cloth.fields``), of all faces around a vertex: that of
+    its hinges alone depends on how many diagonals end there.
     """
     return np.asarray(0.5 * curvatures(mesh, x).sum(axis=1))
 
@@ -159,8 +162,10 @@ def fit_scale(values: Floats) -> Scale:
 
 
 MEASURED = {  # looks of numbers that are given
-    Look.STRESS: stress_scale, Look.PRESSURE: pressure_scale, Look.FIT: fit_scale,
-}  # fmt: skip
+    Look.STRESS: stress_scale,
+    Look.PRESSURE: pressure_scale,
+    Look.FIT: fit_scale,
+}
 
 
 def nice_limit(values: Floats) -> float:

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.errors import WeftError
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import WeftError
 from weft.render.camera import MARGIN, Camera, axes_of
 
 POSES = 36  # along the way that must see all of the cloth
@@ -71,7 +71,7 @@ def turntable(
     return (Key(0, azimuth, elevation, distance), Key(last, end, elevation, distance))
 
 
-class Path:
+class CameraPath:
     """Cameras by frame, all towards one point.
 
     Args:

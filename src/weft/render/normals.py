@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Ints, Positions
 
 
 class Normals:

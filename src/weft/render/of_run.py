@@ -8,16 +8,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Positions
-from weft.contact.nearest import Places
+from weft.base.arrays import Faces, Floats, Positions
+from weft.base.errors import RunError
+from weft.bodies.nearest_points import NearestPoints
+from weft.cloth.fields import Physics
+from weft.discretization.compound_surface import Surfaces
+from weft.discretization.mesh import TriangleMesh
 from weft.discretization.surface import Tessellation
-from weft.discretization.surfaces import Surfaces
-from weft.errors import RunError
-from weft.fields import Physics
-from weft.mesh import TriangleMesh
 from weft.render.looks import MEASURED, Field, Look, largest_stress
 from weft.render.picture import Image, Renderer, look_named, save_png, save_webp
-from weft.render.sheet import Sheet
+from weft.render.sheet import PictureSheet
 from weft.render.style import Style
 from weft.render.video import save_mp4
 
@@ -73,10 +73,14 @@ class Drawable(Protocol):
         """The triangles that are drawn."""
 
     def field(
-        self, name: str, frame: int = -1, *, density: int | None = None,
+        self,
+        name: str,
+        frame: int = -1,
+        *,
+        density: int | None = None,
         physics: Physics | None = None,
-    ) -> Floats:  # fmt: skip
-        """A field (``weft.fields``) of a frame."""
+    ) -> Floats:
+        """A field (``weft.cloth.fields``) of a frame."""
 
 
 def draw(
@@ -108,7 +112,7 @@ def draw(
         raise RunError("picture", got=path.suffix or "no suffix", expected=", ".join(wanted))
     count = len(run)
     shown = [frame] if kind == ".png" else sorted({*range(0, count, max(1, count // 12))})
-    several = None if sheet is None else Sheet.of(style, sheet, count)
+    several = None if sheet is None else PictureSheet.of(style, sheet, count)
     if several is not None:
         shown, style = list(several.numbers), several.cell
     measured = style.look if style.look in MEASURED and field is None else None
@@ -165,7 +169,7 @@ def _measured(
         got, wanted = "a run without bodies", "a scene with bodies"
         raise RunError("look fit", got=got, expected=wanted, where=str(run.path))
     body = run.body_positions(frame)
-    return 1e3 * Places.of(run.positions(frame), body, run.body_faces).distance
+    return 1e3 * NearestPoints.of(run.positions(frame), body, run.body_faces).distance
 
 
 def _drawn(run: Drawable, frame: int, density: int | None, bodies: bool) -> Positions:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.garment.chains import Chain
+from weft.base.arrays import Floats
+from weft.base.keyframes import first_of
+from weft.garment.chains import EdgeChain
 from weft.garment.check import Match, Report
 from weft.garment.check_panel import panel_problems
 from weft.garment.curves import curve_of, flattened
-from weft.garment.pattern import Closing, Elastic, Panel, Side
-from weft.keys import first_of
+from weft.garment.pattern import Closing, Elastic, Panel, SeamSide
 from weft.render.arrange import arranged, roomiest
 from weft.render.pen import Color, Pen
 from weft.render.picture import Image, save_png
@@ -41,7 +41,7 @@ def save_pattern(path: str | Path, report: Report) -> None:
     Raises:
         RunError: the file cannot be written.
     """
-    save_png(path, Sheet(report).image())
+    save_png(path, PatternSheet(report).image())
 
 
 def seam_color(i: int) -> Color:
@@ -52,7 +52,7 @@ def seam_color(i: int) -> Color:
     return round(255 * r), round(255 * g), round(255 * b)
 
 
-class Sheet:
+class PatternSheet:
     """A sheet of paper with all panels."""
 
     def __init__(self, report: Report) -> None:
@@ -197,7 +197,7 @@ class Sheet:
                     out = points[k] - (INSIDE + (5 if dart else 15)) * inward[k]
                     self.pen.tag(out, str(i + 1), color)
 
-    def beside(self, side: Side, chain: Chain) -> tuple[Floats, Floats]:
+    def beside(self, side: SeamSide, chain: EdgeChain) -> tuple[Floats, Floats]:
         """(n,2) [px] points beside an edge, inside its panel, in the chain's direction; and (n,2)
         directions into the panel.
         """
@@ -208,7 +208,7 @@ class Sheet:
         step = -1 if side.backward else 1
         return (points + INSIDE * inward)[::step], inward[::step]
 
-    def elastic(self, elastic: Elastic, chain: Chain) -> None:
+    def elastic(self, elastic: Elastic, chain: EdgeChain) -> None:
         """A zigzag along the chain."""
         for side in chain.sides:
             points, inward = self.beside(side, chain)
@@ -247,8 +247,9 @@ class Sheet:
 
     def scale_bar(self) -> None:
         """10 cm, or what suits the size."""
-        unit = next((u for u in (0.1, 0.2, 0.5, 1.0, 0.05, 0.02, 0.01)
-                     if 60 < u * self.scale < 420), 0.1)  # fmt: skip
+        unit = next(
+            (u for u in (0.1, 0.2, 0.5, 1.0, 0.05, 0.02, 0.01) if 60 < u * self.scale < 420), 0.1
+        )
         y, x, w = self.pen.size[1] - 48, MARGIN, unit * self.scale
         self.pen.line(np.array([[x, y], [x + w, y]]), INK, 3)
         for end in (x, x + w):
@@ -288,7 +289,7 @@ def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 2]} .."
 
 
-def names_of(sides: Sequence[Side], panels: dict[str, Panel]) -> str:
+def names_of(sides: Sequence[SeamSide], panels: dict[str, Panel]) -> str:
     """``front.side, back.2``."""
     found = []
     for s in sides:

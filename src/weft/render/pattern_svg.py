@@ -14,11 +14,20 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 import yaml
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
+from weft.base.keyframes import Keys
 from weft.garment.curves import curve_of, flattened
-from weft.garment.pattern import Closing, Curve, Panel, Pattern, Placement, Seam, Side, Wrap
+from weft.garment.pattern import (
+    BorderCurve,
+    Closing,
+    Panel,
+    Pattern,
+    Placement,
+    Seam,
+    SeamSide,
+    Wrap,
+)
 from weft.io.files import atomic_write
-from weft.keys import Keys
 from weft.render.arrange import arranged
 
 MARGIN, GAP = 0.02, 0.03  # [m] around the sheet, and between panels
@@ -63,8 +72,9 @@ def write_svg(path: str | Path, pattern: Pattern) -> list[Path]:
     )
     folded = [p.name for p in pattern.panels if p.folds]
     if folded:
-        warnings.warn(f"folds of {', '.join(folded)} become internal lines: SVG has no angles",
-                      stacklevel=2)  # fmt: skip
+        warnings.warn(
+            f"folds of {', '.join(folded)} become internal lines: SVG has no angles", stacklevel=2
+        )
     notes = yaml.dump(_notes(pattern), Dumper=_Notes, sort_keys=False, allow_unicode=True, width=99)
     for file, content in ((path, text), (beside, notes)):
         with atomic_write(file) as out:
@@ -142,13 +152,13 @@ def _commands(panel: Panel, i: int, page: _Page, moved: Floats) -> list[str]:
     """An edge as path commands."""
     curve = curve_of(panel, i)
     points = [page(p + moved) for p in curve.controls[1:]]
-    if curve.edge.curve is Curve.POLYLINE or len(curve.controls) == 2:
+    if curve.edge.curve is BorderCurve.POLYLINE or len(curve.controls) == 2:
         return [f"L{p}" for p in points]
     if curve.arc is not None:
         _, radius, _, sweep = curve.arc
         r = _n(1e3 * radius)  # counter-clockwise with y up is against the clock of the page too
         return [f"A{r},{r} 0 {int(abs(sweep) > np.pi)} {int(sweep < 0)} {points[-1]}"]
-    return [("Q" if curve.edge.curve is Curve.QUADRATIC else "C") + " ".join(points)]
+    return [("Q" if curve.edge.curve is BorderCurve.QUADRATIC else "C") + " ".join(points)]
 
 
 def _notes(pattern: Pattern) -> dict[str, Any]:
@@ -218,7 +228,7 @@ def _degrees(angle: float | Keys) -> float | Keys:
     return angle.times(factor) if isinstance(angle, Keys) else float(np.degrees(angle))
 
 
-def _chain(sides: Sequence[Side]) -> list[str] | str:
+def _chain(sides: Sequence[SeamSide]) -> list[str] | str:
     names = [f"{'-' * s.backward}{s.panel}.{s.edge}" for s in sides]
     return names if len(names) > 1 else names[0]
 

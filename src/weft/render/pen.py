@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 from weft.render.picture import Image as Picture
 
 OVERSAMPLE = 2

@@ -9,19 +9,19 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Faces, Floats, Ints, Positions
-from weft.errors import check_known
+from weft.base.arrays import Faces, Floats, Ints, Positions
+from weft.base.errors import check_known
+from weft.discretization.mesh import TriangleMesh
 from weft.io.files import atomic_write
-from weft.mesh import TriangleMesh
 from weft.render import looks
 from weft.render.camera import Camera, framing
-from weft.render.drawn import Drawn
+from weft.render.drawn import Drawing
 from weft.render.legend import draw_legend
 from weft.render.looks import Field, Look
-from weft.render.motion import Path as Way
+from weft.render.motion import CameraPath as Way
 from weft.render.normals import Normals as Normals
-from weft.render.rasterize import Buffer, rasterize, spread
-from weft.render.shade import Light, Surface, View, shade_rows
+from weft.render.rasterize import DepthBuffer, rasterize, spread
+from weft.render.shade import Light, ShadedSurface, ShadingCamera, shade_rows
 from weft.render.style import Style as Style
 from weft.render.surroundings import Surroundings
 from weft.render.thick import RIM_TONE
@@ -91,12 +91,12 @@ class Renderer:
         if self.field is None and self.style.look in looks.MEASURED:
             given = np.zeros(0) if loads is None else loads
             self.scale = looks.MEASURED[self.style.look](given)
-        self._drawn = Drawn(self.mesh, len(mesh.faces), n, s.smooth, s.thickness)
+        self._drawn = Drawing(self.mesh, len(mesh.faces), n, s.smooth, s.thickness)
         self._faces = kernel.array(np.array(self._drawn.faces), wp.int32)
         self._uv = kernel.array(self._drawn.uv.astype(np.float32), wp.vec2f)
-        self._seen = Buffer.of(s.width * s.samples, s.height * s.samples)
+        self._seen = DepthBuffer.of(s.width * s.samples, s.height * s.samples)
         self._texels = SOFT_SIZE if s.soft else SHADOW_SIZE
-        self._shadow = Buffer.of(self._texels, self._texels)
+        self._shadow = DepthBuffer.of(self._texels, self._texels)
         self._around = Surroundings(s.width, s.height, NEARBY * size) if s.soft else None
         self._side = float(np.ptp(self.mesh.corner_uv.reshape(-1, 2), axis=0).max())
         self._values: Floats | None = None
@@ -180,7 +180,7 @@ class Renderer:
 
     def _surface(self, x: Positions, there: Positions, normal: Floats) -> Any:
         color = self._colors(x) if self._fixed_color is None else self._fixed_color
-        s, weave = Surface(), self.style.weave
+        s, weave = ShadedSurface(), self.style.weave
         s.position = kernel.array(there.astype(np.float32), wp.vec3f)
         s.normal = kernel.array(normal.astype(np.float32), wp.vec3f)
         s.faces, s.uv = self._faces, self._uv
@@ -194,7 +194,7 @@ class Renderer:
         return s
 
     def _view(self, camera: Camera) -> Any:
-        v = View()
+        v = ShadingCamera()
         v.eye = wp.vec3f(*camera.eye)
         v.right, v.up, v.back = (wp.vec3f(*a) for a in camera.axes)
         v.tan_half, v.samples = camera.tan_half, self.style.samples
@@ -275,13 +275,15 @@ def save_webp(path: str | Path, images: Iterable[Image], fps: float) -> None:
     from PIL import Image as Pillow
 
     pictures = [Pillow.fromarray(image) for image in images]
+    # whole milliseconds, rounded as times since the first picture so that none is lost
+    ends = np.round(1000 / fps * np.arange(len(pictures) + 1)).astype(int)
     with atomic_write(path) as file:
         pictures[0].save(
             file,
             format="WEBP",
             save_all=True,
             append_images=pictures[1:],
-            duration=max(1, round(1000 / fps)),
+            duration=np.maximum(np.diff(ends), 1).tolist(),
             loop=0,
             quality=80,
             method=2,

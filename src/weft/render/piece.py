@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from weft.arrays import Floats
-from weft.discretization.patch_error import PatchDrawing
+from weft.base.arrays import Floats
+from weft.discretization.spline_fit.patch_error import PatchDrawing
 from weft.render.picture import save_png
 
 SIZE, MARGIN, OVERSAMPLE = 900, 60, 2  # [px] and factor

@@ -9,7 +9,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Faces, Floats, Ints
+from weft.base.arrays import Faces, Floats, Ints
 from weft.kernel import WarpArray
 
 TILE = 32  # pixels a side
@@ -73,20 +73,20 @@ def fill_tiles(
                             face[r, c] = f
 
 
-class Buffer(NamedTuple):
+class DepthBuffer(NamedTuple):
     """What a view sees: nearness (h,w), larger is nearer, and face (h,w), -1 for none."""
 
     nearness: WarpArray
     face: WarpArray
 
     @staticmethod
-    def of(width: int, height: int) -> "Buffer":
+    def of(width: int, height: int) -> "DepthBuffer":
         """A buffer to draw into again and again: fresh memory costs as much as the drawing."""
         shape = (height, width)
-        return Buffer(kernel.empty(shape, wp.float32), kernel.empty(shape, wp.int32))
+        return DepthBuffer(kernel.empty(shape, wp.float32), kernel.empty(shape, wp.int32))
 
 
-def rasterize(points: Floats, faces: Faces, device_faces: WarpArray, into: Buffer) -> None:
+def rasterize(points: Floats, faces: Faces, device_faces: WarpArray, into: DepthBuffer) -> None:
     """Which face each pixel sees.
 
     Args:

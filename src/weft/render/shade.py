@@ -30,7 +30,7 @@ class Light:
 
 
 @wp.struct
-class View:
+class ShadingCamera:
     """The camera."""
 
     eye: vec3f
@@ -45,7 +45,7 @@ class View:
 
 
 @wp.struct
-class Surface:
+class ShadedSurface:
     """The cloth."""
 
     position: wp.array(dtype=vec3f)
@@ -97,7 +97,7 @@ def soft_shadow(p: vec3f, light: Light, cover: wp.array2d(dtype=float)):
 
 
 @wp.func
-def ray(column: float, row: float, width: float, height: float, view: View):
+def ray(column: float, row: float, width: float, height: float, view: ShadingCamera):
     """Direction through a point of the picture; its component along -back is 1."""
     s = 2.0 * view.tan_half / height
     return (column - 0.5 * width) * s * view.right + (0.5 * height - row) * s * view.up - view.back
@@ -108,7 +108,7 @@ def around(
     x: int,
     y: int,
     depth: float,
-    view: View,
+    view: ShadingCamera,
     depths: wp.array2d(dtype=float),
     surroundings: wp.array2d(dtype=vec2f),
 ):
@@ -156,7 +156,7 @@ def dimmed(
     x: int,
     y: int,
     d: vec3f,
-    view: View,
+    view: ShadingCamera,
     light: Light,
     cover: wp.array2d(dtype=float),
     depths: wp.array2d(dtype=float),
@@ -175,7 +175,7 @@ def dimmed(
 
 
 @wp.func
-def met(f: int, d: vec3f, view: View, surface: Surface):
+def met(f: int, d: vec3f, view: ShadingCamera, surface: ShadedSurface):
     """Barycentric coordinates of where the ray from the eye along d meets face f."""
     i0 = surface.faces[f, 0]
     e1 = surface.position[surface.faces[f, 1]] - surface.position[i0]
@@ -194,7 +194,13 @@ def met(f: int, d: vec3f, view: View, surface: Surface):
 
 @wp.func
 def across_pixel(
-    f: int, n: vec3f, depth: float, d: vec3f, view: View, surface: Surface, side: float
+    f: int,
+    n: vec3f,
+    depth: float,
+    d: vec3f,
+    view: ShadingCamera,
+    surface: ShadedSurface,
+    side: float,
 ):
     """Length [m] in material coordinates of a pixel on face f: along the less favorable way."""
     x1 = surface.position[surface.faces[f, 1]] - surface.position[surface.faces[f, 0]]
@@ -215,8 +221,8 @@ def shade_point(
     y: int,
     d: vec3f,
     pixel: float,
-    view: View,
-    surface: Surface,
+    view: ShadingCamera,
+    surface: ShadedSurface,
     light: Light,
     shadow: wp.array2d(dtype=float),
     depths: wp.array2d(dtype=float),
@@ -277,8 +283,8 @@ def to_byte(v: float):
 def shade_rows(
     o: int,
     spread: int,
-    view: View,
-    surface: Surface,
+    view: ShadingCamera,
+    surface: ShadedSurface,
     light: Light,
     face: wp.array2d(dtype=wp.int32),
     shadow: wp.array2d(dtype=float),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.errors import RunError
+from weft.base.errors import RunError
 from weft.render.picture import Image, Style
 
 MOST = 400  # pictures
@@ -17,7 +17,7 @@ INK = (60, 60, 60)
 
 
 @dataclass(frozen=True)
-class Sheet:
+class PictureSheet:
     """Places of pictures in a picture.
 
     Args:
@@ -29,7 +29,7 @@ class Sheet:
     numbers: Sequence[int]
 
     @staticmethod
-    def of(style: Style, count: int, frames: int) -> "Sheet":
+    def of(style: Style, count: int, frames: int) -> "PictureSheet":
         """So many frames of all, first and last among them.
 
         Raises:
@@ -38,7 +38,7 @@ class Sheet:
         if not 1 <= count <= MOST:
             raise RunError("--sheet", got=count, expected=f"1 to {MOST} frames")
         places = np.linspace(0, frames - 1, min(count, frames))
-        return Sheet(style, np.unique(np.round(places).astype(int)).tolist())
+        return PictureSheet(style, np.unique(np.round(places).astype(int)).tolist())
 
     @property
     def columns(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from weft.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
+from weft.base.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
 
 FITS = 4  # corrections of the control points; each takes at least a quarter of what is off
 CORNER = np.radians(50.0)  # by which the material's border turns where it has a corner

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Positions
-from weft.attachments.strands import NAMES
+from weft.base.arrays import Faces, Floats, Positions
+from weft.base.errors import RunError
+from weft.base.runtime_types import checked
+from weft.cloth.attachments.drawing import NAMES
 from weft.render.strands import Tubes
 
 TUBE = 0.003  # of the largest extent of cloth and bodies: radius of ropes in pictures
 
 
+@checked(RunError, "run")
 class Solids(ABC):
     """What a run has of them."""
 

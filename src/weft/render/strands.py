@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Positions
+from weft.base.arrays import Faces, Floats, Positions
 
 ALONG, AROUND = 120, 6  # places along a strand, and around each
 TURNS, WIDE = 12, 3.5  # of a helix; its radius over that of its wire

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.render.looks import Look
 from weft.render.motion import Key
 from weft.render.weave import Weave

@@ -13,10 +13,10 @@ from typing import Any
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Positions
+from weft.base.arrays import Positions
 from weft.kernel import WarpArray
-from weft.render.rasterize import Buffer, spread
-from weft.render.shade import Light, Surface, View, met, ray
+from weft.render.rasterize import DepthBuffer, spread
+from weft.render.shade import Light, ShadedSurface, ShadingCamera, met, ray
 
 _module = wp.get_module("weft.surroundings")
 vec2f: Any = wp.vec2f
@@ -38,7 +38,7 @@ ROWS_WORTH_SLICING = 16
 def depth_rows(
     o: int,
     spread: int,
-    view: View,
+    view: ShadingCamera,
     light: Light,
     nearness: wp.array2d(dtype=float),
     face: wp.array2d(dtype=wp.int32),
@@ -63,7 +63,7 @@ def depth_rows(
 
 
 @wp.func
-def place_ray(r: int, c: int, samples: vec2f, view: View):
+def place_ray(r: int, c: int, samples: vec2f, view: ShadingCamera):
     """Through the sample whose depth a place has, of so many across and down."""
     n = COARSE * view.samples
     x = wp.min(float(c * n + n // 2) + 0.5, samples[0] - 0.5)
@@ -85,7 +85,7 @@ def horizon(
     v: vec3f,
     radius: float,
     samples: vec2f,
-    view: View,
+    view: ShadingCamera,
     depths: wp.array2d(dtype=float),
 ):
     """Cosine, from the direction v of the eye, of the highest place along a way in the picture."""
@@ -109,9 +109,17 @@ def horizon(
 
 @wp.func
 def openness(
-    r: int, c: int, phase: int, p: vec3f, n: vec3f, depth: float, radius: float,
-    samples: vec2f, view: View, depths: wp.array2d(dtype=float),
-):  # fmt: skip
+    r: int,
+    c: int,
+    phase: int,
+    p: vec3f,
+    n: vec3f,
+    depth: float,
+    radius: float,
+    samples: vec2f,
+    view: ShadingCamera,
+    depths: wp.array2d(dtype=float),
+):
     """Share of the cosine-weighted hemisphere about n that is open."""
     rows = float(depths.shape[0])
     reach = wp.min(0.5 * rows * radius / (view.tan_half * depth), rows)
@@ -207,8 +215,8 @@ def lamp(
 def look_rows(
     o: int,
     spread: int,
-    view: View,
-    surface: Surface,
+    view: ShadingCamera,
+    surface: ShadedSurface,
     light: Light,
     radius: float,
     widest: float,
@@ -297,7 +305,13 @@ class Surroundings:
         self.raw, self.found = kernel.empty(shape, vec2f), kernel.empty(shape, vec2f)
 
     def look(
-        self, view: Any, surface: Any, light: Any, x: Positions, seen: Buffer, shadow: WarpArray
+        self,
+        view: Any,
+        surface: Any,
+        light: Any,
+        x: Positions,
+        seen: DepthBuffer,
+        shadow: WarpArray,
     ) -> tuple[WarpArray, WarpArray]:
         """Depths (h/2,w/2) [m], and (h/2,w/2,2) openness and share of the lamp, in 0 to 1.
 
@@ -311,15 +325,41 @@ class Surroundings:
         rows = self.depths.shape[0]
         stride = spread(rows)
         kernel.launch(
-            depth_rows, rows, stride, view, light, seen.nearness, seen.face, self.depths,
+            depth_rows,
+            rows,
+            stride,
+            view,
+            light,
+            seen.nearness,
+            seen.face,
+            self.depths,
             slice_above=ROWS_WORTH_SLICING,
-        )  # fmt: skip
+        )
         kernel.launch(
-            look_rows, rows, stride, view, surface, light, self.radius, 0.5 * self.radius,
-            low, high, seen.face, shadow, self.depths, self.raw, slice_above=ROWS_WORTH_SLICING,
-        )  # fmt: skip
-        kernel.launch(
-            blur_rows, rows, stride, self.blur, self.depths, self.raw, self.found,
+            look_rows,
+            rows,
+            stride,
+            view,
+            surface,
+            light,
+            self.radius,
+            0.5 * self.radius,
+            low,
+            high,
+            seen.face,
+            shadow,
+            self.depths,
+            self.raw,
             slice_above=ROWS_WORTH_SLICING,
-        )  # fmt: skip
+        )
+        kernel.launch(
+            blur_rows,
+            rows,
+            stride,
+            self.blur,
+            self.depths,
+            self.raw,
+            self.found,
+            slice_above=ROWS_WORTH_SLICING,
+        )
         return self.depths, self.found

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.errors import RunError
+from weft.base.errors import RunError
 from weft.io.extra import optional
 from weft.io.files import atomic_path
 from weft.render.picture import Image

@@ -8,7 +8,7 @@ from typing import Any
 
 import warp as wp
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 
 vec2f: Any = wp.vec2f
 
@@ -19,7 +19,7 @@ WARP_TONE = 0.06  # by which warp is brighter, and weft darker
 FULL, NONE = 4.0, 1.5  # pixels a yarn: texture is whole, or gone (2 are the limit of sampling)
 
 
-class Pattern(enum.Enum):
+class WeavePattern(enum.Enum):
     """Which of two crossing yarns is on top."""
 
     PLAIN = "plain"  # over one, under one
@@ -40,7 +40,7 @@ class Weave:
         WeftError: a count that is not positive.
     """
 
-    pattern: Pattern = Pattern.PLAIN
+    pattern: WeavePattern = WeavePattern.PLAIN
     ends: float = 2000.0
     picks: float = 2000.0
 
@@ -57,7 +57,7 @@ class Weave:
             WeftError: another form, or an unknown pattern.
         """
         name, _, counts = text.partition(":")
-        known = [p.value for p in Pattern]
+        known = [p.value for p in WeavePattern]
         numbers = counts.split("x")
         try:
             per_meter = [100 * float(n) for n in numbers]
@@ -66,12 +66,12 @@ class Weave:
         if name not in known or len(per_meter) not in (1, 2):
             wanted = f"{', '.join(known)}, a colon and yarns per cm, such as twill:24x18"
             raise WeftError("weave", got=text, expected=wanted)
-        return Weave(Pattern(name), per_meter[0], per_meter[-1])
+        return Weave(WeavePattern(name), per_meter[0], per_meter[-1])
 
     @property
     def code(self) -> int:
         """What the kernel calls the pattern."""
-        return 1 + list(Pattern).index(self.pattern)
+        return 1 + list(WeavePattern).index(self.pattern)
 
 
 @wp.func

@@ -7,36 +7,44 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.cloth import Cloth
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import SimulationError
+from weft.bodies.motion.pins import Pin
+from weft.cloth.cloth import Cloth
+from weft.cloth.create import sheet, triangulate
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.base import Energy
-from weft.energies.buckling_bending import BucklingBending
-from weft.energies.gravity import Gravity
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.membrane import Membrane
-from weft.errors import SimulationError
-from weft.fabric import Fabric
+from weft.energies.elastic.buckling_bending import BucklingBending
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.loads.gravity import Gravity
+from weft.energies.state import State
+from weft.fabric.fabric import Fabric
+from weft.integrators.model import Model
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2
 from weft.laws import BaraffWitkin, ImmediateBuckling, StVK
-from weft.model import Model
-from weft.pins import Pin
-from weft.sources import sheet, triangulate
-from weft.state import State
 
 STEP = 1 / 60  # [s]
 FABRIC = Fabric(
-    density=0.15, stretch_warp=1000.0, stretch_weft=1000.0, shear=40.0,
-    bending_warp=1e-5, bending_weft=1e-5, damping=0.02, name="study",
-)  # fmt: skip
+    density=0.15,
+    stretch_warp=1000.0,
+    stretch_weft=1000.0,
+    shear=40.0,
+    bending_warp=1e-5,
+    bending_weft=1e-5,
+    damping=0.02,
+    name="study",
+)
 
 
 def meshes(width: float, height: float, size: float, fabric: Fabric = FABRIC) -> dict[str, Cloth]:
     """A rectangle on y = 0, of four kinds of triangles with edges of about ``size`` [m]."""
     nx, ny = round(width / size) + 1, round(height / size) + 1
     outline = [(0.0, 0.0), (width, 0.0), (width, height), (0.0, height)]
-    grids = {p: sheet(nx, ny, width, height, pattern=p, fabric=fabric) for p in
-             ("regular", "alternating")}  # fmt: skip
+    grids = {
+        p: sheet(nx, ny, width, height, pattern=p, fabric=fabric)
+        for p in ("regular", "alternating")
+    }
     area = (width / (nx - 1)) * (height / (ny - 1))
     equal = float(np.sqrt(2 * area / np.sqrt(3)))  # edge of as many equilateral triangles
     free = {

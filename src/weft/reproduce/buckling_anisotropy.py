@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from weft.cloth import Cloth
-from weft.pins import Keyframe, Path, Pin
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.cloth.cloth import Cloth
 from weft.render.picture import Image, Renderer, Style
 from weft.reproduce.buckling import FABRIC, immediate_buckling, meshes, row, simulated
-from weft.reproduce.study import Say, Study, Table
+from weft.reproduce.study import Say, Study, StudyTable
 
 SIDE, CLOSER, SIZE, SECONDS = 0.8, 0.12, 0.025, 4.0  # [m], [m], [m], [s]
 BENDING, STRETCH = 2e-5, 300.0  # [N m], [N/m] geometric means
@@ -35,21 +35,33 @@ def study(say: Say, size: float = SIZE, seconds: float = SECONDS) -> Study:
     for name, (bend, stretch) in CASES.items():
         b, s = np.sqrt(bend), np.sqrt(stretch)
         fabric = dataclasses.replace(
-            FABRIC, bending_warp=b * BENDING, bending_weft=BENDING / b,
-            stretch_warp=s * STRETCH, stretch_weft=STRETCH / s,
-        )  # fmt: skip
+            FABRIC,
+            bending_warp=b * BENDING,
+            bending_weft=BENDING / b,
+            stretch_warp=s * STRETCH,
+            stretch_weft=STRETCH / s,
+        )
         cloth = meshes(SIDE, SIDE, size, fabric)["irregular 0"].moved((0, 0, 0), (75, 0, 0))
         x = simulated(cloth, immediate_buckling(cloth), _pins(cloth), seconds).x
         middle = row(cloth, x, SIDE / 2)
-        rows.append([
-            name, float(-row(cloth, x, SIDE - 1e-6)[200, 1] + x[:, 1].max()),
-            float(x[:, 1].max() - x[:, 1].min()), float(np.ptp(middle[:, 0])),
-            float(np.ptp(middle[:, 2])),
-        ])  # fmt: skip
+        rows.append(
+            [
+                name,
+                float(-row(cloth, x, SIDE - 1e-6)[200, 1] + x[:, 1].max()),
+                float(x[:, 1].max() - x[:, 1].min()),
+                float(np.ptp(middle[:, 0])),
+                float(np.ptp(middle[:, 2])),
+            ]
+        )
         images.append(Renderer(cloth.mesh, [x], STYLE).image(x))
         say(f"{name}: {rows[-1][2]:.3f} m long, {rows[-1][3]:.3f} m wide")
-    columns = ("stiffness", "sag of the upper edge [m]", "length [m]", "width at half height [m]",
-               "depth at half height [m]")  # fmt: skip
+    columns = (
+        "stiffness",
+        "sag of the upper edge [m]",
+        "length [m]",
+        "width at half height [m]",
+        "depth at half height [m]",
+    )
 
     def draw(figure: Any) -> None:
         for axes, image, name in zip(figure.subplots(1, len(CASES)), images, CASES):
@@ -58,7 +70,7 @@ def study(say: Say, size: float = SIZE, seconds: float = SECONDS) -> Study:
             axes.axis("off")
 
     title = "A square of 0.8 m at two corners: anisotropy 1 : 10"
-    table = Table(columns, rows)
+    table = StudyTable(columns, rows)
     return Study("buckling-anisotropy", title, table, findings(rows), draw, height=2.8)
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.energies.state import State
+from weft.integrators.model import Model
 from weft.integrators.potential import Potential
-from weft.model import Model
-from weft.pins import Keyframe, Path, Pin
 from weft.render.picture import Image, Renderer, Style
 from weft.reproduce.buckling import MODELS, meshes, simulated
-from weft.reproduce.study import INK, Say, Study, Table
-from weft.state import State
+from weft.reproduce.study import INK, Say, Study, StudyTable
 
 SIDE, SIZE = 0.2, 0.008  # [m]
 MOST_SHEAR = 0.2
@@ -67,7 +67,7 @@ def study(say: Say, size: float = SIZE, seconds: float = SECONDS) -> Study:
         top_row[2].axis("off")
 
     columns = ("model", "shear", "force per width [N/m]", "depth of wrinkles [m]")
-    table = Table(columns, rows)
+    table = StudyTable(columns, rows)
     title = "A square that is sheared between two clamps"
     return Study("buckling-bias", title, table, findings(curves), draw, height=6.2)
 

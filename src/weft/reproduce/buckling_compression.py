@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 from scipy.special import ellipe, ellipk
 
-from weft.arrays import Floats, Positions
-from weft.cloth import Cloth
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import SimulationError
+from weft.bodies.motion.pins import Pin
+from weft.cloth.cloth import Cloth
 from weft.energies.base import Energy
-from weft.errors import SimulationError
+from weft.energies.state import State
+from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
-from weft.model import Model
-from weft.pins import Pin
 from weft.render.picture import Renderer, Style
 from weft.reproduce.buckling import FABRIC, MODELS, meshes
-from weft.reproduce.study import INK, Say, Study, Table
-from weft.state import State
+from weft.reproduce.study import INK, Say, Study, StudyTable
 
 LENGTH, WIDTH, SIZE = 0.3, 0.03, 0.01  # [m]
 BENDING = 1e-5  # [N m]: that of the studies' fabric
@@ -60,9 +60,13 @@ def study(say: Say, shortenings: Sequence[float] = SHORTENINGS, size: float = SI
         worst = np.abs(forces[1:] / EULER / [elastica(s) for s in shortenings[1:]] - 1).max()
         say(f"{name}: within {100 * worst:.0f} % of the elastica; kept flat {flat:.3g} N/m")
     columns = (
-        "model, mesh", "shortening over length", "force per width [N/m]", "over Euler's load",
-        "elastica", "force of a flat strip at 1e-3 [N/m]",
-    )  # fmt: skip
+        "model, mesh",
+        "shortening over length",
+        "force per width [N/m]",
+        "over Euler's load",
+        "elastica",
+        "force of a flat strip at 1e-3 [N/m]",
+    )
 
     def draw(figure: Any) -> None:
         one, two = figure.subplots(1, 2)
@@ -81,7 +85,9 @@ def study(say: Say, shortenings: Sequence[float] = SHORTENINGS, size: float = SI
         two.axis("off")
 
     title = "A strip pushed together from its ends"
-    return Study("buckling-compression", title, Table(columns, rows), findings(rows, size), draw)
+    return Study(
+        "buckling-compression", title, StudyTable(columns, rows), findings(rows, size), draw
+    )
 
 
 def elastica(shortening: float) -> float:
@@ -135,8 +141,9 @@ def _settled(
     x[inner, 0] *= held[right, 0].mean() / max(x[right, 0].mean(), 1e-9)
     found = QuasiStatic(SETTINGS).solve(model, x)
     if not found.outcome.ok and not flat:
-        raise SimulationError(f"strip pushed by {shortening:g}", got=found.outcome.name,
-                              hint=found.outcome.advice)  # fmt: skip
+        raise SimulationError(
+            f"strip pushed by {shortening:g}", got=found.outcome.name, hint=found.outcome.advice
+        )
     reaction = Potential(model, model.step(State.at_rest(found.x), 0.0)).reaction(found.x)
     return found.x, float(-reaction[right, 0].sum() / WIDTH)
 

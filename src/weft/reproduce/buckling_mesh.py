@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from weft.cloth import Cloth
-from weft.pins import Keyframe, Path, Pin
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.cloth.cloth import Cloth
 from weft.render.picture import Image, Renderer, Style
 from weft.reproduce.buckling import MODELS, folds, meshes, row, simulated
-from weft.reproduce.study import Say, Study, Table
+from weft.reproduce.study import Say, Study, StudyTable
 
 WIDTH, HEIGHT, RINGS, CLOSER = 1.2, 1.0, 5, 0.35  # [m], [m], number, part of the width
 SIZE = 0.025  # [m] of the edges; irregular triangles also of twice and half that
@@ -40,17 +40,33 @@ def study(say: Say, size: float = SIZE, seconds: float = SECONDS) -> Study:
             middle, low = row(cloth, x, HEIGHT / 2), row(cloth, x, 0.01 * HEIGHT)
             values = [float(e.value(x).sum()) for e in energies]
             fall = float((cloth.mass * x[:, 1]).sum() / cloth.mass.sum())
-            rows.append([
-                label, name, cloth.n_vertices, folds(middle[:, 2], LEAST_FOLD),
-                float(np.ptp(low[:, 0])), float(np.ptp(middle[:, 2])), float(x[:, 1].min()), fall,
-                *values,
-            ])  # fmt: skip
+            rows.append(
+                [
+                    label,
+                    name,
+                    cloth.n_vertices,
+                    folds(middle[:, 2], LEAST_FOLD),
+                    float(np.ptp(low[:, 0])),
+                    float(np.ptp(middle[:, 2])),
+                    float(x[:, 1].min()),
+                    fall,
+                    *values,
+                ]
+            )
             say(f"{label}, {name}: {rows[-1][3]} folds, bending {1e3 * values[1]:.2f} mJ")
             images[label, name] = Renderer(cloth.mesh, [x], STYLE).image(x)
     columns = (
-        "model", "mesh", "vertices", "folds at half height", "width of the hem [m]", "depth [m]",
-        "lowest point [m]", "center of mass [m]", "membrane [J]", "bending [J]",
-    )  # fmt: skip
+        "model",
+        "mesh",
+        "vertices",
+        "folds at half height",
+        "width of the hem [m]",
+        "depth [m]",
+        "lowest point [m]",
+        "center of mass [m]",
+        "membrane [J]",
+        "bending [J]",
+    )
 
     def draw(figure: Any) -> None:
         panels = figure.subplots(len(COMPARED), len(cloths))
@@ -60,7 +76,9 @@ def study(say: Say, size: float = SIZE, seconds: float = SECONDS) -> Study:
             axes.axis("off")
 
     title = "One curtain on six meshes"
-    return Study("buckling-mesh", title, Table(columns, rows), findings(rows), draw, height=4.2)
+    return Study(
+        "buckling-mesh", title, StudyTable(columns, rows), findings(rows), draw, height=4.2
+    )
 
 
 def hung(flat: Cloth) -> Cloth:

@@ -12,17 +12,17 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 
-from weft.arrays import Floats, Positions
-from weft.energies.condition import Conditions, Variant, condition_energies
-from weft.energies.gravity import Gravity
+from weft.base.arrays import Floats, Positions
+from weft.bodies.motion.pins import Pin
+from weft.cloth.create import sheet
+from weft.energies.elastic.condition import Conditions, Variant, condition_energies
+from weft.energies.loads.gravity import Gravity
+from weft.energies.state import State
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
-from weft.model import Model
-from weft.pins import Pin
-from weft.psd import Psd
+from weft.integrators.model import Model
 from weft.reproduce.drape import DENSITY, GRAVITY
-from weft.reproduce.study import INK, Say, Study, Table
-from weft.sources import sheet
-from weft.state import State
+from weft.reproduce.study import INK, Say, Study, StudyTable
+from weft.solve.newton.psd import Psd
 
 SIDE, SECONDS = 14, 1.5  # vertices, [s]
 STEP, DAMPING, SPIN = 0.01, 0.2, 3.0  # [s], [s] k_d/k of Table 1, [rad/s]
@@ -47,18 +47,27 @@ def study(say: Say, side: int = SIDE, seconds: float = SECONDS) -> Study:
             runs[motion, form] = simulate(motion, form, side, seconds)
             say(f"{motion}, {form}: {len(runs[motion, form].t)} steps")
         fall, spin, swing = (runs[m, form] for m in ("fall", "spin", "swing"))
-        rows.append([
-            form, -float(fall.v[-1][:, 1].mean()), angular_velocity(spin)[-1],
-            float(np.abs(swing.v).max()), lowest(swing)[-1], net_force(form, side),
-        ])  # fmt: skip
+        rows.append(
+            [
+                form,
+                -float(fall.v[-1][:, 1].mean()),
+                angular_velocity(spin)[-1],
+                float(np.abs(swing.v).max()),
+                lowest(swing)[-1],
+                net_force(form, side),
+            ]
+        )
     fine = angular_velocity(simulate("spin", "eq. 58", side, seconds, STEP / 5))[-1]
     say(f"spin, eq. 58, a fifth of the step: {fine:.3g} rad/s")
     columns = (
-        "damping", "speed after the fall [m/s]", "rate after the spin [rad/s]",
-        "fastest vertex of the swing [m/s]", "bottom edge after the swing [m]",
+        "damping",
+        "speed after the fall [m/s]",
+        "rate after the spin [rad/s]",
+        "fastest vertex of the swing [m/s]",
+        "bottom edge after the swing [m]",
         "net force on a translated sheet [N]",
-    )  # fmt: skip
-    table = Table(columns, rows)
+    )
+    table = StudyTable(columns, rows)
 
     def draw(figure: Any) -> None:
         _draw(figure, runs)
@@ -177,8 +186,11 @@ def _draw(figure: Any, runs: dict[tuple[str, str], Swing]) -> None:
         curves = ([-v[:, 1].mean() for v in fall.v], angular_velocity(spin), lowest(swing))
         for axes, curve in zip(panels, curves):
             axes.plot(fall.t, curve, style, color=ink, lw=1.4, label=form)
-    labels = ("speed of free fall [m/s]", "rate of free rotation [rad/s]",
-              "lowest point of the swing [m]")  # fmt: skip
+    labels = (
+        "speed of free fall [m/s]",
+        "rate of free rotation [rad/s]",
+        "lowest point of the swing [m]",
+    )
     for axes, label in zip(panels, labels):
         axes.set(xlabel="time [s]", ylabel=label)
         axes.grid(alpha=0.25)

@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.cloth import Cloth
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import SimulationError
+from weft.bodies.motion.pins import Pin
+from weft.cloth.cloth import Cloth
+from weft.cloth.create import sheet
+from weft.discretization.mesh import Pattern
 from weft.energies.base import Energy
-from weft.energies.condition import Conditions, condition_energies
-from weft.energies.gravity import Gravity
-from weft.errors import SimulationError
+from weft.energies.elastic.condition import Conditions, condition_energies
+from weft.energies.loads.gravity import Gravity
+from weft.energies.state import State
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.base import Stepper
-from weft.mesh import Pattern
-from weft.model import Model
-from weft.pins import Pin
-from weft.sources import sheet
-from weft.state import State
+from weft.integrators.model import Model
 
 DENSITY, GRAVITY = 0.1, 9.81  # [kg/m^2], [m/s^2]: Pritchard 2012, Table 1
 DAMPING, STEP = 0.2, 0.02  # [s]

@@ -8,11 +8,11 @@ several starts that differ by millimeters.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weft.errors import SimulationError
+from weft.base.errors import SimulationError
 from weft.render.picture import Image
 from weft.reproduce.effort_pictures import plot, side_by_side
 from weft.reproduce.effort_runs import Effort, Trace, run
-from weft.reproduce.effort_scenes import CASES, Case
+from weft.reproduce.effort_scenes import CASES, TimedScene
 from weft.reproduce.effort_table import (
     COLUMNS,
     CPU,
@@ -24,15 +24,21 @@ from weft.reproduce.effort_table import (
     case_rows,
     mean,
 )
-from weft.reproduce.study import Say, Several, Study, Table
+from weft.reproduce.study import Say, Several, Study, StudyTable
 
 REFERENCE = Effort(2.5e-3, "converged")
 EFFORTS = (
     REFERENCE,
-    Effort(0.02, "converged"), Effort(0.02, 5),
-    Effort(0.01, "converged"), Effort(0.01, "interactive"), Effort(0.01, 2),
-    Effort(0.005, "converged"), Effort(0.005, 3), Effort(0.005, 2), Effort(0.005, 1),
-)  # fmt: skip
+    Effort(0.02, "converged"),
+    Effort(0.02, 5),
+    Effort(0.01, "converged"),
+    Effort(0.01, "interactive"),
+    Effort(0.01, 2),
+    Effort(0.005, "converged"),
+    Effort(0.005, 3),
+    Effort(0.005, 2),
+    Effort(0.005, 1),
+)
 VERTICES, STARTS = 17, 3
 
 
@@ -40,7 +46,7 @@ def study(
     say: Say,
     n: int = VERTICES,
     seeds: int = STARTS,
-    cases: Sequence[Case] = CASES,
+    cases: Sequence[TimedScene] = CASES,
     efforts: Sequence[Effort] = EFFORTS,
 ) -> Study:
     """Every case at every effort, from so many starts; the first effort is the reference."""
@@ -58,14 +64,14 @@ def study(
     return compared(n, cases, found)
 
 
-def _tried(case: Case, effort: Effort, n: int, seed: int) -> Trace | None:
+def _tried(case: TimedScene, effort: Effort, n: int, seed: int) -> Trace | None:
     try:
         return run(case, effort, n, seed)
     except SimulationError:
         return None
 
 
-def compared(n: int, cases: Sequence[Case], found: Mapping[str, Runs]) -> Study:
+def compared(n: int, cases: Sequence[TimedScene], found: Mapping[str, Runs]) -> Study:
     """Table, findings and pictures of runs by the names of their cases."""
     rows: list[Row] = []
     pictures: dict[str, Image] = {}
@@ -79,10 +85,12 @@ def compared(n: int, cases: Sequence[Case], found: Mapping[str, Runs]) -> Study:
 
     title = f"Steps and iterations: {n} x {n} vertices, {starts} starts"
     words = findings(cases, found, rows)
-    return Study("effort", title, Table(COLUMNS, rows), words, draw, pictures, 6.4)
+    return Study("effort", title, StudyTable(COLUMNS, rows), words, draw, pictures, 6.4)
 
 
-def findings(cases: Sequence[Case], found: Mapping[str, Runs], rows: Sequence[Row]) -> list[str]:
+def findings(
+    cases: Sequence[TimedScene], found: Mapping[str, Runs], rows: Sequence[Row]
+) -> list[str]:
     """For each case how far motion and shape of every effort are from the reference's."""
     out = []
     for case in cases:

@@ -7,14 +7,14 @@ import numpy as np
 from PIL import Image as Pillow
 from PIL import ImageDraw, ImageFont
 
-from weft.contact.body import joined_faces
+from weft.bodies.body import joined_faces
 from weft.render.picture import Image, Renderer
-from weft.reproduce.effort_scenes import Case
+from weft.reproduce.effort_scenes import TimedScene
 from weft.reproduce.effort_table import CPU, MOTION, OTHER, Row, Runs, mean
 from weft.reproduce.study import INK, Several
 
 
-def side_by_side(case: Case, n: int, runs: Runs) -> Image:
+def side_by_side(case: TimedScene, n: int, runs: Runs) -> Image:
     """Every effort from one start, with one camera: at the impact above, at the end below."""
     scene = case.make(n, 0)
     shown = {effort: next((t for t in traces if t), None) for effort, traces in runs.items()}
@@ -40,7 +40,7 @@ def _labelled(image: Image, text: str) -> Image:
 
 
 def plot(
-    figure: Any, cases: Sequence[Case], found: Mapping[str, Runs], rows: Sequence[Row]
+    figure: Any, cases: Sequence[TimedScene], found: Mapping[str, Runs], rows: Sequence[Row]
 ) -> None:
     """Kinetic energy in time, of the first start; how far it is off, against CPU time."""
     panels = figure.subplots(2, len(cases), squeeze=False)
@@ -54,9 +54,16 @@ def plot(
             cpu, off = row[CPU], row[MOTION]
             if k and isinstance(cpu, Several) and isinstance(off, Several):
                 bottom.errorbar(
-                    cpu.mean, off.mean, off.spread, cpu.spread, "o" if dash == "-" else "s",
-                    ms=4, lw=0.8, color=ink, label=effort.label,
-                )  # fmt: skip
+                    cpu.mean,
+                    off.mean,
+                    off.spread,
+                    cpu.spread,
+                    "o" if dash == "-" else "s",
+                    ms=4,
+                    lw=0.8,
+                    color=ink,
+                    label=effort.label,
+                )
         chance = [r for r in rows if r[0] == case.name and OTHER in str(r[1])]
         for row in chance:
             bottom.axhline(mean(row, MOTION), color="0.6", lw=0.8, label=OTHER)

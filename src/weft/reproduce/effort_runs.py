@@ -8,15 +8,15 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Bools, Faces, Floats, Positions
-from weft.errors import SimulationError
+from weft.base.arrays import Bools, Faces, Floats, Positions
+from weft.base.errors import SimulationError
+from weft.energies.state import State
 from weft.integrators.base import Memory, Stepper, StepReport, StepSettings
-from weft.model import Model
-from weft.render.rasterize import Buffer, rasterize
-from weft.reproduce.effort_scenes import Case
+from weft.integrators.halving import StepFailed, TakenStep, advance
+from weft.integrators.model import Model
+from weft.render.rasterize import DepthBuffer, rasterize
+from weft.reproduce.effort_scenes import TimedScene
 from weft.scene.scene import Scene
-from weft.simulation import MOST_HALVINGS
-from weft.state import State
 
 LOOK = 0.02  # [s] between looks; every step divides it
 REST = 0.05  # [m/s] root mean square speed below which cloth is at rest
@@ -41,7 +41,7 @@ class Effort:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class ClothMeasures:
     """Cloth at an instant."""
 
     x: Positions  # (n,3) [m]
@@ -61,13 +61,13 @@ class Trace:
     halved: int  # steps that failed, and were taken as two
     t: Floats  # (k,) [s]
     kinetic: Floats  # (k,) [J]
-    impact: Look
-    end: Look
+    impact: ClothMeasures
+    end: ClothMeasures
     rest: float  # [s] after which it is at rest; infinite: it never is
     crossing: int  # pairs of faces that intersect at the two looks
 
 
-def run(case: Case, effort: Effort, n: int, seed: int) -> Trace:
+def run(case: TimedScene, effort: Effort, n: int, seed: int) -> Trace:
     """A case from one start; CPU seconds are those of its steps.
 
     Raises:
@@ -82,13 +82,14 @@ def run(case: Case, effort: Effort, n: int, seed: int) -> Trace:
     for k in range(1, round(case.seconds / LOOK) + 1):
         clock = time.process_time()
         for _ in range(per_look):
-            state, memory, reports = _advance(model, stepper, state, memory, effort.step)
-            iterations += sum(r.iterations for r in reports)
-            halved += len(reports) - 1
+            parts = _advance(model, stepper, state, memory, effort.step)
+            state, memory = parts[-1].state, parts[-1].memory
+            iterations += sum(p.report.iterations for p in parts)
+            halved += len(parts) - 1
         cpu += time.process_time() - clock
         kinetic.append(_kinetic(model, state))
         if k in (round(case.impact / LOOK), round(case.seconds / LOOK)):
-            looks[k] = _look(scene, state, kinetic[-1], reports[-1])
+            looks[k] = _look(scene, state, kinetic[-1], parts[-1].report)
             assert model.contact is not None
             crossing += len(model.contact.crossings(state.x, state.t))
     t: Floats = LOOK * np.arange(len(kinetic), dtype=np.float64)
@@ -99,35 +100,30 @@ def run(case: Case, effort: Effort, n: int, seed: int) -> Trace:
 
 
 def _advance(
-    model: Model, stepper: Stepper, state: State, memory: Memory, dt: float, halvings: int = 0
-) -> tuple[State, Memory, list[StepReport]]:
-    """A step of dt, or two of half that where it fails, as a simulation takes it."""
-    after, kept, report = stepper.step(model, state, memory, dt)
-    if report.outcome.ok:
-        return after, kept, [report]
-    if halvings == MOST_HALVINGS or not report.divisible:
+    model: Model, stepper: Stepper, state: State, memory: Memory, dt: float
+) -> list[TakenStep]:
+    try:
+        return advance(stepper, model, state, memory, dt)
+    except StepFailed as failed:
+        outcome = failed.report.outcome
+        t = failed.state.t
         raise SimulationError(
-            f"step at t = {state.t:.6g} s", got=report.outcome.name, hint=report.outcome.advice
-        )
-    reports: list[StepReport] = []
-    for _ in range(2):
-        state, memory, more = _advance(model, stepper, state, memory, dt / 2, halvings + 1)
-        reports += more
-    return state, memory, reports
+            f"step at t = {t:.6g} s", got=outcome.name, hint=outcome.advice
+        ) from None
 
 
 def _kinetic(model: Model, state: State) -> float:
     return 0.5 * float(np.sum(model.mass[:, None] * state.v**2))
 
 
-def _look(scene: Scene, state: State, kinetic: float, report: StepReport) -> Look:
+def _look(scene: Scene, state: State, kinetic: float, report: StepReport) -> ClothMeasures:
     membrane = sum(
         value
         for name, value in report.terms.items()
         if name.startswith("membrane") and "damping" not in name
     )
     bodies = tuple(body.at(state.t) for body in scene.bodies)
-    return Look(state.x, bodies, kinetic, report.terms["gravity"], membrane)
+    return ClothMeasures(state.x, bodies, kinetic, report.terms["gravity"], membrane)
 
 
 def rest_after(t: Floats, kinetic: Floats, mass: float) -> float:
@@ -175,7 +171,7 @@ def heights(
     across, down = (k for k in range(3) if k != axis)
     scaled = (x - low) * ((PIXELS - 1) / size)
     points = np.stack([scaled[:, across], scaled[:, down], x[:, axis] - low[axis] + size], axis=1)
-    seen = Buffer.of(PIXELS, PIXELS)
+    seen = DepthBuffer.of(PIXELS, PIXELS)
     rasterize(points, faces, kernel.array(np.array(faces), wp.int32), seen)
     covered: Bools = np.asarray(kernel.numpy(seen.face)) >= 0
     height: Floats = np.array(kernel.numpy(seen.nearness), dtype=np.float64) + (low[axis] - size)

@@ -6,14 +6,14 @@ from importlib import resources
 
 import numpy as np
 
-from weft.cloth import Cloth
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.cloth.cloth import Cloth
+from weft.cloth.create import joined, sheet
 from weft.contact import sphere
 from weft.contact.contact import SelfContact
-from weft.pins import Keyframe, Path, Pin
 from weft.render.picture import Style
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
-from weft.sources import joined, sheet
 
 SHIFT, TURN = 2e-3, 0.2  # [m], [degrees] by which starts differ at most: 2 mm at a corner each
 CONTACT = SelfContact(gap=4e-3, friction=0.3)
@@ -21,7 +21,7 @@ SMALL = Style(width=240, height=240)
 
 
 @dataclass(frozen=True)
-class Case:
+class TimedScene:
     """A scene and when to look at it."""
 
     name: str
@@ -72,7 +72,9 @@ def _nearer(way: float) -> Path:
 
 
 CASES = (
-    Case("drape", drape, impact=0.3, seconds=1.6, axis=1),
-    Case("pushed", pushed, impact=0.16, seconds=0.8, axis=2, style=replace(SMALL, azimuth=60.0)),
-    Case("crossed", crossed, impact=0.2, seconds=0.8, axis=1),
+    TimedScene("drape", drape, impact=0.3, seconds=1.6, axis=1),
+    TimedScene(
+        "pushed", pushed, impact=0.16, seconds=0.8, axis=2, style=replace(SMALL, azimuth=60.0)
+    ),
+    TimedScene("crossed", crossed, impact=0.2, seconds=0.8, axis=1),
 )

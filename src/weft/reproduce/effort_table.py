@@ -4,20 +4,33 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from weft.arrays import Faces
+from weft.base.arrays import Faces
 from weft.reproduce.effort_runs import Apart, Effort, Trace, apart, motion_apart
-from weft.reproduce.effort_scenes import Case
+from weft.reproduce.effort_scenes import TimedScene
 from weft.reproduce.study import Cell, Several
 
 OTHER = "another start"  # of the reference: what chance alone makes of millimeters
 COLUMNS = (
-    "scene", "step, iterations", "iterations", "CPU [s]", "kinetic off [%]",
+    "scene",
+    "step, iterations",
+    "iterations",
+    "CPU [s]",
+    "kinetic off [%]",
     "kinetic at impact [mJ]",
-    "weight at impact [mJ]", "weight at end [mJ]", "membrane at impact [mJ]",
-    "membrane at end [mJ]", "height off at impact [mm]", "height off at end [mm]",
-    "outline off at impact [%]", "outline off at end [%]", "vertices off at end [mm]",
-    "at rest after [s]", "came to rest", "intersections", "runs that failed",
-)  # fmt: skip
+    "weight at impact [mJ]",
+    "weight at end [mJ]",
+    "membrane at impact [mJ]",
+    "membrane at end [mJ]",
+    "height off at impact [mm]",
+    "height off at end [mm]",
+    "outline off at impact [%]",
+    "outline off at end [%]",
+    "vertices off at end [mm]",
+    "at rest after [s]",
+    "came to rest",
+    "intersections",
+    "runs that failed",
+)
 
 Runs = Mapping[Effort, Sequence[Trace | None]]  # of one case: every start's, None if it failed
 Row = list[Cell]
@@ -26,7 +39,7 @@ CPU, MOTION, HEIGHT = (
 )
 
 
-def case_rows(case: Case, n: int, runs: Runs) -> list[Row]:
+def case_rows(case: TimedScene, n: int, runs: Runs) -> list[Row]:
     """A row for every effort, and one for the reference from other starts."""
     faces = case.make(n, 0).cloth.faces
     reference = next(iter(runs.values()))
@@ -38,7 +51,7 @@ def case_rows(case: Case, n: int, runs: Runs) -> list[Row]:
 
 
 def _row(
-    case: Case,
+    case: TimedScene,
     label: str,
     traces: Sequence[Trace | None],
     reference: Sequence[Trace | None],
@@ -73,9 +86,11 @@ def _numbers(traces: Sequence[Trace]) -> tuple[Row, Row]:
 
     return [several(lambda t: t.iterations), several(lambda t: t.cpu)], [
         several(lambda t: t.impact.kinetic, 1e-3),
-        several(lambda t: t.impact.gravity, 1e-3), several(lambda t: t.end.gravity, 1e-3),
-        several(lambda t: t.impact.membrane, 1e-3), several(lambda t: t.end.membrane, 1e-3),
-    ]  # fmt: skip
+        several(lambda t: t.impact.gravity, 1e-3),
+        several(lambda t: t.end.gravity, 1e-3),
+        several(lambda t: t.impact.membrane, 1e-3),
+        several(lambda t: t.end.membrane, 1e-3),
+    ]
 
 
 def _distances(off: Sequence[tuple[Apart, Apart]]) -> Row:

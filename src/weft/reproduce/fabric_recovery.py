@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from weft.fabric import Fabric, fabric
+from weft.fabric.fabric import Fabric, fabric
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.cusick import CusickTest
 from weft.fitting.fit import fit
 from weft.fitting.measurement import Measurement
 from weft.fitting.tensile import TensileTest
 from weft.fitting.value import Value
-from weft.reproduce.study import INK, Say, Study, Table
+from weft.reproduce.study import INK, Say, Study, StudyTable
 from weft.validate.fitting import NOISE, PRESETS, START, WITHIN, Trial
 
 SIZE, DRAPINGS = 15e-3, 2  # [m] edges; of a fit, and of its data
@@ -50,8 +50,13 @@ def study(say: Say = lambda _: None, seeds: int = 10) -> Study:
     ]
     columns = ("preset", "recovered", *(f"{f}: +-, rms z" for f in FIELDS))
     title = f"Fabrics recovered from drape, cantilever and strips with {NOISE:.0%} of noise"
-    return Study("fabric-recovery", title, Table(columns, rows), findings,
-                 lambda figure: _draw(figure, z))  # fmt: skip
+    return Study(
+        "fabric-recovery",
+        title,
+        StudyTable(columns, rows),
+        findings,
+        lambda figure: _draw(figure, z),
+    )
 
 
 def _trials(name: str, count: int, say: Say) -> list[Trial]:
@@ -69,7 +74,7 @@ def _trials(name: str, count: int, say: Say) -> list[Trial]:
 
 def measured(
     true: Fabric, pulled: dict[str, np.ndarray[Any, Any]], rng: np.random.Generator, trial: int
-) -> list[Measurement]:  # fmt: skip
+) -> list[Measurement]:
     """What a laboratory says of a fabric, with noise."""
 
     def read(exact: Any) -> Any:
@@ -105,11 +110,18 @@ def _draw(figure: Any, z: Any) -> None:
     axes = figure.subplots()
     expected = np.linspace(-4, 4, 200)
     for k, field in enumerate(FIELDS):
-        axes.plot(np.sort(z[:, k]), (np.arange(len(z)) + 0.5) / len(z), "o", ms=3,
-                  color=INK[k % len(INK)], label=field)  # fmt: skip
+        axes.plot(
+            np.sort(z[:, k]),
+            (np.arange(len(z)) + 0.5) / len(z),
+            "o",
+            ms=3,
+            color=INK[k % len(INK)],
+            label=field,
+        )
     from scipy.stats import norm
 
     axes.plot(expected, norm.cdf(expected), "k-", lw=1, label="normal errors")
-    axes.set(xlabel="error over stated standard deviation", ylabel="share of trials below",
-             xlim=(-4, 4))  # fmt: skip
+    axes.set(
+        xlabel="error over stated standard deviation", ylabel="share of trials below", xlim=(-4, 4)
+    )
     axes.legend(frameon=False, fontsize=8)

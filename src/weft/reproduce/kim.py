@@ -13,22 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
+from weft.base.arrays import Floats, Positions
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.cloth.create import sheet
 from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import principal_stretches
 from weft.energies.base import Energy
-from weft.energies.gravity import Gravity
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.membrane import Membrane
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.loads.gravity import Gravity
+from weft.integrators.model import Model
 from weft.integrators.quasi_static import Equilibrium, QuasiStatic, QuasiStaticSettings
 from weft.laws import Law
-from weft.mesh import TriangleMesh
-from weft.model import Model
-from weft.pins import Keyframe, Path, Pin
 from weft.render.picture import Image, Renderer, Style
-from weft.reproduce.study import Say, Study, Table
-from weft.solve.minimize import Iterate
-from weft.sources import sheet
+from weft.reproduce.study import Say, Study, StudyTable
+from weft.solve.newton.minimize import Iterate
 
 VERTICES = 200  # a side: the paper's 40 000
 DENSITY, GRAVITY, STRETCH, CLOSER = 0.1, 9.8, 0.3, 0.15  # [kg/m^2], [m/s^2], [1], [m]
@@ -39,7 +39,7 @@ ABOVE = Style(width=640, height=560, azimuth=25.0, elevation=28.0)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Setting:
+class ExperimentSetting:
     """A mesh, where it starts, and its pins, which move from t = 0 to 1."""
 
     mesh: TriangleMesh
@@ -49,7 +49,7 @@ class Setting:
     style: Style
 
 
-def stretched(n: int, by: float = STRETCH) -> Setting:
+def stretched(n: int, by: float = STRETCH) -> ExperimentSetting:
     """An upright sheet held in patches at its four corners, which are pulled apart sideways."""
     cloth = sheet(n, n, fabric="freecloth").moved((0, 0, 0), (90, 0, 0))
     X = cloth.vertices
@@ -62,30 +62,33 @@ def stretched(n: int, by: float = STRETCH) -> Setting:
         ids = np.flatnonzero(corner & (np.sign(X[:, 0]) == side)).astype(np.int32)
         frames = [Keyframe(0.0), Keyframe(1.0, (0.5 * by * side, 0.0, 0.0))]
         pins.append(Pin(ids, path=Path(frames, "linear")))
-    return Setting(cloth.mesh, X, x, pins, FRONT)
+    return ExperimentSetting(cloth.mesh, X, x, pins, FRONT)
 
 
-def hung(n: int, closer: float = CLOSER) -> Setting:
+def hung(n: int, closer: float = CLOSER) -> ExperimentSetting:
     """An upright sheet at its two upper corners, which have come closer together."""
     cloth = sheet(n, n, fabric="freecloth").moved((0, 0, 0), (90, 0, 0))
     x = np.array(cloth.vertices)
     depth = np.cos(np.pi * x[:, 0]) * np.sqrt(closer) / 2  # an arc of about the right length
     x[:, 2] += depth
     x[:, 0] *= 1 - closer
-    return Setting(cloth.mesh, x, x, [Pin(cloth.corners("top"))], FRONT)
+    return ExperimentSetting(cloth.mesh, x, x, [Pin(cloth.corners("top"))], FRONT)
 
 
-def draped(n: int) -> Setting:
+def draped(n: int) -> ExperimentSetting:
     """A level sheet that falls between four corners, which have come a little closer."""
     cloth = sheet(n, n, fabric="freecloth")
     x = np.array(cloth.vertices)
     x[:, 1] -= 0.15 * np.cos(np.pi * x[:, 0]) * np.cos(np.pi * x[:, 2])
     x[:, [0, 2]] *= 0.94
-    return Setting(cloth.mesh, x, x, [Pin(cloth.corners("all"))], ABOVE)
+    return ExperimentSetting(cloth.mesh, x, x, [Pin(cloth.corners("all"))], ABOVE)
 
 
 def model(
-    where: Setting, membranes: Law | Sequence[Energy], k_theta: float, gravity: float = GRAVITY
+    where: ExperimentSetting,
+    membranes: Law | Sequence[Energy],
+    k_theta: float,
+    gravity: float = GRAVITY,
 ) -> Model:
     """Membrane, discrete shells, gravity."""
     mass = DENSITY * where.mesh.vertex_area
@@ -102,7 +105,7 @@ def model(
 
 def settle(
     what: Model,
-    where: Setting,
+    where: ExperimentSetting,
     label: str,
     say: Say,
     settings: QuasiStaticSettings = SETTINGS,
@@ -142,7 +145,7 @@ def energies(what: Model, x: Positions) -> dict[str, float]:
     return {e.name: float(e.value(x).sum()) for e in what.energies}
 
 
-def relief(where: Setting, x: Positions) -> float:
+def relief(where: ExperimentSetting, x: Positions) -> float:
     """[m] root mean square distance from the plane that fits best: how deep the wrinkles are."""
     r = x - x.mean(0)
     return float(np.sqrt(max(np.linalg.eigvalsh(r.T @ r / len(r))[0], 0.0)))
@@ -156,13 +159,13 @@ def short_waves(height: Floats, n: int) -> float:
     return float(np.sqrt(np.mean((z - uniform_filter(z, max(3, n // 8), mode="nearest")) ** 2)))
 
 
-def least_stretch(where: Setting, x: Positions) -> float:
+def least_stretch(where: ExperimentSetting, x: Positions) -> float:
     """Smallest principal stretch of all triangles: 0 where one has collapsed to a line."""
     F = linear_triangle(where.mesh).deformation_gradient(x)
     return float(principal_stretches(F)[1].min())
 
 
-def pictures(where: Setting, shapes: Sequence[Positions]) -> list[Image]:
+def pictures(where: ExperimentSetting, shapes: Sequence[Positions]) -> list[Image]:
     """Pictures with one camera."""
     renderer = Renderer(where.mesh, list(shapes), where.style)
     return [renderer.image(x) for x in shapes]
@@ -180,7 +183,7 @@ def show_rows(panels: Any, images: Sequence[Image], titles: Sequence[str]) -> No
 def compare(
     name: str,
     title: str,
-    where: Setting,
+    where: ExperimentSetting,
     membranes: Mapping[str, Law | Sequence[Energy]],
     k_theta: float,
     say: Say,
@@ -200,14 +203,30 @@ def compare(
         shapes[label], deep[label] = found.x, relief(where, found.x)
         e = energies(what, found.x)
         elastic = sum(v for k, v in e.items() if k not in ("bending", "gravity"))
-        rows.append([
-            label, found.outcome.name, len(found.history), found.history[-1].force, elastic,
-            e["bending"], e["gravity"], deep[label], least_stretch(where, found.x),
-        ])  # fmt: skip
+        rows.append(
+            [
+                label,
+                found.outcome.name,
+                len(found.history),
+                found.history[-1].force,
+                elastic,
+                e["bending"],
+                e["gravity"],
+                deep[label],
+                least_stretch(where, found.x),
+            ]
+        )
     columns = (
-        "membrane", "outcome", "iterations", "largest force over the pins'", "membrane [J]",
-        "bending [J]", "gravity [J]", "relief [m]", "least principal stretch",
-    )  # fmt: skip
+        "membrane",
+        "outcome",
+        "iterations",
+        "largest force over the pins'",
+        "membrane [J]",
+        "bending [J]",
+        "gravity [J]",
+        "relief [m]",
+        "least principal stretch",
+    )
     images = pictures(where, list(shapes.values()))
 
     def draw(figure: Any) -> None:
@@ -216,5 +235,5 @@ def compare(
 
     keys = [re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-") for label in shapes]
     by_name = dict(zip(keys, images))
-    table = Table(columns, rows)
+    table = StudyTable(columns, rows)
     return Study(name, title, table, list(conclude(shapes, deep)), draw, by_name, 3.4)

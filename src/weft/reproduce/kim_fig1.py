@@ -5,7 +5,7 @@ A sheet hangs by two corners that have come closer; k = 250, k_theta = 1e-8.
 
 from collections.abc import Mapping
 
-from weft.arrays import Positions
+from weft.base.arrays import Positions
 from weft.laws import Arap, BaraffWitkin, DotShear
 from weft.reproduce.kim import VERTICES, compare, hung, short_waves
 from weft.reproduce.study import Say, Study

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from weft.arrays import Positions
+from weft.base.arrays import Positions
 from weft.energies.base import Energy
-from weft.energies.condition import Conditions, condition_energies
+from weft.energies.elastic.condition import Conditions, condition_energies
 from weft.laws import Arap, BaraffWitkin, DotShear, Law
 from weft.reproduce.kim import VERTICES, compare, stretched
 from weft.reproduce.study import Say, Study

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from weft.arrays import Positions
+from weft.base.arrays import Positions
 from weft.laws import BaraffWitkin
 from weft.reproduce.kim import VERTICES, compare, least_stretch, stretched
 from weft.reproduce.study import Say, Study

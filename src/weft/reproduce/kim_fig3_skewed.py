@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Positions
+from weft.base.arrays import Positions
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.cloth.create import sheet
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.samples import principal_stretches
 from weft.laws import BaraffWitkin
-from weft.pins import Keyframe, Path, Pin
 from weft.reproduce.kim import (
     FRONT,
     GRAVITY,
     SETTINGS,
-    Setting,
+    ExperimentSetting,
     model,
     pictures,
     relief,
@@ -28,8 +29,7 @@ from weft.reproduce.kim import (
     show_rows,
     stretched,
 )
-from weft.reproduce.study import Say, Study, Table
-from weft.sources import sheet
+from weft.reproduce.study import Say, Study, StudyTable
 
 K, CAPTION, LONGER = 100.0, 1e-4, 1e-6  # [N/m]; [J] the caption's, and of a sheet of ten meters
 WEFT = np.array([3.0, 1.0]) / np.sqrt(10)
@@ -39,7 +39,7 @@ COLLAPSED = 0.01  # least principal stretch
 
 
 @dataclass(frozen=True)
-class Case:
+class PulledSheet:
     """How a sheet is held and pulled."""
 
     hold: str  # patches in the corners, or whole edges
@@ -56,18 +56,18 @@ class Case:
 
 
 CASES = (
-    Case("patches", 0.03, CAPTION, 33),
-    Case("patches", 0.30, CAPTION, 33),
-    Case("patches", 0.03, CAPTION, 33, 0.0),
-    Case("patches", 0.30, CAPTION, 33, 0.0),
-    Case("edges", 0.15, CAPTION, 33),
-    Case("edges", 0.30, CAPTION, 33),
-    Case("edges", 0.15, LONGER, 49),
-    Case("patches", 0.30, LONGER, 41),
+    PulledSheet("patches", 0.03, CAPTION, 33),
+    PulledSheet("patches", 0.30, CAPTION, 33),
+    PulledSheet("patches", 0.03, CAPTION, 33, 0.0),
+    PulledSheet("patches", 0.30, CAPTION, 33, 0.0),
+    PulledSheet("edges", 0.15, CAPTION, 33),
+    PulledSheet("edges", 0.30, CAPTION, 33),
+    PulledSheet("edges", 0.15, LONGER, 49),
+    PulledSheet("patches", 0.30, LONGER, 41),
 )
 
 
-def study(say: Say, n: int | None = None, cases: Sequence[Case] = CASES) -> Study:
+def study(say: Say, n: int | None = None, cases: Sequence[PulledSheet] = CASES) -> Study:
     """Eight sheets; ``n`` vertices a side of all, in place of each one's own."""
     rows: list[list[float | str]] = []
     shown = []
@@ -76,15 +76,31 @@ def study(say: Say, n: int | None = None, cases: Sequence[Case] = CASES) -> Stud
         where = held(one)
         x, outcome = found(one, where, say)
         least, collapsed = collapse(where, x)
-        rows.append([
-            one.hold, one.gravity, one.pull, one.bending, one.vertices, outcome, least, collapsed,
-            relief(where, x),
-        ])  # fmt: skip
+        rows.append(
+            [
+                one.hold,
+                one.gravity,
+                one.pull,
+                one.bending,
+                one.vertices,
+                outcome,
+                least,
+                collapsed,
+                relief(where, x),
+            ]
+        )
         shown.append((one.label, pictures(where, [x])[0]))
     columns = (
-        "held", "gravity [m/s^2]", "pull", "k_theta [J]", "vertices a side", "search",
-        "least stretch", "triangles collapsed", "relief [m]",
-    )  # fmt: skip
+        "held",
+        "gravity [m/s^2]",
+        "pull",
+        "k_theta [J]",
+        "vertices a side",
+        "search",
+        "least stretch",
+        "triangles collapsed",
+        "relief [m]",
+    )
 
     def draw(figure: Any) -> None:
         panels = figure.subplots(2, (len(shown) + 1) // 2)
@@ -92,11 +108,11 @@ def study(say: Say, n: int | None = None, cases: Sequence[Case] = CASES) -> Stud
 
     title = "Pulled sheets with wefts along [3 1]"
     return Study(
-        "kim2020-fig3-skewed", title, Table(columns, rows), conclusions(rows), draw, {}, 5.6
+        "kim2020-fig3-skewed", title, StudyTable(columns, rows), conclusions(rows), draw, {}, 5.6
     )
 
 
-def held(case: Case) -> Setting:
+def held(case: PulledSheet) -> ExperimentSetting:
     """A sheet in patches at its corners, or in whole edges."""
     if case.hold == "patches":
         return stretched(case.vertices, case.pull)
@@ -105,10 +121,10 @@ def held(case: Case) -> Setting:
     for side, name in ((-1.0, "left"), (1.0, "right")):
         frames = [Keyframe(0.0), Keyframe(1.0, (0.5 * case.pull * side, 0.0, 0.0))]
         pins.append(Pin(cloth.border(name), path=Path(frames, "linear")))
-    return Setting(cloth.mesh, X, X * [1 + case.pull, 1, 1], pins, FRONT)
+    return ExperimentSetting(cloth.mesh, X, X * [1 + case.pull, 1, 1], pins, FRONT)
 
 
-def found(case: Case, where: Setting, say: Say) -> tuple[Positions, str]:
+def found(case: PulledSheet, where: ExperimentSetting, say: Say) -> tuple[Positions, str]:
     """Where the sheet ends, and how the search for it did."""
     law = BaraffWitkin((K, K), K, weft=(float(WEFT[0]), float(WEFT[1])))
     what = model(where, law, case.bending, case.gravity)
@@ -117,7 +133,7 @@ def found(case: Case, where: Setting, say: Say) -> tuple[Positions, str]:
     return ended.x, ended.outcome.name
 
 
-def collapse(where: Setting, x: Positions) -> tuple[float, int]:
+def collapse(where: ExperimentSetting, x: Positions) -> tuple[float, int]:
     """The least principal stretch, and how many triangles are all but lines."""
     least = principal_stretches(linear_triangle(where.mesh).deformation_gradient(x))[1]
     return float(least.min()), int((least < COLLAPSED).sum())

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from weft.arrays import Positions
+from weft.base.arrays import Positions
 from weft.laws import Arap, BaraffWitkin, DotShear, StvkShear
 from weft.reproduce.kim import VERTICES, compare, draped, short_waves
 from weft.reproduce.study import Say, Study

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Positions
+from weft.base.arrays import Positions
 from weft.laws import BaraffWitkin, Psd
 from weft.reproduce.kim import (
     SETTINGS,
@@ -23,8 +23,8 @@ from weft.reproduce.kim import (
     show_rows,
     stretched,
 )
-from weft.reproduce.study import INK, Say, Study, Table
-from weft.solve.minimize import Iterate
+from weft.reproduce.study import INK, Say, Study, StudyTable
+from weft.solve.newton.minimize import Iterate
 
 K, K_THETA = 100.0, 1e-4  # [N/m], [J]
 LOOK = (1, 2, 3, 4)  # iterations that are drawn
@@ -51,9 +51,14 @@ def study(say: Say, n: int = VERTICES, most: int = MOST) -> Study:
             deep = relief(where, shapes[label][k])
             rows.append([label, k, i.energy - least, i.force, i.step, i.linear_iterations, deep])
     columns = (
-        "matrix", "iteration", "energy above the least [J]", "largest force over the pins'",
-        "step", "linear iterations", "relief after it [m]",
-    )  # fmt: skip
+        "matrix",
+        "iteration",
+        "energy above the least [J]",
+        "largest force over the pins'",
+        "step",
+        "linear iterations",
+        "relief after it [m]",
+    )
     drawn = [s[k - 1] for s in shapes.values() for k in LOOK if k <= len(s)]
     images = pictures(where, drawn)
     titles = [f"{label}, {k}" for label, s in shapes.items() for k in LOOK if k <= len(s)]
@@ -76,7 +81,7 @@ def study(say: Say, n: int = VERTICES, most: int = MOST) -> Study:
 
     title = "Stretch test without gravity: projected Newton and Gauss-Newton"
     named = {re.sub(r"[^a-z0-9]+", "-", k.lower()): image for k, image in zip(titles, images)}
-    table = Table(columns, rows)
+    table = StudyTable(columns, rows)
     words = findings(histories, least)
     return Study("kim2020-fig5", title, table, words, draw, named, 7.0)
 
@@ -91,8 +96,11 @@ def findings(histories: dict[str, list[Iterate]], least: float) -> list[str]:
     for label, history in histories.items():
         start = history[0].energy - least
         left = np.array([i.energy - least for i in history]) / start
-        needed = {share: int(np.argmax(left < share)) for share in (1e-1, 1e-2, 1e-3)
-                  if (left < share).any()}  # fmt: skip
+        needed = {
+            share: int(np.argmax(left < share))
+            for share in (1e-1, 1e-2, 1e-3)
+            if (left < share).any()
+        }
         listed = ", ".join(f"{share:g} after {k}" for share, k in needed.items())
         full = sum(i.step == 1.0 for i in history)
         out.append(

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Positions
+from weft.base.arrays import Positions
+from weft.discretization.mesh import Pattern
 from weft.discretization.quadrature import Rule
-from weft.mesh import Pattern
-from weft.reproduce.study import INK, Say, Study, Table
+from weft.reproduce.study import INK, Say, Study, StudyTable
 from weft.validate.elastica import DROPS, LENGTH, drop, spline_strip
 
 GAMMA = 50
@@ -39,7 +39,7 @@ def study(say: Say, ratios: Sequence[float] = RATIOS, segments: int = 40) -> Stu
         listed = ", ".join(f"{p} {d:.4f}" for p, d in zip(NAMES, drops))
         say(f"k L^2/D = {ratio:g}: drop {listed}")
     expected = DROPS[GAMMA]
-    table = Table(("k L^2/D", *(f"drop/L, {p}" for p in NAMES)), rows)
+    table = StudyTable(("k L^2/D", *(f"drop/L, {p}" for p in NAMES)), rows)
 
     def draw(figure: Any) -> None:
         axes = figure.subplots()

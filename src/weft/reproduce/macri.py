@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.reproduce.study import INK, Say, Study, Table
+from weft.base.arrays import Floats, Positions
+from weft.reproduce.study import INK, Say, Study, StudyTable
 from weft.validate.derivatives import angle
 
 ANGLES = np.radians(np.arange(-177.5, 180.0, 5.0))
@@ -43,7 +43,7 @@ def study(say: Say, angles: Floats = ANGLES) -> Study:
 
     found = findings(frozen, true, np.asarray(angles))
     return Study(
-        "pritchard-macri", "Derivatives of the bend angle", Table(columns, rows), found, draw
+        "pritchard-macri", "Derivatives of the bend angle", StudyTable(columns, rows), found, draw
     )
 
 
@@ -153,8 +153,9 @@ def _draw(figure: Any, degrees: Floats, frozen: Floats, true: Floats) -> None:
     ):
         styles = ("-", "--", "--", "-")
         for i, (label, ink, style) in enumerate(zip(FORMULAS, (INK[0], *INK[3:5], INK[1]), styles)):
-            axes.semilogy(degrees, np.maximum(errors[:, i], 1e-12), style, color=ink, lw=1.3,
-                          label=label)  # fmt: skip
+            axes.semilogy(
+                degrees, np.maximum(errors[:, i], 1e-12), style, color=ink, lw=1.3, label=label
+            )
         axes.set(xlabel="angle [degrees]", title=title, xticks=range(-180, 181, 45))
         axes.title.set_fontsize(9)
         axes.grid(alpha=0.25)

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.cloth import Cloth
+from weft.base.arrays import Floats
+from weft.base.errors import check_known
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.cloth.cloth import Cloth
+from weft.cloth.create import sheet, spline_sheet
 from weft.contact.contact import SelfContact
-from weft.errors import check_known
-from weft.fabric import Fabric
-from weft.pins import Keyframe, Path, Pin
+from weft.fabric.fabric import Fabric
 from weft.scene.scene import Scene
-from weft.sources import sheet, spline_sheet
 
 SIDE, STEP, SPEED, MOVED = 0.8, 0.01, 0.5, 0.1  # [m], [s], [m/s], [s] for which edges move
 STRETCH, BEND, POISSON = 5e5, 10.0, 0.243  # [Pa], [Pa], [1]
@@ -33,13 +33,20 @@ def fabric(shear: float = SHEAR) -> Fabric:
     stretch = 2 * mu * THICKNESS
     bend = BEND * THICKNESS**3 / (12 * (1 - POISSON**2))
     return Fabric(
-        DENSITY * THICKNESS, stretch, stretch, shear * stretch, bend, bend, THICKNESS,
-        name="meng2025", title="Meng et al. 2025",
-    )  # fmt: skip
+        DENSITY * THICKNESS,
+        stretch,
+        stretch,
+        shear * stretch,
+        bend,
+        bend,
+        THICKNESS,
+        name="meng2025",
+        title="Meng et al. 2025",
+    )
 
 
 @dataclass(frozen=True)
-class Grid:
+class SplineGrid:
     """A discretization and its points a side."""
 
     kind: str  # spline or triangles
@@ -64,20 +71,22 @@ class Grid:
         return sheet(self.n, self.n, SIDE, SIDE, fabric=made_of)
 
 
-def scene(test: str, grid: Grid, contact: SelfContact | None = None) -> Scene:
+def scene(test: str, grid: SplineGrid, contact: SelfContact | None = None) -> Scene:
     """One of the tests on a grid.
 
     Raises:
         WeftError: an unknown test.
     """
     check_known(test, TESTS, "test")
-    made: Mapping[str, Callable[[Grid], Scene]] = {
-        "hanging": _hanging, "drape": _drape, "shear": _shear,
-    }  # fmt: skip
+    made: Mapping[str, Callable[[SplineGrid], Scene]] = {
+        "hanging": _hanging,
+        "drape": _drape,
+        "shear": _shear,
+    }
     return made[test](grid).with_(contact=contact, step=STEP, damping=0.0)
 
 
-def _hanging(grid: Grid) -> Scene:
+def _hanging(grid: SplineGrid) -> Scene:
     """FBW1: upright, top corners brought together at 0.5 m/s each for 0.1 s."""
     cloth = rippled(grid.cloth(fabric())).moved((0, 0, 0), (90, 0, 0))
     pins = [
@@ -87,13 +96,13 @@ def _hanging(grid: Grid) -> Scene:
     return Scene(cloth, pins)
 
 
-def _drape(grid: Grid) -> Scene:
+def _drape(grid: SplineGrid) -> Scene:
     """FBW2: level, two adjacent edges held."""
     cloth = rippled(grid.cloth(fabric()))
     return Scene(cloth, [Pin(np.union1d(cloth.border("top"), cloth.border("left")))])
 
 
-def _shear(grid: Grid) -> Scene:
+def _shear(grid: SplineGrid) -> Scene:
     """FBW3: two opposite edges move along themselves, each at half of 0.5 m/s, for 0.1 s."""
     cloth = rippled(grid.cloth(fabric(shear=1.0)))
     pins = [

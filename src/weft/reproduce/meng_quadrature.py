@@ -12,21 +12,21 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Positions
+from weft.base.arrays import Positions
+from weft.bodies.motion.pins import Pin
+from weft.cloth.create import spline_sheet
 from weft.discretization.bspline import rectangle
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import SplineSurface
-from weft.energies.membrane import Membrane
+from weft.energies.elastic.membrane import Membrane
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.kernel import vec3
 from weft.laws import BaraffWitkin
-from weft.pins import Pin
-from weft.psd import Psd
-from weft.reproduce.meng import STEP, Grid, scene
-from weft.reproduce.study import INK, Say, Study, Table
+from weft.reproduce.meng import STEP, SplineGrid, scene
+from weft.reproduce.study import INK, Say, Study, StudyTable
 from weft.scene.scene import Scene
-from weft.solve.block_csr import BlockCsr
-from weft.sources import spline_sheet
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr
 
 N, STEPS = 50, 40  # control points a side, steps of the drape test
 SMALL, SAGGING = 8, 17  # control points a side, of the modes and of the sag
@@ -56,15 +56,23 @@ def study(say: Say, n: int = N, steps: int = STEPS) -> Study:
             rows.append(
                 [net, rule.value, points, ms, float(modes), low, high, 1e3 * apart, off, beside]
             )
-            say(f"{net}, {rule.value}: {ms:.1f} ms, sag {low:+.2f} to {high:+.2f} %, drape off "
+            say(
+                f"{net}, {rule.value}: {ms:.1f} ms, sag {low:+.2f} to {high:+.2f} %, drape off "
                 f"by {1e3 * apart:.1f} mm and {off:+.2f} % of the energy; {beside:+.2f} % of the "
-                "finer one")  # fmt: skip
+                "finer one"
+            )
     columns = (
-        "net", "rule", "points a control point", f"matrix at {2 * N}² [ms]",
-        "motions in the plane without energy", "sag off, least [%]", "most [%]",
-        "drape: farthest from full [mm]", "energy off full [%]",
+        "net",
+        "rule",
+        "points a control point",
+        f"matrix at {2 * N}² [ms]",
+        "motions in the plane without energy",
+        "sag off, least [%]",
+        "most [%]",
+        "drape: farthest from full [mm]",
+        "energy off full [%]",
         "off full on twice as many spans [%]",
-    )  # fmt: skip
+    )
 
     def draw(figure: Any) -> None:
         for axes, column in zip(figure.subplots(1, 2), (6, 9)):
@@ -74,19 +82,20 @@ def study(say: Say, n: int = N, steps: int = STEPS) -> Study:
                 y = [max(abs(float(r[column])), 1e-3) for r in shown]
                 axes.loglog(x, y, "o", color=ink, label=f"{net} net")
                 for a, b, r in zip(x, y, shown):
-                    axes.annotate(str(r[1]), (a, b), fontsize=7, xytext=(4, 3),
-                                  textcoords="offset points")  # fmt: skip
+                    axes.annotate(
+                        str(r[1]), (a, b), fontsize=7, xytext=(4, 3), textcoords="offset points"
+                    )
             axes.set(xlabel=columns[3], ylabel=f"{columns[column]}, absolute")
             axes.grid(alpha=0.25, which="both")
         axes.legend(fontsize=8)
 
     title = "Quadrature of the membrane: cost and error"
-    return Study("meng2025-quadrature", title, Table(columns, rows), _findings(rows), draw)
+    return Study("meng2025-quadrature", title, StudyTable(columns, rows), _findings(rows), draw)
 
 
 def _cost(rule: Rule, net: str) -> tuple[float, float]:
     """Points a control point, and milliseconds of the projected matrix, at 100 x 100."""
-    made = scene("hanging", Grid("spline", 2 * N, rule.value, net))
+    made = scene("hanging", SplineGrid("spline", 2 * N, rule.value, net))
     assembly = made.model().assembly
     A = BlockCsr.zeros(assembly.pattern)
     x = kernel.array(made.state().x, vec3)
@@ -127,7 +136,7 @@ def _sag(rule: Rule, net: str) -> tuple[float, float]:
 
 def _drape(rule: Rule, net: str, n: int, steps: int) -> tuple[Positions, float]:
     """Samples [m] and elastic energy [J] at the end of the drape test."""
-    made = scene("drape", Grid("spline", n, rule.value, net))
+    made = scene("drape", SplineGrid("spline", n, rule.value, net))
     model, stepper, state = made.model(), made.stepper(), made.state()
     memory = stepper.init(model, state)
     for _ in range(steps):
@@ -144,8 +153,9 @@ def _findings(rows: Sequence[Sequence[float | str]]) -> list[str]:
         listed = "; ".join(
             f"{name}: {full[1] / v[1]:.1f} times as fast, sag {v[3]:+.2f} to {v[4]:+.2f} %, "
             f"energy {v[6]:+.2f} % ({v[7]:+.1f} % beside twice as many spans)"
-            for name, v in by.items() if name not in ("full", "1x1")
-        )  # fmt: skip
+            for name, v in by.items()
+            if name not in ("full", "1x1")
+        )
         found.append(
             f"{net} net, against 3 x 3 points a span (energy {full[7]:+.1f} % beside twice as many "
             f"spans): {listed}."

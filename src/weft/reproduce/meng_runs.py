@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Bools, Floats, Positions
-from weft.contact.intersections import intersections
+from weft.base.arrays import Bools, Floats, Positions
+from weft.contact.exact.intersections import intersections
+from weft.discretization.mesh import TriangleMesh
 from weft.integrators.base import StepReport
-from weft.mesh import TriangleMesh
 from weft.render.picture import Image, Renderer, Style
-from weft.reproduce.meng import STEP, Grid, scene
-from weft.reproduce.study import INK, Say, Study, Table
+from weft.reproduce.meng import STEP, SplineGrid, scene
+from weft.reproduce.study import INK, Say, Study, StudyTable
 
 PAIRS = ((75, 115), (100, 175), (125, 200))  # control points and vertices a side: the paper's
 SMOOTH = 3  # samples a span of splines in pictures
@@ -21,10 +21,10 @@ PIXELS = 400  # a side, of silhouettes
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class GridResult:
     """A test on one grid."""
 
-    grid: Grid
+    grid: SplineGrid
     mesh: TriangleMesh  # as drawn
     shape: Positions  # (n,3) [m] at the end
     unknowns: int
@@ -49,7 +49,7 @@ class Outcome:
         return self.elastic + self.energies.get("gravity", 0.0)
 
 
-def run(test: str, grid: Grid, seconds: float, say: Say) -> Outcome:
+def run(test: str, grid: SplineGrid, seconds: float, say: Say) -> GridResult:
     """A test for so many seconds of its time [s]; the first step loads kernels and is not timed."""
     made = scene(test, grid)
     model, stepper, state = made.model(), made.stepper(), made.state()
@@ -69,13 +69,13 @@ def run(test: str, grid: Grid, seconds: float, say: Say) -> Outcome:
     fine = made.cloth.surfaces.tessellated(SMOOTH)
     mesh, shape = fine.mesh(made.cloth.points, grid.kind), fine.embedding.of(state.x)
     unknowns, energies = 3 * len(model.mass), dict(reports[-1].terms)
-    found = Outcome(grid, mesh, shape, unknowns, phases, iterations, energies, crossing)
+    found = GridResult(grid, mesh, shape, unknowns, phases, iterations, energies, crossing)
     took = f"{phases['all']:.2f} s and {iterations:.1f} iterations a step"
     say(f"{found.label}: {took}, {time.perf_counter() - clock:.0f} s")
     return found
 
 
-def silhouette(outcome: Outcome, axis: int, low: Floats, high: Floats) -> Bools:
+def silhouette(outcome: GridResult, axis: int, low: Floats, high: Floats) -> Bools:
     """(p,p) pixels that the cloth covers, seen along an axis, in a window of the other two."""
     from PIL import Image as Pillow
     from PIL import ImageDraw
@@ -103,9 +103,12 @@ def compared(
 
     ``axis`` is what silhouettes are seen along; errors are against the finest splines.
     """
-    found: list[Outcome] = []
+    found: list[GridResult] = []
     for n, other in pairs:
-        found += [run(test, g, seconds, say) for g in (Grid("spline", n), Grid("triangles", other))]
+        found += [
+            run(test, g, seconds, say)
+            for g in (SplineGrid("spline", n), SplineGrid("triangles", other))
+        ]
     finest = found[-2]
     every = np.concatenate([o.shape for o in found])
     low, high = every.min(0), every.max(0)
@@ -113,16 +116,34 @@ def compared(
     rows: list[list[float | str]] = []
     for o in found:
         differs = silhouette(o, axis, low, high) ^ shadow
-        rows.append([
-            o.label, float(o.unknowns), o.seconds["all"], o.seconds["elastic"], o.seconds["solve"],
-            o.iterations, 100 * float(differs.sum() / shadow.sum()), o.elastic, o.potential,
-            100 * (o.elastic / finest.elastic - 1), float(o.crossing),
-        ])  # fmt: skip
+        rows.append(
+            [
+                o.label,
+                float(o.unknowns),
+                o.seconds["all"],
+                o.seconds["elastic"],
+                o.seconds["solve"],
+                o.iterations,
+                100 * float(differs.sum() / shadow.sum()),
+                o.elastic,
+                o.potential,
+                100 * (o.elastic / finest.elastic - 1),
+                float(o.crossing),
+            ]
+        )
     columns = (
-        "grid", "unknowns", "s a step", "of it elastic", "of it solve", "Newton iterations",
-        "silhouette differs [%]", "elastic [J]", "with weight [J]", "elastic off [%]",
+        "grid",
+        "unknowns",
+        "s a step",
+        "of it elastic",
+        "of it solve",
+        "Newton iterations",
+        "silhouette differs [%]",
+        "elastic [J]",
+        "with weight [J]",
+        "elastic off [%]",
         "pairs of faces that intersect",
-    )  # fmt: skip
+    )
     images = [_picture(o, found, style) for o in found]
 
     def draw(figure: Any) -> None:
@@ -135,17 +156,17 @@ def compared(
             axes.axis("off")
 
     pictures = {o.label.replace(" ", "-"): i for o, i in zip(found[:2], images)}
-    return Study(name, title, Table(columns, rows), findings(found, rows), draw, pictures, 6.0)
+    return Study(name, title, StudyTable(columns, rows), findings(found, rows), draw, pictures, 6.0)
 
 
-def _picture(o: Outcome, found: Sequence[Outcome], style: Style) -> Image:
+def _picture(o: GridResult, found: Sequence[GridResult], style: Style) -> Image:
     every = np.concatenate([other.shape for other in found])
     corners = np.array([every.min(0), every.max(0)])
     frame = np.concatenate([o.shape[: -len(corners)], corners])  # the same camera for all
     return Renderer(o.mesh, [frame], style).image(o.shape)
 
 
-def findings(found: Sequence[Outcome], rows: Sequence[Sequence[float | str]]) -> list[str]:
+def findings(found: Sequence[GridResult], rows: Sequence[Sequence[float | str]]) -> list[str]:
     """Ratios of seconds, and how far the grids are apart."""
     ratios = [b.seconds["all"] / a.seconds["all"] for a, b in zip(found[::2], found[1::2])]
     listed = ", ".join(

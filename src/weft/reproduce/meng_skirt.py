@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from weft.cloth import Cloth
+from weft.bodies.body import Body, joined_faces, joined_positions
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.cloth.cloth import Cloth
+from weft.cloth.create import as_splines
 from weft.contact import capsule, sphere
-from weft.contact.body import Body, joined_faces, joined_positions
 from weft.contact.contact import SelfContact
-from weft.fabric import fabric
-from weft.mesh import TriangleMesh
-from weft.pins import Keyframe, Path, Pin
+from weft.discretization.mesh import TriangleMesh
+from weft.energies.state import State
+from weft.fabric.fabric import fabric
 from weft.render.picture import Renderer, Style
 from weft.reproduce.meng_runs import SMOOTH
-from weft.reproduce.study import Say, Study, Table
+from weft.reproduce.study import Say, Study, StudyTable
 from weft.scene.scene import Scene
-from weft.sources import as_splines
-from weft.state import State
 
 WAIST, HEM, LENGTH = 0.36, 0.66, 0.5  # [m] half the waist, half the hem, side
 COLUMNS, ROWS, SPAN = 31, 31, 0.025  # vertices of a panel, [m] of a knot span
@@ -94,17 +94,30 @@ def study(say: Say, span: float = SPAN, seconds: float = SECONDS) -> Study:
         assert contact is not None
         crossing = sum(len(contact.crossings(model.vertices(s.x), s.t)) for s in shapes)
         least = min(r.contact["least_distance"] or np.inf for r in reports)
-        rows.append([
-            label, float(3 * len(model.mass)), float(np.mean([r.seconds for r in reports])),
-            float(np.mean([r.iterations for r in reports])), float(crossing), 1e3 * float(least),
-            reports[-1].terms["membrane"], reports[-1].terms["bending"],
-        ])  # fmt: skip
+        rows.append(
+            [
+                label,
+                float(3 * len(model.mass)),
+                float(np.mean([r.seconds for r in reports])),
+                float(np.mean([r.iterations for r in reports])),
+                float(crossing),
+                1e3 * float(least),
+                reports[-1].terms["membrane"],
+                reports[-1].terms["bending"],
+            ]
+        )
         say(f"{label}: {rows[-1][2]:.2f} s and {rows[-1][3]:.1f} iterations a step")
         images += _pictures(made, shapes)
     columns = (
-        "made of", "unknowns", "s a step", "Newton iterations",
-        "pairs of faces that intersect", "least distance [mm]", "membrane [J]", "bending [J]",
-    )  # fmt: skip
+        "made of",
+        "unknowns",
+        "s a step",
+        "Newton iterations",
+        "pairs of faces that intersect",
+        "least distance [mm]",
+        "membrane [J]",
+        "bending [J]",
+    )
 
     def draw(figure: Any) -> None:
         for k, (axes, image) in enumerate(zip(figure.subplots(2, len(shown)).reshape(-1), images)):
@@ -115,12 +128,15 @@ def study(say: Say, span: float = SPAN, seconds: float = SECONDS) -> Study:
 
     found = [
         *[f"Two patches: {s.facts()}." for _, s in splines.pieces],
-        *[f"{r[0]}: {float(r[1]):.0f} unknowns, {float(r[2]):.2f} s a step, {float(r[3]):.1f} "
-          f"Newton iterations, {float(r[4]):.0f} intersections, never nearer than "
-          f"{float(r[5]):.2f} mm." for r in rows],
-    ]  # fmt: skip
+        *[
+            f"{r[0]}: {float(r[1]):.0f} unknowns, {float(r[2]):.2f} s a step, {float(r[3]):.1f} "
+            f"Newton iterations, {float(r[4]):.0f} intersections, never nearer than "
+            f"{float(r[5]):.2f} mm."
+            for r in rows
+        ],
+    ]
     pictures = {"triangles": images[len(shown) - 1], "splines": images[-1]}
-    title, table = "A skirt of two panels, worn", Table(columns, rows)
+    title, table = "A skirt of two panels, worn", StudyTable(columns, rows)
     return Study("meng2025-skirt", title, table, found, draw, pictures, 6.4)
 
 

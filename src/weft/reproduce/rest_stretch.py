@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.energies.condition import Conditions, Variant, condition_energies
-from weft.mesh import TriangleMesh
-from weft.model import Model
-from weft.pins import Pin
+from weft.base.arrays import Floats, Positions
+from weft.bodies.motion.pins import Pin
+from weft.cloth.create import sheet
+from weft.discretization.mesh import TriangleMesh
+from weft.energies.elastic.condition import Conditions, Variant, condition_energies
+from weft.integrators.model import Model
 from weft.reproduce.drape import DENSITY
-from weft.reproduce.study import INK, Say, Study, Table
-from weft.sources import sheet
+from weft.reproduce.study import INK, Say, Study, StudyTable
 from weft.validate.strip import rest
 
 SIDE = 24  # vertices
@@ -36,10 +36,17 @@ def study(say: Say, side: int = SIDE) -> Study:
     for variant in Variant:
         for b_u, b_v in RESTS:
             width, height = free_size(b_u, b_v, variant, side)
-            rows.append([
-                variant.value, b_u, b_v, width, height, shear_stiffness(b_u, b_v, variant) / SHEAR,
-                (b_u * b_v) ** 2 if variant is Variant.BODY else 1.0,
-            ])  # fmt: skip
+            rows.append(
+                [
+                    variant.value,
+                    b_u,
+                    b_v,
+                    width,
+                    height,
+                    shear_stiffness(b_u, b_v, variant) / SHEAR,
+                    (b_u * b_v) ** 2 if variant is Variant.BODY else 1.0,
+                ]
+            )
             say(f"{variant.value}, b = ({b_u}, {b_v}): relaxes to {width:.4f} x {height:.4f} m")
     clamped = {}
     for b in CLAMPED:
@@ -47,17 +54,25 @@ def study(say: Say, side: int = SIDE) -> Study:
         clamped[b] = (mesh, x, pull(b, mesh, x))
         say(f"clamped, b = {b}: pulls {clamped[b][2]:.4g} N/m, height {np.ptp(x[:, 1]):.4f} m")
     columns = (
-        "shear", "b_u", "b_v", "width [m]", "height [m]", "shear stiffness over k_s",
+        "shear",
+        "b_u",
+        "b_v",
+        "width [m]",
+        "height [m]",
+        "shear stiffness over k_s",
         "closed form",
-    )  # fmt: skip
+    )
 
     def draw(figure: Any) -> None:
         _draw(figure, rows, clamped)
 
     return Study(
-        "pritchard-rest-stretch", "Rest stretch other than 1", Table(columns, rows),
-        findings(rows, clamped), draw,
-    )  # fmt: skip
+        "pritchard-rest-stretch",
+        "Rest stretch other than 1",
+        StudyTable(columns, rows),
+        findings(rows, clamped),
+        draw,
+    )
 
 
 def conditions(b_u: float, b_v: float, variant: Variant) -> Conditions:
@@ -170,8 +185,14 @@ def _draw(
     for variant, ink in zip(Variant, INK):
         mine = [r for r in rows if r[0] == variant.value]
         areas = [float(r[1]) * float(r[2]) for r in mine]
-        left.plot(areas, [float(r[5]) for r in mine], "o", color=ink, ms=5,
-                  label=f"measured, {variant.value}")  # fmt: skip
+        left.plot(
+            areas,
+            [float(r[5]) for r in mine],
+            "o",
+            color=ink,
+            ms=5,
+            label=f"measured, {variant.value}",
+        )
     left.set(xlabel="b_u b_v", ylabel="shear stiffness over k_s")
     left.legend(fontsize=7)
     forces: Floats = np.array([[k, force] for k, (_, _, force) in clamped.items()])
@@ -183,9 +204,13 @@ def _draw(
     largest = max(clamped)
     mesh, x, _ = clamped[largest]
     image = right.tripcolor(
-        mesh.vertices[:, 0], mesh.vertices[:, 2], mesh.faces, 1e3 * x[:, 1], shading="gouraud",
+        mesh.vertices[:, 0],
+        mesh.vertices[:, 2],
+        mesh.faces,
+        1e3 * x[:, 1],
+        shading="gouraud",
         cmap="viridis",
-    )  # fmt: skip
+    )
     right.set_aspect("equal")
     right.set_title(f"height [mm] of a clamped sheet, b = {largest:g}", fontsize=9)
     right.set_xticks([])

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib import import_module
 from inspect import signature
 
-from weft.errors import WeftError, check_known
+from weft.base.errors import WeftError, check_known
 from weft.reproduce.study import Say, Study
 
 _STUDIES = {

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.energies.condition import POWERS, Conditions, Variant, condition_energies
-from weft.energies.gravity import Gravity
-from weft.mesh import Pattern
-from weft.model import Model
-from weft.pins import Pin
+from weft.base.arrays import Floats
+from weft.bodies.motion.pins import Pin
+from weft.cloth.create import sheet
+from weft.discretization.mesh import Pattern
+from weft.energies.elastic.condition import POWERS, Conditions, Variant, condition_energies
+from weft.energies.loads.gravity import Gravity
+from weft.energies.state import State
+from weft.integrators.model import Model
 from weft.reproduce.drape import DENSITY, GRAVITY, conditions, model, outline, square, step_for
-from weft.reproduce.study import INK, Say, Study, Table
-from weft.sources import sheet
-from weft.state import State
+from weft.reproduce.study import INK, Say, Study, StudyTable
 from weft.validate.strip import rest
 
 SIDES = (10, 20, 40, 80)  # vertices
@@ -46,10 +46,14 @@ def study(say: Say, sides: Sequence[int] = SIDES, seconds: float = SECONDS) -> S
             rows.append([p, n, regular, closed_form(n, p), irregular, -lowest])
             say(f"p = {p}, {n} x {n}: stretches by {100 * regular:.4g} %")
     columns = (
-        "p", "vertices a side", "elongation [m]", "closed form [m]",
-        "elongation, irregular mesh [m]", "lowest point of the drape [m below its corners]",
-    )  # fmt: skip
-    table = Table(columns, rows)
+        "p",
+        "vertices a side",
+        "elongation [m]",
+        "closed form [m]",
+        "elongation, irregular mesh [m]",
+        "lowest point of the drape [m below its corners]",
+    )
+    table = StudyTable(columns, rows)
 
     def draw(figure: Any) -> None:
         _draw(figure, rows, outlines, sides)

@@ -15,15 +15,15 @@ import numpy as np
 from weft.adjoint.adjoint import Adjoint
 from weft.adjoint.losses import Mean
 from weft.adjoint.parameters import Parameter
-from weft.arrays import Floats
+from weft.base.arrays import Floats
+from weft.bodies.motion.pins import Pin
+from weft.bodies.shapes.primitives import plate
+from weft.cloth.create import sheet
 from weft.contact.contact import SelfContact
-from weft.contact.shapes import plate
 from weft.integrators.base import StepSettings
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.pins import Pin
-from weft.reproduce.study import INK, Say, Study, Table
+from weft.reproduce.study import INK, Say, Study, StudyTable
 from weft.scene.scene import Scene
-from weft.sources import sheet
 
 SAMPLES = 25  # along each number
 REACH = (-0.004, 0.002)  # [m] of the table under the strip: it starts to touch within the gap
@@ -67,9 +67,12 @@ def study(say: Say, samples: int = SAMPLES) -> Study:
         say(f"{a.name}: {samples} runs")
     columns = ("number", "value", "loss [m]", "derivative", "quotient to the next", "indefinite")
     return Study(
-        "gradients-at-snaps", "A contact that begins, and a snap", Table(columns, rows),
-        findings(*found), lambda figure: _draw(figure, found),
-    )  # fmt: skip
+        "gradients-at-snaps",
+        "A contact that begins, and a snap",
+        StudyTable(columns, rows),
+        findings(*found),
+        lambda figure: _draw(figure, found),
+    )
 
 
 def landing(samples: int) -> Along:
@@ -80,9 +83,13 @@ def landing(samples: int) -> Along:
     table = plate(0.1, 0.1, 0.05, "table").moved((0.0013, 0.0, far + 0.05))
     hold = Pin(cloth.border("top"))
     scene = Scene(
-        cloth, [hold], bodies=[table], step=STEP, contact=SelfContact(0.002, friction=0.2),
+        cloth,
+        [hold],
+        bodies=[table],
+        step=STEP,
+        contact=SelfContact(0.002, friction=0.2),
         settings=StepSettings(tolerance=1e-8),
-    )  # fmt: skip
+    )
 
     def at(s: Any, v: float) -> Any:
         return s.with_(bodies=[table.moved((0.0, 0.0, -v))])
@@ -102,9 +109,12 @@ def arch(samples: int) -> Along:
     x[:, 1] += 0.12 * 2 / np.pi * np.sqrt(SHORTER) * np.sin(part) ** 2
     x[clamped, 1] = 0.0
     scene = Scene(
-        cloth.with_points(x), [Pin(clamped)], integrator="quasi_static", step=1.0,
+        cloth.with_points(x),
+        [Pin(clamped)],
+        integrator="quasi_static",
+        step=1.0,
         settings=QuasiStaticSettings(1e-9, 1e-8, 2000, imperfection=0.0),
-    )  # fmt: skip
+    )
 
     def at(s: Any, v: float) -> Any:
         return s.with_(gravity=(0.0, -v, 0.0))
@@ -121,8 +131,9 @@ def _along(
     found = []
     for p in values.tolist():
         mine = Parameter("p", p, lambda s, v: at(scene, v), near=near)
-        made = Adjoint(at(scene, p), loss, [mine], frames=1 if static else FRAMES,
-                       fps=1.0 if static else FPS)()  # fmt: skip
+        made = Adjoint(
+            at(scene, p), loss, [mine], frames=1 if static else FRAMES, fps=1.0 if static else FPS
+        )()
         bad = len(made.report.indefinite) + len(made.report.singular)
         found.append((made.value, float(made.gradient["p"]), float(bad)))
     heights, slopes, bad_steps = (np.array(c) for c in zip(*found))
@@ -165,9 +176,16 @@ def _draw(figure: Any, found: Sequence[Along]) -> None:
         most = 1.3 * np.abs(a.slope).max()
         for p, q in zip(middle, a.quotient):
             if abs(q) > most:
-                bottom.annotate(f"{q:.2g}", (p, np.sign(q) * most), fontsize=8, ha="center",
-                                va="bottom" if q < 0 else "top", color=INK[1])  # fmt: skip
-        bottom.set_ylim(-most if a.slope.min() < 0 else -0.1 * most,
-                        most if a.slope.max() > 0 else 0.1 * most)  # fmt: skip
+                bottom.annotate(
+                    f"{q:.2g}",
+                    (p, np.sign(q) * most),
+                    fontsize=8,
+                    ha="center",
+                    va="bottom" if q < 0 else "top",
+                    color=INK[1],
+                )
+        bottom.set_ylim(
+            -most if a.slope.min() < 0 else -0.1 * most, most if a.slope.max() > 0 else 0.1 * most
+        )
         bottom.set_xlabel(a.name)
         bottom.legend(fontsize=8)

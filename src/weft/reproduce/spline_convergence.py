@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_bvp
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 from weft.discretization.basis import basis
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending
-from weft.reproduce.study import INK, Say, Study, Table
+from weft.reproduce.study import INK, Say, Study, StudyTable
 from weft.validate.elastica import LENGTH, spline_strip, strip_at_rest
 from weft.validate.strip import GRAVITY
 
@@ -38,8 +38,15 @@ def elastica(gamma: float) -> Any:
     s = np.linspace(0, 1, 400)
 
     def slope(s: Floats, y: Floats) -> Floats:
-        return np.stack([y[1], gamma * (1 - s) * np.cos(y[0]), np.cos(y[0]), np.sin(y[0]),
-                         0.5 * y[1] ** 2 + gamma * y[3]])  # fmt: skip
+        return np.stack(
+            [
+                y[1],
+                gamma * (1 - s) * np.cos(y[0]),
+                np.cos(y[0]),
+                np.sin(y[0]),
+                0.5 * y[1] ** 2 + gamma * y[3],
+            ]
+        )
 
     def ends(a: Floats, b: Floats) -> Floats:
         return np.array([a[0], b[1], a[2], a[3], a[4]])
@@ -81,7 +88,9 @@ def study(say: Say, spans: Sequence[int] = SPANS) -> Study:
             rows.append([kind, float(m), float(error), float(off)])
         listed = ", ".join(f"{r[0]} {r[2]:.1e}" for r in rows[-len(KINDS) :])
         say(f"{m} spans: L2 error {listed}")
-    table = Table(("kind", "spans", "L2 error of the shape [L]", "relative error of energy"), rows)
+    table = StudyTable(
+        ("kind", "spans", "L2 error of the shape [L]", "relative error of energy"), rows
+    )
 
     def draw(figure: Any) -> None:
         for k, (axes, label) in enumerate(zip(figure.subplots(1, 2), table.columns[2:])):

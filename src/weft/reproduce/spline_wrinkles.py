@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.cloth import Cloth
+from weft.base.arrays import Floats, Positions
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.cloth.cloth import Cloth
+from weft.cloth.create import sheet, spline_sheet
 from weft.discretization.samples import Samples
-from weft.fabric import Fabric
+from weft.fabric.fabric import Fabric
 from weft.integrators.base import StepSettings
+from weft.integrators.model import Model
 from weft.laws import StVK
 from weft.laws.base import Law
-from weft.model import Model
-from weft.pins import Keyframe, Path, Pin
-from weft.reproduce.study import INK, Say, Study, Table
+from weft.reproduce.study import INK, Say, Study, StudyTable
 from weft.scene.scene import Scene
-from weft.sources import sheet, spline_sheet
 
 HEIGHT, WIDTH, SHEAR = 0.128, 0.384, 0.02  # [m], [m], displacement of a clamp over the height
 STRETCH, POISSON, DENSITY = 2000.0, 0.3, 0.05  # [N/m], [1], [kg/m^2]
@@ -45,16 +45,32 @@ def study(say: Say, grids: Sequence[tuple[str, int]] = GRIDS) -> Study:
         profiles[label] = profile
         wrinkles = WIDTH / (2 * np.sqrt(2) * half)
         deep = 1e3 * float(np.ptp(profile[1]))
-        rows.append([
-            label, float(3 * len(model.mass)), tension, 1e3 * half, 1e3 * expected,
-            100 * (half / expected - 1), wrinkles, deep,
-        ])  # fmt: skip
-        say(f"{label}: N1 {tension:.1f} N/m, half wavelength {1e3 * half:.1f} mm, expected "
-            f"{1e3 * expected:.1f} mm")  # fmt: skip
+        rows.append(
+            [
+                label,
+                float(3 * len(model.mass)),
+                tension,
+                1e3 * half,
+                1e3 * expected,
+                100 * (half / expected - 1),
+                wrinkles,
+                deep,
+            ]
+        )
+        say(
+            f"{label}: N1 {tension:.1f} N/m, half wavelength {1e3 * half:.1f} mm, expected "
+            f"{1e3 * expected:.1f} mm"
+        )
     columns = (
-        "grid", "unknowns", "N1 [N/m]", "half wavelength [mm]", "expected [mm]", "off [%]",
-        "wrinkles in the width", "depth [mm]",
-    )  # fmt: skip
+        "grid",
+        "unknowns",
+        "N1 [N/m]",
+        "half wavelength [mm]",
+        "expected [mm]",
+        "off [%]",
+        "wrinkles in the width",
+        "depth [mm]",
+    )
 
     def draw(figure: Any) -> None:
         panels = figure.subplots(len(profiles), 1, sharex=True, squeeze=False)
@@ -71,16 +87,17 @@ def study(say: Say, grids: Sequence[tuple[str, int]] = GRIDS) -> Study:
         f"({float(r[5]):+.0f} %); {float(r[6]):.1f} wrinkles."
         for r in rows
     ]
-    return Study("spline-wrinkles", title, Table(columns, rows), found, draw, height=5.5)
+    return Study("spline-wrinkles", title, StudyTable(columns, rows), found, draw, height=5.5)
 
 
 def strip(kind: str, n: int) -> Cloth:
     """A level strip with n points along it, with a smooth random ripple."""
     m = max(round(n * HEIGHT / WIDTH), 7)
     made_of = Fabric(DENSITY, STRETCH, STRETCH, STRETCH, BENDING, BENDING, damping=0.02)
-    make = {"spline": lambda: spline_sheet(n, m, WIDTH, HEIGHT, made_of),
-            "triangles": lambda: sheet(n, m, WIDTH, HEIGHT, fabric=made_of,
-                                       pattern="alternating")}  # fmt: skip
+    make = {
+        "spline": lambda: spline_sheet(n, m, WIDTH, HEIGHT, made_of),
+        "triangles": lambda: sheet(n, m, WIDTH, HEIGHT, fabric=made_of, pattern="alternating"),
+    }
     cloth = make[kind]()
     rng = np.random.default_rng(SEED)
     x = np.array(cloth.points)
@@ -96,8 +113,14 @@ def sheared(cloth: Cloth) -> tuple[Model, Positions, Law]:
     move = [Keyframe(0.0), Keyframe(0.2, (SHEAR * HEIGHT, 0.0, 0.0))]
     pins = [Pin(cloth.border("bottom")), Pin(cloth.border("top"), path=Path(move, hold=True))]
     law = StVK(STRETCH / (2 * (1 + POISSON)), STRETCH * POISSON / (1 - POISSON**2))
-    made = Scene(cloth, pins, gravity=(0, 0, 0), law=law, step=STEP,
-                 settings=StepSettings(tolerance=1e-3, max_iterations=400))  # fmt: skip
+    made = Scene(
+        cloth,
+        pins,
+        gravity=(0, 0, 0),
+        law=law,
+        step=STEP,
+        settings=StepSettings(tolerance=1e-3, max_iterations=400),
+    )
     model, stepper, state = made.model(), made.stepper(), made.state()
     memory = stepper.init(model, state)
     for _ in range(round(SECONDS / STEP)):
@@ -116,8 +139,11 @@ def middle_tension(cloth: Cloth, model: Model, x: Positions, law: Law) -> float:
     J = np.linalg.norm(np.cross(F[:, :, 0], F[:, :, 1]), axis=1)
     S = np.einsum("qik,qjk->qij", P, F) / J[:, None, None]
     first = np.linalg.eigvalsh(S)[:, -1]
-    place = np.einsum("qa,qai->qi", np.full(samples.stencil.shape, 1 / samples.stencil.shape[1]),
-                      cloth.points[samples.stencil])  # fmt: skip
+    place = np.einsum(
+        "qa,qai->qi",
+        np.full(samples.stencil.shape, 1 / samples.stencil.shape[1]),
+        cloth.points[samples.stencil],
+    )
     inside = (np.abs(place[:, 2]) < HEIGHT / 6) & (np.abs(place[:, 0]) < WIDTH / 3)
     return float(np.average(first[inside], weights=samples.weight[inside]))
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import PIL.Image
 
-from weft.io.files import atomic_write
+from weft.io.files import atomic_write, make_folder
 
 Say = Callable[[str], None]  # progress of a study, a line at a time
 # colors of curves, in this order
@@ -34,7 +34,7 @@ Cell = float | str | Several
 
 
 @dataclass(frozen=True)
-class Table:
+class StudyTable:
     """Numbers with the names and units of their columns."""
 
     columns: Sequence[str]  # "sag [m]"
@@ -70,7 +70,7 @@ class Study:
 
     name: str
     title: str
-    table: Table
+    table: StudyTable
     findings: Sequence[str]  # each a sentence with its numbers
     draw: Callable[[Any], None]  # fills a matplotlib Figure
     pictures: Mapping[str, Any] = field(default_factory=dict)  # (h,w,3) uint8 by their names
@@ -88,9 +88,9 @@ class Study:
         the plot NAME.png; returns what was written.
 
         Raises:
-            OSError: a file that cannot be written.
+            RunError: a file that cannot be written.
         """
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         table, plot = folder / f"{self.name}.csv", folder / f"{self.name}.png"
         with atomic_write(table) as file:
             file.write(self.table.csv().encode())

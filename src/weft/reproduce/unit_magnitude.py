@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.cloth import Cloth
-from weft.energies.bend_condition import FrozenBend
-from weft.energies.condition import Conditions, Variant, condition_energies
+from weft.base.arrays import Floats, Positions
+from weft.cloth.cloth import Cloth
+from weft.energies.elastic.bend_condition import FrozenBend
+from weft.energies.elastic.condition import Conditions, Variant, condition_energies
+from weft.energies.state import State
 from weft.reproduce.drape import model, outline, square, step_for
-from weft.reproduce.study import INK, Say, Study, Table
-from weft.state import State
+from weft.reproduce.study import INK, Say, Study, StudyTable
 
 SIDE, SECONDS = 40, 4.0  # vertices, [s] of simulation
 BENDS = (1e-5, 1e-1)  # [J] k_bend: Table 1's, and one at which bending matters
@@ -39,17 +39,25 @@ def study(say: Say, side: int = SIDE, seconds: float = SECONDS) -> Study:
         rows.append([k_bend, shear.value, bend.value, stretch, angle, bending, far])
         say(f"k_bend {k_bend:g}, shear {shear.value}, bend {bend.value}: stretch {stretch:.4g} J")
     columns = (
-        "k_bend [J]", "shear", "bend", "stretch energy [J]", "shear energy of the angle [J]",
-        "bend energy [J]", "largest distance to body, body [m]",
-    )  # fmt: skip
+        "k_bend [J]",
+        "shear",
+        "bend",
+        "stretch energy [J]",
+        "shear energy of the angle [J]",
+        "bend energy [J]",
+        "largest distance to body, body [m]",
+    )
 
     def draw(figure: Any) -> None:
         _draw(figure, cloth, rows, shapes)
 
     return Study(
-        "pritchard-unit-magnitude", "Lengths held constant (body), or not (exact)",
-        Table(columns, rows), findings(rows), draw,
-    )  # fmt: skip
+        "pritchard-unit-magnitude",
+        "Lengths held constant (body), or not (exact)",
+        StudyTable(columns, rows),
+        findings(rows),
+        draw,
+    )
 
 
 def drape(cloth: Cloth, k_bend: float, shear: Variant, bend: Variant, seconds: float) -> Positions:

@@ -6,13 +6,15 @@
 
 from typing import TYPE_CHECKING
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
+from weft.base.runtime_types import checked
 
 if TYPE_CHECKING:
     from weft.robotics.cloth_env import ClothEnv
     from weft.robotics.cloth_vector_env import ClothVectorEnv
 
 
+@checked(WeftError)
 def env(
     task: str,
     *,
@@ -39,6 +41,7 @@ def env(
     return ClothEnv(task, size=size, fabric=fabric, steps=steps, render_mode=render_mode)
 
 
+@checked(WeftError)
 def vector_env(
     task: str,
     num_envs: int,
@@ -66,6 +69,8 @@ def _need_gymnasium() -> None:
         import gymnasium  # noqa: F401
     except ImportError as error:
         raise WeftError(
-            "environments", got="no gymnasium", expected="the package gymnasium",
+            "environments",
+            got="no gymnasium",
+            expected="the package gymnasium",
             hint="pip install 'weft[gym]'",
-        ) from error  # fmt: skip
+        ) from error

@@ -5,7 +5,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.robotics.rig import RATE, Rig
 from weft.robotics.spaces import action_space, observation_space
 
@@ -69,7 +69,7 @@ class ClothEnv(gymnasium.Env[Any, Any]):
         from weft.render.picture import Renderer, Style
 
         table = self.rig.table
-        x = np.concatenate([self.rig.batch.positions[0], table.vertices])
+        x = np.concatenate([self.rig.batch.positions()[0], table.vertices])
         if self._renderer is None:
             mesh = self.rig.scene.cloth.mesh
             room = np.array([[-0.3, 0.0, -0.3], [0.3, 0.3, 0.3]])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Ints, Positions
 from weft.worlds.world import Hold
 
 REACH = 0.03  # [m] from a gripper, within which cloth is gripped

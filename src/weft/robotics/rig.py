@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Bools, Floats, Positions
+from weft.base.arrays import Bools, Floats, Positions
+from weft.base.errors import SceneError, SimulationError, WeftError
+from weft.bodies.shapes.primitives import plate
+from weft.cloth.create import sheet
 from weft.contact.contact import SelfContact
-from weft.contact.shapes import plate
-from weft.errors import SceneError, SimulationError, WeftError
 from weft.robotics.grippers import Grippers
 from weft.robotics.tasks import LIES, SIDE, task
 from weft.scene.scene import Scene
-from weft.sources import sheet
 from weft.worlds.batch import Batch
 
 RATE = 20.0  # [Hz] of actions
@@ -76,7 +76,7 @@ class Rig:
         clipped = np.clip(given, -1.0, 1.0)
         if idle is not None:
             clipped[idle] = 0.0
-        cloth = self.batch.positions
+        cloth = self.batch.positions()
         holds = [g.moved(a, x) for g, a, x in zip(self.grippers, clipped, cloth)]
         try:
             self.batch.step(holds=holds)
@@ -90,11 +90,11 @@ class Rig:
 
     def measures(self) -> Floats:
         """(N,) what rewards are made of."""
-        return np.array([self.task.measure(x, self.uv) for x in self.batch.positions])
+        return np.array([self.task.measure(x, self.uv) for x in self.batch.positions()])
 
     def observations(self) -> Any:
         """(N, 3 n + 4 g) float32: vertices and grippers [m], and which of these hold something."""
-        cloth: Positions = self.batch.positions
+        cloth: Positions = self.batch.positions()
         rows = [
             np.concatenate([x.reshape(-1), g.x.reshape(-1), g.closed])
             for x, g in zip(cloth, self.grippers)

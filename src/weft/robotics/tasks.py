@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.errors import WeftError, check_known
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import WeftError, check_known
 
 SIDE = 0.4  # [m] of the square cloth
 LIES = 3.5e-3  # [m] over the table at first

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 from weft.energies.base import Energy
-from weft.energies.gravity import Gravity
-from weft.energies.pressure import Pressure
+from weft.energies.loads.gravity import Gravity
+from weft.energies.loads.pressure import Pressure
 from weft.scene.air import Carried, air_energies
 from weft.scene.elastic import elastic_energies
 from weft.scene.regions import border_energies

@@ -4,9 +4,9 @@ added mass of the cloth.
 
 from typing import TYPE_CHECKING
 
-from weft.energies.added_mass import AddedMass
+from weft.energies.air.added_mass import AddedMass
+from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.base import Energy
-from weft.energies.wind import AirForce
 
 if TYPE_CHECKING:
     from weft.scene.scene import Scene

@@ -7,8 +7,11 @@ from typing import Any, Literal, cast, get_type_hints
 import numpy as np
 from pydantic import Field, create_model, model_validator
 
-from weft.arrays import Ints, Positions
-from weft.attachments.attachment import (
+from weft.base.arrays import Ints, Positions
+from weft.base.errors import SceneError
+from weft.base.settings import REQUIRED, settings_of
+from weft.bodies.motion.pins import Path, Pin
+from weft.cloth.attachments.attachment import (
     AttachCloth,
     Attachment,
     AttachToBody,
@@ -16,23 +19,27 @@ from weft.attachments.attachment import (
     Slide,
     Spring,
 )
-from weft.cloth import Cloth
-from weft.energies.rail import feet_on, lengths_along
-from weft.energies.release import Release
-from weft.errors import SceneError
-from weft.pins import Path, Pin
+from weft.cloth.cloth import Cloth
+from weft.energies.springs.rail import feet_on, lengths_along
+from weft.energies.springs.release import Release
 from weft.scene.blocks import Given, Point, said_of
 from weft.scene.selection import NamedBlock, SelectionBlock, selected
-from weft.settings import REQUIRED, settings_of
 
 # A new kind is a dataclass, a line here, and its word in ``_Attachment.kind``.
 KINDS: dict[str, type] = {
-    "body": AttachToBody, "cloth": AttachCloth, "rope": Rope, "spring": Spring, "slide": Slide,
-}  # fmt: skip
+    "body": AttachToBody,
+    "cloth": AttachCloth,
+    "rope": Rope,
+    "spring": Spring,
+    "slide": Slide,
+}
 PLACED = {  # fields that are no numbers, by kind
-    "body": {"body"}, "cloth": {"to"}, "rope": {"to", "body", "at", "path"},
-    "spring": {"to", "body", "at", "path"}, "slide": {"along", "body", "path"},
-}  # fmt: skip
+    "body": {"body"},
+    "cloth": {"to"},
+    "rope": {"to", "body", "at", "path"},
+    "spring": {"to", "body", "at", "path"},
+    "slide": {"along", "body", "path"},
+}
 NEEDED = {"body": ("body",), "cloth": ("to",), "spring": ("stiffness",), "slide": ("along",)}
 MOST_PAIRED = 2000  # points that are paired with the nearest others as a whole
 
@@ -165,8 +172,9 @@ def _paired(x: Positions, ids: Ints, to: Ints, name: str) -> Ints:
         return to
     if len(to) != len(ids) or len(ids) > MOST_PAIRED:
         raise SceneError(
-            f"{name}.to", got=f"{len(to)} vertices for {len(ids)}",
+            f"{name}.to",
+            got=f"{len(to)} vertices for {len(ids)}",
             expected=f"as many, at most {MOST_PAIRED}, or one",
-        )  # fmt: skip
+        )
     far = np.linalg.norm(x[ids][:, None] - x[to][None], axis=2)
     return np.asarray(to[linear_sum_assignment(far**2)[1]])

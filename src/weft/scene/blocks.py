@@ -1,6 +1,6 @@
 """What the blocks of a scene file are made of: quantities with units, and settings.
 
-The block of settings is read from their dataclass (``weft.settings``), and makes one.
+The block of settings is read from their dataclass (``weft.base.settings``), and makes one.
 """
 
 import dataclasses
@@ -38,9 +38,9 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from weft.errors import WeftError
-from weft.settings import SMALLEST, Setting, settings_of
-from weft.units import to_si
+from weft.base.errors import WeftError
+from weft.base.settings import SMALLEST, Setting, settings_of
+from weft.base.units import to_si
 
 
 class _Quantity:
@@ -108,7 +108,7 @@ Volume = Annotated[float, BeforeValidator(_Quantity("m^3")), Unit("m^3")]
 Point = tuple[Length, Length, Length]
 
 
-class Block(BaseModel):
+class SceneBlock(BaseModel):
     """A block of a scene file: unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -137,7 +137,7 @@ def _takes_truth(field: FieldInfo) -> bool:
     return False
 
 
-class SettingsBlock(Block):
+class SettingsBlock(SceneBlock):
     """A block that says the fields of a dataclass of settings."""
 
     settings: ClassVar[type]
@@ -150,7 +150,7 @@ class SettingsBlock(Block):
 
 
 @dataclass(frozen=True)
-class Made:
+class BuiltField:
     """Marks a field whose value is what a block makes: that of ``block``, or of the dataclass."""
 
     block: type[BaseModel] | None = None
@@ -172,7 +172,7 @@ class Made:
 
 
 T = TypeVar("T")
-Given: TypeAlias = Annotated[T, Made()]  # a dataclass of settings, as its block says it
+Given: TypeAlias = Annotated[T, BuiltField()]  # a dataclass of settings, as its block says it
 
 
 def _make(block: Any) -> Any:
@@ -225,7 +225,7 @@ def _said(hint: Any, about: Setting) -> Any:
     if origin is Sequence:
         return tuple[_said(parts[0], about), ...]  # type: ignore[misc]
     if dataclasses.is_dataclass(hint):
-        return Annotated[hint, Made()]
+        return Annotated[hint, BuiltField()]
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         names = tuple(member.name.lower() for member in hint)
         return Annotated[Literal[names], AfterValidator(lambda name: hint[name.upper()])]

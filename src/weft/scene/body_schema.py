@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from pydantic import Field, model_validator
 
+from weft.bodies.motion.pins import Path
+from weft.bodies.rigid.settings import Rigid
 from weft.contact import Body, box, capsule, plate, ring, sphere
-from weft.contact.rigid import Rigid
 from weft.io import SUFFIXES
-from weft.pins import Path
-from weft.scene.blocks import Block, Degrees, Given, Length, Point, Size, Time
+from weft.scene.blocks import Degrees, Given, Length, Point, SceneBlock, Size, Time
 from weft.scene.field_schema import DistanceGridBlock, FieldBlock, HeightFieldBlock
 from weft.scene.mannequin_schema import MannequinBlock
 from weft.scene.shape_block import ShapeBlock
@@ -111,13 +111,13 @@ class RingBlock(ShapeBlock):
         return max(8.0, n) * max(6.0, 2 * math.pi * self.thickness / self.size)
 
 
-class BodyMeshBlock(Block):
+class BodyMeshBlock(SceneBlock):
     """A mesh from a file, or one that deforms, from numbered files."""
 
     file: str = Field(
-        description=f"{SUFFIXES}, relative to the scene file; USD and glTF move as they say; with "
-        "fps: numbered ones such as walk_*.obj, or an .npz with positions (frames, vertices, 3) "
-        "and faces"
+        description=f"{SUFFIXES}, relative to the scene file; USD and glTF move as they say; "
+        "numbered ones such as walk_*.obj, with fps; or an .npz with positions (frames, vertices, "
+        "3), faces, and times [s] or fps"
     )
     motion: str | None = Field(None, description="a .pc2 or .mdd file that moves its vertices")
     prim: str | None = Field(
@@ -138,12 +138,23 @@ class BodyMeshBlock(Block):
 
 # Fields of ``BodyBlock``: a new shape is its block above, a name here and a field below.
 SHAPES = (
-    "sphere", "plate", "plane", "capsule", "cylinder", "cone", "disk", "box", "ring",
-    "height_field", "distance_grid", "mannequin", "mesh",
-)  # fmt: skip
+    "sphere",
+    "plate",
+    "plane",
+    "capsule",
+    "cylinder",
+    "cone",
+    "disk",
+    "box",
+    "ring",
+    "height_field",
+    "distance_grid",
+    "mannequin",
+    "mesh",
+)
 
 
-class BodyBlock(Block):
+class BodyBlock(SceneBlock):
     """Something that cloth does not pass through. Give one shape."""
 
     name: str = Field("", description="for messages and contact pairs")

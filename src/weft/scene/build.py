@@ -7,21 +7,21 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import Any, TypeAlias, TypeVar
 
-from weft.attachments import Attachment
-from weft.cloth import Cloth
+from weft.base.errors import SceneError, SceneProblems, WeftError
+from weft.base.yaml_lines import Loc
+from weft.bodies.motion.pins import Pin
+from weft.cloth.attachments import Attachment
+from weft.cloth.cloth import Cloth
+from weft.cloth.create import as_splines, spline_sheet, with_regions
+from weft.cloth.regions import Kept, fabric_thickness
 from weft.contact import Body, load_animated, load_body, load_cached, load_frames
-from weft.discretization.panels import PatchedGarment
-from weft.errors import SceneError, SceneProblems, WeftError
-from weft.fabric import Fabric, fabric
+from weft.discretization.mesh import TriangleMesh, grid, isolated_error
+from weft.fabric.fabric import Fabric, fabric
 from weft.garment.garment import Garment
+from weft.garment.spline_panels import PatchedGarment
 from weft.garment.triangulate import triangulated
 from weft.io import knows_motion, read_mesh
 from weft.laws.base import Law
-from weft.mesh import TriangleMesh, grid, isolated_error
-from weft.outfit import Outfit
-from weft.pins import Pin
-from weft.plain_yaml import Loc
-from weft.regions import Kept, fabric_thickness
 from weft.scene.attachment_schema import attachment_of
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
 from weft.scene.field_schema import FieldBlock
@@ -29,10 +29,10 @@ from weft.scene.file import Source, dotted, keyed_of, read_source, validate
 from weft.scene.garments import garment_of, worn_by
 from weft.scene.law import law_of_fabric
 from weft.scene.needs import needs_of
+from weft.scene.outfit import Outfit
 from weft.scene.scene import Scene
 from weft.scene.schema import ClothBlock, PinBlock, SceneFile
 from weft.scene.selection import selected
-from weft.sources import as_splines, spline_sheet, with_regions
 
 Thing: TypeAlias = Cloth | Garment | PatchedGarment
 T = TypeVar("T")
@@ -144,6 +144,7 @@ class Builder:
                 velocity=f.velocity,
                 record=f.record,
                 description=self.source.tree,
+                scene_file=self.source.path,
             ),
         )
         if scene is None:
@@ -200,7 +201,8 @@ class Builder:
             return load_cached(path, self.source.path.parent / m.motion, m.fps, **timed)
         if knows_motion(path):
             return load_animated(path, m.fps, **timed)
-        if m.fps is None or m.prim is not None:
+        still = m.fps is None and path.suffix.lower() != ".npz"
+        if still or m.prim is not None:
             return load_body(path, m.scale, name, m.prim)
         frames, faces = load_frames(
             path, m.fps, scale=m.scale, start=m.start, hold=m.hold, name=name
@@ -288,10 +290,11 @@ class Builder:
             part = dataclasses.replace(part, name=f.cloth.name or part.name, thickness=thickness[0])
             return Outfit(dataclasses.replace(cloth, given=(part,)), ())
         made = [
-            self._fabric(b.fabric, ("cloths", k, "fabric")) if "fabric" in b.model_fields_set
+            self._fabric(b.fabric, ("cloths", k, "fabric"))
+            if "fabric" in b.model_fields_set
             else None
             for k, b in enumerate(blocks)
-        ]  # fmt: skip
+        ]
         return Outfit.of(list(zip(names, things, thickness)), made)
 
     def _regions(

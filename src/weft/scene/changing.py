@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.assembly import Changed
-from weft.attachments import retied
-from weft.contact.body import Body
-from weft.contact.rigid_energies import rigid_energies
+from weft.base.arrays import Floats
+from weft.base.errors import SceneError
+from weft.base.keyframes import Keys, quotient_integral
+from weft.bodies.body import Body
+from weft.bodies.rigid.energies import rigid_energies
+from weft.cloth.attachments import retied
 from weft.energies.base import Energy
-from weft.errors import SceneError
-from weft.keys import Keys, quotient_integral
+from weft.integrators.assembly import Changed
 from weft.scene.acting import made_of
 from weft.scene.keyed import at, every_key, kept_keys
 from weft.scene.regions import kept_at
@@ -71,9 +71,10 @@ class ChangingScene:
         energies = made_of(now, mass, t, carried(self.scene, t))
         if len(energies) != len(self.places):
             raise SceneError(
-                f"damping at t = {t:g} s", got="keyframes from or to 0",
+                f"damping at t = {t:g} s",
+                got="keyframes from or to 0",
                 expected="more than 0 at every key, with splines",
-            )  # fmt: skip
+            )
         changed = dict(zip(self.places, energies))
         if self._ties:
             changed.update(retied(self.tied, now.attachments))

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Ints, Positions
-from weft.cloth import Cloth
+from weft.base.arrays import Faces, Ints, Positions
+from weft.base.errors import DegenerateFacesError, SceneProblems, WeftError
+from weft.cloth.cloth import Cloth
 from weft.contact import intersections
-from weft.discretization.patch_error import PatchDrawing, PatchError
-from weft.errors import DegenerateFacesError, SceneProblems, WeftError
-from weft.mesh import TriangleMesh, isolated_error, non_manifold_warning
-from weft.questions import questions
+from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.mesh import TriangleMesh, isolated_error, non_manifold_warning
+from weft.discretization.samples import principal_stretches
+from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
+from weft.run.plausibility import about_rest_shape, questions, stretch_text
 from weft.scene.file import read_source, validate
 from weft.scene.needs import needs_of
 from weft.scene.scene import Scene
@@ -67,6 +69,9 @@ def check(
                     found.warnings.append(
                         f"{body.name} is {flaw} (contact needs neither closed nor outward faces)"
                     )
+            if loaded.scene.bodies:
+                corners = sum(len(b.vertices) for b in loaded.scene.bodies)
+                found.facts.append(f"bodies: {len(loaded.scene.bodies)}, with {corners} vertices")
             found.facts += _rigid_facts(loaded.scene)
             if loaded.scene.resolved is not None:
                 found.facts.append(str(loaded.scene.resolved))
@@ -80,6 +85,7 @@ def check(
             mesh = read_mesh(path, scale=scale, uv_scale=uv_scale, warp=warp, prim=prim)
             if len(mesh.isolated_vertices):
                 found.errors.append(isolated_error(mesh))
+            found.warnings += about_rest_shape(linear_triangle(mesh), mesh.vertices)
         describe(mesh, found)
     except SceneProblems as problems:
         found.errors += problems.problems
@@ -145,6 +151,8 @@ def describe(mesh: TriangleMesh, found: Findings) -> None:
         f"{mesh.n_vertices} vertices, {len(mesh.faces)} faces, {len(mesh.hinges)} hinges, "
         f"{mesh.rest_area.sum():.4g} m^2 of cloth"
     )
+    F = linear_triangle(mesh).deformation_gradient(mesh.vertices)
+    found.facts.append(stretch_text(*principal_stretches(F)))
     if mesh.groups:
         found.facts.append(f"groups: {', '.join(mesh.groups)}")
     if mesh.regions:
@@ -167,13 +175,6 @@ def describe(mesh: TriangleMesh, found: Findings) -> None:
     if len(pairs):
         found.crossing = (mesh, pairs)
         found.warnings.append(_crossing_text(mesh, pairs))
-    space, material = _edge_lengths(mesh.vertices[mesh.faces]), _edge_lengths(mesh.corner_uv)
-    ratio = space / material
-    if not 0.5 < ratio < 2.0:
-        found.warnings.append(
-            f"edges in space are {ratio:.3g} times as long as in material coordinates: "
-            "the cloth starts stretched or crushed; check uv_scale"
-        )
 
 
 def _crossing_text(mesh: TriangleMesh, pairs: Ints) -> str:
@@ -184,11 +185,6 @@ def _crossing_text(mesh: TriangleMesh, pairs: Ints) -> str:
         shown.append(f"{i} and {j} near ({', '.join(f'{c:.4g}' for c in place)})")
     more = ", ..." if len(pairs) > 5 else ""
     return f"{len(pairs)} pairs of faces intersect at the start: {'; '.join(shown)}{more}"
-
-
-def _edge_lengths(corners: Floats) -> float:
-    """Sum over the edges of all faces, for corners (m,3,d)."""
-    return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).sum())
 
 
 def _drawable(x: Positions, faces: Faces) -> TriangleMesh:

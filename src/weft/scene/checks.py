@@ -1,43 +1,20 @@
 """What is handed to a scene in Python: that attachments and energies are ones, and can be."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from weft.attachments.attachment import KINDS
-from weft.cloth import Cloth
-from weft.contact.body import Body
-from weft.contact.contact import SelfContact
+from weft.base.errors import SceneError
 from weft.energies.base import Energy
-from weft.energies.buckling_bending import BucklingForm
-from weft.energies.condition import ConditionForm
-from weft.energies.pressed import Pressed
-from weft.energies.pressure import Gas
-from weft.energies.ties import Ties
-from weft.errors import SceneError
-from weft.given import check_kind
-from weft.integrators.adaptive import AdaptiveSettings
-from weft.keys import Keys
-from weft.pins import Pin
-
-FIELDS: Mapping[str, Any] = {  # of fields that nothing else looks at before they are used
-    "cloth": Cloth, "pins": Sequence[Pin], "bodies": Sequence[Body], "step": float,
-    "damping": float | None, "attachments": Sequence[Any], "energies": Sequence[Any],
-    "pressed": Sequence[Pressed], "contact": SelfContact | None, "pressure": float | Gas | None,
-    "integrator": str, "bending": str | None, "buckling": BucklingForm | None,
-    "conditions": ConditionForm | None, "adaptive": AdaptiveSettings | None,
-    "gravity": tuple[float, float, float], "record": Sequence[str], "keyed": Mapping[str, Keys],
-}  # fmt: skip
+from weft.energies.springs.point_springs import PointSprings
+from weft.solve.linear.select import check_linear
 
 
 def check_attachments(attachments: Sequence[Any], integrator: str) -> None:
-    """Of their kinds, and with what the integrator can release."""
+    """That the integrator can release them."""
     for k, given in enumerate(attachments):
         what = f"scene.attachments {k}"
-        if not isinstance(given, KINDS):
-            kinds = ", ".join(f"weft.{kind.__name__}" for kind in KINDS)
-            raise SceneError(what, got=type(given).__name__, expected=f"one of {kinds}")
         if given.release.depends and integrator == "quasi_static":
             raise SceneError(
                 f"{given.name or what}.release",
@@ -73,18 +50,22 @@ def check_ropes(energies: Sequence[Energy], taken: Sequence[str]) -> None:
     add the two.
     """
     for energy in energies:
-        if isinstance(energy, Ties) and energy.name in taken:
+        if isinstance(energy, PointSprings) and energy.name in taken:
             raise SceneError(
-                "name of a joint", got=repr(energy.name), expected="one that no energy has",
+                "name of a joint",
+                got=repr(energy.name),
+                expected="one that no energy has",
                 hint=f"not {', '.join(dict.fromkeys(taken))}",
-            )  # fmt: skip
+            )
 
 
-def check_kinds(scene: Any) -> None:
-    """That the fields of a scene are of the kinds that they should be.
+def check_solver(scene: Any) -> None:
+    """Check that the linear solver of a scene goes together with its contact.
 
     Raises:
-        SceneError: the first that is not.
+        SolverError: a linear solver that does not exist, or that cannot solve with contact.
     """
-    for name, kind in FIELDS.items():
-        check_kind(getattr(scene, name), kind, f"scene.{name}", SceneError)
+    own = getattr(scene.stepper, "given", scene.stepper)  # an integrator of the user's
+    linear = getattr(scene.settings or getattr(own, "settings", None), "linear", None)
+    if linear is not None and (scene.contact is not None or scene.bodies):
+        check_linear(linear, contact=True)  # here, and not where the first step begins

@@ -49,7 +49,7 @@ def rows(scene: Any) -> Mapping[str, str]:
 
 def picture(scene: Any) -> "Image":
     """(h,w,3) the start of a scene, before anything is untangled."""
-    from weft.contact.body import joined_faces, joined_positions
+    from weft.bodies.body import joined_faces, joined_positions
     from weft.view.notebook import picture_of
 
     mesh, bodies = scene.cloth.mesh, scene.bodies

@@ -10,35 +10,35 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import SceneError
+from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import Samples
 from weft.discretization.spline_surface import SplineSurface
 from weft.discretization.surface import Surface
 from weft.discretization.triangles import Triangles
 from weft.energies.base import Energy
-from weft.energies.bend_condition import FrozenBend
-from weft.energies.buckling_bending import BucklingBending, BucklingForm
-from weft.energies.condition import (
+from weft.energies.elastic.bend_condition import FrozenBend
+from weft.energies.elastic.buckling_bending import BucklingBending, BucklingForm
+from weft.energies.elastic.condition import (
     ConditionForm,
     Conditions,
     condition_energies,
     condition_membranes,
 )
-from weft.energies.creases import Creases
-from weft.energies.curvature_damping import CurvatureDamping
-from weft.energies.hinge_bending import HingeBending, dihedral_angles, rest_angles
-from weft.energies.local import LocalEnergy
-from weft.energies.membrane import Membrane
-from weft.energies.plasticity import Plasticity
-from weft.energies.pressed import pressed_angles
-from weft.energies.quadratic_bending import QuadraticBending
-from weft.energies.quadratic_form import QuadraticForm
-from weft.energies.strain_limit import StrainLimits
-from weft.energies.stretch_set import StretchSet
-from weft.errors import SceneError
-from weft.fabric import Fabric
+from weft.energies.elastic.creases import Creases
+from weft.energies.elastic.curvature_damping import CurvatureDamping
+from weft.energies.elastic.hinge_bending import HingeBending, dihedral_angles, rest_angles
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.elastic.permanent_stretch import PermanentStretch
+from weft.energies.elastic.plasticity import Plasticity
+from weft.energies.elastic.pressed_lines import pressed_angles
+from weft.energies.elastic.quadratic_bending import QuadraticBending
+from weft.energies.elastic.quadratic_form import QuadraticForm
+from weft.energies.elastic.strain_limit import StrainLimits
+from weft.energies.element_energy import LocalEnergy
+from weft.fabric.fabric import Fabric
 from weft.laws import ImmediateBuckling, Law, StrainLimit
-from weft.mesh import TriangleMesh
 
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
@@ -64,15 +64,17 @@ def elastic_energies(
     else:
         if fabric.remembers:
             raise SceneError(
-                f"fabric {fabric.name}", got="creases or yield, with the conditions of 1998",
+                f"fabric {fabric.name}",
+                got="creases or yield, with the conditions of 1998",
                 expected="another integrator, or the fabric without crease_yield and yield",
-            )  # fmt: skip
+            )
         membranes = condition_membranes(samples, _conditions(scene, fabric, form))
         if fabric.is_measured:
             raise SceneError(
-                f"fabric {fabric.name}", got="a curve, with the conditions of 1998",
+                f"fabric {fabric.name}",
+                got="a curve, with the conditions of 1998",
                 expected="another integrator, or the fabric without its curves",
-            )  # fmt: skip
+            )
     energies = (
         *membranes,
         *limits_of(fabric, samples),
@@ -87,7 +89,7 @@ def membrane_of(fabric: Fabric, samples: Samples, law: Law, damping: float) -> M
         return Membrane(samples, law, damping=damping)
     warp, weft = fabric.yield_warp, fabric.yield_weft
     most = (np.inf if warp is None else warp, np.inf if weft is None else weft)
-    return StretchSet(
+    return PermanentStretch(
         samples, law, damping=damping, limits=most, hardening=fabric.yield_hardening or 0.0
     )
 
@@ -163,8 +165,11 @@ def rest_of(scene: "Scene", mesh: TriangleMesh) -> str | Floats:
 def _found_in(whole: TriangleMesh, own: Any, mesh: TriangleMesh, angles: Floats) -> Floats:
     """(h,) [rad] rest angles of some faces, where lines are pressed into all of them."""
     pressed = pressed_angles(whole, np.full(len(whole.hinges), np.nan), own)
-    at = {edge: angle for edge, angle in zip(map(tuple, whole.hinges[:, :2].tolist()), pressed)
-          if not np.isnan(angle)}  # fmt: skip
+    at = {
+        edge: angle
+        for edge, angle in zip(map(tuple, whole.hinges[:, :2].tolist()), pressed)
+        if not np.isnan(angle)
+    }
     edges = map(tuple, mesh.hinges[:, :2].tolist())
     return np.array([at.get(edge, angle) for edge, angle in zip(edges, angles)])
 
@@ -177,14 +182,17 @@ def refuse_memory(scene: "Scene", fabric: Fabric, other: str) -> None:
     """
     if fabric.crease_yield is not None:
         raise SceneError(
-            f"fabric {fabric.name}.crease_yield", got=f"with {other}",
-            expected="triangles with `bending: hinges`", hint="creases are kept by hinges",
-        )  # fmt: skip
+            f"fabric {fabric.name}.crease_yield",
+            got=f"with {other}",
+            expected="triangles with `bending: hinges`",
+            hint="creases are kept by hinges",
+        )
     if scene.pressed or not isinstance(scene.rest_angles, str):
         raise SceneError(
-            "scene.pressed" if scene.pressed else "scene.rest_angles", got=f"with {other}",
+            "scene.pressed" if scene.pressed else "scene.rest_angles",
+            got=f"with {other}",
             expected="triangles with `bending: hinges`",
-        )  # fmt: skip
+        )
 
 
 def _quadratic(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> Energy:

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from weft.errors import SceneError, did_you_mean
+from weft.base.errors import SceneError, did_you_mean
 from weft.scene.file import block_at
 from weft.scene.keyed import may_change, may_change_somewhere
 

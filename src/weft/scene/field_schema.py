@@ -6,10 +6,10 @@ from pathlib import Path
 from pydantic import Field
 
 from weft.contact import Body, height_field, read_distance_grid, read_heights
-from weft.scene.blocks import Block, Length, Size
+from weft.scene.blocks import Length, SceneBlock, Size
 
 
-class FieldBlock(Block):
+class FieldBlock(SceneBlock):
     """A body from a file of numbers."""
 
     file: str = Field(description="the file, relative to the scene file")

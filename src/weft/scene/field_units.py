@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, get_args
 
-from weft.fabric_fields import CHANGING, CURVES, OPTIONAL, UNITS
-from weft.keys import Between
-from weft.scene.blocks import Block, unit_in
+from weft.base.keyframes import Between
+from weft.fabric.fields import CHANGING, CURVES, OPTIONAL, UNITS
+from weft.scene.blocks import SceneBlock, unit_in
 from weft.scene.keyed import may_change
 
 _KINDS: dict[type, str] = {bool: "yes/no", int: "1", float: "1", str: "text"}
@@ -42,7 +42,7 @@ def _units(annotation: Any) -> Iterator[str]:
 
 def _kinds(annotation: Any) -> Iterator[str]:
     """What a type without unit is."""
-    is_block = isinstance(annotation, type) and issubclass(annotation, Block)
+    is_block = isinstance(annotation, type) and issubclass(annotation, SceneBlock)
     if is_block or dataclasses.is_dataclass(annotation):
         yield "block"
     elif annotation in _KINDS:

@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from weft.errors import SceneError, SceneProblems, WeftError, clipped, did_you_mean
-from weft.keys import Keys
-from weft.plain_yaml import Loc, kind_of, parse_yaml, read_yaml
-from weft.scene.blocks import Made
+from weft.base.errors import SceneError, SceneProblems, WeftError, clipped, did_you_mean
+from weft.base.keyframes import Keys
+from weft.base.yaml_lines import Loc, kind_of, parse_yaml, read_yaml
+from weft.scene.blocks import BuiltField
 from weft.scene.old_form import integrator_of, take_solver, written_now
 from weft.scene.said_keys import keys_of, malformed, without_keys
 from weft.scene.schema import SceneFile
@@ -129,10 +129,11 @@ def _override(tree: dict[str, Any], text: str) -> Loc:
             if not isinstance(block, list) or part >= len(block):
                 has = f"entries 0 to {len(block) - 1}" if isinstance(block, list) and block else ""
                 raise SceneError(
-                    f"--set {name}", got=f"no entry {part}",
+                    f"--set {name}",
+                    got=f"no entry {part}",
                     expected=has or "the whole list, which the scene file does not have",
                     hint=f"--set '{dotted(parts[: parts.index(part)])}=[...]' writes all of it",
-                )  # fmt: skip
+                )
         elif not isinstance(block, dict):
             raise SceneError(f"--set {name}", got=f"{part!r} below a value", expected="a block")
         if following is None:
@@ -257,7 +258,7 @@ def block_at(names: Sequence[str]) -> type[BaseModel] | None:
 def _model_in(annotation: Any) -> type[BaseModel] | None:
     """The block that an annotation such as ``list[PinBlock]`` or ``PathBlock | None`` holds."""
     for mark in getattr(annotation, "__metadata__", ()):
-        if isinstance(mark, Made):
+        if isinstance(mark, BuiltField):
             return mark.block_for(annotation.__origin__)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft.arrays import Floats
-from weft.cloth import Cloth
+from weft.base.arrays import Floats
+from weft.cloth.cloth import Cloth
 from weft.contact.contact import SelfContact
-from weft.discretization.panels import FEWEST, PatchedGarment, patched
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending
 from weft.energies.base import Energy
-from weft.energies.seams import Sewing
-from weft.fabric import fabric
+from weft.energies.seams.sewing import Sewing
+from weft.fabric.fabric import fabric
 from weft.garment.cutting import cut
 from weft.garment.garment import Garment
 from weft.garment.reading import read_pattern
-from weft.outfit import Outfit
+from weft.garment.spline_panels import FEWEST, PatchedGarment, patched
+from weft.scene.outfit import Outfit
 from weft.scene.schema import ClothBlock, SceneFile
 
 

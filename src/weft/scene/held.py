@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from weft.arrays import Bools, Floats, Ints, Positions
-from weft.cloth import Cloth
-from weft.energies.quadratic_form import QuadraticForm
-from weft.pins import Path, Pin
+from weft.base.arrays import Bools, Floats, Ints, Positions
+from weft.bodies.motion.pins import Path, Pin
+from weft.cloth.cloth import Cloth
+from weft.energies.elastic.quadratic_form import QuadraticForm
 
 ANCHOR = 1e-9  # [kg] mass of an anchor, which is pinned: any
 STIFF = 1e3  # stiffness of a spring to an anchor, over the fabric's stretch stiffness
@@ -24,7 +24,7 @@ DETERMINED = 1e-9  # part of a control point in motions that no pinned vertex no
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class HeldPoints:
     """Pins of points, and springs."""
 
     pins: tuple[Pin, ...]
@@ -33,14 +33,14 @@ class Held:
     energies: tuple[QuadraticForm, ...] = ()
 
 
-def held_points(cloth: Cloth, pins: Sequence[Pin]) -> Held:
+def held_points(cloth: Cloth, pins: Sequence[Pin]) -> HeldPoints:
     """Pins of vertices of the cloth as pins of its points.
 
     A pinned region moves its control points rigidly, as its vertices move.
     """
     embedding = cloth.embedding
     if embedding is None:
-        return Held(tuple(pins), cloth.vertices)
+        return HeldPoints(tuple(pins), cloth.vertices)
     W, n = embedding.matrix, len(cloth.points)
     made: list[Pin] = []
     anchored: list[Ints] = []
@@ -59,7 +59,7 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> Held:
             anchored.append(ids)
             count += len(ids)
     if not anchored:
-        return Held(tuple(made), cloth.points)
+        return HeldPoints(tuple(made), cloth.points)
     ids = np.concatenate(anchored)
     k = STIFF * max(max(f.stretch_warp, f.stretch_weft) for f in cloth.fabrics)
     spring = QuadraticForm(
@@ -69,7 +69,7 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> Held:
         "anchors",
     )
     points = np.concatenate([cloth.points, cloth.vertices[ids]])
-    return Held(tuple(made), points, len(ids), (spring,))
+    return HeldPoints(tuple(made), points, len(ids), (spring,))
 
 
 def determined(W: sp.csr_matrix, known: Ints) -> Ints:

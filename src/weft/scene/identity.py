@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft.cloth import Part
-from weft.contact.body import Body
-from weft.contact.joint import Joint
-from weft.contact.rigid import Rigid
+from weft.bodies.body import Body
+from weft.bodies.joints.settings import Joint
+from weft.bodies.motion.pins import Path
+from weft.bodies.rigid.settings import Rigid
+from weft.cloth.cloth import ClothPart
+from weft.cloth.regions import Region
 from weft.laws.base import Law
-from weft.pins import Path
-from weft.regions import Region
 
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
@@ -78,7 +78,7 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
     return tree
 
 
-def _part(part: Part) -> Mapping[str, Any]:
+def _part(part: ClothPart) -> Mapping[str, Any]:
     """Name, fabric and size of a cloth."""
     given = dataclasses.asdict(part.fabric).items()
     fabric = {k: v for k, v in given if k != "sources" and v is not None}
@@ -91,7 +91,7 @@ def _part(part: Part) -> Mapping[str, Any]:
 
 def _region(region: Region) -> Mapping[str, Any]:
     """Name, fabric and faces of a region."""
-    whole = Part(region.name, region.fabric, region.faces, region.faces, region.thickness)
+    whole = ClothPart(region.name, region.fabric, region.faces, region.faces, region.thickness)
     return {**_part(whole), "digest": digest(region.faces)}
 
 

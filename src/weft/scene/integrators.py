@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from weft.cloth import Cloth
-from weft.errors import SceneError
+from weft.base.errors import SceneError
+from weft.cloth.cloth import Cloth
 from weft.integrators.adaptive import Adaptive, AdaptiveSettings
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
@@ -18,7 +18,7 @@ Settings = StepSettings | Settings1998 | SemiImplicitSettings | QuasiStaticSetti
 
 
 @dataclass(frozen=True)
-class Kind:
+class IntegratorKind:
     """An integrator that scenes name."""
 
     settings: type[Settings]
@@ -26,16 +26,18 @@ class Kind:
     meaning: str
 
 
-INTEGRATORS: Mapping[str, Kind] = {
-    "backward_euler": Kind(StepSettings, BackwardEuler, "every step to a tolerance"),
-    "bdf2": Kind(StepSettings, Bdf2, "the same of second order, livelier"),
-    "bdf2_semi_implicit": Kind(
+INTEGRATORS: Mapping[str, IntegratorKind] = {
+    "backward_euler": IntegratorKind(StepSettings, BackwardEuler, "every step to a tolerance"),
+    "bdf2": IntegratorKind(StepSettings, Bdf2, "the same of second order, livelier"),
+    "bdf2_semi_implicit": IntegratorKind(
         SemiImplicitSettings, SemiImplicitBdf2, "Choi & Ko's, one linear solve a step"
     ),
-    "baraff_witkin_1998": Kind(
+    "baraff_witkin_1998": IntegratorKind(
         Settings1998, BaraffWitkin1998, "one linear solve, damping of conditions"
     ),
-    "quasi_static": Kind(QuasiStaticSettings, QuasiStatic, "the equilibrium of every step"),
+    "quasi_static": IntegratorKind(
+        QuasiStaticSettings, QuasiStatic, "the equilibrium of every step"
+    ),
 }
 
 
@@ -44,7 +46,7 @@ class Maker:
     """What ``scene.stepper`` is once a scene is made: called, it gives the stepper."""
 
     given: Stepper | None  # the user's own
-    kind: Kind | None  # else this one, with
+    kind: IntegratorKind | None  # else this one, with
     settings: Settings | None
     adaptive: AdaptiveSettings | None  # None: steps are not divided
     cloth: Cloth

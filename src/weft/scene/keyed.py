@@ -1,9 +1,9 @@
 """Which numbers of a scene may change in time, and the scene as it is at a time.
 
 A number is named by its path among the scene's objects: ``gravity.1``, ``wind.velocity.0``,
-``contact.friction``. Fabrics have keyframes of their own (``Fabric.keyed``), and so has what a
-cloth keeps in contact (``Part.thickness``). What is not listed here stays as it is and is refused
-by name, with the reason (``scene.stays``).
+``contact.friction.friction``. Fabrics have keyframes of their own (``Fabric.keyed``), and so has
+what a cloth keeps in contact (``Part.thickness``). What is not listed here stays as it is and is
+refused by name, with the reason (``scene.stays``).
 """
 
 import dataclasses
@@ -11,12 +11,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from weft.cloth import Cloth
+from weft.base.errors import SceneError
+from weft.base.keyframes import Keys
+from weft.cloth.cloth import Cloth
+from weft.contact.collision_groups import Friction
 from weft.contact.contact import SelfContact
-from weft.contact.sides import Friction
-from weft.energies.air import Wind
-from weft.errors import SceneError
-from weft.keys import Keys
+from weft.energies.air.wind import Wind
 from weft.scene.stays import why_not
 
 if TYPE_CHECKING:
@@ -84,9 +84,10 @@ def check_keyed(scene: "Scene") -> None:
             raise SceneError(f"keyed {path}", got=got, expected="weft.Keys")
         if path.startswith("cloth"):
             raise SceneError(
-                f"keyed {path}", got="a scene, which has one cloth of several parts",
+                f"keyed {path}",
+                got="a scene, which has one cloth of several parts",
                 expected="weft.joined([...], thickness=[weft.Keys(...)])",
-            )  # fmt: skip
+            )
         _check_number_at(scene, path)
     _check_thickness(scene)
     for path, keys in scene.keyed.items():
@@ -114,9 +115,11 @@ def _check_number_at(thing: Any, path: str) -> None:
             raise SceneError(f"keyed {path}", got=f"a scene without {name}", expected="a number")
     if thing is not None and not isinstance(thing, int | float | Friction):
         raise SceneError(
-            f"keyed {path}", got=type(thing).__name__, expected="the path of a number",
+            f"keyed {path}",
+            got=type(thing).__name__,
+            expected="the path of a number",
             hint="of a gas, pressure.pressure",
-        )  # fmt: skip
+        )
 
 
 def _check_thickness(scene: "Scene") -> None:
@@ -127,7 +130,7 @@ def _check_thickness(scene: "Scene") -> None:
                 got=f"keyframes, in {part.name}, which does not keep its fabric's",
                 expected="`thickness: fabric`, of that cloth",
                 hint="or keyframes of contact.thickness",
-            )  # fmt: skip
+            )
         own = part.thickness.values if isinstance(part.thickness, Keys) else ()
         if min(own, default=0.0) < 0:
             raise SceneError(f"thickness of {part.name}", got=min(own), expected="must be >= 0 [m]")

@@ -2,8 +2,8 @@
 
 from typing import Any, Literal, get_args
 
-from weft.errors import SceneError, check_known
-from weft.fabric import Fabric
+from weft.base.errors import SceneError, check_known
+from weft.fabric.fabric import Fabric
 from weft.laws import (
     Arap,
     BaraffWitkin,
@@ -17,9 +17,15 @@ from weft.laws import (
 )
 
 LawName = Literal[
-    "baraff_witkin", "arap", "stvk_shear", "no_shear", "stvk", "neo_hookean", "immediate_buckling",
+    "baraff_witkin",
+    "arap",
+    "stvk_shear",
+    "no_shear",
+    "stvk",
+    "neo_hookean",
+    "immediate_buckling",
     "measured",
-]  # fmt: skip
+]
 LAWS: tuple[str, ...] = get_args(LawName)
 SKEWED = ("baraff_witkin", "no_shear", "stvk_shear")  # those with fibers
 

@@ -5,8 +5,8 @@ from typing import Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from weft.base.errors import WeftError
 from weft.contact import Body, BodyFrames
-from weft.errors import WeftError
 from weft.mannequin import MotionSettings, mannequin, measures_of
 from weft.mannequin.figure import FACES_PER_SIZE
 from weft.mannequin.measures import BOUNDS, MEANING

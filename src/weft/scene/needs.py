@@ -11,17 +11,18 @@ from pathlib import Path
 
 import numpy.lib.format as npy
 
-from weft.errors import SceneError, SceneProblems, WeftError
+from weft.base.errors import SceneError, SceneProblems, WeftError
+from weft.base.input_file import open_input
+from weft.base.machine import gib, memory
+from weft.base.yaml_lines import Loc
 from weft.garment.reading import read_pattern
 from weft.io.archive import Broken
-from weft.machine import gib, memory
-from weft.plain_yaml import Loc
+from weft.run.simulation import MOST_FRAMES, MOST_STEPS
 from weft.scene.body_schema import BodyBlock
 from weft.scene.field_schema import FieldBlock
 from weft.scene.file import Source, dotted
 from weft.scene.schema import ClothBlock, SceneFile
 from weft.scene.shape_block import ShapeBlock
-from weft.simulation import MOST_FRAMES, MOST_STEPS
 
 # [bytes] at the peak of a simulation, measured at 1 600 to 40 000 vertices (docs/reliability.md)
 PER_VERTEX, PER_BODY_VERTEX = 16_000, 2_000
@@ -31,12 +32,12 @@ FILE_SPACE = 16  # times its size is what a mesh file takes
 
 
 @dataclass(frozen=True)
-class Part:
+class SizedPart:
     """A cloth or body.
 
     Args:
         loc: the field that decides its size.
-        vertices: about.
+        vertices: about: with control points of splines; of a file, by its size.
         faces: about.
         size: [bytes] of memory at the peak.
     """
@@ -51,7 +52,7 @@ class Part:
 class Needs:
     """Of a scene, about."""
 
-    parts: Sequence[Part]
+    parts: Sequence[SizedPart]
     frames: float
     body_vertices: float
 
@@ -66,11 +67,10 @@ class Needs:
         return sum(p.vertices for p in self.parts) * PER_STORED + self.body_vertices * 24
 
     def __str__(self) -> str:
-        vertices = sum(p.vertices for p in self.parts)
         disk = self.frame_size * (self.frames + 1)
         return (
-            f"needs about {gib(self.memory)} of memory ({vertices:.3g} vertices with bodies) and "
-            f"{gib(disk)} of disk"
+            f"needs about {gib(self.memory)} of memory and {gib(disk)} of disk, as estimated from "
+            "the scene file and the sizes of its files"
         )
 
 
@@ -88,11 +88,17 @@ def needs_of(source: Source, file: SceneFile) -> Needs:
 
     frames, steps = file.seconds * file.fps, file.seconds / file.step
     if not frames <= MOST_FRAMES:
-        refuse(("seconds",), f"{file.seconds:g} s at {file.fps:g} fps: {frames:.3g} frames",
-               f"at most {MOST_FRAMES}")  # fmt: skip
+        refuse(
+            ("seconds",),
+            f"{file.seconds:g} s at {file.fps:g} fps: {frames:.3g} frames",
+            f"at most {MOST_FRAMES}",
+        )
     elif round(frames) == 0:
-        refuse(("seconds",), f"{file.seconds:g} s at {file.fps:g} fps: no frame at all",
-               f"one frame or more, {1 / file.fps:.3g} s")  # fmt: skip
+        refuse(
+            ("seconds",),
+            f"{file.seconds:g} s at {file.fps:g} fps: no frame at all",
+            f"one frame or more, {1 / file.fps:.3g} s",
+        )
     if not steps <= MOST_STEPS:
         refuse(("step",), f"{file.step:g} s: {steps:.3g} steps", f"at most {MOST_STEPS:g}")
     one: list[tuple[Loc, ClothBlock]] = [(("cloth",), file.cloth)] if file.cloth else []
@@ -104,9 +110,12 @@ def needs_of(source: Source, file: SceneFile) -> Needs:
     has = memory()
     if found.memory > has:
         largest = max(found.parts, key=lambda p: p.size)
-        got = f"{largest.vertices:.3g} vertices, {largest.faces:.3g} faces, about "
-        refuse(largest.loc, f"{got}{gib(largest.size)} (the scene: {gib(found.memory)})",
-               f"at most the {gib(has)} of this machine")  # fmt: skip
+        got = f"about {largest.vertices:.3g} points, {largest.faces:.3g} faces, "
+        refuse(
+            largest.loc,
+            f"{got}{gib(largest.size)} (the scene: {gib(found.memory)})",
+            f"at most the {gib(has)} of this machine",
+        )
     if problems:
         raise SceneProblems(problems)
     for text in capped(file):
@@ -125,19 +134,19 @@ def capped(file: SceneFile) -> Iterator[str]:
             )
 
 
-def _cloth(loc: Loc, b: ClothBlock, folder: Path) -> Iterator[Part]:
+def _cloth(loc: Loc, b: ClothBlock, folder: Path) -> Iterator[SizedPart]:
     splines = b.discretization == "bspline"
     spline_loc: Loc = (*loc, "spline", "spans")
     dense = b.spline.density**2
     if b.sheet is not None:
         n = float(b.sheet.nx * b.sheet.ny)
         shown = n * dense if splines else 0.0
-        yield Part((*loc, "sheet", "nx"), n + shown, 2 * n, PER_VERTEX * (2 * n + shown))
+        yield SizedPart((*loc, "sheet", "nx"), n + shown, 2 * n, PER_VERTEX * (2 * n + shown))
     if b.panel is not None:
         size = max(b.panel.size, 1e-300)
         n = _area(b.panel.outline) / (0.75**0.5 * size) / size
         sides = _perimeter(b.panel.outline) / size
-        yield Part((*loc, "panel", "size"), n + sides, 2 * n + sides, PER_VERTEX * (n + sides))
+        yield SizedPart((*loc, "panel", "size"), n + sides, 2 * n + sides, PER_VERTEX * (n + sides))
         if splines and b.spline.span_size is not None:
             step = max(b.spline.span_size, 1e-300)
             spans = _area(b.panel.outline) / step / step
@@ -155,27 +164,27 @@ def _cloth(loc: Loc, b: ClothBlock, folder: Path) -> Iterator[Part]:
         size = max(b.garment.size, 1e-300)
         n = sum(_area(p.corners.tolist()) / (0.75**0.5 * size) / size for p in panels)
         n += sum(_perimeter(p.corners.tolist()) / size for p in panels)
-        yield Part((*loc, "garment", "size"), n, 2 * n, PER_VERTEX * n)
+        yield SizedPart((*loc, "garment", "size"), n, 2 * n, PER_VERTEX * n)
         if splines and b.spline.span_size is not None:
             step = max(b.spline.span_size, 1e-300)
             count = sum(_area(p.corners.tolist()) / step / step for p in panels)
             yield _spans((*loc, "spline", "span_size"), count, 0)
 
 
-def _spans(loc: Loc, spans: float, dense: int) -> Part:
+def _spans(loc: Loc, spans: float, dense: int) -> SizedPart:
     """Two control points' worth a span, and what is shown of it."""
     n = spans * (1 + dense)
-    return Part(loc, n, 2 * n, PER_VERTEX * n)
+    return SizedPart(loc, n, 2 * n, PER_VERTEX * n)
 
 
-def _body(loc: Loc, b: BodyBlock, folder: Path) -> Iterator[Part]:
+def _body(loc: Loc, b: BodyBlock, folder: Path) -> Iterator[SizedPart]:
     kind, shape = b.shape
     if isinstance(shape, FieldBlock):
         yield from _file((*loc, kind, "file"), [folder / shape.file])
     if isinstance(shape, ShapeBlock):
         n = shape.count()
         size = (PER_BODY_VERTEX + 2 * 24 * shape.frames()) * min(n, shape.most_vertices)
-        yield Part((*loc, kind, "size"), n, 2 * n, size)
+        yield SizedPart((*loc, kind, "size"), n, 2 * n, size)
     if b.mesh is not None:
         path = folder / b.mesh.file
         try:
@@ -184,13 +193,13 @@ def _body(loc: Loc, b: BodyBlock, folder: Path) -> Iterator[Part]:
                 files = list(path.parent.glob(path.name))
         except (OSError, ValueError, NotImplementedError, IndexError):
             files = []
-        frames = _frames_of(path) if b.mesh.fps is not None else None
+        frames = _frames_of(path)
         if frames is None:
             files += [] if b.mesh.motion is None else [folder / b.mesh.motion]
             yield from _file((*loc, "mesh", "file"), files)
         else:
             k, n = frames
-            yield Part((*loc, "mesh", "file"), n, 2 * n, PER_BODY_VERTEX * n + 2 * 24 * k * n)
+            yield SizedPart((*loc, "mesh", "file"), n, 2 * n, PER_BODY_VERTEX * n + 2 * 24 * k * n)
 
 
 def _frames_of(path: Path) -> tuple[int, int] | None:
@@ -198,7 +207,11 @@ def _frames_of(path: Path) -> tuple[int, int] | None:
     if path.suffix.lower() != ".npz":
         return None
     try:
-        with zipfile.ZipFile(path) as archive, archive.open("positions.npy") as file:
+        with (
+            open_input(path) as data,
+            zipfile.ZipFile(data) as archive,
+            archive.open("positions.npy") as file,
+        ):
             read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
             shape = read[npy.read_magic(file)](file)[0]
     except Broken:
@@ -206,7 +219,7 @@ def _frames_of(path: Path) -> tuple[int, int] | None:
     return (int(shape[0]), int(shape[1])) if len(shape) == 3 else None
 
 
-def _file(loc: Loc, paths: Sequence[Path]) -> Iterator[Part]:
+def _file(loc: Loc, paths: Sequence[Path]) -> Iterator[SizedPart]:
     """What files take: 100 bytes of text or binary a vertex; none where there are none."""
     size = 0
     for path in paths:
@@ -215,7 +228,7 @@ def _file(loc: Loc, paths: Sequence[Path]) -> Iterator[Part]:
         except (OSError, ValueError):
             continue
     n = size / 100
-    yield Part(loc, n, 2 * n, FILE_SPACE * size)
+    yield SizedPart(loc, n, 2 * n, FILE_SPACE * size)
 
 
 def _area(outline: Sequence[tuple[float, float]]) -> float:

@@ -1,29 +1,64 @@
 """The scene of a run, from its manifest alone."""
 
-from collections.abc import Mapping, Sequence
+import json
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from weft.errors import SceneError
-from weft.fields import Physics
-from weft.run import Run
+from weft.base.arrays import Json
+from weft.base.errors import SceneError, shortened
+from weft.base.runtime_types import checked
+from weft.cloth.fields import Physics
+from weft.run.run import Run
+from weft.run.step_record import differences
 from weft.scene.build import Builder, LoadedScene
 from weft.scene.file import Source, validate
 
 
-def load_described(description: Mapping[str, Any], folder: Path) -> LoadedScene:
-    """The scene that a run's manifest describes; files that it reads are looked for in ``folder``.
+def load_described(manifest: Json, run: Path, folder: str | Path | None = None) -> LoadedScene:
+    """Return the scene that the manifest of a run describes; warn where it is another one now.
+
+    Args:
+        manifest: of the run.
+        run: the folder of the run.
+        folder: where the files that the scene names are; None: in the folder of the scene file,
+            as the run recorded it.
 
     Raises:
-        SceneError: no scene file made the run, or one of its files is not there.
+        SceneError: no scene file made the run, or its folder is not there. SceneProblems: one of
+        its files is not there, or cannot be read.
     """
+    description = manifest.get("description", {})
     if not description:
         raise SceneError(
-            "scene", got="a run that Python made", where=str(folder),
-            expected="a run of a scene file", hint="resume it where it was made",
-        )  # fmt: skip
-    source = Source(folder / "manifest.json", description, {})
-    return Builder(source, validate(source)).build()
+            "scene",
+            got="a run that Python made",
+            where=str(run),
+            expected="a run of a scene file",
+            hint="resume it where it was made",
+        )
+    file = run / manifest.get("scene_file", "manifest.json")
+    if folder is not None:
+        file = Path(folder) / file.name
+    if not file.parent.is_dir():
+        raise SceneError(
+            "folder of the scene file",
+            got=str(file.parent),
+            where=str(run),
+            expected="the folder that the files of the scene are relative to",
+            hint="the run has been moved: weft.scene_of(run, folder=...) says where they are now",
+        )
+    source = Source(file, description, {})
+    loaded = Builder(source, validate(source)).build()
+    now = json.loads(json.dumps(loaded.scene.identity()))
+    changed = differences(manifest.get("scene", {}), now)
+    if changed:
+        warnings.warn(
+            f"{run}: files of the scene in {file.parent} have changed since it was simulated "
+            f"(differs in: {shortened(changed)})",
+            stacklevel=3,
+        )
+    return loaded
 
 
 def physics_of(run: Run, names: Sequence[str]) -> Physics | None:
@@ -35,15 +70,21 @@ def physics_of(run: Run, names: Sequence[str]) -> Physics | None:
     """
     if not {"stress", "air"} & set(names) - set(run.recorded()):
         return None
-    return load_described(run.manifest.get("description", {}), run.path).scene.physics()
+    return load_described(run.manifest, run.path).scene.physics()
 
 
-def scene_of(run: Run) -> LoadedScene:
-    """The scene of a run that a scene file made: to simulate it again, or to differentiate it
-    (``weft.Adjoint``).
+@checked(SceneError)
+def scene_of(run: Run, folder: str | Path | None = None) -> LoadedScene:
+    """Return the scene of a run that a scene file made: to simulate it again, or to differentiate
+    it (``weft.Adjoint``).
+
+    Args:
+        run: a run of a scene file, finished or not.
+        folder: where the files that the scene names are, if the run or they have been moved; None:
+            in the folder of the scene file, as the run recorded it.
 
     Raises:
-        SceneError: no scene file made the run, or one of its files is not there.
+        SceneError: no scene file made the run, or its folder is not there. SceneProblems: one of
+        its files is not there, or cannot be read.
     """
-    description = run.manifest.get("description", {})
-    return load_described(description, run.path)
+    return load_described(run.manifest, run.path, folder)

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from weft.errors import SceneError, WeftError
+from weft.base.errors import SceneError, WeftError
 
 Tree = dict[str, Any]
 DEFAULT = "backward_euler"

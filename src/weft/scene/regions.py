@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft.arrays import Floats, Ints
-from weft.cloth import Cloth, Part
-from weft.contact.pieces import Piece
+from weft.base.arrays import Floats, Ints
+from weft.cloth.cloth import Cloth, ClothPart
+from weft.cloth.regions import owners
+from weft.contact.collision_pieces import CollisionPiece
 from weft.discretization.triangles import Triangles
 from weft.energies.base import Energy
-from weft.energies.buckling_bending import BucklingBending
-from weft.energies.quadratic_bending import QuadraticBending
-from weft.fabric import Fabric
+from weft.energies.elastic.buckling_bending import BucklingBending
+from weft.energies.elastic.quadratic_bending import QuadraticBending
+from weft.fabric.fabric import Fabric
 from weft.laws.base import Law
-from weft.regions import owners
 from weft.scene.elastic import bending_of_triangles
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def border_energies(scene: "Scene", t: float = 0.0) -> tuple[Energy, ...]:
     )
 
 
-def _between(scene: "Scene", part: Part, surface: Triangles, t: float) -> list[Energy]:
+def _between(scene: "Scene", part: ClothPart, surface: Triangles, t: float) -> list[Energy]:
     """The energy of the edges between a part's regions; none where no two meet."""
     mesh, first = surface.mesh, int(part.faces[0])
     label = np.zeros(len(mesh.faces), dtype=np.int32)
@@ -77,38 +77,45 @@ def _mean(made: Sequence[Any], rows: Ints, left: Ints, right: Ints) -> Any:
     one = made[0]
     if isinstance(one, QuadraticBending):
         form = dataclasses.replace(
-            one.form, stencil=one.form.stencil[rows], coefficient=one.form.coefficient[rows],
+            one.form,
+            stencil=one.form.stencil[rows],
+            coefficient=one.form.coefficient[rows],
             weight=mean([e.form.weight for e in made]),
-        )  # fmt: skip
+        )
         return dataclasses.replace(one, form=form, frame=one.frame[rows])
     if isinstance(one, BucklingBending):
         return dataclasses.replace(
-            one, pairs=one.pairs[rows], length=one.length[rows], area=one.area[rows],
+            one,
+            pairs=one.pairs[rows],
+            length=one.length[rows],
+            area=one.area[rows],
             stiffness=mean([e.stiffness for e in made]),
             compression=mean([e.compression for e in made]),
-        )  # fmt: skip
+        )
     return dataclasses.replace(
-        one, hinges=one.hinges[rows], rest_angle=one.rest_angle[rows],
+        one,
+        hinges=one.hinges[rows],
+        rest_angle=one.rest_angle[rows],
         weight=mean([e.weight for e in made]),
-    )  # fmt: skip
+    )
 
 
-def pieces_of(cloth: Cloth, otherwise: float) -> list[Piece]:
+def pieces_of(cloth: Cloth, otherwise: float) -> list[CollisionPiece]:
     """What contact tells apart: parts, and regions of parts that have them.
 
     Args:
         cloth: all cloth of a scene.
         otherwise: [m] that is kept where neither region nor part says.
     """
-    found: list[Piece] = []
+    found: list[CollisionPiece] = []
     for part in cloth.parts:
         kept = _kept(part, 0.0)
         if not part.regions:
-            found.append(Piece(part.name, part.vertices, part.kept()))
+            found.append(CollisionPiece(part.name, part.vertices, part.kept()))
             continue
         sizes = np.array([otherwise if k is None else k for k in kept])
         ids = owners(cloth.mesh, part.regions, sizes)
-        found += [Piece(r.name, own, k) for r, own, k in zip(part.regions, ids, kept)]
+        found += [CollisionPiece(r.name, own, k) for r, own, k in zip(part.regions, ids, kept)]
     return found
 
 
@@ -117,7 +124,7 @@ def kept_at(cloth: Cloth, t: float) -> list[float | None]:
     return [kept for part in cloth.parts for kept in _kept(part, t)]
 
 
-def _kept(part: Part, t: float) -> list[float | None]:
+def _kept(part: ClothPart, t: float) -> list[float | None]:
     """Of a part's regions; of itself where there are none."""
     return [part.kept(t) if k.thickness is None else k.kept(t) for k in part.kinds]
 

@@ -10,9 +10,9 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from weft.errors import SceneError, WeftError
-from weft.keys import Keys
-from weft.plain_yaml import Loc
+from weft.base.errors import SceneError, WeftError
+from weft.base.keyframes import Keys
+from weft.base.yaml_lines import Loc
 from weft.scene.keyed import check_may_change
 
 Said = Mapping[Loc, Mapping[str, Any]]
@@ -72,8 +72,11 @@ def keys_of(
             path = what
             for k, (t, v) in enumerate(timed):
                 if v is None or isinstance(v, dict | list):
-                    raise SceneError(f"{what}.keys.{k}", got="nothing" if v is None else repr(v),
-                                     expected="a number at the time, like [1 s, 5]")  # fmt: skip
+                    raise SceneError(
+                        f"{what}.keys.{k}",
+                        got="nothing" if v is None else repr(v),
+                        expected="a number at the time, like [1 s, 5]",
+                    )
                 tree = copy.deepcopy(dict(plain))
                 put(tree, loc, v)
                 file = typed(tree, (*loc, "keys", k, 1))

@@ -6,51 +6,56 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from pathlib import Path as FilePath
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.attachments import Attached, Attachment, attached, check_stretch
-from weft.cloth import Cloth
-from weft.contact.body import Body
+from weft.base.arrays import ArrayOf, Floats, Positions
+from weft.base.errors import SceneError, check_known
+from weft.base.keyframes import Keys
+from weft.base.runtime_types import check_value, checked
+from weft.base.settings import Accepts, Setting
+from weft.bodies.body import Body
+from weft.bodies.motion.pins import Pin
+from weft.bodies.rigid.energies import check_rigid, rigid_energies
+from weft.bodies.rigid.rigid_bodies import RigidBodies, single
+from weft.cloth.attachments import Attached, Attachment, attached, check_stretch
+from weft.cloth.cloth import Cloth
+from weft.cloth.fields import Physics, check_fields, missing
 from weft.contact.contact import Contact, SelfContact
-from weft.contact.loose import Loose, single
-from weft.contact.rigid_energies import check_rigid, rigid_energies
-from weft.energies.air import Wind
+from weft.energies.air.wind import Wind
 from weft.energies.base import Energy
-from weft.energies.buckling_bending import BucklingForm
-from weft.energies.condition import ConditionForm
-from weft.energies.pressed import Pressed
-from weft.energies.pressure import Gas
-from weft.errors import SceneError, check_known
-from weft.fabric import Fabric
-from weft.fields import Physics, check_fields, missing
+from weft.energies.elastic.buckling_bending import BucklingForm
+from weft.energies.elastic.condition import ConditionForm
+from weft.energies.elastic.pressed_lines import Pressed
+from weft.energies.loads.pressure import Gas
+from weft.energies.state import State
+from weft.fabric.fabric import Fabric
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.base import StepSettings
-from weft.integrators.resolve import Resolved, resolved
-from weft.keys import Keys
+from weft.integrators.feasible_start import FeasibleStart, feasible_start
+from weft.integrators.model import Model
 from weft.laws.base import Law
-from weft.model import Model
-from weft.pins import Pin
 from weft.scene.acting import made_of
 from weft.scene.changing import ChangingScene, carried, thickens, thickest, thickness_at
-from weft.scene.checks import check_attachments, check_energies, check_kinds, check_ropes
+from weft.scene.checks import check_attachments, check_energies, check_ropes, check_solver
 from weft.scene.described import described
 from weft.scene.elastic import BENDING, check_start
-from weft.scene.held import ANCHOR, Held, held_points
+from weft.scene.held import ANCHOR, HeldPoints, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
 from weft.scene.keyed import at, changes, check_keyed, contact_at_start, heaviest, widest_gap
 from weft.scene.law import law_of_fabric
 from weft.scene.regions import laws_of, pieces_of
-from weft.state import State
-from weft.units import fields_in_si
 
-# Fields that the model does not depend on.
-APART_FROM_MODEL = frozenset({"step", "settings", "adaptive", "velocity", "description", "record"})
+Ramps = Annotated[Floats, ArrayOf("numbers", ((None, 2),), "s")]  # of gravity, at every vertex
+APART_FROM_MODEL = frozenset(  # fields that the model does not depend on
+    {"step", "settings", "adaptive", "velocity", "description", "scene_file", "record"}
+)
 
 
+@checked(SceneError, "scene", unchecked=("law_of",))
 @dataclass(frozen=True, eq=False, repr=False)
 class Scene:
     """What is simulated.
@@ -80,6 +85,7 @@ class Scene:
         adaptive: divide steps in which cloth stretches too fast; None: never.
         velocity: (3,) or (N,3) [m/s] of the points, at the start.
         description: the contents of the scene file, for the manifest of a run.
+        scene_file: its path; files that it names are relative to its folder.
         energies: of your own, beside the scene's (``weft.energies.base.Energy``, over the points).
         stepper: an integrator of your own (``weft.integrators.base.Stepper``), in place of
             ``integrator`` and ``settings``. ``scene.stepper()`` gives the one or makes the other.
@@ -87,7 +93,7 @@ class Scene:
             with ``buckling`` or the law ``ImmediateBuckling``, else ``hinges``.
         gravity_from: [s] two times between which gravity grows, or (n,2) of each vertex; it is not
             there before.
-        record: fields that every frame keeps besides positions (``weft.fields.FIELDS``).
+        record: fields that every frame keeps besides positions (``weft.cloth.fields.FIELDS``).
         wind: air that flows or stands still (``Wind``): lift and drag; None: there is no air.
         pressed: lines with angles that are pressed in (``Pressed``): pleats, creases.
         keyed: numbers that change in time, by path: ``{"gravity.1": weft.Keys([(0, -9.81), (1,
@@ -101,30 +107,31 @@ class Scene:
 
     cloth: Cloth
     pins: Sequence[Pin] = ()
-    gravity: tuple[float, float, float] = (0.0, -9.81, 0.0)
-    damping: float | None = None
-    step: float = 0.02
-    rest_angles: Any = "flat"
+    gravity: Annotated[tuple[float, float, float], Setting("", "m/s^2")] = (0.0, -9.81, 0.0)
+    damping: Annotated[float | None, Setting("", "s", least=0)] = None
+    step: Annotated[float, Setting("", "s", above=0)] = 0.02
+    rest_angles: Annotated[Any, Accepts(Literal["flat", "as-given"] | Positions)] = "flat"
     integrator: str = "backward_euler"
     settings: Settings | None = None
     law: Law | Callable[[Fabric], Law] | None = None
     buckling: BucklingForm | None = None
-    pressure: float | Gas | None = None
+    pressure: Annotated[float | Gas | None, Setting("", "Pa")] = None
     conditions: ConditionForm | None = None
     contact: SelfContact | None = None
     bodies: Sequence[Body] = ()
     adaptive: AdaptiveSettings | None = None
-    velocity: Any = (0.0, 0.0, 0.0)
+    velocity: Annotated[Any, ArrayOf("numbers", ((3,), (None, 3)), "m/s")] = (0.0, 0.0, 0.0)
     description: Mapping[str, Any] = field(default_factory=dict)
     energies: Sequence[Energy] = ()
     stepper: Any = None
     bending: str | None = None
-    gravity_from: tuple[float, float] | Floats = (0.0, 0.0)
+    gravity_from: Annotated[tuple[float, float] | Ramps, Setting("", "s", least=0)] = (0.0, 0.0)
     wind: Wind | None = None
     pressed: Sequence[Pressed] = ()
     keyed: Mapping[str, Keys] = field(default_factory=dict)
     record: Sequence[str] = ()
     attachments: Sequence[Attachment] = ()
+    scene_file: FilePath | None = None
 
     def __repr__(self) -> str:
         return described(self)
@@ -137,37 +144,28 @@ class Scene:
         return shown(partial(picture, self), partial(rows, self))
 
     def __post_init__(self) -> None:
-        fields_in_si(self, "scene", gravity="m/s^2", damping="s", step="s", velocity="m/s",
-                     pressure="Pa")  # fmt: skip
-        check_kinds(self)
-        if not (np.isfinite(self.step) and self.step > 0):
-            raise SceneError("scene.step", got=self.step, expected="must be > 0 [s]")
-        if self.damping is not None and not (np.isfinite(self.damping) and self.damping >= 0):
-            raise SceneError("scene.damping", got=self.damping, expected="must be >= 0 [s]")
-        if not np.isfinite(self.gravity).all() or len(self.gravity) != 3:
-            raise SceneError("scene.gravity", got=self.gravity, expected="three numbers [m/s^2]")
         times = np.asarray(self.gravity_from, dtype=np.float64)
-        if not (np.isfinite(times).all() and (times >= 0).all() and (np.diff(times) >= 0).all()):
-            raise SceneError("scene.gravity_from", got=self.gravity_from,
-                             expected="two times, the second not before the first [s]")  # fmt: skip
+        if not ((times >= 0).all() and (np.diff(times) >= 0).all()):
+            raise SceneError(
+                "scene.gravity_from",
+                got=self.gravity_from,
+                expected="two times, the second not before the first [s]",
+            )
         self._check_integrator()
         self._check_rest()
-        for k, energy in enumerate(self.energies):
-            if not isinstance(energy, Energy):
-                raise SceneError(
-                    f"scene.energies {k}",
-                    got=type(energy).__name__,
-                    expected="an energy: an object as weft.energies.base.Energy says",
-                )
+        if isinstance(self.law, type):
+            raise SceneError(
+                "scene.law",
+                got=f"the class {self.law.__name__}",
+                expected="a law, or a function",
+                hint=f"write weft.laws.{self.law.__name__}(...)",
+            )
         if self.law is not None and (self.conditions is not None or self.is_1998):
             raise SceneError("scene.law", got="a law", expected="none, with the conditions of 1998")
-        wind: Any = self.wind
-        if wind is not None:
-            if not isinstance(wind, Wind):
-                got = type(wind).__name__
-                raise SceneError("scene.wind", got=got, expected="a weft.Wind")
-            object.__setattr__(self, "wind", wind.loaded())
+        if self.wind is not None:
+            object.__setattr__(self, "wind", self.wind.loaded())
         check_attachments(self.attachments, self.integrator)
+        check_solver(self)
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
         object.__setattr__(self, "record", check_fields(self.record, "scene.record"))
@@ -192,11 +190,9 @@ class Scene:
     def _check_rest(self) -> None:
         """That rest angles are words or a shape, and that pressed lines say of which cloth."""
         if not isinstance(self.rest_angles, str):
-            shape = np.asarray(self.rest_angles, dtype=np.float64)
-            object.__setattr__(self, "rest_angles", shape)
             n = self.cloth.n_vertices
-            if shape.shape != (n, 3) or not np.isfinite(shape).all():
-                got, expected = f"shape {shape.shape}", f"flat, as-given, or finite ({n}, 3)"
+            if len(self.rest_angles) != n:
+                got, expected = f"shape {self.rest_angles.shape}", f"flat, as-given, or ({n}, 3)"
                 raise SceneError("scene.rest_angles", got=got, expected=expected)
         for k, line in enumerate(self.pressed):
             names = [p.name for p in self.cloth.parts]
@@ -304,7 +300,7 @@ class Scene:
         return Model(mass, energies, held.pins, start, *rest)
 
     @cached_property
-    def _held(self) -> Held:
+    def _held(self) -> HeldPoints:
         """Pins, as the points have them."""
         return held_points(self.cloth, tuple(self.pins))
 
@@ -321,9 +317,9 @@ class Scene:
         return Physics(None if plain else laws_of(self, t), wind, carried(self, t))
 
     @cached_property
-    def loose(self) -> Loose:
+    def loose(self) -> RigidBodies:
         """Rigid bodies, as four points each after all others."""
-        loose = Loose.of(self.bodies, len(self._held.points))
+        loose = RigidBodies.of(self.bodies, len(self._held.points))
         check_rigid(loose, self.integrator, airless=self.wind is None)
         return loose
 
@@ -354,10 +350,14 @@ class Scene:
         """The membrane's law for one of the fabrics."""
         if self.law is None:
             return law_of_fabric(fabric, "measured" if fabric.is_measured else "baraff_witkin")
-        return self.law if isinstance(self.law, Law) else self.law(fabric)
+        if isinstance(self.law, Law):
+            return self.law
+        what = "scene.law: what the function returns"
+        made: Law = check_value(self.law(fabric), Law, what, SceneError)
+        return made
 
     @cached_property
-    def resolved(self) -> Resolved | None:
+    def resolved(self) -> FeasibleStart | None:
         """The untangled start, where contact asks for one.
 
         Raises:
@@ -368,17 +368,19 @@ class Scene:
         self.cloth.surfaces.require("contact.resolve")
         if len(self.loose):
             raise SceneError(
-                "scene.contact.resolve", got="true, with rigid bodies", expected="false",
+                "scene.contact.resolve",
+                got="true, with rigid bodies",
+                expected="false",
                 hint="move what is too near apart by hand",
-            )  # fmt: skip
-        return resolved(self.model(), self._held.points)
+            )
+        return feasible_start(self.model(), self._held.points)
 
     def state(self) -> State:
         """The state at t = 0, untangled where that is asked for."""
         x = np.array(self._held.points if self.resolved is None else self.resolved.x)
         x = np.concatenate([x, self.loose.points])
         v = np.zeros(x.shape)
-        v[: len(self.cloth.points)] = np.asarray(self.velocity, dtype=np.float64)
+        v[: len(self.cloth.points)] = self.velocity
         for body in self.loose.affine:
             v[body.own] = body.start_velocity
         return State(x, v)

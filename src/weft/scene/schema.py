@@ -11,26 +11,26 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model, model_validator
 
+from weft.bodies.motion.pins import Path
 from weft.contact.contact import SelfContact
-from weft.energies.air import Wind
-from weft.energies.buckling_bending import BucklingForm
-from weft.energies.condition import ConditionForm
-from weft.energies.pressed import Pressed
-from weft.energies.pressure import Gas
-from weft.energies.seams import Sewing
+from weft.energies.air.wind import Wind
+from weft.energies.elastic.buckling_bending import BucklingForm
+from weft.energies.elastic.condition import ConditionForm
+from weft.energies.elastic.pressed_lines import Pressed
+from weft.energies.loads.pressure import Gas
+from weft.energies.seams.sewing import Sewing
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.base import StepSettings
 from weft.io import SUFFIXES
-from weft.pins import Path
 from weft.scene.attachment_schema import AttachmentBlock
 from weft.scene.blocks import (
     Acceleration,
-    Block,
+    BuiltField,
     Degrees,
     Given,
     Length,
-    Made,
     Point,
+    SceneBlock,
     Size,
     Speed,
     Time,
@@ -44,7 +44,7 @@ from weft.scene.law import LawName
 from weft.scene.selection import NamedBlock, SelectionBlock
 
 
-class SheetBlock(Block):
+class SheetBlock(SceneBlock):
     """A rectangle that lies on y = 0, warp along x, "top" at the back."""
 
     nx: int = Field(32, ge=2, le=5000, description="vertices along the width (warp)")
@@ -57,7 +57,7 @@ class SheetBlock(Block):
     seed: int = Field(0, ge=0, description="of the random pattern")
 
 
-class MeshBlock(Block):
+class MeshBlock(SceneBlock):
     """A mesh from a file."""
 
     file: str = Field(description=f"{SUFFIXES}, relative to the scene file")
@@ -71,14 +71,16 @@ class MeshBlock(Block):
         None, gt=0, description="[m] length of one unit of texture coordinates; none: as scale"
     )
     warp: tuple[float, float, float] | None = Field(
-        None, description="direction of the warp yarns, for a file without texture coordinates"
+        None,
+        description="direction of the warp yarns in space; the mesh is then its own rest shape, "
+        "and texture coordinates of the file are left out",
     )
     prim: str | None = Field(
         None, description="of a USD or glTF file with several meshes: which, by path or name"
     )
 
 
-class PanelBlock(Block):
+class PanelBlock(SceneBlock):
     """A piece of any shape, of irregular, nearly equilateral triangles, on y = 0."""
 
     outline: list[tuple[Length, Length]] = Field(
@@ -89,7 +91,7 @@ class PanelBlock(Block):
     seed: int = Field(0, ge=0, description="of the points inside")
 
 
-class GarmentBlock(Block):
+class GarmentBlock(SceneBlock):
     """A garment cut from a flat pattern, sewn at the start of the run (`sewing`)."""
 
     pattern: str = Field(description="a pattern file (docs/garments.md), relative to the scene's")
@@ -100,7 +102,7 @@ class GarmentBlock(Block):
     seed: int = Field(0, ge=0, description="of the points inside panels")
 
 
-class SplineBlock(Block):
+class SplineBlock(SceneBlock):
     """Quadratic B-splines (Meng et al. 2025), for ``discretization: bspline``.
 
     A sheet's nx and ny are then its control points; panels, meshes and garments are fitted.
@@ -142,7 +144,7 @@ NOT_OF_GARMENTS = (
 )
 
 
-class ClothBlock(Block):
+class ClothBlock(SceneBlock):
     """What the cloth is, and where it starts. Give one of ``sheet``, ``panel``, ``mesh`` and
     ``garment``.
     """
@@ -224,7 +226,7 @@ class PinBlock(SelectionBlock, NamedBlock):
     path: Given[Path] | None = Field(None, description="a motion; none: held still")
 
 
-class LawBlock(Block):
+class LawBlock(SceneBlock):
     """The membrane's law, with the stiffness of the fabric (`docs/choosing.md`)."""
 
     name: LawName = Field(
@@ -271,7 +273,7 @@ class WindBlock(block_of(Wind)):  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenIntegrator:
     """An integrator and its settings."""
 
     name: str
@@ -281,7 +283,7 @@ class Chosen:
         return self.name
 
 
-class _IntegratorBlock(Block):
+class _IntegratorBlock(SceneBlock):
     """A name, or the settings of one integrator below its name."""
 
     @model_validator(mode="before")
@@ -293,14 +295,14 @@ class _IntegratorBlock(Block):
             raise ValueError("one name, or one name with its settings: {bdf2: {tolerance: 1 mm/s}}")
         return {name: {} if own is None else own for name, own in value.items()}
 
-    def make(self) -> Chosen:
+    def make(self) -> ChosenIntegrator:
         """Name and settings."""
         (name,) = self.model_fields_set
-        return Chosen(name, getattr(self, name))
+        return ChosenIntegrator(name, getattr(self, name))
 
 
 _CHOICES: Mapping[str, Any] = {
-    name: (Annotated[kind.settings, Made()] | None, Field(None, description=kind.meaning))
+    name: (Annotated[kind.settings, BuiltField()] | None, Field(None, description=kind.meaning))
     for name, kind in INTEGRATORS.items()
 }
 IntegratorBlock = create_model(
@@ -311,7 +313,7 @@ IntegratorBlock = create_model(
 FieldName = Literal["strain", "stress", "curvature", "pressure", "air", "velocity"]
 
 
-class SceneFile(Block):
+class SceneFile(SceneBlock):
     """A scene."""
 
     description: str = Field("", description="what this is, for people")
@@ -336,8 +338,8 @@ class SceneFile(Block):
     step: Time = Field(0.02, gt=0, description="[s] largest time step; frames divide evenly")
     seconds: Time = Field(2.0, gt=0, description="[s] length of the simulation")
     fps: float = Field(30.0, gt=0, le=10000, description="[1/s] frames per second on disk")
-    integrator: Annotated[Chosen, Made(IntegratorBlock)] = Field(
-        Chosen("backward_euler", StepSettings()),
+    integrator: Annotated[ChosenIntegrator, BuiltField(IntegratorBlock)] = Field(
+        ChosenIntegrator("backward_euler", StepSettings()),
         description="a name, or {name: {settings}}; "
         + "; ".join(f"{name}: {kind.meaning}" for name, kind in INTEGRATORS.items()),
     )
@@ -354,10 +356,10 @@ class SceneFile(Block):
         description="bend by predicted buckled shapes ({}: defaults); none: hinges, or with law "
         "immediate_buckling the defaults",
     )
-    pressure: Annotated[float | Gas, Made(PressureBlock)] | None = Field(
+    pressure: Annotated[float | Gas, BuiltField(PressureBlock)] | None = Field(
         None, description="inside a closed surface; none: none"
     )
-    wind: Annotated[Wind, Made(WindBlock)] | None = Field(
+    wind: Annotated[Wind, BuiltField(WindBlock)] | None = Field(
         None, description="lift and drag of the air ({}: still air); none: there is no air"
     )
     pressed: list[Given[Pressed]] = Field(

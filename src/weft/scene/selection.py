@@ -3,26 +3,26 @@
 import numpy as np
 from pydantic import Field, model_validator
 
-from weft.arrays import Ints
-from weft.cloth import Cloth
-from weft.errors import SceneError
-from weft.scene.blocks import Block, Point
+from weft.base.arrays import Ints
+from weft.base.errors import SceneError
+from weft.cloth.cloth import Cloth
+from weft.scene.blocks import Point, SceneBlock
 
 
-class BoxBlock(Block):
+class BoxBlock(SceneBlock):
     """Vertices that start between two corners."""
 
     low: Point = Field(description="[m] least x, y, z")
     high: Point = Field(description="[m] greatest x, y, z")
 
 
-class NamedBlock(Block):
+class NamedBlock(SceneBlock):
     """What has a name."""
 
     name: str = Field("", description="for messages")
 
 
-class SelectionBlock(Block):
+class SelectionBlock(SceneBlock):
     """Vertices of the cloth. Selections add up; at least one is needed."""
 
     cloth: str | None = Field(None, description="of which cloth, where there are several")

@@ -5,10 +5,10 @@ from abc import abstractmethod
 from typing import ClassVar
 
 from weft.contact import Body
-from weft.scene.blocks import Block
+from weft.scene.blocks import SceneBlock
 
 
-class ShapeBlock(Block):
+class ShapeBlock(SceneBlock):
     """Sizes of a body."""
 
     most_vertices: ClassVar[float] = math.inf  # that the shape stops at, with longer edges

@@ -1,7 +1,7 @@
 """Numbers of a scene that stay as they are, each with the reason and what is done in its place.
 
 Every number of the schema is here or among those that may change (``scene.keyed.CHANGING``,
-``fabric_fields.CHANGING``): a test goes through all of them, so that a new one is thought about,
+``fabric.fields.CHANGING``): a test goes through all of them, so that a new one is thought about,
 and the table of ``docs/keyframes.md`` is ``rows``.
 """
 

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from weft.base.terminal import bar, new_console, text_column
 from weft.sweep.folder import SweepFolder
 from weft.sweep.plan import Sample
 from weft.sweep.runner import Hooks
-from weft.sweep.status import Found, Kind, Status, counts
+from weft.sweep.status import SampleKind, SampleStatus, Status, counts
 
 
 @contextmanager
@@ -18,29 +19,30 @@ def silent(note: Callable[[str], None]) -> Iterator[Hooks]:
 @contextmanager
 def sweep_bar() -> Iterator[Hooks]:
     """A bar of samples that have ended."""
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
-        Progress,
-        TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    console = new_console(error=True, soft_wrap=True)
     columns = (
-        MofNCompleteColumn(), BarColumn(20), TimeElapsedColumn(), TextColumn("left"),
-        TimeRemainingColumn(), TextColumn("{task.description}"),
-    )  # fmt: skip
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task("starting", total=None)
+        MofNCompleteColumn(),
+        BarColumn(20),
+        TimeElapsedColumn(),
+        text_column("left"),
+        TimeRemainingColumn(),
+        text_column("{task.description}"),
+    )
+    with bar(*columns, console=console) as shown:
+        task = shown.add_task("starting", total=None)
         failed = 0
 
-        def begun(sweep: SweepFolder, found: Sequence[Found]) -> None:
+        def begun(sweep: SweepFolder, found: Sequence[SampleStatus]) -> None:
             told = counts(found)
-            ended = told[Kind.DONE] + told[Kind.FAILED]
-            bar.update(task, total=len(found), completed=ended, description=str(sweep.path))
+            ended = told[SampleKind.DONE] + told[SampleKind.FAILED]
+            shown.update(task, total=len(found), completed=ended, description=str(sweep.path))
 
         def ended(sample: Sample, status: Status) -> None:
             nonlocal failed
@@ -48,6 +50,6 @@ def sweep_bar() -> Iterator[Hooks]:
                 failed += 1
                 console.print(f"failed   {sample.id}: {status.reason}: {status.message}")
             said = f"{failed} failed, " if failed else ""
-            bar.update(task, advance=1, description=f"{said}last {sample.id}")
+            shown.update(task, advance=1, description=f"{said}last {sample.id}")
 
         yield Hooks(begun, ended, console.print)

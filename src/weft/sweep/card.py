@@ -9,46 +9,56 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import weft
-from weft.arrays import Json
-from weft.errors import WeftError
+from weft.base.arrays import Json
+from weft.base.errors import WeftError
 from weft.io.files import atomic_write
 from weft.sweep.folder import SweepFolder, machine
 from weft.sweep.parameters import Column
 from weft.sweep.quality import MEANINGS
-from weft.sweep.status import RUN, Found
+from weft.sweep.status import RUN, SampleStatus
 
 if TYPE_CHECKING:
-    from weft.sweep.dataset import Choices, Shape
+    from weft.sweep.dataset import Choices, DatasetShape
 
 CHUNK = 1 << 20
 
 
 def write_card(
-    sweep: SweepFolder, out: Path, kept: Sequence[Found], left_out: Mapping[str, int],
-    columns: Sequence[Column], choices: "Choices", shape: "Shape", error: float,
-) -> Path:  # fmt: skip
+    sweep: SweepFolder,
+    out: Path,
+    kept: Sequence[SampleStatus],
+    left_out: Mapping[str, int],
+    columns: Sequence[Column],
+    choices: "Choices",
+    shape: "DatasetShape",
+    error: float,
+) -> Path:
     """Write ``NAME.card.json`` and ``NAME.README.md`` beside a data set; gives the former."""
     told = {
         "data_set": out.name,
         "title": sweep.about["description"],
         "made_by": {"weft": weft.__version__, "commit": commit(), "machine": machine()},
-        "sweep": {
-            k: v for k, v in sweep.about.items() if k not in ("order", "scene", "file")
-        } | {"scene": Path(sweep.about["scene"]).name},
+        "sweep": {k: v for k, v in sweep.about.items() if k not in ("order", "scene", "file")}
+        | {"scene": Path(sweep.about["scene"]).name},
         "simulated": _simulated(sweep, kept),
         "samples": {"kept": len(kept), "left_out": dict(left_out)},
-        "filters": {"set": sweep.keep.said(), "meaning": MEANINGS,
-                    "applied": "left out" if choices.good_only else "as flags",
-                    "passed": _passed(kept)},
+        "filters": {
+            "set": sweep.keep.said(),
+            "meaning": MEANINGS,
+            "applied": "left out" if choices.good_only else "as flags",
+            "passed": _passed(kept),
+        },
         "positions": {
-            "frames": choices.frames, "quantum_m": choices.quantum,
+            "frames": choices.frames,
+            "quantum_m": choices.quantum,
             "greatest_error_m": error,
             "stated_error_m": 0.0 if choices.quantum is None else choices.quantum / 2,
-            "vertices": shape.vertices, "same_faces": shape.one_face,
+            "vertices": shape.vertices,
+            "same_faces": shape.one_face,
         },
         "columns": {c.name: dict(c.about) for c in columns},
         "sha256": dict(_sums(out)),
-    }  # fmt: skip
+    }
     card = out.with_name(f"{out.name}.card.json")
     with atomic_write(card) as file:
         file.write(json.dumps(told, indent=2, default=str).encode() + b"\n")
@@ -70,16 +80,21 @@ def commit() -> str | None:
     place = Path(weft.__file__).parent
     try:
         told = [
-            subprocess.run(["git", "-C", str(place), *words], capture_output=True, text=True,
-                           timeout=10, check=True).stdout.strip()
+            subprocess.run(
+                ["git", "-C", str(place), *words],
+                capture_output=True,
+                text=True,
+                timeout=10,
+                check=True,
+            ).stdout.strip()
             for words in (["rev-parse", "HEAD"], ["status", "--porcelain", "--", "."])
-        ]  # fmt: skip
+        ]
     except (OSError, subprocess.SubprocessError):
         return None
     return told[0] + ("+" if told[1] else "")
 
 
-def _simulated(sweep: SweepFolder, kept: Sequence[Found]) -> Json:
+def _simulated(sweep: SweepFolder, kept: Sequence[SampleStatus]) -> Json:
     """What the first sample's manifest says: integrator, tolerances, step, versions."""
     from weft.io.frames import RunFolder
 
@@ -89,11 +104,15 @@ def _simulated(sweep: SweepFolder, kept: Sequence[Found]) -> Json:
         return {}
     scene: Mapping[str, Any] = manifest["scene"]
     names = ("integrator", "settings", "step", "damping", "law", "gravity", "contact", "adaptive")
-    return {"of": kept[0].sample.id, "fps": manifest["fps"], "versions": manifest["versions"],
-            **{n: scene.get(n) for n in names}}  # fmt: skip
+    return {
+        "of": kept[0].sample.id,
+        "fps": manifest["fps"],
+        "versions": manifest["versions"],
+        **{n: scene.get(n) for n in names},
+    }
 
 
-def _passed(kept: Sequence[Found]) -> dict[str, int]:
+def _passed(kept: Sequence[SampleStatus]) -> dict[str, int]:
     passed: Counter[str] = Counter()
     for f in kept:
         passed.update(k for k, ok in (f.status.flags if f.status else {}).items() if ok)
@@ -113,8 +132,10 @@ def _sums(out: Path) -> Iterator[tuple[str, str]]:
 def _words(out: Path, told: Json) -> str:
     """The card for people."""
     sweep, positions = told["sweep"], told["positions"]
-    opening = {".zarr": f'xarray.open_zarr("{out.name}")',
-               ".parquet": f'pyarrow.parquet.read_table("{out.name}")'}  # fmt: skip
+    opening = {
+        ".zarr": f'xarray.open_zarr("{out.name}")',
+        ".parquet": f'pyarrow.parquet.read_table("{out.name}")',
+    }
     left = ", ".join(f"{n} {why}" for why, n in told["samples"]["left_out"].items()) or "none"
     error = (
         "as simulated, in float64"

@@ -7,17 +7,17 @@ from pathlib import Path
 from PIL import Image as PilImage
 from PIL import ImageDraw
 
-from weft.errors import SweepError, WeftError
-from weft.run import Run
+from weft.base.errors import SweepError, WeftError
+from weft.run.run import Run
 from weft.sweep.folder import SweepFolder
-from weft.sweep.status import RUN, Found, Kind
+from weft.sweep.status import RUN, SampleKind, SampleStatus
 
 NAME = "thumbnail.png"
 WIDTH, HEIGHT = 200, 150  # pixels
 LABEL = 26  # pixels below each
 
 
-def thumbnail(sweep: SweepFolder, f: Found) -> Path | None:
+def thumbnail(sweep: SweepFolder, f: SampleStatus) -> Path | None:
     """A picture of a sample's last frame; None: it cannot be drawn."""
     from weft.render.picture import Style
 
@@ -31,27 +31,33 @@ def thumbnail(sweep: SweepFolder, f: Found) -> Path | None:
         return None
 
 
-def finished(sweep: SweepFolder) -> list[Found]:
+def finished(sweep: SweepFolder) -> list[SampleStatus]:
     """Samples that are done.
 
     Raises:
         SweepError: none is.
     """
-    done = [f for f in sweep.look() if f.kind is Kind.DONE]
+    done = [f for f in sweep.look() if f.kind is SampleKind.DONE]
     if not done:
-        raise SweepError("contact sheet", got="no sample", where=str(sweep.path),
-                         expected="at least one that is done")  # fmt: skip
+        raise SweepError(
+            "contact sheet",
+            got="no sample",
+            where=str(sweep.path),
+            expected="at least one that is done",
+        )
     return done
 
 
-def spread_out(found: Sequence[Found], most: int) -> list[Found]:
+def spread_out(found: Sequence[SampleStatus], most: int) -> list[SampleStatus]:
     """So many samples, evenly from the whole plan."""
     if len(found) <= most:
         return list(found)
     return [found[int(k * len(found) / most)] for k in range(most)]
 
 
-def contact_sheet(sweep: SweepFolder, found: Sequence[Found], path: Path, columns: int = 6) -> Path:
+def contact_sheet(
+    sweep: SweepFolder, found: Sequence[SampleStatus], path: Path, columns: int = 6
+) -> Path:
     """A PNG of thumbnails with their values below."""
     pictures = [(f, thumbnail(sweep, f)) for f in found]
     shown = [(f, p) for f, p in pictures if p is not None]
@@ -68,7 +74,7 @@ def contact_sheet(sweep: SweepFolder, found: Sequence[Found], path: Path, column
     return path
 
 
-def label_lines(f: Found) -> list[str]:
+def label_lines(f: SampleStatus) -> list[str]:
     """A sample's values, in two short lines."""
     said = [text.rpartition(".")[2] for text in f.sample.overrides]
     words = [_short(o) for o in f.sample.overrides] or said

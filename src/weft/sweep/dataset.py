@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Ints
-from weft.errors import RunError, SweepError, check_known
+from weft.base.arrays import Floats, Ints
+from weft.base.errors import RunError, SweepError, check_known
 from weft.io.frames import RunFolder
-from weft.run import Run
+from weft.run.run import Run
 from weft.scene.identity import digest
 from weft.sweep.card import write_card
 from weft.sweep.folder import SweepFolder
 from weft.sweep.parameters import Column, columns_of
-from weft.sweep.status import RUN, Found, Kind
+from weft.sweep.status import RUN, SampleKind, SampleStatus
 from weft.sweep.stores import Store, Variable, store_for
 
 MOST_STEPS = 2**31 - 2  # of a quantised coordinate
@@ -49,7 +49,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Shape:
+class DatasetShape:
     """Sizes of the arrays of positions: samples, frames, most vertices and faces of any."""
 
     frames: int
@@ -60,7 +60,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Made:
+class DatasetReport:
     """What was written.
 
     Args:
@@ -78,7 +78,9 @@ class Made:
     error: float
 
 
-def write_dataset(sweep: SweepFolder, out: str | Path, choices: Choices | None = None) -> Made:
+def write_dataset(
+    sweep: SweepFolder, out: str | Path, choices: Choices | None = None
+) -> DatasetReport:
     """Write the finished samples of a sweep.
 
     Args:
@@ -88,32 +90,41 @@ def write_dataset(sweep: SweepFolder, out: str | Path, choices: Choices | None =
 
     Raises:
         SweepError: another suffix, a file that is there, no finished sample, a package that is not
-        installed, or positions too far for the step.
+            installed, positions too far for the step, or too little room on the disk.
+        RunError: the data set cannot be written; nothing of it remains.
     """
     out, choices = Path(out), choices or Choices()
     found = sweep.look()
     kept, left_out = _kept(found, choices)
     if not kept:
-        raise SweepError("data set", got="no sample", where=str(sweep.path), hint=str(left_out),
-                         expected="at least one that is done")  # fmt: skip
+        raise SweepError(
+            "data set",
+            got="no sample",
+            where=str(sweep.path),
+            hint=str(left_out),
+            expected="at least one that is done",
+        )
     shape = _shape(sweep, kept, choices)
     columns = columns_of([f.sample for f in kept])
     error = 0.0
-    with store_for(out) as store:
-        _declare(store, sweep, kept, columns, shape, choices)
+    variables = _variables(len(kept), columns, shape, choices)
+    with store_for(out, variables) as store:
+        store.describe(_description(sweep, choices))
         for k, f in enumerate(kept):
             error = max(error, _put(store, sweep, f, k, shape, choices))
         _put_columns(store, kept, columns)
     card = write_card(sweep, out, kept, left_out, columns, choices, shape, error)
-    return Made(out, card, len(kept), left_out, error)
+    return DatasetReport(out, card, len(kept), left_out, error)
 
 
-def _kept(found: Sequence[Found], choices: Choices) -> tuple[list[Found], dict[str, int]]:
+def _kept(
+    found: Sequence[SampleStatus], choices: Choices
+) -> tuple[list[SampleStatus], dict[str, int]]:
     """Finished samples, and how many are left out and why."""
-    kept: list[Found] = []
+    kept: list[SampleStatus] = []
     out: dict[str, int] = {}
     for f in found:
-        why = f.kind.value if f.kind is not Kind.DONE else ""
+        why = f.kind.value if f.kind is not SampleKind.DONE else ""
         if not why and choices.good_only and f.status and not f.status.flags.get("good", True):
             why = "not good"
         if why:
@@ -123,12 +134,12 @@ def _kept(found: Sequence[Found], choices: Choices) -> tuple[list[Found], dict[s
     return kept, out
 
 
-def _runs(sweep: SweepFolder, kept: Sequence[Found]) -> Iterator[Run]:
+def _runs(sweep: SweepFolder, kept: Sequence[SampleStatus]) -> Iterator[Run]:
     for f in kept:
         yield Run(sweep.place(f.sample) / RUN)
 
 
-def _shape(sweep: SweepFolder, kept: Sequence[Found], choices: Choices) -> Shape:
+def _shape(sweep: SweepFolder, kept: Sequence[SampleStatus], choices: Choices) -> DatasetShape:
     """Sizes that hold all samples."""
     frames = vertices = faces = 0
     meshes, flats = set(), set()
@@ -137,7 +148,7 @@ def _shape(sweep: SweepFolder, kept: Sequence[Found], choices: Choices) -> Shape
         vertices, faces = max(vertices, run.mesh.n_vertices), max(faces, len(run.faces))
         meshes.add(digest(run.faces))
         flats.add(digest(run.corner_uv))
-    return Shape(
+    return DatasetShape(
         1 if choices.frames == "last" else frames,
         vertices,
         faces,
@@ -146,14 +157,13 @@ def _shape(sweep: SweepFolder, kept: Sequence[Found], choices: Choices) -> Shape
     )
 
 
-def _declare(
-    store: Store, sweep: SweepFolder, kept: Sequence[Found], columns: Sequence[Column],
-    shape: Shape, choices: Choices,
-) -> None:  # fmt: skip
-    """All variables, with units and meanings, before anything is written."""
+def _variables(
+    n: int, columns: Sequence[Column], shape: DatasetShape, choices: Choices
+) -> list[Variable]:
+    """Return all variables of n samples, with units and meanings."""
     fill: Any
     kind: np.dtype[Any]
-    n, fill, kind = len(kept), np.nan, np.dtype(np.float64)
+    fill, kind = np.nan, np.dtype(np.float64)
     about: dict[str, Any] = {"long_name": "positions of vertices", "units": "m"}
     if choices.quantum is not None:
         fill, kind = MISSING, np.dtype(np.int32)
@@ -161,32 +171,37 @@ def _declare(
         about["comment"] = f"no coordinate is off by more than {choices.quantum / 2:g} m"
     size = (n, shape.frames, shape.vertices, 3)
     dims = ("sample", "frame", "vertex", "axis")
-    store.declare(Variable("position", dims, size, kind, fill, about))
+    variables = [Variable("position", dims, size, kind, fill, about)]
     times = {"long_name": "time since the start", "units": "s"}
-    store.declare(Variable("time", dims[:2], size[:2], np.dtype(np.float64), np.nan, times))
+    variables.append(Variable("time", dims[:2], size[:2], np.dtype(np.float64), np.nan, times))
     faces = {"long_name": "vertices of faces; -1: none"}
     dims = ("sample", "triangle", "corner", "uv")
     size = (n, shape.faces, 3, 2)
     skip = int(shape.one_face)
-    store.declare(Variable("face", dims[skip:3], size[skip:3], np.dtype(np.int32), None, faces))
+    variables.append(Variable("face", dims[skip:3], size[skip:3], np.dtype(np.int32), None, faces))
     uv = {"long_name": "material coordinates of the corners of faces", "units": "m"}
     skip = int(shape.one_uv)
-    store.declare(Variable("corner_uv", dims[skip:], size[skip:], np.dtype(np.float64), np.nan, uv))
+    number = np.dtype(np.float64)
+    variables.append(Variable("corner_uv", dims[skip:], size[skip:], number, np.nan, uv))
     own = {"long_name": "vertices of the sample; those after them are missing"}
-    store.declare(Variable("n_vertices", ("sample",), (n,), np.dtype(np.int32), None, own))
-    for column in columns:
-        store.declare(Variable(column.name, ("sample",), (n,), column.dtype, None, column.about))
-    store.describe({
+    variables.append(Variable("n_vertices", ("sample",), (n,), np.dtype(np.int32), None, own))
+    variables += [Variable(c.name, ("sample",), (n,), c.dtype, None, c.about) for c in columns]
+    return variables
+
+
+def _description(sweep: SweepFolder, choices: Choices) -> dict[str, Any]:
+    """Return the attributes of the data set."""
+    return {
         "title": sweep.about["description"] or sweep.path.name,
         "source": f"weft {sweep.about['machine']['versions']['weft']}",
         "scene": Path(sweep.about["scene"]).name,
         "seed": sweep.about["seed"],
         "card": json.dumps({"quantum_m": choices.quantum, "frames": choices.frames}),
-    })  # fmt: skip
+    }
 
 
 def _put(
-    store: Store, sweep: SweepFolder, f: Found, k: int, shape: Shape, choices: Choices
+    store: Store, sweep: SweepFolder, f: SampleStatus, k: int, shape: DatasetShape, choices: Choices
 ) -> float:
     """One sample's arrays; returns the greatest error of a coordinate [m]."""
     folder = RunFolder(sweep.place(f.sample) / RUN)
@@ -211,7 +226,7 @@ def _put(
     return error
 
 
-def _put_mesh(store: Store, run: Run, k: int, shape: Shape) -> None:
+def _put_mesh(store: Store, run: Run, k: int, shape: DatasetShape) -> None:
     """Faces and material coordinates: of this sample, or once of all."""
     m = len(run.faces)
     if not shape.one_face or k == 0:
@@ -242,15 +257,19 @@ def quantised(x: Floats, quantum: float) -> tuple[Ints, float]:
     return whole, float(errors.max()) if errors.size else 0.0
 
 
-def _check(folder: RunFolder, f: Found, last: int) -> None:
+def _check(folder: RunFolder, f: SampleStatus, last: int) -> None:
     """That the last frame is the one that the sample ended with."""
     assert f.status is not None
     if folder.sealed_frame(last)[1].content != f.status.digest:
-        raise RunError(f"sample {f.sample.id}", got="another last frame than it ended with",
-                       where=str(folder.path), expected="what weft wrote",
-                       hint="remove its folder and run the sweep again")  # fmt: skip
+        raise RunError(
+            f"sample {f.sample.id}",
+            got="another last frame than it ended with",
+            where=str(folder.path),
+            expected="what weft wrote",
+            hint="remove its folder and run the sweep again",
+        )
 
 
-def _put_columns(store: Store, kept: Sequence[Found], columns: Sequence[Column]) -> None:
+def _put_columns(store: Store, kept: Sequence[SampleStatus], columns: Sequence[Column]) -> None:
     for column in columns:
         store.put(column.name, None, column.values(kept))

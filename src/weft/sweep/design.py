@@ -9,6 +9,7 @@ Latin hypercube are drawn in rounds, each of them a Latin hypercube (``rounds``)
 
 import csv
 import importlib.util
+import io
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import SweepError, check_known, clipped
-from weft.given import is_file
-from weft.plain_yaml import parse_yaml
+from weft.base.arrays import Floats
+from weft.base.errors import SweepError, check_known, clipped
+from weft.base.input_file import is_file, open_input
+from weft.base.yaml_lines import parse_yaml
 from weft.sweep.varied import Varied
 
 DESIGNS = ("grid", "random", "latin_hypercube", "sobol", "saltelli", "csv", "function")
@@ -72,10 +73,12 @@ class Design:
         count = self.count() or self.samples or 0
         if count > MOST_SAMPLES:
             raise SweepError(
-                "samples", got=f"{count:,}", expected=f"at most {MOST_SAMPLES:,} in a sweep",
+                "samples",
+                got=f"{count:,}",
+                expected=f"at most {MOST_SAMPLES:,} in a sweep",
                 hint="a grid of many fields grows fast: `design: sobol` covers the same box with "
                 "as many samples as you like",
-            )  # fmt: skip
+            )
 
     def rows(self, rounds: Sequence[int] = ()) -> Iterator[Values]:
         """Values of all samples, in order.
@@ -149,15 +152,18 @@ def _saltelli(n: int, d: int, seed: int) -> Floats:
 def _limited(rows: Iterator[Values]) -> Iterator[Values]:
     for k, row in enumerate(rows):
         if k == MOST_SAMPLES:
-            raise SweepError("samples", got=f"more than {MOST_SAMPLES:,}",
-                             expected=f"at most {MOST_SAMPLES:,} in a sweep")  # fmt: skip
+            raise SweepError(
+                "samples",
+                got=f"more than {MOST_SAMPLES:,}",
+                expected=f"at most {MOST_SAMPLES:,} in a sweep",
+            )
         yield row
 
 
 def _of_csv(path: Path) -> Iterator[Values]:
     """A row a sample, a column a field; empty cells leave the scene's value."""
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with open_input(path) as data, io.TextIOWrapper(data, "utf-8-sig", newline="") as file:
             reader = csv.reader(file)
             head = [name.strip() for name in next(reader, [])]
             if not head or "" in head or len(set(head)) < len(head):
@@ -169,8 +175,12 @@ def _of_csv(path: Path) -> Iterator[Values]:
                 if not row:
                     continue
                 if len(row) != len(head):
-                    raise SweepError("csv", got=f"{len(row)} cells", where=where,
-                                     expected=f"{len(head)}, as in the first line")  # fmt: skip
+                    raise SweepError(
+                        "csv",
+                        got=f"{len(row)} cells",
+                        where=where,
+                        expected=f"{len(head)}, as in the first line",
+                    )
                 yield {
                     name: parse_yaml(cell, where, SweepError).value
                     for name, cell in zip(head, row)
@@ -187,16 +197,21 @@ def _of_function(said: str, folder: Path, seed: int, samples: int | None) -> Ite
         made = _function(said, folder)(np.random.default_rng(seed), samples)
         for k, row in enumerate(made):
             if not isinstance(row, Mapping) or not all(isinstance(key, str) for key in row):
-                raise SweepError(f"sample {k} of {said}", got=clipped(repr(row)),
-                                 expected="a mapping of paths of fields to values")  # fmt: skip
+                raise SweepError(
+                    f"sample {k} of {said}",
+                    got=clipped(repr(row)),
+                    expected="a mapping of paths of fields to values",
+                )
             yield {key: _plain(value) for key, value in row.items()}
     except SweepError:
         raise
     except Exception as error:  # the user's code may raise anything
         raise SweepError(
-            f"function {said}", got=f"{type(error).__name__}: {error}", where=_line_of(error),
+            f"function {said}",
+            got=f"{type(error).__name__}: {error}",
+            where=_line_of(error),
             expected="function(rng, samples) that gives mappings of paths to values",
-        ) from error  # fmt: skip
+        ) from error
 
 
 def _function(said: str, folder: Path) -> Callable[..., Any]:

@@ -5,16 +5,16 @@ import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from weft.arrays import Json
-from weft.machine import cores, disk, gib
-from weft.simulation import Progress
+from weft.base.arrays import Json
+from weft.base.machine import cores, disk, gib
+from weft.run.simulation import Progress
 from weft.sweep.faults import StoppedError
 from weft.sweep.file import SweepFile
 from weft.sweep.folder import NAME, prepare, threads_for
 from weft.sweep.plan import plan_of
 from weft.sweep.runner import check_fields
 from weft.sweep.sample import run_sample, size_of
-from weft.sweep.status import Kind
+from weft.sweep.status import SampleKind
 
 LONGEST = 60.0  # [s] that an estimate takes
 
@@ -79,8 +79,8 @@ def estimate(sweep: SweepFile, out: Path, workers: int | None = None) -> Estimat
 
         names = {s.id for s in samples}
         old = [f for f in open_sweep(out).look() if f.sample.id in names]
-        left -= sum(f.kind in (Kind.DONE, Kind.FAILED) for f in old)
-        done = [f.status for f in old if f.kind is Kind.DONE and f.status is not None]
+        left -= sum(f.kind in (SampleKind.DONE, SampleKind.FAILED) for f in old)
+        done = [f.status for f in old if f.kind is SampleKind.DONE and f.status is not None]
     if done:
         seconds = sum(s.seconds for s in done) / len(done)
         size = sum(s.size for s in done) / len(done)

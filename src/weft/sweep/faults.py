@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from weft.errors import RunError, SweepError
+from weft.base.errors import RunError, SweepError
 from weft.io.inside import Inside
 from weft.io.lock import Lock
 
@@ -62,6 +62,9 @@ def is_full(error: BaseException | None) -> bool:
 def full(folder: Path) -> DiskFullError:
     """The error that ends a sweep on a full disk."""
     return DiskFullError(
-        "disk", got="no space left", where=str(folder), expected="room for the samples to come",
+        "disk",
+        got="no space left",
+        where=str(folder),
+        expected="room for the samples to come",
         hint="free some space and run the same command again: it goes on where it stopped",
-    )  # fmt: skip
+    )

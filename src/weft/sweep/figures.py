@@ -5,7 +5,7 @@ from html import escape
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 
 WIDTH, HEIGHT, LEFT, BOTTOM = 260, 130, 8, 22  # pixels
 BINS = 24

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from weft.errors import SweepError, WeftError, check_known, did_you_mean
-from weft.given import is_file
-from weft.plain_yaml import Tree, kind_of, read_yaml
+from weft.base.errors import SweepError, WeftError, check_known, did_you_mean
+from weft.base.input_file import is_file
+from weft.base.units import to_si
+from weft.base.yaml_lines import YamlTree, kind_of, read_yaml
 from weft.sweep.design import DESIGNS, Design
 from weft.sweep.quality import Filters, filters_of
 from weft.sweep.varied import varied, yaml_text
-from weft.units import to_si
 
 MOST_THREADS = 4096  # of a sample, on the largest machine there is
 FIELDS = {
@@ -79,13 +79,21 @@ def read_sweep(path: str | Path, samples: int | None = None) -> SweepFile:
     read = read_yaml(path, "sweep file", SweepError, "`examples/sweep/` has some")
     tree = read.value
     if not isinstance(tree, dict):
-        raise SweepError("sweep file", got=kind_of(tree), where=f"{path.name}:1",
-                         expected="fields such as `scene:` and `vary:`")  # fmt: skip
+        raise SweepError(
+            "sweep file",
+            got=kind_of(tree),
+            where=f"{path.name}:1",
+            expected="fields such as `scene:` and `vary:`",
+        )
     for name in tree:
         if name not in FIELDS:
             hint = did_you_mean(str(name), FIELDS) or "fields of the scene go below `vary` or `set`"
-            raise SweepError(f"field {name}", where=_at(path, read, name), hint=hint,
-                             expected=f"one of {', '.join(FIELDS)}")  # fmt: skip
+            raise SweepError(
+                f"field {name}",
+                where=_at(path, read, name),
+                hint=hint,
+                expected=f"one of {', '.join(FIELDS)}",
+            )
     reader = _Reader(path, read, tree)
     if samples is not None:
         tree["samples"] = samples
@@ -105,14 +113,14 @@ def read_sweep(path: str | Path, samples: int | None = None) -> SweepFile:
     )
 
 
-def _at(path: Path, read: Tree, *loc: str) -> str:
+def _at(path: Path, read: YamlTree, *loc: str) -> str:
     return f"{path.name}:{read.lines.get(loc, 1)}"
 
 
 class _Reader:
     """Fields of a sweep file, each checked, with its line."""
 
-    def __init__(self, path: Path, read: Tree, tree: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, read: YamlTree, tree: Mapping[str, Any]) -> None:
         self.path, self.read, self.tree = path, read, tree
 
     def error(self, name: str, got: Any, expected: str, hint: str | None = None) -> SweepError:
@@ -210,8 +218,9 @@ class _Reader:
         if name == "grid":
             for field, taken in fields.items():
                 if taken.count == 0:
-                    raise self.error("vary", f"{field} without steps",
-                                     "steps: a grid needs to know how many")  # fmt: skip
+                    raise self.error(
+                        "vary", f"{field} without steps", "steps: a grid needs to know how many"
+                    )
         design.check_size()
         return design
 

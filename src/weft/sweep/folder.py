@@ -17,16 +17,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from weft.arrays import Json
-from weft.errors import SweepError
+from weft.base.arrays import Json
+from weft.base.errors import SweepError
+from weft.base.machine import cores
 from weft.io.inside import Inside
 from weft.io.lock import Lock
-from weft.machine import cores
-from weft.record import differences
+from weft.run.step_record import differences
 from weft.sweep.file import MOST_THREADS, SweepFile, overrides
 from weft.sweep.plan import Sample, plan_of, read_plan, write_plan
 from weft.sweep.quality import Filters
-from weft.sweep.status import SAMPLES, Found, look
+from weft.sweep.status import SAMPLES, SampleStatus, look
 
 NAME, FORMAT = "sweep.json", 1
 PACKAGES = ("weft", "numpy", "scipy", "warp-lang", "pypardiso")
@@ -102,7 +102,7 @@ class SweepFolder:
         """A sample's folder."""
         return self.path / SAMPLES / sample.id
 
-    def look(self) -> list[Found]:
+    def look(self) -> list[SampleStatus]:
         """How all samples stand."""
         return look(self.path, self.plan)
 
@@ -110,9 +110,17 @@ class SweepFolder:
         """The command that simulates a sample alone, as arguments."""
         sets = [a for text in [*self.common, *sample.overrides] for a in ("--set", text)]
         return [
-            "weft", "run", str(self.scene), *sets, "--device", str(self.about["device"]),
-            "--threads", str(self.threads), "--out", out,
-        ]  # fmt: skip
+            "weft",
+            "run",
+            str(self.scene),
+            *sets,
+            "--device",
+            str(self.about["device"]),
+            "--threads",
+            str(self.threads),
+            "--out",
+            out,
+        ]
 
 
 def open_sweep(path: str | Path) -> SweepFolder:
@@ -184,9 +192,12 @@ def machine() -> Json:
         except PackageNotFoundError:
             continue
     return {
-        "host": socket.gethostname(), "system": platform.platform(), "cores": cores(),
-        "processor": _processor(), "versions": versions,
-    }  # fmt: skip
+        "host": socket.gethostname(),
+        "system": platform.platform(),
+        "cores": cores(),
+        "processor": _processor(),
+        "versions": versions,
+    }
 
 
 def _processor() -> str:
@@ -244,10 +255,12 @@ def _same_sweep(out: Path, old: Json, new: Json) -> None:
     if changed:
         shown = ["the scene file" if c == "scene_digest" else c for c in changed]
         raise SweepError(
-            "sweep folder", got=f"a sweep of another scene (differs in: {', '.join(shown)})",
-            where=str(out), expected="what its samples were simulated with",
+            "sweep folder",
+            got=f"a sweep of another scene (differs in: {', '.join(shown)})",
+            where=str(out),
+            expected="what its samples were simulated with",
             hint="choose another folder with --out",
-        )  # fmt: skip
+        )
 
 
 def _read(inside: Inside) -> Json:
@@ -261,8 +274,9 @@ def _read(inside: Inside) -> Json:
         raise SweepError("sweep folder", got=str(inside.root), expected=expected) from error
     except (OSError, ValueError, RecursionError) as error:
         got = getattr(error, "strerror", None) or str(error)
-        raise SweepError(NAME, got=got, where=str(inside.root), expected="what weft wrote",
-                         hint=_ANEW) from error  # fmt: skip
+        raise SweepError(
+            NAME, got=got, where=str(inside.root), expected="what weft wrote", hint=_ANEW
+        ) from error
     said = found.pop(_SUM, None)
     if found.get("format") != FORMAT or said != _digest(_text(found)):
         got = "its checksum is not that of its contents"

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from weft.arrays import Json, Positions
-from weft.contact.intersections import intersections
-from weft.errors import MeshError
+from weft.base.arrays import Json, Positions
+from weft.base.errors import MeshError
+from weft.contact.exact.intersections import intersections
 from weft.io.frames import RunFolder
-from weft.run import Run
+from weft.run.run import Run
 
 UNITS = {
     "frames": "1",

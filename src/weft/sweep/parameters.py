@@ -9,7 +9,7 @@ import numpy as np
 from weft.sweep.measures import MEANINGS, UNITS
 from weft.sweep.plan import Sample
 from weft.sweep.quality import MEANINGS as FLAGS
-from weft.sweep.status import Found
+from weft.sweep.status import SampleStatus
 from weft.sweep.varied import quantity_of, yaml_text
 
 PARAMETER, FLAG = "param.", "flag."
@@ -28,10 +28,10 @@ class Column:
 
     name: str
     dtype: "np.dtype[Any]"
-    of: Callable[[Found], Any]
+    of: Callable[[SampleStatus], Any]
     about: dict[str, str] = field(default_factory=dict)
 
-    def values(self, found: Sequence[Found]) -> "np.ndarray[Any, Any]":
+    def values(self, found: Sequence[SampleStatus]) -> "np.ndarray[Any, Any]":
         """Of all samples; numbers that are missing are NaN, flags that are missing 255."""
         got = [self.of(f) for f in found]
         if self.dtype == np.uint8:
@@ -50,9 +50,10 @@ def columns_of(samples: Sequence[Sample]) -> list[Column]:
         Column("id", text, lambda f: f.sample.id, {"long_name": "digest of the sample's values"}),
         Column("seed", np.dtype(np.int64), lambda f: f.sample.seed, {"long_name": "its own seed"}),
         Column("digest", text, _status("digest"), {"long_name": "of its last frame, bitwise"}),
-        Column("seconds", number, _status("seconds"),
-               {"long_name": "wall clock it took", "units": "s"}),
-    ]  # fmt: skip
+        Column(
+            "seconds", number, _status("seconds"), {"long_name": "wall clock it took", "units": "s"}
+        ),
+    ]
     for path in dict.fromkeys(p for s in samples for p in s.values):
         columns.append(_parameter(path, samples))
     for name, unit in UNITS.items():
@@ -61,21 +62,23 @@ def columns_of(samples: Sequence[Sample]) -> list[Column]:
         about = about if unit else {**about, "comment": "0, 1, or 255 where there is none"}
         columns.append(Column(name, kind, _measure(name), about))
     for name in ("good", *FLAGS):
-        meaning = {"long_name": f"passes the filter: {FLAGS.get(name, 'all that are set')}",
-                   "comment": "0, 1, or 255 where the filter is not set"}  # fmt: skip
+        meaning = {
+            "long_name": f"passes the filter: {FLAGS.get(name, 'all that are set')}",
+            "comment": "0, 1, or 255 where the filter is not set",
+        }
         columns.append(Column(FLAG + name, np.dtype(np.uint8), _flag(name), meaning))
     return columns
 
 
-def _status(name: str) -> Callable[[Found], Any]:
+def _status(name: str) -> Callable[[SampleStatus], Any]:
     return lambda f: getattr(f.status, name, None)
 
 
-def _measure(name: str) -> Callable[[Found], Any]:
+def _measure(name: str) -> Callable[[SampleStatus], Any]:
     return lambda f: None if f.status is None else f.status.measures.get(name)
 
 
-def _flag(name: str) -> Callable[[Found], Any]:
+def _flag(name: str) -> Callable[[SampleStatus], Any]:
     return lambda f: None if f.status is None else f.status.flags.get(name)
 
 
@@ -88,12 +91,12 @@ def _parameter(path: str, samples: Sequence[Sample]) -> Column:
     return Column(PARAMETER + path, np.dtype(np.float64), _number_at(path), about)
 
 
-def _text_at(path: str) -> Callable[[Found], Any]:
+def _text_at(path: str) -> Callable[[SampleStatus], Any]:
     return lambda f: yaml_text(f.sample.values[path]) if path in f.sample.values else None
 
 
-def _number_at(path: str) -> Callable[[Found], Any]:
-    def number(f: Found) -> float | None:
+def _number_at(path: str) -> Callable[[SampleStatus], Any]:
+    def number(f: SampleStatus) -> float | None:
         found = quantity_of(f.sample.values.get(path))
         return None if found is None else found[0]
 

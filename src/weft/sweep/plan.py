@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weft.errors import SweepError, shortened
+from weft.base.errors import SweepError, shortened
 from weft.io.inside import Inside
 from weft.sweep.file import SweepFile, overrides
 from weft.sweep.varied import yaml_text
@@ -76,8 +76,9 @@ def plan_of(sweep: SweepFile, rounds: Sequence[int] = ()) -> tuple[list[Sample],
         raise SweepError("samples", got="none", where=sweep.path.name, expected="at least one")
     twice = len(order) - len(samples)
     if twice and sweep.design.name != "saltelli":
-        warnings.warn(f"{twice} samples have the values of another one: each runs once",
-                      stacklevel=2)  # fmt: skip
+        warnings.warn(
+            f"{twice} samples have the values of another one: each runs once", stacklevel=2
+        )
     return list(samples.values()), order
 
 
@@ -101,12 +102,21 @@ def read_plan(inside: Inside) -> list[Sample]:
         plan = [Sample(r["id"], r["values"], r["seed"], k) for k, r in enumerate(lines)]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         got = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
-        raise SweepError(PLAN, got=got, where=str(inside.root), expected="what weft wrote",
-                         hint="`weft sweep SWEEP.yaml` writes it anew") from error  # fmt: skip
+        raise SweepError(
+            PLAN,
+            got=got,
+            where=str(inside.root),
+            expected="what weft wrote",
+            hint="`weft sweep SWEEP.yaml` writes it anew",
+        ) from error
     strange = [s.id for s in plan if len(s.id) != NAME or not s.id.isalnum()]
     if strange:
-        raise SweepError(PLAN, got=f"samples {shortened(strange)}", where=str(inside.root),
-                         expected="what weft wrote")  # fmt: skip
+        raise SweepError(
+            PLAN,
+            got=f"samples {shortened(strange)}",
+            where=str(inside.root),
+            expected="what weft wrote",
+        )
     return plan
 
 

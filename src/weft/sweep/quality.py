@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from weft.arrays import Json
-from weft.errors import SweepError, WeftError, check_known
-from weft.units import to_si
+from weft.base.arrays import Json
+from weft.base.errors import SweepError, WeftError, check_known
+from weft.base.units import to_si
 
 MEANINGS = {
     "converged": "true: no step was divided because it did not converge",
@@ -74,8 +74,9 @@ def filters_of(said: Mapping[str, Any], where: str) -> Filters:
         try:
             made[name] = _bound(name, value)
         except (WeftError, ValueError, TypeError) as error:
-            raise SweepError(f"keep.{name}", got=repr(value), where=where,
-                             expected=MEANINGS[name]) from error  # fmt: skip
+            raise SweepError(
+                f"keep.{name}", got=repr(value), where=where, expected=MEANINGS[name]
+            ) from error
     return Filters(**made)
 
 

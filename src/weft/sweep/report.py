@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.errors import SweepError
+from weft.base.errors import SweepError
 from weft.io.files import atomic_write
 from weft.sweep.contact_sheet import label_lines, spread_out, thumbnail
 from weft.sweep.figures import cloud, histogram, table
@@ -17,10 +17,19 @@ from weft.sweep.folder import SweepFolder
 from weft.sweep.measures import MEANINGS, UNITS
 from weft.sweep.parameters import numbers_of
 from weft.sweep.sensitivity import Sensitivity, results, sensitivity
-from weft.sweep.status import Found, Kind, Reason, counts
+from weft.sweep.status import Reason, SampleKind, SampleStatus, counts
 
-SHOWN = ("lowest_end", "height_end", "width_end", "depth_end", "strain_end", "speed_end",
-         "intersections", "newton", "contacts_end")  # fmt: skip
+SHOWN = (
+    "lowest_end",
+    "height_end",
+    "width_end",
+    "depth_end",
+    "strain_end",
+    "speed_end",
+    "intersections",
+    "newton",
+    "contacts_end",
+)
 MOST_FAILURES, MOST_CLOUDS = 200, 12
 
 STYLE = """
@@ -53,7 +62,7 @@ def write_report(sweep: SweepFolder, path: Path, thumbnails: int = 48) -> Path:
     if path.suffix.lower() not in (".html", ".htm"):
         raise SweepError("report", got=path.suffix or "no suffix", expected=".html")
     found = sweep.look()
-    done = [f for f in found if f.kind is Kind.DONE]
+    done = [f for f in found if f.kind is SampleKind.DONE]
     title = str(sweep.about["description"] or sweep.path.name)
     parts = [
         f"<h1>{escape(title)}</h1>",
@@ -70,10 +79,10 @@ def write_report(sweep: SweepFolder, path: Path, thumbnails: int = 48) -> Path:
     return path
 
 
-def _summary(sweep: SweepFolder, found: Sequence[Found]) -> str:
+def _summary(sweep: SweepFolder, found: Sequence[SampleStatus]) -> str:
     about = sweep.about
     told = counts(found)
-    seconds = [f.status.seconds for f in found if f.kind is Kind.DONE and f.status]
+    seconds = [f.status.seconds for f in found if f.kind is SampleKind.DONE and f.status]
     flags = Counter(
         k for f in found if f.status is not None for k, ok in f.status.flags.items() if not ok
     )
@@ -85,15 +94,21 @@ def _summary(sweep: SweepFolder, found: Sequence[Found]) -> str:
         ("the same in all", " ".join(sweep.common) or "nothing else"),
         ("filters", ", ".join(f"{k}: {v}" for k, v in sweep.keep.said().items()) or "none"),
         ("not passed", ", ".join(f"{n} {k}" for k, n in flags.items() if k != "good") or "none"),
-        ("time", f"{sum(seconds):.4g} s in all, {np.mean(seconds or [0]):.3g} s a sample, "
-                 f"{sweep.threads} thread(s) each"),
-        ("machine", f"{about['machine']['processor']}, weft "
-                    f"{about['machine']['versions']['weft']}, {about['started']}"),
-    ]  # fmt: skip
+        (
+            "time",
+            f"{sum(seconds):.4g} s in all, {np.mean(seconds or [0]):.3g} s a sample, "
+            f"{sweep.threads} thread(s) each",
+        ),
+        (
+            "machine",
+            f"{about['machine']['processor']}, weft "
+            f"{about['machine']['versions']['weft']}, {about['started']}",
+        ),
+    ]
     return table(("", ""), rows)
 
 
-def _distributions(done: Sequence[Found]) -> str:
+def _distributions(done: Sequence[SampleStatus]) -> str:
     figures = []
     for name in SHOWN:
         drawn = histogram(results(done, name), _unit(name))
@@ -107,7 +122,9 @@ def _unit(name: str) -> str:
     return "" if UNITS[name] == "1" else UNITS[name]
 
 
-def _dependence(sweep: SweepFolder, found: Sequence[Found], done: Sequence[Found]) -> str:
+def _dependence(
+    sweep: SweepFolder, found: Sequence[SampleStatus], done: Sequence[SampleStatus]
+) -> str:
     told = sensitivity(sweep, found, SHOWN)
     if told is None:
         return "<p>too few samples, or no parameter that is a number</p>"
@@ -135,12 +152,16 @@ def _effects(told: Sensitivity) -> str:
     return table(("", *paths), rows)
 
 
-def _clouds(told: Sensitivity, done: Sequence[Found]) -> str:
+def _clouds(told: Sensitivity, done: Sequence[SampleStatus]) -> str:
     """The strongest dependences, as dots."""
     strongest = sorted(
-        ((abs(e.first if e.total is None else e.total), name, e.parameter)
-         for name, effects in told.effects.items() for e in effects), reverse=True,
-    )  # fmt: skip
+        (
+            (abs(e.first if e.total is None else e.total), name, e.parameter)
+            for name, effects in told.effects.items()
+            for e in effects
+        ),
+        reverse=True,
+    )
     figures = []
     for _, name, path in strongest[:MOST_CLOUDS]:
         numbers, unit = numbers_of(path, [f.sample for f in done])
@@ -152,8 +173,8 @@ def _clouds(told: Sensitivity, done: Sequence[Found]) -> str:
     return f'<div class="grid">{"".join(figures)}</div>'
 
 
-def _failures(sweep: SweepFolder, found: Sequence[Found]) -> str:
-    failed = [f for f in found if f.kind is Kind.FAILED and f.status is not None]
+def _failures(sweep: SweepFolder, found: Sequence[SampleStatus]) -> str:
+    failed = [f for f in found if f.kind is SampleKind.FAILED and f.status is not None]
     if not failed:
         return "<p>none</p>"
     reasons = Counter(f.status.reason for f in failed if f.status)
@@ -175,7 +196,7 @@ def _advice(name: str) -> str:
     return Reason[name].advice if name in Reason.__members__ else ""
 
 
-def _sheet(sweep: SweepFolder, done: Sequence[Found], most: int) -> str:
+def _sheet(sweep: SweepFolder, done: Sequence[SampleStatus], most: int) -> str:
     figures = []
     for f in spread_out(done, most):
         picture = thumbnail(sweep, f)

@@ -5,17 +5,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft.errors import RunError, SweepError, WeftError
+from weft.base.errors import RunError, SweepError, WeftError
 from weft.io.inside import Inside
 from weft.io.lock import Lock
 from weft.scene.build import load_scene
 from weft.scene.file import read_source, validate
-from weft.sweep.engines.base import Engine, Work
+from weft.sweep.engines.base import Engine, SampleBatch
 from weft.sweep.faults import full, is_full
 from weft.sweep.file import SweepFile, overrides
 from weft.sweep.folder import SweepFolder, prepare
 from weft.sweep.plan import Sample
-from weft.sweep.status import Found, Kind, Status
+from weft.sweep.status import SampleKind, SampleStatus, Status
 
 MOST_CHECKED = 60  # samples whose fields are read before anything runs
 MOST_BUILT = 3  # of the first samples, one of which has to make a scene
@@ -34,7 +34,7 @@ class Hooks:
         note: called with what else is worth saying.
     """
 
-    begun: Callable[[SweepFolder, Sequence[Found]], None] = lambda *_: None
+    begun: Callable[[SweepFolder, Sequence[SampleStatus]], None] = lambda *_: None
     told: Callable[[Sample, Status], None] = lambda *_: None
     note: Callable[[str], None] = lambda _: None
 
@@ -87,30 +87,34 @@ def _run(folder: SweepFolder, engine: Engine, retry: bool, hooks: Hooks) -> None
     found = folder.look()
     hooks.begun(folder, found)
     todo, fruitless, waited = to_do(found, retry), 0, 0.0
-    while todo or any(f.kind is Kind.RUNNING for f in found):
+    while todo or any(f.kind is SampleKind.RUNNING for f in found):
         if todo:
-            engine.run(Work(folder, todo, retry, hooks.told, hooks.note))
+            engine.run(SampleBatch(folder, todo, retry, hooks.told, hooks.note))
         else:
             time.sleep(WAIT)  # others are at what remains
         waited = 0.0 if todo else waited + WAIT
         before, found = open_samples(found), folder.look()
         fruitless = fruitless + 1 if todo and open_samples(found) >= before else 0
         if fruitless == MOST_FRUITLESS:
-            raise SweepError("samples", got=f"{before} that do not end", where=str(folder.path),
-                             expected="samples that end, or fail with a reason")  # fmt: skip
+            raise SweepError(
+                "samples",
+                got=f"{before} that do not end",
+                where=str(folder.path),
+                expected="samples that end, or fail with a reason",
+            )
         todo, retry = to_do(found, False), False
         if waited >= ASK_AGAIN:  # a lock of another machine may outlast it
-            todo, waited = [f.sample for f in found if f.kind is Kind.RUNNING], 0.0
+            todo, waited = [f.sample for f in found if f.kind is SampleKind.RUNNING], 0.0
 
 
-def open_samples(found: Sequence[Found]) -> int:
+def open_samples(found: Sequence[SampleStatus]) -> int:
     """How many have not ended."""
-    return sum(f.kind not in (Kind.DONE, Kind.FAILED) for f in found)
+    return sum(f.kind not in (SampleKind.DONE, SampleKind.FAILED) for f in found)
 
 
-def to_do(found: Sequence[Found], retry: bool) -> list[Sample]:
+def to_do(found: Sequence[SampleStatus], retry: bool) -> list[Sample]:
     """Samples that nobody is at and that have not ended; with ``retry`` those that failed, too."""
-    kinds = {Kind.PENDING, Kind.STOPPED} | ({Kind.FAILED} if retry else set())
+    kinds = {SampleKind.PENDING, SampleKind.STOPPED} | ({SampleKind.FAILED} if retry else set())
     return [f.sample for f in found if f.kind in kinds]
 
 

@@ -19,10 +19,10 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from weft import kernel
-from weft.errors import RunError, SceneError, SimulationError, SweepError, WeftError, clipped
+from weft.base.errors import RunError, SceneError, SimulationError, SweepError, WeftError, clipped
 from weft.io.frames import RunFolder
 from weft.io.inside import Inside
-from weft.simulation import Progress, run_scene
+from weft.run.simulation import Progress, run_scene
 from weft.sweep.faults import StoppedError, TimeUpError, full, is_full, sample_lock
 from weft.sweep.folder import SweepFolder
 from weft.sweep.measures import measured
@@ -87,8 +87,10 @@ class _Attempt:
             failed = _failed(Reason.CRASHED, Reason.CRASHED.advice)
             return self._ended(replace(status, attempts=MOST_ATTEMPTS, **failed))
         write_status(self.inside, status)
-        self._log(f"attempt {status.attempts} on {status.where}, {self.sweep.threads} threads: "
-                  + " ".join(self.sample.overrides))  # fmt: skip
+        self._log(
+            f"attempt {status.attempts} on {status.where}, {self.sweep.threads} threads: "
+            + " ".join(self.sample.overrides)
+        )
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("always")
@@ -137,8 +139,14 @@ class _Attempt:
             kernel.telling(lambda _: None),
         ):
             loaded = load_scene(sweep.scene, [*sweep.common, *self.sample.overrides])
-            run_scene(loaded.scene, run, frames=loaded.frames, fps=loaded.fps, resume=True,
-                      on_progress=self._after_step)  # fmt: skip
+            run_scene(
+                loaded.scene,
+                run,
+                frames=loaded.frames,
+                fps=loaded.fps,
+                resume=True,
+                on_progress=self._after_step,
+            )
             digest = run.sealed_frame(loaded.frames)[1].content
             return {"digest": digest, "measures": measured(run)}
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 from weft.sweep.folder import SweepFolder
 from weft.sweep.parameters import numbers_of
-from weft.sweep.status import Found, Kind
+from weft.sweep.status import SampleKind, SampleStatus
 
 RESAMPLED, SEED = 200, 0  # of intervals
 LEAST = 8  # samples below which nothing is said
@@ -61,12 +61,12 @@ class Sensitivity:
 
 
 def sensitivity(
-    sweep: SweepFolder, found: Sequence[Found], measures: Sequence[str]
+    sweep: SweepFolder, found: Sequence[SampleStatus], measures: Sequence[str]
 ) -> Sensitivity | None:
     """Of measures of a sweep; None: too few samples, or nothing that varies and is a number."""
     if sweep.about["design"] == "saltelli":
         return _of_saltelli(sweep, found, measures)
-    done = [f for f in found if f.kind is Kind.DONE]
+    done = [f for f in found if f.kind is SampleKind.DONE]
     if len(done) < LEAST:
         return None
     parameters = {}
@@ -82,7 +82,7 @@ def sensitivity(
     return Sensitivity(method, effects, len(done), len(found) - len(done))
 
 
-def results(found: Sequence[Found], name: str) -> Floats:
+def results(found: Sequence[SampleStatus], name: str) -> Floats:
     """A measure of all samples; NaN: a sample has none."""
     values = [f.status.measures.get(name) if f.status is not None else None for f in found]
     return np.array([np.nan if v is None else float(v) for v in values])
@@ -106,7 +106,7 @@ def sobol_indices(f: Floats) -> tuple[Floats, Floats]:
 
 
 def _of_saltelli(
-    sweep: SweepFolder, found: Sequence[Found], measures: Sequence[str]
+    sweep: SweepFolder, found: Sequence[SampleStatus], measures: Sequence[str]
 ) -> Sensitivity | None:
     """Sobol indices of the rows whose samples all have a result."""
     names = list(sweep.about["vary"])

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from weft.arrays import Json
+from weft.base.arrays import Json
 from weft.io.inside import Inside
 from weft.io.lock import NAME as LOCK
 from weft.io.lock import runs
@@ -19,7 +19,7 @@ STATUS, SAMPLES, RUN, LOG = "status.json", "samples", "run", "log.txt"
 MOST_ATTEMPTS = 3  # of a sample that takes its process with it
 
 
-class Kind(enum.Enum):
+class SampleKind(enum.Enum):
     """How a sample stands. The value is a word for tables."""
 
     DONE = "done"
@@ -103,15 +103,15 @@ def read_status(folder: Path) -> Status | None:
 
 
 @dataclass(frozen=True)
-class Found:
+class SampleStatus:
     """A sample and how it stands."""
 
     sample: Sample
-    kind: Kind
+    kind: SampleKind
     status: Status | None = None
 
 
-def look(root: Path, plan: Sequence[Sample]) -> list[Found]:
+def look(root: Path, plan: Sequence[Sample]) -> list[SampleStatus]:
     """How all samples of a plan stand, from their folders."""
     place = root / SAMPLES
     try:
@@ -119,16 +119,23 @@ def look(root: Path, plan: Sequence[Sample]) -> list[Found]:
             begun = {e.name for e in entries}
     except OSError:
         begun = set()
-    return [_found(s, place / s.id) if s.id in begun else Found(s, Kind.PENDING) for s in plan]
+    return [
+        _found(s, place / s.id) if s.id in begun else SampleStatus(s, SampleKind.PENDING)
+        for s in plan
+    ]
 
 
-def _found(sample: Sample, folder: Path) -> Found:
+def _found(sample: Sample, folder: Path) -> SampleStatus:
     status = read_status(folder)
     if status is not None and status.final:
-        return Found(sample, Kind.DONE if status.state == "done" else Kind.FAILED, status)
+        return SampleStatus(
+            sample, SampleKind.DONE if status.state == "done" else SampleKind.FAILED, status
+        )
     if is_held(folder):
-        return Found(sample, Kind.RUNNING, status)
-    return Found(sample, Kind.PENDING if status is None else Kind.STOPPED, status)
+        return SampleStatus(sample, SampleKind.RUNNING, status)
+    return SampleStatus(
+        sample, SampleKind.PENDING if status is None else SampleKind.STOPPED, status
+    )
 
 
 def is_held(folder: Path) -> bool:
@@ -140,10 +147,10 @@ def is_held(folder: Path) -> bool:
         return False
 
 
-def counts(found: Iterable[Found]) -> dict[Kind, int]:
+def counts(found: Iterable[SampleStatus]) -> dict[SampleKind, int]:
     """How many samples stand how."""
     told = Counter(f.kind for f in found)
-    return {kind: told[kind] for kind in Kind}
+    return {kind: told[kind] for kind in SampleKind}
 
 
 def orphans(root: Path, plan: Sequence[Sample]) -> int:

@@ -1,20 +1,21 @@
 """Files of data sets: Zarr, HDF5 (NetCDF-4) and Parquet behind three calls.
 
-``declare`` a variable, ``put`` its values, a sample at a time or whole; when the block ends without
-an error, the finished file takes its name, never before.
+``put`` writes the values of a variable, a sample at a time or whole; when the block ends without an
+error, the finished file takes its name, never before.
 """
 
-import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from weft.errors import SweepError
+from weft.base.errors import SweepError
+from weft.io.files import atomic_path, check_room, make_folder
+from weft.io.formats.hdf5_file import disk_file
 
 CHUNK = 1 << 20  # [bytes] of positions, about
 ROWS = 256  # samples of a row group of Parquet
@@ -49,9 +50,19 @@ class Variable:
         first = min(max(1, CHUNK // row), self.shape[0])
         return (max(1, first), *(max(1, s) for s in self.shape[1:]))
 
+    @property
+    def size(self) -> int:
+        """[bytes] of all values, not compressed."""
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
 
 class Store(ABC):
     """A data set that is being written."""
+
+    compressed = True  # the room that it takes on disk is known only when it is written
+
+    def __init__(self) -> None:
+        self.opened = ExitStack()  # files that have to be closed
 
     @abstractmethod
     def declare(self, variable: Variable) -> None:
@@ -66,14 +77,19 @@ class Store(ABC):
         """Attributes of the data set."""
 
     @abstractmethod
+    def finish(self) -> None:
+        """Write what is still in memory."""
+
     def close(self) -> None:
-        """Finish the file."""
+        """Release the file, also after an error."""
+        self.opened.close()
 
 
 class _Zarr(Store):
     def __init__(self, path: Path) -> None:
         import zarr
 
+        super().__init__()
         self.root = zarr.create_group(str(path), zarr_format=2)
         self.path = path
 
@@ -82,9 +98,12 @@ class _Zarr(Store):
         dtype = "U64" if text else variable.dtype
         fill = variable.fill
         array = self.root.create_array(
-            variable.name, shape=variable.shape, dtype=dtype, chunks=variable.chunks,
+            variable.name,
+            shape=variable.shape,
+            dtype=dtype,
+            chunks=variable.chunks,
             fill_value="" if text else fill,
-        )  # fmt: skip
+        )
         array.attrs.update({"_ARRAY_DIMENSIONS": list(variable.dims), **variable.attrs})
 
     def put(self, name: str, sample: int | None, values: Any) -> None:
@@ -102,17 +121,21 @@ class _Zarr(Store):
     def describe(self, attrs: Mapping[str, Any]) -> None:
         self.root.attrs.update(dict(attrs))
 
-    def close(self) -> None:
+    def finish(self) -> None:
         import zarr
 
         zarr.consolidate_metadata(str(self.path))
 
 
 class _Hdf5(Store):
+    compressed = False
+
     def __init__(self, path: Path) -> None:
         import h5netcdf
 
-        self.file = h5netcdf.File(path, "w")
+        super().__init__()
+        self.disk = self.opened.enter_context(disk_file(path))
+        self.file = self.opened.enter_context(h5netcdf.File(self.disk, "w"))
 
     def declare(self, variable: Variable) -> None:
         import h5py
@@ -122,20 +145,23 @@ class _Hdf5(Store):
                 self.file.dimensions[name] = size
         text = variable.dtype == object
         made = self.file.create_variable(
-            variable.name, variable.dims, dtype=h5py.string_dtype() if text else variable.dtype,
+            variable.name,
+            variable.dims,
+            dtype=h5py.string_dtype() if text else variable.dtype,
             chunks=variable.chunks if variable.shape else None,
             fillvalue=None if text else variable.fill,
-        )  # fmt: skip
+        )
         made.attrs.update({k: v for k, v in variable.attrs.items() if v != ""})
 
     def put(self, name: str, sample: int | None, values: Any) -> None:
         self.file.variables[name][... if sample is None else sample] = values
+        self.disk.check()
 
     def describe(self, attrs: Mapping[str, Any]) -> None:
         self.file.attrs.update(dict(attrs))
 
-    def close(self) -> None:
-        self.file.close()
+    def finish(self) -> None:
+        self.file.flush()
 
 
 class _Parquet(Store):
@@ -144,6 +170,7 @@ class _Parquet(Store):
     def __init__(self, path: Path) -> None:
         import pyarrow.parquet  # noqa: F401
 
+        super().__init__()
         self.path = path
         self.variables: dict[str, Variable] = {}
         self.rows: dict[str, list[Any]] = {}
@@ -164,7 +191,7 @@ class _Parquet(Store):
     def describe(self, attrs: Mapping[str, Any]) -> None:
         self.attrs = dict(attrs)
 
-    def close(self) -> None:
+    def finish(self) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -188,7 +215,7 @@ class _Parquet(Store):
         return self.variables["position"].shape[0]
 
 
-_KINDS: dict[str, tuple[Callable[[Path], Store], str]] = {
+_KINDS: dict[str, tuple[type[Any], str]] = {
     ".zarr": (_Zarr, "zarr"),
     ".h5": (_Hdf5, "h5netcdf"),
     ".nc": (_Hdf5, "h5netcdf"),
@@ -197,39 +224,46 @@ _KINDS: dict[str, tuple[Callable[[Path], Store], str]] = {
 
 
 @contextmanager
-def store_for(path: Path) -> Iterator[Store]:
-    """A data set of the kind that a suffix says; it has its name only once it is whole.
+def store_for(path: Path, variables: Sequence[Variable]) -> Iterator[Store]:
+    """Open a data set of the kind that a suffix says; it has its name only once it is whole.
+
+    Args:
+        path: the data set.
+        variables: all that it will have.
 
     Raises:
-        SweepError: another suffix, something of that name, a package that is not installed.
+        SweepError: another suffix, something of that name, a package that is not installed, or
+            less room on the disk than an uncompressed data set needs.
+        RunError: it cannot be written, for example because the disk is full.
     """
     if path.suffix.lower() not in _KINDS:
-        raise SweepError("data set", got=path.suffix or "no suffix",
-                         expected=f"one of {', '.join(_KINDS)}")  # fmt: skip
+        raise SweepError(
+            "data set", got=path.suffix or "no suffix", expected=f"one of {', '.join(_KINDS)}"
+        )
     if path.exists():
-        raise SweepError("data set", got=f"{path} is there already", expected="a new name",
-                         hint="remove it, or choose another")  # fmt: skip
+        raise SweepError(
+            "data set",
+            got=f"{path} is there already",
+            expected="a new name",
+            hint="remove it, or choose another",
+        )
     kind, package = _KINDS[path.suffix.lower()]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.part")
-    _remove(partial)
-    try:
+    make_folder(path.parent)
+    if not kind.compressed:
+        hint = "free some space, or write .zarr or .parquet, which are compressed"
+        check_room(path.parent, sum(v.size for v in variables), "data set", hint, SweepError)
+    with atomic_path(path) as new:
         try:
-            store = kind(partial)
+            made: Store = kind(new)
         except ImportError as error:
-            raise SweepError(package, got="not installed", expected="an installed package",
-                             hint="pip install 'weft[data]'") from error  # fmt: skip
-        yield store
-        store.close()
-        partial.rename(path)
-    except BaseException:
-        _remove(partial)
-        raise
-
-
-def _remove(path: Path) -> None:
-    with suppress(OSError):
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+            raise SweepError(
+                package,
+                got="not installed",
+                expected="an installed package",
+                hint="pip install 'weft[data]'",
+            ) from error
+        with closing(made) as store:
+            for variable in variables:
+                store.declare(variable)
+            yield store
+            store.finish()

@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from weft.arrays import Json
+from weft.base.arrays import Json
+from weft.base.terminal import new_console, visible_cursor
 from weft.sweep.folder import SweepFolder
-from weft.sweep.status import Found, Kind, counts, is_held, orphans
+from weft.sweep.status import SampleKind, SampleStatus, counts, is_held, orphans
 
 EVERY = 1.0  # [s] between looks
 
@@ -15,7 +16,7 @@ EVERY = 1.0  # [s] between looks
 def as_json(sweep: SweepFolder) -> Json:
     """Counts, reasons of failures, and what was measured of time and room."""
     found = sweep.look()
-    done = [f.status for f in found if f.kind is Kind.DONE and f.status is not None]
+    done = [f.status for f in found if f.kind is SampleKind.DONE and f.status is not None]
     reasons = Counter(f.status.reason for f in found if f.status is not None and f.status.reason)
     return {
         "sweep": str(sweep.path),
@@ -37,7 +38,7 @@ def listed(sweep: SweepFolder) -> list[str]:
     ]
 
 
-def table(sweep: SweepFolder, found: Sequence[Found], rate: float | None = None) -> Any:
+def table(sweep: SweepFolder, found: Sequence[SampleStatus], rate: float | None = None) -> Any:
     """A rich table.
 
     Args:
@@ -48,23 +49,33 @@ def table(sweep: SweepFolder, found: Sequence[Found], rate: float | None = None)
     from rich.table import Table
 
     told = counts(found)
-    done = [f.status for f in found if f.kind is Kind.DONE and f.status is not None]
+    done = [f.status for f in found if f.kind is SampleKind.DONE and f.status is not None]
     result = Table(title=f"{sweep.path}: {len(found)} samples", title_justify="left")
     for name in ("state", "samples", ""):
         result.add_column(name, justify="right" if name == "samples" else "left")
     good = sum(s.flags.get("good", True) for s in done)
     mean = sum(s.seconds for s in done) / max(1, len(done))
     size = sum(s.size for s in done)
-    result.add_row("done", str(told[Kind.DONE]),
-                   f"{good} good, {mean:.3g} s each, {size / 2**20:.4g} MiB")  # fmt: skip
-    reasons = Counter(f.status.reason for f in found if f.kind is Kind.FAILED and f.status)
-    result.add_row("failed", str(told[Kind.FAILED]),
-                   ", ".join(f"{n} {r}" for r, n in reasons.most_common()))  # fmt: skip
-    where = Counter(f.status.where.split(" ")[0] for f in found
-                    if f.kind is Kind.RUNNING and f.status)  # fmt: skip
-    result.add_row("running", str(told[Kind.RUNNING]),
-                   ", ".join(f"{n} on {host}" for host, n in where.most_common(4)))  # fmt: skip
-    left = told[Kind.STOPPED] + told[Kind.PENDING]
+    result.add_row(
+        "done",
+        str(told[SampleKind.DONE]),
+        f"{good} good, {mean:.3g} s each, {size / 2**20:.4g} MiB",
+    )
+    reasons = Counter(f.status.reason for f in found if f.kind is SampleKind.FAILED and f.status)
+    result.add_row(
+        "failed",
+        str(told[SampleKind.FAILED]),
+        ", ".join(f"{n} {r}" for r, n in reasons.most_common()),
+    )
+    where = Counter(
+        f.status.where.split(" ")[0] for f in found if f.kind is SampleKind.RUNNING and f.status
+    )
+    result.add_row(
+        "running",
+        str(told[SampleKind.RUNNING]),
+        ", ".join(f"{n} on {host}" for host, n in where.most_common(4)),
+    )
+    left = told[SampleKind.STOPPED] + told[SampleKind.PENDING]
     more = f"{left / rate:.0f} s left" if rate else ""
     result.add_row("to run", str(left), more)
     if old := orphans(sweep.path, sweep.plan):
@@ -76,21 +87,20 @@ def live(sweep: SweepFolder, console: Any = None) -> bool:
     """Show the table on a terminal (or on a rich ``Console``) as long as something runs, or is
     handed out; False: there is no terminal.
     """
-    from rich.console import Console
     from rich.live import Live
 
-    console = console or Console()
+    console = console or new_console()
     if not console.is_terminal:
         return False
     clock, first = time.monotonic(), -1
-    with Live(console=console, auto_refresh=False) as screen:
+    with visible_cursor(console), Live(console=console, auto_refresh=False) as screen:
         while True:
             found = sweep.look()
             told = counts(found)
-            ended = told[Kind.DONE] + told[Kind.FAILED]
+            ended = told[SampleKind.DONE] + told[SampleKind.FAILED]
             first = ended if first < 0 else first
             rate = (ended - first) / max(time.monotonic() - clock, 1e-9)
             screen.update(table(sweep, found, rate or None), refresh=True)
-            if not told[Kind.RUNNING] and not is_held(sweep.path):
+            if not told[SampleKind.RUNNING] and not is_held(sweep.path):
                 return True
             time.sleep(EVERY)

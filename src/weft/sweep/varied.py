@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from weft.errors import SweepError, WeftError
-from weft.plain_yaml import parse_yaml
+from weft.base.errors import SweepError, WeftError
+from weft.base.yaml_lines import parse_yaml
 
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*", re.DOTALL)
 _MEASURED = re.compile(
@@ -123,10 +123,12 @@ def varied(path: str, said: Any, where: str) -> Varied:
         return Choice(tuple(said))
     if not isinstance(said, Mapping) or not {"from", "to"} <= said.keys():
         raise SweepError(
-            what, got=repr(said), where=where,
+            what,
+            got=repr(said),
+            where=where,
             expected="a list of values, or {from: 1 cm, to: 2 cm}",
             hint="a field that stays the same stands in `set`",
-        )  # fmt: skip
+        )
     unknown = [k for k in said if k not in _FIELDS]
     if unknown:
         raise SweepError(
@@ -138,8 +140,12 @@ def varied(path: str, said: Any, where: str) -> Varied:
 def _range(what: str, said: Mapping[str, Any], where: str) -> Range:
     (low, unit), (high, other) = (_quantity(f"{what}.{k}", said[k], where) for k in ("from", "to"))
     if unit != other:
-        raise SweepError(what, got=f"{said['from']!r} to {said['to']!r}", where=where,
-                         expected="both ends in the same unit")  # fmt: skip
+        raise SweepError(
+            what,
+            got=f"{said['from']!r} to {said['to']!r}",
+            where=where,
+            expected="both ends in the same unit",
+        )
     scale, whole, steps = said.get("scale", "linear"), said.get("whole", False), said.get("steps")
     if scale not in SCALES:
         raise SweepError(f"{what}.scale", got=scale, where=where, expected="linear or log")
@@ -148,14 +154,23 @@ def _range(what: str, said: Mapping[str, Any], where: str) -> Range:
     if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
         raise SweepError(f"{what}.steps", got=steps, where=where, expected="must be >= 1")
     if not low < high:
-        raise SweepError(what, got=f"{said['from']} to {said['to']}", where=where,
-                         expected="must be from less to more")  # fmt: skip
+        raise SweepError(
+            what,
+            got=f"{said['from']} to {said['to']}",
+            where=where,
+            expected="must be from less to more",
+        )
     if scale == "log" and low <= 0:
-        raise SweepError(f"{what}.from", got=said["from"], where=where,
-                         expected="must be > 0, with scale: log")  # fmt: skip
+        raise SweepError(
+            f"{what}.from", got=said["from"], where=where, expected="must be > 0, with scale: log"
+        )
     if whole and not (low.is_integer() and high.is_integer()):
-        raise SweepError(what, got=f"{said['from']} to {said['to']}", where=where,
-                         expected="whole numbers, with whole: true")  # fmt: skip
+        raise SweepError(
+            what,
+            got=f"{said['from']} to {said['to']}",
+            where=where,
+            expected="whole numbers, with whole: true",
+        )
     if whole and scale == "log":
         raise SweepError(
             f"{what}.scale", got="log", where=where, expected="linear, with whole: true"
@@ -168,8 +183,12 @@ def _quantity(what: str, value: Any, where: str) -> tuple[float, str]:
     found = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
     number = float(found[1]) if found else value
     if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-        raise SweepError(what, got=repr(value), where=where,
-                         expected="a number, or one with a unit such as 15 cm")  # fmt: skip
+        raise SweepError(
+            what,
+            got=repr(value),
+            where=where,
+            expected="a number, or one with a unit such as 15 cm",
+        )
     return float(number), found[2] if found else ""
 
 

@@ -7,9 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from weft.arrays import Json
-from weft.errors import SweepError, WeftError
-from weft.machine import LIBRARY_THREADS
+from weft.base.arrays import Json
+from weft.base.errors import SweepError, WeftError
+from weft.base.machine import LIBRARY_THREADS
 from weft.sweep.faults import BusyError, DiskFullError
 from weft.sweep.folder import NAME, SweepFolder, open_sweep
 from weft.sweep.plan import PLAN, Sample
@@ -35,12 +35,20 @@ def _opened(root: Path, marks: tuple[int, ...]) -> SweepFolder:
     try:
         data = sweep.scene.read_bytes()
     except OSError as error:
-        raise SweepError("scene", got=error.strerror, where=str(sweep.scene),
-                         expected="the scene file of the sweep") from error  # fmt: skip
+        raise SweepError(
+            "scene",
+            got=error.strerror,
+            where=str(sweep.scene),
+            expected="the scene file of the sweep",
+        ) from error
     if hashlib.sha256(data).hexdigest() != sweep.about["scene_digest"]:
-        raise SweepError("scene", got="changed since the sweep was planned",
-                         where=str(sweep.scene), expected="the same file",
-                         hint="put it back, or start another sweep with --out")  # fmt: skip
+        raise SweepError(
+            "scene",
+            got="changed since the sweep was planned",
+            where=str(sweep.scene),
+            expected="the same file",
+            hint="put it back, or start another sweep with --out",
+        )
     return sweep
 
 

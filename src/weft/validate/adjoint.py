@@ -14,30 +14,30 @@ import numpy as np
 from weft.adjoint.adjoint import Adjoint, Derivative
 from weft.adjoint.losses import Mean
 from weft.adjoint.parameters import Parameter
-from weft.arrays import Floats
-from weft.assembly import Changed
+from weft.base.arrays import Floats
+from weft.base.errors import SimulationError
+from weft.base.keyframes import Keys
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.bodies.shapes.primitives import plate
 from weft.contact.contact import Contact, SelfContact
-from weft.contact.shapes import plate
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.air import Wind
-from weft.energies.gravity import Gravity
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.membrane import Membrane
-from weft.energies.wind import AirForce
-from weft.errors import SimulationError
+from weft.discretization.mesh import grid
+from weft.energies.air.lift_and_drag import AirForce
+from weft.energies.air.wind import Wind
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.loads.gravity import Gravity
+from weft.energies.state import State
+from weft.integrators.assembly import Changed
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import Memory, StepSettings
 from weft.integrators.bdf2 import Bdf2
+from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
-from weft.keys import Keys
 from weft.laboratory.elastica import of_length
 from weft.laws.baraff_witkin import BaraffWitkin
-from weft.mesh import grid
-from weft.model import Model
-from weft.pins import Keyframe, Path, Pin
-from weft.state import State
 from weft.validate import elastica, hanging_strip
-from weft.validate.check import Check, attempt, compare
+from weft.validate.check import Check, RowBasis, attempt, compare
 from weft.validate.setup import Built, Setup
 from weft.validate.solver import direct
 from weft.validate.strip import GRAVITY, Material, lengthwise_pins, strip_model
@@ -45,13 +45,27 @@ from weft.validate.strip import GRAVITY, Material, lengthwise_pins, strip_model
 GAMMA, SEGMENTS = 8.0, 40  # of the elastica
 STICK, STEP, MU, SETTLING = 1e-4, 0.01, 0.3, 60  # of the slope
 DIFFERENCE = 1e-4  # of every number, in quotients of the run
+FINE = 1e-5  # the same at kinks, where the error of quotients is of the first order
 KEY = 0.02  # [s] at which gravity is another
 SMOOTH = 1e-5  # of derivatives where the solution is smooth
 NUMBERS = {
-    "stretch": 400.0, "shear": 40.0, "bending": 2e-5, "density": 0.15, "damping": 0.02,
-    "gravity": 9.81, "path": 0.02, "speed": 0.2, "height": 0.05, "body": 0.01, "friction": 0.3,
-    "gap": 3e-3, "side": 0.13, "wind": 1.0, "key": 5.0,
-}  # fmt: skip
+    "stretch": 400.0,
+    "shear": 40.0,
+    "bending": 2e-5,
+    "density": 0.15,
+    "damping": 0.02,
+    "gravity": 9.81,
+    "path": 0.02,
+    "speed": 0.2,
+    "height": 0.05,
+    "body": 0.01,
+    "friction": 0.3,
+    "gap": 3e-3,
+    "side": 0.13,
+    "wind": 1.0,
+    "key": 5.0,
+    "shift": 1e-4,
+}
 
 
 def checks() -> Iterator[Check]:
@@ -63,6 +77,8 @@ def checks() -> Iterator[Check]:
         yield from attempt(f"adjoint/free, {name}", _differences, name, False)
     for name in ("backward_euler", "bdf2"):
         yield from attempt(f"adjoint/contact and friction, {name}", _differences, name, True)
+    for name in ("backward_euler", "bdf2", "quasi_static"):
+        yield from attempt(f"adjoint/starts on a table, {name}", _on_table, name)
     yield from attempt("adjoint/friction taken anew", _taken_anew)
     yield from attempt("adjoint/equilibrium with friction", _at_rest, True)
     yield from attempt("adjoint/equilibrium in wind", _at_rest, False)
@@ -117,12 +133,16 @@ def _slope() -> Iterator[Check]:
     yield compare("adjoint/slope holds, dx/dmu [m]", 0.0, held(frames), 20 * slip)
     angle, t = np.radians(30.0), frames * STEP
     expected = -GRAVITY * np.cos(angle) * t * (t + STEP) / 2  # of backward Euler's steps
-    yield compare("adjoint/slope slides, dx/dmu [m]", expected, slope_of(30.0)(frames), 3e-2)
+    # 2.6e-7 with PARDISO and with SuperLU, from how the square settled before.
+    yield compare("adjoint/slope slides, dx/dmu [m]", expected, slope_of(30.0)(frames), 1e-5)
 
 
 def slope_of(degrees: float) -> Any:
     """dx/dmu [m] of a square that rested, on a slope of so many degrees from then on, after a
     number of steps.
+
+    The square stays over one triangle of the slope. On an edge of the slope's mesh, contact has a
+    kink, and round-off decides which pairs push.
     """
     mesh = grid(3, 3, 0.1, 0.1)
     mesh = mesh.with_vertices(np.array(mesh.vertices) + [0.0, 0.85 * NUMBERS["gap"], 0.0])
@@ -131,10 +151,14 @@ def slope_of(degrees: float) -> Any:
 
     def on_slope(mu: float, load: tuple[float, float, float]) -> Model:
         law = BaraffWitkin((2000.0, 2000.0), 500.0)
-        energies = (Membrane(linear_triangle(mesh), law), HingeBending.of(mesh, (1e-3, 1e-3)),
-                    Gravity(mass, load))  # fmt: skip
+        energies = (
+            Membrane(linear_triangle(mesh), law),
+            HingeBending.of(mesh, (1e-3, 1e-3)),
+            Gravity(mass, load),
+        )
         settings = SelfContact(NUMBERS["gap"], friction=mu, stick=STICK)
-        contact = Contact.of(mesh, mass, settings, [plate(2.0, 2.0, 1.0)])
+        slope = plate(2.0, 2.0, 2.0).moved((0.3, 0.0, 0.3))
+        contact = Contact.of(mesh, mass, settings, [slope])
         return Model(mass, energies, (), mesh.vertices, contact)
 
     rest = _settled(on_slope(0.0, (0.0, pull[1], 0.0)), State.at_rest(mesh.vertices))
@@ -167,16 +191,28 @@ def _tight(tolerance: float = 1e-7) -> StepSettings:
 
 
 def moving(
-    v: Mapping[str, Any], touches: bool, lags: int = 1, blown: bool = False, keyed: bool = False
+    v: Mapping[str, Any],
+    touches: bool,
+    lags: int = 1,
+    blown: bool = False,
+    keyed: bool = False,
+    straight: bool = False,
 ) -> Built:
     """A sheet that swings from two corners on a path, or slides and lands on a table; ``lags`` is
-    of its friction, and it may be in wind, or in gravity that changes in time.
+    of its friction, and it may be in wind, or in gravity that changes in time. ``straight`` lays it
+    flat into the gap of the table, edges along edges, with vertices above edges.
     """
     mesh = grid(4, 4, v["side"], v["side"])
     x = np.array(mesh.vertices)
     wave = np.sin(40 * x[:, 0] + 25 * x[:, 2])
     x[:, 1] += 0.0021 + 0.0004 * wave if touches else v["height"] * (wave + x[:, 0] / v["side"])
-    if touches:  # no edge is along one of the table: where edges are parallel, quotients are rough
+    if straight:
+        x[:, 1] = 0.8 * NUMBERS["gap"]
+        x = x + (v["shift"] - NUMBERS["shift"]) * np.array([1.0, 0.2, 0.5])
+        x[:, 2] += NUMBERS["body"]  # the middle of the table
+    elif (
+        touches
+    ):  # no edge is along one of the table: where edges are parallel, quotients are rough
         c, a = np.cos(0.3), np.sin(0.3)
         x = x @ np.array([[c, 0.0, -a], [0.0, 1.0, 0.0], [a, 0.0, c]]) + [0.013, 0.0, 0.007]
     flat = grid(4, 4, 0.12, 0.12)  # material coordinates stay
@@ -255,20 +291,45 @@ def loss(x: Any, v: Any, t: Any) -> Any:
 
 def _taken_anew() -> Iterator[Check]:
     """Friction with ``lags``: each minimization begins with that of the one before."""
-    setup = Setup(lambda v: moving(v, True, lags=3), NUMBERS, lambda: BackwardEuler(_tight(1e-10)),
-                  0.005)  # fmt: skip
+    setup = Setup(
+        lambda v: moving(v, True, lags=3), NUMBERS, lambda: BackwardEuler(_tight(1e-10)), 0.005
+    )
     names = ("stretch", "density", "gravity", "speed", "body", "friction", "gap")
     yield from _compared("friction taken anew", setup, names)
+
+
+def _on_table(name: str) -> Iterator[Check]:
+    """Cloth that starts in contact, at kinks of the contact forces (``contact.barrier.kinks``)."""
+    static = QuasiStaticSettings(
+        1e-10, 1e-9, 4000, linear=direct(), imperfection=0.0, friction=True, lags=400
+    )
+    makers: dict[str, Any] = {
+        "backward_euler": lambda: BackwardEuler(_tight(1e-10)),
+        "bdf2": lambda: Bdf2(_tight(1e-10)),
+        "quasi_static": lambda: QuasiStatic(static),
+    }
+    setup = Setup(lambda v: moving(v, True, straight=True), NUMBERS, makers[name], 0.005)
+    names = ["shift", "density", "gravity", "friction", "gap", "body"]
+    if name != "quasi_static":
+        names.append("speed")
+    for some in (["shift"], names[1:]):
+        yield from _compared(f"starts on a table, {name}", setup, some, difference=FINE)
 
 
 def _at_rest(rubs: bool) -> Iterator[Check]:
     """Loads that are those of where the equilibrium is: friction, or wind."""
     settings = QuasiStaticSettings(
-        1e-10 if rubs else 1e-12, 1e-9 if rubs else 1e-10, 4000, linear=direct(), imperfection=0.0,
-        friction=rubs, lags=400,
-    )  # fmt: skip
-    setup = Setup(lambda v: moving(v, rubs, blown=not rubs), NUMBERS,
-                  lambda: QuasiStatic(settings), 0.005)  # fmt: skip
+        1e-10 if rubs else 1e-12,
+        1e-9 if rubs else 1e-10,
+        4000,
+        linear=direct(),
+        imperfection=0.0,
+        friction=rubs,
+        lags=400,
+    )
+    setup = Setup(
+        lambda v: moving(v, rubs, blown=not rubs), NUMBERS, lambda: QuasiStatic(settings), 0.005
+    )
     names: tuple[str, ...] = ("density", "gravity", "path", "shear", "wind")
     if rubs:
         names = ("stretch", "density", "gravity", "body", "friction", "gap")
@@ -278,14 +339,18 @@ def _at_rest(rubs: bool) -> Iterator[Check]:
 
 def _keyed() -> Iterator[Check]:
     """Each step has its own number; by what it is at a key, and beside it."""
-    setup = Setup(lambda v: moving(v, False, keyed=True), NUMBERS, lambda: Bdf2(_tight(1e-10)),
-                  0.005)  # fmt: skip
+    setup = Setup(
+        lambda v: moving(v, False, keyed=True), NUMBERS, lambda: Bdf2(_tight(1e-10)), 0.005
+    )
     yield from _compared("keys", setup, ("gravity", "key", "density", "stretch"))
 
 
-def _compared(what: str, setup: Setup, names: Sequence[str], frames: int = 2) -> Iterator[Check]:
+def _compared(
+    what: str, setup: Setup, names: Sequence[str], frames: int = 2, difference: float = DIFFERENCE
+) -> Iterator[Check]:
     """All of the numbers together, by a derivative and by a quotient of runs."""
-    yield from _held_against(what, setup, [setup.parameter(n) for n in names], True, frames)
+    parameters = [setup.parameter(n) for n in names]
+    yield from _held_against(what, setup, parameters, True, frames, difference)
 
 
 def _differences(name: str, touches: bool) -> Iterator[Check]:
@@ -296,15 +361,21 @@ def _differences(name: str, touches: bool) -> Iterator[Check]:
 
 
 def _held_against(
-    what: str, setup: Setup, parameters: Sequence[Parameter], together: bool, frames: int = 2
+    what: str,
+    setup: Setup,
+    parameters: Sequence[Parameter],
+    together: bool,
+    frames: int = 2,
+    difference: float = DIFFERENCE,
 ) -> Iterator[Check]:
     adjoint = Adjoint(setup, loss, parameters, frames=frames, fps=200)
     found = adjoint()
     for some in [parameters] if together else [[p] for p in parameters]:
         values = [
-            adjoint.with_values({p.name: p.value + k * DIFFERENCE * p.size for p in some}).value()
+            adjoint.with_values({p.name: p.value + k * difference * p.size for p in some}).value()
             for k in (1, -1, 2, -2)
         ]
-        expected = (8 * (values[0] - values[1]) - values[2] + values[3]) / (12 * DIFFERENCE)
+        expected = (8 * (values[0] - values[1]) - values[2] + values[3]) / (12 * difference)
         got = sum(float(found.gradient[p.name]) * p.size for p in some)
-        yield compare(f"adjoint/{what}, {'+'.join(p.name for p in some)}", expected, got, SMOOTH)
+        name = f"adjoint/{what}, {'+'.join(p.name for p in some)}"
+        yield compare(name, expected, got, SMOOTH, RowBasis.SELF)

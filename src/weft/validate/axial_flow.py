@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.optimize import brentq
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 
 MODES, POINTS = 10, 200  # of the beam; of Gauss on it
 

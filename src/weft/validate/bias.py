@@ -17,15 +17,15 @@ import numpy as np
 from scipy.optimize import brentq
 
 from weft import kernel
-from weft.arrays import Positions
+from weft.base.arrays import Positions
+from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.membrane import Membrane
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.membrane import Membrane
+from weft.integrators.model import Model
 from weft.kernel import vec3
 from weft.laws.baraff_witkin import BaraffWitkin
-from weft.mesh import TriangleMesh, grid
-from weft.model import Model
-from weft.pins import Pin
 from weft.validate.check import Check, attempt, compare
 from weft.validate.strip import rest
 

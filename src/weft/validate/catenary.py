@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weft.mesh import grid
+from weft.discretization.mesh import grid
 from weft.validate.check import Check, compare
 from weft.validate.strip import GRAVITY, Material, lengthwise_pins, rest, strip_model
 

@@ -23,21 +23,21 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from weft.arrays import Bools, Floats, Ints, Positions
+from weft.base.arrays import Bools, Floats, Ints, Positions
+from weft.base.errors import SimulationError
+from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.creases import Creases, crease_angles
-from weft.energies.membrane import Membrane
-from weft.energies.plasticity import Plasticity
-from weft.energies.stretch_set import StretchSet
-from weft.errors import SimulationError
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.energies.elastic.creases import Creases, crease_angles
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.elastic.permanent_stretch import PermanentStretch
+from weft.energies.elastic.plasticity import Plasticity
+from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import Memory, StepSettings
+from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.laws.baraff_witkin import BaraffWitkin
-from weft.mesh import TriangleMesh, grid
-from weft.model import Model
-from weft.pins import Keyframe, Path, Pin
-from weft.state import State
 from weft.validate.check import Check, attempt, compare
 from weft.validate.solver import direct
 from weft.validate.strip import lengthwise_pins
@@ -64,7 +64,7 @@ def checks() -> Iterator[Check]:
 
 
 def _loop() -> Iterator[Check]:
-    hinge = Hinge(Plasticity(HARDENING))
+    hinge = CreasedPair(Plasticity(HARDENING))
     for k, (theta, moment) in enumerate(zip(LOOP, loop_moments(hinge.limit))):
         hinge.turn(theta, 0.1)
         yield compare(f"crease-loop/{k}", moment, hinge.moment() / hinge.weight, 1e-9)
@@ -84,7 +84,7 @@ def loop_moments(y: float) -> Sequence[float]:
 
 
 def _recovery() -> Iterator[Check]:
-    hinge = Hinge(Plasticity(HARDENING, TAU, LASTING))
+    hinge = CreasedPair(Plasticity(HARDENING, TAU, LASTING))
     hinge.turn(2.4, 1e-9)
     left = (2.4 - hinge.limit) / (1 + HARDENING)
     time = 0.0
@@ -96,7 +96,7 @@ def _recovery() -> Iterator[Check]:
 
 
 def _hold() -> Iterator[Check]:
-    hinge, steps, held = Hinge(Plasticity(HARDENING, TAU, LASTING)), 600, 2 * TAU
+    hinge, steps, held = CreasedPair(Plasticity(HARDENING, TAU, LASTING)), 600, 2 * TAU
     hinge.turn(2.4, 1e-9)
     left = (2.4 - hinge.limit) / (1 + HARDENING)
     for _ in range(steps):
@@ -119,7 +119,7 @@ def _recovery_angle() -> Iterator[Check]:
     yield compare("crease-recovery-angle", PUBLISHED, opened(hardening_of(PUBLISHED)), 2e-2)
 
 
-class Hinge:
+class CreasedPair:
     """Two triangles whose four vertices are turned by hand."""
 
     def __init__(self, plasticity: Plasticity) -> None:
@@ -225,7 +225,9 @@ def length_left(strain: float, limit: float, hardening: float) -> float:
     """[1] strain at rest of a strip that was pulled to a strain, and let go."""
     mesh = grid(5, 17, 0.05, 0.2)
     law = BaraffWitkin((400.0, 400.0), 50.0)
-    energy = StretchSet(linear_triangle(mesh), law, limits=(np.inf, limit), hardening=hardening)
+    energy = PermanentStretch(
+        linear_triangle(mesh), law, limits=(np.inf, limit), hardening=hardening
+    )
     mass, along = 0.15 * mesh.vertex_area, np.array([1, 1, 1 + strain])
     held = lengthwise_pins(mesh, "top", "bottom")
     pulled = Model(mass, (energy,), tuple(held), mesh.vertices * along)

@@ -13,30 +13,30 @@ from functools import partial
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Floats, Ints, Positions
-from weft.assembly import Assembly
+from weft.base.arrays import Floats, Ints, Positions
 from weft.discretization.bspline import rectangle
 from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.mesh import TriangleMesh, grid
 from weft.discretization.spline_surface import SplineSurface
 from weft.energies.base import Energy
-from weft.energies.buckling_bending import BucklingBending
-from weft.energies.condition import Conditions, Variant, condition_energies
-from weft.energies.curvature_damping import CurvatureDamping
-from weft.energies.gravity import Gravity
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.local import damping_of
-from weft.energies.membrane import Membrane
-from weft.energies.quadratic_bending import QuadraticBending
-from weft.energies.quadratic_form import QuadraticForm
+from weft.energies.elastic.buckling_bending import BucklingBending
+from weft.energies.elastic.condition import Conditions, Variant, condition_energies
+from weft.energies.elastic.curvature_damping import CurvatureDamping
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.elastic.quadratic_bending import QuadraticBending
+from weft.energies.elastic.quadratic_form import QuadraticForm
+from weft.energies.element_energy import damping_of
+from weft.energies.loads.gravity import Gravity
+from weft.energies.state import State
+from weft.integrators.assembly import Assembly
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
+from weft.integrators.model import Model
 from weft.kernel import vec3
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.immediate_buckling import ImmediateBuckling
-from weft.mesh import TriangleMesh, grid
-from weft.model import Model
-from weft.psd import Psd
-from weft.state import State
-from weft.validate.check import Check
+from weft.solve.newton.psd import Psd
+from weft.validate.check import Check, RowBasis
 from weft.validate.differences import (
     STEPS,
     TOLERANCE,
@@ -75,7 +75,9 @@ def _line(name: str, d: Difference) -> Check:
     slope = "round-off" if np.isnan(d.slope) else f"slope {d.slope:.2f}"
     note = f"{slope}, best at step {d.step:.0e}"
     tolerance = SECOND if "d/dx" in d.name else TOLERANCE
-    return Check(f"derivatives/{name}", 0.0, d.error, d.error, tolerance, d.ok, note)
+    return Check(
+        f"derivatives/{name}", 0.0, d.error, d.error, tolerance, d.ok, note, basis=RowBasis.SELF
+    )
 
 
 def _energies(mesh: TriangleMesh) -> Iterator[Energy]:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats, Gradients, Ints, Positions
+from weft.base.arrays import Floats, Gradients, Ints, Positions
+from weft.base.errors import WeftError
+from weft.base.runtime_types import checked
 from weft.energies.base import Energy
-from weft.errors import WeftError
 from weft.laws.base import Law
-from weft.psd import Psd
+from weft.solve.newton.psd import Psd
 
 STEPS = tuple(10.0 ** -(k / 2) for k in range(4, 16))  # relative to the size of an element
 TOLERANCE = 1e-6
@@ -69,6 +70,7 @@ def _slope(steps: Sequence[float], errors: Sequence[float]) -> float:
     return float("nan") if errors[best] <= ROUND_OFF else 0.0
 
 
+@checked(WeftError)
 def check_derivatives(
     thing: Energy | Law, x: Positions | Gradients | None = None, seed: int = 0
 ) -> list[Difference]:

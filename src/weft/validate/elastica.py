@@ -11,13 +11,13 @@ from functools import partial
 
 import numpy as np
 
-from weft.arrays import Positions
+from weft.base.arrays import Positions
+from weft.bodies.motion.pins import Pin
 from weft.discretization.bspline import rectangle
+from weft.discretization.mesh import Pattern, TriangleMesh, grid
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending, SplineSurface
-from weft.energies.quadratic_bending import QuadraticBending
-from weft.mesh import Pattern, TriangleMesh, grid
-from weft.pins import Pin
+from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.validate.check import Check, attempt, compare
 from weft.validate.strip import (
     GRAVITY,

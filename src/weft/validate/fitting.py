@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.fabric import Fabric, fabric
+from weft.base.arrays import Floats
+from weft.fabric.fabric import Fabric, fabric
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.fit import Fit, fit
 from weft.fitting.measurement import Measurement
 from weft.fitting.shear import per_stiffness
-from weft.fitting.slopes import Slope
+from weft.fitting.slopes import SlopeData
 from weft.fitting.tensile import TensileTest
 from weft.fitting.value import Value
-from weft.validate.check import Check, attempt, compare
+from weft.validate.check import Check, RowBasis, attempt, compare
 
 PRESETS = ("silk", "wool", "cotton", "linen", "denim")
 START = "polyester"
@@ -69,7 +69,7 @@ def _exact(name: str) -> Iterator[Check]:
     true = fabric(name)
     found = fit(measured(true, np.random.default_rng(0), 0.0), fabric(START))
     worst = max(abs(getattr(found.fabric, f) / getattr(true, f) - 1) for f in found.fields)
-    yield compare(f"fitting/{name}, without noise", 0.0, worst, EXACT)
+    yield compare(f"fitting/{name}, without noise", 0.0, worst, EXACT, RowBasis.SELF)
 
 
 def _coverage() -> Iterator[Check]:
@@ -77,14 +77,15 @@ def _coverage() -> Iterator[Check]:
     z = np.concatenate([t.z for t in trials])
     within = float((np.abs(z) <= 2).mean())
     spread = 3 * np.sqrt(WITHIN * (1 - WITHIN) / len(z))
-    yield compare("fitting/within two standard deviations", WITHIN, within, spread / WITHIN)
+    name = "fitting/within two standard deviations"
+    yield compare(name, WITHIN, within, spread / WITHIN, RowBasis.SELF)
     together = float(np.mean([t.covered for t in trials]))
     spread = 3 * np.sqrt(WITHIN * (1 - WITHIN) / len(trials))
-    yield compare("fitting/all together within", WITHIN, together, spread / WITHIN)
+    yield compare("fitting/all together within", WITHIN, together, spread / WITHIN, RowBasis.SELF)
     freedom = trials[0].found.freedom
     mean = float(np.mean([t.found.squares for t in trials]))
     spread = 3 * np.sqrt(2 / (freedom * len(trials)))
-    yield compare("fitting/mean of chi^2", freedom, mean, spread)
+    yield compare("fitting/mean of chi^2", freedom, mean, spread, RowBasis.SELF)
 
 
 def draws(name: str, count: int) -> Iterator[Trial]:
@@ -108,12 +109,12 @@ def measured(true: Fabric, rng: np.random.Generator, noise: float) -> Sequence[M
     for cut, k in (("warp", true.stretch_warp), ("weft", true.stretch_weft)):
         out.append(TensileTest(f"tensile {cut}", cut, STRAINS, *read(k * STRAINS)))  # type: ignore[arg-type]
     slope, labels = per_stiffness(ANGLES), ("", "")
-    out.append(Slope("shear", "shear", ANGLES, slope, *read(true.shear * slope), False, labels))
+    out.append(SlopeData("shear", "shear", ANGLES, slope, *read(true.shear * slope), False, labels))
     for way in ("warp", "weft"):
         field = f"bending_{way}"
         data, sigma = read(getattr(true, field) * CURVATURES)
         out.append(
-            Slope(f"bending {way}", field, CURVATURES, CURVATURES, data, sigma, False, labels)
+            SlopeData(f"bending {way}", field, CURVATURES, CURVATURES, data, sigma, False, labels)
         )
         exact = CantileverTest("", way, 1.0, 1.0).model(true)
         c, sigma = read(np.array([exact]))

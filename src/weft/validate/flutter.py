@@ -23,19 +23,19 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
+from weft.base.errors import SimulationError
+from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.added_mass import AddedMass
-from weft.energies.air import Wind
-from weft.energies.wind import AirForce
-from weft.errors import SimulationError
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.energies.air.added_mass import AddedMass
+from weft.energies.air.lift_and_drag import AirForce
+from weft.energies.air.wind import Wind
+from weft.energies.state import State
+from weft.integrators.model import Model
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
-from weft.mesh import TriangleMesh, grid
-from weft.model import Model
-from weft.pins import Pin
-from weft.state import State
 from weft.validate.axial_flow import Beam
-from weft.validate.check import Check, attempt, compare
+from weft.validate.check import Check, RowBasis, attempt, compare
 from weft.validate.solver import direct
 from weft.validate.strip import Material, strip_model
 
@@ -50,8 +50,9 @@ BENT = 0.002  # [m] the tip at first
 
 
 def checks() -> Iterator[Check]:
-    """The theory against published speeds, to their digits; weft against the theory: the speed to 2
-    %, the frequency there to 3 %; and against the hanging pipe: to 5 % and 10 %.
+    """The theory against published speeds, to their digits; weft against the theory, level and
+    hanging: the speed to 1 %, the frequency there to 2 %; and, indicative, against the pipe that
+    was measured: to 5 % and 10 %.
     """
     yield from attempt("flutter", _level)
     yield from attempt("flutter/hung", _hung)
@@ -61,8 +62,8 @@ def _level() -> Iterator[Check]:
     speed, frequency = LEVEL.critical()
     yield compare("flutter/theory", PUBLISHED, speed, 0.05 / PUBLISHED)
     found, omega = onset(LEVEL, (5.4, 5.8))
-    yield compare("flutter/speed", speed, found, 2e-2)
-    yield compare("flutter/frequency", frequency, omega, 3e-2)
+    yield compare("flutter/speed", speed, found, 1e-2)
+    yield compare("flutter/frequency", frequency, omega, 2e-2)
 
 
 def _hung() -> Iterator[Check]:
@@ -70,8 +71,12 @@ def _hung() -> Iterator[Check]:
     yield compare("flutter/hung-theory-speed", DAMPED[0], speed, 0.005 / DAMPED[0])
     yield compare("flutter/hung-theory-frequency", DAMPED[1], frequency, 0.05 / DAMPED[1])
     found, omega = onset(HUNG, (5.75, 5.82))
-    yield compare("flutter/hung-speed", MEASURED[0], found, 5e-2)
-    yield compare("flutter/hung-frequency", MEASURED[1], omega, 1e-1)
+    yield compare("flutter/hung-speed", speed, found, 1e-2)
+    yield compare("flutter/hung-frequency", frequency, omega, 2e-2)
+    # The theory itself is 4 and 7 % below this pipe.
+    indicative = RowBasis.INDICATIVE
+    yield compare("flutter/hung-measured-speed", MEASURED[0], found, 5e-2, indicative)
+    yield compare("flutter/hung-measured-frequency", MEASURED[1], omega, 1e-1, indicative)
 
 
 def onset(beam: Beam, speeds: tuple[float, float], segments: int = SEGMENTS) -> tuple[float, float]:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.membrane import Membrane
+from weft.discretization.mesh import grid
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
-from weft.mesh import grid
-from weft.model import Model
-from weft.state import State
+from weft.integrators.model import Model
 from weft.validate.check import Check, attempt, compare
 from weft.validate.strip import GRAVITY, Material, strip_model
 

@@ -10,25 +10,25 @@ from collections.abc import Iterator
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Ints, Positions
+from weft.bodies.motion.pins import Pin
+from weft.bodies.shapes.primitives import capsule
+from weft.cloth.create import joined, sheet
+from weft.contact.collision_groups import Friction
 from weft.contact.contact import Contact, SelfContact
-from weft.contact.shapes import capsule
-from weft.contact.sides import Friction
-from weft.contact.term import ContactTerm
+from weft.contact.contact_energy import ContactEnergy
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.gravity import Gravity
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.membrane import Membrane
-from weft.fabric import Fabric
+from weft.discretization.mesh import grid
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.loads.gravity import Gravity
+from weft.energies.state import State
+from weft.fabric.fabric import Fabric
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
+from weft.integrators.model import Model
 from weft.kernel import vec3
 from weft.laws import BaraffWitkin
-from weft.mesh import grid
-from weft.model import Model
-from weft.pins import Pin
-from weft.sources import joined, sheet
-from weft.state import State
 from weft.validate.check import Check, attempt, compare
 
 GRAVITY = 9.81
@@ -187,7 +187,7 @@ def pressed() -> tuple[float, float]:
     before, after = (mass[:, None] * v).sum(0), (mass[:, None] * state.v).sum(0)
     exchanged = np.abs((mass[:n, None] * (state.v - v)[:n]).sum(0)).max()
     g = kernel.zeros(len(mass), vec3)
-    term = ContactTerm(contact)
+    term = ContactEnergy(contact)
     term.freeze(model.step(state, 0.0))
     term.add_gradient(kernel.points(np.array(state.x)), g)
     forces = kernel.numpy(g)

@@ -12,19 +12,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.contact.body import Body
+from weft.base.arrays import Floats, Positions
+from weft.bodies.body import Body
+from weft.contact.collision_groups import Friction
 from weft.contact.contact import Contact, SelfContact
-from weft.contact.sides import Friction
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.gravity import Gravity
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.membrane import Membrane
+from weft.discretization.mesh import TriangleMesh
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.loads.gravity import Gravity
+from weft.energies.state import State
+from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.laws import BaraffWitkin
-from weft.mesh import TriangleMesh
-from weft.model import Model
-from weft.state import State
 from weft.validate.check import Check, attempt, compare
 from weft.validate.friction import GAP, GRAVITY, MU, belt_model, slope_model
 from weft.validate.solver import direct

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weft.mesh import Pattern, grid
+from weft.discretization.mesh import Pattern, grid
 from weft.validate.check import Check, attempt, compare
 from weft.validate.strip import GRAVITY, Material, lengthwise_pins, rest, strip_model, tip
 

@@ -18,21 +18,21 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.contact.body import Body
-from weft.contact.joint import Joint
-from weft.contact.shapes import box
-from weft.contact.turned import cylinder
-from weft.energies.air import Wind
-from weft.energies.ties import Ties
-from weft.errors import SimulationError
+from weft.base.arrays import Floats
+from weft.base.errors import SimulationError
+from weft.bodies.body import Body
+from weft.bodies.joints.settings import Joint
+from weft.bodies.shapes.primitives import box
+from weft.bodies.shapes.revolved import cylinder
+from weft.energies.air.wind import Wind
+from weft.energies.springs.point_springs import PointSprings
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.validate.attachments import period_of
 from weft.validate.check import Check, attempt, compare
-from weft.validate.rigid import GRAVITY, World, made
+from weft.validate.rigid import GRAVITY, RigidScene, made
 from weft.validate.stopped import sprung, stopped, tilted, turned
 
 ROD, GAP = 0.24, 0.03  # [m] length of a rod, and from its end to its hinge
@@ -72,7 +72,7 @@ def double(dt: float, seconds: float = 0.48) -> tuple[Floats, Floats]:
         )
         for k, (name, mass, to) in enumerate((("upper", LIGHT, ""), ("lower", HEAVY, "upper")))
     ]
-    world = World.of(bodies)
+    world = RigidScene.of(bodies)
     stepper = Bdf2(StepSettings(tolerance=1e-7))
     path = [world.center(1)[:2].copy() for _ in world.run(stepper, seconds, dt)]
     one, two = (float(a.mass * a.solid.gyration[2, 2]) for a in world.model.loose.affine)
@@ -102,8 +102,12 @@ def _lagrange(start: Floats, moments: tuple[float, float], times: Floats) -> Flo
         a, b, u, v = y
         couple, turn = n * L * p * np.cos(a - b), n * L * p * np.sin(a - b)
         M = np.array([[first, couple], [couple, second]])
-        load = np.array([-turn * v * v - GRAVITY * (m * p + n * L) * np.sin(a),
-                         turn * u * u - GRAVITY * n * p * np.sin(b)])  # fmt: skip
+        load = np.array(
+            [
+                -turn * v * v - GRAVITY * (m * p + n * L) * np.sin(a),
+                turn * u * u - GRAVITY * n * p * np.sin(b),
+            ]
+        )
         return [u, v, *np.linalg.solve(M, load).tolist()]
 
     span, begin = (0.0, float(times[-1])), [*start.tolist(), 0.0, 0.0]
@@ -112,13 +116,16 @@ def _lagrange(start: Floats, moments: tuple[float, float], times: Floats) -> Flo
 
 
 def _rod() -> Iterator[Check]:
-    world = World.of([hung()])
+    world = RigidScene.of([hung()])
     x = settled(world)
-    pull = [float(e.start.respond(x).tension[0]) for e in world.model.energies
-            if isinstance(e, Ties)]  # fmt: skip
+    pull = [
+        float(e.start.respond(x).tension[0])
+        for e in world.model.energies
+        if isinstance(e, PointSprings)
+    ]
     for side, got in zip(("left", "right"), pull):
         yield compare(f"jointed/rod on two ropes, {side}", HEAVY * GRAVITY / 2, got, 1e-6)
-    world = World.of([hung((0.0, 0.15, 0.0))])
+    world = RigidScene.of([hung((0.0, 0.15, 0.0))])
     affine = world.model.loose.affine[0]
     inertia = float(affine.mass * affine.solid.gyration[1, 1])
     period = 2 * np.pi * np.sqrt(inertia * LENGTH / (HEAVY * GRAVITY * APART**2))
@@ -136,7 +143,7 @@ def hung(spin: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Body:
     return made(box((0.6, 0.03, 0.03), 0.6, "rod"), mass=HEAVY, joints=ropes, spin=spin)
 
 
-def settled(world: World) -> Floats:
+def settled(world: RigidScene) -> Floats:
     """(n,3) [m] of all points at rest."""
     settings = QuasiStaticSettings(1e-10, 1e-8, max_iterations=500, imperfection=0.0)
     found = QuasiStatic(settings).solve(world.model, np.array(world.state.x))
@@ -152,11 +159,13 @@ def _pair() -> Iterator[Check]:
         made(box((0.05, 0.05, 0.05), 0.05, "left"), mass=LIGHT, joints=[spring]),
         made(box((0.05, 0.05, 0.05), 0.05, "right").moved((length + 0.02, 0, 0)), mass=HEAVY),
     ]
-    world = World.of(bodies, (0.0, 0.0, 0.0))
+    world = RigidScene.of(bodies, (0.0, 0.0, 0.0))
     period = 2 * np.pi * np.sqrt(LIGHT * HEAVY / (LIGHT + HEAVY) / STIFF)
     dt, stepper = period / 100, Bdf2(StepSettings(tolerance=1e-7))
-    gaps = [world.center(1)[0] - world.center(0)[0] - length
-            for _ in world.run(stepper, 0.85 * period, dt)]  # fmt: skip
+    gaps = [
+        world.center(1)[0] - world.center(0)[0] - length
+        for _ in world.run(stepper, 0.85 * period, dt)
+    ]
     got = period_of(np.array(gaps), dt)
     yield compare("jointed/two bodies on a spring, period", float(period), got, 2e-3)
 
@@ -165,8 +174,10 @@ def _plate() -> Iterator[Check]:
     side, thick, radius = 0.2, 0.01, 0.1
     plate = box((side, thick, side), 0.2, "plate")
     disk = cylinder(radius, thick, 0.02, "disk")
-    sizes = {"plate": (side**2, 2 * side * thick),
-             "disk": (np.pi * radius**2, np.pi * radius * thick)}  # fmt: skip
+    sizes = {
+        "plate": (side**2, 2 * side * thick),
+        "disk": (np.pi * radius**2, np.pi * radius * thick),
+    }
     for body, tolerance in ((plate, 1e-6), (disk, 1e-2)):
         flat, rim = sizes[body.name]
         wind = Wind()
@@ -179,7 +190,7 @@ def _plate() -> Iterator[Check]:
 
 def fallen(bodies: Sequence[Body], wind: Wind) -> float:
     """[m/s] at which the first one falls after 2 s, in 20 steps."""
-    world = World.of(bodies, wind=wind)
+    world = RigidScene.of(bodies, wind=wind)
     for _ in world.run(BackwardEuler(StepSettings(tolerance=1e-9)), 2.0, 0.1):
         pass
     return -float(world.state.v[world.model.loose.affine[0].own, 1].mean())

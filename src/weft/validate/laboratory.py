@@ -1,16 +1,18 @@
 """Virtual tests of a textile laboratory: cantilever, draped ring, and fabrics as published.
 
 The cantilever must give back the rigidity that went in, by the exact heavy elastica. A ring so
-stiff that it hardly sags is a clamped annular plate, whose edge sinks by a closed form. Draped
-fabrics are compared with what was measured on them, or on such fabrics (``laboratory.published``).
+stiff that it hardly sags is a clamped annular plate, whose edge sinks by a closed form. Drape
+coefficients of fabrics are compared with those that were measured on the same cloth
+(``laboratory.published``); these rows are indicative, because a real cloth also loses energy in
+bending, which weft leaves out (``docs/laboratory.md`` says which fabrics fit, and what does not).
 """
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 import numpy as np
 
-from weft.fabric import Fabric, fabric
+from weft.bodies.motion.pins import Pin
+from weft.fabric.fabric import Fabric, fabric
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.cantilever import Direction, cantilever
 from weft.laboratory.cusick import DISK, SPECIMEN, cusick, specimen
@@ -19,8 +21,7 @@ from weft.laboratory.plate import plate_hinges
 from weft.laboratory.published import DRAPE_COEFFICIENTS
 from weft.laboratory.shadow import area
 from weft.laboratory.specimen import GRAVITY, at_rest, specimen_model
-from weft.pins import Pin
-from weft.validate.check import Check, attempt, compare
+from weft.validate.check import Check, RowBasis, attempt, compare
 
 STRIPS: Sequence[tuple[str, Direction]] = (
     ("cotton", "warp"),
@@ -31,7 +32,9 @@ STRIPS: Sequence[tuple[str, Direction]] = (
 PLATE_SIZE = 6e-3  # [m] edges of the ring that hardly sags
 SAG = 1e-4  # [m] of its border, about
 POISSON = -1 / 3  # of a plate of hinges on equilateral triangles (docs/bending.md)
-DRAPED = ("wool-tropical", "wool", "silk", "cotton", "denim")  # docs/laboratory.md has the others
+DRAPED = [name for name, known in DRAPE_COEFFICIENTS.items() if known.measured]
+LABORATORIES = 0.05  # in drape coefficient, by which laboratories differ on one fabric
+MESHED = "wool"  # the fabric that is draped on two meshes
 MESHES = ((6e-3, 1), (5e-3, 0))  # [m] and seeds of two meshes that must agree
 AGREE = 0.02  # in drape coefficient
 
@@ -66,7 +69,7 @@ def _flat() -> Iterator[Check]:
 
 def _plate() -> Iterator[Check]:
     got, expected = ring_sag()
-    yield compare("cusick/ring as a plate", expected, got, 5e-2)
+    yield compare("cusick/ring as a plate", expected, got, 2e-2)
 
 
 def ring_sag(size: float = PLATE_SIZE, seed: int = 0) -> tuple[float, float]:
@@ -107,7 +110,7 @@ def plate_sag(rigidity: float, poisson: float = POISSON) -> float:
 
 
 def drapes() -> Iterator[Check]:
-    """Fabrics against what is published, and one of them on another, finer mesh."""
+    """Fabrics against what was measured on them, and one on two meshes."""
     for name in DRAPED:
         yield from attempt(f"cusick/{name}", _drape, name)
     yield from attempt("cusick/two meshes", _meshes)
@@ -115,17 +118,15 @@ def drapes() -> Iterator[Check]:
 
 def _drape(name: str) -> Iterator[Check]:
     known = DRAPE_COEFFICIENTS[name]
-    middle = (known.low + known.high) / 2
-    allowed = max((known.high - known.low) / 2, 0.05)  # of one fabric: what laboratories differ by
-    yield compare(f"cusick/{name}", middle, _coefficient(name, 0), allowed / middle)
+    got, allowed = _coefficient(name, 0), LABORATORIES / known.low
+    yield compare(f"cusick/{name}", known.low, got, allowed, RowBasis.INDICATIVE)
 
 
 def _meshes() -> Iterator[Check]:
-    coarse, fine = (_coefficient("wool", i) for i in range(len(MESHES)))
-    yield compare("cusick/two meshes", fine, coarse, AGREE / fine)
+    coarse, fine = (_coefficient(MESHED, i) for i in range(len(MESHES)))
+    yield compare("cusick/two meshes", fine, coarse, AGREE / fine, RowBasis.SELF)
 
 
-@lru_cache(maxsize=len(DRAPED) + 1)
 def _coefficient(name: str, i: int) -> float:
     """On the i-th mesh."""
     size, seed = MESHES[i]

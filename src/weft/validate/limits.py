@@ -5,26 +5,35 @@ At the material height s below the top of a hanging strip the tension is T = rho
 strain e(T) solves k e + k (m - a) b'((e - a)/(m - a)) = T with the barrier b(y) = -y^2 log(1 - y)
 (``laws.strain_limit``). The tip sinks by the integral of e(T(s)), found here by bisection. The
 curve is SciPy's interpolant of the same points.
+
+A strip of length L with the limit e, clamped at both ends, stops a box of width w that rises below
+its middle: at the height H where 2 sqrt((L - w)^2/4 + H^2) + w = (1 + e) L. The run then ends in an
+error, and nothing has passed through the strip.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
+from weft.base.errors import SimulationError
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.bodies.shapes.primitives import box
+from weft.contact.contact import Contact, SelfContact
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.gravity import Gravity
-from weft.energies.membrane import Membrane
-from weft.energies.strain_limit import StrainLimits
-from weft.errors import SimulationError
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.elastic.strain_limit import StrainLimits
+from weft.energies.loads.gravity import Gravity
+from weft.energies.state import State
+from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.bdf2 import Bdf2
+from weft.integrators.halving import StepFailed, advance
+from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.measured import Measured
 from weft.laws.strain_limit import StrainLimit
-from weft.mesh import TriangleMesh, grid
-from weft.model import Model
-from weft.state import State
 from weft.validate.check import Check, attempt, compare
 from weft.validate.solver import direct
 from weft.validate.strip import GRAVITY, lengthwise_pins, tip
@@ -35,12 +44,17 @@ TIMES = 10.0  # its weight
 STEP, STEPS = 0.01, 100  # [s]
 CURVE = ((0.01, 4.0), (0.03, 20.0), (0.06, 80.0), (0.1, 250.0))
 PULLS = (0.005, 0.02, 0.045, 0.1, 0.13)
+SPAN, BREADTH, CLEARANCE = 0.3, 0.06, 5e-3  # [m] of a strip that stops a box, and between both
+BOX, GAP, RISE = 0.02, 5e-4, 0.5  # [m] width, [m], [m/s]
 
 
 def checks() -> Iterator[Check]:
-    """The limit in every step, the tip at rest to 0.1 %, and the curve to 1e-6."""
+    """The limit in every step, the tip at rest to 0.1 %, the height of a box that the limit stops
+    to 2 %, and the curve to 1e-6.
+    """
     yield from attempt("strain-limit/falling", _falling)
     yield from attempt("strain-limit/at-rest", _at_rest)
+    yield from attempt("strain-limit/stops a box", _stops_a_box)
     for e in PULLS:
         yield from attempt(f"measured-curve/{e:g}", _pull, e)
 
@@ -56,6 +70,14 @@ def _at_rest() -> Iterator[Check]:
     found = _equilibrium(model, mesh)
     got = float(tip(mesh.vertices, mesh, "bottom")[1] - tip(found, mesh, "bottom")[1])
     yield compare("strain-limit/at-rest", extension(), got, 1e-3)
+
+
+def _stops_a_box() -> Iterator[Check]:
+    height, crossing = stopped_box()
+    half = 0.5 * (SPAN - BOX)
+    expected = float(np.sqrt((half + 0.5 * LIMIT * SPAN) ** 2 - half**2))
+    yield compare("strain-limit/stops a box", expected, height, 2e-2)
+    yield compare("strain-limit/stops a box, intersections", 0.0, crossing, 0.0)
 
 
 def _pull(e: float) -> Iterator[Check]:
@@ -81,6 +103,32 @@ def largest_strain() -> float:
             raise SimulationError("fall", got=report.outcome.name, hint=report.outcome.advice)
         most = max(most, float(limit.measured(state.x)[:, 1].max()) - 1)
     return most
+
+
+def stopped_box() -> tuple[float, float]:
+    """Return the height [m] above the clamps at which a limited strip stops a rising box, and the
+    number of pairs of faces that intersect at the end of any step.
+    """
+    mesh, end = grid(31, 7, SPAN, BREADTH), 2 * SPAN / RISE
+    path = Path([Keyframe(0.0), Keyframe(end, (0.0, RISE * end, 0.0))], "linear", hold=True)
+    below = box((BOX, 0.02, 2 * BREADTH), BOX).moved((0.0, -0.01 - CLEARANCE, 0.0), path)
+    mass, at, k = DENSITY * mesh.vertex_area, linear_triangle(mesh), (STIFFNESS, STIFFNESS)
+    barrier = StrainLimit((1 + LIMIT, None), None, (*k, SHEAR), ONSET)
+    energies = (Membrane(at, BaraffWitkin(k, SHEAR)), StrainLimits(at, barrier))
+    pins = tuple(Pin(mesh.groups[side]) for side in ("left", "right"))
+    contact = Contact.of(mesh, mass, SelfContact(GAP), [below])
+    model = Model(mass, energies, pins, mesh.vertices, contact)
+    stepper, state = BackwardEuler(), State.at_rest(mesh.vertices)
+    memory, crossing = stepper.init(model, state), 0
+    try:
+        while state.t < end:
+            part = advance(stepper, model, state, memory, STEP)[-1]
+            state, memory = part.state, part.memory
+            crossing += len(contact.crossings(state.x, state.t))
+    except StepFailed as failed:
+        top = float(below.at(failed.state.t)[:, 1].max())
+        return top, float(crossing)
+    raise SimulationError("box", got="no end", expected="a strip that stops it")
 
 
 def extension(samples: int = 20001) -> float:

@@ -14,17 +14,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weft.arrays import CornerUv, Positions
+from weft.base.arrays import CornerUv, Positions
+from weft.base.errors import SimulationError
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.membrane import Membrane
-from weft.energies.pressure import Pressure
-from weft.errors import SimulationError
+from weft.discretization.mesh import TriangleMesh
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.loads.pressure import Pressure
 from weft.garment.triangulate import triangulated
+from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.laws.immediate_buckling import ImmediateBuckling
-from weft.mesh import TriangleMesh
-from weft.model import Model
 from weft.validate.check import Check, attempt, compare
 from weft.validate.solver import direct
 

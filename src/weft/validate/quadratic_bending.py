@@ -12,18 +12,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.energies.quadratic_bending import QuadraticBending
-from weft.mesh import Pattern, TriangleMesh, grid
-from weft.pins import Pin
-from weft.validate.check import Check, attempt, compare
+from weft.base.arrays import Floats, Positions
+from weft.bodies.motion.pins import Pin
+from weft.discretization.mesh import Pattern, TriangleMesh, grid
+from weft.energies.elastic.quadratic_bending import QuadraticBending
+from weft.validate.check import Check, RowBasis, attempt, compare
 from weft.validate.strip import GRAVITY, Material, rest, strip_model, tip
 
 Rows = Iterator[Check]
 RIGIDITY = (3e-5, 1e-5)  # [N m] of bending warp and weft
 LENGTH, WIDTH = 1.0, 0.4  # [m]
 LINES = (61, 25)  # of the uneven mesh, across warp and weft
-RANDOM = 0.25  # what a strip of random triangles may be off: hinges are a sixth too stiff there
+RANDOM = 0.25  # strips of random triangles are too stiff: 9 to 22 % over meshes and widths
 FOLDS = (0.5, 1.5, 3.0)  # [rad]
 RADIUS = 1.5  # [m] of the cylinder
 LOAD = 0.1  # rho g L^3/D of the cantilever: it drops by 1/80 of its length
@@ -44,7 +44,7 @@ def checks() -> Rows:
         name = f"quadratic-bending/cantilever-{yarns}"
         yield from attempt(name, _cantilever, name, axis)
     name = "quadratic-bending/cantilever-random"
-    yield from attempt(name, _cantilever, name, 0, "random", RANDOM)
+    yield from attempt(name, _cantilever, name, 0, "random", RANDOM, RowBasis.INDICATIVE)
 
 
 def uneven(seed: int, lines: tuple[int, int] = LINES) -> TriangleMesh:
@@ -59,9 +59,9 @@ def uneven(seed: int, lines: tuple[int, int] = LINES) -> TriangleMesh:
     flat = np.stack(np.meshgrid(u, v, indexing="ij"), axis=-1).reshape(-1, 2)
     a, b, c, d = _cells(*lines)
     one = rng.random(len(a)) < 0.5
-    faces = np.concatenate([
-        np.stack([a, b, np.where(one, c, d)], 1), np.stack([np.where(one, a, b), c, d], 1)
-    ])  # fmt: skip
+    faces = np.concatenate(
+        [np.stack([a, b, np.where(one, c, d)], 1), np.stack([np.where(one, a, b), c, d], 1)]
+    )
     x = np.stack([flat[:, 0], np.zeros(len(flat)), -flat[:, 1]], axis=1)
     return TriangleMesh(x, faces.astype(np.int32), flat[faces])
 
@@ -105,7 +105,8 @@ def _turned(mesh: TriangleMesh, bending: QuadraticBending) -> Rows:
     x = rolled(mesh, 0, RADIUS)
     turn = Rotation.from_euler("xyz", [40.0, -110.0, 75.0], degrees=True)
     before, after = bending.value(x).sum(), bending.value(turn.apply(x) + [3.0, -1.0, 0.5]).sum()
-    yield compare("quadratic-bending/turned", 0.0, (after - before) / before, 1e-11)
+    change = (after - before) / before
+    yield compare("quadratic-bending/turned", 0.0, change, 1e-11, RowBasis.SELF)
 
 
 def _fold(mesh: TriangleMesh, bending: QuadraticBending, angle: float) -> Rows:
@@ -141,7 +142,13 @@ def forced(axis: int) -> float:
     return float(fsolve(missing, np.array(RIGIDITY), xtol=1e-12)[axis])
 
 
-def _cantilever(name: str, axis: int, pattern: Pattern = "regular", allowed: float = 2e-2) -> Rows:
+def _cantilever(
+    name: str,
+    axis: int,
+    pattern: Pattern = "regular",
+    allowed: float = 2e-2,
+    basis: RowBasis = RowBasis.REFERENCE,
+) -> Rows:
     """Drop over the length; the clamp is in the middle of the pinned row, as in ``elastica``."""
     cell = LENGTH / (SEGMENTS - 0.5)
     mesh = grid(SEGMENTS + 1, 4, cell * SEGMENTS, 3 * cell, pattern)
@@ -156,4 +163,4 @@ def _cantilever(name: str, axis: int, pattern: Pattern = "regular", allowed: flo
     bending = (QuadraticBending.of(mesh, rigidity),)
     found = rest(strip_model(mesh, material, [clamp], bending=bending), mesh.vertices)
     drop = float(np.mean(-tip(found.start, mesh)[1]) / LENGTH)
-    yield compare(name, LOAD / 8, drop, allowed)
+    yield compare(name, LOAD / 8, drop, allowed, basis)

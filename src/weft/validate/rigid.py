@@ -14,35 +14,35 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Floats
-from weft.cloth import Cloth
-from weft.contact.body import Body
+from weft.base.arrays import Floats
+from weft.base.errors import SimulationError
+from weft.bodies.body import Body
+from weft.bodies.joints.settings import Joint
+from weft.bodies.motion.pins import Pin
+from weft.bodies.rigid.energies import rigid_energies
+from weft.bodies.rigid.mass_properties import mass_properties
+from weft.bodies.rigid.rigid_bodies import RigidBodies, single
+from weft.bodies.rigid.settings import Rigid
+from weft.bodies.shapes.primitives import box, sphere
+from weft.bodies.shapes.revolved import cylinder, plane
+from weft.cloth.cloth import Cloth
+from weft.cloth.create import sheet
+from weft.contact.collision_groups import Friction
 from weft.contact.contact import Contact, SelfContact
-from weft.contact.joint import Joint
-from weft.contact.loose import Loose, single
-from weft.contact.rigid import Rigid
-from weft.contact.rigid_energies import rigid_energies
-from weft.contact.shapes import box, sphere
-from weft.contact.sides import Friction
-from weft.contact.solid import solid_of
-from weft.contact.turned import cylinder, plane
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.air import Wind
+from weft.energies.air.lift_and_drag import AirForce
+from weft.energies.air.wind import Wind
 from weft.energies.base import Energy
-from weft.energies.gravity import Gravity
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.membrane import Membrane
-from weft.energies.wind import AirForce
-from weft.errors import SimulationError
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.loads.gravity import Gravity
+from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import Integrator, StepSettings
 from weft.integrators.bdf2 import Bdf2
+from weft.integrators.model import Model
 from weft.kernel import vec3
 from weft.laws.baraff_witkin import BaraffWitkin
-from weft.model import Model
-from weft.pins import Pin
-from weft.sources import sheet
-from weft.state import State
 from weft.validate.check import Check, attempt, compare
 
 GRAVITY, MU, GAP = 9.81, 0.3, 2e-3  # [m/s^2], [1], [m]
@@ -57,7 +57,7 @@ def checks() -> Iterator[Check]:
 
 
 @dataclass
-class World:
+class RigidScene:
     """Rigid bodies, what they meet, and a cloth that is pinned where it does not matter."""
 
     model: Model
@@ -71,11 +71,11 @@ class World:
         cloth: Cloth | None = None,
         pinned: str = "all",
         wind: Wind | None = None,
-    ) -> "World":
+    ) -> "RigidScene":
         """At the start."""
         cloth = sheet(2, 2, 0.1, 0.1).moved((50.0, 0.0, 0.0)) if cloth is None else cloth
         n, mesh = cloth.n_vertices, cloth.mesh
-        loose = Loose.of(bodies, n)
+        loose = RigidBodies.of(bodies, n)
         mass = np.concatenate([cloth.mass, loose.point_mass])
         fabric = cloth.fabric
         law = BaraffWitkin((fabric.stretch_warp, fabric.stretch_weft), fabric.shear)
@@ -97,7 +97,7 @@ class World:
             v[body.own] = body.start_velocity
         ids = np.arange(n) if pinned == "all" else _rim(cloth)
         pin = Pin(ids.astype(np.int32))
-        return World(Model(mass, energies, (pin,), x, met, single(n, len(mass))), State(x, v))
+        return RigidScene(Model(mass, energies, (pin,), x, met, single(n, len(mass))), State(x, v))
 
     def center(self, body: int = 0) -> Floats:
         """(3,) [m] of a rigid body."""
@@ -138,22 +138,22 @@ def made(body: Body, **how: object) -> Body:
 def _inertia() -> Iterator[Check]:
     a, b, c = 0.1, 0.2, 0.3
     brick = box((a, b, c), 0.07).moved((3.0, 1.0, -2.0))
-    got = np.diag(solid_of(brick.vertices, brick.faces).gyration)
+    got = np.diag(mass_properties(brick.vertices, brick.faces).gyration)
     expected = np.array([b * b + c * c, a * a + c * c, a * a + b * b]) / 12
     off = float(np.abs(got / expected - 1).max())
     yield compare("rigid/inertia of a box", 0.0, off, 1e-12)
     r = 0.1
     ball, rod = sphere(r, 0.006), cylinder(r, 0.3, 0.006)
-    inner = solid_of(ball.vertices, ball.faces).gyration[0, 0]
+    inner = mass_properties(ball.vertices, ball.faces).gyration[0, 0]
     yield compare("rigid/inertia of a sphere, 2/5 r^2", 0.4 * r * r, float(inner), 3e-3)
-    along = solid_of(rod.vertices, rod.faces).gyration[1, 1]
+    along = mass_properties(rod.vertices, rod.faces).gyration[1, 1]
     yield compare("rigid/inertia of a cylinder, r^2/2", 0.5 * r * r, float(along), 3e-3)
 
 
 def _fall() -> Iterator[Check]:
     dt, n = 0.01, 20
     brick = made(box((0.1, 0.2, 0.3), 0.3), mass=2.0, velocity=(0.3, 0.0, 0.0))
-    world = World.of([brick])
+    world = RigidScene.of([brick])
     before = world.center()
     for _ in world.run(BackwardEuler(StepSettings(tolerance=1e-9)), n * dt, dt):
         pass
@@ -179,7 +179,7 @@ def top(dt: float, seconds: float = 0.2) -> tuple[float, float, float]:
         density=500.0,
         spin=(0.0, spin * np.sin(tilt), spin * np.cos(tilt)),
     )
-    world = World.of([body], (0.0, 0.0, 0.0))
+    world = RigidScene.of([body], (0.0, 0.0, 0.0))
     affine = world.model.loose.affine[0]
     _, start = affine.momentum(world.state.x, world.state.v)
     around = start / np.linalg.norm(start)
@@ -199,7 +199,7 @@ def _pendulum() -> Iterator[Check]:
     r, d, theta = 0.05, 0.3, 0.1
     ball = sphere(r, 0.02).moved((d * np.sin(theta), -d * np.cos(theta), 0.0))
     joint = Joint("ball", (0.0, 0.0, 0.0))
-    world = World.of([made(ball, mass=0.4, joints=(joint,))])
+    world = RigidScene.of([made(ball, mass=0.4, joints=(joint,))])
     solid = world.model.loose.affine[0].solid
     moment = solid.gyration[2, 2] + float((solid.center**2).sum())
     arm = float(np.linalg.norm(solid.center))
@@ -229,7 +229,7 @@ def slide(degrees: float, friction: float = MU) -> Floats:
     angle = np.radians(degrees)
     pull = (GRAVITY * np.sin(angle), -GRAVITY * np.cos(angle), 0.0)
     brick = box((0.2, 0.06, 0.2), 0.2).moved((0.013, 0.03 + 0.5 * GAP, 0.007), None, (0, 20, 0))
-    world = World.of([plane(4.0), made(brick, mass=1.0)], pull, friction)
+    world = RigidScene.of([plane(4.0), made(brick, mass=1.0)], pull, friction)
     stepper = BackwardEuler(StepSettings(tolerance=1e-6))
     return np.array([s.v[-4:, 0].mean() for s in world.run(stepper, 0.3, DT)])
 
@@ -239,7 +239,7 @@ def _stack() -> Iterator[Check]:
     high = made(
         box((0.1, 0.1, 0.1), 0.1).moved((0.02, 0.15 + GAP, 0.01), None, (0, 30, 0)), mass=1.0
     )
-    world = World.of([plane(4.0), low, high], friction=MU)
+    world = RigidScene.of([plane(4.0), low, high], friction=MU)
     stepper = BackwardEuler(StepSettings(tolerance=1e-6))
     for _ in world.run(stepper, 0.6, 0.01):
         pass
@@ -252,7 +252,7 @@ def _stack() -> Iterator[Check]:
 def _net() -> Iterator[Check]:
     cloth = sheet(13, 13, 0.4, 0.4, fabric="wool")
     ball = made(sphere(0.06, 0.025).moved((0.01, 0.063, -0.01)), mass=0.5)
-    world = World.of([ball], friction=MU, cloth=cloth, pinned="rim")
+    world = RigidScene.of([ball], friction=MU, cloth=cloth, pinned="rim")
     stepper = BackwardEuler(StepSettings(tolerance=1e-3))
     for _ in world.run(stepper, 0.8, 0.01):
         pass

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from weft import kernel
+from weft.discretization.mesh import grid
+from weft.energies.state import State
 from weft.kernel import vec3
-from weft.mesh import grid
-from weft.state import State
 from weft.validate.check import Check, compare
 from weft.validate.free_fall import MATERIAL, damped
 from weft.validate.strip import strip_model

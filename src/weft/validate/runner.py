@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
-from weft.errors import check_known
+from weft.base.errors import check_known
 from weft.validate.check import Check, attempt
 
 __all__ = ["ALL", "FAST", "Check", "names", "part_of", "run", "topic"]
@@ -29,6 +29,9 @@ _EXPERIMENTS = {
     "catenary": Experiment("catenary"),
     "elastica": Experiment("elastica"),
     "quadratic-bending": Experiment("quadratic_bending"),
+    "euler-buckling": Experiment("euler_buckling"),
+    "drum": Experiment("drum"),
+    "hencky": Experiment("hencky"),
     "order": Experiment("order"),
     "derivatives": Experiment("derivatives"),
     "spectra": Experiment("spectra"),
@@ -46,6 +49,8 @@ _EXPERIMENTS = {
     "laboratory": Experiment("laboratory"),
     "fitting": Experiment("fitting", ALL),
     "pillow": Experiment("pillow", ALL),
+    "numerical-damping": Experiment("numerical_damping", ALL),
+    "wrinkles": Experiment("wrinkles", ALL),
     "adjoint": Experiment("adjoint", ALL),
     "capstan": Experiment("friction", ALL, "capstan"),
     "capstan-at-rest": Experiment("friction_at_rest", ALL, "capstan"),

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from weft.adjoint.parameters import Parameter
+from weft.energies.state import State
 from weft.integrators.base import Stepper
-from weft.model import Model
-from weft.state import State
+from weft.integrators.model import Model
 
 Built = tuple[Model, State]
 

@@ -1,6 +1,6 @@
 """Which linear solver the certificate takes where an equilibrium is asked for to round-off."""
 
-from weft.solve.direct import have_pardiso
+from weft.solve.linear.direct import have_pardiso
 
 
 def direct() -> str:

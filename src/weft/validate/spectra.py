@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 from weft.laws import (
     Arap,
     BaraffWitkin,

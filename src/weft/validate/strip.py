@@ -6,24 +6,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Floats, Positions
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import SimulationError
+from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.mesh import TriangleMesh
 from weft.discretization.spline_surface import SplineSurface
 from weft.energies.base import Energy
-from weft.energies.gravity import Gravity
-from weft.energies.hinge_bending import HingeBending
-from weft.energies.membrane import Membrane
-from weft.energies.quadratic_form import QuadraticForm
-from weft.errors import SimulationError
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.elastic.quadratic_form import QuadraticForm
+from weft.energies.loads.gravity import Gravity
+from weft.energies.state import State
+from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.laws.baraff_witkin import BaraffWitkin
-from weft.mesh import TriangleMesh
-from weft.model import Model
-from weft.pins import Pin
-from weft.solve.descent import Newton
-from weft.solve.direct import Pardiso, Splu, have_pardiso
-from weft.solve.minimize import minimize
-from weft.state import State
+from weft.laws.base import Law
+from weft.solve.linear.direct import Pardiso, Splu, have_pardiso
+from weft.solve.newton.descent import Newton
+from weft.solve.newton.minimize import minimize
 
 GRAVITY = 9.81  # [m/s^2]
 
@@ -66,10 +67,13 @@ def spline_strip_model(
     material: Material,
     pins: Sequence[Pin],
     gravity: tuple[float, float, float] = (0.0, -GRAVITY, 0.0),
+    law: Law | None = None,
 ) -> Model:
-    """The same of splines with control points at x (n,3); pins hold control points."""
+    """The same of splines with control points at x (n,3); pins hold control points. ``law`` takes
+    the place of Baraff-Witkin's with the material's stiffnesses.
+    """
     mass = material.density * surface.area
-    law = BaraffWitkin((material.stretch, material.stretch), material.shear)
+    law = law or BaraffWitkin((material.stretch, material.stretch), material.shear)
     at = surface.laplacians(material.bending, material.bending)
     bending = QuadraticForm(at.stencil, at.coefficient, at.weight, "bending")
     energies = (Membrane(surface.samples(), law), bending, Gravity(mass, gravity))

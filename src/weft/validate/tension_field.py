@@ -16,18 +16,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weft.arrays import Positions
+from weft.base.arrays import Positions
+from weft.base.errors import SimulationError
+from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.membrane import Membrane
-from weft.errors import SimulationError
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.energies.elastic.membrane import Membrane
+from weft.energies.state import State
+from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.immediate_buckling import ImmediateBuckling
-from weft.mesh import TriangleMesh, grid
-from weft.model import Model
-from weft.pins import Pin
-from weft.state import State
 from weft.validate.check import Check, attempt, compare
 from weft.validate.solver import direct
 

@@ -14,17 +14,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from weft.base.errors import SimulationError
+from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.air import Wind
-from weft.energies.wind import AirForce
-from weft.errors import SimulationError
+from weft.discretization.mesh import TriangleMesh, grid
+from weft.energies.air.lift_and_drag import AirForce
+from weft.energies.air.wind import Wind
+from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
+from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
-from weft.mesh import TriangleMesh, grid
-from weft.model import Model
-from weft.pins import Pin
-from weft.state import State
 from weft.validate.check import Check, attempt, compare
 from weft.validate.solver import direct
 from weft.validate.strip import GRAVITY, Material, lengthwise_pins, strip_model, tip

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.arrays import Floats, Json, Positions
-from weft.errors import RunError, check_known
-from weft.fields import Physics
-from weft.io.selection import Selection
+from weft.base.arrays import Floats, Json, Positions
+from weft.base.errors import RunError, check_known
+from weft.cloth.fields import Physics
+from weft.io.selection import FrameSelection
 from weft.render.looks import CLOTH, CONTACT, GRAY, HELD, PANELS, Scale
 from weft.view.curves import CURVES, plots_of
 from weft.view.measures import MEASURES, available
-from weft.view.packing import OF_BASE64, Array, Grid, Packer, packed
+from weft.view.packing import OF_BASE64, Array, IntegerGrid, Packer, packed
 from weft.view.subject import Subject, Viewable, spread
 
 MOST = 200e6  # [bytes] of a page; browsers keep its text in memory
@@ -62,7 +62,7 @@ def content_of(
     Raises:
         RunError: no such frames or looks, or more than ``most`` bytes.
     """
-    chosen = Selection.of(frames)
+    chosen = FrameSelection.of(frames)
     numbers = chosen.numbers(len(run), str(run.path))
     subject = Subject(run, density, physics, numbers[0])
     names = measures_of(subject, looks)
@@ -81,26 +81,41 @@ def content_of(
         tell(len(numbers) + k + 1, 2 * len(numbers))
     blocks = {name: p.text() for name, p in packers.items()} | subject.corners.blocks()
     about: Json = {
-        "name": Path(run.path).resolve().name, "numbers": list(numbers), "fps": run.fps,
-        "vertices": subject.mesh.n_vertices, "faces": len(subject.cloth.faces),
+        "name": Path(run.path).resolve().name,
+        "numbers": list(numbers),
+        "fps": run.fps,
+        "vertices": subject.mesh.n_vertices,
+        "faces": len(subject.cloth.faces),
         "regions": [name for name, _ in subject.cloth.regions],
-        "bodies": subject.bodies, "bodies_still": survey.still, "cell": subject.cell,
-        "arrays": {k: {"low": g.low.tolist(), "step": g.step.tolist(), "bits": g.bits}
-                   for k, g in survey.grids.items()},
+        "bodies": subject.bodies,
+        "bodies_still": survey.still,
+        "cell": subject.cell,
+        "arrays": {
+            k: {"low": g.low.tolist(), "step": g.step.tolist(), "bits": g.bits}
+            for k, g in survey.grids.items()
+        },
         "scales": {name: asdict(scale) for name, scale in survey.scales.items()},
         "pins": [asdict(p) for p in subject.pins],
         "plots": plots_of(run.metrics, [k / run.fps for k in numbers]),
         "curves": [asdict(c) for c in CURVES],
-        "colors": {"cloth": CLOTH, "body": GRAY, "contact": CONTACT, "pin": HELD,
-                   "panels": list(PANELS)},
-    }  # fmt: skip
+        "colors": {
+            "cloth": CLOTH,
+            "body": GRAY,
+            "contact": CONTACT,
+            "pin": HELD,
+            "panels": list(PANELS),
+        },
+    }
     if subject.bodies:
         blocks["body_faces"] = packed(run.solid_faces.astype(np.uint32))
     if subject.has_contacts:
         points = np.concatenate([np.zeros((0, 3)), *contacts])
         grid = _grid_of(points)
-        about["arrays"]["contacts"] = {"low": grid.low.tolist(), "step": grid.step.tolist(),
-                                       "bits": 16}  # fmt: skip
+        about["arrays"]["contacts"] = {
+            "low": grid.low.tolist(),
+            "step": grid.step.tolist(),
+            "bits": 16,
+        }
         about["contact_counts"] = [len(c) for c in contacts]
         blocks["contacts"] = packed(grid.numbers(points))
     whole = sum(map(len, blocks.values())) + len(json.dumps(about))
@@ -145,11 +160,11 @@ class _Survey:
                 for name in names:
                     samples[name].append(subject.values(name, number, x))
             tell(k + 1)
-        self.grids = {name: Grid.between(*box) for name, box in boxes.items()}
+        self.grids = {name: IntegerGrid.between(*box) for name, box in boxes.items()}
         self.scales: dict[str, Scale] = {}
         for name, given in samples.items():
             scale = MEASURES[name].scale(np.concatenate(given))
-            self.grids[name] = Grid.between(np.array([scale.low]), np.array([scale.high]), 8)
+            self.grids[name] = IntegerGrid.between(np.array([scale.low]), np.array([scale.high]), 8)
             self.scales[name] = scale
 
 
@@ -172,10 +187,10 @@ def _widen(boxes: dict[str, tuple[Floats, Floats]], name: str, x: Positions) -> 
     boxes[name] = np.minimum(low, x.min(0)), np.maximum(high, x.max(0))
 
 
-def _grid_of(points: Positions) -> Grid:
+def _grid_of(points: Positions) -> IntegerGrid:
     if len(points) == 0:
-        return Grid(np.zeros(3), np.zeros(3))
-    return Grid.between(points.min(0), points.max(0))
+        return IntegerGrid(np.zeros(3), np.zeros(3))
+    return IntegerGrid.between(points.min(0), points.max(0))
 
 
 def _check_size(size: float, done: int, count: int, most: float, step: int) -> None:
@@ -185,7 +200,8 @@ def _check_size(size: float, done: int, count: int, most: float, step: int) -> N
     whole = size * count / done
     wider = max(step + 1, math.ceil(1.1 * step * whole / most))
     raise RunError(
-        "size of the page", got=f"{whole / 1e6:.3g} MB for {count} frames",
+        "size of the page",
+        got=f"{whole / 1e6:.3g} MB for {count} frames",
         expected=f"at most {most / 1e6:g} MB",
         hint=f"take fewer frames (--frames ::{wider}), or a part of the run (--frames 0:50)",
-    )  # fmt: skip
+    )

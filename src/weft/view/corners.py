@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Faces, Floats
-from weft.io.animation import Shape
+from weft.base.arrays import Faces, Floats
+from weft.io.animation import SurfaceTopology
 from weft.view.packing import Array, packed
 
 
@@ -20,7 +20,7 @@ class Corners:
     side: float  # [m] of the longer side of the cloth
 
     @staticmethod
-    def of(cloth: Shape) -> "Corners":
+    def of(cloth: SurfaceTopology) -> "Corners":
         """Of the cloth."""
         m = len(cloth.faces)
         uv = np.zeros((m, 3, 2)) if cloth.corner_uv is None else cloth.corner_uv

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Json
+from weft.base.arrays import Json
 
 Values = Sequence[float | None]  # by frame; None where there is no number
 DECADES = 8  # that a logarithmic scale shows below its largest value
 
 
 @dataclass(frozen=True)
-class Curve:
+class PlottedCurve:
     """What is plotted.
 
     Args:
@@ -51,9 +51,9 @@ class Curve:
 
 
 CURVES = (
-    Curve("kinetic", "kinetic energy", "J", "b2182b", True),
-    Curve("least_distance", "least distance", "m", "2166ac", True),
-    Curve("iterations", "iterations", "", "4d8a4f", False),
+    PlottedCurve("kinetic", "kinetic energy", "J", "b2182b", True),
+    PlottedCurve("least_distance", "least distance", "m", "2166ac", True),
+    PlottedCurve("iterations", "iterations", "", "4d8a4f", False),
 )
 
 

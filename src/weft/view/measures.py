@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.animated import Frames
-from weft.arrays import Floats, Positions
-from weft.contact.nearest import Places
-from weft.errors import RunError
-from weft.fields import Physics
-from weft.mesh import TriangleMesh
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import RunError
+from weft.bodies.nearest_points import NearestPoints
+from weft.cloth.fields import Physics
+from weft.discretization.mesh import TriangleMesh
 from weft.render.looks import (
     BLUE_RED,
     VIRIDIS,
@@ -21,6 +20,7 @@ from weft.render.looks import (
     strain,
     vertex_mean,
 )
+from weft.run.animation import RunFrames
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class At:
         physics: laws, for stress that the run did not record.
     """
 
-    run: Frames
+    run: RunFrames
     frame: int
     mesh: TriangleMesh
     x: Positions
@@ -45,7 +45,7 @@ class At:
 
 
 @dataclass(frozen=True)
-class Measure:
+class VertexMeasure:
     """A number at every vertex.
 
     Args:
@@ -79,7 +79,7 @@ def _pressure(at: At) -> Floats:
 
 
 def _stress(component: int) -> Callable[[At], Floats]:
-    """Of warp, weft or shear (``weft.fields``), as means of the faces at a vertex."""
+    """Of warp, weft or shear (``weft.cloth.fields``), as means of the faces at a vertex."""
 
     def of(at: At) -> Floats:
         made = at.run.field("stress", at.frame, density=at.density, physics=at.physics)
@@ -98,23 +98,25 @@ def _fit(at: At) -> Floats:
     faces = at.run.body_faces
     if len(faces) == 0:
         raise RunError("fit", got="a run without bodies", expected="a scene with bodies")
-    return 1e3 * Places.of(at.x, at.run.body_positions(at.frame), faces).distance
+    return 1e3 * NearestPoints.of(at.x, at.run.body_positions(at.frame), faces).distance
 
 
 def _speed(at: At) -> Floats:
     return np.asarray(np.linalg.norm(at.run.velocities(at.frame, at.density), axis=1))
 
 
-MEASURES: Mapping[str, Measure] = {
-    "strain": Measure("largest principal strain", "%", lambda at: strain(at.mesh, at.x), True),
-    "pressure": Measure("pressure of contact", "Pa", _pressure),
-    "stress": Measure("largest principal stress", "N/m", _largest_stress),
-    "stress-warp": Measure("stress along the warp", "N/m", _stress(0), True),
-    "stress-weft": Measure("stress along the weft", "N/m", _stress(1), True),
-    "stress-shear": Measure("shear stress", "N/m", _stress(2), True),
-    "curvature": Measure("mean curvature", "1/m", lambda at: curvature(at.mesh, at.x), True),
-    "fit": Measure("distance from the body", "mm", _fit),
-    "speed": Measure("speed", "m/s", _speed),
+MEASURES: Mapping[str, VertexMeasure] = {
+    "strain": VertexMeasure(
+        "largest principal strain", "%", lambda at: strain(at.mesh, at.x), True
+    ),
+    "pressure": VertexMeasure("pressure of contact", "Pa", _pressure),
+    "stress": VertexMeasure("largest principal stress", "N/m", _largest_stress),
+    "stress-warp": VertexMeasure("stress along the warp", "N/m", _stress(0), True),
+    "stress-weft": VertexMeasure("stress along the weft", "N/m", _stress(1), True),
+    "stress-shear": VertexMeasure("shear stress", "N/m", _stress(2), True),
+    "curvature": VertexMeasure("mean curvature", "1/m", lambda at: curvature(at.mesh, at.x), True),
+    "fit": VertexMeasure("distance from the body", "mm", _fit),
+    "speed": VertexMeasure("speed", "m/s", _speed),
 }
 
 

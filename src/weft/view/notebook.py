@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from weft.animated import Frames
-from weft.arrays import Faces, Json, Positions
-from weft.mesh import TriangleMesh
+from weft.base.arrays import Faces, Json, Positions
+from weft.discretization.mesh import TriangleMesh
 from weft.render.looks import Look
 from weft.render.picture import Image, Renderer, Style
+from weft.run.animation import RunFrames
 from weft.view.content import Content
 from weft.view.curves import drawn, plots_of
 from weft.view.page import page
@@ -21,7 +21,7 @@ STYLE = Style(look=Look.CHECKER, width=480, height=300)
 MANY = 40_000  # triangles; more are drawn without antialiasing
 
 
-class Shown(Frames, Protocol):
+class Shown(RunFrames, Protocol):
     """What is needed of a run."""
 
     @property
@@ -33,7 +33,7 @@ class Shown(Frames, Protocol):
         """One record a step."""
 
 
-class View:
+class NotebookViewer:
     """The viewer of a run, for notebooks: the page in a frame.
 
     Args:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 
 Array = NDArray[Any]  # of integers or numbers, any shape
 
@@ -19,7 +19,7 @@ OF_BASE64 = 4 / 3  # letters a byte
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class IntegerGrid:
     """Numbers as integers of so many bits: ``low + k step``, k from 0 to ``2^bits - 1``.
 
     Args:
@@ -33,10 +33,10 @@ class Grid:
     bits: int = 16
 
     @staticmethod
-    def between(low: Floats, high: Floats, bits: int = 16) -> "Grid":
+    def between(low: Floats, high: Floats, bits: int = 16) -> "IntegerGrid":
         """From the least and the largest values (c,)."""
         a, b = np.atleast_1d(low).astype(np.float64), np.atleast_1d(high).astype(np.float64)
-        return Grid(a, (b - a) / (2**bits - 1), bits)
+        return IntegerGrid(a, (b - a) / (2**bits - 1), bits)
 
     @property
     def error(self) -> float:

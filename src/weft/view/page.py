@@ -5,7 +5,7 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
-from weft.errors import RunError
+from weft.base.errors import RunError
 from weft.io.files import atomic_write
 from weft.view.content import Content
 
@@ -51,9 +51,10 @@ def errors_of(content: Content) -> str:
     arrays, scales = content.about["arrays"], content.about["scales"]
     said = [
         f"{name} {1e6 * max(arrays[name]['step']) / 2:.2g} um"
-        for name in ("cloth", "bodies") if name in arrays
+        for name in ("cloth", "bodies")
+        if name in arrays
     ] + [
         f"{name} {arrays[name]['step'][0] / 2:.2g} {scale['unit']}"
         for name, scale in scales.items()
-    ]  # fmt: skip
+    ]
     return ", ".join(said)

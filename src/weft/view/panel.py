@@ -16,7 +16,7 @@ WRONG = (0.95, 0.35, 0.3, 1.0)
 HINT = "space: play  arrows: frames, speed  l: look  b, c, p: bodies, contacts, pins  r: view"
 
 
-class Panel:
+class StatusPanel:
     """A strip along the lower edge of the window, and the legend of the look.
 
     Args:
@@ -39,10 +39,13 @@ class Panel:
         ui.SetNextWindowPos((0.0, high - HIGH))
         ui.SetNextWindowSize((wide, HIGH))
         flags = (
-            ui.ImGuiWindowFlags_NoTitleBar | ui.ImGuiWindowFlags_NoResize
-            | ui.ImGuiWindowFlags_NoMove | ui.ImGuiWindowFlags_NoScrollbar
-            | ui.ImGuiWindowFlags_NoSavedSettings | ui.ImGuiWindowFlags_NoNav  # space plays, alone
-        )  # fmt: skip
+            ui.ImGuiWindowFlags_NoTitleBar
+            | ui.ImGuiWindowFlags_NoResize
+            | ui.ImGuiWindowFlags_NoMove
+            | ui.ImGuiWindowFlags_NoScrollbar
+            | ui.ImGuiWindowFlags_NoSavedSettings
+            | ui.ImGuiWindowFlags_NoNav  # space plays, alone
+        )
         ui.Begin("weft", flags)
         self._buttons()
         self._time_line()
@@ -68,8 +71,12 @@ class Panel:
         if changed:
             player.set_look(player.looks[k])
         subject = player.subject
-        for name, has in (("bodies", bool(subject.bodies)), ("contacts", subject.has_contacts),
-                          ("pins", bool(subject.pins)), ("follow", True)):  # fmt: skip
+        for name, has in (
+            ("bodies", bool(subject.bodies)),
+            ("contacts", subject.has_contacts),
+            ("pins", bool(subject.pins)),
+            ("follow", True),
+        ):
             if has:
                 ui.SameLine()
                 setattr(player, name, ui.Checkbox(name, getattr(player, name))[1])
@@ -153,8 +160,10 @@ class Panel:
             "UpArrow": lambda: player.set_speed(SPEEDS[min(speeds + 1, len(SPEEDS) - 1)]),
             "DownArrow": lambda: player.set_speed(SPEEDS[max(speeds - 1, 0)]),
             "L": lambda: player.set_look(player.looks[(looks + 1) % len(player.looks)]),
-            "B": lambda: flip("bodies"), "C": lambda: flip("contacts"), "P": lambda: flip("pins"),
+            "B": lambda: flip("bodies"),
+            "C": lambda: flip("contacts"),
+            "P": lambda: flip("pins"),
             "R": self._reset,
-        }.items():  # fmt: skip
+        }.items():
             if ui.IsKeyPressed(getattr(ui, f"ImGuiKey_{key}"), key.endswith("Arrow")):
                 act()

@@ -13,12 +13,12 @@ from typing import Protocol
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.errors import RunError, WeftError, check_known
-from weft.fields import Physics
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import RunError, WeftError, check_known
+from weft.cloth.fields import Physics
 from weft.io.frames import MESH, RunFolder, frame_name
 from weft.io.lock import is_written
-from weft.io.selection import Selection
+from weft.io.selection import FrameSelection
 from weft.render.looks import Scale
 from weft.view.curves import plots_of
 from weft.view.measures import MEASURES
@@ -87,7 +87,7 @@ class Player:
         physics: Physics | None = None,
         look: str | None = None,
     ) -> None:
-        self._reopen, self._selection = reopen, Selection.of(frames)
+        self._reopen, self._selection = reopen, FrameSelection.of(frames)
         self._density, self._physics = density, physics
         self.editions = 0  # grows where surfaces are other ones: viewers begin anew
         self.place, self.playing, self.speed = 0, False, 1.0
@@ -219,9 +219,13 @@ class Player:
         subject = self.subject
         x = subject.positions(number)
         found = Picture(
-            number, x, subject.body_positions(number), subject.contacts(number),
-            x[subject.held(number)], self._values(number, x),
-        )  # fmt: skip
+            number,
+            x,
+            subject.body_positions(number),
+            subject.contacts(number),
+            x[subject.held(number)],
+            self._values(number, x),
+        )
         self._read[key] = found
         while len(self._read) > 1 and sum(p.size for p in self._read.values()) > KEPT:
             self._read.popitem(last=False)

@@ -6,14 +6,14 @@ from typing import Protocol
 
 import numpy as np
 
-from weft.animated import Frames, bodies_of, regions_of
-from weft.arrays import Floats, Ints, Json, Positions
-from weft.discretization.surfaces import Surfaces
-from weft.errors import RunError
-from weft.fields import Physics
-from weft.io.animation import Shape
-from weft.mesh import TriangleMesh
+from weft.base.arrays import Floats, Ints, Json, Positions
+from weft.base.errors import RunError
+from weft.cloth.fields import Physics
+from weft.discretization.compound_surface import Surfaces
+from weft.discretization.mesh import TriangleMesh
+from weft.io.animation import SurfaceTopology
 from weft.render.looks import Scale
+from weft.run.animation import RunFrames, bodies_of, regions_of
 from weft.view.corners import Corners
 from weft.view.measures import MEASURES, At, available
 
@@ -21,7 +21,7 @@ CHECKERS = 16  # squares along the longer side of the cloth
 FOR_SCALE = 12  # frames that the range of a color scale must suit
 
 
-class Viewable(Frames, Protocol):
+class Viewable(RunFrames, Protocol):
     """What is needed of a run, beside its animation."""
 
     @property
@@ -37,7 +37,7 @@ class Viewable(Frames, Protocol):
 
 
 @dataclass(frozen=True)
-class Pin:
+class ShownPin:
     """Vertices that are held, and until when [s]; None: always."""
 
     vertices: list[int]
@@ -68,7 +68,7 @@ class Subject:
         faces, corner_uv = run.tessellation(density)
         self.mesh = TriangleMesh(run.positions(first, density), faces, corner_uv)
         regions = regions_of(self.mesh, run.parts(density))
-        self.cloth = Shape("cloth", faces, corner_uv, regions)
+        self.cloth = SurfaceTopology("cloth", faces, corner_uv, regions)
         self.corners = Corners.of(self.cloth)
         self.bodies = [shape.name for shape, _ in bodies_of(run)]
         self.has_contacts = run.pressure(first) is not None
@@ -105,10 +105,12 @@ class Subject:
         if not np.isfinite(x).all():
             bad = int((~np.isfinite(x).all(1)).sum())
             raise RunError(
-                f"frame {frame}", got=f"{bad} positions that are not finite",
-                where=str(self.run.path), expected="numbers",
+                f"frame {frame}",
+                got=f"{bad} positions that are not finite",
+                where=str(self.run.path),
+                expected="numbers",
                 hint="look at earlier frames (--frames)",
-            )  # fmt: skip
+            )
         return x
 
     def body_positions(self, frame: int) -> Positions:
@@ -149,12 +151,12 @@ def spread(frames: "range | list[int]") -> Iterator[int]:
     return (frames[k] for k in places.tolist())
 
 
-def pins_of(run: Viewable) -> list[Pin]:
+def pins_of(run: Viewable) -> list[ShownPin]:
     """What is held; none of splines, whose pins hold control points."""
     if run.surfaces.embedding is not None:
         return []
     told = run.manifest["scene"].get("pins", [])
-    return [Pin(list(map(int, p["vertices"])), _finite(p.get("until"))) for p in told]
+    return [ShownPin(list(map(int, p["vertices"])), _finite(p.get("until"))) for p in told]
 
 
 def _finite(value: object) -> float | None:

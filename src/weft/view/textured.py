@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.io.formats.gltf_buffer import Buffer
+from weft.base.arrays import Floats, Positions
+from weft.io.formats.gltf_buffer import GltfBuffer
 from weft.render.looks import Scale
 from weft.view.corners import Corners
 from weft.view.tones import FRONT, SQUARES, panel_colors
@@ -72,7 +72,7 @@ def glb(corners: Corners, x: Positions, normals: Floats, skin: Skin) -> bytes:
         normals: (n,3) of unit length.
         skin: what colors it.
     """
-    buffer = Buffer()
+    buffer = GltfBuffer()
     mixed, wrap = LINEAR if skin.smooth else NEAREST, REPEATED if skin.repeats else CLAMPED
     png = base64.b64encode(_png(skin.texels)).decode("ascii")
     buffer.append("images", {"uri": f"data:image/png;base64,{png}"})

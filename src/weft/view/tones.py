@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.arrays import Floats, Ints
+from weft.base.arrays import Floats, Ints
 from weft.render.looks import CLOTH, PANELS, rgb
 
 Rgb = tuple[float, float, float]

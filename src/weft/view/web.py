@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Positions
-from weft.errors import RunError, WeftError
-from weft.io.extra import optional
+from weft.base.arrays import Positions
+from weft.base.errors import RunError, WeftError
 from weft.render.looks import CONTACT, GRAY, HELD, Scale, rgb
 from weft.render.normals import Normals
 from weft.view.curves import drawn
+from weft.view.guard import guarded_server
 from weft.view.player import SPEEDS, Picture, Player
 from weft.view.sent import Sent
 from weft.view.textured import glb, skin_of
@@ -30,7 +30,7 @@ AHEAD = 6  # frames that are sent before they are shown
 
 
 class Web:
-    """A server for a player; every browser that looks at it sees the same.
+    """A server for a player; every browser that has its address sees the same.
 
     Args:
         player: what is shown.
@@ -42,16 +42,17 @@ class Web:
     """
 
     def __init__(self, player: Player, host: str = "127.0.0.1", port: int = PORT) -> None:
-        viser: Any = optional("viser", "view", "`weft view --web`", RunError)
         self.player = player
         try:
             socket.create_server((host, 0)).close()
         except OSError as error:
             raise RunError(
-                "server", got=f"{host}: {error.strerror or error}",
-                expected="an address of this machine", hint="choose another --host",
-            ) from error  # fmt: skip
-        self.server: Any = viser.ViserServer(host=host, port=port, verbose=False)
+                "server",
+                got=f"{host}: {error.strerror or error}",
+                expected="an address of this machine",
+                hint="choose another --host",
+            ) from error
+        self.server, self._path = guarded_server(host, port)
         self._lock, self._closed = threading.RLock(), threading.Event()
         self._edition = -1
         self._sent = Sent(self.server.scene)
@@ -63,8 +64,8 @@ class Web:
 
     @property
     def url(self) -> str:
-        """Where browsers find it."""
-        return f"http://{self.server.get_host()}:{self.server.get_port()}"
+        """The address for browsers; whoever has it may look."""
+        return f"http://{self.server.get_host()}:{self.server.get_port()}{self._path}"
 
     def serve(self) -> None:
         """Until the process is interrupted (Ctrl-C)."""
@@ -151,9 +152,14 @@ class Web:
         camera.position = middle + size * np.array([0.55, 0.5, 1.3])
         camera.look_at = middle
         scene.add_grid(
-            "/ground", width=8 * size, height=8 * size, plane="xz", cell_size=size / 8,
-            section_size=size, position=(middle[0], player.floor(), middle[2]),
-        )  # fmt: skip
+            "/ground",
+            width=8 * size,
+            height=8 * size,
+            plane="xz",
+            cell_size=size / 8,
+            section_size=size,
+            position=(middle[0], player.floor(), middle[2]),
+        )
         self._solid, subject = None, player.subject
         self._normals = Normals(subject.cloth.faces, subject.mesh.n_vertices)
         if subject.bodies:
@@ -198,9 +204,13 @@ class Web:
         self.server.scene.remove_by_name(name)
         if points is not None and len(points):
             self.server.scene.add_point_cloud(
-                name, points.astype(np.float32), _bytes(color), point_size=DOT * self._size,
-                point_shape="circle", precision="float32",
-            )  # fmt: skip
+                name,
+                points.astype(np.float32),
+                _bytes(color),
+                point_size=DOT * self._size,
+                point_shape="circle",
+                precision="float32",
+            )
 
     def _tell(self) -> None:
         """Controls and words, as the player stands."""

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.errors import RunError
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import RunError
 from weft.io.extra import optional
 from weft.render.looks import CLOTH, CONTACT, GRAY, HELD, Scale, rgb
-from weft.view.panel import Panel
+from weft.view.panel import StatusPanel
 from weft.view.player import Picture, Player
 from weft.view.tones import BACK, SKY, SQUARES, panel_colors
 
@@ -41,7 +41,7 @@ class Window:
         self._state: tuple[str, bool, bool, bool] = ("", False, False, False)
         self._maps: dict[tuple[str, ...], str] = {}
         self._begin(backend)
-        self.panel = Panel(player, self._ps, on_reset=self._look_at)
+        self.panel = StatusPanel(player, self._ps, on_reset=self._look_at)
         self._ps.set_user_callback(self._tick)
         self._tick(draw=False)
 
@@ -150,15 +150,23 @@ class Window:
         cloth.set_back_face_policy("identical" if scale else "custom")
         if scale is not None and picture.values is not None:
             cloth.add_scalar_quantity(
-                "values", picture.values, vminmax=(scale.low, scale.high), enabled=True,
+                "values",
+                picture.values,
+                vminmax=(scale.low, scale.high),
+                enabled=True,
                 cmap=self._map(scale),
-            )  # fmt: skip
+            )
         elif player.look == "checker" and uv is not None:
             cloth.add_parameterization_quantity(
-                "checker", uv.reshape(-1, 2), defined_on="corners", coords_type="world",
-                viz_style="checker", checker_size=subject.cell, checker_colors=SQUARES,
+                "checker",
+                uv.reshape(-1, 2),
+                defined_on="corners",
+                coords_type="world",
+                viz_style="checker",
+                checker_size=subject.cell,
+                checker_colors=SQUARES,
                 enabled=True,
-            )  # fmt: skip
+            )
         elif player.look == "panels":
             colors = panel_colors(subject.region_of_faces())
             cloth.add_color_quantity("panels", colors, defined_on="faces", enabled=True)

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Positions
-from weft.errors import SceneError
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import SceneError
 from weft.worlds.world import Hold, World
 
 
@@ -35,9 +35,11 @@ def checked_start(positions: Any, world: World) -> Positions:
     _check_finite(x, where)
     if world.scene.model().pins:
         raise SceneError(
-            where, got="positions, in a scene with pins",
-            expected="no pins: these hold where the scene starts", hint="use holds",
-        )  # fmt: skip
+            where,
+            got="positions, in a scene with pins",
+            expected="no pins: these hold where the scene starts",
+            hint="use holds",
+        )
     if world.model.contact is not None:
         world.model.contact.check_start(world.model.vertices(x))
     return x
@@ -121,9 +123,11 @@ def _hold(hold: Any, world: World) -> Hold:
         raise SceneError(f"{where}.vertices", got=got, expected=f"ids from 0 to {n - 1}")
     if world.model.embedding is not None:
         raise SceneError(
-            where, got="a spline", expected="triangles, whose vertices are what moves",
+            where,
+            got="a spline",
+            expected="triangles, whose vertices are what moves",
             hint="pin a spline's side in the scene, and move the pin with actions",
-        )  # fmt: skip
+        )
     move = np.asarray(hold.displacement, dtype=np.float64)
     if move.shape != (3,):
         got = f"shape {move.shape}"

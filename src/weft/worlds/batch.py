@@ -13,31 +13,33 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.arrays import Floats, Positions, Velocities
-from weft.errors import SceneError, SimulationError
+from weft.base.arrays import Floats, Positions, Velocities
+from weft.base.errors import SceneError, SimulationError
+from weft.base.runtime_types import checked
+from weft.base.settings import Count, Rate, Time
+from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepReport
-from weft.record import SceneLike
-from weft.simulation import MOST_FRAMES
-from weft.solve.lanes import Symbolic
-from weft.state import State
-from weft.units import Quantity, to_si
+from weft.run.simulation import MOST_FRAMES
+from weft.run.step_record import SceneLike
+from weft.solve.linear.batched_cholesky import Symbolic
 from weft.worlds.actions import checked_holds, checked_moves, checked_start, checked_world
-from weft.worlds.crew import Crew
-from weft.worlds.group import Group
-from weft.worlds.kinds import kinds
+from weft.worlds.compatibility import kinds
+from weft.worlds.group import WorldGroup
 from weft.worlds.lockstep import step_all
+from weft.worlds.worker_processes import WorkerProcesses
 from weft.worlds.world import Hold, World
 
 TOGETHER = 8  # worlds of a group: their arrays stay in the caches (docs/batch.md)
 
 
+@checked(SceneError)
 def batch(
     scenes: Sequence[SceneLike],
     *,
-    fps: float = 30.0,
-    together: int = TOGETHER,
-    processes: int = 1,
+    fps: Rate = 30.0,
+    together: Count = TOGETHER,
+    processes: Count = 1,
 ) -> "Batch":
     """Many independent cloths as one block system, stepped together.
 
@@ -61,6 +63,7 @@ def batch(
     return Batch(scenes, fps=fps, together=together, processes=processes)
 
 
+@checked(SceneError, unchecked=("frame", "release", "advance"))
 class Batch:
     """Worlds that are stepped together; see ``batch``. ``numbers`` are theirs in messages and
     folders.
@@ -70,26 +73,22 @@ class Batch:
         self,
         scenes: Sequence[SceneLike],
         *,
-        fps: float = 30.0,
-        together: int = TOGETHER,
-        processes: int = 1,
+        fps: Rate = 30.0,
+        together: Count = TOGETHER,
+        processes: Count = 1,
         numbers: Sequence[int] | None = None,
     ) -> None:
         if not scenes:
             raise SceneError("batch of scenes", got="none", expected="at least one")
-        if not (fps > 0 and math.isfinite(fps)):
-            raise SceneError("batch fps", got=fps, expected="must be > 0")
-        if not together >= 1:
-            raise SceneError("batch together", got=together, expected="must be >= 1 worlds")
-        if not processes >= 1:
-            raise SceneError("batch processes", got=processes, expected="must be >= 1")
         self.fps = fps
         named = range(len(scenes)) if numbers is None else numbers
         self.worlds = tuple(_world(k, scene, fps) for k, scene in zip(named, scenes, strict=True))
         self.failed: dict[int, SimulationError] = {}  # worlds that wait for ``reset``
-        self._groups: tuple[Group, ...] | None = None
+        self._groups: tuple[WorldGroup, ...] | None = None
         self._together, self._warm = together, False
-        self.crew = None if processes == 1 else Crew(self.worlds, fps, together, processes)
+        self.crew = (
+            None if processes == 1 else WorkerProcesses(self.worlds, fps, together, processes)
+        )
 
     def close(self) -> None:
         """End the processes of the batch, where it has any."""
@@ -108,19 +107,19 @@ class Batch:
         return f"Batch: {len(self)} worlds in {where}, {self.fps:g} frames a second"
 
     @property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[WorldGroup, ...]:
         """Worlds that share launches."""
         if self._groups is None:
             found = kinds(self.worlds)
             # Groups are equally large, and as many as threads where there are enough worlds.
-            made: list[Group] = []
+            made: list[WorldGroup] = []
             for alike in found:
                 most = min(self._together, math.ceil(len(alike) / kernel.threads()))
                 parts = math.ceil(len(alike) / most)
                 model, settings = alike[0].model, alike[0].stepper.settings
-                lanes = settings.linear == "lanes" and model.contact is None
+                lanes = settings.linear == "lanes"
                 symbolic = Symbolic.of(model.assembly.pattern) if lanes else None
-                made += [Group(p, symbolic) for p in _divided(alike, parts)]
+                made += [WorldGroup(p, symbolic) for p in _divided(alike, parts)]
             self._groups = tuple(made)
         return self._groups
 
@@ -134,7 +133,6 @@ class Batch:
         """(N,) [s] since each world's start."""
         return np.array([s.t for s in self.state])
 
-    @property
     def positions(self) -> Positions:
         """(N,n,3) [m] of the vertices of the surfaces.
 
@@ -144,7 +142,6 @@ class Batch:
         found: Positions = self._stacked([w.model.vertices(w.place.state.x) for w in self.worlds])
         return found
 
-    @property
     def velocities(self) -> Velocities:
         """(N,n,3) [m/s] of the same vertices."""
         found: Velocities = self._stacked([w.model.vertices(w.place.state.v) for w in self.worlds])
@@ -179,7 +176,7 @@ class Batch:
     def step(
         self, actions: Any = None, *, holds: Sequence[Sequence[Hold]] | None = None
     ) -> Positions:
-        """Go on by one frame; returns ``positions``.
+        """Go on by one frame; returns ``positions()``.
 
         Args:
             actions: (N,p,3) [m] by which each of the p pins of each scene moves during the frame,
@@ -194,7 +191,7 @@ class Batch:
         moves = checked_moves(actions, self.worlds)
         held = checked_holds(holds, self.worlds)
         self.frame(held, moves)
-        return self.positions
+        return self.positions()
 
     def frame(self, holds: Sequence[Sequence[Hold]], moves: Sequence[Floats]) -> None:
         """``step``, of holds and moves that are right."""
@@ -215,7 +212,7 @@ class Batch:
 
     def run(
         self,
-        seconds: Quantity | None = None,
+        seconds: Time | None = None,
         *,
         frames: int | None = None,
         out: str | os.PathLike[str] | None = None,
@@ -243,8 +240,7 @@ class Batch:
             got = f"seconds={seconds}, frames={frames}"
             raise SceneError("length of a batch", got=got, expected="one of the two")
         if frames is None:
-            assert seconds is not None
-            frames = round(to_si(seconds, "s", "batch.seconds") * self.fps)
+            frames = round(float(seconds or 0) * self.fps)
         if not 0 <= frames <= MOST_FRAMES:
             raise SceneError("frames", got=frames, expected=f"from 0 to {MOST_FRAMES}")
         if out is not None:
@@ -281,7 +277,7 @@ class Batch:
     def _frame(self, energies: bool, after_step: Callable[[World], None] | None = None) -> None:
         """All worlds to the end of their frame; groups on as many threads as the context has."""
 
-        def go(group: Group) -> None:
+        def go(group: WorldGroup) -> None:
             with kernel.use(threads=1):
                 for _ in range(group.worlds[0].steps):
                     here = [w for w in group.worlds if w.number not in self.failed]
@@ -334,11 +330,16 @@ def _world(number: int, scene: SceneLike, fps: float) -> World:
         )
     model, alone = scene.model(), "run this scene with weft.simulate, or as a sweep"
     if model.changes:
-        raise SceneError(f"world {number}", got="numbers that change in time (`keys`)",
-                         expected="the same numbers all along", hint=alone)  # fmt: skip
+        raise SceneError(
+            f"world {number}",
+            got="numbers that change in time (`keys`)",
+            expected="the same numbers all along",
+            hint=alone,
+        )
     if model.loose:
-        raise SceneError(f"world {number}", got="rigid bodies", hint=alone,
-                         expected="bodies that nothing moves")  # fmt: skip
+        raise SceneError(
+            f"world {number}", got="rigid bodies", hint=alone, expected="bodies that nothing moves"
+        )
     steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
     return World(scene, stepper, fps, steps, number)
 

@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from weft.errors import SceneError
+from weft.base.errors import SceneError
 from weft.io.frames import RunFolder
-from weft.simulation import Loop
+from weft.run.simulation import Loop
 from weft.worlds.world import World
 
 
@@ -18,9 +18,11 @@ def check_at_start(worlds: Sequence[World]) -> None:
     for world in worlds:
         if world.place.count or world.gripped:
             raise SceneError(
-                f"world {world.number}", got=f"t = {world.place.state.t:.6g} s",
-                expected="its start, where frames are written", hint="reset() first",
-            )  # fmt: skip
+                f"world {world.number}",
+                got=f"t = {world.place.state.t:.6g} s",
+                expected="its start, where frames are written",
+                hint="reset() first",
+            )
 
 
 def written(

@@ -13,23 +13,23 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.contact.term import ContactTerm
+from weft.contact.contact_energy import ContactEnergy
 from weft.energies.base import Bound, Energy, FastEnergy
+from weft.energies.batched import joined
 from weft.energies.inertia import Inertia
-from weft.energies.joined import joined
-from weft.energies.on_host import OnHost
+from weft.energies.numpy_energy import NumpyEnergy
+from weft.energies.state import State
+from weft.energies.step import Step
 from weft.integrators.potential import Potential, zero_where
 from weft.kernel import WarpArray, vec3
-from weft.psd import Psd
-from weft.solve.block_csr import BlockCsr, BlockPattern, close
-from weft.solve.lanes import Symbolic
-from weft.state import State
-from weft.step import Step
-from weft.worlds.group_lanes import GroupLanes
+from weft.solve.linear.batched_cholesky import Symbolic
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, close
+from weft.worlds.batched_solver import GroupLanes
 from weft.worlds.world import World
 
 
-class Group:
+class WorldGroup:
     """Worlds with the same points and stencils, and the same settings of a step.
 
     Args:
@@ -79,7 +79,7 @@ class Group:
             touching = []
             for m in models:
                 assert m.contact is not None
-                touching.append(ContactTerm(m.contact, m.assembly.phases))
+                touching.append(ContactEnergy(m.contact, m.assembly.phases))
             self.terms.append(list(touching))
         self.apart = [[t[w] for t in self.terms if isinstance(t, list)] for w in range(self.of)]
 
@@ -107,9 +107,16 @@ class Group:
         x, v = (np.concatenate([getattr(s.state, k) for s in steps]) for k in "xv")
         first, none = steps[0], np.zeros((0, 3))
         return Step(
-            State(x, v), first.dt, every("predicted"), first.scale, every("origin"), first.span,
-            every("fixed"), every("target"), (none, none),
-        )  # fmt: skip
+            State(x, v),
+            first.dt,
+            every("predicted"),
+            first.scale,
+            every("origin"),
+            first.span,
+            every("fixed"),
+            every("target"),
+            (none, none),
+        )
 
     def values(self, active: Sequence[int], x: WarpArray) -> dict[int, float]:
         """[J] Phi of some worlds at x."""
@@ -190,7 +197,7 @@ def clear(o: int, g: wp.array(dtype=vec3)):
 
 
 def _bound(e: Energy, pattern: BlockPattern) -> Bound:
-    return e.bind(pattern) if isinstance(e, FastEnergy) else OnHost(e, pattern)
+    return e.bind(pattern) if isinstance(e, FastEnergy) else NumpyEnergy(e, pattern)
 
 
 def _repeated(p: BlockPattern, times: int) -> BlockPattern:

@@ -2,6 +2,7 @@
 and steps of its line search; what they ask for is answered for all that ask at once.
 """
 
+import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,27 +11,26 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.arrays import Positions
-from weft.errors import SimulationError
+from weft.base.errors import SimulationError
+from weft.base.timing import Phases
+from weft.energies.state import State
+from weft.energies.step import Step
 from weft.integrators.base import StepReport
-from weft.integrators.lagged import lagging
-from weft.integrators.potential import Potential
+from weft.integrators.halving import TakenStep
+from weft.integrators.lagged_friction import lagging
+from weft.integrators.potential import Potential, is_start
 from weft.kernel import WarpArray
-from weft.phases import Phases
-from weft.psd import Psd
-from weft.simulation import Taken
-from weft.solve.base import Outcome
-from weft.solve.block_csr import BlockCsr
-from weft.solve.minimize import Ask, Asking, Counts, Minimum, Search
-from weft.solve.updates import Update
-from weft.state import State
-from weft.step import Step
-from weft.worlds.group import Group
+from weft.solve.linear.low_rank import LowRankUpdate
+from weft.solve.linear.solver import Outcome
+from weft.solve.newton.minimize import Ask, Asking, Counts, Minimum, Search
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr
+from weft.worlds.group import WorldGroup
 from weft.worlds.world import World
 
 
 class WorldProblem:
-    """What a search of one world sees (``solve.minimize.Problem``): values and gradients are
+    """What a search of one world sees (``solve.newton.minimize.Problem``): values and gradients are
     answered for many at once, and so are matrices, which wait here.
     """
 
@@ -54,12 +54,14 @@ class WorldProblem:
         assert self.matrix is not None
         return self.matrix
 
-    def updates_at(self, x: WarpArray) -> Sequence[Update]:
+    def updates_at(self, x: WarpArray) -> Sequence[LowRankUpdate]:
         """Dense parts of rank one."""
         return self.phi.updates_at(x)
 
 
-def step_all(group: Group, here: Sequence[World], energies: bool) -> dict[int, SimulationError]:
+def step_all(
+    group: WorldGroup, here: Sequence[World], energies: bool
+) -> dict[int, SimulationError]:
     """One step of worlds of a group.
 
     Args:
@@ -98,26 +100,29 @@ def step_all(group: Group, here: Sequence[World], energies: bool) -> dict[int, S
 
 
 def _searches(
-    group: Group, go: Sequence[int], steps: Sequence[Step], phis: Sequence[Potential]
+    group: WorldGroup, go: Sequence[int], steps: Sequence[Step], phis: Sequence[Potential]
 ) -> Mapping[int, tuple[Asking, float]]:
-    """A search of every world that can begin, and the value where it does."""
-    starts: dict[int, Positions] = {}
-    for w in go:
-        start = phis[w].feasible()
-        if start is not None:
-            starts[w] = start
-    where = [starts.get(w, s.state.x) for w, s in enumerate(steps)]
-    wp.copy(group.x, kernel.points(np.concatenate(where)))
-    values = group.values(list(starts), group.x) if starts else {}
-    wrong = [w for w, v in values.items() if not np.isfinite(v)]
-    for w in wrong:
-        wp.copy(group.parts[w][0], kernel.points(steps[w].pinned(steps[w].state.x)))
-    if wrong:
-        values.update(group.values(wrong, group.x))
-    return {w: (_search(group, w, steps[w], phis[w]), values[w]) for w in starts}
+    """A search of every world that can begin, and the value where it does.
+
+    Every world takes the first of its starts at which its potential is finite, as
+    ``Potential.first_start`` does; values of all worlds are computed together.
+    """
+    starts = {w: phis[w].starts() for w in go}
+    x = [s.state.x for s in steps]
+    values: dict[int, float] = {}
+    asking = list(go)
+    while asking:
+        found = {w: start for w in asking if (start := next(starts[w], None)) is not None}
+        for w, start in found.items():
+            x[w] = start
+        wp.copy(group.x, kernel.points(np.concatenate(x)))
+        now = group.values(list(found), group.x) if found else {}
+        values.update({w: value for w, value in now.items() if is_start(value)})
+        asking = [w for w in found if w not in values]
+    return {w: (_search(group, w, steps[w], phis[w]), values[w]) for w in sorted(values)}
 
 
-def _search(group: Group, w: int, step: Step, phi: Potential) -> Asking:
+def _search(group: WorldGroup, w: int, step: Step, phi: Potential) -> Asking:
     """As ``Integrator._minimize`` begins one."""
     world = group.worlds[w]
     linear = world.linear if group.lanes is None else group.lanes.worlds[w]
@@ -132,7 +137,7 @@ def _search(group: Group, w: int, step: Step, phi: Potential) -> Asking:
     return lagging(phi, begin, x, newton, world.prepared, lags)
 
 
-def answered(group: Group, searches: Mapping[int, tuple[Asking, float]]) -> dict[int, Minimum]:
+def answered(group: WorldGroup, searches: Mapping[int, tuple[Asking, float]]) -> dict[int, Minimum]:
     """Answer all searches until they end.
 
     Trials of line searches go first and new matrices last, so that searches that have fallen
@@ -164,7 +169,7 @@ def _turn(ask: Ask, s: Search) -> int:
 
 
 def _answer(
-    group: Group,
+    group: WorldGroup,
     now: Sequence[int],
     waiting: Mapping[int, tuple[Ask, Search]],
     known: dict[int, float],
@@ -202,16 +207,15 @@ def _reported(
     terms: Mapping[str, float],
     seconds: float,
 ) -> StepReport:
-    """As ``StepReport.of`` says it."""
-    more: dict[str, Any] = {"dt": step.dt, "linear_solver": world.linear.name, "seconds": seconds}
-    more["phases"] = dict(phi.phases)  # of what is evaluated world by world
+    """The report of a step, with the energies ``terms`` [J] that were computed for all worlds."""
+    solver: dict[str, Any] = {"linear_solver": world.linear.name}
     if found is None:
-        counts = Counts(Outcome.BLOCKED)
-        return StepReport(**vars(counts), place=phi.blocked, **more)
-    if found.outcome.ok:
-        more |= {"terms": dict(terms), "contact": phi.report(np.array(kernel.numpy(found.x)))}
-    increment = found.increment / step.dt
-    return StepReport(**vars(found.counts), increment=increment, **vars(found.left), **more)
+        report = StepReport.of(phi, None, Counts(Outcome.BLOCKED), 0.0, terms, **solver)
+    else:
+        x = np.array(kernel.numpy(found.x))
+        solver |= {"increment": found.increment / step.dt, **vars(found.left)}
+        report = StepReport.of(phi, x, found.counts, 0.0, terms, **solver)
+    return dataclasses.replace(report, seconds=seconds)
 
 
 def _took(world: World, step: Step, phi: Potential, found: Minimum, report: StepReport) -> None:
@@ -220,4 +224,4 @@ def _took(world: World, step: Step, phi: Potential, found: Minimum, report: Step
     place = world.place
     kept = {**world.stepper.remember(place.state, place.memory, step.dt), **phi.remember(x)}
     world.prepared = found.prepared
-    world.went(after, kept, [Taken(report, after)])
+    world.went([TakenStep(report, after, kept)])

@@ -1,4 +1,4 @@
-"""``python -m weft.worlds.worker``: a process with some worlds of a batch (``crew``).
+"""``python -m weft.worlds.worker``: a process with some worlds of a batch (``worker_processes``).
 
 Orders are pickles on standard input: the scenes first, then what is to be done with them. Answers
 are pickles on what was standard output: None for every frame that is done, and at the end what came
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft import kernel
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.worlds.batch import Batch
 
 SEEN = ("place", "parts", "shift", "gripped")  # of a world, by who gives orders

@@ -7,19 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Ints, Positions
-from weft.errors import SimulationError
+from weft.base.arrays import Floats, Point, Positions, VertexIds
+from weft.base.errors import SceneError, SimulationError
+from weft.base.runtime_types import checked
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.energies.state import State
+from weft.energies.step import Step
 from weft.integrators.backward_euler import BackwardEuler
-from weft.integrators.base import Memory, Solver, StepReport
-from weft.model import Model
-from weft.pins import Keyframe, Path, Pin
-from weft.record import Place, SceneLike
-from weft.simulation import MOST_HALVINGS, Taken
-from weft.solve.base import LinearSolver
-from weft.state import State
-from weft.step import Step
+from weft.integrators.base import Solver, StepReport
+from weft.integrators.halving import StepFailed, TakenStep, advance
+from weft.integrators.model import Model
+from weft.run.step_record import RunState, SceneLike
+from weft.solve.linear.solver import LinearSolver
 
 
+@checked(SceneError, "hold")
 @dataclass(frozen=True, eq=False)
 class Hold:
     """Vertices that are held in the next frame, and moved in a straight line.
@@ -29,8 +31,8 @@ class Hold:
         displacement: (3,) [m] from where they are now to where they are at the end of the frame.
     """
 
-    vertices: Ints
-    displacement: Floats = field(default_factory=lambda: np.zeros(3))
+    vertices: VertexIds
+    displacement: Point = field(default_factory=lambda: np.zeros(3))
 
 
 class World:
@@ -60,9 +62,9 @@ class World:
     def reset(self, start: Positions | None = None) -> None:
         """Back to the scene's start, or to rest at positions (n,3) [m]."""
         state = self.scene.state() if start is None else State.at_rest(start)
-        self.place = Place(state, self.stepper.init(self.model, state), 0, 0, 0)
+        self.place = RunState(state, self.stepper.init(self.model, state), 0, 0, 0)
         self.shift = np.zeros((len(self.scene.model().pins), 3))  # [m] of the scene's pins
-        self.parts: list[Taken] = []  # the last step, or those that it was divided into
+        self.parts: list[TakenStep] = []  # the last step, or those that it was divided into
         self.gripped = True  # whether pins are other ones than the scene's
         self._hold((), np.zeros_like(self.shift))
 
@@ -80,9 +82,9 @@ class World:
 
     def plan(self) -> Step:
         """The next step."""
-        p = self.place
-        step = self.stepper.plan(self.model, p.state, p.memory, self.dt)
-        return dataclasses.replace(step, kept=p.memory)
+        p, same_pattern = self.place, not self.linear.is_direct
+        begin = self.model, p.state, p.memory
+        return self.stepper.complete_plan(*begin, self.dt, same_pattern)
 
     def grip(self, holds: Sequence[Hold], moves: Floats) -> None:
         """Hold vertices in the next frame, and move the scene's pins by ``moves`` (p,3) [m]."""
@@ -111,16 +113,17 @@ class World:
         if self.alone is not None:
             self.alone = _with_pins(self.alone, pins, start)
 
-    def went(self, state: State, memory: Memory, parts: Sequence[Taken]) -> None:
+    def went(self, parts: Sequence[TakenStep]) -> None:
         """A step has been taken; its end time is computed from integers, as ``simulate`` does."""
+        last = parts[-1]
         p = self.place
         step = p.step + 1
         done = step == self.steps
         frame = p.frame + done
         t = frame / self.fps + (0 if done else step) * self.dt
-        state = dataclasses.replace(state, t=t)
-        self.place = Place(state, memory, frame, 0 if done else step, p.count + 1)
-        self.parts = [*parts[:-1], dataclasses.replace(parts[-1], state=state)]
+        state = dataclasses.replace(last.state, t=t)
+        self.place = RunState(state, last.memory, frame, 0 if done else step, p.count + 1)
+        self.parts = [*parts[:-1], dataclasses.replace(last, state=state)]
 
     def halved(self, first: StepReport) -> None:
         """Take a step alone that did not converge: two of half its length, and so on.
@@ -133,36 +136,18 @@ class World:
             self.alone = _with_pins(
                 dataclasses.replace(self.scene.model()), self.model.pins, self.model.start
             )
-        parts: list[Taken] = []
-        state, memory = self._part(p.state, p.memory, self.dt, 0, first, parts)
-        self.went(state, memory, parts)
-
-    def _part(
-        self,
-        state: State,
-        memory: Memory,
-        dt: float,
-        halvings: int,
-        first: StepReport | None,
-        parts: list[Taken],
-    ) -> tuple[State, Memory]:
-        if first is None:
-            assert self.alone is not None
-            after, kept, report = self.stepper.step(self.alone, state, memory, dt)
-            if report.outcome.ok:
-                parts.append(Taken(report, after))
-                return after, kept
-            first = report
-        if halvings == MOST_HALVINGS or not first.divisible:
+        begin = p.state, p.memory
+        try:
+            parts = advance(self.stepper, self.alone, *begin, self.dt, first)
+        except StepFailed as failed:
+            report = failed.report
             raise SimulationError(
-                f"world {self.number}, step {self.place.count + 1} at t = {state.t:.6g} s",
-                got=first.outcome.name,
-                expected=f"a step that converges; tried down to dt = {first.dt:.3g} s",
-                hint=f"{first.outcome.advice}; reset({self.number}) begins that world anew",
-            )
-        for _ in range(2):
-            state, memory = self._part(state, memory, dt / 2, halvings + 1, None, parts)
-        return state, memory
+                f"world {self.number}, step {p.count + 1} at t = {failed.state.t:.6g} s",
+                got=report.outcome.name,
+                expected=f"a step that converges; tried down to dt = {report.dt:.3g} s",
+                hint=f"{report.outcome.advice}; reset({self.number}) begins that world anew",
+            ) from None
+        self.went(parts)
 
 
 def _straight(begin: float, end: float, first: Floats, last: Floats) -> Path:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Positions
-from weft.errors import MeshError, RunError
+from weft.base.arrays import Positions
+from weft.base.errors import MeshError, RunError
 from weft.io.animation import Animation, distinct
 from weft.io.files import atomic_path
 from weft.io.formats.blender import Job, in_blender, run
 from weft.io.formats.point_cache import PC2, PC2_MAGIC
-from weft.io.surface import Contents, Moving, check_file, triangulated
+from weft.io.surface import Contents, MovingMesh, check_file, triangulated
 
 WHAT = "Alembic file"
 FINEST = 1001  # denominator of frame rates: 24000/1001 is one
@@ -38,18 +38,32 @@ def write_alembic(path: Path, animation: Animation) -> Sequence[str]:
         shapes: list[dict[str, Any]] = []
         for k, (shape, name, x) in enumerate(zip(animation.shapes, names, first.positions)):
             uv = "" if shape.corner_uv is None else job.put(f"uv{k}", shape.corner_uv, "<f4")
-            shapes.append({
-                "name": name, "uv": uv, "x": job.put(f"x{k}", _z_up(x), "<f4"),
-                "faces": job.put(f"faces{k}", shape.faces, "<i4"), "cache": "",
-            })  # fmt: skip
+            shapes.append(
+                {
+                    "name": name,
+                    "uv": uv,
+                    "x": job.put(f"x{k}", _z_up(x), "<f4"),
+                    "faces": job.put(f"faces{k}", shape.faces, "<i4"),
+                    "cache": "",
+                }
+            )
         if animation.count > 1:
             for told, cache in zip(shapes, _caches(job, animation)):
                 told["cache"] = cache
-        run(job, {
-            "task": "write_alembic", "out": str(new.absolute()), "shapes": shapes,
-            "fps": rate.numerator, "fps_base": rate.denominator,
-            "first": animation.first, "last": animation.last,
-        }, WHAT, RunError)  # fmt: skip
+        run(
+            job,
+            {
+                "task": "write_alembic",
+                "out": str(new.absolute()),
+                "shapes": shapes,
+                "fps": rate.numerator,
+                "fps_base": rate.denominator,
+                "first": animation.first,
+                "last": animation.last,
+            },
+            WHAT,
+            RunError,
+        )
         if not new.exists():
             raise RunError(WHAT, got="nothing written by Blender", where=str(path))
     return ()
@@ -86,7 +100,7 @@ def alembic_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
     return Contents(found.positions[0], found.faces, uv)
 
 
-def alembic_moving(path: Path, fps: float | None, prim: str | None) -> Moving:
+def alembic_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
     """The meshes of a file at all its frames.
 
     Args:
@@ -100,14 +114,21 @@ def alembic_moving(path: Path, fps: float | None, prim: str | None) -> Moving:
     return _read(path, prim, RATE if fps is None else fps, one=False)[0]
 
 
-def _read(path: Path, prim: str | None, fps: float, *, one: bool) -> tuple[Moving, Any]:
+def _read(path: Path, prim: str | None, fps: float, *, one: bool) -> tuple[MovingMesh, Any]:
     check_file(path)
     rate = Fraction(fps).limit_denominator(FINEST)
     with in_blender(WHAT, MeshError) as job:
-        run(job, {
-            "task": "read_alembic", "file": str(path.absolute()),
-            "fps": rate.numerator, "fps_base": rate.denominator,
-        }, WHAT, MeshError)  # fmt: skip
+        run(
+            job,
+            {
+                "task": "read_alembic",
+                "file": str(path.absolute()),
+                "fps": rate.numerator,
+                "fps_base": rate.denominator,
+            },
+            WHAT,
+            MeshError,
+        )
         told = job.told()
         known = [m["name"] for m in told["meshes"]]
         shown = ", ".join(known[:FEW]) or "none"
@@ -117,9 +138,12 @@ def _read(path: Path, prim: str | None, fps: float, *, one: bool) -> tuple[Movin
             raise MeshError(what, got=prim or "no mesh", where=str(path), expected=f"of {shown}")
         if one and len(chosen) > 1:
             raise MeshError(
-                WHAT, got=f"{len(chosen)} meshes", where=str(path),
-                expected="one, as cloth", hint=f"say which with prim: {shown}",
-            )  # fmt: skip
+                WHAT,
+                got=f"{len(chosen)} meshes",
+                where=str(path),
+                expected="one, as cloth",
+                hint=f"say which with prim: {shown}",
+            )
         parts = [_mesh(job, k, told["meshes"][k], told["frames"], path) for k in chosen]
     first = np.cumsum([0, *(p[0].shape[1] for p in parts)])
     faces = np.concatenate([f + s for (_, f, _), s in zip(parts, first)]).astype(np.int32)
@@ -128,7 +152,7 @@ def _read(path: Path, prim: str | None, fps: float, *, one: bool) -> tuple[Movin
     if (x == x[0]).all():
         x = x[:1]
     times = np.arange(len(x)) / float(rate)
-    return Moving(times, x, faces), np.concatenate(uv) if len(uv) == len(parts) else None
+    return MovingMesh(times, x, faces), np.concatenate(uv) if len(uv) == len(parts) else None
 
 
 def _mesh(job: Job, k: int, told: Any, frames: int, path: Path) -> tuple[Any, Any, Any]:
@@ -136,8 +160,12 @@ def _mesh(job: Job, k: int, told: Any, frames: int, path: Path) -> tuple[Any, An
     flat = job.get(f"x{k}", "<f4").astype(np.float64)
     n = int(told["vertices"])
     if n == 0 or len(flat) != 3 * n * frames:
-        raise MeshError(WHAT, got=f"{told['name']}: vertices that come and go", where=str(path),
-                        expected="the same ones in all frames")  # fmt: skip
+        raise MeshError(
+            WHAT,
+            got=f"{told['name']}: vertices that come and go",
+            where=str(path),
+            expected="the same ones in all frames",
+        )
     y = flat.reshape(frames, n, 3)
     x = np.stack([y[..., 0], y[..., 2], -y[..., 1]], axis=-1)
     counts, ids = job.get(f"counts{k}", "<i4"), job.get(f"ids{k}", "<i4")

@@ -4,7 +4,7 @@
 ``corner_uv`` (m,3,2), ``region`` (m,) and ``region_names``; of each body b ``body_b_positions`` and
 ``body_b_faces`` with ``body_names``; numbers at vertices ``point_NAME`` (k,n,...) and on faces
 ``cell_NAME`` (k,m,...); ``about``, JSON: scene, versions, units, axes. A run's .npz is read as a
-body (``bodies: - mesh: {file: run.npz, fps: 30}``).
+body (``bodies: - mesh: {file: run.npz}``).
 """
 
 import json
@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from weft.errors import RunError
-from weft.io.animation import Animation, Moment
+from weft.io.animation import Animation, AnimationFrame
 from weft.io.archive import write_npz
-from weft.io.extra import optional
-from weft.io.files import atomic_path, atomic_write
+from weft.io.files import atomic_write
+from weft.io.formats.hdf5_file import hdf5_file
 
 
 def write_arrays(path: Path, animation: Animation) -> Sequence[str]:
@@ -40,12 +39,13 @@ def write_hdf5(path: Path, animation: Animation) -> Sequence[str]:
     Raises:
         RunError: ``h5py`` is missing, or the file cannot be written.
     """
-    h5py = optional("h5py", "hdf5", "HDF5 files", RunError)
-    with atomic_path(path) as new, h5py.File(new, "w") as file:
+    with hdf5_file(path, "HDF5 files") as (file, check):
         for name, value in _still(animation):
-            file[name] = [str(v) for v in value] if value.dtype.kind == "U" and value.ndim else (
-                str(value) if value.dtype.kind == "U" else value
-            )  # fmt: skip
+            file[name] = (
+                [str(v) for v in value]
+                if value.dtype.kind == "U" and value.ndim
+                else (str(value) if value.dtype.kind == "U" else value)
+            )
         for k, moment in enumerate(animation):
             for name, value in _of_frame(moment):
                 a = np.asarray(value, dtype=np.float64)
@@ -53,6 +53,7 @@ def write_hdf5(path: Path, animation: Animation) -> Sequence[str]:
                     chunk = (1, *a.shape) if a.size else None
                     file.create_dataset(name, (animation.count, *a.shape), a.dtype, chunks=chunk)
                 file[name][k] = a
+            check()
     return ()
 
 
@@ -75,7 +76,7 @@ def _still(animation: Animation) -> Iterator[tuple[str, Any]]:
     yield "about", np.array(json.dumps({**told, **animation.about}))
 
 
-def _of_frame(moment: Moment) -> Iterator[tuple[str, Any]]:
+def _of_frame(moment: AnimationFrame) -> Iterator[tuple[str, Any]]:
     """What a frame has."""
     yield "times", moment.t
     yield "positions", moment.positions[0]

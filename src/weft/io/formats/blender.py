@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 
 VARIABLE = "WEFT_BLENDER"
 PATIENCE = 1800  # [s] for one file
@@ -88,9 +88,13 @@ def run(job: Job, task: Mapping[str, Any], what: str, error: type[WeftError]) ->
     path.write_text(json.dumps({**task, "folder": str(job.folder)}))
     try:
         done = subprocess.run(
-            [*command, str(path)], capture_output=True, timeout=PATIENCE, check=False,
-            text=True, errors="replace",
-        )  # fmt: skip
+            [*command, str(path)],
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+            text=True,
+            errors="replace",
+        )
         said, ok = done.stdout + done.stderr, (job.folder / "told.json").exists()
     except (OSError, subprocess.TimeoutExpired) as problem:
         said, ok = str(problem), False
@@ -98,5 +102,9 @@ def run(job: Job, task: Mapping[str, Any], what: str, error: type[WeftError]) ->
         marked = [line for line in said.splitlines() if line.startswith("weft: ")]
         lines = marked or [line for line in said.splitlines() if line.strip()] or ["nothing"]
         last = lines[-1].removeprefix("weft: ")
-        raise error(what, got=f"Blender ended: {last}", expected="a file that it can work with",
-                    hint=f"Blender is {command[0]}")  # fmt: skip
+        raise error(
+            what,
+            got=f"Blender ended: {last}",
+            expected="a file that it can work with",
+            hint=f"Blender is {command[0]}",
+        )

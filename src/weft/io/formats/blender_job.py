@@ -26,9 +26,10 @@ def write_alembic(bpy: Any, job: dict[str, Any]) -> dict[str, Any]:
         x, f = numbers(shape["x"], "f"), numbers(shape["faces"], "i")
         mesh = bpy.data.meshes.new(shape["name"])
         mesh.from_pydata(
-            [tuple(x[i : i + 3]) for i in range(0, len(x), 3)], [],
+            [tuple(x[i : i + 3]) for i in range(0, len(x), 3)],
+            [],
             [tuple(f[i : i + 3]) for i in range(0, len(f), 3)],
-        )  # fmt: skip
+        )
         if shape["uv"]:
             mesh.uv_layers.new(name="st").data.foreach_set("uv", numbers(shape["uv"], "f"))
         thing = bpy.data.objects.new(shape["name"], mesh)
@@ -39,9 +40,16 @@ def write_alembic(bpy: Any, job: dict[str, Any]) -> dict[str, Any]:
             cache.frame_start = job["first"]
             cache.forward_axis, cache.up_axis = "POS_Y", "POS_Z"
     bpy.ops.wm.alembic_export(
-        filepath=job["out"], start=job["first"], end=job["last"], uvs=True, normals=False,
-        face_sets=False, export_hair=False, export_particles=False, as_background_job=False,
-    )  # fmt: skip
+        filepath=job["out"],
+        start=job["first"],
+        end=job["last"],
+        uvs=True,
+        normals=False,
+        face_sets=False,
+        export_hair=False,
+        export_particles=False,
+        as_background_job=False,
+    )
     return {}
 
 

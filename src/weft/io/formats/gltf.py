@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Faces, Floats, Ints, Positions
-from weft.io.animation import Animation, Moment, Shape, require_meters_y_up
+from weft.base.arrays import Faces, Floats, Ints, Positions
+from weft.io.animation import Animation, AnimationFrame, SurfaceTopology, require_meters_y_up
 from weft.io.files import atomic_write
-from weft.io.formats.gltf_buffer import Buffer
+from weft.io.formats.gltf_buffer import GltfBuffer
 
 MOST_TARGETS = 64
 COLORS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
@@ -33,23 +33,27 @@ def write_gltf(path: Path, animation: Animation) -> Sequence[str]:
     kept = animation.thinned(MOST_TARGETS)
     notes = []
     if kept.count < animation.count:
-        notes.append(f"{kept.count} of {animation.count} frames (a glTF viewer keeps all of them "
-                     "in memory); --frames A:B:STEP chooses")  # fmt: skip
+        notes.append(
+            f"{kept.count} of {animation.count} frames (a glTF viewer keeps all of them "
+            "in memory); --frames A:B:STEP chooses"
+        )
     moments = list(kept)
-    times = np.array([m.t for m in moments])
-    buffer = Buffer()
+    times = np.array([m.t - moments[0].t for m in moments])
+    buffer = GltfBuffer()
     for k, shape in enumerate(kept.shapes):
         given = _first_fields(kept, moments[0]) if k == 0 else {}
         _Node(buffer, shape, k == 0, [m.positions[k] for m in moments], times, given)
     if kept.fields and kept.count > 1:
-        notes.append(f"{', '.join(kept.fields)}: of the first frame, as morph targets move nothing "
-                     "else; on faces, means at vertices")  # fmt: skip
+        notes.append(
+            f"{', '.join(kept.fields)}: of the first frame, as morph targets move nothing "
+            "else; on faces, means at vertices"
+        )
     with atomic_write(path) as file:
         file.write(buffer.glb() if path.suffix.lower() == ".glb" else buffer.gltf())
     return notes
 
 
-def _first_fields(animation: Animation, moment: Moment) -> dict[str, Floats]:
+def _first_fields(animation: Animation, moment: AnimationFrame) -> dict[str, Floats]:
     """Fields of a frame (n,...) at the vertices; those of faces as means, weighted with areas."""
     if not animation.fields:
         return {}
@@ -73,9 +77,14 @@ class _Node:
     """One shape: a node with its mesh, and the weights that animate it."""
 
     def __init__(
-        self, buffer: Buffer, shape: Shape, cloth: bool, frames: Sequence[Positions], times: Floats,
+        self,
+        buffer: GltfBuffer,
+        shape: SurfaceTopology,
+        cloth: bool,
+        frames: Sequence[Positions],
+        times: Floats,
         given: Mapping[str, Floats],
-    ) -> None:  # fmt: skip
+    ) -> None:
         still = not cloth and max(float(np.abs(x - frames[0]).max()) for x in frames) < MOVED
         self.buffer, self.shape = buffer, shape
         self.frames = frames[:1] if still else frames
@@ -111,8 +120,12 @@ class _Node:
         for x in self.frames[1:]:
             moved = x[vertex].astype(np.float32) - first
             turned = (_normals(x, self.shape.faces) - normal)[vertex].astype(np.float32)
-            targets.append({"POSITION": self.buffer.vectors(moved, bounds=True),
-                            "NORMAL": self.buffer.vectors(turned)})  # fmt: skip
+            targets.append(
+                {
+                    "POSITION": self.buffer.vectors(moved, bounds=True),
+                    "NORMAL": self.buffer.vectors(turned),
+                }
+            )
         return targets
 
     def _primitives(
@@ -133,7 +146,7 @@ class _Node:
         return primitives
 
 
-def _split(shape: Shape) -> tuple[Faces, Ints, Floats | None]:
+def _split(shape: SurfaceTopology) -> tuple[Faces, Ints, Floats | None]:
     """Faces among vertices that have one texture coordinate each, the vertex of the mesh that each
     of them is, and the coordinates. Unsplit ones keep their order.
     """

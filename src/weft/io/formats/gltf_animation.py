@@ -4,13 +4,14 @@ The first animation, its samplers linear, stepped or cubic; rotations are interp
 sphere. Specification: Khronos glTF 2.0, appendix C.
 """
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 from weft.io.formats.gltf_read import Document
 
 RATE = 30.0  # [1/s] at which skins and nodes are looked at, at least
@@ -19,7 +20,7 @@ PARALLEL = 0.9995  # cosine above which two rotations are blended in a straight 
 
 
 @dataclass(frozen=True, eq=False)
-class Pose:
+class ScenePose:
     """A moment of a scene."""
 
     world: Mapping[int, Floats]  # (4,4) of every node, to the world
@@ -46,7 +47,7 @@ def pose_times(document: Document, fps: float | None) -> Floats:
     return apart
 
 
-def posed(document: Document, t: float) -> Pose:
+def posed(document: Document, t: float) -> ScenePose:
     """The scene at time t [s]."""
     nodes = document.things("nodes")
     moved: dict[int, dict[str, Floats]] = {}
@@ -60,14 +61,15 @@ def posed(document: Document, t: float) -> Pose:
     parent = {c: k for k, node in enumerate(nodes) for c in node.get("children", [])}
     world: dict[int, Floats] = {}
     for k in range(len(nodes)):
-        M, at, steps = local[k], k, 0
-        while at in parent:
-            at, steps = parent[at], steps + 1
-            if steps > len(nodes):
+        chain = [k]  # from a node up to one whose transform is known
+        while chain[-1] not in world and chain[-1] in parent:
+            chain.append(parent[chain[-1]])
+            if len(chain) > len(nodes):
                 raise ValueError("nodes that are below themselves")
-            M = local[at] @ M
-        world[k] = M
-    return Pose(world, {k: v["weights"] for k, v in moved.items() if "weights" in v})
+        world.setdefault(chain[-1], local[chain[-1]])
+        for above, node in itertools.pairwise(reversed(chain)):
+            world[node] = world[above] @ local[node]
+    return ScenePose(world, {k: v["weights"] for k, v in moved.items() if "weights" in v})
 
 
 def _animation(document: Document) -> Mapping[str, Any]:
@@ -102,9 +104,11 @@ def _sampled(document: Document, sampler: Mapping[str, Any], t: float, path: str
         m, n = h * rows[k, 2], h * rows[k + 1, 0]  # out of this key, into the next
         c2, c3 = s * s, s * s * s
         mixed = (
-            (2 * c3 - 3 * c2 + 1) * a + (c3 - 2 * c2 + s) * m
-            + (3 * c2 - 2 * c3) * b + (c3 - c2) * n
-        )  # fmt: skip
+            (2 * c3 - 3 * c2 + 1) * a
+            + (c3 - 2 * c2 + s) * m
+            + (3 * c2 - 2 * c3) * b
+            + (c3 - c2) * n
+        )
         return _unit(mixed, path)
     return _slerp(a, b, s) if path == "rotation" else np.asarray((1 - s) * a + s * b)
 

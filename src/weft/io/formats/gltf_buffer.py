@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
+from weft.base.arrays import Floats
 
 FLOAT, UINT = 5126, 5125  # component types
 ARRAY, ELEMENT = 34962, 34963  # targets of buffer views
@@ -15,7 +15,7 @@ TYPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3"}
 MAGIC, JSON, BIN = 0x46546C67, 0x4E4F534A, 0x004E4942  # of .glb
 
 
-class Buffer:
+class GltfBuffer:
     """What has been put into the file so far."""
 
     def __init__(self) -> None:
@@ -77,8 +77,10 @@ class Buffer:
         self._size += len(data)  # all are multiples of four bytes
         accessor = {
             "bufferView": self.append("bufferViews", view),
-            "componentType": component, "count": len(values), "type": kind,
-        }  # fmt: skip
+            "componentType": component,
+            "count": len(values),
+            "type": kind,
+        }
         if bounds:
             accessor |= {"min": values.min(0).tolist(), "max": values.max(0).tolist()}
         return self.append("accessors", accessor)

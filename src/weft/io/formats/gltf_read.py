@@ -14,18 +14,29 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import MeshError
+from weft.base.arrays import Floats
+from weft.base.errors import MeshError
+from weft.base.input_file import GLTF_VALUES
 from weft.io.formats.gltf_buffer import BIN, JSON, MAGIC
 from weft.io.surface import read_bytes
 
 COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 COMPRESSED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression")
-MOST_VALUES = 500_000_000  # of an accessor
 
-Broken = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, MemoryError,
-          RecursionError, ZeroDivisionError, struct.error, binascii.Error)  # fmt: skip
+Broken = (
+    KeyError,
+    IndexError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    OverflowError,
+    MemoryError,
+    RecursionError,
+    ZeroDivisionError,
+    struct.error,
+    binascii.Error,
+)
 """What a tree raises that is not as the specification says."""
 
 
@@ -49,6 +60,8 @@ class Document:
         except Broken as error:
             raise self.error(error) from error
         self._read: dict[int, Floats] = {}
+        self._size = sum(len(b) for b in self.buffers)
+        self._spent = 0
 
     def error(self, error: BaseException) -> MeshError:
         """The error for something that the specification does not allow."""
@@ -72,6 +85,21 @@ class Document:
             self._read[number] = self._accessor(self._one("accessors", number))
         return self._read[number]
 
+    def spend(self, values: int) -> None:
+        """Count so many values of arrays.
+
+        Raises:
+            ValueError: they are more than a file of this size may stand for.
+        """
+        self._spent += values
+        self.check_size(self._spent, GLTF_VALUES)
+
+    def check_size(self, values: int, bound: int) -> None:
+        """Raise ``ValueError`` if values are more than a bound and two for each byte."""
+        most = bound + 2 * self._size
+        if values > most:
+            raise ValueError(f"{values} values, where its size allows {most}")
+
     def _one(self, kind: str, number: Any) -> Mapping[str, Any]:
         """One of a list, by number; negative ones are none."""
         if not isinstance(number, int) or number < 0:
@@ -84,8 +112,9 @@ class Document:
     def _accessor(self, a: Mapping[str, Any]) -> Floats:
         count, width = int(a["count"]), WIDTHS[a["type"]]
         dtype = np.dtype(COMPONENTS[a["componentType"]])
-        if not 0 < count * width <= MOST_VALUES:
+        if count <= 0:
             raise ValueError(f"{count} values")
+        self.spend(count * width)
         if "bufferView" in a:
             values = self._view(a["bufferView"], int(a.get("byteOffset", 0)), count, width, dtype)
         else:

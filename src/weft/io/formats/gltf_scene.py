@@ -13,14 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
-from weft.errors import MeshError
-from weft.io.formats.gltf_animation import Pose, pose_times, posed
+from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
+from weft.base.errors import MeshError
+from weft.base.input_file import GLTF_POSITIONS, GLTF_TRANSFORMS
+from weft.io.formats.gltf_animation import ScenePose, pose_times, posed
 from weft.io.formats.gltf_read import Broken, Document
-from weft.io.surface import Contents, Moving
+from weft.io.surface import Contents, MovingMesh
 
 TRIANGLES = 4  # the mode of a primitive
 FEW = 8  # names in a message
+INSTANCES = "EXT_mesh_gpu_instancing"
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +88,7 @@ def gltf_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
     return Contents(np.concatenate(x), faces, corner_uv, groups, weights, regions=regions)
 
 
-def gltf_moving(path: Path, fps: float | None, prim: str | None) -> Moving:
+def gltf_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
     """The meshes of a scene as its first animation moves them.
 
     Args:
@@ -101,6 +103,10 @@ def gltf_moving(path: Path, fps: float | None, prim: str | None) -> Moving:
     try:
         pieces = _chosen(document, prim, one=False)
         times = pose_times(document, fps)
+        n_transforms = len(times) * len(document.things("nodes"))
+        if n_transforms > GLTF_TRANSFORMS:
+            raise ValueError(f"{n_transforms} transforms of nodes, more than {GLTF_TRANSFORMS}")
+        document.check_size(3 * len(times) * sum(len(p.x) for p in pieces), GLTF_POSITIONS)
         frames = []
         for t in times:
             pose = posed(document, t)
@@ -112,7 +118,7 @@ def gltf_moving(path: Path, fps: float | None, prim: str | None) -> Moving:
     x = np.array(frames)
     if len(x) > 1 and (x == x[0]).all():
         times, x = times[:1], x[:1]
-    return Moving(times - times[0], x, faces)
+    return MovingMesh(times - times[0], x, faces)
 
 
 def _chosen(document: Document, prim: str | None, one: bool) -> list[_Piece]:
@@ -124,18 +130,27 @@ def _chosen(document: Document, prim: str | None, one: bool) -> list[_Piece]:
             mesh = meshes[node["mesh"]]
             name = str(node.get("name") or mesh.get("name") or f"node {k}")
             if prim is None or prim in (name, mesh.get("name")):
+                if INSTANCES in node.get("extensions", {}):
+                    raise ValueError(f"instances of {name} ({INSTANCES}); export a node for each")
                 named[k] = name
     if not named:
         known = [str(n.get("name", f"node {k}")) for k, n in enumerate(nodes) if "mesh" in n]
         got = "no mesh" if prim is None else repr(prim)
-        raise MeshError("glTF file" if prim is None else "prim", got=got, where=str(document.path),
-                        expected=f"a mesh of {', '.join(known[:FEW]) or 'its own'}")  # fmt: skip
+        raise MeshError(
+            "glTF file" if prim is None else "prim",
+            got=got,
+            where=str(document.path),
+            expected=f"a mesh of {', '.join(known[:FEW]) or 'its own'}",
+        )
     if one and len(named) > 1:
         shown = ", ".join(list(named.values())[:FEW])
         raise MeshError(
-            "glTF file", got=f"{len(named)} meshes", where=str(document.path),
-            expected="one, as cloth", hint=f"say which with prim: {shown}",
-        )  # fmt: skip
+            "glTF file",
+            got=f"{len(named)} meshes",
+            where=str(document.path),
+            expected="one, as cloth",
+            hint=f"say which with prim: {shown}",
+        )
     return [_piece(document, k, name) for k, name in named.items()]
 
 
@@ -151,15 +166,19 @@ def _piece(document: Document, number: int, name: str) -> _Piece:
         given = {k: document.array(v) for k, v in p["attributes"].items()}
         n = len(given["POSITION"])
         kinds = [f"{k}_{i}" for i in range(8) for k in ("JOINTS", "WEIGHTS") if f"{k}_{i}" in given]
-        targets = [document.array(t["POSITION"]) if "POSITION" in t else np.zeros((n, 3))
-                   for t in p.get("targets", [])]  # fmt: skip
+        targets = [
+            document.array(t["POSITION"]) if "POSITION" in t else np.zeros((n, 3))
+            for t in p.get("targets", [])
+        ]
         shape = (len(targets), len(kinds) if "skin" in node else 0)
         if moving not in (None, shape) or any(len(a) != n for a in (*given.values(), *targets)):
             raise ValueError(f"primitives of mesh {name} that do not fit together")
         moving = shape
         skin = [given[k] for k in kinds] if shape[1] else []
-        rows = np.concatenate([given["POSITION"], *targets, *skin], axis=1)
         ids = document.array(p["indices"])[:, 0] if "indices" in p else np.arange(n)
+        columns = [given["POSITION"], *targets, *skin]
+        document.spend(n * sum(c.shape[1] for c in columns) + len(ids))  # once for every node
+        rows = np.concatenate(columns, axis=1)
         if len(ids) == 0 or len(ids) % 3 or ids.min() < 0 or ids.max() >= n:
             raise ValueError(f"indices of mesh {name} beyond its {n} vertices")
         painted = {k[1:]: v[:, 0] for k, v in given.items() if k[0] == "_" and v.shape[1] == 1}
@@ -213,13 +232,21 @@ def _welded(number: int, name: str, parts: Sequence[_Primitive], moving: tuple[i
     skin = kept[:, 3 + 3 * t :].reshape(len(kept), kinds // 2, 2, -1 if kinds else 1)
     joints = skin[:, :, 0].reshape(len(kept), -1).astype(np.int32)
     return _Piece(
-        number, name, kept[:, :3], np.concatenate(faces).astype(np.int32),
-        np.concatenate(uv) if len(uv) == len(parts) else None, targets, joints,
-        skin[:, :, 1].reshape(len(kept), -1), painted, materials, regions,
-    )  # fmt: skip
+        number,
+        name,
+        kept[:, :3],
+        np.concatenate(faces).astype(np.int32),
+        np.concatenate(uv) if len(uv) == len(parts) else None,
+        targets,
+        joints,
+        skin[:, :, 1].reshape(len(kept), -1),
+        painted,
+        materials,
+        regions,
+    )
 
 
-def _facing(piece: _Piece, pose: Pose) -> _Piece:
+def _facing(piece: _Piece, pose: ScenePose) -> _Piece:
     """Its faces the other way round where the node mirrors, as the specification has it."""
     M = pose.world[piece.node]
     if piece.joints.shape[1] or np.linalg.det(M[:3, :3]) >= 0:
@@ -228,7 +255,7 @@ def _facing(piece: _Piece, pose: Pose) -> _Piece:
     return replace(piece, faces=piece.faces[:, ::-1], corner_uv=uv)
 
 
-def _placed(document: Document, piece: _Piece, pose: Pose) -> Positions:
+def _placed(document: Document, piece: _Piece, pose: ScenePose) -> Positions:
     """(n,3) [m] where a pose puts the vertices: morph targets, then the skin or the node."""
     node = document.things("nodes")[piece.node]
     mesh = document.things("meshes")[node["mesh"]]

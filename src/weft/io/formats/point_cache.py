@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import MeshError
+from weft.base.arrays import Floats
+from weft.base.errors import MeshError
 from weft.io.animation import Animation
 from weft.io.files import atomic_write
 from weft.io.surface import read_bytes
@@ -54,8 +54,10 @@ def write_mdd(path: Path, animation: Animation) -> Sequence[str]:
 
 
 def _notes(animation: Animation) -> list[str]:
-    notes = ["no faces in this format: export a frame as .obj with the same --up and --units "
-             "for the mesh"]  # fmt: skip
+    notes = [
+        "no faces in this format: export a frame as .obj with the same --up and --units "
+        "for the mesh"
+    ]
     if len(animation.shapes) > 1:
         names = ", ".join(s.name for s in animation.shapes[1:])
         notes.append(f"no bodies in this format: {names} left out")
@@ -88,11 +90,16 @@ def read_point_cache(path: Path, fps: float | None) -> tuple[Floats, Floats]:
     if fps is not None:
         times = (np.arange(len(positions)) if times is None else _steps(times)) / fps
     if times is None:
-        raise MeshError("fps", got="none", expected="frames a second: a .pc2 file does not say it",
-                        where=str(path))  # fmt: skip
+        raise MeshError(
+            "fps",
+            got="none",
+            expected="frames a second: a .pc2 file does not say it",
+            where=str(path),
+        )
     if not np.isfinite(times).all() or (np.diff(times) <= 0).any():
-        raise MeshError("times of frames", got=times[:5].tolist(), expected="increasing [s]",
-                        where=str(path))  # fmt: skip
+        raise MeshError(
+            "times of frames", got=times[:5].tolist(), expected="increasing [s]", where=str(path)
+        )
     return times - times[0], positions
 
 

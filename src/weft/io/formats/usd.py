@@ -5,14 +5,15 @@ the cloth, face-varying ``st``, no subdivision, a ``GeomSubset`` for every cloth
 units and frame rate are the stage's metadata. Clean under ``UsdValidation``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from weft.errors import RunError
-from weft.io.animation import Animation, Moment, Shape, distinct
+from weft.base.errors import RunError
+from weft.io.animation import Animation, AnimationFrame, SurfaceTopology, distinct
 from weft.io.extra import optional
 from weft.io.files import atomic_path
 
@@ -27,7 +28,7 @@ def write_usd(path: Path, animation: Animation) -> Sequence[str]:
         RunError: ``usd-core`` is missing, or the file cannot be written.
     """
     optional("pxr.Usd", "usd", "USD files", RunError)
-    with atomic_path(path) as new:
+    with atomic_path(path) as new, _system_errors():
         if path.suffix.lower() != ".usdz":
             _write(new, animation)
         else:
@@ -46,13 +47,21 @@ def write_usd(path: Path, animation: Animation) -> Sequence[str]:
     return ()
 
 
-def _write(path: Path, animation: Animation) -> None:
-    from pxr import Tf, Usd, UsdGeom
+@contextmanager
+def _system_errors() -> Iterator[None]:
+    """Raise errors of USD as ``OSError``: a missing folder, a full disk."""
+    from pxr import Tf
 
     try:
-        stage = Usd.Stage.CreateNew(str(path))
+        yield
     except Tf.ErrorException as error:
-        raise OSError(str(error)) from error
+        raise OSError("USD cannot save it: a full disk, or a folder without permission") from error
+
+
+def _write(path: Path, animation: Animation) -> None:
+    from pxr import Usd, UsdGeom
+
+    stage = Usd.Stage.CreateNew(str(path))
     c = animation.convention
     UsdGeom.SetStageMetersPerUnit(stage, c.meters)
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y if c.up == "y" else UsdGeom.Tokens.z)
@@ -76,7 +85,7 @@ def _write(path: Path, animation: Animation) -> None:
     del stage
 
 
-def _mesh(stage: Any, path: str, shape: Shape) -> Any:
+def _mesh(stage: Any, path: str, shape: SurfaceTopology) -> Any:
     """What does not change: triangles, texture coordinates, subsets."""
     from pxr import Sdf, UsdGeom, Vt
 
@@ -93,22 +102,28 @@ def _mesh(stage: Any, path: str, shape: Shape) -> Any:
         st.Set(Vt.Vec2fArray.FromNumpy(shape.corner_uv.reshape(-1, 2).astype(np.float32)))
     for (_, faces), name in zip(shape.regions, distinct([n for n, _ in shape.regions])):
         UsdGeom.Subset.CreateGeomSubset(
-            mesh, name, UsdGeom.Tokens.face,
+            mesh,
+            name,
+            UsdGeom.Tokens.face,
             Vt.IntArray.FromNumpy(np.array(faces, dtype=np.int32)),
-            FAMILY, UsdGeom.Tokens.partition,
-        )  # fmt: skip
+            FAMILY,
+            UsdGeom.Tokens.partition,
+        )
     return mesh
 
 
-def _add_fields(mesh: Any, number: int, moment: Moment, names: Sequence[str]) -> None:
+def _add_fields(mesh: Any, number: int, moment: AnimationFrame, names: Sequence[str]) -> None:
     """Fields of a frame as primvars: at vertices, or one a face (uniform)."""
     from pxr import Sdf, UsdGeom, Vt
 
     if not names:
         return
     api, found = UsdGeom.PrimvarsAPI(mesh), moment.fields
-    kinds = {1: Sdf.ValueTypeNames.FloatArray, 2: Sdf.ValueTypeNames.Float2Array,
-             3: Sdf.ValueTypeNames.Float3Array}  # fmt: skip
+    kinds = {
+        1: Sdf.ValueTypeNames.FloatArray,
+        2: Sdf.ValueTypeNames.Float2Array,
+        3: Sdf.ValueTypeNames.Float3Array,
+    }
     arrays = {1: Vt.FloatArray, 2: Vt.Vec2fArray, 3: Vt.Vec3fArray}
     for name in names:
         at_points = name in found.points
@@ -129,7 +144,7 @@ class _Track:
         self.before: Any = None  # of the frame added last
         self.sampled: int | None = None  # the frame that has a sample of its own, the last of them
 
-    def add(self, number: int, moment: Moment, k: int) -> None:
+    def add(self, number: int, moment: AnimationFrame, k: int) -> None:
         """Frame ``number``, of shape k."""
         from pxr import Vt
 

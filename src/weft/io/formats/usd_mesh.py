@@ -9,50 +9,62 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import CornerUv, Faces, Floats, Ints, Positions
-from weft.errors import MeshError
+from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
+from weft.base.errors import MeshError
+from weft.io.formats.usd_stage import Placed
 from weft.io.surface import triangles_in, triangulated
 
 UV_NAMES = ("st", "UVMap", "map1", "uv")  # of texture coordinates, the first that is there
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """One mesh of a stage."""
+class UsdMesh:
+    """One mesh of a stage, where it is drawn."""
 
-    name: str
+    placed: Placed
     mesh: Any
     polygons: Sequence[Ints]
     top: int  # the greatest index
 
+    @property
+    def name(self) -> str:
+        """Its path; of an instance ``/instancer/3/mesh``."""
+        return self.placed.name
 
-def part_of(mesh: Any, path: Path) -> Part:
+
+def part_of(placed: Placed, path: Path) -> UsdMesh:
     """Its polygons, which must be the same at all times."""
-    where = f"{path}{mesh.GetPath()}"
+    from pxr import Usd, UsdGeom
+
+    mesh, where = UsdGeom.Mesh(placed.prim), f"{path}{placed.name}"
     for attribute in (mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr()):
         codes = attribute.GetTimeSamples()  # many programs write the same ones at every frame
         same = [np.array_equal(attribute.Get(codes[0]), attribute.Get(c)) for c in codes[1:]]
         if not all(same):
-            raise MeshError("faces", got="some that change in time", where=where,
-                            expected="the same at all times")  # fmt: skip
-    from pxr import Usd, UsdGeom
-
+            raise MeshError(
+                "faces",
+                got="some that change in time",
+                where=where,
+                expected="the same at all times",
+            )
     first = Usd.TimeCode.EarliestTime()
     counts = np.array(mesh.GetFaceVertexCountsAttr().Get(first) or [], dtype=np.int64)
     ids = np.array(mesh.GetFaceVertexIndicesAttr().Get(first) or [], dtype=np.int64)
     if len(counts) == 0 or counts.min() < 3 or counts.sum() != len(ids):
         raise MeshError(
-            "faces", got=f"{len(counts)} of {counts.sum()} corners, and {len(ids)} indices",
-            where=where, expected="faces of three or more corners, and an index for each",
-        )  # fmt: skip
+            "faces",
+            got=f"{len(counts)} of {counts.sum()} corners, and {len(ids)} indices",
+            where=where,
+            expected="faces of three or more corners, and an index for each",
+        )
     top = int(ids.max())
     polygons = np.split(ids.astype(np.int32), np.cumsum(counts)[:-1])
     if mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
         polygons = [p[::-1] for p in polygons]
-    return Part(str(mesh.GetPath()), mesh, polygons, top)
+    return UsdMesh(placed, mesh, polygons, top)
 
 
-def positions(stage: Any, part: Part, code: float, path: Path) -> Positions:
+def positions(stage: Any, part: UsdMesh, code: float, path: Path) -> Positions:
     """(n,3) of the world at a time code, y up."""
     from pxr import UsdGeom
 
@@ -61,26 +73,28 @@ def positions(stage: Any, part: Part, code: float, path: Path) -> Positions:
     if len(x) == 0:
         raise MeshError("points", got=f"none at time code {code:g}", where=where, expected="some")
     if part.top >= len(x):
-        raise MeshError("points", got=f"{len(x)} at time code {code:g}", where=where,
-                        expected=f"{part.top + 1} or more, as faces need")  # fmt: skip
-    M = np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(part.mesh.GetPrim()))
+        raise MeshError(
+            "points",
+            got=f"{len(x)} at time code {code:g}",
+            where=where,
+            expected=f"{part.top + 1} or more, as faces need",
+        )
+    M = part.placed.to_world(code)
     with np.errstate(all="ignore"):
         x = x @ M[:3, :3] + M[3, :3]
     if not np.isfinite(x).all():
         bad = int(np.flatnonzero(~np.isfinite(x).all(1))[0])
-        raise MeshError(f"position of vertex {bad}", got=x[bad], where=where,
-                        expected="finite numbers")  # fmt: skip
+        raise MeshError(
+            f"position of vertex {bad}", got=x[bad], where=where, expected="finite numbers"
+        )
     up = UsdGeom.GetStageUpAxis(stage)
     return x if up != UsdGeom.Tokens.z else np.stack([x[:, 0], x[:, 2], -x[:, 1]], axis=1)
 
 
-def triangles(stage: Any, part: Part, x: Positions, code: float, path: Path) -> tuple[Faces, Ints]:
+def triangles(part: UsdMesh, x: Positions, code: float, path: Path) -> tuple[Faces, Ints]:
     """As of ``triangulated``; the other way round where a transform mirrors."""
-    from pxr import UsdGeom
-
     faces, corners = triangulated(x, part.polygons, f"{path}{part.name}")
-    M = np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(part.mesh.GetPrim()))
-    mirrored = np.linalg.det(M[:3, :3]) < 0
+    mirrored = np.linalg.det(part.placed.to_world(code)[:3, :3]) < 0
     return (faces[:, ::-1], corners[:, ::-1]) if mirrored else (faces, corners)
 
 
@@ -90,12 +104,15 @@ def _floats(values: Any, none: tuple[int, ...]) -> Floats:
         return np.array(np.zeros(none) if values is None else values, dtype=np.float64)
 
 
-def corner_uv_of(part: Part, corners: Ints, code: float) -> CornerUv | None:
+def corner_uv_of(part: UsdMesh, corners: Ints, code: float) -> CornerUv | None:
     """(m,3,2) of triangles whose corners (m,3) are these corners of the polygons."""
     from pxr import UsdGeom
 
-    found = {p.GetPrimvarName(): p for p in UsdGeom.PrimvarsAPI(part.mesh).GetPrimvars()
-             if str(p.GetTypeName()) in ("texCoord2f[]", "float2[]", "texCoord2d[]")}  # fmt: skip
+    found = {
+        p.GetPrimvarName(): p
+        for p in UsdGeom.PrimvarsAPI(part.mesh).GetPrimvars()
+        if str(p.GetTypeName()) in ("texCoord2f[]", "float2[]", "texCoord2d[]")
+    }
     names = [n for n in UV_NAMES if n in found] or list(found)
     if not names:
         return None
@@ -118,7 +135,7 @@ def corner_uv_of(part: Part, corners: Ints, code: float) -> CornerUv | None:
     )
 
 
-def groups_of(part: Part, n: int, *, several: bool) -> dict[str, Ints]:
+def groups_of(part: UsdMesh, n: int, *, several: bool) -> dict[str, Ints]:
     """Vertices of every subset, and where there are several meshes of the mesh, by name."""
     from pxr import UsdGeom
 
@@ -139,7 +156,7 @@ def groups_of(part: Part, n: int, *, several: bool) -> dict[str, Ints]:
     return found
 
 
-def regions_of(part: Part, corners: Ints) -> dict[str, Ints]:
+def regions_of(part: UsdMesh, corners: Ints) -> dict[str, Ints]:
     """Triangles of every subset of faces, by name, with corners (m,3) among all corners."""
     from pxr import UsdGeom
 
@@ -153,7 +170,7 @@ def regions_of(part: Part, corners: Ints) -> dict[str, Ints]:
     return found
 
 
-def weights_of(part: Part, n: int, code: float) -> dict[str, Floats]:
+def weights_of(part: UsdMesh, n: int, code: float) -> dict[str, Floats]:
     """Primvars of one number a vertex."""
     from pxr import UsdGeom
 

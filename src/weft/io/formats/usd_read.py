@@ -1,22 +1,30 @@
 """USD in: cloth and bodies from .usd, .usda, .usdc and .usdz, static, animated or skinned.
 
-Transforms are applied, axes turned to y up, and units are those that the stage says. Subsets of
-faces and points become groups; primvars of one number a vertex, painted weights. Skinned meshes
-(UsdSkel) are baked to points, by linear blending, before they are read.
+Meshes that are drawn are read (``usd_stage``). Transforms are applied, axes turned to y up, and
+units are those that the stage says. Subsets of faces and points become groups; primvars of one
+number a vertex, painted weights. Skinned meshes (UsdSkel) are baked to points, by linear blending,
+before they are read.
 """
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats, Ints
-from weft.errors import MeshError
+from weft.base.arrays import Floats, Ints
+from weft.base.errors import MeshError
+from weft.base.input_file import MEMORY, SECONDS, USD_MESHES
+from weft.base.machine import LIBRARY_THREADS, gib
 from weft.io.extra import optional
+from weft.io.formats import usd_probe
 from weft.io.formats.usd_mesh import (
-    Part,
+    UsdMesh,
     corner_uv_of,
     groups_of,
     part_of,
@@ -25,9 +33,12 @@ from weft.io.formats.usd_mesh import (
     triangles,
     weights_of,
 )
-from weft.io.surface import Contents, Moving, check_file, triangulated
+from weft.io.formats.usd_stage import Placed, all_meshes, drawn_meshes
+from weft.io.surface import SPACE, Contents, MovingMesh, check_file, triangulated
 
 FEW = 8  # names in a message
+SPEED = 5e6  # [bytes/s] at which a trial reads at least
+WAIT = 10  # times the processor time: how long a busy machine may take for it
 
 
 def usd_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
@@ -51,7 +62,7 @@ def _contents(path: Path, prim: str | None, one: bool) -> Contents:
     start = _times(stage, parts)[0]
     x = [positions(stage, p, start, path) for p in parts]
     first = np.cumsum([0, *(len(a) for a in x)])
-    tables = [triangles(stage, p, a, start, path) for a, p in zip(x, parts)]
+    tables = [triangles(p, a, start, path) for a, p in zip(x, parts)]
     uv = [corner_uv_of(p, t[1], start) for p, t in zip(parts, tables)]
     groups: dict[str, Ints] = {}
     weights: dict[str, Floats] = {}
@@ -69,7 +80,7 @@ def _contents(path: Path, prim: str | None, one: bool) -> Contents:
     return Contents(np.concatenate(x), faces, corner_uv, groups, weights, meters, regions)
 
 
-def usd_moving(path: Path, fps: float | None, prim: str | None) -> Moving:
+def usd_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
     """The meshes of a stage at all times at which one of them is said.
 
     Args:
@@ -84,7 +95,7 @@ def usd_moving(path: Path, fps: float | None, prim: str | None) -> Moving:
         return _moving(path, fps, prim)
 
 
-def _moving(path: Path, fps: float | None, prim: str | None) -> Moving:
+def _moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
     stage = _open(path)
     parts = _chosen(stage, path, prim, one=False)
     codes = _times(stage, parts)
@@ -98,7 +109,7 @@ def _moving(path: Path, fps: float | None, prim: str | None) -> Moving:
     if not rate > 0:
         raise MeshError("timeCodesPerSecond", got=rate, expected="must be > 0", where=str(path))
     times = (np.array(codes) - codes[0]) / rate if len(codes) > 1 else np.zeros(1)
-    return Moving(times, np.array(frames), np.concatenate(faces), _meters(stage, path))
+    return MovingMesh(times, np.array(frames), np.concatenate(faces), _meters(stage, path))
 
 
 @contextmanager
@@ -108,16 +119,53 @@ def _damage_named(path: Path) -> Iterator[None]:
     from pxr import Tf
 
     check_file(path)
+    _try(path)
     try:
         yield
-    except (Tf.ErrorException, RuntimeError, ValueError, TypeError, OverflowError,
-            MemoryError) as error:  # fmt: skip
+    except (
+        Tf.ErrorException,
+        RuntimeError,
+        ValueError,
+        TypeError,
+        OverflowError,
+        MemoryError,
+    ) as error:
         try:
             said = str(error).strip().splitlines()[-1].partition(" : ")
             got = said[2] or said[0]
         except (UnicodeDecodeError, IndexError):  # names of any bytes
             got = type(error).__name__
         raise MeshError("USD file", got=got, where=str(path), expected="a whole one") from error
+
+
+def _try(path: Path) -> None:
+    """Read a file in a process with bounded memory and time, before it is read in this one.
+
+    Raises:
+        MeshError: it takes more than its size needs, or USD cannot read it.
+    """
+    size = path.stat().st_size
+    seconds = int(SECONDS + size / SPEED)
+    words = [usd_probe.__file__, path, MEMORY + SPACE * size, seconds, USD_MESHES]
+    quick = {"PXR_WORK_THREAD_LIMIT": "1", **dict.fromkeys(LIBRARY_THREADS, "1")}
+    try:
+        done = subprocess.run(
+            [sys.executable, *map(str, words)],
+            env={**os.environ, **quick},
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=WAIT * seconds,
+        )
+    except subprocess.TimeoutExpired:
+        said, status = f"more than {WAIT * seconds} s to read", 1
+    else:
+        status = done.returncode
+        said = (done.stderr.decode(errors="replace").strip().splitlines() or [""])[-1]
+    if status < 0:
+        said = f"more than {seconds} s or {gib(MEMORY + SPACE * size)} to read, or USD crashes"
+    if status:
+        raise MeshError("USD file", got=said, where=str(path), expected="a whole one")
 
 
 def _open(path: Path) -> Any:
@@ -140,41 +188,55 @@ def _meters(stage: Any, path: Path) -> float:
     return meters
 
 
-def _chosen(stage: Any, path: Path, prim: str | None, one: bool) -> list[Part]:
-    """The meshes that a name stands for: its own path or name, or all below it."""
-    from pxr import Usd, UsdGeom
-
-    everything = Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies())
-    meshes = [p for p in everything if p.IsA(UsdGeom.Mesh)]
-    known = [str(p.GetPath()) for p in meshes]
-    shown = ", ".join(known[:FEW]) + (", ..." if len(known) > FEW else "")
-    if prim is not None:
-        below = [p for p, at in zip(meshes, known) if prim in (at, p.GetName())
-                 or at.startswith(prim.rstrip("/") + "/")]  # fmt: skip
-        if not below:
-            raise MeshError("prim", got=repr(prim), where=str(path),
-                            expected=f"a mesh: {shown or 'there is none'}")  # fmt: skip
-        meshes = below
+def _chosen(stage: Any, path: Path, prim: str | None, one: bool) -> list[UsdMesh]:
+    """The drawn meshes that a name stands for: its own path or name, or all below it. A mesh whose
+    own path or name is said is taken whether it is drawn or not.
+    """
+    drawn = drawn_meshes(stage, path)
+    meshes = drawn if prim is None else [p for p in drawn if _is_named(p.prim, p.name, prim)]
     if not meshes:
-        raise MeshError("USD file", got="no mesh", expected="one", where=str(path))
+        every = [(p, str(p.GetPath())) for p in all_meshes(stage)]
+        own = [Placed(p, at) for p, at in every if prim in (at, p.GetName())]
+        hidden = [at for p, at in every if prim is None or _is_named(p, at, prim)]
+        if hidden and not own:
+            raise MeshError(
+                "USD file",
+                got=f"no mesh that is drawn{f' below {prim}' if prim else ''}",
+                where=str(path),
+                expected="one that is visible, of purpose default or render",
+                hint=f"a mesh that is not drawn can be said by its path: prim: {hidden[0]}",
+            )
+        meshes = own
+    known = [p.name for p in meshes or drawn]
+    shown = ", ".join(known[:FEW]) + (", ..." if len(known) > FEW else "")
+    if not meshes:
+        if prim is None:
+            raise MeshError("USD file", got="no mesh", where=str(path), expected="one")
+        raise MeshError(
+            "prim", got=repr(prim), where=str(path), expected=f"a mesh: {shown or 'there is none'}"
+        )
     if one and len(meshes) > 1:
         raise MeshError(
-            "USD file", got=f"{len(meshes)} meshes", where=str(path), expected="one, as cloth",
+            "USD file",
+            got=f"{len(meshes)} meshes",
+            where=str(path),
+            expected="one, as cloth",
             hint=f"say which: prim: {known[0]} (there are {shown})",
-        )  # fmt: skip
-    return [part_of(UsdGeom.Mesh(p), path) for p in meshes]
+        )
+    made: dict[str, UsdMesh] = {}  # of meshes that several instances share
+    for p in meshes:
+        at = str(p.prim.GetPath())
+        if at not in made:
+            made[at] = part_of(p, path)
+    return [replace(made[str(p.prim.GetPath())], placed=p) for p in meshes]
 
 
-def _times(stage: Any, parts: Sequence[Part]) -> list[float]:
+def _is_named(prim: Any, name: str, said: str) -> bool:
+    """Whether a name stands for a mesh: its path or name, or the path of a prim above it."""
+    return said in (name, prim.GetName()) or name.startswith(said.rstrip("/") + "/")
+
+
+def _times(stage: Any, parts: Sequence[UsdMesh]) -> list[float]:
     """Time codes at which points or transforms are said; one where nothing moves."""
-    from pxr import UsdGeom
-
-    codes: set[float] = set()
-    for part in parts:
-        codes |= set(part.mesh.GetPointsAttr().GetTimeSamples())
-        prim = part.mesh.GetPrim()
-        while prim and not prim.IsPseudoRoot():
-            if prim.IsA(UsdGeom.Xformable):
-                codes |= set(UsdGeom.Xformable(prim).GetTimeSamples())
-            prim = prim.GetParent()
+    codes = set[float]().union(*(p.placed.times() for p in parts))
     return sorted(codes) or [float(stage.GetStartTimeCode())]

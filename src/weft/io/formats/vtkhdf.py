@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from weft.arrays import Floats
-from weft.errors import RunError
+from weft.base.arrays import Floats
 from weft.io.animation import Animation
-from weft.io.extra import optional
-from weft.io.files import atomic_path
+from weft.io.formats.hdf5_file import Check, hdf5_file
 
 KINDS = ("Vertices", "Lines", "Polygons", "Strips")  # of cells, in the order of the format
 
@@ -26,16 +24,15 @@ def write_vtkhdf(path: Path, animation: Animation) -> Sequence[str]:
     Raises:
         RunError: ``h5py`` is missing, or the file cannot be written.
     """
-    h5py = optional("h5py", "hdf5", "VTKHDF files", RunError)
-    with atomic_path(path) as new, h5py.File(new, "w") as file:
+    with hdf5_file(path, "VTKHDF files") as (file, check):
         root = file.create_group("VTKHDF")
         root.attrs["Version"] = np.array([2, 0])
-        root.attrs.create("Type", b"PolyData", dtype=h5py.string_dtype("ascii", 8))
-        _write(root, animation)
+        root.attrs.create("Type", b"PolyData", dtype="S8")
+        _write(root, animation, check)
     return ()
 
 
-def _write(root: Any, animation: Animation) -> None:
+def _write(root: Any, animation: Animation, check: Check) -> None:
     sizes = [len(x) for x in animation.moment(0).positions]
     n, m, count = sum(sizes), sum(len(s.faces) for s in animation.shapes), animation.count
     first = np.cumsum([0, *sizes[:-1]])
@@ -64,6 +61,7 @@ def _write(root: Any, animation: Animation) -> None:
         found = moment.fields
         table.add(k, "PointData", {**found.points, "velocity": moment.velocities}, n)
         table.add(k, "CellData", found.cells, m)
+        check()
     steps["Values"] = values
     _labels(root, steps, animation, m)
 

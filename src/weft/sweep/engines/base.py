@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from weft.errors import SweepError
+from weft.base.errors import SweepError
 from weft.sweep.folder import SweepFolder
 from weft.sweep.plan import Sample
 from weft.sweep.status import Status
@@ -13,7 +13,7 @@ Told = Callable[[Sample, Status], None]  # of a sample that has ended
 
 
 @dataclass(frozen=True)
-class Work:
+class SampleBatch:
     """Samples to run.
 
     Args:
@@ -38,7 +38,7 @@ class Engine(Protocol):
     def name(self) -> str:
         """Of the engine."""
 
-    def run(self, work: Work) -> None:
+    def run(self, work: SampleBatch) -> None:
         """Run all of them; returns when no more can be done now. Samples that another process is
         at are left.
 
@@ -47,10 +47,11 @@ class Engine(Protocol):
         """
 
 
-def refused(said: str, work: Work) -> SweepError:
+def refused(said: str, work: SampleBatch) -> SweepError:
     """The error that ends a sweep whose samples cannot be begun."""
-    return SweepError("samples", got=said, where=str(work.sweep.path),
-                      expected="samples that can be begun")  # fmt: skip
+    return SweepError(
+        "samples", got=said, where=str(work.sweep.path), expected="samples that can be begun"
+    )
 
 
 def waiting(seconds: float, patience: float) -> float:
@@ -65,5 +66,9 @@ def waiting(seconds: float, patience: float) -> float:
 
 def missing(package: str, extra: str = "sweep") -> SweepError:
     """The error where an optional package is not installed."""
-    return SweepError(package, got="not installed", expected="an installed package",
-                      hint=f"pip install 'weft[{extra}]'")  # fmt: skip
+    return SweepError(
+        package,
+        got="not installed",
+        expected="an installed package",
+        hint=f"pip install 'weft[{extra}]'",
+    )

@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.errors import SweepError
-from weft.sweep.engines.base import Work, missing, refused, waiting
+from weft.base.errors import SweepError
+from weft.sweep.engines.base import SampleBatch, missing, refused, waiting
 from weft.sweep.faults import full
 from weft.sweep.plan import Sample
 from weft.sweep.status import is_held, read_status
@@ -40,7 +40,7 @@ class Dask:
     patience: float = 600.0
     name: str = field(default="dask", init=False)
 
-    def run(self, work: Work) -> None:
+    def run(self, work: SampleBatch) -> None:
         """Run the samples of ``work``; raises as ``Engine.run`` says."""
         try:
             import distributed  # noqa: F401
@@ -57,7 +57,7 @@ class Dask:
                 with suppress(Exception):  # of a connection that is gone
                     client.close(timeout=2)
 
-    def _connected(self, work: Work) -> Any:
+    def _connected(self, work: SampleBatch) -> Any:
         from distributed import Client
 
         waited = 0.0
@@ -69,10 +69,12 @@ class Dask:
                 pause = waiting(waited, self.patience)
                 if pause <= 0 or isinstance(error, ValueError):
                     raise SweepError(
-                        "scheduler", got=self.scheduler, where=f"{type(error).__name__}: {error}",
+                        "scheduler",
+                        got=self.scheduler,
+                        where=f"{type(error).__name__}: {error}",
                         expected="a Dask scheduler that answers: dask scheduler --port 8786",
                         hint="what is done is on disk; the same command goes on",
-                    ) from error  # fmt: skip
+                    ) from error
                 if waited == 0:
                     work.note(f"no scheduler at {self.scheduler}: waiting")
                 time.sleep(pause)
@@ -82,7 +84,7 @@ class Dask:
 class _Session:
     """One connection: samples out, and looks at what became of them."""
 
-    def __init__(self, client: Any, work: Work, queue: deque[Sample]) -> None:
+    def __init__(self, client: Any, work: SampleBatch, queue: deque[Sample]) -> None:
         self.client, self.work, self.queue = client, work, queue
         self.path = str(work.sweep.path.resolve())
         self.futures: dict[Any, Sample] = {}
@@ -151,7 +153,9 @@ class _Session:
             raise refused(said["error"], self.work)
         if "status" in said and not is_held(folder):
             raise SweepError(
-                "sweep folder", got="a folder that workers do not write into", where=self.path,
+                "sweep folder",
+                got="a folder that workers do not write into",
+                where=self.path,
                 expected="one that this process and all workers see: a shared file system",
-            )  # fmt: skip
+            )
         self.work.note(f"left for another process: {said.get('busy', sample.id)}")

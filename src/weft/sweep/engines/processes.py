@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from weft.errors import SweepError
+from weft.base.errors import SweepError
+from weft.base.machine import cores, most_threads
 from weft.io.inside import Inside
-from weft.machine import cores, most_threads
-from weft.sweep.engines.base import Work, refused
+from weft.sweep.engines.base import SampleBatch, refused
 from weft.sweep.faults import BusyError, full, sample_lock
 from weft.sweep.plan import Sample
 from weft.sweep.status import MOST_ATTEMPTS, Reason, Status, write_status
@@ -57,15 +57,17 @@ class Processes:
     workers: int | None = None
     name: str = field(default="processes", init=False)
 
-    def run(self, work: Work) -> None:
+    def run(self, work: SampleBatch) -> None:
         """Run the samples of ``work``; raises as ``Engine.run`` says."""
         threads = work.sweep.threads
         if threads > most_threads():
             raise SweepError(
-                "threads", got=threads, where=str(work.sweep.path),
+                "threads",
+                got=threads,
+                where=str(work.sweep.path),
                 expected=f"at most {most_threads()}, with {cores()} cores",
                 hint="plan the sweep into another folder, with fewer",
-            )  # fmt: skip
+            )
         most = self.workers or max(1, cores() // threads)
         with _Pool(work, min(most, len(work.samples))) as pool:
             pool.serve()
@@ -74,7 +76,7 @@ class Processes:
 class _Pool:
     """The workers of one call."""
 
-    def __init__(self, work: Work, size: int) -> None:
+    def __init__(self, work: SampleBatch, size: int) -> None:
         self.work, self.size = work, size
         self.queue: deque[Sample] = deque(work.samples)
         self.ready = selectors.DefaultSelector()
@@ -113,8 +115,10 @@ class _Pool:
         with log.open("ab") as said:
             process = subprocess.Popen(
                 [sys.executable, "-m", "weft.sweep.worker", str(sweep.path), str(sweep.threads)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said,
-            )  # fmt: skip
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=said,
+            )
         worker = self.workers[number] = _Worker(number, process)
         self.ready.register(process.stdout, selectors.EVENT_READ, worker)  # type: ignore[arg-type]
         if self.warm:
@@ -168,8 +172,12 @@ class _Pool:
         if self.deaths >= MOST_DEATHS * (self.size + 1):
             log = self.work.sweep.path / "logs" / f"worker-{worker.number}.txt"
             last = log.read_text(errors="replace").strip().splitlines()[-1:]
-            raise SweepError("workers", got=f"ended {self.deaths} times in turn: {last}",
-                             where=str(log), expected="processes that run")  # fmt: skip
+            raise SweepError(
+                "workers",
+                got=f"ended {self.deaths} times in turn: {last}",
+                where=str(log),
+                expected="processes that run",
+            )
         for pipe in (worker.process.stdin, worker.process.stdout):
             with suppress(OSError):
                 if pipe is not None:
@@ -197,7 +205,7 @@ class _Pool:
                 self.work.told(sample, status)
 
 
-def overdue(work: Work, sample: Sample, spent: float) -> Status | None:
+def overdue(work: SampleBatch, sample: Sample, spent: float) -> Status | None:
     """Note that a sample was killed because a step took too long; None: another is at it."""
     message = f"killed in a step after {spent:.3g} s; time_limit is {work.sweep.time_limit:g} s"
     status = Status("failed", reason=Reason.TIME_LIMIT.name, message=message, seconds=spent)

@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.errors import SweepError
-from weft.machine import LIBRARY_THREADS
-from weft.sweep.engines.base import Work, missing, refused, waiting
+from weft.base.errors import SweepError
+from weft.base.machine import LIBRARY_THREADS
+from weft.sweep.engines.base import SampleBatch, missing, refused, waiting
 from weft.sweep.faults import full
 from weft.sweep.plan import Sample
 from weft.sweep.status import read_status
@@ -44,7 +44,7 @@ class Slurm:
     patience: float = 600.0
     name: str = field(default="slurm", init=False)
 
-    def run(self, work: Work) -> None:
+    def run(self, work: SampleBatch) -> None:
         """Run the samples of ``work``; raises as ``Engine.run`` says."""
         shares = shared_out(work.samples, SHARES * (self.at_once or AT_ONCE))
         jobs = self._submitted(work, shares)
@@ -56,7 +56,7 @@ class Slurm:
                     job.cancel(check=False)
             raise
 
-    def _submitted(self, work: Work, shares: Sequence[Sequence[Sample]]) -> list[Any]:
+    def _submitted(self, work: SampleBatch, shares: Sequence[Sequence[Sample]]) -> list[Any]:
         """Jobs of all shares; a controller that is gone is waited for."""
         executor = self._executor(work)
         path, retry = str(work.sweep.path.resolve()), work.retry
@@ -73,14 +73,16 @@ class Slurm:
                 pause = waiting(waited, self.patience)
                 if pause <= 0:
                     raise SweepError(
-                        "sbatch", got=str(error), expected="jobs that Slurm takes",
+                        "sbatch",
+                        got=str(error),
+                        expected="jobs that Slurm takes",
                         hint="what is done is on disk; the same command goes on",
-                    ) from error  # fmt: skip
+                    ) from error
                 work.note(f"Slurm takes no jobs: waiting ({_last(str(error))})")
                 time.sleep(pause)
                 waited += time.monotonic() - clock
 
-    def _executor(self, work: Work) -> Any:
+    def _executor(self, work: SampleBatch) -> Any:
         try:
             import submitit
         except ImportError as error:
@@ -91,9 +93,11 @@ class Slurm:
             executor = submitit.AutoExecutor(work.sweep.path.resolve() / "slurm", cluster=cluster)
         except RuntimeError as error:
             raise SweepError(
-                "executor slurm", got=str(error), expected="a machine with sbatch and srun",
+                "executor slurm",
+                got=str(error),
+                expected="a machine with sbatch and srun",
                 hint="--local runs the same jobs as processes of this machine",
-            ) from error  # fmt: skip
+            ) from error
         executor.update_parameters(
             name="weft-sweep", timeout_min=self.minutes, cpus_per_task=threads
         )
@@ -109,7 +113,9 @@ class Slurm:
 class _Watch:
     """Looks at folders as long as jobs run."""
 
-    def __init__(self, work: Work, jobs: Sequence[Any], local: bool, patience: float) -> None:
+    def __init__(
+        self, work: SampleBatch, jobs: Sequence[Any], local: bool, patience: float
+    ) -> None:
         self.work, self.jobs, self.local, self.patience = work, jobs, local, patience
         self.open = {s.id: s for s in work.samples}
         self.asked, self.silent = float("-inf"), 0.0
@@ -166,9 +172,11 @@ class _Watch:
             self.silent += ASK
             if self.silent > self.patience:
                 raise SweepError(
-                    "squeue", got="no answer", expected="a controller that answers",
+                    "squeue",
+                    got="no answer",
+                    expected="a controller that answers",
                     hint="jobs go on, and so does the same command",
-                )  # fmt: skip
+                )
         else:
             self.silent, self.running = 0.0, bool(found)
         return self.running

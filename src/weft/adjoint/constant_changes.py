@@ -1,0 +1,86 @@
+"""What one number of a scene changes, as energies see it: their constants.
+
+Energies that know their mixed derivatives (``energies.by_constants``), contact and inertia are
+asked for d2E/dx dc. What a scene makes of its number p, dc/dp, is a difference quotient of these
+constants: exact where they are linear in it, as all of a fabric's are with triangles and hinges,
+and to 1e-12 elsewhere. No force is subtracted from another.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from weft import kernel
+from weft.adjoint.contact import ContactSlopes
+from weft.adjoint.contact_numbers import ContactNumbers
+from weft.adjoint.reverse_step import ReverseStep
+from weft.base.arrays import Floats
+from weft.energies.base import Energy
+from weft.energies.by_constants import ByName, along_constants, by_constants
+from weft.energies.step import Step
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantChanges:
+    """Changes of constants with one number of a scene.
+
+    Args:
+        of: the energies of the model.
+        energies: by number of an energy, and by name of a constant.
+        mass: (n,) [kg], where inertia has others.
+        contact: of its constants.
+    """
+
+    of: Sequence[Energy] = ()
+    energies: dict[int, ByName] = field(default_factory=dict)
+    mass: Floats | None = None
+    contact: ByName = field(default_factory=dict)
+
+    @property
+    def some(self) -> bool:
+        """Whether there are any."""
+        return bool(self.energies or self.mass is not None or self.contact)
+
+    def along(self, back: ReverseStep) -> float:
+        """-z . d2Phi/dx dc . change, and what contact remembers of it."""
+        total, seen = 0.0, back.mixed
+        step = dataclasses.replace(back.phi.step, anew=back.pulled.at)
+        if not self.some:
+            return total
+        if "x" not in seen:
+            seen["x"] = np.array(kernel.numpy(back.x))
+        x = seen["x"]
+        for k, change in self.energies.items():
+            if k not in seen:
+                seen[k] = by_constants(self.of[k], x, back.z, step)
+            found: ByName = seen[k]
+            total -= sum(float((found[name] * c).sum()) for name, c in change.items())
+        if self.mass is not None:
+            total -= float((back.z * _inertia(self.mass, step, x)).sum())
+        if self.contact and back.touching is not None:
+            numbers = ContactNumbers(back.touching)
+            total += numbers.along(self.contact, back.z, back.kept)
+        return total
+
+    def forces(
+        self, step: Step, x: Floats, touching: ContactSlopes | None
+    ) -> tuple[Floats, dict[str, Floats]]:
+        """(n,3) [N] d2Phi/dx dc . change, and how what contact remembers changes."""
+        out, kept = np.zeros_like(x), dict[str, Floats]()
+        for k, change in self.energies.items():
+            out += along_constants(self.of[k], x, change, step)
+        if self.mass is not None:
+            out += _inertia(self.mass, step, x)
+        if self.contact and touching is not None:
+            forces, kept = ContactNumbers(touching).changed(self.contact)
+            out += forces
+        return out, kept
+
+
+def _inertia(mass: Floats, step: Step, x: Floats) -> Floats:
+    """(n,3) m (x - y)/s; none in an equilibrium, nor of prescribed vertices."""
+    if step.scale is None:
+        return np.zeros_like(x)
+    return np.where(step.fixed[:, None], 0.0, (mass / step.scale)[:, None] * (x - step.predicted))

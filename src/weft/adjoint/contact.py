@@ -1,0 +1,309 @@
+"""Contact and friction, differentiated by the start of a step.
+
+Friction is lagged: pairs, loads, weights and planes are those of x_n, and so is where sliding is
+measured from. What is kept from step to step (elastic slip, firmness) is differentiated as well, in
+both directions: ``ContactSlopes.remembered`` is the way back through what a step leaves, ``pull``
+the one through what it was made from. The firmness of contact changes by jumps of the rules in
+``contact.barrier.stiffness``; while it stays it passes through, and where it changes its derivative
+by what presses is left out (``ContactSlopes.firmed``).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.adjoint.lagged_terms import pulls
+from weft.adjoint.mollifier_threshold import by_rest_positions, threshold_slopes
+from weft.adjoint.sliding_pairs import Slopes, rise, slopes_of
+from weft.adjoint.step_cotangents import StepCotangents
+from weft.base.arrays import Floats
+from weft.contact.assembly.embedding import WeightedEmbedding
+from weft.contact.barrier.kinks import places_around
+from weft.contact.contact_energy import FIRMNESS, SLIP, ContactEnergy
+from weft.contact.contact_set import closest_of
+from weft.contact.distance.distance import PairKind
+from weft.contact.friction.friction import normal_forces
+from weft.energies.gather import gather_gradient
+from weft.energies.step import Step
+from weft.kernel import WarpArray, vec3
+
+
+@pulls(ContactEnergy)
+def _contact(
+    term: ContactEnergy, step: Step, x: WarpArray, by: Floats, into: StepCotangents
+) -> None:
+    """Of one step whose memory nobody asks for."""
+    ContactSlopes(term, step, x).pull(by, into)
+
+
+class ContactSlopes:
+    """Contact at the end x (n,) of a step that its term was frozen for."""
+
+    def __init__(
+        self, term: ContactEnergy, step: Step, x: WarpArray, at: Floats | None = None
+    ) -> None:
+        self.term, self.step, self.x, self.at = term, step, x, at
+        self.n, self.points = term.embedded.n, len(step.state.x)
+        self.y = np.array(kernel.numpy(term._put(term._y, x)))
+        self.firmed = False  # whether firmness changed, and its derivative is left out
+        self.by_stiffness = 0.0  # by the logarithm of the stiffness of contact
+        self.by_rest = np.zeros((0, 3))  # by rest positions, which mollify edges; where asked for
+        self.slides: list[Slides] = Slides.of(term, step, self.y, at) if term.friction else []
+
+    def remembered(self, kept: dict[str, Floats], into: StepCotangents) -> Floats:
+        """(n,3) by the end of the step, from derivatives by what it remembers; what goes to its
+        start is added with ``pull``.
+        """
+        out = np.zeros((self.points, 3))
+        if FIRMNESS in kept and self.step.scale is not None:
+            before, now = kept[FIRMNESS]
+            firm = self.term._firmness
+            after = firm.after(*self.term._pressed(self.x))
+            self.firmed = after.now != firm.now
+            into.keep(FIRMNESS, np.array([0.0, before + (0.0 if self.firmed else now)]))
+        for slides in self.slides if SLIP in kept else ():
+            by_y, by_slip = slides.remembered(kept[SLIP] / len(self.slides))
+            into.keep(SLIP, by_slip)
+            out += self._to_points(by_y[: self.n])
+            into.after += by_y[self.n :]
+        return out
+
+    def pull(
+        self, by: Floats, into: StepCotangents, bodies: bool = True, rest: bool = False
+    ) -> None:
+        """Add ds/d(start of the step), s = by . dE/dx, by (n,3); and by bodies and rest positions,
+        where asked for.
+        """
+        surface = np.zeros_like(self.y)
+        surface[: self.n] = self.term.embedded.of(by)
+        self._by_firmness(surface, into)
+        if rest:
+            self.by_rest = self._by_threshold(surface) + (self.by_rest if len(self.by_rest) else 0)
+        if bodies and len(into.after):
+            self._by_bodies(surface, into)
+        for slides in self.slides:
+            self._pull_slides(slides, surface / len(self.slides), into, rest)
+
+    def _pull_slides(
+        self, slides: "Slides", surface: Floats, into: StepCotangents, rest: bool
+    ) -> None:
+        """Add the part of friction to ``pull``."""
+        by_start, by_origin, by_end, by_slip, by_load = slides.pulled(surface)
+        self.by_stiffness += by_load
+        if rest:
+            self.by_rest += slides.by_threshold(self.term.contact.mesh.rest)
+        into.state_x += self._to_points(by_origin[: self.n])
+        into.before += by_origin[self.n :]
+        into.after += by_end[self.n :]
+        into.keep(SLIP, by_slip)
+        firm = self.term._firmness
+        if self.at is None:
+            into.state_x += self._to_points(by_start[: self.n])
+            into.before += by_start[self.n :]
+            into.keep(FIRMNESS, np.array([by_load / firm.before, 0.0]))
+        else:
+            into.place += self._to_points(by_start[: self.n])
+            into.after += by_start[self.n :]
+            into.keep(FIRMNESS, np.array([0.0, by_load / firm.now]))
+
+    def by_place(self, by: Floats) -> Floats:
+        """(n,3) ds/d(where friction was taken anew), s = by . dE/dx, by (n,3)."""
+        if not self.slides:
+            return np.zeros_like(by)
+        surface = np.zeros_like(self.y)
+        surface[: self.n] = self.term.embedded.of(by) / len(self.slides)
+        by_start = sum(slides.pulled(surface)[0] for slides in self.slides)
+        return self._to_points(np.asarray(by_start)[: self.n])
+
+    def _by_firmness(self, surface: Floats, into: StepCotangents) -> None:
+        """The barrier is as stiff as contact is firm."""
+        y, contacts = self.term._at(self.x)
+        if len(contacts) == 0:
+            return
+        i, g = contacts.incidence(self.n), kernel.zeros(self.n, vec3)
+        arrays = (i.start, i.element, i.place, self.term._forces(y, contacts), g)
+        kernel.launch(gather_gradient, self.n, *arrays)
+        s = float((np.array(kernel.numpy(g)) * surface[: self.n]).sum())
+        self.by_stiffness += s
+        into.keep(FIRMNESS, np.array([0.0, s / self.term._firmness.now]))
+
+    def _by_threshold(self, surface: Floats) -> Floats:
+        """(n+b,3) by rest positions, of the barrier at the end."""
+        _, contacts = self.term._at(self.x)
+        rest = self.term.contact.mesh.rest
+        if len(contacts) == 0:
+            return np.zeros_like(surface)
+        rows = np.flatnonzero(contacts.touch["parallel"] > 0).astype(np.int32)
+        stencil = contacts.stencil[rows]
+        slope = threshold_slopes(contacts, self.y, rows)
+        return by_rest_positions(rest, stencil, np.einsum("mai,mai->m", slope, surface[stencil]))
+
+    def _by_bodies(self, surface: Floats, into: StepCotangents) -> None:
+        """H by at the vertices of bodies, of pairs that have one."""
+        search, out = self.term.search, np.zeros_like(self.y)
+        places = places_around(search, kernel.points(self.y))
+        for place in places:
+            contacts = search.contacts(place)
+            stencil = contacts.stencil if len(contacts) else np.zeros((0, 4), dtype=np.int32)
+            rows = np.flatnonzero((stencil >= self.n).any(1))
+            if len(rows) == 0:
+                continue
+            some = type(contacts)(np.ascontiguousarray(stencil[rows]), contacts.touch[rows])
+            H = some.hessian(kernel.numpy(place)) / len(places)
+            local = np.einsum("mabij,mbj->mai", H, surface[stencil[rows]])
+            np.add.at(out, stencil[rows], local)
+        into.after += out[self.n :]
+
+    def _to_points(self, by: Floats) -> Floats:
+        """(points,3) of vertices (n,3)."""
+        out = np.zeros((self.points, 3))
+        embedded = self.term.embedded
+        pulled = embedded.W.matrix.T @ by if isinstance(embedded, WeightedEmbedding) else by
+        out[: len(pulled)] = pulled
+        return out
+
+
+class Slides:
+    """The pairs that slide in a step, and what is frozen of them at one position.
+
+    Attributes:
+        start: (n+b,3) [m] vertices of cloth and bodies where normal forces and planes are taken.
+        contacts: pairs there, of which those of ``push`` slide.
+    """
+
+    @staticmethod
+    def of(term: ContactEnergy, step: Step, y: Floats, at: Floats | None) -> "list[Slides]":
+        """Return the slopes of a step that ended at y (n+b,3), with friction taken at ``at`` (n,3)
+        [m] (None: where the step begins); at a kink those of both sides, whose mean counts (``kinks``).
+        """
+        bodies = step.bodies[0 if at is None else 1]
+        start = np.concatenate([term.embedded.of(step.state.x if at is None else at), bodies])
+        term.push_as(before=at is None)
+        places = places_around(term.search, kernel.points(start))
+        found = [Slides(term, y, place) for place in places]
+        term.push_as(before=False)
+        return found
+
+    def __init__(self, term: ContactEnergy, y: Floats, place: WarpArray) -> None:
+        self.y, self.n, self.start = y, term.embedded.n, np.array(kernel.numpy(place))
+        self.contacts = term.search.contacts(place)
+        f = term.friction_of(place, self.contacts)
+        self.slide: Any = np.array(kernel.numpy(f.slide))
+        self.stencil = np.array(f.stencil)
+        self.origin = np.array(kernel.numpy(f.origin))
+        self.slip = np.array(kernel.numpy(term._slip))
+        self.push = normal_forces(self.contacts, self.start)[0]
+        self.slopes: Slopes = slopes_of(self.contacts, self.start, self.push, self.slide)
+        kind = self.contacts.touch[self.push]["kind"]
+        other = np.where(kind == PairKind.EDGE_EDGE, self.stencil[:, 2], self.stencil[:, 1])
+        both = (self.stencil[:, 0] < self.n) & (other < self.n)
+        self.part = np.where(both, 0.5, 1.0) * self.slide["smooth"]
+        self.own = self.stencil < self.n
+        ids = np.minimum(self.stencil, self.n - 1)
+        self.held = np.where(self.own[:, :, None], self.slip[ids], 0.0)
+        self._none()
+
+    def _none(self) -> None:
+        m = len(self.stencil)
+        self.by_w, self.by_load = np.zeros((m, 4)), np.zeros(m)
+        self.by_t = [np.zeros((m, 3)), np.zeros((m, 3))]
+        self.by_origin, self.by_end = np.zeros((m, 4, 3)), np.zeros((m, 4, 3))
+
+    def by_threshold(self, rest: Floats) -> Floats:
+        """(n+b,3) by rest positions, of the normal forces that ``pulled`` had last: of nearly
+        parallel edges these are those of the mollified barrier.
+        """
+        contacts, start = self.contacts, self.start
+        some = np.flatnonzero(contacts.touch[self.push]["parallel"] > 0)
+        if len(some) == 0:
+            return np.zeros_like(self.y)
+        rows = self.push[some]
+        stencil = contacts.stencil[rows]
+        _, w, _, _ = closest_of(start, stencil, contacts.touch[rows]["kind"])
+        v = np.einsum("ma,mai->mi", w, start[stencil])
+        n = v / np.linalg.norm(v, axis=1, keepdims=True)
+        slope = threshold_slopes(contacts, start, rows)
+        force = -np.einsum("ma,mai,mi->m", w, slope, n) / (w * w).sum(1)
+        return by_rest_positions(rest, stencil, self._forces[some] * force)
+
+    def _scattered(self, local: Floats) -> Floats:
+        out = np.zeros_like(self.y)
+        np.add.at(out, self.stencil, local)
+        return out
+
+    def _moved(self) -> tuple[Floats, Floats]:
+        """(m,4,3) displacements of corners since the step began, and (m,3) of the pairs."""
+        corners = (self.y - self.origin)[self.stencil]
+        return corners, np.einsum("ma,mai->mi", self.slide["w"], corners)
+
+    def remembered(self, by: Floats) -> tuple[Floats, Floats]:
+        """By the end (n+b,3) and by the slip before (n,3), from those by the slip after (n,3)."""
+        s, w = self.slide, np.asarray(self.slide["w"])
+        corners, d = self._moved()
+        t = (s["t0"], s["t1"])
+        along = [(d * axis).sum(1) for axis in t]
+        smooth = s["smooth"][:, None]
+        change = (along[0][:, None] * t[0] + along[1][:, None] * t[1]) / smooth
+        share = np.where(self.own, s["load"][:, None] * w, 0.0)
+        ids = np.minimum(self.stencil, self.n - 1)
+        load, total = np.zeros(self.n), np.zeros((self.n, 3))
+        np.add.at(load, ids, np.abs(share))
+        np.add.at(total, ids, share[:, :, None] * change[:, None])
+        pressed = load > 0
+        safe = np.where(pressed, load, 1.0)[:, None]
+        q = self.slip + total / safe
+        length = np.linalg.norm(q, axis=1, keepdims=True)
+        unit = q / np.maximum(length, 1e-300)
+        cut = (by - unit * (unit * by).sum(1, keepdims=True)) / np.maximum(length, 1.0)
+        inner = np.where(pressed[:, None], np.where(length > 1, cut, by), 0.0)
+        at = np.where(self.own[:, :, None], inner[ids], 0.0) / safe[ids]
+        by_change = np.einsum("ma,mai->mi", share, at)
+        by_share = np.einsum("mi,mai->ma", change, at)
+        by_share -= np.sign(share) * (at * (total / safe)[ids]).sum(2)
+        self.by_load += (by_share * w).sum(1)
+        self.by_w += by_share * s["load"][:, None]
+        by_d = np.zeros_like(d)
+        for k in range(2):
+            on = (by_change * t[k]).sum(1)[:, None]
+            by_d += on * t[k] / smooth
+            self.by_t[k] += (on * d + along[k][:, None] * by_change) / smooth
+        self.by_w += np.einsum("mi,mai->ma", by_d, corners)
+        self.by_origin -= w[:, :, None] * by_d[:, None]
+        return self._scattered(w[:, :, None] * by_d[:, None]), inner
+
+    def pulled(self, by: Floats) -> tuple[Floats, Floats, Floats, Floats, float]:
+        """By vertices where pairs were frozen, by the origin, by the end (at bodies: the rest is
+        the Hessian's), each (n+b,3); by the slip before (n,3); and by the loads times these.
+        """
+        s, w = self.slide, np.asarray(self.slide["w"])
+        corners, d = self._moved()
+        t = np.stack([s["t0"], s["t1"]], axis=1)  # (m,2,3)
+        L = np.einsum("ma,mai->mi", w, by[self.stencil])
+        u = np.einsum("mki,mi->mk", t, d) + np.stack([s["before0"], s["before1"]], axis=1)
+        L2, length = np.einsum("mki,mi->mk", t, L), np.linalg.norm(u, axis=1)
+        over, second = rise(length, s)
+        unit = np.where(length[:, None] > 0, u / np.maximum(length, 1e-300)[:, None], [1.0, 0.0])
+        on = (unit * L2).sum(1)[:, None] * unit
+        q = s["load"][:, None] * (second[:, None] * on + over[:, None] * (L2 - on))
+        push = (s["load"] * over)[:, None] * np.einsum("mk,mki->mi", u, t)
+        self.by_load += over * (u * L2).sum(1)
+        by_d = np.einsum("mk,mki->mi", q, t)
+        held = np.einsum("ma,mai->mi", np.where(self.own, w, 0.0), self.held)
+        by_held = self.part[:, None] * by_d
+        for k in range(2):
+            self.by_t[k] += (s["load"] * over * u[:, k])[:, None] * L
+            self.by_t[k] += q[:, k, None] * (d + self.part[:, None] * held)
+        self.by_w += np.einsum("mi,mai->ma", push, by[self.stencil])
+        self.by_w += np.einsum("mi,mai->ma", by_d, corners)
+        self.by_w += np.einsum("mi,mai->ma", by_held, self.held)
+        self.by_origin -= w[:, :, None] * by_d[:, None]
+        end = w[:, :, None] * by_d[:, None]
+        on_own = np.where(self.own, w, 0.0)[:, :, None]
+        by_slip = self._scattered(on_own * by_held[:, None])
+        start = self.slopes.pulled(self.by_w, self.by_load, *self.by_t)
+        out = (self._scattered(start), self._scattered(self.by_origin), self._scattered(end))
+        total = float((self.by_load * s["load"]).sum())
+        self._forces = self.by_load
+        self._none()
+        return *out, by_slip[: self.n], total

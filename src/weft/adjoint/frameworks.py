@@ -1,0 +1,258 @@
+"""Doors: one vector of parameters in and out, for SciPy, PyTorch and JAX.
+
+``Flat`` is a loss of all numbers of some parameters as one vector, in units of their sizes, which
+is what optimizers take. The adapters of PyTorch and JAX import these when they are made.
+"""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+
+from weft.adjoint.adjoint import Adjoint, Derivative
+from weft.base.arrays import Floats
+from weft.base.errors import SceneError, SimulationError
+from weft.base.runtime_types import checked
+
+
+@checked(SceneError, "flat")
+@dataclass(frozen=True, eq=False)
+class Flat:
+    """A loss of one vector.
+
+    Args:
+        adjoint: with parameters that are numbers of the scene.
+        scaled: numbers are in units of ``Parameter.size``, so that all count alike.
+        penalty: value of the loss where a step does not converge (``BLOCKED``, ...), so that an
+            optimizer turns back; None: the SimulationError of the step. It should be larger than
+            any value of a run that ends. The gradient there leads back to the last vector whose
+            run ended; where none has ended yet, the error is raised all the same.
+
+    Attributes:
+        notes: what happened at each vector that got the penalty.
+    """
+
+    adjoint: Adjoint
+    scaled: bool = True
+    penalty: float | None = None
+    notes: list[str] = field(default_factory=list, init=False, repr=False)
+    _last: list[tuple[Floats, float]] = field(default_factory=list, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.penalty is not None and not np.isfinite(self.penalty):
+            raise SceneError("Flat.penalty", got=self.penalty, expected="a finite number")
+
+    @property
+    def start(self) -> Floats:
+        """The scene's own values."""
+        a = self.adjoint
+        return self.packed({n: a.parameter(n).value for n in a.parameters})
+
+    def packed(self, values: Mapping[str, Floats]) -> Floats:
+        """Values by name as one vector."""
+        return np.concatenate(
+            [
+                np.asarray(values[n], dtype=np.float64).reshape(-1) / self._size(n)
+                for n in self.adjoint.parameters
+            ]
+        )
+
+    def unpacked(self, q: Floats) -> dict[str, Floats]:
+        """One vector as values by name.
+
+        Raises:
+            SceneError: another number of numbers.
+        """
+        q = np.asarray(q, dtype=np.float64).reshape(-1)
+        if len(q) != len(self.start):
+            raise SceneError("parameters", got=f"{len(q)} numbers", expected=str(len(self.start)))
+        found, first = {}, 0
+        for n in self.adjoint.parameters:
+            p = self.adjoint.parameter(n)
+            last = first + p.value.size
+            found[n] = (q[first:last] * self._size(n)).reshape(p.value.shape)
+            first = last
+        return found
+
+    def derivative(self, q: Floats) -> Derivative:
+        """All that ``Adjoint`` says at q."""
+        return self.adjoint.with_values(self.unpacked(q))()
+
+    def __call__(self, q: Floats) -> tuple[float, Floats]:
+        """Value and gradient, as ``scipy.optimize.minimize(flat, flat.start, jac=True)`` wants.
+
+        Raises:
+            SimulationError: a step that does not converge, without a penalty.
+        """
+        try:
+            found = self.derivative(q)
+        except SimulationError as error:
+            return self._turned_back(q, error)
+        pieces = [found.gradient[n].reshape(-1) * self._size(n) for n in self.adjoint.parameters]
+        self._last[:] = [(np.array(q, dtype=np.float64).reshape(-1), found.value)]
+        return found.value, np.concatenate(pieces)
+
+    def value(self, q: Floats) -> float:
+        """The loss alone, without the pass back in time.
+
+        Raises:
+            SimulationError: as of a call.
+        """
+        try:
+            value = self.adjoint.with_values(self.unpacked(q)).value()
+        except SimulationError as error:
+            return self._turned_back(q, error)[0]
+        self._last[:] = [(np.array(q, dtype=np.float64).reshape(-1), value)]
+        return value
+
+    def _turned_back(self, q: Floats, error: SimulationError) -> tuple[float, Floats]:
+        """The penalty, and the slope of a straight line to it from the last value."""
+        if self.penalty is None or not self._last:
+            raise error
+        before, value = self._last[0]
+        away = np.asarray(q, dtype=np.float64).reshape(-1) - before
+        most = max(self.penalty, value)
+        self.notes.append(f"{error}: the penalty {most:g} stands for the loss")
+        return most, (most - value) * away / max(float(away @ away), 1e-300)
+
+    def _size(self, name: str) -> float:
+        return self.adjoint.parameter(name).size if self.scaled else 1.0
+
+
+@checked(SceneError)
+def batched(losses: Sequence[Adjoint], processes: int = 1) -> list[Derivative]:
+    """Several runs and their derivatives, in parallel processes: each with one thread.
+
+    Scenes and losses have to be picklable: no functions made on the spot, with more than one
+    process.
+
+    Raises:
+        SceneError: what cannot be sent to another process.
+    """
+    if processes == 1:
+        return [a() for a in losses]
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        try:
+            return list(pool.map(_run, losses))
+        except (AttributeError, TypeError) as error:
+            raise SceneError(
+                "batched",
+                got=f"what cannot be sent to another process: {error}",
+                expected="losses and parameters that are named functions of modules",
+                hint="processes=1 takes any",
+            ) from None
+
+
+def _run(adjoint: Adjoint) -> Derivative:
+    return adjoint()
+
+
+@checked(SceneError)
+def torch_function(flat: Flat) -> Any:
+    """Return a function of a PyTorch vector whose gradient autograd and ``torch.func`` know.
+
+    A second derivative raises a SceneError: none is known. Where gradients are off
+    (``torch.no_grad``), the run is not taken back in time.
+
+    Raises:
+        SceneError: PyTorch is not installed.
+    """
+    try:
+        import torch  # type: ignore[import-not-found]
+    except ImportError:
+        raise _missing("torch") from None
+
+    def as_tensor(value: Any, q: Any) -> Any:
+        return torch.as_tensor(value, dtype=q.dtype, device=q.device)
+
+    class FirstDerivativeOnly(torch.autograd.Function):  # type: ignore[misc]
+        """The gradient at q times a factor: a function of q whose derivative is refused."""
+
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(q: Any, gradient: Any, by: Any) -> Any:
+            return by * gradient
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            pass
+
+        @staticmethod
+        def backward(ctx: Any, by: Any) -> Any:
+            raise SceneError(
+                "second derivative of a run",
+                got="asked for by PyTorch",
+                expected="first derivatives: weft knows no others",
+                hint="leave out create_graph=True, or a term that has gradients in the loss",
+            )
+
+    class Loss(torch.autograd.Function):  # type: ignore[misc]
+        """Value and, where gradients are on, the gradient, which is kept for going back."""
+
+        @staticmethod
+        def forward(q: Any, slopes: bool) -> Any:
+            x = q.detach().cpu().numpy()
+            value, gradient = flat(x) if slopes else (flat.value(x), np.zeros(0))
+            return as_tensor(value, q), as_tensor(gradient, q)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.mark_non_differentiable(output[1])
+            ctx.save_for_backward(inputs[0], output[1])
+
+        @staticmethod
+        def backward(ctx: Any, by: Any, _: Any) -> Any:
+            return FirstDerivativeOnly.apply(*ctx.saved_tensors, by), None
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, q: Any, slopes: bool) -> Any:
+            """One run after another."""
+            rows = [Loss.apply(row, slopes) for row in q.movedim(in_dims[0], 0)]
+            return tuple(torch.stack(each) for each in zip(*rows)), (0, 0)
+
+    return lambda q: Loss.apply(q, torch.is_grad_enabled())[0]
+
+
+@checked(SceneError)
+def jax_function(flat: Flat) -> Any:
+    """Return a function of a JAX vector with a derivative of its own; the run is a call of the
+    host, one after another under ``vmap``. Without ``grad`` it is not taken back in time.
+
+    Raises:
+        SceneError: JAX is not installed.
+    """
+    try:
+        import jax  # type: ignore[import-not-found]
+        import jax.numpy as jnp  # type: ignore[import-not-found]
+    except ImportError:
+        raise _missing("jax") from None
+    size = len(flat.start)
+
+    def called(host: Any, shape: tuple[int, ...], q: Any) -> Any:
+        kind = jax.ShapeDtypeStruct(shape, jnp.result_type(float))
+        on_host = lambda q: np.asarray(host(np.asarray(q)), dtype=kind.dtype)  # noqa: E731
+        return jax.pure_callback(on_host, kind, q, vmap_method="sequential")
+
+    @jax.custom_vjp  # type: ignore[untyped-decorator]
+    def loss(q: Any) -> Any:
+        return called(flat.value, (), q)
+
+    def ahead(q: Any) -> Any:
+        both = called(lambda q: np.hstack(flat(q)), (size + 1,), q)
+        return both[0], both[1:]
+
+    loss.defvjp(ahead, lambda gradient, by: (by * gradient,))
+    return loss
+
+
+def _missing(name: str) -> SceneError:
+    return SceneError(
+        f"adapter for {name}",
+        got="not installed",
+        expected=name,
+        hint=f"pip install 'weft[{name}]'",
+    )

@@ -1,0 +1,250 @@
+"""Solves with the exact Hessian of a step at its solution.
+
+It is symmetric, so a transposed solve is a solve. It may have negative eigenvalues (a solution that
+is no minimum, or barely one): then it is factorized without asking for definiteness. Where it is
+singular, something moves freely and a derivative by what holds it does not exist; a small part of
+the masses is added to the diagonal then, and the report says so.
+
+Some terms give a Gauss-Newton matrix for EXACT (``curvature_damping``). What these leave out is
+measured by differences of their gradients, and the solve is iterated with it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.base.arrays import Floats, Ints
+from weft.base.errors import SimulationError
+from weft.contact.contact_energy import ContactEnergy
+from weft.energies.base import Bound
+from weft.energies.elastic.curvature_damping import CurvatureDamping
+from weft.energies.elastic.quadratic_bending import BoundQuadratic
+from weft.energies.element_energy import BoundLocal
+from weft.integrators.potential import Potential
+from weft.kernel import WarpArray, vec3
+from weft.solve.linear.low_rank import solve_updated
+from weft.solve.linear.solver import LinearSolver, Outcome
+from weft.solve.linear.symmetric_indefinite import SymmetricIndefinite
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, add_diagonal, close
+
+ITERATIVE = 1e-12  # relative error of iterative solvers in the energy norm
+PRECISE = 1e-7  # relative residual, above which another solver has the last word
+SHIFT = 1e-9  # of the largest diagonal number: what is added where the matrix is singular
+DIFFERENCE = 1e-4  # of the size of x over that of the direction
+LAGGED, LOOSE = 200, 1e-7  # iterations with loads that are taken anew, and relative residual
+MOST = 60  # iterations where the matrix is not all of the Hessian
+
+
+@dataclass(eq=False)
+class Hessian:
+    """d2Phi/dx2 of a potential at x (n,), ready for solves.
+
+    Attributes:
+        kind: ``definite``, ``symmetric_indefinite`` or ``singular``.
+        negative: eigenvalues below zero, where they were counted.
+    """
+
+    phi: Potential
+    x: WarpArray
+    solver: LinearSolver
+    prepared: Any = None  # of the step before, whose symbolic work is kept
+    kind: str = "definite"
+    negative: int | None = 0
+
+    def __post_init__(self) -> None:
+        phi = self.phi
+        self._left_out = [t for t in map(_rate_of, phi.terms_of_phi) if t is not None]
+        A = phi._matrix.begin()
+        for term in phi.terms_of_phi:
+            if isinstance(term, ContactEnergy):
+                A = term.add_mean_hessian(self.x, A)
+            else:
+                A = term.add_hessian(self.x, Psd.EXACT, A)
+        A = A.finish()
+        self._pins = _Rows.of(A, phi.step.fixed)
+        close(A, phi._fixed)
+        self.A, self._updates = A, phi.updates_at(self.x)
+        self.prepared = self.solver.prepare(A, self.prepared)
+        self._symmetric: SymmetricIndefinite | None = None
+
+    def solve(self, b: Floats) -> Floats:
+        """(n,3) of H x = b, zero at prescribed vertices."""
+        b = np.where(self.phi.free[:, None], b, 0.0)
+        if not b.any():
+            return np.zeros_like(b)
+        if not self._left_out:
+            return self._matrix_solve(b)
+        from scipy.sparse.linalg import LinearOperator, gmres
+
+        size = b.size
+        H = LinearOperator((size, size), lambda v: self.times(v.reshape(-1, 3)).reshape(-1))
+        P = LinearOperator((size, size), lambda v: self._matrix_solve(v.reshape(-1, 3)).reshape(-1))
+        found, _ = gmres(H, b.reshape(-1), M=P, rtol=1e-12, atol=0.0, restart=MOST, maxiter=1)
+        return np.asarray(found).reshape(-1, 3)
+
+    def solve_lagged(self, b: Floats, lagged: Callable[[Floats], Floats]) -> Floats:
+        """(n,3) of (H + J) x = b, zero at prescribed vertices, with J v of ``lagged``: what changes
+        as loads do that are taken where x is. No part of it is symmetric, so by GMRES, with H to
+        precondition it.
+
+        Raises:
+            SimulationError: it does not converge, as where loads change faster than forces.
+        """
+        b = np.where(self.phi.free[:, None], b, 0.0)
+        if not b.any():
+            return np.zeros_like(b)
+        from scipy.sparse.linalg import LinearOperator, gmres
+
+        def whole(v: Floats) -> Floats:
+            v = np.where(self.phi.free[:, None], v.reshape(-1, 3), 0.0)
+            out = np.where(self.phi.free[:, None], self.times(v) + lagged(v), v)
+            return np.asarray(out.reshape(-1))
+
+        def inner(v: Floats) -> Floats:
+            return np.asarray(self.solve(v.reshape(-1, 3)).reshape(-1))
+
+        size = b.size
+        H, P = LinearOperator((size, size), whole), LinearOperator((size, size), inner)
+        x, _ = gmres(H, b.reshape(-1), M=P, rtol=1e-12, atol=0.0, restart=LAGGED, maxiter=2)
+        off = float(np.linalg.norm(whole(x) - b.reshape(-1)) / np.linalg.norm(b))
+        if not off <= LOOSE:
+            raise SimulationError(
+                f"derivative of the equilibrium at t = {self.phi.step.t:.6g} s",
+                got=f"a relative residual of {off:.2g}",
+                expected=f"at most {LOOSE:g}",
+                hint="its loads (friction, wind) change faster than what balances them",
+            )
+        return np.asarray(x.reshape(-1, 3))
+
+    def times(self, v: Floats) -> Floats:
+        """(n,3) H v at free vertices, v zero at prescribed ones."""
+        v = np.where(self.phi.free[:, None], v, 0.0)
+        out = self.A @ v
+        for update in self._updates:
+            u = np.array(kernel.numpy(update.u))
+            out += update.c * float((u * v).sum()) * u
+        if self._left_out:
+            out += self._missing(v)
+        return np.where(self.phi.free[:, None], out, 0.0)
+
+    def pinned(self, v: Floats) -> Floats:
+        """(n,3) H v at prescribed vertices, v zero there; zero at free ones."""
+        out = self._pins.times(v)
+        if self._updates or self._left_out:
+            every = np.zeros_like(out)
+            for term in self.phi.terms_of_phi:
+                for update in term.updates(self.x):
+                    u = np.array(kernel.numpy(update.u))
+                    every += update.c * float((u * v).sum()) * u
+            if self._left_out:
+                every += self._missing(v)
+            out += np.where(self.phi.free[:, None], 0.0, every)
+        return out
+
+    def _matrix_solve(self, b: Floats) -> Floats:
+        if self.kind == "definite":
+            rhs = kernel.array(b, vec3)
+            found = solve_updated(self.prepared, rhs, ITERATIVE, self._updates)
+            if found.outcome.ok:
+                x = np.array(kernel.numpy(found.x))
+                if self._off(x, b) <= PRECISE:
+                    return x
+            self._factorize(found.outcome)
+        assert self._symmetric is not None
+        x = _updated(self._symmetric, b, self._updates)
+        return x + _updated(self._symmetric, b - self._product(x), self._updates)
+
+    def _factorize(self, outcome: Outcome) -> None:
+        """Without asking for definiteness; shifted where it is singular."""
+        found = SymmetricIndefinite(self.A)
+        self.kind, self.negative = "indefinite", found.negative
+        if found.negative == 0 and not found.singular and outcome is not Outcome.INDEFINITE:
+            self.kind = "definite, by a direct solver"
+        if found.singular:
+            self.kind = "singular"
+            diagonal = np.abs(self.A.to_scipy().diagonal()).max()
+            shift = np.where(self.phi.free, SHIFT * diagonal, 0.0)
+            add_diagonal(self.A, kernel.array(shift, kernel.Scalar))
+            found = SymmetricIndefinite(self.A)
+        self._symmetric = found
+
+    def _product(self, x: Floats) -> Floats:
+        out = self.A @ x
+        for update in self._updates:
+            u = np.array(kernel.numpy(update.u))
+            out += update.c * float((u * x).sum()) * u
+        return out
+
+    def _off(self, x: Floats, b: Floats) -> float:
+        return float(np.linalg.norm(self._product(x) - b) / max(float(np.linalg.norm(b)), 1e-300))
+
+    def _missing(self, v: Floats) -> Floats:
+        """What the matrices of some terms leave out of H v: by differences of their gradients."""
+        at, size = np.array(kernel.numpy(self.x)), float(np.abs(v).max())
+        if size == 0:
+            return np.zeros_like(v)
+        h = DIFFERENCE * float(np.ptp(at, axis=0).max()) / size
+        out = np.zeros_like(v)
+        for part, weight in ((1, 8), (-1, -8), (2, -1), (-2, 1)):
+            g = kernel.zeros(len(v), vec3)
+            for term in self._left_out:
+                term.add_gradient(kernel.points(at + part * h * v), g)
+            out += weight / (12 * h) * kernel.numpy(g)
+        A = BlockCsr.zeros(self.phi._matrix.pattern).begin()
+        for term in self._left_out:
+            A = term.add_hessian(self.x, Psd.EXACT, A)
+        return np.asarray(out - self._given(A, v))
+
+    def _given(self, A: BlockCsr, v: Floats) -> Floats:
+        return A.finish() @ v
+
+
+def _rate_of(term: Bound) -> Bound | None:
+    """The part of a term whose EXACT matrix is a Gauss-Newton one; None: none."""
+    if isinstance(term, BoundQuadratic) and term.rate is not None:
+        return term
+    if isinstance(term, BoundLocal) and isinstance(term.energy, CurvatureDamping):
+        return term
+    return None
+
+
+def _updated(factors: SymmetricIndefinite, b: Floats, updates: Any) -> Floats:
+    """Woodbury's formula, as ``solve.linear.low_rank`` has it."""
+    base = factors.solve(b)
+    if not updates:
+        return base
+    us = [np.array(kernel.numpy(u.u)) for u in updates]
+    ys = [factors.solve(u) for u in us]
+    small = np.diag([1 / u.c for u in updates])
+    small += np.array([[float((u * y).sum()) for y in ys] for u in us])
+    for y, s in zip(ys, np.linalg.solve(small, [float((u * base).sum()) for u in us])):
+        base = base - s * y
+    return base
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows of a block matrix."""
+
+    row: Ints
+    column: Ints
+    values: Floats
+    n: int
+
+    @staticmethod
+    def of(A: BlockCsr, which: Any) -> "_Rows":
+        """Copies of those of ``which`` (n,)."""
+        row = A.pattern.row
+        kept = np.flatnonzero(which[row]) if which.any() else np.zeros(0, dtype=np.int64)
+        values = np.array(kernel.numpy(A.values)[kept]) if len(kept) else np.zeros((0, 3, 3))
+        return _Rows(row[kept], A.pattern.column[kept], values, A.n)
+
+    def times(self, v: Floats) -> Floats:
+        """(n,3)."""
+        out = np.zeros((self.n, 3))
+        np.add.at(out, self.row, np.einsum("bij,bj->bi", self.values, v[self.column]))
+        return out

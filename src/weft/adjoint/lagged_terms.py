@@ -1,0 +1,240 @@
+"""What a term takes from the start of a step (damping, wind, friction), differentiated.
+
+With s = by . dE/dx at the end of the step, a term adds ds/d(what ``freeze`` took) to a
+``StepCotangents``. A term that freezes nothing needs nothing here; one that does, and that this
+package does not know, is refused by name.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.adjoint.step_cotangents import StepCotangents
+from weft.base.arrays import Floats
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.contact.contact_energy import ContactEnergy
+from weft.energies.base import Bound
+from weft.energies.elastic.curvature_damping import CurvatureDamping
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.quadratic_bending import BoundQuadratic
+from weft.energies.elastic.quadratic_form import BoundForm
+from weft.energies.elastic.strain_limit import BoundLimits
+from weft.energies.element_energy import BoundLocal
+from weft.energies.inertia import Inertia
+from weft.energies.loads.drag import BoundDrag
+from weft.energies.loads.gravity import BoundGravity
+from weft.energies.seams.seam_hinges import BoundSeams
+from weft.energies.springs.bonds import BoundBonds
+from weft.energies.springs.point_springs import BoundPointSprings
+from weft.energies.step import Step
+from weft.kernel import WarpArray, vec3
+
+Pull = Callable[[Any, Step, WarpArray, Floats, StepCotangents], None]
+DIFFERENCE = 1e-5  # of what is measured, in difference quotients of single elements
+
+KEEP: tuple[type[Bound], ...] = (  # whose memory is differentiated, or does not change by a little
+    BoundBonds,
+    BoundLimits,
+    BoundPointSprings,
+    ContactEnergy,
+)
+_PULLS: dict[type[Bound], Pull] = {}
+
+
+@checked(SceneError)
+def pulls(kind: type[Bound]) -> Callable[[Pull], Pull]:
+    """Registers what a kind of term passes back."""
+
+    def register(pull: Pull) -> Pull:
+        _PULLS[kind] = pull
+        return pull
+
+    return register
+
+
+def check_lagged(term: Bound) -> None:
+    """Raise a SceneError for a term whose start of a step has no derivative here.
+
+    Raises:
+        SceneError: such a term.
+    """
+    if type(term).freeze is not Bound.freeze and _pull_of(term) is None:
+        raise SceneError(
+            f"energy {term.name}",
+            got=f"{type(term).__name__}, which takes something from the start of a step",
+            expected="one whose derivatives by that are known (weft.adjoint.lagged_terms.pulls)",
+            hint="register them, or leave the energy out",
+        )
+    if type(term).remember not in (Bound.remember, *(k.remember for k in KEEP)):
+        raise SceneError(
+            f"energy {term.name}",
+            got="what it keeps from step to step",
+            expected="no creases, and no fibers that are drawn out, with derivatives",
+        )
+
+
+def pull_lagged(term: Bound, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+    """Add ds/d(what was frozen), s = by . dE/dx at x, by (n,3)."""
+    pull = _pull_of(term)
+    if pull is not None:
+        pull(term, step, x, by, into)
+
+
+def _pull_of(term: Bound) -> Pull | None:
+    for kind in type(term).__mro__:
+        if kind in _PULLS:
+            return _PULLS[kind]
+    return None
+
+
+@pulls(Inertia)
+def _inertia(term: Inertia, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+    """s = by . m (x - y)/scale."""
+    if step.scale is not None:
+        into.predicted -= np.array(kernel.numpy(term._shift))[:, None] * by
+
+
+@pulls(BoundGravity)
+def _gravity(
+    term: BoundGravity, step: Step, x: WarpArray, by: Floats, into: StepCotangents
+) -> None:
+    """It takes the time alone."""
+
+
+@pulls(BoundBonds)
+def _bonds(term: BoundBonds, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+    """They take the time, and what has torn, which does not change by a little."""
+
+
+@pulls(BoundSeams)
+def _seams(term: BoundSeams, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+    """As hinges do, once the seam is closed."""
+    if term.acts:
+        _local(term, step, x, by, into)
+
+
+@pulls(BoundDrag)
+def _drag(term: BoundDrag, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+    """s = by . c m (x - origin)/h."""
+    if term._acts:
+        into.origin -= np.array(kernel.numpy(term._shift))[:, None] * by
+
+
+@pulls(BoundForm)
+def _form(term: BoundForm, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+    """s = by . K (x + rate (x - origin))."""
+    if term._rate:
+        into.origin -= term._rate * (term.form.matrix(len(by)) @ by)
+
+
+@pulls(BoundQuadratic)
+def _quadratic(
+    term: BoundQuadratic, step: Step, x: WarpArray, by: Floats, into: StepCotangents
+) -> None:
+    """What its damping passes back."""
+    if term.rate is not None:
+        pull_lagged(term.rate, step, x, by, into)
+
+
+@pulls(BoundLocal)
+def _local(term: BoundLocal, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+    """Of what an element measures: in closed form for angles and curvatures, by differences of an
+    element's coordinates for others.
+    """
+    beta = term.energy.damping
+    if term.kernels.freeze is None or beta == 0 or not np.isfinite(step.span):
+        return
+    if isinstance(term.energy, HingeBending | CurvatureDamping):
+        _measured(term, step, x, by, into)
+    else:
+        _by_differences(term, step, x, by, into)
+
+
+def _measured(term: BoundLocal, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+    """ds/dtheta_r = -w beta/h (dtheta . by), theta_r = (1 + a) theta_n - a theta_(n-1)."""
+    e, rate, a = term.energy, term.energy.damping / step.span, step.past_part
+    weight = e.source.weight if isinstance(e, CurvatureDamping) else e.weight  # type: ignore[attr-defined]
+    slope = np.einsum("mai,mai->m", measure_gradient(term, x), by[e.stencil])
+    s = -rate * np.asarray(weight) * slope
+    _scatter(
+        term, (1 + a) * s[:, None, None] * measure_gradient(term, step.device_state), into.state_x
+    )
+    if a != 0:
+        _scatter(term, -a * s[:, None, None] * measure_gradient(term, step.device_past), into.past)
+
+
+def measure_gradient(term: BoundLocal, x: WarpArray) -> Floats:
+    """(m,k,3) dtheta/dx of what the elements measure: the gradient of an energy of weight 1 that
+    is 1 away from its rest.
+    """
+    e = term.energy
+    out = kernel.empty(term.shape, vec3)
+    p = e.parameters()
+    kernel.launch(
+        e.kernels.freeze,
+        term.shape[0],
+        x,
+        x,
+        e.device_stencil,
+        kernel.Scalar(1.0),
+        kernel.Scalar(0.0),
+        kernel.Scalar(0.0),
+        p,
+    )
+    if isinstance(e, CurvatureDamping):
+        p.start = kernel.array(np.array(kernel.numpy(p.start)) - 1.0, kernel.Scalar)
+        p.weight = kernel.array(np.ones(term.shape[0]), kernel.Scalar)
+    else:
+        records = kernel.numpy(p)
+        records["rest"], records["rate"], records["weight"] = records["start"] - 1.0, 0.0, 1.0
+        p = kernel.array(records, p.dtype)
+    kernel.launch(e.kernels.gradient, term.shape[0], x, e.device_stencil, p, out)
+    return np.array(kernel.numpy(out))
+
+
+def _by_differences(
+    term: BoundLocal, step: Step, x: WarpArray, by: Floats, into: StepCotangents
+) -> None:
+    """Every element moves vertices of its own: one coordinate of all of them at a time."""
+    e, (m, k) = term.energy, term.shape
+    own = kernel.array(np.arange(m * k, dtype=np.int32).reshape(m, k), wp.int32)
+    at, past = (np.asarray(y)[e.stencil] for y in (step.state.x, kernel.numpy(step.device_past)))
+    size = np.abs(at - at[:, :1]).max(axis=(1, 2))
+    for start, to in ((0, into.state_x), (1, into.past)):
+        if start == 1 and step.past is None:
+            continue
+        slope = np.zeros((m, k, 3))
+        for a in range(k):
+            for j in range(3):
+                values = []
+                for sign in (1, -1):
+                    ways = [np.array(at), np.array(past)]
+                    ways[start][:, a, j] += sign * DIFFERENCE * size
+                    values.append(_contracted(term, step, x, by, own, ways))
+                slope[:, a, j] = (values[0] - values[1]) / (2 * DIFFERENCE * size)
+        _scatter(term, slope, to)
+
+
+def _contracted(
+    term: BoundLocal, step: Step, x: WarpArray, by: Floats, own: WarpArray, ways: list[Floats]
+) -> Floats:
+    """(m,) by . gradient of every element, frozen at (m,k,3) of its own."""
+    e, out, p = term.energy, kernel.empty(term.shape, vec3), term.energy.parameters()
+    points = [kernel.points(w.reshape(-1, 3)) for w in ways]
+    numbers = (e.damping / step.span, 0.0, step.past_part)
+    kernel.launch(
+        e.kernels.freeze, term.shape[0], *points, own, *(kernel.Scalar(v) for v in numbers), p
+    )
+    kernel.launch(e.kernels.gradient, term.shape[0], x, e.device_stencil, p, out)
+    return np.asarray(np.einsum("mai,mai->m", kernel.numpy(out), by[e.stencil]))
+
+
+def _scatter(term: BoundLocal, local: Floats, into: Floats) -> None:
+    """into (n,3) += local (m,k,3)."""
+    g = kernel.zeros(len(into), vec3)
+    term.rows.add_gradient(kernel.array(local, vec3), g)
+    into += kernel.numpy(g)

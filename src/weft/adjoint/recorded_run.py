@@ -1,0 +1,270 @@
+"""The run that is differentiated: the same steps as ``simulate`` takes, kept in memory, from any of
+them on, and every part of a step that was divided.
+"""
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from weft.adjoint.attachments import check_tied
+from weft.adjoint.keyframed_models import limits_change, thickens
+from weft.adjoint.lagged_terms import check_lagged
+from weft.adjoint.reverse_step import ForwardStep
+from weft.base.arrays import Floats
+from weft.base.errors import SceneError, SimulationError
+from weft.energies.state import State
+from weft.integrators.adaptive import Adaptive
+from weft.integrators.backward_euler import BackwardEuler
+from weft.integrators.base import Memory, Stepper, StepReport
+from weft.integrators.bdf2 import Bdf2
+from weft.integrators.halving import StepFailed, advance
+from weft.integrators.model import Model
+from weft.integrators.quasi_static import QuasiStatic
+from weft.solve.linear.solver import Outcome
+
+METHODS = {BackwardEuler: "backward_euler", Bdf2: "bdf2", QuasiStatic: "quasi_static"}
+SLACK = 1e-4  # [m/s], [m]: tolerances above it leave errors that are worth a remark
+
+
+class Simulated(Protocol):
+    """What is differentiated: a ``weft.Scene``, or anything that gives as much."""
+
+    @property
+    def step(self) -> float:
+        """[s] largest step."""
+
+    def model(self) -> Model:
+        """What does not change."""
+
+    def state(self) -> State:
+        """The start."""
+
+    def stepper(self) -> Stepper:
+        """The integrator."""
+
+
+@dataclass(frozen=True)
+class StepRecord:
+    """Where a run stands after so many steps."""
+
+    count: int
+    state: State
+    memory: Memory
+
+
+class _Recorder:
+    """A stepper that notes every step that the one inside takes."""
+
+    def __init__(self, inner: Stepper, method: str) -> None:
+        self.inner, self.method = inner, method
+        settings: Any = inner.settings  # type: ignore[attr-defined]
+        self.path = method != "quasi_static" or bool(settings.friction)
+        self.taken: list[tuple[State, list[ForwardStep], State]] = []
+
+    @property
+    def order(self) -> int:
+        """That of the stepper inside."""
+        return self.inner.order
+
+    def init(self, model: Model, state: State) -> Memory:
+        """That of the stepper inside."""
+        return self.inner.init(model, state)
+
+    def step(
+        self, model: Model, state: State, memory: Memory, dt: float
+    ) -> tuple[State, Memory, StepReport]:
+        """One step, noted if it went well.
+
+        Raises:
+            SceneError: a step that was stopped before it had converged.
+        """
+        after, kept, report = self.inner.step(model, state, memory, dt)
+        if report.outcome is Outcome.STOPPED:
+            raise SceneError(
+                "effort",
+                got="steps that stop before they have converged",
+                expected="converged ones: only these have the derivative",
+                hint="leave settings.effort as it is",
+            )
+        if report.outcome.ok:
+            some = report.parts if self.path else report.parts[-1:]  # equilibria without a past
+            parts = [ForwardStep(p.state, p.memory, p.dt, p.x, self.method, p.anew) for p in some]
+            self.taken.append((state, parts, after))
+        return after, kept, report
+
+    def chain(self, first: State, last: State) -> list[ForwardStep]:
+        """The steps that led from one state to another, and were not taken back."""
+        found: list[ForwardStep] = []
+        x = last.x
+        for begin, parts, after in reversed(self.taken):
+            if after.x is x:
+                found += parts[::-1]
+                x = begin.x
+                if x is first.x:
+                    break
+        self.taken.clear()
+        return found[::-1]
+
+
+class RecordedRun:
+    """Steps of a scene.
+
+    Args:
+        scene: what is simulated.
+        frames: number of the last frame.
+        fps: frames per second.
+
+    Raises:
+        SceneError: an integrator, a setting or an energy that has no derivative here, by name.
+    """
+
+    def __init__(self, scene: Simulated, frames: int, fps: float) -> None:
+        if not (frames >= 1 and fps > 0 and math.isfinite(fps)):
+            raise SceneError("frames, fps", got=(frames, fps), expected="frames >= 1 and fps > 0")
+        self.scene, self.frames, self.fps = scene, frames, fps
+        self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))  # per frame
+        self.model, made = scene.model(), scene.stepper()
+        outer = made if isinstance(made, Adaptive) else None
+        inner = made if outer is None else outer.stepper
+        kind = next((k for k in METHODS if isinstance(inner, k)), None)
+        if kind is None:
+            raise SceneError(
+                "integrator",
+                got=type(inner).__name__,
+                expected=f"one of {', '.join(METHODS.values())}",
+                hint="steps of one linear solve minimize no potential: nothing to differentiate",
+            )
+        self.method, self.inner = METHODS[kind], inner
+        self._recorder = _Recorder(inner, self.method)
+        self.stepper: Stepper = self._recorder
+        if outer is not None:
+            self.stepper = Adaptive(self._recorder, outer.samples, outer.settings)
+        self._check()
+
+    def _check(self) -> None:
+        for what, given in (
+            ("thickness that changes in time (`keys`)", thickens(self.model)),
+            ("limits of strain that change in time (`keys`)", limits_change(self.model)),
+        ):
+            if given:
+                raise SceneError("derivatives of a run", got=what, expected="a scene without them")
+        for term in self.model.assembly.terms:
+            check_lagged(term)
+            check_tied(term)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What makes derivatives less exact than they could be."""
+        settings: Any = self.inner.settings  # type: ignore[attr-defined]
+        unit = "m" if self.method == "quasi_static" else "m/s"
+        if settings.tolerance > SLACK:
+            return [
+                f"settings.tolerance = {settings.tolerance:g} {unit}: derivatives are those of "
+                f"converged steps; 1e-8 makes them so"
+            ]
+        return []
+
+    @property
+    def dt(self) -> float:
+        """[s] of a step."""
+        return 1 / (self.fps * self.steps)
+
+    @property
+    def count(self) -> int:
+        """Steps in all."""
+        return self.frames * self.steps
+
+    def start(self, scene: Simulated | None = None) -> StepRecord:
+        """Before the first step."""
+        state = (scene or self.scene).state()
+        return StepRecord(0, state, self.stepper.init(self.model, state))
+
+    def time(self, count: int) -> float:
+        """[s] after so many steps, from integers."""
+        frame, part = divmod(count, self.steps)
+        return frame / self.fps + part * self.dt
+
+    def step(self, place: StepRecord) -> tuple[StepRecord, list[ForwardStep]]:
+        """The next step, and its parts.
+
+        Raises:
+            SimulationError: a step that does not converge, however short.
+        """
+        begin = place.state, place.memory
+        try:
+            last = advance(self.stepper, self.model, *begin, self.dt)[-1]
+        except StepFailed as failed:
+            raise SimulationError(
+                f"step {place.count + 1} at t = {failed.state.t:.6g} s",
+                got=failed.report.outcome.name,
+                expected="a step that converges",
+                hint=failed.report.outcome.advice,
+            ) from None
+        state, memory = last.state, last.memory
+        parts = self._recorder.chain(place.state, state)
+        count = place.count + 1
+        return StepRecord(count, dataclasses.replace(state, t=self.time(count)), memory), parts
+
+
+class Kept:
+    """Places of a run that can be gone back through: all, where they fit into the memory given,
+    else every k-th of n, k = sqrt(n), between which steps are taken again.
+
+    Args:
+        forward: the steps.
+        most: [B] that places may take.
+    """
+
+    def __init__(self, forward: RecordedRun, most: float) -> None:
+        self.forward = forward
+        place = forward.start()
+        size = 3 * sum(_bytes(a) for a in (place.state.x, place.state.v))  # with what is remembered
+        n = forward.count
+        self.every = 1 if n * size <= most else math.isqrt(n - 1) + 1
+        self.places: dict[int, StepRecord] = {0: place}
+        self._parts: dict[int, list[ForwardStep]] = {}
+        self.recomputed = 0  # steps
+
+    @property
+    def bytes(self) -> int:
+        """[B] of arrays that are kept now."""
+        arrays = {
+            id(a): _bytes(a)
+            for p in self.places.values()
+            for a in (p.state.x, p.state.v, *p.memory.values())
+        }
+        return sum(arrays.values())
+
+    def run(self) -> Iterator[StepRecord]:
+        """All places in turn, of which those that are to be kept are."""
+        place = self.places[0]
+        yield place
+        for _ in range(self.forward.count):
+            place, parts = self.forward.step(place)
+            if self.every == 1:
+                self._parts[place.count] = parts
+            if place.count % self.every == 0:
+                self.places[place.count] = place
+            yield place
+
+    def parts(self, count: int) -> list[ForwardStep]:
+        """Of the step that ended at ``count``; the earlier ones of its stretch are kept until they
+        have been asked for.
+        """
+        if count not in self._parts:
+            first = (count - 1) // self.every * self.every
+            place = self.places[first]
+            self._parts.clear()
+            for _ in range(count - first):
+                place, parts = self.forward.step(place)
+                self._parts[place.count] = parts
+                self.recomputed += 1
+        return self._parts.pop(count)
+
+
+def _bytes(a: Floats) -> int:
+    return int(np.asarray(a).nbytes)

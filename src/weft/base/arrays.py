@@ -1,0 +1,66 @@
+"""Array aliases: the kind, shape and unit that every signature in weft refers to.
+
+Type checkers read them as NumPy arrays. Where a public function or class is ``checked``
+(``runtime_types``), the ``ArrayOf`` of an alias is checked at every call.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Shape = tuple[int | None, ...]  # None: any size
+
+
+@dataclass(frozen=True)
+class ArrayOf:
+    """The kind, shape and unit that an array argument must have.
+
+    Args:
+        kind: of its entries; ``ids`` are whole numbers that int32 holds.
+        shapes: allowed ones; none: any.
+        unit: SI unit of numbers, or ``degrees``; text with a unit is taken too.
+        finite: NaN and infinity are refused.
+    """
+
+    kind: Literal["numbers", "ids", "bools"]
+    shapes: tuple[Shape, ...] = ()
+    unit: str = ""
+    finite: bool = True
+
+    def __str__(self) -> str:
+        """In words: ``an array of numbers, shape (n, 3) [m]``."""
+        kind = {"numbers": "numbers", "ids": "whole numbers", "bools": "True and False"}[self.kind]
+        shapes = " or ".join(_shape_in_words(shape) for shape in self.shapes)
+        unit = f" [{self.unit}]" if self.unit else ""
+        return f"an array of {kind}{', ' if shapes else ''}{shapes}{unit}"
+
+
+def _shape_in_words(shape: Shape) -> str:
+    names = iter("nmk")
+    sizes = [next(names) if k is None else str(k) for k in shape]
+    return f"shape ({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
+
+
+Floats = Annotated[NDArray[np.float64], ArrayOf("numbers")]
+Ints = Annotated[NDArray[np.int32], ArrayOf("ids")]
+Bools = Annotated[NDArray[np.bool_], ArrayOf("bools")]
+
+# a place or a translation: also a list or tuple, with units where its numbers are text
+Point = Annotated[Any, ArrayOf("numbers", ((3,),), "m")]
+# angles about x, y and z in turn: numbers are degrees, text has a unit
+Angles = Annotated[Any, ArrayOf("numbers", ((3,),), "degrees")]
+Positions = Annotated[NDArray[np.float64], ArrayOf("numbers", ((None, 3),), "m")]
+Velocities = Annotated[NDArray[np.float64], ArrayOf("numbers", ((None, 3),), "m/s")]
+Forces = Annotated[NDArray[np.float64], ArrayOf("numbers", ((None, 3),), "N")]
+# deformation gradients F = dx/dX, columns f0 (warp) and f1 (weft)
+Gradients = Annotated[NDArray[np.float64], ArrayOf("numbers", ((None, 3, 2),))]
+# vertex ids, counter-clockwise
+Faces = Annotated[NDArray[np.int32], ArrayOf("ids", ((None, 3),))]
+# material coordinates (warp, weft) of each face corner
+CornerUv = Annotated[NDArray[np.float64], ArrayOf("numbers", ((None, 3, 2),), "m")]
+VERTEX_IDS = ArrayOf("ids", ((None,), ()))  # or a single one
+VertexIds = Annotated[NDArray[np.int32], VERTEX_IDS]
+
+Json = dict[str, Any]  # what json.dump takes

@@ -1,0 +1,183 @@
+"""Numbers that change in time: keyframes, and what is between them.
+
+A step is one minimization with the numbers of its end; what takes them says so (``docs/
+keyframes.md``). They are functions of the time alone, so runs resume bit by bit.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from weft.base.arrays import Floats
+from weft.base.errors import SceneError, WeftError, check_known
+from weft.base.runtime_types import checked
+from weft.base.units import most_of, to_si
+
+Between = Literal["linear", "smooth", "hold"]
+FIELDS = ("keys", "between")  # of keyframes in a file
+PIECES = 8  # of what is between two keys, for integrals of quotients
+
+
+@checked(SceneError, "keys", unchecked=("is_said", "said", "of", "at", "integral"))
+@dataclass(frozen=True)
+class Keys:
+    """A number at some times. Before the first key it is the first, after the last one the last.
+
+    Args:
+        points: (time [s], number in SI) of each key, times increasing.
+        between: ``linear``; ``smooth``: the monotone cubic of Fritsch & Carlson (1980), which does
+            not overshoot; ``hold``: each key until the next one.
+
+    Raises:
+        SceneError: no keys, times that do not increase, numbers that are not finite, or another
+            word.
+    """
+
+    points: Sequence[tuple[float, float]]
+    between: Between = "linear"
+
+    def __post_init__(self) -> None:
+        given = tuple((float(t), float(v)) for t, v in self.points)
+        object.__setattr__(self, "points", given)
+        if not given:
+            raise SceneError("keys", got="none", expected="[time, number], at least one")
+        if not np.isfinite(given).all():
+            raise SceneError("keys", got=given, expected="finite times and numbers")
+        if max(abs(t) for t, _ in given) > most_of("s"):
+            raise SceneError("keys", got=given, expected=f"times of at most {most_of('s'):g} s")
+        for (before, _), (after, _) in pairwise(given):
+            if not before < after:
+                raise SceneError(
+                    "keys", got=f"{before:g} s, then {after:g} s", expected="times that increase"
+                )
+
+    @staticmethod
+    def is_said(value: Any) -> bool:
+        """Whether a value of a file is keyframes."""
+        return isinstance(value, Mapping) and "keys" in value
+
+    @staticmethod
+    def said(value: Mapping[str, Any], what: str) -> tuple[list[tuple[float, Any]], Between]:
+        """Times [s] with what a file says at each, and what is between.
+
+        Args:
+            value: ``{keys: [[0 s, 1 N/m], [1 s, 5 N/m]], between: linear}``.
+            what: the field, for messages.
+
+        Raises:
+            SceneError: other fields, what is no pair, or a time that is none.
+        """
+        for name in value:
+            check_known(str(name), FIELDS, f"field of {what}", SceneError)
+        pairs = value["keys"]
+        fine = isinstance(pairs, list | tuple) and pairs
+        if not fine or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
+            raise SceneError(
+                f"{what}.keys",
+                got=repr(pairs),
+                expected="pairs [time, number]",
+                hint="such as [[0 s, 1 N/m], [1 s, 5 N/m]]",
+            )
+        timed = [(to_si(t, "s", f"{what}.keys.{k}"), v) for k, (t, v) in enumerate(pairs)]
+        return timed, value.get("between", "linear")
+
+    @staticmethod
+    def of(
+        timed: Sequence[tuple[float, float]], between: Any, what: str, error: type[WeftError]
+    ) -> "Keys":
+        """Of a field of a file, whose name its errors begin with.
+
+        Raises:
+            WeftError: of the class ``error``; as of the constructor.
+        """
+        try:
+            return Keys(tuple(timed), between)
+        except SceneError as e:
+            raise error(f"{what}: {e.what}", got=e.got, expected=e.expected, hint=e.hint) from None
+
+    @cached_property
+    def _columns(self) -> tuple[Floats, Floats]:
+        t, v = np.array(self.points, dtype=np.float64).T
+        return t, v
+
+    @property
+    def values(self) -> Sequence[float]:
+        """The number at every key."""
+        return [v for _, v in self.points]
+
+    def times(self, factor: float) -> "Keys":
+        """The number times a factor."""
+        return Keys([(t, factor * v) for t, v in self.points], self.between)
+
+    def at(self, t: float) -> float:
+        """The number at the time t [s]."""
+        times, values = self._columns
+        if len(times) == 1 or t <= times[0]:
+            return float(values[0])
+        if t >= times[-1]:
+            return float(values[-1])
+        if self.between == "hold":
+            return float(values[np.searchsorted(times, t * (1 + 1e-12), "right") - 1])
+        if self.between == "smooth":
+            from scipy.interpolate import PchipInterpolator
+
+            return float(PchipInterpolator(times, values)(t))
+        return float(np.interp(t, times, values))
+
+    def integral(self, t: float) -> float:
+        """The integral of the number from 0 to t [s], exact for each way between keys."""
+        return self._since_first(t) - self._since_first(0.0)
+
+    def _since_first(self, t: float) -> float:
+        """The integral from the first key to t."""
+        times, values = self._columns
+        if t <= times[0] or len(times) == 1:
+            return float(values[0] * (t - times[0]))
+        end = min(t, float(times[-1]))
+        if self.between == "smooth":
+            from scipy.interpolate import PchipInterpolator
+
+            inside = float(PchipInterpolator(times, values).integrate(times[0], end))
+        else:
+            k = int(np.searchsorted(times, end, "left"))  # keys before the end
+            at = np.append(times[:k], end)
+            v = np.append(values[:k], self.at(end))
+            mean = v[:-1] if self.between == "hold" else (v[1:] + v[:-1]) / 2
+            inside = float(np.sum(np.diff(at) * mean))
+        return inside + float(values[-1]) * (t - end)
+
+
+def quotient_integral(above: Keys, below: Keys, t: float) -> float:
+    """The integral of ``above`` over ``below`` (> 0) from 0 to t [s].
+
+    Gauss-Legendre, 16 places in each of ``PIECES`` between one key of either and the next, so that
+    ``below`` has the same ratio over each where it is linear.
+    """
+    inside = {k for keys in (above, below) for k, _ in keys.points if min(0, t) < k < max(0, t)}
+    place, weight = np.polynomial.legendre.leggauss(16)
+    total = 0.0
+    for a, b in pairwise(sorted({0.0, t, *inside})):
+        first, last = below.at(a), below.at(b)
+        part = np.linspace(0.0, 1.0, PIECES + 1)
+        if abs(last - first) > 0.01 * first:
+            part = (np.geomspace(first, last, PIECES + 1) - first) / (last - first)
+        edges = a + (b - a) * part
+        for low, high in pairwise(edges):
+            times = (low + high) / 2 + (high - low) / 2 * place
+            values = np.array([above.at(s) / below.at(s) for s in times])
+            total += (high - low) / 2 * float(weight @ values)
+    return total if t >= 0 else -total
+
+
+def first_of(number: float | Keys) -> float:
+    """A number, or that of the first key."""
+    return float(number.values[0]) if isinstance(number, Keys) else number
+
+
+def as_keys(number: float | Keys) -> Keys:
+    """A number as keyframes: a single one, where it stays."""
+    return number if isinstance(number, Keys) else Keys(((0.0, number),))

@@ -1,0 +1,261 @@
+"""The decorator ``checked``, and how the first wrong argument becomes a weft error."""
+
+import dataclasses
+import inspect
+import types
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property, partial, wraps
+from importlib import import_module
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+from weft.base.errors import UnitError, WeftError, clipped, did_you_mean
+from weft.base.runtime_types.messages import shown, words
+from weft.base.runtime_types.validators import VALUE, entry_of, hint_of, runtime_type
+from weft.base.settings import settings_of
+
+T = TypeVar("T")
+
+
+def checked(
+    error: type[WeftError],
+    place: str = "",
+    *,
+    named: bool = False,
+    unchecked: Collection[str] = (),
+    modules: Collection[str] = (),
+) -> Callable[[T], T]:
+    """Return a decorator that checks the arguments of a function, or those of the constructor and
+    the public methods of a class.
+
+    Args:
+        error: class of the errors; a unit of another dimension is a ``UnitError`` all the same.
+        place: what comes before an argument's name in messages; none: the function or class.
+        named: the argument ``name`` takes the place of ``place`` where it is given.
+        unchecked: methods of a class that are called in every time step.
+        modules: modules whose names the annotations use and that are not imported at run time.
+    """
+
+    def decorate(thing: Any) -> Any:
+        if not isinstance(thing, type):
+            return _checked_function(thing, error, place or thing.__name__, named, modules)
+        where = place or thing.__name__
+        for name, member in list(vars(thing).items()):
+            function = member.__func__ if isinstance(member, staticmethod | classmethod) else member
+            private = name.startswith("_") or name in unchecked
+            if private or not inspect.isfunction(function):
+                continue
+            door = _checked_function(function, error, f"{where}.{name}", False, modules)
+            setattr(thing, name, door if function is member else type(member)(door))
+        if "__init__" in vars(thing):
+            own = _checked_function(
+                vars(thing)["__init__"], error, where, named, modules, partial(_fields_of, thing)
+            )
+            setattr(thing, "__init__", own)  # noqa: B010  mypy: a method is assigned to
+        return thing
+
+    return decorate
+
+
+def is_checked(function: Any) -> bool:
+    """Whether the arguments of a function or method are checked."""
+    return hasattr(getattr(function, "__func__", function), "_door")
+
+
+def check_value(value: Any, hint: Any, what: str, error: type[WeftError]) -> Any:
+    """Return a value as an annotation wants it, checked like an argument.
+
+    Raises:
+        WeftError: of the class ``error``; ``what`` names the value.
+    """
+
+    def holder(value: Any) -> Any:
+        return value
+
+    door = _Door(holder, error, what, False, lambda: {"value": hint}, is_value=True)
+    (found,), _ = door.bind((value,), {})
+    return found
+
+
+def _checked_function(
+    function: Any,
+    error: type[WeftError],
+    place: str,
+    named: bool,
+    modules: Collection[str],
+    hints: Callable[[], Mapping[str, Any]] | None = None,
+) -> Any:
+    door = _Door(function, error, place, named, hints or partial(_hints_of, function, modules))
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = door.bind(args, kwargs)
+        return function(*args, **kwargs)
+
+    vars(call)["_door"] = door
+    return call
+
+
+def _hints_of(function: Any, modules: Collection[str]) -> Mapping[str, Any]:
+    """Annotations of the arguments, evaluated."""
+    own = {k: v for k, v in function.__annotations__.items() if k != "return"}
+    names: dict[str, Any] = {}
+    for module in modules:
+        names.update(vars(import_module(module)))
+    holder = types.SimpleNamespace(__annotations__=own)
+    return get_type_hints(holder, function.__globals__, names, include_extras=True)
+
+
+def _fields_of(kind: type) -> Mapping[str, Any]:
+    """Annotations of a constructor: of a dataclass those of its fields, with their settings."""
+    if not dataclasses.is_dataclass(kind):
+        return _hints_of(inspect.unwrap(vars(kind)["__init__"]), ())
+    hints, settings = get_type_hints(kind, include_extras=True), settings_of(kind)
+    return {k: Annotated[h, settings[k]] if k in settings else h for k, h in hints.items()}
+
+
+class _Door:
+    """The validator of one callable, made at its first call."""
+
+    def __init__(
+        self,
+        function: Any,
+        error: type[WeftError],
+        place: str,
+        named: bool,
+        hints: Callable[[], Mapping[str, Any]],
+        *,
+        is_value: bool = False,  # ``place`` is the name of the only argument
+    ) -> None:
+        self.function, self.error, self.place, self.named = function, error, place, named
+        self._hints, self.is_value = hints, is_value
+
+    @cached_property
+    def hints(self) -> Mapping[str, Any]:
+        """The annotation of every argument that has one."""
+        return self._hints()
+
+    @cached_property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """Return the parameters of the callable, including ``self``."""
+        return inspect.signature(self.function).parameters
+
+    @cached_property
+    def _bind(self) -> Any:
+        from pydantic import ConfigDict, validate_call  # loads slowly
+
+        def arguments(*args: Any, **kwargs: Any) -> Any:
+            return args, kwargs
+
+        # pydantic reads the signature of what it calls: here of what hands the arguments back
+        given = [
+            p.replace(annotation=runtime_type(self.hints.get(name, Any)))
+            for name, p in self.parameters.items()
+        ]
+        vars(arguments)["__signature__"] = inspect.Signature(given)
+        arguments.__annotations__ = {p.name: p.annotation for p in given}
+        return validate_call(config=ConfigDict(arbitrary_types_allowed=True))(arguments)
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Arguments by position and by name, as they should be.
+
+        Raises:
+            WeftError: the first that is wrong.
+        """
+        from pydantic import ValidationError
+
+        try:
+            return self._bind(*args, **kwargs)
+        except ValidationError as failed:
+            errors = failed.errors(include_url=False)
+        raise self._error_of(errors, args, kwargs)
+
+    @cached_property
+    def _positional(self) -> Sequence[str]:
+        """Arguments that may be given by position."""
+        named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+        return [name for name, p in self.parameters.items() if p.kind not in named]
+
+    def _annotation(self, name: str) -> Any:
+        """The annotation of an argument; of one that ``**more`` takes, that of these."""
+        more = [n for n, p in self.parameters.items() if p.kind is p.VAR_KEYWORD]
+        return self.hints.get(name, self.hints.get(more[0], Any) if more else Any)
+
+    def _error_of(
+        self, errors: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> WeftError:
+        """The first thing that is wrong, as a weft error."""
+        first, given = errors[0], dict(zip(self._positional, args)) | kwargs
+        index = first["loc"][0]
+        if first["type"] == "unexpected_positional_argument":
+            return self._too_many(len(args))
+        name = index if isinstance(index, str) else self._positional[index]
+        place = given.get("name") if self.named else None
+        place = place if place and isinstance(place, str) else self.place
+        what = place if self.is_value else f"{place}.{name}"
+        if first["type"] in _BINDING:
+            return self._unbound(first["type"], what, name)
+        # errors of one argument: a union has one for every kind that it may be
+        same = [e for e in errors if e["loc"][0] == index]
+        exact = [e for e in same if e["type"] == VALUE]
+        if not exact:
+            return self._another_kind(what, given.get(name), self._annotation(name), same)
+        found, about = exact[0], exact[0]["ctx"]
+        what += "".join(f"[{k}]" for k in _indices(found))
+        if isinstance(about["error"], UnitError):
+            unit_error: UnitError = about["error"]
+            unit_error.where = what
+            return unit_error
+        value = found["input"]
+        got = clipped(repr(value) if isinstance(value, str) else value, 60)
+        got, expected = about["got"] or got, about["expected"]
+        return self.error(what, got=got, expected=expected, hint=about["hint"])
+
+    def _another_kind(self, what: str, value: Any, hint: Any, errors: Sequence[Any]) -> WeftError:
+        """A value of none of the kinds that it may be: the entry, where a list has a wrong one."""
+        expected = None
+        for places in zip(*map(_indices, errors)):
+            entry = entry_of(hint, places[0])
+            if len(set(places)) > 1 or entry is None:
+                break
+            value, hint, what = list(value)[places[0]], entry, f"{what}[{places[0]}]"
+            expected = errors[0].get("ctx", {}).get("expected") if len(errors) == 1 else None
+        expected = expected or words(hint)
+        return self.error(what, got=shown(value), expected=expected, hint=hint_of(value, hint))
+
+    def _too_many(self, count: int) -> WeftError:
+        """More arguments by position than there are."""
+        own = [name for name in self._positional if name != "self"]
+        others = [name for name in self.parameters if name not in self._positional]
+        return self.error(
+            f"arguments of {self.place}",
+            got=f"{count - ('self' in self.parameters)} by position",
+            expected=f"at most {len(own)}",
+            hint=f"by name: {', '.join(others)}" if others else None,
+        )
+
+    def _unbound(self, kind: str, what: str, name: str) -> WeftError:
+        """An argument that is missing, not known, or given twice."""
+        if kind == "multiple_argument_values":
+            return self.error(what, got="two values", expected="one, by position or by name")
+        if kind == "unexpected_keyword_argument":
+            known = [name for name in self.parameters if name != "self"]
+            hint = did_you_mean(name, known)
+            expected = f"one of {', '.join(known)}"
+            return self.error(f"argument {what}", expected=expected, hint=hint)
+        hint = self._annotation(name)
+        expected = "a value" if hint is Any else words(hint)
+        return self.error(what, got="nothing", expected=expected)
+
+
+def _indices(error: Any) -> list[int]:
+    """Places in lists, on the way to what is wrong."""
+    return [k for k in error["loc"][1:] if isinstance(k, int)]
+
+
+_BINDING = (
+    "missing_argument",
+    "missing_positional_only_argument",
+    "missing_keyword_only_argument",
+    "unexpected_keyword_argument",
+    "multiple_argument_values",
+)

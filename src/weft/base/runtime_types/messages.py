@@ -1,0 +1,80 @@
+"""Describe annotations in words, and give hints for frequent mistakes."""
+
+import enum
+import types
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, is_typeddict
+
+from weft.base.arrays import ArrayOf
+from weft.base.errors import clipped
+from weft.base.settings import Accepts, Setting
+
+PLAIN = Setting()  # of numbers without unit and bounds
+LISTS = (tuple, list, Sequence, Collection, Iterable)
+MAPPINGS = (dict, Mapping)
+_WORDS: Mapping[Any, str] = {
+    float: "a number",
+    int: "a whole number",
+    bool: "True or False",
+    str: "text",
+    Path: "a path",
+}
+
+
+def is_function(origin: Any) -> bool:
+    """Whether an annotation's origin is ``collections.abc.Callable``."""
+    return origin is Callable
+
+
+def marks_of(parts: Sequence[Any]) -> tuple[ArrayOf | None, Accepts | None, Setting | None]:
+    """Return the last mark of each kind in the arguments of an ``Annotated``."""
+    array, accepts, setting = None, None, None
+    for mark in parts[1:]:
+        array = mark if isinstance(mark, ArrayOf) else array
+        accepts = mark if isinstance(mark, Accepts) else accepts
+        setting = mark if isinstance(mark, Setting) else setting
+    return array, accepts, setting
+
+
+def words(hint: Any, about: Setting = PLAIN) -> str:
+    """Return a description of the values that an annotation accepts."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if isinstance(hint, ArrayOf):
+        return str(hint)
+    if origin is Annotated:
+        array, accepts, setting = marks_of(parts)
+        return words(array or (parts[0] if accepts is None else accepts.hint), setting or about)
+    if origin in (Union, types.UnionType):
+        kept = [p for p in parts if p is not type(None) and not (p is str and about.unit)]
+        said = dict.fromkeys(words(p, about) for p in kept)
+        return " or ".join([*said, *(["nothing"] if type(None) in parts else [])])
+    if origin is Literal:
+        return f"one of {', '.join(map(str, parts))}"
+    if hint is float and about.unit:
+        return f"a number [{about.unit}]"
+    if hint in _WORDS:
+        return _WORDS[hint]
+    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+        return f"one of {', '.join(f'{hint.__name__}.{member.name}' for member in hint)}"
+    if origin is tuple and Ellipsis not in parts:
+        same = len(set(parts)) == 1
+        each = f", each {words(parts[0], about)}" if same else ""
+        return f"{len(parts)} entries{each}"
+    if origin in LISTS and parts:
+        return f"a list, each {words(parts[0], about)}"
+    if origin in MAPPINGS or is_typeddict(hint):
+        return f"a mapping, each {words(parts[1])}" if len(parts) == 2 else "a mapping"
+    if is_function(origin) or is_function(hint):
+        return "a function"
+    name = str(getattr(hint, "__name__", hint)).removesuffix("Like")
+    return f"{'an' if name[:1] in 'AEIO' else 'a'} {name}"
+
+
+def shown(value: Any) -> str:
+    """A value and its kind, in a line."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    return f"{clipped(repr(value), 60)}, {type(value).__name__}"

@@ -1,0 +1,352 @@
+"""From an annotation to the one that pydantic checks an argument with.
+
+What pydantic does by itself is too lenient for numbers (``True`` and ``"3"`` are ones) and copies
+lists; so the kinds that arguments have are validated here, and pydantic walks unions and entries.
+"""
+
+import inspect
+import math
+import os
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from numbers import Real
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, is_typeddict
+
+import numpy as np
+
+from weft.base.arrays import ArrayOf
+from weft.base.errors import WeftError, did_you_mean
+from weft.base.runtime_types.messages import LISTS, MAPPINGS, PLAIN, is_function, marks_of, words
+from weft.base.settings import Setting
+from weft.base.units import in_si, to_si
+
+KIND, VALUE = "weft_kind", "weft_value"  # another kind, or the right kind with a wrong value
+_INT32 = np.iinfo(np.int32)
+
+
+def runtime_type(hint: Any, about: Setting = PLAIN) -> Any:
+    """Return the annotation that pydantic checks an argument with.
+
+    Args:
+        hint: the annotation as it is written.
+        about: unit and bounds of its numbers.
+    """
+    from pydantic import AfterValidator, PlainValidator, WrapValidator
+
+    def plain(check: Callable[[Any, Any, Setting], Any]) -> Any:
+        return Annotated[Any, PlainValidator(lambda value: check(value, hint, about))]
+
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        array, accepts, setting = marks_of(parts)
+        if array is not None:
+            return Annotated[Any, PlainValidator(partial(as_array, about=array))]
+        kind = runtime_type(parts[0] if accepts is None else accepts.hint, setting or about)
+        if setting is None:
+            return kind
+        return Annotated[kind, AfterValidator(partial(_within, about=setting))]
+    if hint is Any or hint is object or isinstance(hint, TypeVar):
+        return Any
+    if hint is None or hint is type(None):
+        return None
+    if origin in (Union, types.UnionType):
+        kept = [p for p in parts if not (p is str and about.unit and float in parts)]
+        return Union[tuple(runtime_type(p, about) for p in kept)]  # noqa: UP007
+    if origin is Literal:
+        return plain(_word)
+    if hint in _SCALARS:
+        return plain(_SCALARS[hint])
+    if origin is type:
+        return plain(_class)
+    if origin is tuple and Ellipsis not in parts:
+        inner = tuple.__class_getitem__(tuple(runtime_type(p, about) for p in parts))
+        return Annotated[inner, WrapValidator(partial(_entries, hint=hint, about=about))]
+    if origin in LISTS:
+        inner = list.__class_getitem__(runtime_type(parts[0], about))
+        return Annotated[inner, WrapValidator(partial(_entries, hint=hint, about=about))]
+    if origin in MAPPINGS and not is_typeddict(hint):
+        inner = dict.__class_getitem__(tuple(runtime_type(p, about) for p in parts))
+        return Annotated[inner, WrapValidator(partial(_pairs, hint=hint))]
+    if is_function(origin) or is_function(hint):
+        return plain(_function)
+    return plain(_instance)
+
+
+def as_array(value: Any, about: ArrayOf) -> np.ndarray[Any, Any]:
+    """Return an array of the kind and shape that ``about`` says, contiguous; the same object where
+    it is one already. Raise pydantic's error otherwise.
+    """
+    if type(value) is np.ndarray and _is_fine(value, about):
+        return value
+    if about.unit and isinstance(value, list | tuple):
+        try:
+            value = _in_unit(value, about.unit)
+        except WeftError as error:
+            raise _wrong(error.expected, got=error.got, error=error) from None
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise _wrong(str(about), got="masked entries", hint="fill them first")
+    try:
+        found = np.asarray(value)
+    except (ValueError, TypeError, RecursionError):
+        raise _wrong(str(about), got="rows of different lengths") from None
+    if found.size == 0 and found.dtype.kind in "fO" and about.kind != "numbers":
+        found = found.astype(np.float64 if about.kind == "ids" else np.bool_)
+    if found.ndim == 0 and about.shapes and () not in about.shapes:
+        raise _another_kind(about)
+    kinds = "b" if about.kind == "bools" else "iuf"
+    if found.dtype.kind not in kinds and not (found.size == 0 and found.dtype.kind == "O"):
+        if found.ndim == 0:
+            raise _another_kind(about)
+        raise _wrong(str(about), got=f"an array of {found.dtype}")
+    if about.shapes and not any(_has_shape(found, shape) for shape in about.shapes):
+        raise _wrong(str(about), got=f"shape {found.shape}")
+    if about.kind == "bools":
+        return np.ascontiguousarray(found, dtype=np.bool_)
+    if about.kind == "ids":
+        return _ids(found if () not in about.shapes else np.atleast_1d(found))
+    if about.finite and not np.isfinite(made := _floats(found)).all():
+        bad = tuple(np.argwhere(~np.isfinite(made))[0].tolist())
+        raise _wrong("finite numbers", got=f"{made[bad]} at {list(bad)}" if bad else f"{made}")
+    return _floats(found)
+
+
+def _in_unit(value: Any, unit: str) -> Any:
+    """Lists of numbers and text as numbers in SI, or in degrees."""
+    if unit != "degrees":
+        return in_si(value, unit)
+    return [math.degrees(to_si(a, "rad")) if isinstance(a, str) else a for a in value]
+
+
+_DTYPES = {"numbers": np.dtype("f8"), "ids": np.dtype("i4"), "bools": np.dtype("?")}
+
+
+def _is_fine(value: np.ndarray[Any, Any], about: ArrayOf) -> bool:
+    """Whether an array can be passed on as it is: the most frequent case, and quick."""
+    if value.dtype != _DTYPES[about.kind] or not value.flags.c_contiguous or value.ndim == 0:
+        return False
+    if about.shapes and not any(_has_shape(value, shape) for shape in about.shapes):
+        return False
+    return about.kind != "numbers" or not about.finite or bool(np.isfinite(value).all())
+
+
+def _floats(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    made = np.asarray(found, dtype=np.float64)
+    return made if made.flags.c_contiguous else np.ascontiguousarray(made)
+
+
+def _ids(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Whole numbers as int32; floating-point ones only where they are whole."""
+    with np.errstate(invalid="ignore"):
+        fits = (found >= _INT32.min) & (found <= _INT32.max) & (found == np.trunc(found))
+    if not np.all(fits):
+        bad = tuple(np.argwhere(~fits)[0].tolist())
+        raise _wrong("whole numbers that int32 holds", got=f"{found[bad]} at {list(bad)}")
+    return np.ascontiguousarray(found, dtype=np.int32)
+
+
+def _has_shape(found: np.ndarray[Any, Any], shape: Sequence[int | None]) -> bool:
+    return found.ndim == len(shape) and all(k in (None, n) for k, n in zip(shape, found.shape))
+
+
+def _wrong(expected: Any, got: Any = None, hint: Any = None, error: Any = None) -> Exception:
+    """The error of a value that is of the right kind."""
+    from pydantic_core import PydanticCustomError
+
+    about = {"expected": str(expected), "got": got, "hint": hint, "error": error}
+    return PydanticCustomError(VALUE, "{expected}", about)
+
+
+def _another_kind(hint: Any, about: Setting = PLAIN) -> Exception:
+    """The error of a value of another kind."""
+    from pydantic_core import PydanticCustomError
+
+    return PydanticCustomError(KIND, "{expected}", {"expected": words(hint, about)})
+
+
+def _extremes(value: Any) -> Any:
+    """A value with the least and the largest number in place of an array."""
+    if isinstance(value, np.ndarray):
+        return (float(value.min()), float(value.max())) if value.size else ()
+    return tuple(map(_extremes, value)) if isinstance(value, tuple | list) else value
+
+
+def _within(value: Any, about: Setting) -> Any:
+    """A value that its bounds allow."""
+    ends = _extremes(value)
+    if not about.holds(ends):
+        hint = None
+        if about.choices and isinstance(value, str):
+            hint = did_you_mean(value, [c for c in about.choices if isinstance(c, str)])
+        expected = about.wanted(ends)
+        if about.choices and all(isinstance(c, str) for c in about.choices):
+            expected = f"one of {', '.join(about.choices)}"
+        raise _wrong(expected, hint=hint)
+    return value
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+def _number(value: Any, hint: Any, about: Setting) -> Any:
+    if isinstance(value, str) and about.unit:
+        try:
+            return to_si(value, about.unit, per_angle=about.per_angle)
+        except WeftError as error:
+            raise _wrong(error.expected, got=error.got, hint=error.hint, error=error) from None
+    if not _is_real(value):
+        raise _another_kind(hint, about)
+    if math.isnan(value):
+        raise _wrong(about.expected)
+    try:  # integers too: arrays of integers would cut off what is added to them
+        return value if isinstance(value, float) else float(value)
+    except OverflowError:
+        raise _wrong(about.expected) from None
+
+
+def _whole(value: Any, hint: Any, about: Setting) -> Any:
+    """An integer; a floating-point number that is one, as in arrays of ids and in scene files."""
+    if not _is_real(value):
+        raise _another_kind(hint, about)
+    if isinstance(value, int):
+        return value
+    if not math.isfinite(value) or int(value) != value:
+        raise _wrong(words(hint, about))
+    return int(value)
+
+
+def _truth(value: Any, hint: Any, about: Setting) -> Any:
+    if not isinstance(value, bool | np.bool_):
+        raise _another_kind(hint, about)
+    return bool(value)
+
+
+def _text(value: Any, hint: Any, about: Setting) -> Any:
+    if not isinstance(value, str):
+        raise _another_kind(hint, about)
+    return value
+
+
+def _path(value: Any, hint: Any, about: Setting) -> Any:
+    if not isinstance(value, os.PathLike):
+        raise _another_kind(hint, about)
+    return value
+
+
+_SCALARS: Mapping[Any, Callable[[Any, Any, Setting], Any]] = {
+    float: _number,
+    int: _whole,
+    bool: _truth,
+    str: _text,
+    Path: _path,
+}
+
+
+def _word(value: Any, hint: Any, about: Setting) -> Any:
+    known = get_args(hint)
+    if any(value is word or (type(value) is type(word) and value == word) for word in known):
+        return value
+    if not isinstance(value, str):
+        raise _another_kind(hint, about)
+    raise _wrong(words(hint), got=repr(value), hint=did_you_mean(value, map(str, known)))
+
+
+def _class(value: Any, hint: Any, about: Setting) -> Any:
+    (kind,) = get_args(hint)
+    bounds = kind if isinstance(kind, type) else object
+    if not isinstance(value, type) or not issubclass(value, bounds):
+        raise _another_kind(hint, about)
+    return value
+
+
+def _function(value: Any, hint: Any, about: Setting) -> Any:
+    if not callable(value):
+        raise _another_kind(hint, about)
+    return value
+
+
+def _instance(value: Any, hint: Any, about: Setting) -> Any:
+    kind = dict if is_typeddict(hint) else (get_origin(hint) or hint)
+    if isinstance(kind, type) and not is_instance(value, kind):
+        raise _another_kind(hint, about)
+    return value
+
+
+def is_instance(value: Any, kind: type) -> bool:
+    """Whether a value is of a class, or has what a protocol asks for."""
+    if not getattr(kind, "_is_protocol", False):
+        return isinstance(value, kind)
+    return not isinstance(value, type) and all(_has(value, name) for name in _members(kind))
+
+
+def _has(value: Any, name: str) -> bool:
+    """Whether an object has an attribute; properties are not evaluated."""
+    missing = object()
+    return inspect.getattr_static(value, name, missing) is not missing or hasattr(value, name)
+
+
+def _members(protocol: type) -> Iterable[str]:
+    """Names that a protocol asks for."""
+    for part in protocol.__mro__:
+        if getattr(part, "_is_protocol", False):
+            for name in {**vars(part), **vars(part).get("__annotations__", {})}:
+                if not name.startswith("_"):
+                    yield name
+
+
+def _entries(value: Any, handler: Any, hint: Any, about: Setting) -> Any:
+    """A list or tuple whose entries are checked; the same object where nothing has to change."""
+    array = isinstance(value, np.ndarray) and value.ndim > 0
+    if isinstance(value, str | bytes) or not (array or isinstance(value, Sequence)):
+        raise _another_kind(hint, about)
+    given = value.tolist() if array else list(value)
+    fixed = get_origin(hint) is tuple and Ellipsis not in get_args(hint)
+    if fixed and len(given) != len(get_args(hint)):
+        raise _another_kind(hint, about)
+    found = handler(given)
+    if fixed or isinstance(value, tuple):
+        same = isinstance(value, tuple) and all(a is b for a, b in zip(found, given))
+        return value if same else tuple(found)
+    return value if not array and all(a is b for a, b in zip(found, given)) else found
+
+
+def _pairs(value: Any, handler: Any, hint: Any) -> Any:
+    """A mapping whose keys and values are checked; the same object where nothing has to change."""
+    if not isinstance(value, Mapping):
+        raise _another_kind(hint)
+    found = handler(dict(value))
+    same = all(key in value and value[key] is entry for key, entry in found.items())
+    return value if same else found
+
+
+def hint_of(value: Any, hint: Any) -> str | None:
+    """The next step, for mistakes that are made often."""
+    for part in _choices(hint):
+        origin, parts = get_origin(part), get_args(part)
+        if isinstance(value, type) and part in value.__mro__:
+            return f"that is the class; write {value.__name__}(...)"
+        entry = _choices(parts[0]) if origin in LISTS and len(parts) == 1 else ()
+        classes = [kind for kind in entry if isinstance(kind, type) and kind is not Any]
+        if any(is_instance(value, kind) for kind in classes):
+            return "put it into a list: [...]"
+    return None
+
+
+def entry_of(hint: Any, k: int) -> Any:
+    """The annotation of the entry k of a list or tuple; None of anything else."""
+    for part in _choices(hint):
+        parts = get_args(part)
+        if get_origin(part) is tuple and Ellipsis not in parts:
+            return parts[k]
+        if get_origin(part) in LISTS:
+            return parts[0]
+    return None
+
+
+def _choices(hint: Any) -> tuple[Any, ...]:
+    """Kinds that a union allows; of anything else itself."""
+    if get_origin(hint) is Annotated:
+        return _choices(get_args(hint)[0])
+    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)

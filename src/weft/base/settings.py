@@ -1,0 +1,143 @@
+"""Settings say once what they mean: frozen dataclasses whose fields carry meaning, unit and bounds.
+
+Checks in Python (``runtime_types``), the blocks of scene files (``scene.blocks``), ``weft explain``
+and the docstrings are read from these.
+"""
+
+import dataclasses
+import enum
+import inspect
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from weft.base.units import Quantity, most_of
+
+T = TypeVar("T")
+REQUIRED: Any = dataclasses.MISSING  # the default of a field without one
+SMALLEST = 1e-12  # [m] of anything that has a size
+_KEY = "setting"  # of a field's metadata
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The meaning of a field and the numbers that it takes (in a tuple: every entry).
+
+    It belongs to a field of a dataclass (``setting``), or to an argument of a function:
+    ``dt: Annotated[float, Setting("length of the step", "s", above=0)]``.
+    """
+
+    meaning: str = ""
+    unit: str = ""  # SI; files may say another one of the same dimension
+    above: float = -math.inf  # < value
+    least: float = -math.inf  # <= value
+    below: float = math.inf  # > value
+    most: float = math.inf  # >= value
+    choices: tuple[Any, ...] = ()  # none: any
+    finite: bool = True
+    key: str = ""  # name in scene files; none: the field's
+    per_angle: bool = False  # text may have a unit per angle, and is per radian then
+
+    def __str__(self) -> str:
+        return f"[{self.unit}] {self.meaning}" if self.unit else self.meaning
+
+    def holds(self, value: Any) -> bool:
+        """Whether a value is allowed; what is no number is."""
+        if isinstance(value, tuple | list):
+            return all(self.holds(v) for v in value)
+        if self.choices:
+            return value in self.choices
+        if value is None or isinstance(value, str | bool | enum.Enum) or not _is_number(value):
+            return True
+        inside = self.above < value < self.below and self.least <= value <= self.most
+        inside = inside and not self._beyond(value) and value >= self._smallest
+        return (inside and math.isfinite(value)) or (value == math.inf and not self.finite)
+
+    @property
+    def _smallest(self) -> float:
+        """Of a length that has to be there."""
+        return SMALLEST if self.unit == "m" and self.above == 0 else -math.inf
+
+    def _beyond(self, value: Any) -> bool:
+        """Whether a finite number is larger than anything that is meant; integers count."""
+        counts = isinstance(value, int) and not self.unit
+        return not counts and math.isfinite(value) and abs(value) > most_of(self.unit)
+
+    def wanted(self, value: Any) -> str:
+        """What a value that does not hold should be."""
+        numbers = value if isinstance(value, tuple | list) else [value]
+        if any(_is_number(v) and not isinstance(v, str) and self._beyond(v) for v in numbers):
+            return f"at most {most_of(self.unit):g} {self.unit}".rstrip()
+        if any(_is_number(v) and self.above < v < self._smallest for v in numbers):
+            return f"must be >= {self._smallest:g} [{self.unit}]"
+        return self.expected
+
+    @property
+    def expected(self) -> str:
+        """What values must be."""
+        unit = f" [{self.unit}]" if self.unit else ""
+        if self.choices:
+            *first, last = (f"{c:g}" if isinstance(c, float) else str(c) for c in self.choices)
+            return f"must be {', '.join(first)} or {last}{unit}"
+        bounds = (">", self.above), (">=", self.least), ("<", self.below), ("<=", self.most)
+        said = [f"{sign} {bound:g}" for sign, bound in bounds if math.isfinite(bound)]
+        return f"must be {' and '.join(said) or 'a finite number'}{unit}"
+
+
+def setting(
+    default: T,
+    meaning: str,
+    unit: str = "",
+    *,
+    above: float = -math.inf,
+    least: float = -math.inf,
+    below: float = math.inf,
+    most: float = math.inf,
+    choices: tuple[Any, ...] = (),
+    finite: bool = True,
+    key: str = "",
+    per_angle: bool = False,
+) -> T:
+    """A field of a dataclass of settings; the arguments are those of ``Setting``."""
+    about = Setting(meaning, unit, above, least, below, most, choices, finite, key, per_angle)
+    made: T = dataclasses.field(default=default, metadata={_KEY: about})
+    return made
+
+
+def settings_of(kind: type) -> Mapping[str, Setting]:
+    """The settings of a dataclass by field name."""
+    fields = dataclasses.fields(kind)
+    return {f.name: f.metadata[_KEY] for f in fields if _KEY in f.metadata}
+
+
+def documented(kind: type[T]) -> type[T]:
+    """The dataclass, with its fields in its docstring."""
+    lines = [f"    {name}: {about}." for name, about in settings_of(kind).items()]
+    kind.__doc__ = "\n".join([inspect.cleandoc(kind.__doc__ or ""), "", "Args:", *lines])
+    return kind
+
+
+@dataclass(frozen=True)
+class Accepts:
+    """Marks a field of a dataclass whose constructor takes more than the field holds; what it takes
+    is said by this annotation.
+    """
+
+    hint: Any
+
+
+# Arguments of functions: numbers in SI, or text with a unit. Inside of a function that is checked
+# they are numbers, which ``float`` tells type checkers.
+Length = Annotated[Quantity, Setting("", "m")]
+Size = Annotated[Quantity, Setting("", "m", above=0)]
+Time = Annotated[Quantity, Setting("", "s")]
+Duration = Annotated[Quantity, Setting("", "s", above=0)]
+Speed = Annotated[Quantity, Setting("", "m/s", above=0)]
+Seed = Annotated[int, Setting(least=0)]
+Count = Annotated[int, Setting(least=1)]
+Rate = Annotated[float, Setting("", "1/s", above=0)]
+
+
+def _is_number(value: Any) -> bool:
+    return hasattr(value, "__float__")

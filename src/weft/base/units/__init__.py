@@ -1,0 +1,12 @@
+"""Quantities written as people write them, turned into SI: ``"120 g/m^2"`` is 0.12 kg/m^2.
+
+A quantity is a number and a unit expression (``base.units.grammar``). Dimensions are checked,
+angles among them, so that a bending stiffness cannot be given in N/m, nor a stretch per degree.
+``gf*cm^2/cm`` and ``gf/(cm*deg)``, the units of Kawabata's testers, are ordinary expressions.
+"""
+
+from weft.base.units.grammar import parse_unit
+from weft.base.units.quantity import Quantity, in_si, most_of, to_si
+from weft.base.units.table import Dimension
+
+__all__ = ["Dimension", "Quantity", "in_si", "most_of", "parse_unit", "to_si"]

@@ -1,0 +1,201 @@
+"""YAML as a plain tree of mappings, lists, text and numbers, with the line of every field.
+
+What YAML can do besides is refused by name and line: cycles and aliases that multiply, nesting
+without end, tags, keys that are no text, numbers that float64 does not hold, characters that no
+path or terminal takes. Dates stay text: no field of weft is one.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from weft.base.errors import WeftError, clipped
+from weft.base.input_file import YAML_VALUES, open_input
+
+Loc = tuple[str | int, ...]
+MOST_BYTES = 32 << 20  # of a file
+MOST_DEPTH = 50
+MOST_DIGITS = 18  # of an integer: all of these fit into 64 bits
+_TAG = "tag:yaml.org,2002:"
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+@dataclass
+class YamlTree:
+    """A document.
+
+    Args:
+        value: mappings, lists, text, numbers, truth values, None.
+        lines: of every field and list entry, from 1.
+    """
+
+    value: Any
+    lines: dict[Loc, int] = field(default_factory=dict)
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML's, which counts while it composes."""
+
+    depth = count = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """A node, unless it lies too deep or there are too many."""
+        self.depth += 1
+        self.count += 1
+        problem = ""
+        if self.depth > MOST_DEPTH:
+            problem = f"more than {MOST_DEPTH} levels deep"
+        if self.count > YAML_VALUES:
+            problem = f"more than {YAML_VALUES} values"
+        if problem:
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, problem, mark)
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+def read_yaml(path: Path, what: str, error: type[WeftError], hint: str | None = None) -> YamlTree:
+    """The document in a file.
+
+    Args:
+        path: the file.
+        what: what messages call it.
+        error: the class of error.
+        hint: where it cannot be read: the next step.
+
+    Raises:
+        error: the file cannot be read, or is not plain YAML; with the line.
+    """
+    try:
+        with open_input(path) as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
+        text = data.decode("utf-8-sig")
+    except (OSError, ValueError) as problem:  # a NUL in the name; no UTF-8
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise error(
+            what, got=reason, where=str(path), expected="a readable YAML file", hint=hint
+        ) from problem
+    return parse_yaml(text, path.name, error)
+
+
+def kind_of(value: Any) -> str:
+    """What a document is, in a message; an empty file is nothing."""
+    return "nothing" if value is None else type(value).__name__
+
+
+def parse_yaml(text: str, source: str, error: type[WeftError]) -> YamlTree:
+    """The document in a text; arguments as in ``read_yaml``.
+
+    Raises:
+        error: it is not plain YAML; with the line.
+    """
+    loader = None
+    try:
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        reader = _Reader(loader, source, error)
+        return YamlTree(None if node is None else reader.value(node, (), 1), reader.lines)
+    except yaml.YAMLError as problem:
+        mark = getattr(problem, "problem_mark", None)
+        where = f"{source}:{mark.line + 1}" if mark else source
+        got = getattr(problem, "problem", None) or str(problem)
+        raise error("YAML", got=got, where=where, expected="valid YAML") from problem
+    except (RecursionError, MemoryError, ValueError, IndexError, OverflowError) as problem:
+        got = f"{type(problem).__name__}: {problem}"
+        raise error("YAML", got=got, where=source, expected="valid YAML") from problem
+    finally:
+        if loader is not None:
+            loader.dispose()
+
+
+class _Reader:
+    """From nodes to values."""
+
+    def __init__(self, loader: Any, source: str, error: type[WeftError]) -> None:
+        self.loader, self.source, self.error = loader, source, error
+        self.lines: dict[Loc, int] = {}
+        self.open: set[int] = set()  # nodes around the one that is read
+        self.count = 0
+
+    def value(self, node: Any, loc: Loc, depth: int) -> Any:
+        """A node's value; ``lines`` gets its place."""
+        self.lines.setdefault(loc, node.start_mark.line + 1)
+        self.count += 1
+        if self.count > YAML_VALUES or depth > MOST_DEPTH:
+            raise self.refused(node, "aliases that multiply", f"at most {YAML_VALUES} values")
+        if isinstance(node, yaml.ScalarNode):
+            return self.scalar(node)
+        if id(node) in self.open:
+            raise self.refused(node, "an alias of what it stands in", "a tree")
+        self.open.add(id(node))
+        result = (
+            self.mapping(node, loc, depth)
+            if isinstance(node, yaml.MappingNode)
+            else [self.value(v, (*loc, i), depth + 1) for i, v in enumerate(node.value)]
+        )
+        self.open.discard(id(node))
+        kind = "map" if isinstance(node, yaml.MappingNode) else "seq"
+        if node.tag != _TAG + kind:
+            raise self.refused(node, f"tag {node.tag}", "no tags")
+        return result
+
+    def mapping(self, node: Any, loc: Loc, depth: int) -> Mapping[str, Any]:
+        """A mapping, whose keys are text, each once; ``<<`` merges others into it."""
+        result: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise self.refused(key, "a key that is a list or mapping", "a field's name")
+            if key.tag == _TAG + "merge":
+                others = value.value if isinstance(value, yaml.SequenceNode) else [value]
+                for other in others:
+                    found = self.value(other, loc, depth + 1)
+                    if not isinstance(found, dict):
+                        raise self.refused(value, "<< of no mapping", "mappings")
+                    merged = {**found, **merged}
+                continue
+            name = self.text(key)
+            place = (*loc, name)
+            if name in result:
+                what = ".".join(map(str, place))
+                raise self.refused(key, "a second time", "each field once", what)
+            self.lines[place] = key.start_mark.line + 1
+            result[name] = self.value(value, place, depth + 1)
+        return {**merged, **result}
+
+    def scalar(self, node: Any) -> Any:
+        """Text, a number, a truth value or None."""
+        tag = node.tag.removeprefix(_TAG)
+        if tag in ("str", "timestamp", "value"):
+            return self.text(node)
+        if tag not in ("null", "bool", "int", "float"):
+            raise self.refused(node, f"tag {node.tag}", "text or a number")
+        if tag == "int" and len(node.value) > MOST_DIGITS + 2:
+            raise self.refused(node, "an integer", f"at most {MOST_DIGITS} digits")
+        try:
+            value = self.loader.construct_object(node)
+        except (ValueError, KeyError, OverflowError, IndexError) as problem:
+            raise self.refused(node, repr(clipped(node.value)), f"a {tag}") from problem
+        if tag == "float" and math.isinf(value) and "inf" not in node.value.lower():
+            raise self.refused(node, clipped(node.value), "a number that float64 holds")
+        return value
+
+    def text(self, node: Any) -> str:
+        """Text that a path and a terminal take."""
+        found = _FORBIDDEN.search(node.value)
+        if found is not None:
+            raise self.refused(node, f"the character {ascii(found[0])[1:-1]}", "printable text")
+        return str(node.value)
+
+    def refused(self, node: Any, got: str, expected: str, what: str = "YAML") -> WeftError:
+        """An error at a node."""
+        where = f"{self.source}:{node.start_mark.line + 1}"
+        return self.error(what, got=got, expected=expected, where=where)

@@ -1,0 +1,290 @@
+"""Joints of rigid bodies as energies: rows of springs, guides, and ties for ropes and springs.
+
+A place of a rigid body is a fixed combination of its four points, and a direction of it a
+combination of what is between them. So a joint between two bodies is linear in eight points, and
+holds what a joint to the world holds, in the frame of the other body; a slider's axis turns with
+that body (``energies.springs.guides``).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import SceneError, check_known
+from weft.bodies.body import Body
+from weft.bodies.joints.anchors import BodyAnchor, FixedAnchor
+from weft.bodies.joints.limit_energies import stops_and_motors
+from weft.bodies.joints.settings import ROPES, Joint
+from weft.bodies.rigid.affine_body import AffineBody
+from weft.bodies.rigid.rigid_bodies import RigidBodies
+from weft.energies.base import Energy
+from weft.energies.springs.guides import Guides
+from weft.energies.springs.joint_springs import JointSprings
+from weft.energies.springs.point_springs import MovedPlaces, PointSprings
+
+ONSET = 0.01  # of a rope's length, over which it becomes stiff
+NEVER_ZERO = 1e-9  # [m] below which the ends of a rope or spring are at one place
+
+
+@dataclass(frozen=True, eq=False)
+class _Row:
+    """A spring: combinations of points, where their sum is held, and its stiffness (3,3)."""
+
+    ids: Ints  # (k,)
+    weight: Floats  # (k,)
+    place: Floats  # (3,) [m]
+    stiffness: Floats  # (3,3) [N/m]
+
+
+@dataclass(frozen=True, eq=False)
+class Jointed:
+    """One joint of a body, and what is at its other end."""
+
+    joint: Joint
+    what: str  # for messages
+    body: AffineBody
+    other: AffineBody | None = None  # a rigid body
+    moved: Body | None = None  # one that something else moves
+
+    @property
+    def ids(self) -> Ints:
+        """(4,) or (8,) points of both bodies."""
+        own = np.arange(self.body.first, self.body.first + 4, dtype=np.int32)
+        if self.other is None:
+            return own
+        second = np.arange(self.other.first, self.other.first + 4, dtype=np.int32)
+        return np.concatenate([own, second])
+
+    @property
+    def point(self) -> Floats:
+        """(3,) [m] of this body, at the start."""
+        given = self.joint.point
+        return np.array(self.body.solid.center if given is None else given, dtype=np.float64)
+
+    @property
+    def size(self) -> float:
+        """[m] of the body."""
+        return float(self.body.solid.volume ** (1 / 3))
+
+    @property
+    def arm(self) -> float:
+        """[m] from the joint to the center, and the body's size: with its weight, what a stop has
+        to hold; of sliders the size alone.
+        """
+        if self.joint.kind == "slider":
+            return self.size
+        return self.size + float(np.linalg.norm(self.point - self.body.solid.center))
+
+    @property
+    def stiffness(self) -> float:
+        """[N/m]."""
+        given = self.joint.stiffness
+        return self.body.rigid.stiffness * self.size if given is None else given
+
+    @property
+    def axis(self) -> Floats:
+        """(3,) of length 1."""
+        axis = np.asarray(self.joint.axis, dtype=np.float64)
+        return np.asarray(axis / np.linalg.norm(axis))
+
+    def rows(self) -> Iterator[_Row]:
+        """Springs that are linear in the points."""
+        kind, k = self.joint.kind, self.stiffness
+        every = k * np.eye(3)
+        if kind in ("ball", "hinge"):
+            arms = (-self.size, self.size) if kind == "hinge" else (0.0,)
+            for place in (self.point + arm * self.axis for arm in arms):
+                yield self._held(place, self.body.weights(place[None])[0], every)
+        elif kind == "weld":
+            for a, place in enumerate(self.body.points):
+                yield self._held(place, np.eye(4)[a], every)
+        else:
+            for a in range(1, 4):
+                side = np.zeros(4)
+                side[[0, a]] = -1.0, 1.0
+                yield self._turning(self.body.points[a] - self.body.points[0], side, every)
+        if kind == "slider" and self.other is None:
+            across = k * (np.eye(3) - np.outer(self.axis, self.axis))
+            yield _Row(self.ids, np.full(4, 0.25), np.asarray(self.body.solid.center), across)
+
+    def guides(self) -> Iterator[tuple[Ints, Floats, Floats, float]]:
+        """Of a slider on another rigid body: (8,) points, their w and u, and [N/m]."""
+        if self.joint.kind != "slider" or self.other is None:
+            return
+        there = self.other.weights(self.body.solid.center[None])[0]
+        off = np.concatenate([np.full(4, 0.25), -there])
+        for b in across(self.axis):
+            yield (
+                self.ids,
+                off,
+                np.concatenate([np.zeros(4), self.other.gradients @ b]),
+                (self.stiffness),
+            )
+
+    def _held(self, place: Floats, weight: Floats, k: Floats) -> _Row:
+        """A place of this body, at one of the other or of the world."""
+        if self.other is None:
+            return _Row(self.ids, weight, place, k)
+        there = self.other.weights(place[None])[0]
+        return _Row(self.ids, np.concatenate([weight, -there]), np.zeros(3), k)
+
+    def _turning(self, side: Floats, weight: Floats, k: Floats) -> _Row:
+        """A direction (3,) of this body, along one of the other or of the world."""
+        if self.other is None:
+            return _Row(self.ids, weight, side, k)
+        there = self.other.gradients @ side
+        return _Row(self.ids, np.concatenate([weight, -there]), np.zeros(3), k)
+
+    def tie(self, name: str, still: Sequence[Body], starts: bool) -> PointSprings:
+        """Of a rope or spring, whose length at the start has to fit where bodies start."""
+        j, first = self.joint, self.point
+        other = self._center if j.at is None else np.asarray(j.at, dtype=np.float64)
+        gap = float(np.linalg.norm(first - other))
+        place: MovedPlaces | None = None
+        weight = self.body.weights(first[None])
+        if self.other is not None:
+            weight = np.concatenate([weight, -self.other.weights(other[None])], axis=1)
+        elif self.moved is not None:
+            place = _on(other[None], still, self.moved, self.what)
+        else:
+            place = FixedAnchor(other[None])
+        length = gap if j.length is None else j.length
+        if starts and j.kind == "rope" and gap > length * (1 + 1e-6):
+            raise SceneError(
+                f"{self.what}.length",
+                got=f"{length:.4g} m",
+                expected=f"at least the distance at the start, {gap:.4g} m",
+                hint="a longer rope, or begin nearer",
+            )
+        if (j.kind == "rope" and length <= NEVER_ZERO) or (
+            gap <= NEVER_ZERO < length and j.kind != "rope"
+        ):
+            raise SceneError(
+                f"{self.what}.length",
+                got=f"{length:.4g} m, with ends {gap:.3g} m apart",
+                expected="ends that are apart: it has no direction",
+            )
+        return PointSprings(
+            self.ids[None],
+            weight,
+            0,
+            np.array([self.stiffness]),
+            name,
+            length=np.array([length]),
+            pulls=j.kind == "rope",
+            onset=np.array([ONSET * length if j.kind == "rope" else 0.0]),
+            damping=j.damping,
+            place=place,
+            release=j.release,
+            strand=4,
+        )
+
+    @property
+    def _center(self) -> Floats:
+        """(3,) [m] of the other body."""
+        if self.other is not None:
+            return np.asarray(self.other.solid.center)
+        assert self.moved is not None
+        return np.asarray(self.moved.at(0.0).mean(0))
+
+
+def joint_energies(
+    loose: RigidBodies, still: Sequence[Body], *, starts: bool = True
+) -> Iterator[Energy]:
+    """All joints: those to the world, to each body that something else moves, to rigid bodies; and
+    ropes and springs, each with its name.
+
+    Raises:
+        SceneError: a joint to no body, to several of a name, or to the body itself.
+    """
+    found = [
+        _jointed(body, k, loose, still)
+        for body in loose.affine
+        for k in range(len(body.rigid.joints))
+    ]
+    firm = [f for f in found if f.joint.kind not in ROPES]
+    world = [f for f in firm if f.other is None and f.moved is None]
+    yield from _springs([row for f in world for row in f.rows()])
+    for body in still:
+        rows = [row for f in firm if f.moved is body for row in f.rows()]
+        if rows:
+            places = _on(np.array([r.place for r in rows]), still, body, f"joint to {body.name}")
+            yield from _springs(rows, places)
+    yield from _springs([row for f in firm if f.other is not None for row in f.rows()])
+    guides = [g for f in firm for g in f.guides()]
+    if guides:
+        yield Guides(*(np.array(part) for part in zip(*guides)))  # type: ignore[arg-type]
+    yield from stops_and_motors(firm)
+    yield from _ties([f for f in found if f.joint.kind in ROPES], still, starts)
+
+
+def _springs(rows: Sequence[_Row], moving: MovedPlaces | None = None) -> Iterator[JointSprings]:
+    """The rows as an energy, where there are any."""
+    if rows:
+        yield JointSprings(
+            np.array([r.ids for r in rows]),
+            np.array([r.weight for r in rows]),
+            np.array([r.place for r in rows]),
+            np.array([r.stiffness for r in rows]),
+            moving=moving,
+        )
+
+
+def _ties(found: Sequence[Jointed], still: Sequence[Body], starts: bool) -> Iterator[PointSprings]:
+    """Ropes and springs; names that differ."""
+    taken: list[str] = []
+    for f in found:
+        name = f.joint.name or f"{f.joint.kind} {f.what.rsplit(' ', 1)[1]} of {f.body.body.name}"
+        if name in taken:
+            raise SceneError(f"{f.what}.name", got=repr(name), expected="one that no other has")
+        taken.append(name)
+        yield f.tie(name, still, starts)
+
+
+def _jointed(body: AffineBody, k: int, loose: RigidBodies, still: Sequence[Body]) -> Jointed:
+    """A joint with what is at its other end."""
+    joint, what = body.rigid.joints[k], f"{body.body.name}.rigid.joints {k}"
+    if not joint.to:
+        return Jointed(joint, what, body)
+    bodies = [*loose.bodies, *still]
+    others = [b for b in bodies if b is not body.body]
+    if joint.to == body.body.name and joint.to not in [b.name for b in others]:
+        raise SceneError(
+            f"{what}.to",
+            got=f"{joint.to!r}, the body itself",
+            expected="another body; nothing for the world",
+        )
+    names = [b.name for b in bodies]
+    check_known(joint.to, tuple(dict.fromkeys(names)), f"{what}.to", SceneError)
+    if names.count(joint.to) > 1:
+        got = f"{names.count(joint.to)} bodies called {joint.to!r}"
+        raise SceneError(f"{what}.to", got=got, expected="one of this name")
+    for other in loose.affine:
+        if other.body.name == joint.to:
+            return Jointed(joint, what, body, other)
+    moved = next(b for b in still if b.name == joint.to)
+    turns = moved.path is not None or moved.frames is not None
+    if turns and joint.kind in ("slider", "fixed_rotation"):
+        raise SceneError(
+            f"{what}.to",
+            got=f"a {joint.kind} to {joint.to!r}, which has a motion",
+            expected="a ball, hinge, weld, rope or spring; or a rigid body",
+        )
+    if not turns and joint.kind not in ROPES:
+        return Jointed(joint, what, body)
+    return Jointed(joint, what, body, None, moved)
+
+
+def _on(x: Positions, still: Sequence[Body], body: Body, what: str) -> BodyAnchor:
+    """Places that a body carries along."""
+    return BodyAnchor.of(x, still, body.name, what)
+
+
+def across(axis: Floats) -> tuple[Floats, Floats]:
+    """Two directions (3,) that make an orthonormal frame with an axis of length 1."""
+    other = np.eye(3)[int(np.abs(axis).argmin())]
+    b = np.cross(axis, other)
+    b = b / np.linalg.norm(b)
+    return b, np.cross(axis, b)

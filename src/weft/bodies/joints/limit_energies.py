@@ -1,0 +1,123 @@
+"""Limits and motors of joints as energies.
+
+What a hinge has turned, a slider has gone and the axis of a ball is tilted are measured from where
+both bodies start, in the other body's frame (``energies.springs.joint_coordinates``).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from weft.base.arrays import Floats
+from weft.base.errors import SceneError
+from weft.energies.base import Energy
+from weft.energies.springs.joint_coordinates import Coordinates, Form
+from weft.energies.springs.joint_limits import JointLimits
+from weft.energies.springs.motors import Motors
+
+if TYPE_CHECKING:
+    from weft.bodies.joints.energies import Jointed
+
+MARGIN = 0.01  # of the range between limits, and of the angle of a cone: where stops begin
+FIRM = 10.0  # work that a stop takes up, over the body's weight times the joint's arm
+GRAVITY = 9.81  # [m/s^2]
+
+
+def stops_and_motors(joints: "Sequence[Jointed]") -> Iterator[Energy]:
+    """Of all joints that have any: to the world, and between bodies.
+
+    Raises:
+        SceneError: of a joint to a body that something else moves.
+    """
+    for j in joints:
+        given = [
+            n
+            for n in ("angles", "way", "cone", "motor", "drive")
+            if getattr(j.joint, n) is not None
+        ]
+        if given and j.moved is not None:
+            raise SceneError(
+                f"{j.what}.{given[0]}",
+                got=f"of a joint to {j.moved.name!r}, which has a motion",
+                expected="one to the world, to a body that stands, or to a rigid body",
+            )
+    for own, between in ((False, ""), (True, " between bodies")):
+        some = [j for j in joints if (j.other is not None) == own]
+        for make in (_stops, _motors):
+            yield from make(some, between)
+
+
+def _stops(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
+    kinds: tuple[tuple[str, Callable[[Any], tuple[float, float]], str], ...] = (
+        ("angles", lambda j: j.angles, "stops"),
+        ("way", lambda j: j.way, "stops of sliders"),
+        ("cone", lambda j: (float(np.cos(j.cone)), np.inf), "stops of balls"),
+    )
+    for field, limits, name in kinds:
+        some = [j for j in joints if getattr(j.joint, field) is not None]
+        if not some:
+            continue
+        low, high = np.array([limits(j.joint) for j in some]).T
+        margin = MARGIN * (high - low)
+        if field == "cone":
+            margin = np.cos((1 - MARGIN) * np.arccos(low)) - low
+        firm = np.array([FIRM * GRAVITY * j.body.mass * j.arm for j in some])
+        yield JointLimits(_coordinates(some), low, high, margin, firm, name + between)
+
+
+def _motors(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
+    for field, name in (("motor", "motors"), ("drive", "drives")):
+        some = [j for j in joints if getattr(j.joint, field) is not None]
+        if some:
+            how = [getattr(j.joint, field) for j in some]
+            said = ("target", "stiffness", "damping", "speed", "resistance")
+            numbers = {n: np.array([getattr(h, n) or 0.0 for h in how]) for n in said}
+            most = np.array([np.inf if h.most is None else h.most for h in how])
+            names = [
+                j.joint.name or f"{field} {j.what.rsplit(' ', 1)[1]} of {j.body.body.name}"
+                for j in some
+            ]
+            yield Motors(_coordinates(some), most=most, names=names, name=name + between, **numbers)
+
+
+def _coordinates(joints: "Sequence[Jointed]") -> Coordinates:
+    """Of joints of one kind."""
+    stencil = np.array([j.ids for j in joints])
+    kind = joints[0].joint.kind
+    first = _joined([_form(j, *_directions(j)[0]) for j in joints])
+    if kind != "hinge":
+        return Coordinates(stencil, first)
+    return Coordinates(stencil, first, _joined([_form(j, *_directions(j)[1]) for j in joints]))
+
+
+def _directions(j: "Jointed") -> list[tuple[Floats | None, Floats]]:
+    """Directions of this body (None: its center's way) and of the other that are multiplied."""
+    from weft.bodies.joints.energies import across
+
+    if j.joint.kind == "slider":
+        return [(None, j.axis)]
+    if j.joint.kind == "ball":
+        return [(j.axis, j.axis)]
+    b, c = across(j.axis)
+    return [(b, b), (b, c)]
+
+
+def _form(j: "Jointed", own: Floats | None, other: Floats) -> Form:
+    """One row."""
+    k = len(j.ids)
+    w, u, w0, u0 = np.zeros(k), np.zeros(k), np.zeros(3), np.zeros(3)
+    center = np.asarray(j.body.solid.center)
+    w[:4] = 0.25 if own is None else j.body.gradients @ own
+    if j.other is None:
+        u0 = other
+        w0 = -center if own is None else w0
+    else:
+        u[4:] = j.other.gradients @ other
+        if own is None:
+            w[4:] = -j.other.weights(center[None])[0]
+    return Form(w[None], w0[None], u[None], u0[None])
+
+
+def _joined(forms: Sequence[Form]) -> Form:
+    return Form(*(np.concatenate([getattr(f, n) for f in forms]) for n in ("w", "w0", "u", "u0")))

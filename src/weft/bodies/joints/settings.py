@@ -1,0 +1,131 @@
+"""Joints, ropes and springs of rigid bodies, as a scene says them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import documented, setting
+from weft.bodies.joints.motors import Drive, Motor
+from weft.energies.springs.release import NEVER, Release
+
+JOINTS = ("ball", "hinge", "slider", "fixed_rotation", "weld", "rope", "spring")
+OF_KIND = {"angles": "hinge", "way": "slider", "cone": "ball", "motor": "hinge", "drive": "slider"}
+ROPES = ("rope", "spring")  # which have two ends, and a length between them
+OF_ROPES = {"at": None, "length": None, "damping": 0.0, "release": NEVER}
+Place = tuple[float, float, float]
+
+
+@checked(SceneError, "rigid.joints")
+@documented
+@dataclass(frozen=True)
+class Joint:
+    """A joint of a rigid body to the world or to another body, made of stiff springs; or a rope or
+    spring between both.
+    """
+
+    kind: str = setting(
+        "ball",
+        "ball: a point stays; hinge: it turns about an axis through the point; slider: it moves "
+        "along the axis and does not turn; fixed_rotation: it moves and does not turn; weld: it "
+        "neither moves nor turns; rope: it is pulled where the rope is taut; spring: it is pulled "
+        "and pushed",
+        choices=JOINTS,
+    )
+    point: Place | None = setting(
+        None,
+        "place of a ball or hinge, or of a rope or spring on this body, where it starts; none: the "
+        "center of its mass",
+        "m",
+    )
+    axis: Place = setting((0.0, 1.0, 0.0), "direction of a hinge or slider, at the start")
+    stiffness: float | None = setting(
+        None,
+        "of its springs; none: the body's stiffness times its size; kind spring needs it",
+        "N/m",
+        above=0,
+    )
+    to: str = setting("", "name of the other body, where it starts; none: the world")
+    at: Place | None = setting(
+        None,
+        "kinds rope, spring: place of the other end, where the other body starts; none: the center "
+        "of that body",
+        "m",
+    )
+    length: float | None = setting(
+        None, "kinds rope, spring; none: the distance at the start", "m", least=0
+    )
+    damping: float = setting(0.0, "kind spring: over its stiffness", "s", least=0)
+    release: Release = setting(NEVER, "kinds rope, spring: when it lets go")
+    name: str = setting("", "of a rope, spring or motor, in metrics; none: its kind and number")
+    angles: tuple[float, float] | None = setting(
+        None,
+        "kind hinge: between which it turns about the axis, from where it starts; within half a "
+        "turn, and 0 inside; none: it turns freely",
+        "rad",
+    )
+    way: tuple[float, float] | None = setting(
+        None,
+        "kind slider: between which it moves along the axis, from where it starts; none: freely",
+        "m",
+    )
+    cone: float | None = setting(
+        None,
+        "kind ball: by which the axis may be tilted, less than half a turn; none: freely",
+        "rad",
+        above=0,
+    )
+    motor: Motor | None = setting(None, "kind hinge: what turns it; none: nothing does")
+    drive: Drive | None = setting(None, "kind slider: what pushes it; none: nothing does")
+
+    def __post_init__(self) -> None:
+        if not np.linalg.norm(self.axis) > 0:
+            raise SceneError(
+                "rigid.joints.axis", got=self.axis, expected="a direction other than zero"
+            )
+        if self.kind == "spring" and self.stiffness is None:
+            raise SceneError(
+                "rigid.joints.stiffness", got="nothing, of a spring", expected="[N/m] how stiff"
+            )
+        if self.kind in ROPES and self.at is None and not self.to:
+            raise SceneError(
+                "rigid.joints.at",
+                got=f"nothing, of a {self.kind}",
+                expected="where its other end is: a place of the world, or another body (`to`)",
+            )
+        if self.kind == "rope" and self.damping > 0:
+            raise SceneError(
+                "rigid.joints.damping", got=self.damping, expected="none of a rope: take a spring"
+            )
+        self._check_limits()
+        for name, none in OF_ROPES.items():
+            if self.kind not in ROPES and getattr(self, name) != none:
+                raise SceneError(
+                    f"rigid.joints.{name}",
+                    got=f"of kind {self.kind}",
+                    expected=f"kind {' or '.join(ROPES)}",
+                )
+
+    def _check_limits(self) -> None:
+        """Limits and motors of their kinds, limits with the start between them."""
+        for name, kind in OF_KIND.items():
+            if getattr(self, name) is not None and self.kind != kind:
+                raise SceneError(
+                    f"rigid.joints.{name}", got=f"of kind {self.kind}", expected=f"kind {kind}"
+                )
+        if self.cone is not None and not self.cone < np.pi:
+            got = f"{np.degrees(self.cone):g} deg"
+            raise SceneError("rigid.joints.cone", got=got, expected="must be < 180 deg")
+        for name, most in (("angles", np.pi), ("way", np.inf)):
+            given = getattr(self, name)
+            if given is None:
+                continue
+            if len(given) != 2 or not -most < given[0] < 0 < given[1] < most:
+                raise SceneError(
+                    f"rigid.joints.{name}",
+                    got=given,
+                    expected="two limits, the first below 0 and the second above"
+                    + (", both within half a turn" if name == "angles" else ""),
+                    hint="they count from where the bodies start",
+                )

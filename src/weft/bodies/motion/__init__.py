@@ -1,0 +1,1 @@
+"""Prescribed motion: pins and keyframed paths, sequences of positions, animated files."""

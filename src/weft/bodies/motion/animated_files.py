@@ -1,0 +1,91 @@
+"""Bodies that files move: USD and glTF scenes, and point caches on a mesh."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import Rate, Size, Time
+from weft.bodies.body import Body
+from weft.bodies.motion.point_sequence import BodyFrames
+from weft.bodies.shapes.primitives import load_body
+from weft.io import read_cache, read_moving
+
+
+@checked(SceneError)
+def load_animated(
+    path: str | Path,
+    fps: Rate | None = None,
+    *,
+    scale: Size | None = None,
+    start: Time = 0.0,
+    hold: bool = False,
+    prim: str | None = None,
+    name: str = "body",
+) -> Body:
+    """A body from a file that says how it moves; one at rest where it does not move.
+
+    Args:
+        path: a USD or glTF file.
+        fps: frames a second, in place of what it says.
+        scale: meters per unit; None: what the file says.
+        start: [s] time of its first frame.
+        hold: stay at the last frame for as long as the run lasts.
+        prim: of a file of several meshes, which one, by path or name; None: all.
+        name: for messages.
+
+    Raises:
+        MeshError: a file that cannot be read.
+    """
+    unit = None if scale is None else float(scale)
+    times, positions, faces = read_moving(Path(path), fps, unit, prim)
+    if len(times) == 1:
+        return Body(positions[0], faces, None, name)
+    frames = BodyFrames(float(start) + times, positions, hold)
+    return Body(positions[0], faces, None, name, None, frames)
+
+
+@checked(SceneError)
+def load_cached(
+    path: str | Path,
+    motion: str | Path,
+    fps: Rate | None = None,
+    *,
+    scale: Size | None = None,
+    start: Time = 0.0,
+    hold: bool = False,
+    prim: str | None = None,
+    name: str = "body",
+) -> Body:
+    """A body of a mesh file, moved by a point cache of the same vertices, units and axes.
+
+    Args:
+        path: the mesh file.
+        motion: a .pc2 or .mdd file.
+        fps: frames a second; a .pc2 does not say it.
+        scale: meters per unit of both; None: 1.
+        start: [s] time of the first frame.
+        hold: stay at the last frame for as long as the run lasts.
+        prim: of a file of several meshes, which one.
+        name: for messages.
+
+    Raises:
+        SceneError: another number of vertices. MeshError: a file that cannot be read.
+    """
+    body = load_body(path, 1.0, name, prim)
+    unit = 1.0 if scale is None else float(scale)
+    times, positions = read_cache(Path(motion), fps)
+    n = positions.shape[1]
+    if n != len(body.vertices):
+        raise SceneError(
+            f"{name}.motion",
+            got=f"{n} vertices",
+            where=str(motion),
+            expected=f"{len(body.vertices)}, as in {Path(path).name}",
+            hint="export mesh and cache from the same object, without changing its topology",
+        )
+    frames = BodyFrames(float(start) + times, unit * positions, hold) if len(times) > 1 else None
+    vertices = np.array(unit * positions[0])
+    return dataclasses.replace(body, vertices=vertices, frames=frames)

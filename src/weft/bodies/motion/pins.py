@@ -1,0 +1,151 @@
+"""Pins.
+
+Vertices whose motion is prescribed: held still, released at a time, or moved along keyframes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, Literal
+
+import numpy as np
+
+from weft.base.arrays import Floats, Positions, VertexIds
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import REQUIRED, Setting, documented, setting
+
+Interpolation = Literal["linear", "smooth"]
+
+
+@checked(SceneError, "keyframe")
+@documented
+@dataclass(frozen=True)
+class Keyframe:
+    """Where a pin is at a time, relative to its start. Text may have a unit: ``Keyframe("500 ms",
+    ("2 cm", 0, 0), "90 deg")``.
+    """
+
+    time: float = setting(REQUIRED, "", "s")
+    translation: tuple[float, float, float] = setting((0.0, 0.0, 0.0), "", "m")
+    rotation: float = setting(0.0, "about the path's axis", "rad")
+
+
+@checked(SceneError, "pin path", unchecked=("positions",))
+@documented
+@dataclass(frozen=True)
+class Path:
+    """A motion through keyframes; before the first the pin stays where it starts.
+
+    After the last one the vertices stay only where ``hold`` says so: a run that is longer than its
+    path is more often a mistake than a wish.
+
+    ``smooth`` is a monotone cubic (no overshoot, velocity continuous); ``linear`` has corners in
+    velocity.
+
+    Raises:
+        SceneError: no keyframes, or times that do not increase.
+    """
+
+    keyframes: Sequence[Keyframe] = setting(REQUIRED, "times must increase")
+    interpolation: Interpolation = setting("smooth", "smooth: monotone cubic, no jump in velocity")
+    axis: tuple[float, float, float] = setting((0.0, 1.0, 0.0), "direction of rotations")
+    center: tuple[float, float, float] | None = setting(
+        None, "of rotations; none: mean of the vertices", "m"
+    )
+    hold: bool = setting(
+        False, "stay at the last keyframe; else one at the end of the run is needed"
+    )
+
+    def __post_init__(self) -> None:
+        times = [k.time for k in self.keyframes]
+        if not times or not np.isfinite(times).all() or any(b <= a for a, b in pairwise(times)):
+            raise SceneError(
+                "pin path times", got=times, expected="at least one, strictly increasing [s]"
+            )
+        if not np.linalg.norm(self.axis) > 0:
+            raise SceneError("pin path axis", got=self.axis, expected="a direction other than zero")
+
+    def positions(self, start: Positions, t: float) -> Positions:
+        """Where vertices that started at ``start`` (k,3) are at time t."""
+        values = np.array([[*k.translation, k.rotation] for k in self.keyframes], dtype=np.float64)
+        now = self._interpolate(np.array([k.time for k in self.keyframes]), values, t)
+        center = np.mean(start, axis=0) if self.center is None else np.asarray(self.center)
+        return (start - center) @ _rotation(np.asarray(self.axis), now[3]).T + center + now[:3]
+
+    def _interpolate(self, times: Floats, values: Floats, t: float) -> Floats:
+        if len(times) == 1 or t <= times[0]:
+            return np.asarray(values[0])
+        if t >= times[-1]:
+            return np.asarray(values[-1])
+        if self.interpolation == "linear":
+            return np.array([np.interp(t, times, column) for column in values.T])
+        from scipy.interpolate import PchipInterpolator
+
+        return np.asarray(PchipInterpolator(times, values, axis=0)(t))
+
+
+@checked(SceneError, "pin", named=True, unchecked=("holds", "targets"))
+@dataclass(frozen=True, eq=False)
+class Pin:
+    """Vertices that are held, or moved along a path.
+
+    Args:
+        vertices: ids, at least one.
+        until: time of release [s], or text with a unit; None holds for ever.
+        path: motion; None keeps the vertices where they start.
+        name: for messages.
+
+    Raises:
+        SceneError: no vertices, or a release time that is not a number.
+    """
+
+    vertices: VertexIds
+    until: Annotated[float | None, Setting("", "s", least=0)] = None
+    path: Path | None = None
+    name: str = "pin"
+
+    def __post_init__(self) -> None:
+        ids = np.unique(self.vertices)
+        object.__setattr__(self, "vertices", ids)
+        if len(ids) == 0:
+            raise SceneError(
+                f"{self.name}.vertices",
+                got="nothing",
+                expected="at least one vertex",
+                hint="the selection is empty: widen the box (Cloth.nearest_to_box says by how "
+                "much), or list groups with `weft check`",
+            )
+
+    def holds(self, t: float) -> bool:
+        """True where the pin acts on a step that ends at time t."""
+        return self.until is None or t <= self.until * (1 + 1e-12)
+
+    def check_until(self, end: float) -> None:
+        """That the motion is known until the end of a run [s].
+
+        Raises:
+            SceneError: keyframes that end before the run, and before the pin is released.
+        """
+        if self.path is None or self.path.hold:
+            return
+        last = self.path.keyframes[-1].time
+        needed = end if self.until is None else min(end, self.until)
+        if last < needed * (1 - 1e-9):
+            raise SceneError(
+                f"{self.name}.path",
+                got=f"a last keyframe at {last:g} s",
+                expected=f"one at {needed:g} s or later, where the run ends or the pin lets go",
+                hint="add a keyframe, or say `hold: true` to stay at the last one",
+            )
+
+    def targets(self, start: Positions, t: float) -> Positions:
+        """(k,3) positions at time t of the vertices, which started at ``start`` (k,3)."""
+        return start if self.path is None else self.path.positions(start, t)
+
+
+def _rotation(axis: Floats, angle: float) -> Floats:
+    """Rodrigues' rotation matrix."""
+    a = axis / np.linalg.norm(axis)
+    K = np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
+    return np.asarray(np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * (K @ K))

@@ -1,0 +1,193 @@
+"""Deforming bodies: a sequence of positions, from files."""
+
+import re
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+
+from weft.base.arrays import ArrayOf, Faces, Floats, Positions
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import Rate, Size, Time
+from weft.io import read_surface
+from weft.io.archive import read_npz
+
+
+@checked(SceneError, "frames", unchecked=("at",))
+@dataclass(frozen=True, eq=False)
+class BodyFrames:
+    """Positions of a body's vertices at certain times, linear between them.
+
+    Args:
+        times: (k,) [s], increasing.
+        positions: (k,b,3) [m].
+        hold: stay at the last frame for as long as the run lasts.
+
+    Raises:
+        SceneError: times that do not increase, positions that are not finite, or another number of
+            them.
+    """
+
+    times: Annotated[Floats, ArrayOf("numbers", ((None,),), "s")]
+    positions: Annotated[Floats, ArrayOf("numbers", ((None, None, 3),), "m")]
+    hold: bool = False
+
+    def __post_init__(self) -> None:
+        times, x = self.times, self.positions
+        if len(times) == 0 or (np.diff(times) <= 0).any():
+            raise SceneError("frames.times", got=times[:5].tolist(), expected="increasing [s]")
+        if len(x) != len(times):
+            raise SceneError(
+                "frames.positions", got=x.shape, expected=f"({len(times)}, vertices, 3) [m]"
+            )
+
+    def at(self, t: float) -> Positions:
+        """(b,3) [m] at time t; the first and last frames before and after."""
+        k = int(np.searchsorted(self.times, t, side="right"))
+        if k == 0 or k == len(self.times):
+            return np.asarray(self.positions[min(k, len(self.times) - 1)])
+        s = (t - self.times[k - 1]) / (self.times[k] - self.times[k - 1])
+        return np.asarray((1 - s) * self.positions[k - 1] + s * self.positions[k])
+
+    def check_until(self, end: float, name: str) -> None:
+        """That there are frames until the end of a run [s].
+
+        Raises:
+            SceneError: they end before.
+        """
+        if not self.hold and self.times[-1] < end * (1 - 1e-9):
+            raise SceneError(
+                f"{name}.frames",
+                got=f"a last frame at {self.times[-1]:g} s",
+                expected=f"one at {end:g} s or later, where the run ends",
+                hint="or say `hold: true` to stay at the last one",
+            )
+
+
+@checked(SceneError)
+def load_frames(
+    pattern: str | Path,
+    fps: Rate | None = None,
+    *,
+    scale: Size | None = None,
+    start: Time = 0.0,
+    hold: bool = False,
+    name: str = "body",
+) -> tuple[BodyFrames, Faces]:
+    """Frames and triangles from numbered files, or from one array file.
+
+    Args:
+        pattern: files such as ``walk_*.obj`` (or .ply), in the order of their last number; or one
+            .npz with ``positions`` (k,b,3), ``faces`` (m,3) and perhaps ``times`` (k,) [s].
+        fps: frames a second; None: at the times that an .npz says. Where both are there, ``fps``
+            holds, with a warning if it is another rate.
+        scale: meters per unit; None: 1.
+        start: [s] time of the first frame.
+        hold: stay at the last frame for as long as the run lasts.
+        name: for messages.
+
+    Raises:
+        SceneError: no files, numbers with gaps, no rate, times that do not increase, or frames
+            whose triangles differ. MeshError: a file
+            that cannot be read.
+    """
+    path = Path(pattern)
+    own: Floats | None = None
+    if path.suffix.lower() == ".npz":
+        positions, faces, own = _array_file(path, name)
+    else:
+        positions, faces = _numbered_files(path, name)
+    if fps is None and own is None:
+        raise SceneError(
+            f"{name}.fps",
+            got="none",
+            where=str(path),
+            expected="frames a second: the file does not say its times",
+        )
+    times = own if fps is None else np.arange(len(positions)) / fps
+    assert times is not None
+    if own is not None and len(own) > 1 and abs(times[-1] / own[-1] - 1) > 1e-6:
+        warnings.warn(
+            f"{name}: fps {fps:g} takes the place of the times in {path.name}: the motion takes "
+            f"{times[-1]:.4g} s for {own[-1]:.4g} s; without fps it keeps its times",
+            stacklevel=2,
+        )
+    size = 1.0 if scale is None else float(scale)
+    return BodyFrames(float(start) + times, size * positions, hold), faces
+
+
+def _array_file(path: Path, name: str) -> tuple[Floats, Faces, Floats | None]:
+    """Positions, triangles, and times from 0 on, where the file says them."""
+    expected = "an .npz with positions (k,b,3) and faces (m,3)"
+    arrays = read_npz(path, what=f"{name}.frames", expected=expected, error=SceneError)
+    if not {"positions", "faces"} <= arrays.keys():
+        raise SceneError(f"{name}.frames", got=sorted(arrays), expected=expected, where=str(path))
+    positions, faces = arrays["positions"], arrays["faces"]
+    kinds = positions.dtype.kind in "fiu" and faces.dtype.kind in "iu"
+    shapes = positions.ndim == 3 and faces.ndim == 2
+    if not (kinds and shapes and positions.shape[2] == 3 and faces.shape[1] == 3):
+        got = f"positions {positions.shape} and faces {faces.shape} of {faces.dtype}"
+        raise SceneError(f"{name}.frames", got=got, expected=expected, where=str(path))
+    if len(faces) and not 0 <= int(faces.min()) <= int(faces.max()) < positions.shape[1]:
+        expected = f"faces with ids from 0 to {positions.shape[1] - 1}"
+        raise SceneError(f"{name}.frames", got=int(faces.max()), expected=expected, where=str(path))
+    own = None
+    if "times" in arrays:
+        own = np.asarray(arrays["times"])
+        numeric = own.dtype.kind in "fiu" and own.shape == (len(positions),)
+        own = own - own[:1] if numeric else np.full(1, np.nan)
+        if not (np.isfinite(own).all() and (np.diff(own) > 0).all()):
+            raise SceneError(
+                f"{name}.frames",
+                got="times that do not increase",
+                where=str(path),
+                expected="a later one for every frame",
+            )
+    return positions.astype(np.float64), faces.astype(np.int32), own
+
+
+def _numbered_files(path: Path, name: str) -> tuple[Floats, Faces]:
+    numbered = []
+    for found in path.parent.glob(path.name):
+        digits = re.findall(r"\d+", found.stem)
+        if digits:
+            numbered.append((int(digits[-1]), found))
+    numbered.sort()
+    if not numbered:
+        raise SceneError(
+            f"{name}.frames",
+            got=f"no numbered file {path.name}",
+            where=str(path.parent),
+            expected="files such as walk_0001.obj, named as walk_*.obj",
+        )
+    numbers = [n for n, _ in numbered]
+    missing = sorted(set(range(numbers[0], numbers[-1] + 1)) - set(numbers))
+    if missing or len(set(numbers)) < len(numbers):
+        what = f"no file numbered {missing[0]}" if missing else "two files with one number"
+        raise SceneError(
+            f"{name}.frames",
+            got=what,
+            where=str(path.parent),
+            expected=f"every number from {numbers[0]} to {numbers[-1]} once",
+        )
+    positions: list[Positions] = []
+    first: Faces | None = None
+    for _, file in numbered:
+        x, faces = read_surface(file)
+        if first is None:
+            first = faces
+        other = faces.shape != first.shape or bool((faces != first).any())
+        if other or len(x) != len((positions or [x])[0]):
+            raise SceneError(
+                f"{name}.frames",
+                where=str(file),
+                got=f"{len(x)} vertices and {len(faces)} faces, not those of the first file",
+                expected="the same triangles in every frame",
+                hint="export without changing the topology",
+            )
+        positions.append(x)
+    assert first is not None
+    return np.stack(positions), first

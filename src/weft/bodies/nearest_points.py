@@ -1,0 +1,72 @@
+"""The points of a surface that are nearest to others, in single precision: 1e-6 m for people."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Faces, Floats, Ints, Positions
+
+FARTHEST = 10.0  # [m] in which the surface is looked for
+
+
+@wp.kernel(module=wp.get_module("weft.run.garment_quality"))
+def nearest(
+    o: int,
+    body: wp.uint64,
+    x: wp.array(dtype=wp.vec3f),
+    farthest: wp.float32,
+    distance: wp.array(dtype=wp.float32),
+    face: wp.array(dtype=wp.int32),
+    weight: wp.array(dtype=wp.vec2f),
+):
+    """Distance of points to a surface, the face there, and where on it."""
+    i = o + wp.tid()
+    found = wp.mesh_query_point_no_sign(body, x[i], farthest)
+    distance[i] = farthest
+    face[i] = -1
+    if found.result:
+        p = wp.mesh_eval_position(body, found.face, found.u, found.v)
+        distance[i] = wp.length(p - x[i])
+        face[i] = found.face
+        weight[i] = wp.vec2f(found.u, found.v)
+
+
+@dataclass(frozen=True, eq=False)
+class NearestPoints:
+    """The points of a surface that are nearest to others.
+
+    Args:
+        distance: (n,) [m].
+        face: (n,) -1 where there is none near.
+        weight: (n,3) of the face's corners.
+    """
+
+    distance: Floats
+    face: Ints
+    weight: Floats
+
+    @staticmethod
+    def of(x: Positions, body: Positions, faces: Faces) -> "NearestPoints":
+        """On a body (b,3) with faces (m,3), of points (n,3)."""
+        mesh = wp.Mesh(
+            kernel.array(np.asarray(body, np.float32), wp.vec3f),
+            kernel.array(np.asarray(faces, np.int32).ravel(), wp.int32),
+        )
+        n = len(x)
+        distance, face = kernel.empty(n, wp.float32), kernel.empty(n, wp.int32)
+        weight = kernel.zeros(n, wp.vec2f)
+        points = kernel.array(np.asarray(x, np.float32), wp.vec3f)
+        kernel.launch(nearest, n, mesh.id, points, wp.float32(FARTHEST), distance, face, weight)
+        u, v = kernel.numpy(weight).astype(np.float64).T
+        return NearestPoints(
+            np.array(kernel.numpy(distance), np.float64),
+            np.array(kernel.numpy(face)),
+            np.stack([u, v, 1 - u - v], axis=1),
+        )
+
+    def on(self, body: Positions, faces: Faces) -> Positions:
+        """(n,3) [m] the same places of the body elsewhere."""
+        corners = body[faces[np.maximum(self.face, 0)]]
+        return np.asarray(np.einsum("nk,nki->ni", self.weight, corners))

@@ -1,0 +1,79 @@
+"""Volume, center and second moments of what a closed mesh encloses.
+
+A solid is the signed sum of tetrahedra from one point to every face (Mirtich 1996 does it by
+Green's theorem). Of one with corners 0, a, b, c: the volume is det(a,b,c)/6, and the integral of
+x x^T is det/120 (s s^T + a a^T + b b^T + c c^T), s = a + b + c.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.base.arrays import Faces, Floats, Positions
+from weft.base.errors import SceneError
+
+FLAT = 1e-9  # volume over that of a ball of its size, below which there is none
+
+
+@dataclass(frozen=True, eq=False)
+class MassProperties:
+    """What a closed mesh encloses, of one density."""
+
+    volume: float  # [m^3]
+    center: Floats  # (3,) [m]
+    second: Floats  # (3,3) [m^2] mean of (x - center) (x - center)^T
+
+    @property
+    def gyration(self) -> Floats:
+        """(3,3) [m^2] inertia tensor of unit mass about the center."""
+        return np.asarray(np.trace(self.second) * np.eye(3) - self.second)
+
+
+def mass_properties(x: Positions, faces: Faces, name: str = "body") -> MassProperties:
+    """Of a mesh whose faces all look outwards, or all inwards.
+
+    Args:
+        x: (n,3) [m].
+        faces: (m,3).
+        name: for messages.
+
+    Raises:
+        SceneError: a mesh that is open, whose faces look both ways, or that encloses nothing.
+    """
+    _check_closed(faces, name)
+    used = np.unique(faces)
+    origin = x[used].mean(0)
+    a, b, c = np.moveaxis(x[faces] - origin, 1, 0)
+    det = np.einsum("mi,mi->m", a, np.cross(b, c))
+    volume = float(det.sum()) / 6
+    size = float(np.linalg.norm(x[used] - origin, axis=1).max(initial=0.0))
+    if not abs(volume) > FLAT * 4.2 * size**3:
+        raise SceneError(
+            f"{name}.rigid",
+            got=f"a volume of {abs(volume):.3g} m^3",
+            expected="a body with a volume: a closed mesh that is not flat",
+            hint="give it a thickness, or leave out `rigid`",
+        )
+    s = a + b + c
+    mean = np.einsum("m,mi->i", det, s) / 24 / volume
+    outer = sum(np.einsum("m,mi,mj->ij", det, v, v) for v in (s, a, b, c))
+    second = np.asarray(outer) / 120 / volume - np.outer(mean, mean)
+    return MassProperties(abs(volume), origin + mean, second)
+
+
+def _check_closed(faces: Faces, name: str) -> None:
+    """That every edge has two faces, which run along it in opposite directions."""
+    edges = faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64)
+    n = int(faces.max()) + 1
+    low, high = edges.min(1), edges.max(1)
+    _, number, count = np.unique(low * n + high, return_inverse=True, return_counts=True)
+    turns = np.bincount(number.reshape(-1), np.where(edges[:, 0] < edges[:, 1], 1.0, -1.0))
+    hint = "close its holes (`weft check` draws them), or leave out `rigid`"
+    if (count != 2).any():
+        got = f"{int((count == 1).sum())} border edges, {int((count > 2).sum())} with more faces"
+    elif (turns != 0).any():
+        got = f"{int((turns != 0).sum())} edges between faces that look opposite ways"
+        hint = "make all faces look outwards"
+    else:
+        return
+    raise SceneError(f"{name}.rigid", got=got, expected="a closed mesh: it has a volume", hint=hint)

@@ -1,0 +1,45 @@
+"""What makes a body rigid: its mass, how it starts to move, and what holds it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import documented, setting
+from weft.bodies.joints.settings import Joint
+
+
+@checked(SceneError, "rigid")
+@documented
+@dataclass(frozen=True)
+class Rigid:
+    """A body that moves as forces and contacts have it. Its mesh has to be closed."""
+
+    density: float | None = setting(None, "of what fills it; or give its mass", "kg/m^3", above=0)
+    mass: float | None = setting(None, "of the whole body; or give its density", "kg", above=0)
+    velocity: tuple[float, float, float] = setting(
+        (0.0, 0.0, 0.0), "of its center at the start", "m/s"
+    )
+    spin: tuple[float, float, float] = setting(
+        (0.0, 0.0, 0.0), "angular velocity at the start", "rad/s"
+    )
+    stiffness: float = setting(
+        1e8,
+        "Young's modulus with which it resists a change of shape: strains are about a pressure "
+        "over this",
+        "Pa",
+        above=0,
+    )
+    joints: Sequence[Joint] = setting((), "that hold it to the world, or to other bodies")
+    air: bool = setting(
+        False, "the scene's wind acts on its surface, each face by half: a plate has two"
+    )
+
+    def __post_init__(self) -> None:
+        if (self.density is None) == (self.mass is None):
+            raise SceneError(
+                "rigid.mass, rigid.density",
+                got="neither" if self.mass is None else "both",
+                expected="one of the two",
+                hint="wood is about 600 kg/m^3, water 1000, steel 7800",
+            )

@@ -1,0 +1,1 @@
+"""Shapes of bodies: primitives, surfaces of revolution, height fields and distance grids."""

@@ -1,0 +1,259 @@
+"""Shapes of bodies: sphere, plate, capsule, box, ring, and what a file holds."""
+
+from pathlib import Path as FilePath
+from typing import Annotated
+
+import numpy as np
+
+from weft.base.arrays import Faces, Floats
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import Setting, Size
+from weft.base.units import Quantity
+from weft.bodies.body import Body
+from weft.discretization.mesh import edges_of, grid
+from weft.io import read_surface
+
+MOST_FACES = 200_000
+Sizes = Annotated[tuple[Quantity, Quantity, Quantity], Setting("", "m", above=0)]
+
+
+@checked(SceneError)
+def load_body(
+    path: str | FilePath,
+    scale: Size | None = None,
+    name: str = "body",
+    prim: str | None = None,
+) -> Body:
+    """A body at rest from a mesh file.
+
+    Args:
+        path: the file.
+        scale: meters per unit of its positions; None: what the file says, else 1.
+        name: for messages.
+        prim: of a file of several meshes, which one, by path or name; None: all.
+
+    Raises:
+        MeshError: a file that cannot be read.
+    """
+    unit = None if scale is None else float(scale)
+    x, faces = read_surface(FilePath(path), unit, prim)
+    return Body(x, faces, None, name)
+
+
+@checked(SceneError)
+def sphere(radius: Size, size: Size, name: str = "sphere") -> Body:
+    """A sphere about the origin.
+
+    Args:
+        radius: [m].
+        size: [m] of its edges, about.
+        name: for messages.
+
+    Raises:
+        SceneError: a radius or size that is not > 0.
+    """
+    radius, size = float(radius), float(size)
+    x, faces = _icosahedron()
+    edge = 1.05 * radius
+    while edge > size and len(faces) < 200_000:
+        x, faces = _divided(x, faces)
+        edge /= 2
+    x = x / np.linalg.norm(x, axis=1, keepdims=True)
+    return Body(radius * x, faces, None, name)
+
+
+@checked(SceneError)
+def plate(width: Size, depth: Size, size: Size = 0.2, name: str = "plate") -> Body:
+    """A level rectangle about the origin: a floor, or a table.
+
+    Args:
+        width: [m] along x.
+        depth: [m] along z.
+        size: [m] of its edges, at most.
+        name: for messages.
+
+    Raises:
+        SceneError: a length that is not > 0.
+    """
+    width, depth, size = float(width), float(depth), float(size)
+    nx, nz = (min(int(np.ceil(side / size)), 500) + 1 for side in (width, depth))
+    mesh = grid(nx, nz, width, depth)
+    return Body(mesh.vertices, mesh.faces, None, name)
+
+
+@checked(SceneError)
+def capsule(radius: Size, length: Size, size: Size, name: str = "capsule") -> Body:
+    """A cylinder with half spheres at both ends, along y, about the origin.
+
+    Args:
+        radius: [m].
+        length: [m] of the cylinder between the half spheres.
+        size: [m] of its edges, about.
+        name: for messages.
+
+    Raises:
+        SceneError: a length that is not > 0.
+    """
+    radius, length, size = float(radius), float(length), float(size)
+    around = max(6, int(np.ceil(2 * np.pi * radius / size)))
+    rings = max(2, int(np.ceil(np.pi / 2 * radius / size)))
+    along = max(1, int(np.ceil(length / size)))
+    up = np.linspace(0, np.pi / 2, rings, endpoint=False)
+    cap = np.stack([radius * np.cos(up), length / 2 + radius * np.sin(up)], axis=1)
+    middle = np.stack(
+        [np.full(along - 1, radius), np.linspace(-length / 2, length / 2, along + 1)[1:-1]], 1
+    )
+    profile = np.concatenate([(cap * [1, -1])[::-1], middle, cap])
+    return lathe(profile, around, (-length / 2 - radius, length / 2 + radius), name)
+
+
+@checked(SceneError)
+def box(size: Sizes, edge: Size = 0.1, name: str = "box") -> Body:
+    """A box about the origin, sides along the axes.
+
+    Args:
+        size: [m] along x, y and z.
+        edge: [m] of its edges, at most.
+        name: for messages.
+
+    Raises:
+        SceneError: a length that is not > 0.
+    """
+    lengths, length = [float(side) for side in size], float(edge)
+    half = np.asarray(lengths, dtype=np.float64) / 2
+    points, faces, first = [], [], 0
+    for axis in range(3):
+        u, v = (axis + 1) % 3, (axis + 2) % 3
+        nu, nv = (min(int(np.ceil(lengths[k] / length)), 200) + 1 for k in (u, v))
+        side = grid(nu, nv, 2.0, 2.0)
+        for sign in (-1.0, 1.0):
+            x = np.empty((side.n_vertices, 3))
+            x[:, axis] = sign
+            x[:, u], x[:, v] = side.vertices[:, 0], -side.vertices[:, 2]
+            points.append(x * half)
+            faces.append((side.faces if sign > 0 else side.faces[:, ::-1]) + first)
+            first += len(x)
+    return _welded(np.concatenate(points), np.concatenate(faces), name)
+
+
+@checked(SceneError)
+def ring(radius: Size, thickness: Size, size: Size, name: str = "ring") -> Body:
+    """A torus about the y axis, at the origin.
+
+    Args:
+        radius: [m] of the circle in its middle.
+        thickness: [m] radius of its cross section, less than ``radius``.
+        size: [m] of its edges, about.
+        name: for messages.
+
+    Raises:
+        SceneError: a length that is not > 0, or a cross section that fills the ring.
+    """
+    radius, thickness, size = float(radius), float(thickness), float(size)
+    if thickness >= radius:
+        raise SceneError(f"{name} thickness", got=thickness, expected=f"less than {radius:g} [m]")
+    n = max(8, int(np.ceil(2 * np.pi * (radius + thickness) / size)))
+    m = max(6, int(np.ceil(2 * np.pi * thickness / size)))
+    a, b = np.meshgrid(2 * np.pi * np.arange(n) / n, 2 * np.pi * np.arange(m) / m, indexing="ij")
+    r = radius + thickness * np.cos(b)
+    x = np.stack([r * np.cos(a), thickness * np.sin(b), r * np.sin(a)], axis=2).reshape(-1, 3)
+    i, j = np.meshgrid(np.arange(n), np.arange(m), indexing="ij")
+    corner = [
+        ((i + di) % n * m + (j + dj) % m).reshape(-1) for di, dj in ((0, 0), (0, 1), (1, 1), (1, 0))
+    ]
+    faces = np.concatenate([np.stack([corner[k] for k in t], 1) for t in ((0, 1, 2), (0, 2, 3))])
+    return Body(x, faces, None, name)
+
+
+def lathe(profile: Floats, around: int, poles: tuple[float, float], name: str) -> Body:
+    """A closed surface of revolution about y: rings of radius and height (k,2) from below, and the
+    heights of its poles.
+    """
+    k = len(profile)
+    angle = 2 * np.pi * np.arange(around) / around
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    x = np.empty((k, around, 3))
+    x[..., 0], x[..., 2] = profile[:, :1] * circle[:, 0], profile[:, :1] * circle[:, 1]
+    x[..., 1] = profile[:, 1:]
+    i, j = np.meshgrid(np.arange(k - 1), np.arange(around), indexing="ij")
+    c = [
+        ((i + di) * around + (j + dj) % around).reshape(-1)
+        for di, dj in ((0, 0), (1, 0), (1, 1), (0, 1))
+    ]
+    low, high, turn = k * around, k * around + 1, np.arange(around)
+    following = (turn + 1) % around
+    last = (k - 1) * around
+    faces = np.concatenate(
+        [
+            np.stack([c[0], c[1], c[2]], 1),
+            np.stack([c[0], c[2], c[3]], 1),
+            np.stack([np.full(around, low), turn, following], 1),
+            np.stack([np.full(around, high), last + following, last + turn], 1),
+        ]
+    )
+    tips = np.array([[0, poles[0], 0], [0, poles[1], 0]])
+    return Body(np.concatenate([x.reshape(-1, 3), tips]), faces, None, name)
+
+
+def _welded(x: Floats, faces: Faces, name: str) -> Body:
+    """A body whose vertices at the same place are one."""
+    _, first, number = np.unique(np.round(x, 12), axis=0, return_index=True, return_inverse=True)
+    return Body(x[first], number.reshape(-1)[faces].astype(np.int32), None, name)
+
+
+def _icosahedron() -> tuple[Floats, Faces]:
+    g = (1 + np.sqrt(5)) / 2
+    x = np.array(
+        [
+            [-1, g, 0],
+            [1, g, 0],
+            [-1, -g, 0],
+            [1, -g, 0],
+            [0, -1, g],
+            [0, 1, g],
+            [0, -1, -g],
+            [0, 1, -g],
+            [g, 0, -1],
+            [g, 0, 1],
+            [-g, 0, -1],
+            [-g, 0, 1],
+        ]
+    )
+    faces = np.array(
+        [
+            [0, 11, 5],
+            [0, 5, 1],
+            [0, 1, 7],
+            [0, 7, 10],
+            [0, 10, 11],
+            [1, 5, 9],
+            [5, 11, 4],
+            [11, 10, 2],
+            [10, 7, 6],
+            [7, 1, 8],
+            [3, 9, 4],
+            [3, 4, 2],
+            [3, 2, 6],
+            [3, 6, 8],
+            [3, 8, 9],
+            [4, 9, 5],
+            [2, 4, 11],
+            [6, 2, 10],
+            [8, 6, 7],
+            [9, 8, 1],
+        ],
+        dtype=np.int32,
+    )
+    return x / np.linalg.norm(x[0]), faces
+
+
+def _divided(x: Floats, faces: Faces) -> tuple[Floats, Faces]:
+    """Every triangle as four, new vertices on the unit sphere."""
+    edges, number = edges_of(faces)
+    middle = x[edges].mean(1)
+    middle /= np.linalg.norm(middle, axis=1, keepdims=True)
+    ab, bc, ca = (len(x) + number.reshape(-1, 3)).astype(np.int32).T
+    a, b, c = faces.T
+    parts = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
+    return np.concatenate([x, middle]), np.concatenate([np.stack(p, axis=1) for p in parts])

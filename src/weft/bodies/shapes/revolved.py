@@ -1,0 +1,130 @@
+"""Shapes of bodies that are turned about the y axis, and the plane.
+
+Facets lie inside of what is round, by at most about size^2/(8 r) of a circle of radius r.
+"""
+
+from itertools import pairwise
+from typing import Annotated
+
+import numpy as np
+
+from weft.base.arrays import Floats
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import Setting, Size
+from weft.base.units import Quantity
+from weft.bodies.body import Body
+from weft.bodies.shapes.primitives import lathe
+from weft.discretization.mesh import grid
+
+PLANE_CELLS = 4  # along each side of a plane
+LEAST_AROUND = 8  # corners of a circle
+
+
+@checked(SceneError)
+def plane(extent: Size = 20.0, name: str = "plane") -> Body:
+    """A level plane through the origin: a square so large, of few faces, that nothing leaves it.
+
+    Args:
+        extent: [m] of its sides.
+        name: for messages.
+
+    Raises:
+        SceneError: a length that is not > 0.
+    """
+    side = float(extent)
+    mesh = grid(PLANE_CELLS + 1, PLANE_CELLS + 1, side, side)
+    return Body(mesh.vertices, mesh.faces, None, name)
+
+
+@checked(SceneError)
+def cylinder(radius: Size, length: Size, size: Size, name: str = "cylinder") -> Body:
+    """A cylinder with flat ends, along y, about the origin.
+
+    Args:
+        radius: [m].
+        length: [m] between its ends.
+        size: [m] of its edges, about.
+        name: for messages.
+
+    Raises:
+        SceneError: a length that is not > 0.
+    """
+    radius, length, size = float(radius), float(length), float(size)
+    half = length / 2
+    corners = [(0.0, -half), (radius, -half), (radius, half), (0.0, half)]
+    return lathe(_profile(corners, size), _around(radius, size), (-half, half), name)
+
+
+@checked(SceneError)
+def cone(
+    radius: Size,
+    height: Size,
+    size: Size,
+    top: Annotated[Quantity, Setting("", "m", least=0)] = 0.0,
+    name: str = "cone",
+) -> Body:
+    """A cone with a flat base below and its tip above, along y; its middle is the origin.
+
+    Args:
+        radius: [m] of its base.
+        height: [m].
+        size: [m] of its edges, about.
+        top: [m] radius of a flat end above; 0: a tip.
+        name: for messages.
+
+    Raises:
+        SceneError: a length that is not > 0, or a top that is as wide as the base.
+    """
+    radius, height, size = float(radius), float(height), float(size)
+    narrow = float(top)
+    half = height / 2
+    corners = [(0.0, -half), (radius, -half), (narrow, half)]
+    if narrow > 0:
+        corners.append((0.0, half))
+    widest = max(radius, narrow)
+    return lathe(_profile(corners, size), _around(widest, size), (-half, half), name)
+
+
+@checked(SceneError)
+def disk(radius: Size, size: Size, name: str = "disk") -> Body:
+    """A level disk about the origin, without thickness.
+
+    Args:
+        radius: [m].
+        size: [m] of its edges, about.
+        name: for messages.
+
+    Raises:
+        SceneError: a length that is not > 0.
+    """
+    radius, size = float(radius), float(size)
+    n = _around(radius, size)
+    rings = max(1, int(np.ceil(radius / size)))
+    r = radius * np.arange(1, rings + 1) / rings
+    angle = 2 * np.pi * np.arange(n) / n
+    circle = np.stack([np.cos(angle), np.zeros(n), -np.sin(angle)], axis=1)
+    x = np.concatenate([np.zeros((1, 3)), (r[:, None, None] * circle).reshape(-1, 3)])
+    turn = np.arange(n)
+    following = (turn + 1) % n
+    faces = [np.stack([np.zeros(n, int), 1 + turn, 1 + following], 1)]
+    for k in range(rings - 1):
+        inner, outer = 1 + k * n, 1 + (k + 1) * n
+        faces.append(np.stack([inner + turn, outer + turn, outer + following], 1))
+        faces.append(np.stack([inner + turn, outer + following, inner + following], 1))
+    return Body(x, np.concatenate(faces), None, name)
+
+
+def _around(radius: float, size: float) -> int:
+    """Corners of a circle."""
+    return max(LEAST_AROUND, int(np.ceil(2 * np.pi * radius / size)))
+
+
+def _profile(corners: list[tuple[float, float]], size: float) -> Floats:
+    """Radii and heights (k,2) along straight lines from pole to pole, without these."""
+    points: list[Floats] = []
+    for begin, end in pairwise(corners):
+        a, b = np.asarray(begin), np.asarray(end)
+        n = max(1, int(np.ceil(float(np.linalg.norm(b - a)) / size)))
+        points.extend(a + (b - a) * k / n for k in range(n))
+    return np.array([p for p in points if p[0] > 0])

@@ -1,0 +1,90 @@
+"""That attachments and pins do not stretch cloth by half where it starts.
+
+Cloth and what ties it are a graph: edges of the mesh with their length in the material, ties with
+theirs. What is held at two places is stretched at least by their distance over the shortest way
+between them.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from weft.base.arrays import Ints
+from weft.base.errors import SceneError
+from weft.bodies.motion.pins import Pin
+from weft.cloth.attachments.attached import Link
+from weft.cloth.cloth import Cloth
+
+MOST = 1.5  # stretch of cloth between two places that hold it
+SOURCES = 32  # places from which ways are looked for
+
+
+def check_stretch(cloth: Cloth, pins: Sequence[Pin], links: Sequence[Link]) -> None:
+    """Raise where pins and attachments hold cloth at places too far apart for it.
+
+    Raises:
+        SceneError: they stretch it by half, or more.
+    """
+    import scipy.sparse as sp
+
+    if not links:
+        return
+    n, x = cloth.n_vertices, cloth.vertices
+    rows, columns, lengths = _edges(cloth)
+    held, places, said = [], [], []
+    for pin in pins:
+        held += pin.vertices.tolist()
+        places += list(pin.targets(x[pin.vertices], 0.0))
+        said += [pin.name] * len(pin.vertices)
+    extra = n
+    for link in links:
+        if link.others is not None:
+            rows, columns = np.append(rows, link.vertices), np.append(columns, link.others)
+            lengths = np.append(lengths, link.length)
+            continue
+        assert link.places is not None
+        ids = np.arange(extra, extra + len(link.vertices))
+        rows, columns = np.append(rows, link.vertices), np.append(columns, ids)
+        lengths = np.append(lengths, link.length)
+        held += ids.tolist()
+        places += list(link.places)
+        said += [link.name] * len(ids)
+        extra += len(ids)
+    if len(held) < 2:
+        return
+    # the graph's zeros would be no edges
+    lengths = np.maximum(lengths, 1e-12)
+    graph = sp.coo_matrix((lengths, (rows, columns)), shape=(extra, extra)).tocsr()
+    nodes, at = np.array(held), np.array(places)
+    chosen = _spread(len(nodes))
+    way = sp.csgraph.dijkstra(graph, directed=False, indices=nodes[chosen])[:, nodes]
+    apart = np.linalg.norm(at[chosen][:, None] - at[None], axis=2)
+    ratio = np.where(np.isfinite(way) & (apart > 1e-9), apart / np.maximum(way, 1e-9), 0.0)
+    i, j = np.unravel_index(int(ratio.argmax()), ratio.shape)
+    if ratio[i, j] > MOST:
+        raise SceneError(
+            f"{said[chosen[i]]} and {said[j]}",
+            got=f"{apart[i, j]:.4g} m apart, with {way[i, j]:.4g} m of cloth and ties between",
+            expected=f"attachments that stretch cloth by less than half at the start, not by "
+            f"{100 * (ratio[i, j] - 1):.0f} %",
+            hint="move what they hold nearer together, or lengthen what is between",
+        )
+
+
+def _edges(cloth: Cloth) -> tuple[Ints, Ints, "np.ndarray[tuple[int], np.dtype[np.float64]]"]:
+    """Edges of the mesh and seams, with their lengths [m] in the material."""
+    faces, uv = cloth.faces, cloth.corner_uv
+    a = faces.ravel()
+    b = np.roll(faces, -1, axis=1).ravel()
+    size = np.linalg.norm(np.roll(uv, -1, axis=1) - uv, axis=2).ravel()
+    pair = np.sort(np.stack([a, b], axis=1), axis=1)
+    for _, sewn in cloth.seams:
+        pair = np.concatenate([pair, np.sort(sewn, axis=1)])
+        size = np.concatenate([size, np.zeros(len(sewn))])
+    pair, first = np.unique(pair, axis=0, return_index=True)
+    return pair[:, 0], pair[:, 1], size[first]
+
+
+def _spread(count: int) -> Ints:
+    """At most ``SOURCES`` of so many, evenly."""
+    return np.unique(np.linspace(0, count - 1, min(count, SOURCES)).astype(np.int32))

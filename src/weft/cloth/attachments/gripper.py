@@ -1,0 +1,164 @@
+"""A scripted gripper: two pads that open, close and move, each command after the one before.
+
+It grasps by contact and friction alone, as a hand does: what it holds may slip. Commands make the
+pads' paths before the run, so that runs resume bit by bit.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from weft.base.arrays import Point
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import REQUIRED, Duration, Size, Speed, documented, setting
+from weft.base.units import Quantity
+from weft.bodies.body import Body
+from weft.bodies.motion.pins import Interpolation, Keyframe, Path
+from weft.bodies.shapes.primitives import box
+
+AXES = {"x": 0, "y": 1, "z": 2}
+EASED = 16  # pieces of a smooth command
+
+
+@dataclass(frozen=True)
+class GripperPose:
+    """Where a gripper is at a time.
+
+    Args:
+        time: [s].
+        place: [m] middle between the pads.
+        opening: [m] clear distance between them.
+    """
+
+    time: float
+    place: tuple[float, float, float]
+    opening: float
+
+
+@checked(SceneError, "gripper", named=True)
+@documented
+@dataclass(frozen=True)
+class Gripper:
+    """Two pads. Commands return a new gripper, which does that too:
+
+        hand = weft.Gripper((0, 0.1, 0)).close(4e-3).move_to((0, 0.5, 0)).open()
+        scene = weft.Scene(cloth, bodies=[table, *hand.bodies], ...)
+
+    ``pads`` are the sizes of a pad along x, y and z.
+    """
+
+    place: tuple[float, float, float] = setting(
+        REQUIRED, "middle between the pads, at the start", "m"
+    )
+    opening: float = setting(0.05, "clear distance between them, at the start", "m", above=0)
+    pads: tuple[float, float, float] = setting((0.06, 0.01, 0.08), "", "m", above=0)
+    axis: str = setting("y", "along which they close", choices=tuple(AXES))
+    size: float = setting(0.02, "of their edges, at most", "m", above=0)
+    thickness: float | None = setting(None, "kept in contact; none: contact's", "m", least=0)
+    interpolation: Interpolation = setting(
+        "smooth", "of every command: smooth starts and ends gently, at the given speed in the mean"
+    )
+    name: str = "gripper"
+    poses: tuple[GripperPose, ...] = ()  # at the ends of commands, after the start
+
+    @property
+    def now(self) -> GripperPose:
+        """Where it is when all that was commanded is done."""
+        return self.poses[-1] if self.poses else GripperPose(0.0, self.place, self.opening)
+
+    def close(self, to: Size, speed: Speed = 0.05) -> "Gripper":
+        """Bring the pads nearer together.
+
+        Args:
+            to: [m] clear distance that is left: contact's gap and thickness, and the cloth between.
+            speed: [m/s] at which the distance changes.
+
+        Raises:
+            SceneError: a distance that is not less than the present one, or a speed that is none.
+        """
+        left = float(to)
+        if not left < self.now.opening:
+            expected = f"less than the present {self.now.opening:.4g} m"
+            raise SceneError(f"{self.name}.close", got=f"{left:g} m", expected=expected)
+        return self._opened(left, speed, "close")
+
+    def open(self, to: Size | None = None, speed: Speed = 0.05) -> "Gripper":
+        """Take the pads apart.
+
+        Args:
+            to: [m] clear distance; None: that of the start.
+            speed: [m/s] at which it changes.
+
+        Raises:
+            SceneError: a distance that is not more than the present one, or a speed that is none.
+        """
+        wide = self.opening if to is None else float(to)
+        if not wide > self.now.opening:
+            expected = f"more than the present {self.now.opening:.4g} m"
+            raise SceneError(f"{self.name}.open", got=f"{wide:g} m", expected=expected)
+        return self._opened(wide, speed, "open")
+
+    def move_to(self, place: Point, speed: Speed = 0.5) -> "Gripper":
+        """Go straight to a place (3,) [m], as open as it is, at a speed [m/s].
+
+        Raises:
+            SceneError: the place where it is already, or a speed that is none.
+        """
+        x, y, z = map(float, place)
+        way = float(np.linalg.norm(np.array([x, y, z]) - self.now.place))
+        return self._after(way, speed, "move_to", place=(x, y, z))
+
+    def wait(self, seconds: Duration) -> "Gripper":
+        """Stay as it is, for so long [s].
+
+        Raises:
+            SceneError: no time.
+        """
+        return self._after(float(seconds), 1.0, "wait")
+
+    def _opened(self, to: float, speed: Quantity, what: str) -> "Gripper":
+        return self._after(abs(to - self.now.opening), speed, what, opening=float(to))
+
+    def _after(self, way: float, speed: Quantity, what: str, **change: Any) -> "Gripper":
+        """With one more command, over a way at a speed."""
+        if not way > 0:
+            raise SceneError(f"{self.name}.{what}", got=f"{way:g} m", expected="a way above 0")
+        pose = dataclasses.replace(self.now, time=self.now.time + way / float(speed), **change)
+        return dataclasses.replace(self, poses=(*self.poses, pose))
+
+    @property
+    def bodies(self) -> tuple[Body, Body]:
+        """The lower (left, back) pad and the upper one, with their motion; at its end they stay."""
+        return self._pad(-1, "lower pad"), self._pad(1, "upper pad")
+
+    def _pad(self, side: int, name: str) -> Body:
+        start = self._middle(GripperPose(0.0, self.place, self.opening), side)
+        keys = [Keyframe(0.0)]
+        for before, pose in pairwise((GripperPose(0.0, self.place, self.opening), *self.poses)):
+            moved = self._middle(pose, side) - start
+            keys += self._eased(keys[-1], before.time, pose.time, moved)
+        path = Path(tuple(keys), "linear", hold=True)
+        body = box(self.pads, self.size, f"{self.name} {name}").moved(tuple(start.tolist()), path)
+        return dataclasses.replace(body, thickness=self.thickness)
+
+    def _middle(self, pose: GripperPose, side: int) -> Any:
+        """(3,) [m] of a pad."""
+        k = AXES[self.axis]
+        out = np.array(pose.place)
+        out[k] += side * 0.5 * (pose.opening + self.pads[k])
+        return out
+
+    def _eased(self, last: Keyframe, begin: float, end: float, goal: Any) -> list[Keyframe]:
+        """Keyframes from where the last command ended to the goal: 3 s^2 - 2 s^3, or straight."""
+        count = EASED if self.interpolation == "smooth" else 1
+        s = np.arange(1, count + 1) / count
+        part = s * s * (3 - 2 * s) if count > 1 else s
+        start = np.array(last.translation)
+        return [
+            Keyframe(begin + float(a) * (end - begin), tuple((start + b * (goal - start)).tolist()))
+            for a, b in zip(s, part)
+        ]

@@ -1,0 +1,375 @@
+"""Where cloth comes from: ``weft.sheet``, ``weft.spline_sheet``, ``weft.triangulate``,
+``weft.load``, and ``weft.joined`` of several.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from weft.base.arrays import ArrayOf, Floats, Positions
+from weft.base.errors import MeshError, check_known
+from weft.base.keyframes import Keys
+from weft.base.machine import memory
+from weft.base.runtime_types import checked
+from weft.base.settings import Length, Seed, Size
+from weft.cloth.cloth import Cloth, ClothPart
+from weft.cloth.regions import fabric_regions, fabric_thickness
+from weft.discretization.bspline import rectangle
+from weft.discretization.compound_surface import Surfaces, gathered
+from weft.discretization.mesh import Pattern, TriangleMesh, grid
+from weft.discretization.quadrature import Rule
+from weft.discretization.spline_surface import Bending, SplineSurface
+from weft.fabric.fabric import Fabric, FabricLike
+from weft.fabric.fabric import fabric as as_fabric
+
+PER_SPAN = 16_000  # [bytes] of memory, at least
+Polygon = Annotated[Any, ArrayOf("numbers", ((None, 2),), "m")]
+DISCRETIZATIONS = ("triangles", "bspline")
+
+
+@checked(MeshError)
+def joined(
+    cloths: Sequence[Cloth],
+    names: Sequence[str] | None = None,
+    thickness: Sequence[Length | Literal["fabric"] | Keys | None] | None = None,
+) -> Cloth:
+    """Several cloths as one, to be simulated together; they meet by contact alone.
+
+    Args:
+        cloths: at least one, each where it starts.
+        names: of them; None: ``cloth 1``, ``cloth 2``, ...
+        thickness: [m] each keeps in contact, or keyframes; ``fabric``: its fabric's, as that
+            changes in time; None: that of the scene's contact.
+
+    Raises:
+        MeshError: no cloths, a name that is given twice, or splines that are joined already.
+    """
+    said = [None] * len(cloths) if thickness is None else list(thickness)
+    if len(said) != len(cloths):
+        got, expected = f"{len(said)} of them", f"one for each of {len(cloths)} cloths"
+        raise MeshError("joined.thickness", got=got, expected=expected)
+    names = [f"cloth {k + 1}" for k in range(len(cloths))] if names is None else names
+    if not cloths or len(set(names)) < len(cloths) or len(names) != len(cloths):
+        raise MeshError(
+            "joined.names", got=list(names), expected="one name for each, all different"
+        )
+    pieces = [gathered(c.surfaces.pieces) for c in cloths]
+    if any(len(made) > 1 for made in pieces):
+        raise MeshError("cloths", got="some that are joined already", expected="join all at once")
+    parts, groups, vertex, face = [], {}, 0, 0
+    n = sum(c.n_vertices for c in cloths)
+    weights: dict[str, Floats] = {}
+    for k, (cloth, name) in enumerate(zip(cloths, names)):
+        ids = np.arange(vertex, vertex + cloth.n_vertices, dtype=np.int32)
+        faces = np.arange(face, face + len(cloth.faces), dtype=np.int32)
+        kept: Any = said[k]
+        regions = [r.shifted(face, f"{name} {r.name}") for p in cloth.parts for r in p.regions]
+        parts.append(ClothPart(name, cloth.fabric, ids, faces, kept, tuple(regions)))
+        groups[name] = ids
+        groups.update({f"{name} {g}": ids[v] for g, v in cloth.mesh.groups.items()})
+        for painted, values in cloth.mesh.weights.items():
+            weights.setdefault(painted, np.zeros(n))[ids] = values
+        vertex, face = vertex + len(ids), face + len(faces)
+    mesh = TriangleMesh(
+        np.concatenate([c.vertices for c in cloths]),
+        np.concatenate([c.faces + p.vertices[0] for c, p in zip(cloths, parts)]),
+        np.concatenate([c.corner_uv for c in cloths]),
+        groups,
+        ", ".join(dict.fromkeys(c.mesh.source for c in cloths)),
+        weights,
+    )
+    points = np.concatenate([c.points for c in cloths])
+    first = np.cumsum([0, *(len(c.points) for c in cloths)]).tolist()
+    surfaces = [piece.among(points, f) for (piece,), f in zip(pieces, first)]
+    sewn = None
+    if any(c.sewn is not None for c in cloths):
+        own = [np.arange(c.n_vertices) if c.sewn is None else c.sewn for c in cloths]
+        sewn = np.concatenate([s + p.vertices[0] for s, p in zip(own, parts)])
+    return Cloth(mesh, cloths[0].fabric, tuple(parts), Surfaces(points, surfaces), sewn)
+
+
+@checked(MeshError)
+def spline_sheet(
+    n1: int,
+    n2: int,
+    width: Size = 1.0,
+    height: Size = 1.0,
+    fabric: FabricLike = "cotton",
+    *,
+    net: str = "greville",
+    rule: str = "reduced",
+    bending: str = "plate",
+    density: int = 1,
+) -> Cloth:
+    """A rectangle of quadratic B-splines, lying on y = 0 and centered at the origin like ``sheet``.
+
+    Args:
+        n1: control points along the width (warp), at least 3.
+        n2: control points along the height (weft), at least 3.
+        width: [m], or text with a unit.
+        height: [m], or text with a unit.
+        fabric: a preset's name, a .yaml file, fields as in YAML (``{"preset": "silk", "density":
+            "60 gsm"}``), or a Fabric.
+        net: ``greville``: knot spans all alike; ``uniform``: control points equally far apart, as
+            in Meng et al. (2025), with boundary spans half as long again.
+        rule: quadrature: ``reduced``, ``alternating`` (Meng et al.), ``full`` (3 x 3 a span),
+            ``2x2`` or ``1x1``.
+        bending: ``plate``: a strip bends with the fabric's rigidity; ``mean``: the square of the
+            mean curvature (Meng et al.), to which saddles and narrow strips are soft.
+        density: samples a knot span of the triangles that are touched.
+
+    Raises:
+        MeshError: sizes out of range, an unknown net or rule.
+        FabricError: an unknown fabric.
+    """
+    width, height = float(width), float(height)
+    patch = rectangle(n1, n2, width, height, net)
+    surface = SplineSurface.of([patch], (), *_kinds(rule, bending))
+    flat = patch.rest.reshape(-1, 2) - (width / 2, height / 2)
+    points = np.stack([flat[:, 0], np.zeros(len(flat)), -flat[:, 1]], axis=1)
+    source = f"spline sheet {n1} x {n2}"
+    return of_splines(surface, points, as_fabric(fabric), density=density, source=source)
+
+
+@checked(MeshError)
+def as_splines(
+    cloth: Cloth,
+    *,
+    spans: int | tuple[int, int] | None = None,
+    span_size: Size | None = None,
+    corners: Sequence[Any] | None = None,
+    smooth: bool = False,
+    density: int = 1,
+    rule: str = "reduced",
+    bending: str = "plate",
+) -> Cloth:
+    """The same cloth made of splines: a fitted patch for every flat piece of its mesh (Meng et al.
+    2025, supplement, section 3), joined where pieces share vertices.
+
+    Args:
+        cloth: of triangles, made of one fabric.
+        spans: knot spans of a single piece: along the warp and the weft, or one number for both.
+        span_size: [m] of a span, in place of ``spans``; for any number of pieces.
+        corners: four vertices of the border, or such four for every piece; None: found.
+        smooth: seams bend like the cloth beside them; else they fold freely.
+        density: samples a knot span of the triangles that are touched.
+        rule: quadrature, as in ``spline_sheet``.
+        bending: as in ``spline_sheet``.
+
+    Raises:
+        MeshError: neither or both of spans and span_size, or cloth that is not one of triangles.
+        PatchError: a piece that no patch fits: no four corners, a border that crosses itself, a
+            net that stays inverted. It can be drawn (``weft check``).
+    """
+    from weft.discretization.spline_fit.fit_mesh import (
+        fit_pieces,  # parts of SciPy that load slowly
+    )
+
+    size = None if span_size is None else float(span_size)
+    if cloth.embedding is not None or len(cloth.parts) > 1:
+        raise MeshError("cloth to fit", got=cloth.mesh.source, expected="one cloth of triangles")
+    if cloth.parts[0].regions:
+        raise MeshError(
+            "cloth to fit",
+            got=f"fabrics by region: {cloth.fabric_names}",
+            expected="one fabric",
+            where=cloth.mesh.source,
+            hint="regions are of triangles; cut the mesh for splines",
+        )
+    quadrature, form = _kinds(rule, bending)
+    both = (spans, spans) if isinstance(spans, int) else spans
+    if both is None and size is not None and not size > 0:
+        raise MeshError("spline.span_size", got=size, expected="must be > 0 [m]")
+    area = float(cloth.mesh.rest_area.sum())
+    count = float(both[0]) * both[1] if both else area / (size or math.inf) ** 2
+    if min(both or (1,)) < 1 or not count * PER_SPAN <= memory():
+        raise MeshError(
+            "spline.spans" if both else "spline.span_size",
+            got=both or span_size,
+            expected=f"1 to {memory() // PER_SPAN} spans, not {count:.3g}",
+        )
+    given = [corners] if corners is not None and np.ndim(corners[0]) == 0 else corners
+    mesh = cloth.mesh
+    found = fit_pieces(mesh, both, size, given, smooth=smooth, rule=quadrature)
+    surface = dataclasses.replace(found.surface, bending=form)
+    made = of_splines(surface, found.points, cloth.fabric, density=density, source=mesh.source)
+    named = dataclasses.replace(made.mesh, groups=found.groups(mesh, made.surfaces.shown))
+    (own,), (old,) = made.parts, cloth.parts
+    part = dataclasses.replace(own, name=old.name, thickness=old.thickness)
+    return dataclasses.replace(made, mesh=named, given=(part,))
+
+
+def _kinds(rule: str, bending: str) -> tuple[Rule, Bending]:
+    """Quadrature and bending by name."""
+    check_known(rule, tuple(r.value for r in Rule), "spline rule", MeshError)
+    check_known(bending, tuple(b.value for b in Bending), "spline bending", MeshError)
+    return Rule(rule), Bending(bending)
+
+
+def of_splines(
+    surface: SplineSurface,
+    points: Positions,
+    fabric: FabricLike = "cotton",
+    *,
+    density: int = 1,
+    source: str = "spline",
+) -> Cloth:
+    """A cloth of spline patches, with control points at ``points`` (N,3) [m]."""
+    points = np.array(points, dtype=np.float64)
+    made_of = Surfaces(points, [dataclasses.replace(surface, density=density)])
+    return Cloth(made_of.shown.mesh(points, source), as_fabric(fabric), (), made_of)
+
+
+@checked(MeshError)
+def sheet(
+    nx: int,
+    ny: int,
+    width: Size = 1.0,
+    height: Size = 1.0,
+    *,
+    pattern: Pattern = "regular",
+    fabric: FabricLike = "cotton",
+    seed: Seed = 0,
+) -> Cloth:
+    """A rectangle of nx by ny vertices, lying on y = 0 and centered at the origin; its "top" edge
+    is at the back.
+
+    Args:
+        nx: vertices along the width (warp), at least 2.
+        ny: vertices along the height (weft), at least 2.
+        width: [m], or text with a unit.
+        height: [m], or text with a unit.
+        pattern: ``regular``, ``alternating`` or ``random`` triangles.
+        fabric: a preset's name, a .yaml file, fields as in YAML (``{"preset": "silk", "density":
+            "60 gsm"}``), or a Fabric.
+        seed: of the random pattern.
+
+    Raises:
+        MeshError: sizes out of range.
+        FabricError: an unknown fabric.
+    """
+    width, height = float(width), float(height)
+    return Cloth(grid(nx, ny, width, height, pattern, seed), as_fabric(fabric))
+
+
+@checked(MeshError)
+def triangulate(
+    outline: Polygon,
+    holes: Sequence[Polygon] = (),
+    size: Size = 0.02,
+    *,
+    divide: bool = True,
+    fabric: FabricLike = "cotton",
+    seed: Seed = 0,
+) -> Cloth:
+    """A piece of any shape, of irregular, nearly equilateral triangles; it lies on y = 0, centered
+    at the origin, with the outline as its material coordinates.
+
+    Args:
+        outline: (k,2) [m] polygon, warp along the first coordinate. Vertices 0, 1, ... of the mesh
+            are its points in turn, then those of the holes (groups ``outline``, ``hole 0``, ...).
+        holes: polygons inside it.
+        size: [m] edge length inside; triangles are smaller along shorter edges of the outline.
+        divide: add points on edges of the outline that are longer than ``size``, closer together
+            towards sharp corners; False keeps the outline's points and no others. Given points are
+            never moved.
+        fabric: a preset's name, a .yaml file, fields as in YAML (``{"preset": "silk", "density":
+            "60 gsm"}``), or a Fabric.
+        seed: of the points inside: other seeds give other meshes of the same piece.
+
+    Raises:
+        MeshError: a size out of range, or polygons that cross.
+        FabricError: an unknown fabric.
+    """
+    from weft.garment.triangulate import triangulated  # SciPy's again
+
+    return Cloth(triangulated(outline, holes, float(size), divide, seed), as_fabric(fabric))
+
+
+def with_regions(
+    mesh: TriangleMesh,
+    fabrics: Mapping[str, Fabric],
+    rest: Fabric | None = None,
+    *,
+    own: bool = False,
+) -> Cloth:
+    """A cloth of a mesh whose regions are of several fabrics; vertices between them are shared.
+
+    Args:
+        mesh: with ``regions``.
+        fabrics: by name of a region.
+        rest: of faces in none of them; None: there must be no such.
+        own: each keeps its own fabric's thickness in contact; else that of the scene's contact.
+
+    Raises:
+        MeshError: no such region, faces in two or in none.
+    """
+    regions = fabric_regions(mesh, fabrics, rest)
+    if own:
+        regions = tuple(
+            dataclasses.replace(r, thickness=fabric_thickness(r.fabric)) for r in regions
+        )
+    vertices = np.arange(mesh.n_vertices, dtype=np.int32)
+    faces = np.arange(len(mesh.faces), dtype=np.int32)
+    first = regions[0].fabric
+    return Cloth(mesh, first, (ClothPart("cloth", first, vertices, faces, None, regions),))
+
+
+@checked(MeshError)
+def load(
+    path: str | Path,
+    *,
+    fabric: FabricLike | None = None,
+    scale: Size | None = None,
+    uv_scale: Size | None = None,
+    warp: tuple[float, float, float] | None = None,
+    prim: str | None = None,
+    fabrics: Mapping[str, FabricLike] | None = None,
+    discretization: str = "triangles",
+    spans: int | tuple[int, int] | None = None,
+    span_size: Size | None = None,
+    corners: Sequence[Any] | None = None,
+    smooth: bool = False,
+) -> Cloth:
+    """A cloth from a mesh file: OBJ, PLY, USD or glTF.
+
+    Args:
+        path: the file.
+        fabric: a preset's name, a .yaml file, fields as in YAML (``{"preset": "silk", "density":
+            "60 gsm"}``), or a Fabric; None: cotton.
+        scale: length of a unit of the file [m]: 0.01 or "1 cm" for centimeters; None: what it says
+            (USD), else 1 m.
+        uv_scale: length of a unit of its texture coordinates [m]; None: the same as ``scale``.
+        warp: direction of the warp yarns in space. The mesh is then its own rest shape, and texture
+            coordinates of the file are left out. Needed where the file has none.
+        prim: of a USD or glTF file with several meshes, which one, by path or name.
+        fabrics: by region of the file (USD subsets, OBJ groups and materials, glTF materials, PLY
+            numbers of faces), where there are several; ``fabric`` is for faces in none of these.
+        discretization: ``triangles``, or ``bspline``: splines are fitted (``as_splines``).
+        spans: knot spans of splines, of a single piece.
+        span_size: [m] of a span, in place of ``spans``.
+        corners: four vertices of the border of splines, or four for every piece.
+        smooth: seams of splines bend like the cloth beside them.
+
+    Raises:
+        MeshError: a file that cannot be read, or a mesh that cannot be simulated.
+        FabricError: an unknown fabric.
+    """
+    from weft.io import read_mesh
+
+    unit = None if scale is None else float(scale)
+    uv_unit = None if uv_scale is None else float(uv_scale)
+    mesh = read_mesh(Path(path), scale=unit, uv_scale=uv_unit, warp=warp, prim=prim)
+    check_known(discretization, DISCRETIZATIONS, "discretization", MeshError)
+    if fabrics:
+        rest = None if fabric is None else as_fabric(fabric)
+        cloth = with_regions(mesh, {name: as_fabric(f) for name, f in fabrics.items()}, rest)
+    else:
+        cloth = Cloth(mesh, as_fabric("cotton" if fabric is None else fabric))
+    if discretization == "triangles":
+        return cloth
+    return as_splines(cloth, spans=spans, span_size=span_size, corners=corners, smooth=smooth)

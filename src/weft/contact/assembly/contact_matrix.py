@@ -1,0 +1,385 @@
+"""A matrix with contacts: the elastic pattern and the blocks of the pairs, in one.
+
+The pattern is kept as long as it holds all pairs of the present set, so that what solvers prepared
+for it (factorization order, aggregates) stays good while contacts only come and go within it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.kernel import WarpArray, mat33, vec3
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+from weft.solve.sparse.incidence import Incidence
+
+_module = wp.get_module("weft.contact_rows")
+PARTS = 256  # in which rows are taken on devices other than the CPU
+
+
+_COPY = """
+    for (int b = first; b < end; ++b) {
+        double* to = (double*)out.data + 9 * (size_t)b;
+        const int s = source.data[b];
+        if (s < 0) {
+            for (int k = 0; k < 9; ++k)
+                to[k] = 0.0;
+        } else {
+            const double* from = (const double*)values.data + 9 * (size_t)s;
+            for (int k = 0; k < 9; ++k)
+                to[k] = from[k];
+        }
+    }
+"""
+
+
+@wp.func_native(_COPY)
+def copy_row(
+    first: int,
+    end: int,
+    source: wp.array(dtype=wp.int32),
+    values: wp.array(dtype=mat33),
+    out: wp.array(dtype=mat33),
+):
+    """out[b] = values[source[b]], or zero where there is none, from ``first`` to before ``end``."""
+
+
+@wp.kernel(module=_module)
+def copy_blocks(
+    o: int,
+    source: wp.array(dtype=wp.int32),
+    values: wp.array(dtype=mat33),
+    out: wp.array(dtype=mat33),
+):
+    """The same for all blocks."""
+    b = o + wp.tid()
+    copy_row(b, b + 1, source, values, out)
+
+
+@wp.func
+def place_of(column: wp.array(dtype=wp.int32), first: int, end: int, wanted: int):
+    """Index of a column in a sorted row from first to end, or -1."""
+    low = int(first)
+    high = int(end)
+    while low < high:
+        middle = (low + high) >> 1
+        if column[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    found = int(-1)
+    if low < end:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+        if column[low] == wanted:
+            found = low
+    return found
+
+
+@wp.kernel(module=_module)
+def collect_columns(
+    o: int,
+    parts: int,
+    start: wp.array(dtype=wp.int32),
+    element: wp.array(dtype=wp.int32),
+    stencil: wp.array2d(dtype=wp.int32),
+    row_start: wp.array(dtype=wp.int32),
+    column: wp.array(dtype=wp.int32),
+    seen: wp.array2d(dtype=wp.int32),
+    out: wp.array(dtype=wp.int32),
+    count: wp.array(dtype=wp.int32),
+):
+    """Columns of one part of the rows, sorted and each once, where there is room for all: those of
+    the elastic row, and of the pairs around v. ``seen`` (parts, n), of -1 to begin with, is the
+    last row that had a column.
+    """
+    s = o + wp.tid()
+    n = count.shape[0]
+    size = (n + parts - 1) / parts
+    for v in range(s * size, wp.min((s + 1) * size, n)):
+        first = row_start[v] + 4 * start[v]
+        k = int(0)
+        for b in range(row_start[v], row_start[v + 1]):
+            out[first + k] = column[b]
+            seen[s, column[b]] = v
+            k += 1
+        for m in range(start[v], start[v + 1]):
+            for b in range(4):
+                c = stencil[element[m], b]
+                if c < n:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+                    if seen[s, c] != v:
+                        seen[s, c] = v
+                        i = first + k
+                        while i > first and out[wp.max(i - 1, 0)] > c:
+                            out[i] = out[i - 1]
+                            i -= 1
+                        out[i] = c
+                        k += 1
+        count[v] = k
+
+
+@wp.kernel(module=_module)
+def pack_columns(
+    o: int,
+    first: wp.array(dtype=wp.int32),
+    collected: wp.array(dtype=wp.int32),
+    start: wp.array(dtype=wp.int32),
+    row_start: wp.array(dtype=wp.int32),
+    column: wp.array(dtype=wp.int32),
+    out: wp.array(dtype=wp.int32),
+    source: wp.array(dtype=wp.int32),
+):
+    """Rows one after the other, and which block of the elastic pattern each block is, or -1."""
+    v = o + wp.tid()
+    room = row_start[v] + 4 * first[v]
+    for i in range(start[v + 1] - start[v]):
+        c = collected[room + i]
+        out[start[v] + i] = c
+        source[start[v] + i] = place_of(column, row_start[v], row_start[v + 1], c)
+
+
+@wp.func
+def factored_alone(local: wp.array3d(dtype=vec3), i: int, a: int):
+    """What is more than a pair has in every direction: sum over r of f_r[a] f_r[a]^T sum over
+    b of |f_r[b]| / |f_r[a]|, by the inequality of Cauchy and Schwarz.
+    """
+    block = mat33(wp.float64(0.0))
+    for r in range(local.shape[1]):
+        own = wp.length(local[i, r, a])
+        if own > wp.float64(0.0):
+            sum = wp.float64(0.0)
+            for b in range(4):
+                sum += wp.length(local[i, r, b])
+            block += (sum / own) * wp.outer(local[i, r, a], local[i, r, a])
+    return block
+
+
+@wp.func
+def given_alone(local: wp.array3d(dtype=mat33), i: int, a: int):
+    """The same of blocks that are positive semidefinite: that on the diagonal, for every vertex."""
+    return wp.float64(4.0) * local[i, a, a]
+
+
+# Where column ``wanted`` is in a row whose columns ascend: how many are less, counted for many at a
+# time, as a search by halves is guessed wrong at every turn.
+_ROW = """
+    const int* v = stencil.data + 4 * (size_t)i;
+    int lacks = 0;
+    auto at = [&](int wanted) {
+        int low = first, high = end;
+#ifdef __CUDA_ARCH__
+        while (low < high) {
+            const int middle = (low + high) >> 1;
+            if (column.data[middle] < wanted)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+#else
+        for (int k = first; k < high; ++k)
+            low += column.data[k] < wanted;
+#endif
+        const bool there = low < end && column.data[low] == wanted;
+        lacks |= !there;
+        return there ? (double*)values.data + 9 * (size_t)low : nullptr;
+    };
+"""
+_FACTORED = """
+    const int rounds = (int)local.shape[1];
+    const double* f = (const double*)local.data + 12 * (size_t)rounds * i;
+    auto none = [=](int b) {
+        bool out = true;
+        for (int r = 0; r < rounds; ++r)
+            for (int k = 0; k < 3; ++k)
+                out &= f[12 * r + 3 * b + k] == 0.0;
+        return out;
+    };
+    if (none(a))
+        return 0;
+    for (int b = 0; b < 4; ++b) {
+        double* out = v[b] >= n || none(b) ? nullptr : at(v[b]);
+        if (out == nullptr)
+            continue;
+        double block[9] = {};
+        for (int r = 0; r < rounds; ++r) {
+            const double *p = f + 12 * r + 3 * a, *q = f + 12 * r + 3 * b;
+            for (int k = 0; k < 9; ++k) {
+                const double product = p[k / 3] * q[k % 3];
+                block[k] += product;
+            }
+        }
+        for (int k = 0; k < 9; ++k)
+            out[k] += block[k];
+    }
+    return lacks;
+"""
+_GIVEN = """
+    const double* in = (const double*)local.data + 36 * (4 * (size_t)i + a);
+    for (int b = 0; b < 4; ++b, in += 9) {
+        double* out = v[b] >= n ? nullptr : at(v[b]);
+        if (out != nullptr)
+            for (int k = 0; k < 9; ++k)
+                out[k] += in[k];
+    }
+    return lacks;
+"""
+
+
+@wp.func_native(_ROW + _FACTORED)
+def add_factored(  # type: ignore[empty-body]
+    local: wp.array3d(dtype=vec3),
+    i: int,
+    a: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    n: int,
+    first: int,
+    end: int,
+    column: wp.array(dtype=wp.int32),
+    values: wp.array(dtype=mat33),
+) -> int:
+    """Add sum over r of f_r[a] f_r[b]^T for every vertex b below n of pair i to the row of its
+    vertex a, ``first`` to ``end``; 1 where a block that is not zero has no place there.
+    """
+
+
+@wp.func_native(_ROW + _GIVEN)
+def add_given(  # type: ignore[empty-body]
+    local: wp.array3d(dtype=mat33),
+    i: int,
+    a: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    n: int,
+    first: int,
+    end: int,
+    column: wp.array(dtype=wp.int32),
+    values: wp.array(dtype=mat33),
+) -> int:
+    """The same of blocks themselves."""
+
+
+def searched_rows(Local: Any, add: Any, alone: Any) -> Any:
+    """A kernel that adds the blocks of pairs where a search in the row finds them; to rows of the
+    elastic matrix, or of what others have added to that.
+    """
+
+    @wp.kernel(module=_module)
+    def add_rows(
+        o: int,
+        start: wp.array(dtype=wp.int32),
+        element: wp.array(dtype=wp.int32),
+        place: wp.array(dtype=wp.int32),
+        stencil: wp.array2d(dtype=wp.int32),
+        local: Local,
+        source: wp.array(dtype=wp.int32),
+        elastic: wp.array(dtype=mat33),
+        row_start: wp.array(dtype=wp.int32),
+        column: wp.array(dtype=wp.int32),
+        values: wp.array(dtype=mat33),
+        late: wp.array(dtype=wp.uint8),
+        missing: wp.array(dtype=wp.int32),
+    ):
+        # Blocks with a body's vertex do not exist; ``missing[0]`` says that another one does not.
+        # Of ``late`` pairs there are only those on the diagonal, as large as all of them.
+        v = o + wp.tid()
+        n = row_start.shape[0] - 1
+        if source.shape[0] > 0:
+            copy_row(row_start[v], row_start[v + 1], source, elastic, values)
+        for m in range(start[v], start[v + 1]):
+            i = element[m]
+            a = place[m]
+            comes_late = int(0)
+            if late.shape[0] > 0:
+                comes_late = int(late[i])
+            if comes_late != 0:
+                at = place_of(column, row_start[v], row_start[v + 1], v)
+                values[at] = values[at] + alone(local, i, a)
+            elif add(local, i, a, stencil, n, row_start[v], row_start[v + 1], column, values) != 0:
+                missing[0] = 1
+
+    return add_rows
+
+
+ADD_FACTORS = searched_rows(wp.array3d(dtype=vec3), add_factored, factored_alone)
+ADD_BLOCKS = searched_rows(wp.array3d(dtype=mat33), add_given, given_alone)
+
+
+@dataclass(frozen=True, eq=False)
+class PairBlocks:
+    """Hessians of pairs, on the device."""
+
+    pairs: Any  # a ContactSet or FrictionSet
+    stencil: WarpArray  # (m,4) int32
+    local: WarpArray  # (m,r,4) vec3 factors, or (m,4,4) mat33
+    late: WarpArray | None = None  # (m,) uint8, see ``lumped_pairs``; None: nobody is
+
+    def add(
+        self, A: BlockCsr, missing: WarpArray, begin: tuple[WarpArray, WarpArray] | None = None
+    ) -> None:
+        """A += their blocks; those of vertices that A does not have are left out. A is made anew
+        from which block of others each one is, and these, where it shall ``begin`` with them.
+        """
+        i = self.pairs.incidence(A.n)
+        add = ADD_BLOCKS if self.local.dtype is mat33 else ADD_FACTORS
+        p = A.pattern
+        source = (kernel.empty(0, wp.int32), A.values) if begin is None else begin
+        pairs = (i.start, i.element, i.place, self.stencil, self.local, *source)
+        late = kernel.empty(0, wp.uint8) if self.late is None else self.late
+        rows = (p.device_row_start, p.device_column, A.values, late, missing)
+        kernel.launch(add, A.n, *pairs, *rows)
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedPattern:
+    """An elastic pattern with more blocks."""
+
+    elastic: BlockPattern
+    pattern: BlockPattern  # with the blocks of contact
+    matrix: BlockCsr  # on it, to be written
+    source: WarpArray  # (b,) int32 elastic block of each, or -1
+
+    @staticmethod
+    def of(
+        elastic: BlockPattern, stencil: WarpArray, room: kernel.Grown | None = None
+    ) -> "JoinedPattern":
+        """With the blocks of all pairs (m,4); the matrix takes its memory from ``room``, where that
+        of the pattern before is, which counts for nothing from then on.
+        """
+        n = elastic.n
+        i = Incidence.on_device(stencil, n)
+        own = (elastic.device_row_start, elastic.device_column)
+        most = elastic.n_blocks + 16 * stencil.shape[0]
+        collected, count = kernel.empty(most, wp.int32), kernel.zeros(n + 1, wp.int32)
+        counts = count[:n]
+        parts = kernel.threads() if n >= kernel.SLICE_ABOVE else 1
+        parts = parts if kernel.is_cpu() else min(n, PARTS)
+        seen = kernel.empty((parts, n), wp.int32)
+        seen.fill_(-1)
+        rows = (parts, i.start, i.element, stencil, *own, seen, collected, counts)
+        kernel.launch(collect_columns, parts, *rows, slice_above=2)
+        start = kernel.empty(n + 1, wp.int32)
+        total = kernel.scan(count, start)
+        column, source = (kernel.empty(total, wp.int32) for _ in range(2))
+        kernel.launch(pack_columns, n, i.start, collected, start, *own, column, source)
+        starts, columns = (np.array(kernel.numpy(a)) for a in (start, column))
+        pattern = BlockPattern(n, starts, columns, base=elastic)
+        values = (room or kernel.Grown(mat33)).take(total)
+        return JoinedPattern(elastic, pattern, BlockCsr(pattern, values), source)
+
+    def add(self, A: BlockCsr, blocks: Sequence[PairBlocks]) -> BlockCsr | None:
+        """A on the larger pattern, plus the blocks; None where the pattern lacks one."""
+        out, missing = self.matrix, kernel.zeros(1, wp.int32)
+        for number, pairs in enumerate(blocks):
+            pairs.add(out, missing, None if number else (self.source, A.values))
+        return None if kernel.scalar(missing) else BlockCsr(self.pattern, out.values)
+
+
+def stacked(stencils: Sequence[WarpArray]) -> WarpArray:
+    """(m,4) of all, one after the other."""
+    out = kernel.empty((sum(s.shape[0] for s in stencils), 4), wp.int32)
+    begin = 0
+    for s in stencils:
+        if s.shape[0]:
+            wp.copy(out, s, dest_offset=4 * begin, count=4 * s.shape[0])
+        begin += s.shape[0]
+    return out

@@ -1,0 +1,341 @@
+"""The barrier: an energy that rises without bound as a pair of the contact set comes close.
+
+    E = k m(x) b(D - xi^2),   b(y) = -(y - Y)^2 ln(y/Y) for y < Y, else 0
+
+with D the squared distance of the pair, xi the thickness that is kept in any case, dhat the gap at
+which contact begins, Y = (xi + dhat)^2 - xi^2, m the mollifier of edges (Li et al. 2020, eqs. 6 and
+24; Li et al. 2021). b is twice continuously differentiable.
+
+Hessians. EXACT is the second derivative. PROJECTED and GAUSS_NEWTON are sums of outer products of
+three vectors f_r (m,3,4 vec3), in closed form; no eigenvalue of a 12 x 12 matrix is computed. With
+v the vector between the closest points, n = v/|v|, orthonormal tangents t_k of the free parameters
+and dw_k chosen orthogonal (``distance``), the second derivative of b(D) is
+
+    (4 b'' D + 2 b') ww^T (x) nn^T                                      along v
+    - 2 b' sum_k [a_k a_k^T + a_k s_k^T + s_k a_k^T],                    turning of v
+      a_k = |v| dw_k (x) n,  s_k = w (x) t_k  (a_k at right angles to s_k)
+    + 2 b' ww^T (x) (I - nn^T - sum_k t_k t_k^T)                         across v and all t_k
+
+b' < 0: the last line is negative and dropped, the first is clamped, and every turning term keeps
+the positive one of its two eigenvalues. Sums of clamped terms, as PROJECTED laws are. GAUSS_NEWTON
+keeps the first line alone. Derivatives of the mollifier are left out of both.
+"""
+
+import warp as wp
+
+from weft.contact.distance.distance import (
+    Closest,
+    closest,
+    combination,
+    mollifier,
+    vec4,
+)
+from weft.kernel import Scalar, corners, vec3
+
+_module = wp.get_module("weft.contact")
+PARALLEL_PART = Scalar(
+    1e-3
+)  # of the squared rest lengths multiplied: below, edges count as parallel
+
+
+@wp.struct
+class Touch:
+    """Parameters of a pair of the contact set."""
+
+    kind: int  # see ``distance``
+    stiffness: Scalar  # [J/m^4] k
+    thickness: Scalar  # [m] xi
+    gap: Scalar  # [m] dhat
+    parallel: Scalar  # [m^4] threshold of the mollifier; 0: none
+
+
+@wp.func
+def barrier(y: Scalar, Y: Scalar):
+    """b, b' and b'' at y > 0."""
+    value = Scalar(0.0)
+    slope = Scalar(0.0)
+    second = Scalar(0.0)
+    if y < Y:
+        logarithm = wp.log(y / Y)
+        q = Y / y
+        value = -(y - Y) * (y - Y) * logarithm
+        slope = (Y - y) * (Scalar(2.0) * logarithm - q + Scalar(1.0))
+        second = (q + Scalar(2.0)) * q - Scalar(2.0) * logarithm - Scalar(3.0)
+    return value, slope, second
+
+
+@wp.func
+def width(t: Touch):
+    """Y."""
+    return t.gap * (t.gap + Scalar(2.0) * t.thickness)
+
+
+@wp.func
+def mollified(t: Touch, a: vec3, b: vec3, c: vec3, d: vec3):
+    """m and dm/dC of a pair."""
+    m = Scalar(1.0)
+    dm = Scalar(0.0)
+    if t.parallel > Scalar(0.0):
+        m, dm = mollifier(b - a, d - c, t.parallel)
+    return m, dm
+
+
+@wp.kernel(module=_module)
+def closest_points(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    kind: wp.array(dtype=wp.int32),
+    distance: wp.array(dtype=Scalar),
+    weights: wp.array(dtype=vec4),
+    free: wp.array(dtype=wp.int32),
+    dw: wp.array2d(dtype=vec4),
+):
+    """Distance, weights and free parameters of every pair."""
+    i = o + wp.tid()
+    a, b, c, d = corners(i, x, stencil)
+    p = closest(kind[i], a, b, c, d)
+    distance[i] = wp.length(combination(p.w, a, b, c, d))
+    weights[i] = p.w
+    free[i] = p.free
+    dw[i, 0] = p.dw0
+    dw[i, 1] = p.dw1
+
+
+@wp.kernel(module=_module)
+def pair_distances(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    kind: wp.array(dtype=wp.int32),
+    distance: wp.array(dtype=Scalar),
+):
+    """Distance of every pair."""
+    i = o + wp.tid()
+    a, b, c, d = corners(i, x, stencil)
+    p = closest(kind[i], a, b, c, d)
+    distance[i] = wp.length(combination(p.w, a, b, c, d))
+
+
+@wp.kernel(module=_module)
+def set_distances(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    touch: wp.array(dtype=Touch),
+    distance: wp.array(dtype=Scalar),
+):
+    """Distance of every pair of a set."""
+    i = o + wp.tid()
+    a, b, c, d = corners(i, x, stencil)
+    p = closest(touch[i].kind, a, b, c, d)
+    distance[i] = wp.length(combination(p.w, a, b, c, d))
+
+
+@wp.kernel(module=_module)
+def changes_of_room(
+    o: int,
+    x: wp.array(dtype=vec3),
+    d: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    touch: wp.array(dtype=Touch),
+    out: wp.array(dtype=Scalar),
+):
+    """By how much of its room beyond the thickness the displacement d changes every pair's
+    distance, to first order.
+    """
+    i = o + wp.tid()
+    t = touch[i]
+    a, b, c, e = corners(i, x, stencil)
+    p = closest(t.kind, a, b, c, e)
+    v = combination(p.w, a, b, c, e)
+    da, db, dc, de = corners(i, d, stencil)
+    distance = wp.max(wp.length(v), Scalar(1e-300))
+    change = wp.abs(wp.dot(combination(p.w, da, db, dc, de), v)) / distance
+    out[i] = change / wp.max(distance - t.thickness, Scalar(1e-300))
+
+
+@wp.kernel(module=_module)
+def barrier_energy(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    touch: wp.array(dtype=Touch),
+    out: wp.array(dtype=Scalar),
+):
+    """E of every pair; infinite at or below the thickness."""
+    i = o + wp.tid()
+    t = touch[i]
+    a, b, c, d = corners(i, x, stencil)
+    p = closest(t.kind, a, b, c, d)
+    v = combination(p.w, a, b, c, d)
+    y = wp.dot(v, v) - t.thickness * t.thickness
+    if y > Scalar(0.0):
+        value, _slope, _second = barrier(y, width(t))
+        m, _dm = mollified(t, a, b, c, d)
+        out[i] = t.stiffness * m * value
+    else:
+        out[i] = Scalar(wp.inf)
+
+
+@wp.kernel(module=_module)
+def barrier_gradient(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    touch: wp.array(dtype=Touch),
+    out: wp.array2d(dtype=vec3),
+):
+    """dE/dx of every pair."""
+    i = o + wp.tid()
+    t = touch[i]
+    a, b, c, d = corners(i, x, stencil)
+    p = closest(t.kind, a, b, c, d)
+    v = combination(p.w, a, b, c, d)
+    y = wp.dot(v, v) - t.thickness * t.thickness
+    value, slope, _second = barrier(wp.max(y, Scalar(1e-300)), width(t))
+    m, dm = mollified(t, a, b, c, d)
+    spread(i, p, v, m, dm, t.stiffness, value, slope, a, b, c, d, out)
+
+
+@wp.func
+def spread(
+    i: int,
+    p: Closest,
+    v: vec3,
+    m: Scalar,
+    dm: Scalar,
+    k: Scalar,
+    value: Scalar,
+    slope: Scalar,
+    a: vec3,
+    b: vec3,
+    c: vec3,
+    d: vec3,
+    out: wp.array2d(dtype=vec3),
+):
+    """The gradient of k m b(D - xi^2), of a pair whose b and b' are ``value`` and ``slope``."""
+    s = Scalar(2.0) * k * m * slope
+    g0 = (s * p.w[0]) * v
+    g1 = (s * p.w[1]) * v
+    g2 = (s * p.w[2]) * v
+    g3 = (s * p.w[3]) * v
+    if dm != Scalar(0.0):
+        # C = |e|^2 |f|^2 - (e.f)^2
+        e = b - a
+        f = d - c
+        q = Scalar(2.0) * k * value * dm
+        de = q * (wp.dot(f, f) * e - wp.dot(e, f) * f)
+        df = q * (wp.dot(e, e) * f - wp.dot(e, f) * e)
+        g0 -= de
+        g1 += de
+        g2 -= df
+        g3 += df
+    out[i, 0] = g0
+    out[i, 1] = g1
+    out[i, 2] = g2
+    out[i, 3] = g3
+
+
+@wp.func
+def tangents(p: Closest, a: vec3, b: vec3, c: vec3, d: vec3):
+    """Free parameters whose t_k are orthonormal, and their dw_k at right angles to one another."""
+    zero = Scalar(0.0)
+    tiny = Scalar(1e-300)
+    dw0 = p.dw0
+    dw1 = p.dw1
+    t0 = combination(dw0, a, b, c, d)
+    t1 = combination(dw1, a, b, c, d)
+    if p.free < 1:
+        dw0 = vec4(zero, zero, zero, zero)
+        t0 = vec3(zero, zero, zero)
+    else:
+        s = Scalar(1.0) / wp.max(wp.length(t0), tiny)
+        dw0 = s * dw0
+        t0 = s * t0
+    if p.free < 2:
+        dw1 = vec4(zero, zero, zero, zero)
+        t1 = vec3(zero, zero, zero)
+    else:
+        along = wp.dot(t1, t0)
+        dw1 = dw1 - along * dw0
+        t1 = t1 - along * t0
+        s = Scalar(1.0) / wp.max(wp.length(t1), tiny)
+        dw1 = s * dw1
+        t1 = s * t1
+        # Jacobi's rotation makes the dw orthogonal; the t stay orthonormal.
+        mixed = wp.dot(dw0, dw1)
+        angle = Scalar(0.5) * wp.atan2(Scalar(2.0) * mixed, wp.dot(dw0, dw0) - wp.dot(dw1, dw1))
+        cos = wp.cos(angle)
+        sin = wp.sin(angle)
+        w0 = cos * dw0 + sin * dw1
+        dw1 = cos * dw1 - sin * dw0
+        dw0 = w0
+        u0 = cos * t0 + sin * t1
+        t1 = cos * t1 - sin * t0
+        t0 = u0
+    return dw0, t0, dw1, t1
+
+
+@wp.func
+def turning(dw: vec4, length: Scalar, w: vec4):
+    """Eigenvector of the positive eigenvalue of a a^T + a s^T + s a^T, times its root: numbers p
+    and q with f = p dw (x) n + q w (x) t.
+    """
+    zero = Scalar(0.0)
+    aa = length * length * wp.dot(dw, dw)  # |a|^2
+    ss = wp.dot(w, w)  # |s|^2
+    p = zero
+    q = zero
+    if aa > zero:
+        # In the basis of a/|a| and s/|s| the matrix is [[aa, g], [g, 0]], g = |a||s|.
+        g_sq = aa * ss
+        root = wp.sqrt(Scalar(0.25) * aa * aa + g_sq)
+        positive = Scalar(0.5) * aa + root
+        # Eigenvector (positive, g), of squared length positive^2 + g^2.
+        scale = wp.sqrt(positive / (positive * positive + g_sq))
+        p = scale * positive / wp.sqrt(aa) * length
+        q = scale * wp.sqrt(g_sq) / wp.sqrt(ss)
+    return p, q
+
+
+@wp.kernel(module=_module)
+def barrier_factors(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    touch: wp.array(dtype=Touch),
+    turn: int,
+    out: wp.array3d(dtype=vec3),
+):
+    """f_r of every pair: the projected Hessian is the sum of f_r f_r^T; without ``turn``, all but
+    the first are zero.
+    """
+    i = o + wp.tid()
+    zero = Scalar(0.0)
+    t = touch[i]
+    a, b, c, d = corners(i, x, stencil)
+    p = closest(t.kind, a, b, c, d)
+    v = combination(p.w, a, b, c, d)
+    D = wp.dot(v, v)
+    y = wp.max(D - t.thickness * t.thickness, Scalar(1e-300))
+    _value, slope, second = barrier(y, width(t))
+    m, _dm = mollified(t, a, b, c, d)
+    k = t.stiffness * m
+    length = wp.sqrt(D)
+    n = v / wp.max(length, Scalar(1e-300))
+    along = wp.sqrt(k * wp.max(Scalar(4.0) * second * D + Scalar(2.0) * slope, zero))
+    for j in range(4):
+        out[i, 0, j] = (along * p.w[j]) * n
+    if turn == 0:
+        for j in range(4):
+            out[i, 1, j] = vec3(zero, zero, zero)
+            out[i, 2, j] = vec3(zero, zero, zero)
+        return
+    dw0, t0, dw1, t1 = tangents(p, a, b, c, d)
+    root = wp.sqrt(-Scalar(2.0) * k * slope)
+    p0, q0 = turning(dw0, length, p.w)
+    p1, q1 = turning(dw1, length, p.w)
+    for j in range(4):
+        out[i, 1, j] = root * ((p0 * dw0[j]) * n + (q0 * p.w[j]) * t0)
+        out[i, 2, j] = root * ((p1 * dw1[j]) * n + (q1 * p.w[j]) * t1)

@@ -1,0 +1,49 @@
+"""Mixed derivatives of the barrier, by stiffness, gap and thickness of every pair.
+
+With y = D - xi^2 and Y = dhat (dhat + 2 xi) forces are linear in k b and k b', and
+
+    db/dY = 2 (y - Y) ln(y/Y) + (y - Y)^2/Y
+    db'/dY = 2 ln(y/Y) - Y/y + 1 - (Y - y) (2/Y + 1/y)
+"""
+
+import warp as wp
+
+from weft.contact.barrier.barrier import Touch, barrier, mollified, spread, width
+from weft.contact.distance.distance import closest, combination
+from weft.kernel import Scalar, corners, vec3
+
+
+@wp.kernel(module=wp.get_module("weft.contact.barrier.set_by_constants"))
+def barrier_mixed(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    touch: wp.array(dtype=Touch),
+    change: wp.array(dtype=Touch),
+    out: wp.array2d(dtype=vec3),
+):
+    """How dE/dx of every pair changes as its numbers change by ``change``."""
+    i = o + wp.tid()
+    t = touch[i]
+    h = change[i]
+    two = Scalar(2.0)
+    a, b, c, d = corners(i, x, stencil)
+    p = closest(t.kind, a, b, c, d)
+    v = combination(p.w, a, b, c, d)
+    y = wp.max(wp.dot(v, v) - t.thickness * t.thickness, Scalar(1e-300))
+    Y = width(t)
+    value, slope, second = barrier(y, Y)
+    dy = -two * t.thickness * h.thickness
+    dY = two * ((t.gap + t.thickness) * h.gap + t.gap * h.thickness)
+    dvalue = slope * dy
+    dslope = second * dy
+    if y < Y:
+        logarithm = wp.log(y / Y)
+        dvalue += dY * (y - Y) * (two * logarithm + (y - Y) / Y)
+        dslope += dY * (
+            two * logarithm - Y / y + Scalar(1.0) - (Y - y) * (two / Y + Scalar(1.0) / y)
+        )
+    dvalue = h.stiffness * value + t.stiffness * dvalue
+    dslope = h.stiffness * slope + t.stiffness * dslope
+    m, dm = mollified(t, a, b, c, d)
+    spread(i, p, v, m, dm, Scalar(1.0), dvalue, dslope, a, b, c, d, out)

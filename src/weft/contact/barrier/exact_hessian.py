@@ -1,0 +1,102 @@
+"""The exact second derivative of the barrier: what derivatives of runs and equilibria solve with.
+
+From the formulas of ``distance`` for D, and the product rule with the mollifier:
+
+    d2E = k (m d2b + b d2m + dm db^T + db dm^T),   d2b = b'' dD dD^T + b' d2D,
+
+of C = |e|^2 |f|^2 - (e.f)^2 the derivatives dC/de = 2 (|f|^2 e - (e.f) f) and alike.
+Tests hold it against the same in NumPy.
+"""
+
+import warp as wp
+
+from weft.contact.barrier.barrier import Touch, barrier, width
+from weft.contact.distance.distance import Closest, closest, combination, vec4
+from weft.kernel import Scalar, corners, mat33, vec3
+
+_module = wp.get_module("weft.contact.barrier.exact_hessian")
+_mat43 = wp.types.matrix(shape=(4, 3), dtype=Scalar)
+
+
+@wp.func
+def turned_part(p: Closest, x: _mat43, v: vec3, i: int, j: int):
+    """Block (i,j) of sum_kl (G^-1)_kl c_k c_l^T."""
+    out = mat33(Scalar(0.0))
+    if p.free == 0:
+        return out
+    t0 = vec3(Scalar(0.0))
+    t1 = vec3(Scalar(0.0))
+    for a in range(4):
+        t0 += p.dw0[a] * x[a]
+        t1 += p.dw1[a] * x[a]
+    a0 = p.dw0[i] * v + p.w[i] * t0
+    b0 = p.dw0[j] * v + p.w[j] * t0
+    g00 = wp.dot(t0, t0)
+    if p.free == 1:
+        return wp.outer(a0, b0) / g00
+    a1 = p.dw1[i] * v + p.w[i] * t1
+    b1 = p.dw1[j] * v + p.w[j] * t1
+    g01 = wp.dot(t0, t1)
+    g11 = wp.dot(t1, t1)
+    det = g00 * g11 - g01 * g01
+    out = g11 * wp.outer(a0, b0) + g00 * wp.outer(a1, b1)
+    out -= g01 * (wp.outer(a0, b1) + wp.outer(a1, b0))
+    return out / det
+
+
+@wp.kernel(module=_module)
+def barrier_hessians(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    touch: wp.array(dtype=Touch),
+    out: wp.array3d(dtype=mat33),
+):
+    """(4,4) blocks of every pair."""
+    n = o + wp.tid()
+    t = touch[n]
+    a, b, c, d = corners(n, x, stencil)
+    at = _mat43(a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], d[0], d[1], d[2])
+    p = closest(t.kind, a, b, c, d)
+    v = combination(p.w, a, b, c, d)
+    y = wp.max(wp.dot(v, v) - t.thickness * t.thickness, Scalar(1e-300))
+    value, slope, second = barrier(y, width(t))
+    one = wp.identity(n=3, dtype=Scalar)
+    two = Scalar(2.0)
+    e = b - a
+    f = d - c
+    ee = wp.dot(e, e)
+    ff = wp.dot(f, f)
+    ef = wp.dot(e, f)
+    m = Scalar(1.0)
+    first = Scalar(0.0)
+    bend = Scalar(0.0)
+    if t.parallel > Scalar(0.0):
+        r = (ee * ff - ef * ef) / t.parallel
+        if r < Scalar(1.0):
+            m = r * (two - r)
+            first = (two - two * r) / t.parallel
+            bend = -two / (t.parallel * t.parallel)
+    by_e = two * (ff * e - ef * f)
+    by_f = two * (ee * f - ef * e)
+    sign = vec4(Scalar(-1.0), Scalar(1.0), Scalar(-1.0), Scalar(1.0))
+    for i in range(4):
+        ci = sign[i] * by_e
+        if i > 1:
+            ci = sign[i] * by_f
+        for j in range(4):
+            H = (two * p.w[i] * p.w[j]) * one - two * turned_part(p, at, v, i, j)
+            H = m * (slope * H + (Scalar(4.0) * second * p.w[i] * p.w[j]) * wp.outer(v, v))
+            if bend != Scalar(0.0):
+                cj = sign[j] * by_e
+                K = two * (ff * one - wp.outer(f, f))
+                if j > 1:
+                    cj = sign[j] * by_f
+                    K = Scalar(4.0) * wp.outer(e, f) - two * wp.outer(f, e) - (two * ef) * one
+                    if i > 1:
+                        K = two * (ee * one - wp.outer(e, e))
+                elif i > 1:
+                    K = Scalar(4.0) * wp.outer(f, e) - two * wp.outer(e, f) - (two * ef) * one
+                H += value * (bend * wp.outer(ci, cj) + (first * sign[i] * sign[j]) * K)
+                H += (first * slope * two) * (p.w[j] * wp.outer(ci, v) + p.w[i] * wp.outer(v, cj))
+            out[n, i, j] = t.stiffness * H

@@ -1,0 +1,57 @@
+"""Kinks of the contact forces: positions at which the second derivatives of a barrier jump.
+
+A vertex exactly above an edge of a table is such a position: beyond the edge the nearest point of
+one triangle lies inside it, on this side on its border. Distances and forces are continuous there,
+their derivatives are not, and round-off decides whether both triangles of the edge count as inside
+or both as border, which is true on neither side. Cloth that is laid flat and straight on a body
+begins at many kinks at once.
+
+So second derivatives are taken a little to either side, and their mean is used: what central
+differences find. Where a flat face is merely cut into triangles both sides have the same sum.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from weft import kernel
+from weft.contact.contact_set import ContactSet, closest_of
+from weft.contact.detector import ContactDetector
+from weft.kernel import WarpArray
+
+APART = 1e-8  # of the gap: far above round-off, far below what changes a derivative
+
+
+def places_around(search: ContactDetector, y: WarpArray) -> Sequence[WarpArray]:
+    """Return where second derivatives of contact at y are evaluated, to be averaged.
+
+    Args:
+        search: with the stiffness and gap of the contacts.
+        y: (n+b,) vec3 [m] vertices of cloth and bodies.
+
+    Returns:
+        y alone; at a kink two positions on opposite sides of y, (n+b,) vec3 [m] each.
+    """
+    here = search.contacts(y)
+    if len(here) == 0:
+        return [y]
+    at = np.array(kernel.numpy(y))
+    away = APART * search.gap * np.random.default_rng(0).normal(size=at.shape)
+    sides = [kernel.points(at + away), kernel.points(at - away)]
+    smooth = all(_is_alike(here, y, search.contacts(side), side) for side in sides)
+    return [y] if smooth else sides
+
+
+def _is_alike(one: ContactSet, x: WarpArray, other: ContactSet, y: WarpArray) -> bool:
+    """Whether both sets have the same pairs with the same free parameters of the closest points."""
+    if not np.array_equal(one.stencil, other.stencil):
+        return False
+    kinds = one.touch["kind"], other.touch["kind"]
+    if not np.array_equal(*kinds):
+        return False
+    free = [
+        closest_of(kernel.numpy(place), one.stencil, kind)[1:3]
+        for place, kind in zip((x, y), kinds)
+    ]
+    nearest = [weights != 0.0 for weights, _ in free]
+    return np.array_equal(free[0][1], free[1][1]) and np.array_equal(*nearest)

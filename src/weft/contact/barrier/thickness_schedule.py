@@ -1,0 +1,102 @@
+"""Thickness that changes in time, as far as what touches leaves room for it.
+
+What gets thinner does so at once. What gets thicker takes at most half of the room of the nearest
+pair in a step, all alike: so nothing ever is nearer than its thickness, and the barrier pushes it
+apart before the next step. Where a pair has a thousandth of the gap left, something holds it
+together: an error that says where, or with ``pinch: thin`` the thickness that has room.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.base.arrays import Floats
+from weft.base.errors import SimulationError
+from weft.contact.contact import Contact
+from weft.contact.detector import ContactDetector
+from weft.energies.step import Step
+from weft.kernel import Scalar, WarpArray
+
+PART = 0.5  # of the room of a pair, that is taken in a step
+HELD = 1e-3  # of the gap: room of a pair that something holds together
+KEPT = "thickness"  # name among what is kept from step to step
+
+
+class ThicknessSchedule:
+    """What pieces of cloth and bodies keep from one another, from step to step.
+
+    Args:
+        contact: with what is kept at the start.
+    """
+
+    def __init__(self, contact: Contact) -> None:
+        self.contact, sides = contact, contact.mesh.sides
+        self.asked: Floats | None = None  # (k,) [m] of pieces and bodies; None: it stays
+        first = np.zeros(len(sides.names))
+        first[sides.part] = sides.thickness
+        self._first = self.now = first
+
+    @property
+    def of_vertices(self) -> Floats:
+        """(n,) [m]."""
+        sides = self.contact.mesh.sides
+        return sides.thickness if self.asked is None else self.now[sides.part]
+
+    @property
+    def largest(self) -> float:
+        """[m] of a pair."""
+        return float(self.of_vertices.max(initial=0.0))
+
+    def grow(self, search: ContactDetector, y: WarpArray, step: Step) -> None:
+        """Take what a step keeps, from where it begins, y (n,) vec3.
+
+        Raises:
+            SimulationError: something holds a pair together.
+        """
+        assert self.asked is not None
+        before = np.asarray(step.kept.get(KEPT, self._first))
+        base = np.minimum(before, self.asked)
+        more = self.asked - base
+        part = 1.0 if not more.any() else self._part(search, y, base, more, step.t)
+        self.now = base + part * more
+        search.thicken(kernel.array(self.of_vertices, Scalar))
+
+    def _part(
+        self, search: ContactDetector, y: WarpArray, base: Floats, more: Floats, t: float
+    ) -> float:
+        """Of ``more``, that has room over ``base``."""
+        sides, near = self.contact.mesh.sides, search.near(y, float((base + more).max()))
+        if len(near) == 0:
+            return 1.0
+        pairs, kinds = (kernel.numpy(a) for a in near.device)
+        a, b = (sides.part[s] for s in sides.of_pairs(pairs, kinds))
+        wanted, kept = (more[a] + more[b]) / 2, (base[a] + base[b]) / 2
+        room = kernel.numpy(near.distances(y)) - kept
+        part = PART * room / np.maximum(wanted, 1e-300)
+        k = int(np.argmin(part))
+        if part[k] >= PART:  # all that is asked for
+            return 1.0
+        if room[k] > HELD * search.gap:
+            return float(part[k])
+        if self.contact.settings.pinch == "thin":
+            return 0.0
+        place = ", ".join(f"{c:.4g}" for c in kernel.numpy(y)[pairs[k]].mean(0))
+        raise SimulationError(
+            f"thickness of {sides.names[a[k]]} and {sides.names[b[k]]} at t = {t:.6g} s near "
+            f"({place})",
+            got=f"room for {kept[k] + room[k]:.4g} m between them, where something holds them",
+            expected=f"room for {kept[k] + wanted[k]:.4g} m",
+            hint="less thickness, or `pinch: thin` in the scene's contact, which goes on with what "
+            "has room",
+        )
+
+    def saved(self) -> dict[str, Floats]:
+        """For the next step, where it changes."""
+        return {} if self.asked is None else {KEPT: self.now}
+
+    def told(self) -> dict[str, Any]:
+        """For reports: the largest that is kept and asked for [m], where these differ."""
+        if self.asked is None or (self.asked == self.now).all():
+            return {}
+        return {"thickness": {"kept": self.largest, "asked": float(self.asked.max())}}

@@ -1,0 +1,354 @@
+"""Which boxes overlap: candidates of contact, from a hierarchy of boxes.
+
+The leaves of one layout ask, each for all of its boxes at once, and visit the nodes of another in
+preorder. Boxes that meet are counted and kept where there is room for them, and listed afterwards,
+so that every index writes to rows of its own.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Ints
+from weft.contact.broad_phase.aabb import Boxes, LeafBoxes, MovingPoints
+from weft.contact.broad_phase.aabb_simd import box_of, met_between, overlap_mask
+from weft.contact.broad_phase.pair_list import note, put_met, put_noted
+from weft.contact.broad_phase.query import OverlapQuery, QueryScope, admitted, query_mask
+from weft.contact.broad_phase.tree_order import LEAF
+from weft.contact.narrow_phase.adjacent_pairs import AdjacentPairGap
+from weft.kernel import WarpArray
+from weft.kernel.bitmask import lowest_set_bit, mask_below
+
+_module = wp.get_module("weft.broad_phase")
+SLOTS = 32  # overlaps of a box that are kept from counting; a box with more is asked twice
+FEWER = 16  # the same where lines are asked
+WORTH_SLICING = 30_000  # pairs to look at
+LEAVES_WORTH_SLICING = 1000
+
+
+@wp.struct
+class Nodes:
+    """A hierarchy: nodes in preorder, and their boxes, down to blocks of eight leaves."""
+
+    block: wp.array(dtype=wp.int32)  # -1: it has two children
+    beyond: wp.array(dtype=wp.int32)  # the node after all that lie below this one
+    low: wp.array(dtype=wp.vec3f)
+    high: wp.array(dtype=wp.vec3f)
+    first: wp.array(dtype=wp.int32)  # of blocks: their first leaves
+    leaves: wp.array(dtype=wp.float32)  # of blocks: boxes around their leaves
+    last_low: wp.array(dtype=wp.vec3f)  # where boxes move: the same at the end; empty: they do not
+    last_high: wp.array(dtype=wp.vec3f)
+    last_leaves: wp.array(dtype=wp.float32)
+
+
+@wp.kernel(module=_module)
+def enclose_nodes(
+    o: int,
+    nodes: wp.array(dtype=wp.int32),
+    beyond: wp.array(dtype=wp.int32),
+    low: wp.array(dtype=wp.vec3f),
+    high: wp.array(dtype=wp.vec3f),
+):
+    """Boxes of nodes from those of their two children."""
+    p = nodes[o + wp.tid()]
+    left = p + 1
+    right = beyond[left]
+    low[p] = wp.min(low[left], low[right])
+    high[p] = wp.max(high[left], high[right])
+
+
+@wp.struct
+class Box:
+    """A box, and where it moves to."""
+
+    low: wp.vec3f
+    high: wp.vec3f
+    last_low: wp.vec3f
+    last_high: wp.vec3f
+
+
+@wp.func
+def box_at(c: int, k: int, side: LeafBoxes):
+    """Box k of leaf c."""
+    out = Box()
+    low, high = box_of(side.boxes, c, k)
+    out.low = low
+    out.high = high
+    if side.ends.shape[0] > 0:
+        low, high = box_of(side.ends, c, k)
+    out.last_low = low
+    out.last_high = high
+    return out
+
+
+@wp.func
+def meet(b: Box, node: int, t: Nodes):
+    """Whether a box meets that of a node, if both move at the same time."""
+    low = t.low[node]
+    high = t.high[node]
+    if t.last_low.shape[0] == 0:
+        if b.low[0] > high[0] or low[0] > b.high[0]:
+            return False
+        if b.low[1] > high[1] or low[1] > b.high[1]:
+            return False
+        return b.low[2] <= high[2] and low[2] <= b.high[2]
+    last_low = t.last_low[node]
+    last_high = t.last_high[node]
+    out = bool(True)
+    for k in range(3):
+        if b.low[k] > high[k] and b.last_low[k] > last_high[k]:
+            out = False
+        if low[k] > b.high[k] and last_low[k] > b.last_high[k]:
+            out = False
+    return out
+
+
+@wp.func
+def met_of(b: LeafBoxes, leaf: int, a: LeafBoxes, c: int, i: int):
+    """Bits of the boxes of a leaf that box i of leaf c meets."""
+    return overlap_mask(b.boxes, b.ends, leaf, a.boxes, a.ends, c, i)
+
+
+@wp.func
+def leaves_met(block: int, b: Box, c: int, t: Nodes, q: OverlapQuery):
+    """Bits of the leaves of a block that a box of leaf c meets, where each pair is wanted once of
+    leaves that are not before it.
+    """
+    out = met_between(t.leaves, t.last_leaves, block, b.low, b.high, b.last_low, b.last_high)
+    if q.after != 0:
+        out = out & ~mask_below(wp.clamp(c - t.first[block], 0, LEAF))
+    return out
+
+
+@wp.kernel(module=_module)
+def find_overlaps(
+    o: int,
+    mine: LeafBoxes,
+    theirs: LeafBoxes,
+    t: Nodes,
+    q: OverlapQuery,
+    count: wp.array(dtype=wp.int32),
+    slots: wp.array2d(dtype=wp.int32),
+    start: wp.array(dtype=wp.int32),
+    begin: int,
+    out: wp.array2d(dtype=wp.int32),
+):
+    """How many boxes of a hierarchy the boxes of a leaf meet, and the first of them, in order. With
+    ``out``, the pairs of box i go there from row ``begin + start[i]`` on: boxes that met more than
+    there was room for ask again.
+    """
+    c = o + wp.tid()
+    a = mine.start[c]
+    listing = out.shape[0] > 0
+    ask = query_mask(c, mine, q)
+    for i in range(a, mine.start[c + 1]):
+        if not listing:
+            count[i] = 0
+        elif count[i] <= slots.shape[1]:
+            put_noted(begin + start[i], i, count[i], slots, q.apart, mine.ids, theirs.ids, out)
+            ask = ask & ~(wp.uint32(1) << wp.uint32(i - a))
+        else:
+            slots[i, 0] = 0  # how many of them are there
+    b = Box()
+    b.low = wp.vec3f(wp.inf, wp.inf, wp.inf)
+    b.high = -b.low
+    b.last_low = b.low
+    b.last_high = b.high
+    left = ask
+    while left != wp.uint32(0):
+        one = box_at(c, lowest_set_bit(left), mine)
+        left = left & (left - wp.uint32(1))
+        b.low = wp.min(b.low, one.low)
+        b.high = wp.max(b.high, one.high)
+        b.last_low = wp.min(b.last_low, one.last_low)
+        b.last_high = wp.max(b.last_high, one.last_high)
+    node = int(0)
+    if q.after != 0:
+        node = mine.node[c]
+    end = t.beyond[0]
+    if ask == wp.uint32(0):
+        end = 0
+    while node < end:
+        if not meet(b, node, t):
+            node = t.beyond[node]
+        else:
+            block = t.block[node]
+            if block < 0:
+                node += 1
+            else:
+                near = leaves_met(block, b, c, t, q)
+                while near != wp.uint32(0):
+                    which = lowest_set_bit(near)
+                    near = near & (near - wp.uint32(1))
+                    k = t.first[block] + which
+                    left = ask & overlap_mask(
+                        mine.boxes, mine.ends, c, t.leaves, t.last_leaves, block, which
+                    )
+                    while left != wp.uint32(0):
+                        i = lowest_set_bit(left)
+                        left = left & (left - wp.uint32(1))
+                        bits = met_of(theirs, k, mine, c, i)
+                        bits = admitted(bits, c, i, k, q, mine, theirs)
+                        i += a
+                        if bits == wp.uint32(0):
+                            continue
+                        if not listing:
+                            note(i, theirs.start[k], bits, count, slots)
+                        else:
+                            place = begin + start[i] + slots[i, 0]
+                            slots[i, 0] += wp.bit_count(bits)
+                            j = theirs.start[k]
+                            put_met(place, i, j, bits, q.apart, mine.ids, theirs.ids, out)
+                node = t.beyond[node]
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Which boxes have moved, as bits of leaves: those that ask, and those of the tree."""
+
+    mine: WarpArray  # (c,) uint32
+    theirs: WarpArray
+    others: QueryScope
+
+
+class BoundingVolumeHierarchy:
+    """A hierarchy over boxes, of their layout: as they move, only its boxes change."""
+
+    def __init__(self, boxes: Boxes) -> None:
+        self.update(boxes)
+
+    def update(self, boxes: Boxes) -> None:
+        """Take new boxes of primitives in the same layout."""
+        self.boxes, n, layout = boxes, Nodes(), boxes.inside.layout
+        n.beyond, (n.block, n.first, _, _) = layout.device[1], layout.blocks
+        begin, end = boxes.begin, boxes.last
+        n.low, n.high, n.leaves = begin.low, begin.high, begin.leaves
+        n.last_low, n.last_high, n.last_leaves = end.low, end.high, end.leaves
+        self.nodes = n
+        self._enclose()
+
+    def overlaps(self, boxes: Boxes) -> Ints:
+        """(p,2) pairs (box given, box of the tree) that overlap."""
+        return Overlaps(self, boxes).listed()
+
+    def own_overlaps(self) -> Ints:
+        """(p,2) pairs i < j of the tree's own boxes that overlap."""
+        return Overlaps(self, None).listed()
+
+    def stencils(
+        self,
+        boxes: Boxes | None = None,
+        query_mask: int | None = None,
+        closer: AdjacentPairGap | None = None,
+        wanted: float = 0.0,
+    ) -> "Overlaps":
+        """Pairs that overlap, share no vertex and may meet: of a given box and one of the tree, or
+        of two of the tree's own. They are listed as the vertices of both. Only the first boxes ask,
+        where ``query_mask`` says how many. What edges connect has to be ``closer``.
+        """
+        apart = _apart(boxes or self.boxes, self.boxes)
+        return Overlaps(self, boxes, apart, query_mask, None, closer, wanted)
+
+    def stencils_of_moved(
+        self,
+        boxes: Boxes | None,
+        moved: Moved,
+        closer: AdjacentPairGap | None = None,
+        wanted: float = 0.0,
+    ) -> "Overlaps":
+        """The same pairs with at least one box that has moved, asked by those given."""
+        apart = _apart(boxes or self.boxes, self.boxes)
+        return Overlaps(self, boxes, apart, None, moved, closer, wanted)
+
+    def rebound(self, moved: WarpArray, places: MovingPoints, grow: float) -> None:
+        """New boxes for those that have moved."""
+        self.boxes.renewed(moved, places, grow)
+        self._enclose()
+
+    def _enclose(self) -> None:
+        inner, ends = self.boxes.inside.layout.inner
+        for bounds in (self.boxes.begin, self.boxes.end):
+            if bounds is not None:
+                about = (inner, self.nodes.beyond, bounds.low, bounds.high)
+                kernel.launch_in_order(enclose_nodes, ends, *about)
+
+
+def _apart(boxes: Boxes, others: Boxes) -> int:
+    return 1 if boxes.marks is None or others.marks is None else 2
+
+
+class Overlaps:
+    """Boxes that overlap, counted; to be listed where there is room for them.
+
+    Args:
+        tree: who is asked.
+        boxes: who asks; None: the tree's own boxes, each pair once.
+        apart: 0 for all pairs, 1 for those without a vertex in common, 2 for those that may meet.
+        asking: how many of the boxes ask, from the first one; None: all.
+        moved: ask for pairs with a box that has moved.
+        closer: how much nearer boxes have to be that edges connect; None: all alike.
+        wanted: [m] leave out what lines hold so far apart, where boxes know corners; 0: none.
+    """
+
+    def __init__(
+        self,
+        tree: BoundingVolumeHierarchy,
+        boxes: Boxes | None,
+        apart: int = 0,
+        query_mask: int | None = None,
+        moved: Moved | None = None,
+        closer: AdjacentPairGap | None = None,
+        wanted: float = 0.0,
+    ) -> None:
+        b, still = boxes or tree.boxes, kernel.empty(0, wp.uint32)
+        n, layout = len(b), b.inside.layout
+        m = moved or Moved(still, still, QueryScope.ANY)
+        q = OverlapQuery()
+        q.moved, q.theirs, q.others, q.apart = m.mine, m.theirs, int(m.others), apart
+        if closer is not None:
+            q.closer, about = closer.by, closer.adjacency
+            q.connected, q.neighbors = about.start, about.neighbors
+        q.first, q.after = (
+            n if query_mask is None else query_mask,
+            int(boxes is None and moved is None),
+        )
+        q.wanted = wanted
+        self.boxes, self.theirs, self._own = b, tree.boxes, boxes is None
+        count, slots = (
+            kernel.empty(n, wp.int32),
+            kernel.empty((n, FEWER if wanted else SLOTS), wp.int32),
+        )
+        start = kernel.empty(n, wp.int32)
+        self._asked = (b.side, tree.boxes.side, tree.nodes, q, count, slots, start)
+        self._leaves = len(layout) if n and len(tree.boxes) else 0
+        if not self._leaves:
+            count.zero_()
+        self._ask(kernel.empty((0, 0), wp.int32), 0)
+        self._count = kernel.scan(count, start)
+        self._width = b.ids.shape[1] + tree.boxes.ids.shape[1] if apart else 2
+
+    def __len__(self) -> int:
+        return self._count
+
+    def write(self, out: WarpArray, begin: int) -> None:
+        """All pairs into rows of ``out`` (k,width), from the first one given on."""
+        if len(self):
+            self._ask(out, begin)
+
+    def _ask(self, out: WarpArray, begin: int) -> None:
+        """Count them, or with room in ``out`` list them."""
+        asked = (*self._asked, begin, out)
+        kernel.launch(find_overlaps, self._leaves, *asked, slice_above=LEAVES_WORTH_SLICING)
+
+    def listed(self) -> Ints:
+        """(p,width): places in the order of the layouts become numbers of boxes."""
+        out = kernel.empty((len(self), self._width), wp.int32)
+        self.write(out, 0)
+        places = kernel.numpy(out)
+        if self._width != 2:
+            return np.array(places)
+        orders = [boxes.inside.layout.order for boxes in (self.boxes, self.theirs)]
+        found = np.stack([order[places[:, k]] for k, order in enumerate(orders)], axis=1)
+        return np.asarray(np.sort(found, axis=1) if self._own else found, dtype=np.int32)

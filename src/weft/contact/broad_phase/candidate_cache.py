@@ -1,0 +1,322 @@
+"""Candidates of ways that stay near one another, looked for again only where something has left.
+
+Every vertex has the box of the way that its candidates were found for. While all stay near theirs,
+the candidates hold (Verlet 1967); where a few leave, only these look for others again, in the same
+hierarchies. Of every pair a lower bound of its distance is known, from when it was last computed
+and how far its vertices have been from where they were: most pairs need not be looked at.
+
+Where ways are long, boxes move along with them: what flies together is not near everything that
+flies past the same place. A later way stays near an earlier one where every vertex does so *at the
+same time* of it: that at which it begins, and that at which it ends, are the same for all.
+"""
+
+from typing import Any, NamedTuple
+
+import warp as wp
+
+from weft import kernel
+from weft.contact.broad_phase.aabb import Boxes, MovingPoints, Primitives
+from weft.contact.broad_phase.aabb_simd import NONE, corners_of
+from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy, Moved, Overlaps
+from weft.contact.broad_phase.candidates import Candidates
+from weft.contact.broad_phase.compaction import chosen, mark_stayed
+from weft.contact.broad_phase.query import QueryScope
+from weft.contact.broad_phase.tree_order import LEAF
+from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
+from weft.contact.narrow_phase.adjacent_pairs import AdjacentPairGap
+from weft.contact.narrow_phase.distance_bounds import DisplacementBound
+from weft.kernel import Scalar, WarpArray, vec3
+from weft.solve.sparse.vectors import combine
+
+_module = wp.get_module("weft.neighborhood")
+SPARE = 0.25  # of the reach: how far anything may leave a way before candidates are found anew
+FAR = 0.5  # of the reach, on average: how far from there distances are bounded anew
+FINE = 0.4  # of the height of triangles: where the reach is more, boxes move on shorter ways,
+LONG = 2.0  # and else on ways of so many heights
+SAMPLES = 256  # vertices by which it is judged how far on its way cloth is
+FEW = 0.3  # of the vertices: where more have left, everything is looked for
+
+
+@wp.kernel(module=_module)
+def beside(
+    o: int,
+    y: wp.array(dtype=vec3),
+    end: wp.array(dtype=vec3),
+    mean: vec3,
+    out: wp.array(dtype=Scalar),
+):
+    """Lengths of ways beside their mean."""
+    v = o + wp.tid()
+    out[v] = wp.length(end[v] - y[v] - mean)
+
+
+@wp.kernel(module=_module)
+def progress(
+    o: int,
+    y: wp.array(dtype=vec3),
+    end: wp.array(dtype=vec3),
+    low: wp.array(dtype=vec3),
+    way: wp.array(dtype=vec3),
+    stride: int,
+    out: wp.array(dtype=vec3),
+):
+    """How far y and ``end`` are on the ways that boxes go, and how long these are, all times the
+    latter; of every ``stride``-th vertex.
+    """
+    i = o + wp.tid()
+    v = i * stride
+    w = way[v]
+    out[i] = vec3(wp.dot(y[v] - low[v], w), wp.dot(end[v] - low[v], w), wp.dot(w, w))
+
+
+@wp.func
+def outside(x: vec3, low: vec3, high: vec3):
+    """How far a point is from a box."""
+    return wp.length(wp.max(wp.max(low - x, x - high), vec3(0.0)))
+
+
+@wp.kernel(module=_module)
+def leave(
+    o: int,
+    y: wp.array(dtype=vec3),
+    end: wp.array(dtype=vec3),
+    low: wp.array(dtype=vec3),
+    high: wp.array(dtype=vec3),
+    way: wp.array(dtype=vec3),
+    here: Scalar,
+    there: Scalar,
+    by: vec3,
+    then: vec3,
+    spare: Scalar,
+    left: wp.array(dtype=wp.int32),
+):
+    """Which ways leave their boxes by more than ``spare``, if they begin at the time ``here`` and
+    end at ``there``, all of them displaced ``by`` something, and ``then`` by something.
+    """
+    v = o + wp.tid()
+    far = outside(y[v] - here * way[v] - by, low[v], high[v])
+    far = wp.max(far, outside(end[v] - there * way[v] - then, low[v], high[v]))
+    left[v] = wp.where(far > spare, 1, 0)
+
+
+@wp.kernel(module=_module)
+def enclose(
+    o: int,
+    y: wp.array(dtype=vec3),
+    end: wp.array(dtype=vec3),
+    way: wp.array(dtype=vec3),
+    here: Scalar,
+    there: Scalar,
+    by: vec3,
+    then: vec3,
+    left: wp.array(dtype=wp.int32),
+    low: wp.array(dtype=vec3),
+    high: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+):
+    """Boxes of ways that have left theirs."""
+    v = o + wp.tid()
+    if left[v] != 0:
+        a = y[v] - here * way[v] - by
+        b = end[v] - there * way[v] - then
+        low[v] = wp.min(a, b)
+        high[v] = wp.max(a, b)
+        origin[v] = y[v]
+
+
+@wp.kernel(module=_module)
+def mark_moved(
+    o: int,
+    corners: wp.array(dtype=wp.int32),
+    left: wp.array(dtype=wp.int32),
+    out: wp.array(dtype=wp.uint32),
+):
+    """Bits of primitives of a leaf with a vertex that has left its box."""
+    c = o + wp.tid()
+    bits = wp.uint32(0)
+    for k in range(LEAF):
+        ids = corners_of(corners, c, k)
+        if ids[0] != NONE:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+            if left[ids[0]] + left[ids[1]] + left[ids[2]] != 0:
+                bits = bits | (wp.uint32(1) << wp.uint32(k))
+    out[c] = bits
+
+
+class Frame(NamedTuple):
+    """Where boxes are when a way begins, and when it ends, as kernels take it."""
+
+    here: Any = Scalar(0.0)  # times of the ways that boxes go, each its own
+    there: Any = Scalar(0.0)
+    by: Any = vec3(0.0, 0.0, 0.0)  # [m] by which all are displaced, together
+    then: Any = vec3(0.0, 0.0, 0.0)
+
+
+class Neighborhood:
+    """Candidates of a collision mesh along one way after another.
+
+    Args:
+        mesh: what must not pass through itself.
+        reach: [m] how near pairs have to come to count.
+        closer: how much nearer those have to come that edges connect; None: all alike.
+    """
+
+    def __init__(
+        self, mesh: CollisionMesh, reach: float, closer: AdjacentPairGap | None = None
+    ) -> None:
+        self.mesh, self.reach, self.trees, self.closer = mesh, reach, Trees(), closer
+        n = len(mesh.rest)
+        self._low, self._high, self._way = (kernel.empty(n, vec3) for _ in range(3))
+        self._moves = self._flies = False  # whether boxes do, each for itself or together
+        self._way.zero_()
+        self._beside = kernel.empty(mesh.sides.first_body)
+        self._samples = kernel.empty(min(n, SAMPLES), vec3)
+        self._left, self.since = kernel.empty(n, wp.int32), DisplacementBound.made(n)
+        self.begin(mesh.unheld)
+
+    def begin(self, excluded: Excluded) -> None:
+        """Nothing is known of ways yet; some pairs are left out."""
+        self.excluded = excluded
+        self.found: Candidates | None = None  # those of the last way
+
+    def along(self, y: WarpArray, end: WarpArray) -> Candidates:
+        """Pairs that may come within reach on the way from y to ``end``."""
+        found = self.found
+        if found is not None:
+            frame, spare = self._frame(y, end), Scalar(SPARE * self.reach * (1 - 1e-9))
+            boxes = (self._low, self._high, self._way, *frame, spare)
+            kernel.launch(leave, y.shape[0], y, end, *boxes, self._left)
+            count = kernel.total(self._left)
+            if count > FEW * y.shape[0]:
+                found = None
+            elif count:
+                self._enclose(y, end, frame)
+                found = self._renewed(found)
+        if found is None:
+            found = self._whole(y, end)
+        else:
+            self._measure(y, end, found)
+        self.found = found
+        return found
+
+    def _measure(self, y: WarpArray, end: WarpArray, found: Candidates) -> None:
+        since = self.since
+        since.measure(y, end)
+        if end is y and kernel.total(since.away) > FAR * self.reach * y.shape[0]:
+            since.begin(y, found)
+
+    def _frame(self, y: WarpArray, end: WarpArray) -> Frame:
+        """The times at which boxes that move are nearest to y and to ``end``, about; and where the
+        frame of boxes is there that fly together.
+        """
+        if self._flies:
+            here, there = self._means(y, end)
+            return Frame(by=vec3(*here), then=vec3(*there))
+        if not self._moves:
+            return Frame()
+        n = len(self._samples)
+        ways = (self._low, self._way, y.shape[0] // n)
+        kernel.launch(progress, n, y, end, *ways, self._samples)
+        *parts, whole = kernel.mean(self._samples, n)
+        if not whole > 0:
+            return Frame()
+        times = (Scalar(min(max(float(p / whole), 0.0), 1.0)) for p in parts)
+        return Frame(*times)
+
+    def _means(self, y: WarpArray, end: WarpArray) -> tuple[Any, Any]:
+        """The cloth's mean at y and at ``end``."""
+        m = self.mesh.sides.first_body
+        here = kernel.mean(y, m)
+        return here, here if end is y else kernel.mean(end, m)
+
+    def _enclose(self, y: WarpArray, end: WarpArray, frame: Frame) -> None:
+        """Boxes of vertices that have left theirs."""
+        out = (self._left, self._low, self._high, self.since.origin)
+        kernel.launch(enclose, y.shape[0], y, end, self._way, *frame, *out)
+
+    @property
+    def _fine(self) -> bool:
+        return self.reach > FINE * self.mesh.height
+
+    @property
+    def _margin(self) -> float:
+        return (1 + 2 * SPARE) * self.reach
+
+    @property
+    def _places(self) -> MovingPoints:
+        return MovingPoints(self._low, self._high, self._way if self._moves else None)
+
+    def _whole(self, y: WarpArray, end: WarpArray) -> Candidates:
+        frame = self._choose(y, end)
+        self._left.fill_(1)
+        self._enclose(y, end, frame)
+        self.since.measure(y, end)
+        self._points: BoundingVolumeHierarchy | None = None
+        about = (self._margin, None, self.excluded, self.trees, self.closer, True)
+        return self.mesh.candidates(self._places, *about)
+
+    def _choose(self, y: WarpArray, end: WarpArray) -> Frame:
+        """Whether boxes move, each along its way, or fly together, or stay; their frame."""
+        moved, self._moves, self._flies = self._moves, False, False
+        least, mean, frame = SPARE * self.reach, vec3(0.0, 0.0, 0.0), Frame()
+        if end is not y:
+            here, there = self._means(y, end)
+            by = there - here
+            if float(by @ by) > least * least:
+                self._flies, mean = True, vec3(*by)
+                frame = Frame(by=vec3(*here), then=vec3(*there))
+            kernel.launch(beside, self._beside.shape[0], y, end, mean, self._beside)
+            most = least if self._fine else LONG * self.mesh.height
+            self._moves = kernel.largest(self._beside) > most
+        if self._moves:
+            self._flies, frame = False, Frame(there=Scalar(1.0))
+            combine(end, -1.0, y, self._way)
+        elif moved:
+            self._way.zero_()
+        return frame
+
+    def _renewed(self, found: Candidates) -> Candidates:
+        """The candidates, those of vertices that have left their boxes anew."""
+        faces, edges = self.trees.faces, self.trees.edges
+        assert faces is not None and edges is not None
+        if self._points is None:
+            self._points = BoundingVolumeHierarchy(
+                self._boxes(self.mesh.primitives[2], self.excluded.points)
+            )
+        points, how = self._points, (self.closer, self._margin)
+        places = self._places
+        moved = [self._moved(tree, places) for tree in (faces, edges, points)]
+        asked = (
+            faces.stencils_of_moved(points.boxes, Moved(moved[2], moved[0], QueryScope.ANY), *how),
+            points.stencils_of_moved(
+                faces.boxes, Moved(moved[0], moved[2], QueryScope.STILL), *how
+            ),
+            edges.stencils_of_moved(None, Moved(moved[1], moved[1], QueryScope.LATER), *how),
+        )
+        return self._joined(found, asked)
+
+    def _boxes(self, inside: Primitives, marks: WarpArray | None) -> Boxes:
+        sewn = self.mesh.device_sewn
+        return Boxes.of(self._places, inside, self._margin / 2, marks, sewn, True)
+
+    def _moved(self, tree: BoundingVolumeHierarchy, places: MovingPoints) -> WarpArray:
+        """Which primitives of a tree have moved, bits of leaves; they get new boxes."""
+        inside = tree.boxes.inside
+        moved = kernel.empty(len(inside.layout), wp.uint32)
+        kernel.launch(mark_moved, len(inside.layout), inside.corners, self._left, moved)
+        tree.rebound(moved, places, self._margin / 2)
+        return moved
+
+    def _joined(self, found: Candidates, asked: tuple[Overlaps, Overlaps, Overlaps]) -> Candidates:
+        """What is kept of the candidates, and new ones: points of triangles first."""
+        points, faces, edges = asked
+        kept = chosen(found, mark_stayed, found.device_stencil, self._left)
+        new, before, total = len(points) + len(faces), kept.points, len(kept)
+        out = kept.moved(new, len(edges))
+        stencil, adjacent = out.device_stencil, out.adjacent
+        points.write(stencil, before)
+        faces.write(stencil, before + len(points))
+        edges.write(stencil, total + new)
+        if adjacent is not None:
+            for begin, end in ((before, before + new), (total + new, len(out))):
+                self.mesh.adjacency.mark(stencil, out.points, begin, end, adjacent)
+        return out

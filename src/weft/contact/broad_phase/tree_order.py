@@ -1,0 +1,159 @@
+"""In what order a hierarchy keeps its boxes, and which of them lie below which node.
+
+Boxes that are neighbors at rest stand next to one another, in leaves of a few, and the tree above
+them is made once: cloth hardly stretches, so what was near along the surface stays near. As the
+order is that of the mesh at rest, so is that of the pairs found, whatever came before.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+import warp as wp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from weft import kernel
+from weft.base.arrays import Faces, Floats
+from weft.kernel import WarpArray
+
+Longs: TypeAlias = NDArray[np.int64]
+
+LEAF = 8  # boxes of a leaf, at most
+
+
+@dataclass(frozen=True, eq=False)
+class TreeOrder:
+    """An order of n boxes in c leaves, and a binary tree of 2 c - 1 nodes in preorder: what lies
+    below a node follows it.
+    """
+
+    order: Longs  # (n,) which box is at each place
+    start: Longs  # (c+1,) places at which leaves begin
+    leaf: Longs  # (2c-1,) of a node; -1: it has two children
+    beyond: Longs  # (2c-1,) the node after all that lie below this one
+    depth: Longs  # (2c-1,)
+
+    @staticmethod
+    def of(points: Floats, piece: Longs | None = None) -> "TreeOrder":
+        """Of boxes around points (n,3), halved again and again across their longest axis; pieces
+        (n,) are kept apart where there are several.
+        """
+        n = len(points)
+        pieces = np.zeros(n, dtype=np.int64) if piece is None else np.asarray(piece, np.int64)
+        order = np.argsort(pieces, kind="stable")
+        pieces = pieces[order]
+        levels: list[tuple[Longs, Longs]] = []  # first places of nodes, and which have children
+        a, b = np.zeros(1, dtype=np.int64), np.full(1, n, dtype=np.int64)
+        while True:
+            mixed = pieces[a] != pieces[b - 1] if n else np.zeros(1, dtype=bool)
+            split = (b - a > LEAF) | mixed
+            levels.append((a, np.flatnonzero(split)))
+            if not split.any():
+                break
+            a, b = a[split], b[split]
+            one = pieces[a] == pieces[b - 1]
+            _sort(points, order, a[one], b[one])
+            middle = np.where(one, a + LEAF * -((a - b) // (2 * LEAF)), 0)
+            middle[~one] = _border(pieces, a[~one], b[~one])
+            a, b = np.stack([a, middle], 1).reshape(-1), np.stack([middle, b], 1).reshape(-1)
+        return _numbered(order, levels)
+
+    def __len__(self) -> int:
+        """Leaves."""
+        return len(self.start) - 1
+
+    @cached_property
+    def device(self) -> tuple[WarpArray, WarpArray]:
+        """Starts of leaves, and next nodes of nodes."""
+        given = (self.start, self.beyond)
+        return tuple(kernel.array(np.asarray(a, np.int32), wp.int32) for a in given)
+
+    @cached_property
+    def nodes(self) -> WarpArray:
+        """(c,) the node of each leaf."""
+        return kernel.array(np.flatnonzero(self.leaf >= 0).astype(np.int32), wp.int32)
+
+    @cached_property
+    def blocks(self) -> tuple[WarpArray, WarpArray, WarpArray, WarpArray]:
+        """Nodes with up to eight leaves below, of parents with more: (2c-1,) the number of such a
+        node, or -1; (b+1,) their first leaves; (c,) the number of each leaf's, and the node.
+        """
+        is_leaf = self.leaf >= 0
+        before: Longs = np.cumsum(is_leaf) - is_leaf  # leaves before a node
+        few = np.append(before, len(self))[self.beyond] - before <= LEAF
+        below = np.zeros(len(few), dtype=bool)  # nodes whose parents are few, too
+        parents = np.flatnonzero(few & ~is_leaf)
+        below[parents + 1] = below[self.beyond[parents + 1]] = True
+        chosen = np.flatnonzero(few & ~below)
+        number = np.full(len(few), -1)
+        number[chosen] = np.arange(len(chosen))
+        first = np.append(before[chosen], len(self))
+        of = np.repeat(np.arange(len(chosen)), np.diff(first))
+        given = (number, first, of, chosen[of])
+        return tuple(kernel.array(np.asarray(a, np.int32), wp.int32) for a in given)
+
+    @cached_property
+    def inner(self) -> tuple[WarpArray, list[int]]:
+        """(c-1,) nodes with children, the deepest first, and where each depth ends."""
+        nodes = np.flatnonzero(self.leaf < 0)
+        nodes = nodes[np.argsort(-self.depth[nodes], kind="stable")]
+        changes: list[int] = (1 + np.flatnonzero(np.diff(self.depth[nodes]))).tolist()
+        return kernel.array(nodes.astype(np.int32), wp.int32), [*changes, len(nodes)]
+
+
+def pieces_of(faces: Faces, n: int) -> Longs:
+    """(n,) which connected piece a vertex belongs to, numbered by their first vertices."""
+    m = len(faces)
+    rows, columns = faces[:, [0, 1]].reshape(-1), faces[:, [1, 2]].reshape(-1)
+    graph = sp.coo_array((np.ones(2 * m, dtype=np.int8), (rows, columns)), (n, n))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+
+
+def _sort(points: Floats, order: Longs, a: Longs, b: Longs) -> None:
+    """Sort the ranges a to b of an order along the longest axis of their points."""
+    length = b - a
+    if len(a) == 0:
+        return
+    first = np.concatenate([[0], np.cumsum(length)[:-1]])
+    range_ = np.repeat(np.arange(len(a)), length)
+    place = np.arange(length.sum()) + np.repeat(a - first, length)
+    x = points[order[place]]
+    low, high = np.minimum.reduceat(x, first), np.maximum.reduceat(x, first)
+    axis = np.argmax(high - low, axis=1)
+    chosen = np.arange(len(a)), axis
+    extent = np.maximum((high - low)[chosen], 1e-300)
+    along = (x[np.arange(len(x)), axis[range_]] - low[chosen][range_]) / extent[range_]
+    order[place] = order[place][np.argsort(range_ + 0.5 * along, kind="stable")]
+
+
+def _border(pieces: Longs, a: Longs, b: Longs) -> Longs:
+    """Where ranges a to b of several pieces, in order, are cut: between two, near the middle."""
+    middle = pieces[(a + b) // 2]
+    before = np.searchsorted(pieces, middle, "left")
+    after = np.searchsorted(pieces, middle, "right")
+    nearer = (before > a) & (
+        (after >= b) | (np.abs(2 * before - a - b) <= np.abs(2 * after - a - b))
+    )
+    return np.asarray(np.where(nearer, before, after), dtype=np.int64)
+
+
+def _numbered(order: Longs, levels: list[tuple[Longs, Longs]]) -> TreeOrder:
+    """The tree of nodes given level by level, where two children follow each other."""
+    sizes = [np.ones(len(a), dtype=np.int64) for a, _ in levels]
+    for k in range(len(levels) - 2, -1, -1):
+        sizes[k][levels[k][1]] += sizes[k + 1].reshape(-1, 2).sum(1)
+    numbers = [np.zeros(1, dtype=np.int64)]
+    for k in range(len(levels) - 1):
+        left = numbers[k][levels[k][1]] + 1
+        numbers.append(np.stack([left, left + sizes[k + 1][::2]], 1).reshape(-1))
+    m = int(sizes[0][0])
+    first, beyond, depth = (np.empty(m, dtype=np.int64) for _ in range(3))
+    inner = np.zeros(m, dtype=bool)
+    for k, ((a, split), number) in enumerate(zip(levels, numbers, strict=True)):
+        first[number], beyond[number], depth[number] = a, number + sizes[k], k
+        inner[number[split]] = True
+    leaf = np.where(inner, -1, np.cumsum(~inner) - 1)
+    return TreeOrder(order, np.append(first[~inner], len(order)), leaf, beyond, depth)

@@ -1,0 +1,146 @@
+"""Directions cut short vertex by vertex, so that what is left may be gone to the end.
+
+A plane between the closest points of a pair has one side of the pair before it and the other behind
+it, as both are convex. Where their ways may bring them nearer to each other than what is kept, the
+room between is shared as they approach, and each vertex goes until its part of the room is used up.
+A body that stands still leaves all of it to the cloth; ways along the plane or away from it are not
+cut. Chen et al. (2025) bound ways in every direction instead, by half the distance.
+"""
+
+import warp as wp
+
+from weft.contact.broad_phase.candidates import kind_of
+from weft.contact.distance.distance import PairKind, closest, combination, kept_distance, vec4
+from weft.contact.narrow_phase.distance_bounds import undecided
+from weft.kernel import Scalar, corners, vec3
+from weft.kernel.bitmask import lowest_set_bit, mask_below
+
+KEEP = 0.15  # of its room that a pair keeps: a little more than collision detection asks for
+_module = wp.get_module("weft.truncation")
+
+
+@wp.func
+def cut(
+    i: int,
+    kind: int,
+    y: wp.array(dtype=vec3),
+    dy: wp.array(dtype=vec3),
+    bound: wp.array(dtype=Scalar),
+    stencil: wp.array2d(dtype=wp.int32),
+    kept: Scalar,
+    keep: Scalar,
+    part: wp.array(dtype=Scalar),
+):
+    """Cut the ways of pair i."""
+    zero = Scalar(0.0)
+    a, b, c, d = corners(i, y, stencil)
+    v = combination(closest(kind, a, b, c, d).w, a, b, c, d)
+    distance = wp.length(v)
+    n = v / wp.max(distance, Scalar(1e-300))
+    first = int(1)  # vertices of the first side, which n points to
+    if kind == PairKind.EDGE_EDGE:
+        first = int(2)
+    height = vec4()  # over the plane, on the own side
+    way = vec4()  # towards it, at most
+    low0 = Scalar(wp.inf)
+    low1 = Scalar(wp.inf)
+    for j in range(4):
+        side = Scalar(1.0)
+        if j >= first:
+            side = Scalar(-1.0)
+        k = stencil[i, j]
+        height[j] = side * wp.dot(n, y[k])
+        way[j] = wp.max(-side * wp.dot(n, dy[k]), zero)
+        if bound.shape[0] > 0:
+            way[j] = bound[k]
+        if j < first:
+            low0 = wp.min(low0, height[j])
+        else:
+            low1 = wp.min(low1, height[j])
+    near0 = zero  # how far the sides come towards each other
+    near1 = zero
+    for j in range(4):
+        if j < first:
+            near0 = wp.max(near0, way[j] - (height[j] - low0))
+        else:
+            near1 = wp.max(near1, way[j] - (height[j] - low1))
+    room = wp.max(low0 + low1 - kept - keep * (distance - kept), zero)
+    if near0 + near1 > room:
+        for j in range(4):
+            most = height[j] - low0 + room * near0 / (near0 + near1)
+            if j >= first:
+                most = height[j] - low1 + room * near1 / (near0 + near1)
+            if way[j] > most:
+                wp.atomic_min(part, stencil[i, j], most / way[j])
+
+
+@wp.kernel(module=_module)
+def cut_ways(
+    o: int,
+    y: wp.array(dtype=vec3),
+    dy: wp.array(dtype=vec3),
+    bound: wp.array(dtype=Scalar),
+    stencil: wp.array2d(dtype=wp.int32),
+    points: int,
+    thickness: wp.array(dtype=Scalar),
+    scale: Scalar,
+    reach: Scalar,
+    alike: wp.array(dtype=wp.uint8),
+    place: wp.array(dtype=wp.vec4f),
+    away: wp.array(dtype=Scalar),
+    shift: wp.array(dtype=wp.vec4f),
+    way: wp.array(dtype=wp.vec4f),
+    known: wp.array(dtype=Scalar),
+    keep: Scalar,
+    width: int,
+    words: int,
+    part: wp.array2d(dtype=Scalar),
+):
+    """part[., v] = the least part of dy[v] that its pairs leave it, of the next ``words`` times
+    ``width`` pairs; every slice has a row of its own.
+
+    Where ``bound`` is not empty, v may go by ``bound[v]`` in any direction, in place of dy[v]. Else
+    pairs are left alone whose ways are known to stay ``reach`` apart beyond their thickness;
+    ``alike`` is empty.
+    """
+    s = o + wp.tid()
+    row = part[s % part.shape[0]]
+    for w in range(s * words, (s + 1) * words):
+        first = w * width
+        count = wp.clamp(stencil.shape[0] - first, 0, width)
+        left = mask_below(count)
+        if bound.shape[0] == 0 and count > 0:
+            left = undecided(
+                stencil,
+                points,
+                first,
+                count,
+                1,
+                thickness,
+                scale,
+                reach,
+                reach,
+                alike,
+                place,
+                away,
+                shift,
+                way,
+                Scalar(1.0),
+                known,
+            )
+        while left != wp.uint32(0):
+            i = first + lowest_set_bit(left)
+            left = left & (left - wp.uint32(1))
+            kind = kind_of(i, points)
+            kept = kept_distance(kind, i, stencil, thickness, scale)
+            cut(i, kind, y, dy, bound, stencil, kept, keep, row)
+
+
+@wp.kernel(module=_module)
+def least_parts(o: int, part: wp.array2d(dtype=Scalar), out: wp.array(dtype=Scalar)):
+    """The least of all rows."""
+    v = o + wp.tid()
+    least = part[0, v]
+    for row in range(1, part.shape[0]):
+        least = wp.min(least, part[row, v])
+    out[v] = least

@@ -1,0 +1,355 @@
+"""Contact and friction as a term of the potential: what pairs add to it, and how far it may go.
+
+A set of pairs is a value (``contact_set``), a search knows candidates and limits (``search``), an
+embedding sits outside (``embedded``); here they are put together for one step after another.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Bools, Floats, Positions
+from weft.base.timing import Phases
+from weft.contact.assembly.contact_matrix import PairBlocks
+from weft.contact.assembly.lumped_pairs import LumpedPairs
+from weft.contact.barrier.barrier import barrier_energy, barrier_factors, barrier_gradient
+from weft.contact.barrier.gap_schedule import GapSchedule
+from weft.contact.barrier.kinks import places_around
+from weft.contact.barrier.stiffness import AdaptiveStiffness
+from weft.contact.barrier.thickness_schedule import ThicknessSchedule
+from weft.contact.ccd.carry_along import CarryAlong
+from weft.contact.collision_pieces import friction_of
+from weft.contact.contact import Contact, SelfContact
+from weft.contact.contact_set import ContactSet
+from weft.contact.detector import ContactDetector
+from weft.contact.exact.intersection_check import IntersectionCheck
+from weft.contact.friction.friction import FrictionSet, FrictionTable
+from weft.energies.base import Bound
+from weft.energies.gather import gather_gradient
+from weft.energies.step import Step
+from weft.kernel import WarpArray, mat33, vec3
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr
+from weft.solve.sparse.vectors import max_norm
+
+SLIP, FIRMNESS = "slip", "firmness"  # names among what is kept from step to step
+SETTLED = 0.5  # of the room of a pair, that the last increment of a search may change
+PART = 0.9  # of the room that bodies leave which pinch
+THINNER, MOST_THINNER = 0.7, 8  # of the thickness, where bodies leave no room for it
+
+
+class ContactEnergy(Bound):
+    """What a contact adds to the potential of one step after another."""
+
+    name = "contact"
+    limits = True
+
+    def __init__(self, contact: Contact, phases: Phases | None = None) -> None:
+        self.contact, self.embedded = contact, contact.embedded()
+        self.phases = Phases() if phases is None else phases
+        barrier = contact.stiffness, contact.gap
+        self.search = ContactDetector(contact.mesh, *barrier, self.phases, contact.widest)
+        n = len(contact.mesh.rest)
+        self._y, self._dy = kernel.zeros(n, vec3), kernel.zeros(n, vec3)
+        sides = contact.mesh.sides
+        self._factors = kernel.Grown(vec3, 3, 4)  # memory that is not asked for with every matrix
+        self._latecomers = LumpedPairs(self.embedded.n, n, sides.thickest)
+        self._rubbing = sides.has_friction, contact.settings.stick
+        self._table = FrictionTable.of(sides.static, sides.kinetic, sides.part)
+        self._fixed: Bools | None = None
+        self.friction: FrictionSet | None = None
+        self.blocked = None
+        self._thickness, self._gap = ThicknessSchedule(contact), GapSchedule(contact)
+        self._check = IntersectionCheck(contact.mesh)
+
+    def retake(self, energy: SelfContact) -> None:
+        """Friction and gap of these settings, from the next step on; the rest stays."""
+        self._gap.asked = energy.gap
+        sides = self.contact.mesh.sides
+        static, kinetic = friction_of(energy, sides.names)
+        self._rubbing = bool((static > 0).any()), energy.stick
+        self._table = FrictionTable.of(static, kinetic, sides.part)
+
+    def thicken(self, asked: Floats | None) -> None:
+        """Ask for thickness (k,) [m] of pieces and bodies from the next step on; None: it stays."""
+        self._thickness.asked = asked
+
+    def freeze(self, step: Step) -> None:
+        """Begin a step: bodies are where they are at its end, friction is taken from the contacts
+        where it begins, and so is what room bodies leave.
+        """
+        if self._fixed is None or not np.array_equal(self._fixed, step.fixed):
+            self._fixed = np.array(step.fixed)
+            self._excluded = self.contact.excluded(step.fixed)
+        self.search.begin(self._excluded)
+        self.embedded.begin(step.same_pattern)
+        self._latecomers.begin()
+        self.step, self.blocked = step, None
+        self.friction = None
+        self._firmness = AdaptiveStiffness.of(step.kept.get(FIRMNESS))
+        self._gap.begin(step)
+        self._put(self._y, None, step.bodies[1])
+        self._put(self._dy, None, np.zeros_like(step.bodies[1]))
+        settings, sides = self.contact.settings, self.contact.mesh.sides
+        x = np.asarray(step.state.x)
+        y, dy = CarryAlong(self.search, self.embedded, step, x).everything(step.start - x)
+        start = kernel.points(y)
+        if self._thickness.asked is not None:
+            self._thickness.grow(self.search, start, step)
+        if settings.pinch == "thin" and sides.thickest > 0:
+            self._measure_room(start)
+        if self._rubs:
+            slip, n = step.kept.get(SLIP), self.embedded.n
+            self._slip = kernel.zeros(n, vec3) if slip is None else kernel.points(np.array(slip))
+            # Candidates of the way that is tried first serve the contacts where it begins, too;
+            # these push as in the step that led there.
+            self.search.begin_along(start, kernel.points(dy))
+            self.push_as(before=True)
+            self._freeze_friction(start, self.search.contacts(start))
+        self.push_as(before=False)
+
+    def push_as(self, *, before: bool) -> None:
+        """Let contacts push as in the step before this one, or as in this one."""
+        part, g = self._firmness, self._gap
+        firmness, gap = (part.before, g.before) if before else (part.now, g.now)
+        self.search.stiffen(self.contact.stiffness_of(gap) * firmness, gap)
+
+    @property
+    def _rubs(self) -> bool:
+        """Whether there may be friction in the step."""
+        step, begin = self.step, self.contact.settings.friction_from
+        if step.scale is None:
+            may = step.slip is not None and step.t >= begin
+        else:
+            may = bool(np.isfinite(step.span)) and step.t > begin * (1 - 1e-12)
+        return may and self._rubbing[0]
+
+    def _freeze_friction(self, y: WarpArray, contacts: ContactSet) -> None:
+        with self.phases("friction"):
+            self.friction = self.friction_of(y, contacts) or None
+
+    def friction_of(self, y: WarpArray, contacts: ContactSet) -> FrictionSet:
+        """Return the friction of this step with normal forces and planes of the contacts at y."""
+        since = np.concatenate([self.embedded.of(self.step.state.x), self.step.bodies[0]])
+        smooth = self.step.slip
+        if smooth is None:
+            smooth = self._rubbing[1] * self.step.dt
+        return FrictionSet.of(contacts, y, since, self._table, smooth, self._slip)
+
+    def _measure_room(self, y: WarpArray) -> None:
+        """Keep less than the thickness where y (n+b,3) has less: what bodies leave that pinch."""
+        sides = self.contact.mesh.sides
+        near = self.search.near(y, sides.thickest)
+        if len(near) == 0:
+            return
+        pairs, kinds = (kernel.numpy(a) for a in near.device)
+        now = dataclasses.replace(sides, thickness=self._thickness.of_vertices)
+        keep = np.maximum(now.thickness_of(pairs, kinds), 1e-300)
+        part = kernel.numpy(near.distances(y)) / keep
+        k = int(np.argmin(part))
+        if part[k] <= 1.0:
+            self.search.thin_to(PART * float(part[k]))
+            self.blocked = kernel.numpy(y)[pairs[k]].mean(0)
+
+    def _put(self, y: WarpArray, x: WarpArray | None, bodies: Positions | None = None) -> WarpArray:
+        """Vertices of points x, and bodies, into y."""
+        if x is not None:
+            self.embedded.to_surface(x, y)
+        if bodies is not None and len(bodies):
+            wp.copy(y, kernel.points(np.array(bodies)), dest_offset=self.embedded.n)
+        return y
+
+    def _at(self, x: WarpArray) -> tuple[WarpArray, ContactSet]:
+        y = self._put(self._y, x)
+        return y, self.search.contacts(y)
+
+    def value(self, x: WarpArray) -> float:
+        """[J] of all pairs; infinite where one is closer than the thickness."""
+        return sum(self.terms(x).values())
+
+    def terms(self, x: WarpArray) -> Mapping[str, float]:
+        """[J] of contact and, where there is any, of friction."""
+        y, contacts = self._at(x)
+        with self.phases("barrier"):
+            out = kernel.empty(len(contacts))
+            kernel.launch(barrier_energy, len(contacts), y, *contacts.device, out)
+            terms = {self.name: kernel.total(out)}
+        if self._rubbing[0]:
+            terms["friction"] = self.friction.value(y) if self.friction else 0.0
+        return terms
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx."""
+        y, contacts = self._at(x)
+        with self.phases("barrier"):
+            local = self.embedded.gradient_of(g)
+            if len(contacts):
+                self._gather(contacts, self._forces(y, contacts), local)
+            if self.friction:
+                self._gather(self.friction, self.friction.gradient(y), local)
+            self.embedded.pull_back(local, g)
+
+    def _gather(self, pairs: ContactSet | FrictionSet, forces: WarpArray, g: WarpArray) -> None:
+        i = pairs.incidence(self.embedded.n)
+        arrays = (i.start, i.element, i.place, forces, g)
+        kernel.launch(gather_gradient, self.embedded.n, *arrays)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A plus the Hessian of all pairs, on a pattern that holds both."""
+        y, contacts = self._at(x)
+        if len(contacts) == 0 and not self.friction and not self.embedded.has_joined:
+            return A
+        with self.phases("contact matrix"):
+            local = self._blocks(y, contacts, psd)
+            lumps = self.step.lumps and psd is not Psd.EXACT
+            late = self._latecomers.among(y, contacts) if lumps else None
+            blocks = [PairBlocks(contacts, contacts.device[0], local, late)]
+            if self.friction:
+                f = self.friction
+                local = f.hessians(y) if psd is Psd.EXACT else f.factors(y)
+                blocks.append(PairBlocks(f, f.pairs, local))
+            every = lumps and self._latecomers.matters
+            return self.embedded.add_hessian(A.finish(), blocks, lambda: self.search.soon(y, every))
+
+    def add_mean_hessian(self, x: WarpArray, A: BlockCsr) -> BlockCsr:
+        """A plus the exact Hessian of all pairs; at a kink the mean of both sides' (``kinks``)."""
+        y = self._put(self._y, x)
+        places = places_around(self.search, y)
+        if len(places) == 1:
+            return self.add_hessian(x, Psd.EXACT, A)
+        blocks = []
+        for place in places:
+            contacts = self.search.contacts(place)
+            local = np.array(kernel.numpy(contacts.exact(place))) / len(places)
+            blocks.append(PairBlocks(contacts, contacts.device[0], kernel.array(local, mat33)))
+        if self.friction:
+            blocks.append(PairBlocks(self.friction, self.friction.pairs, self.friction.hessians(y)))
+        return self.embedded.add_hessian(A.finish(), blocks, lambda: self.search.soon(y))
+
+    def _blocks(self, y: WarpArray, contacts: ContactSet, psd: Psd) -> WarpArray:
+        if psd is Psd.EXACT:
+            return contacts.exact(y)
+        factors = self._factors.take(len(contacts))
+        turn = int(psd is not Psd.GAUSS_NEWTON)
+        kernel.launch(barrier_factors, len(contacts), y, *contacts.device, turn, factors)
+        return factors
+
+    def max_step(self, x: WarpArray, d: WarpArray) -> float:
+        """Part of d, in [0, 1], that the cloth may go before anything would meet."""
+        return self.search.max_step(self._put(self._y, x), self._put(self._dy, d))
+
+    def settled(self, x: WarpArray, d: WarpArray) -> bool:
+        """Whether d changes the distance of no pair by more than ``SETTLED`` of its room.
+
+        Newton's increment at most doubles the room of a pair that is far too near, so it says
+        nothing there of the distance to balance.
+        """
+        y, contacts = self._at(x)
+        return contacts.change_of_room(y, self._put(self._dy, d)) <= SETTLED
+
+    def truncated(self, x: WarpArray, d: WarpArray) -> WarpArray:
+        """d with every vertex held to what its nearest neighbors leave it, and no others."""
+        y, dy = self._put(self._y, x), self._put(self._dy, d)
+        bound = self.embedded.bounds(d, y.shape[0])
+        return self.embedded.shortened(d, self.search.parts(y, dy, bound))
+
+    def lag(self, x: WarpArray) -> bool:
+        """Take friction anew from the contacts at x, where the step has led; False where there is
+        none to take, nor was before.
+        """
+        if not self._rubs:
+            return False
+        y, contacts = self._at(x)
+        rubbed = self.friction is not None
+        self._freeze_friction(y, contacts)
+        return rubbed or len(contacts) > 0
+
+    def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
+        """(n,3) as far from x towards ``goal`` as contact lets it, with pins and bodies where they
+        have to be; None where they cannot get there without passing through something.
+
+        Where these cannot go without meeting cloth, they carry it along.
+        """
+        carrying, way = CarryAlong(self.search, self.embedded, step, x), goal - x
+        part = carrying.reachable(way)
+        if part == 1.0 or not carrying.prescribes(way):
+            return np.asarray(x + part * way)
+        with self.phases("carry"):
+            found = carrying.carried(way)
+            if self.contact.settings.pinch == "thin":
+                for _ in range(MOST_THINNER):
+                    if found is not None:
+                        break
+                    self.search.thin_to(THINNER * self.search.thickness_part)
+                    found = carrying.carried(way)
+        if carrying.blocked is not None:
+            self.blocked = carrying.blocked
+        return found
+
+    def intersects_anew(self, x: WarpArray) -> bool:
+        """Whether surfaces intersect at x that did not intersect where the step begins."""
+        with self.phases("intersections"):
+            now = self._check.pairs(self._put(self._y, x), self._excluded)
+            if len(now) == 0:
+                return False
+            start = np.concatenate([self.embedded.of(self.step.state.x), self.step.bodies[0]])
+            before = self._check.pairs(kernel.points(start), self._excluded)
+            return not set(map(tuple, now.tolist())) <= set(map(tuple, before.tolist()))
+
+    def remember(self, x: WarpArray) -> Mapping[str, Floats]:
+        """After a step that ended at x: how stiff contact has to be (``firmness``), and the elastic
+        slip of friction (``friction``).
+        """
+        kept: dict[str, Floats] = {}
+        if self.step.scale is not None:
+            kept[FIRMNESS] = self._firmness.after(*self._pressed(x)).saved()
+        kept.update(self._thickness.saved() | self._gap.saved())
+        if self._rubs:
+            kept[SLIP] = np.zeros((self.embedded.n, 3))
+            if self.friction:
+                after = self.friction.kept(self._put(self._y, x), self._slip)
+                kept[SLIP] = np.array(kernel.numpy(after))
+        return kept
+
+    def _pressed(self, x: WarpArray) -> tuple[float, float]:
+        """Largest force of contact on a vertex, over what the stiffness of weight holds; and least
+        room over the gap (that of the thickest).
+        """
+        y, contacts = self._at(x)
+        if len(contacts) == 0:
+            return 0.0, 1.0
+        g = kernel.zeros(self.embedded.n, vec3)
+        self._gather(contacts, self._forces(y, contacts), g)
+        kept = self.search.thickness_part * self._thickness.largest
+        room = (contacts.least_distance(y) - kept) / self.search.gap
+        return max_norm(g) / self.contact.held_force, room
+
+    def _forces(self, y: WarpArray, contacts: ContactSet) -> WarpArray:
+        forces = kernel.empty((len(contacts), 4), vec3)
+        kernel.launch(barrier_gradient, len(contacts), y, *contacts.device, forces)
+        return forces
+
+    def report(self, x: WarpArray) -> Mapping[str, Any]:
+        """Number of pairs, least distance [m], work of friction [J] in the step, and where bodies
+        pinched the cloth.
+        """
+        y, contacts = self._at(x)
+        found: dict[str, Any] = {"count": len(contacts), "least_distance": None}
+        found["friction_work"] = 0.0
+        found.update(self._thickness.told() | self._gap.told())
+        if len(contacts):
+            found["least_distance"] = contacts.least_distance(y)
+        if self.friction:
+            found["friction_work"] = self.friction.work(y)
+        if self.search.thickness_part < 1.0 and self.blocked is not None:
+            place = [float(c) for c in self.blocked]
+            found["pinched"] = {
+                "t": self.step.t,
+                "part": self.search.thickness_part,
+                "place": place,
+            }
+        return found

@@ -1,0 +1,51 @@
+"""What contact does at one moment, for pictures: where it touches, and how hard."""
+
+import numpy as np
+
+from weft import kernel
+from weft.base.arrays import Floats, Positions
+from weft.contact.contact import Contact
+from weft.contact.friction.friction import normal_forces
+from weft.contact.narrow_phase.classify import contacts
+from weft.kernel import Scalar
+
+
+def contact_loads(
+    contact: Contact,
+    x: Positions,
+    t: float,
+    area: Floats,
+    firmness: float = 1.0,
+    kept: Floats | None = None,
+    gap: float | None = None,
+) -> dict[str, Floats]:
+    """Contacts at x (n,3) and time t.
+
+    Args:
+        contact: what meets.
+        x: (n,3) [m] vertices that move: the cloth's, then those of rigid bodies.
+        t: [s].
+        area: (c,) [m^2] of cloth around each of its vertices.
+        firmness: factor on the stiffness, of the step that led there.
+        kept: (k,) [m] thickness of pieces and bodies then, where it changes.
+        gap: [m] of that step; None: it stays.
+
+    Returns:
+        ``contact_points`` (m,3) [m] halfway between the closest points of every pair that pushes,
+        ``contact_forces`` (m,) [N] between them, and ``pressure`` (c,) [Pa] on the cloth.
+    """
+    y = np.concatenate([x, contact.body_positions(t)])
+    near = contact.mesh.candidates(y, contact.reach)
+    thick = None if kept is None else kernel.array(kept[contact.mesh.sides.part], Scalar)
+    gap = contact.gap if gap is None else gap
+    stiffness = firmness * contact.stiffness_of(gap)
+    set_ = contacts(contact.mesh, y, near, stiffness, gap, thickness=thick)
+    if len(set_) == 0:
+        none = {"contact_points": np.zeros((0, 3)), "contact_forces": np.zeros(0)}
+        return {**none, "pressure": np.zeros(len(area))}
+    push, w, _, force = normal_forces(set_, y)
+    stencil = set_.stencil[push]
+    points = 0.5 * np.einsum("ma,mai->mi", np.abs(w), y[stencil])
+    nodal = np.bincount(stencil.reshape(-1), (np.abs(w) * force[:, None]).reshape(-1), len(y))
+    pressure = nodal[: len(area)] / np.maximum(area, 1e-300)
+    return {"contact_points": points, "contact_forces": force, "pressure": pressure}

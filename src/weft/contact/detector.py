@@ -1,0 +1,253 @@
+"""What a search for a minimum knows of its way: candidates, contacts, and how far it may go.
+
+Positions y are (n+b,) vec3 on the device: the vertices that meet, and those of bodies after them.
+Candidates are found for a whole way at once and serve every point of it, and of later ways that
+stay near.
+"""
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Ints
+from weft.base.timing import Phases
+from weft.contact.broad_phase.bvh import WORTH_SLICING
+from weft.contact.broad_phase.candidate_cache import Neighborhood
+from weft.contact.broad_phase.candidates import Candidates, kind_of
+from weft.contact.broad_phase.compaction import chosen
+from weft.contact.ccd.conservative_advancement import FRACTION, max_step, step_lengths
+from weft.contact.ccd.planar_truncation import KEEP, cut_ways, least_parts
+from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
+from weft.contact.contact_set import ContactSet
+from weft.contact.distance.distance import closest, combination
+from weft.contact.narrow_phase.adjacent_pairs import MARGIN, own_gap
+from weft.contact.narrow_phase.classify import NarrowPhase
+from weft.contact.narrow_phase.distance_bounds import DisplacementBound, undecided
+from weft.kernel import Scalar, WarpArray, corners, vec3
+from weft.kernel.bitmask import bits_per_thread, lowest_set_bit
+from weft.solve.sparse.vectors import combine, equal
+
+_module = wp.get_module("weft.contact_search")
+
+
+@wp.kernel(module=_module)
+def mark_near(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    points: int,
+    none: wp.array(dtype=Scalar),
+    reach: Scalar,
+    less: Scalar,
+    adjacent: wp.array(dtype=wp.uint8),
+    place: wp.array(dtype=wp.vec4f),
+    away: wp.array(dtype=Scalar),
+    shift: wp.array(dtype=wp.vec4f),
+    nowhere: wp.array(dtype=wp.vec4f),
+    bound: wp.array(dtype=Scalar),
+    width: int,
+    bits: wp.array(dtype=wp.uint32),
+    number: wp.array(dtype=wp.int32),
+):
+    """Bits of those of the next ``width`` pairs that are nearer than ``reach``, or ``less`` where
+    edges connect them, and how many they are. ``none`` is a thickness of zero.
+    """
+    w = o + wp.tid()
+    one = Scalar(1.0)
+    first = w * width
+    count = wp.min(width, stencil.shape[0] - first)
+    left = undecided(
+        stencil,
+        points,
+        first,
+        count,
+        1,
+        none,
+        one,
+        reach,
+        less,
+        adjacent,
+        place,
+        away,
+        shift,
+        nowhere,
+        one,
+        bound,
+    )
+    out = wp.uint32(0)
+    while left != wp.uint32(0):
+        k = lowest_set_bit(left)
+        left = left & (left - wp.uint32(1))
+        i = first + k
+        a, b, c, d = corners(i, x, stencil)
+        p = closest(kind_of(i, points), a, b, c, d)
+        if wp.length(combination(p.w, a, b, c, d)) < own_gap(i, adjacent, reach, less):
+            out = out | (wp.uint32(1) << wp.uint32(k))
+    bits[w] = out
+    number[w] = wp.bit_count(out)
+
+
+class ContactDetector:
+    """Candidates and contacts of a collision mesh in one search after another.
+
+    Args:
+        mesh: what must not pass through itself.
+        stiffness: [J/m^4] of the barrier.
+        gap: [m] from which on pairs push each other, beyond their thickness.
+        phases: where seconds are counted.
+        widest: [m] the largest gap at any time; None: it stays.
+    """
+
+    def __init__(
+        self,
+        mesh: CollisionMesh,
+        stiffness: float,
+        gap: float,
+        phases: Phases | None = None,
+        widest: float | None = None,
+    ) -> None:
+        self.mesh, self.stiffness, self.gap = mesh, stiffness, gap
+        self.widest = gap if widest is None else widest
+        self.phases = Phases() if phases is None else phases
+        self.thickness_part = 1.0  # of the thickness that is kept
+        self._trees, self.narrow = Trees(), NarrowPhase(mesh).contacts
+        self.thickness = mesh.device_thickness  # (n,) [m]
+        closer = mesh.adjacency.closer(self.widest)
+        self._nearby = Neighborhood(mesh, self.reach, closer)
+        self._end, self._where = (kernel.empty(len(mesh.rest), vec3) for _ in range(2))
+        self.begin(mesh.unheld)
+
+    def begin(self, excluded: Excluded, thickness_part: float = 1.0) -> None:
+        """Begin a search: nothing is known of its way yet.
+
+        Args:
+            excluded: pairs that are left out.
+            thickness_part: of the thickness that is kept.
+        """
+        self._excluded = excluded
+        self._nearby.begin(excluded)
+        self.thin_to(thickness_part)
+
+    def thin_to(self, part: float) -> None:
+        """From now on keep this part of the thickness."""
+        self.thickness_part = part
+        self._contacts: tuple[Candidates, ContactSet] | None = None
+
+    def thicken(self, thickness: WarpArray) -> None:
+        """From now on vertices have this thickness (n,) [m], at most the largest at any time."""
+        self.thickness, self._contacts = thickness, None
+
+    def stiffen(self, stiffness: float, gap: float | None = None) -> None:
+        """From now on the barrier has this stiffness [J/m^4], and this gap [m] (None: as it had),
+        at most the largest at any time.
+        """
+        gap = self.gap if gap is None else gap
+        if (stiffness, gap) != (self.stiffness, self.gap):
+            self.stiffness, self.gap, self._contacts = stiffness, gap, None
+
+    @property
+    def reach(self) -> float:
+        """[m] from which on pairs push each other, at most."""
+        return self.widest + self.mesh.sides.thickest
+
+    @property
+    def kept(self) -> tuple[WarpArray, float]:
+        """Thickness of the vertices, and the part of it that is kept."""
+        return self.thickness, self.thickness_part
+
+    def near(self, y: WarpArray, reach: float) -> Candidates:
+        """Candidates at y, by a search of their own."""
+        with self.phases("broad"):
+            return self.mesh.candidates(y, reach, None, self._excluded, self._trees)
+
+    def along(self, y: WarpArray, end: WarpArray) -> Candidates:
+        """The candidates of the way from y to ``end``; those of an earlier way where no vertex
+        leaves its box there by more than the margin allows.
+        """
+        with self.phases("broad"):
+            return self._nearby.along(y, end)
+
+    def max_step(self, y: WarpArray, dy: WarpArray) -> float:
+        """Part of dy, in [0, 1], that may be gone before a pair comes closer than its thickness."""
+        combine(y, 1.0, dy, self._end)
+        candidates = self.along(y, self._end)
+        with self.phases("ccd"):
+            since, reach = self._nearby.since, FRACTION * self.gap
+            return max_step(y, dy, candidates, *self.kept, reach=reach, since=since)
+
+    def begin_along(self, y: WarpArray, dy: WarpArray) -> None:
+        """Find the candidates of a way that ``max_step`` will look at."""
+        combine(y, 1.0, dy, self._end)
+        self.along(y, self._end)
+
+    def meeting(self, y: WarpArray, dy: WarpArray) -> Ints:
+        """(m,4) pairs that would meet on the way from y to y + dy, on the host."""
+        combine(y, 1.0, dy, self._end)
+        candidates = self.along(y, self._end)
+        with self.phases("ccd"):
+            meets = step_lengths(y, dy, candidates, *self.kept) < 1.0
+        return np.asarray(candidates.pairs[meets])
+
+    def parts(self, y: WarpArray, dy: WarpArray, bound: WarpArray | None = None) -> WarpArray:
+        """(n+b,) parts of dy, each of one vertex, with which all may go to the end without any pair
+        coming closer than its thickness.
+
+        Args:
+            y: (n+b,) [m].
+            dy: (n+b,) [m].
+            bound: (n+b,) [m] how far each may go in any direction, where not along dy; such ways
+            may meet what is not near that of dy, so ``max_step`` has the last word. None: along dy.
+        """
+        combine(y, 1.0, dy, self._end)
+        candidates = self.along(y, self._end)
+        thickness, scale = self.kept
+        n, width = y.shape[0], bits_per_thread()
+        words = -(-len(candidates) // width)
+        rows = kernel.threads() if kernel.is_cpu() and words > WORTH_SLICING // width else 1
+        each = -(-words // rows) if kernel.is_cpu() else 1
+        part, out = kernel.empty((rows, n)), kernel.empty(n)
+        part.fill_(1.0)
+        ways = (y, dy, kernel.empty(0) if bound is None else bound)
+        with self.phases("ccd"):
+            since = self._nearby.since
+            known = (since.place, since.away, since.shift, since.way, candidates.bound)
+            kept = (thickness, Scalar(scale), Scalar(self.gap), kernel.empty(0, wp.uint8), *known)
+            pairs = (candidates.device_stencil, candidates.points, *kept, Scalar(KEEP), width)
+            slices = -(-words // max(each, 1))
+            kernel.launch(cut_ways, slices, *ways, *pairs, each, part, slice_above=2)
+            kernel.launch(least_parts, n, part, out)
+        return out
+
+    def contacts(self, y: WarpArray) -> ContactSet:
+        """Pairs in contact at y; value, gradient and matrix at one y share a set."""
+        if self._contacts is not None:
+            of, found = self._contacts
+            if of is self._nearby.found and equal(y, self._where):
+                return found
+        candidates = self.along(y, y)
+        with self.phases("narrow"):
+            arguments = (y, candidates, self.stiffness, self.gap, self.thickness_part)
+            found = self.narrow(*arguments, self._nearby.since, self.thickness)
+        kernel.copy(y, self._where)
+        self._contacts = candidates, found
+        return found
+
+    def soon(self, y: WarpArray, every: bool = False) -> WarpArray:
+        """(k,4) pairs that soon may be in contact, on the device: those among the candidates, or
+        with ``every`` all that are so near.
+        """
+        candidates, since = self.along(y, y), self._nearby.since
+        if every:
+            about = (self._excluded, self._trees, self._nearby.closer, True)
+            candidates, since = (
+                self.mesh.candidates(y, MARGIN * self.reach, None, *about),
+                DisplacementBound.at(y, y),
+            )
+        mesh, nowhere = self.mesh, kernel.empty(0, wp.vec4f)
+        less, adjacent = mesh.adjacency.among(candidates, self.widest)
+        reaches = (Scalar(MARGIN * (gap + mesh.sides.thickest)) for gap in (self.widest, less))
+        known = (since.place, since.away, since.shift, nowhere, candidates.bound)
+        pairs = (candidates.device_stencil, candidates.points, kernel.zeros(1), *reaches)
+        pairs = (y, *pairs, adjacent, *known)
+        near = chosen(candidates, mark_near, *pairs, worth=WORTH_SLICING)
+        return near.moved().device_stencil

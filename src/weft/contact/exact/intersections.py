@@ -1,0 +1,181 @@
+"""Which triangles of a mesh intersect, exactly.
+
+Independent of the solver's distances: only signs of determinants, which are exact
+(``orientation``), decide. Two triangles intersect where an edge of one meets the other; triangles
+that share a vertex, where the edge across from it meets the other one; triangles that share an
+edge, where they lie on each other in one plane.
+"""
+
+import numpy as np
+
+from weft.base.arrays import Bools, Faces, Floats, Ints, Positions
+from weft.base.errors import MeshError
+from weft.base.runtime_types import checked
+from weft.contact.broad_phase.aabb import Boxes
+from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy, Overlaps
+from weft.contact.exact.orientation import orient2d, orient3d
+from weft.contact.exact.plane_filter import clearly_separated
+
+NEXT = (1, 2, 0)
+BLOCK = 200_000  # pairs that are looked at together
+MOST_NEAR, MOST_NEAR_A_FACE = 4_000_000, 60  # pairs of boxes; a sheet has 6.5 a face
+
+
+@checked(MeshError)
+def intersections(x: Positions, faces: Faces, quiet: Bools | None = None) -> Ints:
+    """(k,2) pairs i < j of faces that intersect or touch, apart from what they share.
+
+    Args:
+        x: (n,3) positions [m].
+        faces: (m,3) vertex ids.
+        quiet: (m,) faces that may intersect one another: pairs of two of them are not looked at;
+            None: none.
+
+    Raises:
+        MeshError: positions that are not finite, ids out of range, or so many faces in one place
+            that no answer would come.
+    """
+    if len(faces) == 0:
+        return np.zeros((0, 2), dtype=np.int32)
+    if faces.min() < 0 or faces.max() >= len(x):
+        raise MeshError("faces", got=int(faces.max()), expected=f"ids from 0 to {len(x) - 1}")
+    pairs = _near(x, faces, np.zeros(len(faces), dtype=bool) if quiet is None else quiet)
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    blocks = [_hits(x, faces, pairs[k : k + BLOCK]) for k in range(0, len(pairs), BLOCK)]
+    return np.concatenate([np.zeros((0, 2), dtype=np.int32), *blocks])
+
+
+def apart_from_seams(faces: Faces, pairs: Ints, sewn: Ints) -> Ints:
+    """Those of the pairs (k,2) of faces that do not meet at a seam: without vertices that are sewn
+    together, (n,) one number for each such set, and are not the same.
+    """
+    one, other = faces[pairs[:, 0]], faces[pairs[:, 1]]
+    joined = sewn[one][:, :, None] == sewn[other][:, None, :]
+    same = one[:, :, None] == other[:, None, :]
+    return np.asarray(pairs[~(joined & ~same).any((1, 2))])
+
+
+def _near(x: Positions, faces: Faces, quiet: Bools) -> Ints:
+    """(p,2) pairs i < j, not both quiet, whose boxes overlap.
+
+    Raises:
+        MeshError: too many of them.
+    """
+    loud, still = np.flatnonzero(~quiet), np.flatnonzero(quiet)
+    if len(loud) == 0:
+        return np.zeros((0, 2), dtype=np.int32)
+    tree = BoundingVolumeHierarchy(Boxes.around(x[faces[loud]]))
+    asked = [(Overlaps(tree, None), loud)]
+    if len(still):
+        asked.append((Overlaps(tree, Boxes.around(x[faces[still]])), still))
+    count = sum(len(found) for found, _ in asked)
+    most = max(MOST_NEAR, MOST_NEAR_A_FACE * len(faces))
+    if count > most:
+        raise MeshError(
+            "faces",
+            got=f"{count} pairs of {len(faces)} faces in one place",
+            expected=f"at most {most}",
+            hint="are parts of the mesh there many times?",
+        )
+    listed = []
+    for found, ids in asked:
+        pairs = found.listed()
+        listed.append(np.stack([ids[pairs[:, 0]], loud[pairs[:, 1]]], axis=1))
+    return np.asarray(np.sort(np.concatenate(listed), axis=1), dtype=np.int32)
+
+
+def _hits(x: Positions, faces: Faces, pairs: Ints) -> Ints:
+    """Those of the pairs (p,2) that intersect."""
+    pairs = pairs[~clearly_separated(x, faces, pairs)]
+    hit = np.zeros(len(pairs), dtype=bool)
+    a, b = faces[pairs[:, 0]], faces[pairs[:, 1]]
+    same = a[:, :, None] == b[:, None, :]  # (p,3,3)
+    shared = same.sum((1, 2))
+    apart, corner, edge = (np.flatnonzero(shared == k) for k in range(3))
+    hit[shared == 3] = True
+    hit[apart] = triangles_meet(x[a[apart]], x[b[apart]])
+    hit[corner] = _at_corner(x, a[corner], b[corner], same[corner])
+    hit[edge] = _at_edge(x, a[edge], b[edge], same[edge])
+    return pairs[hit]
+
+
+def triangles_meet(a: Floats, b: Floats) -> Bools:
+    """(p,) triangles (p,3,3) without a vertex in common: an edge of one meets the other."""
+    hit = np.zeros(len(a), dtype=bool)
+    for one, two in ((a, b), (b, a)):
+        for i in range(3):
+            rest = np.flatnonzero(~hit)
+            corners = np.moveaxis(two[rest], 1, 0)
+            hit[rest] = segment_meets_triangle(one[rest, i], one[rest, NEXT[i]], *corners)
+    return hit
+
+
+def _at_corner(x: Positions, a: Ints, b: Ints, same: Bools) -> Bools:
+    """(p,) triangles with one vertex in common: the edge across from it meets the other one."""
+    i, j = np.argmax(same.any(2), axis=1), np.argmax(same.any(1), axis=1)
+    rows = np.arange(len(a))
+    hit = np.zeros(len(a), dtype=bool)
+    for one, two, k in ((a, b, i), (b, a, j)):
+        p, q = x[one[rows, (k + 1) % 3]], x[one[rows, (k + 2) % 3]]
+        hit |= segment_meets_triangle(p, q, *np.moveaxis(x[two], 1, 0))
+    return hit
+
+
+def _at_edge(x: Positions, a: Ints, b: Ints, same: Bools) -> Bools:
+    """(p,) triangles with an edge in common: in one plane, and on the same side of it."""
+    rows = np.arange(len(a))
+    i, j = np.argmin(same.any(2), axis=1), np.argmin(same.any(1), axis=1)
+    p, q = x[a[rows, (i + 1) % 3]], x[a[rows, (i + 2) % 3]]
+    tip_a, tip_b = x[a[rows, i]], x[b[rows, j]]
+    flat = np.flatnonzero(orient3d(p, q, tip_a, tip_b) == 0)
+    hit = np.zeros(len(a), dtype=bool)
+    if len(flat):
+        axes = _projection(p[flat], q[flat], tip_a[flat])
+        P, Q, A, B = (_flatten(points[flat], axes) for points in (p, q, tip_a, tip_b))
+        hit[flat] = orient2d(P, Q, A) * orient2d(P, Q, B) > 0
+    return hit
+
+
+def segment_meets_triangle(p: Floats, q: Floats, a: Floats, b: Floats, c: Floats) -> Bools:
+    """(n,) whether the closed segments p q meet the closed triangles a b c, exactly."""
+    above, below = orient3d(a, b, c, p), orient3d(a, b, c, q)
+    hit = np.zeros(len(p), dtype=bool)
+    crossing = np.flatnonzero((above * below <= 0) & ((above != 0) | (below != 0)))
+    if len(crossing):
+        P, Q = p[crossing], q[crossing]
+        A, B, C = a[crossing], b[crossing], c[crossing]
+        sides = np.stack([orient3d(P, Q, A, B), orient3d(P, Q, B, C), orient3d(P, Q, C, A)])
+        hit[crossing] = (sides >= 0).all(0) | (sides <= 0).all(0)
+    flat = np.flatnonzero((above == 0) & (below == 0))
+    if len(flat):
+        hit[flat] = _in_one_plane(p[flat], q[flat], a[flat], b[flat], c[flat])
+    return hit
+
+
+def _in_one_plane(p: Floats, q: Floats, a: Floats, b: Floats, c: Floats) -> Bools:
+    """Segments and triangles of one plane: they meet where an end lies inside or edges cross."""
+    axes = _projection(a, b, c)
+    P, Q, A, B, C = (_flatten(points, axes) for points in (p, q, a, b, c))
+    hit = np.zeros(len(P), dtype=bool)
+    for point in (P, Q):
+        sides = np.stack([orient2d(A, B, point), orient2d(B, C, point), orient2d(C, A, point)])
+        hit |= ((sides >= 0).all(0) | (sides <= 0).all(0)) & (sides != 0).any(0)
+    for one, two in ((A, B), (B, C), (C, A)):
+        across = orient2d(P, Q, one) * orient2d(P, Q, two) <= 0
+        along = orient2d(one, two, P) * orient2d(one, two, Q) <= 0
+        low = np.maximum(np.minimum(P, Q), np.minimum(one, two))
+        high = np.minimum(np.maximum(P, Q), np.maximum(one, two))
+        hit |= across & along & (low <= high).all(1)
+    return hit
+
+
+def _projection(a: Floats, b: Floats, c: Floats) -> Ints:
+    """(n,2) the two axes in which the triangles look largest."""
+    normal = np.abs(np.cross(b - a, c - a))
+    drop = np.argmax(normal, axis=1)
+    return np.asarray(np.array([[1, 2], [2, 0], [0, 1]], dtype=np.int32)[drop])
+
+
+def _flatten(p: Floats, axes: Ints) -> Floats:
+    """(n,2) the coordinates of p (n,3) along the axes."""
+    return np.take_along_axis(p, axes, axis=1)

@@ -1,0 +1,67 @@
+"""Exact signs of determinants: on which side of a plane or line a point lies.
+
+A floating point filter (Shewchuk 1997, its first stage) decides almost always; where it cannot, the
+same determinant is taken in integers of any size (``determinant_signs``), to which all float64
+numbers scale exactly.
+"""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from weft.base.arrays import Bools, Floats, Ints
+from weft.contact.exact.determinant_signs import det2_signs, det3_signs
+
+EPSILON = float(np.finfo(np.float64).eps) / 2
+SPACE_BOUND = (7 + 56 * EPSILON) * EPSILON
+TINY = 1e-90
+PLANE_BOUND = (3 + 16 * EPSILON) * EPSILON
+
+
+def orient3d(a: Floats, b: Floats, c: Floats, d: Floats) -> Ints:
+    """(n,) sign of (a-d).(b-d)x(c-d): 1 where d is below the plane of a, b, c seen from where they
+    run counter-clockwise, 0 where the four are coplanar, exactly.
+    """
+    A, B, C = a - d, b - d, c - d
+    det, size = _det3(A, B, C), _det3(np.abs(A), np.abs(B), np.abs(C), permanent=True)
+    sign: Ints = np.sign(det).astype(np.int32)
+    small = _may_underflow(A) | _may_underflow(B) | _may_underflow(C)
+    unsure = np.flatnonzero(((np.abs(det) <= SPACE_BOUND * size) & (size > 0)) | small)
+    if len(unsure):
+        points = [p[unsure] for p in (a, b, c, d)]
+        alike = np.zeros(len(unsure), dtype=bool)
+        for i, j in combinations(range(4), 2):
+            alike |= (points[i] == points[j]).all(1)
+        rest = np.flatnonzero(~alike)
+        sign[unsure] = 0
+        sign[unsure[rest]] = det3_signs(*(p[rest] for p in points))
+    return sign
+
+
+def orient2d(a: Floats, b: Floats, c: Floats) -> Ints:
+    """(n,) sign of (b-a)x(c-a) in the plane: 1 where a, b, c run counter-clockwise, exactly."""
+    left = (a[:, 0] - c[:, 0]) * (b[:, 1] - c[:, 1])
+    right = (a[:, 1] - c[:, 1]) * (b[:, 0] - c[:, 0])
+    det, size = left - right, np.abs(left) + np.abs(right)
+    sign = np.sign(det).astype(np.int32)
+    small = _may_underflow(a - c) | _may_underflow(b - c)
+    unsure = np.flatnonzero(((np.abs(det) <= PLANE_BOUND * size) & (size > 0)) | small)
+    if len(unsure):
+        sign[unsure] = det2_signs(*(p[unsure] for p in (a, b, c)))
+    return sign
+
+
+def _may_underflow(differences: Floats) -> Bools:
+    """(n,) rows with a number whose cube may not be a float64."""
+    return np.asarray(((np.abs(differences) < TINY) & (differences != 0)).any(1))
+
+
+def _det3(A: Any, B: Any, C: Any, permanent: bool = False) -> Any:
+    """Determinant of rows A, B, C (n,3), or the same sum without minus signs."""
+    s = 1 if permanent else -1
+    return (
+        A[:, 0] * (B[:, 1] * C[:, 2] + s * B[:, 2] * C[:, 1])
+        + A[:, 1] * (B[:, 2] * C[:, 0] + s * B[:, 0] * C[:, 2])
+        + A[:, 2] * (B[:, 0] * C[:, 1] + s * B[:, 1] * C[:, 0])
+    )

@@ -1,0 +1,288 @@
+"""Warp functions and kernels of friction: see ``friction``."""
+
+import warp as wp
+
+from weft.contact.barrier.barrier import Touch
+from weft.contact.distance.distance import closest, combination, other_side, vec4
+from weft.kernel import Scalar, corners, mat33, vec3
+
+_module = wp.get_module("weft.friction")
+
+
+@wp.struct
+class SlidingPair:
+    """A pair that may slide."""
+
+    w: vec4  # weights of the closest points
+    t0: vec3  # orthonormal directions of sliding
+    t1: vec3
+    load: Scalar  # [N] lambda
+    mu_static: Scalar  # mu_s
+    mu_kinetic: Scalar  # mu_k
+    smooth: Scalar  # [m] e
+    before0: Scalar  # [m] elastic slip when the step began, along t0
+    before1: Scalar  # and t1
+
+
+@wp.func
+def rise(y: Scalar, s: SlidingPair):
+    """f, f'/y and f'' at y >= 0."""
+    e = s.smooth
+    drop = s.mu_kinetic - s.mu_static
+    value = Scalar(0.0)
+    over = Scalar(0.0)
+    second = Scalar(0.0)
+    if y < e:
+        value = s.mu_static * (y * y / e - y * y * y / (Scalar(3.0) * e * e) + e / Scalar(3.0))
+        over = s.mu_static * (Scalar(2.0) / e - y / (e * e))
+        second = s.mu_static * (Scalar(2.0) / e - Scalar(2.0) * y / (e * e))
+    else:
+        t = wp.min((y - e) / e, Scalar(1.0))
+        beyond = wp.max(y - Scalar(2.0) * e, Scalar(0.0))
+        fallen = drop * t * t * (Scalar(3.0) - Scalar(2.0) * t)
+        value = s.mu_static * e + e * (
+            s.mu_static * t + drop * t * t * t * (Scalar(1.0) - t / Scalar(2.0))
+        )
+        value += s.mu_kinetic * beyond
+        over = (s.mu_static + fallen) / y
+        second = drop * Scalar(6.0) * t * (Scalar(1.0) - t) / e
+    return value, over, second
+
+
+@wp.func
+def sliding(
+    i: int,
+    x: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    s: SlidingPair,
+):
+    """u along t0 and t1."""
+    a, b, c, d = corners(i, x, stencil)
+    a0, b0, c0, d0 = corners(i, origin, stencil)
+    v = combination(s.w, a - a0, b - b0, c - c0, d - d0)
+    return wp.dot(v, s.t0) + s.before0, wp.dot(v, s.t1) + s.before1
+
+
+@wp.kernel(module=_module)
+def normal_loads(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    touch: wp.array(dtype=Touch),
+    gradient: wp.array2d(dtype=vec3),
+    load: wp.array(dtype=Scalar),
+    weights: wp.array(dtype=vec4),
+    normal: wp.array(dtype=vec3),
+    pushes: wp.array(dtype=wp.int32),
+):
+    """Normal force of every pair, from its barrier's gradient: -lambda w n but for the mollifier's
+    part, which is no normal force.
+    """
+    i = o + wp.tid()
+    a, b, c, d = corners(i, x, stencil)
+    p = closest(touch[i].kind, a, b, c, d)
+    v = combination(p.w, a, b, c, d)
+    n = v / wp.max(wp.length(v), Scalar(1e-300))
+    force = Scalar(0.0)
+    for j in range(4):
+        force -= p.w[j] * wp.dot(gradient[i, j], n)
+    force = force / wp.max(wp.dot(p.w, p.w), Scalar(1e-300))
+    load[i] = force
+    weights[i] = p.w
+    normal[i] = n
+    pushes[i] = 0
+    if force > Scalar(0.0):
+        pushes[i] = 1
+
+
+@wp.kernel(module=_module)
+def freeze_slides(
+    o: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    touch: wp.array(dtype=Touch),
+    load: wp.array(dtype=Scalar),
+    weights: wp.array(dtype=vec4),
+    normal: wp.array(dtype=vec3),
+    pushes: wp.array(dtype=wp.int32),
+    place: wp.array(dtype=wp.int32),
+    part: wp.array(dtype=wp.int32),
+    mu_static: wp.array2d(dtype=Scalar),
+    mu_kinetic: wp.array2d(dtype=Scalar),
+    smooth: Scalar,
+    slip: wp.array(dtype=vec3),
+    out: wp.array2d(dtype=wp.int32),
+    slide: wp.array(dtype=SlidingPair),
+):
+    """The pairs that push, with the plane in which they slide; ``slip`` is q of the first vertices,
+    those that are of no body, or of none.
+    """
+    i = o + wp.tid()
+    if pushes[i] != 0:
+        n = normal[i]
+        axis = vec3(Scalar(1.0), Scalar(0.0), Scalar(0.0))
+        if wp.abs(n[1]) < wp.abs(n[0]) and wp.abs(n[1]) <= wp.abs(n[2]):
+            axis = vec3(Scalar(0.0), Scalar(1.0), Scalar(0.0))
+        elif wp.abs(n[2]) < wp.abs(n[0]) and wp.abs(n[2]) < wp.abs(n[1]):
+            axis = vec3(Scalar(0.0), Scalar(0.0), Scalar(1.0))
+        s = SlidingPair()
+        s.t0 = wp.normalize(wp.cross(n, axis))
+        s.t1 = wp.cross(n, s.t0)
+        s.w = weights[i]
+        s.load = load[i]
+        a = part[wp.min(stencil[i, 0], part.shape[0] - 1)]
+        b = part[wp.min(other_side(touch[i].kind, i, stencil), part.shape[0] - 1)]
+        s.mu_static = mu_static[a, b]
+        s.mu_kinetic = mu_kinetic[a, b]
+        s.smooth = smooth
+        n_slips = slip.shape[0]
+        part_of_e = Scalar(1.0)
+        if stencil[i, 0] < n_slips and other_side(touch[i].kind, i, stencil) < n_slips:
+            part_of_e = Scalar(0.5)
+        before = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+        for j in range(4):
+            v = stencil[i, j]
+            if v < n_slips:
+                before += s.w[j] * slip[v]
+        s.before0 = part_of_e * smooth * wp.dot(before, s.t0)
+        s.before1 = part_of_e * smooth * wp.dot(before, s.t1)
+        at = place[i]
+        slide[at] = s
+        for j in range(4):
+            out[at, j] = stencil[i, j]
+
+
+@wp.kernel(module=_module)
+def friction_energy(
+    o: int,
+    x: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    slide: wp.array(dtype=SlidingPair),
+    out: wp.array(dtype=Scalar),
+):
+    """E of every pair."""
+    i = o + wp.tid()
+    s = slide[i]
+    u0, u1 = sliding(i, x, origin, stencil, s)
+    value, _over, _second = rise(wp.sqrt(u0 * u0 + u1 * u1), s)
+    out[i] = s.load * value
+
+
+@wp.kernel(module=_module)
+def friction_gradient(
+    o: int,
+    x: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    slide: wp.array(dtype=SlidingPair),
+    out: wp.array2d(dtype=vec3),
+):
+    """dE/dx of every pair."""
+    i = o + wp.tid()
+    s = slide[i]
+    u0, u1 = sliding(i, x, origin, stencil, s)
+    _value, over, _second = rise(wp.sqrt(u0 * u0 + u1 * u1), s)
+    force = s.load * over * (u0 * s.t0 + u1 * s.t1)
+    for j in range(4):
+        out[i, j] = s.w[j] * force
+
+
+@wp.kernel(module=_module)
+def friction_hessians(
+    o: int,
+    x: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    slide: wp.array(dtype=SlidingPair),
+    out: wp.array3d(dtype=mat33),
+):
+    """The exact Hessian of every pair."""
+    i = o + wp.tid()
+    s = slide[i]
+    u0, u1 = sliding(i, x, origin, stencil, s)
+    y = wp.sqrt(u0 * u0 + u1 * u1)
+    _value, over, second = rise(y, s)
+    c0 = Scalar(1.0)
+    c1 = Scalar(0.0)
+    if y > Scalar(0.0):
+        c0 = u0 / y
+        c1 = u1 / y
+    along = c0 * s.t0 + c1 * s.t1
+    across = c0 * s.t1 - c1 * s.t0
+    K = s.load * (second * wp.outer(along, along) + over * wp.outer(across, across))
+    for a in range(4):
+        for b in range(4):
+            out[i, a, b] = (s.w[a] * s.w[b]) * K
+
+
+@wp.kernel(module=_module)
+def friction_factors(
+    o: int,
+    x: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    slide: wp.array(dtype=SlidingPair),
+    out: wp.array3d(dtype=vec3),
+):
+    """The projected Hessian as two outer products: along u and across it."""
+    i = o + wp.tid()
+    zero = Scalar(0.0)
+    s = slide[i]
+    u0, u1 = sliding(i, x, origin, stencil, s)
+    y = wp.sqrt(u0 * u0 + u1 * u1)
+    _value, over, second = rise(y, s)
+    c0 = Scalar(1.0)
+    c1 = zero
+    if y > zero:
+        c0 = u0 / y
+        c1 = u1 / y
+    along = wp.sqrt(s.load * wp.max(second, zero)) * (c0 * s.t0 + c1 * s.t1)
+    across = wp.sqrt(s.load * over) * (c0 * s.t1 - c1 * s.t0)
+    for j in range(4):
+        out[i, 0, j] = s.w[j] * along
+        out[i, 1, j] = s.w[j] * across
+        out[i, 2, j] = vec3(zero, zero, zero)
+
+
+@wp.kernel(module=_module)
+def slips(
+    o: int,
+    x: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    slide: wp.array(dtype=SlidingPair),
+    out: wp.array(dtype=vec3),
+):
+    """Displacement of the one side against the other in the step, over e."""
+    i = o + wp.tid()
+    s = slide[i]
+    u0, u1 = sliding(i, x, origin, stencil, s)
+    out[i] = ((u0 - s.before0) * s.t0 + (u1 - s.before1) * s.t1) / s.smooth
+
+
+@wp.kernel(module=_module)
+def keep_slips(
+    o: int,
+    start: wp.array(dtype=wp.int32),
+    element: wp.array(dtype=wp.int32),
+    place: wp.array(dtype=wp.int32),
+    slide: wp.array(dtype=SlidingPair),
+    change: wp.array(dtype=vec3),
+    slip: wp.array(dtype=vec3),
+    out: wp.array(dtype=vec3),
+):
+    """q of every vertex after a step; 0 where nothing presses."""
+    v = o + wp.tid()
+    zero = Scalar(0.0)
+    load = zero
+    q = vec3(zero, zero, zero)
+    for m in range(start[v], start[v + 1]):
+        s = slide[element[m]]
+        w = s.load * s.w[place[m]]
+        load += wp.abs(w)
+        q += w * change[element[m]]
+    if load > zero:
+        q = slip[v] + q / load
+        q = q / wp.max(wp.length(q), Scalar(1.0))
+    out[v] = q

@@ -1,0 +1,382 @@
+"""The narrow phase: which candidates are in contact, each pair once.
+
+A pair whose closest point is at a vertex is the same for all faces and edges around that vertex; it
+is counted once, with their number as its weight.
+"""
+
+import warp as wp
+
+from weft import kernel
+from weft.contact.barrier.barrier import PARALLEL_PART, Touch
+from weft.contact.broad_phase.bvh import WORTH_SLICING
+from weft.contact.broad_phase.candidates import UNKNOWN, Candidates, kind_of
+from weft.contact.collision_mesh import CollisionMesh
+from weft.contact.contact_set import ContactSet
+from weft.contact.distance.distance import (
+    Closest,
+    PairKind,
+    approached,
+    closest,
+    combination,
+    kept_distance,
+    mollifier,
+    vec4,
+)
+from weft.contact.narrow_phase.adjacent_pairs import own_gap
+from weft.contact.narrow_phase.distance_bounds import DisplacementBound, undecided
+from weft.kernel import Grown, Scalar, WarpArray, corners, vec3
+from weft.kernel.bitmask import bits_per_thread, lowest_set_bit
+
+_module = wp.get_module("weft.narrow_phase")
+
+
+@wp.func
+def reduced(w: vec4, ids: wp.vec4i, n: int):
+    """A pair whose closest points are at a vertex, as one number: vertex and edge, or two vertices
+    in order. All faces around a vertex that is nearest have the same one.
+    """
+    zero = Scalar(0.0)
+    ones = int(0)
+    for a in range(4):
+        if w[a] > zero:
+            ones += 1
+    sign = Scalar(1.0)  # of the weights on the side that is a vertex
+    if ones != 1:
+        sign = -sign
+    p = int(0)
+    low = int(0)
+    high = int(0)
+    count = int(0)
+    for a in range(4):
+        s = sign * w[a]
+        if s > zero:
+            p = ids[a]
+        if s < zero:
+            if count == 0:
+                low = ids[a]
+            high = ids[a]
+            count += 1
+    if count == 1:
+        first = wp.min(p, low)
+        low = wp.max(p, low)
+        high = low
+        p = first
+    elif low > high:
+        swap = low
+        low = high
+        high = swap
+    size = wp.int64(n)
+    return (wp.int64(p) * size + wp.int64(low)) * size + wp.int64(high)
+
+
+@wp.func
+def parallel_threshold(ids: wp.vec4i, rest: wp.array(dtype=vec3)):
+    """[m^4] C below which edges count as nearly parallel (Li et al. 2020)."""
+    e = rest[ids[1]] - rest[ids[0]]
+    f = rest[ids[3]] - rest[ids[2]]
+    return PARALLEL_PART * wp.dot(e, e) * wp.dot(f, f)
+
+
+@wp.func
+def met_whole(p: Closest, kind: int, a: vec3, b: vec3, c: vec3, d: vec3, limit: Scalar):
+    """Whether a pair in contact keeps its four vertices, and its threshold where edges are nearly
+    parallel: the mollifier depends on all of them.
+    """
+    whole = p.free == 2
+    threshold = Scalar(0.0)
+    if kind == PairKind.EDGE_EDGE:
+        m, _dm = mollifier(b - a, d - c, limit)
+        if m < Scalar(1.0):
+            whole = True
+            threshold = limit
+    return whole, threshold
+
+
+@wp.kernel(module=_module)
+def classify(
+    o: int,
+    x: wp.array(dtype=vec3),
+    rest: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    points: int,
+    thickness: wp.array(dtype=Scalar),
+    scale: Scalar,
+    gap: Scalar,
+    less: Scalar,
+    adjacent: wp.array(dtype=wp.uint8),
+    origin: wp.array(dtype=vec3),
+    place: wp.array(dtype=wp.vec4f),
+    away: wp.array(dtype=Scalar),
+    shift: wp.array(dtype=wp.vec4f),
+    way: wp.array(dtype=wp.vec4f),
+    bound: wp.array(dtype=Scalar),
+    width: int,
+    whole: wp.array(dtype=wp.uint32),
+    fewer: wp.array(dtype=wp.uint32),
+    n_whole: wp.array(dtype=wp.int32),
+    n_fewer: wp.array(dtype=wp.int32),
+    key: wp.array(dtype=wp.int64),
+    parallel: wp.array(dtype=Scalar),
+):
+    """Which of the next ``width`` candidates are closer than their thickness and ``gap`` (``less``
+    where edges connect them), as bits, and which of these reduce to fewer vertices. Those that
+    are known to be farther are not looked at; of the others the bound of the distance is renewed.
+
+    Each test is made of all candidates that the one before has left: what nearly always comes out
+    the same way keeps the processor busy.
+    """
+    w = o + wp.tid()
+    first = w * width
+    count = wp.min(width, stencil.shape[0] - first)
+    near = undecided(
+        stencil,
+        points,
+        first,
+        count,
+        1,
+        thickness,
+        scale,
+        gap,
+        less,
+        adjacent,
+        place,
+        away,
+        shift,
+        way,
+        Scalar(0.0),
+        bound,
+    )
+    stay = wp.uint32(0)
+    reduce = wp.uint32(0)
+    stays = int(0)
+    reduces = int(0)
+    while near != wp.uint32(0):
+        k = lowest_set_bit(near)
+        near = near & (near - wp.uint32(1))
+        i = first + k
+        kind = kind_of(i, points)
+        own = own_gap(i, adjacent, gap, less)
+        reach = kept_distance(kind, i, stencil, thickness, scale) + own
+        a, b, c, d = corners(i, x, stencil)
+        p = closest(kind, a, b, c, d)
+        v = combination(p.w, a, b, c, d)
+        bound[i] = wp.length(v) - approached(kind, i, stencil, origin, x)
+        if wp.dot(v, v) < reach * reach:
+            ids = wp.vec4i(stencil[i, 0], stencil[i, 1], stencil[i, 2], stencil[i, 3])
+            four, threshold = met_whole(p, kind, a, b, c, d, parallel_threshold(ids, rest))
+            if four:
+                stay = stay | (wp.uint32(1) << wp.uint32(k))
+                stays += 1
+                parallel[i] = threshold
+            else:
+                reduce = reduce | (wp.uint32(1) << wp.uint32(k))
+                reduces += 1
+                pair = reduced(p.w, ids, x.shape[0])
+                key[i] = wp.int64(2) * pair + wp.where(own < gap, wp.int64(1), wp.int64(0))
+    whole[w] = stay
+    fewer[w] = reduce
+    n_whole[w] = stays
+    n_fewer[w] = reduces
+
+
+@wp.kernel(module=_module)
+def collect(
+    o: int,
+    key: wp.array(dtype=wp.int64),
+    fewer: wp.array(dtype=wp.uint32),
+    place: wp.array(dtype=wp.int32),
+    width: int,
+    out: wp.array(dtype=wp.int64),
+):
+    """Keys of reduced pairs, one after the other."""
+    w = o + wp.tid()
+    left = fewer[w]
+    at = place[w]
+    while left != wp.uint32(0):
+        out[at] = key[w * width + lowest_set_bit(left)]
+        left = left & (left - wp.uint32(1))
+        at += 1
+
+
+@wp.kernel(module=_module)
+def mark_first(o: int, key: wp.array(dtype=wp.int64), first: wp.array(dtype=wp.int32)):
+    """1 at the first of equal keys."""
+    i = o + wp.tid()
+    first[i] = 1
+    if i > 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+        if key[i] == key[i - 1]:
+            first[i] = 0
+
+
+@wp.func
+def touching(
+    kind: int,
+    i: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    thickness: wp.array(dtype=Scalar),
+    scale: Scalar,
+    gap: Scalar,
+    stiffness: Scalar,
+):
+    """Parameters of pair i, with its own gap and stiffness."""
+    t = Touch()
+    t.kind = kind
+    t.stiffness = stiffness
+    t.thickness = kept_distance(kind, i, stencil, thickness, scale)
+    t.gap = gap
+    return t
+
+
+@wp.kernel(module=_module)
+def write_whole(
+    o: int,
+    stencil: wp.array2d(dtype=wp.int32),
+    points: int,
+    whole: wp.array(dtype=wp.uint32),
+    place: wp.array(dtype=wp.int32),
+    width: int,
+    parallel: wp.array(dtype=Scalar),
+    adjacent: wp.array(dtype=wp.uint8),
+    thickness: wp.array(dtype=Scalar),
+    scale: Scalar,
+    gap: Scalar,
+    less: Scalar,
+    stiffness: Scalar,
+    firmer: Scalar,
+    out: wp.array2d(dtype=wp.int32),
+    touch: wp.array(dtype=Touch),
+):
+    """Pairs that keep their four vertices; ``firmer`` is the stiffness of those of the gap
+    ``less``.
+    """
+    w = o + wp.tid()
+    left = whole[w]
+    at = place[w]
+    while left != wp.uint32(0):
+        i = w * width + lowest_set_bit(left)
+        left = left & (left - wp.uint32(1))
+        for a in range(4):
+            out[at, a] = stencil[i, a]
+        own = own_gap(i, adjacent, gap, less)
+        k = wp.where(own < gap, firmer, stiffness)
+        t = touching(kind_of(i, points), i, stencil, thickness, scale, own, k)
+        t.parallel = parallel[i]
+        touch[at] = t
+        at += 1
+
+
+@wp.kernel(module=_module)
+def write_reduced(
+    o: int,
+    key: wp.array(dtype=wp.int64),
+    first: wp.array(dtype=wp.int32),
+    place: wp.array(dtype=wp.int32),
+    begin: int,
+    n: int,
+    thickness: wp.array(dtype=Scalar),
+    scale: Scalar,
+    gap: Scalar,
+    less: Scalar,
+    stiffness: Scalar,
+    firmer: Scalar,
+    out: wp.array2d(dtype=wp.int32),
+    touch: wp.array(dtype=Touch),
+):
+    """Pairs (p, a, b, p) and (p, a, p, p), stiffer by how often each stands in the keys."""
+    i = o + wp.tid()
+    if first[i] != 0:
+        size = wp.int64(n)
+        pair = key[i] / wp.int64(2)
+        adjacent = key[i] - wp.int64(2) * pair != wp.int64(0)
+        rest = pair / size
+        high = int(pair - rest * size)
+        p = int(rest / size)
+        low = int(rest - (rest / size) * size)
+        times = int(1)
+        while i + times < first.shape[0] and first[wp.min(i + times, first.shape[0] - 1)] == 0:
+            times += 1
+        at = begin + place[i]
+        kind = int(PairKind.POINT_EDGE)
+        if low == high:
+            kind = int(PairKind.POINT_POINT)
+            high = p
+        out[at, 0] = p
+        out[at, 1] = low
+        out[at, 2] = high
+        out[at, 3] = p
+        own = wp.where(adjacent, less, gap)
+        k = wp.where(adjacent, firmer, stiffness) * Scalar(times)
+        touch[at] = touching(kind, at, out, thickness, scale, own, k)
+
+
+class NarrowPhase:
+    """Finds contacts again and again, in the same memory."""
+
+    def __init__(self, mesh: CollisionMesh) -> None:
+        self.mesh = mesh
+        self._flags = [Grown(wp.int32) for _ in range(6)]
+        self._bits = [Grown(wp.uint32) for _ in range(2)]
+        self._parallel, self._keys = Grown(Scalar), [Grown(wp.int64) for _ in range(2)]
+
+    def contacts(
+        self,
+        x: WarpArray,
+        candidates: Candidates,
+        stiffness: float,
+        gap: float,
+        scale: float = 1.0,
+        since: DisplacementBound | None = None,
+        thickness: WarpArray | None = None,
+    ) -> ContactSet:
+        """The candidates that are closer than their thickness (times ``scale``) and gap at x, with
+        their barrier. ``since`` is a way that begins at x, from where the candidates' bounds hold;
+        without, they are taken anew, for x. ``thickness`` (n,) [m] is in
+        place of the mesh's.
+        """
+        m, n, mesh, width = len(candidates), x.shape[0], self.mesh, bits_per_thread()
+        words = -(-m // width)
+        n_whole, n_fewer, whole_at, fewer_at = (f.take(words) for f in self._flags[:4])
+        whole, fewer = (f.take(words) for f in self._bits)
+        parallel, key = self._parallel.take(m), self._keys[0].take(m)
+        own = mesh.device_thickness if thickness is None else thickness
+        less, adjacent = mesh.adjacency.among(candidates, gap)
+        kept = (own, Scalar(scale), Scalar(gap), Scalar(less))
+        found = (width, whole, fewer, n_whole, n_fewer, key, parallel)
+        pairs = candidates.device_stencil, candidates.points
+        if since is None:
+            candidates.bound.fill_(UNKNOWN)
+            since = DisplacementBound.at(x, x)
+        nowhere = kernel.empty(0, wp.vec4f)
+        known = (since.origin, since.place, since.away, since.shift, nowhere, candidates.bound)
+        once = (x, mesh.device_rest, *pairs, *kept, adjacent, *known, *found)
+        above = WORTH_SLICING // width
+        kernel.launch(classify, words, *once, slice_above=above)
+        wholes, fewers = kernel.scan(n_whole, whole_at), kernel.scan(n_fewer, fewer_at)
+        sorted_ = self._keys[1].take(2 * fewers)
+        kernel.launch(collect, words, key, fewer, fewer_at, width, sorted_, slice_above=above)
+        kernel.sort(sorted_, fewers)
+        first, first_at = (f.take(fewers) for f in self._flags[4:])
+        kernel.launch(mark_first, fewers, sorted_, first)
+        count = wholes + kernel.scan(first, first_at)
+        stencil, touch = kernel.empty((count, 4), wp.int32), kernel.empty(count, Touch)
+        firmer = stiffness * (gap / less) ** 3
+        out = (*kept, Scalar(stiffness), Scalar(firmer), stencil, touch)
+        put = (*pairs, whole, whole_at, width, parallel, adjacent, *out)
+        kernel.launch(write_whole, words, *put, slice_above=above)
+        kernel.launch(write_reduced, fewers, sorted_, first, first_at, wholes, n, *out)
+        return ContactSet(stencil, touch)
+
+
+def contacts(
+    mesh: CollisionMesh,
+    x: WarpArray,
+    candidates: Candidates,
+    stiffness: float,
+    gap: float,
+    scale: float = 1.0,
+    thickness: WarpArray | None = None,
+) -> ContactSet:
+    """As ``NarrowPhase.contacts``, once; x (n,3) may be on the host."""
+    return NarrowPhase(mesh).contacts(
+        kernel.points(x), candidates, stiffness, gap, scale, thickness=thickness
+    )

@@ -1,0 +1,142 @@
+"""Untangling of surfaces that intersect, by making their intersection contours shorter.
+
+After Volino & Magnenat-Thalmann (2006): where an edge with direction E passes through a face with
+normal N, the contour goes on in every face i of the edge along R_i, away from the edge. Moving the
+edge by d moves the point where it passes by d - E (N.d)/(N.E), so that the contour gets shorter
+along
+
+    D = sum_i [R_i - (R_i.E)/(N.E) N]
+
+Edge and face are moved apart along D, in small steps, until no contour is left. It needs no closed
+surfaces and no memory of which side was which; it finds the way out of small intersections, not out
+of deep ones.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.base.arrays import Bools, Faces, Floats, Ints, Positions
+from weft.contact.contact import Contact
+
+MOST_ROUNDS = 400
+STEP = 0.25  # of the gap, moved in a round at most
+
+
+@dataclass(frozen=True, eq=False)
+class Crossing:
+    """Edges that pass through faces."""
+
+    edge: Ints  # (h,2) vertices
+    face: Ints  # (h,3) vertices
+    along: Floats  # (h,) where on the edge, 0 to 1
+    inside: Floats  # (h,3) barycentric coordinates on the face
+    direction: Floats  # (h,3) unit D
+
+
+def uncrossed(contact: Contact, x: Positions, free: Bools) -> tuple[Positions, int]:
+    """Positions (n,3) near x without intersections, and the pairs of faces that are left.
+
+    Args:
+        contact: what must not intersect; bodies are where they are at time 0.
+        x: (n,3) [m] where it may.
+        free: (n,) vertices that may be moved.
+    """
+    x = np.array(x, dtype=np.float64)
+    excluded = contact.excluded(~free)
+    faces = contact.mesh.faces
+    body = contact.body_positions(0.0)
+    mobile = np.concatenate([free, np.zeros(len(body), dtype=bool)])
+    left = 0
+    for _ in range(MOST_ROUNDS):
+        pairs = contact.crossings(x, 0.0, excluded)
+        left = len(pairs)
+        if left == 0:
+            break
+        y = np.concatenate([x, body])
+        move = _moves(y, crossings_of(y, faces, pairs), mobile)
+        length = np.linalg.norm(move, axis=1)
+        most = float(length.max(initial=0.0))
+        if most == 0.0:
+            break
+        x += (STEP * contact.gap / most) * move[: len(x)]
+    return x, left
+
+
+def crossings_of(y: Positions, faces: Faces, pairs: Ints) -> Crossing:
+    """Where the edges of pairs of faces (k,2) pass through one another at y (n+b,3)."""
+    table = _faces_of_edges(faces)
+    edges, through = [], []
+    for one, other in ((0, 1), (1, 0)):
+        corners = faces[pairs[:, one]]
+        for k in range(3):
+            edges.append(np.sort(corners[:, [k, (k + 1) % 3]], axis=1))
+            through.append(pairs[:, other])
+    both = np.unique(np.column_stack([np.concatenate(edges), np.concatenate(through)]), axis=0)
+    edge, face = both[:, :2], faces[both[:, 2]]
+    p, q = y[edge[:, 0]], y[edge[:, 1]]
+    a, b, c = (y[face[:, k]] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    high, low = (((r - a) * normal).sum(1) for r in (p, q))
+    apart = ~(edge[:, :, None] == face[:, None, :]).any((1, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        along = high / (high - low)
+        point = p + along[:, None] * (q - p)
+        area = (normal * normal).sum(1)
+        wb = (np.cross(point - a, c - a) * normal).sum(1) / area
+        wc = (np.cross(b - a, point - a) * normal).sum(1) / area
+    inside = np.column_stack([1 - wb - wc, wb, wc])
+    hit = apart & (high * low < 0) & (inside >= 0).all(1)
+    edge, face, along, inside = edge[hit], face[hit], along[hit], inside[hit]
+    unit = normal[hit] / np.sqrt(area[hit])[:, None]
+    direction = _shortening(y, edge, unit, faces, table)
+    size = np.linalg.norm(direction, axis=1)
+    # A contour that goes straight on tells nothing: out along the normal, the shorter way.
+    out = np.where(along < 0.5, 1.0, -1.0) * np.sign(low[hit] - high[hit])
+    flat = size < 1e-6
+    direction[flat] = (out[:, None] * unit)[flat]
+    size = np.maximum(np.linalg.norm(direction, axis=1), 1e-300)
+    return Crossing(edge, face, along, inside, direction / size[:, None])
+
+
+def _shortening(y: Positions, edge: Ints, normal: Floats, faces: Faces, table: Ints) -> Floats:
+    """(h,3) D of edges (h,2) that pass through faces with unit normals (h,3)."""
+    e = y[edge[:, 1]] - y[edge[:, 0]]
+    along = (e * normal).sum(1)
+    total = np.zeros((len(edge), 3))
+    keys = table[:, 0] * (int(faces.max()) + 1) + table[:, 1]
+    wanted = edge[:, 0] * np.int64(int(faces.max()) + 1) + edge[:, 1]
+    first, last = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
+    for k in range(int((last - first).max(initial=0))):
+        has = first + k < last
+        owner = faces[table[np.minimum(first + k, len(table) - 1), 2]]
+        third = owner.sum(1) - edge.sum(1)
+        own = np.cross(e, y[third] - y[edge[:, 0]])
+        r = np.cross(own, normal)
+        inward = np.cross(own, e)  # in the face, at right angles to the edge, towards its third
+        r *= np.sign((r * inward).sum(1))[:, None]
+        r /= np.maximum(np.linalg.norm(r, axis=1), 1e-300)[:, None]
+        part = r - ((r * e).sum(1) / along)[:, None] * normal
+        size = np.maximum(np.linalg.norm(part, axis=1), 1.0)
+        total += np.where(has[:, None], part / size[:, None], 0.0)
+    return total
+
+
+def _moves(y: Positions, found: Crossing, mobile: Bools) -> Floats:
+    """(n+b,3) mean displacement of every vertex, edges along D and faces against it."""
+    weights = np.column_stack([1 - found.along, found.along, -found.inside])
+    ids = np.concatenate([found.edge, found.face], axis=1)
+    weights = np.where(mobile[ids], weights, 0.0)
+    norm = np.maximum((weights**2).sum(1, keepdims=True), 1e-12)
+    shift = (weights / norm)[:, :, None] * found.direction[:, None, :]
+    total, count = np.zeros_like(y), np.zeros(len(y))
+    np.add.at(total, ids.reshape(-1), shift.reshape(-1, 3))
+    np.add.at(count, ids.reshape(-1), (weights != 0).reshape(-1).astype(np.float64))
+    return np.asarray(total / np.maximum(count, 1.0)[:, None])
+
+
+def _faces_of_edges(faces: Faces) -> Ints:
+    """(3m,3) lower and higher vertex of every side of every face, and the face, sorted."""
+    sides = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64), axis=1)
+    table = np.column_stack([sides, np.repeat(np.arange(len(faces)), 3)])
+    return np.asarray(table[np.lexsort((table[:, 2], table[:, 1], table[:, 0]))])

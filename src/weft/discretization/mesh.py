@@ -1,0 +1,354 @@
+"""TriangleMesh: faces, and what follows from them.
+
+Immutable; derived tables are made once, on demand.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Annotated, Literal
+
+import numpy as np
+
+from weft.base.arrays import ArrayOf, CornerUv, Faces, Floats, Ints, Positions, Shape
+from weft.base.errors import DegenerateFacesError, MeshError
+from weft.base.machine import gib, memory
+from weft.base.runtime_types import checked
+
+Pattern = Literal["regular", "alternating", "random"]
+
+# material area over the square of the longest material edge: a needle of 1e-12 has no shape
+_DEGENERATE = 1e-12
+FARTHEST = 1e9  # times its size that a mesh may be from the origin
+PER_GRID_VERTEX = 500  # [bytes] while a grid is made
+# [m] across: beyond these the powers of lengths that laws and contact need leave float64
+SMALLEST, LARGEST = 1e-12, 1e12
+
+
+def _numbers(*shapes: Shape) -> ArrayOf:
+    """An array that may not be finite: the mesh says which vertex of which file is not."""
+    return ArrayOf("numbers", shapes, "m" if shapes else "", finite=False)
+
+
+@checked(MeshError, "mesh")
+@dataclass(frozen=True, eq=False)
+class TriangleMesh:
+    """Triangles in space, with material coordinates at each face corner.
+
+    Raises:
+        MeshError: no faces, the same face twice, indices out of range, positions that are not
+            finite, or degenerate triangles.
+    """
+
+    vertices: Annotated[Positions, _numbers((None, 3))]  # (n,3) [m]
+    faces: Faces  # (m,3) counter-clockwise
+    # (m,3,2) [m] material coordinates (warp, weft); may differ between faces at a seam
+    corner_uv: Annotated[CornerUv, _numbers((None, 3, 2))]
+    groups: Mapping[str, Ints] = field(
+        default_factory=dict
+    )  # name -> vertex ids (OBJ g and o, grid borders)
+    source: str = "mesh"  # what error messages call it
+    weights: Mapping[str, Annotated[Floats, _numbers()]] = field(
+        default_factory=dict
+    )  # name -> (n,) painted numbers
+    # name -> face ids that a file puts together (USD subsets, OBJ groups and materials, ...)
+    regions: Mapping[str, Ints] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._check()
+        for a in (self.vertices, self.faces, self.corner_uv):
+            a.setflags(write=False)
+
+    def _check(self) -> None:
+        n, m, where = len(self.vertices), len(self.faces), self.source
+        if m == 0:
+            raise MeshError("faces", got=0, expected="at least one triangle", where=where)
+        if self.faces.min() < 0 or self.faces.max() >= n:
+            bad = np.flatnonzero((self.faces < 0).any(1) | (self.faces >= n).any(1))
+            raise MeshError(
+                f"vertex index in face {bad[0]}",
+                got=self.faces[bad[0]].tolist(),
+                expected=f"0 to {n - 1}",
+                where=where,
+            )
+        if not np.isfinite(self.vertices).all():
+            bad = np.flatnonzero(~np.isfinite(self.vertices).all(1))
+            raise MeshError(
+                f"position of vertex {bad[0]}",
+                got=self.vertices[bad[0]],
+                where=where,
+                expected="finite numbers",
+                hint=f"{len(bad)} vertices are affected",
+            )
+        if self.corner_uv.shape != (m, 3, 2) or not np.isfinite(self.corner_uv).all():
+            raise MeshError(
+                "material coordinates",
+                got=self.corner_uv.shape,
+                where=where,
+                expected=f"finite, of shape ({m}, 3, 2)",
+            )
+        size = float(np.ptp(self.corner_uv, axis=(0, 1)).max())
+        if not SMALLEST < size < LARGEST:
+            raise MeshError(
+                "material coordinates",
+                got=f"{size:.3g} m across",
+                where=where,
+                expected=f"{SMALLEST:g} to {LARGEST:g} m",
+                hint="is the scale right?",
+            )
+        far = float(np.abs(self.vertices).max())
+        if far > FARTHEST * size:
+            raise MeshError(
+                "positions",
+                got=f"{far:.3g} m from the origin, of a mesh {size:.3g} m across",
+                expected=f"at most {FARTHEST:g} times as far, so that float64 tells them apart",
+                where=where,
+            )
+        again = repeated_faces(self.faces)
+        if len(again):
+            raise MeshError(
+                "faces",
+                got=f"{len(again)} of {m} there already, first {again[:5].tolist()}",
+                expected="each once",
+                where=where,
+                hint="remove doubles in the program that wrote the mesh: edges with more than two "
+                "faces have no bending",
+            )
+        if len(self.degenerate_faces):
+            raise DegenerateFacesError(self.vertices, self.faces, self.degenerate_faces, where)
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return len(self.vertices)
+
+    @cached_property
+    def edges(self) -> Ints:
+        """(ne,2) undirected edges, each once, lower id first, sorted."""
+        return self._edge_table[0]
+
+    @cached_property
+    def _edge_table(self) -> tuple[Ints, Ints, Ints]:
+        """Unique edges; the edge of each half-edge (face-major, c to c+1); faces per edge."""
+        edges, inverse = edges_of(self.faces)
+        return edges, inverse, np.bincount(inverse, minlength=len(edges)).astype(np.int32)
+
+    @cached_property
+    def hinges(self) -> Ints:
+        """(nh,4) interior edges with their two faces: (edge start, edge end, opposite left,
+        opposite right).
+
+        The left face holds the edge in the direction start -> end. Edges with more than two faces,
+        or whose faces disagree in orientation, have no hinge.
+        """
+        return self._hinge_table[0]
+
+    @cached_property
+    def hinge_faces(self) -> Ints:
+        """(nh,2) the left and right face of each hinge."""
+        return self._hinge_table[1]
+
+    @cached_property
+    def _hinge_table(self) -> tuple[Ints, Ints]:
+        _, edge_of, count = self._edge_table
+        half = np.arange(len(edge_of))
+        order = np.argsort(edge_of, kind="stable")
+        first = np.searchsorted(edge_of[order], np.flatnonzero(count == 2))
+        a, b = half[order[first]], half[order[first + 1]]
+        fa, ca, fb, cb = a // 3, a % 3, b // 3, b % 3
+        start, end = self.faces[fa, ca], self.faces[fa, (ca + 1) % 3]
+        consistent = self.faces[fb, cb] == end
+        # The left face is the one that runs along the sorted edge, so the table does not depend on
+        # face order.
+        swap = start > end
+        left, right = np.where(swap, fb, fa), np.where(swap, fa, fb)
+        opposite_a, opposite_b = self.faces[fa, (ca + 2) % 3], self.faces[fb, (cb + 2) % 3]
+        hinges = np.stack(
+            [
+                np.where(swap, end, start),
+                np.where(swap, start, end),
+                np.where(swap, opposite_b, opposite_a),
+                np.where(swap, opposite_a, opposite_b),
+            ],
+            axis=1,
+        )
+        faces = np.stack([left, right], axis=1)
+        return (
+            np.ascontiguousarray(hinges[consistent], dtype=np.int32),
+            np.ascontiguousarray(faces[consistent], dtype=np.int32),
+        )
+
+    @cached_property
+    def non_manifold_edges(self) -> Ints:
+        """(k,2) edges with more than two faces, or two faces of opposite orientation: they carry no
+        hinge.
+        """
+        edges, _, count = self._edge_table
+        interior = edges[count > 1].astype(np.int64)
+        hinged = np.sort(self.hinges[:, :2].astype(np.int64), axis=1)
+        key = interior @ [self.n_vertices, 1]
+        return interior[~np.isin(key, hinged @ [self.n_vertices, 1])].astype(np.int32)
+
+    @cached_property
+    def boundary(self) -> Ints:
+        """Ids of the vertices on the border, sorted."""
+        edges, _, count = self._edge_table
+        return np.unique(edges[count == 1]).astype(np.int32)
+
+    @cached_property
+    def isolated_vertices(self) -> Ints:
+        """Ids of vertices that no face uses."""
+        return np.setdiff1d(np.arange(self.n_vertices), self.faces).astype(np.int32)
+
+    @cached_property
+    def signed_material_area(self) -> Floats:
+        """(m,) [m^2] material area of each face; negative where the UV island is mirrored."""
+        d1 = self.corner_uv[:, 1] - self.corner_uv[:, 0]
+        d2 = self.corner_uv[:, 2] - self.corner_uv[:, 0]
+        return np.asarray(0.5 * (d1[:, 0] * d2[:, 1] - d1[:, 1] * d2[:, 0]))
+
+    @cached_property
+    def rest_area(self) -> Floats:
+        """(m,) [m^2] material area of each face."""
+        return np.abs(self.signed_material_area)
+
+    @cached_property
+    def degenerate_faces(self) -> Ints:
+        """Ids of faces without area in material coordinates."""
+        return degenerate_faces(self.corner_uv)
+
+    @cached_property
+    def vertex_area(self) -> Floats:
+        """(n,) [m^2] a third of the material area around each vertex."""
+        area = np.zeros(self.n_vertices)
+        np.add.at(area, self.faces.reshape(-1), np.repeat(self.rest_area / 3, 3))
+        return area
+
+    @cached_property
+    def vertex_uv(self) -> Floats | None:
+        """(n,2) [m] material coordinates of each vertex, or None where a seam gives a vertex more
+        than one.
+        """
+        uv = np.full((self.n_vertices, 2), np.nan)
+        uv[self.faces.reshape(-1)] = self.corner_uv.reshape(-1, 2)
+        same = np.allclose(uv[self.faces], self.corner_uv, rtol=0, atol=1e-9)
+        return uv if same else None
+
+    def with_vertices(self, vertices: Positions) -> "TriangleMesh":
+        """The same mesh at other positions; material coordinates stay."""
+        return replace(self, vertices=vertices)
+
+
+def edges_of(faces: Faces) -> tuple[Ints, Ints]:
+    """(ne,2) undirected edges of faces (m,3), each once, lower id first, sorted; and (3m,) the edge
+    of each half-edge (face-major, c to c+1).
+    """
+    a, b = faces.reshape(-1).astype(np.int64), np.roll(faces, -1, axis=1).reshape(-1)
+    n = int(faces.max(initial=0)) + 1
+    keys, inverse = np.unique(np.minimum(a, b) * n + np.maximum(a, b), return_inverse=True)
+    return np.stack(np.divmod(keys, n), axis=1).astype(np.int32), inverse.astype(np.int32)
+
+
+def degenerate_faces(corner_uv: CornerUv) -> Ints:
+    """Ids of faces whose material area is nothing beside their longest material edge squared."""
+    d = corner_uv - np.roll(corner_uv, 1, axis=1)
+    longest = (d**2).sum(-1).max(-1)
+    area = 0.5 * np.abs(d[:, 1, 0] * d[:, 2, 1] - d[:, 1, 1] * d[:, 2, 0])
+    return np.flatnonzero(~(area > _DEGENERATE * longest)).astype(np.int32)
+
+
+def repeated_faces(faces: Faces) -> Ints:
+    """Ids of faces (m,3) with the vertices of an earlier one, in the same direction around."""
+    first = faces.argmin(1)[:, None]
+    turned = np.take_along_axis(faces, (first + np.arange(3)) % 3, axis=1)
+    order = np.lexsort(turned.T)  # stable: equal ones in the order of their ids
+    same = (turned[order[1:]] == turned[order[:-1]]).all(1)
+    return np.sort(order[1:][same]).astype(np.int32)
+
+
+def isolated_error(mesh: TriangleMesh) -> MeshError:
+    """Vertices that no face uses: they would have no mass."""
+    ids = mesh.isolated_vertices
+    return MeshError(
+        "isolated vertices",
+        got=f"{len(ids)}, first {ids[:5].tolist()}",
+        where=mesh.source,
+        expected="every vertex in a face",
+        hint="remove them in the program that wrote the mesh: they have no mass",
+    )
+
+
+def non_manifold_warning(mesh: TriangleMesh) -> str:
+    """How many edges carry no hinge."""
+    edges = mesh.non_manifold_edges
+    shown = ", ".join(f"{a}-{b}" for a, b in edges[:5].tolist())
+    return (
+        f"{len(edges)} non-manifold edges (first {shown}): they have more than two faces, or faces "
+        "of opposite orientation; the membrane is simulated, their hinges are skipped"
+    )
+
+
+def grid(
+    nx: int,
+    ny: int,
+    width: float,
+    height: float,
+    pattern: Pattern = "regular",
+    seed: int = 0,
+) -> TriangleMesh:
+    """A flat rectangle of nx by ny vertices, lying on y = 0, with material coordinates (u, v) in
+    meters.
+
+    u (warp) runs along +x, v (weft) along -z, so the front face looks up; "top" is v = height, at
+    the back.
+
+    Args:
+        nx: vertices along the width, at least 2.
+        ny: vertices along the height, at least 2.
+        width: [m].
+        height: [m].
+        pattern: diagonals all one way (``regular``), by turns (``alternating``), or drawn at random
+            with
+            interior vertices moved by up to a quarter of the spacing (``random``).
+        seed: of the random pattern.
+
+    Raises:
+        MeshError: fewer than two vertices a side, a size that is not positive, or an unknown
+            pattern.
+    """
+    if nx < 2 or ny < 2:
+        raise MeshError("sheet nx, ny", got=(nx, ny), expected="must be >= 2")
+    if nx * ny * PER_GRID_VERTEX > memory():
+        expected = f"at most {memory() // PER_GRID_VERTEX} vertices in {gib(memory())}"
+        raise MeshError("sheet nx, ny", got=(nx, ny), expected=expected)
+    if not (width > 0 and height > 0 and np.isfinite([width, height]).all()):
+        raise MeshError(
+            "sheet width, height", got=(width, height), expected="must be > 0 and finite [m]"
+        )
+    if pattern not in ("regular", "alternating", "random"):
+        raise MeshError(
+            "sheet pattern", got=repr(pattern), expected="regular, alternating or random"
+        )
+    u, v = np.meshgrid(np.linspace(0, width, nx), np.linspace(0, height, ny))
+    uv = np.stack([u.ravel(), v.ravel()], axis=1)
+    ids = np.arange(nx * ny).reshape(ny, nx)
+    i, j = np.meshgrid(np.arange(nx - 1), np.arange(ny - 1))
+    rng = np.random.default_rng(seed)
+    if pattern == "regular":
+        flip = np.zeros(i.size, dtype=bool)
+    elif pattern == "alternating":
+        flip = ((i + j) % 2 == 1).ravel()
+    else:
+        flip = rng.random(i.size) < 0.5
+        inner = ids[1:-1, 1:-1].ravel()
+        spacing = np.array([width / (nx - 1), height / (ny - 1)])
+        uv[inner] += 0.25 * spacing * rng.uniform(-1, 1, (len(inner), 2))
+    a, b = ids[:-1, :-1].ravel(), ids[:-1, 1:].ravel()
+    d, c = ids[1:, :-1].ravel(), ids[1:, 1:].ravel()
+    one = np.where(flip[:, None], np.stack([a, b, d], 1), np.stack([a, b, c], 1))
+    two = np.where(flip[:, None], np.stack([b, c, d], 1), np.stack([a, c, d], 1))
+    faces = np.stack([one, two], axis=1).reshape(-1, 3)
+    vertices = np.stack([uv[:, 0] - width / 2, np.zeros(len(uv)), height / 2 - uv[:, 1]], axis=1)
+    borders = {"bottom": ids[0], "top": ids[-1], "left": ids[:, 0], "right": ids[:, -1]}
+    groups = {name: np.asarray(v, dtype=np.int32) for name, v in borders.items()}
+    return TriangleMesh(vertices, faces, uv[faces], groups, f"sheet {nx} x {ny}")

@@ -1,0 +1,140 @@
+"""Outlines of flat pieces: checks, and points along their edges."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.base.arrays import Bools, Floats
+from weft.base.errors import MeshError
+
+SHARP = np.radians(60.0)  # corners below this get a finer sampling
+LEAST_CORNER = np.radians(1.0)
+GROWTH = 0.35  # how much longer an edge may be than its neighbor, over the distance between them
+
+
+def checked_loop(points: Any, name: str) -> Floats:
+    """(k,2) points of a closed polygon, counter-clockwise.
+
+    Raises:
+        MeshError: fewer than three points, a point twice in turn, values that are not finite, or
+            edges that cross.
+    """
+    p = np.array(points, dtype=np.float64)
+    if p.ndim != 2 or p.shape[1:] != (2,) or len(p) < 3:
+        raise MeshError(name, got=f"shape {p.shape}", expected="at least three points, (k, 2) [m]")
+    if not np.isfinite(p).all():
+        bad = int(np.flatnonzero(~np.isfinite(p).all(1))[0])
+        raise MeshError(f"{name}, point {bad}", got=p[bad].tolist(), expected="finite numbers")
+    if len(p) > 3 and np.array_equal(p[0], p[-1]):
+        p = p[:-1]
+    edge = np.roll(p, -1, axis=0) - p
+    size = float(np.ptp(p, axis=0).max())
+    short = np.flatnonzero(np.linalg.norm(edge, axis=1) <= 1e-9 * size)
+    if len(short):
+        raise MeshError(
+            f"{name}, points {short[0]} and {(short[0] + 1) % len(p)}",
+            got=f"both at {p[short[0]].tolist()}",
+            expected="points apart",
+            hint="remove one of them",
+        )
+    crossing = first_crossing([p])
+    if crossing is not None:
+        (_, i), (_, j) = crossing
+        raise MeshError(
+            name,
+            got=f"the edges from point {i} and from point {j} cross or touch",
+            expected="edges that meet at their ends only",
+            hint=f"near {p[i].tolist()} and {p[j].tolist()}",
+        )
+    area = 0.5 * float(np.sum(p[:, 0] * np.roll(p[:, 1], -1) - np.roll(p[:, 0], -1) * p[:, 1]))
+    return p if area > 0 else p[::-1].copy()
+
+
+def first_crossing(loops: Sequence[Floats]) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """(loop, edge) and (loop, edge) of two edges that cross or touch, or None.
+
+    Edges that share a point of a loop may meet there, and nowhere else.
+    """
+    a = np.concatenate(loops)
+    b = np.concatenate([np.roll(p, -1, axis=0) for p in loops])
+    which = np.concatenate([np.full(len(p), i) for i, p in enumerate(loops)])
+    index = np.concatenate([np.arange(len(p)) for p in loops])
+    count = np.array([len(p) for p in loops])
+    size = float(np.ptp(a, axis=0).max())
+
+    def side(p: Floats, q: Floats, r: Floats) -> Floats:
+        d, e = q - p, r - p
+        return np.asarray(d[..., 0] * e[..., 1] - d[..., 1] * e[..., 0])
+
+    for i in range(len(a) - 1):
+        j = np.arange(i + 1, len(a))
+        step = np.abs(index[j] - index[i])
+        same = which[j] == which[i]
+        neighbor = same & ((step == 1) | (step == count[which[i]] - 1))
+        s1, s2 = side(a[i], b[i], a[j]), side(a[i], b[i], b[j])
+        s3, s4 = side(a[j], b[j], a[i]), side(a[j], b[j], b[i])
+        low, high = np.minimum(a[i], b[i]), np.maximum(a[i], b[i])
+        near = ((np.maximum(a[j], b[j]) >= low) & (np.minimum(a[j], b[j]) <= high)).all(1)
+        meets = near & (s1 * s2 <= 0) & (s3 * s4 <= 0) & ~neighbor
+        # Neighbors overlap where one folds back onto the other.
+        u, w = b[i] - a[i], b[j] - a[j]
+        back = neighbor & ((u * w).sum(-1) < 0)
+        back &= np.abs(u[0] * w[:, 1] - u[1] * w[:, 0]) <= 1e-12 * size * size
+        hit = np.flatnonzero(meets | back)
+        if len(hit):
+            k = int(j[hit[0]])
+            return (int(which[i]), int(index[i])), (int(which[k]), int(index[k]))
+    return None
+
+
+def corner_angles(p: Floats) -> Floats:
+    """(k,) [rad] inner angle at every point of a counter-clockwise polygon."""
+    before, after = np.roll(p, 1, axis=0) - p, np.roll(p, -1, axis=0) - p
+    cross = after[:, 0] * before[:, 1] - after[:, 1] * before[:, 0]
+    return np.asarray(np.arctan2(cross, (after * before).sum(1)) % (2 * np.pi))
+
+
+def divided(p: Floats, size: float, inside_is_left: bool = True) -> Floats:
+    """The polygon with points added along edges that are longer than ``size``; given ones stay.
+
+    Towards sharp corners, points come closer, so that triangles there stay well shaped.
+    """
+    angle = corner_angles(p)
+    angle = angle if inside_is_left else 2 * np.pi - angle
+    at_corner = np.where(
+        angle < SHARP, size * np.maximum(np.sin(np.maximum(angle, LEAST_CORNER)), 0.1), size
+    )
+    points = []
+    for i in range(len(p)):
+        a, b = p[i], p[(i + 1) % len(p)]
+        length = float(np.linalg.norm(b - a))
+        t = _places(length, size, at_corner[i], at_corner[(i + 1) % len(p)])
+        points.append(a + t[:, None] * (b - a))
+    return np.concatenate(points)
+
+
+def _places(length: float, size: float, first: float, last: float) -> Floats:
+    """Fractions in [0, 1) of an edge at which points stand: spacing ``first`` and ``last`` at the
+    ends, growing to ``size`` between.
+    """
+    s = np.linspace(0, length, 2049)
+    h = np.minimum(np.minimum(first + GROWTH * s, last + GROWTH * (length - s)), size)
+    count = np.concatenate([[0.0], np.cumsum(np.diff(s) * (1 / h[1:] + 1 / h[:-1]) / 2)])
+    n = max(1, round(float(count[-1])))
+    return np.asarray(np.interp(np.arange(n) * count[-1] / n, count, s) / length)
+
+
+def contains(loops: Sequence[Floats], points: Floats) -> Bools:
+    """(n,) whether points lie inside the first loop and outside the others (even-odd rule)."""
+    a = np.concatenate(loops)
+    b = np.concatenate([np.roll(p, -1, axis=0) for p in loops])
+    inside = np.zeros(len(points), dtype=bool)
+    for start in range(0, len(points), 4096):
+        x, y = points[start : start + 4096].T
+        above = (a[:, 1] > y[:, None]) != (b[:, 1] > y[:, None])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = (y[:, None] - a[:, 1]) / (b[:, 1] - a[:, 1])
+        left = x[:, None] < a[:, 0] + t * (b[:, 0] - a[:, 0])
+        inside[start : start + 4096] = (above & left).sum(1) % 2 == 1
+    return inside

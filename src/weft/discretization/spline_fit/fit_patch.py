@@ -1,0 +1,216 @@
+"""A spline patch for a flat piece of triangles. Meng et al. 2025, supplement, sections 3.1 and 3.2:
+curves along the four sides, a control net between them, and a net as conformal as its outline
+allows (MIPS).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from weft.base.arrays import Floats, Ints
+from weft.discretization.basis import basis, greville
+from weft.discretization.bspline import Patch
+from weft.discretization.mesh import TriangleMesh
+from weft.discretization.spline_fit.mips import Mips, SidePoints
+from weft.discretization.spline_fit.outline import (
+    BoundaryPolygon,
+    along_warp,
+    given_corners,
+    outline_of,
+    sides_of,
+    usable_corners,
+)
+from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
+
+TRIAL = 10  # control points a side of the nets by which corners are chosen
+CHECKED = 6  # places a span at which a fitted patch must not fold over
+LEAST = 5  # control points of a side that is fitted
+NEARLY = 1e-9  # determinant of guide directions that are parallel
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """How a patch is fitted.
+
+    Args:
+        smoothing: lambda of eq. 21: resists curves whose control points bend away.
+        boundary: omega_b of eq. 29, times the spans over the square of a span's size: how firmly
+            the outline is kept while the net is optimized.
+    """
+
+    smoothing: float = 1e-3
+    boundary: float = 1e3
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A patch and how well it fits."""
+
+    patch: Patch
+    mips: float  # mean over the parameters of |J|^2 |J^-1|^2: 4 where the map is conformal
+    deviation: float  # [m] of the outline from the patch's border, at most
+    iterations: int  # of Newton's method
+
+
+def fitted_curve(side: SidePoints, n: int, smoothing: float) -> Floats:
+    """(n,2) control points of the curve nearest to a side, which begins and ends with it. Eq. 21.
+
+    The mean of squares is taken, so that ``smoothing`` does not depend on the number of points; and
+    second differences are divided by the Greville abscissae's, so that a straight side costs
+    nothing: as printed, they pull towards control points equally far apart, which bend with an
+    error of first order (docs/decisions/0012).
+    """
+    b = basis(n, side.u)
+    m = len(side.u)
+    A = np.zeros((m, n))
+    A[np.arange(m)[:, None], b.first[:, None] + np.arange(3)] = b.value
+    bend = np.zeros((n - 2, n))
+    i, gap = np.arange(n - 2), np.diff(greville(n))
+    bend[i, i], bend[i, i + 2] = 1 / gap[:-1], 1 / gap[1:]
+    bend[i, i + 1] = -1 / gap[:-1] - 1 / gap[1:]
+    rows = np.concatenate([A / np.sqrt(m), np.sqrt(smoothing / n) * bend])
+    right = np.concatenate([side.points / np.sqrt(m), np.zeros((n - 2, 2))])
+    out = np.empty((n, 2))
+    out[0], out[-1] = side.points[0], side.points[-1]
+    ends = rows[:, [0, -1]] @ out[[0, -1]]
+    out[1:-1] = np.linalg.lstsq(rows[:, 1:-1], right - ends, rcond=None)[0]
+    return out
+
+
+def initial_net(bottom: Floats, right: Floats, top: Floats, left: Floats) -> Floats:
+    """(n1,n2,2) control points between four curves. Eqs. 23-26.
+
+    Every inner point is nearest to the two lines that join opposite sides through it, each measured
+    along itself.
+    """
+    n1, n2 = len(bottom), len(left)
+    net = np.empty((n1, n2, 2))
+    net[:, 0], net[:, -1], net[0], net[-1] = bottom, top, left, right
+    a = np.linspace(0, 1, n1)[1:-1, None, None]
+    b = np.linspace(0, 1, n2)[None, 1:-1, None]
+    low, high = net[1:-1, :1], net[1:-1, -1:]
+    west, east = net[:1, 1:-1], net[-1:, 1:-1]
+    across = (1 - b) * low + b * high
+    along = (1 - a) * west + a * east
+    t1, t2 = _unit(low - high), _unit(west - east)
+    P = t1[..., :, None] * t1[..., None, :] + np.zeros((n1 - 2, n2 - 2, 1, 1))
+    Q = t2[..., :, None] * t2[..., None, :] + np.zeros((n1 - 2, n2 - 2, 1, 1))
+    parallel = np.linalg.det(P + Q) < NEARLY
+    S = np.where(parallel[..., None, None], np.eye(2), P + Q)
+    guided = np.einsum("ijkl,ijl->ijk", P, across) + np.einsum("ijkl,ijl->ijk", Q, along)
+    guided = np.where(parallel[..., None], 0.5 * (across + along), guided)
+    net[1:-1, 1:-1] = np.linalg.solve(S, guided[..., None])[..., 0]
+    return net
+
+
+def _unit(d: Floats) -> Floats:
+    return np.asarray(d / np.maximum(np.linalg.norm(d, axis=-1, keepdims=True), 1e-300))
+
+
+def fit_piece(
+    mesh: TriangleMesh,
+    n1: int,
+    n2: int,
+    corners: Sequence[int] | None = None,
+    settings: FitSettings | None = None,
+) -> Fitted:
+    """The patch of n1 x n2 control points for a flat piece.
+
+    Args:
+        mesh: one piece, with one set of material coordinates and one border.
+        n1: control points along the sides that run along the warp.
+        n2: along the others.
+        corners: four vertices of its border, in any order; None: of those where it turns, the four
+            between which the guided net is the most conformal.
+        settings: how firmly the outline is kept.
+
+    Raises:
+        PatchError: no outline, fewer than four corners, or a net that stays inverted.
+    """
+    outline = outline_of(mesh)
+    chosen = corners_of(outline, corners, mesh.source)
+    return fit_patch(outline, sides_of(outline, chosen), n1, n2, settings, mesh.source)
+
+
+def corners_of(outline: BoundaryPolygon, given: Sequence[int] | None, where: str) -> Ints:
+    """(4,) places in the outline of the corners that are given, or found."""
+    if given is None:
+        return best_corners(outline, where)
+    return along_warp(outline, given_corners(outline, given, where))
+
+
+def best_corners(outline: BoundaryPolygon, where: str = "mesh") -> Ints:
+    """(4,) places in the outline of the corners to take."""
+    usable = usable_corners(outline, where)
+    best, value = along_warp(outline, usable[:4]), float("inf")
+    for four in combinations(usable.tolist(), 4):
+        chosen = along_warp(outline, np.array(four))
+        search = _prepared(outline, sides_of(outline, chosen), TRIAL, TRIAL, FitSettings())
+        found = min(search.value(search.start), search.value(search.blended()))
+        if found < value:
+            best, value = chosen, found
+    return best
+
+
+def fit_patch(
+    outline: BoundaryPolygon,
+    sides: list[Ints],
+    n1: int,
+    n2: int,
+    settings: FitSettings | None = None,
+    where: str = "mesh",
+) -> Fitted:
+    """The patch of n1 x n2 control points for an outline with four sides (``sides_of``).
+
+    Raises:
+        PatchError: too few control points, or a net that stays inverted somewhere.
+    """
+    s = settings or FitSettings()
+    if min(n1, n2) < LEAST:
+        raise PatchError(
+            "control points of a fitted patch",
+            got=(n1, n2),
+            where=where,
+            expected=f"at least {LEAST} a side",
+            drawing=outline.drawing(),
+        )
+    search = _prepared(outline, sides, n1, n2, s)
+    net, iterations = search.untangled(), 0
+    bad = search.inverted(net)
+    if len(bad) == 0:
+        net, iterations = search.minimize(net)
+        bad = _folded(Patch(net))
+    if len(bad):
+        raise PatchError(
+            "control net",
+            got=f"inverted near {np.round(bad[0], 4).tolist()}",
+            where=where,
+            expected="a net that is nowhere inside out",
+            hint="other `corners`, other `spans`, or cut the piece in two; `weft check` draws it",
+            drawing=PatchDrawing(outline.places, bad, net, net[[0, -1, -1, 0], [0, 0, -1, -1]]),
+        )
+    deviation = max(
+        float(np.linalg.norm(S.of(net.reshape(-1, 2)) - line.points, axis=1).max())
+        for S, line in zip(search.border, search.lines)
+    )
+    return Fitted(Patch(net), search.mean_mips(net), deviation, iterations)
+
+
+def _folded(patch: Patch) -> Floats:
+    """(k,2) [m] where the map is inside out, of places to the border of every span."""
+    u, v = (np.arange(CHECKED * m + 1) / CHECKED for m in patch.spans)
+    uv = np.stack(np.meshgrid(u, v, indexing="ij"), axis=2).reshape(-1, 2)
+    uv = np.clip(uv, 1e-3, np.array(patch.spans) - 1e-3)
+    return patch.material(uv[patch.area_density(uv) <= 0])
+
+
+def _prepared(
+    outline: BoundaryPolygon, sides: list[Ints], n1: int, n2: int, s: FitSettings
+) -> Mips:
+    """The guided net of an outline."""
+    count = (n1, n2, n1, n2)
+    lines = [SidePoints.of(outline.places[ids], n) for ids, n in zip(sides, count)]
+    curves = [fitted_curve(line, n, s.smoothing) for line, n in zip(lines, count)]
+    return Mips(initial_net(*curves), lines, s.boundary)

@@ -1,0 +1,191 @@
+"""The outline of a flat piece, and its four corners and sides. Meng et al. 2025, supplement,
+section 3.1, which leaves the corners to the user; here they can also be found.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.base.arrays import Floats, Ints
+from weft.base.errors import MeshError
+from weft.discretization.mesh import TriangleMesh
+from weft.discretization.polygon import first_crossing
+from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
+
+WINDOW = 0.02  # of the perimeter, on either side, over which a corner turns
+TURN = np.radians(20.0)  # that makes a corner usable
+MOST = 7  # corners among which four are chosen
+APART = 0.06  # of the perimeter, between two corners
+
+
+@dataclass(frozen=True, eq=False)
+class BoundaryPolygon:
+    """A closed polygon of vertices, counter-clockwise in the material plane."""
+
+    vertices: Ints  # (k,) of the mesh
+    places: Floats  # (k,2) [m]
+
+    def drawing(self, marks: Floats | tuple[()] = ()) -> PatchDrawing:
+        """For errors."""
+        return PatchDrawing(self.places, marks)
+
+
+def outline_of(mesh: TriangleMesh) -> BoundaryPolygon:
+    """The border of a piece with one set of material coordinates.
+
+    Raises:
+        PatchError: a seam inside, no border, a hole, or an outline that crosses itself.
+    """
+    uv = mesh.vertex_uv
+    if uv is None:
+        raise MeshError(
+            "piece to fit",
+            got="several material coordinates at one vertex",
+            where=mesh.source,
+            expected="one flat piece; `weft.load` fits pieces one by one",
+        )
+    mirrored = bool(mesh.signed_material_area.sum() < 0)
+    loops = _loops(mesh)
+    if mirrored:
+        loops = [loop[::-1] for loop in loops]
+    if len(loops) != 1:
+        at = np.concatenate([uv[loop] for loop in loops]) if loops else uv[:0]
+        raise PatchError(
+            "piece to fit",
+            got=f"{len(loops)} borders",
+            where=mesh.source,
+            expected="one: a piece without holes",
+            drawing=PatchDrawing(at),
+            hint="cut the piece in two across the hole, or keep triangles for it",
+        )
+    found = BoundaryPolygon(loops[0], uv[loops[0]])
+    crossing = first_crossing([found.places])
+    if crossing is not None:
+        ids = [crossing[0][1], crossing[1][1]]
+        raise PatchError(
+            "outline of the piece",
+            got=f"crosses itself at vertices {found.vertices[ids].tolist()}",
+            expected="a simple outline",
+            where=mesh.source,
+            hint="`weft check` draws it; unfold the piece in the program that made the pattern",
+            drawing=found.drawing(found.places[ids]),
+        )
+    return found
+
+
+def _loops(mesh: TriangleMesh) -> list[Ints]:
+    """Borders in the direction of the faces."""
+    half = np.stack([mesh.faces, np.roll(mesh.faces, -1, axis=1)], axis=-1).reshape(-1, 2)
+    n = mesh.n_vertices
+    keys = half[:, 0].astype(np.int64) * n + half[:, 1]
+    border = half[~np.isin(half[:, 1].astype(np.int64) * n + half[:, 0], keys)]
+    following = dict(border.tolist())
+    if len(following) < len(border):
+        bad = [int(v) for v in np.flatnonzero(np.bincount(border[:, 0]) > 1)[:5]]
+        raise MeshError(
+            "border of the piece",
+            got=f"passes vertices {bad} twice",
+            where=mesh.source,
+            expected="every vertex once",
+        )
+    loops = []
+    while following:
+        start, at = following.popitem()
+        loop = [start]
+        while at != start:
+            loop.append(at)
+            at = following.pop(at)
+        loops.append(np.array(loop, dtype=np.int32))
+    return loops
+
+
+def turning(outline: BoundaryPolygon) -> Floats:
+    """(k,) [rad] by how much the outline turns left at every vertex, seen from ``WINDOW`` away."""
+    p = outline.places
+    edge = np.roll(p, -1, axis=0) - p
+    length = np.linalg.norm(edge, axis=1)
+    s = np.concatenate([[0.0], np.cumsum(length)])
+    around = s[-1]
+    closed = np.concatenate([p, p[:1]])
+
+    def at(t: Floats) -> Floats:
+        t = t % around
+        return np.stack([np.interp(t, s, closed[:, k]) for k in (0, 1)], axis=1)
+
+    reach = WINDOW * around
+    before, after = p - at(s[:-1] - reach), at(s[:-1] + reach) - p
+    cross = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
+    return np.asarray(np.arctan2(cross, (before * after).sum(1)))
+
+
+def usable_corners(outline: BoundaryPolygon, where: str = "mesh") -> Ints:
+    """(c,) places in the outline where it turns, four to ``MOST``, those that turn most first.
+
+    Raises:
+        PatchError: fewer than four.
+    """
+    turn = turning(outline)
+    p = outline.places
+    s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(p, axis=0), axis=1))])
+    around = s[-1] + float(np.linalg.norm(p[0] - p[-1]))
+    chosen: list[int] = []
+    for i in np.argsort(-turn, kind="stable").tolist():
+        gap = [abs(s[i] - s[j]) for j in chosen]
+        if turn[i] > TURN and all(min(g, around - g) > APART * around for g in gap):
+            chosen.append(i)
+        if len(chosen) == MOST:
+            break
+    if len(chosen) < 4:
+        at = p[chosen]
+        raise PatchError(
+            "corners of the piece",
+            got=f"{len(chosen)} usable",
+            where=where,
+            expected="four, where its outline turns by more than 20 degrees",
+            hint="name four vertices of the outline as `corners`",
+            drawing=outline.drawing(at),
+        )
+    return np.array(chosen)
+
+
+def given_corners(outline: BoundaryPolygon, given: Sequence[int], where: str = "mesh") -> Ints:
+    """(4,) places in the outline of four of its vertices.
+
+    Raises:
+        PatchError: not four, or some that are not on the outline.
+    """
+    place = {int(v): i for i, v in enumerate(outline.vertices)}
+    missing = [int(v) for v in given if int(v) not in place]
+    if len(set(given)) != 4 or missing:
+        raise PatchError(
+            "corners of the piece",
+            got=list(given),
+            where=where,
+            expected="four different vertices of its outline",
+            hint=f"not on the outline: {missing}" if missing else None,
+            drawing=outline.drawing(),
+        )
+    return np.array([place[int(v)] for v in given])
+
+
+def along_warp(outline: BoundaryPolygon, corners: Ints) -> Ints:
+    """Four corners, counter-clockwise, beginning with that side which runs most along the warp."""
+    corners = np.sort(corners)
+    side = outline.places[np.roll(corners, -1)] - outline.places[corners]
+    along = side[:, 0] / np.maximum(np.linalg.norm(side, axis=1), 1e-300)
+    return np.asarray(np.roll(corners, -int(np.argmax(along))))
+
+
+def sides_of(outline: BoundaryPolygon, corners: Ints) -> list[Ints]:
+    """Places in the outline along u = 0 .. m1 at the bottom and top, and v = 0 .. m2 at the left
+    and right: bottom, right, top, left, each in the direction of its parameter.
+    """
+    k = len(outline.vertices)
+    found: list[Ints] = []
+    for side in range(4):
+        start, end = int(corners[side]), int(corners[(side + 1) % 4])
+        ids = np.arange(start, end + 1 if end > start else end + k + 1) % k
+        way = ids if side < 2 else ids[::-1]
+        found.append(way.astype(np.int32))
+    return found

@@ -1,0 +1,329 @@
+"""The air that cloth carries with it: the reactive force of slender bodies, Lighthill 1960, 1971.
+
+A strip of width H along the wind sets a mass m = pi/4 rho H^2 of air a length in motion across it,
+spread here evenly: mu = pi/4 rho H an area. With w the velocity of the cloth relative to the air,
+w_n = n.w its part across and c = w_n n - w that of the air along the cloth, the momentum mu w_n n
+goes along with c and leaves at the edges where air leaves (Lighthill 1971, eq. 6, as a balance at
+each place: Candelier, Boyer & Leroyer 2011):
+
+    f = -d(mu w_n n)/dt - div(c mu w_n n) - div(t t^T mu w_n^2/2),     t = c/|c|
+
+In small motion f = -mu (d/dt + U d/ds)^2 y. In general it is normal to an inextensible sheet:
+minus mu n times n.a + 2 n.dv/dc + n.d2x/dc2 - w_n^2/2 n.d2x/dt2. The inertia n.a is implicit, with
+a = (x - y)/s of the step; what else there is, and n, is taken at the end of the step by
+extrapolation, as wind is (``weft.energies.air.lift_and_drag``), and is a load. ``docs/forces.md``.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.base.arrays import Floats, Gradients, Ints, Positions, Velocities
+from weft.base.errors import SceneError
+from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.mesh import TriangleMesh, edges_of
+from weft.discretization.samples import Samples
+from weft.energies.air.added_mass_kernels import (
+    add_blocks,
+    add_gradients,
+    edges,
+    energies,
+    faces,
+    gather_masses,
+)
+from weft.energies.air.lift_and_drag import extrapolated, place, sheet_of
+from weft.energies.air.wind import Wind
+from weft.energies.base import Bound
+from weft.energies.by_constants import ByName, everywhere
+from weft.energies.gather import GatherMap
+from weft.energies.step import Step
+from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """Of a step: E = (x - y).M (x - y)/2 + load.(x - origin), by vertex."""
+
+    M: Floats  # (n,3,3) [kg/s^2]
+    y: Positions  # (n,3) [m]
+    load: Floats  # (n,3) [N], less the force
+    origin: Positions  # (n,3) [m]
+    name: str = "added mass"
+
+    @property
+    def stencil(self) -> Ints:
+        """(n,1)."""
+        return np.arange(len(self.M), dtype=np.int32)[:, None]
+
+    def value(self, x: Positions) -> Floats:
+        """(n,) [J]."""
+        d = x - self.y
+        half = 0.5 * np.einsum("vi,vij,vj->v", d, self.M, d)
+        return np.asarray(half + (self.load * (x - self.origin)).sum(1))
+
+    def gradient(self, x: Positions) -> Floats:
+        """(n,1,3) [N]."""
+        return np.asarray(np.einsum("vij,vj->vi", self.M, x - self.y) + self.load)[:, None]
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(n,1,1,3,3) [N/m]."""
+        return self.M[:, None, None]
+
+
+@dataclass(frozen=True, eq=False)
+class AirFlow:
+    """What the air does at samples, for cloth at x that moves with v."""
+
+    normal: Floats  # (q,3)
+    area: Floats  # (q,) over that at rest
+    across: Floats  # (q,) [m/s] w_n
+    along: Floats  # (q,3) [m/s] c
+    way: Floats  # (q,2) [1/s] c in material coordinates: c = F way
+    turning: Floats  # (q,3) [1/s] dn/dt
+    shear: Floats  # (q,) [m/s^2] n.dv/dc
+
+    @staticmethod
+    def of(s: Samples, x: Positions, v: Velocities, air: Velocities) -> "AirFlow":
+        """At samples, in air of velocity (q,3) [m/s] there."""
+        F, rate = s.deformation_gradient(x), s.deformation_gradient(v)
+        normal = np.cross(F[:, :, 0], F[:, :, 1])
+        area = np.linalg.norm(normal, axis=1)
+        n = normal / np.maximum(area, 1e-300)[:, None]
+        w = np.einsum("qa,qai->qi", s.shares, v[s.stencil]) - air
+        across = (n * w).sum(1)
+        along = across[:, None] * n - w
+        inverse = _inverse(F)
+        way = np.einsum("qji,qi->qj", inverse, along)
+        tilt = np.einsum("qi,qij->qj", n, rate)  # n.dv/dX
+        turning = -np.einsum("qj,qji->qi", tilt, inverse)
+        return AirFlow(n, area, across, along, way, turning, (tilt * way).sum(1))
+
+    @property
+    def stream(self) -> Floats:
+        """(q,3) [m^2/s] w_n n + w_n^2/2 c/c^2, which over mu goes along ``way``."""
+        pressed = 0.5 * self.across**2 / np.maximum((self.along**2).sum(1), 1e-300)
+        return np.asarray(self.across[:, None] * self.normal + pressed[:, None] * self.along)
+
+
+@dataclass(frozen=True, eq=False)
+class AddedMass:
+    """Of a mesh of triangles in a wind that has a ``span``.
+
+    Local arrays are those of no step, zeros; ``frozen`` has those of one.
+    """
+
+    mesh: TriangleMesh
+    wind: Wind
+    name: str = "added mass"
+    carried: tuple[float, float, float] | None = None  # [m] how far gusts are; None: velocity t
+
+    @property
+    def mass(self) -> float:
+        """mu [kg/m^2]."""
+        return 0.25 * np.pi * self.wind.density * float(self.wind.span or 0.0)
+
+    @property
+    def stencil(self) -> Ints:
+        """(n,1)."""
+        return np.arange(self.mesh.n_vertices, dtype=np.int32)[:, None]
+
+    def value(self, x: Positions) -> Floats:
+        """(n,) zero."""
+        return np.zeros(self.mesh.n_vertices)
+
+    def gradient(self, x: Positions) -> Floats:
+        """(n,1,3) zero."""
+        return np.zeros((self.mesh.n_vertices, 1, 3))
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(n,1,1,3,3) zero."""
+        return np.zeros((self.mesh.n_vertices, 1, 1, 3, 3))
+
+    @cached_property
+    def samples(self) -> Samples:
+        """One a face."""
+        return linear_triangle(self.mesh)
+
+    @cached_property
+    def rim(self) -> tuple[Samples, Floats]:
+        """One in the middle of each edge that has one face; (e,2) [m] the edge's material normal,
+        outward, as long as the edge.
+        """
+        m, (_, edge) = self.mesh, edges_of(self.mesh.faces)
+        half = np.flatnonzero(np.bincount(edge)[edge] == 1)  # face-major, corner c to c + 1
+        face, a = half // 3, half % 3
+        b, rows = (a + 1) % 3, np.arange(len(half))
+        value = np.zeros((len(half), 3))
+        value[rows, a] = value[rows, b] = 0.5
+        uv = m.corner_uv[face]
+        along = uv[rows, b] - uv[rows, a]
+        inward = uv[rows, (a + 2) % 3] - uv[rows, a]
+        outward = np.stack([along[:, 1], -along[:, 0]], axis=1)
+        outward *= -np.sign((outward * inward).sum(1))[:, None]
+        s = self.samples
+        rim = Samples(s.stencil[face], s.gradient[face], np.ones(len(half)), m.n_vertices, value)
+        return rim, outward
+
+    def load(self, x: Positions, v: Velocities, t: float) -> tuple[Floats, Floats]:
+        """M (n,3,3) [kg] and minus the force (n,3) [N] of what is not M a, at x and v."""
+        mu, s, (rim, outward) = self.mass, self.samples, self.rim
+        flow = self._flow(s, x, v, t)
+        mass = mu * s.weight * flow.area
+        share = (mass / 3)[:, None]
+        turned = flow.shear[:, None] * flow.normal + flow.across[:, None] * flow.turning
+        carried = np.einsum("qaj,qj->qa", s.gradient, mass[:, None] * flow.way)
+        local = (share * turned)[:, None] - carried[:, :, None] * flow.stream[:, None]
+        out = self._flow(rim, x, v, t)
+        leaving = mu * out.area * np.maximum((out.way * outward).sum(1), 0.0)
+        local_edges = (rim.shares * leaving[:, None])[:, :, None] * out.stream[:, None]
+        M, load = np.zeros((len(x), 3, 3)), np.zeros((len(x), 3))
+        own = share[:, :, None] * flow.normal[:, :, None] * flow.normal[:, None, :]
+        for a in range(3):
+            np.add.at(M, s.stencil[:, a], own)
+            np.add.at(load, s.stencil[:, a], local[:, a])
+            np.add.at(load, rim.stencil[:, a], local_edges[:, a])
+        return M, load
+
+    def _flow(self, s: Samples, x: Positions, v: Velocities, t: float) -> AirFlow:
+        at = np.einsum("qa,qai->qi", s.shares, x[s.stencil])
+        return AirFlow.of(s, x, v, self.wind.at(at, t, self.carried))
+
+    def frozen(self, step: Step, at: tuple[Positions, Velocities] | None = None) -> Carried:
+        """The potential of a step, in NumPy; of the flow at x and v, or where cloth is expected."""
+        x, v = extrapolated(step) if at is None else at
+        M, load = self.load(x, v, step.t)
+        assert step.scale is not None
+        return Carried(M / step.scale, np.array(step.predicted), load, np.array(step.origin))
+
+    @property
+    def constants(self) -> ByName:
+        """Density of the air [kg/m^3], and the span [m]."""
+        n = self.mesh.n_vertices
+        return {name: everywhere(getattr(self.wind, name), n) for name in ("density", "span")}
+
+    @property
+    def structure(self) -> Any:
+        """The mesh, and what the air does."""
+        w = self.wind
+        return self.mesh, w.velocity, w.gusts, w.field
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (n,1,3): forces are proportional to both; nothing without a step."""
+        if step is None or step.scale is None:
+            zero = np.zeros((self.mesh.n_vertices, 1, 3))
+            return {"density": zero, "span": zero}
+        g = self.frozen(step).gradient(x)
+        return {"density": g / self.wind.density, "span": g / float(self.wind.span or 1.0)}
+
+    def bind(self, pattern: BlockPattern) -> "BoundAddedMass":
+        """The production face."""
+        return BoundAddedMass(self, pattern.n, pattern.scratch)
+
+
+def _inverse(F: Gradients) -> Floats:
+    """(q,2,3) (F^T F)^-1 F^T; zero where F has no area."""
+    C = np.einsum("qki,qkj->qij", F, F)
+    det = C[:, 0, 0] * C[:, 1, 1] - C[:, 0, 1] ** 2
+    adjugate = np.stack([C[:, 1, 1], -C[:, 0, 1], -C[:, 0, 1], C[:, 0, 0]], 1).reshape(-1, 2, 2)
+    over = np.where(det > 0, 1.0 / np.where(det > 0, det, 1.0), 0.0)
+    return np.asarray(np.einsum("q,qij,qkj->qik", over, adjugate, F))
+
+
+class BoundAddedMass(Bound):
+    """Added mass on a pattern; nothing before the first ``freeze``."""
+
+    is_load = True
+
+    def __init__(self, energy: AddedMass, n: int, scratch: Scratch) -> None:
+        self.name, self.scratch, self.n = energy.name, scratch, n
+        s, (rim, outward) = energy.samples, energy.rim
+        self._faces, self._edges = sheet_of(s), sheet_of(rim)
+        self._outward = kernel.array(outward, vec2)
+        self._around = GatherMap.of(s.stencil, n, None), GatherMap.of(rim.stencil, n, None)
+        self._own = kernel.empty(len(s.stencil), mat33)
+        self._M, self._load = kernel.empty(n, mat33), kernel.empty(n, vec3)
+        self._step: Step | None = None
+        self.retake(energy)
+
+    def retake(self, energy: AddedMass) -> None:
+        """Its wind."""
+        self.energy, self._mu = energy, Scalar(energy.mass)
+
+    def freeze(self, step: Step) -> None:
+        """Take flow and normals as they are expected at the step's end.
+
+        Raises:
+            SceneError: an equilibrium.
+        """
+        if step.scale is None:
+            raise SceneError(
+                "wind.span",
+                got="in an equilibrium",
+                expected="none",
+                hint="strips that flutter have none; one that stays straight along the wind rests "
+                "as it does without a span",
+            )
+        self._step = step
+        self._y, self._origin = kernel.points(np.array(step.predicted)), step.device_origin
+        x, v = extrapolated(step)
+        self._take(kernel.points(x), kernel.points(v), step)
+
+    def lag(self, x: WarpArray) -> bool:
+        """Take them anew at x."""
+        step = self._step
+        if step is None:
+            return False
+        self._take(x, kernel.points(step.velocity(np.array(kernel.numpy(x)))), step)
+        return True
+
+    def _take(self, x: WarpArray, v: WarpArray, step: Step) -> None:
+        assert step.scale is not None
+        around, rim = self._around
+        on, own, n = self.scratch.take, self._own, self.n
+        self._load.zero_()
+        air = self._air(x, self._faces, step.t)
+        local = on((len(own), 3), vec3)
+        kernel.launch(faces, len(own), x, v, air, self._faces, self._mu, own, local)
+        around.add_gradient(local, self._load)
+        i = around.incidence
+        kernel.launch(gather_masses, n, i.start, i.element, own, Scalar(1 / step.scale), self._M)
+        air = self._air(x, self._edges, step.t)
+        q = len(self._outward)
+        local = on((q, 3), vec3)
+        kernel.launch(edges, q, x, v, air, self._edges, self._outward, self._mu, local)
+        rim.add_gradient(local, self._load)
+
+    def _air(self, x: WarpArray, s: Any, t: float) -> WarpArray:
+        q = s.stencil.shape[0]
+        at, air = self.scratch.take(q, vec3), kernel.empty(q, vec3)
+        kernel.launch(place, q, x, s, at)
+        self.energy.wind.blow(at, t, air, self.energy.carried)
+        return air
+
+    def value(self, x: WarpArray) -> float:
+        """Of the lagged potential [J]."""
+        if self._step is None:
+            return 0.0
+        out = self.scratch.take(x.shape[0])
+        arrays = (x, self._M, self._y, self._load, self._origin, out)
+        kernel.launch(energies, x.shape[0], *arrays, slice_above=kernel.TRIVIAL)
+        return kernel.total(out)
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx."""
+        if self._step is not None:
+            arrays = (x, self._M, self._y, self._load, g)
+            kernel.launch(add_gradients, x.shape[0], *arrays, slice_above=kernel.TRIVIAL)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A + M, the same for every x and psd."""
+        if self._step is not None:
+            A.finish()
+            p = A.pattern
+            kernel.launch(add_blocks, p.n, p.device_diagonal, self._M, A.values)
+        return A

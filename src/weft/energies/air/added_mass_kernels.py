@@ -1,0 +1,173 @@
+"""Added mass on the device: the flow at faces and at border edges, and what vertices gather of it.
+
+The same numbers as ``AddedMass.load`` in NumPy, to round-off.
+"""
+
+import warp as wp
+
+from weft.energies.air.lift_and_drag import ClothSamples
+from weft.kernel import Scalar, mat33, vec2, vec3
+
+_module = wp.get_module("weft.added_mass")
+
+TINY = wp.constant(Scalar(1e-300))  # of lengths and squares that may vanish
+
+
+@wp.struct
+class SampleFlow:
+    """What the air does at a sample, as ``added_mass.Flow``."""
+
+    normal: vec3
+    area: Scalar  # over that at rest
+    across: Scalar  # [m/s]
+    way: vec2  # [1/s]
+    stream: vec3  # [m^2/s]
+    turned: vec3  # [m/s^2] n.dv/dc n + w_n dn/dt
+
+
+@wp.func
+def flow_at(
+    q: int,
+    x: wp.array(dtype=vec3),
+    v: wp.array(dtype=vec3),
+    air: wp.array(dtype=vec3),
+    s: ClothSamples,
+):
+    """At sample q of cloth at x that moves with v."""
+    f0 = vec3(Scalar(0.0))
+    f1 = vec3(Scalar(0.0))
+    g0 = vec3(Scalar(0.0))
+    g1 = vec3(Scalar(0.0))
+    w = -air[q]
+    for a in range(s.stencil.shape[1]):
+        i = s.stencil[q, a]
+        d = s.dN[q, a]
+        f0 += d[0] * x[i]
+        f1 += d[1] * x[i]
+        g0 += d[0] * v[i]
+        g1 += d[1] * v[i]
+        w += s.N[q, a] * v[i]
+    out = SampleFlow()
+    normal = wp.cross(f0, f1)
+    out.area = wp.length(normal)
+    n = normal / wp.max(out.area, TINY)
+    out.normal = n
+    out.across = wp.dot(n, w)
+    along = out.across * n - w
+    uu = wp.dot(f0, f0)
+    uv = wp.dot(f0, f1)
+    vv = wp.dot(f1, f1)
+    det = uu * vv - uv * uv
+    over = Scalar(0.0)
+    if det > Scalar(0.0):
+        over = Scalar(1.0) / det
+    i0 = over * (vv * f0 - uv * f1)  # rows of (F^T F)^-1 F^T
+    i1 = over * (uu * f1 - uv * f0)
+    out.way = vec2(wp.dot(i0, along), wp.dot(i1, along))
+    t0 = wp.dot(n, g0)
+    t1 = wp.dot(n, g1)
+    shear = t0 * out.way[0] + t1 * out.way[1]
+    out.turned = shear * n - out.across * (t0 * i0 + t1 * i1)
+    pressed = Scalar(0.5) * out.across * out.across / wp.max(wp.dot(along, along), TINY)
+    out.stream = out.across * n + pressed * along
+    return out
+
+
+@wp.kernel(module=_module)
+def faces(
+    o: int,
+    x: wp.array(dtype=vec3),
+    v: wp.array(dtype=vec3),
+    air: wp.array(dtype=vec3),
+    s: ClothSamples,
+    mu: Scalar,
+    own: wp.array(dtype=mat33),
+    local: wp.array2d(dtype=vec3),
+):
+    """A vertex's share of a face's mass, mu A/3 n n^T, and minus the forces on its vertices."""
+    q = o + wp.tid()
+    f = flow_at(q, x, v, air, s)
+    mass = mu * s.weight[q] * f.area
+    share = mass / Scalar(3.0)
+    own[q] = share * wp.outer(f.normal, f.normal)
+    for a in range(s.stencil.shape[1]):
+        carried = mass * wp.dot(s.dN[q, a], f.way)
+        local[q, a] = share * f.turned - carried * f.stream
+
+
+@wp.kernel(module=_module)
+def edges(
+    o: int,
+    x: wp.array(dtype=vec3),
+    v: wp.array(dtype=vec3),
+    air: wp.array(dtype=vec3),
+    s: ClothSamples,
+    outward: wp.array(dtype=vec2),
+    mu: Scalar,
+    local: wp.array2d(dtype=vec3),
+):
+    """Minus the forces of what leaves at an edge."""
+    q = o + wp.tid()
+    f = flow_at(q, x, v, air, s)
+    leaving = mu * f.area * wp.max(wp.dot(f.way, outward[q]), Scalar(0.0))
+    for a in range(s.stencil.shape[1]):
+        local[q, a] = (s.N[q, a] * leaving) * f.stream
+
+
+@wp.kernel(module=_module)
+def gather_masses(
+    o: int,
+    start: wp.array(dtype=wp.int32),
+    element: wp.array(dtype=wp.int32),
+    own: wp.array(dtype=mat33),
+    scale: Scalar,
+    M: wp.array(dtype=mat33),
+):
+    """M[i] = scale times the sum over the faces around i."""
+    i = o + wp.tid()
+    sum = mat33(Scalar(0.0))
+    for m in range(start[i], start[i + 1]):
+        sum += own[element[m]]
+    M[i] = scale * sum
+
+
+@wp.kernel(module=_module)
+def energies(
+    o: int,
+    x: wp.array(dtype=vec3),
+    M: wp.array(dtype=mat33),
+    y: wp.array(dtype=vec3),
+    load: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    out: wp.array(dtype=Scalar),
+):
+    """(x - y).M (x - y)/2 + load.(x - origin)."""
+    i = o + wp.tid()
+    d = x[i] - y[i]
+    out[i] = Scalar(0.5) * wp.dot(d, M[i] * d) + wp.dot(load[i], x[i] - origin[i])
+
+
+@wp.kernel(module=_module)
+def add_gradients(
+    o: int,
+    x: wp.array(dtype=vec3),
+    M: wp.array(dtype=mat33),
+    y: wp.array(dtype=vec3),
+    load: wp.array(dtype=vec3),
+    g: wp.array(dtype=vec3),
+):
+    """g += M (x - y) + load."""
+    i = o + wp.tid()
+    g[i] += M[i] * (x[i] - y[i]) + load[i]
+
+
+@wp.kernel(module=_module)
+def add_blocks(
+    o: int,
+    diagonal: wp.array(dtype=wp.int32),
+    M: wp.array(dtype=mat33),
+    values: wp.array(dtype=mat33),
+):
+    """A += M on the diagonal."""
+    i = o + wp.tid()
+    values[diagonal[i]] += M[i]

@@ -1,0 +1,392 @@
+"""Lift and drag on cloth, of the velocity of the air relative to it.
+
+An element of area A and unit normal n, past which air goes with u = w - v', feels
+
+    F = rho A |u|/2 [(C_D - C_L) u + C_L (u.n) n]
+
+drag C_D - C_L cos^2 a along u and lift C_L sin a cos a across it, at the incidence a; both faces
+alike. That is the resistance of a slender body to flow along and across it (Taylor 1952), as cloth
+has it since Wejchert & Haumann (1991, C_D = C_L) and Ling, Damodaran & Gay (1996).
+
+Where the wind is ``crossflow``, the last term has |u.n| in place of |u|: F is of second order in
+small incidences, as across slender bodies (Taylor 1952), which have lift by their added mass.
+
+F is no gradient of positions. A step lags |u|, n and A, as friction does its normal forces: then F
+= K u with K symmetric and, as 0 <= C_L <= C_D, positive semi-definite, and F is the derivative of
+Rayleigh's dissipation potential. With d = x' - origin at the middle of the element, v' = d/span,
+
+    E = -(K w).d + d.K d/(2 span)
+
+whose Hessian is K/span, exact and projected alike. What is lagged is taken at x_n + h v_n and at
+the velocity extrapolated from v_n and v_(n-1), so that methods of order 2 keep it. In an
+equilibrium nothing moves, span is infinite, and the mean wind is a load: gusts, which pass, are
+left out. ``docs/forces.md``.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Floats, Ints, Positions, Velocities
+from weft.discretization.samples import Samples
+from weft.energies.air.wind import Wind
+from weft.energies.base import Bound
+from weft.energies.by_constants import ByName, everywhere, rate_of
+from weft.energies.gather import SHARED, GatherMap, Shared
+from weft.energies.step import Step
+from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+
+_module = wp.get_module("weft.wind")
+
+
+@wp.struct
+class ClothSamples:
+    """Samples of the cloth."""
+
+    stencil: wp.array2d(dtype=wp.int32)  # (q,k)
+    N: wp.array2d(dtype=Scalar)  # (q,k)
+    dN: wp.array2d(dtype=vec2)  # (q,k) [1/m]
+    weight: wp.array(dtype=Scalar)  # (q,) [m^2]
+
+
+@wp.struct
+class Frozen:
+    """What a step lags."""
+
+    K: wp.array(dtype=mat33)  # (q,) [N s/m] of which F = K u
+    push: wp.array(dtype=vec3)  # (q,) [N] K w, on what does not move
+    origin: wp.array(dtype=vec3)  # (n,) [m] velocities are (x - origin) rate
+    rate: Scalar  # [1/s] 1/span; 0 in an equilibrium
+
+
+@wp.kernel(module=_module)
+def place(o: int, x: wp.array(dtype=vec3), s: ClothSamples, out: wp.array(dtype=vec3)):
+    """sum_a N_a x_a."""
+    q = o + wp.tid()
+    sum = vec3(Scalar(0.0))
+    for a in range(s.stencil.shape[1]):
+        sum += s.N[q, a] * x[s.stencil[q, a]]
+    out[q] = sum
+
+
+@wp.kernel(module=_module)
+def resist(
+    o: int,
+    x: wp.array(dtype=vec3),
+    v: wp.array(dtype=vec3),
+    s: ClothSamples,
+    wind: wp.array(dtype=vec3),
+    along: Scalar,
+    across: Scalar,
+    crossflow: int,
+    frozen: Frozen,
+):
+    """K = rho A |u|/2 [(C_D - C_L) I + C_L n n^T], and K w; the arguments along and across are rho
+    (C_D - C_L)/2 and rho C_L/2; in crossflow the second |u| is |u.n|.
+    """
+    q = o + wp.tid()
+    f0 = vec3(Scalar(0.0))
+    f1 = vec3(Scalar(0.0))
+    u = wind[q]
+    for a in range(s.stencil.shape[1]):
+        i = s.stencil[q, a]
+        f0 += s.dN[q, a][0] * x[i]
+        f1 += s.dN[q, a][1] * x[i]
+        u -= s.N[q, a] * v[i]
+    normal = wp.cross(f0, f1)  # as long as the area has grown
+    size = wp.length(normal)
+    K = mat33(Scalar(0.0))
+    if size > Scalar(0.0):
+        scale = s.weight[q] * wp.length(u)
+        K = (scale * along * size) * wp.identity(n=3, dtype=Scalar)
+        if crossflow != 0:
+            scale = s.weight[q] * wp.abs(wp.dot(u, normal)) / size
+        K += (scale * across / size) * wp.outer(normal, normal)
+    frozen.K[q] = K
+    frozen.push[q] = K * wind[q]
+
+
+@wp.func
+def moved(x: wp.array(dtype=vec3), s: ClothSamples, frozen: Frozen, q: int):
+    """sum_a N_a (x - origin)_a."""
+    d = vec3(Scalar(0.0))
+    for a in range(s.stencil.shape[1]):
+        i = s.stencil[q, a]
+        d += s.N[q, a] * (x[i] - frozen.origin[i])
+    return d
+
+
+@wp.kernel(module=_module)
+def energies(
+    o: int, x: wp.array(dtype=vec3), s: ClothSamples, frozen: Frozen, out: wp.array(dtype=Scalar)
+):
+    """-(K w).d + d.K d rate/2."""
+    q = o + wp.tid()
+    d = moved(x, s, frozen, q)
+    half = Scalar(0.5) * frozen.rate
+    out[q] = wp.dot(half * (frozen.K[q] * d) - frozen.push[q], d)
+
+
+@wp.kernel(module=_module)
+def gradients(
+    o: int, x: wp.array(dtype=vec3), s: ClothSamples, frozen: Frozen, out: wp.array2d(dtype=vec3)
+):
+    """N_a (K d rate - K w)."""
+    q = o + wp.tid()
+    g = frozen.rate * (frozen.K[q] * moved(x, s, frozen, q)) - frozen.push[q]
+    for a in range(s.stencil.shape[1]):
+        out[q, a] = s.N[q, a] * g
+
+
+@dataclass(frozen=True, eq=False)
+class AirForce:
+    """Lift and drag of a wind on cloth, at samples of it.
+
+    Local arrays are those of no step, zeros; ``frozen`` has those of one.
+    """
+
+    samples: Samples
+    wind: Wind
+    name: str = "wind"
+    carried: tuple[float, float, float] | None = None  # [m] how far gusts are; None: velocity t
+
+    @property
+    def stencil(self) -> Ints:
+        """(q,k)."""
+        return self.samples.stencil
+
+    def value(self, x: Positions) -> Floats:
+        """(q,) zero."""
+        return np.zeros(len(self.stencil))
+
+    def gradient(self, x: Positions) -> Floats:
+        """(q,k,3) zero."""
+        return np.zeros((*self.stencil.shape, 3))
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(q,k,k,3,3) zero."""
+        q, k = self.stencil.shape
+        return np.zeros((q, k, k, 3, 3))
+
+    def frozen(self, step: Step) -> "FrozenAir":
+        """The potential of a step, in NumPy."""
+        x, v = extrapolated(step)
+        s, w = self.samples, self.wind
+        at = np.einsum("qa,qai->qi", s.shares, x[s.stencil])
+        air = w.at(at, step.t, self.carried, gusts=bool(np.isfinite(step.span)))
+        u = air - np.einsum("qa,qai->qi", s.shares, v[s.stencil])
+        F = s.deformation_gradient(x)
+        normal = np.cross(F[:, :, 0], F[:, :, 1])
+        size = np.linalg.norm(normal, axis=1)
+        n = normal / size[:, None]
+        speed = np.linalg.norm(u, axis=1)
+        normal_speed = np.abs((u * n).sum(1)) if w.crossflow else speed
+        along, across = (w.drag - w.lift) * speed, w.lift * normal_speed
+        shape = along[:, None, None] * np.eye(3)
+        shape += across[:, None, None] * n[:, :, None] * n[:, None, :]
+        scale = 0.5 * w.density * s.weight * size
+        return FrozenAir(s, scale[:, None, None] * shape, air, np.array(step.origin), step.span)
+
+    @property
+    def constants(self) -> ByName:
+        """Density, both coefficients, and the velocity, unless it carries gusts."""
+        q, w = len(self.stencil), self.wind
+        names = ("density", "drag", "lift", *(() if w.gusts else ("velocity",)))
+        return {name: everywhere(getattr(w, name), q) for name in names}
+
+    @property
+    def structure(self) -> Any:
+        """The samples, and what the air does besides."""
+        w = self.wind
+        return (
+            self.samples,
+            w.gusts,
+            w.field,
+            self.carried,
+            w.crossflow,
+            w.velocity if w.gusts else None,
+        )
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (q,k,3) and (q,k,3,3); nothing without a step."""
+        (q, k), w = self.stencil.shape, self.wind
+        if step is None:
+            return {name: np.zeros((q, k, 3, *c.shape[1:])) for name, c in self.constants.items()}
+        frozen, (places, v) = self.frozen(step), extrapolated(step)
+        s = self.samples
+        u = frozen.air - np.einsum("qa,qai->qi", s.shares, v[s.stencil])
+        pull = frozen.moved(x) * rate_of(step) - frozen.air
+        speed = np.linalg.norm(u, axis=1)
+        F = s.deformation_gradient(places)
+        normal = np.cross(F[:, :, 0], F[:, :, 1])
+        size = np.maximum(np.linalg.norm(normal, axis=1), 1e-300)
+        n = normal / size[:, None]
+        through = (u * n).sum(1)
+        scale = 0.5 * w.density * s.weight * size
+        across = (scale * (np.abs(through) if w.crossflow else speed) * (pull * n).sum(1))[:, None]
+        along, push = (scale * speed)[:, None] * pull, np.einsum("qij,qj->qi", frozen.K, pull)
+        by = {"density": push / w.density, "drag": along, "lift": across * n - along}
+        if not w.gusts:
+            ahead = u / np.maximum(speed, 1e-300)[:, None]
+            turned = np.sign(through)[:, None] * n if w.crossflow else ahead
+            faster = (w.drag - w.lift) * (scale[:, None] * pull)[:, :, None] * ahead[:, None]
+            lifted = w.lift * (scale * (pull * n).sum(1))[:, None] * n
+            by["velocity"] = faster + lifted[:, :, None] * turned[:, None] - frozen.K
+        return {name: np.einsum("qa,qi...->qai...", s.shares, d) for name, d in by.items()}
+
+    def bind(self, pattern: BlockPattern) -> "BoundAir":
+        """The production face."""
+        rows = GatherMap.of(self.stencil, self.samples.n_vertices, pattern)
+        return BoundAir(self, rows, pattern.scratch)
+
+
+@dataclass(frozen=True, eq=False)
+class FrozenAir:
+    """The potential of a step's lift and drag: -(K w).d + d.K d/(2 span)."""
+
+    samples: Samples
+    K: Floats  # (q,3,3) [N s/m]
+    air: Velocities  # (q,3) [m/s] w
+    origin: Positions  # (n,3) [m]
+    span: float  # [s]
+    name: str = "wind"
+
+    @property
+    def stencil(self) -> Ints:
+        """(q,k)."""
+        return self.samples.stencil
+
+    def moved(self, x: Positions) -> Floats:
+        """(q,3) [m] d at the samples."""
+        s = self.samples
+        return np.asarray(np.einsum("qa,qai->qi", s.shares, (x - self.origin)[s.stencil]))
+
+    def value(self, x: Positions) -> Floats:
+        """(q,) [J]."""
+        d = self.moved(x)
+        pull = np.einsum("qij,qj->qi", self.K, 0.5 * d / self.span - self.air)
+        return np.asarray((pull * d).sum(1))
+
+    def gradient(self, x: Positions) -> Floats:
+        """(q,k,3) [N]."""
+        g = np.einsum("qij,qj->qi", self.K, self.moved(x) / self.span - self.air)
+        return np.asarray(self.samples.shares[:, :, None] * g[:, None])
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(q,k,k,3,3) [N/m]."""
+        N = self.samples.shares
+        return np.asarray(np.einsum("qa,qb,qij->qabij", N, N, self.K / self.span))
+
+
+class BoundAir(Bound):
+    """Lift and drag on a pattern; nothing before the first ``freeze``."""
+
+    is_load = True
+
+    def __init__(self, energy: AirForce, rows: GatherMap, scratch: Scratch) -> None:
+        self.energy, self.rows, self.scratch, self.name = energy, rows, scratch, energy.name
+        self.shape = energy.stencil.shape
+        self.retake(energy)
+        self._step: Step | None = None
+        self._frozen = Frozen()
+        self._frozen.K = kernel.zeros(self.shape[0], mat33)
+        self._frozen.push = kernel.zeros(self.shape[0], vec3)
+        self._frozen.origin = kernel.zeros(rows.n, vec3)
+
+    def retake(self, energy: AirForce) -> None:
+        """Its wind."""
+        self.energy, w = energy, energy.wind
+        half = 0.5 * w.density
+        along, across = Scalar(half * (w.drag - w.lift)), Scalar(half * w.lift)
+        self._coefficients = along, across, int(w.crossflow)
+
+    @cached_property
+    def _sheet(self) -> Any:
+        return sheet_of(self.energy.samples)
+
+    def freeze(self, step: Step) -> None:
+        """Take |u|, normals, areas and the air as they are expected at the step's end."""
+        self._step = step
+        self._frozen.origin = step.device_origin
+        self._frozen.rate = Scalar(1.0 / step.span)
+        x, v = extrapolated(step)
+        self._lag(kernel.points(x), kernel.points(v), step.t)
+
+    def lag(self, x: WarpArray) -> bool:
+        """Take them anew at x."""
+        step = self._step
+        if step is None:
+            return False
+        v = step.velocity(np.array(kernel.numpy(x)))
+        self._lag(x, kernel.points(v), step.t)
+        return True
+
+    def _lag(self, x: WarpArray, v: WarpArray, t: float) -> None:
+        q = self.shape[0]
+        at, air = self.scratch.take(q, vec3), kernel.empty(q, vec3)
+        kernel.launch(place, q, x, self._sheet, at)
+        gusts = self._frozen.rate > 0.0
+        self.energy.wind.blow(at, t, air, self.energy.carried, gusts=gusts)
+        kernel.launch(resist, q, x, v, self._sheet, air, *self._coefficients, self._frozen)
+
+    def _energies(self, x: WarpArray) -> WarpArray:
+        out = self.scratch.take(self.shape[0])
+        kernel.launch(energies, self.shape[0], x, self._sheet, self._frozen, out)
+        return out
+
+    def value(self, x: WarpArray) -> float:
+        """Of the lagged potential [J]: less by what the wind does, plus half of what is lost."""
+        return kernel.total(self._energies(x))
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx: minus lift and drag."""
+        local = self.scratch.take(self.shape, vec3)
+        kernel.launch(gradients, self.shape[0], x, self._sheet, self._frozen, local)
+        self.rows.add_gradient(local, g)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A + N N^T K/span, the same for every x and psd."""
+        if self._frozen.rate > 0.0:
+            local = Shared()
+            local.N, local.K, local.scale = self._sheet.N, self._frozen.K, self._frozen.rate
+            self.rows.add_rows(SHARED, local, A)
+        return A
+
+
+def sheet_of(s: Samples) -> Any:
+    """The ``ClothSamples`` of samples."""
+    out = ClothSamples()
+    out.stencil = kernel.array(s.stencil, wp.int32)
+    out.N = kernel.array(s.shares, Scalar)
+    out.dN = kernel.array(s.gradient, vec2)
+    out.weight = kernel.array(s.weight, Scalar)
+    return out
+
+
+def extrapolated(step: Step) -> tuple[Positions, Velocities]:
+    """Where cloth will be at the end of a step, (n,3) [m], and how fast, (n,3) [m/s], to second
+    order in its length with two steps of the past, to first order with one; at rest in an
+    equilibrium.
+
+    With p = (1 + a) v_n - a v_(n-1) the velocity of the prediction, a = w^2/(1 + 2 w) and w the
+    step over the one before, w = a + sqrt(a^2 + a) and v' = v_n + w (v_n - v_(n-1)).
+    """
+    if step.anew is not None:
+        return step.anew, step.velocity(step.anew)
+    x_n, v_n = np.asarray(step.state.x), np.asarray(step.state.v)
+    if not np.isfinite(step.span):
+        return step.pinned(x_n), np.zeros_like(x_n)
+    v, a = v_n, step.past_part
+    if a > 0:
+        growth = a + np.sqrt(a * a + a)
+        v = v_n + growth / a * (step.velocity(step.predicted) - v_n)
+    if step.dt > 0:
+        to_target = (step.target - x_n) / step.dt
+        v = np.where(step.fixed[:, None], to_target, v)
+    return step.pinned(x_n + step.dt * v_n), v

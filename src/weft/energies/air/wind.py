@@ -1,0 +1,154 @@
+"""Wind: what the air does far from cloth, and with which coefficients cloth meets it.
+
+The velocity at a place and time is the sum of a constant, gusts that it carries, and a field. Cloth
+and bodies do not shelter what is behind them.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from weft import kernel
+from weft.base.arrays import Floats, Positions, Velocities
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import documented, setting
+from weft.energies.air.gusts import Gusts, Waves
+from weft.energies.air.wind_grid import WindGrid
+from weft.kernel import WarpArray, vec3
+
+FieldOf = Callable[[Positions, float], Velocities]  # (m,3) [m] and t [s] to (m,3) [m/s]
+
+
+@checked(SceneError, "wind", unchecked=("blow",))
+@documented
+@dataclass(frozen=True)
+class Wind:
+    """Air that flows past cloth, or stands still: lift and drag (``docs/forces.md``).
+
+    ``field`` is a ``WindGrid`` or its file, or a function of places (m,3) [m] and the time [s] that
+    gives velocities (m,3) [m/s]; it is added to ``velocity`` and ``gusts``.
+
+    Raises:
+        SceneError: numbers that are not finite or out of range; gusts without a wind to carry them.
+    """
+
+    velocity: tuple[float, float, float] = setting(
+        (0.0, 0.0, 0.0), "of the air far from anything; zero: it stands still", "m/s"
+    )
+    density: float = setting(1.2, "of the air", "kg/m^3", above=0)
+    drag: float = setting(
+        1.17, "coefficient of a sheet across the wind (a square plate: Hoerner 1965)", least=0
+    )
+    lift: float = setting(
+        1.12,
+        "coefficient: lift at the incidence a is this times sin a cos a, drag is drag - lift cos^2 "
+        "a; drag - lift is the friction of a sheet along the wind",
+        least=0,
+    )
+    gusts: Gusts | None = setting(None, "turbulence that this wind carries; none: it is steady")
+    field: WindGrid | str | Path | FieldOf | None = None
+    span: float | None = setting(
+        None,
+        "width of a strip of cloth across the wind, which carries air with it: added mass, pi/4 "
+        "density span an area (Lighthill's slender bodies); none: no added mass",
+        "m",
+        above=0,
+    )
+    crossflow: bool = setting(
+        False,
+        "the part of drag across a sheet goes with the normal speed alone, |u.n|, in place of |u|: "
+        "along slender strips, whose lift at small incidence is their added mass (span)",
+    )
+
+    def __post_init__(self) -> None:
+        if self.lift > self.drag:
+            raise SceneError(
+                "wind.lift",
+                got=self.lift,
+                expected=f"must be <= drag, {self.drag:g}",
+                hint="a sheet along the wind would be pulled into it",
+            )
+        if self.gusts is not None and not any(self.velocity):
+            raise SceneError(
+                "wind.gusts", got="with still air", expected="a velocity that carries them"
+            )
+
+    def loaded(self, folder: str | Path = ".") -> "Wind":
+        """The same with its field read, where that is a file, relative to a folder.
+
+        Raises:
+            SceneError: as ``WindGrid.load``.
+        """
+        if not isinstance(self.field, str | Path):
+            return self
+        return dataclasses.replace(self, field=WindGrid.load(Path(folder) / self.field))
+
+    @property
+    def speed(self) -> float:
+        """[m/s] of the constant part."""
+        return float(np.linalg.norm(self.velocity))
+
+    @cached_property
+    def waves(self) -> Waves | None:
+        """Of the gusts."""
+        return None if self.gusts is None else self.gusts.waves(self.speed)
+
+    def at(
+        self,
+        x: Positions,
+        t: float,
+        carried: tuple[float, float, float] | None = None,
+        *,
+        gusts: bool = True,
+    ) -> Velocities:
+        """(m,3) [m/s] of the air at places x (m,3) [m] and time t [s].
+
+        Args:
+            x: (m,3) [m].
+            t: [s].
+            carried: [m] how far it has carried its gusts; None: by its velocity, all the time.
+            gusts: with them; else the mean wind.
+        """
+        out = kernel.empty(len(x), vec3)
+        self.blow(kernel.points(x), t, out, carried, gusts=gusts)
+        return np.array(kernel.numpy(out))
+
+    def blow(
+        self,
+        x: WarpArray,
+        t: float,
+        out: WarpArray,
+        carried: tuple[float, float, float] | None = None,
+        *,
+        gusts: bool = True,
+    ) -> None:
+        """The same into out (m,) vec3, on the device.
+
+        Raises:
+            SceneError: a function that gives another shape, or numbers that are not finite.
+        """
+        out.fill_(vec3(*self.velocity))
+        if gusts and self.waves is not None:
+            way = np.asarray(self.velocity) * t if carried is None else np.asarray(carried)
+            self.waves.add(x, way, out)
+        if isinstance(self.field, WindGrid):
+            self.field.add(x, t, out)
+        elif callable(self.field):
+            given = self._given(np.array(kernel.numpy(x)), t)
+            now = np.array(kernel.numpy(out)) + given
+            out.assign(kernel.points(now))
+
+    def _given(self, x: Positions, t: float) -> Floats:
+        assert callable(self.field)
+        v = np.asarray(self.field(x, t), dtype=np.float64)
+        if v.shape != x.shape or not np.isfinite(v).all():
+            got = f"shape {v.shape}" if v.shape != x.shape else "numbers that are not finite"
+            raise SceneError(
+                "wind.field", got=f"{got} at t = {t:g} s", expected=f"velocities, shape {x.shape}"
+            )
+        return v

@@ -1,0 +1,149 @@
+"""A field of velocities on a grid in space and time: linear in each direction and in time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import ArrayOf, Floats
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.io.archive import read_npz
+from weft.kernel import Scalar, WarpArray, vec3
+
+_module = wp.get_module("weft.wind_grid")
+
+
+@wp.kernel(module=_module)
+def add_linear(
+    o: int,
+    x: wp.array(dtype=vec3),
+    velocity: wp.array4d(dtype=vec3),
+    origin: vec3,
+    spacing: vec3,
+    frame: int,
+    part: Scalar,
+    out: wp.array(dtype=vec3),
+):
+    """out += the field between two frames, trilinear in the cell of x or the nearest one."""
+    i = o + wp.tid()
+    p = wp.cw_div(x[i] - origin, spacing)
+    last = velocity.shape[0] - 1
+    sum = vec3(Scalar(0.0))
+    base = wp.vec3i(0, 0, 0)
+    f = vec3(Scalar(0.0))
+    for a in range(3):
+        cells = velocity.shape[a + 1] - 1
+        at = wp.clamp(p[a], Scalar(0.0), Scalar(cells))
+        base[a] = wp.min(int(wp.floor(at)), wp.max(cells - 1, 0))
+        f[a] = at - Scalar(base[a])
+    for corner in range(16):
+        t = corner & 1
+        dx = (corner >> 1) & 1
+        dy = (corner >> 2) & 1
+        dz = (corner >> 3) & 1
+        w = (f[0] if dx == 1 else Scalar(1.0) - f[0]) * (f[1] if dy == 1 else Scalar(1.0) - f[1])
+        w = w * (f[2] if dz == 1 else Scalar(1.0) - f[2])
+        w = w * (part if t == 1 else Scalar(1.0) - part)
+        if w > Scalar(0.0):
+            sum += w * velocity[wp.min(frame + t, last), base[0] + dx, base[1] + dy, base[2] + dz]
+    out[i] = out[i] + sum
+
+
+@checked(SceneError, "wind.field", unchecked=("between", "add"))
+@dataclass(frozen=True, eq=False)
+class WindGrid:
+    """Velocities of the air at the nodes of a grid.
+
+    Outside it is the nearest place inside; before the first and after the last frame, that frame.
+
+    Raises:
+        SceneError: shapes that do not fit, spacing that is not > 0, times that do not rise,
+            numbers that are not finite.
+    """
+
+    velocity: Annotated[
+        Floats, ArrayOf("numbers", ((None, None, None, None, 3),), "m/s")
+    ]  # (f,nx,ny,nz,3) [m/s]
+    origin: Annotated[Floats, ArrayOf("numbers", ((3,),), "m")]  # (3,) [m] of the first node
+    # (3,) [m] between nodes along x, y and z
+    spacing: Annotated[Floats, ArrayOf("numbers", ((3,),), "m")]
+    times: Annotated[Floats, ArrayOf("numbers", ((None,),), "s")]  # (f,) [s] of the frames
+
+    def __post_init__(self) -> None:
+        v, t = self.velocity, self.times
+        if 0 in v.shape:
+            raise SceneError(
+                "wind.field velocity", got=f"shape {v.shape}", expected="(frames, nx, ny, nz, 3)"
+            )
+        if t.shape != (len(v),) or not (np.diff(t) > 0).all():
+            raise SceneError(
+                "wind.field times",
+                got=f"shape {t.shape}",
+                expected=f"{len(v)} times that rise, one for each frame",
+            )
+        if not (self.spacing > 0).all():
+            raise SceneError(
+                "wind.field spacing", got=self.spacing.tolist(), expected="must be > 0 [m]"
+            )
+
+    @staticmethod
+    def load(path: str | Path) -> "WindGrid":
+        """From an .npz with ``velocity`` (frames,nx,ny,nz,3) or (nx,ny,nz,3) [m/s], ``origin`` and
+        ``spacing`` (3,) [m], and ``times`` (frames,) [s] where there are several frames.
+
+        Raises:
+            SceneError: no such file, one that is no .npz, or without these arrays.
+        """
+        what, expected = "wind.field", "an .npz of arrays velocity, origin, spacing and times"
+        arrays = read_npz(Path(path), what=what, expected=expected, error=SceneError)
+        return _of_arrays(arrays, str(path))
+
+    @cached_property
+    def _device(self) -> tuple[Any, ...]:
+        origin, spacing = vec3(*self.origin.tolist()), vec3(*self.spacing.tolist())
+        return kernel.array(self.velocity, vec3), origin, spacing
+
+    def between(self, t: float) -> tuple[int, float]:
+        """The frame before time t [s], and the part of the way to the next."""
+        t = float(np.clip(t, self.times[0], self.times[-1]))
+        frame = int(np.clip(np.searchsorted(self.times, t, "right") - 1, 0, len(self.times) - 1))
+        if frame == len(self.times) - 1:
+            return frame, 0.0
+        return frame, float((t - self.times[frame]) / (self.times[frame + 1] - self.times[frame]))
+
+    def add(self, x: WarpArray, t: float, out: WarpArray) -> None:
+        """out (m,) vec3 += the velocities at places x (m,) vec3 and time t [s]."""
+        frame, part = self.between(t)
+        kernel.launch(add_linear, x.shape[0], x, *self._device, frame, Scalar(part), out)
+
+
+def _of_arrays(arrays: Mapping[str, Any], where: str) -> WindGrid:
+    missing = [name for name in ("velocity", "origin", "spacing") if name not in arrays]
+    if missing:
+        raise SceneError(
+            "wind.field",
+            got=f"no {', '.join(missing)}",
+            where=where,
+            expected="arrays velocity, origin and spacing",
+        )
+    velocity = arrays["velocity"]
+    velocity = velocity[None] if velocity.ndim == 4 else velocity
+    if "times" not in arrays and len(velocity) > 1:
+        raise SceneError(
+            "wind.field times",
+            got="none",
+            where=where,
+            expected=f"one for each of {len(velocity)} frames",
+        )
+    times = arrays.get("times", np.zeros(1))
+    try:
+        return WindGrid(velocity, arrays["origin"], arrays["spacing"], times)
+    except SceneError as error:
+        error.where = where
+        raise

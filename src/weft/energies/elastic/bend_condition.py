@@ -1,0 +1,42 @@
+"""The bend condition as Baraff & Witkin (1998) differentiate it: with normals and edge of constant
+length (Pritchard 2012, eqs. 24-57; BODY).
+
+E = k/2 theta^2, but ``gradient`` and ``hessian`` are *not* derivatives of E: they are k theta g and
+k (g g^T + theta h), with g (eq. 54) and h (eq. 57) the derivatives of an angle whose normals and
+edge keep their lengths (``bend_condition_kernels``). What that adds to the true derivative
+(``HingeBending``) is a tension k theta sin(theta) cos(theta)/|e| in the edge: no net force, no net
+moment, but work under a change of size (``tests/energies/test_condition.py``). h is symmetric as a
+12 x 12 matrix; its 3 x 3 blocks are not, contrary to section 3.4 of the notes.
+"""
+
+from dataclasses import dataclass
+
+from weft.energies.elastic.bend_condition_kernels import (
+    fold_energy,
+    fold_factor,
+    fold_gradient,
+    fold_hessian,
+    freeze_folds,
+)
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.element_energy import LocalKernels
+from weft.energies.gather import FACTOR, SYMMETRIC
+from weft.solve.newton.psd import Psd
+
+
+@dataclass(frozen=True, eq=False)
+class FrozenBend(HingeBending):
+    """Hinges with frozen lengths: weight is k [J]. PROJECTED and GAUSS_NEWTON keep k g g^T only."""
+
+    name: str = "bend"
+
+    kernels = LocalKernels(
+        fold_energy,
+        fold_gradient,
+        {
+            Psd.EXACT: (fold_hessian, SYMMETRIC),
+            Psd.PROJECTED: (fold_factor, FACTOR),
+            Psd.GAUSS_NEWTON: (fold_factor, FACTOR),
+        },
+        freeze_folds,
+    )

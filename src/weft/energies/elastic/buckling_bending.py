@@ -1,0 +1,276 @@
+"""Bending by the predicted buckled shape. Choi & Ko 2003, section 3.2.
+
+The two vertices opposite an inner edge, at rest a distance L apart, are taken to lie on an arc of
+constant curvature once they come closer (eq. 6), with the energy (eqs. 7-8, M = k kappa)
+
+    E = 1/2 (A_i + A_l) k kappa^2,   kappa = (2/L) sinc^-1(d/L),   d < L
+    k = sqrt((k_u^2 u^2 + k_v^2 v^2)/(u^2 + v^2)),   (u, v) the pair in material coordinates
+
+and none where d > L: with a law of tension only (``ImmediateBuckling``), cloth that is pushed
+buckles at once. At d = L the force of the arc jumps to -12 k (A_i + A_l)/L^3, Euler's load of the
+pair. Choi & Ko (2002) therefore begin with a spring, c (A_i + A_l)/(2 L^2) (d - L)^2, as long as it
+pushes less; ``compression`` is its c, "comparable" to the stretch stiffness.
+
+An arc of curvature kappa is only kappa^2 L^2/24 shorter than L, and cloth of stretch stiffness K
+would rather stretch by that than push with 12 k/L^2: below a curvature of about 17 sqrt(k/K)/L^2
+this model hardly resists bending (``weft reproduce buckling-compression``).
+
+What the Hessians drop: across the pair a push has the eigenvalue dE/dd / d < 0; PROJECTED and
+GAUSS_NEWTON leave it out and keep the (positive) one along the pair, as Choi & Ko do. That is the
+exact eigenvalue clamp of a pair. EXACT keeps both.
+
+``stiffness`` is a flexural rigidity D, as a laboratory measures it on a strip. What a mesh of pairs
+resists with depends on their directions: k = D where triangles are equilateral, 1.74 D on a grid
+(``strip_factor`` derives it). ``calibrate=False`` takes k = D as the paper has it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import MeshError, SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import documented, setting
+from weft.discretization.mesh import TriangleMesh
+from weft.energies.by_constants import ByName, everywhere, rate_of
+from weft.energies.elastic.buckled_arc import arc_energy
+from weft.energies.elastic.hinge_bending import material_corners
+from weft.energies.elastic.pair_kernels import (
+    Pair,
+    freeze_pairs,
+    pair_energy,
+    pair_gradient,
+    pair_hessian,
+)
+from weft.energies.element_energy import LocalEnergy, LocalKernels
+from weft.energies.step import Step
+from weft.kernel import Scalar, WarpArray, vec3
+from weft.solve.newton.psd import Psd
+
+
+@checked(SceneError, "buckling")
+@documented
+@dataclass(frozen=True)
+class BucklingForm:
+    """Bending by predicted buckled shapes (Choi & Ko 2003), in place of hinges."""
+
+    compression: float | None = setting(
+        None,
+        "of the spring with which a pair begins; none: the fabric's mean stretch; infinite (in "
+        "Python): without, the force jumps at d = L",
+        "N/m",
+        above=0,
+        finite=False,
+    )
+    calibrate: bool = setting(
+        True, "bend a strip of this mesh with the fabric's rigidity; false: k = D"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class BucklingBending(LocalEnergy):
+    """Bending energy of the pairs of vertices opposite the inner edges of a mesh.
+
+    Energies are given per pair, for the vertices ``pairs``; ``area`` is A_i + A_l. Damping is
+    beta/(2h) K_n (d - d_n)^2, K_n the stiffness along the pair where the step begins; a pair that
+    is longer there than at rest is not damped.
+    """
+
+    pairs: Ints  # (m,2)
+    length: Floats  # (m,) [m] L
+    area: Floats  # (m,) [m^2]
+    stiffness: Floats  # (m,) [N m] k
+    compression: Floats  # (m,) [N/m] c; infinite: the arc from the start
+    n_vertices: int
+    name: str = "bending"
+    damping: float = 0.0  # [s]
+
+    kernels = LocalKernels(
+        pair_energy, pair_gradient, {psd: pair_hessian(psd) for psd in Psd}, freeze_pairs
+    )
+
+    @staticmethod
+    def of(
+        mesh: TriangleMesh,
+        stiffness: tuple[float, float],
+        compression: float = np.inf,
+        rest: str = "flat",
+        calibrate: bool = True,
+        damping: float = 0.0,
+    ) -> "BucklingBending":
+        """Pairs of a mesh with flexural rigidity (D_warp, D_weft) [N m].
+
+        Args:
+            mesh: the mesh.
+            stiffness: D of bending the warp yarns and the weft yarns, >= 0.
+            compression: c [N/m] of the spring with which a pair begins; infinite: without.
+            rest: L in the plane (``"flat"``), or between ``mesh.vertices`` (``"as-given"``).
+            calibrate: so that a strip of this mesh bends with D; False: k = D.
+            damping: [s] time constant of stiffness-proportional damping.
+
+        Raises:
+            MeshError: a value out of range.
+        """
+        if not all(np.isfinite(d) and d >= 0 for d in stiffness):
+            raise MeshError("bending stiffness", got=stiffness, expected="must be >= 0 [N m]")
+        if not compression > 0:
+            raise MeshError("compression", got=compression, expected="must be > 0 [N/m]")
+        if rest not in ("flat", "as-given"):
+            raise MeshError("rest lengths", got=repr(rest), expected="flat or as-given")
+        pairs = np.ascontiguousarray(mesh.hinges[:, 2:])
+        flat, along = material_pairs(mesh)
+        given = np.linalg.norm(mesh.vertices[pairs[:, 1]] - mesh.vertices[pairs[:, 0]], axis=1)
+        length = flat if rest == "flat" else given
+        area = mesh.rest_area[mesh.hinge_faces].sum(1)
+        factor = strip_factor(along, area) if calibrate else (1.0, 1.0)
+        k = np.array([factor[0] * stiffness[0], factor[1] * stiffness[1]])
+        bend = np.sqrt(along[:, :2] @ (k * k))  # eq. 8
+        springs = np.full(len(pairs), compression)
+        return BucklingBending(pairs, length, area, bend, springs, mesh.n_vertices, damping=damping)
+
+    @property
+    def stencil(self) -> Ints:
+        """(m,2)."""
+        return self.pairs
+
+    @cached_property
+    def start(self) -> Floats:
+        """(m,) d/L at which the spring pushes as much as the arc, which takes over below."""
+        return arc_starts(self.stiffness, self.compression, self.length)
+
+    @cached_property
+    def records(self) -> "np.ndarray[Any, Any]":
+        """(m,) records of ``Pair``, not damped."""
+        dtype = Pair.numpy_dtype()  # type: ignore[attr-defined]
+        records: np.ndarray[Any, Any] = np.zeros(len(self.pairs), dtype)
+        bounded = np.isfinite(self.compression)
+        spring = np.where(bounded, self.compression, 0.0) * self.area
+        e = self.stiffness * self.area / self.length**2
+        at_start = arc_energy(np.maximum(self.start, 0.0))[:, 0]
+        records["length"], records["arc"], records["spring"] = self.length, e, spring
+        records["rest"], records["start"] = np.where(bounded, 1.0, 0.0), self.start
+        records["offset"] = 0.5 * spring * (1 - self.start) ** 2 - e * at_start
+        return records
+
+    def parameters(self) -> WarpArray:
+        """(m,) ``Pair``, not damped."""
+        return kernel.array(self.records.copy(), Pair)
+
+    @property
+    def constants(self) -> ByName:
+        """Stiffness [N m], the springs' [N/m], and the time constant of damping [s]."""
+        beta = everywhere(self.damping, len(self.pairs))
+        springs = np.where(np.isfinite(self.compression), self.compression, 0.0)
+        return {"stiffness": self.stiffness, "compression": springs, "damping": beta}
+
+    @property
+    def structure(self) -> Any:
+        """The pairs, and whether they begin with springs."""
+        bounded = np.isfinite(self.compression)
+        return self.pairs, self.length, self.area, bounded, self.n_vertices
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (m,2,3). Forces are linear in arcs and springs together, and go over from
+        one to the other without a jump: where they do changes nothing.
+        """
+        bounded, none = np.isfinite(self.compression), np.zeros(len(self.pairs))
+        springs = np.where(bounded, self.compression, 0.0)
+        beta, zero = self.damping, none
+        ways = {
+            "stiffness": (self.area / self.length**2, zero, beta),
+            "compression": (zero, np.where(bounded, self.area, 0.0), beta),
+        }
+        found = {name: self._linear(x, step, *way) for name, way in ways.items()}
+        arcs = self.records["arc"]
+        both = [self._linear(x, step, arcs, springs * self.area, b) for b in (1.0, 0.0)]
+        return {**found, "damping": both[0] - both[1]}
+
+    def _linear(
+        self, x: Positions, step: Step | None, arc: Floats, spring: Floats, beta: float
+    ) -> Floats:
+        """(m,2,3) [N] of pairs with other arcs, springs and damping, from where they are."""
+        records, rate = self.records.copy(), beta * rate_of(step)
+        records["arc"], records["spring"] = arc, spring
+        p, out = kernel.array(records, Pair), kernel.empty(self.stencil.shape, vec3)
+        if step is not None and rate > 0:
+            numbers = (Scalar(rate), Scalar(0.0), Scalar(step.past_part))
+            places = (step.device_state, step.device_past, self.device_stencil)
+            kernel.launch(freeze_pairs, len(self.pairs), *places, *numbers, p)
+        at = kernel.points(np.ascontiguousarray(x))
+        kernel.launch(pair_gradient, len(self.pairs), at, self.device_stencil, p, out)
+        return np.array(kernel.numpy(out))
+
+    def curvature(self, x: Positions) -> Floats:
+        """(m,) [1/m] of the predicted arcs at positions x; 0 where a pair is not compressed. Eq.
+        6."""
+        d = np.linalg.norm(x[self.pairs[:, 1]] - x[self.pairs[:, 0]], axis=1)
+        angle = np.sqrt(arc_energy(np.minimum(d / self.length, 1.0))[:, 0] / 2)
+        return np.asarray(2 / self.length * angle)
+
+
+def material_pairs(mesh: TriangleMesh) -> tuple[Floats, Floats]:
+    """(m,) [m] rest length of every pair, and (m,3) its cos^2, sin^2 and cos sin to the warp."""
+    return unfolded(material_corners(mesh))
+
+
+def unfolded(corners: Floats) -> tuple[Floats, Floats]:
+    """The same of material corners (m,2,3,2) [m]: start and end of the edge between both, and the
+    tip, in both faces.
+
+    The two triangles are unfolded about their edge; at a seam, where they lie apart in material
+    coordinates, the direction's are the mean of both.
+    """
+    tips, frames = [], []
+    for side, sign in ((0, 1.0), (1, -1.0)):
+        start, end, tip = np.moveaxis(corners[:, side], 1, 0)
+        along = (end - start) / np.linalg.norm(end - start, axis=1, keepdims=True)
+        across = np.stack([-along[:, 1], along[:, 0]], axis=1)
+        middle = tip - (start + end) / 2
+        height = np.abs((middle * across).sum(1))
+        tips.append(np.stack([(middle * along).sum(1), sign * height], axis=1))
+        frames.append(np.stack([along, across], axis=1))
+    pair = tips[1] - tips[0]  # in the frame of the edge
+    length = np.linalg.norm(pair, axis=1)
+    unit = pair / length[:, None]
+    moments = []
+    for frame in frames:
+        c, s = np.einsum("ma,mai->im", unit, frame)
+        moments.append(np.stack([c * c, s * s, c * s], axis=1))
+    return length, np.asarray((moments[0] + moments[1]) / 2)
+
+
+def strip_factor(along: Floats, area: Floats) -> tuple[float, float]:
+    """k/D with which strips along warp and weft bend with the rigidity D, on average over a mesh.
+
+    A surface with curvatures (a, b, c) = (z_uu, z_uv, z_vv) bends a pair by q.(a, b, c),
+    q = (cos^2, 2 cos sin, sin^2); every point is covered by three pairs, so its energy per area is
+    k/2 (a,b,c).Q.(a,b,c), Q = 3 <q q^T>. A strip along u is free to choose b and c, which leaves
+    k/2 a^2/(Q^-1)_aa.
+    """
+    q = along[:, [0, 2, 1]] * [1.0, 2.0, 1.0]
+    Q = 3 * np.einsum("m,mi,mj->ij", area / area.sum(), q, q)
+    # A few pairs in one direction (a strip one cell wide) leave curvatures that nothing resists.
+    inverse = np.linalg.inv(Q + 1e-9 * np.trace(Q) * np.eye(3))
+    return float(inverse[0, 0]), float(inverse[2, 2])
+
+
+def arc_starts(stiffness: Floats, compression: Floats, length: Floats) -> Floats:
+    """(m,) d/L at which a spring c (A/L^2) (L - d) pushes as much as the arc, by bisection.
+
+    1 without a spring; 0 where the spring stays the weaker one down to d = 0.
+    """
+    with np.errstate(divide="ignore"):
+        ratio = compression * length**2 / stiffness  # of C (1 - r) to the arc's force
+    low, high = np.zeros(len(ratio)), np.ones(len(ratio))
+    bounded = np.isfinite(ratio)
+    ratio = np.where(bounded, ratio, 0.0)
+    for _ in range(54):
+        r = (low + high) / 2
+        weaker = ratio * (1 - r) < -arc_energy(r)[:, 1]
+        low, high = np.where(weaker, low, r), np.where(weaker, r, high)
+    start = np.where(high < 1e-12, 0.0, high)
+    return np.asarray(np.where(bounded, start, 1.0))

@@ -1,0 +1,167 @@
+"""Hinges that keep creases: bending whose rest angles yield past a curvature, harden, and recover
+in time (``plasticity``).
+
+Cloth rolled onto a cylinder of curvature c has the angles c A/l at the hinges along its axis, A the
+area of both faces and l the edge's length (``docs/bending.md``). So a limit y of curvature is the
+angle y A/l, whatever the stiffness and the size of the mesh. Of a sharp fold, which is one row of
+hinges on any mesh, the limit is a smaller angle the finer the mesh is; what is left of it then is
+pi/(1 + h).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import FabricError
+from weft.discretization.mesh import TriangleMesh
+from weft.energies.base import Bound
+from weft.energies.by_constants import ByName
+from weft.energies.elastic.hinge_bending import (
+    HingeBending,
+    hinge_weight,
+    material_edges,
+    rest_angles,
+)
+from weft.energies.elastic.hinge_by_constants import hinge_mixed
+from weft.energies.elastic.hinge_kernels import Hinge, angles
+from weft.energies.elastic.plasticity import Plasticity
+from weft.energies.element_energy import BoundLocal
+from weft.energies.gather import GatherMap
+from weft.energies.step import Step
+from weft.kernel import Scalar, WarpArray
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+
+TURN = 2 * np.pi
+
+
+@dataclass(frozen=True, eq=False)
+class Creases(HingeBending):
+    """Bending energy of hinges that yield. Its NumPy face is that of hinges without creases."""
+
+    limit: Floats = field(default_factory=lambda: np.zeros(0))  # (h,) [rad] of the elastic angle
+    plasticity: Plasticity = field(default_factory=Plasticity)
+
+    @staticmethod
+    def yielding(
+        mesh: TriangleMesh,
+        stiffness: tuple[float, float],
+        curvature: float,
+        plasticity: Plasticity,
+        rest: str | Floats = "flat",
+        damping: float = 0.0,
+    ) -> "Creases":
+        """Bending of a mesh that yields at a curvature.
+
+        Args:
+            mesh: the mesh.
+            stiffness: flexural rigidity (D_warp, D_weft) [N m], >= 0.
+            curvature: y [1/m] >= 0.
+            plasticity: hardening and recovery.
+            rest: as of ``HingeBending.of``.
+            damping: [s].
+
+        Raises:
+            FabricError: a negative curvature. MeshError: as ``HingeBending.of``.
+        """
+        if not (np.isfinite(curvature) and curvature >= 0):
+            raise FabricError("crease_yield", got=curvature, expected="must be >= 0 [1/m]")
+        return Creases(
+            mesh.hinges,
+            hinge_weight(mesh, stiffness),
+            rest_angles(mesh, rest),
+            mesh.n_vertices,
+            damping=damping,
+            limit=curvature * radius_of(mesh),
+            plasticity=plasticity,
+        )
+
+    @property
+    def key(self) -> str:
+        """Name of what is kept from step to step."""
+        return f"{self.name}.set"
+
+    @property
+    def structure(self) -> Any:
+        """The hinges, and how they yield."""
+        return *super().structure, self.limit, self.plasticity
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (h,4,3), with the set that the step begins with."""
+        none = Plasticity.none_kept(len(self.hinges))
+        kept = none if step is None else np.asarray(step.kept.get(self.key, none))
+        return hinge_mixed(self, x, step, Plasticity.set_of(kept))
+
+    def bind(self, pattern: BlockPattern) -> "BoundCreases":
+        """The production face."""
+        rows = GatherMap.of(self.stencil, self.n_vertices, pattern)
+        return BoundCreases(self, rows, self.parameters(), pattern.scratch)
+
+
+class BoundCreases(BoundLocal):
+    """Hinges whose rest angles are those of the step's start."""
+
+    energy: Creases
+    is_condition = False  # the step of 1998 knows no conditions with a memory
+
+    @cached_property
+    def _kept(self) -> Floats:
+        return Plasticity.none_kept(len(self.energy.hinges))
+
+    def freeze(self, step: Step) -> None:
+        """Take the set where the step begins; damping."""
+        e = self.energy
+        self._kept = np.asarray(step.kept.get(e.key, Plasticity.none_kept(len(e.hinges))))
+        self._dt = step.dt
+        self._write()
+        super().freeze(step)
+
+    def _write(self) -> None:
+        """Rest angles on the device, undamped."""
+        e = self.energy
+        dtype = Hinge.numpy_dtype()  # type: ignore[attr-defined]
+        records: np.ndarray[Any, Any] = np.zeros(len(e.hinges), dtype)
+        records["weight"] = e.weight
+        records["rest"] = e.rest_angle + Plasticity.set_of(self._kept)
+        self.parameters = kernel.array(records, Hinge)
+
+    def remember(self, x: WarpArray) -> Mapping[str, Floats]:
+        """Sets after a step that ended at x."""
+        e, out = self.energy, kernel.empty(len(self.energy.hinges), Scalar)
+        kernel.launch(angles, len(e.hinges), x, e.device_stencil, out)
+        already = Plasticity.set_of(self._kept)
+        off = np.array(kernel.numpy(out)) - e.rest_angle - already
+        off -= TURN * np.round(off / TURN)  # the short way round
+        after = e.plasticity.after(off + already, self._kept, e.limit, self._dt)
+        return {e.key: after}
+
+    def add_condition_hessian(
+        self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
+    ) -> None:
+        """None.
+
+        Raises:
+            LawError: always.
+        """
+        Bound.add_condition_hessian(self, x, step, beta, psd, A)
+
+
+def radius_of(mesh: TriangleMesh) -> Floats:
+    """(h,) [m] angle of every hinge over the curvature that it stands for, A/l."""
+    length = np.linalg.norm(material_edges(mesh), axis=-1).mean(1)
+    return np.asarray(mesh.rest_area[mesh.hinge_faces].sum(1) / length)
+
+
+def crease_angles(kept: Mapping[str, Floats], name: str = "bending") -> Floats:
+    """(h,) [rad] sets of an energy's hinges, from the memory of a state or frame.
+
+    Args:
+        kept: memory, by name.
+        name: of the energy.
+    """
+    return Plasticity.set_of(np.asarray(kept[f"{name}.set"]))

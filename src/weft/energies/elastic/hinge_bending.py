@@ -1,0 +1,210 @@
+"""Hinge bending: discrete shells (Grinspun et al. 2003; Kim 2020, section 5), one per inner edge.
+
+    E = 1/2 w (theta - theta_0)^2,   w = 5/4 D l^2 / A
+
+with l the rest length of the edge, A the sum of the two rest areas, theta the signed dihedral angle
+(0 when flat) and D the flexural rigidity [N m] of the fabric. The 5/4 makes a *strip* cut along the
+warp or weft of a grid bend with exactly D, as the strips of a laboratory do: ``docs/bending.md``
+derives it, and says what other meshes do. In Grinspun's form ``1/2 k (3 l^2/A)`` that is k = 5
+D/12; in Kim's, without 1/2, k_theta = 5 D/24.
+
+Along an edge whose normal in material space makes the angle phi with the warp, D is ``D_warp cos^2
+phi + D_weft sin^2 phi``.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import MeshError
+from weft.discretization.mesh import TriangleMesh, non_manifold_warning
+from weft.energies.by_constants import ByName, everywhere
+from weft.energies.elastic.hinge_by_constants import hinge_mixed
+from weft.energies.elastic.hinge_kernels import (
+    Hinge,
+    angles,
+    freeze_hinges,
+    hinge_energy,
+    hinge_factor,
+    hinge_gradient,
+    hinge_hessian,
+)
+from weft.energies.element_energy import LocalEnergy, LocalKernels
+from weft.energies.gather import FACTOR, SYMMETRIC
+from weft.energies.step import Step
+from weft.kernel import WarpArray
+from weft.solve.newton.psd import Psd
+
+STRIP = 1.25  # D l^2/A to hinge weight: a free strip of a grid relaxes to 4/5 (docs/bending.md)
+
+
+def hinge_weight(mesh: TriangleMesh, stiffness: tuple[float, float]) -> Floats:
+    """(h,) [J] weight w = 5/4 D l^2/A of every hinge, from material coordinates.
+
+    Args:
+        mesh: the mesh. stiffness: flexural rigidity (D_warp, D_weft) [N m], both >= 0: of bending
+        the warp yarns, and the weft yarns.
+
+    Raises:
+        MeshError: a negative or infinite stiffness.
+    """
+    check_stiffness(stiffness)
+    edge = material_edges(mesh)
+    length_sq = (edge**2).sum(-1)
+    share = material_share(mesh)
+    D = share[..., 1] * stiffness[0] + share[..., 0] * stiffness[1]
+    area = mesh.rest_area[mesh.hinge_faces].sum(1)
+    return np.asarray(STRIP * (D * length_sq).mean(1) / area)
+
+
+def check_stiffness(stiffness: tuple[float, float]) -> None:
+    """Raises a MeshError where one is negative or infinite."""
+    if not all(np.isfinite(d) and d >= 0 for d in stiffness):
+        raise MeshError("bending stiffness", got=stiffness, expected="must be >= 0 [N m]")
+
+
+def rest_angles(mesh: TriangleMesh, rest: str | Floats) -> Floats:
+    """(h,) [rad] of ``"flat"``, ``"as-given"`` (those of ``mesh.vertices``), or (h,) angles.
+
+    Raises:
+        MeshError: another word, or angles of another shape.
+    """
+    if isinstance(rest, str):
+        if rest not in ("flat", "as-given"):
+            raise MeshError("rest angles", got=repr(rest), expected="flat, as-given or an array")
+        if rest == "flat":
+            return np.zeros(len(mesh.hinges))
+        return dihedral_angles(mesh.vertices, mesh.hinges)
+    angle = np.asarray(rest, dtype=np.float64)
+    if angle.shape != (len(mesh.hinges),) or not np.isfinite(angle).all():
+        expected = f"finite, ({len(mesh.hinges)},)"
+        raise MeshError("rest angles", got=angle.shape, expected=expected)
+    return angle
+
+
+def material_edges(mesh: TriangleMesh) -> Floats:
+    """(h,2,2) each hinge's edge in the material coordinates of its two faces.
+
+    At a seam the two may differ in length and direction.
+    """
+    sides = [_material_edge(mesh, mesh.hinges, mesh.hinge_faces[:, side]) for side in (0, 1)]
+    return np.stack(sides, axis=1)
+
+
+def material_share(mesh: TriangleMesh) -> Floats:
+    """(h,2,2) squared direction cosines (u, v) of each hinge's edge, in both faces."""
+    edge_sq = material_edges(mesh) ** 2
+    return np.asarray(edge_sq / edge_sq.sum(-1, keepdims=True))
+
+
+def material_corners(mesh: TriangleMesh) -> Floats:
+    """(h,2,3,2) [m] each hinge's start, end and tip in the material coordinates of both faces."""
+    row = np.arange(len(mesh.hinges))
+    found = []
+    for side in (0, 1):
+        face = mesh.hinge_faces[:, side]
+        corners, uv = mesh.faces[face], mesh.corner_uv[face]
+        ends = (0, 1, 2 + side)
+        places = (np.argmax(corners == mesh.hinges[:, [a]], axis=1) for a in ends)
+        found.append(np.stack([uv[row, p] for p in places], axis=1))
+    return np.stack(found, axis=1)
+
+
+def _material_edge(mesh: TriangleMesh, hinges: Ints, face: Ints) -> Floats:
+    """(h,2) the hinge's edge in the material coordinates of one of its faces."""
+    corners = mesh.faces[face]
+    uv = mesh.corner_uv[face]
+    rows = np.arange(len(face))
+    start = np.argmax(corners == hinges[:, 0:1], axis=1)
+    end = np.argmax(corners == hinges[:, 1:2], axis=1)
+    return np.asarray(uv[rows, end] - uv[rows, start])
+
+
+@dataclass(frozen=True, eq=False)
+class HingeBending(LocalEnergy):
+    """Bending energy of the hinges of a mesh.
+
+    EXACT is the full second derivative; PROJECTED and GAUSS_NEWTON both keep ``w d theta d
+    theta^T`` only, which is positive semi-definite.
+    """
+
+    hinges: Ints  # (h,4)
+    weight: Floats  # (h,) [J] w
+    rest_angle: Floats  # (h,) [rad]
+    n_vertices: int
+    name: str = "bending"
+    damping: float = 0.0  # [s]
+
+    is_condition = True
+    kernels = LocalKernels(
+        hinge_energy,
+        hinge_gradient,
+        {
+            Psd.EXACT: (hinge_hessian, SYMMETRIC),
+            Psd.PROJECTED: (hinge_factor, FACTOR),
+            Psd.GAUSS_NEWTON: (hinge_factor, FACTOR),
+        },
+        freeze_hinges,
+    )
+
+    @staticmethod
+    def of(
+        mesh: TriangleMesh,
+        stiffness: tuple[float, float],
+        rest: str | Floats = "flat",
+        damping: float = 0.0,
+    ) -> "HingeBending":
+        """Bending of a mesh with flexural rigidity (D_warp, D_weft) [N m].
+
+        Args:
+            mesh: the mesh.
+            stiffness: D of bending the warp yarns and the weft yarns, >= 0.
+            rest: ``"flat"``, ``"as-given"`` (angles of ``mesh.vertices``), or (h,) angles [rad].
+            damping: [s] time constant of stiffness-proportional damping.
+
+        Raises:
+            MeshError: a negative stiffness, or rest angles of another shape.
+        """
+        if len(mesh.non_manifold_edges):
+            warnings.warn(non_manifold_warning(mesh), stacklevel=2)
+        weight, angle = hinge_weight(mesh, stiffness), rest_angles(mesh, rest)
+        return HingeBending(mesh.hinges, weight, angle, mesh.n_vertices, damping=damping)
+
+    @property
+    def stencil(self) -> Ints:
+        """(h,4)."""
+        return self.hinges
+
+    def parameters(self) -> WarpArray:
+        """(h,) ``Hinge``, not damped."""
+        dtype = Hinge.numpy_dtype()  # type: ignore[attr-defined]
+        records: np.ndarray[Any, Any] = np.zeros(len(self.weight), dtype)
+        records["weight"], records["rest"] = self.weight, self.rest_angle
+        return kernel.array(records, Hinge)
+
+    @property
+    def constants(self) -> ByName:
+        """Weights [J], rest angles [rad], and the time constant of damping [s]."""
+        beta = everywhere(self.damping, len(self.weight))
+        return {"weight": self.weight, "rest_angle": self.rest_angle, "damping": beta}
+
+    @property
+    def structure(self) -> Any:
+        """The hinges."""
+        return self.hinges, self.n_vertices
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (h,4,3) (``energies.by_constants``)."""
+        return hinge_mixed(self, x, step)
+
+
+def dihedral_angles(x: Positions, hinges: Ints) -> Floats:
+    """(h,) signed dihedral angles [rad] of hinges (h,4) at positions (n,3); 0 when flat."""
+    out = kernel.empty(len(hinges))
+    kernel.launch(angles, len(hinges), kernel.points(x), kernel.array(hinges, wp.int32), out)
+    return np.array(kernel.numpy(out))

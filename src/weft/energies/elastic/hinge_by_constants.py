@@ -1,0 +1,63 @@
+"""Mixed derivatives of hinges, by weight, rest angle and time constant of damping.
+
+With d = theta - theta_0 + beta/h (theta - theta_r) the gradient is w d dtheta: of degree one in
+each constant, so that the kernels of the gradient give its derivatives where they are fed with 1.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from weft import kernel
+from weft.base.arrays import Floats, Positions
+from weft.energies.by_constants import ByName, rate_of
+from weft.energies.elastic.hinge_kernels import angles
+from weft.energies.step import Step
+from weft.kernel import Scalar, vec3
+
+if TYPE_CHECKING:
+    from weft.energies.elastic.hinge_bending import HingeBending
+
+
+def hinge_mixed(
+    energy: "HingeBending", x: Positions, step: Step | None, turned: Floats | float = 0.0
+) -> ByName:
+    """By ``weight``, ``rest_angle`` and ``damping``, (h,4,3) each.
+
+    Args:
+        energy: hinges.
+        x: (n,3) [m].
+        step: that they are frozen for; None: undamped.
+        turned: (h,) [rad] what has been added to rest angles (creases).
+    """
+    rate, h, theta = rate_of(step), len(energy.weight), kernel.empty(len(energy.weight))
+    p, at = energy.parameters(), kernel.points(np.ascontiguousarray(x))
+    kernel.launch(angles, h, at, energy.device_stencil, theta)
+    if rate > 0:
+        assert step is not None
+        places = (step.device_state, step.device_past, energy.device_stencil)
+        numbers = (Scalar(rate), Scalar(0.0), Scalar(step.past_part))
+        kernel.launch(energy.kernels.freeze, h, *places, *numbers, p)
+    records: Any = np.array(kernel.numpy(p))
+    records["rest"] = energy.rest_angle + turned
+
+    def gradient(**fields: Any) -> Floats:
+        """(h,4,3) with some fields of the records in place of their own."""
+        changed = np.array(records)
+        for name, values in fields.items():
+            changed[name] = values
+        out = kernel.empty(energy.stencil.shape, vec3)
+        arrays = (at, energy.device_stencil, kernel.array(changed, p.dtype), out)
+        kernel.launch(energy.kernels.gradient, h, *arrays)
+        return np.array(kernel.numpy(out))
+
+    slope = gradient(weight=1.0, rest=np.array(kernel.numpy(theta)) - 1.0, rate=0.0)  # dtheta
+    late = np.zeros_like(slope)
+    if rate > 0:
+        since = records["start"] - records["lead"]
+        late = gradient(weight=rate * energy.weight, rest=since, rate=0.0)
+    return {
+        "weight": gradient(weight=1.0, rate=energy.damping * rate),
+        "rest_angle": -np.asarray(energy.weight)[:, None, None] * slope,
+        "damping": late,
+    }

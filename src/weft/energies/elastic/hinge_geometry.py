@@ -1,0 +1,103 @@
+"""What the weight of a hinge is made of: two faces, and the edge that both have, in the material.
+
+    w = 5/4 D l^2/A,   D l^2 = D_warp e_v^2 + D_weft e_u^2
+
+with e the edge on either side and D l^2 the mean of both (``hinge_bending``). The sides may differ:
+at a seam each has an edge and a fabric of its own. A seam may also have a stiffness of its own per
+length: then w is that times the mean length. The same table gives weights (``weights``) and what
+they say of the rest shape (``by_corner``).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.base.arrays import Floats, Ints
+from weft.discretization.mesh import TriangleMesh
+from weft.energies.elastic.hinge_bending import STRIP
+
+
+@dataclass(frozen=True, eq=False)
+class HingeGeometry:
+    """Hinges by their faces.
+
+    Args:
+        faces: (h,2) of a mesh, one on either side.
+        edges: (h,2,2) both ends of the edge, as a vertex of either face.
+        rigidity: (h,2,2) [N m] flexural (warp, weft) on either side.
+        own: (h,) [N m/rad per m] stiffness of a seam by itself; not finite: as the fabrics bend.
+    """
+
+    faces: Ints
+    edges: Ints
+    rigidity: Floats
+    own: Floats
+
+    @staticmethod
+    def joined(several: "list[HingeGeometry]") -> "HingeGeometry":
+        """One after the other."""
+        none = HingeGeometry(
+            np.zeros((0, 2), np.int32),
+            np.zeros((0, 2, 2), np.int32),
+            np.zeros((0, 2, 2)),
+            np.zeros(0),
+        )
+        rows = ("faces", "edges", "rigidity", "own")
+        return HingeGeometry(
+            *(np.concatenate([getattr(a, k) for a in (none, *several)]) for k in rows)
+        )
+
+    def corners(self, mesh: TriangleMesh) -> Ints:
+        """(h,2,2) which corners of their faces the edges' ends are."""
+        held = mesh.faces[self.faces][:, :, None, :] == self.edges[..., None]
+        return np.asarray(np.argmax(held, axis=-1))
+
+    def along(self, mesh: TriangleMesh) -> Floats:
+        """(h,2,2) [m] edges in the material coordinates of their faces."""
+        uv = mesh.corner_uv[self.faces[:, :, None], self.corners(mesh)]
+        return np.asarray(uv[:, :, 1] - uv[:, :, 0])
+
+    def lengths(self, mesh: TriangleMesh) -> Floats:
+        """(h,) [m] the mean of both sides."""
+        return np.asarray(np.linalg.norm(self.along(mesh), axis=-1).mean(1))
+
+    def weights(self, mesh: TriangleMesh) -> Floats:
+        """(h,) [J]."""
+        edges, own = self.along(mesh), np.isfinite(self.own)
+        length_sq = (edges**2).sum(-1)
+        share = edges**2 / np.maximum(length_sq, 1e-300)[..., None]
+        D = share[..., 1] * self.rigidity[..., 0] + share[..., 0] * self.rigidity[..., 1]
+        area = mesh.rest_area[self.faces].sum(1)
+        bent = STRIP * (D * length_sq).mean(1) / area
+        seam = np.where(own, self.own, 0.0) * self.lengths(mesh)
+        return np.asarray(np.where(own, seam, bent))
+
+    def by_corner(self, mesh: TriangleMesh, by: Floats) -> Floats:
+        """(m,3,2) derivatives by the material coordinates of every face's corners, from (h,) those
+        by weights.
+        """
+        edge, own = self.along(mesh), np.isfinite(self.own)
+        area = mesh.rest_area[self.faces].sum(1)
+        length = np.linalg.norm(edge, axis=-1)[..., None]
+        free = np.where(own, 0.0, by)
+        by_edge = (STRIP * free / area)[:, None, None] * edge * self.rigidity[..., ::-1]
+        held = np.where(own, by * np.where(own, self.own, 0.0), 0.0)
+        by_edge += 0.5 * held[:, None, None] * edge / np.maximum(length, 1e-300)
+        out = np.zeros_like(mesh.corner_uv)
+        place = self.corners(mesh)
+        for end, sign in ((0, -1.0), (1, 1.0)):
+            np.add.at(out, (self.faces, place[:, :, end]), sign * by_edge)
+        by_area = np.zeros(len(mesh.faces))
+        np.add.at(by_area, self.faces, (-free * self.weights(mesh) / area)[:, None])
+        return np.asarray(out + by_areas(mesh, by_area))
+
+
+def by_areas(mesh: TriangleMesh, by: Floats) -> Floats:
+    """(m,3,2) derivatives by the material coordinates of every face's corners, from (m,) those by
+    their areas.
+    """
+    uv = mesh.corner_uv
+    opposite = np.roll(uv, -2, axis=1) - np.roll(uv, -1, axis=1)  # the edge after each corner
+    turned = np.stack([-opposite[..., 1], opposite[..., 0]], axis=-1)
+    side = np.sign(mesh.signed_material_area) * by / 2
+    return np.asarray(side[:, None, None] * turned)

@@ -1,0 +1,271 @@
+"""Warp functions and kernels of the dihedral angle, its gradient and its second derivative.
+
+The angle is that of faces (x0,x1,x2) and (x1,x0,x3) about the edge x0 -> x1. The derivatives follow
+from how a flap turns: a tip moves the angle by its face's unit normal over its height, and the edge
+balances force and moment (Tamstorf & Grinspun 2013 list the same Hessian).
+"""
+
+import warp as wp
+
+from weft.energies.gather import packed
+from weft.kernel import Scalar, corners, mat33, vec2, vec3
+
+_module = wp.get_module("weft.hinge")
+
+COLLAPSED_SQ = Scalar(1e-30)  # [m^4] square of twice a face's area; below, it has no normal
+
+
+@wp.struct
+class Hinge:
+    """Parameters of a hinge, and what damps it in a step."""
+
+    weight: Scalar  # [J] w
+    rest: Scalar  # [rad] theta_0
+    start: Scalar  # [rad] theta_n
+    rate: Scalar  # [1] beta/h
+    lead: Scalar  # [rad] added to theta - theta_n: h dtheta/dt of conditions, or what the past says
+
+
+@wp.func
+def dihedral(x0: vec3, x1: vec3, x2: vec3, x3: vec3):
+    """Signed dihedral angle of faces (x0,x1,x2) and (x1,x0,x3).
+
+    Positive when they fold towards their front.
+    """
+    e = x1 - x0
+    n = wp.cross(e, x2 - x0)
+    m = wp.cross(x3 - x0, e)
+    return wp.atan2(wp.dot(e, wp.cross(m, n)) / wp.max(wp.length(e), Scalar(1e-30)), wp.dot(n, m))
+
+
+@wp.func
+def angle_difference(theta: Scalar, rest: Scalar):
+    """theta - rest, taken the short way round, in (-pi, pi]."""
+    two_pi = Scalar(6.283185307179586)
+    d = theta - rest
+    if d > Scalar(0.5) * two_pi:
+        d -= two_pi
+    if d <= -Scalar(0.5) * two_pi:
+        d += two_pi
+    return d
+
+
+@wp.func
+def deviation(h: Hinge, theta: Scalar):
+    """theta - theta_0 + beta/h (theta - theta_n + lead): w times this is the moment."""
+    d = angle_difference(theta, h.rest)
+    if h.rate != Scalar(0.0):
+        d += h.rate * (angle_difference(theta, h.start) + h.lead)
+    return d
+
+
+@wp.func
+def energies(h: Hinge, theta: Scalar):
+    """1/2 w (theta - theta_0)^2, and 1/2 beta/h w (theta - theta_n + lead)^2."""
+    half = Scalar(0.5) * h.weight
+    d = angle_difference(theta, h.rest)
+    r = Scalar(0.0)
+    if h.rate != Scalar(0.0):
+        r = angle_difference(theta, h.start) + h.lead
+    return vec2(half * d * d, half * h.rate * r * r)
+
+
+@wp.func
+def frozen(h: Hinge, theta: Scalar, rate: Scalar, lead: Scalar):
+    """A hinge whose damping is measured from the angle theta."""
+    h.start = theta
+    h.rate = rate
+    h.lead = lead
+    return h
+
+
+@wp.func
+def flap(e: vec3, d: vec3, n: vec3):
+    """Gradient of theta with respect to the tip of one flap, up to its sign, and the foot of the
+    tip on the edge.
+
+    The tip moves the angle by n^/height; d is the tip seen from the start of the edge e.
+    """
+    g = (wp.length(e) / wp.max(wp.dot(n, n), COLLAPSED_SQ)) * n
+    t = wp.dot(d, e) / wp.max(wp.dot(e, e), Scalar(1e-30))
+    return g, t
+
+
+@wp.func
+def dihedral_gradient(x0: vec3, x1: vec3, x2: vec3, x3: vec3):
+    """d theta/dx of the four vertices.
+
+    Tips move along their normals; the edge balances force and moment.
+    """
+    e = x1 - x0
+    g2, t2 = flap(e, x2 - x0, wp.cross(e, x2 - x0))
+    g3, t3 = flap(e, x3 - x0, wp.cross(x3 - x0, e))
+    one = Scalar(1.0)
+    g0 = -((one - t2) * g2 + (one - t3) * g3)
+    g1 = -(t2 * g2 + t3 * g3)
+    return g0, g1, g2, g3
+
+
+@wp.func
+def flap_derivative(e: vec3, d: vec3, n: vec3, N: mat33, length_gradient: vec3):
+    """dg/dx_j of ``flap``'s g = |e| n/|n|^2, given N = dn/dx_j and d|e|/dx_j."""
+    n_sq = wp.max(wp.dot(n, n), COLLAPSED_SQ)
+    reflect = (wp.identity(n=3, dtype=Scalar) - (Scalar(2.0) / n_sq) * wp.outer(n, n)) / n_sq
+    return wp.length(e) * (reflect * N) + wp.outer(n, length_gradient) / n_sq
+
+
+@wp.kernel(module=_module)
+def angles(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    out: wp.array(dtype=Scalar),
+):
+    """theta of every hinge."""
+    i = o + wp.tid()
+    x0, x1, x2, x3 = corners(i, x, stencil)
+    out[i] = dihedral(x0, x1, x2, x3)
+
+
+@wp.kernel(module=_module)
+def hinge_energy(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    hinge: wp.array(dtype=Hinge),
+    out: wp.array(dtype=vec2),
+):
+    """Elastic and dissipated energy of every hinge."""
+    i = o + wp.tid()
+    x0, x1, x2, x3 = corners(i, x, stencil)
+    out[i] = energies(hinge[i], dihedral(x0, x1, x2, x3))
+
+
+@wp.kernel(module=_module)
+def freeze_hinges(
+    o: int,
+    x: wp.array(dtype=vec3),
+    other: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    rate: Scalar,
+    h: Scalar,
+    past: Scalar,
+    out: wp.array(dtype=Hinge),
+):
+    """Damping of every hinge from its angle at x, with the lead h dtheta/dx . v (``other``), or
+    less ``past`` times the change since x_(n-1) (``other``).
+    """
+    i = o + wp.tid()
+    x0, x1, x2, x3 = corners(i, x, stencil)
+    theta = dihedral(x0, x1, x2, x3)
+    lead = Scalar(0.0)
+    if h != Scalar(0.0):
+        v0, v1, v2, v3 = corners(i, other, stencil)
+        g0, g1, g2, g3 = dihedral_gradient(x0, x1, x2, x3)
+        lead = h * (wp.dot(g0, v0) + wp.dot(g1, v1) + wp.dot(g2, v2) + wp.dot(g3, v3))
+    if past != Scalar(0.0):
+        b0, b1, b2, b3 = corners(i, other, stencil)
+        lead -= past * angle_difference(theta, dihedral(b0, b1, b2, b3))
+    out[i] = frozen(out[i], theta, rate, lead)
+
+
+@wp.kernel(module=_module)
+def hinge_gradient(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    hinge: wp.array(dtype=Hinge),
+    out: wp.array2d(dtype=vec3),
+):
+    """Moment times d theta/dx of every hinge."""
+    i = o + wp.tid()
+    x0, x1, x2, x3 = corners(i, x, stencil)
+    moment = hinge[i].weight * deviation(hinge[i], dihedral(x0, x1, x2, x3))
+    g0, g1, g2, g3 = dihedral_gradient(x0, x1, x2, x3)
+    out[i, 0] = moment * g0
+    out[i, 1] = moment * g1
+    out[i, 2] = moment * g2
+    out[i, 3] = moment * g3
+
+
+@wp.kernel(module=_module)
+def hinge_factor(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    hinge: wp.array(dtype=Hinge),
+    out: wp.array2d(dtype=vec3),
+):
+    """sqrt(w (1 + beta/h)) d theta/dx: the Gauss-Newton Hessian is the outer product of this."""
+    i = o + wp.tid()
+    x0, x1, x2, x3 = corners(i, x, stencil)
+    g0, g1, g2, g3 = dihedral_gradient(x0, x1, x2, x3)
+    s = wp.sqrt(hinge[i].weight * (Scalar(1.0) + hinge[i].rate))
+    out[i, 0] = s * g0
+    out[i, 1] = s * g1
+    out[i, 2] = s * g2
+    out[i, 3] = s * g3
+
+
+@wp.kernel(module=_module)
+def hinge_hessian(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    hinge: wp.array(dtype=Hinge),
+    out: wp.array2d(dtype=mat33),
+):
+    """w [(1 + beta/h) d theta d theta^T + deviation d2 theta]: the exact Hessian of every hinge."""
+    i = o + wp.tid()
+    x0, x1, x2, x3 = corners(i, x, stencil)
+    e = x1 - x0
+    d2 = x2 - x0
+    d3 = x3 - x0
+    n2 = wp.cross(e, d2)
+    n3 = wp.cross(d3, e)
+    g2, t2 = flap(e, d2, n2)
+    g3, t3 = flap(e, d3, n3)
+    e_sq = wp.max(wp.dot(e, e), Scalar(1e-30))
+    along = e / wp.sqrt(e_sq)
+    zero = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    one = Scalar(1.0)
+    stiff = hinge[i].weight * (one + hinge[i].rate)
+    moment = hinge[i].weight * deviation(hinge[i], dihedral(x0, x1, x2, x3))
+    g0, g1, h2, h3 = dihedral_gradient(x0, x1, x2, x3)
+    for j in range(4):
+        N2 = mat33(Scalar(0.0))
+        N3 = mat33(Scalar(0.0))
+        length_gradient = zero
+        dt2 = zero
+        dt3 = zero
+        if j == 0:
+            N2 = wp.skew(d2 - e)
+            N3 = wp.skew(e - d3)
+            length_gradient = -along
+            dt2 = ((Scalar(2.0) * t2 - one) * e - d2) / e_sq
+            dt3 = ((Scalar(2.0) * t3 - one) * e - d3) / e_sq
+        if j == 1:
+            N2 = -wp.skew(d2)
+            N3 = wp.skew(d3)
+            length_gradient = along
+            dt2 = (d2 - Scalar(2.0) * t2 * e) / e_sq
+            dt3 = (d3 - Scalar(2.0) * t3 * e) / e_sq
+        if j == 2:
+            N2 = wp.skew(e)
+            dt2 = e / e_sq
+        if j == 3:
+            N3 = -wp.skew(e)
+            dt3 = e / e_sq
+        G2 = flap_derivative(e, d2, n2, N2, length_gradient)
+        G3 = flap_derivative(e, d3, n3, N3, length_gradient)
+        g_j = wp.where(j == 0, g0, wp.where(j == 1, g1, wp.where(j == 2, h2, h3)))
+        slide = wp.outer(g2, dt2) + wp.outer(g3, dt3)
+        fall = slide - (one - t2) * G2 - (one - t3) * G3
+        out[i, packed(0, j, 4)] = moment * fall + stiff * wp.outer(g0, g_j)
+        if j >= 1:
+            rise = -slide - t2 * G2 - t3 * G3
+            out[i, packed(1, j, 4)] = moment * rise + stiff * wp.outer(g1, g_j)
+        if j >= 2:
+            out[i, packed(2, j, 4)] = moment * G2 + stiff * wp.outer(h2, g_j)
+        if j >= 3:
+            out[i, packed(3, j, 4)] = moment * G3 + stiff * wp.outer(h3, g_j)

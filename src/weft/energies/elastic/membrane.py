@@ -1,0 +1,370 @@
+"""A membrane: a law evaluated at samples. Three stages, so that laws and discretizations multiply
+for free:
+
+F = deform(x) (any number of vertices per sample), the law's own kernels on arrays of F, and a
+gather to the vertices. The Hessian is kept as three 3x3 blocks per sample (uu, uv, vv); each matrix
+row walks its samples (docs/decisions/0003). Damping is one more law at the samples (``viscous``),
+so that it shares F and the gather.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import LawError
+from weft.discretization.samples import Samples
+from weft.energies.base import Bound
+from weft.energies.by_constants import ByName, everywhere
+from weft.energies.elastic.damping import freeze_tangent, measure_past
+from weft.energies.elastic.membrane_by_constants import DAMPING, MembraneMixed, names_of
+from weft.energies.element_energy import damping_of
+from weft.energies.gather import SAMPLED, GatherMap, Sampled
+from weft.energies.step import Step
+from weft.kernel import Scalar, Scratch, WarpArray, mat32, mat33, vec2, vec3
+from weft.laws.base import Law, law_kernels
+from weft.laws.mixed import constants_of
+from weft.laws.viscous import Viscous, ViscousParams
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+from weft.solve.sparse.vectors import equal
+
+_module = wp.get_module("weft.membrane")
+
+
+@wp.kernel(module=_module)
+def deform(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    dN: wp.array2d(dtype=vec2),
+    F: wp.array(dtype=mat32),
+):
+    """F_q = sum_a x_a (dN_a/dX)^T. Kim 2020, eqs. 2-3."""
+    q = o + wp.tid()
+    sum = mat32(Scalar(0.0))
+    for a in range(stencil.shape[1]):
+        sum += wp.outer(x[stencil[q, a]], dN[q, a])
+    F[q] = sum
+
+
+@wp.kernel(module=_module)
+def weigh(o: int, weight: wp.array(dtype=Scalar), value: wp.array(dtype=Scalar)):
+    """value_q *= weight_q."""
+    q = o + wp.tid()
+    value[q] = weight[q] * value[q]
+
+
+@wp.kernel(module=_module)
+def add_nodal_gradient(
+    o: int,
+    start: wp.array(dtype=wp.int32),
+    element: wp.array(dtype=wp.int32),
+    place: wp.array(dtype=wp.int32),
+    dN: wp.array2d(dtype=vec2),
+    weight: wp.array(dtype=Scalar),
+    P: wp.array(dtype=mat32),
+    g: wp.array(dtype=vec3),
+):
+    """g_v += sum_q w_q P_q dN_v. Kim 2020, eq. 6."""
+    v = o + wp.tid()
+    sum = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    for m in range(start[v], start[v + 1]):
+        q = element[m]
+        sum += P[q] * (weight[q] * dN[q, place[m]])
+    g[v] += sum
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceSamples:
+    """Samples on the device, with their incidence; shared by every energy that is sampled there."""
+
+    samples: Samples
+
+    @cached_property
+    def stencil(self) -> WarpArray:
+        """(q,k) int32."""
+        return kernel.array(self.samples.stencil, wp.int32)
+
+    @cached_property
+    def gradient(self) -> WarpArray:
+        """(q,k) vec2."""
+        return kernel.array(self.samples.gradient, vec2)
+
+    @cached_property
+    def weight(self) -> WarpArray:
+        """(q,)."""
+        return kernel.array(self.samples.weight, Scalar)
+
+    def __len__(self) -> int:
+        return len(self.samples.weight)
+
+    def deform(self, x: WarpArray, F: WarpArray) -> tuple[Any, ...]:
+        """F = dx/dX at every sample, as the first stage of a launch."""
+        return deform, x, self.stencil, self.gradient, F
+
+
+@dataclass(frozen=True, eq=False)
+class Membrane:
+    """Energy of a law over samples: E = sum_q weight_q psi(F_q). Kim 2020, eqs. 6 and 20.
+
+    ``law`` may be one law for all samples, or records of its parameters, one per sample.
+    """
+
+    samples: Samples
+    law: Law
+    parameters: Any = (
+        None  # (q,) records of the law's Params struct, or a tuple of them for its parts; None:
+        # the law's own, everywhere
+    )
+    name: str = "membrane"
+    damping: float = 0.0  # [s] time constant of stiffness-proportional damping (``damping``)
+
+    @property
+    def stencil(self) -> Ints:
+        """(q,k)."""
+        return self.samples.stencil
+
+    @cached_property
+    def device_samples(self) -> DeviceSamples:
+        """The samples on the device."""
+        return DeviceSamples(self.samples)
+
+    @cached_property
+    def device_parameters(self) -> tuple[WarpArray, ...]:
+        """For each part of the law, (q,) Params on the device."""
+        if self.parameters is None:
+            return self.law.device_parameters(len(self.samples.weight))
+        given = self.parameters if isinstance(self.parameters, tuple) else (self.parameters,)
+        return tuple(
+            kernel.array(p, part.functions.Params)
+            for p, part in zip(given, self.law.parts, strict=True)
+        )
+
+    def value(self, x: Positions) -> Floats:
+        """(q,) [J]."""
+        return np.asarray(self._local(x, "psi", Scalar) * self.samples.weight)
+
+    def gradient(self, x: Positions) -> Floats:
+        """(q,k,3) [N]."""
+        P = self._local(x, "pk1", mat32)
+        s = self.samples
+        return np.asarray(np.einsum("q,qij,qaj->qai", s.weight, P, s.gradient))
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(q,k,k,3,3) [N/m]."""
+        local = Sampled()
+        local.H = kernel.array(self._local(x, Psd(psd), mat33, 3), mat33)
+        local.dN, local.weight = self.device_samples.gradient, self.device_samples.weight
+        return SAMPLED.full(local, self.samples.stencil.shape[1])
+
+    @property
+    def constants(self) -> ByName:
+        """Numbers of the law (``law.stretch_warp``; ``law 2.shear`` of the second of several), and
+        the time constant of damping [s].
+        """
+        q, out = len(self.samples.weight), dict[str, Floats]()
+        for k, records in enumerate(self.records()):
+            found = constants_of(records).items()
+            out.update({f"{names_of(self.law, k)}.{name}": values for name, values in found})
+        return {**out, DAMPING: everywhere(self.damping, q)}
+
+    @property
+    def structure(self) -> Any:
+        """The samples, the law's functions, and what of it is no number."""
+        records = self.records()
+        kinds = [
+            {n: r[n] for n in r.dtype.names or () if r.dtype[n].base.kind != "f"} for r in records
+        ]
+        return self.samples, [part.functions for part in self.law.parts], kinds
+
+    def records(self) -> "list[np.ndarray[Any, Any]]":
+        """For each part of the law, (q,) records of its Params."""
+        if self.parameters is None:
+            return [part.parameter_array(len(self.samples.weight)) for part in self.law.parts]
+        return list(self.parameters if isinstance(self.parameters, tuple) else (self.parameters,))
+
+    def parameters_in(self, step: Step | None) -> tuple[WarpArray, ...]:
+        """For each part of the law, (q,) Params on the device, in a step."""
+        return self.device_parameters
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (q,k,3,...) (``energies.by_constants``)."""
+        s, found = self.samples, MembraneMixed(self, self.parameters_in(step), x, step).stress()
+        weighted = s.weight[:, None, None] * s.gradient
+        return {n: np.einsum("qij...,qaj->qai...", d, weighted) for n, d in found.items()}
+
+    def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """By constant, (q,...) d(by . dE/dx)/dc, in one pass."""
+        return MembraneMixed(self, self.parameters_in(step), x, step).by_constants(by)
+
+    def _local(self, x: Positions, what: "str | Psd", dtype: Any, width: int = 0) -> Floats:
+        n = len(self.samples.weight)
+        F, out = kernel.empty(n, mat32), kernel.empty((n, width) if width else n, dtype)
+        start = self.device_samples.deform(kernel.points(x), F)
+        kernel.launch_each(n, start, *self.law.stages(what, F, self.device_parameters, out))
+        return np.array(kernel.numpy(out))
+
+    def bind(self, pattern: BlockPattern) -> "BoundMembrane":
+        """The production face."""
+        rows = GatherMap.of(self.samples.stencil, self.samples.n_vertices, pattern)
+        return BoundMembrane(self, rows, pattern.scratch)
+
+
+class BoundMembrane(Bound):
+    """A membrane on a pattern, with its damping in the step as one more part of the law."""
+
+    is_elastic = True
+
+    def __init__(self, membrane: Membrane, rows: GatherMap, scratch: Scratch) -> None:
+        self.name, self.rows, self.scratch = membrane.name, rows, scratch
+        self.samples = membrane.device_samples
+        self._F = kernel.empty(len(self.samples), mat32)
+        self._at: WarpArray = None  # (n,) vec3, of which F is
+        self._deformed = False  # whether it is
+        self.retake(membrane)
+
+    def retake(self, energy: Membrane) -> None:
+        """Its law's parameters and damping."""
+        self.membrane, law, self._deformed = energy, energy.law, False
+        self.is_condition, self.damping = law.is_condition, energy.damping
+        self._elastic = law, self._parameters()
+        self._all = self._now = self._elastic
+        if energy.damping > 0:
+            self._all = law + Viscous(), (*self._elastic[1], self._viscous)
+            self._now = self._all
+
+    def _parameters(self) -> tuple[WarpArray, ...]:
+        """Of the law, on the device."""
+        return self.membrane.device_parameters
+
+    @cached_property
+    def _viscous(self) -> WarpArray:
+        return kernel.zeros(len(self.samples), ViscousParams)
+
+    def freeze(self, step: Step) -> None:
+        """Measure damping with the stiffness at x_n, from the strain of the step's past."""
+        beta = self.membrane.damping
+        damped = beta > 0 and np.isfinite(step.span)
+        self._now = self._all if damped else self._elastic
+        if damped:
+            H = self._hessians()
+            tangent = Scalar(beta / step.span), self._viscous
+            last = (freeze_tangent, self._F, H, *tangent)
+            self._launch(step.device_state, Psd.GAUSS_NEWTON, H, self._elastic, last)
+            if step.past is not None:
+                s, past = self.samples, Scalar(step.past_part)
+                self._deformed = False
+                stages = s.deform(step.device_past, self._F), (measure_past, self._F, past)
+                kernel.launch_each(len(s), stages[0], (*stages[1], self._viscous))
+
+    def value(self, x: WarpArray) -> float:
+        """Total energy [J]."""
+        return self._energy(x, self._now)
+
+    def terms(self, x: WarpArray) -> Mapping[str, float]:
+        """[J] of the elastic part and of damping."""
+        elastic = self._energy(x, self._elastic)
+        if self.membrane.damping == 0:
+            return {self.name: elastic}
+        damped = 0.0
+        if self._now is self._all:
+            damped = self._energy(x, (Viscous(), (self._viscous,)))
+        return {self.name: elastic, damping_of(self.name): damped}
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx."""
+        s, P = self.samples, self.scratch.take(len(self.samples), mat32)
+        self._launch(x, "pk1", P, self._now)
+        i, worth = self.rows.incidence, kernel.slice_above(self.rows.around)
+        arrays = (i.start, i.element, i.place, s.gradient, s.weight, P, g)
+        n, begin = self.rows.range()
+        kernel.launch(add_nodal_gradient, n, *arrays, slice_above=worth, begin=begin)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A + d2E/dx2."""
+        H = self._hessians()
+        self._launch(x, Psd(psd), H, self._now)
+        return self._add_rows(H, 1.0, A)
+
+    def add_condition_hessian(
+        self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
+    ) -> None:
+        """A += k [(1 + beta/h) dC dC^T + (C + beta dC/dt) d2C].
+
+        That is 1 + beta/h times the Hessian of conditions with another rest value, ``keep (C + beta
+        dC/dt)`` for C, keep = h/(h + beta).
+
+        Raises:
+            LawError: a law that is not written in conditions.
+        """
+        law, h = self.membrane.law, step.dt
+        if not law.is_condition:
+            raise LawError(
+                f"damping of conditions of {law.name}",
+                got="a law without rest values",
+                expected="conditions: BaraffWitkin without shear, DotShear, AngleShear",
+            )
+        s, n, rate = self.samples, len(self.samples), kernel.empty(len(self.samples), mat32)
+        moved: list[WarpArray] = []
+        stages = []
+        for part, p in zip(law.parts, self.membrane.device_parameters):
+            out = kernel.empty(n, part.functions.Params)
+            moved.append(out)
+            shift = law_kernels(part.functions).shift
+            stages.append((shift, self._F, rate, p, Scalar(h / (h + beta)), Scalar(beta), out))
+        self._deformed = False
+        first = s.deform(x, self._F), s.deform(step.device_velocity, rate)
+        kernel.launch_each(n, *first, *stages)
+        H = self._hessians()
+        kernel.launch_each(n, *law.stages(Psd(psd), self._F, moved, H))
+        self._add_rows(H, 1 + beta / h, A)
+
+    def _hessians(self) -> WarpArray:
+        return SAMPLED.take(self.scratch, *self.membrane.stencil.shape)
+
+    def _energy(self, x: WarpArray, law: "_Laws") -> float:
+        psi = self.scratch.take(len(self.samples))
+        self._launch(x, "psi", psi, law, (weigh, self.samples.weight, psi))
+        return kernel.total(psi)
+
+    def _launch(
+        self, x: WarpArray, what: "str | Psd", out: WarpArray, law: "_Laws", *then: tuple[Any, ...]
+    ) -> None:
+        """Deform, evaluate a law, and then what else is asked for, in one go."""
+        s, (functions, parameters) = self.samples, law
+        stages = functions.stages(what, self._F, parameters, out)
+        worth = kernel.slice_above(3 * self.membrane.stencil.shape[1])
+        first = () if self._is_deformed(x) else (s.deform(x, self._F),)
+        kernel.launch_each(len(s), *first, *stages, *then, slice_above=worth)
+
+    def _is_deformed(self, x: WarpArray) -> bool:
+        """Whether F is that of x from before, as it is for most gradients and Hessians; if not,
+        it is about to be. Devices that would have to be waited for are not asked.
+        """
+        if not kernel.is_cpu() or kernel.shared():
+            self._deformed = False
+            return False
+        if self._at is None:
+            self._at = kernel.empty(x.shape[0], vec3)
+        before, self._deformed = self._deformed, True
+        n, begin = self.rows.range()
+        if before and equal(x, self._at, begin, begin + n):
+            return True
+        kernel.copy(x, self._at, begin, begin + n)
+        return False
+
+    def _add_rows(self, H: WarpArray, scale: float, A: BlockCsr) -> BlockCsr:
+        local = Sampled()
+        local.dN, local.weight, local.H = self.samples.gradient, self.samples.weight, H
+        local.scale = Scalar(scale)
+        self.rows.add_rows(SAMPLED, local, A)
+        return A
+
+
+_Laws = tuple[Law, tuple[WarpArray, ...]]

@@ -1,0 +1,163 @@
+"""Cloth that is drawn out: a membrane whose fibers' lengths at rest yield past a strain and stay.
+
+Warp and weft yield in tension alone (compressed cloth buckles), each at its own strain, counted
+from the stretch at which it carries no force. What has yielded lengthens the fiber at rest for good
+(``plasticity`` without recovery); the law is one that has a length at rest.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Floats
+from weft.base.errors import LawError
+from weft.energies.elastic.membrane import BoundMembrane, Membrane
+from weft.energies.elastic.plasticity import COLUMNS, Plasticity
+from weft.energies.gather import GatherMap
+from weft.energies.step import Step
+from weft.kernel import Scalar, Scratch, WarpArray
+from weft.laws.base import LawFunctions, SingleLaw
+from weft.solve.sparse.block_csr import BlockPattern
+
+LAWS = ("baraff_witkin", "measured")  # with lengths at rest
+_module = wp.get_module("weft.stretch_set")
+
+
+@cache
+def rest_kernel(functions: LawFunctions) -> Any:
+    """Kernel (o, warp (q,), weft (q,), out (q,) Params) that writes stretches at rest."""
+    Params = functions.Params
+
+    @wp.kernel(module=wp.get_module(f"weft.stretch_set.{functions.name}"))
+    def write_rest(
+        o: int,
+        warp: wp.array(dtype=Scalar),
+        weft: wp.array(dtype=Scalar),
+        out: wp.array(dtype=Params),
+    ):
+        q = o + wp.tid()
+        p = out[q]
+        p.rest_warp = warp[q]
+        p.rest_weft = weft[q]
+        out[q] = p
+
+    return write_rest
+
+
+@dataclass(frozen=True, eq=False)
+class PermanentStretch(Membrane):
+    """A membrane whose fibers yield. Its NumPy face is that of fibers that have not.
+
+    Raises:
+        LawError: a law without lengths at rest, or with fibers across the axes.
+    """
+
+    limits: tuple[float, float] = (np.inf, np.inf)  # strains (warp, weft); infinite: never
+    hardening: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not any(_has_rest(part) for part in self.law.parts):
+            raise LawError(
+                "fabric yield",
+                got=f"with law {self.law.name}",
+                expected=f"one of {', '.join(LAWS)}, with warp and weft along the axes",
+            )
+
+    @property
+    def key(self) -> str:
+        """Name of what is kept from step to step."""
+        return f"{self.name}.set"
+
+    @property
+    def plasticity(self) -> Plasticity:
+        """Of both fibers."""
+        return Plasticity(self.hardening, pulled=True)
+
+    @property
+    def structure(self) -> Any:
+        """That of a membrane, and how fibers yield."""
+        return super().structure, self.limits, self.hardening
+
+    def parameters_in(self, step: Step | None) -> tuple[WarpArray, ...]:
+        """With what has yielded before a step."""
+        out = super().parameters_in(step)
+        if step is None or self.key not in step.kept:
+            return out
+        kept = np.asarray(step.kept[self.key])
+        k = next(k for k, part in enumerate(self.law.parts) if _has_rest(part))
+        records = np.array(self.records()[k])
+        for column, name in enumerate(("rest_warp", "rest_weft")):
+            records[name] += Plasticity.set_of(kept[:, column])
+        changed = kernel.array(records, self.law.parts[k].functions.Params)
+        return *out[:k], changed, *out[k + 1 :]
+
+    def bind(self, pattern: BlockPattern) -> "BoundPermanentStretch":
+        """The production face."""
+        rows = GatherMap.of(self.samples.stencil, self.samples.n_vertices, pattern)
+        return BoundPermanentStretch(self, rows, pattern.scratch)
+
+
+class BoundPermanentStretch(BoundMembrane):
+    """A membrane whose lengths at rest are those of the step's start."""
+
+    membrane: PermanentStretch
+
+    def __init__(self, membrane: PermanentStretch, rows: GatherMap, scratch: Scratch) -> None:
+        self._part = next(k for k, part in enumerate(membrane.law.parts) if _has_rest(part))
+        super().__init__(membrane, rows, scratch)
+        self._kept, self._dt = _none(len(self.samples)), 0.0
+
+    def retake(self, energy: Membrane) -> None:
+        """Its law's parameters and damping, its limits."""
+        super().retake(energy)
+        self.is_condition = False  # the step of 1998 knows no conditions with a memory
+
+    def _parameters(self) -> tuple[WarpArray, ...]:
+        """Of its own: not those of the NumPy face."""
+        return self.membrane.law.device_parameters(len(self.samples))
+
+    def freeze(self, step: Step) -> None:
+        """Take the set where the step begins; damping."""
+        m, n = self.membrane, len(self.samples)
+        self._kept = np.asarray(step.kept.get(m.key, _none(n)))
+        self._dt = step.dt
+        part: SingleLaw = m.law.parts[self._part]
+        rest = _rest(part)[:, None] + self._sets()
+        columns = (kernel.array(np.ascontiguousarray(c), Scalar) for c in rest)
+        write = rest_kernel(part.functions)
+        kernel.launch(write, n, *columns, self._elastic[1][self._part])
+        super().freeze(step)
+
+    def _sets(self) -> Floats:
+        """(2,q) of warp and weft."""
+        return np.stack([Plasticity.set_of(self._kept[:, k]) for k in (0, 1)])
+
+    def remember(self, x: WarpArray) -> Mapping[str, Floats]:
+        """Sets after a step that ended at x."""
+        m = self.membrane
+        F = m.samples.deformation_gradient(np.array(kernel.numpy(x)))
+        lengths, rest = np.linalg.norm(F, axis=1), _rest(m.law.parts[self._part])
+        after = [
+            m.plasticity.after(lengths[:, k] - rest[k], self._kept[:, k], m.limits[k], self._dt)
+            for k in (0, 1)
+        ]
+        return {m.key: np.stack(after, axis=1)}
+
+
+def _none(n: int) -> Floats:
+    return np.zeros((n, 2, COLUMNS))
+
+
+def _has_rest(part: SingleLaw) -> bool:
+    return part.functions.name in LAWS
+
+
+def _rest(part: SingleLaw) -> Floats:
+    """(2,) stretch at rest of warp and weft."""
+    given = part.parameters()
+    return np.array([given["rest_warp"], given["rest_weft"]], dtype=np.float64)

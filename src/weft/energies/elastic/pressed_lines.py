@@ -1,0 +1,98 @@
+"""Lines that were pressed in: rest angles of hinges along a line in material coordinates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from weft.base.arrays import Bools, Floats, Ints
+from weft.base.errors import MeshError, SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import REQUIRED, documented, setting
+from weft.discretization.mesh import TriangleMesh
+
+NEAR = 0.02  # of an edge's length, by which its ends may be off the line
+WHOLE = 0.98  # of a line that edges have to follow
+
+
+@checked(SceneError, "pressed")
+@documented
+@dataclass(frozen=True)
+class Pressed:
+    """A line with an angle at which it is at rest: a pleat, a crease. Edges of the mesh have to
+    follow it.
+
+    Raises:
+        SceneError: fewer than two points, or an angle beyond a half turn.
+    """
+
+    line: Sequence[tuple[float, float]] = setting(
+        REQUIRED, "of points in material coordinates, along edges of the mesh", "m"
+    )
+    angle: float = setting(
+        REQUIRED, "of the fold at rest, 0: flat; positive where the right side is outside", "rad"
+    )
+    cloth: str | None = setting(None, "of which cloth, where there are several")
+
+    def __post_init__(self) -> None:
+        if len(self.line) < 2:
+            raise SceneError("pressed.line", got=self.line, expected="two points (u, v) or more")
+        if not abs(self.angle) < np.pi:
+            got = f"{np.degrees(self.angle):g} deg"
+            raise SceneError("pressed.angle", got=got, expected="must be > -180 and < 180 deg")
+
+
+def pressed_angles(
+    mesh: TriangleMesh, rest: Floats, lines: Sequence[tuple[Pressed, Ints]]
+) -> Floats:
+    """(h,) [rad] rest angles with lines pressed in; the later one counts where two meet.
+
+    Args:
+        mesh: the mesh.
+        rest: (h,) [rad] without them.
+        lines: each with the vertices of its cloth.
+
+    Raises:
+        MeshError: a line that no edges follow, or only in part.
+    """
+    angle = np.array(rest)
+    ends = _ends(mesh)
+    for line, vertices in lines:
+        own = np.isin(mesh.hinges[:, 0], vertices)
+        for a, b in pairwise(np.asarray(line.line, dtype=np.float64)):
+            on = own & _along(ends, a, b)
+            found = float(np.linalg.norm(ends[on, 1] - ends[on, 0], axis=1).sum())
+            length = float(np.linalg.norm(b - a))
+            if found < WHOLE * length:
+                place = f"({a[0]:g}, {a[1]:g}) to ({b[0]:g}, {b[1]:g}) m"
+                raise MeshError(
+                    f"pressed line {place}",
+                    got=f"edges of the mesh along {found:.3g} m of it",
+                    expected=f"along all of its {length:.3g} m",
+                    hint="take as many vertices that rows or columns of the sheet lie on it, or "
+                    "a pattern's fold lines (docs/garments.md); a border cannot be folded",
+                )
+            angle[on] = -line.angle  # hinges count valleys as positive
+    return angle
+
+
+def _ends(mesh: TriangleMesh) -> Floats:
+    """(h,2,2) [m] the two ends of every hinge's edge, in its first face's material coordinates."""
+    face = mesh.hinge_faces[:, 0]
+    corners, uv, rows = mesh.faces[face], mesh.corner_uv[face], np.arange(len(face))
+    ends = [uv[rows, np.argmax(corners == mesh.hinges[:, [k]], axis=1)] for k in (0, 1)]
+    return np.stack(ends, axis=1)
+
+
+def _along(ends: Floats, a: Floats, b: Floats) -> Bools:
+    """(h,) edges that lie on the line from a to b."""
+    length = float(np.linalg.norm(b - a))
+    if length == 0:
+        return np.zeros(len(ends), dtype=bool)
+    along = (b - a) / length
+    slack = NEAR * np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)[:, None]
+    off = np.abs((ends - a) @ np.array([-along[1], along[0]]))
+    at = (ends - a) @ along
+    inside = (off <= slack) & (at >= -slack) & (at <= length + slack)
+    return np.asarray(inside.all(axis=1))

@@ -1,0 +1,253 @@
+"""Quadratic bending of inextensible surfaces (Bergou et al. 2006), one form per inner edge.
+
+    E = 1/2 w |y|^2,   y = t_2 + t_3,   w = P l^2/A
+
+with t_2 and t_3 the derivatives of the two faces out across their common edge, per length of
+material. Both are unit vectors where the cloth is not stretched, opposite ones where it is flat:
+then |y| = 2 sin(theta/2), and E = w (1 - cos theta). y is the discrete Laplacian of the paper over
+the length of the edge, K_e x/l (with cotangents in material coordinates), its weight 1/2 k 3/A
+|K_e x|^2 with k = P/3. P is that of the hinges, cos^2 and sin^2 of what an edge makes with warp and
+weft times one number each, but these are solved for such that strips of a grid bend with D_warp and
+D_weft also where the two differ (``strip_weights``; both 5/4 D where not: ``docs/bending.md``).
+
+y is linear in the positions: the Hessian is constant, the same in x, y and z, multiplied out once
+(``quadratic_form``), never indefinite, and finite where triangles collapse.
+
+Valid for cloth that is flat at rest and hardly stretches. A fold by theta costs w (1 - cos theta)
+in place of w theta^2/2: 2 % less at 0.5 rad, 19 % less at a right angle, 59 % less closed. Stretch
+by s scales the energy by s^2, and a stretch that varies over flat cloth costs energy, too. A curved
+rest shape would be a constant vector y_0 that does not turn with the cloth: it is refused.
+"""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import MeshError, SceneError
+from weft.discretization.mesh import TriangleMesh, non_manifold_warning
+from weft.energies.base import Bound
+from weft.energies.by_constants import ByName, everywhere
+from weft.energies.elastic.curvature_damping import CurvatureDamping
+from weft.energies.elastic.hinge_bending import (
+    STRIP,
+    check_stiffness,
+    hinge_weight,
+    material_corners,
+    rest_angles,
+)
+from weft.energies.elastic.quadratic_form import BoundForm, QuadraticForm
+from weft.energies.element_energy import BoundLocal, damping_of
+from weft.energies.step import Step
+from weft.kernel import WarpArray
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+
+FLAT = 1e-4  # [rad] a rest angle that is none: flat files have it from their digits
+FOLDED = 0.03  # [1] cos(theta/2), the length of the mean normal, below which damping fades: 177 deg
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticBending:
+    """Bending energy of the inner edges of a mesh, as a quadratic form, and its damping.
+
+    Damping is that of the curvature n.y, n the mean normal of both faces (``curvature_damping``):
+    rigid motion does not feel it. For a matrix it gives beta/h times that of bending, which is not
+    less than its own where cloth does not stretch: that is constant, too.
+    """
+
+    form: QuadraticForm
+    frame: Floats  # (h,4,2) [1/m] derivatives along each edge and across it, at its middle
+    n_vertices: int
+    name: str = "bending"
+    damping: float = 0.0  # [s] beta
+
+    @staticmethod
+    def of(
+        mesh: TriangleMesh,
+        stiffness: tuple[float, float],
+        rest: str | Floats = "flat",
+        damping: float = 0.0,
+    ) -> "QuadraticBending":
+        """Bending of a mesh with flexural rigidity (D_warp, D_weft) [N m].
+
+        Args:
+            mesh: the mesh.
+            stiffness: D of bending the warp yarns and the weft yarns, >= 0.
+            rest: ``"flat"``; ``"as-given"`` or (h,) angles [rad] where these are flat.
+            damping: [s] time constant of stiffness-proportional damping.
+
+        Raises:
+            MeshError: a negative stiffness; a rest shape that is curved.
+        """
+        if len(mesh.non_manifold_edges):
+            warnings.warn(non_manifold_warning(mesh), stacklevel=2)
+        _require_flat(rest_angles(mesh, rest))
+        weight = hinge_weight(mesh, strip_weights(stiffness)) / STRIP
+        coefficient, frame = coefficients(material_corners(mesh))
+        form = QuadraticForm(mesh.hinges, coefficient, weight)
+        return QuadraticBending(form, frame, mesh.n_vertices, damping=damping)
+
+    @property
+    def stencil(self) -> Ints:
+        """(h,4)."""
+        return self.form.stencil
+
+    @property
+    def weight(self) -> Floats:
+        """(h,) [J] w."""
+        return self.form.weight
+
+    def value(self, x: Positions) -> Floats:
+        """(h,) [J], undamped."""
+        return self.form.value(x)
+
+    def gradient(self, x: Positions) -> Floats:
+        """(h,4,3) [N], undamped."""
+        return self.form.gradient(x)
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(h,4,4,3,3) [N/m], undamped; the same for every x and psd."""
+        return self.form.hessian(x, psd)
+
+    @property
+    def rate(self) -> CurvatureDamping:
+        """Its damping."""
+        how = (self.damping, self.n_vertices, self.name, FOLDED)
+        return CurvatureDamping(self.form, self.frame, *how)
+
+    @property
+    def constants(self) -> ByName:
+        """Weights [J], and the time constant of damping [s]."""
+        return {"weight": self.weight, "damping": everywhere(self.damping, len(self.weight))}
+
+    @property
+    def structure(self) -> Any:
+        """The edges."""
+        return self.form.structure, self.form.coefficient, self.frame, self.n_vertices
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (h,4,3)."""
+        late = self.rate.mixed(x, step)
+        weight = self.form.mixed(x)["weight"] + late["weight"]
+        return {"weight": weight, "damping": late["damping"]}
+
+    def bind(self, pattern: BlockPattern) -> "BoundQuadratic":
+        """The production face."""
+        rate = self.rate.bind(pattern) if self.damping > 0 else None
+        return BoundQuadratic(self, self.form.bind(pattern), rate)
+
+
+class BoundQuadratic(Bound):
+    """Quadratic bending on a pattern: one matrix for every iteration, damped or not."""
+
+    is_elastic = True
+
+    def __init__(self, bending: QuadraticBending, form: BoundForm, rate: BoundLocal | None) -> None:
+        self.name, self.damping, self.form, self.rate = bending.name, bending.damping, form, rate
+        self._scale = 1.0
+
+    def retake(self, energy: QuadraticBending) -> None:
+        """Its weights and damping.
+
+        Raises:
+            SceneError: damping that begins or ends.
+        """
+        if (energy.damping > 0) != (self.rate is not None):
+            raise SceneError(
+                f"damping of {self.name}",
+                got="keyframes from or to 0",
+                expected="more than 0 at every key, with `bending: quadratic`",
+            )
+        self.damping = energy.damping
+        self.form.retake(energy.form)
+        if self.rate is not None:
+            self.rate.retake(energy.rate)
+
+    def freeze(self, step: Step) -> None:
+        """Measure damping from where the new velocity is measured from, beta/h the rate."""
+        if self.rate is not None:
+            self.rate.freeze(step)
+            self._scale = 1.0 + self.damping / step.span
+
+    def value(self, x: WarpArray) -> float:
+        """Total energy [J]."""
+        return self.form.value(x) + (0.0 if self.rate is None else self.rate.value(x))
+
+    def terms(self, x: WarpArray) -> Mapping[str, float]:
+        """[J] of the elastic part and of damping."""
+        elastic = {self.name: self.form.value(x)}
+        if self.rate is None:
+            return elastic
+        return {**elastic, damping_of(self.name): self.rate.value(x)}
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx."""
+        self.form.add_gradient(x, g)
+        if self.rate is not None:
+            self.rate.add_gradient(x, g)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A + (1 + beta/h) K."""
+        return self.form.add_scaled(self._scale, A)
+
+
+def strip_weights(stiffness: tuple[float, float]) -> tuple[float, float]:
+    """(P_warp, P_weft) [N m] with which strips of a grid bend with (D_warp, D_weft).
+
+    On the grid of ``docs/bending.md`` the diagonals have the mean of both, and a strip that is free
+    in z_uv and z_vv keeps D_warp = P_warp 2 (1 + r)/(3 + 2 r), r = P_weft/P_warp; likewise
+    along the weft. So D_weft/D_warp = r (3 + 2 r)/(2 + 3 r), which is a quadratic equation for r.
+
+    Raises:
+        MeshError: a negative or infinite stiffness.
+    """
+    check_stiffness(stiffness)
+    low, high = sorted(stiffness)
+    if high == 0:
+        return 0.0, 0.0
+    ratio = low / high
+    r = (3 * (ratio - 1) + np.sqrt(9 * (1 - ratio) ** 2 + 16 * ratio)) / 4
+    larger = high * (3 + 2 * r) / (2 * (1 + r))
+    pair = (float(larger), float(r * larger))
+    return pair if stiffness[0] == high else pair[::-1]
+
+
+def coefficients(corners: Floats) -> tuple[Floats, Floats]:
+    """(h,4) [1/m] of y, and the frame (h,4,2) [1/m], from material corners (h,2,3,2) [m]: start and
+    end of the edge and the tip, in both faces.
+    """
+    left, right = (_outward(corners[:, side], side) for side in (0, 1))
+    length = np.linalg.norm(corners[:, :, 1] - corners[:, :, 0], axis=-1).mean(1)
+    along = np.zeros_like(left)
+    along[:, 0], along[:, 1] = -1 / length, 1 / length
+    return left + right, np.stack([along, (left - right) / 2], axis=-1)
+
+
+def _outward(corners: Floats, side: int) -> Floats:
+    """(h,4) [1/m] derivative of the face on one side of each hinge, out across the edge.
+
+    The tip's foot on the edge less the tip, over the height of the tip, in material coordinates.
+    """
+    start, end, tip = np.moveaxis(corners, 1, 0)
+    edge, flap = end - start, tip - start
+    length_sq = (edge**2).sum(1)
+    foot = (flap * edge).sum(1) / length_sq
+    height = np.abs(edge[:, 0] * flap[:, 1] - edge[:, 1] * flap[:, 0]) / np.sqrt(length_sq)
+    out = np.zeros((len(corners), 4))
+    out[:, 0], out[:, 1], out[:, 2 + side] = 1 - foot, foot, -1.0
+    return np.asarray(out / height[:, None])
+
+
+def _require_flat(angles: Floats) -> None:
+    steepest = float(np.abs(angles).max(initial=0.0))
+    if steepest > FLAT:
+        raise MeshError(
+            "rest angles",
+            got=f"a curved rest shape, up to {steepest:.3g} rad",
+            expected="flat, with quadratic bending",
+            hint="bending: hinges takes any rest shape",
+        )

@@ -1,0 +1,240 @@
+"""Energies that are quadratic in positions: E = 1/2 sum_q w_q |sum_a c_qa x_a|^2.
+
+Mean-curvature bending of splines (Meng et al. 2025, supplement, eqs. 13-19), quadratic bending of
+triangles (Bergou et al. 2006), points that are held, and seams of points are all of this form. The
+Hessian w c c^T is constant, and the same in x, y and z: it is multiplied out once, a number per
+block, and then added.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Floats, Ints, Positions
+from weft.energies.base import Bound
+from weft.energies.by_constants import ByName, everywhere, rate_of
+from weft.energies.element_energy import damping_of
+from weft.energies.step import Step
+from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, clear_row
+from weft.solve.sparse.scalar_csr import ScalarCsr
+
+_module = wp.get_module("weft.quadratic_form")
+
+
+@wp.kernel(module=_module)
+def form_energy(
+    o: int,
+    x: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    rate: Scalar,
+    stencil: wp.array2d(dtype=wp.int32),
+    coefficient: wp.array2d(dtype=Scalar),
+    weight: wp.array(dtype=Scalar),
+    out: wp.array(dtype=vec2),
+):
+    """w/2 |y|^2 and rate w/2 |y - y_n|^2, y = sum_a c_a x_a. Meng 2025 supp. eq. 18."""
+    q = o + wp.tid()
+    y = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    d = y
+    for a in range(stencil.shape[1]):
+        v = stencil[q, a]
+        y += coefficient[q, a] * x[v]
+        d += coefficient[q, a] * (x[v] - origin[v])
+    half = Scalar(0.5) * weight[q]
+    out[q] = vec2(half * wp.dot(y, y), rate * half * wp.dot(d, d))
+
+
+@wp.kernel(module=_module)
+def pulled(
+    o: int,
+    x: wp.array(dtype=vec3),
+    origin: wp.array(dtype=vec3),
+    rate: Scalar,
+    out: wp.array(dtype=vec3),
+):
+    """x + rate (x - origin)."""
+    v = o + wp.tid()
+    out[v] = x[v] + rate * (x[v] - origin[v])
+
+
+@wp.kernel(module=_module)
+def add_form_rows(
+    o: int,
+    start: wp.array(dtype=wp.int32),
+    block: wp.array(dtype=wp.int32),
+    K: wp.array(dtype=Scalar),
+    scale: Scalar,
+    row_start: wp.array(dtype=wp.int32),
+    clear: int,
+    values: wp.array(dtype=mat33),
+):
+    """Row v += scale K_vb I. Meng 2025 supp. eq. 19."""
+    v = o + wp.tid()
+    clear_row(v, row_start, clear, values)
+    for b in range(start[v], start[v + 1]):
+        at = block[b]
+        k = scale * K[b]
+        m = values[at]
+        m[0, 0] = m[0, 0] + k
+        m[1, 1] = m[1, 1] + k
+        m[2, 2] = m[2, 2] + k
+        values[at] = m
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticForm:
+    """1/2 sum_q weight_q |sum_a coefficient_qa x_a|^2, a condition that is linear in x.
+
+    Its damping with the time constant beta, beta/h times the same of x - x_n, resists turning too;
+    for what turns see ``curvature_damping``.
+    """
+
+    stencil: Ints  # (q,k)
+    coefficient: Floats  # (q,k)
+    weight: Floats  # (q,) >= 0
+    name: str = "quadratic"
+    damping: float = 0.0  # [s] beta
+
+    def amount(self, x: Positions) -> Floats:
+        """(q,3) sum_a c_a x_a: for bending the Laplacian of the surface, times sqrt(D)."""
+        return np.asarray(np.einsum("qa,qai->qi", self.coefficient, x[self.stencil]))
+
+    def value(self, x: Positions) -> Floats:
+        """(q,) [J]."""
+        return np.asarray(0.5 * self.weight * (self.amount(x) ** 2).sum(1))
+
+    def gradient(self, x: Positions) -> Floats:
+        """(q,k,3) [N]."""
+        return np.asarray(np.einsum("q,qa,qi->qai", self.weight, self.coefficient, self.amount(x)))
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(q,k,k,3,3) [N/m]; the same for every x and psd."""
+        c = self.coefficient
+        return np.asarray(np.einsum("q,qa,qb,ij->qabij", self.weight, c, c, np.eye(3)))
+
+    @property
+    def constants(self) -> ByName:
+        """Weights, coefficients (q,k), and the time constant of damping [s]."""
+        beta = everywhere(self.damping, len(self.weight))
+        return {"weight": self.weight, "coefficient": self.coefficient, "damping": beta}
+
+    @property
+    def structure(self) -> Any:
+        """Of which points."""
+        return (self.stencil,)
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By ``weight`` and ``damping`` (q,k,3), and by ``coefficient`` (q,k,3,k)."""
+        c, w, rate = self.coefficient, self.weight, rate_of(step)
+        late = np.zeros((len(x), 3)) if step is None else rate * (np.asarray(x) - step.origin)
+        pulled = np.asarray(x) + self.damping * late
+        y = self.amount(pulled)
+        by_c = np.einsum("q,ab,qi->qaib", w, np.eye(c.shape[1]), y)
+        by_c += np.einsum("q,qa,qbi->qaib", w, c, pulled[self.stencil])
+        return {
+            "weight": c[:, :, None] * y[:, None],
+            "coefficient": by_c,
+            "damping": np.einsum("q,qa,qi->qai", w, c, self.amount(late)),
+        }
+
+    def matrix(self, n: int) -> Any:
+        """(n,n) SciPy CSR, the Hessian of each coordinate."""
+        q, k = self.stencil.shape
+        rows = np.repeat(np.arange(q), k)
+        root = (np.sqrt(self.weight)[:, None] * self.coefficient).reshape(-1)
+        C = sp.csr_matrix((root, (rows, self.stencil.reshape(-1))), shape=(q, n))
+        K = (C.T @ C).tocsr()
+        K.sort_indices()
+        return K
+
+    def bind(self, pattern: BlockPattern) -> "BoundForm":
+        """The production face."""
+        K = self.matrix(pattern.n)
+        rows = np.repeat(np.arange(pattern.n, dtype=np.int32), np.diff(K.indptr))
+        block = pattern.find(rows, K.indices.astype(np.int32))
+        places = kernel.array(block, wp.int32)
+        return BoundForm(self, ScalarCsr.of(K), places, pattern.scratch, pattern.n)
+
+
+class BoundForm(Bound):
+    """A quadratic form on a pattern: its constant matrix K, the Hessian of each coordinate."""
+
+    is_condition = is_elastic = True
+
+    def __init__(
+        self, form: QuadraticForm, K: ScalarCsr, block: WarpArray, scratch: Scratch, n: int
+    ) -> None:
+        self.form, self.name, self.K, self.block, self.scratch = form, form.name, K, block, scratch
+        self.damping, self.n = form.damping, n
+        self._points = (
+            kernel.array(form.stencil, wp.int32),
+            kernel.array(form.coefficient, Scalar),
+            kernel.array(form.weight, Scalar),
+        )
+        self._rate = 0.0
+        self._origin: WarpArray | None = None
+
+    def freeze(self, step: Step) -> None:
+        """Measure damping from where the new velocity is measured from."""
+        if self.form.damping > 0:
+            self._rate, self._origin = self.form.damping / step.span, step.device_origin
+
+    def retake(self, energy: QuadraticForm) -> None:
+        """Its weights and damping."""
+        self.form, self.damping, self.K = (
+            energy,
+            energy.damping,
+            ScalarCsr.of(energy.matrix(self.n)),
+        )
+        self._points = (*self._points[:2], kernel.array(energy.weight, Scalar))
+        self._rate, self._origin = 0.0, None
+
+    def _energies(self, x: WarpArray) -> WarpArray:
+        out = self.scratch.take(len(self.form.weight), vec2)
+        since = x if self._origin is None else self._origin
+        arguments = (x, since, Scalar(self._rate), *self._points, out)
+        kernel.launch(form_energy, len(self.form.weight), *arguments)
+        return out
+
+    def value(self, x: WarpArray) -> float:
+        """Total energy [J]."""
+        return kernel.total(self._energies(x))
+
+    def terms(self, x: WarpArray) -> Mapping[str, float]:
+        """[J] of the elastic part and of damping."""
+        elastic, dissipated = kernel.columns(self._energies(x))
+        if self.form.damping == 0:
+            return {self.name: elastic}
+        return {self.name: elastic, damping_of(self.name): dissipated}
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += K x. Meng 2025 supp. eq. 19."""
+        if self._origin is not None:
+            out = self.scratch.take(x.shape[0], vec3)
+            kernel.launch(pulled, x.shape[0], x, self._origin, Scalar(self._rate), out)
+            x = out
+        self.K.multiply(x, g, add=True)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A + (1 + beta/h) K."""
+        return self.add_scaled(1.0 + self._rate, A)
+
+    def add_condition_hessian(
+        self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
+    ) -> None:
+        """The same: a condition that is linear in x has no second derivative."""
+        self.add_scaled(1.0 + beta / step.dt, A)
+
+    def add_scaled(self, scale: float, A: BlockCsr) -> BlockCsr:
+        """A + scale K."""
+        rows = (self.K.start, self.block, self.K.value, Scalar(scale), A.pattern.device_row_start)
+        worth = kernel.slice_above(self.block.shape[0] / max(A.n, 1))
+        kernel.launch(add_form_rows, A.n, *rows, A.claim(), A.values, slice_above=worth)
+        return A

@@ -1,0 +1,302 @@
+"""Limits of strain on cloth: the barrier of a law at samples, and how far a step may go.
+
+A direction d stretches a fiber to |f + t df|, whose square is a quadratic in t: the step to a limit
+is its root. The sine of shear stays below its limit M while M^2 |f0|^2 |f1|^2 - (f0.f1)^2 > 0, a
+polynomial of degree 4 along d, which is positive on [0, t] if its coefficients in Bernstein's basis
+there are. Nine tenths of what is found are gone at most: no sample ever reaches a limit.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import SimulationError
+from weft.discretization.samples import Samples
+from weft.energies.by_constants import ByName
+from weft.energies.elastic.membrane import BoundMembrane, Membrane
+from weft.energies.elastic.membrane_by_constants import DAMPING
+from weft.energies.gather import GatherMap
+from weft.energies.step import Step
+from weft.kernel import Scalar, Scratch, WarpArray, mat32, vec3
+from weft.laws.strain_limit import COLLAPSED_SQ, NO_LIMIT, StrainLimit
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockPattern
+
+PART = 0.9  # of the way to a limit
+FALL = 0.5  # of the room below a limit, that it may fall by in a step
+HELD = 1e-3  # of the way from the onset to a limit: room that is left where cloth is held beyond
+SETTLED = 0.1  # part of the way to a limit that the last displacement of a search may go
+HALVINGS, REFINED = 40, 4  # of the interval on which shear is looked at, and back
+_module = wp.get_module("weft.strain_limit")
+
+if TYPE_CHECKING:
+    vec5 = Any
+else:
+    vec5 = wp.types.vector(length=5, dtype=Scalar)
+
+
+@wp.func
+def fiber_reach(f: vec3, d: vec3, most: Scalar):
+    """t > 0 at which |f + t d| is ``most``; a large number where it never is."""
+    a = wp.dot(d, d)
+    reach = Scalar(1e30)
+    if a > Scalar(0.0):
+        b = wp.dot(f, d)
+        c = wp.dot(f, f) - most * most
+        root = wp.sqrt(wp.max(b * b - a * c, Scalar(0.0)))
+        if b > Scalar(0.0):
+            reach = -c / (b + root)
+        else:
+            reach = (root - b) / a
+    return reach
+
+
+@wp.func
+def all_positive(g: vec5, t: Scalar):
+    """Whether sum_i g_i s^i is positive on [0, t], from its Bernstein coefficients there."""
+    h = vec5(g[0], g[1] * t, g[2] * t * t, g[3] * t * t * t, g[4] * t * t * t * t)
+    b1 = h[0] + h[1] / Scalar(4.0)
+    b2 = h[0] + h[1] / Scalar(2.0) + h[2] / Scalar(6.0)
+    b3 = h[0] + Scalar(0.75) * h[1] + h[2] / Scalar(2.0) + h[3] / Scalar(4.0)
+    b4 = h[0] + h[1] + h[2] + h[3] + h[4]
+    return wp.min(wp.min(wp.min(h[0], b1), wp.min(b2, b3)), b4) > Scalar(0.0)
+
+
+@wp.func
+def shear_reach(f0: vec3, f1: vec3, d0: vec3, d1: vec3, most: Scalar, halvings: int, back: int):
+    """t in [0, 1] up to which |sin gamma| stays below ``most``."""
+    p0 = wp.dot(f0, f0) + COLLAPSED_SQ
+    p1 = Scalar(2.0) * wp.dot(f0, d0)
+    p2 = wp.dot(d0, d0)
+    q0 = wp.dot(f1, f1) + COLLAPSED_SQ
+    q1 = Scalar(2.0) * wp.dot(f1, d1)
+    q2 = wp.dot(d1, d1)
+    t0 = wp.dot(f0, f1)
+    t1 = wp.dot(f0, d1) + wp.dot(d0, f1)
+    t2 = wp.dot(d0, d1)
+    m = most * most
+    g = vec5(
+        m * p0 * q0 - t0 * t0,
+        m * (p0 * q1 + p1 * q0) - Scalar(2.0) * t0 * t1,
+        m * (p0 * q2 + p1 * q1 + p2 * q0) - t1 * t1 - Scalar(2.0) * t0 * t2,
+        m * (p1 * q2 + p2 * q1) - Scalar(2.0) * t1 * t2,
+        m * p2 * q2 - t2 * t2,
+    )
+    t = Scalar(1.0)
+    if not all_positive(g, t):
+        left = halvings
+        while left > 0:
+            t = Scalar(0.5) * t
+            left -= 1
+            if all_positive(g, t):
+                left = 0
+        if not all_positive(g, t):
+            t = Scalar(0.0)
+        high = Scalar(2.0) * t
+        for _k in range(back):
+            middle = Scalar(0.5) * (t + high)
+            if all_positive(g, middle):
+                t = middle
+            else:
+                high = middle
+    return t
+
+
+@wp.func
+def column(F: mat32, j: int):
+    """A fiber."""
+    return vec3(F[0, j], F[1, j], F[2, j])
+
+
+@wp.kernel(module=_module)
+def reaches(
+    o: int,
+    F: wp.array(dtype=mat32),
+    D: wp.array(dtype=mat32),
+    warp: Scalar,
+    weft: Scalar,
+    sine: Scalar,
+    halvings: int,
+    back: int,
+    out: wp.array(dtype=Scalar),
+):
+    """How far along D every sample may go before a limit."""
+    q = o + wp.tid()
+    f0 = column(F[q], 0)
+    f1 = column(F[q], 1)
+    d0 = column(D[q], 0)
+    d1 = column(D[q], 1)
+    reach = Scalar(1e30)
+    if warp < Scalar(NO_LIMIT):
+        reach = wp.min(reach, fiber_reach(f0, d0, warp))
+    if weft < Scalar(NO_LIMIT):
+        reach = wp.min(reach, fiber_reach(f1, d1, weft))
+    if sine < Scalar(NO_LIMIT):
+        t = shear_reach(f0, f1, d0, d1, sine, halvings, back)
+        if t < Scalar(1.0):
+            reach = wp.min(reach, t)
+    out[q] = reach
+
+
+@dataclass(frozen=True, eq=False)
+class StrainLimits:
+    """Limits of strain of cloth at its samples; on triangles, of every triangle."""
+
+    samples: Samples
+    law: StrainLimit
+    name: str = "strain limit"
+
+    @property
+    def membrane(self) -> Membrane:
+        """Its local energies, as of any law."""
+        return Membrane(self.samples, self.law, name=self.name)
+
+    @property
+    def stencil(self) -> Ints:
+        """(q,k)."""
+        return self.samples.stencil
+
+    def value(self, x: Positions) -> Floats:
+        """(q,) [J]; infinite beyond a limit."""
+        return self.membrane.value(x)
+
+    def gradient(self, x: Positions) -> Floats:
+        """(q,k,3) [N]."""
+        return self.membrane.gradient(x)
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(q,k,k,3,3) [N/m]."""
+        return self.membrane.hessian(x, psd)
+
+    def measured(self, x: Positions) -> Floats:
+        """(q,3) stretch of warp and weft and sine of shear at x (n,3)."""
+        F = self.samples.deformation_gradient(np.asarray(x))
+        r = np.linalg.norm(F, axis=1)
+        sine = np.einsum("qi,qi->q", F[:, :, 0], F[:, :, 1]) / np.maximum(r.prod(1), 1e-300)
+        return np.concatenate([r, np.abs(sine)[:, None]], axis=1)
+
+    @property
+    def constants(self) -> ByName:
+        """Numbers of the law."""
+        return {n: c for n, c in self.membrane.constants.items() if n != DAMPING}
+
+    @property
+    def structure(self) -> Any:
+        """The samples."""
+        return self.membrane.structure
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (q,k,3)."""
+        return {n: d for n, d in self.membrane.mixed(x).items() if n != DAMPING}
+
+    def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """By constant, (q,) d(by . dE/dx)/dc."""
+        return {n: d for n, d in self.membrane.by_constants(x, by).items() if n != DAMPING}
+
+    def bind(self, pattern: BlockPattern) -> "BoundLimits":
+        """The production face."""
+        rows = GatherMap.of(self.stencil, self.samples.n_vertices, pattern)
+        return BoundLimits(self, rows, pattern.scratch)
+
+
+class BoundLimits(BoundMembrane):
+    """Limits of strain on a pattern: a membrane that bounds steps."""
+
+    limits = True
+    is_elastic = False
+
+    def __init__(self, energy: StrainLimits, rows: GatherMap, scratch: Scratch) -> None:
+        self.asked: StrainLimits | None = None  # limits that change in time
+        self.energy = energy
+        super().__init__(energy.membrane, rows, scratch)
+        self._most = tuple(Scalar(m) for m in energy.law.most)
+        self._D = kernel.empty(len(self.samples), mat32)
+
+    def retake(self, energy: StrainLimits | Membrane) -> None:
+        """Its limits, as far as cloth is within them when a step begins (``freeze``)."""
+        if isinstance(energy, StrainLimits):
+            self.asked = energy
+        else:
+            super().retake(energy)
+
+    def freeze(self, step: Step) -> None:
+        """Take what is asked for; of a limit that falls, as much as there is room for.
+
+        Raises:
+            SimulationError: cloth that is held beyond a limit.
+        """
+        if self.asked is None:
+            return
+        before = step.kept.get(self.name, np.array(self.energy.law.most))
+        self.now = falling(self.asked, before, np.asarray(step.state.x), step.t)
+        super().retake(self.now.membrane)
+        self._most = tuple(Scalar(m) for m in self.now.law.most)
+
+    def remember(self, x: WarpArray) -> Mapping[str, Floats]:
+        """Where limits are, where they change."""
+        return {} if self.asked is None else {self.name: np.array(self.now.law.most)}
+
+    def reach(self, x: WarpArray, d: WarpArray) -> float:
+        """How far along d (n,) vec3 the nearest limit is; beyond 1: farther than d."""
+        s, n = self.samples, len(self.samples)
+        out = self.scratch.take(n)
+        self._deformed = False
+        last = (reaches, self._F, self._D, *self._most, HALVINGS, REFINED, out)
+        kernel.launch_each(n, s.deform(x, self._F), s.deform(d, self._D), last)
+        return kernel.least(out)
+
+    def max_step(self, x: WarpArray, d: WarpArray) -> float:
+        """Nine tenths of the way to the nearest limit, 1 at most."""
+        return min(1.0, PART * self.reach(x, d))
+
+    def settled(self, x: WarpArray, d: WarpArray) -> bool:
+        """Whether d goes a small part of the way to the nearest limit."""
+        return SETTLED * self.reach(x, d) >= 1.0
+
+
+def falling(asked: StrainLimits, before: Floats, x: Positions, t: float) -> StrainLimits:
+    """Limits as they are asked for; one that falls takes half of the room above the largest strain
+    at most, so that cloth at x (n,3) is within it and its barrier pulls it on.
+
+    Args:
+        asked: for.
+        before: (3,) largest stretch of warp and weft and sine of shear in the step before.
+        x: where a step begins.
+        t: [s] its end.
+
+    Raises:
+        SimulationError: no room is left above cloth that something holds beyond what is asked for.
+    """
+    wanted, measured = np.array(asked.law.most), asked.measured(x)
+    largest = measured.max(0)
+    now = np.where(wanted >= before, wanted, np.maximum(wanted, before - FALL * (before - largest)))
+    late = np.flatnonzero(now > wanted)
+    if len(late) == 0:
+        return asked
+    rest = np.array([*asked.law.rest, 0.0])
+    width = (1 - asked.law.onset) * (now - rest)
+    for k in late.tolist():
+        if now[k] - largest[k] < HELD * width[k]:
+            q = int(measured[:, k].argmax())
+            place = x[asked.stencil[q]].mean(0)
+            said = [f"strain {m - 1:.4g}" for m in (*largest[:2], *wanted[:2])]
+            angles = [
+                f"shear {np.degrees(np.arcsin(min(m[2], 1.0))):.3g} deg" for m in (largest, wanted)
+            ]
+            got, limit = (said[k], said[k + 2]) if k < 2 else angles
+            raise SimulationError(
+                f"{asked.name} of {('warp', 'weft', 'shear')[k]} at t = {t:.6g} s near "
+                f"({', '.join(f'{c:.4g}' for c in place)})",
+                got=f"{got}, at which the cloth is held",
+                expected=f"room to come below {limit}",
+                hint="let go of what holds it, or a limit that falls less",
+            )
+    stretch = [None if m >= NO_LIMIT else float(m) for m in now[:2]]
+    shear = None if now[2] >= NO_LIMIT else float(np.arcsin(now[2]))
+    law = replace(asked.law, stretch=(stretch[0], stretch[1]), shear=shear)
+    return replace(asked, law=law)

@@ -1,0 +1,186 @@
+"""Energies that are kernels over elements, and parameters: everything else is written here, once.
+
+A new bending energy is one file: kernels ``energy``, ``gradient`` and ``hessian`` of an element,
+and how a fabric gives their parameters (docs/extending.md). Kernels take ``(o, x, stencil,
+parameters, out)``; parameters are an array of a struct, one per element, or a struct of arrays.
+
+Stiffness-proportional damping with the constant beta belongs to the energy: what an element
+measures, theta say, is damped by beta/(2h) k (theta - theta_n)^2, h the step and theta_n the value
+where it begins; with two steps of the past see ``Step``. In small motions that is Rayleigh damping,
+-beta K_n v; rigid motions of any size do not feel it (``tests/energies/test_damping.py``).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Floats, Ints, Positions
+from weft.energies.base import Bound
+from weft.energies.gather import BlockLayout, GatherMap
+from weft.energies.step import Step
+from weft.kernel import Scalar, Scratch, WarpArray, vec2, vec3
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+
+
+@dataclass(frozen=True)
+class LocalKernels:
+    """What an energy does on one element."""
+
+    energy: Any  # out (m,) vec2: the elastic and the dissipated part [J]
+    gradient: Any  # out (m,k) vec3, of both parts
+    hessian: Mapping[Psd, tuple[Any, BlockLayout]]  # out in the layout, of both parts
+    freeze: Any = None  # (o, x, other, stencil, rate, h, past, out): see ``BoundLocal.freeze``
+
+
+class LocalEnergy(ABC):
+    """An energy of m elements with k vertices each. Subclasses are frozen dataclasses."""
+
+    kernels: LocalKernels  # fixed by the class
+    name: str
+    damping: float  # [s] beta
+    n_vertices: int
+    is_condition = False  # 1/2 k C^2 of a condition C that ``freeze`` measures
+
+    @property
+    @abstractmethod
+    def stencil(self) -> Ints:
+        """(m,k)."""
+
+    @abstractmethod
+    def parameters(self) -> Any:
+        """Parameters on the device, made anew: ``freeze`` writes into them."""
+
+    @cached_property
+    def device_stencil(self) -> WarpArray:
+        """(m,k) int32."""
+        return kernel.array(self.stencil, wp.int32)
+
+    def value(self, x: Positions) -> Floats:
+        """(m,) [J], undamped."""
+        return self._evaluated(x, self.kernels.energy, kernel.empty(len(self.stencil), vec2))[:, 0]
+
+    def gradient(self, x: Positions) -> Floats:
+        """(m,k,3) [N], undamped."""
+        return self._evaluated(x, self.kernels.gradient, kernel.empty(self.stencil.shape, vec3))
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(m,k,k,3,3) [N/m], undamped."""
+        evaluate, layout = self.kernels.hessian[Psd(psd)]
+        scratch = Scratch()  # which owns what it gives
+        out = layout.take(scratch, *self.stencil.shape)
+        return layout.full(self._evaluated(x, evaluate, out), self.stencil.shape[1])
+
+    def _evaluated(self, x: Positions, evaluate: Any, out: WarpArray) -> Floats:
+        arguments = (kernel.points(x), self.device_stencil, self.parameters(), out)
+        kernel.launch(evaluate, len(self.stencil), *arguments)
+        return np.array(kernel.numpy(out))
+
+    def bind(self, pattern: BlockPattern) -> "BoundLocal":
+        """The production face."""
+        rows = GatherMap.of(self.stencil, self.n_vertices, pattern)
+        return BoundLocal(self, rows, self.parameters(), pattern.scratch)
+
+
+class BoundLocal(Bound):
+    """A local energy on a pattern, with its damping in the step."""
+
+    is_elastic = True
+
+    def __init__(
+        self, energy: LocalEnergy, rows: GatherMap, parameters: Any, scratch: Scratch
+    ) -> None:
+        self.energy, self.rows, self.parameters, self.scratch = energy, rows, parameters, scratch
+        self.name, self.kernels, self.shape = energy.name, energy.kernels, energy.stencil.shape
+        self.is_condition, self.damping = energy.is_condition, energy.damping
+
+    def retake(self, energy: LocalEnergy) -> None:
+        """Its parameters and damping."""
+        vars(energy)["device_stencil"] = self.energy.device_stencil
+        self.energy, self.parameters, self.damping = energy, energy.parameters(), energy.damping
+        for made in ("_moved", "_undamped"):
+            vars(self).pop(made, None)
+
+    def _launch(self, evaluate: Any, x: WarpArray, out: WarpArray, parameters: Any = None) -> None:
+        own = self.parameters if parameters is None else parameters
+        kernel.launch(evaluate, self.shape[0], x, self.energy.device_stencil, own, out)
+
+    def _energies(self, x: WarpArray) -> WarpArray:
+        out = self.scratch.take(self.shape[0], vec2)
+        self._launch(self.kernels.energy, x, out)
+        return out
+
+    def value(self, x: WarpArray) -> float:
+        """Total energy [J]."""
+        return kernel.total(self._energies(x))
+
+    def terms(self, x: WarpArray) -> Mapping[str, float]:
+        """[J] of the elastic part and of damping."""
+        elastic, dissipated = kernel.columns(self._energies(x))
+        if self.energy.damping == 0:
+            return {self.name: elastic}
+        return {self.name: elastic, damping_of(self.name): dissipated}
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx."""
+        local = self.scratch.take(self.shape, vec3)
+        self._launch(self.kernels.gradient, x, local)
+        self.rows.add_gradient(local, g)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A + d2E/dx2."""
+        return self._add_rows(x, psd, A, self.parameters)
+
+    def freeze(self, step: Step) -> None:
+        """Measure damping from (1 + past) theta(x_n) - past theta(x_(n-1)), beta/h the rate."""
+        if self.energy.damping > 0:
+            rate = self.energy.damping / step.span
+            at = (step.device_state, step.device_past)
+            self._freeze(at, rate, 0.0, step.past_part, self.parameters)
+
+    def add_condition_hessian(
+        self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
+    ) -> None:
+        """A += k [(1 + beta/h) dC dC^T + (C + beta dC/dt) d2C].
+
+        That is the Hessian with damping measured from C - h dC/dt.
+        """
+        if beta > 0:
+            at = (x, step.device_velocity)
+            self._freeze(at, beta / step.dt, step.dt, 0.0, self._moved)
+        self._add_rows(x, psd, A, self._moved if beta > 0 else self._undamped)
+
+    @cached_property
+    def _moved(self) -> Any:
+        return self.energy.parameters()
+
+    @cached_property
+    def _undamped(self) -> Any:
+        return self.energy.parameters()
+
+    def _freeze(
+        self, at: tuple[WarpArray, WarpArray], rate: float, h: float, past: float, out: Any
+    ) -> None:
+        """Positions, and velocities where h is not 0 or else the positions before."""
+        numbers = (Scalar(rate), Scalar(h), Scalar(past))
+        arguments = (*at, self.energy.device_stencil, *numbers, out)
+        kernel.launch(self.kernels.freeze, self.shape[0], *arguments)
+
+    def _add_rows(self, x: WarpArray, psd: Psd, A: BlockCsr, parameters: Any) -> BlockCsr:
+        evaluate, layout = self.kernels.hessian[Psd(psd)]
+        local = layout.take(self.scratch, *self.shape)
+        self._launch(evaluate, x, local, parameters)
+        self.rows.add_rows(layout, local, A)
+        return A
+
+
+def damping_of(name: str) -> str:
+    """What metrics call the damping of an energy: ``bending 2`` has ``bending damping 2``."""
+    first, _, number = name.rpartition(" ")
+    return f"{first} damping {number}" if number.isdigit() else f"{name} damping"

@@ -1,0 +1,1 @@
+"""Loads: gravity, pressure and drag on every mass."""

@@ -1,0 +1,126 @@
+"""Drag on every mass, at a rate: what sews and settles comes to rest.
+
+    E = c m |x - x_n|^2 / (2 h),   force -c m v
+
+A velocity decays as exp(-c t). That is no air (``wind`` knows directions of faces) but a way to a
+state of rest, which has no drag. At a very high rate it freezes what is sewn already, while other
+garments close over it.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft.base.arrays import Bools, Floats, Ints, Positions
+from weft.base.errors import SceneError
+from weft.discretization.mesh import TriangleMesh
+from weft.energies.by_constants import ByName, everywhere, rate_of
+from weft.energies.inertia import Diagonal
+from weft.energies.step import Step
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockPattern
+
+FROZEN = 1e7  # [1/s]: a vertex of cloth is held ten times as firmly as by its own stiffness
+
+
+@dataclass(frozen=True, eq=False)
+class Drag:
+    """Of masses (n,) [kg], at a rate c [1/s], until a time [s].
+
+    Args:
+        mass: (n,) [kg].
+        rate: [1/s].
+        until: [s].
+        frozen: k times after which, and until which (k,2) [s], and the vertices (k,n) that are held
+            where they are meanwhile; None: never.
+
+    Raises:
+        SceneError: a rate that is negative or not finite.
+    """
+
+    mass: Floats
+    rate: float
+    until: float = np.inf
+    frozen: tuple[Floats, Bools] | None = None
+    name: str = "drag"
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.rate) and self.rate >= 0):
+            raise SceneError("drag.rate", got=self.rate, expected="must be >= 0 [1/s]")
+
+    def rates(self, t: float) -> Floats:
+        """(n,) [1/s] in a step that ends at time t [s]."""
+        rates = np.full(len(self.mass), self.rate)
+        if self.frozen is not None:
+            for (begin, end), held in zip(*self.frozen):
+                if begin * (1 + 1e-9) < t <= end * (1 + 1e-9):
+                    rates[held] = FROZEN
+        return rates
+
+    def recut(self, mesh: TriangleMesh, mass: Floats) -> "Drag":
+        """The same on masses (n,) [kg] of cloth that is cut otherwise."""
+        return dataclasses.replace(self, mass=mass)
+
+    @property
+    def stencil(self) -> Ints:
+        """(n,1)."""
+        return np.arange(len(self.mass), dtype=np.int32)[:, None]
+
+    def value(self, x: Positions) -> Floats:
+        """(n,): nothing, without a step."""
+        return np.zeros(len(self.mass))
+
+    def gradient(self, x: Positions) -> Floats:
+        """(n,1,3): nothing, without a step."""
+        return np.zeros((len(self.mass), 1, 3))
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(n,1,1,3,3): nothing, without a step."""
+        return np.zeros((len(self.mass), 1, 1, 3, 3))
+
+    @property
+    def constants(self) -> ByName:
+        """Masses [kg], and the rate [1/s]."""
+        return {"mass": self.mass, "rate": everywhere(self.rate, len(self.mass))}
+
+    @property
+    def structure(self) -> Any:
+        """Until when, and what it freezes meanwhile."""
+        return self.until, self.frozen
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By ``mass`` and ``rate``, (n,1,3) each; nothing without a step."""
+        n = len(self.mass)
+        if step is None or rate_of(step) == 0 or step.t > self.until:
+            return {"mass": np.zeros((n, 1, 3)), "rate": np.zeros((n, 1, 3))}
+        v = np.where(step.fixed[:n, None], 0.0, step.velocity(x)[:n])[:, None]
+        rates = self.rates(step.t)
+        same = rates == self.rate if self.frozen is not None else np.ones(n, bool)
+        by_rate = np.where(same, self.mass, 0.0)[:, None, None] * v
+        return {"mass": rates[:, None, None] * v, "rate": by_rate}
+
+    def bind(self, pattern: BlockPattern) -> "BoundDrag":
+        """The production face."""
+        return BoundDrag(self)
+
+
+class BoundDrag(Diagonal):
+    """Drag in a step."""
+
+    def __init__(self, drag: Drag) -> None:
+        super().__init__(drag.mass)
+        self.drag, self.name = drag, drag.name
+
+    def reweigh(self, mass: Floats) -> None:
+        """Masses of its points, the first of all."""
+        self.drag = dataclasses.replace(self.drag, mass=mass[: len(self.drag.mass)])
+
+    def freeze(self, step: Step) -> None:
+        """Measure velocities as the step does; none in equilibria."""
+        drag = self.drag
+        rates = drag.rates(step.t)
+        self._acts = bool(np.isfinite(step.span) and rates.any() and step.t <= drag.until)
+        if self._acts:
+            self._hold(step, step.device_origin, rates * drag.mass / step.span)

@@ -1,0 +1,139 @@
+"""Gravity: E = -sum_v m_v g . x_v. Linear, so it adds nothing to the Hessian."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Floats, Ints, Positions
+from weft.energies.base import Bound
+from weft.energies.by_constants import ByName, everywhere
+from weft.energies.step import Step
+from weft.kernel import Scalar, Scratch, WarpArray, vec3
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+
+_module = wp.get_module("weft.gravity")
+
+
+@wp.kernel(module=_module)
+def weights(
+    o: int,
+    mass: wp.array(dtype=Scalar),
+    acceleration: vec3,
+    x: wp.array(dtype=vec3),
+    out: wp.array(dtype=Scalar),
+):
+    """-m g.x of every vertex."""
+    v = o + wp.tid()
+    out[v] = -mass[v] * wp.dot(acceleration, x[v])
+
+
+@wp.kernel(module=_module)
+def add_weight(o: int, mass: wp.array(dtype=Scalar), acceleration: vec3, g: wp.array(dtype=vec3)):
+    """Gradient of -m g.x."""
+    v = o + wp.tid()
+    g[v] = g[v] - mass[v] * acceleration
+
+
+@dataclass(frozen=True, eq=False)
+class Gravity:
+    """A uniform field of acceleration g [m/s^2] on masses (n,) [kg].
+
+    It grows between two times ``onset`` [s], (2,) or (n,2) of each: before the first there is none.
+    """
+
+    mass: Floats
+    acceleration: tuple[float, float, float] = (0.0, -9.81, 0.0)
+    onset: tuple[float, float] | Floats = (0.0, 0.0)
+    name: str = "gravity"
+
+    @property
+    def grows(self) -> bool:
+        """Whether it is not there from the start on."""
+        return bool(np.any(np.asarray(self.onset) != 0))
+
+    def part(self, t: float) -> Floats:
+        """() or (n,): part of the acceleration that acts in a step that ends at time t [s]."""
+        begin, end = np.moveaxis(np.asarray(self.onset, dtype=np.float64), -1, 0)
+        grown = np.clip((t - begin) / np.where(end > begin, end - begin, 1.0), 0.0, 1.0)
+        return np.asarray(np.where(end > begin, grown, t > end * (1 + 1e-9)), dtype=np.float64)
+
+    @property
+    def stencil(self) -> Ints:
+        """(n,1)."""
+        return np.arange(len(self.mass), dtype=np.int32)[:, None]
+
+    def value(self, x: Positions) -> Floats:
+        """(n,) [J], zero at the origin."""
+        return np.asarray(-self.mass * np.einsum("ni,i->n", x, np.asarray(self.acceleration)))
+
+    def gradient(self, x: Positions) -> Floats:
+        """(n,1,3) [N]."""
+        return np.asarray(-self.mass[:, None, None] * np.asarray(self.acceleration)[None, None, :])
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(n,1,1,3,3): zero."""
+        return np.zeros((len(self.mass), 1, 1, 3, 3))
+
+    @property
+    def constants(self) -> ByName:
+        """Masses [kg], and the acceleration [m/s^2]."""
+        return {"mass": self.mass, "acceleration": everywhere(self.acceleration, len(self.mass))}
+
+    @property
+    def structure(self) -> Any:
+        """When it begins."""
+        return (self.onset,)
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By ``mass`` (n,1,3), and by ``acceleration`` (n,1,3,3)."""
+        n = len(self.mass)
+        part = self.part(step.t) if step is not None and self.grows else np.ones(())
+        part = np.broadcast_to(part, (n,))[:, None, None]
+        by_mass = -part * np.asarray(self.acceleration)
+        by_acceleration = -(part * self.mass[:, None, None])[..., None] * np.eye(3)
+        return {"mass": by_mass, "acceleration": by_acceleration}
+
+    def bind(self, pattern: BlockPattern) -> "BoundGravity":
+        """The production face."""
+        return BoundGravity(self, pattern.scratch)
+
+
+class BoundGravity(Bound):
+    """Gravity on device arrays."""
+
+    is_load = True
+
+    def __init__(self, gravity: Gravity, scratch: Scratch) -> None:
+        self.gravity, self.name, self.scratch = gravity, gravity.name, scratch
+        self._field = kernel.array(gravity.mass, Scalar), vec3(*gravity.acceleration)
+
+    def retake(self, energy: Gravity) -> None:
+        """Its acceleration and masses."""
+        mass = self._field[0]
+        if energy.mass is not self.gravity.mass:
+            mass = kernel.array(energy.mass, Scalar)
+        self.gravity, self._field = energy, (mass, vec3(*energy.acceleration))
+
+    def freeze(self, step: Step) -> None:
+        """Take what acts at the end of the step."""
+        if self.gravity.grows:
+            mass = self.gravity.mass * self.gravity.part(step.t)
+            self._field = kernel.array(mass, Scalar), self._field[1]
+
+    def value(self, x: WarpArray) -> float:
+        """Total energy [J]."""
+        out = self.scratch.take(x.shape[0])
+        kernel.launch(weights, x.shape[0], *self._field, x, out, slice_above=kernel.TRIVIAL)
+        return kernel.total(out)
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx."""
+        kernel.launch(add_weight, x.shape[0], *self._field, g, slice_above=kernel.TRIVIAL)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """Nothing to add."""
+        return A

@@ -1,0 +1,296 @@
+"""Pressure inside a closed surface: constant, or that of a gas whose amount is given.
+
+    E = -integral of p dV,   V = sum over faces of x_0 . (x_1 x x_2)/6,   dE/dx = -p dV/dx
+
+A gas at constant temperature has p(V) = (p_0 + p_a) V_0/V - p_a above the ambient pressure p_a. Its
+Hessian has the dense part -p'(V) dV dV^T, which would fill the matrix; it is handed to the
+minimizer as an update of rank one instead (``solve.linear.low_rank``).
+
+The Hessian of V is indefinite: EXACT keeps it, PROJECTED and GAUSS_NEWTON leave it out. The
+stiffness of the tension that pressure causes is the membrane's and stays.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import MeshError, SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import REQUIRED, documented, setting
+from weft.discretization.mesh import TriangleMesh
+from weft.energies.base import Bound
+from weft.energies.by_constants import ByName, everywhere
+from weft.energies.gather import SYMMETRIC, GatherMap
+from weft.energies.step import Step
+from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
+from weft.solve.linear.low_rank import LowRankUpdate
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+
+ATMOSPHERE = 101325.0  # [Pa]
+_module = wp.get_module("weft.pressure")
+
+
+@wp.kernel(module=_module)
+def face_volumes(
+    o: int,
+    x: wp.array(dtype=vec3),
+    faces: wp.array2d(dtype=wp.int32),
+    center: vec3,
+    out: wp.array(dtype=Scalar),
+):
+    """Signed volume of the tetrahedron of every face and the center."""
+    i = o + wp.tid()
+    a = x[faces[i, 0]] - center
+    b = x[faces[i, 1]] - center
+    c = x[faces[i, 2]] - center
+    out[i] = wp.dot(a, wp.cross(b, c)) / Scalar(6.0)
+
+
+@wp.kernel(module=_module)
+def volume_gradients(
+    o: int,
+    x: wp.array(dtype=vec3),
+    faces: wp.array2d(dtype=wp.int32),
+    center: vec3,
+    scale: Scalar,
+    out: wp.array2d(dtype=vec3),
+):
+    """scale dV/dx of every face's volume."""
+    i = o + wp.tid()
+    a = x[faces[i, 0]] - center
+    b = x[faces[i, 1]] - center
+    c = x[faces[i, 2]] - center
+    s = scale / Scalar(6.0)
+    out[i, 0] = s * wp.cross(b, c)
+    out[i, 1] = s * wp.cross(c, a)
+    out[i, 2] = s * wp.cross(a, b)
+
+
+@wp.kernel(module=_module)
+def volume_hessians(
+    o: int,
+    x: wp.array(dtype=vec3),
+    faces: wp.array2d(dtype=wp.int32),
+    center: vec3,
+    scale: Scalar,
+    out: wp.array2d(dtype=mat33),
+):
+    """scale d2V/dx2 of every face's volume: blocks on and above the diagonal."""
+    i = o + wp.tid()
+    s = scale / Scalar(6.0)
+    zero = mat33(Scalar(0.0))
+    out[i, 0] = zero
+    out[i, 1] = -s * wp.skew(x[faces[i, 2]] - center)
+    out[i, 2] = s * wp.skew(x[faces[i, 1]] - center)
+    out[i, 3] = zero
+    out[i, 4] = -s * wp.skew(x[faces[i, 0]] - center)
+    out[i, 5] = zero
+
+
+@checked(SceneError, "gas", unchecked=("at",))
+@documented
+@dataclass(frozen=True)
+class Gas:
+    """Gas of a fixed amount and temperature."""
+
+    pressure: float = setting(REQUIRED, "above that outside", "Pa")
+    volume: float = setting(
+        REQUIRED, "at which a gas of fixed amount has this pressure", "m^3", above=0
+    )
+    ambient: float = setting(ATMOSPHERE, "outside, of a gas", "Pa", least=0)
+
+    def __post_init__(self) -> None:
+        absolute = self.pressure + self.ambient
+        if not absolute > 0:
+            raise SceneError("gas absolute pressure", got=absolute, expected="must be > 0 [Pa]")
+
+    @property
+    def amount(self) -> float:
+        """[J] (p_0 + p_a) V_0."""
+        return (self.pressure + self.ambient) * self.volume
+
+    def at(self, volume: float) -> tuple[float, float, float]:
+        """E [J], p [Pa] and -dp/dV [Pa/m^3] at a volume; infinite energy where it is not > 0."""
+        if not volume > 0:
+            return np.inf, 0.0, 0.0
+        energy = -self.amount * np.log(volume / self.volume) + self.ambient * (volume - self.volume)
+        return energy, self.amount / volume - self.ambient, self.amount / volume**2
+
+
+@dataclass(frozen=True, eq=False)
+class Pressure:
+    """Pressure on the inside of a closed surface, whose faces are counter-clockwise from outside.
+
+    ``law`` is a constant [Pa], or a ``Gas``. Local values of a gas are shares of its energy by
+    volume; local Hessians are those at the present pressure, without the update of rank one.
+    """
+
+    faces: Ints  # (m,3)
+    law: float | Gas
+    n_vertices: int
+    center: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m] of the tetrahedra: any point
+    name: str = "pressure"
+
+    @staticmethod
+    def of(mesh: TriangleMesh, law: float | Gas) -> "Pressure":
+        """Pressure inside a mesh.
+
+        Raises:
+            MeshError: a surface with a border, or with faces of opposite orientation.
+            SceneError: a pressure that is not finite.
+        """
+        if len(mesh.boundary):
+            raise MeshError(
+                "pressure",
+                got=f"a surface with {len(mesh.boundary)} vertices on its border",
+                expected="a closed surface",
+                where=mesh.source,
+            )
+        if len(mesh.non_manifold_edges):
+            raise MeshError(
+                "pressure",
+                got=f"{len(mesh.non_manifold_edges)} edges whose faces disagree in orientation",
+                expected="a closed surface whose faces all look outwards",
+                where=mesh.source,
+            )
+        if not isinstance(law, Gas) and not np.isfinite(law):
+            raise SceneError("pressure", got=law, expected="a finite number [Pa]")
+        center = tuple(float(c) for c in mesh.vertices.mean(0))
+        return Pressure(mesh.faces, law, mesh.n_vertices, center)  # type: ignore[arg-type]
+
+    @property
+    def stencil(self) -> Ints:
+        """(m,3)."""
+        return self.faces
+
+    def at(self, volume: float) -> tuple[float, float, float]:
+        """E [J], p [Pa] and -dp/dV [Pa/m^3] at a volume [m^3]."""
+        if isinstance(self.law, Gas):
+            return self.law.at(volume)
+        return -self.law * volume, self.law, 0.0
+
+    def volumes(self, x: Positions) -> Floats:
+        """(m,) [m^3] of the tetrahedra of the faces; their sum is the volume inside."""
+        a, b, c = np.moveaxis(np.asarray(x)[self.faces] - np.array(self.center), 1, 0)
+        return np.asarray(np.einsum("mi,mi->m", a, np.cross(b, c)) / 6)
+
+    def value(self, x: Positions) -> Floats:
+        """(m,) [J]."""
+        volumes = self.volumes(x)
+        total = float(volumes.sum())
+        energy, _, _ = self.at(total)
+        return np.asarray(volumes * (energy / total)) if total else np.zeros(len(volumes))
+
+    def gradient(self, x: Positions) -> Floats:
+        """(m,3,3) [N]."""
+        return -self.at(float(self.volumes(x).sum()))[1] * self._slopes(x)
+
+    def _slopes(self, x: Positions) -> Floats:
+        """(m,3,3) [m^2] dV."""
+        a, b, c = np.moveaxis(np.asarray(x)[self.faces] - np.array(self.center), 1, 0)
+        return np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=1) / 6
+
+    @property
+    def constants(self) -> ByName:
+        """The pressure [Pa]; of a gas its volume [m^3] and what is outside [Pa], too."""
+        m, law = len(self.faces), self.law
+        if not isinstance(law, Gas):
+            return {"pressure": everywhere(law, m)}
+        names = ("pressure", "volume", "ambient")
+        return {name: everywhere(getattr(law, name), m) for name in names}
+
+    @property
+    def structure(self) -> Any:
+        """The surface, and what is inside."""
+        return self.faces, self.center, self.n_vertices, isinstance(self.law, Gas)
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (m,3,3)."""
+        slopes, law = self._slopes(x), self.law
+        if not isinstance(law, Gas):
+            return {"pressure": -slopes}
+        volume = float(self.volumes(x).sum())
+        part = law.volume / volume
+        absolute = (law.pressure + law.ambient) / volume
+        by = {"pressure": part, "volume": absolute, "ambient": part - 1}
+        return {name: -p * slopes for name, p in by.items()}
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(m,3,3,3,3) [N/m]."""
+        out = np.zeros((len(self.faces), 3, 3, 3, 3))
+        if psd != Psd.EXACT:
+            return out
+        _, p, _ = self.at(float(self.volumes(x).sum()))
+        y = np.asarray(x)[self.faces] - np.array(self.center)
+        cross = np.zeros((len(self.faces), 3, 3, 3))  # [y_a] x
+        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            cross[:, :, i, j], cross[:, :, j, i] = -y[:, :, k], y[:, :, k]
+        for a in range(3):
+            following, last = (a + 1) % 3, (a + 2) % 3
+            out[:, a, following] = p / 6 * cross[:, last]
+            out[:, a, last] = -p / 6 * cross[:, following]
+        return out
+
+    def bind(self, pattern: BlockPattern) -> "BoundPressure":
+        """The production face."""
+        return BoundPressure(
+            self, GatherMap.of(self.faces, self.n_vertices, pattern), pattern.scratch
+        )
+
+
+class BoundPressure(Bound):
+    """Pressure on a pattern."""
+
+    is_load = True
+
+    def __init__(self, energy: Pressure, rows: GatherMap, scratch: Scratch) -> None:
+        self.energy, self.rows, self.scratch, self.name = energy, rows, scratch, energy.name
+        self._surface = kernel.array(energy.faces, wp.int32), vec3(*energy.center)
+
+    def retake(self, energy: Pressure) -> None:
+        """Its pressure, or gas."""
+        self.energy = energy
+
+    def _take(self, evaluate: Any, x: WarpArray, out: WarpArray, *scale: Any) -> WarpArray:
+        kernel.launch(evaluate, len(self.energy.faces), x, *self._surface, *scale, out)
+        return out
+
+    def volume(self, x: WarpArray) -> float:
+        """[m^3] inside."""
+        return kernel.total(self._take(face_volumes, x, self.scratch.take(len(self.energy.faces))))
+
+    def value(self, x: WarpArray) -> float:
+        """Total energy [J]."""
+        return self.energy.at(self.volume(x))[0]
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx."""
+        self._add(x, -self.energy.at(self.volume(x))[1], g)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A - p d2V/dx2, where EXACT asks for it."""
+        if psd == Psd.EXACT:
+            p = self.energy.at(self.volume(x))[1]
+            local = SYMMETRIC.take(self.scratch, len(self.energy.faces), 3)
+            self.rows.add_rows(SYMMETRIC, self._take(volume_hessians, x, local, Scalar(-p)), A)
+        return A
+
+    def updates(self, x: WarpArray) -> Sequence[LowRankUpdate]:
+        """-dp/dV u u^T, u = dV/dx, of a gas."""
+        c = self.energy.at(self.volume(x))[2]
+        if c == 0.0:
+            return ()
+        u = kernel.zeros(self.rows.n, vec3)
+        self._add(x, 1.0, u)
+        return (LowRankUpdate(c, u),)
+
+    def _add(self, x: WarpArray, scale: float, g: WarpArray) -> None:
+        """g += scale dV/dx."""
+        local = self.scratch.take((len(self.energy.faces), 3), vec3)
+        self.rows.add_gradient(self._take(volume_gradients, x, local, Scalar(scale)), g)

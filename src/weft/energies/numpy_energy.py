@@ -1,0 +1,77 @@
+"""Energies without kernels: local arrays in NumPy, carried to the device and back. For research:
+a law or force in a few lines, at ten to a hundred times the cost.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.base.arrays import Floats
+from weft.base.errors import LawError
+from weft.energies.base import Bound, Energy
+from weft.energies.gather import FULL, GatherMap
+from weft.kernel import WarpArray, mat33, vec3
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+
+
+class NumpyEnergy(Bound):
+    """An energy that is evaluated by its NumPy face.
+
+    PROJECTED and GAUSS_NEWTON that it does not know itself (``NotImplementedError``) are the clamp
+    of its exact local Hessians' eigenvalues.
+    """
+
+    def __init__(self, energy: Energy, pattern: BlockPattern, *, quiet: bool = False) -> None:
+        # quiet: of so few elements that NumPy will do
+        self.energy, self.name = energy, energy.name
+        stencil = np.ascontiguousarray(energy.stencil, dtype=np.int32)
+        self.shape = stencil.shape
+        self.rows = GatherMap.of(stencil, pattern.n, pattern)
+        if not quiet:
+            warnings.warn(
+                f"energy {energy.name!r} has no kernels and runs in NumPy: slow "
+                "(docs/extending.md)",
+                stacklevel=2,
+            )
+
+    def retake(self, energy: Any) -> None:
+        """Its constants."""
+        self.energy = energy
+
+    def value(self, x: WarpArray) -> float:
+        """Total energy [J]."""
+        return float(np.sum(self.energy.value(self._host(x))))
+
+    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
+        """g += dE/dx."""
+        local = self._checked("gradient", self.energy.gradient(self._host(x)), (3,))
+        self.rows.add_gradient(kernel.array(local, vec3), g)
+
+    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
+        """A + d2E/dx2."""
+        k = self.shape[1]
+        local = self._checked("hessian", self._hessian(self._host(x), psd), (k, 3, 3))
+        self.rows.add_rows(FULL, kernel.array(local, mat33), A)
+        return A
+
+    def _hessian(self, x: Floats, psd: Psd) -> Floats:
+        try:
+            return self.energy.hessian(x, psd)
+        except NotImplementedError:
+            exact, (m, k) = self.energy.hessian(x, Psd.EXACT), self.shape
+        full = np.moveaxis(exact, 2, 3).reshape(m, 3 * k, 3 * k)
+        values, vectors = np.linalg.eigh((full + np.swapaxes(full, 1, 2)) / 2)
+        clamped = np.einsum("mij,mj,mkj->mik", vectors, np.maximum(values, 0), vectors)
+        return np.moveaxis(clamped.reshape(m, k, 3, k, 3), 2, 3)
+
+    def _host(self, x: WarpArray) -> Floats:
+        return np.array(kernel.numpy(x))
+
+    def _checked(self, what: str, local: Floats, rest: tuple[int, ...]) -> Floats:
+        local, wanted = np.asarray(local, dtype=np.float64), (*self.shape, *rest)
+        if local.shape != wanted:
+            raise LawError(f"{self.name}.{what}", got=local.shape, expected=f"shape {wanted}")
+        return local

@@ -1,0 +1,37 @@
+"""Bands whose rest length and stiffness change in time: elastics that take in a seam, or let it
+out.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.base.arrays import Floats, Ints
+from weft.base.keyframes import Keys
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticBand:
+    """Bonds in a row along a seam or an edge, of one elastic.
+
+    Args:
+        rows: of them among the bonds.
+        full: (r,) [m] length of the cloth along each.
+        ratio: rest length over that, by the time of the animation [s].
+        stiffness: [N] tension at a strain of 1, likewise.
+        begin: [s] when the animation begins.
+    """
+
+    rows: Ints
+    full: Floats
+    ratio: Keys
+    stiffness: Keys
+    begin: float = 0.0
+
+    def lengths(self, t: float) -> Floats:
+        """(r,) [m] at rest at the time t [s]."""
+        return np.asarray(self.ratio.at(t - self.begin) * self.full)
+
+    def stiffnesses(self, t: float) -> Floats:
+        """(r,) [N/m] of the bonds at the time t [s]."""
+        return np.asarray(self.stiffness.at(t - self.begin) / self.lengths(t))

@@ -1,0 +1,150 @@
+"""How seams between spline patches fold: by the angle between their tangent planes.
+
+A hinge has the seam's edge, and for tips a point in the tangent plane of each patch beside the
+middle of that edge: (x_a + x_b)/2 + l dx/dn, n the way into the panel. So its angle is the jump of
+slope alone, and bending inside the patches is not counted twice. Its weight is that of the penalty
+with which joined patches are smooth, 10 D l/h with h the size of a span (docs/splines.md), or the
+seam's own stiffness.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft.base.arrays import Floats, Ints
+from weft.base.keyframes import first_of
+from weft.discretization.embedding import Embedding
+from weft.discretization.spline_surface import SMOOTH, SplineSurface
+from weft.energies.seams.seam_hinges import SeamHinges
+from weft.energies.seams.seam_keyframes import FoldingKeys
+from weft.energies.seams.sewing import SeamPanels, SeamRows
+
+
+@dataclass(frozen=True, eq=False)
+class PatchedPart:
+    """A panel of splines among the vertices of all.
+
+    Args:
+        surface: one patch with triangles of its own.
+        first: number of its first vertex.
+        rigidity: (warp, weft) [N m] of its fabric.
+    """
+
+    surface: SplineSurface
+    first: int
+    rigidity: tuple[float, float]
+
+    @property
+    def last(self) -> int:
+        """Number after its last vertex."""
+        touched = self.surface.touched
+        assert touched is not None
+        return self.first + len(touched.uv)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tips:
+    """Points beside edges of a border, and what hinges need there."""
+
+    stencil: Ints  # (k,27)
+    weight: Floats  # (k,27)
+    length: Floats  # (k,) [m] of the edge on paper
+    across: Floats  # (k,) [m] size of a span, into the panel
+    rigidity: Floats  # (k,) [N m] of bending about the edge
+
+
+def hinges_of_patches(
+    sides: SeamPanels,
+    parts: Sequence[PatchedPart],
+    weights: Embedding,
+    joints: Sequence[SeamRows],
+    begin: float,
+    damping: float = 0.0,
+) -> tuple[SeamHinges, Embedding]:
+    """Hinges across joints of splines, and the vertices with their tips that they are of.
+
+    Args:
+        sides: the panels as seams see them.
+        parts: those of splines; joints are between these alone.
+        weights: of all vertices, in the points.
+        joints: that hold for good.
+        begin: [s] from which on they act.
+        damping: [s].
+    """
+    n = len(weights)
+    stencils, tips, weight = [], [weights], []
+    angle, foldings = list[Floats](), list[FoldingKeys]()
+    for joint in joints:
+        edges = sides.facing(joint)
+        one, two = (_tips(parts, e) for e in (edges.near, edges.other))
+        k = np.arange(len(edges.near)) + sum(len(t) for t in tips)
+        stencils.append(np.stack([edges.start, edges.end, k, k + len(k)], axis=1))
+        tips += [Embedding(t.stencil, t.weight, weights.n_points) for t in (one, two)]
+        length = 0.5 * (one.length + two.length)
+        if joint.fold_stiffness is None:
+            rigidity = 0.5 * (one.rigidity + two.rigidity)
+            weight.append(SMOOTH * rigidity * length / (0.5 * (one.across + two.across)))
+        else:
+            weight.append(first_of(joint.fold_stiffness) * length)
+        first = sum(len(a) for a in angle)
+        rows_of = np.arange(first, first + len(k), dtype=np.int32)
+        foldings += joint.folding(rows_of, length)
+        angle.append(np.full(len(k), first_of(joint.angle)))
+    rows = np.concatenate([np.zeros((0, 4), dtype=np.int32), *stencils]).astype(np.int32)
+    every = Embedding.joined(tips, weights.n_points)
+    none = np.zeros(0)
+    hinges = SeamHinges(
+        rows,
+        np.concatenate([none, *weight]),
+        np.concatenate([none, *angle]),
+        len(every),
+        "seams",
+        damping,
+        begin,
+        foldings=foldings,
+    )
+    assert len(every) == n + 2 * len(rows)
+    return hinges, every
+
+
+def _tips(parts: Sequence[PatchedPart], edges: Ints) -> _Tips:
+    """Of edges (k,2) of vertices along borders of patches."""
+    found: dict[str, Any] = {
+        "stencil": np.zeros((len(edges), 27), dtype=np.int32),
+        "weight": np.zeros((len(edges), 27)),
+    }
+    found |= {name: np.zeros(len(edges)) for name in ("length", "across", "rigidity")}
+    for part in parts:
+        own = np.flatnonzero((edges[:, 0] >= part.first) & (edges[:, 0] < part.last))
+        if len(own):
+            of = _of_patch(part, edges[own] - part.first)
+            for name, values in found.items():
+                values[own] = getattr(of, name)
+    return _Tips(**found)
+
+
+def _of_patch(part: PatchedPart, edges: Ints) -> _Tips:
+    """Of edges (k,2) of vertices of one panel."""
+    surface = part.surface
+    assert surface.touched is not None
+    patch, ids, uv = surface.patches[0], surface.ids[0].reshape(-1), surface.touched.uv[edges]
+    middle, way = uv.mean(1), uv[:, 1] - uv[:, 0]
+    d, J = patch.derivatives(middle), patch.jacobian(middle)
+    tangent = np.einsum("kis,ks->ki", J, way)
+    length = np.linalg.norm(tangent, axis=1)
+    into = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1) / length[:, None]
+    inside = np.array(patch.spans) / 2 - middle
+    rows = np.arange(len(edges))
+    constant = np.argmin(np.abs(way), axis=1)  # the parameter that is constant along the border
+    towards = J[rows, :, constant] * np.sign(inside[rows, constant])[:, None]
+    side = np.sign((into * towards).sum(1))
+    into = into * side[:, None]
+    slope = np.einsum("kab,kb->ka", d.gradient, into) * length[:, None]
+    a, b = (patch.functions(uv[:, end]) for end in (0, 1))
+    stencil = np.concatenate([a.stencil, b.stencil, d.functions.stencil], axis=1)
+    weight = np.concatenate([0.5 * a.value, 0.5 * b.value, slope], axis=1)
+    warp, weft = part.rigidity
+    rigidity = warp * into[:, 0] ** 2 + weft * into[:, 1] ** 2
+    return _Tips(ids[stencil], weight, length, np.abs((into * towards).sum(1)), rigidity)

@@ -1,0 +1,256 @@
+"""What sews a garment, from its seams: bonds that bring points together, and hinges across.
+
+Closing: a bond's length goes from the gap at the start to nothing within ``closing`` seconds, so
+that no seam is pulled harder than its panels' inertia asks for. Its stiffness is ``stiffness``
+times that of the fabric in stretch: at the tension f [N/m] of a seam its sides are f/stiffness
+apart, micrometers in a garment that is worn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import SceneError
+from weft.base.keyframes import Keys, as_keys, first_of
+from weft.base.runtime_types import checked
+from weft.base.settings import documented, setting
+from weft.discretization.mesh import TriangleMesh
+from weft.energies.elastic.hinge_geometry import HingeGeometry
+from weft.energies.seams.seam_hinges import SeamHinges
+from weft.energies.seams.seam_keyframes import FoldingKeys, TearingKeys
+from weft.energies.springs.bonds import Bonds
+
+
+@checked(SceneError, "sewing")
+@documented
+@dataclass(frozen=True)
+class Sewing:
+    """How a garment is sewn at the start of a run; its animation begins after that."""
+
+    closing: float = setting(1.0, "in which seams close, without gravity", "s", above=0)
+    settle: float = setting(
+        1.0,
+        "after that, in which it comes to rest, with gravity and without friction",
+        "s",
+        least=0,
+    )
+    stiffness: float = setting(
+        10.0, "of seams, over the stiffness of the fabric in stretch", above=0, most=1e4
+    )
+    drag: float = setting(
+        5.0, "rate at which motion dies until the animation begins", "1/s", least=0
+    )
+    onset: float = setting(0.3, "in which gravity grows, once seams are closed", "s", least=0)
+
+    def begin(self, turn: int) -> float:
+        """[s] when garments of a turn are sewn: once those of the turn before have settled."""
+        return turn * (self.closing + self.settle)
+
+
+@dataclass(frozen=True, eq=False)
+class SeamRows:
+    """Two rows of points that are brought together, in the order of the seam.
+
+    Args:
+        pairs: (k,2) points of both sides.
+        segments: (s,2) rows of ``pairs`` between which both sides have an edge; None: all in turn.
+        name: of the seam.
+        angle: [rad] fold between the panels, 0: flat; this and the next two may be keyframes.
+        fold_stiffness: [N m/rad per m]; None: as the fabrics bend.
+        strength: [N/m] at which it tears; infinite: never.
+        life: (2,) [s] from when, and until when it holds.
+        apart: [m] distance up to which its points are free: 0, or what zips leave.
+        window: begin and end of its closing, as parts of the time that sewing takes.
+        share: [m] of the seam that each point holds; None: half of what is to both sides.
+        since: [s] when the animation begins, in whose times keyframes are.
+    """
+
+    pairs: Ints
+    segments: Ints | None = None
+    name: str = ""
+    angle: float | Keys = 0.0
+    fold_stiffness: float | Keys | None = None
+    strength: float | Keys = np.inf
+    life: tuple[float, float] = (0.0, np.inf)
+    apart: float = 0.0
+    window: tuple[float, float] = (0.0, 1.0)
+    share: float | None = None
+    since: float = 0.0
+
+    def folding(self, rows: Ints, length: Floats) -> list[FoldingKeys]:
+        """What changes of its hinges ``rows``, of these lengths [m]; nothing where all stays."""
+        angle, stiff = self.angle, self.fold_stiffness
+        if not (isinstance(angle, Keys) or isinstance(stiff, Keys)):
+            return []
+        keys = None if stiff is None else as_keys(stiff)
+        return [FoldingKeys(rows, as_keys(angle), length, keys, self.since)]
+
+    @property
+    def rows(self) -> Any:
+        """(s,2) rows of ``pairs`` between which both sides have an edge."""
+        if self.segments is not None:
+            return self.segments
+        return np.arange(len(self.pairs) - 1)[:, None] + [0, 1]
+
+    @property
+    def edges(self) -> tuple[Ints, Ints]:
+        """(s,2) points of the edges of the first side, and of the second."""
+        ends = np.asarray(self.pairs)[self.rows]
+        return ends[:, :, 0], ends[:, :, 1]
+
+
+@dataclass(frozen=True, eq=False)
+class Facing:
+    """Edges of both sides of a joint, in turn."""
+
+    near: Ints  # (h,2) points of the first side's edges
+    other: Ints  # (h,2) of the second side's
+    one: Ints  # (h,3) the first side's face, the vertex across, 1 where it runs along the edge
+    two: Ints  # (h,3) the second side's
+    start: Ints  # (h,) where a hinge's edge begins, on the first side
+    end: Ints  # (h,)
+
+
+@dataclass(frozen=True, eq=False)
+class SeamPanels:
+    """Panels as seams see them: the mesh, and stiffness of each face's fabric.
+
+    Args:
+        mesh: of all panels, not welded.
+        stretch: (n,) [N/m] of the fabric at each vertex, the larger of warp and weft.
+        bending: (m,2) [N m] flexural rigidity (warp, weft) at each face.
+    """
+
+    mesh: TriangleMesh
+    stretch: Floats
+    bending: Floats
+
+    def bonds(self, joint: SeamRows, x: Positions, sewing: Sewing) -> Bonds:
+        """The bonds of a joint, closing from when it holds; x (n,3) [m] is where it starts."""
+        pairs, reach = np.asarray(joint.pairs, dtype=np.int32), self.reach(joint)
+        two = pairs[:, 0] != pairs[:, 1]  # darts end where their legs meet
+        pairs, reach = pairs[two], reach[two]
+        gap = np.linalg.norm(x[pairs[:, 1]] - x[pairs[:, 0]], axis=1)
+        held = np.minimum(*self.stretch[pairs].T) * sewing.stiffness
+        begin, (first, last) = joint.life[0], joint.window
+        strength, tearing = first_of(joint.strength), list[TearingKeys]()
+        if isinstance(joint.strength, Keys):
+            rows = np.arange(len(pairs), dtype=np.int32)
+            tearing = [TearingKeys(rows, reach, joint.strength, joint.since)]
+        return Bonds(
+            pairs,
+            held,
+            self.mesh.n_vertices,
+            first=np.maximum(gap, joint.apart),
+            last=joint.apart,
+            closing=(begin + first * sewing.closing, begin + last * sewing.closing),
+            life=joint.life,
+            strength=np.where(reach > 0, strength * np.maximum(reach, 1e-300), np.inf),
+            name=joint.name or "seam",
+            tearing=tearing,
+        )
+
+    def reach(self, joint: SeamRows) -> Floats:
+        """(k,) [m] of seam that belongs to each pair."""
+        if joint.share is not None:
+            return np.full(len(joint.pairs), joint.share)
+        lengths = np.mean([self.lengths(e) for e in joint.edges], axis=0)
+        out = np.zeros(len(joint.pairs))
+        np.add.at(out, joint.rows, lengths[:, None] / 2)
+        return out
+
+    def along(self, edges: Ints) -> Floats:
+        """(s,2) [m] edges (s,2) in material coordinates."""
+        uv = self._corner_uv
+        return np.asarray(uv[edges[:, 1]] - uv[edges[:, 0]])
+
+    def lengths(self, edges: Ints) -> Floats:
+        """(s,) [m] of edges (s,2) in material coordinates."""
+        return np.asarray(np.linalg.norm(self.along(edges), axis=1))
+
+    @cached_property
+    def _corner_uv(self) -> Floats:
+        """(n,2) [m] material coordinates of each vertex: panels are not welded."""
+        uv = np.zeros((self.mesh.n_vertices, 2))
+        uv[self.mesh.faces.ravel()] = self.mesh.corner_uv.reshape(-1, 2)
+        return uv
+
+    def hinges(self, joints: Sequence[SeamRows], begin: float, damping: float = 0.0) -> SeamHinges:
+        """Hinges across joints that hold for good, which act from ``begin`` [s] on.
+
+        None where a seam joins a right side to a wrong one, or where one side of it has no face.
+        """
+        stencils, angles, sides, foldings, first = [], [], [], list[FoldingKeys](), 0
+        for joint in joints:
+            found, across = self._across(joint)
+            stencils.append(found)
+            sides.append(across)
+            angles.append(np.full(len(found), first_of(joint.angle)))
+            rows = np.arange(first, first + len(found), dtype=np.int32)
+            foldings += joint.folding(rows, across.lengths(self.mesh))
+            first += len(found)
+        empty, every = np.zeros((0, 4), dtype=np.int32), HingeGeometry.joined(sides)
+        return SeamHinges(
+            np.concatenate([empty, *stencils]).astype(np.int32),
+            every.weights(self.mesh),
+            np.concatenate([np.zeros(0), *angles]),
+            self.mesh.n_vertices,
+            "seams",
+            damping,
+            begin,
+            across=every,
+            foldings=foldings,
+        )
+
+    def facing(self, joint: SeamRows) -> "Facing":
+        """Edges of both sides of a joint that fold: with a face on either side, of panels whose
+        right sides agree.
+        """
+        near, other = joint.edges
+        one = self._faces_at(*near.T)
+        if near is other or np.array_equal(near, other):  # a line inside a panel
+            two = self._faces_at(*near.T[::-1])
+            two[:, 2] = 1 - two[:, 2]
+        else:
+            two = self._faces_at(*other.T)
+        # of two panels whose right sides agree, one runs along its seam and the other against it
+        held = (one[:, 0] >= 0) & (two[:, 0] >= 0) & (one[:, 2] != two[:, 2])
+        one, two, near, other = one[held], two[held], near[held], other[held]
+        start = np.where(one[:, 2] > 0, near[:, 0], near[:, 1])
+        end = np.where(one[:, 2] > 0, near[:, 1], near[:, 0])
+        return Facing(near, other, one, two, start, end)
+
+    def _across(self, joint: SeamRows) -> tuple[Ints, HingeGeometry]:
+        """(h,4) hinges of a joint, and what their weights are made of."""
+        f = self.facing(joint)
+        stencil = np.stack([f.start, f.end, f.one[:, 1], f.two[:, 1]], axis=1)
+        faces = np.stack([f.one[:, 0], f.two[:, 0]], axis=1)
+        stiff = joint.fold_stiffness
+        own = np.nan if stiff is None else first_of(stiff)
+        edges = np.stack([f.near, f.other], axis=1)
+        return stencil, HingeGeometry(faces, edges, self.bending[faces], np.full(len(faces), own))
+
+    def _faces_at(self, start: Ints, end: Ints) -> Ints:
+        """(k,3) of edges start -> end: the face, the vertex across, and 1 where the face runs along
+        the edge, 0 where against it; -1 where no face has the edge.
+        """
+        out = np.full((len(start), 3), -1, dtype=np.int32)
+        for k, (a, b) in enumerate(zip(start.tolist(), end.tolist())):
+            for along, key in ((1, (a, b)), (0, (b, a))):
+                if key in self._half_edges:
+                    out[k] = (*self._half_edges[key], along)
+        return out
+
+    @cached_property
+    def _half_edges(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """The face of every half-edge, and the vertex across from it."""
+        table: dict[tuple[int, int], tuple[int, int]] = {}
+        faces = self.mesh.faces
+        for c in range(3):
+            a, b, tip = (faces[:, (c + k) % 3].tolist() for k in range(3))
+            table.update(zip(zip(a, b), zip(range(len(faces)), tip)))
+        return table

@@ -1,0 +1,321 @@
+"""Bonds: springs between pairs of points that only pull, with lengths and lives in time.
+
+    E = 1/2 k (|d| - g)^2 where |d| > g, else 0,   d = x_b - x_a
+
+g goes from ``first`` to ``last`` between two times, smoothly (3 s^2 - 2 s^3), so bonds close the
+gap of a seam at the pace that is asked for. With g = 0 that is 1/2 k |d|^2: a seam that holds. A
+bond acts from ``begin`` on and until ``end``; one that is pulled harder than its ``strength`` at
+the end of a step tears, and stays torn.
+
+The Hessian k [(1 - g/|d|) I + (g/|d|) n n^T] is never indefinite where the bond pulls, so EXACT and
+PROJECTED are one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Bools, Floats, Ints, Positions
+from weft.base.errors import SceneError
+from weft.discretization.mesh import TriangleMesh
+from weft.energies.by_constants import ByName
+from weft.energies.element_energy import BoundLocal, LocalEnergy, LocalKernels
+from weft.energies.gather import SYMMETRIC, GatherMap
+from weft.energies.seams.elastic_bands import ElasticBand
+from weft.energies.seams.seam_keyframes import TearingKeys
+from weft.energies.step import Step
+from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockPattern
+
+module = wp.get_module("weft.bonds")
+
+
+@wp.struct
+class Bond:
+    """A pair in the step that is solved."""
+
+    stiffness: Scalar
+    length: Scalar
+
+
+@wp.kernel(module=module)
+def bond_energy(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    p: wp.array(dtype=Bond),
+    out: wp.array(dtype=vec2),
+):
+    """1/2 k (|d| - g)^2 of bonds that are pulled."""
+    i = o + wp.tid()
+    pull = wp.max(wp.length(x[stencil[i, 1]] - x[stencil[i, 0]]) - p[i].length, Scalar(0.0))
+    out[i] = vec2(Scalar(0.5) * p[i].stiffness * pull * pull, Scalar(0.0))
+
+
+@wp.kernel(module=module)
+def bond_gradient(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    p: wp.array(dtype=Bond),
+    out: wp.array2d(dtype=vec3),
+):
+    """k (1 - g/|d|) d, on the second point."""
+    i = o + wp.tid()
+    d = x[stencil[i, 1]] - x[stencil[i, 0]]
+    r = wp.length(d)
+    f = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    if r > p[i].length:
+        f = p[i].stiffness * (Scalar(1.0) - p[i].length / r) * d
+    out[i, 0] = -f
+    out[i, 1] = f
+
+
+@wp.kernel(module=module)
+def bond_hessian(
+    o: int,
+    x: wp.array(dtype=vec3),
+    stencil: wp.array2d(dtype=wp.int32),
+    p: wp.array(dtype=Bond),
+    out: wp.array2d(dtype=mat33),
+):
+    """k [(1 - g/|d|) I + g/|d| n n^T] in blocks 00, 01 and 11."""
+    i = o + wp.tid()
+    d = x[stencil[i, 1]] - x[stencil[i, 0]]
+    r = wp.length(d)
+    K = mat33(Scalar(0.0))
+    one = wp.identity(n=3, dtype=Scalar)
+    if p[i].length == Scalar(0.0):
+        K = p[i].stiffness * one
+    elif r > p[i].length:
+        n = d / r
+        s = p[i].length / r
+        K = p[i].stiffness * ((Scalar(1.0) - s) * one + s * wp.outer(n, n))
+    out[i, 0] = K
+    out[i, 1] = -K
+    out[i, 2] = K
+
+
+@dataclass(frozen=True, eq=False)
+class Bonds(LocalEnergy):
+    """Springs between pairs of points that only pull.
+
+    Args:
+        pairs: (m,2) points.
+        stiffness: (m,) [N/m].
+        n_vertices: points of the cloth.
+        first, last: (m,) [m] lengths below which a bond does not pull, before and after it closes.
+        closing: (m,2) [s] between which it goes from the one to the other.
+        life: (m,2) [s] from when, and until when it acts; torn ones do not act any more.
+        strength: (m,) [N] at which it tears; infinite: never.
+        name: of the energy.
+        bands: bonds among them whose ``last`` and ``stiffness`` change in time.
+        tearing: bonds among them whose ``strength`` does.
+        along: (m,) [m] cloth along each, to which its lengths are in proportion and its stiffness
+            in inverse proportion (elastics); nan, and None: it is no matter of the cloth.
+
+    Raises:
+        SceneError: numbers that are not finite, negative stiffness or lengths, or times that run
+            backwards.
+    """
+
+    pairs: Ints
+    stiffness: Floats
+    n_vertices: int
+    first: Floats | float = 0.0
+    last: Floats | float = 0.0
+    closing: Floats | tuple[float, float] = (0.0, 0.0)
+    life: Floats | tuple[float, float] = (0.0, np.inf)
+    strength: Floats | float = np.inf
+    name: str = "bonds"
+    damping: float = 0.0
+    bands: Sequence[ElasticBand] = ()
+    tearing: Sequence[TearingKeys] = ()
+    along: Floats | None = field(default=None, compare=False)
+
+    kernels = LocalKernels(
+        bond_energy,
+        bond_gradient,
+        dict.fromkeys(Psd, (bond_hessian, SYMMETRIC)),
+    )
+
+    def __post_init__(self) -> None:
+        m = len(self.pairs)
+        shapes = {"stiffness": (m,), "first": (m,), "last": (m,), "closing": (m, 2)}
+        shapes |= {"life": (m, 2), "strength": (m,)}
+        for name, shape in shapes.items():
+            given = np.broadcast_to(np.asarray(getattr(self, name), dtype=np.float64), shape)
+            least = given.min(initial=0.0) if name not in ("closing", "life") else 0.0
+            finite = name in ("life", "strength") or np.isfinite(given).all()
+            if np.isnan(given).any() or least < 0 or not finite:
+                expected = "must be >= 0" if least < 0 else "finite numbers"
+                raise SceneError(f"{self.name}.{name}", got=given[:5].tolist(), expected=expected)
+            object.__setattr__(self, name, np.array(given))
+        for name in ("closing", "life"):
+            begin, end = getattr(self, name).T
+            if (end < begin).any():
+                k = int(np.argmax(end < begin))
+                got = f"{begin[k]:g} s to {end[k]:g} s"
+                raise SceneError(f"{self.name}.{name} {k}", got=got, expected="an end after it")
+
+    @property
+    def stencil(self) -> Ints:
+        """(m,2)."""
+        return self.pairs
+
+    def recut(self, mesh: TriangleMesh, mass: Floats) -> "Bonds":
+        """The same on panels that are cut otherwise, ``mesh``."""
+        if self.along is None:
+            return self
+        now = np.where(np.isnan(self.along), np.nan, self.lengths_along(mesh))
+        part = np.where(np.isnan(now), 1.0, now / self.along)
+        first, last = (part * np.asarray(g) for g in (self.first, self.last))
+        bands = [replace(b, full=part[b.rows] * b.full) for b in self.bands]
+        return replace(
+            self, stiffness=self.stiffness / part, first=first, last=last, bands=bands, along=now
+        )
+
+    def lengths_along(self, mesh: TriangleMesh) -> Floats:
+        """(m,) [m] between the points of every pair in the material."""
+        uv = np.zeros((mesh.n_vertices, 2))
+        uv[mesh.faces.ravel()] = mesh.corner_uv.reshape(-1, 2)
+        return np.asarray(np.linalg.norm(uv[self.pairs[:, 1]] - uv[self.pairs[:, 0]], axis=1))
+
+    @property
+    def changes(self) -> bool:
+        """Whether numbers of some have keyframes."""
+        return len(self.bands) + len(self.tearing) > 0
+
+    def strengths(self, t: float) -> Floats:
+        """(m,) [N] at which bonds tear, at time t [s]."""
+        found = np.array(self.strength)
+        for seam in self.tearing:
+            found[seam.rows] = seam.strengths(t)
+        return found
+
+    def stiffness_at(self, t: float) -> Floats:
+        """(m,) [N/m] at time t [s]."""
+        k = np.array(self.stiffness)
+        for band in self.bands:
+            k[band.rows] = band.stiffnesses(t)
+        return k
+
+    def lengths(self, t: float) -> Floats:
+        """(m,) [m] below which bonds do not pull, at time t [s]."""
+        begin, end = np.asarray(self.closing).T
+        last = np.array(self.last)
+        for band in self.bands:
+            last[band.rows] = band.lengths(t)
+        s = np.clip((t - begin) / np.maximum(end - begin, 1e-300), 0.0, 1.0)
+        return np.asarray(self.first + (last - np.asarray(self.first)) * s * s * (3 - 2 * s))
+
+    def acting(self, t: float) -> Bools:
+        """(m,) whether bonds act at time t [s], unless torn."""
+        begin, end = np.asarray(self.life).T
+        return np.asarray((begin <= t) & (t < end))
+
+    def tension(self, x: Positions, t: float) -> Floats:
+        """(m,) [N] at positions x (n,3) and time t; 0 of bonds that do not act."""
+        d = np.linalg.norm(x[self.pairs[:, 1]] - x[self.pairs[:, 0]], axis=1)
+        pull = np.maximum(d - self.lengths(t), 0.0)
+        return np.asarray(np.where(self.acting(t), self.stiffness_at(t) * pull, 0.0))
+
+    def records(self, t: float, torn: Bools | None = None) -> Any:
+        """(m,) parameters at time t [s], as the kernels take them."""
+        dtype = Bond.numpy_dtype()  # type: ignore[attr-defined]
+        records: Any = np.zeros(len(self.pairs), dtype)
+        acts = self.acting(t) if torn is None else self.acting(t) & ~torn
+        records["stiffness"] = np.where(acts, self.stiffness_at(t), 0.0)
+        records["length"] = self.lengths(t)
+        return records
+
+    def parameters(self) -> WarpArray:
+        """(m,) ``Bond``, as they are at the end."""
+        return kernel.array(self.records(self.end), Bond)
+
+    @property
+    def constants(self) -> ByName:
+        """Stiffness [N/m], and lengths [m] before and after closing."""
+        return {name: np.asarray(getattr(self, name)) for name in ("stiffness", "first", "last")}
+
+    @property
+    def structure(self) -> Any:
+        """The pairs, and when they act. Strength is none of it: what tears changes by jumps."""
+        return self.pairs, self.closing, self.life, self.bands, self.n_vertices
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (m,2,3), of bonds that act at the end of the step, or of all."""
+        t = self.end if step is None else step.t
+        torn = None if step is None else step.kept.get(f"{self.name} torn")
+        acts = self.acting(t) if torn is None else self.acting(t) & (np.asarray(torn) == 0)
+        begin, done = np.asarray(self.closing).T
+        s = np.clip((t - begin) / np.maximum(done - begin, 1e-300), 0.0, 1.0)
+        s = s * s * (3 - 2 * s)
+        d = x[self.pairs[:, 1]] - x[self.pairs[:, 0]]
+        r, k = np.linalg.norm(d, axis=1), self.stiffness_at(t)
+        pull = r - self.lengths(t)
+        n = np.where((acts & (pull > 0))[:, None], d / np.maximum(r, 1e-300)[:, None], 0.0)
+        sides = np.stack([-n, n], axis=1)
+        by = {"stiffness": pull, "first": -k * (1 - s), "last": -k * s}
+        return {name: c[:, None, None] * sides for name, c in by.items()}
+
+    @property
+    def end(self) -> float:
+        """[s] when all act and are closed."""
+        begin = np.asarray(self.life)[:, 0].max(initial=0.0)
+        return max(float(begin), float(np.asarray(self.closing).max(initial=0.0)))
+
+    def bind(self, pattern: BlockPattern) -> "BoundBonds":
+        """The production face."""
+        rows = GatherMap.of(self.stencil, self.n_vertices, pattern)
+        return BoundBonds(self, rows, self.parameters(), pattern.scratch)
+
+    @staticmethod
+    def joined(several: "Sequence[Bonds]", name: str) -> "Bonds":
+        """All bonds as one energy."""
+        rows = ("pairs", "stiffness", "first", "last", "closing", "life", "strength")
+        arrays: dict[str, Any] = {k: np.concatenate([getattr(b, k) for b in several]) for k in rows}
+        starts = np.cumsum([0, *(len(b.pairs) for b in several)])
+        bands = [replace(d, rows=d.rows + s) for s, b in zip(starts, several) for d in b.bands]
+        tearing = [replace(d, rows=d.rows + s) for s, b in zip(starts, several) for d in b.tearing]
+        made = [np.full(len(b.pairs), np.nan) if b.along is None else b.along for b in several]
+        along = None if all(b.along is None for b in several) else np.concatenate(made)
+        n = several[0].n_vertices
+        return Bonds(**arrays, n_vertices=n, name=name, bands=bands, tearing=tearing, along=along)
+
+
+class BoundBonds(BoundLocal):
+    """Bonds on a pattern, at the end of a step."""
+
+    energy: Bonds
+
+    def __init__(self, energy: Bonds, rows: GatherMap, parameters: Any, scratch: Scratch) -> None:
+        super().__init__(energy, rows, parameters, scratch)
+        self._tears = bool(np.isfinite(energy.strength).any() or energy.tearing)
+        self._torn = np.zeros(len(energy.pairs), dtype=bool)
+        self._t = 0.0
+
+    def freeze(self, step: Step) -> None:
+        """Take lengths and lives at the end of the step, and which have torn before it."""
+        self._t = step.t
+        if self._tears:
+            kept = step.kept.get(self._kept)
+            self._torn = np.zeros(self.shape[0], dtype=bool) if kept is None else kept > 0
+        self.parameters = kernel.array(self.energy.records(step.t, self._torn), Bond)
+
+    def remember(self, x: WarpArray) -> Mapping[str, Floats]:
+        """Which have torn, where bonds may."""
+        if not self._tears:
+            return {}
+        pull = self.energy.tension(kernel.numpy(x), self._t)
+        torn = self._torn | (pull > self.energy.strengths(self._t))
+        return {self._kept: torn.astype(np.float64)}
+
+    @property
+    def _kept(self) -> str:
+        return f"{self.name} torn"

@@ -1,0 +1,149 @@
+"""Stops: joints that do not go past their limits, by a barrier in the coordinate.
+
+Of the room y from a coordinate to its limit, below the margin m,
+
+    E = -K (1 - z)^2 ln z,   z = y/m
+
+as contact's barrier has it (Li et al. 2020): C2, zero from the margin on, infinite at the limit,
+which no step passes (``max_step``). What presses against a stop rests within the margin of it. K is
+the work that a stop takes up before its room is down to about a quarter of the margin.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.base.arrays import Floats, Ints, Positions
+from weft.energies.by_constants import ByName
+from weft.energies.numpy_energy import NumpyEnergy
+from weft.energies.springs.joint_coordinates import Coordinates
+from weft.energies.step import Step
+from weft.kernel import WarpArray
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockPattern
+
+PART = 0.9  # of the way to the nearest limit that may be gone
+SETTLED = 0.5  # of it, that the last increment of a search may go
+
+
+@dataclass(frozen=True, eq=False)
+class JointLimits:
+    """Limits of m coordinates.
+
+    Args:
+        joints: the coordinates.
+        low, high: (m,) limits; infinite: none.
+        margin: (m,) from which on each is pushed back.
+        firm: (m,) [J] K.
+    """
+
+    joints: Coordinates
+    low: Floats
+    high: Floats
+    margin: Floats
+    firm: Floats
+    name: str = "stops"
+
+    @property
+    def stencil(self) -> Ints:
+        """(m,k)."""
+        return self.joints.stencil
+
+    def value(self, x: Positions) -> Floats:
+        """(m,) [J]; infinite beyond a limit."""
+        q, out = self.joints.value(x), np.zeros(len(self.stencil))
+        for room in (q - self.low, self.high - q):
+            z = np.minimum(room / self.margin, 1.0)
+            inside = z > 0
+            z = np.where(inside, z, 1.0)
+            out += np.where(inside, -self.firm * (1 - z) ** 2 * np.log(z), np.inf)
+        return out
+
+    def gradient(self, x: Positions) -> Floats:
+        """(m,k,3) [N]."""
+        push, _ = self._pushes(x)
+        return np.asarray(push[:, None, None] * self.joints.slope(x))
+
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
+        """(m,k,k,3,3) [N/m]; all but EXACT leave out the second derivative of the coordinate."""
+        push, stiff = self._pushes(x)
+        slope, wide = self.joints.slope(x), (slice(None), *[None] * 4)
+        blocks = stiff[wide] * np.einsum("mai,mbj->mabij", slope, slope)
+        if psd is Psd.EXACT:
+            blocks = blocks + push[wide] * self.joints.curvature(x)
+        return np.asarray(blocks)
+
+    @property
+    def constants(self) -> ByName:
+        """Firmness and margins, and where limits are that are finite."""
+        low, high = (np.where(np.isfinite(a), a, 0.0) for a in (self.low, self.high))
+        return {"firm": self.firm, "margin": self.margin, "low": low, "high": high}
+
+    @property
+    def structure(self) -> Any:
+        """The coordinates, and which of them end."""
+        return self.joints, np.isfinite(self.low), np.isfinite(self.high)
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """By constant, (m,k,3)."""
+        q, m = self.joints.value(x), self.margin
+        by = {name: np.zeros(len(q)) for name in ("firm", "margin", "low", "high")}
+        for name, sign, room in (("low", 1.0, q - self.low), ("high", -1.0, self.high - q)):
+            z, first, second = _slopes(room / m)
+            by["firm"] += sign / m * first
+            by["margin"] -= sign * self.firm / m**2 * (first + z * second)
+            by[name] = -self.firm / m**2 * second
+        slope = self.joints.slope(x)
+        return {name: d[:, None, None] * slope for name, d in by.items()}
+
+    def _pushes(self, x: Positions) -> tuple[Floats, Floats]:
+        """dE/dq and d2E/dq2 (m,)."""
+        q = self.joints.value(x)
+        push, stiff = np.zeros(len(q)), np.zeros(len(q))
+        for sign, room in ((1.0, q - self.low), (-1.0, self.high - q)):
+            _, first, second = _slopes(room / self.margin)
+            push += sign * self.firm / self.margin * first
+            stiff += self.firm / self.margin**2 * second
+        return push, stiff
+
+    def reach(self, x: Positions, way: Floats) -> float:
+        """Part of the way (n,3) from x at which the first limit is met; infinite: none is."""
+        parts = [self.joints.reach(x, way, limit) for limit in (self.low, self.high)]
+        return float(np.min(parts))
+
+    def bind(self, pattern: BlockPattern) -> "BoundJointLimits":
+        """The production face."""
+        return BoundJointLimits(self, pattern, quiet=True)
+
+
+def _slopes(z: Floats) -> tuple[Floats, Floats, Floats]:
+    """z, at most 1, and the first and second derivative of -(1 - z)^2 ln z."""
+    z = np.clip(z, 1e-300, 1.0)
+    first = 2 * (1 - z) * np.log(z) - (1 - z) ** 2 / z
+    return z, first, -2 * np.log(z) + 4 * (1 - z) / z + ((1 - z) / z) ** 2
+
+
+class BoundJointLimits(NumpyEnergy):
+    """Stops on a pattern: they bound steps."""
+
+    energy: JointLimits
+    limits = True
+
+    def max_step(self, x: WarpArray, d: WarpArray) -> float:
+        """Nine tenths of the way to the nearest limit, 1 at most."""
+        return min(1.0, PART * self.energy.reach(self._host(x), self._host(d)))
+
+    def settled(self, x: WarpArray, d: WarpArray) -> bool:
+        """Whether d goes a small part of the way to the nearest limit."""
+        return SETTLED * self.energy.reach(self._host(x), self._host(d)) >= 1.0
+
+    def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
+        """``goal``; of bodies that would be beyond a limit there, as far as these let them."""
+        x, goal = np.asarray(x), np.array(goal)
+        part = self.max_step(kernel.points(np.array(x)), kernel.points(goal - x))
+        if part < 1.0:
+            ids = np.unique(self.energy.stencil)
+            goal[ids] = x[ids] + part * (goal[ids] - x[ids])
+        return goal

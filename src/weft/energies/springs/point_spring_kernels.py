@@ -1,0 +1,203 @@
+"""Kernels of ties: what holds a point A = sum_a c_a x_a at a place, to another point, or on a rail.
+
+    E = phi(r),   r = |A - b|,   n = (A - b)/r,   dE/dA = phi' n,
+    d2E/dA2 = phi'' n n^T + phi'/r (P - n n^T)
+
+b is a place that the step knows; or, with c of both signs, zero, and A what is between two points;
+or the foot of A on a rail, a polyline. P is the identity, on a rail I - t t^T of the segment's
+direction t (foot between corners): E does not change along it. With the length L and e = r - L, phi
+is k e^2/2, or of what only pulls, with the onset w,
+
+    k e^3/(6 w) for 0 < e < w,   k (e - w/2)^2/2 + k w^2/24 beyond,   0 where e < 0
+
+which is C2. What rubs on a rail has besides D(s - s_a), s the length along it and s_a where its
+bristle is rooted: D' rises from 0 to mu N over the slip u, as (2 y - y^2) with y = |s - s_a|/u.
+"""
+
+from typing import Any
+
+import warp as wp
+
+from weft.kernel import Scalar, mat33, vec2, vec3
+
+_module = wp.get_module("weft.ties")
+NEAR = 1e-12  # [m] within which two places are one
+
+
+@wp.struct
+class Tie:
+    """What holds a point in the step that is solved."""
+
+    stiffness: Scalar  # [N/m] k; 0: it has let go
+    length: Scalar  # [m] L
+    onset: Scalar  # [m] w
+    pulls: int  # 1: it only pulls
+    place: vec3  # [m] b
+    damping: Scalar  # beta/span
+    before: Scalar  # [m] r from which damping is measured
+    rub: Scalar  # [N] mu N
+    root: Scalar  # [m] s_a
+    slip: Scalar  # [m] u
+    low: Scalar  # [m] part of the rail on which its foot is looked for
+    high: Scalar
+
+
+@wp.struct
+class TieSet:
+    """All of an attachment, and its rail (none: no points)."""
+
+    stencil: wp.array2d(dtype=wp.int32)  # (m,k)
+    c: wp.array2d(dtype=Scalar)  # (m,k)
+    tie: wp.array(dtype=Tie)  # (m,)
+    rail: wp.array(dtype=vec3)  # (p,) [m]
+    along: wp.array(dtype=Scalar)  # (p,) [m] length of the rail up to its points, as it began
+
+
+@wp.struct
+class RailFoot:
+    """Where a point is on a rail."""
+
+    place: vec3
+    t: vec3  # direction of the segment; zero at a corner and at the ends
+    s: Scalar  # [m]
+    slope: Scalar  # ds per length along t
+
+
+@wp.func
+def foot_on(
+    x: vec3, rail: wp.array(dtype=vec3), s: wp.array(dtype=Scalar), low: Scalar, high: Scalar
+):
+    """The nearest place of the segments of a rail that reach into [low, high]."""
+    found = RailFoot()
+    nearest = Scalar(1e300)
+    for k in range(rail.shape[0] - 1):
+        if s[k + 1] >= low and s[k] <= high:
+            d = rail[k + 1] - rail[k]
+            size = wp.length(d)
+            t = d / size
+            u = wp.dot(x - rail[k], t)
+            inside = Scalar(1.0)
+            if u <= Scalar(0.0) or u >= size:
+                inside = Scalar(0.0)
+            u = wp.clamp(u, Scalar(0.0), size)
+            p = rail[k] + u * t
+            gap = wp.length(x - p)
+            if gap < nearest:
+                nearest = gap
+                found.place = p
+                found.t = inside * t
+                found.slope = (s[k + 1] - s[k]) / size
+                found.s = s[k] + found.slope * u
+    return found
+
+
+@wp.func
+def pull_of(r: Scalar, p: Tie):
+    """phi, phi' and phi'' at r."""
+    k = p.stiffness
+    e = r - p.length
+    value = Scalar(0.5) * k * e * e
+    slope = k * e
+    curve = k
+    if p.pulls == 1:
+        if e <= Scalar(0.0):
+            value = Scalar(0.0)
+            slope = Scalar(0.0)
+            curve = Scalar(0.0)
+        elif e < p.onset:
+            value = k * e * e * e / (Scalar(6.0) * p.onset)
+            slope = k * e * e / (Scalar(2.0) * p.onset)
+            curve = k * e / p.onset
+        else:
+            h = e - Scalar(0.5) * p.onset
+            value = Scalar(0.5) * k * h * h + k * p.onset * p.onset / Scalar(24.0)
+            slope = k * h
+    return value, slope, curve
+
+
+@wp.func
+def rub_of(u: Scalar, p: Tie):
+    """D, D' and D'' of the slip u."""
+    y = wp.abs(u) / p.slip
+    value = p.rub * (wp.abs(u) - p.slip / Scalar(3.0))
+    slope = p.rub * wp.sign(u)
+    curve = Scalar(0.0)
+    if y < Scalar(1.0):
+        value = p.rub * p.slip * y * y * (Scalar(1.0) - y / Scalar(3.0))
+        slope = p.rub * y * (Scalar(2.0) - y) * wp.sign(u)
+        curve = p.rub * (Scalar(2.0) - Scalar(2.0) * y) / p.slip
+    return value, slope, curve
+
+
+@wp.kernel(module=_module)
+def respond(
+    o: int,
+    x: wp.array(dtype=vec3),
+    T: TieSet,
+    exact: int,
+    energy: wp.array(dtype=vec2),
+    g: wp.array(dtype=vec3),
+    K: wp.array(dtype=mat33),
+):
+    """E, what is lost besides, dE/dA and d2E/dA2 of every tie."""
+    i = o + wp.tid()
+    p = T.tie[i]
+    zero = Scalar(0.0)
+    lost = zero
+    d = vec3(zero, zero, zero)
+    for a in range(T.stencil.shape[1]):
+        d += T.c[i, a] * x[T.stencil[i, a]]
+    f = RailFoot()
+    f.place = p.place
+    if T.rail.shape[0] > 0:
+        f = foot_on(d, T.rail, T.along, p.low, p.high)
+    d = d - f.place
+    r = wp.length(d)
+    n = vec3(zero, zero, zero)
+    if r > Scalar(NEAR):
+        n = d / r
+    value, slope, curve = pull_of(r, p)
+    over = p.stiffness  # phi'/r
+    if p.length > zero or p.pulls == 1:
+        over = zero
+        if r > Scalar(NEAR):
+            over = slope / r
+    if p.damping > zero:
+        k = p.stiffness * p.damping
+        late = k * (r - p.before)
+        lost += Scalar(0.5) * late * (r - p.before)
+        slope += late
+        curve += k
+        if r > Scalar(NEAR):
+            over += late / r
+    if exact == 0:
+        over = wp.max(over, zero)
+    nn = wp.outer(n, n)
+    tt = wp.outer(f.t, f.t)
+    H = curve * nn + over * (wp.identity(n=3, dtype=Scalar) - tt - nn)
+    push = slope * n
+    if p.rub > zero:
+        rubbed, drag, stiff = rub_of(f.s - p.root, p)
+        lost += rubbed
+        push += drag * f.slope * f.t
+        H += stiff * f.slope * f.slope * tt
+    energy[i] = vec2(value, lost)
+    g[i] = push
+    K[i] = H
+
+
+@wp.kernel(module=_module)
+def shared_out(
+    o: int, c: wp.array2d(dtype=Scalar), g: wp.array(dtype=vec3), out: wp.array2d(dtype=vec3)
+):
+    """c_a g."""
+    i = o + wp.tid()
+    for a in range(c.shape[1]):
+        out[i, a] = c[i, a] * g[i]
+
+
+def tie_records(m: int) -> Any:
+    """(m,) records of ``Tie``, all zero."""
+    import numpy as np
+
+    return np.zeros(m, Tie.numpy_dtype())  # type: ignore[attr-defined]

@@ -1,0 +1,78 @@
+"""When attachments let go: at a time, at a force, or where a function says so."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft.base.arrays import Bools, Floats, Positions
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import documented, setting
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What a function that releases is told at the end of a step.
+
+    Args:
+        t: [s].
+        x: (m,3) [m] where the points are, of springs between two points what is between these.
+        force: (m,) [N] that holds each one; 0 of what has let go.
+        holds: (m,) which still hold.
+    """
+
+    t: float
+    x: Positions
+    force: Floats
+    holds: Bools
+
+
+@checked(SceneError, "release", unchecked=("expired", "lets_go"))
+@documented
+@dataclass(frozen=True)
+class Release:
+    """When the points of an attachment let go, each by itself; what has let go stays loose.
+
+    ``when`` is for Python: a function of ``Held`` that says, after every step, whether all (bool)
+    or which (m,) points let go. It should depend on nothing else, or resumed runs differ.
+    """
+
+    at: float | None = setting(None, "time of release; none: never", "s", least=0)
+    force: float | None = setting(
+        None, "of a point, at the end of a step, beyond which it lets go; none: never", "N", above=0
+    )
+    when: Callable[[Held], Any] | None = None
+
+    @property
+    def depends(self) -> bool:
+        """Whether it has to be looked at after every step."""
+        return self.force is not None or self.when is not None
+
+    def expired(self, t: float) -> bool:
+        """Whether its time has come in a step that ends at t [s]."""
+        return self.at is not None and t > self.at * (1 + 1e-12)
+
+    def lets_go(self, held: Held) -> Bools:
+        """(m,) which let go at the end of a step.
+
+        Raises:
+            SceneError: a function that returns neither a bool nor one for every point.
+        """
+        go = np.zeros(len(held.force), dtype=bool)
+        if self.force is not None:
+            go |= held.force > self.force
+        if self.when is not None:
+            said = np.asarray(self.when(held))
+            if said.dtype != np.bool_ or said.shape not in ((), go.shape):
+                raise SceneError(
+                    "release.when",
+                    got=f"{said.dtype} {said.shape}",
+                    expected=f"a bool, or {len(go)} of them: one for every point",
+                )
+            go = go | said
+        return go & held.holds
+
+
+NEVER = Release()

@@ -1,0 +1,44 @@
+"""State: what changes. Positions, velocities and time; a step makes a new one."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from weft.base.arrays import ArrayOf, Positions, Velocities
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import Setting
+
+# a step that fails may end with numbers that are not finite
+_X = ArrayOf("numbers", ((None, 3),), "m", finite=False)
+_V = ArrayOf("numbers", ((None, 3),), "m/s", finite=False)
+
+
+@checked(SceneError, "state")
+@dataclass(frozen=True, eq=False)
+class State:
+    """Positions and velocities of all vertices at a time.
+
+    Raises:
+        SceneError: arrays of another shape.
+    """
+
+    x: Annotated[Positions, _X]  # (n,3) [m]
+    v: Annotated[Velocities, _V]  # (n,3) [m/s]
+    t: Annotated[float, Setting("", "s")] = 0.0  # [s]
+
+    def __post_init__(self) -> None:
+        if self.v.shape != self.x.shape:
+            raise SceneError(
+                "state.v",
+                got=f"shape {self.v.shape}",
+                expected=f"{self.x.shape}, as of x",
+                hint="weft.State.at_rest(x) is one without velocity",
+            )
+
+    @staticmethod
+    def at_rest(x: Positions, t: float = 0.0) -> "State":
+        """A copy of positions x, without velocity."""
+        x = np.array(x, dtype=np.float64)
+        return State(x, np.zeros_like(x), t)

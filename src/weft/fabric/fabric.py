@@ -1,0 +1,345 @@
+"""Fabric: what a laboratory measures of a cloth, in SI.
+
+Presets stand in ``fabrics/*.yaml``, each number with its source, which begins with its origin:
+``measured: ...`` in a laboratory, ``published: ...`` as the constant of a paper or a trade name,
+``estimated: ...`` by us from what is known of such cloth.
+"""
+
+import dataclasses
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+from weft.base.curve import Curve
+from weft.base.errors import FabricError, check_known
+from weft.base.keyframes import Keys
+from weft.base.runtime_types import checked
+from weft.base.settings import REQUIRED, Accepts, documented, setting
+from weft.base.yaml_lines import kind_of, parse_yaml, read_yaml
+from weft.fabric.fields import CHANGING as CHANGING
+from weft.fabric.fields import CURVES as CURVES
+from weft.fabric.fields import LIMITS as LIMITS
+from weft.fabric.fields import MEANINGS, NEEDED, OPTIONAL
+from weft.fabric.fields import MEMORY as MEMORY
+from weft.fabric.fields import PER_ANGLE as PER_ANGLE
+from weft.fabric.fields import UNITS as UNITS
+from weft.fabric.fields import FabricFields as FabricFields
+from weft.fabric.values import curve, optional, quantity, without_keys
+
+MOST_PRESETS = 20  # one of another, and so on
+ORIGINS = ("measured", "published", "estimated")
+FAR = 5.0  # times outside the range of all presets, from where on a number is doubted
+
+
+CurveLike = Accepts(Curve | Sequence[tuple[float, float]] | None)
+
+
+def _memory(name: str, **bounds: float) -> float | None:
+    """The field of a number that says how a fabric keeps creases, or is drawn out; none: it does
+    not.
+    """
+    bounds = {"least": 0.0, **bounds}
+    return setting(None, MEANINGS[name], MEMORY[name], **bounds)  # type: ignore[arg-type]
+
+
+@checked(FabricError, "fabric", unchecked=("at",))
+@documented
+@dataclass(frozen=True, repr=False)
+class Fabric:
+    """A fabric in SI units.
+
+    Raises:
+        FabricError: a value out of range.
+    """
+
+    density: float = setting(REQUIRED, "mass per area", UNITS["density"], above=0)
+    stretch_warp: float = setting(
+        REQUIRED, "force per width and strain, along the warp", UNITS["stretch_warp"], above=0
+    )
+    stretch_weft: float = setting(REQUIRED, "along the weft", UNITS["stretch_weft"], above=0)
+    shear: float = setting(
+        REQUIRED, "shear force per width and radian", UNITS["shear"], least=0, per_angle=True
+    )
+    bending_warp: float = setting(
+        REQUIRED,
+        "moment per width and curvature, of bending the warp yarns",
+        UNITS["bending_warp"],
+        least=0,
+    )
+    bending_weft: float = setting(REQUIRED, "of the weft yarns", UNITS["bending_weft"], least=0)
+    thickness: float = setting(5e-4, "", UNITS["thickness"], above=0)
+    damping: float = setting(
+        0.0, "time constant of stiffness-proportional damping", UNITS["damping"], least=0
+    )
+    rest_stretch_warp: float = setting(
+        1.0, "stretch at which the warp carries no force", UNITS["rest_stretch_warp"], above=0
+    )
+    rest_stretch_weft: float = setting(1.0, "of the weft", UNITS["rest_stretch_weft"], above=0)
+    name: str = "custom"
+    title: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict)  # field -> where the number comes from
+    limit_warp: float | None = setting(
+        None, "largest strain of the warp, never passed; none: no limit", LIMITS["limit_warp"]
+    )
+    limit_weft: float | None = setting(None, "of the weft", LIMITS["limit_weft"])
+    limit_shear: float | None = setting(
+        None, "largest angle of shear", LIMITS["limit_shear"], above=0, below=np.pi / 2
+    )
+    # force per width over strain, in place of stretch_warp and stretch_weft
+    curve_warp: Annotated[Curve | None, CurveLike] = None
+    curve_weft: Annotated[Curve | None, CurveLike] = None
+    crease_yield: float | None = _memory("crease_yield")
+    crease_hardening: float | None = _memory("crease_hardening")
+    crease_recovery: float | None = _memory("crease_recovery", above=0)
+    crease_lasting: float | None = _memory("crease_lasting", most=1)
+    yield_warp: float | None = _memory("yield_warp")
+    yield_weft: float | None = _memory("yield_weft")
+    yield_hardening: float | None = _memory("yield_hardening")
+    keyed: Mapping[str, Keys] | None = None  # numbers that change in time, by field
+
+    def __repr__(self) -> str:
+        title = f" ({self.title})" if self.title else ""
+        return (
+            f"Fabric {self.name!r}{title}: {self.density:.4g} kg/m^2, {1e3 * self.thickness:.3g} "
+            f"mm, damping {self.damping:g} s\n  stretch {self.stretch_warp:g} / "
+            f"{self.stretch_weft:g} N/m, shear {self.shear:g} N/m, bending "
+            f"{self.bending_warp:.3g} / {self.bending_weft:.3g} N*m (warp / weft)"
+        )
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a strain that it never passes."""
+        return any(getattr(self, name) is not None for name in LIMITS)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it has a curve."""
+        return any(getattr(self, name) is not None for name in CURVES)
+
+    @property
+    def is_drawn_out(self) -> bool:
+        """Whether there is a strain from which on it does not come back."""
+        return self.yield_warp is not None or self.yield_weft is not None
+
+    @property
+    def remembers(self) -> bool:
+        """Whether it keeps creases, or is drawn out."""
+        return self.crease_yield is not None or self.is_drawn_out
+
+    def at(self, t: float) -> "Fabric":
+        """The fabric with the numbers of the time t [s]."""
+        if not self.keyed:
+            return self
+        now = {name: keys.at(t) for name, keys in self.keyed.items()}
+        return dataclasses.replace(self, keyed=None, **now)  # type: ignore[arg-type]
+
+    @classmethod
+    def of(cls, value: "FabricLike") -> "Fabric":
+        """A fabric from a preset's name, a .yaml file, or fields with units, as in YAML.
+
+        Raises:
+            FabricError: unknown name or field, a missing or negative value. UnitError: no unit, or
+            one of another dimension.
+        """
+        return fabric(value)
+
+    def origin(self, field: str) -> str:
+        """How a field's number came about: ``measured``, ``published`` (the constant of a paper or
+        a trade name), ``estimated``, ``given`` (by you) or ``default``.
+        """
+        if field not in self.sources:
+            return "default"
+        word = self.sources[field].split(":")[0]
+        return word if word in ORIGINS else "given"
+
+    def __post_init__(self) -> None:
+        self._check_limits()
+        self._check_memory()
+        self._check_keyed()
+
+    def _check_limits(self) -> None:
+        rest = {"limit_warp": self.rest_stretch_warp - 1, "limit_weft": self.rest_stretch_weft - 1}
+        for name, least in rest.items():
+            value = getattr(self, name)
+            if value is not None and not value > least:
+                raise FabricError(
+                    f"fabric.{name}",
+                    got=value,
+                    expected=f"must be > {least:g}",
+                    hint="the strain at rest, where the fiber carries no force",
+                )
+        for name in CURVES:
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, Curve):
+                object.__setattr__(self, name, Curve(value))
+
+    def _check_keyed(self) -> None:
+        """That numbers with keyframes may change, and are ones that a fabric has at every key."""
+        for name in self.keyed or {}:
+            if name not in CHANGING:
+                raise FabricError(
+                    f"fabric.{name}",
+                    got="keyframes",
+                    expected="a number that stays as it is",
+                    hint=f"these may change: {', '.join(CHANGING)}",
+                )
+        for t in sorted({t for keys in (self.keyed or {}).values() for t, _ in keys.points}):
+            try:
+                self.at(t)
+            except FabricError as error:
+                error.hint = f"at the key of t = {t:g} s"
+                raise
+
+    def _check_memory(self) -> None:
+        for name, needed in NEEDED.items():
+            value = getattr(self, name)
+            if value is not None and all(getattr(self, other) is None for other in needed):
+                raise FabricError(
+                    f"fabric.{name}", got=f"{value:g}", expected=f"{' or '.join(needed)} beside it"
+                )
+
+
+@lru_cache(maxsize=1)
+def preset_names() -> tuple[str, ...]:
+    """Names of the fabrics that weft ships."""
+    folder = resources.files("weft") / "fabrics"
+    return tuple(
+        sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml"))
+    )
+
+
+FabricLike = str | Path | FabricFields | Mapping[str, Any] | Fabric
+
+
+def fabric(value: FabricLike, where: str = "fabric", depth: int = 0) -> Fabric:
+    """A fabric from a preset's name, a YAML file, a mapping of the same fields, or a Fabric.
+
+    In files and mappings every quantity needs a unit (``stretch_warp: 4000 N/m``); ``stretch`` and
+    ``bending`` set warp and weft at once, alone or as a pair; ``preset`` gives what is left out.
+
+    Args:
+        value: name, path ending in .yaml, mapping, or Fabric.
+        where: what error messages call the place.
+        depth: of the presets that led here.
+
+    Raises:
+        FabricError: unknown name or field, a missing or negative value. UnitError: no unit, or one
+        of another dimension.
+
+    Warns where a given number is five times outside the range of all presets: a unit that was
+    meant otherwise mostly is.
+    """
+    if isinstance(value, Fabric):
+        return value
+    if isinstance(value, Mapping):
+        return _from_fields(value, where, "custom", depth)
+    if not isinstance(value, str | Path):
+        raise FabricError(where, got=repr(value), expected="a preset's name or a .yaml file")
+    if depth > MOST_PRESETS:
+        raise FabricError(where, got="a preset of itself", expected="one that ends")
+    path = Path(value)
+    if path.suffix in (".yaml", ".yml"):
+        return _from_fields(_read(path), str(path), path.stem, depth)
+    name = str(value)
+    check_known(name, preset_names(), where, FabricError)
+    text = (resources.files("weft") / "fabrics" / f"{name}.yaml").read_text(encoding="utf-8")
+    return _from_fields(parse_yaml(text, name, FabricError).value, name, name, depth)
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    fields = read_yaml(path, "fabric file", FabricError).value
+    if not isinstance(fields, Mapping):
+        raise FabricError(
+            "fabric file",
+            got=kind_of(fields),
+            where=str(path),
+            expected="fields such as `density: 120 g/m^2`",
+        )
+    return fields
+
+
+def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -> Fabric:
+    fields = _spread(fields, where)
+    known = [*UNITS, *OPTIONAL, *CURVES, "title", "name", "preset"]
+    for key in fields:
+        check_known(str(key), known, f"field of {where}", FabricError)
+    base = fabric(fields["preset"], f"{where}.preset", depth + 1) if "preset" in fields else None
+    values: dict[str, float] = {}
+    sources = dict(base.sources) if base is not None else {}
+    keyed: dict[str, Keys] = {}
+    fields = without_keys(fields, where, keyed)
+    for key in [k for k in UNITS if k in fields]:
+        values[key], sources[key] = quantity(fields[key], key, f"{where}.{key}")
+    more: dict[str, Any] = {k: getattr(base, k, None) for k in (*OPTIONAL, *CURVES)}
+    for key in [k for k in (*OPTIONAL, *CURVES) if k in fields]:
+        read = curve if key in CURVES else optional
+        more[key], sources[key] = read(fields[key], key, f"{where}.{key}")
+    if base is not None:
+        values = {**{k: getattr(base, k) for k in UNITS}, **values}
+    required = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft")
+    missing = [k for k in required if k not in values]
+    if missing:
+        raise FabricError(
+            f"missing {', '.join(missing)}",
+            where=where,
+            hint="give each with its unit, or start from `preset: cotton`",
+        )
+    title = str(fields.get("title") or (base.title if base else ""))
+    called = str(fields.get("name", name))
+    if base is not None and base.keyed:
+        keyed = {**{k: v for k, v in base.keyed.items() if k not in fields}, **keyed}
+    if keyed:
+        more["keyed"] = keyed
+    made = Fabric(**{**more, **values}, name=called, title=title, sources=sources)
+    if where != name:  # not a preset
+        for key in [k for k in UNITS if k in fields]:
+            _doubt(key, values[key], f"{where}.{key}")
+    return made
+
+
+@lru_cache(maxsize=1)
+def known_ranges() -> Mapping[str, tuple[float, float]]:
+    """Least and greatest value of every field over all presets, in SI."""
+    presets = [fabric(name) for name in preset_names()]
+    columns = {key: [getattr(p, key) for p in presets] for key in UNITS}
+    return {key: (min(column), max(column)) for key, column in columns.items()}
+
+
+def _doubt(key: str, value: float, where: str) -> None:
+    """Warn about a number far from all fabrics known; 0 is said on purpose."""
+    low, high = known_ranges()[key]
+    if value == 0.0 or low / FAR <= value <= FAR * high:
+        return
+    factor = low / value if value < low else value / high
+    side = "below" if value < low else "above"
+    unit = "" if UNITS[key] == "1" else f" {UNITS[key]}"
+    warnings.warn(
+        f"{where} = {value:.3g}{unit} is {factor:.2g} times {side} all fabrics that weft knows "
+        f"({low:.3g} to {high:.3g}{unit}): is the unit what you mean?",
+        stacklevel=2,
+    )
+
+
+def _spread(fields: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """``stretch: 4000 N/m`` or ``stretch: [4000 N/m, 3000 N/m]`` as two fields."""
+    result = dict(fields)
+    if "curve" in result:
+        both = result.pop("curve")
+        result = {**dict.fromkeys(CURVES, both), **result}
+    for short in ("stretch", "bending", "rest_stretch", "limit", "yield"):
+        if short in result:
+            value = result.pop(short)
+            pair = value if isinstance(value, list | tuple) else [value, value]
+            if len(pair) != 2:
+                raise FabricError(
+                    f"{where}.{short}", got=value, expected="one quantity, or two: [warp, weft]"
+                )
+            result.setdefault(f"{short}_warp", pair[0])
+            result.setdefault(f"{short}_weft", pair[1])
+    return result

@@ -1,0 +1,100 @@
+"""Values of a fabric's fields as files say them: text with a unit, curves, keyframes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from weft.base.curve import Curve
+from weft.base.errors import FabricError, UnitError
+from weft.base.keyframes import Keys
+from weft.base.units import to_si
+from weft.fabric.fields import CHANGING, OPTIONAL, PER_ANGLE, UNITS
+
+
+def without_keys(
+    fields: Mapping[str, Any], where: str, keyed: dict[str, Keys]
+) -> Mapping[str, Any]:
+    """The fields with first keys in place of keyframes, which go into ``keyed``."""
+    out = dict(fields)
+    for name, value in fields.items():
+        value, source = sourced(value, where) if not Keys.is_said(value) else (value, "")
+        if not Keys.is_said(value):
+            continue
+        what = f"{where}.{name}"
+        if name not in CHANGING:
+            raise FabricError(
+                what,
+                got="keyframes",
+                expected="a number that stays as it is",
+                hint=f"these may change: {', '.join(CHANGING)}",
+            )
+        timed, between = Keys.said(value, what)
+        read = quantity if name in UNITS else optional
+        numbers = [(t, read(v, name, f"{what} at {t:g} s")[0]) for t, v in timed]
+        if any(v is None for _, v in numbers):
+            raise FabricError(what, got="none at a key", expected="numbers")
+        keyed[name] = Keys.of(numbers, between, what, FabricError)  # type: ignore[arg-type]
+        out[name] = {"value": timed[0][1], "source": source or "given: keyframes"}
+    return out
+
+
+def quantity(value: Any, key: str, where: str) -> tuple[float, str]:
+    """A field's value in SI and its source."""
+    value, source = sourced(value, where)
+    unit = UNITS[key]
+    if unit != "1" and not isinstance(value, str):
+        raise UnitError(
+            where, got=repr(value), expected=f"a quantity with its unit, like '{value} {unit}'"
+        )
+    return to_si(value, unit, where, per_angle=key in PER_ANGLE), source
+
+
+def optional(value: Any, key: str, where: str) -> tuple[float | None, str]:
+    """A field that may be none in SI, and its source; none takes that of the preset away."""
+    value, source = sourced(value, where)
+    if value is None:
+        return None, source
+    unit = OPTIONAL[key]
+    if unit != "1" and not isinstance(value, str):
+        like = (
+            "an angle with its unit, like '30 deg'"
+            if unit == "rad"
+            else (f"a quantity with its unit, like '{value} {unit}'")
+        )
+        raise UnitError(where, got=repr(value), expected=like)
+    return to_si(value, unit, where), source
+
+
+def curve(value: Any, key: str, where: str) -> tuple[Curve | None, str]:
+    """A curve from pairs of strain and force per width with its unit, and its source."""
+    value, source = sourced(value, where)
+    if value is None:
+        return None, source
+    pairs = value if isinstance(value, list | tuple) else []
+    if not pairs or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
+        raise FabricError(
+            where,
+            got=value,
+            expected="pairs [strain, force per width]",
+            hint="such as [[1 %, 20 N/m], [3 %, 90 N/m]]",
+        )
+    points = []
+    for strain, force in pairs:
+        if not isinstance(force, str) and force != 0:
+            raise UnitError(where, got=repr(force), expected=f"with its unit, like '{force} N/m'")
+        points.append((to_si(strain, "1", where), to_si(force, "N/m", where)))
+    try:
+        return Curve(points), source
+    except FabricError as error:
+        error.what = f"{where}: {error.what}"
+        raise
+
+
+def sourced(value: Any, where: str) -> tuple[Any, str]:
+    """A value that may be ``{value: ..., source: ..., uncertainty: ...}``, and its source. The
+    uncertainty is for people and other programs: text or a number, not read any further.
+    """
+    if not isinstance(value, Mapping):
+        return value, ""
+    if set(value) - {"value", "source", "uncertainty"} or "value" not in value:
+        raise FabricError(where, got=dict(value), expected="value, source and uncertainty")
+    return value["value"], str(value.get("source", ""))

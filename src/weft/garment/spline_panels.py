@@ -1,0 +1,189 @@
+"""A garment's panels as spline patches: those with four corners, one patch each.
+
+What is seen, touched and sewn stays the mesh that the panel was cut into; the patch moves it. So
+seams meet point by point at equal fractions of their lengths, as on triangles, whatever the spans.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import PatternError, shortened
+from weft.discretization.mesh import TriangleMesh
+from weft.discretization.patch_triangulation import Touched, parameters_at
+from weft.discretization.quadrature import Rule
+from weft.discretization.spline_fit.fit_mesh import AROUND, FlatPiece, counts_of, on_border
+from weft.discretization.spline_fit.fit_patch import LEAST, Fitted, corners_of, fit_patch
+from weft.discretization.spline_fit.lift import lifted
+from weft.discretization.spline_fit.outline import BoundaryPolygon, sides_of
+from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
+from weft.discretization.spline_surface import Bending, SharedSide, SplineSurface
+from weft.garment.garment import Garment
+
+FEWEST = LEAST - 1  # edges of the mesh along an edge of a panel, for the fewest control points
+KEPT = 1e-3  # weight of where control points are lifted to, over a vertex that they follow
+LEAST_AREA = 0.1  # of its area on paper, that a triangle keeps on the patch
+TRIANGLES = "or leave `discretization: triangles` for this garment"
+
+
+@dataclass(frozen=True, eq=False)
+class PatchedGarment:
+    """A garment of splines: what was cut, and the surface and control points of every panel."""
+
+    garment: Garment
+    surfaces: Mapping[str, SplineSurface]
+    points: Mapping[str, Positions]  # (N,3) [m] where each panel starts
+
+
+def patched(
+    garment: Garment,
+    size: float,
+    rule: Rule = Rule.REDUCED,
+    bending: Bending = Bending.PLATE,
+) -> PatchedGarment:
+    """A patch for every panel of a garment, where it starts.
+
+    Args:
+        garment: cut, with ``FEWEST`` edges or more along those of its panels, and placed.
+        size: [m] of a knot span. Sides that a seam joins from end to end have as many spans.
+        rule: quadrature.
+        bending: of patches.
+
+    Raises:
+        PatternError: a size out of range, a panel that has not four corners, or a fold inside one.
+        PatchError: a panel that no patch fits.
+    """
+    if not (np.isfinite(size) and size > 0):
+        raise PatternError("spline.span_size", got=size, expected="must be > 0 [m]")
+    _refuse(garment)
+    pieces = [_piece(garment, name) for name in garment.vertices]
+    chosen = []
+    for piece, ids in zip(pieces, garment.patch_corners()):
+        local = np.searchsorted(piece.vertices, ids).tolist()
+        chosen.append(corners_of(piece.outline, local, piece.mesh.source))
+    counts = counts_of(pieces, chosen, _joints(garment, pieces, chosen), None, size)
+    surfaces, points = {}, {}
+    for name, piece, corners, (n1, n2) in zip(garment.vertices, pieces, chosen, counts):
+        sides = sides_of(piece.outline, corners)
+        _check_counts(name, piece.outline, sides, (n1, n2, n1, n2))
+        fit = fit_patch(piece.outline, sides, n1, n2, None, piece.mesh.source)
+        own = np.arange(n1 * n2, dtype=np.int32).reshape(n1, n2)
+        touched = _touched(piece, corners, fit)
+        made = SplineSurface([fit.patch], [own], n1 * n2, (), rule, None, bending, fit.deviation)
+        surfaces[name] = replace(made, touched=touched)
+        points[name] = _placed(surfaces[name], piece.mesh)
+    return PatchedGarment(garment, surfaces, points)
+
+
+def _refuse(garment: Garment) -> None:
+    """What patches have not, by name."""
+    bad = [
+        f"panel {p.name} ({len(ids)})"
+        for p, ids in zip(garment.pattern.panels, garment.patch_corners())
+        if len(ids) != 4
+    ]
+    if bad:
+        raise PatternError(
+            "corners of a garment of splines",
+            got=shortened(bad, 8),
+            expected="four in every panel, where its outline turns by more than 20 degrees",
+            hint="cut these into pieces with four corners (darts and notches have corners too), "
+            + TRIANGLES,
+        )
+    folded = list(dict.fromkeys(f"panel {line.panel}" for line in garment.folds))
+    if folded:
+        raise PatternError(
+            "folds of a garment of splines",
+            got=shortened(folded, 8),
+            expected="none inside a panel: a patch is smooth and does not crease",
+            hint="cut the panel there and sew it with the seam's `angle`, " + TRIANGLES,
+        )
+
+
+def _piece(garment: Garment, name: str) -> FlatPiece:
+    """A panel's mesh, and its vertices among those of the garment."""
+    ids, mesh = garment.vertices[name], garment.panel_mesh(name)
+    named = replace(mesh, source=f"{mesh.source}, panel {name}")
+    return FlatPiece(named, np.arange(ids.start, ids.stop, dtype=np.int32))
+
+
+def _joints(
+    garment: Garment, pieces: Sequence[FlatPiece], chosen: Sequence[Ints]
+) -> list[SharedSide]:
+    """Sides that a seam joins from end to end: these get as many control points as each other."""
+    place: dict[bytes, tuple[int, str]] = {}
+    for k, (piece, corners) in enumerate(zip(pieces, chosen)):
+        for name, ids in zip(AROUND, piece.sides(corners)):
+            place[np.sort(ids).tobytes()] = k, name
+    found = []
+    for line in garment.seams:
+        ends = [place.get(np.unique(line.pairs[:, s]).tobytes()) for s in (0, 1)]
+        if ends[0] is not None and ends[1] is not None:
+            found.append(SharedSide(ends[0], ends[1]))
+    return found
+
+
+def _check_counts(
+    name: str, outline: BoundaryPolygon, sides: Sequence[Ints], counts: tuple[int, ...]
+) -> None:
+    """That the vertices along every side know where its control points are."""
+    for side, n in zip(sides, counts):
+        if len(side) < n:
+            raise PatchError(
+                f"panel {name}",
+                got=f"{len(side)} vertices along a side of {n} control points",
+                expected="at least as many: seams are sewn, and bodies touched, at vertices",
+                hint="a smaller garment.size, or a larger spline.span_size",
+                drawing=outline.drawing(outline.places[side]),
+            )
+
+
+def _touched(piece: FlatPiece, corners: Ints, fit: Fitted) -> Touched:
+    """The panel's own triangles on its patch: those along the border at fractions of the sides'
+    lengths, those inside where they are on paper.
+
+    Raises:
+        PatchError: triangles that the patch turns over or flattens.
+    """
+    mesh, patch = piece.mesh, fit.patch
+    flat = mesh.vertex_uv
+    assert flat is not None
+    uv = parameters_at(patch, flat)
+    border, own, _ = on_border(piece, corners, fit)
+    uv[np.searchsorted(piece.vertices, border)] = own
+    at = patch.material(uv)
+    before, after = _areas(flat, mesh.faces), _areas(at, mesh.faces)
+    bad = np.flatnonzero((after < LEAST_AREA * before) | (_areas(uv, mesh.faces) <= 0))
+    if len(bad):
+        places = flat[mesh.faces[bad]].mean(1)
+        raise PatchError(
+            mesh.source,
+            got=f"{len(bad)} triangles flattened near {np.round(places[0], 3)} m, "
+            f"as the patch keeps to the outline by {1e3 * fit.deviation:.2g} mm",
+            expected="a patch that follows its outline",
+            hint="a smaller spline.span_size, or a larger garment.size",
+            drawing=PatchDrawing(piece.outline.places, places),
+        )
+    return Touched(uv, mesh.faces)
+
+
+def _areas(p: Floats, faces: Ints) -> Floats:
+    """(m,) twice the signed areas of triangles in a plane."""
+    a, b, c = np.moveaxis(p[faces], 1, 0)
+    u, v = b - a, c - a
+    return np.asarray(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])
+
+
+def _placed(surface: SplineSurface, mesh: TriangleMesh) -> Positions:
+    """(N,3) [m] control points whose patch is nearest to where the panel's vertices start, the mean
+    of squares; what these leave open is lifted.
+    """
+    W = surface.shown.embedding.matrix
+    rest = surface.patches[0].rest.reshape(-1, 2)
+    start = lifted(rest, mesh.corner_uv, mesh.vertices[mesh.faces])
+    A = (W.T @ W + KEPT * sp.eye(W.shape[1])).tocsc()
+    return np.asarray(start + spla.splu(A).solve(W.T @ (mesh.vertices - W @ start)))

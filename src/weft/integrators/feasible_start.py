@@ -1,0 +1,84 @@
+"""A start without intersections, and with room for the thickness, near one that has neither.
+
+First intersections are untangled (``contact.untangling``); then contact alone, without elasticity,
+pushes apart what is nearer than its thickness, which grows as there is room.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft import kernel
+from weft.base.arrays import Positions
+from weft.base.errors import SceneError
+from weft.contact.contact_energy import ContactEnergy
+from weft.contact.untangling import uncrossed
+from weft.energies.state import State
+from weft.integrators.model import Model
+from weft.integrators.potential import Potential
+from weft.solve.linear.select import linear_solver
+from weft.solve.newton.descent import Newton
+from weft.solve.newton.minimize import minimize
+
+MOST_STEPS = 60
+SCALE = 1e-3  # [s^2] of the inertia that holds vertices where they are
+
+
+@dataclass(frozen=True, eq=False)
+class FeasibleStart:
+    """A start that contact can begin from."""
+
+    x: Positions  # (n,3) [m]
+    moved: int  # vertices
+    farthest: float  # [m] largest displacement
+    crossing: int  # pairs of faces that intersected
+
+    def __str__(self) -> str:
+        return (
+            f"untangled {self.crossing} pairs of faces: moved {self.moved} vertices "
+            f"by up to {1e3 * self.farthest:.3g} mm"
+        )
+
+
+def feasible_start(model: Model, x: Positions) -> FeasibleStart:
+    """Untangle the start x (n,3) of a model with contact. Pinned vertices stay.
+
+    Raises:
+        SceneError: intersections that no small motion takes away.
+    """
+    assert model.contact is not None
+    contact = model.contact
+    fixed, _ = model.prescribed(0.0)
+    before = len(contact.crossings(x, 0.0, contact.excluded(fixed)))
+    apart, left = uncrossed(contact, x, ~fixed)
+    if left:
+        raise SceneError(
+            "contact.resolve",
+            got=f"{left} of {before} pairs of faces still intersect",
+            expected="small intersections, that a motion of a few gaps takes away",
+            hint="`weft check` draws them; move the pieces apart, or raise contact.gap",
+        )
+    apart = _spread(model, apart)
+    contact.check_start(apart)
+    shift = np.linalg.norm(apart - x, axis=1)
+    return FeasibleStart(apart, int((shift > 0).sum()), float(shift.max(initial=0.0)), before)
+
+
+def _spread(model: Model, x: Positions) -> Positions:
+    """Push apart what is nearer than its thickness."""
+    assert model.contact is not None
+    settings = dataclasses.replace(model.contact.settings, pinch="thin")
+    contact = dataclasses.replace(model.contact, settings=settings)
+    if contact.mesh.sides.thickest == 0:
+        return x
+    terms = (model.assembly.inertia, ContactEnergy(contact, model.assembly.phases))
+    solver = linear_solver("auto", len(x))
+    for _ in range(MOST_STEPS):
+        still = State(x, np.zeros_like(x))
+        phi = Potential(model, model.step(still, 0.0, x, SCALE), terms=terms)
+        if phi.blocked is None:
+            break
+        found = minimize(phi, kernel.points(x), solver, Newton(1e-3 * contact.gap))
+        x = np.array(kernel.numpy(found.x))
+    return x

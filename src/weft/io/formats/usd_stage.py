@@ -1,0 +1,286 @@
+"""Which meshes of a USD stage are drawn, and where: purpose, visibility, point instances.
+
+A renderer draws meshes of the purposes ``default`` and ``render`` that are visible; ``guide`` and
+``proxy`` stand for something else. Meshes below a point instancer are prototypes: they are drawn
+once for every instance, and not by themselves (OpenUSD, UsdGeomPointInstancer).
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from weft.base.arrays import Floats
+from weft.base.errors import MeshError
+from weft.base.machine import gib, memory
+
+Matrix: TypeAlias = Floats  # (4,4) of row vectors, as USD has them
+PER_POINT = 400  # [bytes] while meshes are read
+MOST = 100_000  # meshes of a file, each instance one
+
+
+class Instancer:
+    """A point instancer, with the transforms of its instances at one time.
+
+    Attributes:
+        points: the instancer.
+        roots: the prims of its prototypes.
+        which: (k,) number of the prototype of each instance.
+        visible: numbers of the instances that are drawn.
+
+    Raises:
+        MeshError: an instance without a prototype, or instances that change in time.
+    """
+
+    def __init__(self, prim: Any, where: str) -> None:
+        from pxr import Usd, UsdGeom
+
+        self.points = UsdGeom.PointInstancer(prim)
+        said = self.points.GetProtoIndicesAttr()
+        codes = said.GetTimeSamples() or [Usd.TimeCode.Default()]
+        each = [list(said.Get(c) or []) for c in codes]
+        if any(other != each[0] for other in each[1:]):
+            raise MeshError(
+                "protoIndices",
+                got="some that change in time",
+                where=where,
+                expected="the same instances at all times",
+            )
+        targets = self.points.GetPrototypesRel().GetForwardedTargets()
+        self.roots = [prim.GetStage().GetPrimAtPath(p) for p in targets]
+        self.which: Sequence[int] = each[0]
+        bad = [k for k in self.which if not (0 <= k < len(self.roots) and self.roots[k])]
+        if bad:
+            raise MeshError(
+                "protoIndices",
+                got=bad[0],
+                where=where,
+                expected=f"a prim of the {len(self.roots)} prototypes",
+            )
+        self.visible = _visible(self.points, len(self.which))
+        self._at: tuple[float, Floats] | None = None
+
+    def transforms(self, code: float) -> Floats:
+        """(k,4,4) from the prototypes to the instancer, at a time code."""
+        if self._at is None or self._at[0] != code:
+            found = self.points.ComputeInstanceTransformsAtTime(
+                code, code, self.points.IncludeProtoXform, self.points.IgnoreMask
+            )
+            if len(found) != len(self.which):
+                raise MeshError(
+                    "instances",
+                    got=f"{len(found)} with places at time code {code:g}",
+                    expected=f"{len(self.which)}, one for each of protoIndices",
+                    where=str(self.points.GetPath()),
+                )
+            self._at = code, np.array(found, dtype=np.float64).reshape(-1, 4, 4)
+        return self._at[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A mesh that is drawn.
+
+    Args:
+        prim: the mesh.
+        name: its path; of an instance ``/instancer/3/mesh``.
+        within: instancers, outermost first, and which of its instances.
+    """
+
+    prim: Any
+    name: str
+    within: Sequence[tuple[Instancer, int]] = ()
+
+    def to_world(self, code: float) -> Matrix:
+        """Its transform at a time code."""
+        from pxr import UsdGeom
+
+        cache = UsdGeom.XformCache(code)
+        result, prim = np.eye(4), self.prim
+        for instancer, k in reversed(self.within):
+            root = instancer.roots[instancer.which[k]]
+            result = result @ _relative(cache, prim, root) @ instancer.transforms(code)[k]
+            prim = instancer.points.GetPrim()
+        return np.asarray(result @ np.array(cache.GetLocalToWorldTransform(prim)))
+
+    def times(self) -> set[float]:
+        """Time codes at which its points or its place are said."""
+        from pxr import UsdGeom
+
+        codes = set(UsdGeom.Mesh(self.prim).GetPointsAttr().GetTimeSamples())
+        for prim in (self.prim, *(i.points.GetPrim() for i, _ in self.within)):
+            for above in _upwards(prim):
+                if above.IsA(UsdGeom.Xformable):
+                    codes |= set(UsdGeom.Xformable(above).GetTimeSamples())
+        for instancer, _ in self.within:
+            p = instancer.points
+            for attribute in (p.GetPositionsAttr(), p.GetOrientationsAttr(), p.GetScalesAttr()):
+                codes |= set(attribute.GetTimeSamples())
+        return codes
+
+
+def drawn_meshes(stage: Any, path: Path) -> list[Placed]:
+    """Return every mesh of a stage that is drawn, once for each instance.
+
+    Raises:
+        MeshError: instances without prototypes, that change in time, that are among their own
+        prototypes, or more of them than memory holds.
+    """
+    walk = _Walk(path)
+    count, points = walk.size(stage.GetPseudoRoot(), None)
+    need = PER_POINT * points
+    if count > MOST or need > memory():
+        raise MeshError(
+            "meshes of a USD file",
+            got=f"{count:.6g}, {gib(need)} while they are read",
+            expected=f"at most {MOST:,}, and the {gib(memory())} of this machine",
+            where=str(path),
+            hint="point instances count once each; read a part: prim",
+        )
+    return list(walk.meshes(stage.GetPseudoRoot(), None))
+
+
+def all_meshes(stage: Any) -> Iterator[Any]:
+    """Every mesh prim of a stage, drawn or not, prototypes as they stand in the file."""
+    from pxr import Usd, UsdGeom
+
+    everything = Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies())
+    return (p for p in everything if p.IsA(UsdGeom.Mesh))
+
+
+class _Walk:
+    """What is drawn of the prims of a file, instancers looked at once each.
+
+    A prim is said with the one above it up to which purpose and visibility are inherited: the root
+    of its prototype; None: all the way.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._instancers: dict[str, Instancer] = {}
+        self._sizes: dict[str, tuple[int, int] | None] = {}  # of prototypes; None: in the making
+
+    def size(self, root: Any, top: Any) -> tuple[int, int]:
+        """Numbers of meshes and points, without a list of them."""
+        count, points = 0, 0
+        for prim, instancer in self._shown(root, top):
+            if instancer is None:
+                count, points = count + 1, points + _n_points(prim)
+                continue
+            each = [self._size_of_prototype(r) if r else (0, 0) for r in instancer.roots]
+            for k in instancer.visible:
+                own = each[instancer.which[k]]
+                count, points = count + own[0], points + own[1]
+        return count, points
+
+    def _size_of_prototype(self, root: Any) -> tuple[int, int]:
+        name = str(root.GetPath())
+        if name not in self._sizes:
+            self._sizes[name] = None
+            self._sizes[name] = self.size(root, root)
+        found = self._sizes[name]
+        if found is None:
+            raise MeshError(
+                "point instances",
+                got="some that are among their own prototypes",
+                where=f"{self.path}{name}",
+                expected="an end of them",
+            )
+        return found
+
+    def meshes(self, root: Any, top: Any) -> Iterator[Placed]:
+        """All of them."""
+        for prim, instancer in self._shown(root, top):
+            if instancer is None:
+                yield Placed(prim, str(prim.GetPath()))
+                continue
+            shapes = [list(self.meshes(r, r)) if r else [] for r in instancer.roots]
+            for i in instancer.visible:
+                k = instancer.which[i]
+                above = len(str(instancer.roots[k].GetPath().GetParentPath()).rstrip("/"))
+                for p in shapes[k]:
+                    name = f"{prim.GetPath()}/{i}{p.name[above:]}"
+                    yield replace(p, name=name, within=((instancer, i), *p.within))
+
+    def _shown(self, root: Any, top: Any) -> Iterator[tuple[Any, Instancer | None]]:
+        """Meshes and instancers that are drawn, at and below a prim; not what instancers hold."""
+        from pxr import Usd, UsdGeom
+
+        flags = Usd.PrimIsActive & Usd.PrimIsLoaded & Usd.PrimIsDefined
+        if top is None:
+            flags &= ~Usd.PrimIsAbstract
+        prims = iter(Usd.PrimRange(root, Usd.TraverseInstanceProxies(flags)))
+        for prim in prims:
+            instances = prim.IsA(UsdGeom.PointInstancer)
+            if instances:
+                prims.PruneChildren()
+            if (instances or prim.IsA(UsdGeom.Mesh)) and _is_drawn(prim, top):
+                yield prim, self._instancer(prim) if instances else None
+
+    def _instancer(self, prim: Any) -> Instancer:
+        name = str(prim.GetPath())
+        if name not in self._instancers:
+            self._instancers[name] = Instancer(prim, f"{self.path}{name}")
+        return self._instancers[name]
+
+
+def _visible(points: Any, n: int) -> Sequence[int]:
+    """Which of n instances are active, and at any time visible."""
+    from pxr import Usd
+
+    codes = points.GetInvisibleIdsAttr().GetTimeSamples() or [Usd.TimeCode.Default()]
+    masks = [list(points.ComputeMaskAtTime(c)) or [True] * n for c in codes]
+    shown = np.array(masks, dtype=bool)
+    _warn_of_changes(points.GetPrim(), bool((shown.any(0) != shown.all(0)).any()))
+    return [int(k) for k in np.flatnonzero(shown.any(0))]
+
+
+def _is_drawn(prim: Any, top: Any) -> bool:
+    """Whether a prim has a purpose that is rendered, and is visible at any time."""
+    from pxr import UsdGeom
+
+    purpose = None
+    for above in _upwards(prim, top):
+        if not above.IsA(UsdGeom.Imageable):
+            continue
+        about = UsdGeom.Imageable(above)
+        if purpose is None and about.GetPurposeAttr().HasAuthoredValue():
+            purpose = about.GetPurposeAttr().Get()
+        said = about.GetVisibilityAttr()
+        values = {said.Get(c) for c in said.GetTimeSamples()} or {said.Get()}
+        if values == {UsdGeom.Tokens.invisible}:
+            return False
+        _warn_of_changes(above, UsdGeom.Tokens.invisible in values)
+    return purpose in (None, UsdGeom.Tokens.default_, UsdGeom.Tokens.render)
+
+
+def _warn_of_changes(prim: Any, changes: bool) -> None:
+    if changes:
+        warnings.warn(
+            f"{prim.GetPath()}: its visibility changes in time; it is taken as visible all along",
+            stacklevel=2,
+        )
+
+
+def _upwards(prim: Any, top: Any = None) -> Iterator[Any]:
+    """A prim and those above it, up to ``top`` or the stage's own."""
+    while prim and not prim.IsPseudoRoot():
+        yield prim
+        if prim == top:
+            return
+        prim = prim.GetParent()
+
+
+def _relative(cache: Any, prim: Any, root: Any) -> Matrix:
+    """Transform of a prim relative to one at or above it."""
+    return np.eye(4) if prim == root else np.array(cache.ComputeRelativeTransform(prim, root)[0])
+
+
+def _n_points(prim: Any) -> int:
+    """How many points it has at the first time at which they are said."""
+    from pxr import Usd, UsdGeom
+
+    return len(UsdGeom.Mesh(prim).GetPointsAttr().Get(Usd.TimeCode.EarliestTime()) or [])

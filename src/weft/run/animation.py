@@ -1,0 +1,358 @@
+"""Frames of a run as an ``io.animation.Animation``: which frames, at which times, in which axes and
+units, and what is measured on the cloth.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from weft.base.arrays import CornerUv, Faces, Floats, Json, Positions, Velocities
+from weft.base.errors import RunError
+from weft.cloth.fields import AT_FACES, AT_VERTICES, VECTORS, Physics, gradients, principal_stress
+from weft.discretization.compound_surface import Surfaces
+from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.mesh import TriangleMesh
+from weft.discretization.samples import principal_stretches
+from weft.io.animation import Animation, AnimationFrame, Convention, Fields, SurfaceTopology
+from weft.io.selection import FrameSelection
+from weft.render.looks import panels, strain, vertex_mean
+
+STRANDS = "ropes and springs"  # name of their surface
+MOST_PANELS = 256  # of a cloth; one of more is a region without panels
+
+
+class RunFrames(Protocol):
+    """What is needed of a run."""
+
+    @property
+    def fps(self) -> float:
+        """Frames a second."""
+
+    @property
+    def manifest(self) -> Json:
+        """Scene, bodies, versions."""
+
+    @property
+    def path(self) -> Any:
+        """For messages."""
+
+    @property
+    def folder(self) -> Any:
+        """Where it is."""
+
+    @property
+    def body_faces(self) -> Faces:
+        """(k,3) of all bodies."""
+
+    @property
+    def solid_faces(self) -> Faces:
+        """(m,3) of bodies, ropes and springs."""
+
+    def solid_positions(self, frame: int = -1) -> Positions:
+        """(b,3) [m] of their vertices."""
+
+    def __len__(self) -> int:
+        """Number of frames."""
+
+    def positions(self, frame: int = -1, density: int | None = None) -> Positions:
+        """(n,3) [m]."""
+
+    def velocities(self, frame: int = -1, density: int | None = None) -> Velocities:
+        """(n,3) [m/s]."""
+
+    def body_positions(self, frame: int = -1) -> Positions:
+        """(b,3) [m]."""
+
+    def tessellation(self, density: int | None = None) -> tuple[Faces, CornerUv]:
+        """Faces and their material coordinates."""
+
+    def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:
+        """Names of the cloths, and how many faces each has."""
+
+    def pressure(self, frame: int = -1) -> Floats | None:
+        """(n,) [Pa] of contact, at the vertices of the run's own mesh."""
+
+    def recorded(self, frame: int = -1) -> tuple[str, ...]:
+        """Names of the fields that a frame has."""
+
+    def field(
+        self,
+        name: str,
+        frame: int = -1,
+        *,
+        density: int | None = None,
+        physics: Physics | None = None,
+    ) -> Floats:
+        """A field (``weft.cloth.fields``) of a frame."""
+
+
+def animation_of(
+    run: RunFrames,
+    *,
+    selection: FrameSelection | None = None,
+    fps: float | None = None,
+    first: int | None = None,
+    convention: Convention | None = None,
+    density: int | None = None,
+    fields: Sequence[str] = (),
+    physics: Physics | None = None,
+) -> Animation:
+    """Frames of a run as writers take them.
+
+    Args:
+        run: the run.
+        selection: which frames; None: all.
+        fps: frames a second; between frames of the run positions are a cubic of positions and
+            velocities (Hermite), bodies linear. None: those of the run, over the step.
+        first: number that the file gives the first frame; None: the one with which a frame's
+            number over the rate is its time in the run.
+        convention: axes and units; None: meters, y up.
+        density: of splines, samples a knot span; None: those of the run's mesh.
+        fields: names (``weft.cloth.fields``); none: those that the first of the frames recorded.
+        physics: of the run's scene, for fields that it did not record.
+
+    Raises:
+        RunError: no such frames or fields, a rate that is none, or frames whose times no whole
+        numbers have.
+    """
+    chosen = selection or FrameSelection()
+    numbers = chosen.numbers(len(run), str(run.path))
+    if fps is not None and not (math.isfinite(fps) and fps > 0):
+        raise RunError("--fps", got=fps, expected="must be > 0 [1/s]")
+    if fps is not None and chosen.step != 1:
+        raise RunError(
+            "--frames, --fps",
+            got=f"a step of {chosen.step}, and {fps:g} fps",
+            expected="one of the two",
+        )
+    c = convention or Convention()
+    rate = run.fps / chosen.step if fps is None else fps
+    start, end = (number / run.fps * rate for number in (numbers[0], numbers[-1]))
+    own = math.ceil(start * (1 - 1e-12) - 1e-9)  # the first whole number at or after the start
+    if first is None and (own > end + 1e-9 or (fps is None and own > start + 1e-9)):
+        raise RunError(
+            "--frames",
+            got=f"frame {numbers[0]} of {run.fps:g} fps",
+            where=str(run.path),
+            expected=f"frames with whole numbers at {rate:g} fps, so that they keep their times",
+            hint="begin at another frame, or number frames anew (--first)",
+        )
+    times = [k / run.fps for k in numbers]
+    if fps is not None:
+        begin = own if first is None else start
+        count = math.floor((end - begin) * (1 + 1e-12) + 1e-9) + 1
+        times = [(begin + j) / rate for j in range(count)]
+    first = own if first is None else first
+    faces, corner_uv = run.tessellation(density)
+    mesh = TriangleMesh(run.positions(numbers[0], density), faces, corner_uv)
+    regions = regions_of(mesh, run.parts(density), regions_said(run, len(faces)))
+    bodies = bodies_of(run)
+    shapes = [
+        SurfaceTopology("cloth", faces, corner_uv / c.meters, regions),
+        *(s for s, _ in bodies),
+    ]
+    names = tuple(fields) or run.recorded(numbers[0])
+    given = partial(_given, run, mesh, names, density, physics, c)
+    moment = partial(_moment, run, mesh, times, c, [b for _, b in bodies], density, given)
+    about: Json = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
+    return Animation(shapes, len(times), moment, rate, first, c, about, names)
+
+
+def regions_said(run: RunFrames, count: int) -> dict[str, list[tuple[str, Any]]]:
+    """Regions with their faces, by the name of their cloth, of a run of ``count`` faces."""
+    told = run.manifest.get("scene", {}).get("parts", [])
+    if not any(part.get("regions") for part in told):
+        return {}
+    label = run.folder.mesh().get("region")
+    if label is None or len(label) != count:  # of other samples
+        return {}
+    found: dict[str, list[tuple[str, Any]]] = {}
+    number = 0
+    for part in told:
+        for region in part.get("regions", []):
+            faces = np.flatnonzero(label == number)
+            found.setdefault(str(part["name"]), []).append((str(region["name"]), faces))
+            number += 1
+        number += not part.get("regions")
+    return found
+
+
+def regions_of(
+    mesh: TriangleMesh,
+    parts: Sequence[tuple[str, int]],
+    said: Mapping[str, list[tuple[str, Any]]] | None = None,
+) -> list[tuple[str, Any]]:
+    """Names with faces: the cloths; where one is of several regions (``said``) or panels, these."""
+    found: list[tuple[str, Any]] = []
+    label, start = panels(mesh), 0
+    for name, count in parts:
+        faces = np.arange(start, start + count)
+        start += count
+        if said and name in said:
+            found += said[name]
+            continue
+        kinds = np.unique(label[faces])
+        if not 1 < len(kinds) <= MOST_PANELS:
+            found.append((name, faces))
+            continue
+        found += [(f"{name}_panel_{i + 1}", faces[label[faces] == k]) for i, k in enumerate(kinds)]
+    return found
+
+
+def parts_of(manifest: Json, surfaces: Surfaces, density: int | None) -> list[tuple[str, int]]:
+    """Names of the cloths of a run, and how many faces each has."""
+    told, pieces = manifest["scene"].get("parts", []), surfaces.pieces
+    shown = [p.shown if density is None else p.tessellated(density) for p in pieces]
+    made, counts = [len(t.faces) for t in shown], [int(p["faces"]) for p in told]
+    if len(made) > 1 and len(made) == len(told):
+        counts = made
+    if len(told) < 2 or sum(counts) != sum(made):
+        return [(str(told[0]["name"]) if told else "cloth", sum(made))]
+    return [(str(p["name"]), n) for p, n in zip(told, counts)]
+
+
+def bodies_of(run: RunFrames) -> list[tuple[SurfaceTopology, slice]]:
+    """Every body, and where its vertices are among ``solid_positions``; one of all bodies for a
+    run whose manifest does not tell them apart; and after them ropes and springs, as one.
+    """
+    faces, first = run.body_faces, len(run.body_faces)
+    found = _told(run, faces) if first else []
+    if len(run.solid_faces) > first:
+        n = len(run.body_positions(0)) if first else 0
+        if len(found) == 1:
+            found = [(found[0][0], slice(0, n))]
+        found.append(
+            (SurfaceTopology(STRANDS, run.solid_faces[first:] - np.int32(n)), slice(n, None))
+        )
+    return found
+
+
+def _told(run: RunFrames, faces: Faces) -> list[tuple[SurfaceTopology, slice]]:
+    """The bodies that a manifest tells apart."""
+    told = run.manifest.get("bodies") or [{"name": "bodies", "vertices": 0, "faces": len(faces)}]
+    if sum(int(b["faces"]) for b in told) != len(faces):
+        told = [{"name": "bodies", "faces": len(faces)}]
+    if len(told) == 1:
+        return [(SurfaceTopology(str(told[0]["name"]), faces), slice(None))]
+    found, vertex, face = [], 0, 0
+    for body in told:
+        n, m = int(body["vertices"]), int(body["faces"])
+        shape = SurfaceTopology(str(body["name"]), faces[face : face + m] - vertex)
+        found.append((shape, slice(vertex, vertex + n)))
+        vertex, face = vertex + n, face + m
+    return found
+
+
+def _moment(
+    run: RunFrames,
+    mesh: TriangleMesh,
+    times: Sequence[float],
+    c: Convention,
+    bodies: Sequence[slice],
+    density: int | None,
+    given: Callable[[int], Fields],
+    k: int,
+) -> AnimationFrame:
+    """Frame k of the animation."""
+    place = times[k] * run.fps
+    near = round(place)
+    if abs(place - near) < 1e-6:
+        x, v, b = run.positions(near, density), run.velocities(near, density), _bodies(run, near)
+    else:
+        x, v, b = _between(run, place, density)
+    if not np.isfinite(x).all():
+        bad = int((~np.isfinite(x).all(1)).sum())
+        raise RunError(
+            f"frame {near}",
+            got=f"{bad} positions that are not finite",
+            where=str(run.path),
+            expected="numbers",
+            hint="export earlier frames (--frames)",
+        )
+    positions = [c.of(x), *(c.of(b[own]) for own in bodies)]
+    measured = partial(_both, partial(measure, mesh, x, run, near, density), partial(given, near))
+    return AnimationFrame(times[k], positions, c.of(v), measured)
+
+
+def as_fields(arrays: Mapping[str, Floats]) -> Fields:
+    """Fields by name, at vertices and on faces."""
+    points = {n: a for n, a in arrays.items() if n in AT_VERTICES}
+    return Fields(points, {n: a for n, a in arrays.items() if n in AT_FACES})
+
+
+def _given(
+    run: RunFrames,
+    mesh: TriangleMesh,
+    names: Sequence[str],
+    density: int | None,
+    physics: Physics | None,
+    c: Convention,
+    frame: int,
+) -> Fields:
+    """Those that were asked for, of a frame; vectors in the file's axes. With ``stress`` go its
+    principal values ``stress_max`` and ``stress_min``, and the largest at vertices.
+    """
+    found = {n: run.field(n, frame, density=density, physics=physics) for n in names}
+    turned = Convention(c.up)
+    asked = as_fields({n: turned.of(a) if n in VECTORS else a for n, a in found.items()})
+    if "stress" not in found:
+        return asked
+    F = gradients(mesh, run.positions(frame, density))
+    high, low = principal_stress(F, found["stress"])
+    principal = Fields(
+        {"stress_max": vertex_mean(mesh, high)}, {"stress_max": high, "stress_min": low}
+    )
+    return _both(lambda: asked, lambda: principal)
+
+
+def _both(one: Callable[[], Fields], other: Callable[[], Fields]) -> Fields:
+    a, b = one(), other()
+    return Fields({**a.points, **b.points}, {**a.cells, **b.cells})
+
+
+def _bodies(run: RunFrames, frame: int) -> Positions:
+    return run.solid_positions(frame) if len(run.solid_faces) else np.zeros((0, 3))
+
+
+def _between(
+    run: RunFrames, place: float, density: int | None
+) -> tuple[Positions, Velocities, Positions]:
+    """Positions, velocities and bodies between two frames: cubic Hermite; linear."""
+    k, h = math.floor(place), 1 / run.fps
+    s = place - k
+    p, q = run.positions(k, density), run.positions(k + 1, density)
+    u, w = h * run.velocities(k, density), h * run.velocities(k + 1, density)
+    a, b = 2 * p - 2 * q + u + w, 3 * q - 3 * p - 2 * u - w
+    x = ((a * s + b) * s + u) * s + p
+    v = ((3 * a * s + 2 * b) * s + u) / h
+    return x, v, (1 - s) * _bodies(run, k) + s * _bodies(run, k + 1)
+
+
+def measure(
+    mesh: TriangleMesh, x: Positions, run: RunFrames, frame: int, density: int | None
+) -> Fields:
+    """Strains at vertices and on faces, and the pressure of contact of the nearest frame.
+
+    ``strain`` [1] is the largest principal one. On faces ``strain_max`` and ``strain_min`` are the
+    principal ones, ``strain_warp`` and ``strain_weft`` those along the yarns, ``shear`` [rad] what
+    the angle between the yarns lacks of 90 degrees.
+    """
+    F = linear_triangle(mesh).deformation_gradient(x)
+    high, low = principal_stretches(F)
+    warp, weft = np.linalg.norm(F[:, :, 0], axis=1), np.linalg.norm(F[:, :, 1], axis=1)
+    cosine = np.einsum("mi,mi->m", F[:, :, 0], F[:, :, 1]) / np.maximum(warp * weft, 1e-300)
+    cells = {
+        "strain_max": high - 1,
+        "strain_min": low - 1,
+        "strain_warp": warp - 1,
+        "strain_weft": weft - 1,
+        "shear": np.arcsin(np.clip(cosine, -1, 1)),
+    }
+    points = {"strain": strain(mesh, x) / 100}
+    pressure = run.pressure(frame) if density is None else None
+    if pressure is not None:
+        points["contact_pressure"] = pressure
+    return Fields(points, cells)

@@ -1,0 +1,259 @@
+"""How a garment sits: what a run's frames say about seams, strain, fit and rest.
+
+Strain is that of the yarns: warp and weft stretch less 1, and the angle by which they shear.
+Distances from the body are those of vertices to its faces (single precision: 1e-6 m).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from weft.base.arrays import Faces, Floats, Ints, Json, Positions
+from weft.base.errors import RunError
+from weft.bodies.nearest_points import NearestPoints
+from weft.contact.exact.intersections import apart_from_seams, intersections
+from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.mesh import TriangleMesh
+
+PERCENTILES = (1, 5, 50, 95, 99)
+STILL = 0.01  # [m/s] of the 99th percentile of speeds, below which a garment is at rest
+SLIPPED = 0.10  # [m] median way along the body, beyond which a garment has slipped off its place
+
+
+class GarmentRun(Protocol):
+    """What is needed of a run."""
+
+    @property
+    def mesh(self) -> TriangleMesh:
+        """The cloth."""
+
+    @property
+    def manifest(self) -> Json:
+        """What it is of."""
+
+    @property
+    def folder(self) -> Any:
+        """Its files."""
+
+    @property
+    def body_faces(self) -> Faces:
+        """(m,3)."""
+
+    @property
+    def fps(self) -> float:
+        """Frames a second."""
+
+    def __len__(self) -> int:
+        """Number of frames."""
+
+    def positions(self, frame: int = -1) -> Positions:
+        """(n,3) [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class QualityFrame:
+    """A frame, read once: vertices (n,3) [m], those of bodies (b,3) [m], speeds (N,) [m/s] of the
+    points, and pressure (n,) [Pa] of contact.
+    """
+
+    x: Positions
+    body: Positions
+    speed: Floats
+    pressure: Floats
+
+
+class Quality:
+    """What can be said of the frames of a run.
+
+    Args:
+        run: of cloth with or without garments and bodies.
+        since: frame in which a garment has its place, from which slipping is measured; None: the
+            first one after sewing, or 0.
+    """
+
+    def __init__(self, run: GarmentRun, since: int | None = None) -> None:
+        self.run, self.mesh, self.samples = run, run.mesh, linear_triangle(run.mesh)
+        self.since = self._sewn_at() if since is None else since
+        if not 0 <= self.since < len(run):
+            raise RunError("since", got=self.since, expected=f"a frame of 0 to {len(run) - 1}")
+        self._last: tuple[int, QualityFrame] | None = None
+
+    def at(self, frame: int) -> QualityFrame:
+        """A frame; the one that was asked for last is not read again."""
+        if self._last is None or self._last[0] != frame:
+            x, arrays = self.run.positions(frame), self.run.folder.frame(frame)
+            speed = np.linalg.norm(np.asarray(arrays["v"]), axis=1)
+            body = arrays.get("body", np.zeros((0, 3)))
+            pressure = arrays.get("pressure", np.zeros(len(x)))
+            self._last = frame, QualityFrame(x, body, speed, pressure)
+        return self._last[1]
+
+    def _sewn_at(self) -> int:
+        told = self.run.manifest.get("scene", {}).get("contact") or {}
+        begin = float(told.get("friction_from", 0.0)) if isinstance(told, dict) else 0.0
+        return min(int(np.ceil(begin * self.run.fps - 1e-9)), len(self.run) - 1)
+
+    @cached_property
+    def parts(self) -> Sequence[tuple[str, slice]]:
+        """Names of panels or cloths, and their faces."""
+        told = self.run.manifest.get("scene", {}).get("parts") or [{"faces": len(self.mesh.faces)}]
+        ends = np.cumsum([0, *(int(p["faces"]) for p in told)]).tolist()
+        names = [str(p.get("name", "cloth")) for p in told]
+        return [(name, slice(a, b)) for name, a, b in zip(names, ends[:-1], ends[1:])]
+
+    @cached_property
+    def seams(self) -> Sequence[tuple[str, Ints]]:
+        """Names, and (k,2) vertices that are brought together."""
+        told = self.run.manifest.get("scene", {}).get("seams") or []
+        if not told:
+            return []
+        pairs = self.run.folder.mesh()["seams"]
+        ends = np.cumsum([int(s["pairs"]) for s in told])[:-1]
+        return [(str(s["name"]), p) for s, p in zip(told, np.split(pairs, ends))]
+
+    @cached_property
+    def sewn(self) -> Ints | None:
+        """(n,) what is sewn together; None: nothing."""
+        found: Ints | None = self.run.folder.mesh().get("sewn")
+        return found
+
+    @cached_property
+    def _reference(self) -> NearestPoints | None:
+        if len(self.run.body_faces) == 0:
+            return None
+        then = self.at(self.since)
+        return NearestPoints.of(then.x, then.body, self.run.body_faces)
+
+    def of_frame(self, frame: int) -> Json:
+        """All of one frame."""
+        frame = frame if frame >= 0 else len(self.run) + frame
+        x = self.at(frame).x
+        found: dict[str, Any] = {"frame": frame, "t": frame / self.run.fps}
+        found["intersections"] = self.crossings(frame)
+        found["parts"] = self.strains(x)
+        if self.seams:
+            found["seams"] = self.gaps(x)
+        found["speed"] = self.speed(frame)
+        found["static"] = found["speed"]["p99"] < STILL
+        if len(self.run.body_faces):
+            found["body"] = self.fit(frame)
+        return found
+
+    def crossings(self, frame: int) -> int:
+        """Pairs of faces that intersect, of the cloth with itself and with bodies; what is sewn may
+        meet at its seam.
+        """
+        x, body = self.at(frame).x, self.at(frame).body
+        n, faces = len(x), self.mesh.faces
+        every = np.concatenate([faces, self.run.body_faces + n])
+        quiet = np.arange(len(every)) >= len(faces)
+        pairs = intersections(np.concatenate([x, body]), every, quiet=quiet)
+        if self.sewn is None or len(pairs) == 0:
+            return len(pairs)
+        ids = np.concatenate([self.sewn, np.arange(n, n + len(body))])
+        return len(apart_from_seams(every, pairs, ids))
+
+    def strains(self, x: Positions) -> Json:
+        """Percentiles [%] of warp and weft strain, and [degrees] of shear, by part."""
+        F = self.samples.deformation_gradient(x)
+        warp, weft = np.linalg.norm(F[..., 0], axis=1), np.linalg.norm(F[..., 1], axis=1)
+        cosine = np.einsum("mi,mi->m", F[..., 0], F[..., 1]) / np.maximum(warp * weft, 1e-300)
+        shear = np.degrees(np.arcsin(np.clip(cosine, -1, 1)))
+        kinds = {"warp": 100 * (warp - 1), "weft": 100 * (weft - 1), "shear": np.abs(shear)}
+        return {
+            name: {kind: percentiles(v[faces]) for kind, v in kinds.items()}
+            for name, faces in self.parts
+        }
+
+    def gaps(self, x: Positions) -> Json:
+        """Mean and largest distance [mm] across every seam, and whether it is sewn for good: zips
+        and buttons are not.
+        """
+        found = {}
+        for name, pairs in self.seams:
+            d = 1e3 * np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1)
+            own = None if self.sewn is None else self.sewn[pairs]
+            sewn = own is not None and bool((own[:, 0] == own[:, 1]).all())
+            found[name] = {"mean": float(d.mean()), "max": float(d.max()), "sewn": sewn}
+        return found
+
+    def speed(self, frame: int) -> Json:
+        """Median and 99th percentile of speeds [m/s]."""
+        p50, p99 = np.percentile(self.at(frame).speed, [50, 99]).tolist()
+        return {"p50": p50, "p99": p99}
+
+    def fit(self, frame: int) -> Json:
+        """Distance [mm] from the body, pressure [Pa] where it presses, and how far [m] the garment
+        has slid along the body, by part.
+        """
+        now = self.at(frame)
+        here, pressure = NearestPoints.of(now.x, now.body, self.run.body_faces), now.pressure
+        found: dict[str, Any] = {"least_distance": 1e3 * float(here.distance.min())}
+        slip = self._slip(now.x, now.body) if frame >= self.since else None
+        for name, faces in self.parts:
+            ids = np.unique(self.mesh.faces[faces])
+            part: dict[str, Any] = {"distance": percentiles(1e3 * here.distance[ids])}
+            pressed = pressure[ids][pressure[ids] > 0]
+            part["pressed"] = len(pressed) / len(ids)
+            part["pressure"] = percentiles(pressed) if len(pressed) else None
+            if slip is not None:
+                part["slip"] = float(np.median(slip[ids]))
+                part["slipped_off"] = part["slip"] > SLIPPED
+            found[name] = part
+        return found
+
+    def ease(self, frame: int) -> Floats:
+        """(n,) [mm] distance of every vertex from the body."""
+        now = self.at(frame)
+        return 1e3 * NearestPoints.of(now.x, now.body, self.run.body_faces).distance
+
+    def _slip(self, x: Positions, body: Positions) -> Floats:
+        """(n,) [m] how far vertices are from the places of the body that they lay on, beyond how
+        far they were then.
+        """
+        assert self._reference is not None
+        places = self._reference.on(body, self.run.body_faces)
+        away = np.linalg.norm(x - places, axis=1) - self._reference.distance
+        return np.asarray(np.maximum(away, 0.0))
+
+    def report(
+        self,
+        frames: Sequence[int] | None = None,
+        on_frame: Callable[[int, int], None] | None = None,
+    ) -> Json:
+        """Of several frames (None: all), and the worst of them."""
+        numbers = list(range(len(self.run))) if frames is None else list(frames)
+        lines = []
+        for k, number in enumerate(numbers):
+            lines.append(self.of_frame(number))
+            if on_frame is not None:
+                on_frame(k + 1, len(numbers))
+        return {"since": self.since, "worst": worst(lines, self.since), "frames": lines}
+
+
+def worst(lines: Sequence[Mapping[str, Any]], since: int) -> Json:
+    """The largest numbers of all frames; those of seams and strain once the garment is sewn."""
+    sewn = [line for line in lines if line["frame"] >= since] or list(lines)
+    found: dict[str, Any] = {"intersections": max(line["intersections"] for line in lines)}
+    lines_of = [s for line in sewn for s in line.get("seams", {}).values()]
+    seams = [s["max"] for s in lines_of if s["sewn"]]
+    if seams:
+        found["seam_gap_mm"] = max(seams)
+    for kind in ("warp", "weft", "shear"):
+        values = [p[kind]["p99"] for line in sewn for p in line["parts"].values()]
+        found[f"{kind}_p99"] = max(values)
+    bodies = [line["body"] for line in lines if "body" in line]
+    if bodies:
+        found["least_distance_mm"] = min(b["least_distance"] for b in bodies)
+        parts = [p for b in bodies for p in b.values() if isinstance(p, dict)]
+        found["slipped_off"] = any(p.get("slipped_off", False) for p in parts)
+    return found
+
+
+def percentiles(values: Floats) -> Json:
+    """p1, p5, p50, p95, p99 and the largest."""
+    found = {f"p{p}": float(v) for p, v in zip(PERCENTILES, np.percentile(values, PERCENTILES))}
+    return {**found, "max": float(values.max())}

@@ -1,0 +1,298 @@
+"""What is allowed but absurd: asked about in warnings, by name and number."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import shortened
+from weft.bodies.body import Body
+from weft.bodies.joints.settings import ROPES
+from weft.bodies.nearest_points import NearestPoints
+from weft.cloth.attachments import Attachment
+from weft.cloth.cloth import Cloth
+from weft.contact.collision_groups import Friction
+from weft.contact.contact import SelfContact
+from weft.discretization.samples import Samples, principal_stretches
+from weft.energies.air.wind import Wind
+from weft.fabric.fabric import UNITS, Fabric, known_ranges
+from weft.integrators.base import Stepper, StepSettings
+from weft.integrators.quasi_static import QuasiStaticSettings
+
+ORDERS = 1e3  # beyond all presets: no cloth
+COARSE = 0.05  # of the cloth's size: a tolerance that can be seen
+JUMP = 0.3  # change of the largest stretch in one step that no cloth makes
+LEAP, FAST = 8.0, 5.0  # way between two frames over the usual one; [m/s] that nobody walks
+STRIDE = 0.15  # of a body's size: too far for one step
+OPEN = 2e-3  # [m] of a seam that is sewn
+TIGHT = 0.25  # stretch of most of a panel
+LARGE = 2.0  # stretch at which nothing is cloth any more
+STRAINED = 0.03  # largest strain between mesh and rest shape at the start
+HEAVY_AIR = 0.5  # faces a step times the air's share of the mass; wrong from 0.9 on: docs/forces.md
+
+
+class Asked(Protocol):
+    """What is looked at of a scene."""
+
+    @property
+    def cloth(self) -> Cloth:
+        """Mesh and fabric."""
+
+    @property
+    def step(self) -> float:
+        """[s] largest step."""
+
+    @property
+    def bodies(self) -> Sequence[Body]:
+        """What the cloth meets."""
+
+    @property
+    def contact(self) -> SelfContact | None:
+        """How it meets it."""
+
+    @property
+    def wind(self) -> Wind | None:
+        """The air."""
+
+    @property
+    def attachments(self) -> Sequence[Attachment]:
+        """What holds points."""
+
+
+def questions(scene: Asked, stepper: Stepper) -> Iterator[str]:
+    """What is allowed but absurd: fabrics like no cloth, a tolerance that can be seen."""
+    yield from about_bodies(scene.bodies)
+    yield from about_joints(scene.bodies)
+    yield from about_jumps(scene.bodies, scene.step)
+    if scene.cloth.seams and scene.contact is not None:
+        yield from about_haste(scene.bodies, scene.contact.friction_from)
+    yield from about_equilibria(scene, stepper)
+    yield from about_carried_air(scene)
+    yield from about_fabrics(scene.cloth.fabrics)
+    yield from about_rest_shape(scene.cloth.samples(), scene.cloth.points)
+    settings = getattr(getattr(stepper, "stepper", stepper), "settings", None)  # of adaptive steps
+    if isinstance(settings, StepSettings):
+        size = float(np.ptp(scene.cloth.vertices, axis=0).max())
+        yield from about_tolerance(size, scene.step, settings.tolerance)
+
+
+def about_equilibria(scene: Asked, stepper: Stepper) -> Iterator[str]:
+    """What equilibria leave out: friction that they are not asked for, and gusts."""
+    settings = getattr(stepper, "settings", None)
+    if not isinstance(settings, QuasiStaticSettings):
+        return
+    if not settings.friction and scene.contact is not None and _rubs(scene.contact):
+        yield (
+            "quasi_static: friction of contact is left out, nothing holds by it; say "
+            "`integrator: {quasi_static: {friction: true}}` for a path of equilibria that it holds"
+        )
+    if any(getattr(a, "friction", 0.0) > 0 for a in scene.attachments):
+        yield "quasi_static: friction of rings on their rail is left out: equilibria have none"
+    if scene.wind is not None and scene.wind.gusts is not None:
+        yield (
+            "quasi_static: gusts are left out, equilibria are those of the mean wind; gusts pass "
+            "faster than cloth comes to rest: take steps of time (backward_euler) for them"
+        )
+
+
+def about_carried_air(scene: Asked) -> Iterator[str]:
+    """A step in which air that is heavy beside the cloth goes over many faces: what moves along is
+    explicit.
+    """
+    wind = scene.wind
+    if wind is None or wind.span is None:
+        return
+    air = np.pi / 4 * wind.density * wind.span
+    share = air / (air + min(fabric.density for fabric in scene.cloth.fabrics))
+    cell = float(np.median(np.sqrt(2 * scene.cloth.mesh.rest_area)))
+    over = wind.speed * scene.step / cell
+    if share * over > HEAVY_AIR:
+        most = HEAVY_AIR / share * cell / wind.speed
+        yield (
+            f"wind.span: in a step of {scene.step:.3g} s the mean wind goes over {over:.2g} faces, "
+            f"and {share:.2g} of what moves is air: strips then swing too little or blow up; take "
+            f"a step of {most:.2g} s or less, or larger faces"
+        )
+
+
+def _rubs(contact: SelfContact) -> bool:
+    """Whether any pair has friction."""
+    every = (contact.friction, *(pair.friction for pair in contact.pairs))
+    return any(isinstance(f, Friction) and f.static > 0 for f in every)
+
+
+def about_fabrics(fabrics: Iterable[Fabric]) -> Iterator[str]:
+    """Fabrics three orders of magnitude off any that weft knows."""
+    for made in fabrics:
+        for name, unit in UNITS.items():
+            value, (low, high) = getattr(made, name), known_ranges()[name]
+            if value == 0 and low > 0 and name != "damping":
+                yield f"fabric {made.name}: {name} is 0 {unit}; cloth has {low:.3g} to {high:.3g}"
+            elif value > 0 and not low / ORDERS <= value <= high * ORDERS:
+                yield (
+                    f"fabric {made.name}: {name} = {value:.3g} {unit} is like no cloth "
+                    f"({low:.3g} to {high:.3g}); is the unit right?"
+                )
+
+
+def about_rest_shape(samples: Samples, points: Positions) -> Iterator[str]:
+    """Cloth that is strained where it starts, at points (N,3) [m]: material coordinates in another
+    unit, or of a picture, give a rest shape that crushes or stretches the mesh.
+    """
+    high, low = principal_stretches(samples.deformation_gradient(points))
+    strain = np.maximum(high - 1, 1 - low)
+    k = int(np.argmax(strain))
+    if strain[k] > STRAINED:
+        where = ", ".join(f"{c:.3g}" for c in samples.shares[k] @ points[samples.stencil[k]])
+        yield (
+            f"cloth is strained at the start, {stretch_text(high, low)}, by more than "
+            f"{100 * STRAINED:g} % on {np.mean(strain > STRAINED):.0%} of it, most near "
+            f"({where}): it will spring to its rest shape, the texture coordinates in meters. If "
+            "they have another unit, give `uv_scale`; if they are no flat pattern of the cloth, "
+            "`warp: [x, y, z]` (the warp's direction in space) makes the mesh its own rest shape"
+        )
+
+
+def stretch_text(high: Floats, low: Floats) -> str:
+    """Median, smallest and largest of principal stretches (q,), in words."""
+    return (
+        f"mesh over rest shape: median stretch {np.median(high + low) / 2:.4g}, "
+        f"from {low.min():.4g} to {high.max():.4g}"
+    )
+
+
+def about_bodies(bodies: Sequence[Body]) -> Iterator[str]:
+    """Bodies of one shape in one place, with one motion."""
+    alike: dict[object, list[str]] = {}
+    for i, body in enumerate(bodies):
+        key = (body.vertices.tobytes(), body.faces.tobytes(), repr(body.path), id(body.frames))
+        alike.setdefault(key, []).append(f"{i} ({body.name})")
+    for names in alike.values():
+        if len(names) > 1:
+            yield (
+                f"bodies {shortened(names)}: {len(names)} of one shape in one place; one is enough"
+            )
+
+
+def about_joints(bodies: Sequence[Body]) -> Iterator[str]:
+    """Joints whose places are farther from their bodies than these are large."""
+    for body in bodies:
+        for k, joint in enumerate(body.rigid.joints if body.rigid is not None else ()):
+            places = [("point", joint.point, body)]
+            if joint.to:
+                others = (b for b in bodies if b.name == joint.to and b is not body)
+                there = joint.at if joint.kind in ROPES else joint.point
+                places += [("at", there, b) for b in others]
+            for name, place, of in places:
+                if place is None:
+                    continue
+                far = float(NearestPoints.of(np.array([place]), of.at(0.0), of.faces).distance[0])
+                size = float(np.ptp(of.at(0.0), axis=0).max())
+                if far > size:
+                    yield (
+                        f"{body.name}.rigid.joints {k}: its {name} is {far:.3g} m from {of.name}, "
+                        f"which is {size:.3g} m large; is it where the body starts, in the world?"
+                    )
+
+
+def about_jumps(bodies: Sequence[Body], step: float) -> Iterator[str]:
+    """Frames of bodies between which they move farther than in most others, or than cloth can
+    follow in a step [s].
+    """
+    for body in bodies:
+        if body.frames is None or len(body.frames.times) < 2:
+            continue
+        t, x = body.frames.times, body.frames.positions
+        gaps = np.diff(t)
+        ways = [float(np.abs(b - a).max()) for a, b in itertools.pairwise(x)]
+        usual = float(np.median([w for w in ways if w > 0] or [0.0]))
+        worst = int(np.argmax(ways))
+        speed = ways[worst] / float(gaps[worst])
+        place = x[worst, int(np.argmax(np.abs(x[worst + 1] - x[worst]).max(1)))]
+        where = ", ".join(f"{c:.3g}" for c in place)
+        if ways[worst] > LEAP * usual and speed > FAST:
+            yield (
+                f"{body.name} jumps {ways[worst]:.3g} m between frames {worst} and {worst + 1} "
+                f"(t = {t[worst]:.4g} s, near ({where})), {ways[worst] / usual:.3g} times as far "
+                "as in other frames: cloth may not get out of its way"
+            )
+        elif speed * step > STRIDE * float(np.ptp(x[0], axis=0).max()):
+            yield (
+                f"{body.name} moves {speed * step:.3g} m in a step of {step:g} s at "
+                f"t = {t[worst]:.4g} s, near ({where}): cloth may not follow; a shorter `step` may"
+            )
+
+
+def about_haste(bodies: Sequence[Body], sewn: float) -> Iterator[str]:
+    """Bodies that move before garments are sewn and settled, at a time [s]."""
+    for body in bodies:
+        start, times = body.at(0.0), np.linspace(0.0, sewn * (1 - 1e-9), 17).tolist()
+        first = next((t for t in times if np.abs(body.at(t) - start).max() > OPEN), None)
+        if first is not None:
+            yield (
+                f"{body.name} moves from t = {first:.3g} s on, and garments are sewn and at "
+                f"rest at t = {sewn:.4g} s: let it stand until then (`hold: {sewn:.4g} s`), "
+                "or sew faster (`sewing`)"
+            )
+
+
+def about_garment(cloth: Cloth, x: Positions, high: Sequence[Floats], t: float) -> Iterator[str]:
+    """A garment with vertices at x (n,3), at time t [s], when it should be sewn; high (q,) the
+    stretches of every part.
+    """
+    yield from about_seams(cloth, x, t)
+    yield from about_tightness(cloth, high, t)
+
+
+def about_seams(cloth: Cloth, x: Positions, t: float) -> Iterator[str]:
+    """Seams that are open when they should be closed, and panels that are stretched: a garment that
+    is too small, or caught.
+    """
+    for name, pairs in cloth.seams:
+        if cloth.sewn is None or (cloth.sewn[pairs[:, 0]] != cloth.sewn[pairs[:, 1]]).any():
+            continue  # a zip or buttons
+        gap = np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1)
+        k = int(np.argmax(gap))
+        if gap[k] > OPEN:
+            where = ", ".join(f"{c:.3g}" for c in x[pairs[k, 0]])
+            yield (
+                f"seam {name} is open by {1e3 * gap[k]:.3g} mm at t = {t:.3g} s near ({where}): "
+                "the garment is too small there, or something is in its way"
+            )
+
+
+def about_tightness(cloth: Cloth, high: Sequence[Floats], t: float) -> Iterator[str]:
+    """Parts whose largest stretches (q,) of samples say that they are too small."""
+    for part, stretches in zip(cloth.parts, high, strict=True):
+        tight = float(np.percentile(stretches, 95))
+        if tight > 1 + TIGHT:
+            yield (
+                f"{part.name} is stretched by {100 * (tight - 1):.3g} % (95 % of it less) at "
+                f"t = {t:.3g} s: the garment is smaller than the body"
+            )
+
+
+def about_tolerance(size: float, step: float, tolerance: float) -> Iterator[str]:
+    """A tolerance [m/s] whose distance in a step [s] is large beside the cloth [m]."""
+    if not tolerance * step > COARSE * size:
+        return
+    yield (
+        f"the tolerance of {tolerance:g} m/s lets a step of {step:g} s end {tolerance * step:.2g}"
+        f" m off, and the cloth is {size:.3g} m large: ask for about {1e-3 * size / step:.2g} m/s"
+    )
+
+
+def about_stretch(before: float, after: float, step: int) -> Iterator[str]:
+    """A largest stretch that jumps in one step, or that no cloth has."""
+    if not np.isfinite(after):
+        yield f"step {step}: the stretch is {after}"
+    elif after > 1 + JUMP and after - before > JUMP:
+        yield (
+            f"step {step}: the largest stretch went from {before:.3g} to {after:.3g} in one step; "
+            "the step is too long for this stiffness: make `step` shorter, say `adaptive: {}`, or "
+            "use `integrator: backward_euler`"
+        )
+    elif after > LARGE >= before:
+        yield f"step {step}: cloth is stretched {after:.3g} times its length"

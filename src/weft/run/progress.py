@@ -1,0 +1,126 @@
+"""The progress of a simulation: a bar for people, JSON lines for machines.
+
+A bar has frame, time left, step, Newton iterations, increment and the last file written; where the
+terminal is narrow the last of these are cut off, never the time left. A JSON line is one object:
+
+    {"event": "start", "run": "runs/flag", "frames": 60}
+    {"event": "compiling", "module": "weft.membrane"}
+    {"event": "step", "frame": 3, "frames": 60, "step": 1, "steps": 2, "newton": 4, "linear": 0,
+     "increment": 0.0021, "seconds": 1.52, "left": 28.9, "wrote": "frames/000003.npz"}
+    {"event": "done", "run": "runs/flag", "frames": 60, "seconds": 30.1}
+
+with seconds since the start and ``left`` the estimated seconds to go [s], increment in m/s, and
+``wrote`` empty but after the last step of a frame.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from weft import kernel
+from weft.base.terminal import bar, text_column
+from weft.run.notebook_progress import in_notebook, notebook_bar
+from weft.run.simulation import Progress
+
+Update = Callable[[Progress], None]
+
+
+@contextmanager
+def progress_bar(frames: int, console: Any = None) -> Iterator[Update]:
+    """A bar on stderr, or on another rich ``Console``; in a notebook one in the cell.
+
+    The block gets a function to call after every step. Says when kernels are compiled.
+    """
+    if console is None and in_notebook():
+        with notebook_bar(frames) as update:
+            yield update
+        return
+    with bar(*_columns(), console=console, expand=True) as shown:
+        task = shown.add_task("starting", total=frames)
+
+        def on_compile(module: str) -> None:
+            if kernel.is_first_compile():
+                shown.console.print(kernel.COMPILING)
+            shown.update(task, description=f"compiling {module}")
+
+        wrote = ""
+
+        def update(now: Progress) -> None:
+            nonlocal wrote
+            wrote = now.wrote or wrote
+            r = now.report
+            solves = f"{r.iterations} Newton" + (
+                f", {r.linear_iterations} CG" if r.linear_iterations else ""
+            )
+            text = (
+                f"step {now.step}/{now.steps}  {solves}  increment {r.increment:.1e} m/s  {wrote}"
+            )
+            shown.update(task, completed=now.frame - 1 + now.step / now.steps, description=text)
+
+        with kernel.telling(on_compile):
+            yield update
+
+
+def _columns() -> tuple[Any, ...]:
+    """Of the bar: what it says last is cut off where the terminal is narrow, nothing else."""
+    from rich.progress import BarColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.table import Column
+
+    return (
+        text_column(
+            "frame {task.completed:.0f}/{task.total:.0f}", table_column=Column(no_wrap=True)
+        ),
+        BarColumn(bar_width=10, table_column=Column(min_width=10)),
+        TimeElapsedColumn(table_column=Column(min_width=7, no_wrap=True)),
+        text_column("left", table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(table_column=Column(min_width=7, no_wrap=True)),
+        text_column(
+            "{task.description}", table_column=Column(overflow="ellipsis", ratio=1, no_wrap=True)
+        ),
+    )
+
+
+@contextmanager
+def json_lines(run: str, frames: int, out: TextIO) -> Iterator[Update]:
+    """A JSON object a line on ``out``; the block gets a function to call after every step."""
+    clock = time.perf_counter()
+
+    def put(event: str, **values: Any) -> None:
+        out.write(json.dumps({"event": event, **values}) + "\n")
+        out.flush()
+
+    first: list[float] = []  # part done when the first step had been taken: a run may be resumed
+
+    def update(now: Progress) -> None:
+        done, spent = now.frame - 1 + now.step / now.steps, time.perf_counter() - clock
+        first.append(done - 1 / now.steps)
+        rate = (done - first[0]) / spent if spent > 0 else 0.0
+        left = round((now.frames - done) / rate, 3) if rate > 0 else None
+        put(
+            "step",
+            frame=now.frame,
+            frames=now.frames,
+            step=now.step,
+            steps=now.steps,
+            newton=now.report.iterations,
+            linear=now.report.linear_iterations,
+            increment=now.report.increment,
+            seconds=round(spent, 3),
+            left=left,
+            wrote=now.wrote,
+        )
+        del first[1:]
+
+    put("start", run=run, frames=frames)
+    with kernel.telling(lambda module: put("compiling", module=module)):
+        yield update
+    put("done", run=run, frames=frames, seconds=round(time.perf_counter() - clock, 3))
+
+
+@contextmanager
+def silence() -> Iterator[Update]:
+    """Nothing at all, also where kernels are compiled."""
+    with kernel.telling(lambda _: None):
+        yield lambda _: None

@@ -1,0 +1,212 @@
+"""Opening a run to go on with it: where it stands, what is damaged, and what is done about it.
+
+Nothing is dropped before what takes its place is on disk. A new manifest makes a branch; until its
+checkpoint is there the run stands at the frame that it branches off from.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.base.arrays import Json
+from weft.base.errors import RunError
+from weft.io.frames import MESH, RunFolder, frame_name
+from weft.io.manifest import Segment, branched, segment_of, segments_of
+from weft.io.seal import Seal, content_of
+from weft.io.survey import Survey, survey
+from weft.run.step_record import RunState, differences
+
+Arrays = Mapping[str, Any]
+MOST_TOLD = 10  # flaws
+
+
+@dataclass
+class Opened:
+    """A run that can go on.
+
+    Args:
+        segments: the trajectories of its frames.
+        place: where it stands; None: at the start, of which nothing is on disk.
+        parent: content of the last whole frame.
+        missing: frames before it to compute anew, each from the one before.
+        messages: what was found and done, for people.
+        survey: of what was there.
+    """
+
+    segments: list[Segment]
+    place: RunState | None = None
+    parent: str = ""
+    missing: list[int] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    survey: Survey = field(default_factory=Survey)
+
+
+def begin(folder: RunFolder, manifest: Json, mesh: Arrays) -> Opened:
+    """A new run.
+
+    Raises:
+        RunError: there is one, or what is left of one.
+    """
+    if folder.exists():
+        old = folder.manifest()
+        if segments_of(old)[-1].run != segments_of(manifest)[0].run:
+            _refuse(folder, old, manifest)
+        raise RunError(
+            "run folder",
+            got=str(folder.path),
+            expected="a folder without a run",
+            hint="continue it with --resume, or choose another with --out",
+        )
+    remains = folder.remains()
+    if remains:
+        raise RunError(
+            "run folder",
+            got=f"{', '.join(remains)} of a run without manifest.json",
+            where=str(folder.path),
+            expected="a folder without a run",
+            hint="--resume repairs it, where it is of this scene; or choose another with --out",
+        )
+    folder.sweep()
+    folder.create(manifest, mesh)
+    return Opened(segments_of(manifest))
+
+
+def resume(folder: RunFolder, manifest: Json, mesh: Arrays) -> Opened:
+    """The run where it stands, with its flaws named; a new one where nothing is.
+
+    Raises:
+        RunError: it is of another scene.
+    """
+    if not folder.exists() and not folder.remains():
+        return begin(folder, manifest, mesh)
+    swept = folder.sweep()
+    found = survey(folder)
+    opened = Opened(found.segments or segments_of(manifest), survey=found)
+    (mine,) = segments_of(manifest)
+    if opened.segments[-1].run != mine.run:
+        _refuse(folder, found.manifest, manifest)
+    if found.manifest is not None:
+        _same_mesh(folder, found.manifest, manifest)
+    opened.messages = _told(found)
+    opened.messages += [f"removed {name}, left by a killed process" for name in swept]
+    _write(folder, manifest, mesh, opened)
+    folder.inside.make("frames")
+    if found.end < 0:
+        folder.records.truncate(0)
+        folder.drop_checkpoint()
+        return opened
+    if found.checkpoint is not None:
+        arrays, seal = found.checkpoint
+        opened.place, opened.parent = RunState.of(arrays), seal.parent
+        folder.records.truncate(seal.metrics_size)
+        folder.drop_frames_after(opened.place.frame)
+    else:
+        _stand_at(folder, opened, found.end)
+    opened.missing = [k for k in found.bad if k <= opened.place.frame] if opened.place else []
+    return opened
+
+
+def branch(folder: RunFolder, manifest: Json, mesh: Arrays, frame: int) -> Opened:
+    """The run as it goes on after a frame, of whatever scene; later frames are dropped.
+
+    Raises:
+        RunError: no such frame, a damaged one, metrics damaged before it, or a scene of another
+            mesh.
+    """
+    folder.sweep()
+    found = survey(folder)
+    if found.manifest is None:
+        raise RunError(
+            "manifest.json",
+            got=found.flaws[0].what,
+            where=str(folder.path),
+            expected="what weft wrote",
+            hint="first repair the run with --resume",
+        )
+    _same_mesh(folder, found.manifest, manifest)
+    seal = folder.sealed_frame(frame)[1]  # says what is wrong with it, too
+    if frame not in found.seals or not folder.records.begins_with(seal.metrics_size, seal.metrics):
+        raise RunError(
+            frame_name(frame),
+            got="damaged, or without its metrics",
+            where=str(folder.path),
+            expected="a good frame",
+            hint="first repair the run with --resume",
+        )
+    (mine,) = segments_of(manifest)
+    opened = Opened(branched(found.segments, frame, mine.run), survey=found)
+    opened.missing = [k for k in found.bad if k < frame]
+    opened.messages = _told(found)
+    _write(folder, manifest, mesh, opened)
+    _stand_at(folder, opened, frame)
+    folder.drop_frames_after(frame)
+    return opened
+
+
+def _told(found: Survey) -> list[str]:
+    """Flaws for people: the first ones, and how many more."""
+    more = len(found.flaws) - MOST_TOLD
+    told = [f"damaged: {flaw}" for flaw in found.flaws[:MOST_TOLD]]
+    return told + ([f"damaged: {more} more files; `weft doctor` lists them"] if more > 0 else [])
+
+
+def _stand_at(folder: RunFolder, opened: Opened, frame: int) -> None:
+    """Go on from a good frame: its checkpoint first, then its metrics."""
+    arrays, seal = folder.sealed_frame(frame)
+    opened.place, opened.parent = RunState.of(arrays), seal.content
+    folder.write_checkpoint(opened.place.arrays(), checkpoint_seal(opened, seal), fsync=True)
+    folder.records.truncate(seal.metrics_size)
+
+
+def checkpoint_seal(opened: Opened, frame: Seal) -> Seal:
+    """Of a checkpoint that stands at a frame."""
+    assert opened.place is not None
+    run = opened.segments[-1].run
+    content = content_of(opened.place.arrays(), "checkpoint", run, frame.frame)
+    return Seal(
+        "checkpoint", run, frame.frame, content, frame.content, frame.metrics_size, frame.metrics
+    )
+
+
+def _write(folder: RunFolder, manifest: Json, mesh: Arrays, opened: Opened) -> None:
+    """The mesh, where it is damaged, and the manifest: it keeps the mesh of the first scene."""
+    found = opened.survey
+    if not found.mesh:
+        folder.write_mesh(mesh)
+        if found.manifest is not None:
+            opened.messages.append(f"{MESH} is written anew")
+    elif found.manifest is not None:
+        manifest["mesh"] = found.manifest["mesh"]
+    manifest["trajectory"] = [{"after": s.after, "run": s.run} for s in opened.segments]
+    folder.write_manifest(manifest)
+
+
+def _same_mesh(folder: RunFolder, old: Json, new: Json) -> None:
+    """That a scene has the mesh of the run: its faces, material coordinates, and bodies' faces."""
+    if old["mesh"].get("rest") != new["mesh"]["rest"]:
+        changed = ", ".join(differences(old["scene"], new["scene"])[:5]) or "mesh"
+        raise RunError(
+            "run folder",
+            got=f"a run of another mesh, another scene (differs in: {changed})",
+            where=str(folder.path),
+            expected="the faces and rest shape of this scene",
+            hint="choose another folder with --out",
+        )
+
+
+def _refuse(folder: RunFolder, old: Json | None, new: Json) -> None:
+    changed = "what its frames say"
+    if old is not None:
+        changed = ", ".join(differences(old["scene"], new["scene"])[:5]) or "fps or step"
+    raise RunError(
+        "run folder",
+        got=f"a run of another scene (differs in: {changed})",
+        where=str(folder.path),
+        expected="a run of this scene",
+        hint="choose another folder with --out, or branch off a frame with --from K",
+    )
+
+
+def repairable(opened: Opened, frame: int) -> bool:
+    """True where a missing frame is of the scene that the run goes on with."""
+    return segment_of(opened.segments, frame).run == opened.segments[-1].run

@@ -1,0 +1,376 @@
+"""The loop: step, report, write, checkpoint, resume.
+
+Frames are integers and divide evenly into steps. After every step the checkpoint holds the full
+state, so a run that is killed at any instant loses at most the step it was in, and continues
+bitwise as if it had not been stopped.
+"""
+
+import dataclasses
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from weft.base.arrays import Json
+from weft.base.errors import RunError, SceneError, SimulationError
+from weft.cloth.attachments.drawing import strands
+from weft.cloth.fields import Recorder
+from weft.contact.barrier.gap_schedule import gap_of
+from weft.contact.barrier.stiffness import AdaptiveStiffness
+from weft.contact.barrier.thickness_schedule import KEPT as THICKNESS
+from weft.contact.contact_energy import FIRMNESS
+from weft.contact.contact_forces import contact_loads
+from weft.energies.state import State
+from weft.integrators.base import Memory, StepReport
+from weft.integrators.halving import StepFailed, TakenStep, advance
+from weft.io.files import check_room
+from weft.io.frames import RunFolder, frame_name
+from weft.io.seal import Seal, content_of
+from weft.run.plausibility import about_garment, about_stretch, questions
+from weft.run.resume import Opened, begin, branch, repairable, resume
+from weft.run.step_record import (
+    RunState,
+    SceneLike,
+    Stretch,
+    manifest_of,
+    mesh_arrays,
+    path_from,
+    plain,
+)
+
+MOST_FRAMES = 10_000_000
+MOST_STEPS = 1_000_000_000  # of a frame
+STEP_SIZE = 600  # [bytes] of a line of metrics, at least
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a simulation stands; given to ``on_progress`` after every step."""
+
+    frame: int  # the frame being computed
+    frames: int  # of how many
+    step: int  # within the frame, from 1
+    steps: int  # of how many
+    report: StepReport
+    wrote: str = ""  # the last file written
+
+
+def run_scene(
+    scene: SceneLike,
+    folder: RunFolder,
+    *,
+    frames: int,
+    fps: float,
+    resume: bool = False,
+    from_frame: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> None:
+    """Simulate ``frames`` frames into a run folder, as its only writer.
+
+    Args:
+        scene: what to simulate.
+        folder: where; must be new unless ``resume`` or ``from_frame`` is given.
+        frames: number of the last frame; frame 0 is the start.
+        fps: frames per second.
+        resume: continue after the last step on disk; what is damaged is named in warnings and
+            computed anew from the nearest good frame.
+        from_frame: continue after this frame, and drop the later ones; the scene may have changed.
+        on_progress: called after every step.
+
+    Raises:
+        RunError: a folder that holds another scene, that another process writes into, or that
+        cannot be written. SceneError: frames or fps out of range, or a pin whose keyframes end
+        before the run. SimulationError: a step that does not converge, however small; the last
+        frame and a reproducer are on disk.
+    """
+    if not (0 <= frames <= MOST_FRAMES and fps > 0 and math.isfinite(fps)):
+        raise SceneError(
+            "frames, fps", got=(frames, fps), expected=f"0 <= frames <= {MOST_FRAMES} and fps > 0"
+        )
+    if not 1 / (fps * scene.step) <= MOST_STEPS:
+        expected = f"at most {MOST_STEPS:g} steps a frame"
+        raise SceneError("step", got=f"{scene.step:g} s", expected=expected)
+    if from_frame is not None and not folder.exists():
+        raise RunError("run to continue", got=str(folder.path), expected="a run folder")
+    loop = Loop(scene, folder, fps)
+    for pin in loop.model.pins:
+        pin.check_until(frames / fps)
+    for question in questions(scene, loop.integrator):
+        warnings.warn(question, stacklevel=2)
+    if frames == 0:
+        warnings.warn("0 frames: only the start is written", stacklevel=2)
+    with folder.lock:
+        place = loop.begin(frames, resume, from_frame)
+        loop.check_room(frames - place.frame)
+        for now in loop.advance(place, frames):
+            if on_progress is not None:
+                on_progress(now)
+
+
+class Loop:
+    """One run: the scene's model and integrator, and the folder."""
+
+    def __init__(self, scene: SceneLike, folder: RunFolder, fps: float) -> None:
+        self.scene, self.folder, self.fps = scene, folder, fps
+        self.model, self.integrator = scene.model(), scene.stepper()
+        self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))  # per frame
+        self.stretch = Stretch(scene.cloth)
+        self.area = scene.cloth.mesh.vertex_area
+        self.recorder = Recorder.of(scene, scene.cloth.mesh)
+        self.crossing = 0  # pairs of faces that intersect in the frame written last
+        self.stretched = self.stretch.percentiles(scene.state().x)  # after the step taken last
+        self.asked = False  # about it
+        self.run = self.parent = ""  # trajectory; content of the frame written last
+
+    def begin(self, frames: int, again: bool, from_frame: int | None) -> RunState:
+        """The place to start from; prepares and repairs the folder."""
+        mesh = mesh_arrays(self.scene.cloth, self.scene.bodies)
+        manifest = manifest_of(
+            self.scene.identity(),
+            self.scene.description,
+            mesh,
+            frames=frames,
+            fps=self.fps,
+            steps=self.steps,
+            bodies=self.scene.bodies,
+        )
+        if self.scene.resolved is not None:
+            manifest["resolved"] = str(self.scene.resolved)
+        if self.scene.scene_file is not None:
+            manifest["scene_file"] = path_from(self.folder.path, self.scene.scene_file)
+        if from_frame is not None:
+            opened = branch(self.folder, manifest, mesh, from_frame)
+        else:
+            opened = (resume if again else begin)(self.folder, manifest, mesh)
+        for message in opened.messages:
+            warnings.warn(message, stacklevel=2)
+        self.run, self.parent = opened.segments[-1].run, opened.parent
+        if opened.place is None:
+            return self._start()
+        if opened.missing:
+            self._restore(opened)
+            self.parent = opened.parent
+        self.stretched = self.stretch.percentiles(opened.place.state.x)
+        return opened.place
+
+    def check_room(self, frames: int) -> None:
+        """That the disk has room for so many more frames.
+
+        Raises:
+            SceneError: it has less.
+        """
+        needed = frames * (self.folder.inside.size(frame_name(0)) + STEP_SIZE * self.steps)
+        hint = f"simulate fewer frames than {frames} (--frames), or elsewhere (--out)"
+        check_room(self.folder.path, needed, "seconds, fps", hint, SceneError)
+
+    def advance(self, place: RunState, frames: int) -> Iterator[Progress]:
+        """Steps until frame ``frames`` is on disk."""
+        while place.frame < frames:
+            place, parts = self._step(place)
+            wrote = self.took(place, parts)
+            frame = place.frame + (place.step > 0)
+            last = parts[-1].report
+            yield Progress(frame, frames, place.step or self.steps, self.steps, last, wrote)
+
+    def took(self, place: RunState, parts: Sequence[TakenStep], every_step: bool = True) -> str:
+        """Write a step that led to a place, and its parts; the name of a frame that is done.
+        Checkpoints are written of every step, or where a frame is done.
+        """
+        self._look_at(place)
+        wrote = ""
+        more = self._at_frame(place) if place.step == 0 else {}
+        for part in parts:
+            self.folder.records.append(self._metrics(place, part))
+        if place.step == 0:
+            self.folder.records.sync()
+            self._write_frame(place, more)
+            wrote = frame_name(place.frame)
+        if every_step or wrote:
+            self._write_checkpoint(place)
+        return wrote
+
+    def _look_at(self, place: RunState) -> None:
+        """Stop at numbers that are none; ask about a stretch that no cloth makes, once a run.
+
+        Raises:
+            SimulationError: positions or velocities that are not finite.
+        """
+        if not (np.isfinite(place.state.x).all() and np.isfinite(place.state.v).all()):
+            last = place.frame - (place.step == 0)
+            raise SimulationError(
+                f"step {place.count} at t = {place.state.t:.6g} s",
+                got="no finite numbers",
+                expected="positions",
+                where=str(self.folder.path),
+                hint=f"frame {last} is the last good one; use a shorter step",
+            )
+        self._ask_about_garments(place)
+        before, self.stretched = self.stretched, self.stretch.percentiles(place.state.x)
+        if not self.asked and place.state.t >= self._sewn_at:
+            for question in about_stretch(before["max"], self.stretched["max"], place.count):
+                self.asked = True
+                warnings.warn(question, stacklevel=2)
+
+    @property
+    def _sewn_at(self) -> float:
+        """[s] from when on cloth is only worn; until then seams pull it as no cloth is pulled."""
+        contact = self.model.contact
+        return 0.0 if contact is None else contact.settings.friction_from
+
+    def _ask_about_garments(self, place: RunState) -> None:
+        """Whether seams are closed and panels large enough, once, when friction begins."""
+        cloth, t, begin = self.scene.cloth, place.state.t, self._sewn_at
+        if cloth.sewn is not None and begin <= t < begin + 1 / (self.fps * self.steps) - 1e-9:
+            x = place.state.x
+            high = self.stretch.largest(x)
+            for question in about_garment(cloth, self.model.vertices(x), high, t):
+                warnings.warn(question, stacklevel=2)
+
+    def _start(self, *, anew: bool = False) -> RunState:
+        state = self.scene.state()
+        place = RunState(state, self.integrator.init(self.model, state), 0, 0, 0)
+        self._write_frame(place, self._at_frame(place), anew=anew)
+        return place
+
+    def _at_frame(self, place: RunState) -> dict[str, Any]:
+        """What a frame holds besides the place: bodies, and what presses."""
+        contact, state = self.model.contact, place.state
+        more: dict[str, Any] = {}
+        if contact is not None:
+            x, kept = contact.moved(state.x), AdaptiveStiffness.of(place.memory.get(FIRMNESS))
+            thick = place.memory.get(THICKNESS)
+            gap = gap_of(place.memory)
+            more.update(contact_loads(contact, x, state.t, self.area, kept.before, thick, gap))
+            if self.scene.bodies:
+                more["body"] = contact.shown(self.scene.bodies, state.x, state.t)
+            excluded = contact.excluded(self.model.prescribed(state.t)[0])
+            self.crossing = len(contact.crossings(x, state.t, excluded))
+        more.update(self._strands(place))
+        x, v = (self.model.vertices(a) for a in (state.x, state.v))
+        more.update(self.recorder.arrays(x, v, state.t, more.get("pressure")))
+        return more
+
+    def _strands(self, place: RunState) -> dict[str, Any]:
+        """Ropes and springs, for pictures."""
+        contact, t, energies = self.model.contact, place.state.t, list(self.model.energies)
+        if self.model.changing is not None:
+            for k, energy in self.model.changing(t).energies.items():
+                energies[k] = energy
+        bodies = np.zeros((0, 3)) if contact is None else contact.body_positions(t)
+        return dict(strands(energies, place.state.x, bodies, t, place.memory))
+
+    def _write_frame(self, place: RunState, more: Mapping[str, Any], *, anew: bool = False) -> None:
+        """A frame after the one written last; ``anew`` where metrics go on after it already."""
+        records = self.folder.records
+        size, digest = records.place()
+        if anew:
+            size = records.size_at(place.frame)
+            digest = records.digest_at(size)
+        arrays = {**place.arrays(), **more}
+        content = content_of(arrays, "frame", self.run, place.frame)
+        seal = Seal("frame", self.run, place.frame, content, self.parent, size, digest)
+        self.folder.write_frame(place.frame, arrays, seal)
+        self.parent = content
+
+    def _write_checkpoint(self, place: RunState) -> None:
+        size, digest = self.folder.records.place()
+        arrays = place.arrays()
+        content = content_of(arrays, "checkpoint", self.run, place.frame)
+        seal = Seal("checkpoint", self.run, place.frame, content, self.parent, size, digest)
+        self.folder.write_checkpoint(arrays, seal, fsync=place.step == 0)
+
+    def _restore(self, opened: Opened) -> None:
+        """Compute missing frames anew, each gap from the good frame before it, and hold the last
+        one against what the next good one was made from.
+        """
+        assert opened.place is not None
+        gap: list[int] = []
+        missing = set(opened.missing)
+        for k in opened.missing:
+            gap.append(k)
+            if k + 1 in missing:
+                continue
+            after = opened.survey.seals.get(k + 1)
+            expected = after.parent if after is not None else opened.parent
+            warnings.warn(self._fill(opened, gap, expected), stacklevel=2)
+            gap = []
+
+    def _fill(self, opened: Opened, gap: Sequence[int], expected: str) -> str:
+        """Compute a gap anew; what was done, or why not."""
+        first, last = gap[0], gap[-1]
+        names = frame_name(first) + (f" to {last:06d}" if last > first else "")
+        if not repairable(opened, first) or (first and first - 1 < opened.segments[-1].after):
+            return f"{names}: of the scene before the branch; resume that one to compute it anew"
+        if first == 0:
+            self.parent = ""
+            place = self._start(anew=True)
+        else:
+            arrays, seal = self.folder.sealed_frame(first - 1)
+            place, self.parent = RunState.of(arrays), seal.content
+        while place.frame < last:
+            place, _ = self._step(place)
+            if place.step == 0:
+                self._write_frame(place, self._at_frame(place), anew=True)
+        if self.parent != expected:
+            for k in gap:
+                self.folder.inside.remove(frame_name(k))
+            return (
+                f"{names}: cannot be restored: this machine or version computes another frame than "
+                f"the one that frame {last + 1} was made from; `--from {max(first - 1, 0)}` "
+                "computes all of them anew"
+            )
+        start = "the start" if first == 0 else f"frame {first - 1}"
+        return f"{names}: restored bitwise, computed anew from {start}"
+
+    def _step(self, place: RunState) -> tuple[RunState, list[TakenStep]]:
+        """The next step of the frame.
+
+        Its end time is computed from integers, so that it does not drift.
+        """
+        dt = 1 / (self.fps * self.steps)
+        try:
+            parts = advance(self.integrator, self.model, place.state, place.memory, dt)
+        except StepFailed as failed:
+            self._fail(place, failed.state, failed.memory, failed.report)
+        step = place.step + 1
+        done = step == self.steps
+        frame = place.frame + done
+        t = frame / self.fps + (0 if done else step) * dt
+        last = dataclasses.replace(parts[-1], state=dataclasses.replace(parts[-1].state, t=t))
+        parts[-1] = last
+        return RunState(last.state, last.memory, frame, 0 if done else step, place.count + 1), parts
+
+    def _fail(self, place: RunState, state: State, memory: Memory, report: StepReport) -> NoReturn:
+        before = dataclasses.replace(place, state=state, memory=memory)
+        text = {**plain(report), "t": state.t, "outcome": report.outcome.name}
+        arrays = {**before.arrays(), "dt": report.dt}
+        if report.reached is not None:
+            arrays["reached"] = report.reached
+        path = self.folder.save_failure(f"step_{place.count + 1:06d}", arrays, text)
+        near = ""
+        if report.place is not None:
+            near = f" near ({', '.join(f'{c:.4g}' for c in report.place)})"
+        raise SimulationError(
+            f"step {place.count + 1} at t = {state.t:.6g} s{near}",
+            got=report.outcome.name,
+            expected=f"a step that converges; tried down to dt = {report.dt:.3g} s",
+            where=str(path),
+            hint=f"{report.outcome.advice}. Frame {place.frame} is the last good one",
+        )
+
+    def _metrics(self, place: RunState, part: TakenStep) -> Json:
+        """The line of a step, or of a part of one: with its own time and energies."""
+        state, whole = part.state, part.state is place.state
+        line = {"step": place.count, "frame": place.frame + (place.step > 0), "t": state.t}
+        frame_end = whole and place.step == 0 and self.model.contact is not None
+        return {
+            **line,
+            **plain(part.report),
+            "kinetic": 0.5 * float(np.sum(self.model.mass_at(state.t) * (state.v**2).sum(1))),
+            "stretch": self.stretched if whole else self.stretch.percentiles(state.x),
+            **({"intersections": self.crossing} if frame_end else {}),
+            **({"bodies": self.model.told_of_bodies(state)} if self.model.loose else {}),
+        }

@@ -1,0 +1,245 @@
+"""A direct solver of many matrices of one pattern: eight at a time, one in each lane of a vector.
+
+Small matrices factorize slowly one by one: there is little to do beside each entry. Side by side
+they share every index and fill vector registers: a 17 x 17 cloth's takes 0.1 ms in place of the
+0.6 to 0.9 ms of PARDISO. A matrix's numbers do not depend on what is in the other lanes, so a world
+that is alone, with seven lanes of nothing, has the same bits.
+
+Ordering by minimum degree (SuperLU's, Liu 1985), on the graph of vertices; the symbolic phase makes
+a list of all products, once for a pattern.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Bools
+from weft.base.errors import SolverError
+from weft.kernel import WarpArray, vec3
+from weft.solve.linear.batched_cholesky_kernels import (
+    LANES,
+    Lanes,
+    factorize,
+    pack_matrices,
+    pack_vectors,
+    substitute,
+    unpack_vectors,
+)
+from weft.solve.linear.solver import LinearSolution, Outcome
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+
+Numbers: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+MOST = 2_500  # block rows: the list of products of more takes minutes and gigabytes
+
+
+@dataclass(frozen=True, eq=False)
+class Symbolic:
+    """Which blocks the factor has, by column, and what each is made of."""
+
+    place: Numbers  # (n,) of each row in the order of elimination
+    first: Numbers  # (n+1,) first block of each column: its diagonal
+    row_of: Numbers  # (t,) row of each block, ascending in its column
+    source: Numbers  # (t,) which of the packed blocks of the matrix it begins with; -1: zero
+    block: Numbers  # (e,) blocks of the pattern that are packed: on the diagonal and below
+    start: Numbers  # (t+1,) of each block's products
+    left: Numbers  # (u,) products L_left L_right^T
+    right: Numbers
+    row_start: Numbers  # (n+1,) blocks of each row left of the diagonal
+    row_block: Numbers
+    row_column: Numbers
+
+    @property
+    def diagonal(self) -> Numbers:
+        """(t,) the diagonal block of each block's column."""
+        return np.repeat(self.first[:-1], np.diff(self.first))
+
+    @cached_property
+    def device(self) -> dict[str, WarpArray]:
+        """All on the device, by name."""
+        names = [*self.__dataclass_fields__, "diagonal"]
+        return {k: kernel.array(np.asarray(getattr(self, k), np.int32), wp.int32) for k in names}
+
+    @staticmethod
+    def of(pattern: BlockPattern) -> "Symbolic":
+        """Ordering and elimination of a pattern.
+
+        Raises:
+            SolverError: a pattern that is too large for this.
+        """
+        n, row, column = pattern.n, pattern.row.astype(np.int64), pattern.column.astype(np.int64)
+        if n > MOST:
+            raise SolverError(
+                "linear solver lanes",
+                got=f"{n} points",
+                expected=f"at most {MOST}",
+                hint="it is for many small cloths; `linear: auto` chooses for large ones",
+            )
+        place = _minimum_degree(pattern)
+        r, c = place[row], place[column]
+        below = np.flatnonzero(r >= c)
+        columns = _columns(n, r[below], c[below])
+        counts = np.array([len(rows) for rows in columns])
+        first = np.concatenate([[0], np.cumsum(counts)])
+        row_of = np.concatenate(columns)
+        key = np.repeat(np.arange(n), counts) * n + row_of
+        source = np.full(len(key), -1)
+        source[np.searchsorted(key, c[below] * n + r[below])] = np.arange(len(below))
+        target, left, right = _products(n, columns, first, key)
+        order = np.argsort(target, kind="stable")
+        start = np.searchsorted(target[order], np.arange(len(key) + 1))
+        beside = np.flatnonzero(row_of != np.repeat(np.arange(n), counts))
+        by_row = beside[np.argsort(row_of[beside], kind="stable")]
+        row_start = np.searchsorted(row_of[by_row], np.arange(n + 1))
+        row_column = np.repeat(np.arange(n), counts)[by_row]
+        return Symbolic(
+            place,
+            first,
+            row_of,
+            source,
+            below,
+            start,
+            left[order],
+            right[order],
+            row_start,
+            by_row,
+            row_column,
+        )
+
+
+def _minimum_degree(pattern: BlockPattern) -> Numbers:
+    n = pattern.n
+    ones = np.ones(pattern.n_blocks)
+    graph = sp.csc_matrix((ones, pattern.column, pattern.row_start), shape=(n, n))
+    dominant = (graph + n * sp.identity(n)).tocsc()
+    options = {"SymmetricMode": True}
+    factor = spla.splu(dominant, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+    return np.asarray(factor.perm_c, dtype=np.int64)
+
+
+def _columns(n: int, row: Numbers, column: Numbers) -> list[Numbers]:
+    """Rows of the factor's columns, the diagonal first: those of the matrix, and what a column
+    hands on to the first one below (Liu 1990, the elimination tree).
+    """
+    order = np.lexsort((row, column))
+    given = np.split(row[order], np.searchsorted(column[order], np.arange(1, n)))
+    handed: list[list[Numbers]] = [[] for _ in range(n)]
+    columns = []
+    for j in range(n):
+        rows = np.unique(np.concatenate([given[j], *handed[j]]))
+        columns.append(rows)
+        if len(rows) > 1:
+            handed[int(rows[1])].append(rows[1:])
+    return columns
+
+
+def _products(
+    n: int, columns: Sequence[Numbers], first: Numbers, key: Numbers
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Blocks, and left and right factors of what is taken from them, by column of the factors."""
+    found: list[tuple[Numbers, Numbers, Numbers]] = [(np.zeros(0, np.int64),) * 3]
+    for k, rows in enumerate(columns):
+        below = rows[1:]
+        low, high = np.tril_indices(len(below))  # row, column of the target
+        target = np.searchsorted(key, below[high] * n + below[low])
+        found.append((target, first[k] + 1 + low, first[k] + 1 + high))
+    target, left, right = (np.concatenate(a) for a in zip(*found))
+    return target, left, right
+
+
+class LaneFactors:
+    """Factors of ``count`` matrices of one pattern."""
+
+    def __init__(self, pattern: BlockPattern, count: int, symbolic: Symbolic | None = None) -> None:
+        self.pattern, self.count = pattern, count
+        self.symbolic = Symbolic.of(pattern) if symbolic is None else symbolic
+        s, groups = self.symbolic, -(-count // LANES)
+        self._A = kernel.zeros((groups, 9 * len(s.block), LANES))
+        self._L = kernel.zeros((groups, 9 * len(s.row_of), LANES))
+        self._x = kernel.zeros((groups, 3 * pattern.n, LANES))
+        self._pivot = kernel.zeros((groups, LANES))
+        self._lanes = [_in_lanes(a) for a in (self._A, self._L, self._x, self._pivot)]
+        self._groups = groups
+
+    def factorize(self, values: WarpArray, active: Sequence[int]) -> None:
+        """Take new matrices for some of them, from all their blocks (count b,) mat33; the others
+        keep theirs.
+        """
+        d = self.symbolic.device
+        n, blocks = self.count * d["block"].shape[0], self.pattern.n_blocks
+        with kernel.shares(self.count, active):
+            kernel.launch(pack_matrices, n, values, d["block"], blocks, self._A)
+        A, L, _, pivot = self._lanes
+        lists = (d[k] for k in ("start", "left", "right", "diagonal", "source"))
+        kernel.launch(factorize, self._groups, *lists, A, L, pivot)
+
+    @property
+    def definite(self) -> Bools:
+        """(count,) which of them were positive definite."""
+        return np.asarray(kernel.numpy(self._pivot).reshape(-1)[: self.count] > 0.0)
+
+    def solve(self, b: WarpArray, active: Sequence[int], out: WarpArray) -> None:
+        """out = A^-1 b for some of them; b, out (count n,) vec3."""
+        d, rows = self.symbolic.device, self.count * self.pattern.n
+        with kernel.shares(self.count, active):
+            kernel.launch(pack_vectors, rows, b, d["place"], self._x)
+        _, L, x, _ = self._lanes
+        lists = (d[k] for k in ("row_start", "row_block", "row_column", "first", "row_of"))
+        kernel.launch(substitute, self._groups, *lists, L, x)
+        with kernel.shares(self.count, active):
+            kernel.launch(unpack_vectors, rows, self._x, d["place"], out)
+
+
+def _in_lanes(a: WarpArray) -> WarpArray:
+    """The same memory, with the last dimension as one number."""
+    shape = a.shape[:-1]
+    view = wp.array(ptr=a.ptr, shape=shape, dtype=Lanes, device=a.device)
+    view.whole = a  # which owns the memory
+    return view
+
+
+@dataclass(frozen=True)
+class LaneCholesky:
+    """One matrix in the first of eight lanes: what a world that is alone is solved with."""
+
+    name = "lanes"
+    is_direct = True
+
+    def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedLane":
+        """Factorize; the factors of ``previous`` are overwritten."""
+        if isinstance(previous, PreparedLane) and previous.factors.pattern is A.pattern:
+            factors = previous.factors
+        else:
+            factors = LaneFactors(A.pattern, 1)
+        factors.factorize(A.values, (0,))
+        return PreparedLane(factors)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedLane:
+    """A factorization of one matrix."""
+
+    factors: LaneFactors
+
+    def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
+        """Solve A x = b; ``residual`` is not taken: NaN."""
+        x = kernel.empty(b.shape[0], vec3)
+        self.factors.solve(b, (0,), x)
+        return solution(x, bool(self.factors.definite[0]))
+
+
+def solution(x: WarpArray, definite: bool) -> LinearSolution:
+    """What a solve with a factor gave: indefinite where a pivot is not positive, not finite where
+    the matrix or the right-hand side is not.
+    """
+    if np.isfinite(kernel.numpy(x)).all():
+        outcome = Outcome.CONVERGED if definite else Outcome.INDEFINITE
+    else:
+        outcome = Outcome.NOT_FINITE if definite else Outcome.INDEFINITE
+    return LinearSolution(x, outcome, 0, float("nan"))

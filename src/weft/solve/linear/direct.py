@@ -1,0 +1,286 @@
+"""Direct solvers: MKL PARDISO through ``pypardiso`` where installed, SciPy's SuperLU everywhere."""
+
+import copy
+import ctypes
+import importlib.util
+import os
+import re
+import sys
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse.linalg as spla
+
+from weft import kernel
+from weft.base.arrays import Floats
+from weft.base.errors import SolverError
+from weft.kernel import WarpArray, vec3
+from weft.solve.linear.solver import LinearSolution, Outcome
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+from weft.solve.sparse.vectors import norm
+
+_SYMMETRIC_POSITIVE_DEFINITE, _SYMMETRIC = 2, -2  # PARDISO's matrix types
+_NOT_POSITIVE = -4  # its error code for a pivot that is not positive
+_WORTH_THREADS = 1000  # block rows; below, one thread factorizes as fast as two
+_SYMBOLIC, _NUMERIC, _SOLVE, _RELEASE = 11, 22, 33, -1  # PARDISO's phases
+
+
+def have_pardiso() -> bool:
+    """True where ``pypardiso`` is installed (``pip install 'weft[direct]'``; x86 only)."""
+    return importlib.util.find_spec("pypardiso") is not None
+
+
+@dataclass(frozen=True)
+class Splu:
+    """SciPy's SuperLU on the symmetric pattern. Slow for large meshes, but always there.
+
+    A pivot that is not positive says that the matrix is not positive definite, as with PARDISO.
+    """
+
+    name = "splu"
+    is_direct = True
+
+    def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedSplu":
+        """Factorize. SuperLU keeps no symbolic phase, so ``previous`` is not used."""
+        matrix = A.to_scipy().tocsc()
+        try:
+            factor = spla.splu(
+                matrix,
+                permc_spec="MMD_AT_PLUS_A",
+                diag_pivot_thresh=0.0,
+                options={"SymmetricMode": True},
+            )
+        except RuntimeError:  # "Factor is exactly singular"
+            factor = None
+        return PreparedSplu(A, factor if factor is not None and _is_definite(factor) else None)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedSplu:
+    """A factorization; None where the matrix is not positive definite."""
+
+    A: BlockCsr
+    factor: Any
+
+    def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
+        """Solve A x = b; ``residual`` is |Ax - b|/|b| in the 2-norm."""
+        if self.factor is None:
+            return _indefinite(self.A)
+        rhs = np.array(kernel.numpy(b))
+        return _solution(self.A, self.factor.solve(rhs.reshape(-1)).reshape(-1, 3), rhs)
+
+
+def _is_definite(factor: Any) -> bool:
+    """Whether all pivots of a symmetric elimination are positive (Sylvester's law of inertia).
+
+    Rows that were exchanged against the columns' order had a zero pivot.
+    """
+    pivots = factor.U.diagonal()
+    symmetric = np.array_equal(factor.perm_r, factor.perm_c)
+    return bool(symmetric and np.isfinite(pivots).all() and (pivots > 0).all())
+
+
+def _indefinite(A: BlockCsr) -> LinearSolution:
+    """What a direct solver says of a matrix that is not positive definite; not finite where the
+    matrix is not.
+    """
+    finite = bool(np.isfinite(kernel.numpy(A.values).sum()))
+    outcome = Outcome.INDEFINITE if finite else Outcome.NOT_FINITE
+    return LinearSolution(kernel.zeros(A.n, vec3), outcome, 0, float("inf"))
+
+
+@dataclass(frozen=True, eq=False)
+class _UpperMap:
+    """The scalar upper triangle of a block pattern, and where its values stand among the blocks."""
+
+    pattern: BlockPattern
+
+    @cached_property
+    def structure(self) -> tuple[Any, Any, Any]:
+        """Row starts, columns, and for each entry its index in the flat (b,3,3) values."""
+        p, three = self.pattern, np.arange(3)
+        row = p.row
+        block = np.flatnonzero(p.column >= row)
+        count = 3 * np.bincount(row[block], minlength=p.n)  # scalars of the first of three rows
+        length = count[:, None] - three  # the others lack what is left of the diagonal
+        start = np.concatenate([[0], np.cumsum(length)]).astype(np.int32)
+        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        across = (3 * p.column[block][:, None] + three).reshape(-1)
+        first = (9 * block[:, None] + three).reshape(-1)
+        columns, entries = np.empty(start[-1], np.int32), np.empty(start[-1], np.int64)
+        for i in range(3):
+            kept = within >= i
+            place = (np.repeat(start[i:-1:3], count) + within - i)[kept]
+            columns[place], entries[place] = across[kept], (first + 3 * i)[kept]
+        return start, columns, entries
+
+
+@dataclass(frozen=True)
+class Pardiso:
+    """MKL PARDISO for symmetric positive definite matrices.
+
+    The symbolic phase is kept while the pattern holds.
+    """
+
+    name = "pardiso"
+    is_direct = True
+
+    def __post_init__(self) -> None:
+        if not have_pardiso():
+            raise SolverError(
+                "linear solver pardiso", expected="pypardiso", hint="pip install 'weft[direct]'"
+            )
+
+    def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedPardiso":
+        """Factorize; the numeric factors of ``previous`` are overwritten."""
+        if isinstance(previous, PreparedPardiso) and previous.A.pattern is A.pattern:
+            engine = previous.engine
+        else:
+            engine = _PardisoEngine(A.pattern)
+        values = kernel.numpy(A.values).reshape(-1)
+        return PreparedPardiso(A, engine, engine.factorize(values))
+
+
+class _PardisoEngine:
+    """One PARDISO handle: the symbolic phase of a pattern, and its current numeric factors.
+
+    ``pypardiso`` finds and loads MKL; the calls are made here, because its own ``factorize``
+    repeats the symbolic phase and copies the index arrays in every call.
+    """
+
+    def __init__(self, pattern: BlockPattern, kind: int = _SYMMETRIC_POSITIVE_DEFINITE) -> None:
+        start, column, self._entry = _UpperMap(pattern).structure
+        self._kind = kind
+        self._size = 3 * pattern.n
+        self._start, self._column = start + 1, column + 1  # PARDISO counts from 1
+        self._values = np.empty(len(column))
+        self._solver = _new_solver()
+        # Nested dissection, and no iterative refinement, which the defaults add to every solve: it
+        # takes twice as long as the solve and Newton's directions need none.
+        self._solver.iparm[[0, 1]] = 1, 2
+        self._threads = kernel.threads() if pattern.n >= _WORTH_THREADS else 1
+        self._analyzed = False
+
+    def factorize(self, values: Floats) -> bool:
+        """True where the matrix is positive definite."""
+        np.take(values, self._entry, out=self._values)
+        if not np.isfinite(self._values.sum()):
+            return False
+        if not self._analyzed:
+            self._call(_SYMBOLIC)
+            self._analyzed = True
+        return self._call(_NUMERIC) == 0
+
+    def solve(self, b: Floats) -> Floats:
+        """A^-1 b."""
+        x = np.empty(self._size)
+        self._call(_SOLVE, np.ascontiguousarray(b), x)
+        return x
+
+    def _call(self, phase: int, b: Floats | None = None, x: Floats | None = None) -> int:
+        """Run a phase; returns 0, or PARDISO's -4 where a pivot is not positive."""
+        ps, one, error = self._solver, ctypes.c_int32(1), ctypes.c_int32(0)
+        nothing = np.zeros(1)
+        self._solver.libmkl.MKL_Set_Num_Threads_Local(self._threads)
+        ps._mkl_pardiso(
+            ps.pt.ctypes.data_as(ctypes.POINTER(ps._pt_type[0])),
+            ctypes.byref(one),
+            ctypes.byref(one),
+            ctypes.byref(ctypes.c_int32(self._kind)),
+            ctypes.byref(ctypes.c_int32(phase)),
+            ctypes.byref(ctypes.c_int32(self._size)),
+            _pointer(self._values),
+            _pointer(self._start),
+            _pointer(self._column),
+            _pointer(ps.perm),
+            ctypes.byref(one),
+            _pointer(ps.iparm),
+            ctypes.byref(ctypes.c_int32(0)),
+            _pointer(nothing if b is None else b),
+            _pointer(nothing if x is None else x),
+            ctypes.byref(error),
+        )
+        if error.value not in (0, _NOT_POSITIVE):
+            raise SolverError(
+                "PARDISO",
+                got=f"error {error.value} in phase {phase}",
+                expected="none",
+                hint="run with solver.linear=pcg",
+            )
+        return error.value
+
+    def __del__(self) -> None:
+        if getattr(self, "_analyzed", False) and not sys.is_finalizing():
+            self._call(_RELEASE)
+
+
+@cache
+def _loaded() -> Any:
+    """A solver of ``pypardiso``, told where MKL is: else it walks through all that is installed,
+    twice, which takes a second and more where that is much.
+
+    MKL is asked for results that do not depend on where arrays lie in memory: else a run that is
+    resumed, or a frame that is computed again, differs in the last bits (tests/solve/test_linear).
+    """
+    os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
+    library = mkl_library()
+    if library is not None:
+        os.environ.setdefault("PYPARDISO_MKL_RT", library)
+    from pypardiso import PyPardisoSolver
+
+    return PyPardisoSolver(mtype=_SYMMETRIC_POSITIVE_DEFINITE)
+
+
+def mkl_library() -> str | None:
+    """Path of MKL's library as its package lists it; None: another way of installation."""
+    try:
+        files = metadata.distribution("mkl").files or []
+    except metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        if re.fullmatch(r"(lib)?mkl_rt[.\d]*\.(so|dll|dylib)[.\d]*", file.name):
+            path = Path(str(file.locate())).resolve()
+            return str(path) if path.is_file() else None
+    return None
+
+
+def _new_solver() -> Any:
+    """Another one on the same library, with a handle and parameters of its own."""
+    solver = copy.copy(_loaded())
+    solver.pt, solver.iparm = np.zeros_like(solver.pt), np.zeros_like(solver.iparm)
+    return solver
+
+
+def _pointer(a: Any) -> Any:
+    kind = ctypes.c_double if a.dtype == np.float64 else ctypes.c_int32
+    return a.ctypes.data_as(ctypes.POINTER(kind))
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedPardiso:
+    """A numeric factorization."""
+
+    A: BlockCsr
+    engine: _PardisoEngine
+    definite: bool
+
+    def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
+        """Solve A x = b; ``residual`` is |Ax - b|/|b| in the 2-norm."""
+        if not self.definite:
+            return _indefinite(self.A)
+        rhs = np.array(kernel.numpy(b))
+        return _solution(self.A, self.engine.solve(rhs).reshape(-1, 3), rhs)
+
+
+def _solution(A: BlockCsr, x: Floats, b: Floats) -> LinearSolution:
+    x_device = kernel.array(x, vec3)
+    if not np.isfinite(x).all():
+        return LinearSolution(x_device, Outcome.NOT_FINITE, 0, float("inf"))
+    product = kernel.empty(A.n, vec3)
+    A.multiply(x_device, product)
+    residual = norm(kernel.numpy(product) - b) / max(norm(b), 1e-300)
+    return LinearSolution(x_device, Outcome.CONVERGED, 0, residual)

@@ -1,0 +1,42 @@
+"""Solves with A + sum of c_i u_i u_i^T, by Woodbury's formula: dense parts of a Hessian that a few
+vectors say.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.kernel import WarpArray
+from weft.solve.linear.solver import LinearSolution, PreparedSolver
+from weft.solve.sparse.vectors import combine, dot
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankUpdate:
+    """c u u^T, with c > 0."""
+
+    c: float
+    u: WarpArray  # (n,) vec3
+
+
+def solve_updated(
+    prepared: PreparedSolver, b: WarpArray, tolerance: float, updates: Sequence[LowRankUpdate]
+) -> LinearSolution:
+    """x with (A + sum c u u^T) x = b; each update costs one more solve with A."""
+    base = prepared.solve(b, tolerance)
+    if not updates or not base.outcome.ok:
+        return base
+    solved, iterations, rescued = [], base.iterations, base.rescued
+    for update in updates:
+        found = prepared.solve(update.u, tolerance)
+        if not found.outcome.ok:
+            return found
+        solved.append(found.x)
+        iterations, rescued = iterations + found.iterations, rescued or found.rescued
+    small = np.diag([1 / update.c for update in updates])
+    small += [[dot(i.u, y) for y in solved] for i in updates]
+    for y, s in zip(solved, np.linalg.solve(small, [dot(i.u, base.x) for i in updates])):
+        combine(base.x, -float(s), y, base.x)
+    return dataclasses.replace(base, iterations=iterations, rescued=rescued)

@@ -1,0 +1,395 @@
+"""Kernels of a multigrid cycle, in float32: Chebyshev smoothing and transfers; and of the conjugate
+gradients around it, in float64.
+
+All of them gather: a vertex is written by its own index only. ``step`` are Chebyshev's
+coefficients: of the first step, and of its correction and the residual in the second.
+"""
+
+import warp as wp
+
+from weft.kernel import Scalar, mat33, vec3
+from weft.solve.sparse.block_arithmetic import (
+    blocks,
+    floats,
+    ints,
+    row_times,
+    row_times_double,
+    vectors,
+)
+
+_module = wp.get_module("weft.multigrid")
+vec3f = wp.vec3f
+vectors64 = wp.array(dtype=vec3)
+numbers64 = wp.array(dtype=Scalar)
+
+
+@wp.func
+def residual_of(
+    v: int, start: ints, end: ints, column: ints, values: blocks, b: vectors, x: vectors
+):
+    """Row v of b - A x."""
+    return b[v] - row_times(start[v], end[v], column, values, x)
+
+
+@wp.func
+def second_step(
+    v: int,
+    start: ints,
+    end: ints,
+    column: ints,
+    values: blocks,
+    inverse: blocks,
+    r: vectors,
+    d: vectors,
+    step: floats,
+):
+    """Both Chebyshev steps of vertex v, whose first one is d: d + s_1 d + s_2 D^-1 (r - A d)."""
+    t = residual_of(v, start, end, column, values, r, d)
+    return (1.0 + step[1]) * d[v] + step[2] * (inverse[v] * t)
+
+
+@wp.func
+def take_first(v: int, y: vec3f, inverse: blocks, step: floats, r: vectors, d: vectors):
+    """r[v] = y, a right side or what is left of one, and the first Chebyshev step for it."""
+    r[v] = y
+    d[v] = step[0] * (inverse[v] * y)
+
+
+@wp.func
+def smooth_all(
+    n: int,
+    start: ints,
+    end: ints,
+    column: ints,
+    values: blocks,
+    inverse: blocks,
+    b: vectors,
+    step: floats,
+    r: vectors,
+    d: vectors,
+    x: vectors,
+):
+    """Two Chebyshev steps more for all n vertices, by one thread."""
+    for v in range(n):
+        y = residual_of(v, start, end, column, values, b, x)
+        take_first(v, y, inverse, step, r, d)
+    for v in range(n):
+        y = second_step(v, start, end, column, values, inverse, r, d, step)
+        x[v] = y + x[v]
+
+
+@wp.func
+def restricted(v: int, start: ints, column: ints, entry: ints, weight: floats, r: vectors):
+    """Row v of P^T r."""
+    y = vec3f(0.0, 0.0, 0.0)
+    for e in range(start[v], start[v + 1]):
+        y += weight[entry[e]] * r[column[e]]
+    return y
+
+
+@wp.func
+def prolonged(v: int, start: ints, column: ints, weight: floats, e: vectors):
+    """Row v of P e."""
+    y = vec3f(0.0, 0.0, 0.0)
+    for k in range(start[v], start[v + 1]):
+        y += weight[k] * e[column[k]]
+    return y
+
+
+@wp.func
+def dense_row(v: int, inverse: wp.array2d(dtype=wp.mat33f), b: vectors):
+    """Row v of A^-1 b on the coarsest level."""
+    y = vec3f(0.0, 0.0, 0.0)
+    for j in range(b.shape[0]):
+        y += inverse[v, j] * b[j]
+    return y
+
+
+@wp.kernel(module=_module)
+def residual(
+    o: int, start: ints, end: ints, column: ints, values: blocks, b: vectors, x: vectors, r: vectors
+):
+    """r = b - A x."""
+    v = o + wp.tid()
+    r[v] = residual_of(v, start, end, column, values, b, x)
+
+
+@wp.kernel(module=_module)
+def residual_and_first(
+    o: int,
+    start: ints,
+    end: ints,
+    column: ints,
+    values: blocks,
+    inverse: blocks,
+    b: vectors,
+    x: vectors,
+    step: floats,
+    r: vectors,
+    d: vectors,
+):
+    """r = b - A x, and the first Chebyshev step from there, d = s_0 D^-1 r."""
+    v = o + wp.tid()
+    y = residual_of(v, start, end, column, values, b, x)
+    take_first(v, y, inverse, step, r, d)
+
+
+@wp.kernel(module=_module)
+def second(
+    o: int,
+    start: ints,
+    end: ints,
+    column: ints,
+    values: blocks,
+    inverse: blocks,
+    r: vectors,
+    d: vectors,
+    fresh: int,
+    step: floats,
+    x: vectors,
+):
+    """x = both steps (fresh) or x += both."""
+    v = o + wp.tid()
+    y = second_step(v, start, end, column, values, inverse, r, d, step)
+    if fresh == 0:
+        y += x[v]
+    x[v] = y
+
+
+@wp.kernel(module=_module)
+def step_from(
+    o: int,
+    start: ints,
+    end: ints,
+    column: ints,
+    values: blocks,
+    inverse: blocks,
+    b: vectors,
+    y: vectors,
+    step: floats,
+    x: vectors,
+):
+    """x = y + s_0 D^-1 (b - A y)."""
+    v = o + wp.tid()
+    x[v] = y[v] + step[0] * (inverse[v] * residual_of(v, start, end, column, values, b, y))
+
+
+@wp.kernel(module=_module)
+def restrict_rows(
+    o: int,
+    start: ints,
+    column: ints,
+    entry: ints,
+    weight: floats,
+    r: vectors,
+    inverse: blocks,
+    step: floats,
+    b: vectors,
+    d: vectors,
+):
+    """b = P^T r on the coarse level, and its first Chebyshev step from zero."""
+    v = o + wp.tid()
+    y = restricted(v, start, column, entry, weight, r)
+    take_first(v, y, inverse, step, b, d)
+
+
+@wp.kernel(module=_module)
+def prolong_rows(
+    o: int, start: ints, column: ints, weight: floats, e: vectors, x: vectors, out: vectors
+):
+    """out = x + P e."""
+    v = o + wp.tid()
+    out[v] = x[v] + prolonged(v, start, column, weight, e)
+
+
+@wp.kernel(module=_module)
+def dense_rows(o: int, inverse: wp.array2d(dtype=wp.mat33f), b: vectors, x: vectors):
+    """x = A^-1 b on the coarsest level."""
+    v = o + wp.tid()
+    x[v] = dense_row(v, inverse, b)
+
+
+@wp.kernel(module=_module)
+def last_visit(
+    o: int,
+    fresh: int,
+    n: int,
+    start: ints,
+    end: ints,
+    column: ints,
+    values: blocks,
+    inverse: blocks,
+    b: vectors,
+    x: vectors,
+    r: vectors,
+    d: vectors,
+    pt_start: ints,
+    pt_column: ints,
+    pt_entry: ints,
+    p_start: ints,
+    p_column: ints,
+    weight: floats,
+    dense: wp.array2d(dtype=wp.mat33f),
+    coarse_b: vectors,
+    coarse_x: vectors,
+    step: floats,
+):
+    """A whole visit of the second-to-last level by one thread: smoothing, the dense solve below,
+    smoothing. The same operations as the kernels above, without their launches.
+    """
+    if fresh != 0:
+        for v in range(n):
+            x[v] = second_step(v, start, end, column, values, inverse, b, d, step)
+    else:
+        smooth_all(n, start, end, column, values, inverse, b, step, r, d, x)
+    for v in range(n):
+        r[v] = residual_of(v, start, end, column, values, b, x)
+    for v in range(dense.shape[0]):
+        coarse_b[v] = restricted(v, pt_start, pt_column, pt_entry, weight, r)
+    for v in range(dense.shape[0]):
+        coarse_x[v] = dense_row(v, dense, coarse_b)
+    for v in range(n):
+        x[v] = x[v] + prolonged(v, p_start, p_column, weight, coarse_x)
+    smooth_all(n, start, end, column, values, inverse, b, step, r, d, x)
+
+
+# Numbers of conjugate gradients, which stay where kernels are: by what the cycle's vectors are
+# divided, and times what; r.z, what is kept of the last direction, p.A p, length of the step, twice
+# what it gains.
+SIZE, SCALE, R_DOT_Z, KEPT, CURVATURE, LENGTH, GAIN = (wp.constant(k) for k in range(7))
+NUMBERS = 7
+
+
+@wp.kernel(module=_module)
+def no_direction(o: int, size: Scalar, numbers: numbers64):
+    """Where conjugate gradients begin."""
+    for k in range(o, NUMBERS):
+        numbers[k] = Scalar(0.0)
+    numbers[SIZE] = size
+    numbers[SCALE] = Scalar(1.0) / size
+
+
+@wp.kernel(module=_module)
+def begin(
+    o: int,
+    given: vectors64,
+    numbers: numbers64,
+    inverse: blocks,
+    step: floats,
+    x: vectors64,
+    r: vectors64,
+    b: vectors,
+    d: vectors,
+):
+    """x = 0, r = given; b = r / size for the cycle, and its first Chebyshev step."""
+    v = o + wp.tid()
+    x[v] = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    r[v] = given[v]
+    y = vec3f(numbers[SCALE] * given[v])
+    take_first(v, y, inverse, step, b, d)
+
+
+@wp.kernel(module=_module)
+def product(o: int, n: int, chunk: int, r: vectors64, z: vectors, partial: numbers64):
+    """Partial sums of r.z, z in float32."""
+    c = o + wp.tid()
+    sum = Scalar(0.0)
+    for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
+        sum += wp.dot(r[v], vec3(z[v]))
+    partial[c] = sum
+
+
+@wp.func
+def sum_of(values: numbers64, first: int, end: int):
+    """One after the other."""
+    sum = Scalar(0.0)
+    for k in range(first, end):
+        sum += values[k]
+    return sum
+
+
+@wp.kernel(module=_module)
+def sum_chunks(o: int, n: int, chunk: int, values: numbers64, out: numbers64):
+    """Sums of neighbors, one after the other."""
+    c = o + wp.tid()
+    out[c] = sum_of(values, c * chunk, wp.min(n, (c + 1) * chunk))
+
+
+@wp.kernel(module=_module)
+def next_direction(o: int, partial: numbers64, numbers: numbers64):
+    """r.z, and what is kept of the direction before: nothing where there is none."""
+    before = numbers[R_DOT_Z]
+    numbers[R_DOT_Z] = numbers[SIZE] * sum_of(partial, o, partial.shape[0])
+    numbers[KEPT] = Scalar(0.0)
+    if before > Scalar(0.0):
+        numbers[KEPT] = numbers[R_DOT_Z] / before
+
+
+@wp.kernel(module=_module)
+def turn(o: int, numbers: numbers64, z: vectors, p: vectors64):
+    """p = size z + what is kept of p, z in float32."""
+    v = o + wp.tid()
+    y = numbers[SIZE] * vec3(z[v])
+    if numbers[KEPT] != Scalar(0.0):
+        y += numbers[KEPT] * p[v]
+    p[v] = y
+
+
+@wp.kernel(module=_module)
+def multiply(
+    o: int,
+    n: int,
+    chunk: int,
+    start: ints,
+    end: ints,
+    column: ints,
+    index: ints,
+    values: wp.array(dtype=mat33),
+    p: vectors64,
+    q: vectors64,
+    partial: numbers64,
+):
+    """q = A p; partial sums of p.q."""
+    c = o + wp.tid()
+    sum = Scalar(0.0)
+    for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
+        y = row_times_double(start[v], end[v], column, index, values, p)
+        q[v] = y
+        sum += wp.dot(p[v], y)
+    partial[c] = sum
+
+
+@wp.kernel(module=_module)
+def next_step(o: int, partial: numbers64, numbers: numbers64):
+    """How far to go along p: nowhere where the matrix or the cycle is not positive definite."""
+    curvature = sum_of(partial, o, partial.shape[0])
+    length = Scalar(0.0)
+    if curvature > Scalar(0.0) and numbers[R_DOT_Z] > Scalar(0.0):
+        length = numbers[R_DOT_Z] / curvature
+    numbers[CURVATURE] = curvature
+    numbers[LENGTH] = length
+    numbers[GAIN] = length * numbers[R_DOT_Z]
+
+
+@wp.kernel(module=_module)
+def descend(
+    o: int,
+    numbers: numbers64,
+    p: vectors64,
+    q: vectors64,
+    inverse: blocks,
+    step: floats,
+    x: vectors64,
+    r: vectors64,
+    b: vectors,
+    d: vectors,
+):
+    """x += length p, r -= length q; b = r / size for the cycle, and its first Chebyshev step."""
+    v = o + wp.tid()
+    if numbers[LENGTH] == Scalar(0.0):
+        return
+    x[v] = x[v] + numbers[LENGTH] * p[v]
+    s = r[v] - numbers[LENGTH] * q[v]
+    r[v] = s
+    y = vec3f(numbers[SCALE] * s)
+    take_first(v, y, inverse, step, b, d)

@@ -1,0 +1,153 @@
+"""Kernels that renew a hierarchy for a matrix: rows in float32, and products P^T A P.
+
+All of them gather: a row of a matrix is written by its own index only. Blocks of zeros (pairs that
+touched before) are left out of the rows, in which the others move together: rows of one matrix are
+the same, whatever pattern it is stored with.
+"""
+
+import warp as wp
+
+from weft.kernel import mat33
+from weft.solve.sparse.block_arithmetic import (
+    add_many,
+    add_to_many,
+    blocks,
+    clear_blocks,
+    floats,
+    ints,
+    move_block,
+    slots,
+    take_block,
+)
+
+_module = wp.get_module("weft.multigrid")
+mat33f = wp.mat33f
+
+
+@wp.func
+def safe_inverse(D: mat33f):
+    """Inverse of a diagonal block; the identity where there is none (a coarse vertex of pins)."""
+    scale = wp.trace(D)
+    result = wp.identity(n=3, dtype=float)
+    if scale > 0.0:
+        scaled = (3.0 / scale) * D
+        if wp.abs(wp.determinant(scaled)) > 1.0e-12:
+            result = (3.0 / scale) * wp.inverse(scaled)
+        else:
+            result = (3.0 / scale) * result
+    return result
+
+
+@wp.kernel(module=_module)
+def take_fine(
+    o: int,
+    n: int,
+    chunk: int,
+    start: ints,
+    column: ints,
+    values: wp.array(dtype=mat33),
+    first: ints,
+    end: ints,
+    out_column: ints,
+    index: ints,
+    out: blocks,
+    inverse: blocks,
+    keep: floats,
+):
+    """A chunk of rows in float32, one behind the other, which blocks of A they have, inverses of
+    their diagonal blocks, and whether they are coupled to others (1) or pinned (0).
+    """
+    c = o + wp.tid()
+    at = int(start[c * chunk])
+    for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
+        first[v] = at
+        diagonal = int(at)
+        for b in range(start[v], start[v + 1]):  # without branches that nobody can predict
+            j = column[b]
+            out_column[at] = j
+            index[at] = b
+            some = take_block(values, b, out, at)
+            own = wp.where(j == v, 1, 0)
+            diagonal = wp.where(j == v, at, diagonal)
+            at += some | own
+        inverse[v] = safe_inverse(out[diagonal])
+        end[v] = at
+        keep[v] = wp.where(at - first[v] > 1, 1.0, 0.0)
+
+
+@wp.kernel(module=_module)
+def multiply_by_prolongator(
+    o: int,
+    start: ints,
+    end: ints,
+    column: ints,
+    index: ints,
+    values: blocks,
+    keep: floats,
+    p_start: ints,
+    p_weight: floats,
+    product: ints,
+    slot: slots,
+    out_start: ints,
+    out: blocks,
+    masked: floats,
+):
+    """Row v of A P, and of P itself.
+
+    Both are zero where v is pinned, as no coarse correction moves it; no other row is coupled to a
+    pinned vertex, so that what P says of it does not matter there.
+    """
+    v = o + wp.tid()
+    base = out_start[v]
+    clear_blocks(out, base, out_start[v + 1])
+    for k in range(p_start[v], p_start[v + 1]):
+        masked[k] = keep[v] * p_weight[k]
+    if keep[v] != 0.0:
+        for b in range(start[v], end[v]):
+            j = column[b]
+            first = product[index[b]]
+            add_to_many(b, values, p_start[j], p_start[j + 1], p_weight, first, slot, base, out)
+
+
+@wp.kernel(module=_module)
+def coarse_rows(
+    o: int,
+    pt_start: ints,
+    pt_column: ints,
+    pt_entry: ints,
+    p_weight: floats,
+    ap_start: ints,
+    ap: blocks,
+    product: ints,
+    slot: slots,
+    start: ints,
+    column: ints,
+    end: ints,
+    out_column: ints,
+    index: ints,
+    out: blocks,
+    inverse: blocks,
+):
+    """Row v of P^T (A P), and the inverse of its diagonal block."""
+    v = o + wp.tid()
+    base = start[v]
+    clear_blocks(out, base, start[v + 1])
+    for e in range(pt_start[v], pt_start[v + 1]):
+        w = p_weight[pt_entry[e]]
+        if w != 0.0:
+            i = pt_column[e]
+            add_many(w, ap, ap_start[i], ap_start[i + 1], product[e], slot, base, out)
+    at = int(base)
+    diagonal = int(base)
+    for b in range(start[v], start[v + 1]):
+        j = column[b]
+        out_column[at] = j
+        index[at] = b
+        some = move_block(out, b, at)
+        own = wp.where(j == v, 1, 0)
+        diagonal = wp.where(j == v, at, diagonal)
+        at += some | own
+    end[v] = at
+    if wp.trace(out[diagonal]) <= 0.0:
+        out[diagonal] = wp.identity(n=3, dtype=float)
+    inverse[v] = safe_inverse(out[diagonal])

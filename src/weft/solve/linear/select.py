@@ -1,0 +1,67 @@
+"""Which linear solver runs: by name, or the fastest one installed."""
+
+from collections.abc import Callable
+
+from weft.base.errors import SolverError, check_known
+from weft.solve.linear.batched_cholesky import LaneCholesky
+from weft.solve.linear.conjugate_gradients import BlockJacobiPcg
+from weft.solve.linear.direct import Pardiso, Splu, have_pardiso
+from weft.solve.linear.multigrid.solver import Multigrid
+from weft.solve.linear.solver import LinearSolver, Stop
+from weft.solve.sparse.block_csr import BlockPattern
+
+LINEAR_SOLVERS = ("auto", "multigrid", "pcg", "pardiso", "splu", "lanes")
+DIRECT_UP_TO = 12_000  # vertices; above, multigrid beats PARDISO (docs/decisions/0007)
+DIRECT_WIDE, WIDE = 2_000, 16  # with rows of more blocks than that: those of splines have 25
+DIRECT_WITH_CONTACT = 1_200  # with blocks of contact, that change at every step (0011)
+
+
+def check_linear(name: str, *, contact: bool) -> None:
+    """Check the name of a linear solver, and that it can solve with contact where there is some.
+
+    Raises:
+        SolverError: an unknown name, or ``lanes`` with contact.
+    """
+    check_known(name, LINEAR_SOLVERS, "linear solver", SolverError)
+    if name == "lanes" and contact:
+        raise SolverError(
+            "linear solver lanes",
+            got="a scene with contact",
+            expected="matrices whose pattern stays: no contact",
+            hint="`linear: auto` chooses for scenes with contact",
+        )
+
+
+def linear_solver(
+    name: str = "auto",
+    n: int = 0,
+    stop: Stop = Stop.ENERGY,
+    contact: bool = False,
+    pattern: BlockPattern | None = None,
+) -> LinearSolver:
+    """A linear solver by name.
+
+    Args:
+        name: ``auto`` is PARDISO where it is installed and n is small, multigrid elsewhere.
+        n: block rows (vertices) of the systems to come.
+        stop: what an iterative solver's tolerance bounds.
+        contact: whether the pattern changes with what touches.
+        pattern: of the systems to come, where it is known.
+
+    Raises:
+        SolverError: an unknown name, or a solver that is not installed.
+    """
+    check_linear(name, contact=contact)
+    if name == "auto":
+        most = DIRECT_WITH_CONTACT if contact else DIRECT_UP_TO
+        if pattern is not None and pattern.n_blocks > WIDE * pattern.n:
+            most = min(most, DIRECT_WIDE)
+        name = "pardiso" if have_pardiso() and n <= most else "multigrid"
+    makers: dict[str, Callable[[], LinearSolver]] = {
+        "multigrid": lambda: Multigrid(stop),
+        "pcg": lambda: BlockJacobiPcg(stop=stop),
+        "pardiso": Pardiso,
+        "splu": Splu,
+        "lanes": LaneCholesky,
+    }
+    return makers[name]()

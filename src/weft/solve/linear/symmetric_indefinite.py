@@ -1,0 +1,55 @@
+"""Symmetric matrices that may have negative eigenvalues: exact Hessians at solutions.
+
+The solvers of steps refuse them, as a direction of such a matrix need not go down. A derivative of
+a solution does not ask for that: it needs the inverse, wherever there is one.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse.linalg as spla
+
+from weft.base.arrays import Floats
+from weft.solve.linear.direct import _SYMMETRIC, _PardisoEngine, have_pardiso
+from weft.solve.sparse.block_csr import BlockCsr
+
+_NEGATIVE, _PERTURBED = 22, 13  # PARDISO's counts: negative eigenvalues, pivots it made up
+
+
+@dataclass(eq=False)
+class SymmetricIndefinite:
+    """Factors of a symmetric matrix: PARDISO's L D L^T where it is installed, else SuperLU's L U
+    with exchanged rows.
+
+    Attributes:
+        negative: eigenvalues below zero; None: not known (SuperLU).
+        singular: whether there are no factors, or only such with made-up pivots.
+    """
+
+    A: BlockCsr
+    negative: int | None = None
+    singular: bool = False
+
+    def __post_init__(self) -> None:
+        self._lu: Any = None
+        if have_pardiso():
+            self._engine = _PardisoEngine(self.A.pattern, _SYMMETRIC)
+            values = np.array(self.A.to_scipy().data).reshape(-1)
+            self.singular = not self._engine.factorize(values)
+            found = self._engine._solver.iparm
+            self.negative = int(found[_NEGATIVE])
+            self.singular = self.singular or bool(found[_PERTURBED] > 0)
+            return
+        try:
+            self._lu = spla.splu(self.A.to_scipy().tocsc())
+        except RuntimeError:  # "Factor is exactly singular"
+            self.singular = True
+
+    def solve(self, b: Floats) -> Floats:
+        """x (n,3) of A x = b (n,3); anything where the matrix is singular."""
+        if self._lu is not None:
+            return np.asarray(self._lu.solve(b.reshape(-1))).reshape(-1, 3)
+        if have_pardiso():
+            return self._engine.solve(np.ascontiguousarray(b)).reshape(-1, 3)
+        return np.zeros_like(b)

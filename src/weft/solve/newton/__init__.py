@@ -1,0 +1,1 @@
+"""The minimizer: ``minimize``, directions of ``descent``, ``line_search``, and ``psd``."""

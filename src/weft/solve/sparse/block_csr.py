@@ -1,0 +1,254 @@
+"""Block compressed sparse rows: square matrices of 3x3 blocks over a pattern that is fixed once."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Floats, Ints
+from weft.kernel import Scalar, WarpArray, mat33, vec3
+
+
+@dataclass(frozen=True, eq=False)
+class BlockPattern:
+    """Which 3x3 blocks exist. Every diagonal block does. Columns ascend within a row."""
+
+    n: int  # rows of blocks
+    row_start: Ints  # (n+1,)
+    column: Ints  # (b,)
+    near: "BlockPattern | None" = None  # which of them are neighbors on the surface; None: all
+    base: "BlockPattern | None" = None  # that it was made from by adding blocks; None: it stays
+
+    @staticmethod
+    def of(n: int, stencils: Sequence[Ints]) -> "BlockPattern":
+        """The union of the cliques of all stencils, each (m,k) vertex ids, and the diagonal.
+
+        Where stencils differ in size, the smallest ones that cover a surface (triangles beside
+        hinges and pairs) say who is near.
+        """
+        widths = {s.shape[1] for s in stencils}
+        if len(widths) > 1:
+            least = min((w for w in widths if w > 2), default=min(widths))
+            near = BlockPattern._union(n, [s for s in stencils if s.shape[1] == least])
+            return dataclasses.replace(BlockPattern._union(n, stencils), near=near)
+        return BlockPattern._union(n, stencils)
+
+    @staticmethod
+    def _union(n: int, stencils: Sequence[Ints]) -> "BlockPattern":
+        rows: list[Any] = [np.arange(n)]
+        columns: list[Any] = [np.arange(n)]
+        m = n  # a row for each vertex alone, and one for each stencil
+        for stencil in stencils:
+            rows.append(m + np.repeat(np.arange(len(stencil)), stencil.shape[1]))
+            columns.append(stencil.reshape(-1))
+            m += len(stencil)
+        places = np.concatenate(rows), np.concatenate(columns)
+        touched = sp.csr_matrix((np.ones(len(places[0]), bool), places), (m, n))
+        who = (touched.T.tocsr() @ touched).sorted_indices()
+        return BlockPattern(n, who.indptr.astype(np.int32), who.indices.astype(np.int32))
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of stored blocks."""
+        return len(self.column)
+
+    @cached_property
+    def scratch(self) -> kernel.Scratch:
+        """Work memory shared by everything that is bound to this pattern."""
+        return kernel.Scratch()
+
+    @property
+    def row(self) -> Ints:
+        """(b,) row of each block."""
+        return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.row_start))
+
+    def find(self, row: Ints, column: Ints) -> Ints:
+        """Block numbers of (row, column) pairs that exist."""
+        wanted = row.astype(np.int64) * self.n + column
+        return np.searchsorted(self._keys, wanted).astype(np.int32)
+
+    @cached_property
+    def _keys(self) -> "np.ndarray[Any, np.dtype[np.int64]]":
+        """(b,) one number for each block, ascending."""
+        return self.row.astype(np.int64) * self.n + self.column
+
+    @cached_property
+    def diagonal(self) -> Ints:
+        """(n,) block number of each diagonal block."""
+        ids = np.arange(self.n, dtype=np.int32)
+        return self.find(ids, ids)
+
+    @cached_property
+    def device_row_start(self) -> WarpArray:
+        """``row_start`` on the device."""
+        return kernel.array(self.row_start, wp.int32)
+
+    @cached_property
+    def device_column(self) -> WarpArray:
+        """``column`` on the device."""
+        return kernel.array(self.column, wp.int32)
+
+    @cached_property
+    def device_diagonal(self) -> WarpArray:
+        """``diagonal`` on the device."""
+        return kernel.array(self.diagonal, wp.int32)
+
+
+@dataclass(eq=False)
+class BlockCsr:
+    """A matrix on a pattern: ``values[b]`` is the 3x3 block number b.
+
+    A matrix that is assembled anew is ``begin``'s: the first to write into it clears the rows in
+    the same pass.
+    """
+
+    pattern: BlockPattern
+    values: WarpArray  # (b,) mat33
+    _stale: bool = False
+
+    def begin(self) -> "BlockCsr":
+        """This matrix, whose values count for nothing."""
+        self._stale = True
+        return self
+
+    def claim(self) -> int:
+        """1 where the caller has to clear every row that it writes, and writes all of them."""
+        stale, self._stale = self._stale, False
+        return int(stale)
+
+    def finish(self) -> "BlockCsr":
+        """This matrix, cleared if nobody has written into it."""
+        if self.claim():
+            self.values.zero_()
+        return self
+
+    @staticmethod
+    def zeros(pattern: BlockPattern) -> "BlockCsr":
+        """All blocks zero."""
+        return BlockCsr(pattern, kernel.zeros(pattern.n_blocks, mat33))
+
+    @property
+    def n(self) -> int:
+        """Block rows."""
+        return self.pattern.n
+
+    def without_zeros(self) -> "BlockCsr":
+        """The same matrix without blocks of zeros, but for the diagonal."""
+        p, values = self.pattern, kernel.numpy(self.values)
+        row = p.row
+        kept = (values != 0.0).any(axis=(1, 2)) | (row == p.column)
+        start = np.zeros(p.n + 1, dtype=np.int32)
+        np.cumsum(np.bincount(row[kept], minlength=p.n), out=start[1:])
+        pattern = BlockPattern(p.n, start, p.column[kept])
+        return BlockCsr(pattern, kernel.array(values[kept], mat33))
+
+    def to_scipy(self) -> Any:
+        """A SciPy BSR matrix of shape (3n,3n); on the CPU it shares the block values."""
+        p = self.pattern
+        values = kernel.numpy(self.values)
+        return sp.bsr_matrix((values, p.column, p.row_start), shape=(3 * p.n, 3 * p.n))
+
+    def multiply(self, x: WarpArray, out: WarpArray) -> None:
+        """out = A x for (n,) vec3 arrays."""
+        p = self.pattern
+        kernel.launch(multiply_rows, p.n, p.device_row_start, p.device_column, self.values, x, out)
+
+    def __matmul__(self, x: Floats) -> Floats:
+        """A x for x of shape (n,3)."""
+        out = kernel.empty(self.n, vec3)
+        self.multiply(kernel.array(np.asarray(x, dtype=np.float64), vec3), out)
+        return np.array(kernel.numpy(out))
+
+
+@wp.func
+def clear_row(
+    v: int, row_start: wp.array(dtype=wp.int32), clear: int, values: wp.array(dtype=mat33)
+):
+    """Zero the blocks of row v where ``BlockCsr.claim`` says so."""
+    if clear != 0:
+        for b in range(row_start[v], row_start[v + 1]):
+            values[b] = mat33(Scalar(0.0))
+
+
+@wp.kernel(module=wp.get_module("weft.block_csr"))
+def multiply_rows(
+    o: int,
+    row_start: wp.array(dtype=wp.int32),
+    column: wp.array(dtype=wp.int32),
+    values: wp.array(dtype=mat33),
+    x: wp.array(dtype=vec3),
+    out: wp.array(dtype=vec3),
+):
+    """One block row of A x."""
+    v = o + wp.tid()
+    y = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    for b in range(row_start[v], row_start[v + 1]):
+        y += values[b] * x[column[b]]
+    out[v] = y
+
+
+@wp.kernel(module=wp.get_module("weft.block_csr"))
+def close_rows(
+    o: int,
+    row_start: wp.array(dtype=wp.int32),
+    column: wp.array(dtype=wp.int32),
+    diagonal: wp.array(dtype=wp.int32),
+    fixed: wp.array(dtype=wp.int32),
+    values: wp.array(dtype=mat33),
+):
+    """Give fixed vertices an identity row and column, so that they drop out exactly."""
+    v = o + wp.tid()
+    if fixed[v] != 0:
+        for b in range(row_start[v], row_start[v + 1]):
+            values[b] = mat33(Scalar(0.0))
+        values[diagonal[v]] = wp.identity(n=3, dtype=Scalar)
+    else:
+        for b in range(row_start[v], row_start[v + 1]):
+            if fixed[column[b]] != 0:
+                values[b] = mat33(Scalar(0.0))
+
+
+@wp.kernel(module=wp.get_module("weft.block_csr"))
+def shift_diagonal(
+    o: int,
+    diagonal: wp.array(dtype=wp.int32),
+    scale: Scalar,
+    shift: wp.array(dtype=Scalar),
+    values: wp.array(dtype=mat33),
+):
+    """A += scale diag(shift)."""
+    v = o + wp.tid()
+    values[diagonal[v]] += (scale * shift[v]) * wp.identity(n=3, dtype=Scalar)
+
+
+@wp.kernel(module=wp.get_module("weft.block_csr"))
+def scale_blocks(o: int, scale: Scalar, values: wp.array(dtype=mat33)):
+    """A = scale A."""
+    b = o + wp.tid()
+    values[b] = scale * values[b]
+
+
+def close(A: BlockCsr, fixed: WarpArray) -> None:
+    """Identity rows and columns of A at fixed vertices, (n,) int32."""
+    p = A.pattern
+    rows = (p.device_row_start, p.device_column, p.device_diagonal)
+    worth = kernel.slice_above(p.n_blocks / p.n)
+    kernel.launch(close_rows, p.n, *rows, fixed, A.values, slice_above=worth)
+
+
+def add_diagonal(A: BlockCsr, shift: WarpArray, scale: float = 1.0) -> None:
+    """A += scale diag(shift), shift (n,)."""
+    A.finish()
+    p = A.pattern
+    kernel.launch(shift_diagonal, p.n, p.device_diagonal, Scalar(scale), shift, A.values)
+
+
+def scale_by(A: BlockCsr, scale: float) -> None:
+    """A = scale A."""
+    kernel.launch(scale_blocks, A.pattern.n_blocks, Scalar(scale), A.values)

@@ -1,0 +1,88 @@
+"""The load under which a compressed strip buckles: Euler's column.
+
+A flat strip of the length L and the flexural rigidity D per width, pushed by the force P per width,
+buckles out of its plane at P = (n pi/L)^2 D: n = 1 where its ends are held in place and free to
+turn, n = 2 where they are clamped (Timoshenko & Gere, *Theory of Elastic Stability*, sections 2.1
+and 2.2). The membrane is so stiff (k L^2/D = 1e6) that the strip shortens by 4e-5 before.
+
+The flat strip becomes unstable where the lowest eigenvalue of the exact Hessian crosses zero. The
+eigenvalue is linear in the load, so two loads, 10 % below and above the closed form, tell where. A
+clamp is in the middle of a pinned row of elements, as in ``elastica``. A bent strip of triangles
+twists a little (``docs/bending.md``); an end that is held along its width keeps parallel diagonals
+from doing so, so the diagonals alternate here.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from weft.bodies.motion.pins import Pin
+from weft.discretization.bspline import rectangle
+from weft.discretization.mesh import grid
+from weft.discretization.spline_surface import SplineSurface
+from weft.integrators.model import Model
+from weft.validate.check import Check, attempt, compare
+from weft.validate.modes import critical_load, normal_modes
+from weft.validate.strip import Material, lengthwise_pins, spline_strip_model, strip_model
+
+LENGTH, RIGIDITY, DENSITY = 1.0, 1e-4, 0.1  # [m], [N m], [kg/m^2]
+STIFFNESS = 1e6 * RIGIDITY / LENGTH**2  # [N/m]
+MATERIAL = Material(STIFFNESS, STIFFNESS / 4, RIGIDITY, DENSITY)
+SEGMENTS, SPANS, ROWS = (
+    80,
+    40,
+    4,
+)  # elements of triangles and of splines along the strip; vertices across
+AROUND = 0.1  # part of the closed form at which the two loads are below and above it
+NO_WEIGHT = (0.0, 0.0, 0.0)
+Build = Callable[[float], Model]  # of a strip that is shortened by a strain
+
+
+def checks() -> Iterator[Check]:
+    """Triangles to 2 %, splines to 0.5 %."""
+    for ends, waves in (("hinged", 1), ("clamped", 2)):
+        for kind, build, tolerance in (("triangles", triangles, 2e-2), ("splines", splines, 5e-3)):
+            name = f"euler-buckling/{ends}, {kind}"
+            yield from attempt(name, _load, name, waves, build(ends == "clamped"), tolerance)
+
+
+def _load(name: str, waves: int, build: Build, tolerance: float) -> Iterator[Check]:
+    expected = (waves * np.pi / LENGTH) ** 2 * RIGIDITY
+    below, above = (1 - AROUND) * expected, (1 + AROUND) * expected
+    scale = expected * (np.pi / LENGTH) ** 2 / DENSITY  # [1/s^2]
+    squares = []
+    for load in (below, above):
+        model = build(load / STIFFNESS)
+        assert model.start is not None
+        squares.append(float(normal_modes(model, model.start, -scale)[0][0]))
+    yield compare(name, expected, critical_load(below, above, (squares[0], squares[1])), tolerance)
+
+
+def triangles(clamped: bool) -> Build:
+    """Return what builds a strip of triangles."""
+    cell = LENGTH / (SEGMENTS - clamped)
+    mesh = grid(SEGMENTS + 1, ROWS, cell * SEGMENTS, cell * (ROWS - 1), "alternating")
+    u = mesh.corner_uv[..., 0]
+    ends = (u < 1.5 * cell) | (u > cell * (SEGMENTS - 1.5))
+    pins = [Pin(mesh.faces[ends])] if clamped else lengthwise_pins(mesh, "left", "right")
+
+    def build(strain: float) -> Model:
+        short = mesh.with_vertices(np.array(mesh.vertices) * [1 - strain, 1.0, 1.0])
+        return strip_model(short, MATERIAL, pins, NO_WEIGHT)
+
+    return build
+
+
+def splines(clamped: bool) -> Build:
+    """Return what builds a strip of splines; a clamp holds two columns of control points."""
+    patch = rectangle(SPANS + 2, ROWS + 1, LENGTH, ROWS * LENGTH / SPANS)
+    surface = SplineSurface.of([patch])
+    u, v = patch.rest.reshape(-1, 2).T
+    ends = [0, 1, -2, -1] if clamped else [0, -1]
+    pins = [Pin(surface.ids[0][ends].reshape(-1))]
+
+    def build(strain: float) -> Model:
+        x = np.stack([u * (1 - strain), np.zeros_like(u), -v], axis=1)
+        return spline_strip_model(surface, x, MATERIAL, pins, NO_WEIGHT)
+
+    return build

@@ -1,0 +1,205 @@
+"""Wavelength of the wrinkles of a stretched sheet (Cerda & Mahadevan 2003).
+
+A sheet of the length L and the bending stiffness B is pulled along x by the tension T per width and
+wrinkles across, z = f(x) cos(k y), f = 0 at its ends. Bending resists short waves and tension long
+ones: where the sheet carries the compression b across,
+
+    B k^4 f - T f'' = b k^2 f.                                                              (1)
+
+If b is the same everywhere, f = sin(pi x/L) and b = B k^2 + c/k^2 with c = T (pi/L)^2. The least
+b, 2 sqrt(B c), is that of k^4 = c/B, which is the wavelength of Cerda & Mahadevan (2003, *Phys.
+Rev. Lett.* 90:074302),
+
+    lambda = 2 sqrt(pi) (B/T)^(1/4) sqrt(L).                                                (2)
+
+**Threshold.** For a flat sheet with these two loads (1) is exact up to terms of (pi/(k L))^2, the
+largest of which, 2 B (pi/L)^2 of twist, is added to b here. The frequencies of its lowest modes are
+rho w^2 = B k^4 - b k^2 + c; a fit over the modes gives lambda, and the load at which the lowest
+frequency is zero gives b.
+
+**Stretched sheet.** Between clamps, (2) is a scaling law: Poisson's contraction makes b, which is
+largest in the middle and turns into tension at the clamps, so that f is narrower than a sine. From
+(1), for the f that there is, k^4 = (T/B) int f'^2/int f^2: (2) with the length pi sqrt(int f^2/int
+f'^2) in place of L. docs/wrinkles.md has the numbers.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import SimulationError
+from weft.bodies.motion.pins import Pin
+from weft.discretization.bspline import rectangle
+from weft.discretization.spline_surface import SplineSurface
+from weft.energies.state import State
+from weft.integrators.model import Model
+from weft.integrators.potential import Potential
+from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.laws import StVK
+from weft.validate.check import Check, RowBasis, attempt, compare
+from weft.validate.modes import critical_load, normal_modes
+from weft.validate.solver import direct
+from weft.validate.strip import Material, spline_strip_model
+
+# Threshold: a wide sheet whose border is held in place and free to turn.
+WIDE = Material(stretch=2e4, shear=1e4, bending=1e-4, density=0.1)
+WIDE_LENGTH, WIDE_TENSION = 1.0, 10.0  # [m], [N/m]
+HALF_WAVES, SPANS_EACH, SPANS_ALONG, MODES = 6, 10, 24, 5
+AROUND = 0.05  # part of the closed form at which two loads are below and above it
+# Stretched sheet: isotropic, clamped at both ends.
+YOUNG, POISSON = 2000.0, 0.3  # [N/m] E h
+SHEET = Material(stretch=YOUNG, shear=YOUNG / 2, bending=5e-7, density=0.05)
+LENGTH, WIDTH, STRETCH = 0.25, 0.1, 0.1  # [m], [m], strain
+POINTS = (44, 86)  # of control, along and across
+COMPRESSION = 1.0  # [N/m] more than the flat sheet carries anywhere
+HEIGHT = 2e-4  # [m] of the mode in which the search for wrinkles begins
+NO_WEIGHT = (0.0, 0.0, 0.0)
+
+
+def checks() -> Iterator[Check]:
+    """Threshold to 1 %; a stretched sheet, indicative."""
+    yield from attempt("wrinkles/threshold", _threshold)
+    yield from attempt("wrinkles/stretched", _stretched)
+
+
+def wavelength(bending: float, tension: float, length: float) -> float:
+    """Return Cerda & Mahadevan's wavelength [m], equation (2)."""
+    return float(2 * np.sqrt(np.pi * length) * (bending / tension) ** 0.25)
+
+
+def _threshold() -> Iterator[Check]:
+    B, strain = WIDE.bending, WIDE_TENSION / WIDE.stretch
+    # A height costs the tension over the stretch, in material coordinates (``drum``).
+    tension = WIDE_TENSION / (1 + strain)
+    expected = wavelength(B, tension, WIDE_LENGTH)
+    width = HALF_WAVES * expected / 2
+    c = tension * (np.pi / WIDE_LENGTH) ** 2
+    load = 2 * np.sqrt(B * c) + 2 * B * (np.pi / WIDE_LENGTH) ** 2
+    below, above = (1 - AROUND) * load, (1 + AROUND) * load
+    squares = []
+    for compression in (below, above):
+        model, ids = wide_sheet(width, strain, compression / WIDE.stretch)
+        assert model.start is not None
+        found, modes = normal_modes(model, model.start, -c / WIDE.density, MODES)
+        squares.append(float(found[0]))
+    yield compare(
+        "wrinkles/threshold, compression [N/m]",
+        load,
+        critical_load(below, above, (squares[0], squares[1])),
+        1e-2,
+    )
+    middle = modes[ids[len(ids) // 2]]  # heights across the sheet, a column each mode
+    q = np.array([(np.pi * half_waves(z) / width) ** 2 for z in middle.T])  # k^2
+    B_fit, _, c_fit = np.polyfit(q, found, 2)
+    got = 2 * np.pi * (B_fit / c_fit) ** 0.25
+    yield compare("wrinkles/threshold, wavelength [m]", expected, float(got), 1e-2)
+
+
+def wide_sheet(width: float, stretched: float, shortened: float) -> tuple[Model, Ints]:
+    """Return the flat sheet with these strains along and across, and its grid of control points."""
+    points = (SPANS_ALONG + 2, HALF_WAVES * SPANS_EACH + 2)
+    surface, flat, ids = spline_sheet(WIDE_LENGTH, width, points)
+    x = flat * [1 + stretched, 1.0, 1 - shortened]
+    border = np.unique(np.concatenate([ids[0], ids[-1], ids[:, 0], ids[:, -1]]))
+    return spline_strip_model(surface, x, WIDE, [Pin(border)], NO_WEIGHT), ids
+
+
+def half_waves(z: Floats) -> int:
+    """Return how many half waves heights z (k,) between two zeros have."""
+    sign = np.sign(z[np.abs(z) > 1e-2 * np.abs(z).max()])
+    return int((sign[1:] != sign[:-1]).sum()) + 1
+
+
+def _stretched() -> Iterator[Check]:
+    found = stretched_sheet()
+    length = LENGTH * (1 + STRETCH)
+    for name, L, allowed in (("sheet", length, 0.25), ("length of f", found.length, 0.15)):
+        expected = wavelength(SHEET.bending, found.tension, L)
+        row = f"wrinkles/stretched 2.5 : 1, L of the {name} [m]"
+        yield compare(row, expected, found.wavelength, allowed, RowBasis.INDICATIVE)
+
+
+@dataclass(frozen=True)
+class Wrinkles:
+    """Wrinkles of a stretched sheet: all in the middle of its length, but for ``length``."""
+
+    wavelength: float  # [m]
+    tension: float  # [N/m] pull over the width that is left
+    length: float  # [m] pi sqrt(int f^2/int f'^2)
+
+
+def stretched_sheet(
+    size: tuple[float, float] = (LENGTH, WIDTH),
+    stretch: float = STRETCH,
+    material: Material = SHEET,
+    poisson: float = POISSON,
+    points: tuple[int, int] = POINTS,
+) -> Wrinkles:
+    """Find the wrinkles of a sheet that is pulled by its clamped ends.
+
+    Args:
+        size: [m] at rest, along and across the pull.
+        stretch: strain along it.
+        material: ``stretch`` is E h; ``shear`` is not used.
+        poisson: Poisson's ratio of the law, St. Venant-Kirchhoff's.
+        points: control points along and across.
+
+    Raises:
+        SimulationError: no equilibrium.
+    """
+    surface, flat, ids = spline_sheet(*size, points)
+    E = material.stretch
+    law = StVK(E / (2 * (1 + poisson)), E * poisson / (1 - poisson**2))
+    clamps = [Pin(np.concatenate([ids[0], ids[-1]]))]
+    start = flat * [1 + stretch, 1.0, 1.0]
+    model = spline_strip_model(surface, start, material, clamps, NO_WEIGHT, law)
+    x = _equilibrium(model, start)
+    lowest = -(COMPRESSION**2) / (4 * material.bending * material.density)  # min of B k^4 - b k^2
+    mode = normal_modes(model, x, lowest)[1][:, 0]
+    x = x + np.stack([0 * mode, HEIGHT * mode / np.abs(mode).max(), 0 * mode], axis=1)
+    x = _equilibrium(model, x)
+    return _measure(x, ids, model)
+
+
+def spline_sheet(
+    length: float, width: float, points: tuple[int, int]
+) -> tuple[SplineSurface, Positions, Ints]:
+    """Return a surface of splines, its control points (n,3) [m] on y = 0 about the origin, and
+    their grid of indices.
+    """
+    patch = rectangle(*points, length, width)
+    u, v = patch.rest.reshape(-1, 2).T
+    surface = SplineSurface.of([patch])
+    return surface, np.stack([u - length / 2, 0 * u, width / 2 - v], axis=1), surface.ids[0]
+
+
+def _equilibrium(model: Model, start: Positions) -> Positions:
+    settings = QuasiStaticSettings(
+        1e-6, 1e-5, max_iterations=1000, imperfection=0.0, linear=direct()
+    )
+    found = QuasiStatic(settings).solve(model, start)
+    if not found.outcome.ok:
+        raise SimulationError("sheet", got=found.outcome.name, hint=found.outcome.advice)
+    return found.x
+
+
+def _measure(x: Positions, ids: Ints, model: Model) -> Wrinkles:
+    """Measure wrinkles of a sheet in equilibrium at x (n,3) [m]."""
+    at = x[ids]  # (along, across, 3)
+    middle = at[len(at) // 2]
+    y, z = middle[:, 2], middle[:, 1]
+    width = float(np.ptp(y))
+    i = np.flatnonzero(z[1:] * z[:-1] < 0)
+    zeros = y[i] + (y[i + 1] - y[i]) * z[i] / (z[i] - z[i + 1])
+    zeros = np.sort(zeros[np.abs(zeros - y.mean()) < 0.4 * width])  # the borders are free
+    force = Potential(model, model.step(State.at_rest(x), 0.0)).reaction(x)
+    pull = abs(float(force[ids[-1], 0].sum()))
+    quarter = len(middle) // 4
+    inner = at[:, quarter:-quarter]
+    dx = np.diff(inner[..., 0], axis=0)
+    heights, slopes = inner[..., 1], np.diff(inner[..., 1], axis=0) / dx
+    square = float(((heights[1:] ** 2 + heights[:-1] ** 2) / 2 * dx).sum())
+    length = np.pi * np.sqrt(square / float((slopes**2 * dx).sum()))
+    return Wrinkles(float(2 * np.mean(np.diff(zeros))), pull / width, float(length))

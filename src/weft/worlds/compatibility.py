@@ -1,0 +1,33 @@
+"""Which worlds are of one kind: the same points and stencils, and the same settings of a step."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.solve.sparse.block_csr import BlockPattern
+from weft.worlds.world import World
+
+
+def kinds(worlds: Sequence[World]) -> list[list[World]]:
+    """The worlds of every kind, in their order; those of one kind get one pattern."""
+    found: dict[Hashable, list[World]] = {}
+    for world in worlds:
+        found.setdefault(_kind(world), []).append(world)
+    for alike in found.values():
+        pattern: BlockPattern = alike[0].model.assembly.pattern
+        for world in alike[1:]:
+            vars(world.model.assembly)["pattern"] = pattern
+    return list(found.values())
+
+
+def _kind(world: World) -> Hashable:
+    model = world.model
+    energies = tuple((type(e).__qualname__, e.name, _bytes(e.stencil)) for e in model.energies)
+    contact = model.contact
+    about: Any = None if contact is None else (contact.settings.gap, contact.settings.lags)
+    return (len(model.mass), energies, about is None, world.steps, world.stepper.settings)
+
+
+def _bytes(a: Any) -> bytes:
+    return np.ascontiguousarray(a).tobytes()

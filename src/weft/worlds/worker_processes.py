@@ -1,0 +1,223 @@
+"""Worlds in processes of their own: each has a batch of some of them, and does as it is told.
+
+Threads of one process take turns at Python, which is a third of the time of small cloths; processes
+do not.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.base.arrays import Floats, Positions
+from weft.base.errors import SceneError, SimulationError
+from weft.base.machine import LIBRARY_THREADS
+from weft.worlds.world import Hold, World
+
+WARM_UP = ("warm",)  # kernels are compiled by one process alone
+
+
+class WorkerProcesses:
+    """Processes with a share of the worlds each.
+
+    Args:
+        worlds: all of a batch.
+        fps: frames a second.
+        together: worlds that share launches, at most.
+        processes: how many.
+
+    Raises:
+        SceneError: a scene that cannot be sent to another process.
+    """
+
+    def __init__(self, worlds: Sequence[World], fps: float, together: int, processes: int) -> None:
+        self.worlds = worlds
+        cut = np.linspace(0, len(worlds), min(processes, len(worlds)) + 1).astype(int)
+        self.shares = [range(a, b) for a, b in pairwise(cut)]
+        made = [_pickled([worlds[k] for k in share], fps, together) for share in self.shares]
+        self.processes = [_started() for _ in self.shares]
+        self._end = weakref.finalize(self, _ended, self.processes)
+        self._warm = False
+        for k, order in enumerate(made):
+            self._send(k, order)
+
+    def close(self) -> None:
+        """End the processes."""
+        self._end()
+
+    def frame(
+        self,
+        holds: Sequence[Sequence[Hold]],
+        moves: Sequence[Floats],
+        failed: dict[int, SimulationError],
+    ) -> None:
+        """Go on by one frame."""
+        orders = {
+            k: ("frame", [holds[w] for w in share], [moves[w] for w in share])
+            for k, share in enumerate(self.shares)
+        }
+        self.ask(orders, failed)
+
+    def reset(
+        self, world: int, positions: Positions | None, failed: dict[int, SimulationError]
+    ) -> None:
+        """Begin a world anew."""
+        k = next(k for k, share in enumerate(self.shares) if world in share)
+        self.ask({k: ("reset", world - self.shares[k][0], positions)}, failed)
+
+    def run(
+        self,
+        frames: int,
+        out: str | os.PathLike[str] | None,
+        failed: dict[int, SimulationError],
+        on_frame: Callable[[int], None] | None,
+    ) -> list[Any]:
+        """Go on for some frames; what ``Batch.run`` returns."""
+        order = "run", frames, None if out is None else os.fspath(out)
+        answers = self.ask(dict.fromkeys(range(len(self.shares)), order), failed, on_frame)
+        return [one for k in sorted(answers) for one in answers[k] or ()]
+
+    def ask(
+        self,
+        orders: Mapping[int, tuple[Any, ...]],
+        failed: dict[int, SimulationError],
+        on_frame: Callable[[int], None] | None = None,
+    ) -> dict[int, Any]:
+        """Have processes do something, by their numbers; where their worlds stand then is seen in
+        ``worlds``, and which of them wait for ``reset`` in ``failed``.
+
+        Raises:
+            SimulationError: a process that ended. Whatever a process raised itself, after all have
+            answered.
+        """
+        if not self._end.alive:
+            raise SimulationError(
+                "batch", got="closed: its processes have ended", expected="a new batch"
+            )
+        try:
+            if not self._warm:
+                for some in ([0], range(1, len(self.processes))):
+                    self._told(dict.fromkeys(some, WARM_UP), failed, None)
+                self._warm = True
+            answers, errors = self._told(orders, failed, on_frame)
+        except BaseException:
+            self.close()  # whose answers nobody would hear
+            raise
+        if errors:
+            raise errors[0]
+        return answers
+
+    def _told(
+        self,
+        orders: Mapping[int, tuple[Any, ...]],
+        failed: dict[int, SimulationError],
+        on_frame: Callable[[int], None] | None,
+    ) -> tuple[dict[int, Any], list[Exception]]:
+        """Send orders, and hear one word of each process in turn until all have ended."""
+        for k, order in orders.items():
+            self._send(k, pickle.dumps(order))
+        waiting, done = list(orders), 0
+        answers: dict[int, Any] = {}
+        errors: list[Exception] = []
+        while waiting:
+            for k in tuple(waiting):
+                word = self._hear(k)
+                if word is None:
+                    continue  # a frame is done
+                waiting.remove(k)
+                answer, error, places, lost = word
+                self._stand(k, places, lost, failed)
+                answers[k] = answer
+                errors += [] if error is None else [error]
+            if waiting:
+                done += 1
+                if on_frame is not None:
+                    on_frame(done)
+        return answers, errors
+
+    def _stand(
+        self,
+        k: int,
+        places: Sequence[Mapping[str, Any]],
+        lost: Mapping[int, SimulationError],
+        failed: dict[int, SimulationError],
+    ) -> None:
+        for number, place in zip(self.shares[k], places):
+            vars(self.worlds[number]).update(place)
+            failed.pop(number, None)
+        failed.update(lost)
+
+    def _send(self, k: int, order: bytes) -> None:
+        pipe = self.processes[k].stdin
+        assert pipe is not None
+        try:
+            pipe.write(order)
+            pipe.flush()
+        except OSError:
+            raise self._gone(k) from None
+
+    def _hear(self, k: int) -> Any:
+        pipe = self.processes[k].stdout
+        assert pipe is not None
+        try:
+            return pickle.load(pipe)
+        except (EOFError, OSError, pickle.UnpicklingError):
+            raise self._gone(k) from None
+
+    def _gone(self, k: int) -> SimulationError:
+        with suppress(subprocess.TimeoutExpired):
+            self.processes[k].wait(10.0)
+        code, share = self.processes[k].returncode, self.shares[k]
+        how = f"killed by signal {-code}" if code is not None and code < 0 else f"code {code}"
+        return SimulationError(
+            f"process of worlds {share[0]} to {share[-1]}",
+            got=f"ended ({how})",
+            expected="a process that runs",
+            hint="make the batch anew; if memory ran out, with fewer processes or worlds",
+        )
+
+
+def _pickled(worlds: Sequence[World], fps: float, together: int) -> bytes:
+    """The order to make a batch of worlds.
+
+    Raises:
+        SceneError: a scene that cannot be sent.
+    """
+    scenes, numbers = [w.scene for w in worlds], [w.number for w in worlds]
+    try:
+        return pickle.dumps((scenes, numbers, fps, together, kernel.device()))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise SceneError(
+            "batch of scenes",
+            got=f"what cannot be sent to another process: {error}",
+            expected="energies, forces and paths that are classes and functions of modules",
+            hint="processes=1 takes any",
+        ) from None
+
+
+def _started() -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "weft.worlds.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, **dict.fromkeys(LIBRARY_THREADS, "1")},
+    )
+
+
+def _ended(processes: Sequence["subprocess.Popen[bytes]"]) -> None:
+    for process in processes:
+        process.kill()
+    for process in processes:
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()

@@ -1,0 +1,107 @@
+"""The second-order backward difference where contact begins: steps with a blow are backward
+Euler's, so that nothing is thrown back by a past that has ended.
+"""
+
+import numpy as np
+import pytest
+
+import weft
+from weft import kernel
+from weft.contact import plate
+from weft.contact.contact import SelfContact
+from weft.integrators.adaptive import Adaptive
+from weft.integrators.backward_euler import BackwardEuler
+from weft.integrators.bdf2 import Bdf2
+
+
+def falling(tilt=20.0, height=0.1, **more):
+    """A tilted sheet above a plate."""
+    high = height + 0.15 * np.sin(np.radians(tilt))
+    cloth = weft.sheet(9, 9, 0.3, 0.3, fabric="cotton").moved((0.0, high, 0.0), (tilt, 0, 0))
+    contact = SelfContact(3e-3, friction=0.3)
+    given = {"integrator": "bdf2", "bodies": [plate(2.0, 2.0)], "contact": contact, **more}
+    return weft.Scene(cloth, **given)
+
+
+def steps(scene, dt, seconds, stepper=None):
+    """State, memory and report before the first step and after each."""
+    model, state = scene.model(), scene.state()
+    stepper = scene.stepper() if stepper is None else stepper
+    memory, report = stepper.init(model, state), None
+    yield state, memory, report
+    for _ in range(round(seconds / dt)):
+        state, memory, report = stepper.step(model, state, memory, dt)
+        assert report.outcome.ok
+        yield state, memory, report
+
+
+@pytest.mark.parametrize("dt", [0.02, 0.01, 0.005])
+def test_cloth_is_not_thrown_back(dt):
+    """Kinetic, elastic energy and that of weight do not rise in all. (They rose by 28, 19 and 10 %
+    of the kinetic energy at the impact, by velocities of steps before it.)
+    """
+    scene = falling()
+    model, mass = scene.model(), scene.cloth.mass
+    kinetic, total = [], []
+    for state, _, _ in steps(scene, dt, 0.4):
+        kinetic.append(0.5 * float(mass @ np.square(state.v).sum(1)))
+        total.append(kinetic[-1] + model.assembly.value(kernel.points(np.array(state.x))))
+    rise = np.array(total) - np.minimum.accumulate(total)
+    assert rise.max() < 0.02 * max(kinetic)
+    assert np.mean(kinetic[-len(kinetic) // 4 :]) < 0.02 * max(kinetic)  # it lies there
+
+
+def test_a_step_with_a_blow_is_backward_eulers():
+    """The same bits, and no past for the next step; steps before it have theirs."""
+    scene, dt = falling(tilt=3.0), 0.01
+    model, euler = scene.model(), BackwardEuler(scene.stepper().settings)
+    before, blows = None, 0
+    for state, memory, report in steps(scene, dt, 0.25):
+        if report is not None and report.contact["count"] == 0:
+            assert memory["dt"] == dt
+        elif before is not None and before[1]["dt"] == dt and memory["dt"] == 0.0:
+            again, _, other = euler.step(model, before[0], before[1], dt)
+            np.testing.assert_array_equal(state.x, again.x)
+            np.testing.assert_array_equal(state.v, again.v)
+            assert report.iterations > other.iterations  # those of both attempts
+            blows += 1
+        before = (state, memory)
+    assert blows >= 1
+
+
+def test_steady_contact_keeps_its_past():
+    """Cloth that slides on a plate touches it all the time, and has second-order steps."""
+    contact = SelfContact(3e-3)
+    found = list(steps(falling(0.0, 2.7e-3, velocity=(0.5, 0, 0), contact=contact), 0.01, 0.2))[1:]
+    assert all(report.contact["count"] > 50 for _, _, report in found)
+    assert all(memory["dt"] == 0.01 for _, memory, _ in found)
+
+
+def test_a_run_with_a_blow_is_resumed_bitwise(tmp_path):
+    """The forces of contact are saved with the state, as the past is."""
+    scene = falling(step=0.02)
+    whole = weft.simulate(scene, frames=14, fps=50, out=tmp_path / "whole", progress=False)
+    out = tmp_path / "part"
+    for frames in (7, 9, 14):  # before the impact, amid, and after
+        run = weft.simulate(
+            scene, frames=frames, fps=50, out=out, resume=out.exists(), progress=False
+        )
+    for k in range(15):
+        np.testing.assert_array_equal(run.positions(k), whole.positions(k))
+        np.testing.assert_array_equal(run.velocities(k), whole.velocities(k))
+
+
+def test_adaptive_steps_meet_blows():
+    """Sub-steps begin anew as whole steps do."""
+    scene = falling()
+    stepper = Adaptive(Bdf2(), scene.cloth.samples())
+    found = [memory["dt"] for _, memory, _ in steps(scene, 0.02, 0.3, stepper)]
+    assert 0.0 in found[1:] and max(found) > 0.0
+
+
+def test_steps_of_one_solve_meet_blows():
+    """Those of second order begin anew, too."""
+    scene = falling(tilt=3.0, integrator="bdf2_semi_implicit")
+    found = [(memory["dt"], report) for _, memory, report in steps(scene, 0.0025, 0.18)][1:]
+    blows = [report.contact["count"] for dt, report in found if dt == 0.0]
+    assert blows and min(blows) > 0

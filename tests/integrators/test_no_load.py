@@ -1,0 +1,189 @@
+"""Equilibria without load: cloth rests without stress, wherever pins and bodies leave it. And load
+without anything that holds: there is no equilibrium.
+"""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import weft
+from weft.base.errors import SimulationError
+from weft.bodies.rigid.settings import Rigid
+from weft.contact import plate, sphere
+from weft.contact.contact import SelfContact
+from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.solve.linear.solver import Outcome
+
+SHEET = weft.sheet(9, 9, 0.4, 0.4, fabric="jersey")
+SPLINE = weft.spline_sheet(6, 6, 0.4, 0.4, fabric="jersey")
+GAP = SelfContact(4e-3)
+BALL = sphere(0.05, 0.025).moved((0.0, -0.08, 0.0))
+GRAVITY = (0.0, -9.81, 0.0)
+AWAY = SHEET.moved((1000.0, 0.0, -50.0))
+OFF_CENTER = SHEET.moved((0.01, 0.0, 0.005))
+
+
+def path(*displacements, turn=0.0):
+    """Through displacements 0.1 s apart, and a rotation at the last one."""
+    last = len(displacements)
+    keys = [weft.Keyframe(0.1 * k, d) for k, d in enumerate(((0.0, 0.0, 0.0), *displacements))]
+    keys[last] = dataclasses.replace(keys[last], rotation=turn)
+    return weft.Path(keys, "linear", hold=True)
+
+
+def scene(cloth=SHEET, pins=(), **given):
+    given = {"gravity": (0.0, 0.0, 0.0), "integrator": "quasi_static", **given}
+    return weft.Scene(cloth, pins, **given)
+
+
+def corners(cloth=SHEET, **given):
+    return scene(cloth, [weft.Pin(cloth.corners("all"))], **given)
+
+
+def edge(**motion):
+    return scene(pins=[weft.Pin(SHEET.border("top"), **motion)])
+
+
+UNSTRESSED = {
+    "corners": corners(),
+    "an edge": edge(),
+    "an edge that moves": edge(path=path((0.1, 0.05, 0.0))),
+    "an edge that turns": edge(path=path((0.0, 0.0, 0.0), turn=1.0)),
+    "an edge that is let go": edge(until=0.05),
+    "one vertex": scene(pins=[weft.Pin([40])]),
+    "nothing": scene(),
+    "nothing, far away": scene(AWAY),
+    "without bumps": corners(settings=QuasiStaticSettings(imperfection=0.0)),
+    "multigrid": corners(settings=QuasiStaticSettings(linear="multigrid")),
+    "a spline": corners(SPLINE),
+    "a spline that nothing holds": scene(SPLINE),
+    "a vertex inside a spline": scene(SPLINE, [weft.Pin([SPLINE.n_vertices // 2])]),
+    "a body": corners(bodies=[BALL], contact=GAP),
+    "a rigid body": corners(bodies=[dataclasses.replace(BALL, rigid=Rigid(mass=0.2))], contact=GAP),
+    "a body that comes near and leaves": corners(
+        bodies=[dataclasses.replace(BALL, path=path((0.0, 0.07, 0.0), (0.0, 0.0, 0.0)))],
+        contact=GAP,
+    ),
+    "a body that touches what nothing holds": scene(
+        bodies=[BALL.moved((0.0, 0.027, 0.0))], contact=GAP
+    ),
+    "friction": scene(
+        bodies=[BALL.moved((0.0, 0.027, 0.0))],
+        contact=SelfContact(4e-3, friction=0.4),
+        settings=QuasiStaticSettings(friction=True),
+    ),
+    "load steps": edge(path=path((0.1, 0.05, 0.0))).with_(
+        settings=QuasiStaticSettings(load_steps=3)
+    ),
+    "attached to a body": scene(
+        attachments=[weft.AttachToBody(SHEET.border("top"), "ball", within=0.5)],
+        bodies=[dataclasses.replace(BALL, name="ball", path=path((0.05, 0.0, 0.0)))],
+        contact=GAP,
+    ),
+    "a slack rope": scene(attachments=[weft.Rope([0], at=(0.0, 0.5, 0.0), length=2.0)]),
+    "a spring": scene(attachments=[weft.Spring([0], at=(0.0, 0.5, 0.0), stiffness=100.0)]),
+    "still air": corners(wind=weft.Wind((0.0, 0.0, 0.0))),
+    "gravity that ends": scene(
+        pins=[weft.Pin(SHEET.corners("top"))],
+        gravity=GRAVITY,
+        keyed={"gravity.1": weft.Keys([(0.0, -9.81), (0.1, 0.0)])},
+    ),
+}
+
+
+def steps(scene, count, dt=0.05):
+    """The states and reports of so many steps."""
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    for _ in range(count):
+        state, memory, report = stepper.step(model, state, memory, dt)
+        yield state, report
+
+
+@pytest.mark.parametrize("kind", UNSTRESSED)
+def test_cloth_without_load_is_without_stress(kind):
+    """Every step converges, and ends with forces and energies of round-off. (Forces were compared
+    with those of pins, which go to zero too: nearly all were STALLED.)
+    """
+    for _, report in steps(UNSTRESSED[kind], 4):
+        assert report.outcome is Outcome.CONVERGED, report.outcome
+    assert sum(report.terms.values()) < 1e-12  # [J] 1 nm of stretch
+
+
+def test_a_ball_that_reaches_a_sheet_without_weight():
+    """From where nothing touches until the sheet is pushed."""
+    pushing = dataclasses.replace(BALL, path=path((0.0, 0.04, 0.0), (0.0, 0.09, 0.0)))
+    made = corners(bodies=[pushing], contact=GAP)
+    found = list(steps(made, 4))
+    assert all(report.outcome is Outcome.CONVERGED for _, report in found)
+    assert found[0][1].contact["count"] == 0 < found[-1][1].contact["count"]
+    assert found[-1][0].x[:, 1].max() > 0.05
+
+
+def test_what_nothing_holds_stays_where_it_is():
+    """All rigid motions are equilibria without load: the nearest one is found."""
+    (state, _), *_ = steps(scene(), 1)
+    edge = 0.05
+    assert np.abs(state.x - SHEET.vertices).max() < 2e-3 * edge  # the bumps
+
+
+UNHELD = {
+    "cloth": scene(gravity=GRAVITY),
+    "cloth with contact": scene(gravity=GRAVITY, contact=GAP),
+    "a spline": scene(SPLINE, gravity=GRAVITY),
+    "beside a body": scene(
+        SHEET.moved((1.0, 0.0, 0.0)), gravity=GRAVITY, bodies=[BALL], contact=GAP
+    ),
+    "a rigid body below": corners(
+        gravity=GRAVITY, bodies=[dataclasses.replace(BALL, rigid=Rigid(mass=0.2))], contact=GAP
+    ),
+    "in wind": scene(wind=weft.Wind((0.0, 1.0, 0.0))),
+}
+
+
+@pytest.mark.parametrize("kind", UNHELD)
+def test_there_is_no_equilibrium_of_what_nothing_holds(kind):
+    """Said after a few iterations. (All 400 were taken: MAX_ITERATIONS.)"""
+    ((_, report),) = steps(UNHELD[kind], 1)
+    assert report.outcome is Outcome.UNHELD and report.iterations < 20
+    assert not report.divisible
+    assert "pin or attach it" in report.outcome.advice
+
+
+def test_a_pin_that_lets_go():
+    made = scene(gravity=GRAVITY, pins=[weft.Pin(SHEET.border("top"), until=0.05)])
+    outcomes = [report.outcome for _, report in steps(made, 2)]
+    assert outcomes == [Outcome.CONVERGED, Outcome.UNHELD]
+
+
+def test_a_run_says_what_to_do(tmp_path):
+    with pytest.raises(SimulationError, match="UNHELD.*pin or attach it"):
+        weft.simulate(scene(gravity=GRAVITY), frames=1, fps=20, out=tmp_path, progress=False)
+
+
+@pytest.mark.parametrize("depth", [0.1, 50.0])
+def test_what_falls_on_a_body_is_held(depth):
+    """However far below it is."""
+    made = scene(
+        OFF_CENTER,
+        gravity=GRAVITY,
+        contact=GAP,
+        bodies=[plate(1.0, 1.0).moved((0.0, -depth, 0.0))],
+    )
+    ((state, report),) = steps(made, 1)
+    assert report.outcome is Outcome.CONVERGED
+    np.testing.assert_allclose(state.x[:, 1], -depth, atol=5e-3)
+
+
+def test_a_small_load_is_balanced_to_its_own_size():
+    """The scale without load does not loosen that of a load of micrograms."""
+    made = scene(pins=[weft.Pin(SHEET.border("top"))], gravity=(0.0, 0.0, 1e-4))
+    found = QuasiStatic().solve(made.model(), SHEET.vertices)
+    assert found.outcome is Outcome.CONVERGED
+    weight = 1e-4 * SHEET.mass
+    assert (
+        np.abs(found.phi.gradient(found.x)).max()
+        <= 1e-3 * np.abs(found.phi.reaction(found.x)).max()
+    )
+    assert found.phi.reaction(found.x)[:, 2].sum() == pytest.approx(-weight.sum(), rel=1e-2)

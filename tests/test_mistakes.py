@@ -1,0 +1,346 @@
+"""Mistakes that users make in Python: each ends in one weft error whose text names the argument.
+
+What is no mistake although it looks like one (a whole number written as 3.0, text with a unit, a
+list for an array) is taken, and listed as such. Every public callable checks its arguments.
+"""
+
+import dataclasses
+import enum
+import inspect
+
+import numpy as np
+import pytest
+
+import weft
+import weft.contact as contact
+from weft.base.runtime_types import is_checked
+from weft.garment import read_pattern
+from weft.mannequin import mannequin
+
+CLOTH = weft.sheet(5, 5, 0.2, 0.2)
+SCENE = weft.Scene(CLOTH, pins=[weft.Pin([0, 4])])
+BALL = contact.sphere(0.05, 0.04)
+UNDER = dataclasses.replace(BALL, vertices=BALL.vertices - [0, 0.3, 0], name="ball")
+NAN = float("nan")
+
+
+def fabric(**changes):
+    numbers = {
+        "density": 0.1,
+        "stretch_warp": 100.0,
+        "stretch_weft": 100.0,
+        "shear": 50.0,
+        "bending_warp": 1e-6,
+        "bending_weft": 1e-6,
+    }
+    return weft.Fabric(**{**numbers, **changes})
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    out = tmp_path_factory.mktemp("mistakes") / "run"
+    return weft.simulate(SCENE, frames=2, out=out, progress=False)
+
+
+@pytest.fixture(scope="module")
+def one():
+    """A model, its start and a stepper."""
+    model, state, stepper = SCENE.model(), SCENE.state(), SCENE.stepper()
+    return model, state, stepper, stepper.init(model, state)
+
+
+CALLS = [  # a call, and the words that its error has
+    (lambda: weft.simulate(CLOTH, frames=1), "simulate.scene = Cloth.*expected a Scene"),
+    (lambda: weft.simulate("no.yaml", frames=1), "scene file.*no.yaml"),
+    (lambda: weft.simulate(SCENE, frames="3"), "simulate.frames = '3'.*a whole number"),
+    (lambda: weft.simulate(SCENE, frames=2.5), "simulate.frames = 2.5.*a whole number"),
+    (lambda: weft.simulate(SCENE, frames=2, fps="30"), "simulate.fps.*30 1/s"),
+    (lambda: weft.simulate(SCENE, frames=2, fps=0), "simulate.fps = 0: must be > 0"),
+    (lambda: weft.simulate(SCENE), "seconds=None, frames=None"),
+    (lambda: weft.simulate(SCENE, frames=2, resume="yes"), "simulate.resume = 'yes'.*True or F"),
+    (lambda: weft.simulate(SCENE, frames=2, from_frame=1.5), "simulate.from_frame = 1.5"),
+    (lambda: weft.simulate(SCENE, frame=2), "simulate.frame: .*did you mean 'frames'"),
+    (lambda: weft.batch(SCENE), "batch.scenes = .*put it into a list"),
+    (lambda: weft.batch([CLOTH]), r"batch.scenes\[0\] = Cloth.*a Scene"),
+    (lambda: weft.batch([]), "batch of scenes = none"),
+    (lambda: weft.batch([SCENE], fps="30"), "batch.fps"),
+    (lambda: weft.batch([SCENE], processes=1.5), "batch.processes = 1.5"),
+    (lambda: weft.scene_of("runs/x"), "scene_of.run = 'runs/x'.*a Run"),
+    (lambda: weft.laws.Arap([100, 100]), r"Arap.stiffness = \[100, 100\].*\[N/m\]"),
+    (lambda: weft.laws.Arap("100 N"), r"\(Arap.stiffness\): expected a force per width"),
+    (lambda: weft.laws.Arap(), "Arap.stiffness = nothing"),
+    (lambda: weft.laws.StVK(100, None), "StVK.lame = nothing: expected a number"),
+    (lambda: weft.laws.BaraffWitkin(100.0, 10.0), "BaraffWitkin.stretch = 100.0.*2 entries"),
+    (lambda: weft.laws.ImmediateBuckling(100.0, 10.0), "ImmediateBuckling.stretch"),
+    (lambda: weft.laws.StrainLimit(1.1), "StrainLimit.stretch = 1.1"),
+    (lambda: weft.Scene(CLOTH, law="arap"), "scene.law = 'arap'.*a Law"),
+    (lambda: weft.Scene(CLOTH, law=weft.laws.Arap), r"scene.law = the class Arap.*Arap\(\.\.\.\)"),
+    (lambda: weft.Scene(CLOTH, law=lambda f: 3).model(), "scene.law.*returns = 3.*a Law"),
+    (lambda: weft.Scene(CLOTH, velocity=1.0), r"scene.velocity = 1.0.*shape \(3,\)"),
+    (lambda: weft.Scene(CLOTH, velocity=(NAN, 0, 0)), r"scene.velocity = nan at \[0\]"),
+    (lambda: weft.Scene(CLOTH, velocity=[1, 0]), r"scene.velocity = shape \(2,\)"),
+    (lambda: weft.Scene(CLOTH, gravity_from=1.0), "scene.gravity_from = 1.0.*2 entries"),
+    (lambda: weft.Scene(CLOTH, rest_angles=["flat"]), "scene.rest_angles"),
+    (lambda: weft.Scene(CLOTH, rest_angles=None), "scene.rest_angles = nothing"),
+    (lambda: weft.Scene(CLOTH, pins=weft.Pin([0])), "scene.pins = Pin.*put it into a list"),
+    (lambda: weft.Scene("cotton"), "scene.cloth = 'cotton'.*a Cloth"),
+    (lambda: weft.Scene(CLOTH, bodies=BALL), "scene.bodies = Body.*put it into a list"),
+    (lambda: weft.Scene(CLOTH, contact=True), "scene.contact = True.*a SelfContact or nothing"),
+    (lambda: weft.Scene(CLOTH, contact=weft.SelfContact), r"write SelfContact\(\.\.\.\)"),
+    (lambda: fabric(density=None), "fabric.density = nothing"),
+    (lambda: fabric(stretch_warp=[100, 200]), r"fabric.stretch_warp = \[100, 200\]"),
+    (lambda: fabric(density=True), "fabric.density = True"),
+    (lambda: fabric(density="150 g/m"), r"\(fabric.density\): expected a mass per area"),
+    (lambda: contact.Body(BALL.vertices, BALL.faces + 0.4), r"body.faces = 0.4 at \[0, 0\]"),
+    (lambda: contact.Body(BALL.vertices, None), "body.faces = nothing"),
+    (lambda: contact.Body(BALL.vertices, BALL.faces, path=[weft.Keyframe(0)]), "body.path"),
+    (lambda: contact.Body(BALL.vertices, np.zeros((4, 4), int)), r"body.faces = shape \(4, 4\)"),
+    (lambda: contact.cylinder("2 cm", "1 m", None), "cylinder.size = nothing"),
+    (lambda: contact.cylinder([0.02, 0.03], 1, 0.01), r"cylinder.radius = \[0.02, 0.03\]"),
+    (lambda: contact.height_field("hills.png", 1, 1), "height_field.heights = 'hills.png'"),
+    (lambda: contact.Between(["cloth", "ball"], "0.3"), "contact.pairs.friction = '0.3'"),
+    (lambda: contact.intersections(CLOTH.points, None), "intersections.faces = nothing"),
+    (lambda: contact.BodyFrames(1.0, np.zeros((1, 4, 3))), "frames.times = 1.0"),
+    (lambda: contact.load_frames(5, 10), "load_frames.pattern = 5"),
+    (lambda: contact.load_animated(None), "load_animated.path = nothing"),
+    (lambda: weft.SelfContact(pinch=None), "contact.pinch = nothing"),
+    (lambda: weft.Path([weft.Keyframe(0)], interpolation=1), "path.interpolation = 1.*smooth"),
+    (lambda: weft.State(CLOTH.points, 0.0), "state.v = 0.0"),
+    (lambda: weft.State(CLOTH.points, CLOTH.points[:3]), r"state.v.*State.at_rest\(x\)"),
+    (lambda: CLOTH.border(3), "cloth.border.which = 3"),
+    (lambda: CLOTH.corners(None), "cloth.corners.which = nothing"),
+    (lambda: CLOTH.group(3), "cloth.group.name = 3"),
+    (lambda: CLOTH.in_box(1, 2), "cloth.in_box.low = 1"),
+    (lambda: CLOTH.in_box((0, 0), (1, 1)), r"cloth.in_box.low = shape \(2,\)"),
+    (lambda: CLOTH.moved("up"), "cloth.moved.translation = 'up'"),
+    (lambda: weft.sheet(5, 5, seed=-1, pattern="random"), "sheet.seed = -1: must be >= 0"),
+    (lambda: weft.joined([CLOTH, CLOTH], ["a", "b"], [1e-3]), "joined.thickness = 1 of them"),
+    (lambda: mannequin(3), "mannequin.figure = 3"),
+    (lambda: mannequin(height=[1.7]), r"mannequin.height = \[1.7\]"),
+    (lambda: mannequin(bust=0.9), "mannequin = 'bust'"),
+    (lambda: read_pattern(None), "read_pattern.path = nothing"),
+    (lambda: weft.check_derivatives(weft.laws.Arap), "check_derivatives.thing = the class Arap"),
+]
+
+
+@pytest.mark.parametrize("call, text", CALLS, ids=[text[:40] for _, text in CALLS])
+def test_mistake(call, text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(weft.WeftError, match=text):
+        call()
+
+
+OF_RUNS = [
+    (lambda run: run.positions("1"), "run.positions.frame = '1'"),
+    (lambda run: run.positions(0.5), "run.positions.frame = 0.5"),
+    (lambda run: run.positions(None), "run.positions.frame = nothing"),
+    (lambda run: run.positions(99), "frame = 99.*0 to 2"),
+    (lambda run: run.positions(slice(0, 2)), "run.positions.frame = slice"),
+    (lambda run: run.pressure("1"), "run.pressure.frame = '1'"),
+    (lambda run: run.render("a.png", frame="last"), "run.render.frame = 'last'"),
+    (lambda run: run.render(None), "run.render.path = nothing"),
+    (lambda run: run.render("a.png", look=3), "run.render.look = 3"),
+    (lambda run: run.export(3), "run.export.path = 3"),
+    (lambda run: run.export("a.npz", frames=3), "run.export.frames = 3"),
+    (lambda run: run.export("a.npz", fps="24"), "run.export.fps"),
+    (lambda run: run.export("a.npz", fps=-1), "run.export.fps = -1: must be > 0"),
+    (lambda run: run.save("a.obj", frame=1.5), "run.save.frame = 1.5"),
+    (lambda run: run.view(look=3), "run.view.look: .*did you mean 'looks'"),
+    (lambda run: weft.Adjoint(run, lambda x, v, t: (0, x), frames=1), "Adjoint of a run"),
+]
+
+
+@pytest.mark.parametrize("call, text", OF_RUNS, ids=[text[:40] for _, text in OF_RUNS])
+def test_mistake_with_a_run(call, text, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(weft.WeftError, match=text):
+        call(run)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("dt", [-0.01, NAN, 0, float("inf"), "10 mm", True, None])
+def test_a_step_needs_a_time(one, dt):
+    model, state, stepper, memory = one
+    with pytest.raises(weft.WeftError, match=r"stepper\.step\.dt"):
+        stepper.step(model, state, memory, dt)
+
+
+def test_a_state_of_another_model(one):
+    model, state, stepper, memory = one
+    with pytest.raises(weft.WeftError, match=r"state\.x = 24 points: expected 25"):
+        stepper.step(model, weft.State(state.x[:-1], state.v[:-1]), memory, 0.01)
+
+
+def test_what_is_no_mistake(run, one, tmp_path, monkeypatch):
+    """Whole numbers of any type, lists for arrays, text with units: exactly what was meant."""
+    monkeypatch.chdir(tmp_path)
+    model, state, stepper, memory = one
+    again = weft.simulate(SCENE, frames=2.0, fps=None, out="again", progress=False)
+    assert (len(again), again.fps) == (3, 30.0)
+    np.testing.assert_array_equal(run.positions(1.0), run.positions(1))
+    assert run.save("a.obj", frame=1.0).is_file()
+    assert weft.laws.Arap("100 N/m") == weft.laws.Arap(100.0)
+    assert contact.Between(["cloth", "ball"], 0.3).friction == contact.Friction(0.3)
+    assert contact.intersections(CLOTH.points, CLOTH.faces.tolist()).shape == (0, 2)
+    splines = weft.as_splines(CLOTH, spans=np.int64(3))
+    assert len(splines.points) == len(weft.as_splines(CLOTH, spans=3).points)
+    there = stepper.step(model, state, memory, 0.01)[0]
+    for x, dt in ((state.x.tolist(), 0.01), (state.x, "10 ms")):
+        reached = stepper.step(model, weft.State(x, state.v), memory, dt)[0]
+        np.testing.assert_array_equal(reached.x, there.x)
+
+
+def test_a_scene_file_is_simulated(tmp_path, monkeypatch):
+    """Length and frame rate are the file's, unless they are given."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.yaml").write_text(
+        "cloth: {sheet: {nx: 4, ny: 4}}\npins: [{corners: top}]\nseconds: 0.1 s\nfps: 50\n"
+    )
+    made = weft.simulate("s.yaml", out="a", progress=False)
+    assert (len(made), made.fps) == (6, 50.0)
+    shorter = weft.simulate(tmp_path / "s.yaml", seconds="20 ms", fps=100, out="b", progress=False)
+    assert (len(shorter), shorter.fps) == (3, 100.0)
+
+
+UNITS = [
+    (lambda: fabric(density="150 g/m^2").density, 0.15),
+    (lambda: fabric(shear="5 gf/(cm*deg)").shear, 280.94),
+    (lambda: weft.sheet(3, 3, "1 m", "50 cm").vertices[:, 2].max(), 0.25),
+    (lambda: weft.laws.Arap("1 N/cm").stiffness, 100.0),
+    (lambda: weft.laws.BaraffWitkin(("1 kN/m", 2), "3 N/m").stretch[0], 1000.0),
+    (lambda: weft.laws.StrainLimit(shear="45 deg").shear, np.pi / 4),
+    (lambda: weft.Scene(CLOTH, step="10 ms").step, 0.01),
+    (lambda: weft.Scene(CLOTH, velocity=("1 cm/s", 0, 0)).state().v[0, 0], 0.01),
+    (lambda: weft.Scene(CLOTH, gravity_from=("1 ms", "2 ms")).gravity_from[1], 0.002),
+    (lambda: weft.Scene(CLOTH, pressure="1 kPa").pressure, 1000.0),
+    (lambda: weft.Pin([0], until="1 min").until, 60.0),
+    (lambda: CLOTH.moved(("1 cm", 0, 0)).points[:, 0].max(), 0.11),
+    (lambda: BALL.moved((0, "1 m", 0), rotation=("90 deg", 0, 0)).vertices[:, 1].max(), 1.05),
+    (lambda: contact.Body(BALL.vertices, BALL.faces, thickness="2 mm").thickness, 0.002),
+    (lambda: contact.cone("1 cm", "2 cm", "5 mm", top="2 mm").vertices[:, 1].max(), 0.01),
+    (lambda: weft.Gripper(("1 cm", 0, 0)).wait("500 ms").now.time, 0.5),
+    (lambda: weft.Rope([0], at=("1 cm", 0, 0)).at[0], 0.01),
+    (lambda: weft.Hold([0], ("1 cm", 0, 0)).displacement[0], 0.01),
+    (lambda: mannequin(height="170 cm").measures.height, 1.7),
+]
+
+
+@pytest.mark.parametrize("make, value", UNITS)
+def test_units_are_taken(make, value):
+    assert make() == pytest.approx(value, rel=1e-3)
+
+
+# Results, which weft makes and users read.
+NOT_CALLED = {
+    "StepReport",
+    "Held",
+    "AdjointReport",
+    "Derivative",
+    "Measurements",
+    "Measures",
+    "MotionFrames",
+    "FabricFields",
+}
+# Methods that weft calls in every time step with arguments of its own (Model.step: of integrators,
+# which check dt and the state), or while it reads files.
+IN_STEPS = [
+    "Adaptive.init",
+    "BackwardEuler.init",
+    "BackwardEuler.plan",
+    "BackwardEuler.remember",
+    "BaraffWitkin1998.init",
+    "BaraffWitkin1998.plan",
+    "Batch.advance",
+    "Batch.frame",
+    "Bdf2.init",
+    "Bdf2.plan",
+    "Bdf2.remember",
+    "Body.at",
+    "BodyFrames.at",
+    "Cloth.at_vertices",
+    "Cloth.mass_at",
+    "Constraint.of",
+    "EnergyLoss.of",
+    "Fabric.at",
+    "Field.scale",
+    "Gas.at",
+    "Gusts.waves",
+    "Integrator.complete_plan",
+    "Integrator.potential",
+    "Keys.at",
+    "Keys.integral",
+    "Keys.is_said",
+    "Keys.of",
+    "Keys.said",
+    "Law.device_parameters",
+    "Law.stages",
+    "Mannequin.standing",
+    "Model.bodies",
+    "Model.mass_at",
+    "Model.prescribed",
+    "Model.step",
+    "Model.vertices",
+    "Parameter.at",
+    "Path.positions",
+    "Pin.holds",
+    "Pin.targets",
+    "QuasiStatic.init",
+    "Release.expired",
+    "Release.lets_go",
+    "Scene.law_of",
+    "SemiImplicitBdf2.init",
+    "SingleLaw.parameter_array",
+    "StepSettings.newton",
+    "Strain.by_corner",
+    "Strain.of",
+    "Strain.principal",
+    "Sum.by_corner",
+    "Sum.of",
+    "Wind.blow",
+    "WindGrid.add",
+    "WindGrid.between",
+]
+
+
+def public_callables():
+    for package in (weft, contact, weft.laws, weft.adjoint, weft.robotics, weft.mannequin):
+        for name in package.__all__ if package is not weft.robotics else ("env", "vector_env"):
+            thing = getattr(package, name)
+            if callable(thing) and thing.__module__.startswith("weft"):
+                yield f"{package.__name__}.{name}", thing
+
+
+def functions_of(thing):
+    """A function; the constructor and the public methods of a class that users call."""
+    if inspect.isclass(thing):
+        if issubclass(thing, enum.Enum | Exception) or thing.__name__ in NOT_CALLED:
+            return
+        for name in (*(n for n in dir(thing) if not n.startswith("_")), "__init__"):
+            yield inspect.getattr_static(thing, name)
+    else:
+        yield thing
+
+
+def unchecked(thing):
+    """Names of functions of a public thing that take arguments which nothing checks."""
+    for function in functions_of(thing):
+        function = getattr(function, "__func__", function)
+        if not inspect.isfunction(function) or is_checked(function):
+            continue
+        if set(inspect.signature(function).parameters) - {"self"}:
+            yield function.__qualname__
+
+
+def test_every_public_callable_checks_its_arguments():
+    things = dict(public_callables())
+    assert len(things) > 90
+    found = {name for thing in things.values() for name in unchecked(thing)}
+    assert sorted(found) == sorted(IN_STEPS)
+
+
+def test_annotations_are_understood():
+    """The validator of every public function can be made."""
+    for name, thing in public_callables():
+        for function in functions_of(thing):
+            door = getattr(getattr(function, "__func__", function), "_door", None)
+            assert door is None or door._bind is not None, name
