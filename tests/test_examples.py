@@ -1,4 +1,4 @@
-"""Examples run with public names only, in 40 lines, and print the number that is known here."""
+"""Examples run with public names only, in 50 lines, and print the number that is known here."""
 
 import re
 import runpy
@@ -77,7 +77,7 @@ def test_length_and_names(path):
     if path.suffix not in (".py", ".yaml"):
         return
     text = path.read_text()
-    assert len(text.splitlines()) <= (120 if path.parent.name == "patterns" else 40)
+    assert len(text.splitlines()) <= (120 if path.parent.name == "patterns" else 50)
     assert not re.search(r"from weft\.|import weft\.", text), "public names only"
 
 
